@@ -1,0 +1,274 @@
+//! A buffer of a call frame, checked once, before it gets a Rust type.
+
+use std::{hint::cold_path, marker::PhantomData};
+
+use xla_ffi_sys::xla_ffi as sys;
+
+use crate::DType;
+
+/// Buffers of a higher rank are refused: no host makes them, and a wild rank must not be believed.
+const MAX_RANK: u64 = 1024;
+
+/// Buffers of 2^55 elements or more are refused: no memory holds them, and the bits of fewer can be counted.
+const SPARE_BITS: u32 = 9;
+
+/// Bits per element by dtype code, so that sizes need no branch; 0 for codes without data.
+static BITS: [u8; 256] = {
+    let mut bits = [0; 256];
+    let mut i = 0;
+    while i < DType::ALL.len() {
+        bits[DType::ALL[i].code() as usize] = DType::ALL[i].bits() as u8;
+        i += 1;
+    }
+    bits
+};
+
+/// A buffer whose description is sound: non-negative dimensions, a size that fits memory, a data pointer.
+///
+/// Nothing is known yet of its dtype (which may be a code that this version does not know) or its alignment.
+#[derive(Clone, Copy, Debug)]
+pub struct BufferRef<'f> {
+    data: *mut u8,
+    dims: &'f [i64],
+    len: usize,
+    dtype: sys::XLA_FFI_DataType,
+    _memory: PhantomData<&'f mut [u8]>,
+}
+
+/// Why a buffer's description is unsound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferError {
+    /// The pointer to the buffer's description is null.
+    Null,
+    /// The description is shorter than `XLA_FFI_Buffer`.
+    ShortStruct,
+    /// A negative or absurd rank, or no dimensions where the rank says that there are some.
+    BadRank,
+    /// A negative dimension.
+    NegativeDim,
+    /// More bytes than an address space has.
+    TooLarge,
+    /// A null data pointer with a size above zero.
+    NullData,
+}
+
+impl BufferError {
+    /// What is wrong, to follow "argument `x`: ".
+    pub(crate) const fn message(self) -> &'static str {
+        match self {
+            BufferError::Null => "the host gave a null buffer description",
+            BufferError::ShortStruct => "the host's buffer description is shorter than XLA_FFI_Buffer",
+            BufferError::BadRank => "the host gave an impossible rank",
+            BufferError::NegativeDim => "the host gave a negative dimension",
+            BufferError::TooLarge => "the buffer is larger than memory can be",
+            BufferError::NullData => "the host gave no data pointer",
+        }
+    }
+}
+
+impl<'f> BufferRef<'f> {
+    /// An empty buffer, to initialise arrays of buffers with.
+    pub(crate) const EMPTY: BufferRef<'static> =
+        BufferRef { data: std::ptr::null_mut(), dims: &[], len: 0, dtype: 0, _memory: PhantomData };
+
+    /// Reads and checks a buffer's description.
+    ///
+    /// # Safety
+    /// `raw` is null, or points to a `struct_size` that covers as many bytes as it says; from an
+    /// `XLA_FFI_Buffer` on, its `dims` point to `rank` integers and `data` to the bytes that dtype and dims imply,
+    /// all of which stay as they are during `'f`.
+    #[inline(always)]
+    pub(crate) unsafe fn read(raw: *const sys::XLA_FFI_Buffer) -> Result<BufferRef<'f>, BufferError> {
+        // SAFETY: as the caller guarantees.
+        let (dtype, data, dims) = unsafe { head(raw)? };
+        // Starting from 2^9 makes the check for overflow the check for 2^55.
+        let mut scaled = 1usize << SPARE_BITS;
+        for &dim in dims {
+            if dim < 0 {
+                return Err(BufferError::NegativeDim);
+            }
+            scaled = match scaled.checked_mul(dim as usize) {
+                Some(scaled) => scaled,
+                None => return Err(BufferError::TooLarge),
+            };
+        }
+        let len = scaled >> SPARE_BITS;
+        if data.is_null() {
+            cold_path();
+            if len > 0 && dtype != DType::Token.code() {
+                return Err(BufferError::NullData);
+            }
+        }
+        Ok(BufferRef { data, dims, len, dtype, _memory: PhantomData })
+    }
+
+    /// As [`read`](Self::read), for a buffer that must have the dimensions of `other`; `None` if it has not, or is
+    /// unsound.
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read).
+    #[inline(always)]
+    pub(crate) unsafe fn read_like(raw: *const sys::XLA_FFI_Buffer, other: &BufferRef<'f>) -> Option<BufferRef<'f>> {
+        if raw.is_null() {
+            return None;
+        }
+        // SAFETY: non-null, so the struct size can be read.
+        if unsafe { (*raw).struct_size } < sys::XLA_FFI_Buffer_STRUCT_SIZE as usize {
+            return None;
+        }
+        // SAFETY: the struct is whole.
+        let (dtype, data, rank, dims) = unsafe { ((*raw).dtype, (*raw).data, (*raw).rank, (*raw).dims) };
+        if rank as u64 != other.dims.len() as u64 {
+            return None;
+        }
+        if data.is_null() {
+            cold_path();
+            if other.len > 0 && dtype != DType::Token.code() {
+                return None;
+            }
+        }
+        if dims.is_null() {
+            cold_path();
+            if rank != 0 {
+                return None;
+            }
+        }
+        for (i, dim) in other.dims.iter().enumerate() {
+            // SAFETY: the caller guarantees `rank` integers, which are as many as the other buffer's.
+            if unsafe { *dims.add(i) } != *dim {
+                return None;
+            }
+        }
+        // Equal dimensions are as sound as the other buffer's, and make the same length.
+        Some(BufferRef { data: data.cast(), dtype, ..*other })
+    }
+
+    /// The data pointer; may be null for an empty buffer.
+    #[inline(always)]
+    pub fn data(&self) -> *mut u8 {
+        self.data
+    }
+
+    /// The dimensions, major to minor; all non-negative.
+    #[inline(always)]
+    pub fn dims(&self) -> &'f [i64] {
+        self.dims
+    }
+
+    /// The number of elements.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The number of bytes, packed types rounded up; 0 for dtypes that this version does not know.
+    #[inline(always)]
+    pub fn size_in_bytes(&self) -> usize {
+        (self.len * usize::from(BITS[self.dtype as usize & 255])).div_ceil(8)
+    }
+
+    /// The dtype's ABI code, which may be unknown to this version.
+    #[inline(always)]
+    pub fn dtype_code(&self) -> sys::XLA_FFI_DataType {
+        self.dtype
+    }
+
+    /// The dimensions as sizes.
+    #[inline(always)]
+    pub fn shape(&self) -> &'f [usize] {
+        const { assert!(size_of::<usize>() == size_of::<i64>(), "oxcall supports 64-bit targets") };
+        // SAFETY: same size and alignment, and no dimension is negative.
+        unsafe { std::slice::from_raw_parts(self.dims.as_ptr().cast(), self.dims.len()) }
+    }
+
+    /// First address and the one after the last.
+    pub(crate) fn addresses(&self) -> (usize, usize) {
+        let start = self.data.addr();
+        (start, start.wrapping_add(self.size_in_bytes()))
+    }
+
+    /// The same buffer with its dimensions elsewhere.
+    pub(crate) fn with_dims<'g>(self, dims: &'g [i64]) -> BufferRef<'g> {
+        BufferRef { data: self.data, dims, len: self.len, dtype: self.dtype, _memory: PhantomData }
+    }
+}
+
+/// Dtype, data and dimensions of a description whose head is sound.
+///
+/// # Safety
+/// As for [`BufferRef::read`].
+#[inline(always)]
+unsafe fn head<'f>(
+    raw: *const sys::XLA_FFI_Buffer,
+) -> Result<(sys::XLA_FFI_DataType, *mut u8, &'f [i64]), BufferError> {
+    if raw.is_null() {
+        return Err(BufferError::Null);
+    }
+    // SAFETY: non-null, so the struct size can be read.
+    if unsafe { (*raw).struct_size } < sys::XLA_FFI_Buffer_STRUCT_SIZE as usize {
+        return Err(BufferError::ShortStruct);
+    }
+    // SAFETY: the struct is whole.
+    let (dtype, data, rank, mut dims) = unsafe { ((*raw).dtype, (*raw).data, (*raw).rank, (*raw).dims.cast_const()) };
+    if rank as u64 > MAX_RANK {
+        return Err(BufferError::BadRank);
+    }
+    if dims.is_null() {
+        cold_path();
+        if rank != 0 {
+            return Err(BufferError::BadRank);
+        }
+        dims = std::ptr::dangling();
+    }
+    // SAFETY: non-null, and the caller guarantees `rank` integers during 'f.
+    Ok((dtype, data.cast(), unsafe { std::slice::from_raw_parts(dims, rank as usize) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn describe(dtype: DType, dims: &mut [i64], data: *mut u8) -> sys::XLA_FFI_Buffer {
+        sys::XLA_FFI_Buffer {
+            struct_size: sys::XLA_FFI_Buffer_STRUCT_SIZE as usize,
+            dtype: dtype.code(),
+            data: data.cast(),
+            rank: dims.len() as i64,
+            dims: dims.as_mut_ptr(),
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn sizes_and_faults() {
+        let mut data = [0u8; 64];
+        let data = data.as_mut_ptr();
+        // SAFETY: the descriptions below are whole, and their data is never read.
+        let read = |raw: &sys::XLA_FFI_Buffer| unsafe { BufferRef::<'static>::read(raw) };
+        let mut dims = [3, 3];
+        let ok = read(&describe(DType::S4, &mut dims, data)).unwrap();
+        assert_eq!((ok.len(), ok.size_in_bytes(), ok.shape()), (9, 5, [3usize, 3].as_slice()));
+        let empty = read(&describe(DType::F32, &mut [0, 7], std::ptr::null_mut())).unwrap();
+        assert_eq!((empty.len(), empty.size_in_bytes()), (0, 0));
+        let fault = |raw: sys::XLA_FFI_Buffer| read(&raw).unwrap_err();
+        assert_eq!(fault(describe(DType::F32, &mut [2, -1], data)), BufferError::NegativeDim);
+        assert_eq!(fault(describe(DType::F32, &mut [i64::MAX, 3], data)), BufferError::TooLarge);
+        assert_eq!(fault(describe(DType::F64, &mut [i64::MAX / 4], data)), BufferError::TooLarge);
+        assert_eq!(fault(describe(DType::F32, &mut [1], std::ptr::null_mut())), BufferError::NullData);
+        let mut raw = describe(DType::F32, &mut [1], data);
+        raw.rank = -1;
+        assert_eq!(fault(raw), BufferError::BadRank);
+        raw.rank = i64::MAX;
+        assert_eq!(fault(raw), BufferError::BadRank);
+        raw.struct_size = 40;
+        assert_eq!(fault(raw), BufferError::ShortStruct);
+        // SAFETY: null is allowed.
+        assert_eq!(unsafe { BufferRef::read(std::ptr::null()) }.unwrap_err(), BufferError::Null);
+    }
+}

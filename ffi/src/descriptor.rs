@@ -1,0 +1,298 @@
+//! What the macro records about an operation: static data from which decoding errors, shape inference, the manifest
+//! and the registration tables are made.
+
+use xla_ffi_sys::xla_ffi as sys;
+
+use crate::{DType, Result, shape::ShapeContext, state::HostType};
+
+/// A stage function or handler with the C signature of `XLA_FFI_Handler`.
+pub type RawHandler = unsafe extern "C" fn(*mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error;
+
+/// The platform of host (CPU) handlers, as XLA names it.
+pub const HOST: &str = "Host";
+
+/// An execution stage. XLA:CPU runs only [`Stage::Instantiate`] and [`Stage::Execute`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Stage {
+    /// Once, when the executable is compiled or loaded.
+    Instantiate = sys::XLA_FFI_ExecutionStage_INSTANTIATE as u8,
+    /// Before each execution: request resources.
+    Prepare = sys::XLA_FFI_ExecutionStage_PREPARE as u8,
+    /// Before each execution: acquire resources.
+    Initialize = sys::XLA_FFI_ExecutionStage_INITIALIZE as u8,
+    /// The execution itself.
+    Execute = sys::XLA_FFI_ExecutionStage_EXECUTE as u8,
+}
+
+impl Stage {
+    /// XLA's lower-case name of the stage.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Stage::Instantiate => "instantiate",
+            Stage::Prepare => "prepare",
+            Stage::Initialize => "initialize",
+            Stage::Execute => "execute",
+        }
+    }
+}
+
+/// An operation that `#[custom_call]` made; the macro implements it for a type named like the function.
+pub trait Op {
+    /// The target name.
+    const NAME: &'static str;
+    /// The operation's handler.
+    const HANDLER: &'static Handler;
+}
+
+/// One implementation of an operation, for one platform. Only the macro makes these: fields may be added at any time.
+#[derive(Debug)]
+pub struct Handler {
+    /// The target name.
+    pub name: &'static str,
+    /// `Host`, `CUDA`, `ROCM`, or another platform's name.
+    pub platform: &'static str,
+    /// The documentation comment of the function, lines joined by newlines.
+    pub doc: &'static str,
+    /// The module that holds the function (its first segment is the crate).
+    pub module: &'static str,
+    /// Source file of the function.
+    pub file: &'static str,
+    /// Source line of the function.
+    pub line: u32,
+    /// The execute handler.
+    pub execute: RawHandler,
+    /// The other stages that the operation has.
+    pub stages: &'static [StageHandler],
+    /// Dtypes that each type parameter stands for.
+    pub type_params: &'static [TypeParam],
+    /// Parameters in the order of the signature.
+    pub params: &'static [Param],
+    /// Attributes of all stages together, sorted by name, without duplicates.
+    pub attrs: &'static [AttrParam],
+    /// Whether attributes that no parameter names are accepted (`#[attr(rest)]`).
+    pub extra_attrs: bool,
+    /// How output shapes follow from inputs and attributes.
+    pub shape: ShapeRule,
+    /// The registration traits and Python-side properties.
+    pub traits: Traits,
+    /// The legacy (API v1 to v3) entry points, when asked for.
+    pub legacy: Option<&'static Legacy>,
+}
+
+/// A handler of a stage other than execute.
+#[derive(Clone, Copy, Debug)]
+pub struct StageHandler {
+    /// The stage.
+    pub stage: Stage,
+    /// The handler.
+    pub handler: RawHandler,
+    /// The registration of its state's type.
+    #[doc(hidden)]
+    pub host_type: fn() -> &'static HostType,
+    /// Its state's type.
+    #[doc(hidden)]
+    pub state: fn() -> std::any::TypeId,
+}
+
+/// A type parameter of a handler function and the dtypes it is compiled for.
+#[derive(Clone, Copy, Debug)]
+pub struct TypeParam {
+    /// The parameter's name, `T`.
+    pub name: &'static str,
+    /// The dtypes, in the order of the macro's list.
+    pub dtypes: &'static [DType],
+}
+
+/// Properties of an operation that a host or the Python package acts on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traits {
+    /// May be recorded into a CUDA/HIP graph (`XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE`).
+    pub command_buffer: bool,
+    /// Must run even when its results are not used, and not be merged with an equal call.
+    pub side_effect: bool,
+    /// The leading dimensions of all operands and results may be split among devices.
+    pub batch_partitionable: bool,
+    /// `vmap_method` of `jax.ffi.ffi_call`.
+    pub vmap: Option<&'static str>,
+    /// The operation that computes the vector-Jacobian product.
+    pub vjp: Option<&'static str>,
+}
+
+impl Traits {
+    /// The bits of `XLA_FFI_Handler_Traits`.
+    pub const fn bits(&self) -> sys::XLA_FFI_Handler_Traits {
+        if self.command_buffer { sys::XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE } else { 0 }
+    }
+}
+
+/// A buffer parameter of a handler function. Attributes and contexts are not listed here.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// The parameter's name in the signature.
+    pub name: &'static str,
+    /// Argument, result, or both.
+    pub role: Role,
+    /// The dtype it takes.
+    pub dtype: DTypeRule,
+    /// The rank it takes, when static.
+    pub rank: Option<usize>,
+    /// The dimension pattern of `#[dims(...)]`.
+    pub dims: Option<&'static [DimPattern]>,
+    /// How often it may occur.
+    pub arity: Arity,
+}
+
+/// Whether a buffer parameter is an argument, a result, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// An argument: read only.
+    Arg,
+    /// A result: written.
+    Ret,
+    /// An argument and a result in the same memory.
+    InOut,
+}
+
+/// How often a parameter may occur in a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arity {
+    /// Exactly once.
+    One,
+    /// Once or not at all, after all parameters that occur once.
+    Optional,
+    /// Any number of times, after all others.
+    Variadic,
+}
+
+/// The dtypes a buffer parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DTypeRule {
+    /// Any.
+    Any,
+    /// This one.
+    One(DType),
+    /// That of the type parameter with this index.
+    Var(usize),
+}
+
+/// One token of a `#[dims(...)]` pattern.
+#[derive(Clone, Copy, Debug)]
+pub enum DimPattern {
+    /// `..`: any number of dimensions, tied to nothing.
+    Any,
+    /// `..name`: any number of dimensions, bound by name.
+    List(&'static str),
+    /// One dimension.
+    Dim(DimExpr),
+}
+
+/// The value of a dimension.
+#[derive(Clone, Copy, Debug)]
+pub enum DimExpr {
+    /// `_`: any size, tied to nothing.
+    Wildcard,
+    /// A fixed size.
+    Const(i64),
+    /// A name: a dimension, or an integer attribute.
+    Name(&'static str),
+    /// A binary operation of two expressions.
+    Binary(DimOp, &'static DimExpr, &'static DimExpr),
+}
+
+/// An operation between dimensions. Division truncates; all values must stay non-negative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DimOp {
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Sub,
+    /// `a * b`
+    Mul,
+    /// `a / b`
+    Div,
+    /// `a % b`
+    Rem,
+}
+
+/// How output shapes follow from the inputs.
+#[derive(Clone, Copy, Debug)]
+pub enum ShapeRule {
+    /// From the `#[dims]` patterns; a result without one has the shape of argument 0.
+    Dims,
+    /// From a function of the user.
+    Function(fn(&ShapeContext<'_>) -> Result<Vec<Vec<i64>>>),
+}
+
+/// An attribute of an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct AttrParam {
+    /// The attribute's name.
+    pub name: &'static str,
+    /// Its type.
+    pub ty: AttrType,
+    /// What happens when it is absent.
+    pub presence: Presence,
+}
+
+/// Whether an attribute must be given.
+#[derive(Clone, Copy, Debug)]
+pub enum Presence {
+    /// It must be given.
+    Required,
+    /// Absent means `None`.
+    Optional,
+    /// Absent means this expression's value, shown as source text.
+    Default(&'static str),
+}
+
+/// The type of an attribute.
+#[derive(Clone, Copy, Debug)]
+pub enum AttrType {
+    /// A scalar.
+    Scalar(DType),
+    /// A scalar of the dtype of the type parameter with this index.
+    Var(usize),
+    /// A UTF-8 string.
+    String,
+    /// A one-dimensional array.
+    Array(DType),
+    /// An enumeration: its variants' names and values.
+    Enum(&'static [(&'static str, i64)]),
+    /// A dictionary with known fields.
+    Struct(&'static [AttrParam]),
+    /// A dictionary with any entries.
+    Dictionary,
+    /// An address, carried as an `s64`.
+    Pointer,
+    /// Anything.
+    Any,
+}
+
+/// Entry points of the legacy API, as C function addresses. Which one a host calls depends on the API version under
+/// which the target is called, and on the platform.
+#[derive(Clone, Copy, Debug)]
+pub struct Legacy {
+    /// CPU, API v1: `void(void* out, const void** in)`.
+    pub cpu_v1: unsafe extern "C" fn(*mut std::ffi::c_void, *mut *const std::ffi::c_void),
+    /// CPU, API v2: as v1, and a status.
+    pub cpu_v2: unsafe extern "C" fn(*mut std::ffi::c_void, *mut *const std::ffi::c_void, *mut std::ffi::c_void),
+    /// CPU, API v3: `void(void* out, const void** in, const char* opaque, size_t len, XlaCustomCallStatus*)`.
+    pub cpu_v3: unsafe extern "C" fn(
+        *mut std::ffi::c_void,
+        *mut *const std::ffi::c_void,
+        *const std::ffi::c_char,
+        usize,
+        *mut std::ffi::c_void,
+    ),
+    /// GPU, API v1: `void(stream, void** buffers, const char* opaque, size_t len)`.
+    pub gpu_v1: unsafe extern "C" fn(*mut std::ffi::c_void, *mut *mut std::ffi::c_void, *const std::ffi::c_char, usize),
+    /// GPU, API v2 and v3: as v1, and a status.
+    pub gpu_v2: unsafe extern "C" fn(
+        *mut std::ffi::c_void,
+        *mut *mut std::ffi::c_void,
+        *const std::ffi::c_char,
+        usize,
+        *mut std::ffi::c_void,
+    ),
+}

@@ -1,0 +1,366 @@
+//! From the C entry point to the generated code and back: frame heads, metadata queries, panics, errors.
+
+use std::{
+    ffi::c_void,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use xla_ffi_sys::xla_ffi as sys;
+
+use crate::{
+    Error, Result,
+    api::{HostApi, MINOR},
+    attr::Dict,
+    context::{Context, FromContext, Future, Pending},
+    descriptor::{Handler, Stage},
+    explain,
+    frame::Frame,
+    panics,
+    state::{HostType, State},
+};
+
+/// An operation's execute handler, as the macro generates it.
+///
+/// # Safety
+/// `run` must give results' memory to the user's function only after [`check_overlap`](crate::frame::check_overlap).
+pub unsafe trait Execute {
+    /// The operation.
+    const HANDLER: &'static Handler;
+
+    /// Whether a parameter lets work go on after the handler has returned.
+    const OUTLIVES_FRAME: bool;
+
+    /// Decodes the frame and calls the user's function.
+    ///
+    /// # Errors
+    /// What decoding or the user's function reports.
+    fn run(frame: &Frame<'_>) -> Result<()>;
+}
+
+/// A `#[stage]` function, as the macro generates it.
+pub trait StageFn {
+    /// When it runs.
+    const STAGE: Stage;
+    /// The attributes that it names.
+    const ATTRS: &'static [crate::descriptor::AttrParam];
+    /// Whether it accepts attributes that nobody names.
+    const EXTRA_ATTRS: bool;
+    /// What it returns.
+    type State: State;
+
+    /// The registration of its state's type.
+    fn host_type() -> &'static HostType;
+
+    /// Decodes the frame and calls the user's function; `handler` is the operation.
+    ///
+    /// # Errors
+    /// What decoding or the user's function reports.
+    fn run(frame: &Frame<'_>, handler: &'static Handler) -> Result<Self::State>;
+}
+
+/// What a handler function may return.
+#[diagnostic::on_unimplemented(
+    message = "a custom call cannot return `{Self}`",
+    note = "return nothing, `Result<()>`, or with an `Async` parameter a `Future` or `Result<Future>`; results are written through `Out` parameters"
+)]
+pub trait Outcome {
+    /// The error, if there is one.
+    #[doc(hidden)]
+    fn outcome(self) -> Result<()>;
+}
+
+impl Outcome for () {
+    #[inline(always)]
+    fn outcome(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Outcome for Future<'_> {
+    fn outcome(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<T: Outcome, E: Into<Error>> Outcome for Result<T, E> {
+    #[inline(always)]
+    fn outcome(self) -> Result<()> {
+        match self {
+            Ok(value) => value.outcome(),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The body of every execute handler.
+///
+/// # Safety
+/// `raw` is null or a call frame as XLA makes them.
+#[inline(always)]
+pub unsafe fn execute<E: Execute>(raw: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {
+    let pending = Pending::default();
+    // SAFETY: as the caller guarantees; nothing of the frame is used after this function.
+    let Some(frame) = (unsafe { Frame::new(raw, Stage::Execute, E::OUTLIVES_FRAME.then_some(&pending)) }) else {
+        // SAFETY: as the caller guarantees.
+        return unsafe { unusual(raw, E::HANDLER, Stage::Execute, None) };
+    };
+    let outcome = catch_unwind(AssertUnwindSafe(|| E::run(&frame)));
+    // SAFETY: the host outlives this call, and the table is not used after it.
+    let api = unsafe { frame.api().extend::<'static>() };
+    if E::OUTLIVES_FRAME {
+        match (&outcome, pending.future()) {
+            (Ok(Ok(())), Some(future)) => frame.set_future(future),
+            _ => pending.wait(),
+        }
+        pending.end();
+    }
+    match outcome {
+        Ok(Ok(())) => std::ptr::null_mut(),
+        Ok(Err(error)) => report(api, E::HANDLER, Stage::Execute, &error),
+        Err(payload) => report_panic(api, E::HANDLER, payload),
+    }
+}
+
+/// The body of every other stage's handler.
+///
+/// # Safety
+/// `raw` is null or a call frame as XLA makes them.
+pub unsafe fn stage<S: StageFn>(
+    raw: *mut sys::XLA_FFI_CallFrame,
+    handler: &'static Handler,
+) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: as the caller guarantees; nothing of the frame is used after this function.
+    let Some(frame) = (unsafe { Frame::new(raw, S::STAGE, None) }) else {
+        // SAFETY: as the caller guarantees.
+        return unsafe { unusual(raw, handler, S::STAGE, Some(S::host_type())) };
+    };
+    let run = || S::run(&frame, handler).and_then(|s| S::host_type().set(frame.api(), frame.ctx(), S::STAGE, s));
+    let api = frame.api();
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(())) => std::ptr::null_mut(),
+        Ok(Err(error)) => report(api, handler, S::STAGE, &error),
+        Err(payload) => report_panic(api, handler, payload),
+    }
+}
+
+/// A context parameter's value.
+///
+/// # Errors
+/// If the host does not have it; the message names the operation and the parameter.
+#[inline(always)]
+pub fn context<'f, C: FromContext<'f>>(
+    frame: &Frame<'f>,
+    handler: &'static Handler,
+    parameter: &'static str,
+) -> Result<C> {
+    C::from_context(&Context::of(frame, handler.name)).map_err(|error| explain::context(handler, parameter, error))
+}
+
+/// A state parameter's value.
+///
+/// # Errors
+/// If no stage left it; the message names the operation and the parameter.
+#[inline(always)]
+pub fn state<'f, S: StageFn>(
+    frame: &Frame<'f>,
+    handler: &'static Handler,
+    parameter: &'static str,
+) -> Result<&'f S::State> {
+    // SAFETY: `S::host_type` is the registration of `S::State`; the context is live during 'f.
+    unsafe { S::host_type().get::<S::State>(frame.api(), frame.ctx(), S::STAGE) }
+        .map_err(|error| explain::context(handler, parameter, error))
+}
+
+/// As [`state`], for a state that the host may drop when the handler returns, before asynchronous work ends.
+///
+/// # Errors
+/// As there.
+#[inline(always)]
+pub fn call_state<'a, S: StageFn>(
+    frame: &'a Frame<'_>,
+    handler: &'static Handler,
+    parameter: &'static str,
+) -> Result<&'a S::State> {
+    state::<S>(frame, handler, parameter)
+}
+
+/// The value of a state parameter of a stage function, which does not know who left the state.
+///
+/// # Errors
+/// If the operation has no such stage, or it leaves another type, or did not run.
+pub fn state_of<'f, S: State, const STAGE: u8>(
+    frame: &Frame<'f>,
+    handler: &'static Handler,
+    parameter: &'static str,
+) -> Result<&'f S> {
+    let stage = handler.stages.iter().find(|other| other.stage as u8 == STAGE);
+    let state = match stage {
+        None => Err(Error::failed_precondition("the operation does not have the stage that this state is from")),
+        Some(stage) if (stage.state)() != std::any::TypeId::of::<S>() => Err(Error::failed_precondition(format!(
+            "the {} stage leaves a state of another type than {}",
+            stage.stage.name(),
+            std::any::type_name::<S>()
+        ))),
+        // SAFETY: the stage's type is `S`; the context is live during 'f.
+        Some(stage) => unsafe { (stage.host_type)().get::<S>(frame.api(), frame.ctx(), stage.stage) },
+    };
+    state.map_err(|error| explain::context(handler, parameter, error))
+}
+
+/// All attributes that no parameter names. They end with the handler, buffers may last longer.
+///
+/// # Errors
+/// If the host's list is malformed.
+pub fn rest<'a>(frame: &'a Frame<'_>, handler: &'static Handler) -> Result<Dict<'a>> {
+    Ok(Dict::rest(frame.attrs(handler)?, handler.attrs))
+}
+
+/// Hands over an error, which may or may not name the operation, naming the operation and any stage but execute.
+#[cold]
+fn report(api: HostApi<'_>, handler: &'static Handler, stage: Stage, error: &Error) -> *mut sys::XLA_FFI_Error {
+    let message = error.message();
+    let rest = message.strip_prefix(handler.name).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(message);
+    let stage = if stage == Stage::Execute { String::new() } else { format!(" ({} stage)", stage.name()) };
+    create(api, &Error::new(error.code(), format!("{}{stage}: {rest}", handler.name)))
+}
+
+#[cold]
+fn report_panic(
+    api: HostApi<'_>,
+    handler: &'static Handler,
+    payload: Box<dyn std::any::Any + Send>,
+) -> *mut sys::XLA_FFI_Error {
+    create(api, &Error::internal(format!("{}: {}", handler.name, panics::describe(payload))))
+}
+
+/// An error object of the host; never null, which would mean success.
+pub(crate) fn create(api: HostApi<'_>, error: &Error) -> *mut sys::XLA_FFI_Error {
+    let raw = api.create_error(error);
+    if raw.is_null() { unreportable(error) } else { raw }
+}
+
+/// An error that cannot be handed over must not look like success, which is null: the host gets the address of an
+/// object that is no error of its own, after the message went to stderr.
+#[cold]
+fn unreportable(error: &Error) -> *mut sys::XLA_FFI_Error {
+    static NOT_AN_ERROR: [usize; 8] = [0; 8];
+    panics::tell(format_args!("{error}; the host has no function to make an error with"));
+    std::ptr::from_ref(&NOT_AN_ERROR).cast_mut().cast()
+}
+
+/// Frames that are no ordinary call: metadata queries, and what a broken host sends.
+///
+/// # Safety
+/// `raw` is null or a call frame as XLA makes them.
+#[cold]
+#[inline(never)]
+unsafe fn unusual(
+    raw: *mut sys::XLA_FFI_CallFrame,
+    handler: &'static Handler,
+    stage: Stage,
+    state: Option<&'static HostType>,
+) -> *mut sys::XLA_FFI_Error {
+    let name = handler.name;
+    if raw.is_null() {
+        return unreportable(&Error::internal(format!("{name}: the host gave no call frame")));
+    }
+    // SAFETY: frames start with their size.
+    let size = unsafe { (*raw).struct_size };
+    if size < sys::XLA_FFI_CallFrame_STRUCT_SIZE as usize {
+        let expected = sys::XLA_FFI_CallFrame_STRUCT_SIZE;
+        return unreportable(&Error::internal(format!(
+            "{name}: the host's call frame has {size} bytes, at least {expected} are needed"
+        )));
+    }
+    // SAFETY: the frame is whole.
+    let (api, mut extension, given) = unsafe { (HostApi::new((*raw).api), (*raw).extension_start, (*raw).stage) };
+    // SAFETY: extensions are a list that ends with null; each starts with its size and type.
+    unsafe {
+        while !extension.is_null() {
+            if is_metadata_query(extension) {
+                answer_metadata(extension.cast(), api, handler, state);
+                return std::ptr::null_mut();
+            }
+            extension = (*extension).next;
+        }
+    }
+    let Some(api) = api else {
+        return unreportable(&Error::internal(format!("{name}: the host's call frame has no API table")));
+    };
+    if given != stage as sys::XLA_FFI_ExecutionStage {
+        let error = Error::internal(format!("{name}: the {} handler was called in stage {given}", stage.name()));
+        return create(api, &error);
+    }
+    create(api, &Error::internal(format!("{name}: the call frame is no call that this version understands")))
+}
+
+/// Whether an extension asks for metadata, and has room for the answer.
+///
+/// # Safety
+/// A live extension, as long as it says.
+unsafe fn is_metadata_query(extension: *const sys::XLA_FFI_InternalExtension) -> bool {
+    // SAFETY: extensions start with their size and type; the rest is there if the size says so.
+    unsafe {
+        if (*extension).type_ != sys::XLA_FFI_Extension_Metadata
+            || (*extension).struct_size < sys::XLA_FFI_Metadata_Extension_STRUCT_SIZE as usize
+        {
+            return false;
+        }
+        let metadata = (*extension.cast::<sys::XLA_FFI_Metadata_Extension>()).metadata;
+        !metadata.is_null() && (*metadata).struct_size >= sys::XLA_FFI_Metadata_STRUCT_SIZE as usize
+    }
+}
+
+/// Whether a frame asks for metadata rather than for the handler's work. Other extensions are none of ours, and ignored.
+///
+/// # Safety
+/// The first extension of a live frame, or null.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn asks_for_metadata(mut extension: *const sys::XLA_FFI_InternalExtension) -> bool {
+    // SAFETY: extensions are a list that ends with null.
+    unsafe {
+        while !extension.is_null() {
+            if (*extension).type_ == sys::XLA_FFI_Extension_Metadata {
+                return true;
+            }
+            extension = (*extension).next;
+        }
+    }
+    false
+}
+
+/// Tells a host, when it registers the handler, which API version the handler speaks.
+///
+/// Hosts accept versions up to their own, so the answer is theirs or ours, whichever is older: the handler adapts to
+/// the layouts of the host that calls it.
+///
+/// # Safety
+/// A metadata query, as [`is_metadata_query`] says.
+unsafe fn answer_metadata(
+    extension: *mut sys::XLA_FFI_Metadata_Extension,
+    api: Option<HostApi<'_>>,
+    handler: &'static Handler,
+    state: Option<&'static HostType>,
+) {
+    panics::install_hook();
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let metadata = (*extension).metadata;
+        (*metadata).api_version.major_version = sys::XLA_FFI_API_MAJOR as i32;
+        // Hosts before jaxlib 0.8.1 give no table here, and accept exactly 0.1.
+        (*metadata).api_version.minor_version = api.map_or(1, |api| api.minor().min(MINOR));
+        (*metadata).traits = handler.traits.bits();
+        // The field for the state's type is past the size that hosts report; those that give a table have it.
+        if let (Some(api), Some(state)) = (api, state)
+            && let Ok(id) = state.id(api)
+        {
+            (&raw mut (*metadata).state_type_id).write(id);
+        }
+    }
+}
+
+/// Keeps a handler's address a data pointer where C tables want one.
+pub(crate) fn address(handler: crate::descriptor::RawHandler) -> *mut c_void {
+    handler as *mut c_void
+}

@@ -1,0 +1,270 @@
+//! The C symbols of an op library. `docs/c-boundary.md` has their declarations.
+//!
+//! They are looked up on one library's handle, and nothing inside refers to them by name, so that two libraries in
+//! one process never call each other's. Handlers themselves are not exported: they are reached through the table.
+
+use std::{
+    ffi::{c_char, c_void},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::OnceLock,
+};
+
+use serde_json::{Map, Value, json};
+use xla_ffi_sys::xla_ffi as sys;
+
+use crate::{
+    Code, DType, Error, Result,
+    api::HostApi,
+    descriptor::{Handler, Stage},
+    entry::{address, create},
+    legacy,
+    manifest::{ABI_VERSION, manifest},
+    panics,
+    registry::registry,
+    shape::{self, Shape},
+};
+
+/// UTF-8 text that is not NUL-terminated.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Span {
+    ptr: *const u8,
+    len: usize,
+}
+
+impl Span {
+    fn of(text: &'static str) -> Span {
+        Span { ptr: text.as_ptr(), len: text.len() }
+    }
+}
+
+/// One implementation of an operation, as C sees it. New fields are added at the end.
+#[repr(C)]
+pub(crate) struct CHandler {
+    struct_size: usize,
+    name: Span,
+    platform: Span,
+    api_version: u32,
+    traits: u32,
+    stages: [*mut c_void; 5],
+    legacy: [*mut c_void; 5],
+}
+
+/// The library, as C sees it. New fields are added at the end.
+#[repr(C)]
+pub(crate) struct CLibrary {
+    struct_size: usize,
+    abi_version: u32,
+    reserved: u32,
+    num_handlers: usize,
+    handlers: *const *const CHandler,
+    manifest: Span,
+}
+
+// SAFETY: constant once made.
+unsafe impl Send for CHandler {}
+// SAFETY: as above.
+unsafe impl Sync for CHandler {}
+// SAFETY: constant once made.
+unsafe impl Send for CLibrary {}
+// SAFETY: as above.
+unsafe impl Sync for CLibrary {}
+
+/// What receives a text: called once, with the pointer that it was given along with.
+type Sink = unsafe extern "C" fn(user: *mut c_void, text: *const c_char, len: usize);
+
+fn c_handler(handler: &'static Handler) -> CHandler {
+    let stage = |stage: Stage| match stage {
+        Stage::Execute => address(handler.execute),
+        _ => handler
+            .stages
+            .iter()
+            .find(|other| other.stage == stage)
+            .map_or(std::ptr::null_mut(), |other| address(other.handler)),
+    };
+    let legacy = handler.legacy.map_or([std::ptr::null_mut(); 5], |legacy| {
+        [
+            legacy.cpu_v1 as *mut c_void,
+            legacy.cpu_v2 as *mut c_void,
+            legacy.cpu_v3 as *mut c_void,
+            legacy.gpu_v1 as *mut c_void,
+            legacy.gpu_v2 as *mut c_void,
+        ]
+    });
+    CHandler {
+        struct_size: size_of::<CHandler>(),
+        name: Span::of(handler.name),
+        platform: Span::of(handler.platform),
+        api_version: 4,
+        traits: handler.traits.bits(),
+        // The record stage (API 0.4) cannot be written with this SDK: its place stays null.
+        stages: [
+            stage(Stage::Instantiate),
+            stage(Stage::Prepare),
+            stage(Stage::Initialize),
+            stage(Stage::Execute),
+            std::ptr::null_mut(),
+        ],
+        legacy,
+    }
+}
+
+fn c_library() -> &'static CLibrary {
+    static LIBRARY: OnceLock<CLibrary> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let handlers: Vec<*const CHandler> = registry()
+            .handlers()
+            .iter()
+            .map(|handler| std::ptr::from_ref(Box::leak(Box::new(c_handler(handler)))))
+            .collect();
+        let handlers: &'static [*const CHandler] = handlers.leak();
+        let manifest: &'static str = manifest(registry()).to_string().leak();
+        CLibrary {
+            struct_size: size_of::<CLibrary>(),
+            abi_version: ABI_VERSION,
+            reserved: 0,
+            num_handlers: handlers.len(),
+            handlers: handlers.as_ptr(),
+            manifest: Span::of(manifest),
+        }
+    })
+}
+
+/// The library's table; null only if making it panicked.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn oxcall_library() -> *const CLibrary {
+    catch_unwind(c_library).map_or(std::ptr::null(), std::ptr::from_ref)
+}
+
+/// Registers every handler with an XLA host, under its name and platform. Returns an error of the host, or null.
+///
+/// # Safety
+/// `api` is the host's API table.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn oxcall_register_all(api: *const sys::XLA_FFI_Api) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: as the caller guarantees.
+    let Some(api) = (unsafe { HostApi::new(api) }) else {
+        panics::tell("oxcall_register_all was given no API table");
+        return std::ptr::NonNull::<sys::XLA_FFI_Error>::dangling().as_ptr();
+    };
+    let result = catch_unwind(AssertUnwindSafe(|| register_all(api)))
+        .unwrap_or_else(|payload| Err(Error::internal(panics::describe(payload))));
+    match result {
+        Ok(()) => std::ptr::null_mut(),
+        Err(error) => create(api, &error),
+    }
+}
+
+fn register_all(api: HostApi<'_>) -> Result<()> {
+    if let Some(problem) = registry().problems().first() {
+        return Err(Error::failed_precondition(problem.clone()));
+    }
+    for handler in registry().handlers() {
+        let stage = |stage| handler.stages.iter().find(|other| other.stage == stage).map(|other| other.handler as _);
+        let bundle = sys::XLA_FFI_Handler_Bundle {
+            instantiate: stage(Stage::Instantiate),
+            prepare: stage(Stage::Prepare),
+            initialize: stage(Stage::Initialize),
+            execute: Some(handler.execute),
+            record: None,
+        };
+        api.register_handler(handler.name, handler.platform, bundle, handler.traits.bits())
+            .map_err(|error| error.context(format_args!("registering `{}`", handler.name)))?;
+    }
+    Ok(())
+}
+
+/// Output shapes and dtypes of a call: JSON in, JSON out.
+///
+/// # Safety
+/// `request` points to `len` bytes; `sink` may be called with `user`.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn oxcall_infer(
+    handler: usize,
+    request: *const u8,
+    len: usize,
+    sink: Sink,
+    user: *mut c_void,
+) {
+    let request = if request.is_null() {
+        &[]
+    } else {
+        // SAFETY: as the caller guarantees.
+        unsafe { std::slice::from_raw_parts(request, len) }
+    };
+    let result = catch_unwind(|| infer(handler, request))
+        .unwrap_or_else(|payload| Err(Error::internal(panics::describe(payload))));
+    let response = match result {
+        Ok(shapes) => json!({
+            "results": shapes.iter().map(|shape| json!({
+                "dtype": shape.dtype.name(),
+                "dims": shape.dims,
+            })).collect::<Vec<_>>(),
+        }),
+        Err(error) => json!({ "error": { "code": code_name(error.code()), "message": error.message() } }),
+    };
+    let text = response.to_string();
+    // SAFETY: as the caller guarantees.
+    unsafe { sink(user, text.as_ptr().cast(), text.len()) }
+}
+
+fn infer(handler: usize, request: &[u8]) -> Result<Vec<Shape>> {
+    let malformed = |what: &str| Error::internal(format!("a malformed request for shapes: {what}"));
+    let handler =
+        registry().handlers().get(handler).ok_or_else(|| malformed("there is no handler with this number"))?;
+    let request: Value = serde_json::from_slice(request).map_err(|error| malformed(&error.to_string()))?;
+    let dtype = |value: &Value| {
+        value
+            .as_str()
+            .and_then(DType::from_name)
+            .ok_or_else(|| Error::invalid_argument(format!("{}: unknown dtype {value}", handler.name)))
+    };
+    let mut args = Vec::new();
+    for arg in request["args"].as_array().ok_or_else(|| malformed("no `args`"))? {
+        let dims = arg["dims"].as_array().ok_or_else(|| malformed("no `dims`"))?;
+        let dims = dims.iter().map(|dim| dim.as_i64().ok_or_else(|| malformed("a dimension is no integer")));
+        args.push(Shape { dtype: dtype(&arg["dtype"])?, dims: dims.collect::<Result<_>>()? });
+    }
+    let empty = Map::new();
+    let attrs = request["attrs"].as_object().unwrap_or(&empty);
+    let mut dtypes = Vec::new();
+    for (name, value) in request["dtypes"].as_object().unwrap_or(&empty) {
+        dtypes.push((name.as_str(), dtype(value)?));
+    }
+    let results = request["num_results"].as_u64().map(|n| n as usize);
+    shape::infer(handler, &args, attrs, &dtypes, results)
+}
+
+/// `INVALID_ARGUMENT` and so on, as absl spells them.
+fn code_name(code: Code) -> String {
+    let mut name = String::new();
+    for (i, c) in format!("{code:?}").char_indices() {
+        if i > 0 && c.is_ascii_uppercase() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_uppercase());
+    }
+    name
+}
+
+/// The last failure of a call under API v1, which cannot report any; empty if there is none. Clears it.
+///
+/// # Safety
+/// `sink` may be called with `user`.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn oxcall_last_error(sink: Sink, user: *mut c_void) {
+    let text = catch_unwind(legacy::take_last_error).unwrap_or_default();
+    // SAFETY: as the caller guarantees.
+    unsafe { sink(user, text.as_ptr().cast(), text.len()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_names_are_absl_names() {
+        assert_eq!(code_name(Code::InvalidArgument), "INVALID_ARGUMENT");
+        assert_eq!(code_name(Code::Internal), "INTERNAL");
+    }
+}

@@ -1,0 +1,326 @@
+//! The call frame, as the generated handlers read it.
+//!
+//! Everything here is inlined into the handlers; whatever fails goes to the cold functions of [`crate::explain`].
+
+use std::{ffi::c_void, marker::PhantomData};
+
+use xla_ffi_sys::xla_ffi as sys;
+
+use crate::{
+    Error, Result,
+    api::HostApi,
+    attr::{AttrList, AttrStorage, Attributes},
+    buffer::{BufferError, BufferRef, BufferSpec, Mismatch},
+    context::Pending,
+    descriptor::{Handler, Role, Stage},
+    entry::asks_for_metadata,
+    explain,
+};
+
+/// A call frame whose head has been checked: its size, its stage, its host.
+#[derive(Clone, Copy)]
+pub struct Frame<'f> {
+    raw: *mut sys::XLA_FFI_CallFrame,
+    api: HostApi<'f>,
+    pending: Option<&'f Pending>,
+    /// Invariant, as [`Context`](crate::context::Context) is.
+    _frame: PhantomData<fn(&'f ()) -> &'f sys::XLA_FFI_CallFrame>,
+}
+
+/// The arguments or the results of a frame, not yet read.
+#[derive(Clone, Copy)]
+pub struct Operands<'f> {
+    len: i64,
+    types: *const u32,
+    buffers: *const *const sys::XLA_FFI_Buffer,
+    _frame: PhantomData<&'f sys::XLA_FFI_CallFrame>,
+}
+
+impl<'f> Operands<'f> {
+    /// How many there are; `None` if the host's number is absurd.
+    fn count(&self) -> Option<usize> {
+        usize::try_from(self.len).ok().filter(|len| *len <= isize::MAX as usize / 8)
+    }
+
+    /// The description at `index`; null if the host gave none.
+    ///
+    /// # Panics
+    /// Past the end.
+    #[inline(always)]
+    fn raw(&self, index: usize) -> *const sys::XLA_FFI_Buffer {
+        const { assert!(sys::XLA_FFI_ArgType_BUFFER == sys::XLA_FFI_RetType_BUFFER) };
+        assert!((index as i64) < self.len);
+        if self.types.is_null() || self.buffers.is_null() {
+            return std::ptr::null();
+        }
+        // SAFETY: in range; the arrays are live during 'f.
+        unsafe {
+            if *self.types.add(index) == sys::XLA_FFI_ArgType_BUFFER {
+                *self.buffers.add(index)
+            } else {
+                std::ptr::null()
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn get(&self, index: usize) -> Result<BufferRef<'f>, BufferError> {
+        // SAFETY: descriptions are live during 'f.
+        unsafe { BufferRef::read(self.raw(index)) }
+    }
+
+    /// The buffer at `index`.
+    ///
+    /// # Errors
+    /// If its description is unsound.
+    ///
+    /// # Panics
+    /// Past the end.
+    #[inline(always)]
+    pub fn read(&self, handler: &'static Handler, role: Role, index: usize) -> Result<BufferRef<'f>> {
+        match self.get(index) {
+            Ok(buffer) => Ok(buffer),
+            Err(error) => Err(explain::buffer(handler, role, index, error)),
+        }
+    }
+
+    /// The buffer at `index`, if it is sound and has the dimensions of `other`.
+    ///
+    /// # Panics
+    /// Past the end.
+    #[inline(always)]
+    pub fn read_like(&self, index: usize, other: &BufferRef<'f>) -> Option<BufferRef<'f>> {
+        // SAFETY: descriptions are live during 'f.
+        unsafe { BufferRef::read_like(self.raw(index), other) }
+    }
+}
+
+impl<'f> Frame<'f> {
+    /// The frame at `raw`, if it is whole, for this stage, from a host with an API table, and no metadata query.
+    ///
+    /// # Safety
+    /// Null, or a pointer to a call frame that is live during `'f`, as long as its size field says.
+    #[inline(always)]
+    pub(crate) unsafe fn new(
+        raw: *mut sys::XLA_FFI_CallFrame,
+        stage: Stage,
+        pending: Option<&'f Pending>,
+    ) -> Option<Frame<'f>> {
+        // SAFETY: non-null frames start with their size; fields are read only after it is checked.
+        unsafe {
+            if raw.is_null()
+                || (*raw).struct_size < sys::XLA_FFI_CallFrame_STRUCT_SIZE as usize
+                || (!(*raw).extension_start.is_null() && asks_for_metadata((*raw).extension_start))
+                || (*raw).stage != stage as sys::XLA_FFI_ExecutionStage
+            {
+                return None;
+            }
+            let api = HostApi::new((*raw).api)?;
+            Some(Frame { raw, api, pending, _frame: PhantomData })
+        }
+    }
+
+    /// The host's API table.
+    #[inline(always)]
+    pub(crate) fn api(&self) -> HostApi<'f> {
+        self.api
+    }
+
+    /// The host's context of this call.
+    #[inline(always)]
+    pub(crate) fn ctx(&self) -> *mut sys::XLA_FFI_InvokeContext {
+        // SAFETY: live, and inside the checked size.
+        unsafe { (*self.raw).ctx }
+    }
+
+    /// What the call has going on beyond its return; `None` in stages and handlers that end when they return.
+    #[inline(always)]
+    pub(crate) fn pending(&self) -> Option<&'f Pending> {
+        self.pending
+    }
+
+    /// Moves the buffers' dimensions to where they outlive the frame.
+    #[cold]
+    pub fn outlive(&self, buffers: &mut [BufferRef<'f>]) {
+        let Some(pending) = self.pending else { return };
+        for buffer in buffers {
+            // SAFETY: asked for only where a handler has an `Async`, whose job owns the dimensions then.
+            *buffer = buffer.with_dims(unsafe { pending.keep(buffer.dims()) });
+        }
+    }
+
+    /// Leaves a future in the frame, for the host to wait on.
+    pub(crate) fn set_future(&self, future: *mut sys::XLA_FFI_Future) {
+        // SAFETY: hosts that have futures have this field, although the size that they report ends before it.
+        unsafe { (&raw mut (*self.raw).future).write(future) };
+    }
+
+    /// The arguments or the results. Their structs lie inside the frame, whose size has been checked.
+    #[inline(always)]
+    pub fn operands(&self, role: Role) -> Operands<'f> {
+        // SAFETY: live, and inside the checked size.
+        let (len, types, buffers) = unsafe {
+            match role {
+                Role::Ret => {
+                    let rets = &raw const (*self.raw).rets;
+                    ((*rets).size, (*rets).types, (*rets).rets)
+                }
+                _ => {
+                    let args = &raw const (*self.raw).args;
+                    ((*args).size, (*args).types, (*args).args)
+                }
+            }
+        };
+        Operands { len, types, buffers: buffers.cast(), _frame: PhantomData }
+    }
+
+    /// As [`operands`](Self::operands), if there are exactly `count`; checked before, by [`exactly`](Self::exactly),
+    /// and again here in a form that the compiler sees through.
+    #[inline(always)]
+    pub fn counted(&self, role: Role, count: usize) -> Operands<'f> {
+        let operands = self.operands(role);
+        assert!(operands.len == count as i64);
+        Operands { len: count as i64, ..operands }
+    }
+
+    /// Checks that there are exactly `count` arguments (or results).
+    ///
+    /// # Errors
+    /// If there are more or fewer.
+    #[inline(always)]
+    pub fn exactly(&self, handler: &'static Handler, role: Role, count: usize) -> Result<()> {
+        if self.operands(role).len == count as i64 { Ok(()) } else { Err(self.wrong_count(handler, role)) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wrong_count(self, handler: &'static Handler, role: Role) -> Error {
+        explain::count(handler, role, self.operands(role).count())
+    }
+
+    /// The buffers of an operation that has optional or variadic arguments (or results): from `least` to `most`.
+    pub fn between(
+        &self,
+        handler: &'static Handler,
+        role: Role,
+        least: usize,
+        most: Option<usize>,
+    ) -> Result<Vec<BufferRef<'f>>> {
+        let operands = self.operands(role);
+        match operands.count() {
+            Some(count) if count >= least && most.is_none_or(|most| count <= most) => {
+                (0..count).map(|i| operands.read(handler, role, i)).collect()
+            }
+            _ => Err(self.wrong_count(handler, role)),
+        }
+    }
+
+    /// All buffers of one side, as far as they are sound; for messages.
+    pub(crate) fn buffers(&self, role: Role) -> Vec<BufferRef<'f>> {
+        let operands = self.operands(role);
+        (0..operands.count().unwrap_or(0)).map_while(|i| operands.get(i).ok()).collect()
+    }
+
+    /// The attributes.
+    #[inline(always)]
+    pub(crate) fn attrs(&self, handler: &'static Handler) -> Result<AttrList<'f>> {
+        // SAFETY: live, and inside the checked size.
+        match unsafe { AttrList::read(&raw const (*self.raw).attrs) } {
+            Ok(list) => Ok(list),
+            Err(_) => Err(explain::malformed_attrs(handler)),
+        }
+    }
+
+    /// The operation's attributes, each at its place in the operation's list.
+    ///
+    /// Hosts give attributes sorted by name, as that list is, so when all are given theirs is taken as it is.
+    /// Otherwise they are put in order in `storage`.
+    ///
+    /// # Errors
+    /// Missing required attributes, unknown ones, ones that are given twice.
+    #[inline(always)]
+    pub fn attributes<'s, const N: usize>(
+        &self,
+        handler: &'static Handler,
+        storage: &'s mut ArrayStorage<'f, N>,
+    ) -> Result<Attributes<'s, 'f>>
+    where
+        'f: 's,
+    {
+        let list = self.attrs(handler)?;
+        if list.len() == N && handler.attrs.iter().enumerate().all(|(i, attr)| list.is_named(i, attr.name)) {
+            return Ok(list.sorted());
+        }
+        explain::sort_attributes(handler, &list, &mut storage.kinds, &mut storage.values)?;
+        Ok(storage.sorted())
+    }
+
+    /// As [`attributes`](Self::attributes), for stages that run once and may take their time.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn sorted_attributes(
+        &self,
+        handler: &'static Handler,
+    ) -> Result<AttrStorage<'f, Vec<sys::XLA_FFI_AttrType>, Vec<*const c_void>>> {
+        let mut storage = AttrStorage::vec(handler.attrs.len());
+        explain::sort_attributes(handler, &self.attrs(handler)?, &mut storage.kinds, &mut storage.values)?;
+        Ok(storage)
+    }
+}
+
+/// Storage for the attributes of an operation that has `N`.
+pub type ArrayStorage<'f, const N: usize> = AttrStorage<'f, [sys::XLA_FFI_AttrType; N], [*const c_void; N]>;
+
+/// Checks that no result shares bytes with another buffer, for operations with optional or variadic parameters. The
+/// declared pairs of argument and result may be one buffer.
+///
+/// # Errors
+/// If one does.
+pub fn check_overlap(
+    handler: &'static Handler,
+    args: &[BufferRef<'_>],
+    rets: &[BufferRef<'_>],
+    pairs: &[(usize, usize)],
+) -> Result<()> {
+    for (r, ret) in rets.iter().enumerate() {
+        for (a, arg) in args.iter().enumerate() {
+            let one_buffer = pairs.contains(&(a, r)) && arg.data() == ret.data();
+            if !one_buffer && overlap(ret.addresses(), arg.addresses()) {
+                return Err(explain::overlap(handler, (Role::Arg, a), r));
+            }
+        }
+        if let Some(other) = rets[..r].iter().position(|other| overlap(ret.addresses(), other.addresses())) {
+            return Err(explain::overlap(handler, (Role::Ret, other), r));
+        }
+    }
+    Ok(())
+}
+
+/// First address and the one after the last of a buffer that must have the dtype of `spec`.
+///
+/// # Errors
+/// If it has another dtype.
+#[inline(always)]
+pub fn extent(buffer: &BufferRef<'_>, spec: BufferSpec) -> Result<(usize, usize), Mismatch> {
+    let Some(dtype) = spec.dtype else { return Ok(buffer.addresses()) };
+    if buffer.dtype_code() != dtype.code() {
+        return Err(Mismatch::DType(dtype));
+    }
+    let start = buffer.data().addr();
+    let bytes =
+        if dtype.is_packed() { buffer.len().div_ceil(8 / dtype.bits()) } else { buffer.len() * (dtype.bits() / 8) };
+    Ok((start, start.wrapping_add(bytes)))
+}
+
+/// Whether two extents have an address in common.
+#[inline(always)]
+pub fn overlap(a: (usize, usize), b: (usize, usize)) -> bool {
+    a.0 < b.1 && b.0 < a.1 && a.0 != a.1 && b.0 != b.1
+}
+
+/// Whether two lists of dimensions are equal; a plain loop, since lists are short.
+#[inline(always)]
+pub fn same_dims(a: &[i64], b: &[i64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
+}

@@ -1,0 +1,45 @@
+//! The host side of the XLA FFI: what XLA does when it registers and calls handlers, in Rust.
+//!
+//! * [`HostVersion`] names the ABI of each jaxlib version, and has its API table.
+//! * [`CallFrameBuilder`] makes a [`CallFrame`]: arguments, results and attributes.
+//! * [`InvokeContext`] is what a handler may ask for: stream, threads, scratch memory, states, user data, ...
+//! * [`call()`] calls a handler; [`metadata`] asks what it is.
+//! * [`register_handler`], [`find_handler`], [`registered_handlers`]: the handlers of this process.
+//!
+//! All errors carry the codes and the texts of XLA where it has some.
+
+mod api;
+mod arena;
+mod attrs;
+mod bytes;
+mod call;
+mod context;
+mod error;
+mod frame;
+mod future;
+mod memory;
+mod pool;
+mod registry;
+mod slot;
+mod state;
+mod types;
+mod version;
+
+pub use api::api;
+pub use attrs::AttrValue;
+pub(crate) use bytes::array_bytes;
+pub use bytes::{AlignedBytes, BUFFER_ALIGN};
+pub use call::{Metadata, call, metadata};
+pub use context::{InvokeContext, InvokeContextBuilder};
+pub use frame::{CallFrame, CallFrameBuilder};
+pub use future::Future;
+pub use memory::{HeapScratch, ScratchAllocator};
+pub use pool::{TaskPool, ThreadPool};
+pub(crate) use registry::check_version;
+pub use registry::{Registration, find_handler, register_handler, registered_handlers};
+pub use state::StageState;
+pub use types::{Deleter, register_type};
+pub use version::HostVersion;
+
+#[cfg(test)]
+mod tests;

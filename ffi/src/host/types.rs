@@ -1,0 +1,114 @@
+//! Types that handlers and hosts register, so that opaque pointers carry an id.
+
+use std::{
+    collections::HashMap,
+    ffi::c_void,
+    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
+};
+
+use xla_ffi_sys::xla_ffi as sys;
+
+use super::{
+    HostVersion,
+    slot::{slot, text},
+};
+use crate::{Error, Result};
+
+/// Destroys an object of a registered type.
+pub type Deleter = unsafe extern "C" fn(*mut c_void);
+
+/// A registered type. One registry serves all versions of the process, as one library may be called through several.
+struct Registered {
+    id: i64,
+    deleter: Option<Deleter>,
+    /// The versions through which it was registered, as bits.
+    versions: u8,
+}
+
+#[derive(Default)]
+struct Types {
+    by_name: HashMap<String, Registered>,
+    last_id: i64,
+}
+
+static TYPES: LazyLock<Mutex<Types>> = LazyLock::new(Mutex::default);
+
+fn lock() -> MutexGuard<'static, Types> {
+    TYPES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Registers a type with the host `version`, and returns its id, which is positive.
+///
+/// `id` is 0 to be given one, otherwise it must be free, or that of the name. As in XLA, a host gives a name an id
+/// only once. A library that was registered with another version before keeps its ids.
+///
+/// # Errors
+/// `ALREADY_EXISTS` when the name or the id is taken.
+pub fn register_type(version: HostVersion, name: &str, id: i64, deleter: Option<Deleter>) -> Result<i64> {
+    let mut types = lock();
+    let bit = 1u8 << version as u8;
+    if let Some(known) = types.by_name.get_mut(name) {
+        let same_deleter = match (known.deleter, deleter) {
+            (Some(a), Some(b)) => a as usize == b as usize,
+            _ => true,
+        };
+        let again = known.versions & bit != 0 && id == 0;
+        if again || (id != 0 && id != known.id) || !same_deleter {
+            return Err(Error::already_exists(format!(
+                "Type name {name} already registered with type id {}",
+                known.id
+            )));
+        }
+        known.versions |= bit;
+        known.deleter = known.deleter.or(deleter);
+        return Ok(known.id);
+    }
+    let taken =
+        |types: &Types, id| types.by_name.iter().find(|(_, known)| known.id == id).map(|(name, _)| name.clone());
+    let id = if id == 0 {
+        loop {
+            types.last_id += 1;
+            if taken(&types, types.last_id).is_none() {
+                break types.last_id;
+            }
+        }
+    } else if let Some(other) = taken(&types, id) {
+        return Err(Error::already_exists(format!("Type id {id} of {name} is already that of {other}")));
+    } else {
+        id
+    };
+    types.by_name.insert(name.to_owned(), Registered { id, deleter, versions: bit });
+    Ok(id)
+}
+
+/// The deleter of a type.
+pub(super) fn deleter(id: i64) -> Result<Deleter> {
+    let types = lock();
+    let known = types
+        .by_name
+        .values()
+        .find(|known| known.id == id)
+        .ok_or_else(|| Error::internal(format!("Type id {id} is not registered with a static registry")))?;
+    known.deleter.ok_or_else(|| {
+        Error::invalid_argument(format!("Type id {id} does not have a registered type info with a deleter"))
+    })
+}
+
+slot! {
+    /// `XLA_FFI_TypeId_Register` (API 0.1) and `XLA_FFI_Type_Register`.
+    pub(super) fn register<const V>(
+        args: sys::XLA_FFI_Type_Register_Args,
+        "XLA_FFI_Type_Register",
+        sys::XLA_FFI_Type_Register_Args_STRUCT_SIZE
+    ) {
+        let version = HostVersion::from_index(V);
+        let name = text("the type's name", (*args).name)?;
+        let type_id = (*args).type_id.as_mut().ok_or_else(|| Error::invalid_argument("type_id is null"))?;
+        // Before jaxlib 0.6 the id was only returned.
+        let asked = if version < HostVersion::V0_6 { 0 } else { type_id.type_id };
+        // The size that callers report does not count `type_info`; the version says whether it is there.
+        let info = if version.minor() < 2 { None } else { (*args).type_info.as_ref() };
+        type_id.type_id = register_type(version, &name, asked, info.and_then(|info| info.deleter))?;
+        Ok(())
+    }
+}

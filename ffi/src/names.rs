@@ -1,0 +1,37 @@
+//! Suggestions for misspelt names.
+
+/// `; did you mean ...?` for the nearest candidate, or nothing where none is near.
+pub(crate) fn did_you_mean<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    nearest(given, candidates).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+/// The nearest candidate within a third of the name's length in edits (at least one, at most three).
+pub(crate) fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (given.chars().count() / 3).clamp(1, 3);
+    candidates
+        .map(|name| (edits(given, name), name))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// The number of edits, where neighbours that are exchanged count once, and a difference in case not at all.
+fn edits(a: &str, b: &str) -> usize {
+    strsim::osa_distance(&a.to_lowercase(), &b.to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_and_far_names() {
+        let names = ["eps", "axis", "keep_dims"];
+        assert_eq!(nearest("epss", names.into_iter()), Some("eps"));
+        assert_eq!(nearest("keepdims", names.into_iter()), Some("keep_dims"));
+        assert_eq!(nearest("esp", names.into_iter()), Some("eps"));
+        assert_eq!(nearest("EPS", names.into_iter()), Some("eps"));
+        assert_eq!(nearest("momentum", names.into_iter()), None);
+        assert_eq!(did_you_mean("axes", names.into_iter()), "; did you mean `axis`?");
+    }
+}

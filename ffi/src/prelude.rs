@@ -1,0 +1,24 @@
+//! What a crate of custom calls needs: `use oxcall::prelude::*;`
+
+pub use half::{bf16, f16};
+pub use num_complex::Complex;
+
+pub use crate::{
+    AttrEnum, AttrStruct, Code, DType, Element, Error, Result,
+    attr::{AttrValue, Dict, FromAttr, Pointer},
+    buffer::{
+        AnyArray, AnyOut, Array, DeviceArray, DeviceInOut, DeviceOut, Dyn, InOut, Out, Rank, Scalar, ScalarOut, Token,
+        TokenOut, Variadic,
+    },
+    context::{
+        Async, Context, CustomOptions, DeviceOrdinal, Future, Promise, RunId, Scratch, Stream, ThreadPool, UserData,
+    },
+    custom_call,
+    element::{Float, Number, Plain, Unpacked},
+    ndarray::{
+        ArrayView, ArrayView0, ArrayView1, ArrayView2, ArrayView3, ArrayView4, ArrayView5, ArrayView6, ArrayViewD,
+        ArrayViewMut, ArrayViewMut0, ArrayViewMut1, ArrayViewMut2, ArrayViewMut3, ArrayViewMut4, ArrayViewMut5,
+        ArrayViewMut6, ArrayViewMutD,
+    },
+    stage,
+};

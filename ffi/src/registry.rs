@@ -1,0 +1,97 @@
+//! All handlers that are linked into this library or program.
+//!
+//! `inventory` collects them before `main` or when the library is loaded. A crate that is only named in `Cargo.toml`
+//! is never linked and registers nothing: name the crates of a library with [`library!`](crate::library).
+
+use std::{collections::HashMap, sync::OnceLock};
+
+use crate::{descriptor::Handler, panics};
+
+/// A handler that wants to be collected.
+pub struct Entry(pub &'static Handler);
+
+inventory::collect!(Entry);
+
+/// A crate that [`library!`](crate::library) names.
+pub struct NamedCrate {
+    /// The crate's name, as in paths.
+    pub name: &'static str,
+}
+
+inventory::collect!(NamedCrate);
+
+/// The handlers, and what is wrong with them.
+pub struct Registry {
+    handlers: Vec<&'static Handler>,
+    problems: Vec<String>,
+}
+
+/// The registry of this library or program.
+pub fn registry() -> &'static Registry {
+    static REGISTRY: OnceLock<Registry> = OnceLock::new();
+    REGISTRY.get_or_init(|| {
+        panics::install_hook();
+        let handlers = inventory::iter::<Entry>.into_iter().map(|entry| entry.0).collect();
+        Registry::new(handlers, inventory::iter::<NamedCrate>.into_iter().map(|named| named.name).collect())
+    })
+}
+
+impl Registry {
+    fn new(mut handlers: Vec<&'static Handler>, named: Vec<&'static str>) -> Registry {
+        // The order in which a linker collects is its own: sort, so that listings do not change from build to build.
+        handlers.sort_by_key(|handler| (handler.name, handler.platform, handler.module, handler.line));
+        let mut problems = Vec::new();
+        let mut first: HashMap<(&str, &str), &Handler> = HashMap::new();
+        for handler in &handlers {
+            if let Some(earlier) = first.insert((handler.name, handler.platform), handler) {
+                problems.push(format!(
+                    "operation `{}` is defined twice for platform {}: in {} ({}:{}) and in {} ({}:{}); give one of \
+                     them another `name = \"...\"`",
+                    handler.name,
+                    handler.platform,
+                    earlier.module,
+                    earlier.file,
+                    earlier.line,
+                    handler.module,
+                    handler.file,
+                    handler.line
+                ));
+            }
+        }
+        for name in named {
+            if !handlers.iter().any(|handler| handler.crate_name() == name) {
+                problems.push(format!("crate `{name}`, named in `library!`, holds no operation"));
+            }
+        }
+        if handlers.is_empty() {
+            problems.push(
+                "no operation is linked in: write a function with `#[custom_call]`, or name the crates that hold \
+                 operations in `oxcall::library! { ops: [...] }`"
+                    .to_owned(),
+            );
+        }
+        Registry { handlers, problems }
+    }
+
+    /// The handlers, sorted by name and platform.
+    pub fn handlers(&self) -> &[&'static Handler] {
+        &self.handlers
+    }
+
+    /// What is wrong: operations defined twice, named crates without any, or no operation at all.
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+
+    /// The handler of an operation for a platform.
+    pub fn find(&self, name: &str, platform: &str) -> Option<&'static Handler> {
+        self.handlers.iter().copied().find(|handler| handler.name == name && handler.platform == platform)
+    }
+}
+
+impl Handler {
+    /// The crate that defines the operation.
+    pub fn crate_name(&self) -> &'static str {
+        self.module.split("::").next().unwrap_or(self.module)
+    }
+}

@@ -1,0 +1,163 @@
+//! The options of `#[custom_call(...)]`.
+
+use proc_macro2::{Ident, TokenStream};
+use syn::{ItemFn, LitStr, Path, ext::IdentExt, parse_quote};
+
+use crate::{
+    attrs::did_you_mean,
+    entries,
+    errors::Errors,
+    generics::{self, List},
+    messages,
+    model::Options,
+    names, stage,
+    suggest::nearest,
+};
+
+/// All options but the lists of type parameters.
+const OPTIONS: &[&str] = &[
+    "name",
+    "platform",
+    "vmap",
+    "vjp",
+    "instantiate",
+    "prepare",
+    "initialize",
+    "shape",
+    "legacy",
+    "side_effect",
+    "command_buffer",
+    "batch_partitionable",
+    "crate",
+];
+
+/// The values of `vmap`: the `vmap_method`s of `jax.ffi.ffi_call`.
+const VMAP: &[&str] = &["sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized"];
+
+/// The platform of host handlers.
+pub(crate) const HOST: &str = "Host";
+
+/// The options, and the lists of type parameters as written.
+pub(crate) struct Parsed {
+    pub(crate) options: Options,
+    pub(crate) lists: Vec<List>,
+}
+
+/// Parses the attribute's arguments; what a mistake leaves out has its default.
+pub(crate) fn parse(args: TokenStream, function: &ItemFn, errors: &mut Errors) -> Parsed {
+    let ident = &function.sig.ident;
+    let mut options = Options {
+        name: LitStr::new(&ident.unraw().to_string(), ident.span()),
+        platform: LitStr::new(HOST, ident.span()),
+        krate: parse_quote!(::oxcall),
+        stages: Vec::new(),
+        shape: None,
+        vmap: None,
+        vjp: None,
+        legacy: false,
+        side_effect: false,
+        command_buffer: false,
+        batch_partitionable: false,
+    };
+    let mut lists: Vec<List> = Vec::new();
+    let type_params = generics::idents(&function.sig.generics);
+    entries::parse(args, "an option of `#[custom_call]`", errors, |key, input, errors| {
+        if type_params.contains(key) {
+            let parsed = generics::parse(key, input, errors);
+            let refused = || List { key: key.clone(), members: Vec::new() };
+            let (list, result) = parsed.map_or_else(|error| (refused(), Err(error)), |list| (list, Ok(())));
+            lists.push(list);
+            return result;
+        }
+        match key.to_string().as_str() {
+            "name" => {
+                let name = entries::string(key, input)?;
+                options.name = errors.ok(names::checked("target", name)).unwrap_or_else(|| options.name.clone());
+            }
+            "platform" => {
+                let platform = entries::string(key, input)?;
+                options.platform = errors.ok(platform_name(platform)).unwrap_or_else(|| options.platform.clone());
+            }
+            "vmap" => options.vmap = Some(vmap(entries::string(key, input)?)?),
+            "vjp" => options.vjp = Some(entries::path(key, input)?),
+            "shape" => options.shape = Some(entries::path(key, input)?),
+            "crate" => options.krate = entries::path(key, input)?,
+            "legacy" => options.legacy = entries::flag(key, input).map(|()| true)?,
+            "side_effect" => options.side_effect = entries::flag(key, input).map(|()| true)?,
+            "command_buffer" => options.command_buffer = entries::flag(key, input).map(|()| true)?,
+            "batch_partitionable" => options.batch_partitionable = entries::flag(key, input).map(|()| true)?,
+            "execute" => return Err(syn::Error::new_spanned(key, messages::execute_option())),
+            name => match stage::NAMES.iter().find(|(stage, _)| *stage == name) {
+                Some((_, stage)) => options.stages.push((*stage, entries::path(key, input)?)),
+                None => return Err(unknown(key, &type_params)),
+            },
+        }
+        Ok(())
+    });
+    check_vjp(ident, options.vjp.as_ref(), errors);
+    options.stages.sort_by_key(|(stage, _)| *stage);
+    options.stages.dedup_by_key(|(stage, _)| *stage);
+    Parsed { options, lists }
+}
+
+fn unknown(key: &Ident, type_params: &[Ident]) -> syn::Error {
+    let written = key.to_string();
+    let message = match written.starts_with(|c: char| c.is_uppercase()) && nearest(&written, names()).is_none() {
+        true => messages::no_such_generic(&written, generic_names(type_params)),
+        false => messages::unknown_option(&written, did_you_mean(nearest(&written, names())), OPTIONS.join("`, `")),
+    };
+    syn::Error::new_spanned(key, message)
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    OPTIONS.iter().copied()
+}
+
+fn generic_names(type_params: &[Ident]) -> String {
+    match type_params {
+        [] => "it has none".to_owned(),
+        params => format!("it has `{}`", params.iter().map(Ident::to_string).collect::<Vec<_>>().join("`, `")),
+    }
+}
+
+fn vmap(method: LitStr) -> syn::Result<LitStr> {
+    let written = method.value();
+    match VMAP.contains(&&*written) {
+        true => Ok(method),
+        false => {
+            let meant = did_you_mean(nearest(&written, VMAP.iter().copied()));
+            let list = VMAP.join("\", \"");
+            Err(syn::Error::new_spanned(method, messages::bad_vmap(written, meant, list)))
+        }
+    }
+}
+
+fn platform_name(platform: LitStr) -> syn::Result<LitStr> {
+    let platform = names::checked("platform", platform)?;
+    let written = platform.value();
+    let spelling = match written.to_ascii_lowercase().as_str() {
+        "host" | "cpu" => HOST,
+        "cuda" => "CUDA",
+        "rocm" => "ROCM",
+        "gpu" => "CUDA` or `ROCM",
+        _ => &written,
+    };
+    match spelling == written {
+        true => Ok(platform),
+        false => Err(syn::Error::new_spanned(&platform, messages::platform_spelling(&written, spelling))),
+    }
+}
+
+/// An operation that is its own derivative rule would recurse without end.
+fn check_vjp(ident: &Ident, vjp: Option<&Path>, errors: &mut Errors) {
+    let Some(path) = vjp else { return };
+    let segments: Vec<&Ident> = path.segments.iter().map(|segment| &segment.ident).collect();
+    let itself = match segments.as_slice() {
+        [one] => *one == ident,
+        [first, one] => *first == "self" && *one == ident,
+        _ => false,
+    };
+    if itself && path.leading_colon.is_none() {
+        errors.push(path, messages::vjp_itself(ident));
+    }
+}

@@ -1,0 +1,193 @@
+"""The C boundary of an op library, over ctypes. Nothing here needs JAX."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import os
+import sys
+from typing import Any
+
+from oxcall._errors import LoadError
+
+ABI_VERSION = 1
+
+_SINK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+
+
+class Span(ctypes.Structure):
+    """UTF-8 text, not NUL-terminated."""
+
+    _fields_ = (("ptr", ctypes.c_void_p), ("len", ctypes.c_size_t))
+
+    def text(self) -> str:
+        return ctypes.string_at(self.ptr, self.len).decode() if self.ptr and self.len else ""
+
+
+class Handler(ctypes.Structure):
+    """One implementation of an operation for one platform: entry points as addresses, ``None`` where absent."""
+
+    _fields_ = (
+        ("struct_size", ctypes.c_size_t),
+        ("name", Span),
+        ("platform", Span),
+        ("api_version", ctypes.c_uint32),
+        ("traits", ctypes.c_uint32),
+        ("instantiate", ctypes.c_void_p),
+        ("prepare", ctypes.c_void_p),
+        ("initialize", ctypes.c_void_p),
+        ("execute", ctypes.c_void_p),
+        ("record", ctypes.c_void_p),
+        ("cpu_v1", ctypes.c_void_p),
+        ("cpu_v2", ctypes.c_void_p),
+        ("cpu_v3", ctypes.c_void_p),
+        ("gpu_v1", ctypes.c_void_p),
+        ("gpu_v2", ctypes.c_void_p),
+    )
+
+
+class LibraryTable(ctypes.Structure):
+    """What ``oxcall_library()`` returns."""
+
+    _fields_ = (
+        ("struct_size", ctypes.c_size_t),
+        ("abi_version", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+        ("num_handlers", ctypes.c_size_t),
+        ("handlers", ctypes.POINTER(ctypes.POINTER(Handler))),
+        ("manifest", Span),
+    )
+
+
+class NativeLibrary:
+    """An op library that is loaded into the process. It is never unloaded: jitted code holds its addresses."""
+
+    def __init__(self, path: str, shown_path: str | None = None):
+        """Loads the file at `path`; messages name `shown_path`, where the file is a copy of another.
+
+        Raises:
+            LoadError: the file is missing, is not a shared library of this machine, is not an oxcall library, or
+                speaks another version of the boundary.
+        """
+        self.path = shown_path or path
+        self._dll = _open(path, self.path)
+        try:
+            entry = self._dll.oxcall_library
+        except AttributeError:
+            raise LoadError(
+                f"{self.path} is not an oxcall library: it does not export `oxcall_library`. Build a crate that "
+                'depends on `oxcall` with `crate-type = ["cdylib"]` in the [lib] section of its Cargo.toml.'
+            ) from None
+        entry.argtypes = ()
+        entry.restype = ctypes.POINTER(LibraryTable)
+        table = entry()
+        if not table:
+            raise LoadError(f"{self.path}: `oxcall_library` returned a null pointer; the library is broken.")
+        self._check(table.contents)
+        self.handlers = [table.contents.handlers[i].contents for i in range(table.contents.num_handlers)]
+        for handler in self.handlers:
+            if handler.struct_size < ctypes.sizeof(Handler):
+                raise self._too_old(f"a handler record has {handler.struct_size} bytes")
+        self.manifest: dict[str, Any] = self._manifest(table.contents)
+
+    def _check(self, table: LibraryTable) -> None:
+        if table.abi_version > ABI_VERSION:
+            raise LoadError(
+                f"{self.path} was built with a newer oxcall: version {table.abi_version} of the library boundary, and "
+                f"this package reads version {ABI_VERSION}. Upgrade it with `pip install --upgrade oxcall`."
+            )
+        if table.abi_version < ABI_VERSION:
+            raise self._too_old(f"version {table.abi_version} of the library boundary")
+        if table.struct_size < ctypes.sizeof(LibraryTable):
+            raise self._too_old(f"its library record has {table.struct_size} bytes")
+
+    def _too_old(self, detail: str) -> LoadError:
+        return LoadError(
+            f"{self.path} was built with an older oxcall that this package no longer reads ({detail}). "
+            "Update the `oxcall` crate with `cargo update -p oxcall` and rebuild the library."
+        )
+
+    def _manifest(self, table: LibraryTable) -> dict[str, Any]:
+        try:
+            manifest = json.loads(table.manifest.text())
+        except ValueError as error:
+            raise LoadError(f"{self.path}: the manifest is not valid JSON ({error}); the library is broken.") from error
+        if len(manifest["ops"]) != len(self.handlers):
+            raise LoadError(
+                f"{self.path}: the manifest lists {len(manifest['ops'])} ops, but the handler table has "
+                f"{len(self.handlers)}; the library is broken."
+            )
+        return manifest
+
+    @functools.cached_property
+    def _infer(self) -> Any:
+        function = self._dll.oxcall_infer
+        function.argtypes = (ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, _SINK, ctypes.c_void_p)
+        function.restype = None
+        return function
+
+    def infer(self, handler: int, request: str) -> dict[str, Any]:
+        """Asks the library for the results of a call; both sides are JSON."""
+        encoded = request.encode()
+        return json.loads(_collect(lambda sink: self._infer(handler, encoded, len(encoded), sink, None)))
+
+    def last_error(self) -> str:
+        """The last failure of an API v1 call, which cannot report one; clears it."""
+        function = self._dll.oxcall_last_error
+        function.argtypes = (_SINK, ctypes.c_void_p)
+        function.restype = None
+        return _collect(lambda sink: function(sink, None)).decode(errors="replace")
+
+
+def _collect(call: Any) -> bytes:
+    chunks: list[bytes] = []
+
+    def sink(_user: int, ptr: int, length: int) -> None:
+        chunks.append(ctypes.string_at(ptr, length) if ptr and length else b"")
+
+    call(_SINK(sink))
+    return b"".join(chunks)
+
+
+def _open(path: str, shown: str) -> ctypes.CDLL:
+    if not os.path.exists(path):
+        raise LoadError(
+            f"{shown} does not exist. Build it first (`cargo build --release` writes it to target/release)."
+        )
+    if os.path.isdir(path):
+        raise LoadError(f"{shown} is a directory; give the path of the shared library in it.")
+    try:
+        # RTLD_LOCAL keeps two libraries from binding to each other's symbols; ctypes always adds RTLD_NOW.
+        return ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
+    except OSError as error:
+        reason = _foreign(path)
+        if reason is None:
+            raise LoadError(f"{shown} could not be loaded: {error}") from error
+        raise LoadError(f"{shown} cannot be loaded here: {reason} ({error}).") from error
+
+
+_ELF_MACHINES = {0x03: "x86", 0x28: "arm", 0x3E: "x86_64", 0xB7: "aarch64", 0xF3: "riscv64", 0x15: "ppc64"}
+
+
+def _foreign(path: str) -> str | None:
+    """Why this process cannot load a file, judged by its first bytes; ``None`` if they look right."""
+    with open(path, "rb") as file:
+        head = file.read(20)
+    here = os.uname().machine if hasattr(os, "uname") else "this machine"
+    if head[:4] == b"\x7fELF" and len(head) == 20:
+        if sys.platform != "linux":
+            return f"it is a Linux (ELF) library, and this is {sys.platform}"
+        order = "little" if head[5] == 1 else "big"
+        machine = int.from_bytes(head[18:20], order)
+        built_for = _ELF_MACHINES.get(machine, f"ELF machine {machine}")
+        if built_for != here and not (built_for == "x86" and here in ("i386", "i686")):
+            return f"it was built for {built_for}, and this process runs on {here}; build it with a matching --target"
+        return None
+    if head[:4] in (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe"):
+        return None if sys.platform == "darwin" else f"it is a macOS (Mach-O) library, and this is {sys.platform}"
+    if head[:2] == b"MZ":
+        return None if sys.platform == "win32" else f"it is a Windows (PE) library, and this is {sys.platform}"
+    if head[:8] == b"!<arch>\n":
+        return 'it is a static archive; set `crate-type = ["cdylib"]`'
+    return "it is not a shared library"

@@ -1,0 +1,251 @@
+"""The one place that knows how JAX versions differ, from 0.4.34 on. Importing it imports JAX."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import inspect
+import pathlib
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxlib import xla_client
+
+from oxcall import _dtypes
+from oxcall._errors import CallError, LoadError
+
+OLDEST = (0, 4, 34)
+
+
+def version() -> tuple[int, ...]:
+    """The numbers of JAX's version."""
+    return tuple(jax.__version_info__)
+
+
+if version() < OLDEST:
+    raise LoadError(
+        f"oxcall needs JAX 0.4.34 or newer, and JAX {jax.__version__} is installed. "
+        'Upgrade it with `pip install --upgrade "jax>=0.4.34"`.'
+    )
+
+try:
+    import jax.ffi as _ffi
+except ImportError:  # before 0.5
+    import jax.extend.ffi as _ffi
+
+try:
+    from jax.experimental.xla_metadata import set_xla_metadata
+except ImportError:
+    set_xla_metadata = None
+
+_FFI_CALL_OPTIONS = frozenset(inspect.signature(_ffi.ffi_call).parameters)
+# JAX 0.4.36's `ffi_call` has every option that we use; the versions before it lack aliases and API versions.
+_HAS_FULL_FFI_CALL = {"vmap_method", "input_output_aliases", "custom_call_api_version"} <= _FFI_CALL_OPTIONS
+
+_RESULT_OPTIONS = frozenset(inspect.signature(jax.ShapeDtypeStruct.__init__).parameters)
+
+# jaxlib 0.4.34 passes only arrays of signed integers, f32 and f64 as attributes.
+HAS_UNSIGNED_ARRAYS = version() > OLDEST
+
+# XLA before jaxlib 0.5.0 aborts the process where a custom call has a token.
+HAS_TOKENS = version() >= (0, 5)
+
+# JAX renames "cpu" to "Host" itself; other platforms go by XLA's names.
+_PLATFORMS = {"Host": "cpu"}
+
+Tracer = jax.core.Tracer
+
+
+def capsule(address: int) -> Any:
+    """A PyCapsule around the address of a C function that lives as long as the process."""
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype = ctypes.py_object
+    new.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return new(address, None, None)
+
+
+def register_typed(target: str, stages: Mapping[str, int], platform: str, traits: int) -> None:
+    """Registers a typed FFI target from the addresses of its stages."""
+    # Only the dictionary form carries traits: with a bare capsule JAX drops them silently.
+    bundle = {stage: capsule(address) for stage, address in stages.items()}
+    options = {"traits": traits} if traits else {}
+    _ffi.register_ffi_target(target, bundle, platform=_PLATFORMS.get(platform, platform), api_version=1, **options)
+
+
+def register_legacy(target: str, address: int, platform: str) -> None:
+    """Registers an entry point of custom call API version 1, 2 or 3; they share one registry."""
+    _ffi.register_ffi_target(target, capsule(address), platform=_PLATFORMS.get(platform, platform), api_version=0)
+
+
+def is_queued(target: str) -> bool:
+    """Whether a target of this name waits for its backend to be created.
+
+    JAX queues registrations until then, and a second one of the same name makes the whole backend fail. The queue is
+    private to jaxlib: where it is not found, nothing is queued as far as we know.
+    """
+    queue = getattr(xla_client, "_custom_callback", None) or {}
+    return any(entry[0] in (target, target.encode()) for entries in queue.values() for entry in entries)
+
+
+def register_batch_partitionable(target: str) -> None:
+    """Lets XLA's partitioner split the leading dimension of a target, where this JAX can."""
+    if register := getattr(_ffi, "register_ffi_target_as_batch_partitionable", None):
+        register(target)
+
+
+def ffi_call(
+    target: str,
+    results: Sequence[Any],
+    *,
+    has_side_effect: bool = False,
+    vmap_method: str | None = None,
+    aliases: Mapping[int, int] | None = None,
+    api_version: int = 4,
+    backend_config: bytes | None = None,
+    batch_dims: int = 0,
+) -> Callable[..., Sequence[Any]]:
+    """`jax.ffi.ffi_call` in its newest form, on every version: a function of operands and attributes.
+
+    Args:
+        batch_dims: how many leading dimensions XLA's partitioner may split, for a target that is registered as
+            batch-partitionable.
+
+    The other arguments are those of `jax.ffi.ffi_call`.
+    """
+    if not _HAS_FULL_FFI_CALL:
+        from oxcall._old_ffi_call import ffi_call as call
+    else:
+        call = _ffi.ffi_call
+    bind = call(
+        target,
+        tuple(results),
+        has_side_effect=has_side_effect,
+        vmap_method=vmap_method,
+        input_output_aliases=dict(aliases or {}),
+        custom_call_api_version=api_version,
+        legacy_backend_config=backend_config,
+    )
+    if not batch_dims or set_xla_metadata is None:
+        return bind
+
+    def partitionable(*operands: Any, **attributes: Any) -> Sequence[Any]:
+        # The partitioner reads this frontend attribute; JAX's own linear algebra calls set it as well.
+        with set_xla_metadata(num_batch_dims=str(batch_dims)):
+            return bind(*operands, **attributes)
+
+    return partitionable
+
+
+@functools.cache
+def _abstract_token() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        token = getattr(jax.core, "abstract_token", None)
+    return jax.typeof(jax.lax.create_token()) if token is None else token
+
+
+def check_tokens() -> None:
+    """Raises CallError where this JAX cannot pass tokens to custom calls."""
+    if not HAS_TOKENS:
+        raise CallError(
+            f"JAX {jax.__version__} aborts the process on tokens in custom calls; JAX 0.5 or newer passes them"
+        )
+
+
+def is_token(value: Any) -> bool:
+    """Whether an operand is a token rather than an array."""
+    if isinstance(value, Tracer):
+        return "Token" in type(value.aval).__name__
+    return type(value).__name__ == "Token"
+
+
+def as_operand(value: Any, dtype: str | None = None) -> Any:
+    """A value as an operand: arrays and tokens as they are, random keys as their data, others as arrays."""
+    if is_token(value):
+        check_tokens()
+        return value
+    if not isinstance(value, jax.Array):
+        return jnp.asarray(value, None if dtype is None else _dtypes.numpy_dtype(dtype))
+    return jax.random.key_data(value) if jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key) else value
+
+
+def dtype_of(operand: Any) -> str | None:
+    """XLA's name of an operand's dtype; ``None`` for a dtype that XLA's FFI lacks."""
+    return "token" if is_token(operand) else _dtypes.xla_name(operand.dtype.name)
+
+
+def shape_of(operand: Any) -> tuple[Any, ...]:
+    """An operand's shape; tokens have rank 0."""
+    return () if is_token(operand) else tuple(operand.shape)
+
+
+def takes_scalar(scalar: bool | int | float | complex, dtype: str) -> bool:
+    """Whether a Python scalar adopts a dtype when it meets an array of it, by JAX's promotion rules."""
+    numpy_dtype = _dtypes.numpy_dtype(dtype)
+    try:
+        return numpy_dtype is not None and jnp.result_type(scalar, numpy_dtype) == numpy_dtype
+    except (TypeError, ValueError):
+        return False
+
+
+def result_type(dtype: str, shape: Sequence[int], axes: frozenset[Any] = frozenset()) -> Any:
+    """What `ffi_call` takes as the type of a result that varies over these mesh axes."""
+    if dtype == "token":
+        check_tokens()
+        return _abstract_token()
+    numpy_dtype = _dtypes.numpy_dtype(dtype)
+    if numpy_dtype is None:
+        raise CallError(f"the installed JAX has no dtype {_dtypes.numpy_name(dtype)}; upgrade `jax` and `ml_dtypes`")
+    options: dict[str, Any] = {}
+    if axes:
+        mesh = jax.sharding.get_abstract_mesh()
+        options["sharding"] = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
+        if "vma" in _RESULT_OPTIONS:
+            options["vma"] = axes
+        else:
+            options["manual_axis_type"] = jax.sharding.ManualAxisType(varying=axes)
+    return jax.ShapeDtypeStruct(tuple(shape), numpy_dtype, **options)
+
+
+def vary_together(operands: Sequence[Any]) -> tuple[tuple[Any, ...], frozenset[Any]]:
+    """Operands of one call inside shard_map, and the mesh axes that they vary over.
+
+    JAX wants all operands of a custom call to vary over the same axes, so those that are equal on all devices are cast.
+    Outside shard_map, and before JAX tracked this, there are no such axes.
+    """
+    axes = frozenset().union(*map(_varying_axes, operands))
+    return tuple(_vary(operand, axes - _varying_axes(operand)) for operand in operands), axes
+
+
+def _varying_axes(operand: Any) -> frozenset[Any]:
+    aval = getattr(operand, "aval", None)
+    return getattr(aval, "vma", None) or getattr(getattr(aval, "mat", None), "varying", None) or frozenset()
+
+
+def _vary(operand: Any, axes: frozenset[Any]) -> Any:
+    if not axes or is_token(operand):
+        return operand
+    if hasattr(jax.lax, "pcast"):
+        return jax.lax.pcast(jnp.asarray(operand), tuple(axes), to="varying")
+    return jax.lax.pvary(jnp.asarray(operand), tuple(axes))
+
+
+def zero_cotangent(primal: Any) -> Any:
+    """A cotangent of zeros: of dtype float0 where the primal is not differentiable."""
+    if jnp.issubdtype(primal.dtype, jnp.inexact):
+        return vary_together((jnp.zeros_like(primal), primal))[0][0]
+    return np.zeros(primal.shape, jax.dtypes.float0)
+
+
+def api_version() -> str | None:
+    """The version of XLA's FFI API, from the header that jaxlib installs."""
+    header = pathlib.Path(_ffi.include_dir(), "xla", "ffi", "api", "c_api.h")
+    if not header.exists():
+        return None
+    numbers = re.findall(r"#define XLA_FFI_API_(?:MAJOR|MINOR) (\d+)", header.read_text())
+    return ".".join(numbers) or None

@@ -1,0 +1,233 @@
+"""Loading libraries: registration with JAX, reloading after a rebuild, and the namespace of ops."""
+
+from __future__ import annotations
+
+import atexit
+import dataclasses
+import os
+import shutil
+import tempfile
+import threading
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from oxcall._abi import Handler, NativeLibrary
+from oxcall._errors import LoadError, OxcallWarning, listing, nearest
+from oxcall._manifest import OpInfo, read_op
+
+if TYPE_CHECKING:
+    from oxcall._op import Op
+
+
+class Library:
+    """The ops of a library, as attributes: ``ops.rms_norm(x, eps=1e-6)``.
+
+    ``ops["rms_norm"]`` is the same; use it for an op whose name is not an identifier, or is one of this class's own
+    attributes.
+
+    Attributes:
+        name: the library's name in messages.
+        path: the file that was loaded.
+        manifest: the library's manifest, a dictionary.
+    """
+
+    def __init__(self, name: str, path: str, native: NativeLibrary, ops: dict[str, Op]):
+        self.name = name
+        self.path = path
+        self.manifest = native.manifest
+        self._native = native
+        self._ops = ops
+
+    def __getitem__(self, name: str) -> Op:
+        try:
+            return self._ops[name]
+        except KeyError:
+            raise KeyError(f"{self.name} has no op `{name}`{nearest(name, self._ops)}") from None
+
+    def __getattr__(self, name: str) -> Op:
+        ops = self.__dict__.get("_ops", {})
+        if name in ops:
+            return ops[name]
+        hint = nearest(name, ops) or f"; it has {listing(ops)}"
+        raise AttributeError(f"{self.__dict__.get('name', 'oxcall.Library')} has no op `{name}`{hint}")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._ops})
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ops)
+
+    def __len__(self) -> int:
+        return len(self._ops)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._ops
+
+    def __repr__(self) -> str:
+        return f"<oxcall.Library {self.name} ({self.path}): {', '.join(self._ops)}>"
+
+
+# (device, inode, modification time, size) of a file: changes when it is rebuilt.
+_Stamp = tuple[int, int, int, int]
+
+
+@dataclasses.dataclass
+class _Loaded:
+    stamp: _Stamp
+    library: Library
+
+
+class _Process:
+    """What is loaded in this process. Nothing is ever unloaded: jitted code holds the addresses of handlers."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.loaded: dict[str, _Loaded] = {}
+        self.natives: list[NativeLibrary] = []
+        # The target that each address is registered under, so that registering again is harmless.
+        self.targets: dict[str, tuple[Any, ...]] = {}
+        self._copies: str | None = None
+
+    def private_copy(self, path: str) -> str:
+        """A copy of a file under a new path: the dynamic linker maps a path that it knows to the old library."""
+        if self._copies is None:
+            self._copies = tempfile.mkdtemp(prefix="oxcall-")
+            atexit.register(shutil.rmtree, self._copies, ignore_errors=True)
+        directory = tempfile.mkdtemp(dir=self._copies)
+        return shutil.copy(path, directory)
+
+
+_PROCESS = _Process()
+
+
+def load(path: str | os.PathLike[str], *, name: str | None = None) -> Library:
+    """Loads an op library, registers its handlers with JAX, and returns its ops as JAX functions.
+
+    Every op is registered under its own name for the typed FFI and, where it asked for it, under `<op>.v1`, `<op>.v2`
+    and `<op>.v3` for the legacy custom call API. Loading a file again returns the same :class:`Library`. If the file
+    was rebuilt since, the new build is loaded beside the old one under other target names, and a warning says what
+    still uses the old one.
+
+    Args:
+        path: the shared library.
+        name: the library's name in messages; by default the file's, without `lib` and suffix.
+
+    Raises:
+        LoadError: the file is not a library that this process can use, the library reports mistakes in its registry,
+            or JAX is missing or too old.
+    """
+    shown = os.path.abspath(os.path.expanduser(os.fspath(path)))
+    with _PROCESS.lock:
+        stamp = _stamp(shown)
+        known = _PROCESS.loaded.get(shown)
+        if known is not None and (stamp is None or known.stamp == stamp):
+            return known.library
+        native = NativeLibrary(_PROCESS.private_copy(shown) if known is not None else shown, shown)
+        library = _register(name or _default_name(shown), native)
+        _PROCESS.loaded[shown] = _Loaded(stamp or _stamp(shown), library)
+        _PROCESS.natives.append(native)
+        if known is not None:
+            _warn_reloaded(library)
+        return library
+
+
+def read(path: str | os.PathLike[str]) -> tuple[NativeLibrary, list[OpInfo]]:
+    """A library and its manifest, without JAX and without registering anything."""
+    native = NativeLibrary(os.path.abspath(os.path.expanduser(os.fspath(path))))
+    return native, [read_op(i, entry) for i, entry in enumerate(native.manifest["ops"])]
+
+
+def last_error() -> str:
+    """The last failures of API v1 calls, which cannot report any; empty if there were none. Clears them."""
+    with _PROCESS.lock:
+        return "\n".join(filter(None, (native.last_error() for native in _PROCESS.natives)))
+
+
+def _stamp(path: str) -> _Stamp | None:
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size
+
+
+def _default_name(path: str) -> str:
+    return os.path.basename(path).split(".")[0].removeprefix("lib")
+
+
+def _register(name: str, native: NativeLibrary) -> Library:
+    if errors := native.manifest.get("errors"):
+        listed = "\n".join(f"  - {error}" for error in errors)
+        raise LoadError(f"{native.path} reports mistakes in its ops:\n{listed}")
+    try:
+        from oxcall import _jax
+    except ModuleNotFoundError as error:
+        if error.name not in ("jax", "jaxlib"):
+            raise
+        raise LoadError("oxcall.load needs JAX, which is not installed: `pip install jax`") from error
+    from oxcall._op import Op
+
+    implementations: dict[str, list[OpInfo]] = {}
+    for index, entry in enumerate(native.manifest["ops"]):
+        implementations.setdefault(entry["name"], []).append(read_op(index, entry))
+    ops: dict[str, Op] = {}
+    for op_name, infos in implementations.items():
+        target = _register_op(_jax, native, op_name, infos)
+        # Declarations of one op for several platforms agree; the CPU's answers for shapes.
+        info = next((info for info in infos if info.platform == "Host"), infos[0])
+        ops[op_name] = Op(native, info, [info.platform for info in infos], target, ops.__getitem__)
+    return Library(name, native.path, native, ops)
+
+
+def _register_op(jax: Any, native: NativeLibrary, name: str, infos: list[OpInfo]) -> str:
+    """Registers all implementations of an op under one target name, and returns it."""
+    handlers = [native.handlers[info.index] for info in infos]
+    key = tuple(address for handler in handlers for address in (handler.execute, handler.instantiate))
+    number = 0
+    while True:
+        number += 1
+        target = name if number == 1 else f"{name}#{number}"
+        known = _PROCESS.targets.get(target)
+        if known == key:
+            return target
+        if known is not None or jax.is_queued(target):
+            continue
+        try:
+            for info, handler in zip(infos, handlers, strict=True):
+                _register_handler(jax, target, info, handler)
+        except Exception as error:
+            if "duplicate" in str(error).lower():  # registered by someone else, not through this package
+                continue
+            raise LoadError(f"{native.path}: the op `{name}` could not be registered: {error}") from error
+        _PROCESS.targets[target] = key
+        return target
+
+
+_STAGES = ("instantiate", "prepare", "initialize", "execute")
+
+
+def _register_handler(jax: Any, target: str, info: OpInfo, handler: Handler) -> None:
+    stages = {stage: address for stage in _STAGES if (address := getattr(handler, stage))}
+    jax.register_typed(target, stages, info.platform, handler.traits)
+    if info.batch_partitionable:
+        jax.register_batch_partitionable(target)
+    legacy = (handler.gpu_v1, handler.gpu_v2, handler.gpu_v2)
+    if info.platform == "Host":
+        legacy = (handler.cpu_v1, handler.cpu_v2, handler.cpu_v3)
+    for version, address in enumerate(legacy, start=1):
+        if info.legacy and address:
+            jax.register_legacy(f"{target}.v{version}", address, info.platform)
+
+
+def _warn_reloaded(library: Library) -> None:
+    targets = [op.target for op in library._ops.values()]
+    renamed = [target for target in targets if "#" in target]
+    warnings.warn(
+        f"{library.path} has changed since it was loaded, and the new build is loaded beside the old one: its ops are "
+        f"registered under the targets {listing(renamed)}. Call the ops of the library that this `load` returned. "
+        "Functions that jax.jit has compiled, raw jax.ffi.ffi_call to the old target names, and libraries returned by "
+        "earlier calls keep the old code; `jax.clear_caches()` makes functions that look up the new ops compile anew.",
+        OxcallWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,169 @@
+"""The manifest of a library as Python objects. Its format is the library boundary's, version 1."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from typing import Any
+
+from oxcall._rust import parse_default
+
+# `dtype` of a parameter: the name of a dtype, the index of a type parameter, or None for any.
+DTypeRule = str | int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Param:
+    """A buffer parameter."""
+
+    name: str
+    role: str
+    dtype: DTypeRule
+    rank: int | None
+    dims: str | None
+    arity: str
+
+    @property
+    def is_operand(self) -> bool:
+        return self.role in ("arg", "inout")
+
+    @property
+    def is_result(self) -> bool:
+        return self.role in ("ret", "inout")
+
+    @property
+    def has_open_dims(self) -> bool:
+        """Whether `dims` holds a wildcard, so that sizes do not follow from it."""
+        return self.dims is not None and any(re.fullmatch(r"_|\.\.", token.strip()) for token in self.dims.split(","))
+
+    def batch_dims(self, rank: int) -> int:
+        """How many leading dimensions `..b` stands for in an array of this rank; 1 without such a list in front."""
+        if self.dims is None or not self.dims.lstrip().startswith(".."):
+            return 1
+        return rank - self.dims.count(",")
+
+
+@dataclasses.dataclass(frozen=True)
+class Attr:
+    """An attribute, or a field of a struct attribute."""
+
+    name: str
+    type: Any
+    presence: str
+    default_text: str | None
+
+    @functools.cached_property
+    def default(self) -> Any:
+        """The default's value or :class:`oxcall._rust.SourceText`; ``None`` where there is none."""
+        return None if self.default_text is None else parse_default(self.default_text)
+
+    @functools.cached_property
+    def fields(self) -> tuple[Attr, ...]:
+        """Fields of a struct attribute."""
+        return tuple(map(_attr, self.type["struct"])) if isinstance(self.type, dict) and "struct" in self.type else ()
+
+
+@dataclasses.dataclass(frozen=True)
+class TypeParam:
+    """A type parameter and the dtypes it may stand for."""
+
+    name: str
+    dtypes: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class OpInfo:
+    """One implementation of an operation, for one platform."""
+
+    index: int
+    name: str
+    platform: str
+    doc: str
+    module: str
+    file: str
+    line: int
+    stages: tuple[str, ...]
+    command_buffer: bool
+    side_effect: bool
+    batch_partitionable: bool
+    vmap: str | None
+    vjp: str | None
+    legacy: bool
+    extra_attrs: bool
+    type_params: tuple[TypeParam, ...]
+    params: tuple[Param, ...]
+    attrs: tuple[Attr, ...]
+    shape: str
+
+    @functools.cached_property
+    def operands(self) -> tuple[Param, ...]:
+        return tuple(param for param in self.params if param.is_operand)
+
+    @functools.cached_property
+    def results(self) -> tuple[Param, ...]:
+        return tuple(param for param in self.params if param.is_result)
+
+    @functools.cached_property
+    def takes_out_shape(self) -> bool:
+        """Whether some result's shape does not follow from the operands and the declaration."""
+        if self.shape != "dims":
+            return False
+        return any(param.role == "ret" and self._is_open(param) for param in self.results)
+
+    def _is_open(self, result: Param) -> bool:
+        if result.dims is not None:
+            return result.has_open_dims
+        if result.rank == 0 or result.dtype == "token":
+            return False
+        # Without dimensions, a result has the shape of operand 0.
+        first = next((param for param in self.operands if param.arity == "one"), None)
+        return first is None or (result.rank is not None and first.rank != result.rank)
+
+    @functools.cached_property
+    def takes_dtype(self) -> bool:
+        """Whether some result's dtype does not follow from the operands and the declaration."""
+        bound = {param.dtype for param in self.operands if param.arity == "one"}
+        has_free_type = any(index not in bound for index in range(len(self.type_params)))
+        return has_free_type or any(param.dtype is None for param in self.results if param.role == "ret")
+
+    @functools.cached_property
+    def takes_num_results(self) -> bool:
+        """Whether the number of results is the caller's choice."""
+        return any(param.role == "ret" and param.arity != "one" for param in self.params)
+
+
+def _param(json: dict[str, Any]) -> Param:
+    dtype = json["dtype"]
+    rule = dtype["var"] if isinstance(dtype, dict) else dtype
+    return Param(json["name"], json["role"], rule, json["rank"], json["dims"], json["arity"])
+
+
+def _attr(json: dict[str, Any]) -> Attr:
+    return Attr(json["name"], json["type"], json["presence"], json.get("default"))
+
+
+def read_op(index: int, json: dict[str, Any]) -> OpInfo:
+    """One entry of the manifest's `ops`."""
+    traits = json["traits"]
+    return OpInfo(
+        index=index,
+        name=json["name"],
+        platform=json["platform"],
+        doc=json["doc"],
+        module=json["module"],
+        file=json["file"],
+        line=json["line"],
+        stages=tuple(json["stages"]),
+        command_buffer=traits["command_buffer"],
+        side_effect=traits["side_effect"],
+        batch_partitionable=traits["batch_partitionable"],
+        vmap=json["vmap"],
+        vjp=json["vjp"],
+        legacy=json["legacy"],
+        extra_attrs=json["extra_attrs"],
+        type_params=tuple(TypeParam(entry["name"], tuple(entry["dtypes"])) for entry in json["type_params"]),
+        params=tuple(map(_param, json["params"])),
+        attrs=tuple(map(_attr, json["attrs"])),
+        shape=json["shape"],
+    )

@@ -1,0 +1,140 @@
+"""Operands of a call: counted, converted to arrays, and their dtypes checked and bound to type parameters."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from oxcall import _dtypes, _jax
+from oxcall._errors import CallError, count, listing
+from oxcall._manifest import OpInfo, Param
+
+
+@dataclasses.dataclass(frozen=True)
+class Operands:
+    """The operands of one call, in wire order."""
+
+    arrays: tuple[Any, ...]
+    counts: tuple[int, ...]
+    """How many arrays each operand parameter has."""
+    types: dict[int, str]
+    """Dtypes that the operands bind to type parameters, by index."""
+
+    def of(self, op: OpInfo) -> dict[str, tuple[Any, ...]]:
+        """The arrays of each operand parameter."""
+        split, start = {}, 0
+        for param, number in zip(op.operands, self.counts, strict=True):
+            split[param.name] = self.arrays[start : start + number]
+            start += number
+        return split
+
+
+def bind_operands(op: OpInfo, given: Sequence[Any]) -> Operands:
+    """Checks what the user passed against the declaration."""
+    counts = _count(op, given)
+    params = [param for param, number in zip(op.operands, counts, strict=True) for _ in range(number)]
+    values = [value for value in given if value is not None]
+    types: dict[int, tuple[str, str]] = {}
+    arrays: list[Any] = [None] * len(values)
+    # Python scalars take the dtype that the other operands give to the type parameter, as in jax.numpy.
+    for scalars in (False, True):
+        for i, (param, value) in enumerate(zip(params, values, strict=True)):
+            if _is_scalar(value) is scalars:
+                arrays[i] = _convert(op, param, value, types)
+    return Operands(tuple(arrays), counts, {index: dtype for index, (dtype, _) in types.items()})
+
+
+def _count(op: OpInfo, given: Sequence[Any]) -> tuple[int, ...]:
+    """How many of the given values each operand parameter takes."""
+    params = op.operands
+    fixed = [param for param in params if param.arity != "variadic"]
+    required = sum(param.arity == "one" for param in params)
+    variadic = len(fixed) < len(params)
+    if len(given) < required or (len(given) > len(fixed) and not variadic):
+        expects = f"at least {required}" if variadic else str(required)
+        if not variadic and len(fixed) > required:
+            expects = f"{required} to {len(fixed)}"
+        raise CallError(
+            f"{op.name}: got {count(len(given), 'argument')}, but it takes {expects} ({listing(_shown(params))}); "
+            "arguments are given by position, attributes by keyword"
+        )
+    counts = [1] * min(len(given), len(fixed)) + [0] * (len(fixed) - len(given))
+    for i, (param, value) in enumerate(zip(params, given, strict=False)):
+        if value is None and param.arity == "optional":
+            counts[i] = 0
+            if any(later is not None for later in given[i + 1 :]):
+                raise CallError(
+                    f"{op.name}: optional argument `{param.name}` is None, but a later one is given; they can be left "
+                    "out from the end only, since XLA passes no gaps"
+                )
+        elif value is None:
+            raise CallError(f"{op.name}: argument `{param.name}` is None, but it is required")
+    if any(value is None for value in given[len(fixed) :]):
+        raise CallError(f"{op.name}: argument `{params[-1].name}` holds None")
+    return (*counts, max(len(given) - len(fixed), 0)) if variadic else tuple(counts)
+
+
+def _shown(params: Sequence[Param]) -> list[str]:
+    return [f"*{param.name}" if param.arity == "variadic" else param.name for param in params]
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, bool | int | float | complex) and type(value).__module__ == "builtins"
+
+
+def _convert(op: OpInfo, param: Param, value: Any, types: dict[int, tuple[str, str]]) -> Any:
+    given = getattr(value, "dtype", None)
+    if isinstance(given, np.dtype) and (given.kind in "OSUMm" or given == np.longdouble):
+        raise CallError(f"{op.name}: argument `{param.name}` has dtype {given}, which JAX arrays cannot have")
+    wanted = types[param.dtype][0] if isinstance(param.dtype, int) and param.dtype in types else param.dtype
+    adopts = isinstance(wanted, str) and wanted != "token" and _is_scalar(value) and _jax.takes_scalar(value, wanted)
+    try:
+        operand = _jax.as_operand(value, wanted if adopts else None)
+    except CallError as error:
+        raise CallError(f"{op.name}: {error}") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise CallError(f"{op.name}: argument `{param.name}` is not an array: {error}") from error
+    dtype = _jax.dtype_of(operand)
+    if dtype is None:
+        raise CallError(f"{op.name}: argument `{param.name}` has dtype {operand.dtype}, which XLA's FFI cannot pass")
+    _check_dtype(op, param, dtype, types)
+    rank = len(_jax.shape_of(operand))
+    if param.rank is not None and rank != param.rank:
+        raise CallError(
+            f"{op.name}: argument `{param.name}` has rank {rank} (shape {list(operand.shape)}), "
+            f"but it takes rank {param.rank}"
+        )
+    return operand
+
+
+def _check_dtype(op: OpInfo, param: Param, dtype: str, types: dict[int, tuple[str, str]]) -> None:
+    rule = param.dtype
+    given = f"{op.name}: argument `{param.name}` has dtype {_dtypes.describe(dtype)}"
+    if isinstance(rule, str):
+        if dtype != rule:
+            raise CallError(f"{given}, but it takes {_dtypes.describe(rule)}{_hint(dtype, (rule,))}")
+    elif isinstance(rule, int):
+        declared = op.type_params[rule]
+        if dtype not in declared.dtypes:
+            raise CallError(
+                f"{given}, but {declared.name} is {_dtypes.describe(*declared.dtypes)}{_hint(dtype, declared.dtypes)}"
+            )
+        bound, source = types.setdefault(rule, (dtype, param.name))
+        if bound != dtype:
+            raise CallError(
+                f"{given}, but {declared.name} is {_dtypes.describe(bound)} in this call (from argument `{source}`); "
+                f"convert one of them with `.astype`"
+            )
+
+
+def _hint(given: str, allowed: Sequence[str]) -> str:
+    wide = {"f32": "f64", "s32": "s64", "u32": "u64", "c64": "c128"}.get(given)
+    if wide in allowed:
+        return '; for 64-bit types in JAX, set `jax.config.update("jax_enable_x64", True)`'
+    if allowed == ("token",) or given == "token":
+        return ""
+    usual = "f32" if "f32" in allowed else allowed[0]
+    return f"; convert it with `.astype({_dtypes.numpy_name(usual)!r})`"

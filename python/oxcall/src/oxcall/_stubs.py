@@ -1,0 +1,108 @@
+"""Type stubs for the ops of a library."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from typing import Any
+
+from oxcall import _dtypes
+from oxcall._manifest import Attr, OpInfo
+from oxcall._rust import SourceText
+from oxcall._signature import DTYPE, NUM_RESULTS, OUT_SHAPE, docstring, is_name, option_names, signature
+
+_HEADER = '''"""Ops of an oxcall library; written by `python -m oxcall stubs`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from jax import Array
+from jax.typing import ArrayLike, DTypeLike
+from oxcall import Library
+
+'''
+
+
+def stub(infos: list[OpInfo]) -> str:
+    """A .pyi module with one function an op, and a class `Ops` that types the result of `oxcall.load`."""
+    by_name: dict[str, list[OpInfo]] = {}
+    for info in infos:
+        by_name.setdefault(info.name, []).append(info)
+    valid = {name: group for name, group in by_name.items() if is_name(name)}
+    functions = [_function(group, method=False) for group in valid.values()]
+    methods = [textwrap.indent(_function(group, method=True), "    ") for group in valid.values()]
+    return _HEADER + "\n".join(functions) + "\nclass Ops(Library):\n" + ("\n".join(methods) or "    ...\n")
+
+
+def _function(group: list[OpInfo], *, method: bool) -> str:
+    op = next((info for info in group if info.platform == "Host"), group[0])
+    parts = ["self"] if method else []
+    attrs = {attr.name: attr for attr in op.attrs}
+    options = {name: option for option, name in option_names(op).items()}
+    positional, starred = False, False
+    for name, parameter in signature(op).parameters.items():
+        if parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
+            positional = True
+            parts.append(f"{name}: ArrayLike" if parameter.default is not None else f"{name}: ArrayLike | None = None")
+            continue
+        if positional:
+            parts.append("/")
+            positional = False
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            parts.append(f"*{name}: ArrayLike")
+            starred = True
+        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            parts.append(f"**{name}: Any")
+        else:
+            if not starred:
+                parts.append("*")
+                starred = True
+            parts.append(_keyword(name, attrs.get(name), options.get(name)))
+    if positional:
+        parts.append("/")
+    doc = textwrap.indent(docstring(op, [info.platform for info in group]), "    ").replace("\\", "\\\\")
+    quoted = doc.replace('"""', '\\"\\"\\"')
+    return f'def {op.name}({", ".join(parts)}) -> {_result(op)}:\n    """{quoted.lstrip()}\n    """\n'
+
+
+def _keyword(name: str, attr: Attr | None, option: str | None) -> str:
+    if attr is None:
+        kinds = {
+            OUT_SHAPE: "Sequence[int] | Sequence[Sequence[int]] | Mapping[str, Sequence[int]] | None = None",
+            DTYPE: "DTypeLike | Mapping[str, DTypeLike] | None = None",
+            NUM_RESULTS: "int | None = None",
+        }
+        return f"{name}: {kinds.get(option, 'Literal[1, 2, 3, 4] = 4')}"
+    kind = _type(attr.type)
+    if attr.presence == "required":
+        return f"{name}: {kind}"
+    if attr.presence == "optional":
+        return f"{name}: {kind} | None = None"
+    default = attr.default
+    shown = "..." if isinstance(default, SourceText | list) else repr(default)
+    return f"{name}: {kind} = {shown}"
+
+
+def _type(kind: Any) -> str:
+    if isinstance(kind, str):
+        named = {"str": "str", "dict": "Mapping[str, Any]", "ptr": "int", "any": "Any", "pred": "bool"}
+        if kind in named:
+            return named[kind]
+        if _dtypes.is_integer(kind):
+            return "int"
+        return "complex" if _dtypes.is_complex(kind) else "float"
+    ((tag, detail),) = kind.items()
+    if tag == "array":
+        return f"Sequence[{_type(detail)}]"
+    if tag == "enum":
+        return f"Literal[{', '.join(repr(name) for name, _ in detail)}]"
+    return "Mapping[str, Any]" if tag == "struct" else "complex"
+
+
+def _result(op: OpInfo) -> str:
+    if any(param.role == "ret" and param.arity != "one" for param in op.results):
+        return "tuple[Array, ...]"
+    if any(param.arity != "one" for param in op.results):
+        return "Array | tuple[Array, ...] | None"
+    number = len(op.results)
+    return {0: "None", 1: "Array"}.get(number, f"tuple[{', '.join(['Array'] * number)}]")

@@ -1,0 +1,3 @@
+//! No operation at all.
+
+oxcall::library! { ops: [oxcall] }

@@ -1,0 +1,109 @@
+"""What `cargo xtask matrix` runs on every jaxlib: ops of the gallery, one `check<TAB>result` line each.
+
+Plain jax API of 0.4.34 and later only, and no pytest: this runs in an environment that holds jax and nothing else.
+A line is printed as soon as its check is done, so that after a crash the last line tells how far it came.
+"""
+
+import sys
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import oxcall
+
+X = np.arange(12, dtype=np.float32).reshape(3, 4) + 1
+
+
+def load(path):
+    global ops
+    ops = oxcall.load(path)
+
+
+def stateless():
+    got = jax.jit(lambda x: ops.rms_norm(x, eps=1e-5))(X)
+    want = X / np.sqrt((X**2).mean(-1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+def bfloat16():
+    got = jax.jit(lambda x: ops.rms_norm(x, eps=1e-5))(X.astype(jnp.bfloat16))
+    assert got.dtype == jnp.bfloat16
+    want = X / np.sqrt((X**2).mean(-1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(np.asarray(got, np.float32), want, rtol=2e-2)
+
+
+def stateful():
+    # Each compiled program has a state of its own, so two programs count independently.
+    for _ in range(2):
+        count = jax.jit(lambda: ops.counter())
+        assert [int(count()) for _ in range(3)] == [1, 2, 3]
+
+
+def state_attribute():
+    filtered = jax.jit(lambda x: ops.low_pass(x, cutoff=0.2, taps=np.int64(5)))(np.ones(32, np.float32))
+    np.testing.assert_allclose(filtered, np.ones(28), rtol=1e-5)
+
+
+def asynchronous():
+    got = jax.jit(lambda x: ops.async_scale(x, factor=3.0) + 1)(X)
+    np.testing.assert_allclose(got, 3 * X + 1, rtol=1e-6)
+
+
+def raises(call, text):
+    try:
+        jax.block_until_ready(jax.jit(call)(-X))
+    except Exception as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(f"no error, expected one that says {text!r}")
+
+
+def failing():
+    raises(lambda x: ops.fail(x, message="on request"), "on request")
+    stateless()  # The process goes on.
+
+
+def async_failing():
+    raises(lambda x: ops.async_scale(x, factor=np.float32("nan")), "is NaN")
+
+
+def panicking():
+    raises(lambda x: ops.panics(x, kind="formatted"), "element 0 is negative")
+    stateless()
+
+
+def threads():
+    results = []
+    call = jax.jit(lambda x: ops.rms_norm(x, eps=1e-5))
+    workers = [
+        threading.Thread(target=lambda: results.extend(np.asarray(call(X)) for _ in range(50))) for _ in range(4)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(results) == 200
+    assert all((result == results[0]).all() for result in results)
+
+
+def main():
+    failed = False
+    checks = [stateless, bfloat16, stateful, state_attribute, asynchronous, failing, async_failing, panicking, threads]
+    for check in [lambda: load(sys.argv[1]), *checks]:
+        name = "load" if check.__name__ == "<lambda>" else check.__name__.replace("_", " ")
+        try:
+            check()
+            result = "ok"
+        except Exception as error:
+            failed = True
+            result = f"{type(error).__name__}: {error}".replace("\n", " ")
+        print(f"{name}\t{result}", flush=True)
+        if name == "load" and failed:
+            break
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

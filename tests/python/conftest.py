@@ -1,0 +1,58 @@
+import ctypes
+import os
+import pathlib
+
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import pytest
+
+import fake
+import oxcall
+
+
+@pytest.fixture(scope="session")
+def fake_path(tmp_path_factory):
+    return fake.build(tmp_path_factory.mktemp("fake"))
+
+
+@pytest.fixture(scope="session")
+def ops(fake_path):
+    return oxcall.load(fake_path)
+
+
+@pytest.fixture
+def dump(ops):
+    """What the handler of the last `inspect` or `increment` call saw."""
+    function = ctypes.CDLL(ops.path).fake_dump
+    function.restype = ctypes.c_char_p
+    return lambda: function().decode()
+
+
+@pytest.fixture(scope="session")
+def library_path():
+    """The path of a library of this workspace, built in release mode, by the name of its crate."""
+    release = pathlib.Path(__file__).parents[2] / "target" / "release"
+    folder = pathlib.Path(os.environ.get("OXCALL_TEST_LIBS", release))
+
+    def path(name):
+        found = next(
+            (folder / file for file in (f"lib{name}.so", f"lib{name}.dylib") if (folder / file).exists()), None
+        )
+        if found is None:
+            pytest.fail(f"{folder} has no {name}; `cargo build --release --package {name}` makes it")
+        return found
+
+    return path
+
+
+@pytest.fixture(scope="session")
+def gallery(library_path):
+    """The ops of examples/custom_ops."""
+    return oxcall.load(library_path("custom_ops"))
+
+
+@pytest.fixture(scope="session")
+def test_ops(library_path):
+    """The ops of tests/libs/test_ops."""
+    return oxcall.load(library_path("test_ops"))

@@ -1,0 +1,191 @@
+"""Calls through real JAX, against the hand-written library."""
+
+import functools
+import inspect
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import oxcall
+
+if hasattr(jax, "shard_map"):
+    shard_map = jax.shard_map
+else:
+    from jax.experimental.shard_map import shard_map as old_shard_map
+
+    shard_map = functools.partial(old_shard_map, check_rep=False)
+
+
+def test_eager_and_jit(ops):
+    x = jnp.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(ops.scale(x), 2 * x)
+    np.testing.assert_array_equal(jax.jit(lambda x: ops.scale(x, factor=0.5))(x), 0.5 * x)
+    assert jax.eval_shape(ops.scale, x).shape == (2, 3)
+
+
+def test_vmap(ops):
+    x = jnp.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(jax.vmap(ops.scale, in_axes=1, out_axes=1)(x), 2 * x)
+    if jax.__version_info__ >= (0, 6):  # before, JAX falls back to a loop and warns
+        with pytest.raises(NotImplementedError, match="vmap"):
+            jax.vmap(ops.increment)(x)
+
+
+def test_grad_passes_attributes_to_the_backward_op(ops):
+    x = jnp.arange(3.0)
+    gradient = jax.jit(jax.grad(lambda x: (ops.scale(x, factor=3.0) * x).sum()))(x)
+    np.testing.assert_array_equal(gradient, 6 * x)
+    np.testing.assert_array_equal(
+        jax.vmap(jax.grad(lambda x: ops.scale(x).sum()))(jnp.ones((2, 3))), np.full((2, 3), 2)
+    )
+
+
+def test_misnamed_vjp_says_what_to_name(ops):
+    np.testing.assert_array_equal(ops.misnamed(jnp.ones(2)), [2, 2])
+    with pytest.raises(
+        oxcall.CallError, match=r"misnamed: argument `bias` of its vjp op `total` matches nothing.*`dy`"
+    ):
+        jax.grad(lambda x: ops.misnamed(x).sum())(jnp.ones(2))
+
+
+def test_alias_updates_a_dead_operand_in_place(ops, dump):
+    np.testing.assert_array_equal(ops.increment(jnp.ones(3)), [2, 2, 2])
+    np.testing.assert_array_equal(jax.jit(lambda x: ops.increment(2 * x))(jnp.ones(3)), [3, 3, 3])
+    assert dump() == "aliased"
+    kept = jnp.ones(3)
+    jax.jit(ops.increment)(kept)
+    np.testing.assert_array_equal(kept, [1, 1, 1])
+
+
+def test_optional_and_variadic_operands(ops):
+    x = jnp.ones(2)
+    np.testing.assert_array_equal(ops.total(x), x)
+    np.testing.assert_array_equal(ops.total(x, x, x), 3 * x)
+    with pytest.raises(oxcall.CallError, match="optional argument `bias` is None, but a later one is given"):
+        ops.total(None, x)
+
+
+def test_python_scalars_adopt_the_declared_dtype(ops):
+    np.testing.assert_array_equal(ops.increment(1), 2)
+
+
+def test_stated_result_types(ops):
+    # The fake handler reads an operand that this call does not have: only the types are checked.
+    result = jax.eval_shape(lambda: ops.filled(out_shape=(2, 3), dtype="float32"))
+    assert (result.shape, result.dtype) == ((2, 3), jnp.float32)
+    with pytest.raises(
+        oxcall.CallError,
+        match="filled: no argument gives the dtype of result `y`; choose it with `dtype=`: float32 or float64",
+    ):
+        ops.filled(out_shape=(2,))
+    with pytest.raises(oxcall.CallError, match="filled: `dtype` is int32, but T is float32 or float64"):
+        ops.filled(out_shape=(2,), dtype=jnp.int32)
+    with pytest.raises(oxcall.CallError, match="no shape follows"):
+        ops.filled(dtype="float32")
+
+
+def test_two_devices(ops):
+    devices = jax.devices()
+    assert len(devices) == 2
+    mesh = jax.sharding.Mesh(np.array(devices), ("i",))
+    spec = jax.sharding.PartitionSpec("i")
+    x = jnp.arange(8.0)
+    sharded = jax.device_put(x, jax.sharding.NamedSharding(mesh, spec))
+    np.testing.assert_array_equal(jax.jit(ops.scale)(sharded), 2 * x)
+    for version in (4, 3, 1):
+
+        def scale(x, version=version):
+            return ops.scale(x, custom_call_api_version=version)
+
+        mapped = shard_map(scale, mesh=mesh, in_specs=(spec,), out_specs=spec)
+        np.testing.assert_array_equal(jax.jit(mapped)(sharded), 2 * x)
+        np.testing.assert_array_equal(jax.grad(lambda x, mapped=mapped: (mapped(x) * x).sum())(sharded), 4 * x)
+    # One operand varies over the mesh, the other does not.
+    both = shard_map(ops.total, mesh=mesh, in_specs=(spec, jax.sharding.PartitionSpec()), out_specs=spec)
+    np.testing.assert_array_equal(jax.jit(both)(sharded, jnp.ones(4)), x + 1)
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 6), reason="JAX before 0.6 cannot register partitionable targets")
+def test_batch_partitionable(ops, dump):
+    mesh = jax.sharding.Mesh(np.array(jax.devices()), ("i",))
+    rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("i"))
+    x = jax.device_put(jnp.arange(8.0).reshape(4, 2), rows)
+    call = jax.jit(ops.rowwise, out_shardings=rows)
+    np.testing.assert_array_equal(call(x), 2 * x)
+    assert dump() == "2"
+    assert "all-gather" not in call.lower(x).compile().as_text()
+    # One row has no batch: it must not be split.
+    row = jax.device_put(jnp.arange(8.0), rows)
+    np.testing.assert_array_equal(jax.jit(ops.rowwise)(row), 2 * row)
+    assert dump() == "8"
+
+
+def test_tokens(ops, dump):
+    def ordered(x):
+        return ops.ordered(jax.lax.create_token(x), x)[1]
+
+    if jax.__version_info__ < (0, 5):
+        with pytest.raises(oxcall.CallError, match=r"ordered: .*aborts the process on tokens in custom calls"):
+            ordered(jnp.ones(2))
+        return
+    np.testing.assert_array_equal(jax.jit(ordered)(jnp.ones(2)), [1, 1])
+    assert dump() == "tokens"
+    with pytest.raises(oxcall.CallError, match="argument `t` has dtype float32, but it takes token"):
+        ops.ordered(jnp.ones(2), jnp.ones(2))
+    with pytest.raises(oxcall.CallError, match="argument `x` has dtype token, but it takes float32"):
+        ops.ordered(jax.lax.create_token(), jax.lax.create_token())
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_legacy(ops, version):
+    def scale(x):
+        return ops.scale(x, factor=3, custom_call_api_version=version)
+
+    x = jnp.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(scale(x), 3 * x)
+    np.testing.assert_array_equal(jax.jit(jax.vmap(scale))(x), 3 * x)
+    np.testing.assert_array_equal(jax.grad(lambda x: scale(x).sum())(x), np.full((2, 3), 3))
+    assert oxcall.last_error() == ""
+
+
+def test_last_error_is_cleared_by_reading(ops):
+    ops.scale(jnp.ones(2), factor=-1.0, custom_call_api_version=1).block_until_ready()
+    assert oxcall.last_error() == "scale: negative factor"
+    assert oxcall.last_error() == ""
+
+
+def test_signature_and_doc(ops):
+    assert str(inspect.signature(ops.scale)) == "(x, /, *, factor=2.0, custom_call_api_version=4)"
+    text = str(inspect.signature(ops.inspect))
+    assert (
+        "mode=Mode::Fast" in text and "mask=None" in text and "axes=[1, 2]" in text and text.endswith("**attributes)")
+    )
+    assert str(inspect.signature(ops.total)) == "(bias=None, /, *xs, out_shape=None)"
+    assert "x: T (float32 or float64) [..b, n]" in ops.scale.__doc__
+    assert "Multiplies by a factor." in ops.scale.__doc__
+    assert "Platforms: Host, CUDA." in ops.inspect.__doc__
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda ops, x: ops.scale(), r"scale: got 0 arguments, but it takes 1 \(`x`\)"),
+        (
+            lambda ops, x: ops.scale(x, x),
+            r"scale: got 2 arguments, but it takes 1 \(`x`\); arguments are given by position, attributes by keyword",
+        ),
+        (lambda ops, x: ops.scale(x.astype(int)), r"argument `x` has dtype int32, but T is float32 or float64"),
+        (
+            lambda ops, x: ops.total(x, x.astype(jnp.int8)),
+            r"argument `xs` has dtype int8, but it takes float32; convert it",
+        ),
+        (lambda ops, x: ops.scale(None), r"scale: argument `x` is None, but it is required"),
+        (lambda ops, x: ops.scale("x"), r"scale: argument `x` is not an array"),
+        (lambda ops, x: ops.scale(x, custom_call_api_version=5), r"`custom_call_api_version` is 5; it is 1, 2, 3 or 4"),
+    ],
+)
+def test_mistakes_in_operands(ops, call, message):
+    with pytest.raises(oxcall.CallError, match=message):
+        call(ops, jnp.ones(2))

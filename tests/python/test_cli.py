@@ -1,0 +1,57 @@
+"""The command line and the generated stubs."""
+
+import ast
+
+import pytest
+
+from oxcall._cli import main
+from oxcall._rust import SourceText, parse_default
+
+
+def test_ops(fake_path, capsys):
+    assert main(["ops", str(fake_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["name", "platform", "signature", "source"]
+    assert lines[1].split(maxsplit=2)[:2] == ["scale", "Host"]
+    assert "(x: T[..b, n], *, factor: float32 = 2.0) -> y: T[..b, n]" in lines[1]
+    assert lines[1].endswith("src/ops.rs:7")
+
+
+def test_doctor(fake_path, capsys):
+    assert main(["doctor", str(fake_path)]) == 0
+    out = capsys.readouterr().out
+    for word in ("jaxlib", "FFI API  0.", "0.4.34", "10 ops"):
+        assert word in out
+
+
+def test_missing_file(capsys):
+    assert main(["ops", "missing.so"]) == 1
+    assert "does not exist" in capsys.readouterr().err
+
+
+def test_stubs(fake_path, tmp_path):
+    output = tmp_path / "fake_ops.pyi"
+    assert main(["stubs", str(fake_path), "-o", str(output)]) == 0
+    text = output.read_text()
+    functions = {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+    assert {"scale", "total", "inspect", "filled"} <= functions
+    assert "def total(bias: ArrayLike | None = None, /, *xs: ArrayLike, out_shape: " in text
+    assert "mode: Literal['fast', 'precise'] = ..." in text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e-5", 1e-5), ("-2", -2), ("1_000i64", 1000), ("0xff", 255), ("3f32", 3.0), ("1.", 1.0), ("true", True),
+        ('"fa\\"st"', 'fa"st'), ('"a".into()', "a"), ("&[1, 2]", [1, 2]), ("vec![0.5]", [0.5]), ("[]", []),
+    ],
+)  # fmt: skip
+def test_literal_defaults(text, value):
+    parsed = parse_default(text)
+    assert parsed == value and type(parsed) is type(value)
+
+
+@pytest.mark.parametrize("text", ["Mode::Fast", "f32::EPSILON", "1 + 2", "foo()", "[X, 1]", "None"])
+def test_other_defaults_are_shown_as_written(text):
+    parsed = parse_default(text)
+    assert isinstance(parsed, SourceText) and repr(parsed) == text

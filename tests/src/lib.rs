@@ -1,0 +1,4 @@
+//! Tests that cross crates; see the `tests` folder.
+
+#[cfg(doctest)]
+mod guide;

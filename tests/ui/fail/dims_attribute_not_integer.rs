@@ -1,0 +1,8 @@
+#![allow(unused)]
+
+use oxcall::prelude::*;
+
+#[custom_call]
+fn op(#[attr] k: f32, #[dims(n)] x: Array<f32>, #[dims(k)] mut y: Out<f32>) {}
+
+fn main() {}

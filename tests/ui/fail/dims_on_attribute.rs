@@ -1,0 +1,15 @@
+#![allow(unused)]
+
+use oxcall::prelude::*;
+
+#[custom_call]
+fn op(
+    #[attr]
+    #[dims(n)]
+    w: &[f32],
+    x: Array<f32>,
+    mut y: Out<f32>,
+) {
+}
+
+fn main() {}

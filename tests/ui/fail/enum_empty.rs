@@ -1,0 +1,8 @@
+#![allow(unused)]
+
+use oxcall::AttrEnum;
+
+#[derive(AttrEnum)]
+enum Mode {}
+
+fn main() {}

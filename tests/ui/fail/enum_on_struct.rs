@@ -1,0 +1,10 @@
+#![allow(unused)]
+
+use oxcall::AttrEnum;
+
+#[derive(AttrEnum)]
+struct Mode {
+    fast: bool,
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+#![allow(unused)]
+
+use oxcall::prelude::*;
+
+#[custom_call]
+fn op(
+    #[arg]
+    #[arg]
+    x: Array<f32>,
+    mut y: Out<f32>,
+) {
+}
+
+fn main() {}

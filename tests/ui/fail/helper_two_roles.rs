@@ -1,0 +1,14 @@
+#![allow(unused)]
+
+use oxcall::prelude::*;
+
+#[custom_call]
+fn op(
+    #[attr]
+    #[state]
+    x: &f32,
+    mut y: ScalarOut<f32>,
+) {
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+#![allow(unused)]
+
+use oxcall::prelude::*;
+
+#[custom_call]
+struct Op;
+
+fn main() {}

@@ -1,0 +1,5 @@
+#![allow(unused)]
+
+oxcall::library! { ops = [core] }
+
+fn main() {}

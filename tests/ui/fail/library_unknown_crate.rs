@@ -1,0 +1,5 @@
+#![allow(unused)]
+
+oxcall::library! { ops: [no_such_crate] }
+
+fn main() {}

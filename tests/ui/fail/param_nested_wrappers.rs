@@ -1,0 +1,8 @@
+#![allow(unused)]
+
+use oxcall::prelude::*;
+
+#[custom_call]
+fn op(x: Array<f32>, mut y: Out<f32>, more: Variadic<Option<Array<f32>>>) {}
+
+fn main() {}

@@ -1,0 +1,10 @@
+#![allow(unused)]
+
+use oxcall::prelude::*;
+
+#[custom_call]
+fn op(x: Array<f32>) -> Array<f32> {
+    unimplemented!()
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+#![allow(unused)]
+
+use oxcall::prelude::*;
+
+#[custom_call(T = [i32, flots])]
+fn op<T: Element>(x: Array<T>, mut y: Out<T>) {}
+
+fn main() {}

@@ -1,0 +1,8 @@
+#![allow(unused)]
+
+use oxcall::prelude::*;
+
+#[stage(instantiate)]
+fn make() {}
+
+fn main() {}

@@ -1,0 +1,12 @@
+#![allow(unused)]
+
+use oxcall::prelude::*;
+
+struct S;
+
+#[stage(initialise)]
+fn make() -> S {
+    S
+}
+
+fn main() {}

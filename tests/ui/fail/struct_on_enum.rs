@@ -1,0 +1,10 @@
+#![allow(unused)]
+
+use oxcall::AttrStruct;
+
+#[derive(AttrStruct)]
+enum Config {
+    A,
+}
+
+fn main() {}

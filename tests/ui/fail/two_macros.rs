@@ -1,0 +1,9 @@
+#![allow(unused)]
+
+use oxcall::prelude::*;
+
+#[custom_call]
+#[stage(instantiate)]
+fn op(x: Array<f32>, mut y: Out<f32>) {}
+
+fn main() {}

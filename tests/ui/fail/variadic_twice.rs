@@ -1,0 +1,8 @@
+#![allow(unused)]
+
+use oxcall::prelude::*;
+
+#[custom_call]
+fn op(xs: Variadic<Array<f32>>, zs: Variadic<Array<f32>>, mut y: ScalarOut<f32>) {}
+
+fn main() {}

@@ -1,0 +1,131 @@
+//! `cargo xtask bench ffi`: what a call costs, ours beside C++, and what building an op library costs.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::cpp::{self, Compiler};
+use crate::python::{self, pins};
+use crate::shell::{self, Context, Failure, Result};
+use crate::{progress, workspace};
+
+/// Where the numbers go that the repository keeps.
+const FOLDER: &str = "docs/bench";
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    if !matches!(args, [what] if what == "ffi") {
+        return Err(Failure::new("usage: cargo xtask bench ffi"));
+    }
+    let venv = python::with_jax("bench", pins::MATPLOTLIB)?;
+    let compiler = Compiler::find(&venv);
+    let peers = cpp::peers(&venv)?;
+    shell::run(shell::cargo().args(["build", "--release", "--package", "oxcall-bench"]))?;
+    let ours = workspace::release_library("bench_ops");
+    let jaxlib = venv.eval("import jaxlib; print(jaxlib.__version__)")?;
+
+    let direct = progress::step("calling handlers directly", || {
+        let mut driver = shell::command(workspace::target().join("release/oxcall-bench"));
+        // The frames are those of API 0.3.
+        shell::output(driver.arg(&ours).arg(cpp::peer(&peers, "0.10.2")))
+    })?;
+    let jit = progress::step("calling ops in a jitted loop", || {
+        let mut script = venv.python();
+        script.arg("tests/bench/jit.py").arg(&ours).arg(cpp::peer(&peers, &jaxlib));
+        shell::output(script.env("PYTHONPATH", python::package_source()))
+    })?;
+    let build = build()?;
+    let about = about(&compiler);
+    let measured = format!("{{\"about\": {about}, \"direct\": {direct}, \"jit\": {jit}, \"build\": {build}}}");
+    let file = workspace::scratch("bench")?.join("ffi.json");
+    workspace::write(&file, &measured)?;
+    shell::run(venv.python().arg("tests/bench/report.py").arg(&file).arg(FOLDER))?;
+    println!("written: {FOLDER}/ffi.json, ffi.md, ffi.svg");
+    Ok(())
+}
+
+/// Clean build, rebuild after an edit, and size of a crate with one op, as a user outside the workspace would have it.
+/// Crates are fetched before the clock starts.
+fn build() -> Result<String> {
+    let folder = workspace::scratch("bench")?.join("one_op");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).context(folder.display())?;
+    }
+    let ffi = workspace::root().join("ffi");
+    workspace::write(&folder.join("Cargo.toml"), &MANIFEST.replace("FFI", &ffi.to_string_lossy()))?;
+    let lock = workspace::root().join("Cargo.lock");
+    std::fs::copy(&lock, folder.join("Cargo.lock")).context(lock.display())?;
+    let source = folder.join("src/lib.rs");
+    workspace::write(&source, SOURCE)?;
+    let cargo =
+        |args: &[&str]| shell::output(shell::cargo().args(args).current_dir(&folder).env_remove("CARGO_TARGET_DIR"));
+    cargo(&["fetch"])?;
+    let timed = |what: &str| {
+        let start = Instant::now();
+        progress::step(what, || cargo(&["build", "--release"]))?;
+        Ok(start.elapsed().as_secs_f64())
+    };
+    let clean = timed("building a one-op crate")?;
+    workspace::write(&source, &SOURCE.replace("1e-5", "1e-6"))?;
+    let rebuild = timed("building it again after an edit")?;
+    let library: PathBuf = folder.join("target/release").join(format!(
+        "{}one_op{}",
+        std::env::consts::DLL_PREFIX,
+        std::env::consts::DLL_SUFFIX
+    ));
+    let bytes = std::fs::metadata(&library).context(library.display())?.len();
+    Ok(format!("{{\"clean_s\": {clean:.2}, \"rebuild_s\": {rebuild:.2}, \"bytes\": {bytes}}}"))
+}
+
+const MANIFEST: &str = r#"[package]
+name = "one_op"
+version = "0.1.0"
+edition = "2024"
+
+[lib]
+crate-type = ["cdylib"]
+
+[dependencies]
+oxcall = { path = "FFI" }
+
+[profile.release]
+strip = true
+
+[workspace]
+"#;
+
+const SOURCE: &str = r"//! One op.
+
+use oxcall::prelude::*;
+
+/// Root-mean-square norm over the last axis.
+#[custom_call]
+fn rms_norm(#[dims(..b, n)] x: Array<f32>, #[dims(..b, n)] mut y: Out<f32>) -> Result<()> {
+    for (x, y) in x.rows().zip(y.rows_mut()) {
+        let mean = x.iter().map(|x| x * x).sum::<f32>() / x.len() as f32;
+        let factor = (mean + 1e-5).sqrt().recip();
+        x.iter().zip(y).for_each(|(x, y)| *y = x * factor);
+    }
+    Ok(())
+}
+";
+
+/// Machine, versions and date, as a JSON object.
+fn about(compiler: &Compiler) -> String {
+    let first_line = |program: &str, args: &[&str]| {
+        let text = shell::output(shell::command(program).args(args)).unwrap_or_default();
+        text.lines().next().unwrap_or_default().trim().to_owned()
+    };
+    let cpuinfo = std::fs::read_to_string(Path::new("/proc/cpuinfo")).unwrap_or_default();
+    let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let cores = std::thread::available_parallelism().map_or(0, |cores| cores.get());
+    let cpu = format!("{}, {cores} cores", model.map_or("unknown CPU", |(_, name)| name.trim()));
+    let fields = [
+        ("command", "cargo xtask bench ffi".to_owned()),
+        ("date", first_line("date", &["-u", "+%Y-%m-%d"])),
+        ("cpu", cpu),
+        ("os", first_line("uname", &["-sm"])),
+        ("rustc", first_line("rustc", &["--version"])),
+        ("cxx", compiler.version()),
+    ];
+    let fields = fields.map(|(name, value)| format!("\"{name}\": \"{}\"", value.replace(['"', '\\'], "'")));
+    format!("{{{}}}", fields.join(", "))
+}

@@ -1,0 +1,109 @@
+//! The second run: bindgen itself.
+
+use std::path::Path;
+
+use bindgen::{Builder, EnumVariation, Formatter, RustEdition, RustTarget};
+
+use crate::python::pins;
+use crate::shell::{self, Context, Failure, Result};
+use crate::{progress, workspace};
+
+/// One generated file.
+struct Bindings {
+    /// The jaxlib whose header it comes from.
+    jaxlib: &'static str,
+    file: &'static str,
+    /// Types to generate, and types that the including module imports instead.
+    types: &'static str,
+    imported: Option<&'static str>,
+}
+
+const BINDINGS: [Bindings; 3] = [
+    Bindings { jaxlib: pins::HEADERS[0], file: "ffi-sys/src/xla_ffi.rs", types: "XLA_FFI_.*", imported: None },
+    Bindings {
+        jaxlib: pins::HEADERS[1],
+        file: "ffi-sys/src/xla_ffi_v0_2.rs",
+        types: "XLA_FFI_State_Set_Args",
+        imported: Some(IMPORTED),
+    },
+    Bindings {
+        jaxlib: pins::HEADERS[2],
+        file: "ffi-sys/src/xla_ffi_v0_1.rs",
+        types: "XLA_FFI_State_(Set|Get)_Args",
+        imported: Some(IMPORTED),
+    },
+];
+
+const IMPORTED: &str = "XLA_FFI_(Extension_Base|Extension_Type|ExecutionContext|TypeId)";
+
+/// The notice that the generated files are under, beside them.
+const NOTICE: &str = "ffi-sys/NOTICE";
+
+/// Oldest Rust that the generated code compiles on.
+const RUST_MINOR: u64 = 85;
+
+/// Generates every file and writes it, or compares it with the committed one.
+pub(super) fn generate(inputs: &Path, check: bool) -> Result<()> {
+    let mut differing = Vec::new();
+    for bindings in &BINDINGS {
+        let text = progress::step(&format!("{} from jaxlib {}", bindings.file, bindings.jaxlib), || {
+            format(&source(bindings, inputs)?)
+        })?;
+        let path = workspace::root().join(bindings.file);
+        if std::fs::read_to_string(&path).is_ok_and(|committed| committed == text) {
+            continue;
+        }
+        differing.push(bindings.file);
+        if !check {
+            workspace::write(&path, &text)?;
+        }
+    }
+    if !workspace::root().join(NOTICE).is_file() {
+        return Err(Failure::new(format!("{NOTICE} is missing: the generated files are under OpenXLA's licence")));
+    }
+    match (differing.is_empty(), check) {
+        (true, _) => println!("ffi-sys matches the headers"),
+        (false, false) => println!("written: {}", differing.join(", ")),
+        (false, true) => {
+            let files = differing.join(", ");
+            return Err(Failure::new(format!("{files}: not what the headers give; run `cargo xtask bindgen`")));
+        }
+    }
+    Ok(())
+}
+
+fn source(bindings: &Bindings, inputs: &Path) -> Result<String> {
+    let include = workspace::read(&inputs.join(bindings.jaxlib))?;
+    let header = Path::new(&include).join("xla/ffi/api/c_api.h");
+    let mut builder = Builder::default()
+        .header(header.to_string_lossy())
+        .clang_args(["-isystem", &workspace::read(&inputs.join("builtin"))?])
+        .clang_arg(format!("-I{include}"))
+        .allowlist_type(bindings.types)
+        .blocklist_function(".*")
+        .default_enum_style(EnumVariation::Consts)
+        .prepend_enum_name(false)
+        .generate_comments(false)
+        .use_core()
+        .ctypes_prefix("core::ffi")
+        .derive_default(true)
+        .derive_debug(false)
+        .rust_target(RustTarget::stable(RUST_MINOR, 0).map_err(|error| Failure::new(format!("bindgen: {error}")))?)
+        .rust_edition(RustEdition::Edition2024)
+        .merge_extern_blocks(true)
+        .formatter(Formatter::None);
+    builder = match bindings.imported {
+        // The old headers are C++ only: they name structs without the `struct` keyword.
+        Some(imported) => builder.blocklist_type(imported).clang_args(["-x", "c++"]),
+        None => builder.allowlist_var("XLA_FFI_.*"),
+    };
+    Ok(builder.generate().context(header.display())?.to_string())
+}
+
+/// rustfmt under the workspace's settings, so that `cargo fmt --check` agrees with this command.
+fn format(source: &str) -> Result<String> {
+    let file = workspace::scratch("bindgen")?.join("unformatted.rs");
+    workspace::write(&file, source)?;
+    shell::output(shell::command("rustfmt").arg("--config-path").arg("rustfmt.toml").arg(&file))?;
+    std::fs::read_to_string(&file).context(file.display())
+}

@@ -1,0 +1,119 @@
+//! Task runner of the workspace: `cargo xtask help` lists the commands.
+//!
+//! Plain std, so that `cargo xtask` itself compiles in seconds. Whatever a command needs beside Rust (jax, ruff,
+//! libclang, a C++ compiler) comes as a pinned wheel into a virtual environment under `target/xtask`.
+
+mod bench;
+mod bindgen;
+mod cpp;
+mod demo;
+mod docs;
+mod fuzz;
+mod lint;
+mod matrix;
+mod miri;
+mod progress;
+mod python;
+mod shell;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use shell::{Failure, Result};
+
+/// A command: its name, its arguments as help shows them, what it does, and how.
+struct Command {
+    name: &'static str,
+    args: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Result<()>,
+}
+
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "demo",
+        args: "",
+        about: "build the example ops, install jax, and run the gallery inside jax.jit",
+        run: demo::run,
+    },
+    Command {
+        name: "test",
+        args: "[rust|python|lint]...",
+        about: "every Rust and Python test, or the named parts (lint is not part of the default)",
+        run: test::run,
+    },
+    Command {
+        name: "lint",
+        args: "[fmt|clippy|rustdoc|ruff|deny]...",
+        about: "formatting, clippy, rustdoc, ruff, and the dependency policy",
+        run: lint::run,
+    },
+    Command {
+        name: "matrix",
+        args: "[abi]",
+        about: "the same library on every supported jaxlib; every struct against each one's header",
+        run: matrix::run,
+    },
+    Command {
+        name: "bench",
+        args: "ffi",
+        about: "cost of a call beside C++, of building an op library; writes docs/bench",
+        run: bench::run,
+    },
+    Command { name: "docs", args: "", about: "build the API docs and check the guide", run: docs::run },
+    Command {
+        name: "miri",
+        args: "[test filter]",
+        about: "the crate's unsafe code under miri (needs a nightly toolchain with miri)",
+        run: miri::run,
+    },
+    Command {
+        name: "fuzz",
+        args: "[seconds] [keep]",
+        about: "damaged call frames under AddressSanitizer (needs nightly); keep: add what is new to the corpus",
+        run: fuzz::run,
+    },
+    Command {
+        name: "bindgen",
+        args: "[--check]",
+        about: "regenerate ffi-sys from the headers inside published jaxlib wheels",
+        run: bindgen::run,
+    },
+];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("\nerror: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(args: &[String]) -> Result<()> {
+    let Some((name, rest)) = args.split_first() else {
+        print!("{}", help());
+        return Err(Failure::new("name a command"));
+    };
+    if matches!(name.as_str(), "help" | "-h" | "--help") {
+        print!("{}", help());
+        return Ok(());
+    }
+    match COMMANDS.iter().find(|command| command.name == name) {
+        Some(command) => (command.run)(rest),
+        None => Err(Failure::new(format!("`{name}` is no command\n\n{}", help()))),
+    }
+}
+
+fn help() -> String {
+    let mut text = String::from("cargo xtask COMMAND\n\n");
+    for Command { name, args, about, .. } in COMMANDS {
+        let usage = format!("{name} {args}");
+        text += &format!("  {usage:<38} {about}\n");
+    }
+    text += "\nEnvironment: OXCALL_PYTHON (the interpreter to use), CXX (the C++ compiler to use).\n";
+    text
+}

@@ -1,0 +1,108 @@
+//! Every version that the task runner installs, in one place.
+
+/// A range of Python's minor versions, both ends included: `(11, 13)` is 3.11 to 3.13.
+pub(crate) type Minors = (u32, u32);
+
+/// One supported jaxlib, with the jax of the same version.
+pub(crate) struct Jax {
+    pub(crate) version: &'static str,
+    /// The Pythons that it is tried on, oldest first choice.
+    pub(crate) python: Minors,
+}
+
+const fn jax(version: &'static str, python: Minors) -> Jax {
+    Jax { version, python }
+}
+
+/// The supported versions, oldest first: `cargo xtask matrix` runs on all of them, and everything else on the newest
+/// that fits the interpreter. Each one changed the ABI or is the last before a change.
+pub(crate) const JAX: &[Jax] = &[
+    jax("0.4.34", (11, 12)),
+    jax("0.4.38", (11, 13)),
+    jax("0.5.3", (11, 13)),
+    jax("0.6.2", (11, 13)),
+    jax("0.7.2", (11, 13)),
+    jax("0.8.0", (11, 13)),
+    jax("0.8.1", (11, 13)),
+    jax("0.8.3", (11, 13)),
+    jax("0.9.0", (11, 13)),
+    jax("0.9.2", (11, 13)),
+    jax("0.10.0", (11, 13)),
+    jax("0.10.2", (11, 13)),
+    jax("0.11.0", (12, 14)),
+    jax("0.11.2", (12, 14)),
+    jax("0.12.0.1", (12, 14)),
+];
+
+/// The Pythons that some row of [`JAX`] runs on.
+pub(crate) const PYTHON: Minors = (11, 14);
+
+/// What jax itself imports. The newest versions that still support Python 3.11, which every jax in the table accepts.
+pub(crate) const JAX_NEEDS: &[&str] = &["numpy==2.4.6", "scipy==1.17.1", "ml_dtypes==0.6.0", "opt_einsum==3.4.0"];
+
+/// Runs the Python tests; its own dependencies are pinned too, because nothing is resolved at install time.
+pub(crate) const PYTEST: &[&str] =
+    &["pytest==9.2.0", "iniconfig==2.3.1", PACKAGING, "pluggy==1.7.0", "pygments==2.21.0"];
+
+/// Formats and lints Python.
+pub(crate) const RUFF: &str = "ruff==0.17.5";
+
+/// Plots benchmarks.
+pub(crate) const MATPLOTLIB: &[&str] = &[
+    "matplotlib==3.11.2",
+    "contourpy==1.3.3",
+    "cycler==0.12.1",
+    "fonttools==4.68.0",
+    "kiwisolver==1.5.1",
+    "pillow==13.0.0",
+    "pyparsing==3.3.3",
+    "python-dateutil==4.0.0",
+    "tzdata==2026.6",
+    PACKAGING,
+];
+
+const PACKAGING: &str = "packaging==26.3";
+
+/// A whole C++ compiler in a wheel, for machines without one.
+pub(crate) const ZIG: &str = "ziglang==0.17.0";
+
+/// What bindgen parses headers with.
+pub(crate) const LIBCLANG: &str = "libclang==18.1.1";
+
+/// The jaxlib whose header `ffi-sys` is generated from, and the older ones for structs whose layout changed since.
+pub(crate) const HEADERS: [&str; 3] = ["0.12.0.1", "0.8.3", "0.4.38"];
+
+/// The jaxlibs that the C++ peers are compiled for: one for each layout of the argument structs.
+pub(crate) const PEERS: [&str; 4] = ["0.4.38", "0.8.3", "0.10.2", "0.12.0.1"];
+
+/// The newest jax for an interpreter.
+pub(crate) fn newest_jax(minor: u32) -> Option<&'static Jax> {
+    JAX.iter().rev().find(|jax| (jax.python.0..=jax.python.1).contains(&minor))
+}
+
+/// The pip requirements of one jax.
+pub(crate) fn jax_requirements(version: &str) -> Vec<String> {
+    let mut all = vec![format!("jax=={version}"), format!("jaxlib=={version}")];
+    all.extend(JAX_NEEDS.iter().map(ToString::to_string));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_jax_follows_the_interpreter() {
+        let version = |minor| newest_jax(minor).map(|jax| jax.version);
+        assert_eq!(version(10), None);
+        assert_eq!(version(11), Some("0.10.2"));
+        assert_eq!(version(13), Some("0.12.0.1"));
+        assert_eq!(version(PYTHON.1 + 1), None);
+    }
+
+    #[test]
+    fn every_row_lies_within_the_supported_pythons() {
+        assert!(JAX.iter().all(|jax| PYTHON.0 <= jax.python.0 && jax.python.1 <= PYTHON.1));
+        assert!(HEADERS.iter().chain(&PEERS).all(|header| JAX.iter().any(|jax| jax.version == *header)));
+    }
+}

@@ -1,0 +1,73 @@
+//! `cargo xtask test`: every test, after building what they load.
+
+use std::path::{Path, PathBuf};
+
+use crate::python::{self, Venv};
+use crate::shell::{self, Failure, Result};
+use crate::{cpp, lint, workspace};
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    const DEFAULT: [&str; 2] = ["rust", "python"];
+    let args = if args.is_empty() { DEFAULT.map(str::to_owned).to_vec() } else { args.to_vec() };
+    lint::select(&args, &[("lint", || lint::run(&[])), ("rust", rust), ("python", pytest)])
+}
+
+/// What tests load, built before any of them runs.
+struct Libraries {
+    /// `custom_ops`, and the cdylibs under `tests/libs`.
+    folder: PathBuf,
+    /// `libpeers-<jaxlib>.so`: handlers written with jaxlib's own C++ headers.
+    peers: PathBuf,
+}
+
+impl Libraries {
+    fn build(venv: &Venv) -> Result<Self> {
+        let custom_ops = workspace::build_library("custom_ops")?;
+        for package in test_libraries()? {
+            workspace::build_library(&package)?;
+        }
+        let folder = custom_ops.parent().unwrap_or(Path::new(".")).to_path_buf();
+        Ok(Self { folder, peers: cpp::peers(venv)? })
+    }
+
+    /// Tells the tests where the libraries are.
+    fn tell(&self, command: &mut std::process::Command) {
+        command.env("OXCALL_TEST_LIBS", &self.folder).env("OXCALL_TEST_PEERS", &self.peers);
+    }
+}
+
+/// Names of the packages under `tests/libs`, each a cdylib.
+fn test_libraries() -> Result<Vec<String>> {
+    let folder = workspace::root().join("tests/libs");
+    let Ok(entries) = std::fs::read_dir(&folder) else { return Ok(Vec::new()) };
+    let mut names = Vec::new();
+    for manifest in entries.flatten().map(|entry| entry.path().join("Cargo.toml")).filter(|path| path.is_file()) {
+        let text = workspace::read(&manifest)?;
+        let name = text.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+        let name = name.ok_or_else(|| Failure::new(format!("{}: no `name = \"...\"` line", manifest.display())))?;
+        names.push(name.to_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Unit, integration and documentation tests of every crate, and of the task runner itself.
+fn rust() -> Result<()> {
+    let libraries = Libraries::build(&python::default_venv()?)?;
+    let mut command = shell::cargo();
+    // One broken target should not hide the others.
+    command.args(["test", "--workspace", "--no-fail-fast"]);
+    libraries.tell(&mut command);
+    shell::run(&mut command)
+}
+
+/// The Python tests, through real JAX.
+fn pytest() -> Result<()> {
+    let venv = python::default_venv()?;
+    python::install_package(&venv)?;
+    let libraries = Libraries::build(&venv)?;
+    let mut command = venv.python();
+    command.args(["-m", "pytest", "tests/python"]);
+    libraries.tell(&mut command);
+    shell::run(&mut command)
+}

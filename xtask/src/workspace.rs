@@ -1,0 +1,53 @@
+//! Where things lie.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::shell::{self, Context, Result};
+
+/// Root of the workspace: the parent of this crate.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
+}
+
+/// Cargo's target directory, which `CARGO_TARGET_DIR` or a user's configuration may have moved.
+pub(crate) fn target() -> &'static Path {
+    static TARGET: OnceLock<PathBuf> = OnceLock::new();
+    TARGET.get_or_init(|| {
+        // This program lies in `<target>/<profile>/xtask`.
+        let beside = std::env::current_exe().ok().and_then(|exe| exe.parent()?.parent().map(Path::to_path_buf));
+        beside.unwrap_or_else(|| root().join("target"))
+    })
+}
+
+/// Folder for what the task runner itself makes: virtual environments, headers, logs.
+pub(crate) fn scratch(name: &str) -> Result<PathBuf> {
+    let path = target().join("xtask").join(name);
+    std::fs::create_dir_all(&path).context(path.display())?;
+    Ok(path)
+}
+
+/// The shared library that a cdylib crate of this workspace builds in release mode.
+pub(crate) fn release_library(lib: &str) -> PathBuf {
+    let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    target().join("release").join(format!("{prefix}{lib}{suffix}"))
+}
+
+/// Builds `package` in release mode and gives the path of its shared library.
+pub(crate) fn build_library(package: &str) -> Result<PathBuf> {
+    shell::run(shell::cargo().args(["build", "--release", "--package", package]))?;
+    Ok(release_library(&package.replace('-', "_")))
+}
+
+/// Reads a file of the workspace.
+pub(crate) fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).context(path.display())
+}
+
+/// Writes a file, making its folder.
+pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).context(parent.display())?;
+    }
+    std::fs::write(path, text).context(path.display())
+}
