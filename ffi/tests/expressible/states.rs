@@ -1,6 +1,9 @@
 //! States that stages leave for later ones.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::{
+    Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicI64, AtomicU64, Ordering::Relaxed},
+};
 
 use oxcall::{
     descriptor::Stage,
@@ -52,8 +55,17 @@ fn count(#[state] counter: &Counter, #[attr(default = 1)] step: u64, mut y: Scal
     Ok(())
 }
 
+/// Tests of `count` count the same states.
+static COUNTING: Mutex<()> = Mutex::new(());
+
+fn alone(tests: &'static Mutex<()>) -> MutexGuard<'static, ()> {
+    // A failed test of the group says what is wrong; the others need not.
+    tests.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 fn instantiate_runs_once_and_its_state_lives_as_long_as_the_program() {
+    let _guard = alone(&COUNTING);
     for &version in super::HOSTS {
         let live = INSTANTIATED.load(Relaxed);
         let instance = call::<count>().attr("from", 10).attr("step", 2).host(version).instance().unwrap();
@@ -120,11 +132,11 @@ fn staged(
 }
 
 /// Tests of `staged` count the same states.
-static STAGED: std::sync::Mutex<()> = std::sync::Mutex::new(());
+static STAGED: Mutex<()> = Mutex::new(());
 
 #[test]
 fn every_stage_leaves_a_state_that_later_ones_borrow() {
-    let _guard = STAGED.lock().unwrap();
+    let _guard = alone(&STAGED);
     for &version in super::HOSTS {
         let instance = call::<staged>().attr("k", 3).host(version).instance().unwrap();
         assert_eq!(LIVE.load(Relaxed), 1);
@@ -149,7 +161,7 @@ fn every_stage_leaves_a_state_that_later_ones_borrow() {
 
 #[test]
 fn states_are_dropped_when_a_stage_fails() {
-    let _guard = STAGED.lock().unwrap();
+    let _guard = alone(&STAGED);
     let go = |stage: &str| error(call::<staged>().attr("k", 3).attr("fail_in", stage));
     for (stage, code, message) in [
         ("prepare", Code::ResourceExhausted, "staged (prepare stage): no room"),
@@ -164,7 +176,7 @@ fn states_are_dropped_when_a_stage_fails() {
 
 #[test]
 fn xla_cpu_never_prepares_or_initializes() {
-    let _guard = STAGED.lock().unwrap();
+    let _guard = alone(&STAGED);
     for &version in super::HOSTS {
         let message = says(call::<staged>().attr("k", 3).host(version).cpu_stages(), &["staged: parameter `b`"]);
         if version >= HostVersion::V0_9_2 {
@@ -231,6 +243,7 @@ fn states_of_no_size_and_of_the_wrong_type() {
 
 #[test]
 fn one_state_serves_many_threads() {
+    let _guard = alone(&COUNTING);
     let (threads, runs) = if cfg!(miri) { (3, 10) } else { (16, 500) };
     let instance = call::<count>().instance().unwrap();
     std::thread::scope(|scope| {
