@@ -12,7 +12,7 @@ const F32_BIAS: u32 = 127;
 
 /// What a format keeps its special codes for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Special {
+pub enum Special {
     /// As IEEE 754: the largest exponent means infinity or NaN. Overflow gives an infinity.
     Ieee,
     /// `FN`: no infinities; all ones is NaN. Overflow gives NaN.
@@ -28,15 +28,15 @@ pub(super) enum Special {
 
 /// A floating-point format.
 #[derive(Clone, Copy)]
-pub(super) struct Format {
+pub struct Format {
     /// Bits of the exponent.
-    pub(super) exponent: u32,
+    pub exponent: u32,
     /// Explicit bits of the mantissa.
-    pub(super) mantissa: u32,
+    pub mantissa: u32,
     /// What is added to an exponent to store it.
-    pub(super) bias: u32,
+    pub bias: u32,
     /// The special codes.
-    pub(super) special: Special,
+    pub special: Special,
 }
 
 /// `2^exponent`, for exponents of normal numbers.
@@ -61,7 +61,7 @@ impl Format {
     }
 
     /// The values of all codes.
-    pub(super) const fn table<const N: usize>(self) -> [f32; N] {
+    pub const fn table<const N: usize>(self) -> [f32; N] {
         let mut table = [0.0; N];
         let mut code = 0;
         while code < N {
@@ -107,7 +107,7 @@ impl Format {
 
     /// The code of the nearest value, ties to even.
     #[inline(always)]
-    pub(super) const fn encode(self, value: f32) -> u8 {
+    pub const fn encode(self, value: f32) -> u8 {
         if matches!(self.special, Special::Exponent) {
             return encode_exponent(value);
         }

@@ -1,7 +1,7 @@
 //! Rust types that are elements of buffers, one for each [`DType`].
 
 mod float8;
-mod minifloat;
+pub mod minifloat;
 mod packed;
 
 use std::fmt::Debug;

@@ -1,0 +1,104 @@
+//! Modules, functions, regions and ops.
+
+use crate::{Attribute, Location, LocationId, OpKind, Type};
+
+/// The index of a function in its [`Module`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FuncId(pub u32);
+
+/// A value of a [`Func`]: a parameter of a region, or a result of an op.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(pub u32);
+
+/// A program.
+#[derive(Debug, Clone)]
+pub struct Module {
+    /// The module's name: `jit_f`.
+    pub name: String,
+    /// The functions, each with a name of its own. Calls and composites refer to them by index.
+    pub funcs: Vec<Func>,
+    /// The function that is run: `main`.
+    pub entry: FuncId,
+    /// Attributes of the module, sorted by name: `mhlo.num_partitions`, ...
+    pub attributes: Vec<(String, Attribute)>,
+    /// Source locations; the first is [`Location::Unknown`].
+    pub locations: Vec<Location>,
+}
+
+impl Module {
+    /// The function at `id`.
+    pub fn func(&self, id: FuncId) -> &Func {
+        &self.funcs[id.0 as usize]
+    }
+
+    /// The function that is run.
+    pub fn main(&self) -> &Func {
+        self.func(self.entry)
+    }
+
+    /// The location at `id`.
+    pub fn location(&self, id: LocationId) -> &Location {
+        &self.locations[id.0 as usize]
+    }
+}
+
+/// Attributes of an argument or result of a function, sorted by name: `tf.aliasing_output`, `mhlo.sharding`, ...
+pub type ArgAttributes = Vec<(String, Attribute)>;
+
+/// A function. It owns the types of all values of its body, nested regions included.
+#[derive(Debug, Clone)]
+pub struct Func {
+    /// The name, without `@`.
+    pub name: String,
+    /// Whether it may be called from outside.
+    pub public: bool,
+    /// Parameters are `body.params`; results are `body.results`.
+    pub body: Region,
+    /// The types of values, by [`ValueId`].
+    pub values: Vec<Type>,
+    /// Attributes of the parameters, one list each.
+    pub param_attributes: Vec<ArgAttributes>,
+    /// Attributes of the results, one list each.
+    pub result_attributes: Vec<ArgAttributes>,
+}
+
+impl Func {
+    /// The type of `value`.
+    pub fn ty(&self, value: ValueId) -> &Type {
+        &self.values[value.0 as usize]
+    }
+
+    /// A new value of type `ty`.
+    pub fn add_value(&mut self, ty: Type) -> ValueId {
+        let id = ValueId(u32::try_from(self.values.len()).expect("fewer than 2^32 values"));
+        self.values.push(ty);
+        id
+    }
+}
+
+/// A block of ops with parameters and results. An op may use values of its own region that come before it, and those
+/// of the regions around it.
+#[derive(Debug, Clone, Default)]
+pub struct Region {
+    /// The block's parameters.
+    pub params: Vec<ValueId>,
+    /// The ops, without the terminator.
+    pub ops: Vec<Op>,
+    /// The operands of the terminator.
+    pub results: Vec<ValueId>,
+}
+
+/// An operation.
+#[derive(Debug, Clone)]
+pub struct Op {
+    /// What it does, with its attributes.
+    pub kind: OpKind,
+    /// The operands.
+    pub operands: Vec<ValueId>,
+    /// The results.
+    pub results: Vec<ValueId>,
+    /// The regions: body of a reduction, condition and body of a loop, ...
+    pub regions: Vec<Region>,
+    /// Where it comes from.
+    pub location: LocationId,
+}

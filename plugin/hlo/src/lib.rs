@@ -1,0 +1,25 @@
+//! StableHLO programs: one IR, readers, a verifier and a printer.
+//!
+//! A [`Module`] holds functions; a [`Func`] owns its values and one body [`Region`]; a region is a list of [`Op`]s in
+//! SSA form, whose terminator is the region's list of results. Readers make modules out of MLIR bytecode (portable
+//! artifacts, what JAX sends) and of MLIR text.
+//!
+//! Everything here is safe Rust that does no I/O. Input is untrusted: readers answer with an [`Error`] that names the
+//! op and its source location.
+#![forbid(unsafe_code)]
+
+mod attribute;
+mod error;
+mod ir;
+mod literal;
+mod location;
+mod ops;
+mod types;
+
+pub use attribute::Attribute;
+pub use error::{Error, ErrorKind};
+pub use ir::{ArgAttributes, Func, FuncId, Module, Op, Region, ValueId};
+pub use literal::Literal;
+pub use location::{Location, LocationId};
+pub use ops::*;
+pub use types::{Dims, ElementType, TensorType, Type};

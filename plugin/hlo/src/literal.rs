@@ -1,0 +1,76 @@
+//! Constant tensors.
+
+use std::sync::Arc;
+
+use crate::TensorType;
+
+/// A constant tensor: its elements in row-major order, little-endian, each in
+/// [`byte_width`](crate::ElementType::byte_width) bytes. `Pred` is 0 or 1; narrow signed integers are sign-extended to
+/// their byte, other narrow types zero-extended.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Literal {
+    ty: TensorType,
+    data: Arc<[u8]>,
+    splat: bool,
+}
+
+impl Literal {
+    /// A tensor with each element given.
+    ///
+    /// # Panics
+    /// If `data` is not as long as the type says.
+    pub fn dense(ty: TensorType, data: impl Into<Arc<[u8]>>) -> Literal {
+        let data = data.into();
+        assert_eq!(data.len(), ty.byte_size(), "{ty}");
+        Literal { ty, data, splat: false }
+    }
+
+    /// A tensor of which all elements are `element`.
+    ///
+    /// # Panics
+    /// If `element` is not one element long.
+    pub fn splat(ty: TensorType, element: impl Into<Arc<[u8]>>) -> Literal {
+        let data = element.into();
+        assert_eq!(data.len(), ty.element.byte_width(), "{ty}");
+        Literal { ty, data, splat: true }
+    }
+
+    /// The type.
+    pub fn ty(&self) -> &TensorType {
+        &self.ty
+    }
+
+    /// The one element of a splat.
+    pub fn splat_element(&self) -> Option<&[u8]> {
+        self.splat.then_some(&self.data)
+    }
+
+    /// What is stored: one element of a splat, otherwise all.
+    pub fn data(&self) -> &Arc<[u8]> {
+        &self.data
+    }
+
+    /// The bytes of the element at `index`, in row-major order.
+    ///
+    /// # Panics
+    /// If `index` is out of range and the literal is dense.
+    pub fn element(&self, index: usize) -> &[u8] {
+        let width = self.ty.element.byte_width();
+        if self.splat { &self.data } else { &self.data[index * width..][..width] }
+    }
+
+    /// All elements, a splat repeated.
+    pub fn to_bytes(&self) -> Arc<[u8]> {
+        if self.splat { self.data.repeat(self.ty.count()).into() } else { self.data.clone() }
+    }
+
+    /// The same elements in another shape.
+    ///
+    /// # Panics
+    /// If `ty` has another element type or number of elements.
+    #[must_use]
+    pub fn reshaped(&self, ty: TensorType) -> Literal {
+        assert_eq!((ty.element, ty.count()), (self.ty.element, self.ty.count()));
+        Literal { ty, ..self.clone() }
+    }
+}

@@ -1,0 +1,184 @@
+//! The Rust types that elements are stored as and computed in.
+//!
+//! In the engine's buffers every element takes whole bytes: `Pred` is a byte 0 or 1, `S4` a sign-extended `i8`, and so
+//! on. [`Element`] is the stored type; [`Element::Wide`] the type in which it is computed: itself, or `f32` for floats
+//! narrower than that, rounded after each op.
+
+use bytemuck::{Pod, Zeroable};
+pub use half::{bf16, f16};
+pub use num_complex::Complex;
+use oxcall::element as ffi;
+use oxcall::element::minifloat::{Format, Special};
+use oxcall_hlo::ElementType;
+
+/// A stored element.
+pub trait Element: Pod + Send + Sync + PartialEq {
+    /// Its type in programs.
+    const TYPE: ElementType;
+    /// The type that it is computed in.
+    type Wide: Pod + Send + Sync + PartialEq;
+    /// The value.
+    fn widen(self) -> Self::Wide;
+    /// The nearest element: floats round to nearest even, integers wrap.
+    fn narrow(wide: Self::Wide) -> Self;
+}
+
+macro_rules! native {
+    ($($ty:ty = $element:ident),*) => {$(
+        impl Element for $ty {
+            const TYPE: ElementType = ElementType::$element;
+            type Wide = $ty;
+            #[inline(always)]
+            fn widen(self) -> $ty { self }
+            #[inline(always)]
+            fn narrow(wide: $ty) -> $ty { wide }
+        }
+    )*};
+}
+
+native!(i8 = S8, i16 = S16, i32 = S32, i64 = S64, u8 = U8, u16 = U16, u32 = U32, u64 = U64, f32 = F32, f64 = F64);
+native!(Complex<f32> = C64, Complex<f64> = C128);
+
+macro_rules! half_floats {
+    ($($ty:ty = $element:ident),*) => {$(
+        impl Element for $ty {
+            const TYPE: ElementType = ElementType::$element;
+            type Wide = f32;
+            #[inline(always)]
+            fn widen(self) -> f32 { self.to_f32() }
+            #[inline(always)]
+            fn narrow(wide: f32) -> $ty { <$ty>::from_f32(wide) }
+        }
+    )*};
+}
+
+half_floats!(f16 = F16, bf16 = BF16);
+
+/// A boolean: 0 or 1, computed as `u8`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Pred(pub u8);
+
+impl Element for Pred {
+    const TYPE: ElementType = ElementType::Pred;
+    type Wide = u8;
+    #[inline(always)]
+    fn widen(self) -> u8 {
+        self.0
+    }
+    #[inline(always)]
+    fn narrow(wide: u8) -> Pred {
+        Pred(u8::from(wide != 0))
+    }
+}
+
+macro_rules! narrow_integers {
+    ($($name:ident($repr:ty, $bits:literal) $doc:literal,)*) => {$(
+        #[doc = $doc]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+        #[repr(transparent)]
+        pub struct $name(pub $repr);
+
+        impl Element for $name {
+            const TYPE: ElementType = ElementType::$name;
+            type Wide = $repr;
+            #[inline(always)]
+            fn widen(self) -> $repr { self.0 }
+            #[inline(always)]
+            fn narrow(wide: $repr) -> $name { $name(wide << (8 - $bits) >> (8 - $bits)) }
+        }
+    )*};
+}
+
+narrow_integers! {
+    S2(i8, 2) "A signed 2-bit integer in a byte.",
+    S4(i8, 4) "A signed 4-bit integer in a byte.",
+    U2(u8, 2) "An unsigned 2-bit integer in a byte.",
+    U4(u8, 4) "An unsigned 4-bit integer in a byte.",
+}
+
+macro_rules! small_floats {
+    ($($name:ident $decode:expr, $encode:expr;)*) => {$(
+        #[doc = concat!("An element of type `", stringify!($name), "`: its code in a byte, computed as `f32`.")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+        #[repr(transparent)]
+        pub struct $name(pub u8);
+
+        impl Element for $name {
+            const TYPE: ElementType = ElementType::$name;
+            type Wide = f32;
+            #[inline]
+            fn widen(self) -> f32 { ($decode)(self.0) }
+            #[inline]
+            fn narrow(wide: f32) -> $name { $name(($encode)(wide)) }
+        }
+    )*};
+}
+
+const F6E2M3: Format = Format { exponent: 2, mantissa: 3, bias: 1, special: Special::Finite };
+const F6E3M2: Format = Format { exponent: 3, mantissa: 2, bias: 3, special: Special::Finite };
+static F6E2M3_VALUES: [f32; 64] = F6E2M3.table();
+static F6E3M2_VALUES: [f32; 64] = F6E3M2.table();
+
+small_floats! {
+    F4E2M1FN |code: u8| ffi::F4E2M1FN::from_bits(code & 15).to_f32(), |x| ffi::F4E2M1FN::from_f32(x).to_bits();
+    F6E2M3FN |code: u8| F6E2M3_VALUES[usize::from(code & 63)], |x| F6E2M3.encode(x);
+    F6E3M2FN |code: u8| F6E3M2_VALUES[usize::from(code & 63)], |x| F6E3M2.encode(x);
+    F8E3M4 |code| ffi::F8E3M4::from_bits(code).to_f32(), |x| ffi::F8E3M4::from_f32(x).to_bits();
+    F8E4M3 |code| ffi::F8E4M3::from_bits(code).to_f32(), |x| ffi::F8E4M3::from_f32(x).to_bits();
+    F8E4M3FN |code| ffi::F8E4M3FN::from_bits(code).to_f32(), |x| ffi::F8E4M3FN::from_f32(x).to_bits();
+    F8E4M3FNUZ |code| ffi::F8E4M3FNUZ::from_bits(code).to_f32(), |x| ffi::F8E4M3FNUZ::from_f32(x).to_bits();
+    F8E4M3B11FNUZ |code| ffi::F8E4M3B11FNUZ::from_bits(code).to_f32(), |x| ffi::F8E4M3B11FNUZ::from_f32(x).to_bits();
+    F8E5M2 |code| ffi::F8E5M2::from_bits(code).to_f32(), |x| ffi::F8E5M2::from_f32(x).to_bits();
+    F8E5M2FNUZ |code| ffi::F8E5M2FNUZ::from_bits(code).to_f32(), |x| ffi::F8E5M2FNUZ::from_f32(x).to_bits();
+    F8E8M0FNU |code| ffi::F8E8M0FNU::from_bits(code).to_f32(), |x| ffi::F8E8M0FNU::from_f32(x).to_bits();
+}
+
+/// Evaluates `$body` with `$T` as the stored type of an element type; each type is an instance of the body.
+#[macro_export]
+macro_rules! by_element {
+    ($element:expr, $T:ident => $body:expr) => {
+        $crate::by_element!(@ $element, $T => $body;
+            Pred $crate::element::Pred, S2 $crate::element::S2, S4 $crate::element::S4, S8 i8, S16 i16, S32 i32,
+            S64 i64, U2 $crate::element::U2, U4 $crate::element::U4, U8 u8, U16 u16, U32 u32, U64 u64,
+            F4E2M1FN $crate::element::F4E2M1FN, F6E2M3FN $crate::element::F6E2M3FN,
+            F6E3M2FN $crate::element::F6E3M2FN, F8E3M4 $crate::element::F8E3M4, F8E4M3 $crate::element::F8E4M3,
+            F8E4M3FN $crate::element::F8E4M3FN, F8E4M3FNUZ $crate::element::F8E4M3FNUZ,
+            F8E4M3B11FNUZ $crate::element::F8E4M3B11FNUZ, F8E5M2 $crate::element::F8E5M2,
+            F8E5M2FNUZ $crate::element::F8E5M2FNUZ, F8E8M0FNU $crate::element::F8E8M0FNU,
+            F16 $crate::element::f16, BF16 $crate::element::bf16, F32 f32, F64 f64,
+            C64 $crate::element::Complex<f32>, C128 $crate::element::Complex<f64>)
+    };
+    (@ $element:expr, $T:ident => $body:expr; $($name:ident $ty:ty),*) => {
+        match $element { $(::oxcall_hlo::ElementType::$name => { type $T = $ty; $body })* }
+    };
+}
+
+/// Evaluates `$body` with `$T` as a type of as many bytes as an element takes; for kernels that only move elements.
+#[macro_export]
+macro_rules! by_width {
+    ($element:expr, $T:ident => $body:expr) => {
+        match $element.byte_width() {
+            1 => {
+                type $T = u8;
+                $body
+            }
+            2 => {
+                type $T = u16;
+                $body
+            }
+            4 => {
+                type $T = u32;
+                $body
+            }
+            8 => {
+                type $T = u64;
+                $body
+            }
+            _ => {
+                type $T = [u64; 2];
+                $body
+            }
+        }
+    };
+}

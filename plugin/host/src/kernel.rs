@@ -1,0 +1,154 @@
+//! Kernels: what the steps of a plan run.
+
+use std::marker::PhantomData;
+
+use bytemuck::Pod;
+use oxcall::Error;
+
+use crate::pool::{Cost, Pool};
+
+/// Every buffer starts at a multiple of this, in bytes.
+pub const BUFFER_ALIGN: usize = oxcall::host::BUFFER_ALIGN;
+
+/// What a kernel may use besides its buffers.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// The client's threads.
+    pub pool: &'a Pool,
+}
+
+/// A step's work: a function of buffers, with everything that is known at compile time inside.
+///
+/// Buffers are dense and row-major, of the element types and sizes that the kernel was made for; narrow elements take
+/// whole bytes (see [`crate::element`]).
+pub trait Kernel: Send + Sync {
+    /// For traces and dumps: `transpose`, `fused[exp,add]`.
+    fn name(&self) -> String;
+
+    /// An estimate for one run.
+    fn cost(&self) -> Cost;
+
+    /// Pairs of operand and result that may be one buffer. The planner then may give the result the operand's memory:
+    /// the result holds the operand's elements when [`run`](Kernel::run) starts, and [`Inputs::is_in_place`] is true.
+    fn in_place(&self) -> Vec<(usize, usize)> {
+        Vec::new()
+    }
+
+    /// Computes the results.
+    ///
+    /// # Errors
+    /// What depends on data or on the machine; whatever the program's types tell is refused when the kernel is made.
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error>;
+}
+
+/// A buffer's place and size in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct RawBuffer {
+    pub(crate) data: *mut u8,
+    pub(crate) len: usize,
+}
+
+// SAFETY: it is an address; those who make slices of it say why they may.
+unsafe impl Send for RawBuffer {}
+// SAFETY: as above.
+unsafe impl Sync for RawBuffer {}
+
+/// The operands of a kernel.
+#[derive(Debug, Clone, Copy)]
+pub struct Inputs<'a> {
+    buffers: &'a [RawBuffer],
+    /// Bit `i`: operand `i` shares its memory with a result.
+    in_place: u64,
+    life: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Inputs<'a> {
+    /// # Safety
+    /// While `'a` lasts, each buffer of which the bit in `in_place` is not set points to as many initialised bytes as
+    /// it says, at a multiple of [`BUFFER_ALIGN`], that nobody writes.
+    pub(crate) unsafe fn new(buffers: &'a [RawBuffer], in_place: u64) -> Inputs<'a> {
+        Inputs { buffers, in_place, life: PhantomData }
+    }
+
+    /// The number of operands.
+    pub fn len(&self) -> usize {
+        self.buffers.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.buffers.is_empty()
+    }
+
+    /// Whether the operand's elements are in a result instead; see [`Kernel::in_place`].
+    pub fn is_in_place(&self, index: usize) -> bool {
+        index < 64 && self.in_place >> index & 1 == 1
+    }
+
+    /// The elements of operand `index`.
+    ///
+    /// # Panics
+    /// If there is no such operand, it is in place, or its size is no multiple of that of `T`.
+    pub fn get<T: Pod>(&self, index: usize) -> &'a [T] {
+        assert!(!self.is_in_place(index), "operand {index} is in place");
+        let RawBuffer { data, len } = self.buffers[index];
+        if len == 0 {
+            return &[];
+        }
+        // SAFETY: of `new`: initialised, not written, alive for `'a`.
+        bytemuck::cast_slice(unsafe { std::slice::from_raw_parts(data, len) })
+    }
+
+    /// The place of operand `index`, for the few modules that work on addresses.
+    pub(crate) fn raw(&self, index: usize) -> RawBuffer {
+        self.buffers[index]
+    }
+}
+
+/// The results of a kernel.
+#[derive(Debug)]
+pub struct Outputs<'a> {
+    buffers: &'a [RawBuffer],
+    taken: u64,
+    life: PhantomData<&'a mut [u8]>,
+}
+
+impl<'a> Outputs<'a> {
+    /// # Safety
+    /// While `'a` lasts, each buffer points to as many initialised bytes as it says, at a multiple of
+    /// [`BUFFER_ALIGN`], that nobody else reads or writes; no two overlap.
+    pub(crate) unsafe fn new(buffers: &'a [RawBuffer]) -> Outputs<'a> {
+        Outputs { buffers, taken: 0, life: PhantomData }
+    }
+
+    /// The number of results.
+    pub fn len(&self) -> usize {
+        self.buffers.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.buffers.is_empty()
+    }
+
+    /// The elements of result `index`, to be written whole. What they are before is unspecified, unless an operand is
+    /// in place.
+    ///
+    /// # Panics
+    /// If there is no such result, it was taken, is one of more than 64, or its size is no multiple of that of `T`.
+    pub fn take<T: Pod>(&mut self, index: usize) -> &'a mut [T] {
+        assert!(index < 64 && self.taken >> index & 1 == 0, "result {index} was taken");
+        self.taken |= 1 << index;
+        let RawBuffer { data, len } = self.buffers[index];
+        if len == 0 {
+            return &mut [];
+        }
+        // SAFETY: of `new`: initialised and exclusive for `'a`; given out once.
+        bytemuck::cast_slice_mut(unsafe { std::slice::from_raw_parts_mut(data, len) })
+    }
+
+    /// The place of result `index`, for the few modules that work on addresses.
+    pub(crate) fn raw(&self, index: usize) -> RawBuffer {
+        self.buffers[index]
+    }
+}

@@ -1,0 +1,116 @@
+//! The threads of a client, and how kernels share work among them.
+
+use std::{ops::Range, sync::OnceLock};
+
+use rayon::prelude::*;
+
+/// What a piece of work is estimated to cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Cost {
+    /// Arithmetic operations; a transcendental function counts as about ten.
+    pub flops: f64,
+    /// Bytes read and written.
+    pub bytes: f64,
+}
+
+impl Cost {
+    /// The time on one core, in nanoseconds: the larger of both at eight operations and ten bytes a nanosecond.
+    pub fn nanos(self) -> f64 {
+        (self.flops / 8.0).max(self.bytes / 10.0)
+    }
+}
+
+impl std::ops::Add for Cost {
+    type Output = Cost;
+
+    fn add(self, other: Cost) -> Cost {
+        Cost { flops: self.flops + other.flops, bytes: self.bytes + other.bytes }
+    }
+}
+
+/// Work cheaper than this runs on one thread: handing it over costs several microseconds.
+const WORTH_SPLITTING_NANOS: f64 = 40_000.0;
+
+/// The threads of a client: started when the first work needs them, none if there is one core only.
+#[derive(Debug)]
+pub struct Pool {
+    threads: usize,
+    pool: OnceLock<rayon::ThreadPool>,
+}
+
+impl Pool {
+    /// A pool of `threads` threads (at least one), none of which is started yet.
+    pub fn new(threads: usize) -> Pool {
+        Pool { threads: threads.max(1), pool: OnceLock::new() }
+    }
+
+    /// The number of threads that work is split among.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The threads themselves, started by the first caller.
+    ///
+    /// # Panics
+    /// If the system refuses to start threads.
+    pub fn workers(&self) -> &rayon::ThreadPool {
+        self.pool.get_or_init(|| {
+            let name = |index| format!("oxcall-{index}");
+            rayon::ThreadPoolBuilder::new().num_threads(self.threads).thread_name(name).build().expect("threads start")
+        })
+    }
+
+    /// Whether work of `cost` is worth splitting.
+    pub fn splits(&self, cost: Cost) -> bool {
+        self.threads > 1 && cost.nanos() >= WORTH_SPLITTING_NANOS
+    }
+
+    /// Calls `work` with the number of threads that it may use by rayon: on this thread with 1 if `cost` is small,
+    /// otherwise on a worker.
+    pub fn install<R: Send>(&self, cost: Cost, work: impl FnOnce(usize) -> R + Send) -> R {
+        if self.splits(cost) { self.workers().install(|| work(self.threads)) } else { work(1) }
+    }
+
+    /// Calls `work` with ranges that together are `0..count`, each (but the last) a multiple of `unit` long; on several
+    /// threads if the whole `cost` is worth it.
+    pub fn for_ranges(&self, cost: Cost, count: usize, unit: usize, work: impl Fn(Range<usize>) + Send + Sync) {
+        let pieces = self.pieces(cost, count, unit);
+        if pieces <= 1 {
+            return work(0..count);
+        }
+        let len = piece_len(count, unit, pieces);
+        let ranges = || (0..count.div_ceil(len)).into_par_iter().map(|i| i * len..((i + 1) * len).min(count));
+        self.workers().install(|| ranges().for_each(work));
+    }
+
+    /// Splits `out` at multiples of `unit` elements, and calls `work` with the first index of each piece and the piece;
+    /// on several threads if the whole `cost` is worth it.
+    pub fn for_chunks<T: Send>(
+        &self,
+        cost: Cost,
+        out: &mut [T],
+        unit: usize,
+        work: impl Fn(usize, &mut [T]) + Send + Sync,
+    ) {
+        let pieces = self.pieces(cost, out.len(), unit);
+        if pieces <= 1 {
+            return work(0, out);
+        }
+        let len = piece_len(out.len(), unit, pieces);
+        self.workers().install(|| out.par_chunks_mut(len).enumerate().for_each(|(i, chunk)| work(i * len, chunk)));
+    }
+
+    /// How many pieces are worth it: a few for each thread, so that a late one does not hold up all.
+    fn pieces(&self, cost: Cost, count: usize, unit: usize) -> usize {
+        if !self.splits(cost) {
+            return 1;
+        }
+        let worth = (cost.nanos() / (WORTH_SPLITTING_NANOS / 2.0)) as usize;
+        worth.min(self.threads * 4).min(count / unit.max(1)).max(1)
+    }
+}
+
+/// The length of each piece but the last, a multiple of `unit`.
+fn piece_len(count: usize, unit: usize, pieces: usize) -> usize {
+    count.div_ceil(pieces).next_multiple_of(unit.max(1))
+}

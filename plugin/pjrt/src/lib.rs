@@ -1,0 +1,1 @@
+//! A PJRT C API server over safe traits.
