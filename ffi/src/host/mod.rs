@@ -4,7 +4,9 @@
 //! * [`CallFrameBuilder`] makes a [`CallFrame`]: arguments, results and attributes.
 //! * [`InvokeContext`] is what a handler may ask for: stream, threads, scratch memory, states, user data, ...
 //! * [`call()`] calls a handler; [`metadata`] asks what it is.
-//! * [`register_handler`], [`find_handler`], [`registered_handlers`]: the handlers of this process.
+//! * [`register_handler`], [`find_handler`], [`registered_handlers`]: the handlers of this process; [`register_library`]
+//!   those of a library.
+//! * [`register_legacy`], [`find_legacy`], [`registered_legacy`]: functions of API v1 to v3.
 //!
 //! All errors carry the codes and the texts of XLA where it has some.
 
@@ -17,6 +19,7 @@ mod context;
 mod error;
 mod frame;
 mod future;
+mod legacy;
 mod memory;
 mod pool;
 mod registry;
@@ -33,10 +36,11 @@ pub use call::{Metadata, call, metadata};
 pub use context::{InvokeContext, InvokeContextBuilder};
 pub use frame::{CallFrame, CallFrameBuilder};
 pub use future::Future;
+pub use legacy::{LegacyFunction, find_legacy, register_legacy, registered_legacy};
 pub use memory::{HeapScratch, ScratchAllocator};
 pub use pool::{TaskPool, ThreadPool};
 pub(crate) use registry::check_version;
-pub use registry::{Registration, find_handler, register_handler, registered_handlers};
+pub use registry::{Registration, find_handler, register_handler, register_library, registered_handlers};
 pub use state::StageState;
 pub use types::{Deleter, register_type};
 pub use version::HostVersion;

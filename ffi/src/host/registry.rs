@@ -54,7 +54,7 @@ fn lock() -> MutexGuard<'static, Registry> {
 }
 
 /// The platform's name as XLA compares it: lower case, and `cpu` is `host`.
-fn canonical(platform: &str) -> String {
+pub(super) fn canonical(platform: &str) -> String {
     let platform = platform.to_ascii_lowercase();
     if platform == "cpu" { "host".to_owned() } else { platform }
 }
@@ -138,6 +138,21 @@ pub fn find_handler(name: &str, platform: &str) -> Result<Registration> {
 /// Every registered handler by name and platform (in lower case), in this order.
 pub fn registered_handlers() -> Vec<(String, String, Registration)> {
     lock().iter().map(|((name, platform), known)| (name.clone(), platform.clone(), *known)).collect()
+}
+
+/// Lets a library register its handlers: calls its `oxcall_register_all` with the API table of `version`.
+///
+/// # Errors
+/// Those of the library.
+///
+/// # Safety
+/// The function is the `oxcall_register_all` of a library that is never unloaded.
+pub unsafe fn register_library(
+    version: HostVersion,
+    register_all: unsafe extern "C" fn(*const sys::XLA_FFI_Api) -> *mut sys::XLA_FFI_Error,
+) -> Result<()> {
+    // SAFETY: as the caller guarantees; the error comes from this table.
+    unsafe { super::error::take(register_all(version.api())) }.map_or(Ok(()), Err)
 }
 
 /// `XLA_FFI_Handler_Register_Args` before API 0.4: four handlers. Later hosts tell it by its size.

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from oxcall._abi import Handler, NativeLibrary
@@ -87,6 +87,9 @@ class _Process:
         self.natives: list[NativeLibrary] = []
         # The target that each address is registered under, so that registering again is harmless.
         self.targets: dict[str, tuple[Any, ...]] = {}
+        # Platforms of plugins that use the CPU's memory, and what registers an op for one of them.
+        self.cpu_like: list[str] = []
+        self.cpu_ops: list[Callable[[str], None]] = []
         self._copies: str | None = None
 
     def private_copy(self, path: str) -> str:
@@ -183,6 +186,7 @@ def _register(name: str, native: NativeLibrary) -> Library:
 def _register_op(jax: Any, native: NativeLibrary, name: str, infos: list[OpInfo]) -> str:
     """Registers all implementations of an op under one target name, and returns it."""
     handlers = [native.handlers[info.index] for info in infos]
+    platforms = {info.platform for info in infos}
     key = tuple(address for handler in handlers for address in (handler.execute, handler.instantiate))
     number = 0
     while True:
@@ -195,7 +199,7 @@ def _register_op(jax: Any, native: NativeLibrary, name: str, infos: list[OpInfo]
             continue
         try:
             for info, handler in zip(infos, handlers, strict=True):
-                _register_handler(jax, target, info, handler)
+                _register_handler(jax, target, info, handler, platforms - {info.platform})
         except Exception as error:
             if "duplicate" in str(error).lower():  # registered by someone else, not through this package
                 continue
@@ -207,17 +211,41 @@ def _register_op(jax: Any, native: NativeLibrary, name: str, infos: list[OpInfo]
 _STAGES = ("instantiate", "prepare", "initialize", "execute")
 
 
-def _register_handler(jax: Any, target: str, info: OpInfo, handler: Handler) -> None:
+def _register_handler(jax: Any, target: str, info: OpInfo, handler: Handler, others: set[str]) -> None:
+    """Registers an implementation for its platform and, if that is the CPU, for those like it but ``others``."""
     stages = {stage: address for stage in _STAGES if (address := getattr(handler, stage))}
-    jax.register_typed(target, stages, info.platform, handler.traits)
-    if info.batch_partitionable:
-        jax.register_batch_partitionable(target)
     legacy = (handler.gpu_v1, handler.gpu_v2, handler.gpu_v2)
     if info.platform == "Host":
         legacy = (handler.cpu_v1, handler.cpu_v2, handler.cpu_v3)
-    for version, address in enumerate(legacy, start=1):
-        if info.legacy and address:
-            jax.register_legacy(f"{target}.v{version}", address, info.platform)
+
+    def register(platform: str) -> None:
+        if platform in others:
+            return
+        jax.register_typed(target, stages, platform, handler.traits)
+        for version, address in enumerate(legacy, start=1):
+            if info.legacy and address:
+                jax.register_legacy(f"{target}.v{version}", address, platform)
+
+    register(info.platform)
+    if info.batch_partitionable:
+        jax.register_batch_partitionable(target)
+    if info.platform == "Host":
+        for platform in _PROCESS.cpu_like:
+            register(platform)
+        _PROCESS.cpu_ops.append(register)
+
+
+def serve_platform(platform: str) -> None:
+    """Registers the CPU's ops of all libraries, loaded now or later, for another platform on the CPU's memory.
+
+    A PJRT plugin calls this when it is registered with JAX. Ops that have an implementation for that very platform
+    keep it.
+    """
+    with _PROCESS.lock:
+        if platform not in _PROCESS.cpu_like:
+            _PROCESS.cpu_like.append(platform)
+            for register in _PROCESS.cpu_ops:
+                register(platform)
 
 
 def _warn_reloaded(library: Library) -> None:
