@@ -1,1 +1,54 @@
-//! The bundled PJRT plugin.
+//! A PJRT plugin of Rust kernels: JAX programs and custom calls on the CPU, without XLA.
+//!
+//! The plugin links the engine ([`oxcall_host`]), the PJRT server ([`oxcall_pjrt`]) and every `#[custom_call]` of the
+//! crates that it names. A plugin of one's own is a `cdylib` with one item:
+//!
+//! ```ignore
+//! oxcall_plugin::plugin! { name: "my_device", ops: [my_ops, oxcall_linalg] }
+//! ```
+//!
+//! and two lines of Python: `import oxcall_plugin` and `oxcall_plugin.register("target/release/libmy_plugin.so")`.
+
+mod exports;
+mod name;
+mod registration;
+
+#[doc(hidden)]
+pub mod __private {
+    //! What the expansion of [`plugin!`](crate::plugin) refers to.
+    pub use inventory;
+    pub use oxcall;
+
+    pub use crate::name::Plugin;
+
+    /// The table of the PJRT C API.
+    pub fn get_pjrt_api() -> *const std::ffi::c_void {
+        std::ptr::null()
+    }
+}
+
+/// Makes this crate, a `cdylib`, a PJRT plugin.
+///
+/// `name` is the platform's name in `jax.devices(...)`. `ops` lists the crates whose custom calls are linked in; write
+/// `crate` for those of this crate itself. A crate in the list that has no op is an error when the plugin is loaded.
+#[macro_export]
+macro_rules! plugin {
+    (name: $name:literal, ops: [$($op:tt)*] $(,)?) => {
+        $crate::__private::oxcall::library! { ops: [$($op)*], crate: $crate::__private::oxcall }
+        const _: () = {
+            $crate::__private::inventory::submit! {
+                $crate::__private::Plugin {
+                    name: match ::core::ffi::CStr::from_bytes_with_nul(::core::concat!($name, "\0").as_bytes()) {
+                        ::core::result::Result::Ok(name) => name,
+                        ::core::result::Result::Err(_) => ::core::panic!("the name of a platform holds no NUL"),
+                    },
+                }
+            }
+
+            #[unsafe(no_mangle)]
+            extern "C" fn GetPjrtApi() -> *const ::core::ffi::c_void {
+                $crate::__private::get_pjrt_api()
+            }
+        };
+    };
+}

@@ -1,0 +1,108 @@
+//! Handlers of custom calls from outside the program: compiled in, in libraries of ops, or given by address.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use oxcall::{
+    Error, Result,
+    descriptor::{RawHandler, Stage},
+    host::{self, HostVersion, LegacyFunction},
+    registry::registry,
+};
+use xla_ffi_sys::xla_ffi as sys;
+
+/// Handlers are registered as the newest host does, which accepts every version of the API up to its own; calls use
+/// the tables of the version that each handler reports.
+const HOST: HostVersion = HostVersion::V0_12;
+
+/// Registers the handlers that are linked into this library for its platform.
+///
+/// # Errors
+/// `FAILED_PRECONDITION` with what is wrong in the registry.
+pub fn register_linked(platform: &str) -> Result<()> {
+    if let Some(problem) = registry().problems().first() {
+        return Err(Error::failed_precondition(problem.clone()));
+    }
+    for handler in registry().handlers() {
+        let stage = |stage| handler.stages.iter().find(|other| other.stage == stage).map(|other| other.handler as _);
+        let bundle = sys::XLA_FFI_Handler_Bundle {
+            instantiate: stage(Stage::Instantiate),
+            prepare: stage(Stage::Prepare),
+            initialize: stage(Stage::Initialize),
+            execute: Some(handler.execute),
+            record: None,
+        };
+        let platform = if handler.platform == "Host" { platform } else { handler.platform };
+        // SAFETY: functions that `#[custom_call]` made obey the contract.
+        unsafe { host::register_handler(HOST, handler.name, platform, &bundle, handler.traits.bits()) }?;
+    }
+    Ok(())
+}
+
+/// Loads a library of ops and registers its handlers under their own platforms. Libraries are never closed.
+///
+/// # Errors
+/// `NOT_FOUND` if it cannot be opened, `INVALID_ARGUMENT` if it is no library of ops; what it reports itself.
+pub fn register_library(path: &str) -> Result<()> {
+    type RegisterAll = unsafe extern "C" fn(*const sys::XLA_FFI_Api) -> *mut sys::XLA_FFI_Error;
+    // SAFETY: the user asks for the library's code to run.
+    let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
+        .map_err(|error| Error::not_found(format!("the library of ops {path} cannot be opened: {error}")))?;
+    // SAFETY: the symbol's type is part of the C boundary of libraries of ops.
+    let register_all = unsafe { library.get::<RegisterAll>(b"oxcall_register_all\0") }.map(|symbol| *symbol);
+    let register_all = register_all.map_err(|_| {
+        Error::invalid_argument(format!("{path} is not a library of ops: it lacks the symbol `oxcall_register_all`"))
+    })?;
+    std::mem::forget(library);
+    // SAFETY: the library is never closed.
+    unsafe { host::register_library(HOST, register_all) }.map_err(|error| error.context(format!("loading {path}")))
+}
+
+/// Registers handlers that are given by address. Legacy ones (`api_version` 0) have an execute function only.
+///
+/// # Errors
+/// As [`host::register_handler`].
+///
+/// # Safety
+/// The addresses are those of handlers of the API version, in the order of `sys::XLA_FFI_Handler_Bundle`.
+pub unsafe fn register_addresses(
+    name: &str,
+    platform: &str,
+    stages: [*mut c_void; 4],
+    api_version: i32,
+    traits: u32,
+) -> Result<()> {
+    match api_version {
+        0 => {
+            // SAFETY: as the caller guarantees.
+            unsafe { host::register_legacy(name, platform, LegacyFunction(stages[3])) }
+        }
+        1 => {
+            let handler = |address: *mut c_void| -> sys::XLA_FFI_Handler {
+                // SAFETY: the caller guarantees that it is a handler; null is `None`.
+                unsafe { std::mem::transmute::<*mut c_void, Option<RawHandler>>(address) }
+            };
+            let [instantiate, prepare, initialize, execute] = stages.map(handler);
+            let bundle = sys::XLA_FFI_Handler_Bundle { instantiate, prepare, initialize, execute, record: None };
+            // SAFETY: as the caller guarantees.
+            unsafe { host::register_handler(HOST, name, platform, &bundle, traits) }
+        }
+        other => Err(Error::invalid_argument(format!("API version {other} of custom calls is not known: 0 or 1"))),
+    }
+}
+
+/// The text at `name`.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` if it is null or not UTF-8.
+///
+/// # Safety
+/// A NUL-terminated string, or null.
+pub unsafe fn text<'a>(name: *const c_char) -> Result<&'a str> {
+    if name.is_null() {
+        return Err(Error::invalid_argument("the name is null"));
+    }
+    // SAFETY: as the caller guarantees.
+    let name = unsafe { CStr::from_ptr(name) };
+    name.to_str().map_err(|_| Error::invalid_argument(format!("the name {name:?} is not UTF-8")))
+}

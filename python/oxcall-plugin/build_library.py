@@ -1,0 +1,40 @@
+"""Builds the plugin's shared library with cargo, and puts it into the wheel."""
+
+import pathlib
+import subprocess
+import sys
+import sysconfig
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+WORKSPACE = pathlib.Path(__file__).resolve().parents[2]
+PACKAGE = "oxcall-plugin-bundled"
+LIBRARY = "liboxcall_plugin.so"
+
+
+class BuildLibrary(BuildHookInterface):
+    """The hook of hatchling that `pyproject.toml` names."""
+
+    def initialize(self, version, build_data):
+        if not (WORKSPACE / "plugin" / "bundled" / "Cargo.toml").exists():
+            raise RuntimeError(
+                "the plugin's library is built from the Rust workspace around this folder, which is not there: "
+                "install from a checkout, `pip install ./python/oxcall ./python/oxcall-plugin`"
+            )
+        command = ["cargo", "build", "--release", "--package", PACKAGE, "--message-format", "short"]
+        try:
+            subprocess.run(command, cwd=WORKSPACE, check=True, stdout=sys.stderr)
+        except FileNotFoundError:
+            raise RuntimeError("building the plugin needs Rust: `cargo` is not found") from None
+        build_data["force_include"][str(self._target() / "release" / LIBRARY)] = f"oxcall_plugin/{LIBRARY}"
+        build_data["pure_python"] = False
+        # One library serves every Python: it knows nothing of Python's ABI.
+        build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+
+    def _target(self):
+        """The folder that cargo builds into."""
+        import json
+
+        command = ["cargo", "metadata", "--format-version", "1", "--no-deps"]
+        shown = subprocess.run(command, cwd=WORKSPACE, check=True, capture_output=True, text=True).stdout
+        return pathlib.Path(json.loads(shown)["target_directory"])

@@ -1,0 +1,105 @@
+"""The PJRT plugin of oxcall: JAX programs and Rust custom calls on the platform `oxcall`.
+
+JAX finds the plugin by itself once this package is installed::
+
+    import jax
+
+    jax.devices("oxcall")                                    # [OxcallDevice(id=0)]
+    jax.jit(lambda x: x * 2, device=jax.devices("oxcall")[0])(1.0)
+
+The default platform stays what it was. ``JAX_PLATFORMS=oxcall,cpu`` makes the plugin the default of a process.
+
+Options are read when JAX makes the client, from :func:`configure` or from the environment:
+
+============== ======================= ================================================================
+option         variable                meaning
+============== ======================= ================================================================
+num_devices    ``OXCALL_NUM_DEVICES``  how many devices share the machine's cores (default 1)
+num_threads    ``OXCALL_NUM_THREADS``  threads that programs use (default: the cores this process has)
+libraries      ``OXCALL_LIBRARIES``    libraries of ops to load, separated by ``:``
+============== ======================= ================================================================
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Iterable
+from typing import Any
+
+from oxcall_plugin._errors import PluginError
+
+__all__ = ["PluginError", "configure", "initialize", "library_path", "register"]
+
+_PRIORITY = -100  # below the CPU's 0: the user's default platform stays
+_options: dict[str, str | int] = {}
+
+
+def library_path() -> str:
+    """The plugin's shared library, for other PJRT clients."""
+    return str(pathlib.Path(__file__).with_name("liboxcall_plugin.so"))
+
+
+def configure(
+    *,
+    num_devices: int | None = None,
+    num_threads: int | None = None,
+    libraries: Iterable[str | os.PathLike[str]] | None = None,
+) -> None:
+    """Sets options of the client that JAX makes when it first looks for devices.
+
+    Args:
+        num_devices: how many devices share the machine's cores.
+        num_threads: how many threads programs use.
+        libraries: paths of libraries of ops, to which programs may refer by their targets.
+
+    Raises:
+        PluginError: JAX has made its clients already, or an option is not positive.
+    """
+    given: dict[str, str | int | None] = {
+        "num_devices": num_devices,
+        "num_threads": num_threads,
+        "libraries": None if libraries is None else os.pathsep.join(os.fspath(path) for path in libraries),
+    }
+    for name in ("num_devices", "num_threads"):
+        value = given[name]
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            raise PluginError(f"`{name}` is {value!r}; it is a positive integer")
+    if _is_initialized():
+        raise PluginError("JAX has made its clients already: call `oxcall_plugin.configure` before `jax.devices()`")
+    _options.update({name: value for name, value in given.items() if value is not None})
+
+
+def initialize() -> None:
+    """Registers the bundled plugin with JAX, which calls this when it looks for plugins."""
+    register(library_path(), options=dict(_options))
+
+
+def register(
+    library: str | os.PathLike[str],
+    name: str | None = None,
+    *,
+    priority: int = _PRIORITY,
+    options: dict[str, Any] | None = None,
+) -> None:
+    """Registers a plugin that was built with Rust's ``oxcall_plugin::plugin!``.
+
+    Args:
+        library: the path of the shared library.
+        name: the platform's name; by default the one that the library was built with.
+        priority: among JAX's platforms; the CPU's is 0, and the highest is the default.
+        options: for the client that JAX makes, by name.
+
+    Raises:
+        PluginError: there is no such library, it is no plugin of oxcall, or its ops have mistakes.
+    """
+    from oxcall_plugin._jax import register
+
+    register(os.fspath(library), name, priority, options or {})
+
+
+def _is_initialized() -> bool:
+    import sys
+
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    return bridge is not None and bool(getattr(bridge, "_backends", None))

@@ -1,0 +1,76 @@
+"""Registration with JAX: the one place that knows how its versions differ, from 0.4.38 on."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from typing import Any
+
+from jax._src import xla_bridge
+from jaxlib import xla_client
+
+from oxcall_plugin._errors import PluginError
+from oxcall_plugin._lowerings import share_cpu_rules
+from oxcall_plugin._native import NativePlugin
+
+_registered: dict[str, str] = {}
+
+
+def register(path: str, name: str | None, priority: int, options: Mapping[str, Any]) -> None:
+    """Makes JAX know a plugin: its library, lowering rules, and how custom calls are registered with it."""
+    plugin = NativePlugin(path)
+    platform = name or plugin.name
+    if (known := _registered.get(platform)) is not None:
+        if known == path:
+            return
+        raise PluginError(f"the platform `{platform}` is registered already, by {known}")
+    # JAX prints a warning for each platform that it does not list here, also when nobody uses it.
+    getattr(xla_bridge, "_nonexperimental_plugins", set()).add(platform)
+    xla_bridge.register_plugin(platform, priority=priority, library_path=path, options=dict(options))
+    share_cpu_rules(platform)
+    _take_handlers(plugin, platform)
+    _take_types(plugin, platform)
+    _serve_libraries(platform)
+    _registered[platform] = path
+
+
+def _take_handlers(plugin: NativePlugin, platform: str) -> None:
+    """`jax.ffi.register_ffi_target(..., platform=...)`, earlier and later calls, goes to the plugin."""
+
+    def handler(name: Any, function: Any, _platform: str, api_version: int = 0, traits: Any = 0) -> None:
+        name = name.decode() if isinstance(name, bytes) else name
+        bundle = function if isinstance(function, dict) else {"execute": function}
+        stages = {stage: _address(capsule) for stage, capsule in bundle.items() if capsule is not None}
+        # jaxlib has an enum of traits since 0.4.31, without arithmetic; before 0.5 it passes none.
+        plugin.register_handler(name, stages, int(api_version), int(getattr(traits, "value", traits) or 0))
+
+    xla_client.register_custom_call_handler(platform, handler)
+
+
+def _take_types(plugin: NativePlugin, platform: str) -> None:
+    """The same for `jax.ffi.register_ffi_type`; jaxlib has it under two names."""
+
+    def with_info(name: str, info: Any) -> None:
+        capsules = info if isinstance(info, dict) else {"type_id": info}
+        addresses = {key: _address(capsule) for key, capsule in capsules.items() if capsule is not None}
+        plugin.register_type(name, addresses["type_id"], addresses.get("type_info"))
+
+    for function in ("register_custom_type_handler", "register_custom_type_id_handler"):
+        if register_handler := getattr(xla_client, function, None):
+            register_handler(platform, with_info)
+            return
+
+
+def _serve_libraries(platform: str) -> None:
+    """Ops that `oxcall.load` has loaded, or will load, for the CPU are this platform's as well."""
+    from oxcall._library import serve_platform
+
+    serve_platform(platform)
+
+
+def _address(capsule: Any) -> int:
+    name = ctypes.pythonapi.PyCapsule_GetName
+    name.restype, name.argtypes = ctypes.c_char_p, (ctypes.py_object,)
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    return pointer(capsule, name(capsule))

@@ -1,0 +1,57 @@
+"""The C functions of a plugin's library besides PJRT's, over ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Mapping
+
+from oxcall_plugin._errors import PluginError
+
+_STAGES = ("instantiate", "prepare", "initialize", "execute")
+
+
+class NativePlugin:
+    """A loaded plugin.
+
+    Attributes:
+        name: the name of the platform that the library was built with.
+    """
+
+    def __init__(self, path: str):
+        if not os.path.exists(path):
+            raise PluginError(f"there is no plugin at {path}")
+        try:
+            self._library = ctypes.CDLL(path)
+        except OSError as error:
+            raise PluginError(f"{path} cannot be loaded: {error}") from None
+        try:
+            name = self._library.oxcall_plugin_name
+            self._register_handler = self._library.oxcall_plugin_register_handler
+            self._register_type = self._library.oxcall_plugin_register_type
+            self._check = self._library.oxcall_plugin_check
+        except AttributeError:
+            raise PluginError(
+                f"{path} is not a plugin made with `oxcall_plugin::plugin!`: it lacks `oxcall_plugin_name`"
+            ) from None
+        name.restype = ctypes.c_char_p
+        for function in (self._check, self._register_handler, self._register_type):
+            function.restype = ctypes.c_char_p
+        self._register_handler.argtypes = [ctypes.c_char_p, *[ctypes.c_void_p] * 4, ctypes.c_int, ctypes.c_uint32]
+        self._register_type.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p]
+        self.name = name().decode()
+        _raise(self._check())
+
+    def register_handler(self, name: str, stages: Mapping[str, int], api_version: int, traits: int) -> None:
+        """Registers a handler by the addresses of its stages; legacy ones have `execute` only."""
+        addresses = [stages.get(stage) for stage in _STAGES]
+        _raise(self._register_handler(name.encode(), *addresses, api_version, traits))
+
+    def register_type(self, name: str, type_id: int, type_info: int | None) -> None:
+        """Registers a type of states or user data: the id at this address is set, or its value taken."""
+        _raise(self._register_type(name.encode(), type_id, type_info))
+
+
+def _raise(message: bytes | None) -> None:
+    if message:
+        raise PluginError(message.decode())
