@@ -1,1 +1,46 @@
 //! A PJRT C API server over safe traits.
+//!
+//! A device's author implements [`Platform`], [`Client`], [`Buffer`] and [`Executable`], none of which needs `unsafe`,
+//! and gets a complete PJRT plugin: [`api`] makes the function table of a platform, and [`export_platform!`] the symbol
+//! `GetPjrtApi` that frameworks look up. The server knows nothing of programs or devices; it does what all of them have in
+//! common: the C layouts of every version, ownership and lifetimes, events and their callbacks, donation, external
+//! references, errors and panics.
+//!
+//! | to do this | there is |
+//! |---|---|
+//! | describe devices | [`Topology`], [`DeviceDescription`], [`MemoryDescription`] |
+//! | move data | [`HostSource`], [`HostDestination`], [`Layout`], [`ElementType`] |
+//! | be asynchronous | [`Event`], [`Promise`] |
+//! | compile | [`Program`], [`CompileOptions`] |
+//! | run | [`Launch`], [`Argument`], [`Execution`] |
+
+#![allow(dead_code, reason = "the server that uses it follows")]
+
+mod analysis;
+mod buffer;
+mod client;
+mod element;
+mod event;
+mod executable;
+mod host_memory;
+mod layout;
+mod options;
+mod platform;
+mod proto;
+mod topology;
+mod value;
+
+pub use analysis::{CompiledMemoryStats, MemoryStats};
+pub use buffer::Buffer;
+pub use client::{Client, Program};
+pub use element::ElementType;
+pub use event::{Event, Promise};
+pub use executable::{Argument, DeviceLaunch, Executable, Execution, ExecutionOptions, Launch, TensorSpec, UserData};
+pub use host_memory::{HostDestination, HostSource};
+pub use layout::Layout;
+pub use options::{CompileOptions, DeviceAssignment};
+pub use platform::Platform;
+pub use topology::{DeviceDescription, DeviceId, MemoryDescription, MemoryId, Topology};
+pub use value::{Attributes, Value};
+
+pub use oxcall::{Code, Error, Result};

@@ -1,0 +1,56 @@
+//! What a device's buffers can do.
+
+use crate::{DeviceId, ElementType, Event, HostDestination, Layout, MemoryId, Result};
+
+/// A tensor in the memory of a device. It is freed when it is dropped.
+///
+/// The server keeps buffers in an `Arc`, and drops its own when a client deletes or donates one; executions that began
+/// before keep theirs. Dimensions, type, layout and places never change.
+pub trait Buffer: Send + Sync + 'static {
+    /// The type of the elements.
+    fn element_type(&self) -> ElementType;
+
+    /// The dimensions.
+    fn dims(&self) -> &[i64];
+
+    /// The order of the elements in the device's memory.
+    fn layout(&self) -> Layout {
+        Layout::row_major(self.dims().len())
+    }
+
+    /// The device that it belongs to.
+    fn device(&self) -> DeviceId;
+
+    /// The memory where it lies.
+    fn memory(&self) -> MemoryId;
+
+    /// Bytes that it takes in the device's memory.
+    ///
+    /// # Errors
+    /// If that is not known.
+    fn size_in_bytes(&self) -> Result<usize>;
+
+    /// Completes when the contents are there, or with the error because of which they never will be.
+    fn ready_event(&self) -> Event;
+
+    /// Copies the contents to the host. Called only after [`ready_event`](Buffer::ready_event) completed without an error.
+    ///
+    /// The copy is over when the returned event completes; `destination` may be kept until then, and must be dropped
+    /// before.
+    fn copy_to_host(&self, destination: HostDestination) -> Event;
+
+    /// Whether the host can read the contents at [`address`](Buffer::address).
+    fn is_on_cpu(&self) -> bool {
+        false
+    }
+
+    /// Where the contents lie: a host's address if [`is_on_cpu`](Buffer::is_on_cpu), otherwise whatever the device's
+    /// libraries take for one. Called after [`ready_event`](Buffer::ready_event) completed, and valid until the buffer is
+    /// dropped.
+    ///
+    /// # Errors
+    /// If there is no such thing.
+    fn address(&self) -> Result<usize> {
+        Err(crate::Error::unimplemented("buffers of this platform have no address"))
+    }
+}

@@ -1,0 +1,272 @@
+//! Events: work that is done, failed or still going on.
+
+use std::{
+    fmt,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::{Error, Result};
+
+type Callback = Box<dyn FnOnce(Result<()>) + Send>;
+
+/// An error for one more receiver.
+pub(crate) fn copy_of(error: &Error) -> Error {
+    Error::new(error.code(), error.message())
+}
+
+/// Work that completes once, with success or an error. Clones are the same event.
+#[derive(Clone)]
+pub struct Event(Option<Arc<Shared>>);
+
+/// What completes an [`Event`]. Dropping it completes the event with an error.
+#[must_use = "dropping it completes the event with an error"]
+pub struct Promise(Option<Arc<Shared>>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    completed: Condvar,
+}
+
+enum State {
+    Pending(Vec<Callback>),
+    Done,
+    Failed(Error),
+}
+
+impl Default for State {
+    fn default() -> State {
+        State::Pending(Vec::new())
+    }
+}
+
+impl State {
+    fn outcome(&self) -> Option<Result<()>> {
+        match self {
+            State::Pending(_) => None,
+            State::Done => Some(Ok(())),
+            State::Failed(error) => Some(Err(copy_of(error))),
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first outcome counts; callbacks run on this thread, after the lock is given back.
+    fn complete(&self, outcome: Result<()>) -> bool {
+        let mut state = self.lock();
+        let State::Pending(callbacks) = &mut *state else { return false };
+        let callbacks = std::mem::take(callbacks);
+        *state = match &outcome {
+            Ok(()) => State::Done,
+            Err(error) => State::Failed(copy_of(error)),
+        };
+        drop(state);
+        self.completed.notify_all();
+        for callback in callbacks {
+            callback(outcome.as_ref().map(|&()| ()).map_err(copy_of));
+        }
+        true
+    }
+}
+
+impl Event {
+    /// An event that is already done. It costs nothing.
+    pub const fn ready() -> Event {
+        Event(None)
+    }
+
+    /// An event that already failed.
+    pub fn failed(error: Error) -> Event {
+        let shared = Shared { state: Mutex::new(State::Failed(error)), completed: Condvar::new() };
+        Event(Some(Arc::new(shared)))
+    }
+
+    /// An event that is already complete.
+    pub fn completed(outcome: Result<()>) -> Event {
+        outcome.map_or_else(Event::failed, |()| Event::ready())
+    }
+
+    /// An event, and what completes it.
+    pub fn pending() -> (Promise, Event) {
+        let shared = Arc::new(Shared::default());
+        (Promise(Some(shared.clone())), Event(Some(shared)))
+    }
+
+    /// An event that completes when all of `events` have, with the error of the first in the list that failed.
+    pub fn all(events: impl IntoIterator<Item = Event>) -> Event {
+        let mut open = Vec::new();
+        for event in events {
+            match event.outcome() {
+                Some(Ok(())) => {}
+                Some(Err(error)) if open.is_empty() => return Event::failed(error),
+                _ => open.push(event),
+            }
+        }
+        let Some(first) = open.pop() else { return Event::ready() };
+        open.into_iter().rev().fold(first, |later, event| event.then(later))
+    }
+
+    /// An event that completes when both have, with the error of `self` before that of `later`.
+    fn then(self, later: Event) -> Event {
+        let (promise, both) = Event::pending();
+        self.on_ready(move |mine| later.on_ready(move |other| promise.complete(mine.and(other))));
+        both
+    }
+
+    /// Whether the work is over, successfully or not.
+    pub fn is_ready(&self) -> bool {
+        self.0.as_ref().is_none_or(|shared| !matches!(*shared.lock(), State::Pending(_)))
+    }
+
+    /// How the work ended; `None` while it goes on.
+    pub fn outcome(&self) -> Option<Result<()>> {
+        self.0.as_ref().map_or(Some(Ok(())), |shared| shared.lock().outcome())
+    }
+
+    /// Blocks until the work is over.
+    ///
+    /// # Errors
+    /// The error that the work ended with.
+    pub fn wait(&self) -> Result<()> {
+        let Some(shared) = &self.0 else { return Ok(()) };
+        let mut state = shared.lock();
+        loop {
+            match state.outcome() {
+                Some(outcome) => return outcome,
+                None => state = shared.completed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+
+    /// Calls `callback` exactly once with the outcome: now, on this thread, if the work is over, otherwise on the thread
+    /// that completes it.
+    pub fn on_ready(&self, callback: impl FnOnce(Result<()>) + Send + 'static) {
+        let Some(shared) = &self.0 else { return callback(Ok(())) };
+        let mut state = shared.lock();
+        match &mut *state {
+            State::Pending(callbacks) => callbacks.push(Box::new(callback)),
+            done => {
+                let outcome = done.outcome().expect("not pending");
+                drop(state);
+                callback(outcome);
+            }
+        }
+    }
+
+    /// Completes the event from its own side, as `PJRT_Event_Set` does; false if it was complete.
+    pub(crate) fn set(&self, outcome: Result<()>) -> bool {
+        self.0.as_ref().is_some_and(|shared| shared.complete(outcome))
+    }
+}
+
+impl Promise {
+    /// Completes the event. Callbacks run on this thread before it returns.
+    pub fn complete(mut self, outcome: Result<()>) {
+        if let Some(shared) = self.0.take() {
+            shared.complete(outcome);
+        }
+    }
+
+    /// Leaves the event to whoever calls [`Event::set`].
+    pub(crate) fn forget(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        if let Some(shared) = self.0.take() {
+            shared.complete(Err(Error::internal("the work was abandoned: its promise was dropped")));
+        }
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Event").field(&self.outcome()).finish()
+    }
+}
+
+impl fmt::Debug for Promise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Promise")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        thread,
+    };
+
+    use super::*;
+    use crate::Code;
+
+    #[test]
+    fn many_wait_for_one() {
+        let (promise, event) = Event::pending();
+        let calls = Arc::new(AtomicUsize::new(0));
+        for _ in 0..3 {
+            let calls = calls.clone();
+            event.on_ready(move |outcome| {
+                assert_eq!(outcome.unwrap_err().message(), "broken");
+                calls.fetch_add(1, Ordering::SeqCst);
+            });
+        }
+        let waiters: Vec<_> = (0..2)
+            .map(|_| {
+                thread::spawn({
+                    let event = event.clone();
+                    move || event.wait()
+                })
+            })
+            .collect();
+        assert!(!event.is_ready() && event.outcome().is_none());
+        promise.complete(Err(Error::data_loss("broken")));
+        for waiter in waiters {
+            assert_eq!(waiter.join().unwrap().unwrap_err().code(), Code::DataLoss);
+        }
+        assert_eq!(calls.load(Ordering::SeqCst), 3);
+        assert!(event.is_ready());
+    }
+
+    #[test]
+    fn a_dropped_promise_is_an_error() {
+        let (promise, event) = Event::pending();
+        drop(promise);
+        assert_eq!(event.wait().unwrap_err().code(), Code::Internal);
+    }
+
+    #[test]
+    fn all_waits_for_each_and_reports_the_first_error() {
+        assert!(Event::all([Event::ready(), Event::ready()]).is_ready());
+        let (first, a) = Event::pending();
+        let (second, b) = Event::pending();
+        let both = Event::all([Event::ready(), a, b]);
+        second.complete(Err(Error::aborted("second")));
+        assert!(!both.is_ready());
+        first.complete(Err(Error::cancelled("first")));
+        assert_eq!(both.wait().unwrap_err().message(), "first");
+    }
+
+    #[test]
+    fn callbacks_racing_with_completion_run_once() {
+        for _ in 0..1000 {
+            let (promise, event) = Event::pending();
+            let calls = Arc::new(AtomicUsize::new(0));
+            let completing = thread::spawn(move || promise.complete(Ok(())));
+            let counted = calls.clone();
+            event.on_ready(move |outcome| {
+                outcome.unwrap();
+                counted.fetch_add(1, Ordering::SeqCst);
+            });
+            completing.join().unwrap();
+            assert_eq!(calls.load(Ordering::SeqCst), 1);
+        }
+    }
+}

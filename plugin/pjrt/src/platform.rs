@@ -1,0 +1,43 @@
+//! What a platform is.
+
+use crate::{Attributes, Client, Error, Result, Topology, Value};
+
+/// A kind of device: the root of what a vendor implements. It has no value; [`Platform::create_client`] makes one.
+pub trait Platform: 'static {
+    /// Its clients.
+    type Client: Client;
+
+    /// The name by which frameworks know it, in lower case. Custom calls are registered for it.
+    fn name() -> &'static str;
+
+    /// Version and build, which frameworks hash into the keys of their caches.
+    fn version() -> &'static str;
+
+    /// Attributes beside those that the server gives itself: `xla_version`, `stablehlo_current_version` and
+    /// `stablehlo_minimum_version`.
+    fn attributes() -> Attributes {
+        Vec::new()
+    }
+
+    /// Called once, when a framework loads the plugin.
+    ///
+    /// # Errors
+    /// If the platform cannot be used on this machine.
+    fn initialize() -> Result<()> {
+        Ok(())
+    }
+
+    /// A client with the options that the user gave to the framework.
+    ///
+    /// # Errors
+    /// For unknown or wrong options, and if the devices cannot be used.
+    fn create_client(options: &[(String, Value)]) -> Result<Self::Client>;
+
+    /// The devices that a client would have, without making one: for compilation ahead of time.
+    ///
+    /// # Errors
+    /// `UNIMPLEMENTED` where that is not possible.
+    fn topology(_name: &str, _options: &[(String, Value)]) -> Result<Topology> {
+        Err(Error::unimplemented("topologies without a client are not supported on this platform"))
+    }
+}
