@@ -1,7 +1,11 @@
 //! Kernels by family. Control flow, custom calls and what passes take away have none.
 
+mod movement;
+#[cfg(test)]
+pub(crate) mod testing;
+
 use oxcall::Error;
-use oxcall_hlo::{Func, Op};
+use oxcall_hlo::{Func, Op, OpKind};
 
 use crate::kernel::Kernel;
 
@@ -10,6 +14,14 @@ use crate::kernel::Kernel;
 /// # Errors
 /// UNIMPLEMENTED for what the engine cannot do, naming it.
 pub fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
-    let _ = func;
-    Err(Error::unimplemented(format!("{} is not supported", op.kind.name())))
+    match op.kind {
+        OpKind::Transpose { .. }
+        | OpKind::Slice { .. }
+        | OpKind::Reverse { .. }
+        | OpKind::Pad { .. }
+        | OpKind::Concatenate { .. }
+        | OpKind::Reshape
+        | OpKind::BitcastConvert => movement::make(op, func),
+        _ => Err(Error::unimplemented(format!("{} is not supported", op.kind.name()))),
+    }
 }

@@ -1,0 +1,87 @@
+//! Concatenation.
+
+use bytemuck::Pod;
+use oxcall::Error;
+use oxcall_hlo::TensorType;
+
+use crate::{
+    by_width,
+    kernel::{Context, Inputs, Kernel, Outputs},
+    pool::{Cost, Pool},
+};
+
+/// Operands joined along a dimension: for each index of the dimensions before it, a piece of each operand in turn.
+#[derive(Debug)]
+pub(super) struct Concatenate {
+    element: oxcall_hlo::ElementType,
+    /// The number of indices of the dimensions before.
+    outer: usize,
+    /// The length of the piece of each operand.
+    pieces: Vec<usize>,
+}
+
+impl Concatenate {
+    pub(super) fn new(operands: &[&TensorType], dim: usize) -> Concatenate {
+        let outer = operands[0].dims[..dim].iter().product();
+        let pieces = operands.iter().map(|ty| ty.dims[dim..].iter().product()).collect();
+        Concatenate { element: operands[0].element, outer, pieces }
+    }
+
+    fn row(&self) -> usize {
+        self.pieces.iter().sum()
+    }
+
+    fn copy<T: Pod + Send + Sync>(&self, pool: &Pool, operands: &[&[T]], dst: &mut [T]) {
+        if self.outer == 1 {
+            // A few long pieces: each is split by itself.
+            let mut rest = dst;
+            for operand in operands {
+                let (piece, after) = rest.split_at_mut(operand.len());
+                let cost = Cost { flops: 0.0, bytes: 2.0 * size_of_val(*operand) as f64 };
+                pool.for_chunks(cost, piece, 4096, |start, chunk| {
+                    chunk.copy_from_slice(&operand[start..][..chunk.len()]);
+                });
+                rest = after;
+            }
+            return;
+        }
+        let row = self.row();
+        pool.for_chunks(self.cost(), dst, row, |start, chunk| {
+            for (i, mut rest) in chunk.chunks_exact_mut(row).enumerate() {
+                let index = start / row + i;
+                for (operand, &len) in operands.iter().zip(&self.pieces) {
+                    let (piece, after) = rest.split_at_mut(len);
+                    let from = &operand[index * len..][..len];
+                    match (piece, from) {
+                        ([to], [from]) => *to = *from,
+                        (piece, from) => piece.copy_from_slice(from),
+                    }
+                    rest = after;
+                }
+            }
+        });
+    }
+}
+
+impl Kernel for Concatenate {
+    fn name(&self) -> String {
+        "concatenate".into()
+    }
+
+    fn cost(&self) -> Cost {
+        let count = (self.outer * self.row()) as f64;
+        let pieces = (self.outer * self.pieces.len()) as f64;
+        Cost { flops: 20.0 * pieces, bytes: 2.0 * count * self.element.byte_width() as f64 }
+    }
+
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        by_width!(self.element, T => {
+            let operands: Vec<&[T]> = (0..inputs.len()).map(|i| inputs.get(i)).collect();
+            let dst = outputs.take::<T>(0);
+            if !dst.is_empty() {
+                self.copy(cx.pool, &operands, dst);
+            }
+        });
+        Ok(())
+    }
+}

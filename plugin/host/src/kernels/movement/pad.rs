@@ -1,0 +1,131 @@
+//! Padding, also negative and between elements.
+
+use bytemuck::Pod;
+use oxcall::Error;
+use oxcall_hlo::{ElementType, TensorType};
+
+use super::row_major;
+use crate::{
+    by_width,
+    kernel::{Context, Inputs, Kernel, Outputs},
+    pool::Cost,
+};
+
+/// One dimension that is padded.
+#[derive(Debug, Clone, Copy)]
+struct Dim {
+    /// The sizes in operand and result.
+    operand: usize,
+    result: usize,
+    /// Where the operand's first element goes.
+    low: i64,
+    /// The distance of the operand's elements in the result.
+    step: i64,
+    /// The distance of neighbours in the operand.
+    stride: usize,
+}
+
+impl Dim {
+    /// The operand's index at `index` of the result, if it is not padding.
+    fn source(&self, index: usize) -> Option<usize> {
+        let from_low = index as i64 - self.low;
+        let inside = from_low >= 0 && from_low % self.step == 0;
+        inside.then(|| (from_low / self.step) as usize).filter(|&source| source < self.operand)
+    }
+}
+
+/// A pad.
+#[derive(Debug)]
+pub(super) struct Pad {
+    element: ElementType,
+    /// The dimensions up to the last that is padded.
+    dims: Vec<Dim>,
+    /// Elements in what is left, which is copied as one.
+    block: usize,
+    count: usize,
+}
+
+impl Pad {
+    pub(super) fn new(operand: &TensorType, result: &TensorType, low: &[i64], interior: &[i64]) -> Pad {
+        let strides = row_major(&operand.dims);
+        let mut dims: Vec<Dim> = (0..operand.rank())
+            .map(|dim| Dim {
+                operand: operand.dims[dim],
+                result: result.dims[dim],
+                low: low[dim],
+                step: interior[dim] + 1,
+                stride: strides[dim] as usize,
+            })
+            .collect();
+        let unpadded = |dim: &Dim| dim.low == 0 && (dim.step == 1 || dim.operand < 2) && dim.operand == dim.result;
+        let mut block = 1;
+        while let Some(dim) = dims.pop_if(|dim| unpadded(dim)) {
+            block *= dim.operand;
+        }
+        Pad { element: operand.element, dims, block, count: result.count() }
+    }
+
+    /// Fills `row`, the innermost padded dimension, with what `operand` holds from `start` on; `None` is all padding.
+    fn fill_row<T: Pod>(&self, dim: &Dim, operand: &[T], start: Option<usize>, padding: T, row: &mut [T]) {
+        let Some(start) = start else { return row.fill(padding) };
+        if dim.step != 1 {
+            for (index, block) in row.chunks_exact_mut(self.block).enumerate() {
+                match dim.source(index) {
+                    Some(source) => block.copy_from_slice(&operand[start + source * self.block..][..self.block]),
+                    None => block.fill(padding),
+                }
+            }
+            return;
+        }
+        let clamped = |index: i64| index.clamp(0, dim.result as i64) as usize;
+        let (from, to) = (clamped(dim.low), clamped(dim.low + dim.operand as i64));
+        row[..from * self.block].fill(padding);
+        row[to * self.block..].fill(padding);
+        if from < to {
+            let skipped = (from as i64 - dim.low) as usize;
+            let len = (to - from) * self.block;
+            row[from * self.block..][..len].copy_from_slice(&operand[start + skipped * self.block..][..len]);
+        }
+    }
+
+    /// Where in the operand row `row` of the result starts; `None` if it is all padding.
+    fn row_start(&self, outer: &[Dim], mut row: usize) -> Option<usize> {
+        let mut start = 0;
+        for dim in outer.iter().rev() {
+            start += dim.source(row % dim.result)? * dim.stride;
+            row /= dim.result;
+        }
+        Some(start)
+    }
+}
+
+impl Kernel for Pad {
+    fn name(&self) -> String {
+        "pad".into()
+    }
+
+    fn cost(&self) -> Cost {
+        Cost { flops: 0.0, bytes: 2.0 * (self.count * self.element.byte_width()) as f64 }
+    }
+
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        by_width!(self.element, T => {
+            let (operand, padding) = (inputs.get::<T>(0), inputs.get::<T>(1)[0]);
+            let result = outputs.take::<T>(0);
+            match self.dims.split_last() {
+                _ if result.is_empty() => {}
+                None => result.copy_from_slice(operand),
+                Some((inner, outer)) => {
+                    let row = inner.result * self.block;
+                    cx.pool.for_chunks(self.cost(), result, row, |first, chunk| {
+                        for (i, line) in chunk.chunks_exact_mut(row).enumerate() {
+                            let start = self.row_start(outer, first / row + i);
+                            self.fill_row(inner, operand, start, padding, line);
+                        }
+                    });
+                }
+            }
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,325 @@
+//! A dense result read from an operand by strides: the common part of transpose, slice and reverse.
+
+use bytemuck::Pod;
+use oxcall::Error;
+use smallvec::SmallVec;
+
+use crate::{
+    by_width,
+    kernel::{Context, Inputs, Kernel, Outputs},
+    pool::{Cost, Pool},
+};
+
+/// One loop over the result: a number of steps, and the distance of a step in the operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Loop {
+    size: usize,
+    stride: isize,
+}
+
+/// Copies `operand[offset + sum(index * stride)]` to each `index` of a row-major result.
+#[derive(Debug)]
+pub(crate) struct StridedCopy {
+    name: &'static str,
+    /// Bytes of what is copied as one: an element, or several neighbours.
+    width: usize,
+    /// Outermost first, at least one; collapsed.
+    loops: SmallVec<[Loop; 4]>,
+    offset: isize,
+    count: usize,
+    order: Order,
+}
+
+/// How the result is walked.
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    /// Row by row; the innermost loop has stride 1.
+    Rows,
+    /// In square tiles of the innermost loop and the one at this index, which has stride 1.
+    Tiles(usize),
+    /// Element by element.
+    Elements,
+}
+
+/// A number of bytes, as `by_width!` takes it.
+#[derive(Debug, Clone, Copy)]
+struct Width(usize);
+
+impl Width {
+    fn byte_width(self) -> usize {
+        self.0
+    }
+}
+
+/// A copy of a whole operand is split at multiples of this many elements.
+const CONTIGUOUS_UNIT: usize = 4096;
+
+impl StridedCopy {
+    /// A copy of elements of `width` bytes to a result of shape `dims`, with a stride for each dimension.
+    pub(crate) fn new(
+        name: &'static str,
+        width: usize,
+        dims: &[usize],
+        strides: impl IntoIterator<Item = isize>,
+        offset: isize,
+    ) -> StridedCopy {
+        let count = dims.iter().product();
+        let loops = collapse(dims.iter().zip(strides).map(|(&size, stride)| Loop { size, stride }));
+        let mut copy = StridedCopy { name, width, loops, offset, count, order: Order::Elements };
+        copy.join_neighbours();
+        copy.order = match copy.loops.iter().rposition(|each| each.stride == 1) {
+            Some(inner) if inner + 1 == copy.loops.len() => Order::Rows,
+            Some(dim) => Order::Tiles(dim),
+            None => Order::Elements,
+        };
+        copy
+    }
+
+    /// A copy of `count` elements as they are.
+    pub(crate) fn contiguous(name: &'static str, width: usize, count: usize) -> StridedCopy {
+        StridedCopy::new(name, width, &[count], [1], 0)
+    }
+
+    /// Takes pairs of neighbours that always stay together as one wider element.
+    fn join_neighbours(&mut self) {
+        loop {
+            let (inner, outer) = self.loops.split_last_mut().expect("there is a loop");
+            let even = |each: &Loop| each.stride % 2 == 0;
+            let joins = inner.stride == 1 && inner.size > 0 && inner.size % 2 == 0 && !outer.is_empty();
+            if self.width >= 16 || !joins || self.offset % 2 != 0 || !outer.iter().all(even) {
+                return;
+            }
+            inner.size /= 2;
+            outer.iter_mut().for_each(|each| each.stride /= 2);
+            self.offset /= 2;
+            self.count /= 2;
+            self.width *= 2;
+            self.loops = collapse(self.loops.iter().copied());
+        }
+    }
+
+    /// Copies from `src` to `dst`.
+    fn copy<T: Pod + Send + Sync>(&self, pool: &Pool, src: &[T], dst: &mut [T]) {
+        let (inner, outer) = self.loops.split_last().expect("there is a loop");
+        match self.order {
+            Order::Rows if outer.is_empty() => pool.for_chunks(self.cost(), dst, CONTIGUOUS_UNIT, |start, chunk| {
+                chunk.copy_from_slice(&src[self.offset as usize + start..][..chunk.len()]);
+            }),
+            Order::Rows => pool.for_chunks(self.cost(), dst, inner.size, |start, chunk| {
+                let mut walk = Walk::new(outer, self.offset, start / inner.size);
+                // Most rows are short: the call of memcpy would cost more than the copy.
+                if inner.size < 16 {
+                    for row in chunk.chunks_exact_mut(inner.size) {
+                        row.iter_mut().zip(&src[walk.step()..][..inner.size]).for_each(|(to, from)| *to = *from);
+                    }
+                } else {
+                    chunk
+                        .chunks_exact_mut(inner.size)
+                        .for_each(|row| row.copy_from_slice(&src[walk.step()..][..inner.size]));
+                }
+            }),
+            Order::Elements => pool.for_chunks(self.cost(), dst, inner.size, |start, chunk| {
+                let mut walk = Walk::new(outer, self.offset, start / inner.size);
+                chunk.chunks_exact_mut(inner.size).for_each(|row| copy_row(&src[..], walk.step(), inner.stride, row));
+            }),
+            Order::Tiles(dim) => self.copy_tiles(pool, src, dst, dim),
+        }
+    }
+
+    /// Copies in tiles of loop `dim`, along which the operand is dense, and the innermost loop, along which the result
+    /// is.
+    fn copy_tiles<T: Pod + Send + Sync>(&self, pool: &Pool, src: &[T], dst: &mut [T], dim: usize) {
+        let inner = *self.loops.last().expect("there is a loop");
+        let (outer, middle) = (&self.loops[..dim], &self.loops[dim + 1..self.loops.len() - 1]);
+        let tall = self.loops[dim].size;
+        let middle_count: usize = middle.iter().map(|each| each.size).product();
+        let pitch = middle_count * inner.size;
+        // Whole tiles where all of the result is one matrix.
+        let unit = if outer.is_empty() { pitch * 16 } else { pitch };
+        pool.for_chunks(self.cost(), dst, unit, |start, chunk| {
+            let mut row = start / pitch;
+            let mut rest = chunk;
+            while !rest.is_empty() {
+                let (matrix, top) = (row / tall, row % tall);
+                let rows = (tall - top).min(rest.len() / pitch);
+                let (part, after) = rest.split_at_mut(rows * pitch);
+                let base = Walk::new(outer, self.offset, matrix).step() as isize + top as isize;
+                let mut walk = Walk::new(middle, base, 0);
+                for column in 0..middle_count {
+                    let matrix = Matrix { src, base: walk.step() as isize, stride: inner.stride, pitch };
+                    matrix.transpose(&mut part[column * inner.size..], rows, inner.size);
+                }
+                rest = after;
+                row += rows;
+            }
+        });
+    }
+}
+
+impl Kernel for StridedCopy {
+    fn name(&self) -> String {
+        self.name.into()
+    }
+
+    fn cost(&self) -> Cost {
+        // Measured: tiles take twice as long as rows; single elements are bound by their loop.
+        let (flops, factor) = match self.order {
+            Order::Rows => (0, 2),
+            Order::Tiles(_) => (0, 4),
+            Order::Elements => (4, 4),
+        };
+        Cost { flops: (self.count * flops) as f64, bytes: (self.count * self.width * factor) as f64 }
+    }
+
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        if self.count > 0 {
+            by_width!(Width(self.width), T => {
+                let src = whole_elements::<T>(inputs.get(0));
+                self.copy::<T>(cx.pool, src, outputs.take(0));
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The elements in `bytes`, without the bytes of an incomplete last one, which no copy of pairs reads.
+fn whole_elements<T: Pod>(bytes: &[u8]) -> &[T] {
+    bytemuck::cast_slice(&bytes[..bytes.len() / size_of::<T>() * size_of::<T>()])
+}
+
+/// Drops loops of one step, and joins neighbours that make one longer loop; at least one loop is left.
+fn collapse(loops: impl Iterator<Item = Loop>) -> SmallVec<[Loop; 4]> {
+    let mut collapsed: SmallVec<[Loop; 4]> = SmallVec::new();
+    for each in loops.filter(|each| each.size != 1) {
+        match collapsed.last_mut() {
+            Some(outer) if outer.stride == each.stride * each.size as isize => {
+                *outer = Loop { size: outer.size * each.size, stride: each.stride };
+            }
+            _ => collapsed.push(each),
+        }
+    }
+    if collapsed.is_empty() {
+        collapsed.push(Loop { size: 1, stride: 1 });
+    }
+    collapsed
+}
+
+/// Copies elements that are `stride` apart, from `start` on.
+fn copy_row<T: Pod>(src: &[T], start: usize, stride: isize, row: &mut [T]) {
+    match stride {
+        0 => row.fill(src[start]),
+        -1 => {
+            let from = &src[start + 1 - row.len()..=start];
+            row.iter_mut().zip(from.iter().rev()).for_each(|(to, from)| *to = *from);
+        }
+        1.. => {
+            let from = src[start..].iter().step_by(stride as usize);
+            row.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+        }
+        _ => {
+            for (i, to) in row.iter_mut().enumerate() {
+                *to = src[(start as isize + i as isize * stride) as usize];
+            }
+        }
+    }
+}
+
+/// The offsets of the iterations of a loop nest, in order.
+struct Walk<'a> {
+    loops: &'a [Loop],
+    index: SmallVec<[usize; 4]>,
+    offset: isize,
+}
+
+impl<'a> Walk<'a> {
+    /// Starts at iteration `first`.
+    fn new(loops: &'a [Loop], offset: isize, first: usize) -> Walk<'a> {
+        let (mut index, mut rest, mut offset) = (SmallVec::from_elem(0, loops.len()), first, offset);
+        for (i, each) in index.iter_mut().zip(loops).rev() {
+            *i = rest % each.size;
+            rest /= each.size;
+            offset += *i as isize * each.stride;
+        }
+        Walk { loops, index, offset }
+    }
+
+    /// The offset of this iteration; goes on to the next.
+    #[inline]
+    fn step(&mut self) -> usize {
+        let offset = self.offset as usize;
+        for (i, each) in self.index.iter_mut().zip(self.loops).rev() {
+            *i += 1;
+            self.offset += each.stride;
+            if *i < each.size {
+                break;
+            }
+            *i = 0;
+            self.offset -= each.size as isize * each.stride;
+        }
+        offset
+    }
+}
+
+/// A matrix in an operand, dense along columns: element (row, column) at `base + row + column * stride`.
+struct Matrix<'a, T> {
+    src: &'a [T],
+    base: isize,
+    stride: isize,
+    /// The distance of rows in the result.
+    pitch: usize,
+}
+
+impl<T: Pod> Matrix<'_, T> {
+    /// Writes the first `rows` and `columns` to `dst`, dense along rows.
+    fn transpose(&self, dst: &mut [T], rows: usize, columns: usize) {
+        match size_of::<T>() {
+            ..=4 => self.transpose_by::<16>(dst, rows, columns),
+            8 => self.transpose_by::<8>(dst, rows, columns),
+            _ => self.transpose_by::<4>(dst, rows, columns),
+        }
+    }
+
+    /// The same in tiles of `TILE` squared elements: full cache lines on both sides. Blocks of a few tiles are
+    /// finished before the next, so that few pages are in use at a time.
+    fn transpose_by<const TILE: usize>(&self, dst: &mut [T], rows: usize, columns: usize) {
+        let block = TILE * 4;
+        for top in (0..rows).step_by(block) {
+            for left in (0..columns).step_by(block) {
+                for column in (left..(left + block).min(columns)).step_by(TILE) {
+                    for row in (top..(top + block).min(rows)).step_by(TILE) {
+                        if row + TILE <= rows && column + TILE <= columns {
+                            self.tile::<TILE>(dst, row, column);
+                        } else {
+                            self.edge(dst, row..(row + TILE).min(rows), column..(column + TILE).min(columns));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn at(&self, row: usize, column: usize) -> usize {
+        (self.base + row as isize + column as isize * self.stride) as usize
+    }
+
+    fn tile<const TILE: usize>(&self, dst: &mut [T], row: usize, column: usize) {
+        let mut tile = [[T::zeroed(); TILE]; TILE];
+        for (i, line) in tile.iter_mut().enumerate() {
+            line.copy_from_slice(&self.src[self.at(row, column + i)..][..TILE]);
+        }
+        for i in 0..TILE {
+            let line = &mut dst[(row + i) * self.pitch + column..][..TILE];
+            line.iter_mut().zip(&tile).for_each(|(to, from)| *to = from[i]);
+        }
+    }
+
+    fn edge(&self, dst: &mut [T], rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) {
+        for row in rows {
+            let line = &mut dst[row * self.pitch..];
+            for column in columns.clone() {
+                line[column] = self.src[self.at(row, column)];
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+use oxcall_hlo::{ElementType, OpKind, TensorType};
+
+use crate::kernels::testing::{Random, Single, bytes, elements, indices, ravel, ty, unravel};
+
+/// One element type of each width.
+const WIDTHS: [ElementType; 5] =
+    [ElementType::U8, ElementType::F16, ElementType::F32, ElementType::S64, ElementType::C128];
+
+/// Runs `kind` and compares it with the result of which `source` gives each element: an operand and a place in it.
+fn check(
+    kind: OpKind,
+    operands: &[TensorType],
+    result: &TensorType,
+    random: &mut Random,
+    source: impl Fn(&[usize]) -> (usize, usize),
+) {
+    let inputs: Vec<Vec<u8>> = operands.iter().map(|ty| random.bytes(ty.byte_size())).collect();
+    let width = result.element.byte_width();
+    let mut expected = Vec::new();
+    for index in indices(&result.dims) {
+        let (operand, place) = source(&index);
+        expected.extend_from_slice(&inputs[operand][place * width..][..width]);
+    }
+    let message = format!("{kind:?} of {operands:?}");
+    let actual = Single::new(kind, operands, std::slice::from_ref(result)).run(&inputs);
+    assert!(actual[0] == expected, "{message}");
+}
+
+fn check_transpose(element: ElementType, dims: &[usize], permutation: Vec<usize>, random: &mut Random) {
+    let result: Vec<usize> = permutation.iter().map(|&dim| dims[dim]).collect();
+    let kind = OpKind::Transpose { permutation: permutation.clone() };
+    check(kind, &[ty(element, dims)], &ty(element, &result), random, |index| {
+        let mut operand = vec![0; dims.len()];
+        permutation.iter().zip(index).for_each(|(&dim, &i)| operand[dim] = i);
+        (0, ravel(&operand, dims))
+    });
+}
+
+#[test]
+fn transposes() {
+    let random = &mut Random(1);
+    for round in 0..120 {
+        let dims = random.shape(round % 5);
+        let permutation = random.permutation(dims.len());
+        check_transpose(WIDTHS[round % 5], &dims, permutation, random);
+    }
+    // Whole tiles, edges, several matrices, columns in between; large enough to be split among threads.
+    for element in WIDTHS {
+        check_transpose(element, &[67, 131], vec![1, 0], random);
+        check_transpose(element, &[5, 40, 3, 33], vec![0, 3, 2, 1], random);
+        check_transpose(element, &[320, 512], vec![1, 0], random);
+        check_transpose(element, &[7, 150, 200], vec![0, 2, 1], random);
+        check_transpose(element, &[60, 300, 4], vec![1, 0, 2], random);
+    }
+}
+
+#[test]
+fn slices() {
+    let random = &mut Random(2);
+    for round in 0..150 {
+        let dims = random.shape(round % 5);
+        let start: Vec<usize> = dims.iter().map(|&dim| random.below(dim + 1)).collect();
+        let limit: Vec<usize> = dims.iter().zip(&start).map(|(&dim, &low)| low + random.below(dim - low + 1)).collect();
+        let strides: Vec<usize> = dims.iter().map(|_| [1, 1, 2, 3, 50][random.below(5)]).collect();
+        let size = |dim: usize| (limit[dim] - start[dim]).div_ceil(strides[dim]);
+        let result: Vec<usize> = (0..dims.len()).map(size).collect();
+        let kind = OpKind::Slice { start: start.clone(), limit: limit.clone(), strides: strides.clone() };
+        let element = WIDTHS[round % 5];
+        check(kind, &[ty(element, &dims)], &ty(element, &result), random, |index| {
+            let operand: Vec<usize> = (0..dims.len()).map(|dim| start[dim] + index[dim] * strides[dim]).collect();
+            (0, ravel(&operand, &dims))
+        });
+    }
+}
+
+#[test]
+fn reverses() {
+    let random = &mut Random(3);
+    let mut shapes: Vec<Vec<usize>> = (0..100).map(|round| random.shape(round % 5)).collect();
+    shapes.push(vec![700, 900]);
+    for (round, dims) in shapes.into_iter().enumerate() {
+        let reversed: Vec<usize> = (0..dims.len()).filter(|_| random.below(2) == 0).collect();
+        let element = WIDTHS[round % 5];
+        let kind = OpKind::Reverse { dims: reversed.clone() };
+        check(kind, &[ty(element, &dims)], &ty(element, &dims), random, |index| {
+            let flip = |(dim, &i): (usize, &usize)| if reversed.contains(&dim) { dims[dim] - 1 - i } else { i };
+            (0, ravel(&index.iter().enumerate().map(flip).collect::<Vec<_>>(), &dims))
+        });
+    }
+}
+
+#[test]
+fn pads() {
+    let random = &mut Random(4);
+    for round in 0..200 {
+        let dims = random.shape(round % 5);
+        let interior: Vec<i64> = dims.iter().map(|_| [0, 0, 0, 1, 3][random.below(5)]).collect();
+        let dilated = |dim: usize| if dims[dim] == 0 { 0 } else { (dims[dim] as i64 - 1) * (interior[dim] + 1) + 1 };
+        let mut edge = |_: &usize| if random.below(2) == 0 { 0 } else { random.between(-6, 7) };
+        let low: Vec<i64> = dims.iter().map(&mut edge).collect();
+        let high: Vec<i64> = dims.iter().map(&mut edge).collect();
+        let sizes: Vec<i64> = (0..dims.len()).map(|dim| low[dim] + dilated(dim) + high[dim]).collect();
+        if sizes.iter().any(|&size| size < 0) {
+            continue;
+        }
+        let result: Vec<usize> = sizes.iter().map(|&size| size as usize).collect();
+        let element = WIDTHS[round % 5];
+        let kind = OpKind::Pad { low: low.clone(), high, interior: interior.clone() };
+        check(kind, &[ty(element, &dims), ty(element, &[])], &ty(element, &result), random, |index| {
+            let mut operand = Vec::new();
+            for (dim, &i) in index.iter().enumerate() {
+                let place = i as i64 - low[dim];
+                let step = interior[dim] + 1;
+                if place < 0 || place % step != 0 || place / step >= dims[dim] as i64 {
+                    return (1, 0);
+                }
+                operand.push((place / step) as usize);
+            }
+            (0, ravel(&operand, &dims))
+        });
+    }
+}
+
+#[test]
+fn concatenates() {
+    let random = &mut Random(5);
+    for round in 0..100 {
+        let mut dims = random.shape(1 + round % 4);
+        if round == 99 {
+            dims = vec![100_000, 3];
+        }
+        let dim = random.below(dims.len());
+        let operands: Vec<TensorType> = (0..1 + random.below(4))
+            .map(|_| {
+                let mut operand = dims.clone();
+                operand[dim] = random.shape(1)[0];
+                ty(WIDTHS[round % 5], &operand)
+            })
+            .collect();
+        dims[dim] = operands.iter().map(|operand| operand.dims[dim]).sum();
+        let result = ty(WIDTHS[round % 5], &dims);
+        check(OpKind::Concatenate { dim }, &operands, &result, random, |index| {
+            let mut index = index.to_vec();
+            let mut which = 0;
+            while index[dim] >= operands[which].dims[dim] {
+                index[dim] -= operands[which].dims[dim];
+                which += 1;
+            }
+            (which, ravel(&index, &operands[which].dims))
+        });
+    }
+}
+
+#[test]
+fn reshapes() {
+    let random = &mut Random(6);
+    for (from, to) in
+        [(vec![6, 4], vec![3, 8]), (vec![], vec![1, 1]), (vec![0, 3], vec![0]), (vec![300_000], vec![300, 1000])]
+    {
+        check(OpKind::Reshape, &[ty(ElementType::F32, &from)], &ty(ElementType::F32, &to), random, |index| {
+            (0, ravel(index, &to))
+        });
+    }
+    assert_eq!(unravel(5, &[3, 8]), [0, 5]);
+}
+
+#[test]
+fn bitcasts_join_and_split_elements() {
+    use ElementType::*;
+    let run = |from: TensorType, to: TensorType, operand: Vec<u8>| {
+        Single::new(OpKind::BitcastConvert, &[from], &[to]).run(&[operand]).remove(0)
+    };
+    let wide = bytes(&[0x0403_0201u32, 0x0807_0605]);
+    assert_eq!(run(ty(U32, &[2]), ty(U8, &[2, 4]), wide.clone()), [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(
+        elements::<u32>(&run(ty(U8, &[2, 4]), ty(U32, &[2]), vec![1, 2, 3, 4, 5, 6, 7, 8])),
+        [0x0403_0201, 0x0807_0605]
+    );
+    assert_eq!(run(ty(F32, &[2]), ty(S32, &[2]), wide.clone()), wide);
+    // The low half of a byte comes first; signed elements fill their byte with their sign.
+    assert_eq!(run(ty(U8, &[2]), ty(U4, &[2, 2]), vec![0x21, 0xF3]), [1, 2, 3, 15]);
+    assert_eq!(run(ty(U8, &[1]), ty(S4, &[1, 2]), vec![0x8F]), [0xFF, 0xF8]);
+    assert_eq!(run(ty(S4, &[1, 2]), ty(S8, &[1]), vec![0xFF, 0xF8]), [0x8F]);
+    assert_eq!(run(ty(S4, &[2]), ty(U4, &[2]), vec![0xFF, 0x07]), [0x0F, 0x07]);
+    assert_eq!(run(ty(U2, &[8]), ty(U16, &[]), vec![1, 2, 3, 0, 0, 3, 2, 1]), bytes(&[0b0110_1100_0011_1001u16]));
+}

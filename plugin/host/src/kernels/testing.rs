@@ -1,0 +1,228 @@
+//! For the tests of kernels: one op in a function of its own, run on plain vectors of bytes, and index arithmetic as
+//! the StableHLO specification spells it out.
+
+use bytemuck::Pod;
+use oxcall::Error;
+use oxcall_hlo::{ArgAttributes, ElementType, Func, LocationId, Op, OpKind, Region, TensorType, Type, ValueId};
+
+use crate::{
+    kernel::{BUFFER_ALIGN, Context, Inputs, Kernel, Outputs, RawBuffer},
+    pool::Pool,
+};
+
+/// An op with its own function, whose parameters are the operands.
+pub(crate) struct Single {
+    pub(crate) func: Func,
+    pub(crate) op: Op,
+}
+
+impl Single {
+    /// An op without regions.
+    pub(crate) fn new(kind: OpKind, operands: &[TensorType], results: &[TensorType]) -> Single {
+        let mut func = Func {
+            name: "test".into(),
+            public: false,
+            body: Region::default(),
+            values: Vec::new(),
+            param_attributes: vec![ArgAttributes::new(); operands.len()],
+            result_attributes: vec![ArgAttributes::new(); results.len()],
+        };
+        let mut values = |types: &[TensorType]| -> Vec<ValueId> {
+            types.iter().map(|ty| func.add_value(Type::from(ty.clone()))).collect()
+        };
+        let (operands, results) = (values(operands), values(results));
+        func.body.params = operands.clone();
+        let op = Op { kind, operands, results, regions: Vec::new(), location: LocationId::UNKNOWN };
+        Single { func, op }
+    }
+
+    /// Adds a region of scalar parameters; `body` adds its ops and gives its results.
+    pub(crate) fn region(mut self, params: &[ElementType], body: impl FnOnce(&mut Body<'_>) -> Vec<ValueId>) -> Single {
+        let params: Vec<ValueId> =
+            params.iter().map(|&element| self.func.add_value(TensorType::scalar(element).into())).collect();
+        let mut block = Body { func: &mut self.func, params, ops: Vec::new() };
+        let results = body(&mut block);
+        let region = Region { params: block.params, ops: block.ops, results };
+        self.op.regions.push(region);
+        self
+    }
+
+    /// Adds a region that applies one op to parameters of one type: `add` for a sum.
+    pub(crate) fn binary_region(self, op: oxcall_hlo::BinaryOp, element: ElementType) -> Single {
+        self.region(&[element; 2], |body| {
+            let (a, b) = (body.params[0], body.params[1]);
+            vec![body.op(OpKind::Binary(op), &[a, b], element)]
+        })
+    }
+
+    /// The op's kernel.
+    pub(crate) fn kernel(&self) -> Result<Box<dyn Kernel>, Error> {
+        super::make(&self.op, &self.func)
+    }
+
+    /// Runs the op on the operands' bytes; results start as garbage. If the kernel can work in place, it is run both
+    /// ways and has to answer the same.
+    pub(crate) fn run(&self, operands: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let kernel = self.kernel().unwrap_or_else(|error| panic!("{error}"));
+        let results = self.run_kernel(&*kernel, operands, &[]);
+        let pairs = kernel.in_place();
+        if !pairs.is_empty() {
+            assert_eq!(self.run_kernel(&*kernel, operands, &pairs), results, "{} in place", kernel.name());
+        }
+        results
+    }
+
+    fn run_kernel(&self, kernel: &dyn Kernel, operands: &[Vec<u8>], in_place: &[(usize, usize)]) -> Vec<Vec<u8>> {
+        let tensor = |value: &ValueId| self.func.ty(*value).tensor().expect("a tensor").byte_size();
+        for (bytes, value) in operands.iter().zip(&self.op.operands) {
+            assert_eq!(bytes.len(), tensor(value), "operand {value:?}");
+        }
+        let mut operands: Vec<Aligned> = operands.iter().map(|bytes| Aligned::new(bytes)).collect();
+        let mut results: Vec<Aligned> =
+            self.op.results.iter().map(|value| Aligned::new(&vec![0xA5; tensor(value)])).collect();
+        let mut mask = 0;
+        for &(operand, result) in in_place {
+            results[result] = Aligned::new(operands[operand].bytes());
+            mask |= 1 << operand;
+        }
+        let inputs: Vec<RawBuffer> = operands.iter_mut().map(Aligned::raw).collect();
+        let outputs: Vec<RawBuffer> = results.iter_mut().map(Aligned::raw).collect();
+        let pool = Pool::new(2);
+        // SAFETY: each buffer is an allocation of its own that lives until the end of this function.
+        let (inputs, outputs) = unsafe { (Inputs::new(&inputs, mask), Outputs::new(&outputs)) };
+        kernel.run(Context { pool: &pool }, inputs, outputs).unwrap_or_else(|error| panic!("{error}"));
+        results.iter().map(|result| result.bytes().to_vec()).collect()
+    }
+}
+
+/// A region that is being built.
+pub(crate) struct Body<'a> {
+    pub(crate) func: &'a mut Func,
+    pub(crate) params: Vec<ValueId>,
+    ops: Vec<Op>,
+}
+
+impl Body<'_> {
+    /// Adds an op with a scalar result.
+    pub(crate) fn op(&mut self, kind: OpKind, operands: &[ValueId], element: ElementType) -> ValueId {
+        let result = self.func.add_value(TensorType::scalar(element).into());
+        self.ops.push(Op {
+            kind,
+            operands: operands.to_vec(),
+            results: vec![result],
+            regions: Vec::new(),
+            location: LocationId::UNKNOWN,
+        });
+        result
+    }
+}
+
+/// Bytes at a multiple of [`BUFFER_ALIGN`].
+struct Aligned {
+    storage: Vec<u8>,
+    start: usize,
+    len: usize,
+}
+
+impl Aligned {
+    fn new(bytes: &[u8]) -> Aligned {
+        let mut storage = vec![0; bytes.len() + BUFFER_ALIGN];
+        let start = storage.as_ptr().align_offset(BUFFER_ALIGN);
+        storage[start..start + bytes.len()].copy_from_slice(bytes);
+        Aligned { storage, start, len: bytes.len() }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.storage[self.start..][..self.len]
+    }
+
+    fn raw(&mut self) -> RawBuffer {
+        RawBuffer { data: self.storage[self.start..].as_mut_ptr(), len: self.len }
+    }
+}
+
+/// A tensor's type.
+pub(crate) fn ty(element: ElementType, dims: &[usize]) -> TensorType {
+    TensorType::new(element, dims.iter().copied())
+}
+
+/// The bytes of elements.
+pub(crate) fn bytes<T: Pod>(elements: &[T]) -> Vec<u8> {
+    bytemuck::cast_slice(elements).to_vec()
+}
+
+/// The elements in bytes of any alignment.
+pub(crate) fn elements<T: Pod>(bytes: &[u8]) -> Vec<T> {
+    bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
+}
+
+/// All indices of a shape, in row-major order.
+pub(crate) fn indices(dims: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<> {
+    let dims = dims.to_vec();
+    (0..dims.iter().product::<usize>()).map(move |linear| unravel(linear, &dims))
+}
+
+/// The index of the element at `linear` in row-major order.
+pub(crate) fn unravel(mut linear: usize, dims: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; dims.len()];
+    for (i, &dim) in index.iter_mut().zip(dims).rev() {
+        *i = linear % dim;
+        linear /= dim;
+    }
+    index
+}
+
+/// The place of an index in row-major order.
+pub(crate) fn ravel(index: &[usize], dims: &[usize]) -> usize {
+    assert!(index.iter().zip(dims).all(|(&i, &dim)| i < dim), "{index:?} of {dims:?}");
+    index.iter().zip(dims).fold(0, |linear, (&i, &dim)| linear * dim + i)
+}
+
+/// A small generator of test data (splitmix64).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    /// The next 64 bits.
+    pub(crate) fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `end`, which is not 0.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        (self.bits() % end as u64) as usize
+    }
+
+    /// A number of `start..end`.
+    pub(crate) fn between(&mut self, start: i64, end: i64) -> i64 {
+        start + self.below((end - start) as usize) as i64
+    }
+
+    /// A float of [-1, 1).
+    pub(crate) fn float(&mut self) -> f64 {
+        self.bits() as i64 as f64 / (1u64 << 63) as f64
+    }
+
+    /// So many random bytes.
+    pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.bits() as u8).collect()
+    }
+
+    /// A shape of `rank` dimensions: mostly small, at times 0, 1, a prime or a power of two.
+    pub(crate) fn shape(&mut self, rank: usize) -> Vec<usize> {
+        const SIZES: &[usize] = &[1, 2, 3, 5, 7, 8, 13, 16, 17, 33];
+        (0..rank).map(|_| if self.below(40) == 0 { 0 } else { SIZES[self.below(SIZES.len())] }).collect()
+    }
+
+    /// A permutation of `0..len`.
+    pub(crate) fn permutation(&mut self, len: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..len).collect();
+        for i in (1..len).rev() {
+            order.swap(i, self.below(i + 1));
+        }
+        order
+    }
+}
