@@ -1,11 +1,12 @@
 //! Kernels by family. Control flow, custom calls and what passes take away have none.
 
+mod dot;
 mod movement;
 #[cfg(test)]
 pub(crate) mod testing;
 
 use oxcall::Error;
-use oxcall_hlo::{Func, Op, OpKind};
+use oxcall_hlo::{Func, Op, OpKind, TensorType};
 
 use crate::kernel::Kernel;
 
@@ -15,6 +16,7 @@ use crate::kernel::Kernel;
 /// UNIMPLEMENTED for what the engine cannot do, naming it.
 pub fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     match op.kind {
+        OpKind::DotGeneral(_) => dot::make(op, func),
         OpKind::Transpose { .. }
         | OpKind::Slice { .. }
         | OpKind::Reverse { .. }
@@ -24,4 +26,13 @@ pub fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         | OpKind::BitcastConvert => movement::make(op, func),
         _ => Err(Error::unimplemented(format!("{} is not supported", op.kind.name()))),
     }
+}
+
+/// The types of the operands of `op` and then of its results, which are `N` tensors.
+fn tensors<'a, const N: usize>(op: &Op, func: &'a Func) -> Result<[&'a TensorType; N], Error> {
+    let types: Option<Vec<&TensorType>> =
+        op.operands.iter().chain(&op.results).map(|&id| func.ty(id).tensor()).collect();
+    types
+        .and_then(|types| <[&TensorType; N]>::try_from(types).ok())
+        .ok_or_else(|| Error::internal(format!("{} has other operands or results than {N} tensors", op.kind.name())))
 }

@@ -1,0 +1,239 @@
+//! Between stored elements and the types that contractions are computed in.
+
+use half::slice::HalfFloatSliceExt;
+use num_complex::Complex;
+use oxcall_hlo::ElementType;
+
+use super::Number;
+use crate::by_element;
+use crate::element::{Element, Pred, f16};
+use crate::kernel::{Inputs, Outputs};
+use crate::pool::{Cost, Pool};
+
+/// The type to compute in, for operands and a result of `elements`: the narrowest of `F32`, `F64`, `C64`, `C128`, `S32`
+/// and `S64` that loses nothing. Products of narrow floats are exact in `F32`; integers are computed modulo 2^32 or 2^64,
+/// which agrees with any narrower result.
+pub(in crate::kernels) fn compute_type(elements: &[ElementType]) -> ElementType {
+    let any = |test: fn(ElementType) -> bool| elements.iter().any(|&element| test(element));
+    let double = any(|element| matches!(element, ElementType::F64 | ElementType::C128));
+    match (any(ElementType::is_complex), any(ElementType::is_float)) {
+        (true, _) if double => ElementType::C128,
+        (true, _) => ElementType::C64,
+        (false, true) if double => ElementType::F64,
+        (false, true) => ElementType::F32,
+        (false, false) if any(|element| element.bits() > 32) => ElementType::S64,
+        (false, false) => ElementType::S32,
+    }
+}
+
+/// Evaluates `$body` with `$C` as the Rust type of a [`compute_type`].
+macro_rules! with_number {
+    ($compute:expr, $C:ident => $body:expr) => {
+        match $compute {
+            ::oxcall_hlo::ElementType::F64 => {
+                type $C = f64;
+                $body
+            }
+            ::oxcall_hlo::ElementType::C64 => {
+                type $C = $crate::element::Complex<f32>;
+                $body
+            }
+            ::oxcall_hlo::ElementType::C128 => {
+                type $C = $crate::element::Complex<f64>;
+                $body
+            }
+            ::oxcall_hlo::ElementType::S32 => {
+                type $C = i32;
+                $body
+            }
+            ::oxcall_hlo::ElementType::S64 => {
+                type $C = i64;
+                $body
+            }
+            _ => {
+                type $C = f32;
+                $body
+            }
+        }
+    };
+}
+pub(in crate::kernels) use with_number;
+
+/// A conversion as it is made for constants: floats to integers truncate, complex numbers lose their imaginary part.
+trait Cast<C> {
+    fn cast(self) -> C;
+}
+
+macro_rules! real_casts {
+    (@ $from:ty, $($part:ty),*) => {$(
+        impl Cast<Complex<$part>> for $from {
+            #[inline(always)]
+            fn cast(self) -> Complex<$part> { Complex::new(self as $part, 0.0) }
+        }
+        impl Cast<$from> for Complex<$part> {
+            #[inline(always)]
+            fn cast(self) -> $from { self.re as $from }
+        }
+    )*};
+    ($($from:ty: $($to:ty),*;)*) => {$(
+        $(impl Cast<$to> for $from {
+            #[inline(always)]
+            fn cast(self) -> $to { self as $to }
+        })*
+        real_casts!(@ $from, f32, f64);
+    )*};
+}
+
+real_casts! {
+    u8: f32, f64, i32, i64; u16: f32, f64, i32, i64; u32: f32, f64, i32, i64; u64: f32, f64, i32, i64;
+    i8: f32, f64, i32, i64; i16: f32, f64, i32, i64;
+    i32: f32, f64, i32, i64, u8, u16, u32, u64, i8, i16;
+    i64: f32, f64, i32, i64, u8, u16, u32, u64, i8, i16;
+    f32: f32, f64, i32, i64, u8, u16, u32, u64, i8, i16;
+    f64: f32, f64, i32, i64, u8, u16, u32, u64, i8, i16;
+}
+
+macro_rules! complex_casts {
+    ($($from:ty => $to:ty),*) => {$(
+        impl Cast<Complex<$to>> for Complex<$from> {
+            #[inline(always)]
+            fn cast(self) -> Complex<$to> { Complex::new(self.re as $to, self.im as $to) }
+        }
+    )*};
+}
+
+complex_casts!(f32 => f32, f32 => f64, f64 => f32, f64 => f64);
+
+/// Puts the converted elements of an operand into a vector.
+type WidenAll<C> = fn(&Pool, &Inputs<'_>, usize, &mut Vec<C>);
+
+/// Writes the converted elements to a result.
+type NarrowAll<C> = fn(&Pool, &[C], &mut Outputs<'_>, usize);
+
+/// How an operand is read as elements of type `C`.
+pub(in crate::kernels) struct Widen<C> {
+    /// `None` where the elements are `C` already.
+    convert: Option<WidenAll<C>>,
+}
+
+impl<C: Number> Widen<C> {
+    /// The elements of operand `index`, converted into `memory` if they are not `C`.
+    pub(in crate::kernels) fn get<'a>(
+        &self,
+        pool: &Pool,
+        inputs: &Inputs<'a>,
+        index: usize,
+        memory: &'a mut Vec<C>,
+    ) -> &'a [C] {
+        let Some(convert) = self.convert else { return inputs.get(index) };
+        convert(pool, inputs, index, memory);
+        memory
+    }
+}
+
+/// How results of type `C` are stored.
+pub(in crate::kernels) struct Narrow<C> {
+    /// `None` where the result stores `C`.
+    convert: Option<NarrowAll<C>>,
+}
+
+impl<C: Number> Narrow<C> {
+    /// Result `index`, which `compute` writes, or whose elements it writes before they are converted.
+    pub(in crate::kernels) fn put(
+        &self,
+        pool: &Pool,
+        outputs: &mut Outputs<'_>,
+        index: usize,
+        count: usize,
+        compute: impl FnOnce(&mut [C]),
+    ) {
+        let Some(convert) = self.convert else { return compute(outputs.take(index)) };
+        let mut elements = vec![C::ZERO; count];
+        compute(&mut elements);
+        convert(pool, &elements, outputs, index);
+    }
+}
+
+/// The conversions between elements and one type to compute in.
+pub(in crate::kernels) trait Convert: Number {
+    /// From elements of this type.
+    fn widen(element: ElementType) -> Widen<Self>;
+    /// To elements of this type.
+    fn narrow(element: ElementType) -> Narrow<Self>;
+}
+
+macro_rules! conversions {
+    ($($C:ty),*) => {$(
+        impl Convert for $C {
+            fn widen(element: ElementType) -> Widen<$C> {
+                let convert = match element {
+                    _ if <$C>::holds(element) => None,
+                    _ => by_element!(element, T => Some(widen_all::<T, $C> as _)),
+                };
+                Widen { convert }
+            }
+
+            fn narrow(element: ElementType) -> Narrow<$C> {
+                let convert = match element {
+                    _ if <$C>::holds(element) => None,
+                    ElementType::Pred => Some(truth::<$C> as _),
+                    _ => by_element!(element, T => Some(narrow_all::<T, $C> as _)),
+                };
+                Narrow { convert }
+            }
+        }
+    )*};
+}
+
+conversions!(f32, f64, Complex<f32>, Complex<f64>, i32, i64);
+
+/// The work of converting `count` elements.
+fn conversion<T, C>(count: usize) -> Cost {
+    Cost { flops: count as f64 * 4.0, bytes: (count * (size_of::<T>() + size_of::<C>())) as f64 }
+}
+
+fn widen_all<T: Element, C: Number>(pool: &Pool, inputs: &Inputs<'_>, index: usize, memory: &mut Vec<C>)
+where
+    T::Wide: Cast<C>,
+{
+    let elements: &[T] = inputs.get(index);
+    memory.resize(elements.len(), C::ZERO);
+    pool.for_chunks(conversion::<T, C>(elements.len()), memory, 64, |start, out| {
+        widen_slice(&elements[start..][..out.len()], out);
+    });
+}
+
+/// Converts a slice of elements.
+fn widen_slice<T: Element, C: Number>(elements: &[T], out: &mut [C])
+where
+    T::Wide: Cast<C>,
+{
+    // For 16-bit floats the `half` crate has the processor's conversion, of slices only.
+    if T::TYPE == ElementType::F16 && C::holds(ElementType::F32) {
+        let halves: &[f16] = bytemuck::cast_slice(elements);
+        return halves.convert_to_f32_slice(bytemuck::cast_slice_mut(out));
+    }
+    out.iter_mut().zip(elements).for_each(|(out, element)| *out = element.widen().cast());
+}
+
+fn narrow_all<T: Element, C: Number + Cast<T::Wide>>(
+    pool: &Pool,
+    elements: &[C],
+    outputs: &mut Outputs<'_>,
+    index: usize,
+) {
+    pool.for_chunks(conversion::<T, C>(elements.len()), outputs.take::<T>(index), 64, |start, out| {
+        let elements = &elements[start..][..out.len()];
+        if T::TYPE == ElementType::F16 && C::holds(ElementType::F32) {
+            let halves: &mut [f16] = bytemuck::cast_slice_mut(out);
+            return halves.convert_from_f32_slice(bytemuck::cast_slice(elements));
+        }
+        out.iter_mut().zip(elements).for_each(|(out, &element)| *out = T::narrow(element.cast()));
+    });
+}
+
+/// Sums of booleans are their disjunction.
+fn truth<C: Number>(_: &Pool, elements: &[C], outputs: &mut Outputs<'_>, index: usize) {
+    let out = outputs.take::<Pred>(index);
+    out.iter_mut().zip(elements).for_each(|(out, &element)| *out = Pred(u8::from(element != C::ZERO)));
+}

@@ -1,0 +1,92 @@
+//! Products by plain loops: of integers, and of matrices too small for a library.
+
+use multiversion::multiversion;
+
+use super::Number;
+use super::matmul::{Mat, MatMut, Shape};
+
+/// Rows of the right operand in a block, and columns: what is used again and again stays in the nearest cache.
+const BLOCK: (usize, usize) = (64, 256);
+
+/// `out = a b`, or `out += a b`, by loops.
+#[multiversion(targets = "simd")]
+pub(super) fn multiply<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, out: MatMut<'_, C>, accumulate: bool) {
+    product(a, b, out, accumulate);
+}
+
+/// As [`multiply`], for each of many small batches: `batch(i)` gives the operands, and `out` holds the results in order.
+#[multiversion(targets = "simd")]
+pub(super) fn multiply_each<'a, C: Number + 'a>(
+    shape: Shape,
+    batch: impl Fn(usize) -> (Mat<'a, C>, Mat<'a, C>),
+    out: &mut [C],
+) {
+    for (index, out) in out.chunks_exact_mut(shape.m * shape.n).enumerate() {
+        let (a, b) = batch(index);
+        product(a, b, MatMut::row_major(out, [shape.m, shape.n]), false);
+    }
+}
+
+#[inline(always)]
+fn product<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: MatMut<'_, C>, accumulate: bool) {
+    if !accumulate {
+        out.for_each_row(|row| row.fill(C::ZERO), |element| *element = C::ZERO);
+    }
+    if !out.has_dense_rows() {
+        return elements(a, b, out);
+    }
+    if b.has_dense_rows() {
+        return rows(a, b, out);
+    }
+    if a.rows < 4 || b.rows * b.cols < 64 {
+        return elements(a, b, out);
+    }
+    let mut tile = Vec::new();
+    for k in (0..b.rows).step_by(BLOCK.0) {
+        for column in (0..b.cols).step_by(BLOCK.1) {
+            let part = b.part([k, column], [BLOCK.0, BLOCK.1]);
+            tile.clear();
+            part.append_to(&mut tile);
+            let dense = Mat::new(&tile, [part.rows, part.cols], [part.cols, 1]);
+            rows(a.part([0, k], [a.rows, BLOCK.0]), dense, out.columns(column, part.cols));
+        }
+    }
+}
+
+/// Adds multiples of rows of `b` to rows of `out`, both dense.
+#[inline(always)]
+fn rows<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: MatMut<'_, C>) {
+    for block in (0..b.rows).step_by(BLOCK.0) {
+        let end = (block + BLOCK.0).min(b.rows);
+        for i in 0..a.rows {
+            let row = out.row(i);
+            let mut k = block;
+            while k + 4 <= end {
+                let factors = [0, 1, 2, 3].map(|step| a.at(i, k + step));
+                let [b0, b1, b2, b3] = [0, 1, 2, 3].map(|step| &b.row(k + step)[..row.len()]);
+                for (j, out) in row.iter_mut().enumerate() {
+                    let sum = out.plus_product(factors[0], b0[j]).plus_product(factors[1], b1[j]);
+                    *out = sum.plus_product(factors[2], b2[j]).plus_product(factors[3], b3[j]);
+                }
+                k += 4;
+            }
+            for k in k..end {
+                let factor = a.at(i, k);
+                for (out, &b) in row.iter_mut().zip(b.row(k)) {
+                    *out = out.plus_product(factor, b);
+                }
+            }
+        }
+    }
+}
+
+/// Element by element, with any strides.
+#[inline(always)]
+fn elements<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: MatMut<'_, C>) {
+    for i in 0..a.rows {
+        for j in 0..b.cols {
+            let out = out.at(i, j);
+            *out = (0..a.cols).fold(*out, |sum, k| sum.plus_product(a.at(i, k), b.at(k, j)));
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Products of strided matrices.
+
+use std::borrow::Cow;
+
+use gemm::Parallelism;
+use rayon::prelude::*;
+
+use super::{Number, loops, vector};
+use crate::pool::Cost;
+
+/// Fewer multiplications than this are done by loops: a library takes longer to choose its blocks.
+const SMALL: usize = 512;
+
+/// The sizes of a product: `m` by `k` times `k` by `n`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::kernels) struct Shape {
+    /// Rows of the result.
+    pub(in crate::kernels) m: usize,
+    /// Columns of the result.
+    pub(in crate::kernels) n: usize,
+    /// Products in each sum.
+    pub(in crate::kernels) k: usize,
+}
+
+impl Shape {
+    /// The arithmetic of one product.
+    pub(in crate::kernels) fn cost<C: Number>(self) -> Cost {
+        Cost { flops: C::COST * self.m as f64 * self.n as f64 * self.k as f64, bytes: 0.0 }
+    }
+
+    /// Whether loops are faster than a library.
+    pub(in crate::kernels) fn is_small(self) -> bool {
+        self.m * self.n * self.k <= SMALL
+    }
+}
+
+/// A matrix in a slice: element `(i, j)` is at `i * row_stride + j * col_stride`.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::kernels) struct Mat<'a, C> {
+    data: &'a [C],
+    pub(super) rows: usize,
+    pub(super) cols: usize,
+    row_stride: usize,
+    col_stride: usize,
+}
+
+/// The highest index of a strided matrix plus one.
+fn extent(sizes: [usize; 2], strides: [usize; 2]) -> usize {
+    if sizes.contains(&0) { 0 } else { (sizes[0] - 1) * strides[0] + (sizes[1] - 1) * strides[1] + 1 }
+}
+
+impl<'a, C: Number> Mat<'a, C> {
+    /// The matrix of `sizes` rows and columns and these strides.
+    ///
+    /// # Panics
+    /// If it does not lie in `data`.
+    #[inline(always)]
+    pub(in crate::kernels) fn new(data: &'a [C], sizes: [usize; 2], strides: [usize; 2]) -> Mat<'a, C> {
+        assert!(extent(sizes, strides) <= data.len(), "a matrix lies in its slice");
+        Mat { data, rows: sizes[0], cols: sizes[1], row_stride: strides[0], col_stride: strides[1] }
+    }
+
+    #[inline(always)]
+    pub(in crate::kernels) fn transposed(self) -> Mat<'a, C> {
+        Mat {
+            rows: self.cols,
+            cols: self.rows,
+            row_stride: self.col_stride,
+            col_stride: self.row_stride,
+            data: self.data,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn at(&self, i: usize, j: usize) -> C {
+        self.data[i * self.row_stride + j * self.col_stride]
+    }
+
+    #[inline(always)]
+    pub(super) fn has_dense_rows(&self) -> bool {
+        self.col_stride == 1 || self.cols == 1
+    }
+
+    /// Row `i`, of a matrix with dense rows.
+    #[inline(always)]
+    pub(super) fn row(&self, i: usize) -> &'a [C] {
+        &self.data[i * self.row_stride..][..self.cols]
+    }
+
+    /// The elements of the first column, copied if they are apart.
+    pub(super) fn first_column(&self) -> Cow<'a, [C]> {
+        match self.row_stride == 1 || self.rows == 1 {
+            true => Cow::Borrowed(&self.data[..self.rows]),
+            false => (0..self.rows).map(|i| self.at(i, 0)).collect(),
+        }
+    }
+
+    /// The part from `start` on, of at most `sizes`.
+    #[inline(always)]
+    pub(super) fn part(&self, start: [usize; 2], sizes: [usize; 2]) -> Mat<'a, C> {
+        let sizes = [sizes[0].min(self.rows - start[0]), sizes[1].min(self.cols - start[1])];
+        let data = &self.data[start[0] * self.row_stride + start[1] * self.col_stride..];
+        Mat::new(data, sizes, [self.row_stride, self.col_stride])
+    }
+
+    /// Appends the elements, row by row.
+    #[inline(always)]
+    pub(super) fn append_to(&self, out: &mut Vec<C>) {
+        for i in 0..self.rows {
+            out.extend((0..self.cols).map(|j| self.at(i, j)));
+        }
+    }
+}
+
+/// A matrix to be written; no two elements are at one place.
+#[derive(Debug)]
+pub(in crate::kernels) struct MatMut<'a, C> {
+    data: &'a mut [C],
+    rows: usize,
+    cols: usize,
+    row_stride: usize,
+    col_stride: usize,
+}
+
+impl<'a, C: Number> MatMut<'a, C> {
+    /// The matrix of `sizes` rows and columns and these strides.
+    ///
+    /// # Panics
+    /// If it does not lie in `data`, or elements may share a place.
+    #[inline(always)]
+    pub(in crate::kernels) fn new(data: &'a mut [C], sizes: [usize; 2], strides: [usize; 2]) -> MatMut<'a, C> {
+        let [rows, cols] = sizes;
+        let [row_stride, col_stride] = strides;
+        assert!(extent(sizes, strides) <= data.len(), "a matrix lies in its slice");
+        let rows_apart = rows <= 1 || row_stride > cols.saturating_sub(1) * col_stride && (cols <= 1 || col_stride > 0);
+        let cols_apart = cols <= 1 || col_stride > rows.saturating_sub(1) * row_stride && (rows <= 1 || row_stride > 0);
+        assert!(rows_apart || cols_apart, "the elements of a result are apart");
+        MatMut { data, rows, cols, row_stride, col_stride }
+    }
+
+    /// A dense matrix.
+    #[inline(always)]
+    pub(in crate::kernels) fn row_major(data: &'a mut [C], sizes: [usize; 2]) -> MatMut<'a, C> {
+        MatMut::new(data, sizes, [sizes[1], 1])
+    }
+
+    #[inline(always)]
+    pub(super) fn has_dense_rows(&self) -> bool {
+        self.col_stride == 1 || self.cols == 1
+    }
+
+    /// Row `i`, of a matrix with dense rows.
+    #[inline(always)]
+    pub(super) fn row(&mut self, i: usize) -> &mut [C] {
+        &mut self.data[i * self.row_stride..][..self.cols]
+    }
+
+    #[inline(always)]
+    pub(super) fn at(&mut self, i: usize, j: usize) -> &mut C {
+        &mut self.data[i * self.row_stride + j * self.col_stride]
+    }
+
+    /// Columns from `start` on.
+    #[inline(always)]
+    pub(super) fn columns(&mut self, start: usize, cols: usize) -> MatMut<'_, C> {
+        let data = &mut self.data[start * self.col_stride..];
+        MatMut { data, rows: self.rows, cols, row_stride: self.row_stride, col_stride: self.col_stride }
+    }
+
+    /// Calls `dense` with each row, or `single` with each element if rows are not dense.
+    #[inline(always)]
+    pub(super) fn for_each_row(&mut self, dense: impl Fn(&mut [C]), single: impl Fn(&mut C)) {
+        for i in 0..self.rows {
+            if self.has_dense_rows() {
+                dense(self.row(i));
+            } else {
+                (0..self.cols).for_each(|j| single(self.at(i, j)));
+            }
+        }
+    }
+
+    fn transposed(self) -> MatMut<'a, C> {
+        MatMut {
+            rows: self.cols,
+            cols: self.rows,
+            row_stride: self.col_stride,
+            col_stride: self.row_stride,
+            data: self.data,
+        }
+    }
+}
+
+/// `out = a b`, or with `accumulate` `out += a b`, on `threads` threads of the rayon pool that this is called in.
+///
+/// # Panics
+/// If the sizes do not fit.
+pub(in crate::kernels) fn multiply<C: Number>(
+    threads: usize,
+    a: Mat<'_, C>,
+    b: Mat<'_, C>,
+    out: MatMut<'_, C>,
+    accumulate: bool,
+) {
+    let Shape { m, n, k } = Shape { m: a.rows, n: b.cols, k: a.cols };
+    assert!(b.rows == k && out.rows == m && out.cols == n, "the sizes of a product fit");
+    // Loops and vectors want the result's rows dense.
+    if !out.has_dense_rows() && out.row_stride == 1 {
+        return multiply(threads, b.transposed(), a.transposed(), out.transposed(), accumulate);
+    }
+    if m == 0 || n == 0 {
+        return;
+    }
+    if (Shape { m, n, k }).is_small() || k == 0 {
+        return loops::multiply(a, b, out, accumulate);
+    }
+    if n == 1 && (out.row_stride == 1 || m == 1) && (a.row_stride == 1 || a.col_stride == 1) {
+        return vector::multiply(threads, a, b, &mut out.data[..m], accumulate);
+    }
+    if m == 1 && out.has_dense_rows() && (b.row_stride == 1 || b.col_stride == 1) {
+        return vector::multiply(threads, b.transposed(), a.transposed(), &mut out.data[..n], accumulate);
+    }
+    if !C::IN_GEMM {
+        return split_rows(threads, a, b, out, accumulate);
+    }
+    let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };
+    // SAFETY: the pointers and strides are those of matrices of m x k, k x n and m x n elements, which lie in live
+    // slices by the assertions of `new`; elements of the result are at different places, and exclusively borrowed.
+    unsafe {
+        gemm::gemm(
+            m,
+            n,
+            k,
+            out.data.as_mut_ptr(),
+            out.col_stride as isize,
+            out.row_stride as isize,
+            accumulate,
+            a.data.as_ptr(),
+            a.col_stride as isize,
+            a.row_stride as isize,
+            b.data.as_ptr(),
+            b.col_stride as isize,
+            b.row_stride as isize,
+            C::ONE,
+            C::ONE,
+            false,
+            false,
+            false,
+            parallelism,
+        );
+    }
+}
+
+/// By loops, rows shared among threads.
+fn split_rows<C: Number>(threads: usize, a: Mat<'_, C>, b: Mat<'_, C>, out: MatMut<'_, C>, accumulate: bool) {
+    let rows = out.rows.div_ceil(threads);
+    if threads == 1 || out.row_stride < out.cols || !out.has_dense_rows() {
+        return loops::multiply(a, b, out, accumulate);
+    }
+    let (stride, cols) = (out.row_stride, out.cols);
+    out.data[..extent([out.rows, cols], [stride, 1])].par_chunks_mut(rows * stride).enumerate().for_each(
+        |(i, chunk)| {
+            let a = a.part([i * rows, 0], [rows, a.cols]);
+            loops::multiply(a, b, MatMut::new(chunk, [a.rows, cols], [stride, 1]), accumulate);
+        },
+    );
+}

@@ -1,0 +1,86 @@
+//! The types that contractions are computed in.
+
+use bytemuck::Pod;
+use num_complex::Complex;
+use oxcall_hlo::ElementType;
+
+/// A type that products are summed in. Integers wrap, so the low bits of a sum are those of any narrower type.
+pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
+    /// Zero.
+    const ZERO: Self;
+    /// One.
+    const ONE: Self;
+    /// Whether the `gemm` crate multiplies matrices of this type.
+    const IN_GEMM: bool;
+    /// What one multiplication and addition counts in [`Cost::flops`](crate::pool::Cost), of which a core is taken to
+    /// do eight a nanosecond.
+    const COST: f64;
+
+    /// Whether the bits of an element of this type are one of `Self`, or one modulo 2^n.
+    fn holds(element: ElementType) -> bool;
+
+    /// `self + a * b`.
+    fn plus_product(self, a: Self, b: Self) -> Self;
+
+    /// `self + other`.
+    fn plus(self, other: Self) -> Self {
+        self.plus_product(other, Self::ONE)
+    }
+}
+
+macro_rules! floats {
+    ($($ty:ty, $element:ident, $one:expr, $cost:literal;)*) => {$(
+        impl Number for $ty {
+            const ZERO: Self = <$ty as num_traits::ConstZero>::ZERO;
+            const ONE: Self = $one;
+            const IN_GEMM: bool = true;
+            const COST: f64 = $cost;
+
+            fn holds(element: ElementType) -> bool {
+                element == ElementType::$element
+            }
+
+            #[inline(always)]
+            fn plus_product(self, a: Self, b: Self) -> Self {
+                self + a * b
+            }
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+        }
+    )*};
+}
+
+floats! {
+    f32, F32, 1.0, 0.2;
+    f64, F64, 1.0, 0.4;
+    Complex<f32>, C64, Complex::new(1.0, 0.0), 0.8;
+    Complex<f64>, C128, Complex::new(1.0, 0.0), 1.6;
+}
+
+macro_rules! integers {
+    ($($ty:ty, $signed:ident, $unsigned:ident, $cost:literal;)*) => {$(
+        impl Number for $ty {
+            const ZERO: Self = 0;
+            const ONE: Self = 1;
+            const IN_GEMM: bool = false;
+            const COST: f64 = $cost;
+
+            fn holds(element: ElementType) -> bool {
+                matches!(element, ElementType::$signed | ElementType::$unsigned)
+            }
+
+            #[inline(always)]
+            fn plus_product(self, a: Self, b: Self) -> Self {
+                self.wrapping_add(a.wrapping_mul(b))
+            }
+        }
+    )*};
+}
+
+integers! {
+    i32, S32, U32, 0.6;
+    i64, S64, U64, 2.0;
+}

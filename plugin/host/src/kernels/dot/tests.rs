@@ -1,0 +1,268 @@
+//! Against the definition: each element of the result as a sum over indices, in `f64` or `i128`.
+
+use num_complex::Complex;
+use oxcall_hlo::{DotAlgorithm, DotDims, ElementType, OpKind};
+
+use crate::element::{Element, F8E4M3FN, Pred, S4, bf16, f16};
+use crate::kernels::testing::{Random, Single, bytes, elements, indices, ty};
+
+/// A dot product's dimension numbers and sizes.
+struct Case {
+    lhs: &'static [usize],
+    rhs: &'static [usize],
+    batching: [&'static [usize]; 2],
+    contracting: [&'static [usize]; 2],
+}
+
+/// Every way to lie in memory, and every size that takes a way of its own.
+const CASES: &[Case] = &[
+    case(&[3, 4], &[4, 5], [&[], &[]], [&[1], &[0]]),
+    case(&[4, 3], &[5, 4], [&[], &[]], [&[0], &[1]]),
+    case(&[40, 33], &[33, 37], [&[], &[]], [&[1], &[0]]),
+    case(&[33, 40], &[37, 33], [&[], &[]], [&[0], &[1]]),
+    case(&[40, 33], &[37, 33], [&[], &[]], [&[1], &[1]]),
+    case(&[70, 300], &[300, 270], [&[], &[]], [&[1], &[0]]),
+    // Vectors, in both orders of the matrix; products of vectors; scalars.
+    case(&[70], &[70, 31], [&[], &[]], [&[0], &[0]]),
+    case(&[70], &[31, 70], [&[], &[]], [&[0], &[1]]),
+    case(&[31, 70], &[70], [&[], &[]], [&[1], &[0]]),
+    case(&[70, 31], &[70], [&[], &[]], [&[0], &[0]]),
+    case(&[700, 310], &[700], [&[], &[]], [&[0], &[0]]),
+    case(&[700, 310], &[310], [&[], &[]], [&[1], &[0]]),
+    case(&[40_001, 3], &[40_001], [&[], &[]], [&[0], &[0]]),
+    case(&[100_003], &[100_003], [&[], &[]], [&[0], &[0]]),
+    case(&[50], &[60], [&[], &[]], [&[], &[]]),
+    case(&[], &[], [&[], &[]], [&[], &[]]),
+    case(&[], &[3], [&[], &[]], [&[], &[]]),
+    // Batches: outside, between, many small ones, one element each.
+    case(&[2, 20, 30], &[2, 30, 10], [&[0], &[0]], [&[2], &[1]]),
+    case(&[2, 8, 4, 16], &[2, 9, 4, 16], [&[0, 2], &[0, 2]], [&[3], &[3]]),
+    case(&[500, 3, 4], &[500, 4, 2], [&[0], &[0]], [&[2], &[1]]),
+    case(&[4, 30, 3], &[2, 30, 4], [&[1], &[1]], [&[0], &[2]]),
+    case(&[300], &[300], [&[0], &[0]], [&[], &[]]),
+    case(&[12, 20, 30], &[12, 30], [&[0], &[0]], [&[2], &[1]]),
+    // Several contracted and free dimensions, some of which strides cannot merge.
+    case(&[3, 4, 5], &[4, 5, 6], [&[], &[]], [&[1, 2], &[0, 1]]),
+    case(&[3, 4, 5], &[5, 4, 6], [&[], &[]], [&[1, 2], &[1, 0]]),
+    case(&[8, 9, 10], &[9, 11], [&[], &[]], [&[1], &[0]]),
+    case(&[2, 3, 4, 5], &[5, 2, 7, 3], [&[1], &[3]], [&[0, 3], &[1, 0]]),
+    // Nothing to sum, and nothing at all.
+    case(&[3, 0], &[0, 5], [&[], &[]], [&[1], &[0]]),
+    case(&[0, 4], &[4, 5], [&[], &[]], [&[1], &[0]]),
+    case(&[0, 3, 4], &[0, 4, 5], [&[0], &[0]], [&[2], &[1]]),
+];
+
+const fn case(
+    lhs: &'static [usize],
+    rhs: &'static [usize],
+    batching: [&'static [usize]; 2],
+    contracting: [&'static [usize]; 2],
+) -> Case {
+    Case { lhs, rhs, batching, contracting }
+}
+
+impl Case {
+    fn dims(&self) -> DotDims {
+        DotDims {
+            lhs_batching: self.batching[0].to_vec(),
+            rhs_batching: self.batching[1].to_vec(),
+            lhs_contracting: self.contracting[0].to_vec(),
+            rhs_contracting: self.contracting[1].to_vec(),
+            precision: Vec::new(),
+            algorithm: None,
+        }
+    }
+
+    /// The dimensions of an operand that the result has.
+    fn free(&self, side: usize) -> Vec<usize> {
+        let rank = [self.lhs, self.rhs][side].len();
+        (0..rank).filter(|dim| !self.batching[side].contains(dim) && !self.contracting[side].contains(dim)).collect()
+    }
+
+    fn out(&self) -> Vec<usize> {
+        let batch = self.batching[0].iter().map(|&dim| self.lhs[dim]);
+        let lhs = self.free(0).into_iter().map(|dim| self.lhs[dim]);
+        let rhs = self.free(1).into_iter().map(|dim| self.rhs[dim]);
+        batch.chain(lhs).chain(rhs).collect()
+    }
+
+    /// The result by the definition.
+    fn expected<T: Copy, S>(&self, lhs: &[T], rhs: &[T], zero: impl Fn() -> S, add: impl Fn(S, T, T) -> S) -> Vec<S> {
+        // Where an index of some of an operand's dimensions, the others being 0, lies in it.
+        let place = |side: usize, dims: &[usize], index: &[usize]| -> usize {
+            let sizes = [self.lhs, self.rhs][side];
+            dims.iter().zip(index).map(|(&dim, at)| at * count(&sizes[dim + 1..])).sum()
+        };
+        let contracted: Vec<usize> = self.contracting[0].iter().map(|&dim| self.lhs[dim]).collect();
+        let inner: Vec<[usize; 2]> =
+            indices(&contracted).map(|index| [0, 1].map(|side| place(side, self.contracting[side], &index))).collect();
+        let outer = [0, 1].map(|side| [self.batching[side], &self.free(side)].concat());
+        let batches = self.batching[0].len();
+        indices(&self.out())
+            .map(|index| {
+                let rest = index[..batches].iter().chain(&index[outer[0].len()..]).copied().collect::<Vec<_>>();
+                let [l, r] = [place(0, &outer[0], &index), place(1, &outer[1], &rest)];
+                inner.iter().fold(zero(), |sum, at| add(sum, lhs[l + at[0]], rhs[r + at[1]]))
+            })
+            .collect()
+    }
+}
+
+fn numbers(count: usize, seed: u64) -> impl Iterator<Item = f64> {
+    let mut random = Random(seed);
+    (0..count).map(move |_| random.float())
+}
+
+fn count(dims: &[usize]) -> usize {
+    dims.iter().product()
+}
+
+fn run_case<T: Element, O: Element>(case: &Case, dims: DotDims, lhs: &[T], rhs: &[T]) -> Vec<O> {
+    let operands = [ty(T::TYPE, case.lhs), ty(T::TYPE, case.rhs)];
+    let op = Single::new(OpKind::DotGeneral(dims), &operands, &[ty(O::TYPE, &case.out())]);
+    elements(&op.run(&[bytes(lhs), bytes(rhs)])[0])
+}
+
+/// Floats `T` against sums in `f64`; the error is relative to the sum of magnitudes, or that of a subnormal result.
+fn check_floats<T: Element, O: Element>(tolerance: f64, dims: impl Fn(&Case) -> DotDims)
+where
+    T::Wide: From<f32> + Into<f64>,
+    O::Wide: Into<f64>,
+{
+    for case in CASES {
+        let make = |sizes: &[usize], seed| -> Vec<T> {
+            numbers(count(sizes), seed).map(|x| T::narrow(T::Wide::from(x as f32))).collect()
+        };
+        let (lhs, rhs) = (make(case.lhs, 1), make(case.rhs, 2));
+        let expected = case.expected(
+            &lhs,
+            &rhs,
+            || (0.0, 1e-30),
+            |(sum, size), a, b| {
+                let product = a.widen().into() * b.widen().into();
+                (sum + product, size + f64::abs(product))
+            },
+        );
+        let out: Vec<O> = run_case(case, dims(case), &lhs, &rhs);
+        assert_eq!(out.len(), expected.len());
+        for (out, (sum, size)) in out.iter().zip(expected) {
+            let error = (out.widen().into() - sum).abs();
+            let subnormal = if O::TYPE.bits() == 8 { 2f64.powi(-10) } else { 0.0 };
+            assert!(error <= tolerance * size + subnormal, "{:?} {:?}: {error:e}", case.lhs, case.rhs);
+        }
+    }
+}
+
+#[test]
+fn floats_of_every_width() {
+    check_floats::<f32, f32>(1e-6, Case::dims);
+    check_floats::<f64, f64>(2e-15, Case::dims);
+    check_floats::<f16, f16>(1e-3, Case::dims);
+    check_floats::<bf16, bf16>(5e-3, Case::dims);
+    check_floats::<F8E4M3FN, F8E4M3FN>(0.07, Case::dims);
+}
+
+#[test]
+fn narrow_floats_are_summed_in_wide_ones() {
+    check_floats::<bf16, f32>(1e-6, Case::dims);
+    check_floats::<f16, f32>(1e-6, Case::dims);
+    check_floats::<f32, f64>(2e-15, Case::dims);
+    check_floats::<F8E4M3FN, bf16>(5e-3, Case::dims);
+}
+
+#[test]
+fn an_algorithm_may_ask_for_more() {
+    let with = |case: &Case, accumulation| {
+        let algorithm = DotAlgorithm {
+            lhs_precision: Some(ElementType::BF16),
+            rhs_precision: Some(ElementType::BF16),
+            accumulation,
+            lhs_components: 3,
+            rhs_components: 3,
+            primitive_operations: 6,
+            allow_imprecise_accumulation: false,
+        };
+        DotDims { algorithm: Some(algorithm), ..case.dims() }
+    };
+    check_floats::<f32, f32>(1e-6, |case| with(case, Some(ElementType::F32)));
+    check_floats::<f32, f32>(1e-6, |case| with(case, None));
+    check_floats::<f32, f32>(6.1e-8, |case| with(case, Some(ElementType::F64)));
+}
+
+fn check_complex<F>(tolerance: f64)
+where
+    F: num_traits::Float + Into<f64> + 'static,
+    Complex<F>: Element,
+{
+    for case in CASES {
+        let make = |sizes: &[usize], seed| -> Vec<Complex<F>> {
+            let parts: Vec<F> = numbers(2 * count(sizes), seed).map(|x| F::from(x).unwrap()).collect();
+            parts.chunks(2).map(|parts| Complex::new(parts[0], parts[1])).collect()
+        };
+        let (lhs, rhs) = (make(case.lhs, 3), make(case.rhs, 4));
+        let wide = |z: Complex<F>| Complex::<f64>::new(z.re.into(), z.im.into());
+        let expected = case.expected(
+            &lhs,
+            &rhs,
+            || (Complex::new(0.0, 0.0), 1e-30),
+            |(sum, size), a, b| (sum + wide(a) * wide(b), size + (wide(a) * wide(b)).norm()),
+        );
+        let out: Vec<Complex<F>> = run_case(case, case.dims(), &lhs, &rhs);
+        for (out, (sum, size)) in out.iter().zip(expected) {
+            assert!((wide(*out) - sum).norm() <= tolerance * size, "{:?} {:?}", case.lhs, case.rhs);
+        }
+    }
+}
+
+#[test]
+fn complex_numbers() {
+    check_complex::<f32>(2e-6);
+    check_complex::<f64>(4e-15);
+}
+
+/// Integers with all bits in use: sums wrap to the result's width.
+fn check_integers<T: Element, O: Element>(
+    from: impl Fn(i64) -> T,
+    value: impl Fn(T) -> i128,
+    wrap: impl Fn(i128) -> O,
+) {
+    for case in CASES {
+        let make = |sizes: &[usize], seed| -> Vec<T> {
+            numbers(count(sizes), seed).map(|x| from((x * 9e18) as i64 >> 7)).collect()
+        };
+        let (lhs, rhs) = (make(case.lhs, 5), make(case.rhs, 6));
+        let add = |sum: i128, a, b| sum.wrapping_add(value(a).wrapping_mul(value(b)));
+        let expected: Vec<O> = case.expected(&lhs, &rhs, || 0i128, add).into_iter().map(&wrap).collect();
+        let out: Vec<O> = run_case(case, case.dims(), &lhs, &rhs);
+        assert!(out == expected, "{:?} {:?} {:?}", O::TYPE, case.lhs, case.rhs);
+    }
+}
+
+#[test]
+fn integers_wrap() {
+    check_integers(|x| x as i8, i128::from, |sum| sum as i8);
+    check_integers(|x| x as i8, i128::from, |sum| sum as i32);
+    check_integers(|x| x as u16, i128::from, |sum| sum as u16);
+    check_integers(|x| x as i32, i128::from, |sum| sum as i32);
+    check_integers(|x| x as u32, i128::from, |sum| sum as u32);
+    check_integers(|x| x, i128::from, |sum| sum as i64);
+    check_integers(|x| x as u64, i128::from, |sum| sum as u64);
+    check_integers(|x| S4::narrow(x as i8), |x| i128::from(x.0), |sum| S4::narrow(sum as i8));
+}
+
+#[test]
+fn booleans_are_or_of_and() {
+    check_integers(|x| Pred((x & 1) as u8), |x| i128::from(x.0), |sum| Pred(u8::from(sum != 0)));
+    // 256 true products are true, whatever the width of a sum.
+    let ones = vec![Pred(1); 256];
+    let case = case(&[256], &[256], [&[], &[]], [&[0], &[0]]);
+    assert_eq!(run_case::<Pred, Pred>(&case, case.dims(), &ones, &ones), [Pred(1)]);
+}
+
+#[test]
+fn infinities_and_nan_go_through() {
+    let case = case(&[2, 2], &[2, 2], [&[], &[]], [&[1], &[0]]);
+    let lhs = [f32::INFINITY, 0.0, 1.0, f32::NAN];
+    let out: Vec<f32> = run_case(&case, case.dims(), &lhs, &[0.0, 1.0, 2.0, 3.0]);
+    assert!(out[0].is_nan() && out[1] == f32::INFINITY && out[2].is_nan() && out[3].is_nan());
+}
