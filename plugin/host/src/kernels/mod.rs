@@ -2,6 +2,8 @@
 
 mod dot;
 mod movement;
+mod random;
+mod simd;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -24,6 +26,7 @@ pub fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         | OpKind::Concatenate { .. }
         | OpKind::Reshape
         | OpKind::BitcastConvert => movement::make(op, func),
+        OpKind::Rng(_) | OpKind::RngBitGenerator(_) => random::make(op, func),
         _ => Err(Error::unimplemented(format!("{} is not supported", op.kind.name()))),
     }
 }

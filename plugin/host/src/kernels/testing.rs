@@ -60,19 +60,31 @@ impl Single {
         super::make(&self.op, &self.func)
     }
 
-    /// Runs the op on the operands' bytes; results start as garbage. If the kernel can work in place, it is run both
-    /// ways and has to answer the same.
+    /// Runs the op on the operands' bytes, on two threads if that is worth it; results start as garbage. If the kernel
+    /// can work in place, it is run both ways and has to answer the same.
     pub(crate) fn run(&self, operands: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let kernel = self.kernel().unwrap_or_else(|error| panic!("{error}"));
-        let results = self.run_kernel(&*kernel, operands, &[]);
+        let results = self.run_kernel(&*kernel, operands, &[], 2);
         let pairs = kernel.in_place();
         if !pairs.is_empty() {
-            assert_eq!(self.run_kernel(&*kernel, operands, &pairs), results, "{} in place", kernel.name());
+            assert_eq!(self.run_kernel(&*kernel, operands, &pairs, 2), results, "{} in place", kernel.name());
         }
         results
     }
 
-    fn run_kernel(&self, kernel: &dyn Kernel, operands: &[Vec<u8>], in_place: &[(usize, usize)]) -> Vec<Vec<u8>> {
+    /// Runs the op on one thread.
+    pub(crate) fn run_alone(&self, operands: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let kernel = self.kernel().unwrap_or_else(|error| panic!("{error}"));
+        self.run_kernel(&*kernel, operands, &[], 1)
+    }
+
+    fn run_kernel(
+        &self,
+        kernel: &dyn Kernel,
+        operands: &[Vec<u8>],
+        in_place: &[(usize, usize)],
+        threads: usize,
+    ) -> Vec<Vec<u8>> {
         let tensor = |value: &ValueId| self.func.ty(*value).tensor().expect("a tensor").byte_size();
         for (bytes, value) in operands.iter().zip(&self.op.operands) {
             assert_eq!(bytes.len(), tensor(value), "operand {value:?}");
@@ -87,7 +99,7 @@ impl Single {
         }
         let inputs: Vec<RawBuffer> = operands.iter_mut().map(Aligned::raw).collect();
         let outputs: Vec<RawBuffer> = results.iter_mut().map(Aligned::raw).collect();
-        let pool = Pool::new(2);
+        let pool = Pool::new(threads);
         // SAFETY: each buffer is an allocation of its own that lives until the end of this function.
         let (inputs, outputs) = unsafe { (Inputs::new(&inputs, mask), Outputs::new(&outputs)) };
         kernel.run(Context { pool: &pool }, inputs, outputs).unwrap_or_else(|error| panic!("{error}"));

@@ -1,0 +1,54 @@
+//! Random numbers: bits of a given state, and distributions.
+//!
+//! Both generators are functions of a key and a counter, so that any part of the result is computed by itself. The
+//! order of words in the result is that of XLA, where `DEFAULT` is Philox on CPUs.
+
+mod distribution;
+mod generator;
+mod philox;
+#[cfg(test)]
+mod tests;
+mod threefry;
+
+use oxcall::Error;
+use oxcall_hlo::{Func, Op, OpKind};
+
+use super::movement::tensor;
+use crate::kernel::Kernel;
+
+/// The kernel of an op of this family.
+pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
+    Ok(match op.kind {
+        OpKind::RngBitGenerator(algorithm) => {
+            let (state, bits) = (tensor(func, op.results[0])?, tensor(func, op.results[1])?);
+            Box::new(generator::RngBitGenerator::new(algorithm, state, bits)?)
+        }
+        OpKind::Rng(distribution) => Box::new(distribution::Rng::new(distribution, tensor(func, op.results[0])?)?),
+        ref other => return Err(Error::internal(format!("{} makes no random numbers", other.name()))),
+    })
+}
+
+/// Counters that are computed together, one in each lane of a vector.
+const LANES: usize = 16;
+
+/// An element made of the low bits of random words.
+trait Word: bytemuck::Pod + Send + Sync {
+    /// Whether it takes two words.
+    const WIDE: bool;
+    /// The element of a word, and the next if it takes two.
+    fn from_words(low: u32, high: u32) -> Self;
+}
+
+macro_rules! words {
+    ($($ty:ty),*) => {$(
+        impl Word for $ty {
+            const WIDE: bool = size_of::<$ty>() == 8;
+            #[inline(always)]
+            fn from_words(low: u32, high: u32) -> $ty {
+                (u64::from(low) | u64::from(high) << 32) as $ty
+            }
+        }
+    )*};
+}
+
+words!(u8, u16, u32, u64);
