@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod attribute;
+mod bytecode;
 mod error;
 mod ir;
 mod literal;
@@ -17,6 +18,7 @@ mod ops;
 mod types;
 
 pub use attribute::Attribute;
+pub use bytecode::{is_bytecode, read_bytecode};
 pub use error::{Error, ErrorKind};
 pub use ir::{ArgAttributes, Func, FuncId, Module, Op, Region, ValueId};
 pub use literal::Literal;

@@ -1,0 +1,92 @@
+//! Constant tensors out of the bytes that bytecode holds.
+
+use crate::{ElementType, Literal, TensorType};
+
+/// The constant of type `ty` that `blob` holds: all elements, or the one of a splat.
+pub(super) fn from_blob(ty: &TensorType, blob: &[u8]) -> Result<Literal, String> {
+    let count = ty.count();
+    let width = ty.element.byte_width();
+    if ty.element == ElementType::Pred && count > 1 {
+        if let [byte @ (0 | 0xff)] = blob {
+            return Ok(Literal::splat(ty.clone(), [byte & 1]));
+        }
+        // Some early writers did not pack.
+        if blob.len() == count.div_ceil(8) && blob.len() != count {
+            let bits = (0..count).map(|index| blob[index / 8] >> (index % 8) & 1);
+            return Ok(Literal::dense(ty.clone(), bits.collect::<Vec<u8>>()));
+        }
+    }
+    if blob.len() == width && count > 1 {
+        return Ok(Literal::splat(ty.clone(), normalised(ty.element, blob)));
+    }
+    if blob.len() != ty.byte_size() {
+        return Err(format!("{} bytes for a constant {ty}", blob.len()));
+    }
+    Ok(from_elements(ty, blob))
+}
+
+/// The constant of type `ty` with these elements, of which there are as many as it has.
+pub(super) fn from_elements(ty: &TensorType, bytes: &[u8]) -> Literal {
+    Literal::dense(ty.clone(), normalised(ty.element, bytes))
+}
+
+/// The elements as literals hold them: booleans 0 or 1, narrow integers extended to their byte.
+fn normalised(element: ElementType, bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let unused = 8u32.saturating_sub(element.bits() as u32);
+    if element == ElementType::Pred {
+        bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
+    } else if unused > 0 && element.is_signed() {
+        bytes.iter_mut().for_each(|byte| *byte = ((*byte << unused) as i8 >> unused) as u8);
+    } else if unused > 0 {
+        bytes.iter_mut().for_each(|byte| *byte &= 0xff >> unused);
+    }
+    bytes
+}
+
+/// The elements of an integer constant; unsigned values have the bits of a `u64`.
+pub(super) fn integers(literal: &Literal) -> Option<impl Iterator<Item = i64>> {
+    let ty = literal.ty();
+    let signed = ty.element.is_signed();
+    (ty.element.is_integer() || ty.element == ElementType::Pred).then(|| {
+        (0..ty.count()).map(move |index| {
+            let bytes = literal.element(index);
+            let negative = signed && bytes.last().is_some_and(|&byte| byte & 0x80 != 0);
+            let mut word = [if negative { 0xff } else { 0 }; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            i64::from_le_bytes(word)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{from_blob, integers};
+    use crate::{ElementType, TensorType};
+
+    #[test]
+    fn booleans_are_unpacked() {
+        let ty = TensorType::new(ElementType::Pred, [10]);
+        let literal = from_blob(&ty, &[0b1000_0001, 0b10]).unwrap();
+        assert_eq!(&**literal.data(), [1, 0, 0, 0, 0, 0, 0, 1, 0, 1]);
+        assert_eq!(from_blob(&ty, &[0xff]).unwrap().splat_element(), Some(&[1][..]));
+        assert_eq!(from_blob(&ty, &[0; 10]).unwrap().data().len(), 10);
+        assert!(from_blob(&ty, &[0; 3]).is_err());
+        let scalar = TensorType::scalar(ElementType::Pred);
+        assert_eq!(&**from_blob(&scalar, &[0xff]).unwrap().data(), [1]);
+    }
+
+    #[test]
+    fn narrow_integers_are_extended() {
+        let signed = from_blob(&TensorType::new(ElementType::S4, [3]), &[0x0f, 0x08, 0x07]).unwrap();
+        assert_eq!(integers(&signed).unwrap().collect::<Vec<_>>(), [-1, -8, 7]);
+        let unsigned = from_blob(&TensorType::new(ElementType::U4, [2]), &[0xff, 0x01]).unwrap();
+        assert_eq!(integers(&unsigned).unwrap().collect::<Vec<_>>(), [15, 1]);
+    }
+
+    #[test]
+    fn huge_splats_stay_small() {
+        let ty = TensorType::new(ElementType::F32, [1 << 40]);
+        assert_eq!(from_blob(&ty, &[0, 0, 128, 63]).unwrap().data().len(), 4);
+    }
+}

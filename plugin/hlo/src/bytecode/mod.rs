@@ -1,0 +1,56 @@
+//! Reads MLIR bytecode that holds a StableHLO portable artifact: a module of VHLO, the versioned copy of StableHLO
+//! that every release can read, as JAX sends it. All releases from 0.9.0 on, in bytecode versions 0 to 6.
+//!
+//! Layers, from the bytes up: [`cursor`] (integers and lists), [`container`] (sections, strings, names), [`tables`]
+//! (attributes and types, each decoded when first asked for, by [`attribute`] and [`types`]), [`module`] and [`body`]
+//! (functions, regions and op headers), and [`lower`], which knows the ops of VHLO and makes [`OpKind`]s of them.
+//!
+//! The input is untrusted. Every count is checked against the bytes that are left, nesting is limited, and whatever
+//! the format shares but the IR copies is charged to a budget: reading takes at most
+//! 512 bytes of memory for each byte of the input, and a constant amount.
+//!
+//! [`OpKind`]: crate::OpKind
+
+mod attribute;
+mod body;
+mod container;
+mod convert;
+mod cursor;
+mod float;
+mod literal;
+mod location;
+mod lower;
+mod module;
+mod op;
+mod symbols;
+mod tables;
+mod types;
+
+use container::Container;
+use tables::Tables;
+
+use crate::{Error, Module};
+
+/// The bytes that copies may take for each byte of the input, and for any input.
+const COPIES_PER_BYTE: usize = 128;
+const COPIES: usize = 1 << 20;
+
+/// Whether `bytes` start like MLIR bytecode.
+pub fn is_bytecode(bytes: &[u8]) -> bool {
+    bytes.starts_with(container::MAGIC)
+}
+
+/// Reads a program in MLIR bytecode, which has to be a StableHLO portable artifact.
+///
+/// The module is well-formed: indices are in range, values are defined before they are used, and attributes have
+/// their types. Whether ops obey their constraints is for the verifier to say.
+///
+/// # Errors
+/// If the bytes are malformed, or use what is not supported: dynamic shapes, quantised types, collectives. The error
+/// names the op and its source location where there is one.
+pub fn read_bytecode(bytes: &[u8]) -> Result<Module, Error> {
+    let container = Container::read(bytes)?;
+    let budget = bytes.len().saturating_mul(COPIES_PER_BYTE).saturating_add(COPIES);
+    let (tables, ir) = Tables::new(container, budget)?;
+    module::read(&tables, ir)
+}

@@ -1,0 +1,253 @@
+//! Types: those of VHLO, and the builtin ones that appear in attributes.
+
+use super::{
+    cursor::Cursor,
+    tables::{Entry, Tables, TypeId},
+};
+use crate::{Dims, ElementType, Error, ErrorKind, TensorType, Type};
+
+/// How deep types may nest, in tuples for instance.
+const MAX_DEPTH: usize = 32;
+
+/// A decoded type.
+#[derive(Debug)]
+pub(super) enum TypeNode {
+    /// The type of an element; `index` is `S64`.
+    Element(ElementType),
+    /// TF32, which no value has.
+    Tf32,
+    /// The type of a value, with the memory that a copy of it takes.
+    Value(Type, usize),
+    /// The type of a function.
+    Function {
+        /// The types of parameters.
+        parameters: Vec<TypeId>,
+        /// The types of results.
+        results: Vec<TypeId>,
+    },
+    /// No type.
+    None,
+    /// A type that is not supported, in words.
+    Other(String),
+}
+
+impl TypeNode {
+    /// The type of a value.
+    pub(super) fn value(&self, tables: &Tables<'_>) -> Result<Type, Error> {
+        match self {
+            TypeNode::Value(ty, size) => {
+                if let Type::Tuple(_) = ty {
+                    tables.spend(*size)?;
+                }
+                Ok(ty.clone())
+            }
+            other => Err(other.unexpected("the type of a value")),
+        }
+    }
+
+    /// A tensor type.
+    pub(super) fn tensor(&self) -> Result<&TensorType, Error> {
+        match self {
+            TypeNode::Value(Type::Tensor(tensor), _) => Ok(tensor),
+            other => Err(other.unexpected("a tensor type")),
+        }
+    }
+
+    /// An element type.
+    pub(super) fn element(&self) -> Result<ElementType, Error> {
+        match self {
+            TypeNode::Element(element) => Ok(*element),
+            other => Err(other.unexpected("an element type")),
+        }
+    }
+
+    #[cold]
+    fn unexpected(&self, expected: &str) -> Error {
+        match self {
+            TypeNode::Other(words) => Error::unsupported(format!("{words} is not supported")),
+            TypeNode::Value(ty, _) => Error::invalid(format!("{expected} is expected, not {ty}")),
+            TypeNode::Element(element) => Error::invalid(format!("{expected} is expected, not {element}")),
+            TypeNode::Function { .. } => Error::invalid(format!("{expected} is expected, not a function type")),
+            TypeNode::Tf32 => Error::unsupported("the type tf32 is not supported"),
+            TypeNode::None => Error::invalid(format!("{expected} is expected, not `none`")),
+        }
+    }
+}
+
+/// Decodes a type that lies in `depth` others.
+pub(super) fn decode<'a>(tables: &Tables<'a>, entry: &Entry<'a>, depth: usize) -> Result<TypeNode, Error> {
+    let mut cursor = entry.data.clone();
+    if depth > MAX_DEPTH {
+        return Err(cursor.error("types nest too deeply"));
+    }
+    if !entry.encoded {
+        return Ok(TypeNode::Other(format!("type {}", String::from_utf8_lossy(cursor.null_terminated()?))));
+    }
+    let mut reader = Reader { tables, cursor: &mut cursor, depth: depth + 1 };
+    match entry.dialect {
+        "vhlo" => reader.vhlo(),
+        "builtin" => reader.builtin(),
+        dialect => Ok(TypeNode::Other(format!("a type of dialect `{dialect}`"))),
+    }
+}
+
+/// The dynamic size of a dimension in MLIR; older versions had -1.
+fn is_dynamic(size: i64) -> bool {
+    size < 0
+}
+
+struct Reader<'r, 'a> {
+    tables: &'r Tables<'a>,
+    cursor: &'r mut Cursor<'a>,
+    depth: usize,
+}
+
+impl Reader<'_, '_> {
+    fn vhlo(&mut self) -> Result<TypeNode, Error> {
+        use ElementType::*;
+        let element = match self.cursor.varint()? {
+            0 => Pred,
+            1 => return self.complex(),
+            2 => BF16,
+            3 => F16,
+            4 => F32,
+            5 => F64,
+            6 => F8E4M3FN,
+            7 => F8E5M2,
+            8 => return self.function(),
+            9 => S64,
+            10 => S4,
+            11 => S8,
+            12 => S16,
+            13 => S32,
+            14 => S64,
+            15 => U4,
+            16 => U8,
+            17 => U16,
+            18 => U32,
+            19 => U64,
+            20 => return self.tensor(),
+            21 => {
+                self.tables.read_attribute(self.cursor)?;
+                return self.tensor();
+            }
+            22 => return Ok(TypeNode::Value(Type::Token, 0)),
+            23 => return self.tuple(),
+            24 | 30 => return Ok(TypeNode::Other("a quantised type".into())),
+            25 => return Ok(TypeNode::Other("an unranked tensor".into())),
+            26 => return Ok(TypeNode::Other("a shape witness".into())),
+            27 => F8E4M3FNUZ,
+            28 => F8E5M2FNUZ,
+            29 => F8E4M3B11FNUZ,
+            31 => S2,
+            32 => U2,
+            33 => return Ok(TypeNode::None),
+            34 => return Ok(TypeNode::Tf32),
+            35 => F8E4M3,
+            36 => F8E3M4,
+            37 => F4E2M1FN,
+            38 => F6E2M3FN,
+            39 => F6E3M2FN,
+            40 => F8E8M0FNU,
+            41 => return Ok(TypeNode::Other("a buffer".into())),
+            42 => return Ok(TypeNode::Other("a future".into())),
+            code => return Ok(TypeNode::Other(format!("the type of VHLO with code {code}"))),
+        };
+        Ok(TypeNode::Element(element))
+    }
+
+    fn builtin(&mut self) -> Result<TypeNode, Error> {
+        use ElementType::*;
+        let element = match self.cursor.varint()? {
+            0 => return self.integer(),
+            1 => S64,
+            2 => return self.function(),
+            3 => BF16,
+            4 => F16,
+            5 => F32,
+            6 => F64,
+            9 => return self.complex(),
+            12 => return Ok(TypeNode::None),
+            13 => return self.tensor(),
+            14 => {
+                self.tables.read_attribute(self.cursor)?;
+                return self.tensor();
+            }
+            15 => return self.tuple(),
+            code => return Ok(TypeNode::Other(format!("the builtin type with code {code}"))),
+        };
+        Ok(TypeNode::Element(element))
+    }
+
+    /// A builtin integer type: its width, and whether it is signless, signed or unsigned.
+    fn integer(&mut self) -> Result<TypeNode, Error> {
+        const UNSIGNED: u64 = 2;
+        let code = self.cursor.varint()?;
+        let (width, unsigned) = (code >> 2, code & 3 == UNSIGNED);
+        let name = if unsigned { format!("ui{width}") } else { format!("i{width}") };
+        let element = ElementType::ALL.iter().find(|element| element.name() == name);
+        Ok(element.map_or_else(|| TypeNode::Other(format!("type {name}")), |&element| TypeNode::Element(element)))
+    }
+
+    fn complex(&mut self) -> Result<TypeNode, Error> {
+        Ok(match self.child()? {
+            TypeNode::Element(ElementType::F32) => TypeNode::Element(ElementType::C64),
+            TypeNode::Element(ElementType::F64) => TypeNode::Element(ElementType::C128),
+            _ => TypeNode::Other("a complex type whose parts are neither f32 nor f64".into()),
+        })
+    }
+
+    fn function(&mut self) -> Result<TypeNode, Error> {
+        let tables = self.tables;
+        let parameters = self.cursor.list(|cursor| tables.read_type(cursor))?;
+        let results = self.cursor.list(|cursor| tables.read_type(cursor))?;
+        Ok(TypeNode::Function { parameters, results })
+    }
+
+    fn tensor(&mut self) -> Result<TypeNode, Error> {
+        let sizes = self.cursor.list(Cursor::signed)?;
+        let element = match self.child()? {
+            TypeNode::Element(element) => *element,
+            TypeNode::Other(words) => return Ok(TypeNode::Other(format!("a tensor of {words}"))),
+            other => return Err(other.unexpected("an element type")),
+        };
+        if sizes.iter().copied().any(is_dynamic) {
+            let text = sizes.iter().map(|&size| if is_dynamic(size) { "?x".into() } else { format!("{size}x") });
+            return Ok(TypeNode::Other(format!("the dynamic shape tensor<{}{element}>", text.collect::<String>())));
+        }
+        let dims = sizes.iter().map(|&size| usize::try_from(size)).collect::<Result<Dims, _>>();
+        let tensor =
+            TensorType { element, dims: dims.map_err(|_| self.cursor.error("a dimension that is too large"))? };
+        // The engine counts bytes in `isize`.
+        let bytes = tensor.checked_count().and_then(|count| count.checked_mul(element.byte_width()));
+        if bytes.is_none_or(|bytes| isize::try_from(bytes).is_err()) {
+            return Err(Error::new(ErrorKind::TooLarge, format!("{tensor} does not fit in memory")));
+        }
+        let size = size_of::<Type>() + size_of_val(&*tensor.dims);
+        Ok(TypeNode::Value(Type::Tensor(tensor), size))
+    }
+
+    fn tuple(&mut self) -> Result<TypeNode, Error> {
+        let tables = self.tables;
+        let ids = self.cursor.list(|cursor| tables.read_type(cursor))?;
+        let mut types = Vec::with_capacity(ids.len());
+        let mut total = size_of::<Type>();
+        for id in ids {
+            match tables.type_at_depth(id, self.depth)? {
+                TypeNode::Value(ty, size) => {
+                    tables.spend(*size)?;
+                    total = total.saturating_add(*size);
+                    types.push(ty.clone());
+                }
+                TypeNode::Other(words) => return Ok(TypeNode::Other(format!("a tuple with {words}"))),
+                other => return Err(other.unexpected("the type of a value")),
+            }
+        }
+        Ok(TypeNode::Value(Type::Tuple(types), total))
+    }
+
+    fn child(&mut self) -> Result<&TypeNode, Error> {
+        let id = self.tables.read_type(self.cursor)?;
+        self.tables.type_at_depth(id, self.depth)
+    }
+}

@@ -1,0 +1,70 @@
+#loc2 = loc("-":2:26)
+#loc3 = loc("-":2:42)
+#loc4 = loc("-":2:59)
+#loc24 = loc("-":30:28)
+#loc28 = loc("-":34:29)
+module @control {
+  func.func public @main(%arg0: tensor<i1> loc("-":2:26), %arg1: tensor<i32> loc("-":2:42), %arg2: tensor<f32> loc("-":2:59)) -> (tensor<f32> {jax.result_info = "result"}) {
+    %c = stablehlo.constant dense<1> : tensor<i32> loc(#loc5)
+    %0:2 = stablehlo.while(%iterArg = %arg1, %iterArg_0 = %arg2) : tensor<i32>, tensor<f32>
+    cond {
+      %c_1 = stablehlo.constant dense<0> : tensor<i32> loc(#loc7)
+      %2 = stablehlo.compare GT, %iterArg, %c_1, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1> loc(#loc8)
+      stablehlo.return %2 : tensor<i1> loc(#loc9)
+    } do {
+      %2 = stablehlo.subtract %iterArg, %c : tensor<i32> loc(#loc10)
+      %3 = "stablehlo.if"(%arg0) ({
+        %4 = func.call @helper(%iterArg_0) : (tensor<f32>) -> tensor<f32> loc(#loc12)
+        stablehlo.return %4 : tensor<f32> loc(#loc13)
+      }, {
+        %4 = func.call @other(%iterArg_0) : (tensor<f32>) -> tensor<f32> loc(#loc14)
+        stablehlo.return %4 : tensor<f32> loc(#loc15)
+      }) : (tensor<i1>) -> tensor<f32> loc(#loc11)
+      stablehlo.return %2, %3 : tensor<i32>, tensor<f32> loc(#loc16)
+    } loc(#loc6)
+    %1 = "stablehlo.case"(%0#0) ({
+      stablehlo.return %0#1 : tensor<f32> loc(#loc18)
+    }, {
+      %2 = stablehlo.negate %0#1 : tensor<f32> loc(#loc19)
+      stablehlo.return %2 : tensor<f32> loc(#loc20)
+    }, {
+      stablehlo.return %arg2 : tensor<f32> loc(#loc21)
+    }) : (tensor<i32>) -> tensor<f32> loc(#loc17)
+    return %1 : tensor<f32> loc(#loc22)
+  } loc(#loc1)
+  func.func private @other(%arg0: tensor<f32> loc("-":30:28)) -> tensor<f32> {
+    %0 = call @helper(%arg0) : (tensor<f32>) -> tensor<f32> loc(#loc25)
+    return %0 : tensor<f32> loc(#loc26)
+  } loc(#loc23)
+  func.func private @helper(%arg0: tensor<f32> loc("-":34:29)) -> tensor<f32> {
+    %0 = stablehlo.sine %arg0 : tensor<f32> loc(#loc29)
+    return %0 : tensor<f32> loc(#loc30)
+  } loc(#loc27)
+} loc(#loc)
+#loc = loc("-":1:1)
+#loc1 = loc("-":2:3)
+#loc5 = loc("-":3:12)
+#loc6 = loc("-":4:12)
+#loc7 = loc("-":6:17)
+#loc8 = loc("-":7:14)
+#loc9 = loc("-":8:9)
+#loc10 = loc("-":10:14)
+#loc11 = loc("-":11:15)
+#loc12 = loc("-":12:16)
+#loc13 = loc("-":13:11)
+#loc14 = loc("-":15:16)
+#loc15 = loc("-":16:11)
+#loc16 = loc("-":18:9)
+#loc17 = loc("-":20:10)
+#loc18 = loc("-":21:7)
+#loc19 = loc("-":23:12)
+#loc20 = loc("-":24:7)
+#loc21 = loc("-":26:7)
+#loc22 = loc("-":28:5)
+#loc23 = loc("-":30:3)
+#loc25 = loc("-":31:10)
+#loc26 = loc("-":32:5)
+#loc27 = loc("-":34:3)
+#loc29 = loc("-":35:10)
+#loc30 = loc("-":36:5)
+

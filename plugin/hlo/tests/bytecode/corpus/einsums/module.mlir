@@ -1,0 +1,22 @@
+#loc2 = loc("-":2:26)
+#loc3 = loc("-":2:47)
+#loc4 = loc("-":2:68)
+module @einsums {
+  func.func public @main(%arg0: tensor<2x3xf32> loc("-":2:26), %arg1: tensor<3x4xf32> loc("-":2:47), %arg2: tensor<5x2x3xf32> loc("-":2:68)) -> tensor<2x4xf32> {
+    %0 = stablehlo.einsum %arg0, %arg1, config = "ij,jk->ik" : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32> loc(#loc5)
+    %1 = stablehlo.einsum %arg2, %arg2, config = "bij,bkj->bik" : (tensor<5x2x3xf32>, tensor<5x2x3xf32>) -> tensor<5x2x2xf32> loc(#loc6)
+    %2 = stablehlo.einsum %arg0, %arg1, config = "ij,jk->ki" : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<4x2xf32> loc(#loc7)
+    %3 = stablehlo.unary_einsum %arg2, config = "bij->jbi" : (tensor<5x2x3xf32>) -> tensor<3x5x2xf32> loc(#loc8)
+    %4 = stablehlo.unary_einsum %arg2, config = "bij->jb" : (tensor<5x2x3xf32>) -> tensor<3x5xf32> loc(#loc9)
+    return %0 : tensor<2x4xf32> loc(#loc10)
+  } loc(#loc1)
+} loc(#loc)
+#loc = loc("-":1:1)
+#loc1 = loc("-":2:3)
+#loc5 = loc("-":3:10)
+#loc6 = loc("-":4:10)
+#loc7 = loc("-":5:10)
+#loc8 = loc("-":6:10)
+#loc9 = loc("-":7:10)
+#loc10 = loc("-":8:5)
+

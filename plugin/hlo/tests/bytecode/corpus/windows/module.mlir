@@ -1,0 +1,58 @@
+#loc2 = loc("-":2:26)
+#loc3 = loc("-":2:51)
+#loc4 = loc("-":2:76)
+#loc8 = loc("-":6:10)
+#loc9 = loc("-":6:27)
+#loc13 = loc("-":11:10)
+#loc14 = loc("-":11:27)
+#loc17 = loc("-":15:10)
+#loc18 = loc("-":15:27)
+#loc22 = loc("-":20:15)
+#loc23 = loc("-":20:32)
+#loc24 = loc("-":20:50)
+#loc25 = loc("-":20:67)
+module @windows {
+  func.func public @main(%arg0: tensor<1x8x6x4xf32> loc("-":2:26), %arg1: tensor<3x2x2x8xf32> loc("-":2:51), %arg2: tensor<f32> loc("-":2:76)) -> tensor<f32> {
+    %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[f, 0, b, 1], window = {stride = [2, 1], pad = [[1, -1], [0, 2]], lhs_dilate = [1, 2], rhs_dilate = [2, 1], reverse = [true, false]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64, precision_config = [#stablehlo<precision HIGH>, #stablehlo<precision DEFAULT>]} : (tensor<1x8x6x4xf32>, tensor<3x2x2x8xf32>) -> tensor<8x2x1x12xf32> loc(#loc5)
+    %1 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<1x8x6x4xf32>, tensor<3x2x2x8xf32>) -> tensor<1x6x5x8xf32> loc(#loc6)
+    %2 = "stablehlo.reduce_window"(%arg0, %arg2) <{base_dilations = array<i64: 1, 1, 2, 1>, padding = dense<[[0, 0], [1, 2], [-1, 0], [0, 0]]> : tensor<4x2xi64>, window_dilations = array<i64: 1, 3, 1, 1>, window_dimensions = array<i64: 1, 2, 3, 1>, window_strides = array<i64: 1, 2, 1, 1>}> ({
+    ^bb0(%arg3: tensor<f32> loc("-":6:10), %arg4: tensor<f32> loc("-":6:27)):
+      %6 = stablehlo.maximum %arg3, %arg4 : tensor<f32> loc(#loc10)
+      stablehlo.return %6 : tensor<f32> loc(#loc11)
+    }) : (tensor<1x8x6x4xf32>, tensor<f32>) -> tensor<1x4x8x4xf32> loc(#loc7)
+    %3 = "stablehlo.select_and_scatter"(%arg0, %2, %arg2) <{padding = dense<[[0, 0], [0, 0], [2, 2], [0, 0]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, 2, 3, 1>, window_strides = array<i64: 1, 2, 1, 1>}> ({
+    ^bb0(%arg3: tensor<f32> loc("-":11:10), %arg4: tensor<f32> loc("-":11:27)):
+      %6 = stablehlo.compare GE, %arg3, %arg4 : (tensor<f32>, tensor<f32>) -> tensor<i1> loc(#loc15)
+      stablehlo.return %6 : tensor<i1> loc(#loc16)
+    }, {
+    ^bb0(%arg3: tensor<f32> loc("-":15:10), %arg4: tensor<f32> loc("-":15:27)):
+      %6 = stablehlo.add %arg3, %arg4 : tensor<f32> loc(#loc19)
+      stablehlo.return %6 : tensor<f32> loc(#loc20)
+    }) : (tensor<1x8x6x4xf32>, tensor<1x4x8x4xf32>, tensor<f32>) -> tensor<1x8x6x4xf32> loc(#loc12)
+    %4:2 = stablehlo.reduce(%3 init: %arg2), (%arg0 init: %arg2) across dimensions = [0, 1, 2, 3] : (tensor<1x8x6x4xf32>, tensor<1x8x6x4xf32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
+     reducer(%arg3: tensor<f32> loc("-":20:15), %arg5: tensor<f32> loc("-":20:32)) (%arg4: tensor<f32> loc("-":20:50), %arg6: tensor<f32> loc("-":20:67))  {
+      %6 = stablehlo.add %arg3, %arg5 : tensor<f32> loc(#loc26)
+      stablehlo.return %6, %arg4 : tensor<f32>, tensor<f32> loc(#loc27)
+    } loc(#loc21)
+    %5 = stablehlo.reduce(%1 init: %arg2) applies stablehlo.add across dimensions = [1, 3] : (tensor<1x6x5x8xf32>, tensor<f32>) -> tensor<1x5xf32> loc(#loc28)
+    return %4#0 : tensor<f32> loc(#loc29)
+  } loc(#loc1)
+} loc(#loc)
+#loc = loc("-":1:1)
+#loc1 = loc("-":2:3)
+#loc5 = loc("-":3:10)
+#loc6 = loc("-":4:10)
+#loc7 = loc("-":5:10)
+#loc10 = loc("-":7:12)
+#loc11 = loc("-":8:7)
+#loc12 = loc("-":10:10)
+#loc15 = loc("-":12:12)
+#loc16 = loc("-":13:7)
+#loc19 = loc("-":16:12)
+#loc20 = loc("-":17:7)
+#loc21 = loc("-":19:28)
+#loc26 = loc("-":21:14)
+#loc27 = loc("-":22:9)
+#loc28 = loc("-":24:26)
+#loc29 = loc("-":25:5)
+

@@ -1,0 +1,171 @@
+"""Writes the corpus of portable artifacts that the tests of the bytecode reader read, and what jaxlib reads in them.
+
+Run by hand, in an environment with jax, where jaxlib has a newer release of StableHLO or a program is added:
+
+    python plugin/hlo/tests/corpus.py
+
+For each program and each release of StableHLO that it can be written for, `bytecode/PROGRAM/RELEASE.mlirbc` is the
+artifact. `bytecode/PROGRAM/outline.txt` has the functions, ops, operands and types that jaxlib itself reads in it: the
+oracle of the tests; programs called `unsupported_...` have none, since the reader refuses them. The programs are the `.mlir` files of `bytecode/programs`, and the functions of JAX below.
+"""
+
+import itertools
+import pathlib
+import shutil
+
+import jax
+import jax.numpy as jnp
+import jaxlib._jax as _jax
+from jax._src.interpreters import mlir as jax_mlir
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+
+ROOT = pathlib.Path(__file__).parent / "bytecode"
+
+# Each writes another version of MLIR bytecode, or of some op; the last is jaxlib's own.
+RELEASES = ["0.9.0", "0.10.0", "0.12.0", "0.14.0", "0.17.0", "0.20.0", "1.0.0", "1.4.0", "1.7.1", "1.9.5", "1.13.0"]
+RELEASES.append(stablehlo.get_current_version())
+
+# JAX programs are larger, so fewer releases hold them.
+JAX_RELEASES = ["1.9.5", RELEASES[-1]]
+
+# Ops that the reader turns into others, with the number of operands that are left.
+LEGACY = {
+    "stablehlo.broadcast": ("stablehlo.broadcast_in_dim", 1),
+    "stablehlo.create_token": ("stablehlo.after_all", 0),
+    "stablehlo.dot": ("stablehlo.dot_general", 2),
+    "stablehlo.dynamic_broadcast_in_dim": ("stablehlo.broadcast_in_dim", 1),
+    "stablehlo.dynamic_conv": ("stablehlo.convolution", 2),
+    "stablehlo.dynamic_gather": ("stablehlo.gather", 2),
+    "stablehlo.dynamic_iota": ("stablehlo.iota", 0),
+    "stablehlo.dynamic_pad": ("stablehlo.pad", 2),
+    "stablehlo.dynamic_reshape": ("stablehlo.reshape", 1),
+    "stablehlo.real_dynamic_slice": ("stablehlo.slice", 1),
+    "stablehlo.set_dimension_size": ("stablehlo.reshape", 1),
+    "stablehlo.torch_index_select": ("stablehlo.gather", 2),
+}
+
+
+def mlp_training_step(weights, x, y):
+    def loss(weights):
+        hidden = jax.nn.gelu(x @ weights[0])
+        return jnp.mean((hidden @ weights[1] - y) ** 2)
+
+    return jax.tree.map(lambda w, g: w - 0.1 * g, weights, jax.grad(loss)(weights))
+
+
+def lstm(weights, state, inputs):
+    def step(state, x):
+        h, c = state
+        i, f, g, o = jnp.split(jnp.concatenate([x, h]) @ weights, 4)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (h, c), h
+
+    return jax.lax.scan(step, state, inputs)
+
+
+def convolution_gradient(x, kernel):
+    def loss(kernel):
+        y = jax.lax.conv_general_dilated(x, kernel, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        return jax.lax.reduce_window(y, -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID").sum()
+
+    return jax.grad(loss)(kernel)
+
+
+def statistics(key, x):
+    noise = jax.random.normal(key, x.shape)
+    order = jnp.argsort(x + noise, axis=-1)
+    q, r = jnp.linalg.qr(x)
+    values, indices = jax.lax.top_k(x, 2)
+    return jnp.take_along_axis(x, order, -1), jnp.cumsum(x, 1), q @ r, values, indices, jax.scipy.special.erf(x)
+
+
+F32 = jnp.float32
+JAX_PROGRAMS = {
+    "jax_mlp": (mlp_training_step, [jnp.zeros((8, 16)), jnp.zeros((16, 4))], jnp.zeros((2, 8)), jnp.zeros((2, 4))),
+    "jax_lstm": (lstm, jnp.zeros((8, 16)), (jnp.zeros(4), jnp.zeros(4)), jnp.zeros((5, 4))),
+    "jax_convolution": (convolution_gradient, jnp.zeros((1, 8, 8, 3)), jnp.zeros((3, 3, 3, 4))),
+    "jax_statistics": (statistics, jax.random.key(0), jnp.zeros((6, 6))),
+}
+
+
+def outline(module):
+    """The module's functions, ops, operands and types. Values are numbered in the order of their definition."""
+    lines = []
+    for func in module.body.operations:
+        if func.operation.name != "func.func":
+            continue
+        numbers = {}
+        fresh = itertools.count()
+
+        def define(values, numbers=numbers, fresh=fresh):
+            numbers.update((value, next(fresh)) for value in values)
+            return [f"%{numbers[value]}: {type_name(value.type)}" for value in values]
+
+        def walk(region, depth, define=define, numbers=numbers):
+            block = region.blocks[0]
+            indent = "  " * depth
+            lines.append(f"{indent}({', '.join(define(block.arguments))})")
+            *ops, end = block.operations
+            for op in ops:
+                op = op.operation
+                if op.name == "sdy.sharding_constraint":
+                    numbers[op.result] = numbers[op.operands[0]]
+                    continue
+                name, count = LEGACY.get(op.name, (op.name, len(op.operands)))
+                operands = [f"%{numbers[value]}" for value in list(op.operands)[:count]]
+                lines.append(f"{indent}{name}({', '.join(operands)}) -> ({', '.join(define(op.results))})")
+                for region in op.regions:
+                    walk(region, depth + 1)
+            lines.append(f"{indent}return ({', '.join(f'%{numbers[value]}' for value in end.operation.operands)})")
+
+        name = ir.StringAttr(func.attributes["sym_name"]).value
+        lines.append(f"func {name}")
+        walk(func.operation.regions[0], 1)
+    return "\n".join(lines) + "\n"
+
+
+def type_name(ty):
+    return str(ty).replace("index", "i64")
+
+
+def serialize_as_jax(module, release):
+    """The artifact that JAX sends to a plugin of this release: CHLO as composites, other dialects as they are."""
+    bytecode = jax_mlir.module_to_bytecode(module)
+    return _jax.mlir.serialize_portable_artifact(bytecode, release, True)
+
+
+def write(name, serialize, releases):
+    directory = ROOT / name
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    expected = None
+    for release in releases:
+        try:
+            artifact = serialize(release)
+        except Exception as error:  # The program needs a newer release.
+            print(f"{name}: not in {release}: {str(error).splitlines()[-1][:100]}")
+            continue
+        (directory / f"{release}.mlirbc").write_bytes(artifact)
+        if name.startswith("unsupported_"):
+            continue
+        with jax_mlir.make_ir_context() as context:
+            read = outline(stablehlo.deserialize_portable_artifact(context, artifact))
+        assert expected in (None, read), f"{name}: another outline in {release}"
+        expected = read
+    if expected is not None:
+        (directory / "outline.txt").write_text(expected)
+
+
+def main():
+    for path in sorted((ROOT / "programs").glob("*.mlir")):
+        text = path.read_text()
+        write(path.stem, lambda release, text=text: stablehlo.serialize_portable_artifact_str(text, release), RELEASES)
+    for name, (function, *arguments) in JAX_PROGRAMS.items():
+        module = jax.jit(function).lower(*arguments).compiler_ir()
+        write(name, lambda release, module=module: serialize_as_jax(module, release), JAX_RELEASES)
+
+
+if __name__ == "__main__":
+    main()
