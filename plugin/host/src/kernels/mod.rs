@@ -1,7 +1,9 @@
 //! Kernels by family. Control flow, custom calls and what passes take away have none.
 
 mod dot;
+mod indexing;
 mod movement;
+mod nest;
 mod random;
 mod simd;
 #[cfg(test)]
@@ -26,6 +28,7 @@ pub fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         | OpKind::Concatenate { .. }
         | OpKind::Reshape
         | OpKind::BitcastConvert => movement::make(op, func),
+        OpKind::Gather { .. } => indexing::make(op, func),
         OpKind::Rng(_) | OpKind::RngBitGenerator(_) => random::make(op, func),
         _ => Err(Error::unimplemented(format!("{} is not supported", op.kind.name()))),
     }

@@ -2,20 +2,13 @@
 
 use bytemuck::Pod;
 use oxcall::Error;
-use smallvec::SmallVec;
 
 use crate::{
     by_width,
     kernel::{Context, Inputs, Kernel, Outputs},
+    kernels::nest::{self, Loop, Nest, Walk},
     pool::{Cost, Pool},
 };
-
-/// One loop over the result: a number of steps, and the distance of a step in the operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Loop {
-    size: usize,
-    stride: isize,
-}
 
 /// Copies `operand[offset + sum(index * stride)]` to each `index` of a row-major result.
 #[derive(Debug)]
@@ -24,7 +17,7 @@ pub(crate) struct StridedCopy {
     /// Bytes of what is copied as one: an element, or several neighbours.
     width: usize,
     /// Outermost first, at least one; collapsed.
-    loops: SmallVec<[Loop; 4]>,
+    loops: Nest<1>,
     offset: isize,
     count: usize,
     order: Order,
@@ -64,10 +57,10 @@ impl StridedCopy {
         offset: isize,
     ) -> StridedCopy {
         let count = dims.iter().product();
-        let loops = collapse(dims.iter().zip(strides).map(|(&size, stride)| Loop { size, stride }));
+        let loops = collapse(dims.iter().zip(strides).map(|(&size, stride)| Loop { size, strides: [stride] }));
         let mut copy = StridedCopy { name, width, loops, offset, count, order: Order::Elements };
         copy.join_neighbours();
-        copy.order = match copy.loops.iter().rposition(|each| each.stride == 1) {
+        copy.order = match copy.loops.iter().rposition(|each| each.strides[0] == 1) {
             Some(inner) if inner + 1 == copy.loops.len() => Order::Rows,
             Some(dim) => Order::Tiles(dim),
             None => Order::Elements,
@@ -84,13 +77,13 @@ impl StridedCopy {
     fn join_neighbours(&mut self) {
         loop {
             let (inner, outer) = self.loops.split_last_mut().expect("there is a loop");
-            let even = |each: &Loop| each.stride % 2 == 0;
-            let joins = inner.stride == 1 && inner.size > 0 && inner.size % 2 == 0 && !outer.is_empty();
+            let even = |each: &Loop<1>| each.strides[0] % 2 == 0;
+            let joins = inner.strides[0] == 1 && inner.size > 0 && inner.size % 2 == 0 && !outer.is_empty();
             if self.width >= 16 || !joins || self.offset % 2 != 0 || !outer.iter().all(even) {
                 return;
             }
             inner.size /= 2;
-            outer.iter_mut().for_each(|each| each.stride /= 2);
+            outer.iter_mut().for_each(|each| each.strides[0] /= 2);
             self.offset /= 2;
             self.count /= 2;
             self.width *= 2;
@@ -106,21 +99,25 @@ impl StridedCopy {
                 chunk.copy_from_slice(&src[self.offset as usize + start..][..chunk.len()]);
             }),
             Order::Rows => pool.for_chunks(self.cost(), dst, inner.size, |start, chunk| {
-                let mut walk = Walk::new(outer, self.offset, start / inner.size);
+                let mut walk = Walk::new(outer, [self.offset], start / inner.size);
                 // Most rows are short: the call of memcpy would cost more than the copy.
                 if inner.size < 16 {
                     for row in chunk.chunks_exact_mut(inner.size) {
-                        row.iter_mut().zip(&src[walk.step()..][..inner.size]).for_each(|(to, from)| *to = *from);
+                        row.iter_mut()
+                            .zip(&src[walk.step()[0] as usize..][..inner.size])
+                            .for_each(|(to, from)| *to = *from);
                     }
                 } else {
                     chunk
                         .chunks_exact_mut(inner.size)
-                        .for_each(|row| row.copy_from_slice(&src[walk.step()..][..inner.size]));
+                        .for_each(|row| row.copy_from_slice(&src[walk.step()[0] as usize..][..inner.size]));
                 }
             }),
             Order::Elements => pool.for_chunks(self.cost(), dst, inner.size, |start, chunk| {
-                let mut walk = Walk::new(outer, self.offset, start / inner.size);
-                chunk.chunks_exact_mut(inner.size).for_each(|row| copy_row(&src[..], walk.step(), inner.stride, row));
+                let mut walk = Walk::new(outer, [self.offset], start / inner.size);
+                chunk
+                    .chunks_exact_mut(inner.size)
+                    .for_each(|row| copy_row(src, walk.step()[0] as usize, inner.strides[0], row));
             }),
             Order::Tiles(dim) => self.copy_tiles(pool, src, dst, dim),
         }
@@ -143,10 +140,10 @@ impl StridedCopy {
                 let (matrix, top) = (row / tall, row % tall);
                 let rows = (tall - top).min(rest.len() / pitch);
                 let (part, after) = rest.split_at_mut(rows * pitch);
-                let base = Walk::new(outer, self.offset, matrix).step() as isize + top as isize;
-                let mut walk = Walk::new(middle, base, 0);
+                let base = Walk::new(outer, [self.offset], matrix).step()[0] + top as isize;
+                let mut walk = Walk::new(middle, [base], 0);
                 for column in 0..middle_count {
-                    let matrix = Matrix { src, base: walk.step() as isize, stride: inner.stride, pitch };
+                    let matrix = Matrix { src, base: walk.step()[0], stride: inner.strides[0], pitch };
                     matrix.transpose(&mut part[column * inner.size..], rows, inner.size);
                 }
                 rest = after;
@@ -187,21 +184,13 @@ fn whole_elements<T: Pod>(bytes: &[u8]) -> &[T] {
     bytemuck::cast_slice(&bytes[..bytes.len() / size_of::<T>() * size_of::<T>()])
 }
 
-/// Drops loops of one step, and joins neighbours that make one longer loop; at least one loop is left.
-fn collapse(loops: impl Iterator<Item = Loop>) -> SmallVec<[Loop; 4]> {
-    let mut collapsed: SmallVec<[Loop; 4]> = SmallVec::new();
-    for each in loops.filter(|each| each.size != 1) {
-        match collapsed.last_mut() {
-            Some(outer) if outer.stride == each.stride * each.size as isize => {
-                *outer = Loop { size: outer.size * each.size, stride: each.stride };
-            }
-            _ => collapsed.push(each),
-        }
+/// As [`nest::collapse`], but at least one loop is left.
+fn collapse(loops: impl IntoIterator<Item = Loop<1>>) -> Nest<1> {
+    let mut loops = nest::collapse(loops);
+    if loops.is_empty() {
+        loops.push(Loop { size: 1, strides: [1] });
     }
-    if collapsed.is_empty() {
-        collapsed.push(Loop { size: 1, stride: 1 });
-    }
-    collapsed
+    loops
 }
 
 /// Copies elements that are `stride` apart, from `start` on.
@@ -221,42 +210,6 @@ fn copy_row<T: Pod>(src: &[T], start: usize, stride: isize, row: &mut [T]) {
                 *to = src[(start as isize + i as isize * stride) as usize];
             }
         }
-    }
-}
-
-/// The offsets of the iterations of a loop nest, in order.
-struct Walk<'a> {
-    loops: &'a [Loop],
-    index: SmallVec<[usize; 4]>,
-    offset: isize,
-}
-
-impl<'a> Walk<'a> {
-    /// Starts at iteration `first`.
-    fn new(loops: &'a [Loop], offset: isize, first: usize) -> Walk<'a> {
-        let (mut index, mut rest, mut offset) = (SmallVec::from_elem(0, loops.len()), first, offset);
-        for (i, each) in index.iter_mut().zip(loops).rev() {
-            *i = rest % each.size;
-            rest /= each.size;
-            offset += *i as isize * each.stride;
-        }
-        Walk { loops, index, offset }
-    }
-
-    /// The offset of this iteration; goes on to the next.
-    #[inline]
-    fn step(&mut self) -> usize {
-        let offset = self.offset as usize;
-        for (i, each) in self.index.iter_mut().zip(self.loops).rev() {
-            *i += 1;
-            self.offset += each.stride;
-            if *i < each.size {
-                break;
-            }
-            *i = 0;
-            self.offset -= each.size as isize * each.stride;
-        }
-        offset
     }
 }
 

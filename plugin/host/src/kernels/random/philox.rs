@@ -1,4 +1,5 @@
 //! Philox 4x32 with ten rounds, of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011).
+#![allow(clippy::needless_range_loop, reason = "lanes of several words at once, as they are in vectors")]
 
 use super::{LANES, Word};
 use crate::kernels::simd::vectorised;

@@ -1,0 +1,165 @@
+//! Where the slices of a gather and the windows of a scatter start.
+
+use bytemuck::Pod;
+use oxcall_hlo::{ElementType, TensorType};
+use smallvec::SmallVec;
+
+use crate::{
+    kernel::Inputs,
+    kernels::{
+        movement::row_major,
+        nest::{self, Loop, Nest, Walk},
+    },
+};
+
+/// What stands for the start of a window that is out of bounds.
+pub(super) const NOWHERE: usize = usize::MAX;
+
+/// What becomes of a slice that is partly out of bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OutOfBounds {
+    /// It is moved inside: gather.
+    Clamp,
+    /// It is dropped as a whole: scatter. (The specification drops single elements; XLA, and JAX's documentation of its
+    /// scatter modes, whole windows.)
+    Drop,
+}
+
+/// The dimension numbers that gather and scatter have in common.
+pub(super) struct IndexDims<'a> {
+    /// Batching dimensions of the operand, and of the indices.
+    pub(super) operand_batching: &'a [usize],
+    pub(super) indices_batching: &'a [usize],
+    /// For each component of an index vector, the dimension of the operand it indexes.
+    pub(super) component_dims: &'a [usize],
+    /// The dimension of the indices that holds index vectors.
+    pub(super) vector_dim: usize,
+}
+
+/// One component of index vectors.
+#[derive(Debug, Clone, Copy)]
+struct Component {
+    /// Where it is in an index vector.
+    offset: isize,
+    /// The largest index that is in bounds.
+    limit: i64,
+    /// The distance of neighbours along its dimension of the operand.
+    stride: usize,
+}
+
+/// For each index vector, in row-major order of the other dimensions of the indices, the place of an element.
+#[derive(Debug)]
+pub(super) struct Starts {
+    element: ElementType,
+    /// Over index vectors: strides in the indices, and in the operand for batching dimensions.
+    vectors: Nest<2>,
+    components: SmallVec<[Component; 2]>,
+    out_of_bounds: OutOfBounds,
+    count: usize,
+}
+
+impl Starts {
+    /// The starts of slices of `sizes`, one for each dimension of the operand.
+    pub(super) fn new(
+        operand: &TensorType,
+        indices: &TensorType,
+        dims: &IndexDims<'_>,
+        sizes: &[usize],
+        out_of_bounds: OutOfBounds,
+    ) -> Starts {
+        let (strides, index_strides) = (row_major(&operand.dims), row_major(&indices.dims));
+        let of_batching = |dim: usize| {
+            let position = dims.indices_batching.iter().position(|&batching| batching == dim);
+            position.map_or(0, |position| strides[dims.operand_batching[position]])
+        };
+        let vectors = (0..indices.rank())
+            .filter(|&dim| dim != dims.vector_dim)
+            .map(|dim| Loop { size: indices.dims[dim], strides: [index_strides[dim], of_batching(dim)] });
+        let vectors: Nest<2> = vectors.collect();
+        let vector_stride = index_strides.get(dims.vector_dim).copied().unwrap_or(0);
+        let component = |(position, &dim): (usize, &usize)| Component {
+            offset: position as isize * vector_stride,
+            limit: operand.dims[dim] as i64 - sizes[dim] as i64,
+            stride: strides[dim] as usize,
+        };
+        Starts {
+            element: indices.element,
+            count: nest::iterations(&vectors),
+            vectors: nest::collapse(vectors),
+            components: dims.component_dims.iter().enumerate().map(component).collect(),
+            out_of_bounds,
+        }
+    }
+
+    /// The number of index vectors.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Writes the starts of vectors `first..`, from the indices at operand `operand`.
+    pub(super) fn fill(&self, inputs: Inputs<'_>, operand: usize, first: usize, out: &mut [usize]) {
+        match self.element {
+            ElementType::S64 => self.fill_from(inputs.get::<i64>(operand), first, out),
+            ElementType::S32 => self.fill_from(inputs.get::<i32>(operand), first, out),
+            ElementType::S16 => self.fill_from(inputs.get::<i16>(operand), first, out),
+            ElementType::U64 => self.fill_from(inputs.get::<u64>(operand), first, out),
+            ElementType::U32 => self.fill_from(inputs.get::<u32>(operand), first, out),
+            ElementType::U16 => self.fill_from(inputs.get::<u16>(operand), first, out),
+            element if element.is_signed() => self.fill_from(inputs.get::<i8>(operand), first, out),
+            _ => self.fill_from(inputs.get::<u8>(operand), first, out),
+        }
+    }
+
+    fn fill_from<I: Index>(&self, indices: &[I], first: usize, out: &mut [usize]) {
+        if out.is_empty() {
+            return;
+        }
+        if let ([Loop { strides: [stride, 0], .. }], [component]) = (&self.vectors[..], &self.components[..]) {
+            let indices = indices[first * *stride as usize..].iter().step_by(*stride as usize);
+            let Component { limit, stride, .. } = *component;
+            match self.out_of_bounds {
+                OutOfBounds::Clamp => out.iter_mut().zip(indices).for_each(|(start, index)| {
+                    *start = index.to_i64().clamp(0, limit) as usize * stride;
+                }),
+                OutOfBounds::Drop => out.iter_mut().zip(indices).for_each(|(start, index)| {
+                    let index = index.to_i64();
+                    *start = if (0..=limit).contains(&index) { index as usize * stride } else { NOWHERE };
+                }),
+            }
+            return;
+        }
+        let mut walk = Walk::new(&self.vectors, [0, 0], first);
+        for start in out {
+            let [vector, batching] = walk.step();
+            *start = batching as usize;
+            for component in &self.components {
+                let index = indices[(vector + component.offset) as usize].to_i64();
+                let clamped = index.clamp(0, component.limit.max(0));
+                if clamped != index && self.out_of_bounds == OutOfBounds::Drop || component.limit < 0 {
+                    *start = NOWHERE;
+                    break;
+                }
+                *start += clamped as usize * component.stride;
+            }
+        }
+    }
+}
+
+/// An integer that indices are stored as.
+trait Index: Pod {
+    /// The index; what does not fit is far out of bounds anyway.
+    fn to_i64(self) -> i64;
+}
+
+macro_rules! indices {
+    ($($ty:ty),*) => {$(
+        impl Index for $ty {
+            #[inline(always)]
+            fn to_i64(self) -> i64 {
+                i64::try_from(self).unwrap_or(i64::MAX)
+            }
+        }
+    )*};
+}
+
+indices!(i8, i16, i32, i64, u8, u16, u32, u64);

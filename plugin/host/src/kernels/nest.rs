@@ -1,0 +1,74 @@
+//! Loop nests over several arrays at once.
+
+use smallvec::SmallVec;
+
+/// One loop: a number of steps, and the distance of a step in each of `N` arrays, in elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Loop<const N: usize> {
+    pub(crate) size: usize,
+    pub(crate) strides: [isize; N],
+}
+
+/// Loops, outermost first.
+pub(crate) type Nest<const N: usize> = SmallVec<[Loop<N>; 4]>;
+
+/// Drops loops of one step, and joins neighbours that make one longer loop. May leave none.
+pub(crate) fn collapse<const N: usize>(loops: impl IntoIterator<Item = Loop<N>>) -> Nest<N> {
+    let mut collapsed: Nest<N> = Nest::new();
+    for each in loops.into_iter().filter(|each| each.size != 1) {
+        match collapsed.last_mut() {
+            Some(outer) if (0..N).all(|i| outer.strides[i] == each.strides[i] * each.size as isize) => {
+                *outer = Loop { size: outer.size * each.size, strides: each.strides };
+            }
+            _ => collapsed.push(each),
+        }
+    }
+    collapsed
+}
+
+/// The number of iterations of a nest.
+pub(crate) fn iterations<const N: usize>(loops: &[Loop<N>]) -> usize {
+    loops.iter().map(|each| each.size).product()
+}
+
+/// The offsets of the iterations of a nest, in order.
+pub(crate) struct Walk<'a, const N: usize> {
+    loops: &'a [Loop<N>],
+    index: SmallVec<[usize; 4]>,
+    offsets: [isize; N],
+}
+
+impl<'a, const N: usize> Walk<'a, N> {
+    /// Starts at iteration `first`; no loop is empty.
+    pub(crate) fn new(loops: &'a [Loop<N>], offsets: [isize; N], first: usize) -> Walk<'a, N> {
+        let (mut index, mut rest, mut offsets) = (SmallVec::from_elem(0, loops.len()), first, offsets);
+        for (i, each) in index.iter_mut().zip(loops).rev() {
+            *i = rest % each.size;
+            rest /= each.size;
+            for (offset, stride) in offsets.iter_mut().zip(each.strides) {
+                *offset += *i as isize * stride;
+            }
+        }
+        Walk { loops, index, offsets }
+    }
+
+    /// The offsets of this iteration; goes on to the next, after the last to the first.
+    #[inline]
+    pub(crate) fn step(&mut self) -> [isize; N] {
+        let offsets = self.offsets;
+        for (i, each) in self.index.iter_mut().zip(self.loops).rev() {
+            *i += 1;
+            for (offset, stride) in self.offsets.iter_mut().zip(each.strides) {
+                *offset += stride;
+            }
+            if *i < each.size {
+                break;
+            }
+            *i = 0;
+            for (offset, stride) in self.offsets.iter_mut().zip(each.strides) {
+                *offset -= each.size as isize * stride;
+            }
+        }
+        offsets
+    }
+}
