@@ -10,18 +10,22 @@
 
 mod attribute;
 mod bytecode;
+mod builder;
 mod error;
 mod ir;
 mod literal;
 mod location;
 mod ops;
 mod types;
+mod verify;
 
 pub use attribute::Attribute;
 pub use bytecode::{is_bytecode, read_bytecode};
+pub use builder::FuncBuilder;
 pub use error::{Error, ErrorKind};
 pub use ir::{ArgAttributes, Func, FuncId, Module, Op, Region, ValueId};
 pub use literal::Literal;
 pub use location::{Location, LocationId};
 pub use ops::*;
 pub use types::{Dims, ElementType, TensorType, Type};
+pub use verify::{RegionType, Signature, infer_types, verify};

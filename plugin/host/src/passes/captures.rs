@@ -1,0 +1,127 @@
+//! Bodies of reductions, scatters and sorts use nothing from outside, so that the engine can compile each by itself.
+
+use oxcall::Error;
+use oxcall_hlo::{Module, Op, OpKind, Region, Type, ValueId};
+
+use super::ir::{Mapping, Rewrite, Rewriter, clone_op, free_values, is_pure, remap_operands, rewrite};
+
+/// A captured value that is computed from constants by at most so many ops is computed in the body.
+const CLONED_OPS: usize = 32;
+
+/// Copies captured constants into bodies, and makes other captured scalars operands.
+///
+/// # Errors
+/// UNIMPLEMENTED for captured values that cannot be operands.
+pub(crate) fn close_bodies(module: &mut Module) -> Result<(), Error> {
+    rewrite(module, |rewriter, mut op| {
+        if has_body(&op.kind) {
+            let mut regions = std::mem::take(&mut op.regions);
+            let mut captured = Vec::new();
+            for region in &mut regions {
+                captured.extend(clone_constants(rewriter, region));
+            }
+            op.regions = regions;
+            captured.dedup();
+            for value in captured {
+                lift(rewriter, &mut op, value)?;
+            }
+        }
+        Ok(Rewrite::Keep(op))
+    })?;
+    Ok(())
+}
+
+/// Whether the regions of an op are applied to elements.
+fn has_body(kind: &OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::Reduce { .. }
+            | OpKind::ReduceWindow { .. }
+            | OpKind::Scatter { .. }
+            | OpKind::SelectAndScatter { .. }
+            | OpKind::Sort { .. }
+    )
+}
+
+/// Copies what `region` uses from outside to its start, where that is computed from constants; the other values.
+fn clone_constants(rewriter: &mut Rewriter<'_>, region: &mut Region) -> Vec<ValueId> {
+    let mut copies = Vec::new();
+    let mut left = Vec::new();
+    let mut names = Mapping::default();
+    for value in free_values(region) {
+        let mut ops = Vec::new();
+        if constant_chain(rewriter, value, 0, &mut ops) {
+            for op in ops {
+                if names.get(op.results[0]) == op.results[0] {
+                    copies.push(clone_op(&op, rewriter.values(), &mut names));
+                }
+            }
+        } else {
+            left.push(value);
+        }
+    }
+    if !copies.is_empty() {
+        remap_operands(region, &|value| names.get(value));
+        copies.append(&mut region.ops);
+        region.ops = copies;
+    }
+    left
+}
+
+/// Whether `value` is computed from constants by few ops, which `ops` then holds in order.
+fn constant_chain(rewriter: &Rewriter<'_>, value: ValueId, depth: usize, ops: &mut Vec<Op>) -> bool {
+    if ops.iter().any(|op| op.results.contains(&value)) {
+        return true;
+    }
+    let Some(op) = rewriter.def(value) else { return false };
+    if depth == CLONED_OPS || ops.len() == CLONED_OPS || op.results.len() != 1 || !op.regions.is_empty() || !is_pure(op)
+    {
+        return false;
+    }
+    let op = op.clone();
+    let closed = op.operands.iter().all(|&operand| constant_chain(rewriter, operand, depth + 1, ops));
+    ops.push(op);
+    closed && ops.len() <= CLONED_OPS
+}
+
+/// Makes `value`, which the body of `op` captures, an operand: a tensor of which each element is `value`. Where the
+/// body combines elements, it combines two of these to the same.
+fn lift(rewriter: &mut Rewriter<'_>, op: &mut Op, value: ValueId) -> Result<(), Error> {
+    let element = match rewriter.ty(value) {
+        Type::Tensor(ty) if ty.rank() == 0 => ty.element,
+        ty => return Err(Error::unimplemented(format!("its body uses a value of type {ty} from outside"))),
+    };
+    let count = op.results.len();
+    let first = rewriter.tensor(op.operands[0]).clone();
+    let full = rewriter.broadcast(value, &[], &first);
+    let [left, right] = std::array::from_fn(|_| rewriter.value(rewriter.ty(value).clone()));
+    let body = &mut op.regions[0];
+    remap_operands(body, &|used| if used == value { left } else { used });
+    let result = match op.kind {
+        OpKind::Sort { .. } => {
+            op.operands.push(full);
+            body.params.extend([left, right]);
+            first.with_element(element)
+        }
+        OpKind::Reduce { .. } | OpKind::ReduceWindow { .. } | OpKind::Scatter { .. } => {
+            let ty = rewriter.tensor(op.results[0]).with_element(element);
+            let last = match op.kind {
+                OpKind::Scatter { .. } => {
+                    let updates = rewriter.tensor(op.operands[count + 1]).clone();
+                    rewriter.broadcast(value, &[], &updates)
+                }
+                _ => value,
+            };
+            op.operands.insert(count, full);
+            op.operands.push(last);
+            body.params.insert(count, left);
+            body.params.push(right);
+            body.results.push(left);
+            ty
+        }
+        _ => return Err(Error::unimplemented("its bodies use a value from outside that is no constant")),
+    };
+    let result = rewriter.value(result.into());
+    op.results.push(result);
+    Ok(())
+}

@@ -1,0 +1,10 @@
+//! What may be removed, shared or moved.
+
+use oxcall_hlo::{Op, OpKind};
+
+/// Whether the results depend on nothing but the operands, so that equal ops may be one. Custom calls count as impure:
+/// a handler may keep a state.
+pub(crate) fn is_pure(op: &Op) -> bool {
+    !matches!(op.kind, OpKind::CustomCall(_) | OpKind::Rng(_) | OpKind::Call(_) | OpKind::Composite { .. })
+        && op.regions.iter().flat_map(|region| &region.ops).all(is_pure)
+}

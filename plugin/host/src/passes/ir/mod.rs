@@ -1,0 +1,11 @@
+//! What passes share: rewriting in program order, copies of regions, uses of values.
+
+mod clone;
+mod effects;
+mod rewrite;
+mod walk;
+
+pub(crate) use clone::{Mapping, clone_op};
+pub(crate) use effects::is_pure;
+pub(crate) use rewrite::{Rewrite, Rewriter, rewrite};
+pub(crate) use walk::{count_ops, free_values, op_error, remap_operands, shift};

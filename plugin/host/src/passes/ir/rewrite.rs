@@ -1,0 +1,212 @@
+//! Rewriting a function op by op, in program order.
+
+use oxcall::Error;
+use oxcall_hlo::{Literal, Location, LocationId, Module, Op, OpKind, Region, TensorType, Type, ValueId};
+use smallvec::SmallVec;
+
+use super::op_error;
+
+/// Values that take the place of an op's results.
+pub(crate) type Values = SmallVec<[ValueId; 2]>;
+
+/// What becomes of an op.
+#[expect(clippy::large_enum_variant, reason = "it is made and taken apart at once, for each op")]
+pub(crate) enum Rewrite {
+    /// It stays, perhaps changed; its results keep their names.
+    Keep(Op),
+    /// It goes, and these values, of the same types, take the place of its results.
+    With(Values),
+}
+
+impl Rewrite {
+    /// One value takes the place of the only result.
+    pub(crate) fn one(value: ValueId) -> Rewrite {
+        Rewrite::With(SmallVec::from_slice(&[value]))
+    }
+}
+
+/// Where a value is defined: the nesting depth of its region, and the op's index there.
+#[derive(Clone, Copy)]
+struct Place {
+    depth: u32,
+    index: u32,
+}
+
+/// Makes new ops before the one being rewritten, and looks at those that come before.
+pub(crate) struct Rewriter<'f> {
+    values: &'f mut Vec<Type>,
+    locations: &'f [Location],
+    /// The name that each value has now.
+    renamed: Vec<ValueId>,
+    defs: Vec<Option<Place>>,
+    /// The ops of the regions that are open, the outermost first.
+    open: Vec<Vec<Op>>,
+    location: LocationId,
+    changed: bool,
+}
+
+/// Gives each op of the entry function to `visit`, those in its regions before itself, with operands that are already
+/// rewritten. Says whether anything was replaced.
+///
+/// # Errors
+/// Those of `visit`, with the op's name and place.
+pub(crate) fn rewrite(
+    module: &mut Module,
+    mut visit: impl FnMut(&mut Rewriter<'_>, Op) -> Result<Rewrite, Error>,
+) -> Result<bool, Error> {
+    let Module { funcs, locations, entry, .. } = module;
+    let func = &mut funcs[entry.0 as usize];
+    let mut rewriter = Rewriter {
+        renamed: (0..func.values.len() as u32).map(ValueId).collect(),
+        defs: vec![None; func.values.len()],
+        values: &mut func.values,
+        locations,
+        open: Vec::new(),
+        location: LocationId::UNKNOWN,
+        changed: false,
+    };
+    rewriter.region(&mut func.body, &mut visit)?;
+    Ok(rewriter.changed)
+}
+
+impl Rewriter<'_> {
+    fn region(
+        &mut self,
+        region: &mut Region,
+        visit: &mut impl FnMut(&mut Self, Op) -> Result<Rewrite, Error>,
+    ) -> Result<(), Error> {
+        self.open.push(Vec::with_capacity(region.ops.len()));
+        for mut op in std::mem::take(&mut region.ops) {
+            self.resolve(&mut op.operands);
+            for region in &mut op.regions {
+                self.region(region, visit)?;
+            }
+            self.location = op.location;
+            let results: Values = op.results.as_slice().into();
+            let name = op.kind.name();
+            match visit(self, op).map_err(|error| op_error(error, name, &self.locations[self.location.0 as usize]))? {
+                Rewrite::Keep(op) => self.push(op),
+                Rewrite::With(values) => {
+                    debug_assert_eq!(results.len(), values.len());
+                    for (old, new) in results.into_iter().zip(values) {
+                        debug_assert_eq!(self.ty(old), self.ty(new), "{name}");
+                        self.renamed[old.0 as usize] = new;
+                    }
+                    self.changed = true;
+                }
+            }
+        }
+        self.resolve(&mut region.results);
+        region.ops = self.open.pop().expect("pushed above");
+        Ok(())
+    }
+
+    fn resolve(&self, values: &mut [ValueId]) {
+        values.iter_mut().for_each(|value| *value = self.renamed[value.0 as usize]);
+    }
+
+    /// The type of `value`.
+    pub(crate) fn ty(&self, value: ValueId) -> &Type {
+        &self.values[value.0 as usize]
+    }
+
+    /// The type of `value`, which is a tensor.
+    pub(crate) fn tensor(&self, value: ValueId) -> &TensorType {
+        self.ty(value).tensor().expect("verified: the operand is a tensor")
+    }
+
+    /// The types of all values.
+    pub(crate) fn values(&mut self) -> &mut Vec<Type> {
+        self.values
+    }
+
+    /// The op that defines `value`; `None` for parameters.
+    pub(crate) fn def(&self, value: ValueId) -> Option<&Op> {
+        let Place { depth, index } = self.defs[value.0 as usize]?;
+        let op = self.open.get(depth as usize)?.get(index as usize)?;
+        op.results.contains(&value).then_some(op)
+    }
+
+    /// The constant that `value` is, if it is one.
+    pub(crate) fn literal(&self, value: ValueId) -> Option<&Literal> {
+        match &self.def(value)?.kind {
+            OpKind::Constant(literal) => Some(literal),
+            _ => None,
+        }
+    }
+
+    /// The location of the op being rewritten.
+    pub(crate) fn location(&self) -> LocationId {
+        self.location
+    }
+
+    /// `error` with the name and place of `op`, which is inside of the one being rewritten.
+    pub(crate) fn error_in(&self, error: Error, op: &Op) -> Error {
+        op_error(error, op.kind.name(), &self.locations[op.location.0 as usize])
+    }
+
+    /// A new value.
+    pub(crate) fn value(&mut self, ty: Type) -> ValueId {
+        let id = ValueId(u32::try_from(self.values.len()).expect("the growth of programs is limited"));
+        self.values.push(ty);
+        id
+    }
+
+    /// Puts `op` before the one being rewritten.
+    pub(crate) fn push(&mut self, op: Op) {
+        let depth = self.open.len() - 1;
+        let index = self.open[depth].len();
+        self.defs.resize(self.values.len(), None);
+        self.renamed.extend((self.renamed.len()..self.values.len()).map(|id| ValueId(id as u32)));
+        for result in &op.results {
+            self.defs[result.0 as usize] = Some(Place { depth: depth as u32, index: index as u32 });
+        }
+        self.open[depth].push(op);
+    }
+
+    /// Puts the ops of `region`, which has no parameters, before the op being rewritten: the values that it returns.
+    pub(crate) fn splice(&mut self, region: Region) -> Values {
+        debug_assert!(region.params.is_empty());
+        region.ops.into_iter().for_each(|op| self.push(op));
+        region.results.into()
+    }
+
+    /// Makes an op of one result, of type `ty`, at the location of the op being rewritten.
+    pub(crate) fn emit(&mut self, kind: OpKind, operands: &[ValueId], ty: TensorType) -> ValueId {
+        let result = self.value(ty.into());
+        let (operands, location) = (operands.to_vec(), self.location);
+        self.push(Op { kind, operands, results: vec![result], regions: Vec::new(), location });
+        result
+    }
+
+    /// Makes an op whose result has the type of its first operand.
+    pub(crate) fn emit_like(&mut self, kind: OpKind, operands: &[ValueId]) -> ValueId {
+        let ty = self.tensor(operands[0]).clone();
+        self.emit(kind, operands, ty)
+    }
+
+    /// Makes a constant.
+    pub(crate) fn constant(&mut self, literal: Literal) -> ValueId {
+        let ty = literal.ty().clone();
+        self.emit(OpKind::Constant(literal), &[], ty)
+    }
+
+    /// `value` with dimension `i` at `dims[i]` of shape `ty`; itself where that changes nothing.
+    pub(crate) fn broadcast(&mut self, value: ValueId, dims: &[usize], ty: &TensorType) -> ValueId {
+        let element = self.tensor(value).element;
+        if self.tensor(value).dims == ty.dims && dims.iter().copied().eq(0..ty.rank()) {
+            return value;
+        }
+        self.emit(OpKind::BroadcastInDim { dims: dims.to_vec() }, &[value], ty.with_element(element))
+    }
+
+    /// `value` with elements of another type; itself if it has them.
+    pub(crate) fn convert(&mut self, value: ValueId, element: oxcall_hlo::ElementType) -> ValueId {
+        let ty = self.tensor(value);
+        if ty.element == element {
+            return value;
+        }
+        let ty = ty.with_element(element);
+        self.emit(OpKind::Convert, &[value], ty)
+    }
+}

@@ -1,0 +1,124 @@
+use oxcall::Code;
+use oxcall_hlo::Literal;
+
+use super::*;
+use crate::passes::decompose::decompose;
+
+fn decomposed(f: FuncBuilder, results: impl AsRef<[ValueId]>) -> String {
+    let mut module = module(vec![f.finish(results)]);
+    decompose(&mut module).unwrap();
+    text(&module)
+}
+
+#[test]
+fn scalars_of_select_and_clamp_are_written_out() {
+    let mut f = FuncBuilder::new("main");
+    let (p, x, low) = (f.param(scalar(ElementType::Pred)), f.param(f32s(&[4])), f.param(f32s(&[])));
+    let y = f.op(OpKind::Clamp, [low, x, x]).unwrap();
+    let z = f.op(OpKind::Select, [p, x, y]).unwrap();
+    let s = f.op(OpKind::Select, [p, low, low]).unwrap();
+    let expected = "\
+(%0 %1 %2) : i1[] f32[4] f32[]
+%3 = broadcast_in_dim %2 : f32[4]
+%4 = clamp %3 %1 %1 : f32[4]
+%5 = broadcast_in_dim %0 : i1[4]
+%6 = select %5 %1 %4 : f32[4]
+%7 = select %0 %2 %2 : f32[]
+return %6 %7
+";
+    assert_eq!(decomposed(f, [z, s]), expected);
+}
+
+#[test]
+fn what_one_device_knows() {
+    let mut f = FuncBuilder::new("main");
+    let x = f.param(f32s(&[4, 7]));
+    let size = f.op(OpKind::GetDimensionSize { dim: 1 }, [x]).unwrap();
+    let replica = f.op(OpKind::ReplicaId, []).unwrap();
+    let partition = f.op(OpKind::PartitionId, []).unwrap();
+    let expected = "\
+(%0) : f32[4,7]
+%1 = constant [7, 0, 0, 0] : i32[]
+%2 = constant [0, 0, 0, 0] : ui32[]
+%3 = constant [0, 0, 0, 0] : ui32[]
+return %1 %2 %3
+";
+    assert_eq!(decomposed(f, [size, replica, partition]), expected);
+}
+
+#[test]
+fn maps_become_their_body_at_full_shape() {
+    let mut f = FuncBuilder::new("main");
+    let (x, c) = (f.param(f32s(&[2, 3])), f.param(f32s(&[])));
+    let body = f.region([f32s(&[]), f32s(&[])], |f, params| {
+        let one = f.constant(Literal::dense(f32s(&[]), 1f32.to_le_bytes()));
+        let sum = f.op(OpKind::Binary(BinaryOp::Add), [params[0], one])?;
+        let same = f.typed(OpKind::Reshape, [c], f32s(&[]))?;
+        let product = f.op(OpKind::Binary(BinaryOp::Multiply), [sum, same])?;
+        Ok(vec![f.op(
+            OpKind::Compare(oxcall_hlo::ComparisonDirection::Lt, oxcall_hlo::ComparisonType::NoType),
+            [product, params[1]],
+        )?])
+    });
+    let y = f.with_regions(OpKind::Map { dims: vec![0, 1] }, [x, x], [body.unwrap()]).unwrap();
+    let expected = "\
+(%0 %1) : f32[2,3] f32[]
+%2 = constant splat [0, 0, 128, 63] : f32[2,3]
+%3 = add %0 %2 : f32[2,3]
+%4 = broadcast_in_dim %1 : f32[2,3]
+%5 = multiply %3 %4 : f32[2,3]
+%6 = compare %5 %0 : i1[2,3]
+return %6
+";
+    assert_eq!(decomposed(f, y), expected);
+}
+
+#[test]
+fn maps_that_give_what_they_are_given() {
+    let mut f = FuncBuilder::new("main");
+    let (x, c) = (f.param(f32s(&[2])), f.param(f32s(&[])));
+    let first = f.region([f32s(&[])], |_, params| Ok(params.to_vec())).unwrap();
+    let outer = f.region([f32s(&[])], |_, _| Ok(vec![c])).unwrap();
+    let map = OpKind::Map { dims: vec![0] };
+    let y = f.with_regions(map.clone(), [x], [first]).unwrap()[0];
+    let z = f.with_regions(map, [x], [outer]).unwrap()[0];
+    let expected = "(%0 %1) : f32[2] f32[]\n%2 = broadcast_in_dim %1 : f32[2]\nreturn %0 %2\n";
+    assert_eq!(decomposed(f, [y, z]), expected);
+}
+
+#[test]
+fn maps_of_other_ops_are_refused() {
+    let mut f = FuncBuilder::new("main");
+    let x = f.param(f32s(&[2]));
+    let body = f.region([f32s(&[])], |f, params| {
+        let two = f.typed(OpKind::BroadcastInDim { dims: vec![] }, params, f32s(&[2]))?;
+        let zero = f32_constant(f, 0.0);
+        let add = combiner(f, BinaryOp::Add, ElementType::F32);
+        f.with_regions(OpKind::Reduce { dims: vec![0] }, [two, zero], [add])
+    });
+    let y = f.with_regions(OpKind::Map { dims: vec![0] }, [x], [body.unwrap()]).unwrap();
+    let error = decompose(&mut module(vec![f.finish(y)])).unwrap_err();
+    assert_eq!(error.code(), Code::Unimplemented);
+    assert!(error.message().starts_with("stablehlo.map: stablehlo.broadcast_in_dim: only element-wise"), "{error}");
+}
+
+#[test]
+fn batch_norms_keep_their_types() {
+    for element in [ElementType::F16, ElementType::F32, ElementType::F64] {
+        let mut f = FuncBuilder::new("main");
+        let x = f.param(TensorType::new(element, [2, 5, 3]));
+        let [scale, offset, mean, variance] = std::array::from_fn(|_| f.param(TensorType::new(element, [5])));
+        let (epsilon, feature) = (0.5, 1);
+        let kind = OpKind::BatchNormInference { epsilon, feature };
+        let y = f.op(kind, [x, scale, offset, mean, variance]).unwrap();
+        let kind = OpKind::BatchNormTraining { epsilon, feature };
+        let trained = f.with_regions(kind, [x, scale, offset], []).unwrap();
+        let kind = OpKind::BatchNormGrad { epsilon, feature };
+        let grads = f.with_regions(kind, [x, scale, mean, variance, y], []).unwrap();
+        let text = decomposed(f, [vec![y], trained, grads].concat());
+        assert!(!text.contains("batch_norm"));
+        assert_eq!(text.matches("reduce").count(), 4);
+        assert_eq!(text.contains("convert"), element == ElementType::F16, "{text}");
+        assert_eq!(text.contains("f32[2,5,3]"), element != ElementType::F64, "{text}");
+    }
+}
