@@ -4,9 +4,10 @@ Run by hand, in an environment with jax, where jaxlib has a newer release of Sta
 
     python plugin/hlo/tests/corpus.py
 
-For each program and each release of StableHLO that it can be written for, `bytecode/PROGRAM/RELEASE.mlirbc` is the
-artifact. `bytecode/PROGRAM/outline.txt` has the functions, ops, operands and types that jaxlib itself reads in it: the
-oracle of the tests; programs called `unsupported_...` have none, since the reader refuses them. The programs are the `.mlir` files of `bytecode/programs`, and the functions of JAX below.
+For each program and each release of StableHLO that it can be written for, `bytecode/corpus/PROGRAM/RELEASE.mlirbc` is
+the artifact. `outline.txt` beside it has the functions, ops, operands and types that jaxlib itself reads in it: the
+oracle of the tests; programs called `unsupported_...` have none, since the reader refuses them. The programs are the
+`.mlir` files of `bytecode/programs`, and the functions of JAX below.
 """
 
 import itertools
@@ -137,7 +138,7 @@ def serialize_as_jax(module, release):
 
 
 def write(name, serialize, releases):
-    directory = ROOT / name
+    directory = ROOT / "corpus" / name
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     expected = None

@@ -13,6 +13,9 @@ use crate::{Error, LocationId, Op, OpKind, Region, ValueId};
 /// How deep regions may nest.
 const MAX_DEPTH: usize = 64;
 
+/// Memory is reserved for so many ops of a region; for more when they are there, since regions nest.
+const MAX_RESERVED: usize = 64;
+
 /// What an op's header has, beside its name and location.
 mod has {
     pub(super) const ATTRIBUTES: u8 = 0x01;
@@ -220,7 +223,7 @@ impl<'r, 'c, 'a> BodyReader<'r, 'c, 'a> {
     fn block(&mut self, cursor: &mut Cursor<'a>, block: &Block, base: usize) -> Result<Region, Error> {
         let mut next = base;
         let params = self.define(&block.arguments, &mut next)?;
-        let mut region = Region { params, ops: Vec::with_capacity(block.ops.saturating_sub(1)), results: Vec::new() };
+        let mut region = Region { params, ops: Vec::with_capacity(block.ops.min(MAX_RESERVED)), results: Vec::new() };
         for index in 0..block.ops {
             let header = self.context.header(cursor)?;
             let (name, location) = (header.name, header.location);

@@ -1,5 +1,7 @@
 //! Constant tensors out of the bytes that bytecode holds.
 
+use std::sync::Arc;
+
 use crate::{ElementType, Literal, TensorType};
 
 /// The constant of type `ty` that `blob` holds: all elements, or the one of a splat.
@@ -31,17 +33,17 @@ pub(super) fn from_elements(ty: &TensorType, bytes: &[u8]) -> Literal {
 }
 
 /// The elements as literals hold them: booleans 0 or 1, narrow integers extended to their byte.
-fn normalised(element: ElementType, bytes: &[u8]) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
+fn normalised(element: ElementType, bytes: &[u8]) -> Arc<[u8]> {
     let unused = 8u32.saturating_sub(element.bits() as u32);
-    if element == ElementType::Pred {
-        bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
-    } else if unused > 0 && element.is_signed() {
-        bytes.iter_mut().for_each(|byte| *byte = ((*byte << unused) as i8 >> unused) as u8);
-    } else if unused > 0 {
-        bytes.iter_mut().for_each(|byte| *byte &= 0xff >> unused);
+    if unused == 0 {
+        bytes.into()
+    } else if element == ElementType::Pred {
+        bytes.iter().map(|&byte| u8::from(byte != 0)).collect()
+    } else if element.is_signed() {
+        bytes.iter().map(|byte| ((byte << unused) as i8 >> unused) as u8).collect()
+    } else {
+        bytes.iter().map(|byte| byte & (0xff >> unused)).collect()
     }
-    bytes
 }
 
 /// The elements of an integer constant; unsigned values have the bits of a `u64`.

@@ -17,13 +17,15 @@ pub(super) struct Locations<'a> {
     made: Vec<Location>,
     ids: Vec<Option<LocationId>>,
     names: HashMap<&'a [u8], Arc<str>>,
+    /// The bytes that may still be spent on locations, which share parts that are copied here.
+    budget: usize,
 }
 
 impl<'a> Locations<'a> {
     /// No locations but the unknown one.
     pub(super) fn new(tables: &Tables<'a>) -> Locations<'a> {
         let ids = vec![None; tables.attribute_count()];
-        Locations { made: vec![Location::Unknown], ids, names: HashMap::new() }
+        Locations { made: vec![Location::Unknown], ids, names: HashMap::new(), budget: tables.copies() }
     }
 
     /// The location that attribute `id` describes.
@@ -57,8 +59,9 @@ impl<'a> Locations<'a> {
     }
 
     fn convert(&mut self, tables: &Tables<'a>, id: AttrId, depth: usize) -> Result<Location, Error> {
-        // Locations share parts that are copied here: a program with too many of them loses some.
-        if depth > MAX_DEPTH || !tables.try_spend(size_of::<Location>()) {
+        // No program is refused for its locations: it loses those that are too deep, and some if there are too many.
+        self.budget = self.budget.saturating_sub(size_of::<Location>());
+        if depth > MAX_DEPTH || self.budget == 0 {
             return Ok(Location::Unknown);
         }
         let Node::Location(node) = tables.attribute(id)? else {

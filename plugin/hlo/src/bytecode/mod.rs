@@ -31,8 +31,8 @@ use tables::Tables;
 
 use crate::{Error, Module};
 
-/// The bytes that copies may take for each byte of the input, and for any input.
-const COPIES_PER_BYTE: usize = 128;
+/// The bytes that copies of attributes and types, or of locations, may take for each byte of the input, and for any.
+const COPIES_PER_BYTE: usize = 64;
 const COPIES: usize = 1 << 20;
 
 /// Whether `bytes` start like MLIR bytecode.
@@ -50,7 +50,7 @@ pub fn is_bytecode(bytes: &[u8]) -> bool {
 /// names the op and its source location where there is one.
 pub fn read_bytecode(bytes: &[u8]) -> Result<Module, Error> {
     let container = Container::read(bytes)?;
-    let budget = bytes.len().saturating_mul(COPIES_PER_BYTE).saturating_add(COPIES);
-    let (tables, ir) = Tables::new(container, budget)?;
+    let copies = bytes.len().saturating_mul(COPIES_PER_BYTE).saturating_add(COPIES);
+    let (tables, ir) = Tables::new(container, copies)?;
     module::read(&tables, ir)
 }

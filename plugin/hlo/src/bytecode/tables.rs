@@ -49,20 +49,21 @@ pub(super) struct Tables<'a> {
     pub(super) properties: Vec<Cursor<'a>>,
     attributes: Vec<Slot<'a, Node<'a>>>,
     types: Vec<Slot<'a, TypeNode>>,
+    copies: usize,
     /// The bytes that may still be spent on copies of what the input holds once.
     budget: Cell<usize>,
 }
 
 impl<'a> Tables<'a> {
-    /// The tables of a container, and its ops. `budget` bytes may be spent on copies.
-    pub(super) fn new(container: Container<'a>, budget: usize) -> Result<(Tables<'a>, Cursor<'a>), Error> {
+    /// The tables of a container, and its ops. `copies` bytes may be spent on copies of one kind.
+    pub(super) fn new(container: Container<'a>, copies: usize) -> Result<(Tables<'a>, Cursor<'a>), Error> {
         let Container { version, strings, dialects, op_names, properties, mut entries, mut offsets, ir } = container;
         let attribute_count = offsets.count()?;
         let type_count = offsets.count()?;
         let attributes = read_slots(&mut offsets, &mut entries, &dialects, attribute_count)?;
         let types = read_slots(&mut offsets, &mut entries, &dialects, type_count)?;
-        let budget = Cell::new(budget);
-        Ok((Tables { version, strings, op_names, properties, attributes, types, budget }, ir))
+        let budget = Cell::new(copies);
+        Ok((Tables { version, strings, op_names, properties, attributes, types, copies, budget }, ir))
     }
 
     /// The number of attributes.
@@ -127,16 +128,15 @@ impl<'a> Tables<'a> {
         Ok(self.strings[cursor.index(self.strings.len(), "string")?])
     }
 
-    /// Whether `bytes` could be taken from the budget of copies.
-    pub(super) fn try_spend(&self, bytes: usize) -> bool {
-        let rest = self.budget.get().checked_sub(bytes);
-        self.budget.set(rest.unwrap_or_default());
-        rest.is_some()
+    /// The bytes that copies of one kind may take: attributes and types, or locations.
+    pub(super) fn copies(&self) -> usize {
+        self.copies
     }
 
-    /// Takes `bytes` from the budget of copies.
+    /// Takes `bytes` from what copies of attributes and types may take.
     pub(super) fn spend(&self, bytes: usize) -> Result<(), Error> {
-        if self.try_spend(bytes) {
+        if let Some(rest) = self.budget.get().checked_sub(bytes) {
+            self.budget.set(rest);
             return Ok(());
         }
         Err(Error::new(

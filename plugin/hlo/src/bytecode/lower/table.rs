@@ -203,7 +203,10 @@ pub(super) fn why_unsupported(name: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{OPS, find};
+    use std::{fs, path::Path};
+
+    use super::{OPS, WITH_ACCURACY, find};
+    use crate::{BinaryOp, UnaryOp};
 
     #[test]
     fn the_table_is_sorted() {
@@ -212,5 +215,28 @@ mod tests {
             assert!(spec.attributes.is_sorted_by(|left, right| left < right), "{name}");
         }
         assert!(find("sort_v1").is_some() && find("sort_v9").is_none());
+    }
+
+    /// Properties have to be as many as the table says, so that a corpus with every op proves the table.
+    #[test]
+    fn the_corpus_has_every_op() {
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bytecode/corpus");
+        let mut bytes = Vec::new();
+        for program in fs::read_dir(corpus).unwrap() {
+            for file in fs::read_dir(program.unwrap().path()).unwrap() {
+                bytes.push(fs::read(file.unwrap().path()).unwrap());
+            }
+        }
+        let has = |name: &str| {
+            let name = format!("\0{name}\0").into_bytes();
+            bytes.iter().any(|bytes| bytes.windows(name.len()).any(|window| window == name))
+        };
+        let versioned = |name: &str, version: u32| Some(format!("{}_v{version}", name.strip_prefix("stablehlo.")?));
+        let unary = UnaryOp::ALL.iter().filter_map(|op| versioned(op.name(), 1));
+        let accurate = WITH_ACCURACY.iter().filter_map(|op| versioned(op.name(), 2));
+        let binary = BinaryOp::ALL.iter().filter_map(|op| versioned(op.name(), 1));
+        let others = OPS.iter().map(|(name, _)| (*name).to_owned());
+        let missing: Vec<_> = unary.chain(accurate).chain(binary).chain(others).filter(|name| !has(name)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
     }
 }
