@@ -1,4 +1,5 @@
-//! `cargo xtask bindgen`: ffi-sys from the headers inside published jaxlib wheels.
+//! `cargo xtask bindgen`: ffi-sys from the headers inside published wheels: jaxlib's (XLA FFI) and tensorflow-cpu's
+//! (PJRT).
 //!
 //! Two runs of this program: the first fetches the headers and libclang, and starts the second, which has bindgen
 //! compiled in (its feature `bindgen`) and generates.
@@ -14,6 +15,12 @@ use crate::workspace;
 
 /// Set on the second run: the folder that holds what [`fetch`] found.
 const INPUTS: &str = "OXCALL_BINDGEN_INPUTS";
+
+/// The file that holds the include folder of the PJRT headers; those of the XLA FFI are in files named by the version.
+const PJRT: &str = "pjrt";
+
+/// The layouts of PJRT structs in a newer version.
+const LAYOUTS: &str = "layouts";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let check = match args {
@@ -42,6 +49,10 @@ fn fetch() -> Result<PathBuf> {
     for jaxlib in pins::HEADERS {
         workspace::write(&inputs.join(jaxlib), &python::headers(&venv, jaxlib)?.to_string_lossy())?;
     }
+    let pjrt = python::package_headers(&venv, &python::TENSORFLOW, pins::PJRT_HEADERS)?;
+    workspace::write(&inputs.join(PJRT), &pjrt.to_string_lossy())?;
+    let layouts = python::tool_venv("pypjrt", pins::PYPJRT)?.eval(include_str!("bindgen/layouts.py"))?;
+    workspace::write(&inputs.join(LAYOUTS), &(layouts + "\n"))?;
     let libclang = venv.eval("import clang; print(clang.__path__[0] + '/native')")?;
     workspace::write(&inputs.join("libclang"), &libclang)?;
     // libclang's wheel holds no `stddef.h`; the C compiler that links Rust programs has one.

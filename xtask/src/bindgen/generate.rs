@@ -10,31 +10,66 @@ use crate::{progress, workspace};
 
 /// One generated file.
 struct Bindings {
-    /// The jaxlib whose header it comes from.
-    jaxlib: &'static str,
+    /// The package that has the headers.
+    origin: &'static str,
+    version: &'static str,
+    /// The file that holds the include folder.
+    include: &'static str,
+    headers: &'static [&'static str],
     file: &'static str,
     /// Types to generate, and types that the including module imports instead.
     types: &'static str,
     imported: Option<&'static str>,
 }
 
-const BINDINGS: [Bindings; 3] = [
-    Bindings { jaxlib: pins::HEADERS[0], file: "ffi-sys/src/xla_ffi.rs", types: "XLA_FFI_.*", imported: None },
+const XLA_FFI: Bindings = Bindings {
+    origin: "jaxlib",
+    version: pins::HEADERS[0],
+    include: pins::HEADERS[0],
+    headers: &["xla/ffi/api/c_api.h"],
+    file: "ffi-sys/src/xla_ffi.rs",
+    types: "XLA_FFI_.*",
+    imported: None,
+};
+
+const BINDINGS: [Bindings; 4] = [
+    XLA_FFI,
     Bindings {
-        jaxlib: pins::HEADERS[1],
+        version: pins::HEADERS[1],
+        include: pins::HEADERS[1],
         file: "ffi-sys/src/xla_ffi_v0_2.rs",
         types: "XLA_FFI_State_Set_Args",
         imported: Some(IMPORTED),
+        ..XLA_FFI
     },
     Bindings {
-        jaxlib: pins::HEADERS[2],
+        version: pins::HEADERS[2],
+        include: pins::HEADERS[2],
         file: "ffi-sys/src/xla_ffi_v0_1.rs",
         types: "XLA_FFI_State_(Set|Get)_Args",
         imported: Some(IMPORTED),
+        ..XLA_FFI
+    },
+    Bindings {
+        origin: "tensorflow-cpu",
+        version: pins::PJRT_HEADERS,
+        include: super::PJRT,
+        headers: &[
+            "xla/pjrt/c/pjrt_c_api.h",
+            "xla/pjrt/c/pjrt_c_api_ffi_extension.h",
+            "xla/pjrt/c/pjrt_c_api_layouts_extension.h",
+            "xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h",
+        ],
+        file: "ffi-sys/src/pjrt.rs",
+        types: "PJRT_.*",
+        imported: None,
     },
 ];
 
 const IMPORTED: &str = "XLA_FFI_(Extension_Base|Extension_Type|ExecutionContext|TypeId)";
+
+/// What a test compares the bindings of PJRT with.
+const LAYOUTS: &str = "ffi-sys/tests/pjrt_0_114.txt";
 
 /// The notice that the generated files are under, beside them.
 const NOTICE: &str = "ffi-sys/NOTICE";
@@ -44,16 +79,18 @@ const RUST_MINOR: u64 = 85;
 
 /// Generates every file and writes it, or compares it with the committed one.
 pub(super) fn generate(inputs: &Path, check: bool) -> Result<()> {
-    let mut differing = Vec::new();
+    let mut files = vec![(LAYOUTS, workspace::read(&inputs.join(super::LAYOUTS))?)];
     for bindings in &BINDINGS {
-        let text = progress::step(&format!("{} from jaxlib {}", bindings.file, bindings.jaxlib), || {
-            format(&source(bindings, inputs)?)
-        })?;
-        let path = workspace::root().join(bindings.file);
+        let what = format!("{} from {} {}", bindings.file, bindings.origin, bindings.version);
+        files.push((bindings.file, progress::step(&what, || format(&source(bindings, inputs)?))?));
+    }
+    let mut differing = Vec::new();
+    for (file, text) in files {
+        let path = workspace::root().join(file);
         if std::fs::read_to_string(&path).is_ok_and(|committed| committed == text) {
             continue;
         }
-        differing.push(bindings.file);
+        differing.push(file);
         if !check {
             workspace::write(&path, &text)?;
         }
@@ -73,10 +110,9 @@ pub(super) fn generate(inputs: &Path, check: bool) -> Result<()> {
 }
 
 fn source(bindings: &Bindings, inputs: &Path) -> Result<String> {
-    let include = workspace::read(&inputs.join(bindings.jaxlib))?;
-    let header = Path::new(&include).join("xla/ffi/api/c_api.h");
+    let include = workspace::read(&inputs.join(bindings.include))?;
     let mut builder = Builder::default()
-        .header(header.to_string_lossy())
+        .headers(bindings.headers.iter().map(|header| Path::new(&include).join(header).to_string_lossy().into_owned()))
         .clang_args(["-isystem", &workspace::read(&inputs.join("builtin"))?])
         .clang_arg(format!("-I{include}"))
         .allowlist_type(bindings.types)
@@ -95,9 +131,9 @@ fn source(bindings: &Bindings, inputs: &Path) -> Result<String> {
     builder = match bindings.imported {
         // The old headers are C++ only: they name structs without the `struct` keyword.
         Some(imported) => builder.blocklist_type(imported).clang_args(["-x", "c++"]),
-        None => builder.allowlist_var("XLA_FFI_.*"),
+        None => builder.allowlist_var(bindings.types),
     };
-    Ok(builder.generate().context(header.display())?.to_string())
+    Ok(builder.generate().context(bindings.file)?.to_string())
 }
 
 /// rustfmt under the workspace's settings, so that `cargo fmt --check` agrees with this command.

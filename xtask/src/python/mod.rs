@@ -7,7 +7,7 @@ pub(crate) mod pins;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-pub(crate) use headers::headers;
+pub(crate) use headers::{TENSORFLOW, headers, package_headers};
 use interpreter::chosen;
 pub(crate) use interpreter::{Interpreter, find};
 

@@ -72,6 +72,12 @@ pub(crate) const LIBCLANG: &str = "libclang==18.1.1";
 /// The jaxlib whose header `ffi-sys` is generated from, and the older ones for structs whose layout changed since.
 pub(crate) const HEADERS: [&str; 3] = ["0.12.0.1", "0.8.3", "0.4.38"];
 
+/// The tensorflow-cpu whose PJRT headers (API 0.90) `ffi-sys` is generated from.
+pub(crate) const PJRT_HEADERS: &str = "2.21.0";
+
+/// Knows the layouts of PJRT 0.114, which no published header has; also an independent client of PJRT plugins.
+pub(crate) const PYPJRT: &str = "pypjrt==0.1.1";
+
 /// The jaxlibs that the C++ peers are compiled for: one for each layout of the argument structs.
 pub(crate) const PEERS: [&str; 4] = ["0.4.38", "0.8.3", "0.10.2", "0.12.0.1"];
 

@@ -1,0 +1,16 @@
+"""Prints the layout of each PJRT struct that ffi-sys may have: name, size, field@offset. Unnamed unions are left out."""
+
+import ctypes
+import re
+
+from pypjrt._abi import pjrt_0_114 as abi
+
+# Extensions that ffi-sys has nothing of.
+OTHERS = r"AbiVersion|Callback|Collectives|DeviceEvent|Megascale|MultiSlice|RawBuffer|Tpu|Triton|Xla_?Transform"
+
+for name, struct in sorted(vars(abi).items()):
+    if name.startswith("PJRT_") and isinstance(struct, type) and issubclass(struct, ctypes.Structure):
+        fields = [field for field, *_ in getattr(struct, "_fields_", []) if not field.startswith("_")]
+        if fields and not re.search(OTHERS, name):
+            offsets = [f"{field}@{getattr(struct, field).offset}" for field in fields]
+            print(name, ctypes.sizeof(struct), *offsets)
