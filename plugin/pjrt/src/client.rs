@@ -60,11 +60,6 @@ pub trait Client: Send + Sync + 'static {
         Ok(DeviceAssignment { replicas, partitions, devices: ids.collect() })
     }
 
-    /// The layout of tensors that nothing is said about.
-    fn default_layout(&self, _element_type: ElementType, dims: &[i64]) -> Layout {
-        Layout::row_major(dims.len())
-    }
-
     /// A buffer with the contents of host memory.
     ///
     /// The source is valid during the call, or longer if it can be [kept](HostSource::keep). `layout` is the one that the

@@ -14,8 +14,6 @@
 //! | compile | [`Program`], [`CompileOptions`] |
 //! | run | [`Launch`], [`Argument`], [`Execution`] |
 
-#![allow(dead_code, reason = "the server that uses it follows")]
-
 mod analysis;
 mod buffer;
 mod client;
@@ -27,6 +25,7 @@ mod layout;
 mod options;
 mod platform;
 mod proto;
+mod server;
 mod topology;
 mod value;
 
@@ -40,7 +39,10 @@ pub use host_memory::{HostDestination, HostSource};
 pub use layout::Layout;
 pub use options::{CompileOptions, DeviceAssignment};
 pub use platform::Platform;
+pub use server::api;
 pub use topology::{DeviceDescription, DeviceId, MemoryDescription, MemoryId, Topology};
 pub use value::{Attributes, Value};
 
 pub use oxcall::{Code, Error, Result};
+#[doc(hidden)]
+pub use xla_ffi_sys::pjrt::PJRT_Api;

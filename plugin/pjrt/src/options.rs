@@ -2,7 +2,7 @@
 
 use crate::{
     Attributes, DeviceId, Error, Result, Value,
-    proto::{Field, Reader},
+    proto::{Field, Reader, Writer},
 };
 
 /// Which device runs which part of a program.
@@ -26,6 +26,21 @@ impl DeviceAssignment {
     pub fn logical_ids(&self, device: DeviceId) -> Option<(usize, usize)> {
         let index = self.devices.iter().position(|&known| known == device)?;
         Some((index / self.partitions, index % self.partitions))
+    }
+
+    /// The serialized `DeviceAssignmentProto`.
+    pub(crate) fn serialize(&self) -> Vec<u8> {
+        let mut proto = Writer::default();
+        proto.int(1, self.replicas as i64);
+        proto.int(2, self.partitions as i64);
+        for partition in 0..self.partitions {
+            proto.message(3, |column| {
+                for device in self.devices.iter().skip(partition).step_by(self.partitions) {
+                    column.int(1, i64::from(device.0));
+                }
+            });
+        }
+        proto.finish()
     }
 }
 
@@ -186,7 +201,6 @@ fn read_override(mut fields: Reader<'_>) -> Result<(String, Value)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proto::Writer;
 
     fn options(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -224,6 +238,7 @@ mod tests {
         assert_eq!((assignment.replicas, assignment.partitions), (2, 3));
         assert_eq!(assignment.devices, [0, 1, 2, 3, 4, 5].map(DeviceId));
         assert_eq!(assignment.logical_ids(DeviceId(4)), Some((1, 1)));
+        assert_eq!(read_assignment(Reader::new(&assignment.serialize())).unwrap(), assignment);
         assert_eq!((parsed.replicas, parsed.partitions, parsed.device_ordinal), (2, 3, None));
         assert!(parsed.use_spmd_partitioning && parsed.use_shardy_partitioner && !parsed.tupled_parameters);
         assert_eq!(parsed.propagate_sharding_to_outputs, [true, false]);

@@ -1,6 +1,6 @@
 //! What a platform is.
 
-use crate::{Attributes, Client, Error, Result, Topology, Value};
+use crate::{Attributes, Client, ElementType, Error, Layout, Result, Topology, Value};
 
 /// A kind of device: the root of what a vendor implements. It has no value; [`Platform::create_client`] makes one.
 pub trait Platform: 'static {
@@ -32,6 +32,11 @@ pub trait Platform: 'static {
     /// # Errors
     /// For unknown or wrong options, and if the devices cannot be used.
     fn create_client(options: &[(String, Value)]) -> Result<Self::Client>;
+
+    /// The layout of tensors that nothing is said about.
+    fn default_layout(_element_type: ElementType, dims: &[i64]) -> Layout {
+        Layout::row_major(dims.len())
+    }
 
     /// The devices that a client would have, without making one: for compilation ahead of time.
     ///

@@ -1,0 +1,121 @@
+//! A buffer with what the server knows of it: whether it is deleted, and who holds it from outside.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use xla_ffi_sys::pjrt::PJRT_Buffer;
+
+use super::{client_object::ClientObject, layouts::LayoutArrays, raw::Object};
+use crate::{Buffer, Client, ElementType, Error, Event, Layout, Platform, Result};
+
+/// The buffers of a platform.
+pub(super) type BufferOf<P> = <<P as Platform>::Client as Client>::Buffer;
+
+/// What a `PJRT_Buffer` points to. Everything but the contents can still be asked for after deletion.
+pub(super) struct BufferObject<P: Platform> {
+    pub(super) owner: Arc<ClientObject<P>>,
+    pub(super) element_type: ElementType,
+    pub(super) dims: Box<[i64]>,
+    pub(super) layout: Layout,
+    /// Places in the client's lists.
+    pub(super) device: usize,
+    pub(super) memory: usize,
+    pub(super) is_on_cpu: bool,
+    pub(super) ready: Event,
+    pub(super) layout_arrays: OnceLock<Box<LayoutArrays>>,
+    cell: Mutex<Cell<BufferOf<P>>>,
+}
+
+// SAFETY: pointers to buffers are made of `BufferObject` only.
+unsafe impl<P: Platform> Object for BufferObject<P> {
+    type Raw = PJRT_Buffer;
+}
+
+/// The part of a buffer that changes.
+pub(super) struct Cell<B> {
+    /// `None` after deletion or donation.
+    buffer: Option<Arc<B>>,
+    external_references: usize,
+    /// Keeps the memory for as long as there are external references, also after deletion.
+    held: Option<Arc<B>>,
+}
+
+impl<B> Cell<B> {
+    /// The buffer, if it is not deleted.
+    pub(super) fn get(&self) -> Option<&Arc<B>> {
+        self.buffer.as_ref()
+    }
+
+    /// Whether the memory may be given away.
+    pub(super) fn check_donation(&self) -> Result<()> {
+        if self.buffer.is_none() {
+            return Err(Error::invalid_argument("Donation requested for invalid buffer"));
+        }
+        if self.external_references > 0 {
+            return Err(Error::invalid_argument("Donation requested for buffer with external reference"));
+        }
+        Ok(())
+    }
+
+    /// The buffer, which is deleted from now on.
+    pub(super) fn take(&mut self) -> Option<Arc<B>> {
+        self.buffer.take()
+    }
+
+    /// One more user outside.
+    pub(super) fn increase(&mut self) -> Result<()> {
+        let buffer = self.buffer.as_ref().or(self.held.as_ref());
+        let deleted = || Error::invalid_argument("AcquireExternalReference() called on deleted or donated buffer");
+        self.held = Some(buffer.ok_or_else(deleted)?.clone());
+        self.external_references += 1;
+        Ok(())
+    }
+
+    /// One user outside less; gives what is to be dropped without the lock.
+    pub(super) fn decrease(&mut self) -> Result<Option<Arc<B>>> {
+        let none =
+            || Error::invalid_argument("Attempting to decrease reference on a buffer with zero reference count.");
+        self.external_references = self.external_references.checked_sub(1).ok_or_else(none)?;
+        Ok(if self.external_references == 0 { self.held.take() } else { None })
+    }
+}
+
+impl<P: Platform> BufferObject<P> {
+    pub(super) fn new(owner: &Arc<ClientObject<P>>, buffer: BufferOf<P>) -> Result<BufferObject<P>> {
+        let device = owner.device(buffer.device())?.index;
+        let memory = buffer.memory();
+        let memory = owner.memories.iter().position(|known| known.description.id == memory);
+        let memory = memory.ok_or_else(|| Error::internal("a buffer lies in a memory that is not in the topology"))?;
+        Ok(BufferObject {
+            owner: owner.clone(),
+            element_type: buffer.element_type(),
+            dims: buffer.dims().into(),
+            layout: buffer.layout(),
+            device,
+            memory,
+            is_on_cpu: buffer.is_on_cpu(),
+            ready: buffer.ready_event(),
+            layout_arrays: OnceLock::new(),
+            cell: Mutex::new(Cell { buffer: Some(Arc::new(buffer)), external_references: 0, held: None }),
+        })
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Cell<BufferOf<P>>> {
+        self.cell.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The buffer for an operation that XLA calls `what`.
+    pub(super) fn get(&self, what: &str) -> Result<Arc<BufferOf<P>>> {
+        let deleted = || Error::invalid_argument(format!("{what} called on deleted or donated buffer"));
+        self.lock().get().cloned().ok_or_else(deleted)
+    }
+
+    pub(super) fn is_deleted(&self) -> bool {
+        self.lock().get().is_none()
+    }
+
+    pub(super) fn delete(&self) {
+        // The memory is freed without the lock.
+        let buffer = self.lock().take();
+        drop(buffer);
+    }
+}

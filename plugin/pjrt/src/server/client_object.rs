@@ -1,0 +1,156 @@
+//! A client with its devices and memories: what lives as long as anything that was made with it.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock, Weak},
+};
+
+use xla_ffi_sys::{
+    pjrt::{PJRT_Client, PJRT_Device, PJRT_Memory},
+    pjrt_later::PJRT_Memory_FunctionTable,
+};
+
+use super::{
+    memory,
+    raw::{Object, Pointers},
+    topology::TopologyObject,
+};
+use crate::{Client, DeviceDescription, DeviceId, Error, MemoryDescription, MemoryId, Platform, Result};
+
+/// What a `PJRT_Client` points to.
+pub(super) struct ClientHandle<P: Platform>(pub(super) Arc<ClientObject<P>>);
+
+// SAFETY: pointers to clients are made of `ClientHandle` only.
+unsafe impl<P: Platform> Object for ClientHandle<P> {
+    type Raw = PJRT_Client;
+}
+
+/// A client, shared by all that was made with it.
+pub(super) struct ClientObject<P: Platform> {
+    pub(super) client: P::Client,
+    pub(super) topology: TopologyObject,
+    pub(super) devices: Box<[DeviceObject<P>]>,
+    pub(super) memories: Box<[MemoryObject<P>]>,
+    pub(super) device_pointers: Pointers<PJRT_Device>,
+    pub(super) addressable_devices: Pointers<PJRT_Device>,
+    pub(super) addressable_memories: Pointers<PJRT_Memory>,
+}
+
+/// A device of a client.
+pub(super) struct DeviceObject<P: Platform> {
+    owner: Weak<ClientObject<P>>,
+    pub(super) index: usize,
+    pub(super) id: DeviceId,
+    pub(super) addressable: bool,
+    pub(super) local_hardware_id: i32,
+    /// The places of its memories in the client's list.
+    pub(super) memories: Vec<usize>,
+    pub(super) default_memory: usize,
+    pub(super) memory_pointers: OnceLock<Pointers<PJRT_Memory>>,
+}
+
+// SAFETY: devices lie in a `ClientObject` only.
+unsafe impl<P: Platform> Object for DeviceObject<P> {
+    type Raw = PJRT_Device;
+}
+
+/// A memory of a client. Its first word is a function table, which newer versions of the API require.
+#[repr(C)]
+pub(super) struct MemoryObject<P: Platform> {
+    vtable: &'static PJRT_Memory_FunctionTable,
+    owner: Weak<ClientObject<P>>,
+    pub(super) description: MemoryDescription,
+    /// The devices that can use it.
+    pub(super) devices: Pointers<PJRT_Device>,
+    /// The place of the first of them in the client's list.
+    pub(super) first_device: usize,
+    pub(super) user_data: Mutex<HashMap<usize, memory::UserDatum>>,
+}
+
+// SAFETY: memories lie in a `ClientObject` only.
+unsafe impl<P: Platform> Object for MemoryObject<P> {
+    type Raw = PJRT_Memory;
+}
+
+fn gone() -> Error {
+    Error::failed_precondition("the client was destroyed")
+}
+
+impl<P: Platform> DeviceObject<P> {
+    pub(super) fn owner(&self) -> Result<Arc<ClientObject<P>>> {
+        self.owner.upgrade().ok_or_else(gone)
+    }
+}
+
+impl<P: Platform> MemoryObject<P> {
+    pub(super) fn owner(&self) -> Result<Arc<ClientObject<P>>> {
+        self.owner.upgrade().ok_or_else(gone)
+    }
+}
+
+impl<P: Platform> ClientObject<P> {
+    /// A client whose description makes sense.
+    pub(super) fn new(client: P::Client) -> Result<Arc<ClientObject<P>>> {
+        let described = client.topology().clone();
+        let place = |id: MemoryId| described.memories.iter().position(|memory| memory.id == id);
+        let places = |device: &DeviceDescription| {
+            let known: Option<Vec<usize>> = device.memories.iter().map(|&id| place(id)).collect();
+            let default = place(device.default_memory);
+            let broken = || Error::internal(format!("{}: a memory is not in the topology", device.name));
+            known.zip(default).ok_or_else(broken)
+        };
+        let memories = described.devices.iter().map(places).collect::<Result<Vec<_>>>()?;
+        Ok(Arc::new_cyclic(|owner| {
+            let of_device = |(index, (device, (memories, default_memory)))| {
+                let device: &DeviceDescription = device;
+                DeviceObject {
+                    owner: owner.clone(),
+                    index,
+                    id: device.id,
+                    addressable: device.addressable,
+                    local_hardware_id: device.local_hardware_id,
+                    memories,
+                    default_memory,
+                    memory_pointers: OnceLock::new(),
+                }
+            };
+            let devices: Box<[DeviceObject<P>]> =
+                described.devices.iter().zip(memories).enumerate().map(of_device).collect();
+            let of_memory = |(place, memory): (usize, &MemoryDescription)| {
+                let users = || devices.iter().filter(|device| device.memories.contains(&place));
+                MemoryObject {
+                    vtable: memory::vtable::<P>(),
+                    owner: owner.clone(),
+                    description: memory.clone(),
+                    devices: users().map(Object::as_raw).collect(),
+                    first_device: users().next().map_or(0, |device| device.index),
+                    user_data: Mutex::default(),
+                }
+            };
+            let memories: Box<[MemoryObject<P>]> = described.memories.iter().enumerate().map(of_memory).collect();
+            for device in &devices {
+                let pointers = device.memories.iter().map(|&place| memories[place].as_raw()).collect();
+                let _ = device.memory_pointers.set(pointers);
+            }
+            let addressable =
+                |place: usize| devices.iter().any(|each| each.addressable && each.memories.contains(&place));
+            ClientObject {
+                device_pointers: devices.iter().map(Object::as_raw).collect(),
+                addressable_devices: devices.iter().filter(|each| each.addressable).map(Object::as_raw).collect(),
+                addressable_memories: (0..memories.len())
+                    .filter(|&place| addressable(place))
+                    .map(|place| memories[place].as_raw())
+                    .collect(),
+                client,
+                devices,
+                memories,
+                topology: TopologyObject::new(described),
+            }
+        }))
+    }
+
+    pub(super) fn device(&self, id: DeviceId) -> Result<&DeviceObject<P>> {
+        let missing = || Error::invalid_argument(format!("No matching device found for device_id {}", id.0));
+        self.devices.iter().find(|device| device.id == id).ok_or_else(missing)
+    }
+}

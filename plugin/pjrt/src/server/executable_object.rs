@@ -1,0 +1,137 @@
+//! A compiled program, with all that callers may point to.
+
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, Ordering},
+};
+
+use xla_ffi_sys::{
+    pjrt::{PJRT_Buffer_Type, PJRT_Device, PJRT_Executable, PJRT_LoadedExecutable},
+    pjrt_later::PJRT_LogicalDeviceIds,
+};
+
+use super::{
+    client_object::ClientObject,
+    layouts::Layouts,
+    named_values::NamedValues,
+    raw::{Object, Pointers, Texts},
+};
+use crate::{Client, CompileOptions, Error, Executable, Platform, Result, TensorSpec};
+
+/// The programs of a platform.
+pub(super) type ExecutableOf<P> = <<P as Platform>::Client as Client>::Executable;
+
+/// A program, shared by its handles.
+pub(super) struct ExecutableObject<P: Platform> {
+    pub(super) owner: Arc<ClientObject<P>>,
+    pub(super) executable: ExecutableOf<P>,
+    /// The serialized `CompileOptionsProto`.
+    pub(super) options: Vec<u8>,
+    pub(super) output_types: Vec<PJRT_Buffer_Type>,
+    /// The dimensions of all results one after the other.
+    pub(super) output_dims: Vec<i64>,
+    pub(super) output_ranks: Vec<usize>,
+    pub(super) output_kinds: Texts,
+    pub(super) parameter_kinds: Texts,
+    pub(super) output_layouts: Layouts,
+    pub(super) parameter_layouts: Layouts,
+    pub(super) program: OnceLock<(String, Vec<u8>)>,
+    pub(super) fingerprint: OnceLock<Vec<u8>>,
+    pub(super) cost_analysis: OnceLock<NamedValues>,
+}
+
+/// What a `PJRT_Executable` points to.
+pub(super) struct ExecutableHandle<P: Platform>(pub(super) Arc<ExecutableObject<P>>);
+
+// SAFETY: pointers to executables are made of `ExecutableHandle` only.
+unsafe impl<P: Platform> Object for ExecutableHandle<P> {
+    type Raw = PJRT_Executable;
+}
+
+/// What a `PJRT_LoadedExecutable` points to.
+pub(super) struct LoadedObject<P: Platform> {
+    pub(super) shared: Arc<ExecutableObject<P>>,
+    deleted: AtomicBool,
+    /// The addressable devices, as places in the client's list, in the order of the assignment.
+    pub(super) devices: Vec<usize>,
+    pub(super) device_pointers: Pointers<PJRT_Device>,
+    pub(super) logical_ids: Vec<PJRT_LogicalDeviceIds>,
+}
+
+// SAFETY: pointers to loaded executables are made of `LoadedObject` only.
+unsafe impl<P: Platform> Object for LoadedObject<P> {
+    type Raw = PJRT_LoadedExecutable;
+}
+
+impl<P: Platform> LoadedObject<P> {
+    pub(super) fn new(
+        owner: &Arc<ClientObject<P>>,
+        executable: ExecutableOf<P>,
+        options: &CompileOptions,
+    ) -> Result<LoadedObject<P>> {
+        let assignment = executable.device_assignment();
+        let (mut devices, mut logical_ids) = (Vec::new(), Vec::new());
+        for (index, &id) in assignment.devices.iter().enumerate() {
+            let device = owner.device(id)?;
+            if device.addressable {
+                devices.push(device.index);
+                logical_ids.push(PJRT_LogicalDeviceIds {
+                    replica: (index / assignment.partitions.max(1)) as i32,
+                    partition: (index % assignment.partitions.max(1)) as i32,
+                });
+            }
+        }
+        let (parameters, outputs) = (executable.parameters(), executable.outputs());
+        let kinds = |specs: &[TensorSpec]| specs.iter().map(|spec| spec.memory_kind.clone()).collect::<Texts>();
+        let layouts = |specs: &[TensorSpec]| specs.iter().map(|spec| spec.layout.clone()).collect::<Layouts>();
+        let shared = Arc::new(ExecutableObject {
+            output_types: outputs.iter().map(|spec| spec.element_type.0).collect(),
+            output_dims: outputs.iter().flat_map(|spec| spec.dims.iter().copied()).collect(),
+            output_ranks: outputs.iter().map(|spec| spec.dims.len()).collect(),
+            output_kinds: kinds(outputs),
+            parameter_kinds: kinds(parameters),
+            output_layouts: layouts(outputs),
+            parameter_layouts: layouts(parameters),
+            owner: owner.clone(),
+            executable,
+            options: options.bytes.clone(),
+            program: OnceLock::new(),
+            fingerprint: OnceLock::new(),
+            cost_analysis: OnceLock::new(),
+        });
+        Ok(LoadedObject {
+            device_pointers: devices.iter().map(|&place| owner.devices[place].as_raw()).collect(),
+            shared,
+            deleted: AtomicBool::new(false),
+            devices,
+            logical_ids,
+        })
+    }
+
+    pub(super) fn delete(&self) {
+        self.deleted.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_deleted(&self) -> bool {
+        self.deleted.load(Ordering::Relaxed)
+    }
+
+    /// # Errors
+    /// If the program was deleted.
+    pub(super) fn check_alive(&self) -> Result<()> {
+        if self.is_deleted() {
+            return Err(Error::invalid_argument("Execute() called on deleted executable"));
+        }
+        Ok(())
+    }
+}
+
+/// A value that is made once, if that succeeds.
+pub(super) fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    if cell.get().is_none() {
+        let made = make()?;
+        // Another thread may have been faster; what callers point to must not change.
+        let _ = cell.set(made);
+    }
+    Ok(cell.get().expect("was just set"))
+}

@@ -1,0 +1,277 @@
+//! Execution: arguments, donation, results.
+
+use std::{
+    collections::HashMap,
+    ffi::CStr,
+    mem::MaybeUninit,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use xla_ffi_sys::{
+    pjrt::{
+        PJRT_Buffer, PJRT_ExecuteContext, PJRT_ExecuteContext_Create_Args, PJRT_ExecuteContext_Destroy_Args,
+        PJRT_ExecuteOptions, PJRT_LoadedExecutable_Execute_Args,
+    },
+    pjrt_later::PJRT_ExecuteOptions_Later,
+};
+
+use super::{
+    buffer_object::{BufferObject, BufferOf},
+    client_object::DeviceObject,
+    executable_object::LoadedObject,
+    raw::{Object, array, object, release},
+    slot::slot,
+};
+use crate::{Argument, DeviceLaunch, Error, Executable, ExecutionOptions, Launch, Platform, Result, UserData};
+
+/// What a `PJRT_ExecuteContext` points to.
+#[derive(Default)]
+pub(super) struct ContextObject {
+    pub(super) user_data: Mutex<Vec<UserData>>,
+}
+
+// SAFETY: pointers to execution contexts are made of `ContextObject` only.
+unsafe impl Object for ContextObject {
+    type Raw = PJRT_ExecuteContext;
+}
+
+/// Options with every field of the newest version; zero where the caller has none.
+///
+/// # Safety
+/// `raw` is null or points to a struct of which it has as many bytes as its first field says.
+unsafe fn read_options(raw: *const PJRT_ExecuteOptions) -> PJRT_ExecuteOptions_Later {
+    let mut options = MaybeUninit::<PJRT_ExecuteOptions_Later>::zeroed();
+    // SAFETY: by the contract above; inputs are initialised, and all zeros are valid.
+    unsafe {
+        if !raw.is_null() {
+            let size = raw.cast::<usize>().read().min(size_of::<PJRT_ExecuteOptions_Later>());
+            options.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(raw.cast(), size);
+        }
+        options.assume_init()
+    }
+}
+
+/// # Safety
+/// The pointers of `options` are what the C header says.
+unsafe fn execution_options(options: &PJRT_ExecuteOptions_Later) -> Result<ExecutionOptions> {
+    let options = &options.base;
+    if options.num_send_ops != 0 || options.num_recv_ops != 0 {
+        return Err(Error::unimplemented("callbacks for send and recv operations are not supported"));
+    }
+    // SAFETY: by the contract above.
+    unsafe {
+        let user_data = if options.context.is_null() {
+            Vec::new()
+        } else {
+            let context: &ContextObject = object("execution context", options.context)?;
+            context.user_data.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        };
+        let call_location = if options.call_location.is_null() {
+            String::new()
+        } else {
+            CStr::from_ptr(options.call_location).to_string_lossy().into_owned()
+        };
+        Ok(ExecutionOptions { launch_id: options.launch_id, user_data, call_location })
+    }
+}
+
+/// An argument before its buffer is acquired.
+struct Requested<'a, P: Platform> {
+    buffer: &'a BufferObject<P>,
+    donated: bool,
+    index: usize,
+    replica: usize,
+}
+
+/// XLA's errors for `f(a, donate(a))` and its like.
+fn check_clashes<P: Platform>(requested: &[Requested<'_, P>]) -> Result<()> {
+    let mut seen = HashMap::new();
+    for each in requested {
+        let Some((donated, first)) = seen.insert(each.buffer.as_raw(), (each.donated, each.index)) else { continue };
+        let (what, example) = match (donated, each.donated) {
+            (false, false) => continue,
+            (true, true) => ("Attempt to donate the same buffer twice in Execute()", "f(donate(a), donate(a))"),
+            (true, false) => {
+                ("Attempt to use a buffer that was previously donated in the same call to Execute()", "f(donate(a), a)")
+            }
+            (false, true) => {
+                ("Attempt to donate a buffer which is also used by the same call to Execute()", "f(a, donate(a))")
+            }
+        };
+        return Err(Error::invalid_argument(format!(
+            "{what} (flattened argument {}, replica {}, first use: {first}). Toy example for this bug: `{example}`.",
+            each.index, each.replica
+        )));
+    }
+    Ok(())
+}
+
+impl<P: Platform> Requested<'_, P> {
+    fn deleted(&self) -> Error {
+        Error::invalid_argument(format!(
+            "Invalid buffer passed to Execute() as argument {} to replica {}: Buffer has been deleted or donated.",
+            self.index, self.replica
+        ))
+    }
+}
+
+/// Acquires all buffers or none. Of threads that donate the same buffer one succeeds.
+fn acquire<P: Platform>(requested: &[Requested<'_, P>]) -> Result<Vec<Argument<BufferOf<P>>>> {
+    if requested.iter().all(|each| !each.donated) {
+        let acquire = |each: &Requested<'_, P>| {
+            let buffer = each.buffer.lock().get().cloned().ok_or_else(|| each.deleted())?;
+            Ok(Argument { buffer, donated: false })
+        };
+        return requested.iter().map(acquire).collect();
+    }
+    check_clashes(requested)?;
+    // Everybody locks in the same order, each buffer once.
+    let mut order: Vec<usize> = (0..requested.len()).collect();
+    order.sort_by_key(|&index| requested[index].buffer.as_raw());
+    order.dedup_by_key(|index| requested[*index].buffer.as_raw());
+    let mut locked: HashMap<*mut PJRT_Buffer, _> =
+        order.iter().map(|&index| (requested[index].buffer.as_raw(), requested[index].buffer.lock())).collect();
+    for each in requested {
+        let cell = &locked[&each.buffer.as_raw()];
+        if cell.get().is_none() {
+            return Err(each.deleted());
+        }
+        if each.donated {
+            cell.check_donation()?;
+        }
+    }
+    let mut take = |each: &Requested<'_, P>| {
+        let cell = locked.get_mut(&each.buffer.as_raw()).expect("every buffer is locked");
+        let buffer = if each.donated { cell.take() } else { cell.get().cloned() };
+        Argument { buffer: buffer.expect("was checked"), donated: each.donated }
+    };
+    Ok(requested.iter().map(&mut take).collect())
+}
+
+/// The devices of a call, as places in the client's list.
+///
+/// # Safety
+/// `execute_device` is null or a device of this plugin.
+unsafe fn devices<P: Platform>(
+    loaded: &LoadedObject<P>,
+    args: &PJRT_LoadedExecutable_Execute_Args,
+) -> Result<Vec<usize>> {
+    let devices = if args.execute_device.is_null() {
+        loaded.devices.clone()
+    } else {
+        // SAFETY: by the contract above.
+        let device: &DeviceObject<P> = unsafe { object("device", args.execute_device) }?;
+        vec![device.index]
+    };
+    if args.num_devices != devices.len() {
+        return Err(Error::invalid_argument(format!(
+            "Attempted to execute with {} argument lists when the number of devices is {}",
+            args.num_devices,
+            devices.len()
+        )));
+    }
+    Ok(devices)
+}
+
+/// All arguments of all devices, one device after the other.
+///
+/// # Safety
+/// The lists are as long as `args` says, of live buffers of this plugin.
+unsafe fn requested<'a, P: Platform>(
+    loaded: &LoadedObject<P>,
+    args: &PJRT_LoadedExecutable_Execute_Args,
+    devices: &[usize],
+    non_donatable: &[i64],
+) -> Result<Vec<Requested<'a, P>>> {
+    let executable = &loaded.shared.executable;
+    let expected = executable.parameters().len();
+    if args.num_args != expected {
+        return Err(Error::invalid_argument(format!(
+            "Execution supplied {} buffers but compiled program expected {expected} buffers",
+            args.num_args
+        )));
+    }
+    let mut donated = vec![false; expected];
+    for &index in executable.donated_parameters() {
+        donated[index] = !non_donatable.contains(&(index as i64));
+    }
+    let mut requested = Vec::with_capacity(expected * devices.len());
+    // SAFETY: by the contract above.
+    let lists = unsafe { array("argument lists", args.argument_lists, args.num_devices) }?;
+    for (replica, (&list, &device)) in lists.iter().zip(devices).enumerate() {
+        // SAFETY: by the contract above.
+        for (index, &raw) in unsafe { array("argument list", list, expected) }?.iter().enumerate() {
+            // SAFETY: by the contract above.
+            let buffer: &BufferObject<P> = unsafe { object("argument", raw) }?;
+            if buffer.device != device || !Arc::ptr_eq(&buffer.owner, &loaded.shared.owner) {
+                return Err(Error::invalid_argument(format!(
+                    "Buffer passed to Execute() as argument {index} to replica {replica} is on device {}, but replica \
+                     is assigned to device {}.",
+                    buffer.owner.topology.topology.devices[buffer.device].name,
+                    loaded.shared.owner.topology.topology.devices[device].name,
+                )));
+            }
+            requested.push(Requested { buffer, donated: donated[index], index, replica });
+        }
+    }
+    Ok(requested)
+}
+
+slot! {
+    /// `PJRT_ExecuteContext_Create`.
+    fn create_context(args: PJRT_ExecuteContext_Create_Args) {
+        (*args).context = ContextObject::default().into_raw();
+        Ok(())
+    }
+
+    /// `PJRT_ExecuteContext_Destroy`.
+    fn destroy_context(args: PJRT_ExecuteContext_Destroy_Args) {
+        release::<ContextObject>((*args).context);
+        Ok(())
+    }
+
+    /// `PJRT_LoadedExecutable_Execute`.
+    fn execute<P>(args: PJRT_LoadedExecutable_Execute_Args) {
+        let args = &*args;
+        let loaded: &LoadedObject<P> = object("executable", args.executable)?;
+        loaded.check_alive()?;
+        let options = read_options(args.options);
+        let non_donatable = array(
+            "non_donatable_input_indices",
+            options.base.non_donatable_input_indices,
+            options.base.num_non_donatable_input_indices,
+        )?;
+        let devices = devices(loaded, args)?;
+        let outputs = array("output lists", args.output_lists, devices.len())?;
+        let launch_options = execution_options(&options)?;
+        let requested = requested::<P>(loaded, args, &devices, non_donatable)?;
+        let mut arguments = acquire(&requested)?.into_iter();
+        let owner = &loaded.shared.owner;
+        let per_device = devices.iter().map(|&place| DeviceLaunch {
+            device: owner.devices[place].id,
+            arguments: arguments.by_ref().take(args.num_args).collect(),
+        });
+        let launch = Launch { devices: per_device.collect(), options: launch_options };
+        let executions = loaded.shared.executable.execute(launch)?;
+
+        let expected = loaded.shared.output_types.len();
+        if executions.len() != devices.len() || executions.iter().any(|each| each.outputs.len() != expected) {
+            return Err(Error::internal("the platform returned another number of results than its program has"));
+        }
+        // Nothing is handed out before everything is there.
+        let mut results = Vec::with_capacity(devices.len());
+        for execution in executions {
+            let objects = execution.outputs.into_iter().map(|output| BufferObject::new(owner, output));
+            results.push((objects.collect::<Result<Vec<_>>>()?, execution.done));
+        }
+        for (place, (buffers, done)) in results.into_iter().enumerate() {
+            for (index, buffer) in buffers.into_iter().enumerate() {
+                outputs[place].add(index).write(buffer.into_raw());
+            }
+            if !args.device_complete_events.is_null() {
+                args.device_complete_events.add(place).write(done.into_raw());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,58 @@
+//! The extension for custom calls: types, user data, handlers.
+
+use oxcall::host::{self, HostVersion};
+use xla_ffi_sys::{
+    pjrt::{
+        PJRT_FFI_Register_Handler_Args, PJRT_FFI_Register_Handler_Args_STRUCT_SIZE, PJRT_FFI_Type_Register_Args,
+        PJRT_FFI_UserData_Add_Args,
+    },
+    xla_ffi::{XLA_FFI_Handler, XLA_FFI_Handler_Bundle},
+};
+
+use super::{
+    execute::ContextObject,
+    raw::{object, text},
+    slot::slot,
+};
+use crate::{Error, UserData};
+
+slot! {
+    /// `PJRT_FFI_Type_Register`.
+    fn register_type(args: PJRT_FFI_Type_Register_Args) {
+        let name = text("name of the type", (*args).type_name, (*args).type_name_size)?;
+        let deleter = (*args).type_info.as_ref().and_then(|info| info.deleter);
+        (*args).type_id = host::register_type(HostVersion::default(), name, (*args).type_id, deleter)?;
+        Ok(())
+    }
+
+    /// `PJRT_FFI_UserData_Add`.
+    fn add_user_data(args: PJRT_FFI_UserData_Add_Args) {
+        let context: &ContextObject = object("execution context", (*args).context)?;
+        let data = &(*args).user_data;
+        let mut known = context.user_data.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if known.iter().any(|other| other.type_id == data.type_id) {
+            let message = format!("User data with type id {} already exists in execution context", data.type_id);
+            return Err(Error::already_exists(message));
+        }
+        known.push(UserData { type_id: data.type_id, address: data.data as usize });
+        Ok(())
+    }
+
+    /// `PJRT_FFI_Register_Handler`: the handler is that of the execute stage.
+    fn register_handler<P>(args: PJRT_FFI_Register_Handler_Args) {
+        // Version 2 of the extension had another field in the middle.
+        let (size, known) = ((*args).struct_size, PJRT_FFI_Register_Handler_Args_STRUCT_SIZE as usize);
+        if size != known && size != size_of::<PJRT_FFI_Register_Handler_Args>() {
+            return Err(Error::unimplemented(format!(
+                "PJRT_FFI_Register_Handler_Args of {size} bytes: only version 3 of the extension, {known} bytes, is known"
+            )));
+        }
+        let name = text("name of the target", (*args).target_name, (*args).target_name_size)?;
+        let platform = text("name of the platform", (*args).platform_name, (*args).platform_name_size)?;
+        let platform = if platform.is_empty() { P::name() } else { platform };
+        // SAFETY: the C header says that the pointer is a function of this type.
+        let execute = std::mem::transmute::<*mut std::ffi::c_void, XLA_FFI_Handler>((*args).handler);
+        let bundle = XLA_FFI_Handler_Bundle { execute, ..XLA_FFI_Handler_Bundle::default() };
+        host::register_handler(HostVersion::default(), name, platform, &bundle, (*args).traits)
+    }
+}

@@ -1,0 +1,185 @@
+//! Pointers of the C API as Rust, and back.
+
+use std::{
+    ffi::{c_char, c_int},
+    panic::{AssertUnwindSafe, catch_unwind},
+    slice,
+};
+
+use xla_ffi_sys::pjrt::{PJRT_Buffer_MemoryLayout, PJRT_Buffer_MemoryLayout_Type_Tiled};
+
+use crate::{Error, Layout, Result};
+
+/// What a pointer of the C API points to.
+///
+/// # Safety
+/// Every pointer to `Raw` that the server hands out points to a `Self`.
+pub(super) unsafe trait Object: Sized {
+    /// The opaque type of the C header.
+    type Raw;
+
+    /// The pointer to this object.
+    fn as_raw(&self) -> *mut Self::Raw {
+        std::ptr::from_ref(self).cast_mut().cast()
+    }
+
+    /// A new object for the caller, who gives it back to [`release`].
+    fn into_raw(self) -> *mut Self::Raw {
+        Box::into_raw(Box::new(self)).cast()
+    }
+}
+
+/// The object behind a pointer.
+///
+/// # Safety
+/// `raw` is null, or came from [`Object::as_raw`] or [`Object::into_raw`] and is alive for `'a`.
+pub(super) unsafe fn object<'a, T: Object>(what: &str, raw: *const T::Raw) -> Result<&'a T> {
+    // SAFETY: by the contracts of this function and of `Object`.
+    unsafe { raw.cast::<T>().as_ref() }.ok_or_else(|| null(what))
+}
+
+#[cold]
+fn null(what: &str) -> Error {
+    Error::invalid_argument(format!("the {what} is null"))
+}
+
+/// Destroys an object; null is none. A panic of its drop goes no further: most functions that destroy may not fail.
+///
+/// # Safety
+/// `raw` is null, or came from [`Object::into_raw`], and nobody uses it any more.
+pub(super) unsafe fn release<T: Object>(raw: *mut T::Raw) {
+    if raw.is_null() {
+        return;
+    }
+    // SAFETY: by the contract above it is a box of a `T`.
+    let owned = unsafe { Box::from_raw(raw.cast::<T>()) };
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(owned))) {
+        std::mem::forget(payload);
+    }
+}
+
+/// The elements of a C array; none where it is empty, null or not.
+///
+/// # Safety
+/// A pointer that is not null points to `len` elements that stay unchanged for `'a`.
+pub(super) unsafe fn array<'a, T>(what: &str, data: *const T, len: usize) -> Result<&'a [T]> {
+    match (data.is_null(), len) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err(null(what)),
+        // SAFETY: by the contract above.
+        (false, _) => Ok(unsafe { slice::from_raw_parts(data, len) }),
+    }
+}
+
+/// The bytes of a C array of characters.
+///
+/// # Safety
+/// As for [`array`].
+pub(super) unsafe fn bytes<'a>(what: &str, data: *const c_char, len: usize) -> Result<&'a [u8]> {
+    // SAFETY: passed on from the caller; characters are bytes.
+    unsafe { array(what, data.cast::<u8>(), len) }
+}
+
+/// The text of a C array of characters.
+///
+/// # Safety
+/// As for [`array`].
+pub(super) unsafe fn text<'a>(what: &str, data: *const c_char, len: usize) -> Result<&'a str> {
+    // SAFETY: passed on from the caller.
+    let bytes = unsafe { bytes(what, data, len) }?;
+    std::str::from_utf8(bytes).map_err(|_| Error::invalid_argument(format!("the {what} is not valid UTF-8")))
+}
+
+/// The layout that a caller describes; `None` for null.
+///
+/// # Safety
+/// `raw` is null or points to a struct whose arrays are as long as it says.
+pub(super) unsafe fn layout(raw: *const PJRT_Buffer_MemoryLayout) -> Result<Option<Layout>> {
+    if raw.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: by the contract above; the type says which of the union's structs is there.
+    unsafe {
+        if (*raw).type_ != PJRT_Buffer_MemoryLayout_Type_Tiled {
+            return Err(Error::unimplemented("layouts given by strides are not supported"));
+        }
+        let tiled = &(*raw).__bindgen_anon_1.tiled;
+        let minor_to_major = array("minor_to_major", tiled.minor_to_major, tiled.minor_to_major_size)?.to_vec();
+        let mut dims = array("tile_dims", tiled.tile_dims, tile_dims(tiled.tile_dim_sizes, tiled.num_tiles)?)?;
+        let mut tiles = Vec::with_capacity(tiled.num_tiles);
+        for &size in array("tile_dim_sizes", tiled.tile_dim_sizes, tiled.num_tiles)? {
+            let (tile, rest) = dims.split_at(size);
+            tiles.push(tile.to_vec());
+            dims = rest;
+        }
+        Ok(Some(Layout { minor_to_major, tiles }))
+    }
+}
+
+/// The number of dimensions of all tiles together.
+///
+/// # Safety
+/// As for [`array`].
+unsafe fn tile_dims(sizes: *const usize, count: usize) -> Result<usize> {
+    // SAFETY: passed on from the caller.
+    Ok(unsafe { array("tile_dim_sizes", sizes, count) }?.iter().sum())
+}
+
+/// A count that the C API has as `int`.
+pub(super) fn c_count(what: &str, count: c_int) -> Result<usize> {
+    usize::try_from(count).map_err(|_| Error::invalid_argument(format!("{what} is negative: {count}")))
+}
+
+/// Pointers that a caller may read for as long as their owner lives.
+#[derive(Debug)]
+pub(super) struct Pointers<T>(Vec<*mut T>);
+
+// SAFETY: the pointers are only handed out; what they point to is shared between threads by its own means.
+unsafe impl<T> Send for Pointers<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Pointers<T> {}
+
+impl<T> FromIterator<*mut T> for Pointers<T> {
+    fn from_iter<I: IntoIterator<Item = *mut T>>(pointers: I) -> Pointers<T> {
+        Pointers(pointers.into_iter().collect())
+    }
+}
+
+impl<T> Pointers<T> {
+    pub(super) fn as_ptr(&self) -> *const *mut T {
+        self.0.as_ptr()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// A list of texts as the C API has it: pointers beside lengths.
+#[derive(Debug)]
+pub(super) struct Texts {
+    pointers: Pointers<c_char>,
+    sizes: Vec<usize>,
+    _texts: Vec<String>,
+}
+
+impl FromIterator<String> for Texts {
+    fn from_iter<I: IntoIterator<Item = String>>(texts: I) -> Texts {
+        let texts: Vec<String> = texts.into_iter().collect();
+        Texts {
+            pointers: texts.iter().map(|text| text.as_ptr().cast_mut().cast()).collect(),
+            sizes: texts.iter().map(String::len).collect(),
+            _texts: texts,
+        }
+    }
+}
+
+impl Texts {
+    pub(super) fn pointers(&self) -> *const *const c_char {
+        self.pointers.as_ptr().cast()
+    }
+
+    pub(super) fn sizes(&self) -> *const usize {
+        self.sizes.as_ptr()
+    }
+}

@@ -1,0 +1,84 @@
+//! What all functions of the table have in common.
+
+use std::{
+    mem::MaybeUninit,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use xla_ffi_sys::pjrt::PJRT_Error;
+
+use super::error;
+use crate::{Error, Result};
+
+/// Defines a function of the table. The body sees `args` as a raw pointer to a copy that has every field of the newest
+/// version, zero where the caller has none; the copy goes back only after success. It returns `Result<()>`. After `as`
+/// comes the newest layout of a struct that grew.
+macro_rules! slot {
+    ($($(#[$doc:meta])* fn $name:ident $(<$platform:ident>)? ($args:ident: $ty:ident $(as $later:ident)?) $body:block)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// # Safety
+            /// `args` is null or points to a struct that begins with its size; its pointers are what the C header says.
+            pub(super) unsafe extern "C" fn $name $(<$platform: $crate::Platform>)? (
+                args: *mut $ty,
+            ) -> *mut ::xla_ffi_sys::pjrt::PJRT_Error {
+                // SAFETY: passed on from the caller.
+                unsafe {
+                    $crate::server::slot::call(
+                        stringify!($ty),
+                        args.cast(),
+                        |$args: *mut slot!(@newest $ty $($later)?)| -> $crate::Result<()> { $body },
+                    )
+                }
+            }
+        )*
+    };
+    (@newest $ty:ident) => { $ty };
+    (@newest $ty:ident $later:ident) => { $later };
+}
+pub(super) use slot;
+
+/// Runs the body of a function on a copy of its args; null means success.
+///
+/// # Safety
+/// `args` is null or points to a C struct of which it has as many bytes as its first field says. The args have only
+/// numbers, pointers and unions of them.
+pub(super) unsafe fn call<A>(name: &str, args: *mut A, body: impl FnOnce(*mut A) -> Result<()>) -> *mut PJRT_Error {
+    error::into_raw(guard(|| {
+        if args.is_null() {
+            return Err(Error::invalid_argument(format!("{name}: the args are null")));
+        }
+        // SAFETY: not null, so it begins with its size.
+        let size = unsafe { args.cast::<usize>().read() };
+        if size < size_of::<usize>() {
+            return Err(Error::invalid_argument(format!(
+                "Unexpected {name} size: expected at least {}, got {size}. Check installed software versions.",
+                size_of::<usize>()
+            )));
+        }
+        let size = size.min(size_of::<A>());
+        let mut copy = MaybeUninit::<A>::zeroed();
+        // SAFETY: both sides have `size` bytes.
+        unsafe { copy.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(args.cast(), size) };
+        body(copy.as_mut_ptr())?;
+        // SAFETY: as above; nobody else writes the caller's struct during the call.
+        unsafe { args.cast::<u8>().copy_from_nonoverlapping(copy.as_ptr().cast(), size) };
+        Ok(())
+    }))
+}
+
+/// Turns panics into errors.
+pub(super) fn guard<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
+        let said = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+            (Some(text), _) => (*text).to_owned(),
+            (_, Some(text)) => text.clone(),
+            _ => "no message".to_owned(),
+        };
+        if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(second);
+        }
+        Err(Error::internal(format!("the plugin panicked: {said}")))
+    })
+}

@@ -1,0 +1,129 @@
+//! Transfers between host, devices and memories.
+
+use std::sync::Arc;
+
+use xla_ffi_sys::{
+    pjrt::{
+        PJRT_Buffer_CopyToDevice_Args, PJRT_Buffer_CopyToMemory_Args, PJRT_Buffer_ToHostBuffer_Args,
+        PJRT_Client_BufferFromHostBuffer_Args, PJRT_Client_CreateErrorBuffer_Args,
+        PJRT_HostBufferSemantics_kImmutableOnlyDuringCall,
+    },
+    pjrt_later::PJRT_Client_CreateErrorBuffer_Args_Later,
+};
+
+use super::{
+    buffer_object::{BufferObject, BufferOf},
+    client_object::{ClientHandle, DeviceObject, MemoryObject},
+    error,
+    raw::{Object, array, layout, object, text},
+    slot::{guard, slot},
+};
+use crate::{Buffer, Client, ElementType, Error, Event, HostDestination, HostSource, Platform};
+
+/// Copies to the host once the contents are there.
+fn copy_to_host<P: Platform>(source: Arc<BufferOf<P>>, ready: &Event, destination: HostDestination) -> Event {
+    let copy = move || guard(|| Ok(source.copy_to_host(destination))).unwrap_or_else(Event::failed);
+    match ready.outcome() {
+        Some(Ok(())) => copy(),
+        Some(Err(error)) => Event::failed(error),
+        None => {
+            let (promise, done) = Event::pending();
+            ready.on_ready(move |outcome| match outcome {
+                Ok(()) => copy().on_ready(move |outcome| promise.complete(outcome)),
+                Err(error) => promise.complete(Err(error)),
+            });
+            done
+        }
+    }
+}
+
+slot! {
+    /// `PJRT_Client_BufferFromHostBuffer`.
+    fn from_host<P>(args: PJRT_Client_BufferFromHostBuffer_Args) {
+        let ClientHandle::<P>(owner) = object("client", (*args).client)?;
+        let dims = array("dims", (*args).dims, (*args).num_dims)?;
+        let strides = array("byte_strides", (*args).byte_strides, (*args).num_byte_strides)?;
+        let (device, memory) = match ((*args).device.is_null(), (*args).memory.is_null()) {
+            (true, true) => return Err(Error::invalid_argument("neither a device nor a memory is given")),
+            (false, true) => {
+                let device: &DeviceObject<P> = object("device", (*args).device)?;
+                (device.id, owner.memories[device.default_memory].description.id)
+            }
+            (no_device, false) => {
+                let memory: &MemoryObject<P> = object("memory", (*args).memory)?;
+                let device = if no_device {
+                    owner.devices[memory.first_device].id
+                } else {
+                    object::<DeviceObject<P>>("device", (*args).device)?.id
+                };
+                (device, memory.description.id)
+            }
+        };
+        let element_type = ElementType((*args).type_);
+        if element_type.dtype().is_none() {
+            return Err(Error::invalid_argument(format!("unknown element type {element_type}")));
+        }
+        let layout = layout((*args).device_layout)?;
+        let strides = Some(strides).filter(|strides| !strides.is_empty());
+        let lease = (*args).host_buffer_semantics != PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
+        let (source, done) = HostSource::from_raw((*args).data.cast(), element_type, dims, strides, lease)?;
+        let buffer = owner.client.buffer_from_host(source, device, memory, layout.as_ref())?;
+        (*args).buffer = BufferObject::new(owner, buffer)?.into_raw();
+        (*args).done_with_host_buffer = done.into_raw();
+        Ok(())
+    }
+
+    /// `PJRT_Buffer_ToHostBuffer`.
+    fn to_host<P>(args: PJRT_Buffer_ToHostBuffer_Args) {
+        let buffer: &BufferObject<P> = object("buffer", (*args).src)?;
+        if (*args).dst.is_null() {
+            (*args).dst_size = HostDestination::size_of(buffer.element_type, &buffer.dims)?;
+            return Ok(());
+        }
+        let source = buffer.get("ToLiteral()")?;
+        let layout = layout((*args).host_layout)?;
+        let layout = layout.as_ref().unwrap_or(&buffer.layout);
+        let (data, size) = ((*args).dst.cast(), (*args).dst_size);
+        let destination = HostDestination::from_raw(data, size, buffer.element_type, &buffer.dims, layout)?;
+        (*args).event = copy_to_host::<P>(source, &buffer.ready, destination).into_raw();
+        Ok(())
+    }
+
+    /// `PJRT_Buffer_CopyToDevice`.
+    fn to_device<P>(args: PJRT_Buffer_CopyToDevice_Args) {
+        let buffer: &BufferObject<P> = object("buffer", (*args).buffer)?;
+        let device: &DeviceObject<P> = object("device", (*args).dst_device)?;
+        let (owner, source) = (device.owner()?, buffer.get("CopyToDevice()")?);
+        let memory = owner.memories[device.default_memory].description.id;
+        let copy = owner.client.copy_buffer(&source, device.id, memory)?;
+        (*args).dst_buffer = BufferObject::new(&owner, copy)?.into_raw();
+        Ok(())
+    }
+
+    /// `PJRT_Buffer_CopyToMemory`.
+    fn to_memory<P>(args: PJRT_Buffer_CopyToMemory_Args) {
+        let buffer: &BufferObject<P> = object("buffer", (*args).buffer)?;
+        let memory: &MemoryObject<P> = object("memory", (*args).dst_memory)?;
+        let (owner, source) = (memory.owner()?, buffer.get("CopyToMemorySpace()")?);
+        let device = owner.devices[memory.first_device].id;
+        let copy = owner.client.copy_buffer(&source, device, memory.description.id)?;
+        (*args).dst_buffer = BufferObject::new(&owner, copy)?.into_raw();
+        Ok(())
+    }
+
+    /// `PJRT_Client_CreateErrorBuffer`.
+    fn error_buffer<P>(args: PJRT_Client_CreateErrorBuffer_Args as PJRT_Client_CreateErrorBuffer_Args_Later) {
+        let args = &raw mut (*args).base;
+        let ClientHandle::<P>(owner) = object("client", (*args).client)?;
+        let memory: &MemoryObject<P> = object("memory", (*args).memory)?;
+        let message = text("error message", (*args).error_message, (*args).error_message_size)?;
+        let Err(error) = error::outcome((*args).error_code, message) else {
+            return Err(Error::invalid_argument("a buffer cannot hold the error OK"));
+        };
+        let (element_type, device) = (ElementType((*args).shape_element_type), owner.devices[memory.first_device].id);
+        let dims = array("dims", (*args).shape_dims, (*args).shape_num_dims)?;
+        let buffer = owner.client.error_buffer(error, element_type, dims, device, memory.description.id)?;
+        (*args).buffer = BufferObject::new(owner, buffer)?.into_raw();
+        Ok(())
+    }
+}
