@@ -4,9 +4,15 @@
 //! * [`passes`]: from programs as they are written to programs as they are run.
 //! * [`kernel`]: what a step of a plan runs, with its operands and results as slices.
 //! * [`pool`]: threads.
+//! * [`math`]: the functions of elements.
+//! * [`scalar`]: register programs over single elements.
+//! * [`tile`]: fused element-wise programs.
 
 pub mod element;
 pub mod kernel;
 pub mod kernels;
+pub mod math;
 pub mod passes;
 pub mod pool;
+pub mod scalar;
+pub mod tile;

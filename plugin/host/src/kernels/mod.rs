@@ -13,6 +13,7 @@ use oxcall::Error;
 use oxcall_hlo::{Func, Op, OpKind, TensorType};
 
 use crate::kernel::Kernel;
+use crate::{math, tile};
 
 /// The kernel of `op`, which is verified. Regions of `op` hold scalar ops only.
 ///
@@ -30,6 +31,8 @@ pub fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         | OpKind::BitcastConvert => movement::make(op, func),
         OpKind::Gather { .. } => indexing::make(op, func),
         OpKind::Rng(_) | OpKind::RngBitGenerator(_) => random::make(op, func),
+        OpKind::BroadcastInDim { .. } | OpKind::Iota { .. } | OpKind::Constant(_) => tile::single(op, func),
+        ref kind if math::is_element_wise(kind) => tile::single(op, func),
         _ => Err(Error::unimplemented(format!("{} is not supported", op.kind.name()))),
     }
 }

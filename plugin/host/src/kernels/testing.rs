@@ -65,9 +65,8 @@ impl Single {
     pub(crate) fn run(&self, operands: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let kernel = self.kernel().unwrap_or_else(|error| panic!("{error}"));
         let results = self.run_kernel(&*kernel, operands, &[], 2);
-        let pairs = kernel.in_place();
-        if !pairs.is_empty() {
-            assert_eq!(self.run_kernel(&*kernel, operands, &pairs, 2), results, "{} in place", kernel.name());
+        for pair in kernel.in_place() {
+            assert_eq!(self.run_kernel(&*kernel, operands, &[pair], 2), results, "{} in place", kernel.name());
         }
         results
     }

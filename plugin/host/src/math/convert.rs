@@ -1,0 +1,170 @@
+//! Conversions between the types in which elements are computed, and from and to stored elements.
+
+use bytemuck::Zeroable;
+use num_complex::Complex;
+use num_traits::AsPrimitive;
+use oxcall_hlo::ElementType;
+
+use super::function::{Function, Weight, binary, unary};
+use super::level::Level;
+use super::round;
+use crate::element::{self, Element};
+
+use Weight::Light;
+
+/// The type in which elements of type `element` are computed.
+pub fn wide(element: ElementType) -> ElementType {
+    use ElementType::*;
+    match element {
+        Pred | U2 | U4 => U8,
+        S2 | S4 => S8,
+        _ if element.is_float() && element != F64 => F32,
+        _ => element,
+    }
+}
+
+/// Whether elements are stored otherwise than computed: narrow floats.
+pub fn is_packed(element: ElementType) -> bool {
+    element.is_float() && wide(element) != element
+}
+
+/// Evaluates `$body` with `$T` as the Rust type of a type in which elements are computed, or `None` for others.
+macro_rules! by_wide {
+    ($element:expr, $T:ident => $body:expr) => {
+        by_wide!(@ $element, $T => $body;
+            U8 u8, U16 u16, U32 u32, U64 u64, S8 i8, S16 i16, S32 i32, S64 i64, F32 f32, F64 f64,
+            C64 num_complex::Complex<f32>, C128 num_complex::Complex<f64>)
+    };
+    (@ $element:expr, $T:ident => $body:expr; $($name:ident $ty:ty),*) => {
+        match $element {
+            $(oxcall_hlo::ElementType::$name => { type $T = $ty; $body })*
+            _ => None,
+        }
+    };
+}
+pub(crate) use by_wide;
+
+/// The real number types among those in which elements are computed.
+macro_rules! by_real_wide {
+    ($element:expr, $T:ident => $body:expr) => {
+        by_wide!(@ $element, $T => $body;
+            U8 u8, U16 u16, U32 u32, U64 u64, S8 i8, S16 i16, S32 i32, S64 i64, F32 f32, F64 f64)
+    };
+}
+
+/// The conversion from one type in which elements are computed to another: floats to integers truncate and saturate,
+/// NaN gives 0; integers wrap; complex numbers lose their imaginary part.
+pub fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Function> {
+    by_real_wide!(from, A => by_real_wide!(to, B => {
+        Some(unary::<L, A, B, _>(Light, |x: A| AsPrimitive::<B>::as_(x)))
+    }))
+    .map(|function| function.named("convert", 1.0))
+}
+
+/// The complex number with a given real part.
+pub fn to_complex<L: Level>(real: ElementType) -> Option<Function> {
+    match real {
+        ElementType::F32 => Some(unary::<L, _, _, _>(Light, |x: f32| Complex::new(x, 0.0))),
+        ElementType::F64 => Some(unary::<L, _, _, _>(Light, |x: f64| Complex::new(x, 0.0))),
+        _ => None,
+    }
+    .map(|function| function.named("convert", 1.0))
+}
+
+/// The conversion between both complex types.
+pub fn between_complex<L: Level>(from: ElementType) -> Function {
+    match from {
+        ElementType::C64 => {
+            unary::<L, _, _, _>(Light, |z: Complex<f32>| Complex::new(f64::from(z.re), f64::from(z.im)))
+        }
+        _ => unary::<L, _, _, _>(Light, |z: Complex<f64>| Complex::new(z.re as f32, z.im as f32)),
+    }
+    .named("convert", 2.0)
+}
+
+/// Whether an element is not zero, as 0 or 1; NaN is not.
+pub fn is_nonzero<L: Level>(from: ElementType) -> Option<Function> {
+    by_wide!(from, A => Some(unary::<L, A, u8, _>(Light, |x: A| u8::from(x != A::zeroed()))))
+        .map(|function| function.named("nonzero", 1.0))
+}
+
+/// The complex number of two parts.
+pub fn complex<L: Level>(part: ElementType) -> Option<Function> {
+    match part {
+        ElementType::F32 => Some(binary::<L, _, _, _, _>(Light, |re: f32, im: f32| Complex::new(re, im))),
+        ElementType::F64 => Some(binary::<L, _, _, _, _>(Light, |re: f64, im: f64| Complex::new(re, im))),
+        _ => None,
+    }
+    .map(|function| function.named("complex", 1.0))
+}
+
+/// `f64` to `f32`, rounded to odd if inexact: rounding the result to a narrower type equals rounding once.
+pub fn to_f32_odd<L: Level>() -> Function {
+    unary::<L, _, _, _>(Light, round::to_f32_odd).named("convert", 3.0)
+}
+
+/// The functions of a narrow float type.
+#[derive(Clone, Copy)]
+pub struct Packed {
+    /// From its stored code to `f32`.
+    pub load: Function,
+    /// From `f32` to its stored code.
+    pub store: Function,
+    /// From `f32` to the nearest `f32` that it has.
+    pub round: Function,
+}
+
+/// The functions of a narrow float type; `None` for types that are stored as they are computed.
+pub fn packed<L: Level>(element: ElementType) -> Option<Packed> {
+    macro_rules! small {
+        ($($name:ident),*) => {
+            match element {
+                $(ElementType::$name => Packed {
+                    load: unary::<L, u8, f32, _>(Light, |code: u8| element::$name(code).widen()),
+                    store: unary::<L, f32, u8, _>(Light, |x: f32| element::$name::narrow(x).0),
+                    round: unary::<L, f32, f32, _>(Light, |x: f32| element::$name::narrow(x).widen()),
+                },)*
+                _ => return None,
+            }
+        };
+    }
+    let (functions, flops) = match element {
+        ElementType::F16 => {
+            let packed = Packed {
+                load: unary::<L, u16, f32, _>(Light, round::f16_to_f32),
+                store: unary::<L, f32, u16, _>(Light, round::f32_to_f16),
+                round: unary::<L, f32, f32, _>(Light, |x: f32| round::f16_to_f32(round::f32_to_f16(x))),
+            };
+            (packed, 6.0)
+        }
+        ElementType::BF16 => {
+            let packed = Packed {
+                load: unary::<L, u16, f32, _>(Light, |code: u16| f32::from_bits(u32::from(code) << 16)),
+                store: unary::<L, f32, u16, _>(Light, |x: f32| (round::to_bf16(x).to_bits() >> 16) as u16),
+                round: unary::<L, f32, f32, _>(Light, round::to_bf16),
+            };
+            (packed, 3.0)
+        }
+        _ => (
+            small!(
+                F4E2M1FN,
+                F6E2M3FN,
+                F6E3M2FN,
+                F8E3M4,
+                F8E4M3,
+                F8E4M3FN,
+                F8E4M3FNUZ,
+                F8E4M3B11FNUZ,
+                F8E5M2,
+                F8E5M2FNUZ,
+                F8E8M0FNU
+            ),
+            20.0,
+        ),
+    };
+    Some(Packed {
+        load: functions.load.named("load", flops),
+        store: functions.store.named("store", flops),
+        round: functions.round.named("round", 2.0 * flops),
+    })
+}

@@ -1,0 +1,135 @@
+//! Functions of elements, as loops over tiles and as calls for one scalar.
+//!
+//! A function is written once, as a closure of Rust numbers. [`Function`] holds it compiled as a loop for the vector
+//! instructions that the processor has, and for one element at a time.
+
+use std::mem::MaybeUninit;
+
+use bytemuck::Pod;
+use oxcall_hlo::ElementType;
+
+use super::level::Level;
+use crate::scalar::Scalar;
+
+/// A loop: fills the first slice with the function of the others, element by element. Unused operands are empty.
+pub type TileFn = fn(&mut [u8], [&[u8]; 3]);
+
+/// A call for one element; unused operands are ignored.
+pub type ScalarFn = fn(Scalar, Scalar, Scalar) -> Scalar;
+
+/// A function of up to three elements, each of a type in which elements are computed (see [`crate::element`]).
+#[derive(Clone, Copy)]
+pub struct Function {
+    /// For dumps: `add`.
+    pub name: &'static str,
+    /// The number of operands.
+    pub arity: usize,
+    /// An estimate of the arithmetic operations of one element.
+    pub flops: f32,
+    /// The type of the result.
+    pub output: ElementType,
+    /// The loop.
+    pub tile: TileFn,
+    /// The call.
+    pub scalar: ScalarFn,
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Function {
+    /// The same function at another cost.
+    pub fn costing(self, flops: f32) -> Function {
+        Function { flops, ..self }
+    }
+
+    /// The same function under a name, with a cost.
+    pub fn named(self, name: &'static str, flops: f32) -> Function {
+        Function { name, flops, ..self }
+    }
+}
+
+/// A type in which elements are computed.
+pub trait Wide: Pod + Send + Sync + PartialEq {
+    /// As an element type; booleans are `U8`.
+    const TYPE: ElementType;
+}
+
+macro_rules! wide {
+    ($($ty:ty = $element:ident),*) => {$(
+        impl Wide for $ty {
+            const TYPE: ElementType = ElementType::$element;
+        }
+    )*};
+}
+
+wide!(i8 = S8, i16 = S16, i32 = S32, i64 = S64, u8 = U8, u16 = U16, u32 = U32, u64 = U64, f32 = F32, f64 = F64);
+wide!(num_complex::Complex<f32> = C64, num_complex::Complex<f64> = C128);
+
+/// The value of a type that has only one, such as a closure that captures nothing.
+#[inline(always)]
+fn only_value<F: Copy>() -> F {
+    const { assert!(size_of::<F>() == 0) };
+    // SAFETY: a value of size 0 has no bytes to initialise. `F` is inhabited and may be copied out of thin air, since
+    // every caller of this module was given one, by value, in `unary`, `binary` or `ternary`.
+    unsafe { MaybeUninit::uninit().assume_init() }
+}
+
+/// Whether the scalar call uses the vector instructions too: worth it for functions with fused multiply-adds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// A few machine instructions.
+    Light,
+    /// A kernel of many; about so many operations.
+    Heavy(u16),
+}
+
+macro_rules! functions {
+    ($($(#[$doc:meta])* $name:ident $arity:literal: $($A:ident $a:ident $index:tt),*;)*) => {$(
+        $(#[$doc])*
+        pub fn $name<L: Level, $($A: Wide,)* R: Wide, F: Fn($($A),*) -> R + Copy>(weight: Weight, _: F) -> Function {
+            fn tile<L: Level, $($A: Wide,)* R: Wide, F: Fn($($A),*) -> R + Copy>(out: &mut [u8], args: [&[u8]; 3]) {
+                L::enter(#[inline(always)] || {
+                    let f = only_value::<F>();
+                    let out: &mut [R] = bytemuck::cast_slice_mut(out);
+                    $(let $a: &[$A] = &bytemuck::cast_slice(args[$index])[..out.len()];)*
+                    for index in 0..out.len() {
+                        out[index] = f($($a[index]),*);
+                    }
+                });
+            }
+            fn light<$($A: Wide,)* R: Wide, F: Fn($($A),*) -> R + Copy>(a: Scalar, b: Scalar, c: Scalar) -> Scalar {
+                let args = [a, b, c];
+                Scalar::from_pod(only_value::<F>()($(args[$index].to_pod::<$A>()),*))
+            }
+            fn heavy<L: Level, $($A: Wide,)* R: Wide, F: Fn($($A),*) -> R + Copy>(
+                a: Scalar,
+                b: Scalar,
+                c: Scalar,
+            ) -> Scalar {
+                let args = [a, b, c];
+                L::enter(#[inline(always)] || {
+                    Scalar::from_pod(only_value::<F>()($(args[$index].to_pod::<$A>()),*))
+                })
+            }
+            let (flops, scalar): (f32, ScalarFn) = match weight {
+                Weight::Light => (1.0, light::<$($A,)* R, F>),
+                Weight::Heavy(flops) => (f32::from(flops), heavy::<L, $($A,)* R, F>),
+            };
+            let tile = tile::<L, $($A,)* R, F>;
+            Function { name: "", arity: $arity, flops, output: R::TYPE, tile, scalar }
+        }
+    )*};
+}
+
+functions! {
+    /// A function of one element.
+    unary 1: A a 0;
+    /// A function of two elements.
+    binary 2: A a 0, B b 1;
+    /// A function of three elements.
+    ternary 3: A a 0, B b 1, C c 2;
+}

@@ -1,0 +1,122 @@
+//! Sets of vector instructions, one of which is chosen when the program runs.
+
+/// A set of instructions that the processor is known to have.
+pub trait Level: Copy + 'static {
+    /// Whether it has fused multiply-add.
+    const FUSED: bool;
+
+    /// Calls `f`, compiled for these instructions if it is inlined.
+    fn enter<R>(f: impl FnOnce() -> R) -> R;
+}
+
+/// What every processor of the target has.
+#[derive(Debug, Clone, Copy)]
+pub struct Baseline;
+
+impl Level for Baseline {
+    const FUSED: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
+
+    #[inline(always)]
+    fn enter<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub use x86::{Avx2, Avx512};
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::Level;
+
+    macro_rules! level {
+        ($(#[$doc:meta])* $level:ident $features:literal $($feature:tt)*) => {
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy)]
+            pub struct $level(());
+
+            impl $level {
+                /// Whether the processor has it.
+                pub(super) fn is_present() -> bool {
+                    $(is_x86_feature_detected!($feature))&&*
+                }
+            }
+
+            impl Level for $level {
+                const FUSED: bool = true;
+
+                #[inline(always)]
+                fn enter<R>(f: impl FnOnce() -> R) -> R {
+                    #[target_feature(enable = $features)]
+                    fn compiled<R>(f: impl FnOnce() -> R) -> R {
+                        f()
+                    }
+                    // SAFETY: functions for this level are given out by `with_level!` only, which asks the processor.
+                    unsafe { compiled(f) }
+                }
+            }
+        };
+    }
+
+    level!(
+        /// x86-64-v3: 256-bit vectors and fused multiply-add.
+        Avx2 "avx2,fma,bmi1,bmi2,f16c,lzcnt,popcnt" "avx2" "fma" "bmi1" "bmi2" "f16c" "lzcnt" "popcnt"
+    );
+    level!(
+        /// x86-64-v4: 512-bit vectors.
+        Avx512 "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,f16c,lzcnt,popcnt"
+        "avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl" "avx2" "fma" "bmi1" "bmi2" "f16c" "lzcnt" "popcnt"
+    );
+}
+
+/// The levels by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Best {
+    /// [`Baseline`].
+    Baseline,
+    /// [`Avx2`].
+    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+    Avx2,
+    /// [`Avx512`].
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+/// The best level that the processor has.
+pub fn best() -> Best {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if Avx512::is_present() {
+            return Best::Avx512;
+        }
+        #[cfg(not(debug_assertions))]
+        if Avx2::is_present() {
+            return Best::Avx2;
+        }
+    }
+    Best::Baseline
+}
+
+/// Evaluates `$body` with `$L` as the best level that the processor has.
+macro_rules! with_level {
+    ($L:ident => $body:expr) => {
+        match $crate::math::level::best() {
+            $crate::math::level::Best::Baseline => {
+                type $L = $crate::math::level::Baseline;
+                $body
+            }
+            // Debug builds leave it out, since each level adds a third to the time of compiling this crate.
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            $crate::math::level::Best::Avx2 => {
+                type $L = $crate::math::level::Avx2;
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            $crate::math::level::Best::Avx512 => {
+                type $L = $crate::math::level::Avx512;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_level;

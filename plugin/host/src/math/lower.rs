@@ -1,0 +1,239 @@
+//! What an element-wise op does to elements: a few [`Function`]s.
+
+use oxcall::Error;
+use oxcall_hlo::{BinaryOp, ComparisonType, ElementType, OpKind, UnaryOp};
+use smallvec::{SmallVec, smallvec};
+
+use super::convert::{self, wide};
+use super::function::Function;
+use super::level::{Level, with_level};
+use super::{complex, integer, real, select};
+use crate::scalar::Scalar;
+
+/// An operand of a [`Step`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Source {
+    /// An operand of the op, as it is computed.
+    Operand(usize),
+    /// The result of an earlier step.
+    Step(usize),
+    /// A number.
+    Constant(Scalar),
+}
+
+/// One function of a few that together are an op.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// The function.
+    pub function: Function,
+    /// Its operands.
+    pub sources: SmallVec<[Source; 3]>,
+}
+
+/// The steps of an op, the last of which gives the result; if there are none, the result is operand 0.
+pub type Steps = SmallVec<[Step; 2]>;
+
+/// Whether `kind` is element-wise: its result at an index depends on its operands at that index (or on scalars).
+pub fn is_element_wise(kind: &OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::Unary(_)
+            | OpKind::Binary(_)
+            | OpKind::Compare(..)
+            | OpKind::Select
+            | OpKind::Clamp
+            | OpKind::Convert
+            | OpKind::BitcastConvert
+            | OpKind::ReducePrecision { .. }
+            | OpKind::Complex
+    )
+}
+
+/// The steps of the element-wise op `kind`. Elements are computed in the type [`wide`] of theirs; the result is in the
+/// range of its type.
+///
+/// # Errors
+/// UNIMPLEMENTED if the op has no meaning for these types.
+pub fn lower(kind: &OpKind, operands: &[ElementType], result: ElementType) -> Result<Steps, Error> {
+    with_level!(L => lower_at::<L>(kind, operands, result)).ok_or_else(|| {
+        let types: Vec<_> = operands.iter().map(|element| element.name()).collect();
+        Error::unimplemented(format!("{} of {} to {result} is not supported", kind.name(), types.join(", ")))
+    })
+}
+
+/// The functions that load, store and round elements of a narrow float type; `None` for types stored as computed.
+pub fn packed(element: ElementType) -> Option<convert::Packed> {
+    with_level!(L => convert::packed::<L>(element))
+}
+
+/// Steps under construction, each applied to the result of the one before.
+struct Chain(Steps);
+
+impl Chain {
+    fn new(function: Function, sources: SmallVec<[Source; 3]>) -> Chain {
+        Chain(smallvec![Step { function, sources }])
+    }
+
+    fn of_operands(function: Function) -> Chain {
+        Chain::new(function, (0..function.arity).map(Source::Operand).collect())
+    }
+
+    /// Applies a function of one element to the result so far.
+    fn then(mut self, function: Option<Function>) -> Chain {
+        if let Some(function) = function {
+            let source = self.0.len().checked_sub(1).map_or(Source::Operand(0), Source::Step);
+            self.0.push(Step { function, sources: smallvec![source] });
+        }
+        self
+    }
+
+    /// Brings the result into the range of `element`: rounds floats, wraps integers.
+    fn into_range<L: Level>(self, element: ElementType) -> Steps {
+        let round = convert::packed::<L>(element).map(|packed| packed.round);
+        let wrap = select::narrow::<L>(element).map(|narrow| narrow.wrap);
+        self.then(round).then(wrap).0
+    }
+}
+
+fn lower_at<L: Level>(kind: &OpKind, operands: &[ElementType], result: ElementType) -> Option<Steps> {
+    let first = *operands.first()?;
+    Some(match kind {
+        OpKind::Unary(op) => unary::<L>(*op, first, result)?,
+        OpKind::Binary(op) => binary::<L>(*op, first)?,
+        OpKind::Compare(direction, order) => {
+            let total = *order == ComparisonType::TotalOrder;
+            Chain::of_operands(select::compare::<L>(*direction, wide(first), total)?).0
+        }
+        OpKind::Select => Chain::of_operands(select::select::<L>(wide(result))?).0,
+        OpKind::Clamp => Chain::of_operands(select::clamp::<L>(wide(result))?).0,
+        OpKind::Convert => convert::<L>(first, result)?,
+        OpKind::BitcastConvert if first.bits() == result.bits() => bitcast::<L>(first, result),
+        OpKind::ReducePrecision { exponent_bits, mantissa_bits } => {
+            let bits = |bits: u32| Source::Constant(Scalar::of(bits));
+            let sources = smallvec![Source::Operand(0), bits(*exponent_bits), bits(*mantissa_bits)];
+            Chain::new(select::reduce_precision::<L>(wide(first))?, sources).into_range::<L>(result)
+        }
+        OpKind::Complex => Chain::of_operands(convert::complex::<L>(first)?).0,
+        _ => return None,
+    })
+}
+
+fn unary<L: Level>(op: UnaryOp, operand: ElementType, result: ElementType) -> Option<Steps> {
+    use ElementType as E;
+    if operand == E::Pred {
+        return (op == UnaryOp::Not).then(|| Chain::of_operands(select::not::<L>()).0);
+    }
+    if let Some(narrow) = select::narrow::<L>(operand)
+        && matches!(op, UnaryOp::CountLeadingZeros | UnaryOp::Popcnt)
+    {
+        let masked = Chain::of_operands(narrow.mask);
+        return Some(match op {
+            UnaryOp::Popcnt => masked.then(unary_function::<L>(op, wide(operand))).into_range::<L>(result),
+            _ => masked.then(Some(narrow.leading_zeros)).into_range::<L>(result),
+        });
+    }
+    Some(Chain::of_operands(unary_function::<L>(op, wide(operand))?).into_range::<L>(result))
+}
+
+fn unary_function<L: Level>(op: UnaryOp, wide: ElementType) -> Option<Function> {
+    use ElementType as E;
+    let function = match wide {
+        E::F32 => real::unary_op::<L, f32>(op),
+        E::F64 => real::unary_op::<L, f64>(op),
+        E::C64 => complex::unary_op::<L, f32>(op),
+        E::C128 => complex::unary_op::<L, f64>(op),
+        E::S8 => integer::unary_op::<L, i8>(op),
+        E::S16 => integer::unary_op::<L, i16>(op),
+        E::S32 => integer::unary_op::<L, i32>(op),
+        E::S64 => integer::unary_op::<L, i64>(op),
+        E::U8 => integer::unary_op::<L, u8>(op),
+        E::U16 => integer::unary_op::<L, u16>(op),
+        E::U32 => integer::unary_op::<L, u32>(op),
+        E::U64 => integer::unary_op::<L, u64>(op),
+        _ => None,
+    }?;
+    Some(function.named(short(op.name()), function.flops))
+}
+
+fn binary<L: Level>(op: BinaryOp, element: ElementType) -> Option<Steps> {
+    use BinaryOp as B;
+    // Booleans: 0 and 1 are closed under these.
+    let op = match op {
+        B::Add | B::Maximum if element == ElementType::Pred => B::Or,
+        B::Multiply | B::Minimum if element == ElementType::Pred => B::And,
+        _ if element == ElementType::Pred && !matches!(op, B::And | B::Or | B::Xor) => return None,
+        _ => op,
+    };
+    let function = binary_function::<L>(op, wide(element))?;
+    match select::narrow::<L>(element) {
+        Some(narrow) if op == B::ShiftRightLogical => {
+            let mut chain = Chain::of_operands(narrow.mask);
+            chain.0.push(Step { function, sources: smallvec![Source::Step(0), Source::Operand(1)] });
+            Some(chain.into_range::<L>(element))
+        }
+        _ => Some(Chain::of_operands(function).into_range::<L>(element)),
+    }
+}
+
+fn binary_function<L: Level>(op: BinaryOp, wide: ElementType) -> Option<Function> {
+    use ElementType as E;
+    let function = match wide {
+        E::F32 => real::binary_op::<L, f32>(op),
+        E::F64 => real::binary_op::<L, f64>(op),
+        E::C64 => complex::binary_op::<L, f32>(op),
+        E::C128 => complex::binary_op::<L, f64>(op),
+        E::S8 => integer::binary_op::<L, i8>(op),
+        E::S16 => integer::binary_op::<L, i16>(op),
+        E::S32 => integer::binary_op::<L, i32>(op),
+        E::S64 => integer::binary_op::<L, i64>(op),
+        E::U8 => integer::binary_op::<L, u8>(op),
+        E::U16 => integer::binary_op::<L, u16>(op),
+        E::U32 => integer::binary_op::<L, u32>(op),
+        E::U64 => integer::binary_op::<L, u64>(op),
+        _ => None,
+    }?;
+    Some(function.named(short(op.name()), function.flops))
+}
+
+fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Steps> {
+    let none = Chain(Steps::new());
+    if from == to {
+        return Some(none.0);
+    }
+    if to == ElementType::Pred {
+        return Some(none.then(Some(convert::is_nonzero::<L>(wide(from))?)).0);
+    }
+    if from.is_complex() && to.is_complex() {
+        return Some(none.then(Some(convert::between_complex::<L>(from))).0);
+    }
+    if to.is_complex() {
+        let real = Chain(convert::<L>(from, to.real())?);
+        return Some(real.then(Some(convert::to_complex::<L>(to.real())?)).0);
+    }
+    // Complex numbers lose their imaginary part.
+    let part = from.is_complex().then(|| unary_function::<L>(UnaryOp::Real, from)).flatten();
+    let (from, chain) = (from.real(), none.then(part));
+    let chain = match () {
+        () if from == ElementType::F64 && convert::is_packed(to) => chain.then(Some(convert::to_f32_odd::<L>())),
+        () if wide(from) == wide(to) => chain,
+        () => chain.then(Some(convert::convert::<L>(wide(from), wide(to))?)),
+    };
+    if from.is_float()
+        && let Some(narrow) = select::narrow::<L>(to)
+    {
+        return Some(chain.then(Some(narrow.saturate)).0);
+    }
+    Some(chain.into_range::<L>(to))
+}
+
+fn bitcast<L: Level>(from: ElementType, to: ElementType) -> Steps {
+    let store = convert::packed::<L>(from).map(|packed| packed.store);
+    let load = convert::packed::<L>(to).map(|packed| packed.load);
+    let extend = select::narrow::<L>(to).map(|narrow| narrow.wrap);
+    Chain(Steps::new()).then(store).then(extend).then(load).0
+}
+
+/// The name of an op without its dialect.
+fn short(name: &'static str) -> &'static str {
+    name.split_once('.').map_or(name, |(_, name)| name)
+}

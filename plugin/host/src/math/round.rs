@@ -1,0 +1,87 @@
+//! Rounding of floats to narrower formats, free of branches.
+
+/// To the nearest `f32` that bfloat16 has, ties to even.
+#[inline(always)]
+pub fn to_bf16(x: f32) -> f32 {
+    let bits = x.to_bits();
+    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) & 0xffff_0000;
+    // A NaN keeps its sign and upper bits, and becomes a quiet one.
+    let nan = (bits | 0x0040_0000) & 0xffff_0000;
+    f32::from_bits(if x.is_nan() { nan } else { rounded })
+}
+
+/// To the code of the nearest IEEE half, ties to even.
+#[inline(always)]
+pub fn f32_to_f16(x: f32) -> u16 {
+    let bits = x.to_bits();
+    let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
+    // Carries run into the exponent, up to infinity.
+    let normal = magnitude.wrapping_sub((127 - 15) << 23).wrapping_add(0xfff + (magnitude >> 13 & 1)) >> 13;
+    // Adding 0.5 leaves multiples of 2^-24 in the lowest bits, rounded by the addition itself.
+    let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
+    let nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
+    let finite = if magnitude < (127 - 14) << 23 { subnormal } else { normal };
+    let large = if magnitude > 0x7f80_0000 { nan } else { 0x7c00 };
+    (sign | if magnitude < (127 + 16) << 23 { finite } else { large }) as u16
+}
+
+/// The value of the code of an IEEE half.
+#[inline(always)]
+pub fn f16_to_f32(code: u16) -> f32 {
+    let code = u32::from(code);
+    let (sign, magnitude) = ((code & 0x8000) << 16, code & 0x7fff);
+    let normal = (magnitude << 13) + ((127 - 15) << 23);
+    // A subnormal is a multiple of 2^-24.
+    let subnormal = (magnitude as i32 as f32 * 5.960_464_5e-8).to_bits();
+    let special = (magnitude << 13) | 0x7f80_0000;
+    let finite = if magnitude < 0x400 { subnormal } else { normal };
+    f32::from_bits(sign | if magnitude >= 0x7c00 { special } else { finite })
+}
+
+/// To `f32`; what lies between two of them goes to the one whose last bit is odd.
+#[inline(always)]
+pub fn to_f32_odd(x: f64) -> f32 {
+    let nearest = x as f32;
+    let back = f64::from(nearest);
+    let bits = nearest.to_bits();
+    let inexact = back != x && !x.is_nan();
+    let toward_zero = if back.abs() > x.abs() { bits.wrapping_sub(1) } else { bits };
+    f32::from_bits(if inexact { toward_zero | 1 } else { bits })
+}
+
+/// Rounds to a float format of so many exponent and mantissa bits, as StableHLO's `reduce_precision` does: ties to
+/// even, what is too large becomes infinite, what is subnormal in the format zero.
+macro_rules! reduce_precision {
+    ($(#[$doc:meta])* $name:ident $float:ident $bits:ident $mantissa:literal $bias:literal) => {
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $name(x: $float, exponent_bits: u32, mantissa_bits: u32) -> $float {
+            let bits = x.to_bits();
+            let sign = bits & (1 << ($bits::BITS - 1));
+            let magnitude = bits ^ sign;
+            let dropped = $mantissa - mantissa_bits.min($mantissa);
+            let last = magnitude >> dropped & 1;
+            // Half of the last place, less one unless that place is odd.
+            let half = if dropped == 0 { 0 } else { ((1 << dropped) >> 1) - 1 + last };
+            let rounded = (magnitude + half) >> dropped << dropped;
+            let bias = (1 << (exponent_bits.min($bits::BITS - 1 - $mantissa) - 1)) - 1;
+            let exponent = (rounded >> $mantissa) as i32;
+            let infinity = $float::INFINITY.to_bits();
+            let result = match () {
+                () if exponent > $bias + bias => infinity,
+                () if exponent <= $bias - bias => 0,
+                () => rounded,
+            };
+            if x.is_nan() { x } else { $float::from_bits(sign | result) }
+        }
+    };
+}
+
+reduce_precision!(
+    /// Rounds a single to a format.
+    reduce_f32 f32 u32 23 127
+);
+reduce_precision!(
+    /// Rounds a double to a format.
+    reduce_f64 f64 u64 52 1023
+);

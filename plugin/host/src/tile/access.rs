@@ -1,0 +1,113 @@
+//! How a tile's elements lie in an operand: by strides.
+
+use bytemuck::Pod;
+use oxcall::Error;
+use oxcall_hlo::TensorType;
+use smallvec::SmallVec;
+
+/// For each element of a domain, in row-major order, an element of an operand.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Access {
+    /// The sizes of the domain's dimensions, none of them 1, adjacent ones joined where strides allow it.
+    dims: SmallVec<[usize; 4]>,
+    /// The step of each in the operand, in elements; 0 repeats.
+    strides: SmallVec<[usize; 4]>,
+}
+
+impl Access {
+    /// The access to an operand of which dimension `i` of the domain has stride `strides[i]`.
+    pub(super) fn new(dims: &[usize], strides: &[usize]) -> Access {
+        let mut access = Access { dims: SmallVec::new(), strides: SmallVec::new() };
+        for (&dim, &stride) in dims.iter().zip(strides).filter(|&(&dim, _)| dim != 1) {
+            match (access.dims.last_mut(), access.strides.last_mut()) {
+                (Some(last_dim), Some(last_stride)) if *last_stride == stride * dim => {
+                    *last_dim *= dim;
+                    *last_stride = stride;
+                }
+                _ => {
+                    access.dims.push(dim);
+                    access.strides.push(stride);
+                }
+            }
+        }
+        access
+    }
+
+    /// The access of `broadcast_in_dim` from `operand` to `result`, where `dims[i]` is the place of dimension `i`.
+    pub(super) fn broadcast(operand: &[usize], result: &[usize], dims: &[usize]) -> Access {
+        let mut strides: SmallVec<[usize; 4]> = smallvec::smallvec![0; result.len()];
+        let mut stride = 1;
+        for (&size, &dim) in operand.iter().zip(dims).rev() {
+            if size != 1 {
+                strides[dim] = stride;
+            }
+            stride *= size;
+        }
+        Access::new(result, &strides)
+    }
+
+    /// The access to an operand of the result's shape, or to a scalar.
+    ///
+    /// # Errors
+    /// INTERNAL if it has another shape.
+    pub(super) fn same_or_scalar(operand: &TensorType, result: &TensorType) -> Result<Access, Error> {
+        match () {
+            () if operand.dims == result.dims => {
+                Ok(Access::broadcast(&operand.dims, &result.dims, &identity(result.rank())))
+            }
+            () if operand.count() == 1 => Ok(Access::new(&[], &[])),
+            () => Err(Error::internal(format!("{operand} with {result}"))),
+        }
+    }
+
+    /// Whether elements are one after the other.
+    pub(super) fn is_contiguous(&self) -> bool {
+        self.strides.iter().all(|&stride| stride == 1) && self.strides.len() <= 1
+    }
+
+    /// Whether every element is the first.
+    pub(super) fn is_splat(&self) -> bool {
+        self.strides.iter().all(|&stride| stride == 0)
+    }
+
+    /// Copies the elements of the domain from `start` on to `out`.
+    pub(super) fn load<T: Pod>(&self, operand: &[T], start: usize, out: &mut [T]) {
+        let Some((&inner, outer)) = self.dims.split_last() else { return out.fill(operand[0]) };
+        let step = self.strides[outer.len()];
+        let mut index: SmallVec<[usize; 4]> = smallvec::smallvec![0; outer.len()];
+        let (mut rest, mut place) = (start / inner, 0);
+        for dim in (0..outer.len()).rev() {
+            index[dim] = rest % outer[dim];
+            rest /= outer[dim];
+            place += index[dim] * self.strides[dim];
+        }
+        let mut column = start % inner;
+        let mut filled = 0;
+        while filled < out.len() {
+            let run = (inner - column).min(out.len() - filled);
+            let span = &mut out[filled..filled + run];
+            let first = place + column * step;
+            match step {
+                0 => span.fill(operand[first]),
+                1 => span.copy_from_slice(&operand[first..first + run]),
+                _ => span.iter_mut().zip(operand[first..].iter().step_by(step)).for_each(|(out, &x)| *out = x),
+            }
+            filled += run;
+            column = 0;
+            for dim in (0..outer.len()).rev() {
+                index[dim] += 1;
+                place += self.strides[dim];
+                if index[dim] < outer[dim] {
+                    break;
+                }
+                place -= index[dim] * self.strides[dim];
+                index[dim] = 0;
+            }
+        }
+    }
+}
+
+/// The numbers of dimensions in order.
+fn identity(rank: usize) -> SmallVec<[usize; 4]> {
+    (0..rank).collect()
+}

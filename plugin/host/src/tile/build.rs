@@ -1,0 +1,291 @@
+//! Building programs of tiles: from values to slots.
+
+use oxcall::Error;
+use oxcall_hlo::{ElementType, OpKind};
+use smallvec::SmallVec;
+
+use super::access::Access;
+use super::memory::Slot;
+use super::program::{Program, Splat, Step};
+use crate::math::{self, Function, Source, wide};
+use crate::pool::Cost;
+use crate::scalar::Scalar;
+
+/// The number of a value in a [`Builder`].
+pub(super) type Value = usize;
+
+/// How a value comes about.
+#[derive(Debug, Clone)]
+enum Definition {
+    /// The tile of an operand, read where it is.
+    Input(usize),
+    /// A register that is filled before the first tile.
+    Splat(SplatOf),
+    /// Elements of an operand.
+    Gather { input: usize, access: Access },
+    /// An index.
+    Iota { repeat: usize, size: usize },
+    /// A function of values.
+    Apply { function: Function, args: SmallVec<[Value; 3]> },
+}
+
+#[derive(Debug, Clone)]
+enum SplatOf {
+    Constant(Scalar),
+    Input(usize),
+}
+
+/// A program under construction: values in order, each computed from earlier ones.
+#[derive(Debug)]
+pub(super) struct Builder {
+    count: usize,
+    /// How each value comes about, and the type of its elements in its slot.
+    values: Vec<(Definition, ElementType)>,
+    /// Types of operands and the bytes of each that are read.
+    inputs: Vec<(ElementType, usize)>,
+    outputs: Vec<(Value, ElementType)>,
+}
+
+impl Builder {
+    /// A program over `count` elements, whose operands have the given types and numbers of elements.
+    pub(super) fn new(count: usize, inputs: impl IntoIterator<Item = (ElementType, usize)>) -> Builder {
+        Builder { count, values: Vec::new(), inputs: inputs.into_iter().collect(), outputs: Vec::new() }
+    }
+
+    fn push(&mut self, definition: Definition, element: ElementType) -> Value {
+        self.values.push((definition, element));
+        self.values.len() - 1
+    }
+
+    /// The elements of operand `input`, as computed.
+    pub(super) fn input(&mut self, input: usize, access: Access) -> Value {
+        let element = self.inputs[input].0;
+        if access.is_splat() && self.count > 1 {
+            return self.push(Definition::Splat(SplatOf::Input(input)), wide(element));
+        }
+        let stored = match () {
+            () if access.is_contiguous() => self.push(Definition::Input(input), element),
+            () => self.push(Definition::Gather { input, access }, element),
+        };
+        match math::packed(element) {
+            Some(packed) => self.apply(packed.load, &[stored]),
+            None => stored,
+        }
+    }
+
+    /// A number, of a type in which elements are computed.
+    pub(super) fn constant(&mut self, value: Scalar, wide: ElementType) -> Value {
+        self.push(Definition::Splat(SplatOf::Constant(value)), wide)
+    }
+
+    /// A number, as stored.
+    pub(super) fn stored_constant(&mut self, bytes: &[u8], element: ElementType) -> Value {
+        let (value, zero) = (Scalar::from_bytes(bytes), Scalar::default());
+        let value = math::packed(element).map_or(value, |packed| (packed.load.scalar)(value, zero, zero));
+        self.constant(value, wide(element))
+    }
+
+    /// The index along dimension `dim` of a domain of size `dims`.
+    ///
+    /// # Errors
+    /// UNIMPLEMENTED if there is no conversion to `element`.
+    pub(super) fn iota(&mut self, dims: &[usize], dim: usize, element: ElementType) -> Result<Value, Error> {
+        let repeat = dims[dim + 1..].iter().product();
+        let index = self.push(Definition::Iota { repeat, size: dims[dim] }, ElementType::S64);
+        self.op(&OpKind::Convert, &[(index, ElementType::S64)], element)
+    }
+
+    /// A function of values.
+    pub(super) fn apply(&mut self, function: Function, args: &[Value]) -> Value {
+        self.push(Definition::Apply { function, args: args.into() }, function.output)
+    }
+
+    /// An element-wise op of values, whose element types in the program are given.
+    ///
+    /// # Errors
+    /// UNIMPLEMENTED if the op has no meaning for these types.
+    pub(super) fn op(
+        &mut self,
+        kind: &OpKind,
+        operands: &[(Value, ElementType)],
+        result: ElementType,
+    ) -> Result<Value, Error> {
+        let types: SmallVec<[ElementType; 4]> = operands.iter().map(|&(_, element)| element).collect();
+        let mut results = SmallVec::<[Value; 4]>::new();
+        for step in math::lower(kind, &types, result)? {
+            let mut args = SmallVec::<[Value; 3]>::new();
+            for source in step.sources {
+                args.push(match source {
+                    Source::Operand(index) => operands[index].0,
+                    Source::Step(index) => results[index],
+                    Source::Constant(value) => self.constant(value, ElementType::U32),
+                });
+            }
+            results.push(self.apply(step.function, &args));
+        }
+        Ok(results.last().copied().unwrap_or(operands[0].0))
+    }
+
+    /// Adds a result of type `element`.
+    pub(super) fn output(&mut self, value: Value, element: ElementType) {
+        let stored = match math::packed(element) {
+            Some(packed) => self.apply(packed.store, &[value]),
+            None => value,
+        };
+        self.outputs.push((stored, element));
+    }
+
+    /// The program. `name` is for dumps.
+    pub(super) fn build(self, name: String) -> Program {
+        let cost = self.cost();
+        let in_place = self.in_place();
+        Allocation::new(&self).program(self, name, cost, in_place)
+    }
+
+    fn cost(&self) -> Cost {
+        let flops: f32 = (self.values.iter())
+            .map(|(definition, _)| match definition {
+                Definition::Apply { function, .. } => function.flops,
+                Definition::Gather { .. } | Definition::Iota { .. } => 1.0,
+                _ => 0.0,
+            })
+            .sum();
+        let read: usize = self.inputs.iter().map(|(element, count)| element.byte_width() * count).sum();
+        let written: usize = self.outputs.iter().map(|(_, element)| element.byte_width() * self.count).sum();
+        // Simple functions take a fraction of an operation's time each, in vectors.
+        Cost { flops: f64::from(flops) * self.count as f64, bytes: (read + written) as f64 }
+    }
+
+    /// Operands that are read as tiles only, each with a result of the same width.
+    fn in_place(&self) -> Vec<(usize, usize)> {
+        let mut pairs = Vec::new();
+        for (input, &(element, _)) in self.inputs.iter().enumerate() {
+            let is_whole = |definition: &Definition| matches!(definition, Definition::Input(i) if *i == input);
+            let is_part = |definition: &Definition| matches!(definition, Definition::Gather { input: i, .. } | Definition::Splat(SplatOf::Input(i)) if *i == input);
+            if self.values.iter().any(|(each, _)| is_whole(each)) && !self.values.iter().any(|(each, _)| is_part(each))
+            {
+                let fits = |(_, output): &&(Value, ElementType)| output.byte_width() == element.byte_width();
+                let outputs = self.outputs.iter().enumerate();
+                pairs.extend(outputs.filter(|(_, output)| fits(output)).map(|(output, _)| (input, output)));
+            }
+        }
+        pairs
+    }
+}
+
+/// Registers for values.
+struct Allocation {
+    /// The slot of each value; registers are numbered from 0, operands from `registers.len()`, and so on.
+    places: Vec<Option<Place>>,
+    registers: Vec<ElementType>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Register(Slot),
+    Input(usize),
+    Output(usize),
+}
+
+impl Allocation {
+    /// A register is free again after the last use of its value, except those filled in advance. The first result that
+    /// a value is goes there directly.
+    fn new(builder: &Builder) -> Allocation {
+        let mut last_use = vec![None; builder.values.len()];
+        for (index, (definition, _)) in builder.values.iter().enumerate() {
+            if let Definition::Apply { args, .. } = definition {
+                args.iter().for_each(|&arg| last_use[arg] = Some(index));
+            }
+        }
+        for &(value, _) in &builder.outputs {
+            last_use[value] = Some(usize::MAX);
+        }
+        let mut allocation = Allocation { places: Vec::new(), registers: Vec::new() };
+        let mut free: Vec<Slot> = Vec::new();
+        for (index, (definition, element)) in builder.values.iter().enumerate() {
+            let is_splat = matches!(definition, Definition::Splat(_));
+            let output = builder.outputs.iter().position(|&(value, _)| value == index).filter(|_| !is_splat);
+            let place = match (definition, output) {
+                (Definition::Input(input), _) => Some(Place::Input(*input)),
+                (_, Some(output)) => Some(Place::Output(output)),
+                _ if last_use[index].is_none() => None,
+                _ => Some(Place::Register(allocation.register(*element, is_splat, &mut free))),
+            };
+            allocation.places.push(place);
+            if let Definition::Apply { args, .. } = definition {
+                for (position, &arg) in args.iter().enumerate() {
+                    let is_last = last_use[arg] == Some(index) && !args[..position].contains(&arg);
+                    if let (true, Some(Place::Register(register))) = (is_last, allocation.places[arg])
+                        && !matches!(builder.values[arg].0, Definition::Splat(_))
+                    {
+                        free.push(register);
+                    }
+                }
+            }
+        }
+        allocation
+    }
+
+    fn register(&mut self, element: ElementType, keep: bool, free: &mut Vec<Slot>) -> Slot {
+        let width = element.byte_width();
+        let fitting = free.iter().rposition(|&slot| self.registers[slot as usize].byte_width() == width);
+        if let (Some(index), false) = (fitting, keep) {
+            return free.swap_remove(index);
+        }
+        self.registers.push(element);
+        self.registers.len() as Slot - 1
+    }
+
+    fn slot(&self, builder: &Builder, place: Place) -> Slot {
+        let registers = self.registers.len();
+        match place {
+            Place::Register(slot) => slot,
+            Place::Input(input) => (registers + input) as Slot,
+            Place::Output(output) => (registers + builder.inputs.len() + output) as Slot,
+        }
+    }
+
+    fn program(self, builder: Builder, name: String, cost: Cost, in_place: Vec<(usize, usize)>) -> Program {
+        let (mut splats, mut steps) = (Vec::new(), Vec::new());
+        let slot = |place| self.slot(&builder, place);
+        let slot_of = |value: Value| self.places[value].map(slot).unwrap_or_default();
+        for (index, (definition, element)) in builder.values.iter().enumerate() {
+            let Some(out) = self.places[index].map(slot) else { continue };
+            match definition.clone() {
+                Definition::Input(_) => {}
+                Definition::Splat(SplatOf::Constant(value)) => splats.push((out, Splat::Constant(value))),
+                Definition::Splat(SplatOf::Input(input)) => {
+                    let stored = builder.inputs[input].0;
+                    let load = math::packed(stored).map(|packed| packed.load);
+                    splats.push((out, Splat::Input { slot: slot(Place::Input(input)), element: stored, load }));
+                }
+                Definition::Gather { input, access } => {
+                    steps.push(Step::Gather { input: slot(Place::Input(input)), access, element: *element, out });
+                }
+                Definition::Iota { repeat, size } => steps.push(Step::Iota { repeat, size, out }),
+                Definition::Apply { function, args } => {
+                    let mut slots = [out; 3];
+                    slots.iter_mut().zip(&args).for_each(|(slot, &arg)| *slot = slot_of(arg));
+                    steps.push(Step::Apply { function: function.tile, arity: args.len() as u8, args: slots, out });
+                }
+            }
+        }
+        for (output, &(value, _)) in builder.outputs.iter().enumerate() {
+            let (from, out) = (slot_of(value), slot(Place::Output(output)));
+            if from != out {
+                steps.push(Step::Copy { from, out });
+            }
+        }
+        Program {
+            name,
+            count: builder.count,
+            registers: self.registers.clone(),
+            inputs: builder.inputs.iter().map(|&(element, _)| element).collect(),
+            outputs: builder.outputs.iter().map(|&(_, element)| element).collect(),
+            splats,
+            steps,
+            in_place,
+            cost,
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The memory of a running program: registers, operands and results by number. All unsafe code of tiles is here.
+
+use oxcall_hlo::ElementType;
+
+use crate::kernel::{BUFFER_ALIGN, Inputs, Outputs, RawBuffer};
+
+/// The number of a slot: registers first, then operands, then results.
+pub(super) type Slot = u32;
+
+/// Where tiles of a slot begin.
+#[derive(Debug, Clone, Copy)]
+struct Base {
+    data: *mut u8,
+    /// The bytes of one element.
+    width: usize,
+    /// Whether the slot has a whole array, of which a tile is a part, rather than one tile.
+    is_array: bool,
+    /// The bytes that may be accessed.
+    len: usize,
+}
+
+/// A cache line, as vectors want it.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+const _: () = assert!(align_of::<Line>() == BUFFER_ALIGN);
+
+/// The slots of one thread that runs a program.
+#[derive(Debug)]
+pub(super) struct Memory {
+    bases: Vec<Base>,
+    /// Operands in place: the slot, which is a register, and the array whose tile is copied there first.
+    in_place: Vec<(Slot, Base)>,
+    start: usize,
+    len: usize,
+    /// Keeps the registers alive.
+    _registers: Vec<Line>,
+}
+
+/// The buffers of one run, shared by its threads.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Buffers<'a> {
+    inputs: Inputs<'a>,
+    outputs: &'a Outputs<'a>,
+}
+
+impl<'a> Buffers<'a> {
+    pub(super) fn new(inputs: Inputs<'a>, outputs: &'a Outputs<'a>) -> Buffers<'a> {
+        Buffers { inputs, outputs }
+    }
+}
+
+// SAFETY: both are addresses and sizes. Threads get disjoint ranges of elements, see `Memory::new`.
+unsafe impl Send for Buffers<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Buffers<'_> {}
+
+impl Memory {
+    /// Registers for `tile` elements of the given types, and the buffers.
+    ///
+    /// # Safety
+    /// While the value is used, no other thread accesses those elements of the results that
+    /// [`set_tile`](Memory::set_tile) selects; and operands in place are not read by
+    /// [`with_array`](Memory::with_array).
+    pub(super) unsafe fn new(
+        registers: &[ElementType],
+        inputs: &[ElementType],
+        outputs: &[ElementType],
+        tile: usize,
+        buffers: Buffers<'_>,
+    ) -> Memory {
+        let lines = |element: &ElementType| (tile * element.byte_width()).div_ceil(size_of::<Line>());
+        let moved = || inputs.iter().enumerate().filter(|(index, _)| buffers.inputs.is_in_place(*index));
+        let all = registers.iter().chain(moved().map(|(_, element)| element));
+        let mut memory = vec![Line([0; 64]); all.map(lines).sum()];
+        let mut rest = &mut memory[..];
+        let mut register = |element: &ElementType| {
+            let (register, others) = std::mem::take(&mut rest).split_at_mut(lines(element));
+            rest = others;
+            let len = size_of_val(register);
+            Base { data: register.as_mut_ptr().cast(), width: element.byte_width(), is_array: false, len }
+        };
+        let array = |RawBuffer { data, len }: RawBuffer, element: &ElementType| Base {
+            data,
+            width: element.byte_width(),
+            is_array: true,
+            len,
+        };
+        let mut bases = Vec::with_capacity(registers.len() + inputs.len() + outputs.len());
+        bases.extend(registers.iter().map(&mut register));
+        bases.extend(inputs.iter().enumerate().map(|(index, element)| array(buffers.inputs.raw(index), element)));
+        let mut in_place = Vec::new();
+        for (index, element) in moved() {
+            let slot = registers.len() + index;
+            in_place.push((slot as Slot, bases[slot]));
+            bases[slot] = register(element);
+        }
+        bases.extend(outputs.iter().enumerate().map(|(index, element)| array(buffers.outputs.raw(index), element)));
+        Memory { bases, in_place, start: 0, len: 0, _registers: memory }
+    }
+
+    /// Selects elements `start..start + len`.
+    ///
+    /// # Panics
+    /// If they are not in the buffers of operands in place.
+    pub(super) fn set_tile(&mut self, start: usize, len: usize) {
+        (self.start, self.len) = (start, len);
+        for &(slot, array) in &self.in_place {
+            let ((from, bytes), (to, _)) = (self.range(array), self.range(self.bases[slot as usize]));
+            // SAFETY: both ranges are inside of different memory: a buffer, and a register of ours.
+            unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
+        }
+    }
+
+    /// The first element of the tile.
+    pub(super) fn start(&self) -> usize {
+        self.start
+    }
+
+    /// The bytes of the tile in a slot.
+    fn range(&self, base: Base) -> (*mut u8, usize) {
+        let (first, len) = (if base.is_array { self.start * base.width } else { 0 }, self.len * base.width);
+        assert!(first + len <= base.len, "the tile is in the buffer");
+        // SAFETY: asserted to be inside of the allocation (or the address of an empty one, with nothing added).
+        (unsafe { base.data.add(first) }, len)
+    }
+
+    /// Calls `f` with the tile in `out`, to be written, and those in `args`.
+    ///
+    /// # Panics
+    /// If `out` is among `args`, or the tile is not inside the buffers.
+    #[inline]
+    pub(super) fn with<const N: usize, R>(
+        &mut self,
+        out: Slot,
+        args: [Slot; N],
+        f: impl FnOnce(&mut [u8], [&[u8]; N]) -> R,
+    ) -> R {
+        assert!(!args.contains(&out), "a step does not write what it reads");
+        let (data, len) = self.range(self.bases[out as usize]);
+        // SAFETY: the range is inside of the slot's memory, which is initialised. Slots do not overlap:
+        // that of an operand in place is a register. No other thread has these elements.
+        let out = unsafe { slice_mut(data, len) };
+        let args = args.map(|arg| {
+            let (data, len) = self.range(self.bases[arg as usize]);
+            // SAFETY: as above; not written while `f` runs, for `out` is another slot.
+            unsafe { slice(data, len) }
+        });
+        f(out, args)
+    }
+
+    /// Calls `f` with the tile in `out`, and a whole array.
+    ///
+    /// # Panics
+    /// As [`with`](Memory::with).
+    pub(super) fn with_array<R>(&mut self, out: Slot, array: Slot, f: impl FnOnce(&mut [u8], &[u8]) -> R) -> R {
+        assert!(out != array, "a step does not write what it reads");
+        let (data, len) = self.range(self.bases[out as usize]);
+        let base = self.bases[array as usize];
+        // SAFETY: as in `with`. Operands that are read as arrays are never in place.
+        f(unsafe { slice_mut(data, len) }, unsafe { slice(base.data, base.len) })
+    }
+}
+
+/// # Safety
+/// As `slice::from_raw_parts`, but the address of an empty slice may be null.
+unsafe fn slice<'a>(data: *const u8, len: usize) -> &'a [u8] {
+    if len == 0 {
+        return &[];
+    }
+    // SAFETY: of the caller.
+    unsafe { std::slice::from_raw_parts(data, len) }
+}
+
+/// # Safety
+/// As `slice::from_raw_parts_mut`, but the address of an empty slice may be null.
+unsafe fn slice_mut<'a>(data: *mut u8, len: usize) -> &'a mut [u8] {
+    if len == 0 {
+        return &mut [];
+    }
+    // SAFETY: of the caller.
+    unsafe { std::slice::from_raw_parts_mut(data, len) }
+}

@@ -1,0 +1,16 @@
+//! Fused element-wise programs: kernels that work on tiles of a thousand elements or two, which stay in the first-level
+//! cache between one step and the next.
+//!
+//! * `access`: how the elements of a tile lie in an operand.
+//! * `build`: from values to a program with few registers.
+//! * `memory`: registers and buffers of a run; all unsafe code.
+//! * `program`: running it.
+//! * `single`: kernels of one op.
+
+mod access;
+mod build;
+mod memory;
+mod program;
+mod single;
+
+pub use single::single;
