@@ -57,16 +57,22 @@ impl Builder {
         self.values.len() - 1
     }
 
+    /// The elements of operand `input`, as stored.
+    pub(super) fn stored_input(&mut self, input: usize, access: Access) -> Value {
+        let element = self.inputs[input].0;
+        match () {
+            () if access.is_contiguous() => self.push(Definition::Input(input), element),
+            () => self.push(Definition::Gather { input, access }, element),
+        }
+    }
+
     /// The elements of operand `input`, as computed.
     pub(super) fn input(&mut self, input: usize, access: Access) -> Value {
         let element = self.inputs[input].0;
         if access.is_splat() && self.count > 1 {
             return self.push(Definition::Splat(SplatOf::Input(input)), wide(element));
         }
-        let stored = match () {
-            () if access.is_contiguous() => self.push(Definition::Input(input), element),
-            () => self.push(Definition::Gather { input, access }, element),
-        };
+        let stored = self.stored_input(input, access);
         match math::packed(element) {
             Some(packed) => self.apply(packed.load, &[stored]),
             None => stored,
@@ -132,6 +138,11 @@ impl Builder {
             Some(packed) => self.apply(packed.store, &[value]),
             None => value,
         };
+        self.stored_output(stored, element);
+    }
+
+    /// Adds a result of type `element`, of a value that is as stored.
+    pub(super) fn stored_output(&mut self, stored: Value, element: ElementType) {
         self.outputs.push((stored, element));
     }
 

@@ -14,3 +14,6 @@ mod program;
 mod single;
 
 pub use single::single;
+
+#[cfg(test)]
+mod tests;

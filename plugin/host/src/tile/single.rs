@@ -21,7 +21,11 @@ pub fn single(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
             builder.stored_constant(literal.element(0), result.element)
         }
         OpKind::Iota { dim } => builder.iota(&result.dims, *dim, result.element)?,
-        OpKind::BroadcastInDim { dims } => builder.input(0, Access::broadcast(&operands[0].dims, &result.dims, dims)),
+        OpKind::BroadcastInDim { dims } => {
+            let stored = builder.stored_input(0, Access::broadcast(&operands[0].dims, &result.dims, dims));
+            builder.stored_output(stored, result.element);
+            return Ok(Box::new(builder.build(op.kind.name().to_owned())));
+        }
         kind if math::is_element_wise(kind) => {
             let mut values = Vec::with_capacity(operands.len());
             for (index, operand) in operands.iter().enumerate() {
