@@ -3,7 +3,7 @@
 //! * [`element`]: the Rust types that elements are stored as and computed in.
 //! * [`passes`]: from programs as they are written to programs as they are run.
 //! * [`kernel`]: what a step of a plan runs, with its operands and results as slices.
-//! * [`pool`]: threads.
+//! * [`pool`]: the threads of a client.
 //! * [`math`]: the functions of elements.
 //! * [`scalar`]: register programs over single elements.
 //! * [`tile`]: fused element-wise programs.

@@ -3,7 +3,7 @@
 //! A function is written once, as a closure of Rust numbers. [`Function`] holds it compiled as a loop for the vector
 //! instructions that the processor has, and for one element at a time.
 
-use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 
 use bytemuck::Pod;
 use oxcall_hlo::ElementType;
@@ -73,9 +73,9 @@ wide!(num_complex::Complex<f32> = C64, num_complex::Complex<f64> = C128);
 #[inline(always)]
 fn only_value<F: Copy>() -> F {
     const { assert!(size_of::<F>() == 0) };
-    // SAFETY: a value of size 0 has no bytes to initialise. `F` is inhabited and may be copied out of thin air, since
-    // every caller of this module was given one, by value, in `unary`, `binary` or `ternary`.
-    unsafe { MaybeUninit::uninit().assume_init() }
+    // SAFETY: reading no bytes from an aligned address is allowed. `F` is inhabited and may be copied out of thin air,
+    // since every caller of this module was given one, by value, in `unary`, `binary` or `ternary`.
+    unsafe { NonNull::dangling().read() }
 }
 
 /// Whether the scalar call uses the vector instructions too: worth it for functions with fused multiply-adds.

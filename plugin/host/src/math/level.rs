@@ -37,7 +37,7 @@ mod x86 {
 
             impl $level {
                 /// Whether the processor has it.
-                pub(super) fn is_present() -> bool {
+                pub fn is_present() -> bool {
                     $(is_x86_feature_detected!($feature))&&*
                 }
             }

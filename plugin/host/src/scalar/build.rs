@@ -93,7 +93,8 @@ impl<'a> Builder<'a> {
             }
             kind if moves_one_element(kind) => {
                 for (&operand, &result) in op.operands.iter().zip(&op.results) {
-                    (self.scalar(operand)?, self.scalar(result)?);
+                    self.scalar(operand)?;
+                    self.scalar(result)?;
                     let register = self.value(operand)?;
                     self.values.insert(result, register);
                 }

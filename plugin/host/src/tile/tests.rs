@@ -110,7 +110,8 @@ fn broadcasts_follow_the_specification() {
         let (from, to) = (ty(element, &operand), ty(element, &result));
         let data = random_bytes(&mut random, element, from.count());
         let kind = OpKind::BroadcastInDim { dims: dims.clone() };
-        let found = &Single::new(kind, &[from.clone()], &[to.clone()]).run(&[data.clone()])[0];
+        let found = &Single::new(kind, std::slice::from_ref(&from), std::slice::from_ref(&to))
+            .run(std::slice::from_ref(&data))[0];
         let width = element.byte_width();
         for index in indices(&result) {
             let source: Vec<usize> =
@@ -138,7 +139,7 @@ fn scalars_and_constants_are_spread() {
     let array = ty(ElementType::BF16, &[5000]);
     let scalar = ty(ElementType::BF16, &[]);
     let literal = Literal::splat(array.clone(), half::bf16::from_f32(2.5).to_le_bytes());
-    let found = Single::new(OpKind::Constant(literal), &[], &[array.clone()]).run(&[]).remove(0);
+    let found = Single::new(OpKind::Constant(literal), &[], std::slice::from_ref(&array)).run(&[]).remove(0);
     assert_eq!(elements::<half::bf16>(&found), vec![half::bf16::from_f32(2.5); 5000]);
     let x: Vec<half::bf16> = (0..5000).map(|i| half::bf16::from_f32(i as f32)).collect();
     let clamp = Single::new(OpKind::Clamp, &[scalar.clone(), array.clone(), scalar], &[array]);
