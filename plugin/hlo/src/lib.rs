@@ -16,6 +16,8 @@ mod ir;
 mod literal;
 mod location;
 mod ops;
+mod print;
+mod text;
 mod types;
 mod verify;
 
@@ -27,5 +29,7 @@ pub use ir::{ArgAttributes, Func, FuncId, Module, Op, Region, ValueId};
 pub use literal::Literal;
 pub use location::{Location, LocationId};
 pub use ops::*;
+pub use print::{print_module, print_module_with_locations};
+pub use text::parse_text;
 pub use types::{Dims, ElementType, TensorType, Type};
 pub use verify::{RegionType, Signature, infer_types, verify};

@@ -1,0 +1,87 @@
+//! The parser of MLIR text: StableHLO and the parts of CHLO, MHLO and func that programs use, in pretty and generic
+//! form.
+//!
+//! Both forms of an op are read into the same parts ([`given`]): operands, attributes, regions and types. What the
+//! attributes mean is said once, in [`read`]; how pretty forms are written is data ([`syntax`]), which the printer uses
+//! too.
+
+mod attributes;
+mod cursor;
+pub(crate) mod float;
+mod given;
+pub(crate) mod lexer;
+mod literals;
+mod locations;
+mod module;
+mod ops;
+mod pretty;
+mod read;
+pub(crate) mod syntax;
+mod types;
+mod values;
+
+use std::collections::HashMap;
+
+use crate::{Attribute, Error, ErrorKind, Module, Type};
+
+use self::{attributes::Alias, cursor::Cursor, locations::Locations, module::Functions, values::Values};
+
+/// Reads a program in MLIR text: one module, or functions alone.
+///
+/// The memory taken is bounded by a multiple of the text's length. Errors say line and column, and the op.
+pub fn parse_text(text: &str) -> Result<Module, Error> {
+    if text.trim_start().starts_with("HloModule") {
+        let message = "this is HLO text; expected MLIR text of StableHLO, which begins with `module`";
+        return Err(Error::invalid(message).at("1:1"));
+    }
+    let parser = Parser {
+        tokens: Cursor::new(text)?,
+        aliases: HashMap::new(),
+        type_aliases: HashMap::new(),
+        copies_left: text.len().saturating_mul(COPIES_PER_BYTE),
+        locations: Locations::default(),
+        functions: Functions::default(),
+        values: Values::default(),
+    };
+    parser.module()
+}
+
+/// How many parts of aliased attributes and types may be copied, for each byte of text.
+const COPIES_PER_BYTE: usize = 4;
+
+/// What is known at a place of the text.
+struct Parser<'a> {
+    tokens: Cursor<'a>,
+    /// Aliases of attributes, with `#`.
+    aliases: HashMap<&'a str, Alias<Attribute>>,
+    /// Aliases of types, with `!`.
+    type_aliases: HashMap<&'a str, Alias<Type>>,
+    copies_left: usize,
+    locations: Locations<'a>,
+    functions: Functions,
+    /// The values of the function that is being read.
+    values: Values<'a>,
+}
+
+impl Parser<'_> {
+    /// Accounts for a copy of an alias of so many parts, nested so deep.
+    fn charge(&mut self, nodes: usize, depth: usize) -> Result<(), Error> {
+        self.tokens.check_depth(depth)?;
+        match self.copies_left.checked_sub(nodes) {
+            Some(left) => {
+                self.copies_left = left;
+                Ok(())
+            }
+            None => {
+                let message = "aliases of attributes or types make the program much larger than its text";
+                Err(Error::new(ErrorKind::TooLarge, message).at(self.tokens.position(self.tokens.start())))
+            }
+        }
+    }
+}
+
+impl<'a> AsMut<Cursor<'a>> for Parser<'a> {
+    fn as_mut(&mut self) -> &mut Cursor<'a> {
+        &mut self.tokens
+    }
+}
