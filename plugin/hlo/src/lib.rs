@@ -9,8 +9,8 @@
 #![forbid(unsafe_code)]
 
 mod attribute;
-mod bytecode;
 mod builder;
+mod bytecode;
 mod error;
 mod ir;
 mod literal;
@@ -22,8 +22,8 @@ mod types;
 mod verify;
 
 pub use attribute::Attribute;
-pub use bytecode::{is_bytecode, read_bytecode};
 pub use builder::FuncBuilder;
+pub use bytecode::{is_bytecode, read_bytecode};
 pub use error::{Error, ErrorKind};
 pub use ir::{ArgAttributes, Func, FuncId, Module, Op, Region, ValueId};
 pub use literal::Literal;
