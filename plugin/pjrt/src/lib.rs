@@ -13,10 +13,12 @@
 //! | be asynchronous | [`Event`], [`Promise`] |
 //! | compile | [`Program`], [`CompileOptions`] |
 //! | run | [`Launch`], [`Argument`], [`Execution`] |
+//! | call handlers of the XLA FFI | [`CustomCall`] |
 
 mod analysis;
 mod buffer;
 mod client;
+mod custom_call;
 mod element;
 mod event;
 mod executable;
@@ -32,6 +34,7 @@ mod value;
 pub use analysis::{CompiledMemoryStats, MemoryStats};
 pub use buffer::Buffer;
 pub use client::{Client, Program};
+pub use custom_call::{CallContext, CustomCall, TensorMut, TensorRef};
 pub use element::ElementType;
 pub use event::{Event, Promise};
 pub use executable::{Argument, DeviceLaunch, Executable, Execution, ExecutionOptions, Launch, TensorSpec, UserData};

@@ -1,0 +1,66 @@
+//! The same programs for each plugin that is tested, in a format that it knows.
+
+/// Programs over `s32[4]`.
+pub(crate) struct Programs {
+    pub(crate) format: &'static str,
+    /// `x + 1`, named `increment`.
+    pub(crate) increment: &'static str,
+    /// `x + 1` in the memory of `x`.
+    pub(crate) increment_donated: &'static str,
+    /// `x + y`.
+    pub(crate) sum: &'static str,
+    /// `x + y`, which takes the memory of `y`.
+    pub(crate) sum_second_donated: &'static str,
+    /// `x + y`, which takes the memory of both.
+    pub(crate) sum_both_donated: &'static str,
+}
+
+pub(crate) const TOY: Programs = Programs {
+    format: "toy",
+    increment: "program increment\nparam s32[4]\nadd 1",
+    increment_donated: "program increment\nparam s32[4] donated\nadd 1",
+    sum: "program sum\nparam s32[4]\nparam s32[4]\nsum",
+    sum_second_donated: "program sum\nparam s32[4]\nparam s32[4] donated\nsum",
+    sum_both_donated: "program sum\nparam s32[4] donated\nparam s32[4] donated\nsum",
+};
+
+macro_rules! stablehlo {
+    ($name:literal, $args:literal, $body:literal) => {
+        concat!(
+            "module @",
+            $name,
+            " {\n  func.func public @main(",
+            $args,
+            ") -> tensor<4xi32> {\n    ",
+            $body,
+            "\n    return %r : tensor<4xi32>\n  }\n}\n"
+        )
+    };
+}
+
+const INCREMENT: &str = stablehlo!(
+    "increment",
+    "%x: tensor<4xi32>",
+    "%c = stablehlo.constant dense<1> : tensor<4xi32>\n    %r = stablehlo.add %x, %c : tensor<4xi32>"
+);
+
+pub(crate) const STABLEHLO: Programs = Programs {
+    format: "mlir",
+    increment: INCREMENT,
+    increment_donated: stablehlo!(
+        "increment",
+        "%x: tensor<4xi32> {tf.aliasing_output = 0 : i32}",
+        "%c = stablehlo.constant dense<1> : tensor<4xi32>\n    %r = stablehlo.add %x, %c : tensor<4xi32>"
+    ),
+    sum: stablehlo!("sum", "%x: tensor<4xi32>, %y: tensor<4xi32>", "%r = stablehlo.add %x, %y : tensor<4xi32>"),
+    sum_second_donated: stablehlo!(
+        "sum",
+        "%x: tensor<4xi32>, %y: tensor<4xi32> {tf.aliasing_output = 0 : i32}",
+        "%r = stablehlo.add %x, %y : tensor<4xi32>"
+    ),
+    sum_both_donated: stablehlo!(
+        "sum",
+        "%x: tensor<4xi32> {tf.aliasing_output = 0 : i32}, %y: tensor<4xi32> {jax.buffer_donor = true}",
+        "%r = stablehlo.add %x, %y : tensor<4xi32>"
+    ),
+};

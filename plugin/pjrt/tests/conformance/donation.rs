@@ -1,0 +1,101 @@
+//! Donation of arguments.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use oxcall_pjrt::Code;
+
+use crate::common::client::{Plugin, Start};
+
+#[test]
+fn donated_arguments_are_deleted() {
+    let plugin = Plugin::get();
+    let client = plugin.client();
+    let loaded = client.compile(plugin.programs.increment_donated);
+    let buffer = client.put(&[1, 2, 3, 4], client.devices()[0]);
+    let output = loaded.run(&[&buffer]).unwrap();
+    assert!(buffer.is_deleted());
+    assert_eq!(output.integers().unwrap(), [2, 3, 4, 5]);
+    loaded.run(&[&buffer]).err().unwrap().expect(Code::InvalidArgument, "deleted or donated");
+}
+
+#[test]
+fn the_caller_may_forbid_donation() {
+    let plugin = Plugin::get();
+    let client = plugin.client();
+    let loaded = client.compile(plugin.programs.increment_donated);
+    let buffer = client.put(&[1, 2, 3, 4], client.devices()[0]);
+    let start = Start { non_donatable: &[0], ..Start::default() };
+    for _ in 0..2 {
+        let (output, _done) = loaded.run_with(&[&buffer], &start).unwrap();
+        assert_eq!(output.integers().unwrap(), [2, 3, 4, 5]);
+        assert!(!buffer.is_deleted());
+    }
+    assert_eq!(buffer.integers().unwrap(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn external_references_forbid_donation() {
+    let plugin = Plugin::get();
+    let client = plugin.client();
+    let loaded = client.compile(plugin.programs.increment_donated);
+    let buffer = client.put(&[1, 2, 3, 4], client.devices()[0]);
+    buffer.increase_references().unwrap();
+    let failed = loaded.run(&[&buffer]).err().unwrap();
+    failed.expect(Code::InvalidArgument, "Donation requested for buffer with external reference");
+    assert!(!buffer.is_deleted());
+    buffer.decrease_references().unwrap();
+    assert_eq!(loaded.run(&[&buffer]).unwrap().integers().unwrap(), [2, 3, 4, 5]);
+}
+
+#[test]
+fn one_buffer_twice() {
+    let plugin = Plugin::get();
+    let client = plugin.client();
+    let buffer = client.put(&[1, 2, 3, 4], client.devices()[0]);
+    let both = client.compile(plugin.programs.sum_both_donated);
+    let failed = both.run(&[&buffer, &buffer]).err().unwrap();
+    failed.expect(Code::InvalidArgument, "Attempt to donate the same buffer twice in Execute()");
+    let second = client.compile(plugin.programs.sum_second_donated);
+    let failed = second.run(&[&buffer, &buffer]).err().unwrap();
+    failed.expect(Code::InvalidArgument, "Attempt to donate a buffer which is also used by the same call to Execute()");
+    assert_eq!(buffer.integers().unwrap(), [1, 2, 3, 4]);
+    let other = client.put(&[10, 20, 30, 40], client.devices()[0]);
+    assert_eq!(both.run(&[&buffer, &other]).unwrap().integers().unwrap(), [11, 22, 33, 44]);
+    assert!(buffer.is_deleted() && other.is_deleted());
+}
+
+/// Users may come too late, but never see the donated memory change; of two donors one succeeds.
+#[test]
+fn users_race_with_donors() {
+    let plugin = Plugin::get();
+    let client = plugin.client();
+    let using = client.compile(plugin.programs.increment);
+    let donating = client.compile(plugin.programs.increment_donated);
+    for _ in 0..20 {
+        let buffer = client.put(&[1, 2, 3, 4], client.devices()[0]);
+        let donated = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..4 {
+                        match using.run(&[&buffer]) {
+                            Ok(output) => assert_eq!(output.integers().unwrap(), [2, 3, 4, 5]),
+                            Err(failure) => failure.expect(Code::InvalidArgument, "deleted or donated"),
+                        }
+                    }
+                });
+            }
+            for _ in 0..2 {
+                scope.spawn(|| match donating.run(&[&buffer]) {
+                    Ok(output) => {
+                        donated.fetch_add(1, Ordering::SeqCst);
+                        assert_eq!(output.integers().unwrap(), [2, 3, 4, 5]);
+                    }
+                    Err(failure) => failure.expect(Code::InvalidArgument, "deleted or donated"),
+                });
+            }
+        });
+        assert_eq!(donated.load(Ordering::SeqCst), 1);
+        assert!(buffer.is_deleted());
+    }
+}
