@@ -16,12 +16,16 @@ use super::{
 };
 use crate::{Error, UserData};
 
+/// The host that types of clients are registered with. It is not one that handlers usually see: so a client and a handler
+/// may both register a name, in either order, and get the same id.
+const CLIENTS: HostVersion = HostVersion::V0_4_34;
+
 slot! {
     /// `PJRT_FFI_Type_Register`.
     fn register_type(args: PJRT_FFI_Type_Register_Args) {
         let name = text("name of the type", (*args).type_name, (*args).type_name_size)?;
         let deleter = (*args).type_info.as_ref().and_then(|info| info.deleter);
-        (*args).type_id = host::register_type(HostVersion::default(), name, (*args).type_id, deleter)?;
+        (*args).type_id = host::register_type(CLIENTS, name, (*args).type_id, deleter)?;
         Ok(())
     }
 
