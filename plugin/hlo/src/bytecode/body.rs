@@ -3,7 +3,7 @@
 use super::{
     attribute::Node,
     container::{self, Version},
-    cursor::Cursor,
+    cursor::{Cursor, Short},
     lower::{self, Lower, OpSpec},
     op::{Attributes, Context, Inherent, OpReader, Values},
     tables::{AttrId, Tables, TypeId},
@@ -39,9 +39,9 @@ pub(super) struct Header<'a> {
     /// The properties, or the attribute that stands for them.
     pub(super) properties: Option<PropertyData<'a>>,
     /// The types of results.
-    pub(super) results: Vec<TypeId>,
+    pub(super) results: Short<TypeId>,
     /// The operands, by number in the scope.
-    pub(super) operands: Vec<usize>,
+    pub(super) operands: Short<usize>,
     /// The number of regions.
     pub(super) regions: usize,
     /// Whether the regions use nothing from around them.
@@ -94,8 +94,9 @@ impl<'a> Context<'_, 'a> {
                 PropertyData::Dictionary(tables.read_attribute(cursor)?)
             });
         }
-        let results = if has(has::RESULTS) { cursor.list(|cursor| tables.read_type(cursor))? } else { Vec::new() };
-        let operands = if has(has::OPERANDS) { cursor.list(Cursor::size)? } else { Vec::new() };
+        let results =
+            if has(has::RESULTS) { cursor.short_list(|cursor| tables.read_type(cursor))? } else { Short::new() };
+        let operands = if has(has::OPERANDS) { cursor.short_list(Cursor::size)? } else { Short::new() };
         if has(has::SUCCESSORS) {
             return Err(Error::unsupported("branches between blocks are not supported"));
         }
@@ -292,7 +293,10 @@ impl<'r, 'c, 'a> BodyReader<'r, 'c, 'a> {
             let value = self.scope.get(number).copied().flatten();
             value.ok_or_else(|| Error::invalid(format!("operand {number} is not defined before it is used")))
         };
-        let operands = header.operands.iter().map(value).collect::<Result<Vec<_>, _>>()?;
+        let mut operands = Vec::with_capacity(header.operands.len());
+        for number in &header.operands {
+            operands.push(value(number)?);
+        }
         spec.check_regions(header.regions)?;
         let make = match spec.lower {
             Lower::Kind(make) => make,

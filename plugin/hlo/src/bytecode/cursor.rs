@@ -1,6 +1,11 @@
 //! A bounds-checked reader of the encodings that MLIR bytecode is made of.
 
+use smallvec::SmallVec;
+
 use crate::Error;
+
+/// A list that is mostly short.
+pub(super) type Short<T> = SmallVec<[T; 4]>;
 
 /// A place in a slice of the input.
 #[derive(Debug, Clone)]
@@ -62,11 +67,20 @@ impl<'a> Cursor<'a> {
     }
 
     /// A variable-length integer: the trailing zero bits of the first byte say how many bytes follow.
+    #[inline]
     pub(super) fn varint(&mut self) -> Result<u64, Error> {
-        let first = self.byte()?;
-        if first & 1 == 1 {
-            return Ok(u64::from(first >> 1));
+        match self.data.get(self.position) {
+            Some(&byte) if byte & 1 == 1 => {
+                self.position += 1;
+                Ok(u64::from(byte >> 1))
+            }
+            _ => self.long_varint(),
         }
+    }
+
+    /// A variable-length integer of more than one byte.
+    fn long_varint(&mut self) -> Result<u64, Error> {
+        let first = self.byte()?;
         let following = first.trailing_zeros() as usize;
         let mut word = [0; 8];
         word[..following].copy_from_slice(self.bytes(following)?);
@@ -130,6 +144,15 @@ impl<'a> Cursor<'a> {
             items.push(item(self)?);
         }
         Ok(items)
+    }
+
+    /// A list that is mostly short.
+    pub(super) fn short_list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T, Error>,
+    ) -> Result<Short<T>, Error> {
+        let count = self.count()?;
+        (0..count).map(|_| item(self)).collect()
     }
 
     /// A blob: its length, then its bytes.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::{
     attribute::Node,
     convert,
+    cursor::Short,
     location::Locations,
     lower::OpSpec,
     symbols::Symbols,
@@ -66,7 +67,7 @@ impl Values {
 /// Where an op's own attributes come from.
 pub(super) enum Inherent<'r, 'a> {
     /// Properties: values for a sorted list of names.
-    Properties(&'static [&'static str], Vec<AttrId>),
+    Properties(&'static [&'static str], Short<AttrId>),
     /// The dictionary that also holds other attributes.
     Dictionary(&'r [(&'a [u8], AttrId)]),
 }
