@@ -5,9 +5,9 @@ Run by hand, in an environment with jax, where jaxlib has a newer release of Sta
     python plugin/hlo/tests/corpus.py
 
 For each program and each release of StableHLO that it can be written for, `bytecode/corpus/PROGRAM/RELEASE.mlirbc` is
-the artifact. `outline.txt` beside it has the functions, ops, operands and types that jaxlib itself reads in it: the
-oracle of the tests; programs called `unsupported_...` have none, since the reader refuses them. The programs are the
-`.mlir` files of `bytecode/programs`, and the functions of JAX below.
+the artifact. What jaxlib itself reads in it is the oracle of the tests: `outline.txt` beside it has the functions, ops,
+operands and types, and `module.mlir` all of it as text. Programs called `unsupported_...` have neither, since the reader
+refuses them. The programs are the `.mlir` files of `bytecode/programs`, and the functions of JAX below.
 """
 
 import itertools
@@ -74,8 +74,13 @@ def convolution_gradient(x, kernel):
     return jax.grad(loss)(kernel)
 
 
-def statistics(key, x):
-    noise = jax.random.normal(key, x.shape)
+def random_bits(key):
+    """A key as an argument brings constraints of the sharding dialect, even on one device."""
+    return jax.random.bits(key, (3,))
+
+
+def statistics(seed, x):
+    noise = jax.random.normal(jax.random.PRNGKey(seed), x.shape)
     order = jnp.argsort(x + noise, axis=-1)
     q, r = jnp.linalg.qr(x)
     values, indices = jax.lax.top_k(x, 2)
@@ -87,7 +92,8 @@ JAX_PROGRAMS = {
     "jax_mlp": (mlp_training_step, [jnp.zeros((8, 16)), jnp.zeros((16, 4))], jnp.zeros((2, 8)), jnp.zeros((2, 4))),
     "jax_lstm": (lstm, jnp.zeros((8, 16)), (jnp.zeros(4), jnp.zeros(4)), jnp.zeros((5, 4))),
     "jax_convolution": (convolution_gradient, jnp.zeros((1, 8, 8, 3)), jnp.zeros((3, 3, 3, 4))),
-    "jax_statistics": (statistics, jax.random.key(0), jnp.zeros((6, 6))),
+    "jax_random_bits": (random_bits, jax.random.key(0)),
+    "jax_statistics": (statistics, 0, jnp.zeros((6, 6))),
 }
 
 
@@ -152,14 +158,18 @@ def write(name, serialize, releases):
         if name.startswith("unsupported_"):
             continue
         with jax_mlir.make_ir_context() as context:
-            read = outline(stablehlo.deserialize_portable_artifact(context, artifact))
-        assert expected in (None, read), f"{name}: another outline in {release}"
+            module = stablehlo.deserialize_portable_artifact(context, artifact)
+            read = outline(module), module.operation.get_asm(enable_debug_info=True) + "\n"
+        assert expected in (None, read), f"{name}: {release} is read as another program"
         expected = read
     if expected is not None:
-        (directory / "outline.txt").write_text(expected)
+        (directory / "outline.txt").write_text(expected[0])
+        (directory / "module.mlir").write_text(expected[1])
 
 
 def main():
+    # No paths of this machine in source locations.
+    jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")
     for path in sorted((ROOT / "programs").glob("*.mlir")):
         text = path.read_text()
         write(path.stem, lambda release, text=text: stablehlo.serialize_portable_artifact_str(text, release), RELEASES)

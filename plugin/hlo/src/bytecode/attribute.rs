@@ -2,10 +2,10 @@
 
 use super::{
     cursor::Cursor,
-    float, literal,
+    literal,
     tables::{AttrId, Entry, Tables, TypeId},
 };
-use crate::{Alias, ElementType, Error, Literal, TensorType};
+use crate::{Alias, ElementType, Error, Literal, TensorType, text::float};
 
 /// A decoded attribute.
 #[derive(Debug)]
@@ -40,6 +40,8 @@ pub(super) enum Node<'a> {
     Location(LocationNode<'a>),
     /// What nothing here needs, in the words of MLIR text or close to them.
     Other(String),
+    /// Something of another dialect, in an encoding that only this dialect knows.
+    Foreign(&'a str),
 }
 
 /// A source location.
@@ -67,7 +69,7 @@ pub(super) fn decode<'a>(tables: &Tables<'a>, entry: &Entry<'a>) -> Result<Node<
     match entry.dialect {
         "vhlo" => reader.vhlo(),
         "builtin" => reader.builtin(),
-        dialect => Ok(Node::Other(format!("#{dialect}<code {}>", cursor.varint()?))),
+        dialect => Ok(Node::Foreign(dialect)),
     }
 }
 
@@ -274,7 +276,7 @@ impl<'a> Reader<'_, 'a> {
             return Err(self.cursor.error(format_args!("a float of type {element}")));
         }
         let bits = self.number(element.bits())?;
-        Ok(Node::Float(float::to_f64(element, bits as u64), element))
+        Ok(Node::Float(float::decode(element, bits as u64), element))
     }
 
     fn dense(&mut self) -> Result<Node<'a>, Error> {

@@ -45,10 +45,14 @@ fn entries_at_depth<'a>(
     depth: usize,
 ) -> Result<Vec<(String, Attribute)>, Error> {
     let convert = |(name, value): (&[u8], AttrId)| {
+        // Nothing can be said of an attribute of another dialect, such as a sharding: it is dropped.
+        if let Node::Foreign(_) = tables.attribute(value)? {
+            return Ok(None);
+        }
         tables.spend(name.len())?;
-        Ok((text(name)?, at_depth(tables, value, depth)?))
+        Ok(Some((text(name)?, at_depth(tables, value, depth)?)))
     };
-    entries.into_iter().map(convert).collect()
+    entries.into_iter().filter_map(|entry| convert(entry).transpose()).collect()
 }
 
 fn at_depth(tables: &Tables<'_>, id: AttrId, depth: usize) -> Result<Attribute, Error> {
@@ -96,6 +100,7 @@ fn at_depth(tables: &Tables<'_>, id: AttrId, depth: usize) -> Result<Attribute, 
                  operand_tuple_indices = {path:?}>"
             ))
         }
+        Node::Foreign(dialect) => Attribute::Other(format!("an attribute of dialect {dialect}")),
         Node::Location(_) => Attribute::Other("loc(...)".to_owned()),
         Node::Other(words) => {
             tables.spend(words.len())?;

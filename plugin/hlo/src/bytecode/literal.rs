@@ -18,7 +18,8 @@ pub(super) fn from_blob(ty: &TensorType, blob: &[u8]) -> Result<Literal, String>
             return Ok(Literal::dense(ty.clone(), bits.collect::<Vec<u8>>()));
         }
     }
-    if blob.len() == width && count > 1 {
+    // A single element is a splat too, as it is in MLIR.
+    if blob.len() == width && count > 0 {
         return Ok(Literal::splat(ty.clone(), normalised(ty.element, blob)));
     }
     if blob.len() != ty.byte_size() {

@@ -16,7 +16,6 @@ mod body;
 mod container;
 mod convert;
 mod cursor;
-mod float;
 mod literal;
 mod location;
 mod lower;

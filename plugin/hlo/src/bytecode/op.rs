@@ -13,7 +13,8 @@ use super::{
     types::TypeNode,
 };
 use crate::{
-    Attribute, ElementType, Error, FuncId, Literal, LocationId, Op, OpKind, Region, TensorType, Type, ValueId,
+    Attribute, ElementType, Error, FuncId, Literal, LocationId, Op, OpKind, Precision, Region, TensorType, Type,
+    ValueId,
 };
 
 /// What is read of a module as a whole.
@@ -205,8 +206,15 @@ impl<'c, 'a> OpReader<'_, 'c, 'a> {
     }
 
     /// A list of values of an enum.
-    pub(super) fn choices<T>(&self, name: &'static str, from_name: fn(&str) -> Option<T>) -> Result<Vec<T>, Error> {
+    fn choices<T>(&self, name: &'static str, from_name: fn(&str) -> Option<T>) -> Result<Vec<T>, Error> {
         self.items(name)?.map(|item| item?.choice(from_name)).collect()
+    }
+
+    /// The precisions of operands; none if all are the default, which VHLO always writes out.
+    pub(super) fn precision(&self) -> Result<Vec<Precision>, Error> {
+        let precision = self.choices("precision_config", Precision::from_name)?;
+        let is_default = precision.iter().all(|each| *each == Precision::Default);
+        Ok(if is_default { Vec::new() } else { precision })
     }
 
     /// The function that attribute `name` names.

@@ -1,7 +1,7 @@
 //! Dot products, and the legacy ops that are written with them.
 
 use super::super::op::OpReader;
-use crate::{BinaryOp, DotAlgorithm, DotDims, Error, Literal, Op, OpKind, Precision, Region, TensorType};
+use crate::{BinaryOp, DotAlgorithm, DotDims, Error, Literal, Op, OpKind, Region, TensorType};
 
 pub(super) fn dot_general(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Error> {
     Ok(OpKind::DotGeneral(DotDims {
@@ -9,7 +9,7 @@ pub(super) fn dot_general(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Error
         rhs_batching: op.sizes("rhs_batching_dimensions")?,
         lhs_contracting: op.sizes("lhs_contracting_dimensions")?,
         rhs_contracting: op.sizes("rhs_contracting_dimensions")?,
-        precision: op.choices("precision_config", Precision::from_name)?,
+        precision: op.precision()?,
         algorithm: algorithm(op)?,
     }))
 }
@@ -41,7 +41,7 @@ pub(super) fn dot(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Error> {
         rhs_batching: Vec::new(),
         lhs_contracting: vec![last],
         rhs_contracting: vec![0],
-        precision: op.choices("precision_config", Precision::from_name)?,
+        precision: op.precision()?,
         algorithm: None,
     }))
 }

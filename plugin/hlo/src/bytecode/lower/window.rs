@@ -1,7 +1,7 @@
 //! Reductions, windows and convolution.
 
 use super::super::op::OpReader;
-use crate::{ConvolutionDims, Error, OpKind, Precision, WindowDim};
+use crate::{ConvolutionDims, Error, OpKind, WindowDim};
 
 pub(super) fn reduce(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Error> {
     Ok(OpKind::Reduce { dims: op.sizes("dimensions")? })
@@ -65,7 +65,7 @@ pub(super) fn convolution_of(op: &OpReader<'_, '_, '_>, padding: Vec<i64>) -> Re
         output_spatial: op.sizes("output_spatial_dimensions")?,
         feature_groups: op.size("feature_group_count")?,
         batch_groups: op.size("batch_group_count")?,
-        precision: op.choices("precision_config", Precision::from_name)?,
+        precision: op.precision()?,
     }))
 }
 
