@@ -15,18 +15,23 @@
 //! | run | [`Launch`], [`Argument`], [`Execution`] |
 //! | call handlers of the XLA FFI | [`CustomCall`] |
 
+#![deny(unsafe_code)]
+
 mod analysis;
 mod buffer;
 mod client;
+#[allow(unsafe_code, reason = "calls C functions")]
 mod custom_call;
 mod element;
 mod event;
 mod executable;
+#[allow(unsafe_code, reason = "reads and writes memory that a client lends")]
 mod host_memory;
 mod layout;
 mod options;
 mod platform;
 mod proto;
+#[allow(unsafe_code, reason = "the C edge")]
 mod server;
 mod topology;
 mod value;

@@ -22,10 +22,9 @@ impl DeviceAssignment {
         DeviceAssignment { replicas: 1, partitions: 1, devices: vec![device] }
     }
 
-    /// The replica and the partition that a device runs.
-    pub fn logical_ids(&self, device: DeviceId) -> Option<(usize, usize)> {
-        let index = self.devices.iter().position(|&known| known == device)?;
-        Some((index / self.partitions, index % self.partitions))
+    /// The replica and the partition that the device at a place of the list runs.
+    pub fn logical_ids(&self, index: usize) -> (usize, usize) {
+        (index / self.partitions.max(1), index % self.partitions.max(1))
     }
 
     /// The serialized `DeviceAssignmentProto`.
@@ -237,7 +236,7 @@ mod tests {
         let assignment = parsed.device_assignment.unwrap();
         assert_eq!((assignment.replicas, assignment.partitions), (2, 3));
         assert_eq!(assignment.devices, [0, 1, 2, 3, 4, 5].map(DeviceId));
-        assert_eq!(assignment.logical_ids(DeviceId(4)), Some((1, 1)));
+        assert_eq!(assignment.logical_ids(4), (1, 1));
         assert_eq!(read_assignment(Reader::new(&assignment.serialize())).unwrap(), assignment);
         assert_eq!((parsed.replicas, parsed.partitions, parsed.device_ordinal), (2, 3, None));
         assert!(parsed.use_spmd_partitioning && parsed.use_shardy_partitioner && !parsed.tupled_parameters);

@@ -26,11 +26,13 @@ unsafe impl<P: Platform> Object for ClientHandle<P> {
 }
 
 /// A client, shared by all that was made with it.
+///
+/// What callers point to lies in vectors: a box promises that nobody else points into it, also while it is moved.
 pub(super) struct ClientObject<P: Platform> {
     pub(super) client: P::Client,
     pub(super) topology: TopologyObject,
-    pub(super) devices: Box<[DeviceObject<P>]>,
-    pub(super) memories: Box<[MemoryObject<P>]>,
+    pub(super) devices: Vec<DeviceObject<P>>,
+    pub(super) memories: Vec<MemoryObject<P>>,
     pub(super) device_pointers: Pointers<PJRT_Device>,
     pub(super) addressable_devices: Pointers<PJRT_Device>,
     pub(super) addressable_memories: Pointers<PJRT_Memory>,
@@ -114,7 +116,7 @@ impl<P: Platform> ClientObject<P> {
                     memory_pointers: OnceLock::new(),
                 }
             };
-            let devices: Box<[DeviceObject<P>]> =
+            let devices: Vec<DeviceObject<P>> =
                 described.devices.iter().zip(memories).enumerate().map(of_device).collect();
             let of_memory = |(place, memory): (usize, &MemoryDescription)| {
                 let users = || devices.iter().filter(|device| device.memories.contains(&place));
@@ -127,7 +129,7 @@ impl<P: Platform> ClientObject<P> {
                     user_data: Mutex::default(),
                 }
             };
-            let memories: Box<[MemoryObject<P>]> = described.memories.iter().enumerate().map(of_memory).collect();
+            let memories: Vec<MemoryObject<P>> = described.memories.iter().enumerate().map(of_memory).collect();
             for device in &devices {
                 let pointers = device.memories.iter().map(|&place| memories[place].as_raw()).collect();
                 let _ = device.memory_pointers.set(pointers);

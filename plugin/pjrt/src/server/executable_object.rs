@@ -74,11 +74,9 @@ impl<P: Platform> LoadedObject<P> {
         for (index, &id) in assignment.devices.iter().enumerate() {
             let device = owner.device(id)?;
             if device.addressable {
+                let (replica, partition) = assignment.logical_ids(index);
                 devices.push(device.index);
-                logical_ids.push(PJRT_LogicalDeviceIds {
-                    replica: (index / assignment.partitions.max(1)) as i32,
-                    partition: (index % assignment.partitions.max(1)) as i32,
-                });
+                logical_ids.push(PJRT_LogicalDeviceIds { replica: replica as i32, partition: partition as i32 });
             }
         }
         let (parameters, outputs) = (executable.parameters(), executable.outputs());

@@ -32,12 +32,12 @@ unsafe impl Object for Layout {
 pub(super) struct Layouts {
     pointers: Pointers<PJRT_Layouts_MemoryLayout>,
     /// What `pointers` points to.
-    _layouts: Box<[Layout]>,
+    _layouts: Vec<Layout>,
 }
 
 impl FromIterator<Layout> for Layouts {
     fn from_iter<I: IntoIterator<Item = Layout>>(layouts: I) -> Layouts {
-        let layouts: Box<[Layout]> = layouts.into_iter().collect();
+        let layouts: Vec<Layout> = layouts.into_iter().collect();
         Layouts { pointers: layouts.iter().map(Object::as_raw).collect(), _layouts: layouts }
     }
 }

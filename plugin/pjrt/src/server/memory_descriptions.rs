@@ -31,12 +31,12 @@ pub(super) struct DescribedMemories {
     /// `usize::MAX` where there is none.
     default: usize,
     /// What `pointers` points to.
-    _memories: Box<[MemoryDescription]>,
+    _memories: Vec<MemoryDescription>,
 }
 
 impl DescribedMemories {
     pub(super) fn new(topology: &Topology, device: &DeviceDescription) -> DescribedMemories {
-        let memories: Box<[_]> = device.memories.iter().filter_map(|&id| topology.memory(id).cloned()).collect();
+        let memories: Vec<_> = device.memories.iter().filter_map(|&id| topology.memory(id).cloned()).collect();
         let default = memories.iter().position(|memory| memory.id == device.default_memory);
         DescribedMemories {
             pointers: memories.iter().map(Object::as_raw).collect(),

@@ -39,7 +39,7 @@ unsafe impl Object for DescriptionObject {
 /// A topology, with all that callers may point to.
 pub(super) struct TopologyObject {
     pub(super) topology: Topology,
-    pub(super) descriptions: Box<[DescriptionObject]>,
+    pub(super) descriptions: Vec<DescriptionObject>,
     description_pointers: Pointers<PJRT_DeviceDescription>,
     attributes: NamedValues,
     kind_ids: Vec<c_int>,
@@ -57,7 +57,7 @@ impl TopologyObject {
             memories: DescribedMemories::new(&topology, description),
             description: description.clone(),
         };
-        let descriptions: Box<[DescriptionObject]> = topology.devices.iter().map(describe).collect();
+        let descriptions: Vec<DescriptionObject> = topology.devices.iter().map(describe).collect();
         let mut kind_ids: Vec<c_int> = topology.memories.iter().map(MemoryDescription::kind_id).collect();
         kind_ids.sort_unstable();
         kind_ids.dedup();
