@@ -1,6 +1,8 @@
 //! Kernels by family. Control flow, custom calls and what passes take away have none.
 
+mod convolution;
 mod dot;
+mod fft;
 mod indexing;
 mod movement;
 mod nest;
@@ -21,7 +23,9 @@ use crate::{math, tile};
 /// UNIMPLEMENTED for what the engine cannot do, naming it.
 pub fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     match op.kind {
+        OpKind::Convolution(_) => convolution::make(op, func),
         OpKind::DotGeneral(_) => dot::make(op, func),
+        OpKind::Fft { .. } => fft::make(op, func),
         OpKind::Transpose { .. }
         | OpKind::Slice { .. }
         | OpKind::Reverse { .. }

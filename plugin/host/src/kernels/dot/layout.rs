@@ -6,7 +6,7 @@ use super::Number;
 use super::matmul::Mat;
 
 /// A dimension: its size and the distance of its elements.
-type Dim = (usize, usize);
+pub(in crate::kernels) type Dim = (usize, usize);
 
 /// How an operand is seen as a matrix: its free dimensions by its contracted ones.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +37,7 @@ impl Side {
 }
 
 /// Appends the elements of the strided array `dims` to `out`.
-fn gather<C: Copy>(elements: &[C], dims: &[Dim], out: &mut Vec<C>) {
+pub(in crate::kernels) fn gather<C: Copy>(elements: &[C], dims: &[Dim], out: &mut Vec<C>) {
     match dims {
         [] => out.push(elements[0]),
         [(size, 1)] => out.extend_from_slice(&elements[..*size]),
@@ -160,7 +160,7 @@ fn count(dims: &[Dim]) -> usize {
 }
 
 /// The stride of one dimension that stands for all `dims`, if there is one.
-fn merge(dims: &[Dim]) -> Option<usize> {
+pub(in crate::kernels) fn merge(dims: &[Dim]) -> Option<usize> {
     let mut dims = dims.iter().filter(|dim| dim.0 != 1).rev();
     let Some(&(size, stride)) = dims.next() else { return Some(1) };
     let mut next = size * stride;

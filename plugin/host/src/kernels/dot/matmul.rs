@@ -97,7 +97,7 @@ impl<'a, C: Number> Mat<'a, C> {
 
     /// The part from `start` on, of at most `sizes`.
     #[inline(always)]
-    pub(super) fn part(&self, start: [usize; 2], sizes: [usize; 2]) -> Mat<'a, C> {
+    pub(in crate::kernels) fn part(&self, start: [usize; 2], sizes: [usize; 2]) -> Mat<'a, C> {
         let sizes = [sizes[0].min(self.rows - start[0]), sizes[1].min(self.cols - start[1])];
         let data = &self.data[start[0] * self.row_stride + start[1] * self.col_stride..];
         Mat::new(data, sizes, [self.row_stride, self.col_stride])
@@ -165,6 +165,12 @@ impl<'a, C: Number> MatMut<'a, C> {
     pub(super) fn columns(&mut self, start: usize, cols: usize) -> MatMut<'_, C> {
         let data = &mut self.data[start * self.col_stride..];
         MatMut { data, rows: self.rows, cols, row_stride: self.row_stride, col_stride: self.col_stride }
+    }
+
+    /// `rows` rows from `start` on.
+    pub(in crate::kernels) fn part_of_rows(&mut self, start: usize, rows: usize) -> MatMut<'_, C> {
+        let data = &mut self.data[start * self.row_stride..];
+        MatMut { data, rows, cols: self.cols, row_stride: self.row_stride, col_stride: self.col_stride }
     }
 
     /// Calls `dense` with each row, or `single` with each element if rows are not dense.

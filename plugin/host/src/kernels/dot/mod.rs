@@ -22,6 +22,7 @@ use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::pool::Cost;
 
 pub(super) use self::convert::{Convert, Narrow, Widen, compute_type, with_number};
+pub(super) use self::layout::{gather, merge};
 pub(super) use self::number::Number;
 
 /// The kernel of a `dot_general`.

@@ -1,0 +1,269 @@
+//! A convolution's dimension numbers as strides, and as two lists of axes: those of the rows of a matrix product
+//! (batch and places of the window) and those that are summed (input features and the window's elements).
+
+use std::ops::Range;
+
+use oxcall_hlo::ConvolutionDims;
+use smallvec::SmallVec;
+
+use super::patches::{Place, Run};
+use crate::kernels::dot::matmul::Mat;
+use crate::kernels::dot::{Number, merge};
+
+/// What an axis counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Batches of the result.
+    Batch,
+    /// Features that one feature of the result is the sum of.
+    Feature,
+    /// Places of the window along a spatial dimension.
+    Place(usize),
+    /// Elements of the window along a spatial dimension.
+    Window(usize),
+}
+
+/// An axis of more than one element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Axis {
+    pub(super) role: Role,
+    pub(super) size: usize,
+    /// Consecutive elements of the input that each element stands for: more than one where the features of a window's
+    /// row lie in one piece.
+    pub(super) unit: usize,
+}
+
+/// A spatial dimension.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spatial {
+    /// Elements of the input, and their distance.
+    pub(super) input: (usize, usize),
+    pub(super) places: usize,
+    pub(super) window: usize,
+    pub(super) stride: isize,
+    /// Between elements of the window; negative if it is reversed.
+    pub(super) dilation: isize,
+    pub(super) base_dilation: isize,
+    /// The position of element 0 of the window at place 0, in the dilated input without padding.
+    pub(super) start: isize,
+}
+
+impl Spatial {
+    /// The position of the window's element at a place, in the dilated input.
+    #[inline(always)]
+    pub(super) fn position(&self, place: usize, window: usize) -> isize {
+        self.start + place as isize * self.stride + window as isize * self.dilation
+    }
+
+    /// Where in the input a position is, if it is no padding.
+    #[inline(always)]
+    pub(super) fn offset(&self, position: isize) -> Option<usize> {
+        if position < 0 {
+            return None;
+        }
+        let index = if self.base_dilation == 1 {
+            position
+        } else if position % self.base_dilation == 0 {
+            position / self.base_dilation
+        } else {
+            return None;
+        };
+        ((index as usize) < self.input.0).then(|| index as usize * self.input.1)
+    }
+}
+
+/// Distances of the input's elements.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InputStrides {
+    /// From group to group.
+    pub(super) group: usize,
+    pub(super) batch: usize,
+    pub(super) feature: usize,
+}
+
+/// A convolution as `groups` sums of products.
+#[derive(Debug, Clone)]
+pub(super) struct Geometry {
+    pub(super) groups: usize,
+    /// Features of the result in each group.
+    pub(super) out_features: usize,
+    pub(super) spatial: SmallVec<[Spatial; 3]>,
+    pub(super) input: InputStrides,
+    /// The distance of the result's features.
+    pub(super) feature_stride: usize,
+    /// Axes of the result outside of its features, and those inside: its elements are
+    /// `[outer, groups * out_features, rows]` or, if its features are innermost, `[rows, groups * out_features]`.
+    pub(super) outer: Vec<Axis>,
+    pub(super) rows: Vec<Axis>,
+    /// The axes that are summed, in the order that they have in the kernel.
+    pub(super) summed: Vec<Axis>,
+    /// The order of the kernel's dimensions with those of `summed` first, if it has the output features between them.
+    pub(super) kernel_copy: Option<Vec<(usize, usize)>>,
+    /// The distance of neighbours in `summed` and of output features, in the kernel or its copy.
+    pub(super) kernel_strides: [usize; 2],
+    /// The distance of neighbours in `rows`, in the result.
+    pub(super) row_stride: usize,
+}
+
+/// The strides of a dense, row-major array.
+fn strides(sizes: &[usize]) -> SmallVec<[usize; 6]> {
+    let mut strides: SmallVec<[usize; 6]> = SmallVec::from_elem(1, sizes.len());
+    for dim in (1..sizes.len()).rev() {
+        strides[dim - 1] = strides[dim] * sizes[dim];
+    }
+    strides
+}
+
+impl Geometry {
+    /// The geometry of a convolution of `input` with `kernel` to `out`, none of which is empty.
+    pub(super) fn new(dims: &ConvolutionDims, input: &[usize], kernel: &[usize], out: &[usize]) -> Geometry {
+        let [input_strides, filter_strides, out_strides] = [input, kernel, out].map(strides);
+        let groups = dims.feature_groups.max(dims.batch_groups);
+        let out_features = kernel[dims.kernel_output_feature] / groups;
+        let features = kernel[dims.kernel_input_feature];
+        let batch = out[dims.output_batch];
+        let spatial: SmallVec<[Spatial; 3]> = (dims.window.iter().enumerate())
+            .map(|(d, window)| {
+                let (dilation, size) = (window.window_dilation as isize, kernel[dims.kernel_spatial[d]]);
+                let reversed = if window.reversal { (size as isize - 1) * dilation } else { 0 };
+                Spatial {
+                    input: (input[dims.input_spatial[d]], input_strides[dims.input_spatial[d]]),
+                    places: out[dims.output_spatial[d]],
+                    window: size,
+                    stride: window.stride as isize,
+                    dilation: if window.reversal { -dilation } else { dilation },
+                    base_dilation: window.base_dilation as isize,
+                    start: reversed - window.padding_low as isize,
+                }
+            })
+            .collect();
+        let in_strides = InputStrides {
+            group: match dims.batch_groups {
+                1 => features * input_strides[dims.input_feature],
+                _ => batch * input_strides[dims.input_batch],
+            },
+            batch: input_strides[dims.input_batch],
+            feature: input_strides[dims.input_feature],
+        };
+        let out_feature = filter_strides[dims.kernel_output_feature];
+
+        // Axes with their distances in the result and in the kernel, outermost first.
+        let axis = |role, size| Axis { role, size, unit: 1 };
+        let sorted = |mut axes: Vec<(Axis, usize)>| {
+            axes.retain(|(axis, _)| axis.size != 1);
+            axes.sort_by_key(|&(_, stride)| std::cmp::Reverse(stride));
+            axes
+        };
+        let places = spatial.iter().enumerate().map(|(d, s)| (axis(Role::Place(d), s.places), dims.output_spatial[d]));
+        let rows = places.chain([(axis(Role::Batch, batch), dims.output_batch)]);
+        let rows = sorted(rows.map(|(axis, dim)| (axis, out_strides[dim])).collect());
+        let windows =
+            spatial.iter().enumerate().map(|(d, s)| (axis(Role::Window(d), s.window), dims.kernel_spatial[d]));
+        let summed = windows.chain([(axis(Role::Feature, features), dims.kernel_input_feature)]);
+        let summed = sorted(summed.map(|(axis, dim)| (axis, filter_strides[dim])).collect());
+
+        let feature_stride = out_strides[dims.output_feature];
+        let innermost = rows.last().is_none_or(|row| row.1 >= feature_stride);
+        let inside = |row: &(Axis, usize)| innermost || row.1 < feature_stride;
+        let inner: Vec<(Axis, usize)> = rows.iter().copied().filter(|row| inside(row)).collect();
+        let outer = rows.iter().filter(|row| !inside(row));
+
+        let before = summed.iter().filter(|axis| axis.1 > out_feature).count();
+        let between = groups * out_features > 1 && before != 0 && before != summed.len();
+        let all_features = (groups * out_features, out_feature);
+        let kernel_copy = between.then(|| {
+            summed.iter().map(|(axis, stride)| (axis.size, *stride)).chain([all_features]).collect::<Vec<_>>()
+        });
+        let kernel_strides = match between {
+            true => [groups * out_features, 1],
+            false => [summed.last().map_or(1, |axis| axis.1), out_feature],
+        };
+        Geometry {
+            groups,
+            out_features,
+            input: in_strides,
+            feature_stride,
+            row_stride: inner.last().map_or(1, |row| row.1),
+            outer: outer.map(|row| row.0).collect(),
+            rows: inner.into_iter().map(|row| row.0).collect(),
+            summed: fuse(summed.into_iter().map(|axis| axis.0).collect(), &spatial, &in_strides),
+            kernel_copy,
+            kernel_strides,
+            spatial,
+        }
+    }
+
+    /// All features of the result.
+    pub(super) fn all_features(&self) -> usize {
+        self.groups * self.out_features
+    }
+
+    /// The number of products in each sum.
+    pub(super) fn depth(&self) -> usize {
+        count(&self.summed)
+    }
+
+    /// The distance in the input of neighbours along an axis.
+    pub(super) fn input_stride(&self, role: Role) -> usize {
+        match role {
+            Role::Batch => self.input.batch,
+            Role::Feature => self.input.feature,
+            Role::Place(d) => self.spatial[d].input.1 * self.spatial[d].stride as usize,
+            Role::Window(d) => self.spatial[d].input.1 * self.spatial[d].dilation.unsigned_abs(),
+        }
+    }
+
+    /// Whether patches are written row by row, with what is summed side by side, rather than the other way: whichever
+    /// makes longer copies.
+    pub(super) fn rows_are_outside(&self) -> bool {
+        let length = |axis: &Axis| if self.input_stride(axis.role) == 1 { axis.size } else { axis.size.div_ceil(4) };
+        match (self.summed.last(), self.rows.last()) {
+            (Some(summed), Some(rows)) => summed.unit > 1 || length(summed) >= length(rows),
+            (summed, _) => summed.is_some(),
+        }
+    }
+
+    /// The patches of `rows` as a part of the input itself, if they are one: where the window is one element that never
+    /// meets padding.
+    pub(super) fn whole_matrix<'a, C: Number>(
+        &self,
+        input: &'a [C],
+        place: &Place,
+        rows: &Range<usize>,
+    ) -> Option<Mat<'a, C>> {
+        let inside = |s: &Spatial| {
+            s.base_dilation == 1 && s.start >= 0 && s.position(s.places - 1, s.window - 1) < s.input.0 as isize
+        };
+        let dims = |axes: &[Axis]| -> Vec<(usize, usize)> {
+            axes.iter().map(|axis| (axis.size, self.input_stride(axis.role))).collect()
+        };
+        if self.spatial.iter().any(|s| s.window != 1 || !inside(s)) {
+            return None;
+        }
+        let [row, column] = [merge(&dims(&self.rows))?, merge(&dims(&self.summed))?];
+        let origin = Run { axis: Axis { role: Role::Batch, size: 1, unit: 1 }, start: 0, len: 1 };
+        let offset = self.locate(place, origin)?.offset + rows.start * row;
+        Some(Mat::new(&input[offset..], [rows.len(), self.depth()], [row, column]))
+    }
+}
+
+/// The number of elements along axes.
+pub(super) fn count(axes: &[Axis]) -> usize {
+    axes.iter().map(|axis| axis.size * axis.unit).product()
+}
+
+/// A window's row longer than this is not made one axis: blocks of sums would be too long.
+const MAX_FUSED: usize = 1024;
+
+/// Joins a window's row with its features where they are one piece of the input.
+fn fuse(mut axes: Vec<Axis>, spatial: &[Spatial], input: &InputStrides) -> Vec<Axis> {
+    if let [.., Axis { role: Role::Window(d), size, .. }, Axis { role: Role::Feature, size: features, .. }] = axes[..] {
+        let spatial = &spatial[d];
+        let adjacent = input.feature == 1 && spatial.input.1 == features;
+        if adjacent && spatial.dilation == 1 && spatial.base_dilation == 1 && size * features <= MAX_FUSED {
+            axes.truncate(axes.len() - 2);
+            axes.push(Axis { role: Role::Window(d), size, unit: features });
+        }
+    }
+    axes
+}

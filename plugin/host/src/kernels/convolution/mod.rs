@@ -1,0 +1,204 @@
+//! `convolution`, of any layout.
+//!
+//! What the window sees at each place is a row of a matrix, which is multiplied with the kernel, a block at a time
+//! ([`patches`]); windows of one element need no such matrix, and convolutions of single features are done directly
+//! ([`direct`]). The roles of dimensions are told apart in [`geometry`], so the convolutions that compute gradients, with
+//! batch and features exchanged, need no copies in another layout.
+
+mod direct;
+mod geometry;
+mod patches;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use oxcall::Error;
+use oxcall_hlo::{Func, Op, OpKind};
+use rayon::prelude::*;
+
+use self::geometry::{Geometry, count};
+use self::patches::Place;
+use super::dot::matmul::{self, Mat, MatMut, Shape};
+use super::dot::{Convert, Narrow, Number, Widen, compute_type, gather, with_number};
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::pool::{Cost, Pool};
+
+/// Elements of a block of the matrix of patches, and its columns.
+const BLOCK: (usize, usize) = (1 << 17, 1 << 10);
+
+/// The kernel of a `convolution`.
+///
+/// # Errors
+/// INTERNAL if `op` is another one.
+pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
+    let OpKind::Convolution(dims) = &op.kind else {
+        return Err(Error::internal(format!("{} is no convolution", op.kind.name())));
+    };
+    let [input, kernel, out] = super::tensors(op, func)?;
+    let empty = [input, kernel, out].iter().any(|ty| ty.dims.contains(&0));
+    let geometry = (!empty).then(|| Geometry::new(dims, &input.dims, &kernel.dims, &out.dims));
+    let depth = geometry.as_ref().map_or(0, Geometry::depth);
+    let compute = compute_type(&[input.element, kernel.element, out.element]);
+    Ok(with_number!(compute, C => Box::new(Convolution::<C> {
+        name: format!("convolution[{}]", out.element),
+        cost: Cost {
+            bytes: (input.byte_size() + kernel.byte_size() + out.byte_size()) as f64,
+            ..Shape { m: out.count(), n: 1, k: depth }.cost::<C>()
+        },
+        widen: [C::widen(input.element), C::widen(kernel.element)],
+        narrow: C::narrow(out.element),
+        count: out.count(),
+        geometry,
+    })))
+}
+
+/// A convolution whose elements are computed in `C`.
+struct Convolution<C> {
+    name: String,
+    cost: Cost,
+    widen: [Widen<C>; 2],
+    narrow: Narrow<C>,
+    /// Elements of the result.
+    count: usize,
+    /// `None` if an operand or the result is empty.
+    geometry: Option<Geometry>,
+}
+
+impl<C: Number> Kernel for Convolution<C> {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        let mut memory: [Vec<C>; 3] = Default::default();
+        let [widened_input, widened_kernel, arranged] = &mut memory;
+        let Some(geometry) = &self.geometry else {
+            self.narrow.put(cx.pool, &mut outputs, 0, self.count, |out| out.fill(C::ZERO));
+            return Ok(());
+        };
+        let input = self.widen[0].get(cx.pool, &inputs, 0, widened_input);
+        let mut kernel = self.widen[1].get(cx.pool, &inputs, 1, widened_kernel);
+        if let Some(dims) = &geometry.kernel_copy {
+            arranged.reserve_exact(kernel.len());
+            gather(kernel, dims, arranged);
+            kernel = arranged;
+        }
+        let job = Job { geometry, input, kernel };
+        self.narrow.put(cx.pool, &mut outputs, 0, self.count, |out| job.run(cx.pool, self.cost, out));
+        Ok(())
+    }
+}
+
+/// One run of a convolution.
+struct Job<'a, C> {
+    geometry: &'a Geometry,
+    input: &'a [C],
+    kernel: &'a [C],
+}
+
+impl<C: Number> Job<'_, C> {
+    fn run(&self, pool: &Pool, cost: Cost, out: &mut [C]) {
+        let geometry = self.geometry;
+        let features = geometry.all_features();
+        let rows = count(&geometry.rows);
+        if geometry.is_direct() {
+            return self.run_directly(pool, cost, out);
+        }
+        // Pieces of the result that lie in one piece are shared among threads; if there are none, the work on each block.
+        if geometry.outer.is_empty() && geometry.feature_stride == 1 {
+            pool.for_chunks(cost, out, features, |start, out| {
+                let first = start / features;
+                self.multiply(1, 0, first..first + out.len() / features, out);
+            });
+        } else if count(&geometry.outer) >= 2 * pool.threads() {
+            pool.for_chunks(cost, out, features * rows, |start, out| {
+                let first = start / (features * rows);
+                for (i, out) in out.chunks_exact_mut(features * rows).enumerate() {
+                    self.multiply(1, first + i, 0..rows, out);
+                }
+            });
+        } else {
+            pool.install(cost, |threads| {
+                for (i, out) in out.chunks_exact_mut(features * rows).enumerate() {
+                    self.multiply(threads, i, 0..rows, out);
+                }
+            });
+        }
+    }
+
+    /// The results of `rows` at index `outer`, for all features; `out` begins with the first of them.
+    fn multiply(&self, threads: usize, outer: usize, rows: Range<usize>, out: &mut [C]) {
+        let geometry = self.geometry;
+        let mut origin = Place::origin(geometry);
+        origin.go(&geometry.outer, outer);
+        let mut patches = Vec::new();
+        for group in 0..geometry.groups {
+            let input = &self.input[group * geometry.input.group..];
+            let feature = group * geometry.out_features;
+            let kernel = &self.kernel[feature * geometry.kernel_strides[1]..];
+            let kernel = Mat::new(kernel, [geometry.depth(), geometry.out_features], geometry.kernel_strides);
+            let out = &mut out[feature * geometry.feature_stride..];
+            let mut out =
+                MatMut::new(out, [rows.len(), geometry.out_features], [geometry.row_stride, geometry.feature_stride]);
+            if let Some(seen) = geometry.whole_matrix(input, &origin, &rows) {
+                matmul::multiply(threads, seen, kernel, out, false);
+                continue;
+            }
+            self.multiply_blocks(threads, &origin, (input, kernel), rows.clone(), &mut out, &mut patches);
+        }
+    }
+
+    /// As [`multiply`](Job::multiply), of one group, by blocks of the matrix of patches.
+    fn multiply_blocks(
+        &self,
+        threads: usize,
+        origin: &Place,
+        (input, kernel): (&[C], Mat<'_, C>),
+        rows: Range<usize>,
+        out: &mut MatMut<'_, C>,
+        patches: &mut Vec<C>,
+    ) {
+        let geometry = self.geometry;
+        let depth = geometry.depth();
+        // A fused row of the window is never cut.
+        let unit = geometry.summed.last().map_or(1, |axis| if axis.unit > 1 { axis.size * axis.unit } else { 1 });
+        let columns = depth.min(BLOCK.1.next_multiple_of(unit));
+        let block = (BLOCK.0 * threads / columns).clamp(1, rows.len());
+        patches.resize(block * columns, C::ZERO);
+        for start in rows.clone().step_by(block) {
+            let part = start..(start + block).min(rows.end);
+            for first in (0..depth).step_by(columns) {
+                let summed = first..(first + columns).min(depth);
+                let patches = &mut patches[..part.len() * summed.len()];
+                let by_row = geometry.rows_are_outside();
+                let mut sides = [(&geometry.rows[..], part.clone()), (&geometry.summed[..], summed.clone())];
+                if !by_row {
+                    sides.reverse();
+                }
+                let [(_, outside), (_, inside)] = &sides;
+                let lines = outside.len().div_ceil(threads);
+                let fill = |(i, patches): (usize, &mut [C])| {
+                    let [(outer, outside), inner] = sides.clone();
+                    let first = outside.start + i * lines;
+                    let outside = first..(first + lines).min(outside.end);
+                    geometry.gather(input, origin.clone(), [(outer, outside), inner], patches);
+                };
+                if threads == 1 {
+                    fill((0, patches));
+                } else {
+                    patches.par_chunks_mut(lines * inside.len()).enumerate().for_each(fill);
+                }
+                let strides = if by_row { [summed.len(), 1] } else { [1, part.len()] };
+                let seen = Mat::new(patches, [part.len(), summed.len()], strides);
+                let kernel = kernel.part([first, 0], [summed.len(), geometry.out_features]);
+                let out = out.part_of_rows(start - rows.start, part.len());
+                matmul::multiply(threads, seen, kernel, out, first > 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Transforms along a dimension that is not the last.
+
+use std::sync::Arc;
+
+use num_traits::Zero;
+use rustfft::{Fft, FftNum};
+
+use crate::element::Complex;
+use crate::pool::{Cost, Pool};
+
+/// Neighbouring lines that are copied together: what one cache line of the array holds.
+const TOGETHER: usize = 8;
+
+/// Transforms along one dimension.
+pub(super) struct Lines<F: FftNum> {
+    plan: Arc<dyn Fft<F>>,
+    /// Elements of the dimensions inside it.
+    inside: usize,
+}
+
+impl<F: FftNum> Lines<F> {
+    pub(super) fn new(plan: Arc<dyn Fft<F>>, inside: usize) -> Lines<F> {
+        Lines { plan, inside }
+    }
+
+    /// Transforms each line of `data`, by way of `memory`, where the elements of each are side by side.
+    pub(super) fn run(&self, pool: &Pool, cost: Cost, data: &mut [Complex<F>], memory: &mut Vec<Complex<F>>) {
+        let (length, inside) = (self.plan.len(), self.inside);
+        memory.resize(data.len(), Complex::zero());
+        pool.for_chunks(cost, memory, length, |start, lines| {
+            let mut scratch = vec![Complex::zero(); self.plan.get_inplace_scratch_len()];
+            let mut line = start / length;
+            let mut rest = lines;
+            while !rest.is_empty() {
+                // As many lines as lie side by side.
+                let count = TOGETHER.min(inside - line % inside).min(rest.len() / length);
+                let (block, after) = rest.split_at_mut(count * length);
+                let first = line / inside * inside * length + line % inside;
+                for t in 0..length {
+                    let elements = &data[first + t * inside..][..count];
+                    elements.iter().enumerate().for_each(|(i, &element)| block[i * length + t] = element);
+                }
+                self.plan.process_with_scratch(block, &mut scratch);
+                (line, rest) = (line + count, after);
+            }
+        });
+        let memory: &[Complex<F>] = memory;
+        pool.for_chunks(cost, data, inside, |start, rows| {
+            for (i, row) in rows.chunks_exact_mut(inside).enumerate() {
+                let index = start / inside + i;
+                let lines = &memory[index / length * length * inside + index % length..];
+                row.iter_mut().enumerate().for_each(|(column, out)| *out = lines[column * length]);
+            }
+        });
+    }
+}

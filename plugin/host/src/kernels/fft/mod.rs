@@ -1,0 +1,196 @@
+//! `fft`: Fourier transforms of the last one to three dimensions, by `rustfft` and `realfft`, whose plans are made once.
+//!
+//! A transform of several dimensions is one along each. The last dimension comes first in a forward transform of real
+//! numbers, and last in an inverse one, so that only the half that symmetry does not give is transformed further.
+
+mod lines;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use num_traits::Zero;
+use oxcall::Error;
+use oxcall_hlo::{ElementType, FftType, Func, Op, OpKind};
+use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
+use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
+
+use self::lines::Lines;
+use crate::element::{Complex, Element};
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::pool::{Cost, Pool};
+
+/// The kernel of an `fft`.
+///
+/// # Errors
+/// INTERNAL if `op` is another one.
+pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
+    let OpKind::Fft { fft_type, lengths } = &op.kind else {
+        return Err(Error::internal(format!("{} is no fft", op.kind.name())));
+    };
+    let [input, out] = super::tensors(op, func)?;
+    let count = input.count().max(out.count());
+    let elements = if input.count().min(out.count()) == 0 { 0 } else { count };
+    Ok(match input.element.real() {
+        ElementType::F64 => Box::new(Transform::<f64>::new(*fft_type, lengths, elements)),
+        _ => Box::new(Transform::<f32>::new(*fft_type, lengths, elements)),
+    })
+}
+
+/// A type of real numbers that are transformed.
+trait Real: FftNum + num_traits::Float + Element {}
+
+impl Real for f32 {}
+impl Real for f64 {}
+
+/// Transforms of `rank` dimensions.
+struct Transform<F: FftNum> {
+    name: String,
+    cost: Cost,
+    /// `None` if there is nothing to transform.
+    last: Option<Last<F>>,
+    /// The dimensions before the last, from the last of them on.
+    others: Vec<Lines<F>>,
+    /// What an inverse transform multiplies with.
+    scale: F,
+}
+
+/// What is done along the last dimension.
+enum Last<F: FftNum> {
+    Complex(Arc<dyn Fft<F>>),
+    Forward(Arc<dyn RealToComplex<F>>),
+    Inverse(Arc<dyn ComplexToReal<F>>),
+}
+
+impl<F: Real> Transform<F> {
+    fn new(fft_type: FftType, lengths: &[usize], elements: usize) -> Transform<F> {
+        let depth: f64 = lengths.iter().map(|&length| (length.max(2) as f64).log2()).sum();
+        let mut transform = Transform {
+            name: format!("{}[{}]", fft_type.name().to_lowercase(), F::TYPE),
+            cost: Cost {
+                flops: 2.0 * elements as f64 * depth,
+                bytes: (elements * 4 * size_of::<F>() * lengths.len()) as f64,
+            },
+            last: None,
+            others: Vec::new(),
+            scale: F::one(),
+        };
+        let (Some((&last, others)), true) = (lengths.split_last(), elements > 0) else { return transform };
+        let direction = match fft_type {
+            FftType::Fft | FftType::Rfft => FftDirection::Forward,
+            FftType::Ifft | FftType::Irfft => FftDirection::Inverse,
+        };
+        let mut planner = FftPlanner::new();
+        let mut inside = last;
+        transform.last = Some(match fft_type {
+            FftType::Fft | FftType::Ifft => Last::Complex(planner.plan_fft(last, direction)),
+            FftType::Rfft | FftType::Irfft => {
+                inside = last / 2 + 1;
+                let mut planner = RealFftPlanner::new();
+                match direction {
+                    FftDirection::Forward => Last::Forward(planner.plan_fft_forward(last)),
+                    FftDirection::Inverse => Last::Inverse(planner.plan_fft_inverse(last)),
+                }
+            }
+        });
+        for &length in others.iter().rev() {
+            transform.others.push(Lines::new(planner.plan_fft(length, direction), inside));
+            inside *= length;
+        }
+        if direction == FftDirection::Inverse {
+            let product = lengths.iter().fold(1.0, |product, &length| product * length as f64);
+            transform.scale = F::from_f64(1.0 / product).unwrap_or_else(F::one);
+        }
+        transform
+    }
+
+    /// Transforms along all dimensions but the last, in place.
+    fn run_others(&self, pool: &Pool, data: &mut [Complex<F>]) {
+        let mut memory = Vec::new();
+        self.others.iter().for_each(|lines| lines.run(pool, self.cost, data, &mut memory));
+    }
+}
+
+impl<F: Real> Kernel for Transform<F>
+where
+    Complex<F>: Element,
+{
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        match &self.last {
+            None => outputs.take::<u8>(0).fill(0),
+            Some(Last::Complex(plan)) => {
+                let (input, out) = (inputs.get::<Complex<F>>(0), outputs.take::<Complex<F>>(0));
+                let length = plan.len();
+                cx.pool.for_chunks(self.cost, out, length, |start, out| {
+                    let mut scratch = vec![Complex::zero(); plan.get_immutable_scratch_len()];
+                    for (input, out) in input[start..].chunks_exact(length).zip(out.chunks_exact_mut(length)) {
+                        plan.process_immutable_with_scratch(input, out, &mut scratch);
+                        self.scale(out);
+                    }
+                });
+                self.run_others(cx.pool, out);
+            }
+            Some(Last::Forward(plan)) => {
+                let (input, out) = (inputs.get::<F>(0), outputs.take::<Complex<F>>(0));
+                let (length, half) = (plan.len(), plan.complex_len());
+                cx.pool.for_chunks(self.cost, out, half, |start, out| {
+                    let (mut line, mut scratch) = (plan.make_input_vec(), plan.make_scratch_vec());
+                    let lines = input[start / half * length..].chunks_exact(length);
+                    for (input, out) in lines.zip(out.chunks_exact_mut(half)) {
+                        line.copy_from_slice(input);
+                        plan.process_with_scratch(&mut line, out, &mut scratch).expect("the lengths are the plan's");
+                    }
+                });
+                self.run_others(cx.pool, out);
+            }
+            Some(Last::Inverse(plan)) => {
+                let (input, out) = (inputs.get::<Complex<F>>(0), outputs.take::<F>(0));
+                let mut memory = Vec::new();
+                let input = if self.others.is_empty() {
+                    input
+                } else {
+                    memory.extend_from_slice(input);
+                    self.run_others(cx.pool, &mut memory);
+                    &memory
+                };
+                let (length, half) = (plan.len(), plan.complex_len());
+                cx.pool.for_chunks(self.cost, out, length, |start, out| {
+                    let (mut line, mut scratch) = (plan.make_input_vec(), plan.make_scratch_vec());
+                    let lines = input[start / length * half..].chunks_exact(half);
+                    for (input, out) in lines.zip(out.chunks_exact_mut(length)) {
+                        line.copy_from_slice(input);
+                        self.scale(&mut line);
+                        hermitian(&mut line, length);
+                        plan.process_with_scratch(&mut line, out, &mut scratch).expect("the line is hermitian");
+                    }
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<F: Real> Transform<F> {
+    fn scale(&self, elements: &mut [Complex<F>]) {
+        if !self.scale.is_one() {
+            elements.iter_mut().for_each(|element| *element = *element * self.scale);
+        }
+    }
+}
+
+/// Clears the imaginary parts that are 0 in the transform of `length` real numbers; what they hold is ignored.
+fn hermitian<F: Real>(line: &mut [Complex<F>], length: usize) {
+    let count = line.len();
+    line[0].im = F::zero();
+    if length.is_multiple_of(2) {
+        line[count - 1].im = F::zero();
+    }
+}
