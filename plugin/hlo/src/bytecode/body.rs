@@ -197,13 +197,16 @@ pub(super) struct BodyReader<'r, 'c, 'a> {
     pub(super) values: Values,
     /// The values in scope, by number. Those of a region are numbered from the end of the regions around it.
     scope: Vec<Option<ValueId>>,
+    /// How many values the regions that are being read may announce yet, isolated ones included.
+    announced: usize,
     depth: usize,
 }
 
 impl<'r, 'c, 'a> BodyReader<'r, 'c, 'a> {
-    /// Reads a function of this module.
-    pub(super) fn new(context: &'r mut Context<'c, 'a>) -> BodyReader<'r, 'c, 'a> {
-        BodyReader { context, values: Values::default(), scope: Vec::new(), depth: 0 }
+    /// Reads a function of this module, whose regions take at most `bytes`.
+    pub(super) fn new(context: &'r mut Context<'c, 'a>, bytes: usize) -> BodyReader<'r, 'c, 'a> {
+        // Each value takes a byte or more, so more of them cannot be in scope.
+        BodyReader { context, values: Values::default(), scope: Vec::new(), announced: bytes, depth: 0 }
     }
 
     /// Reads a region.
@@ -212,12 +215,16 @@ impl<'r, 'c, 'a> BodyReader<'r, 'c, 'a> {
             return Err(Error::invalid(format!("regions nest deeper than {MAX_DEPTH}")));
         }
         let (values, block) = read_region_head(self.context.tables, cursor)?;
+        let rest = self.announced.checked_sub(values);
+        self.announced =
+            rest.ok_or_else(|| cursor.error("nested regions announce more values than there are bytes"))?;
         let base = self.scope.len();
         self.scope.resize(base + values, None);
         self.depth += 1;
         let region = self.block(cursor, &block, base);
         self.depth -= 1;
         self.scope.truncate(base);
+        self.announced += values;
         region
     }
 

@@ -112,7 +112,7 @@ fn read_func<'a>(context: &mut Context<'_, 'a>, cursor: &mut Cursor<'a>, header:
     let param_attributes = argument_attributes(&attributes, "arg_attrs", parameters.len())?;
     let result_attributes = argument_attributes(&attributes, "res_attrs", results.len())?;
 
-    let mut reader = BodyReader::new(context);
+    let mut reader = BodyReader::new(context, cursor.remaining());
     let mut regions = reader.regions(cursor, &header)?;
     let values = reader.values.types;
     let (1, Some(body)) = (header.regions, regions.pop()) else {

@@ -4,6 +4,7 @@ use std::{fmt::Write, fs};
 
 use oxcall_hlo::{
     ErrorKind, Func, Module, Region, ValueId, is_bytecode, parse_text, print_module_with_locations, read_bytecode,
+    verify,
 };
 
 use crate::{artifacts, corpus, newest};
@@ -101,5 +102,15 @@ fn every_artifact_reads_as_the_text_that_jaxlib_prints() {
             }
         }
         assert_eq!(read.lines().count(), expected.lines().count(), "{program} {release}");
+    }
+}
+
+/// What becomes other ops, einsums for instance, has to be right as well.
+#[test]
+fn every_artifact_verifies() {
+    for (program, release, bytes) in artifacts() {
+        if let Ok(module) = read_bytecode(&bytes) {
+            verify(&module).unwrap_or_else(|error| panic!("{program} {release}: {error}"));
+        }
     }
 }
