@@ -12,8 +12,8 @@ const MAX_NESTED: usize = 32;
 /// `dense<...> : tensor<...>`.
 pub(super) fn dense(literal: &Literal) -> String {
     let ty = literal.ty();
-    let elements = if let Some(element) = literal.splat_element() {
-        element_text(ty.element, element)
+    let elements = if literal.splat_element().is_some() || ty.count() == 1 {
+        element_text(ty.element, literal.element(0))
     } else if ty.count() == 0 {
         String::new()
     } else if (ty.count() > MAX_LISTED && ty.element != ElementType::Pred) || ty.rank() > MAX_NESTED {

@@ -33,7 +33,7 @@ impl<'m> Printer<'m> {
             Form::Reduce => self.reduce(op, &attributes),
             Form::While => self.while_loop(op),
             Form::CustomCall => self.call(op, "stablehlo.custom_call", "call_target_name", &attributes),
-            Form::Call => self.call(op, "call", "callee", &attributes),
+            Form::Call => self.call(op, "func.call", "callee", &attributes),
             Form::Composite => self.composite(op, &attributes),
             Form::Generic => false,
         };
@@ -98,7 +98,7 @@ impl<'m> Printer<'m> {
         true
     }
 
-    /// `call @f(%0) {...} : (types) -> types`, where the attribute `callee` has the name.
+    /// `func.call @f(%0) {...} : (types) -> types`, where the attribute `callee` has the name.
     fn call(&mut self, op: &Op, name: &str, callee: &str, attributes: &Attributes) -> bool {
         let callee_name = match &op.kind {
             OpKind::Call(func) => &self.module.func(*func).name,

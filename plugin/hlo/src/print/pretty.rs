@@ -54,6 +54,7 @@ impl<'m> Printer<'m> {
             Piece::Optional(name, pieces) => {
                 return !has(attributes, name) || pieces.iter().all(|piece| self.piece(op, piece, attributes, said));
             }
+            Piece::Ignored => return false,
             Piece::Attributes => {
                 self.other_attributes(attributes, said);
                 return true;

@@ -156,7 +156,7 @@ impl<'a> Parser<'a> {
         if data.len() != ty.byte_size() {
             return Err(self.tokens.error_at(at, format!("the elements do not have the shape of {ty}")));
         }
-        Ok(Literal::dense(ty, data))
+        Ok(from_elements(ty, data))
     }
 
     /// Takes the lists of dimension `level` and those within it.
@@ -197,6 +197,15 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// The tensor with these elements; a splat if they are all the same, as in MLIR.
+fn from_elements(ty: TensorType, data: Vec<u8>) -> Literal {
+    let mut elements = data.chunks_exact(ty.element.byte_width());
+    match elements.next() {
+        Some(first) if elements.all(|element| element == first) => Literal::splat(ty, first),
+        _ => Literal::dense(ty, data),
+    }
+}
+
 /// The tensor whose elements are the bytes of `hex`, which is `"0x..."` with its quotes: all of them, or one of a
 /// splat. Booleans are a byte each or, in older texts, eight to a byte.
 fn raw(hex: &str, ty: TensorType) -> Result<Literal, String> {
@@ -224,7 +233,7 @@ fn raw(hex: &str, ty: TensorType) -> Result<Literal, String> {
         }
     }
     match bytes.len() {
-        length if length == count * width => Ok(Literal::dense(ty, bytes)),
+        length if length == count * width => Ok(from_elements(ty, bytes)),
         length if length == width => Ok(Literal::splat(ty, bytes)),
         length => Err(format!("{length} bytes of elements, where {ty} has {}", count * width)),
     }

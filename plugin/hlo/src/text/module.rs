@@ -72,26 +72,17 @@ impl<'a> Parser<'a> {
     fn module_op(&mut self) -> Result<Header, Error> {
         let mut header = Header::default();
         if self.tokens.kind() == Kind::String {
-            let at = self.tokens.start();
-            let mut op = Given::new("builtin.module", at);
-            self.tokens.bump()?;
-            self.tokens.expect("(")?;
-            self.tokens.expect(")")?;
-            self.op_properties(&mut op)?;
-            self.tokens.expect("(")?;
-            self.tokens.expect("{")?;
-            if self.tokens.kind() == Kind::Block {
-                self.tokens.bump()?;
-                self.tokens.expect(":")?;
-            }
-            self.module_items()?;
-            self.tokens.expect(")")?;
-            self.op_attributes(&mut op)?;
-            self.tokens.expect(":")?;
-            self.function_type()?;
-            if let Some(name) = op.take_string("sym_name") {
-                header.name = name;
-            }
+            let mut op = Given::new("builtin.module", self.tokens.start());
+            self.generic_parts(&mut op, |parser| {
+                parser.tokens.expect("{")?;
+                if parser.tokens.kind() == Kind::Block {
+                    parser.tokens.bump()?;
+                    parser.tokens.expect(":")?;
+                }
+                parser.module_items()
+            })?;
+            let at = op.at;
+            header.name = op.take_string("sym_name").unwrap_or_default();
             header.attributes = self.sorted(op.into_attributes(), at)?;
         } else {
             self.tokens.bump()?;
@@ -103,8 +94,8 @@ impl<'a> Parser<'a> {
             }
             self.tokens.expect("{")?;
             self.module_items()?;
+            self.optional_location()?;
         }
-        self.optional_location()?;
         Ok(header)
     }
 
@@ -116,12 +107,29 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Takes a function.
+    /// Takes `sdy.mesh @name = <[...]> {...}`: how devices are arranged. Nothing here asks.
+    fn mesh(&mut self) -> Result<(), Error> {
+        self.tokens.bump()?;
+        self.tokens.symbol()?;
+        self.tokens.expect("=")?;
+        self.tokens.skip_brackets()?;
+        if self.tokens.is("{") {
+            self.dictionary()?;
+        }
+        self.optional_location().map(drop)
+    }
+
+    /// Takes a function or a mesh.
     fn module_item(&mut self) -> Result<(), Error> {
         let at = self.tokens.start();
         match (self.tokens.kind(), self.tokens.text()) {
             (Kind::Word, "func.func" | "func") => self.function().map_err(|error| error.in_op("func.func")),
             (Kind::String, "\"func.func\"") => self.generic_function().map_err(|error| error.in_op("func.func")),
+            (Kind::Word, "sdy.mesh") => self.mesh(),
+            (Kind::String, "\"sdy.mesh\"") => {
+                let mut op = Given::new("sdy.mesh", at);
+                self.generic_parts(&mut op, |parser| Err(parser.tokens.error("a mesh has no region"))).map(drop)
+            }
             (Kind::Word | Kind::String, name) => {
                 let name = name.trim_matches('"');
                 let message = "is not supported in a module: only functions are";
@@ -190,28 +198,37 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes `"func.func"() <{sym_name = "main", ...}> ({...}) : () -> ()`.
-    fn generic_function(&mut self) -> Result<(), Error> {
-        let mut op = Given::new("func.func", self.tokens.start());
+    /// Takes an op without operands and results in generic form, its regions with `region`: how many there are.
+    fn generic_parts(
+        &mut self,
+        op: &mut Given<'a>,
+        mut region: impl FnMut(&mut Parser<'a>) -> Result<(), Error>,
+    ) -> Result<usize, Error> {
         self.tokens.bump()?;
         self.tokens.expect("(")?;
         self.tokens.expect(")")?;
-        self.op_properties(&mut op)?;
-        let mut body = None;
-        let regions = list(self, "(", ")", |parser: &mut Parser<'a>| {
-            if parser.tokens.is("{") && parser.is_empty_region()? {
-                return Ok(()); // a declaration
-            }
-            body = Some(parser.region()?);
-            Ok(())
-        })?;
-        self.op_attributes(&mut op)?;
+        self.op_properties(op)?;
+        let regions = if self.tokens.is("(") { list(self, "(", ")", &mut region)?.len() } else { 0 };
+        self.op_attributes(op)?;
         self.tokens.expect(":")?;
         self.function_type()?;
         self.optional_location()?;
+        Ok(regions)
+    }
+
+    /// Takes `"func.func"() <{sym_name = "main", ...}> ({...}) : () -> ()`.
+    fn generic_function(&mut self) -> Result<(), Error> {
+        let mut op = Given::new("func.func", self.tokens.start());
+        let mut body = None;
+        let regions = self.generic_parts(&mut op, |parser| {
+            if !parser.is_empty_region()? {
+                body = Some(parser.region()?); // else it is a declaration
+            }
+            Ok(())
+        })?;
         let at = op.at;
         let name = op.take_string("sym_name").ok_or_else(|| self.tokens.error_at(at, "a function without a name"))?;
-        if regions.len() != 1 {
+        if regions != 1 {
             return Err(self.tokens.error_at(at, "a function has one region"));
         }
         let Some(body) = body else {

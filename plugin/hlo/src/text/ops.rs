@@ -25,9 +25,16 @@ impl<'a> Parser<'a> {
     fn op(&mut self, names: Vec<ResultName<'a>>) -> Result<Statement<Op>, Error> {
         let (given, location) = match self.given_op()? {
             Statement::Op(op) => op,
+            Statement::Forward => return Ok(Statement::Forward),
             Statement::Terminator(values) => return Ok(Statement::Terminator(values)),
         };
         let at = given.at;
+        if given.name == syntax::FORWARD {
+            for ((name, _, at), operand) in names.into_iter().zip(&given.operands) {
+                self.name_values(name, at, &[operand.value])?;
+            }
+            return Ok(Statement::Forward);
+        }
         given.check_attributes(&self.tokens)?;
         let (operands, results) = (given.operand_values(), given.results.clone());
         let (kind, regions) = read::op_kind(self, given)?;
@@ -317,6 +324,7 @@ impl<'a> Parser<'a> {
             }
             match self.statement()? {
                 Statement::Op(op) => region.ops.push(op),
+                Statement::Forward => {}
                 Statement::Terminator(results) => break results,
             }
         };

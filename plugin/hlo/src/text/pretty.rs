@@ -83,6 +83,7 @@ impl<'a> Parser<'a> {
                 let rest = pieces.iter().position(|piece| !matches!(piece, Piece::Text(_))).unwrap_or(pieces.len());
                 self.pieces(op, &pieces[rest..])
             }
+            Piece::Ignored => self.tokens.skip_brackets(),
             Piece::Attributes => self.op_attributes(op),
             Piece::Types(signature) => {
                 self.tokens.expect(":")?;
@@ -114,7 +115,8 @@ impl<'a> Parser<'a> {
                 op.results = types.clone();
                 types
             }
-            (Signature::Same, [ty]) => {
+            // MHLO writes functions that CHLO writes with an arrow like others.
+            (Signature::Same | Signature::Arrow, [ty]) => {
                 op.results = vec![ty.clone()];
                 return self.check_uses(op, |_| ty);
             }

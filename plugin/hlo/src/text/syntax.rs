@@ -103,6 +103,8 @@ pub(crate) enum Piece {
     ExponentMantissa,
     /// Pieces that are there only if the attribute (or the field of one) is; they begin with text.
     Optional(&'static str, &'static [Piece]),
+    /// `<...>`, which means nothing here.
+    Ignored,
     /// `{...}`: the attributes that no other piece says, if there are any.
     Attributes,
     /// `: types`.
@@ -130,7 +132,7 @@ pub(crate) enum Signature {
 
 use Piece::{
     Arguments, Attributes, Bool, ConvolutionDims, ConvolutionWindow, DotAlgorithm, DotDims, Enum, Enums,
-    ExponentMantissa, Int, Ints, Operands, Optional, SliceRanges, Text, Types,
+    ExponentMantissa, Ignored, Int, Ints, Operands, Optional, SliceRanges, Text, Types,
 };
 
 const SAME: Form = Form::Pieces(&[Operands, Attributes, Types(Signature::Same)]);
@@ -158,6 +160,9 @@ macro_rules! optional {
         Optional($name, &[Text(","), Text($keyword), Text("="), $piece])
     };
 }
+
+/// Says where a value is placed; the result is the operand.
+pub(crate) const FORWARD: &str = "sdy.sharding_constraint";
 
 /// The pretty forms, but those of element-wise functions.
 const FORMS: &[(&str, Form)] = &[
@@ -187,6 +192,7 @@ const FORMS: &[(&str, Form)] = &[
     ("stablehlo.broadcast_in_dim", with_attribute!("dims", Ints("broadcast_dimensions"), Full)),
     ("stablehlo.broadcast", with_attribute!("sizes", Ints("broadcast_sizes"), Full)),
     ("stablehlo.reshape", FULL),
+    ("mhlo.copy", SAME),
     ("stablehlo.transpose", with_attribute!("dims", Ints("permutation"), Full)),
     ("stablehlo.slice", Form::Pieces(&[Operands, SliceRanges, Attributes, Types(Signature::Full)])),
     ("stablehlo.dynamic_slice", with_attribute!("sizes", Ints("slice_sizes"), Full)),
@@ -309,6 +315,7 @@ const FORMS: &[(&str, Form)] = &[
     ("stablehlo.get_dimension_size", with_attribute!("dim", Int("dimension"), Full)),
     ("stablehlo.partition_id", SAME),
     ("stablehlo.replica_id", SAME),
+    (FORWARD, Form::Pieces(&[Operands, Ignored, Attributes, Types(Signature::Same)])),
 ];
 
 /// The form of the op of this name; `Generic` if it has no other.

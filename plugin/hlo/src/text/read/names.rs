@@ -1,7 +1,7 @@
 //! The names of ops: those of other dialects that mean the same, and those that are not supported.
 
 use super::OPS;
-use crate::Error;
+use crate::{Error, text::syntax::FORWARD};
 
 /// Ops of other names.
 const SYNONYMS: &[(&str, &str)] = &[
@@ -9,6 +9,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("mhlo.topk", "chlo.top_k"),
     ("chlo.constant", "stablehlo.constant"),
     ("chlo.tan", "stablehlo.tan"),
+    (FORWARD, FORWARD),
 ];
 
 /// Ops that are known but not supported, and why.

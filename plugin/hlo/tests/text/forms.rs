@@ -1,0 +1,41 @@
+//! One program in several forms reads as one.
+
+use std::{fs, path::PathBuf};
+
+use oxcall_hlo::{print_module, read_bytecode};
+
+use super::{parse, pretty_programs, programs};
+
+#[test]
+fn pretty_and_generic_forms_are_one_program() {
+    let generic = programs("text/generic");
+    for (name, text) in pretty_programs() {
+        let (_, generic) = generic.iter().find(|(each, _)| *each == name).expect(&name);
+        assert_eq!(print_module(&parse(&name, &text)), print_module(&parse(&name, generic)), "{name}");
+    }
+}
+
+/// The programs whose bytecode the tests of the bytecode reader have: jaxlib turned one into the other.
+#[test]
+fn text_and_bytecode_are_one_program() {
+    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/bytecode/corpus");
+    // Dynamic and legacy ops are for bytecode only; that does not keep whether an attribute was `array<...>`.
+    let not_in_text = ["dynamic_convolution", "einsums", "legacy", "custom_calls"];
+    let mut compared = 0;
+    for (name, text) in programs("bytecode/programs") {
+        if name.starts_with("unsupported_") || not_in_text.contains(&&*name) {
+            continue;
+        }
+        let bytes = fs::read(corpus.join(&name).join("1.17.0.mlirbc")).unwrap();
+        let module = read_bytecode(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+        // Bytecode has no default for precision.
+        let normal = |printed: String| {
+            printed
+                .replace(", precision = [DEFAULT, DEFAULT]", "")
+                .replace(", precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]", "")
+        };
+        assert_eq!(normal(print_module(&parse(&name, &text))), normal(print_module(&module)), "{name}");
+        compared += 1;
+    }
+    assert!(compared > 15);
+}

@@ -1,0 +1,160 @@
+//! Older and other spellings of what the corpus has in jaxlib's own.
+
+use oxcall_hlo::{ErrorKind, parse_text};
+
+use super::{parse, program, reprint};
+
+/// The spelling reads as `canonical`, and that as itself.
+#[track_caller]
+fn same(spelling: &str, canonical: &str) {
+    assert_eq!(reprint(spelling), canonical);
+    assert_eq!(reprint(canonical), canonical);
+}
+
+#[test]
+fn attributes_of_older_releases() {
+    let canonical = "%0 = stablehlo.transpose %arg0, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>";
+    for attributes in [
+        "{permutation = dense<[1, 0]> : tensor<2xi64>}",
+        "{permutation = array<i64: 1, 0>}",
+        "<{permutation = array<i64: 1, 0>}> {mhlo.frontend_attributes = {}}",
+        "<{\"permutation\" = dense<\"0x01000000000000000000000000000000\"> : tensor<2xi64>}>",
+    ] {
+        same(
+            &format!("%t = \"stablehlo.transpose\"(%arg0) {attributes} : (tensor<2x3xf32>) -> tensor<3x2xf32>"),
+            canonical,
+        );
+    }
+    same(
+        r#"%0 = "stablehlo.pad"(%arg0, %arg0) {edge_padding_low = dense<1> : tensor<2xi64>, edge_padding_high = dense<0> : tensor<2xi64>, interior_padding = dense<0> : tensor<2xi64>} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<3x4xf32>"#,
+        "%0 = stablehlo.pad %arg0, %arg0, low = [1, 1], high = [0, 0], interior = [0, 0] : \
+         (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<3x4xf32>",
+    );
+    same(
+        "%0 = stablehlo.compare  LT, %arg0, %arg0,  FLOAT : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>",
+        "%0 = stablehlo.compare LT, %arg0, %arg0, FLOAT : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>",
+    );
+    same(
+        r##"%0 = "mhlo.compare"(%arg0, %arg0) {comparison_direction = #mhlo<"comparison_direction LT">} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>"##
+            .replace("#mhlo<\"comparison_direction LT\">", "\"LT\"")
+            .as_str(),
+        "%0 = stablehlo.compare LT, %arg0, %arg0 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>",
+    );
+}
+
+#[test]
+fn legacy_ops() {
+    same(
+        r#"%0 = "stablehlo.broadcast"(%arg0) {broadcast_sizes = dense<[4, 5]> : tensor<2xi64>} : (tensor<2x3xf32>) -> tensor<4x5x2x3xf32>"#,
+        "%0 = stablehlo.broadcast_in_dim %arg0, dims = [2, 3] : (tensor<2x3xf32>) -> tensor<4x5x2x3xf32>",
+    );
+    same(
+        "%0 = stablehlo.transpose %arg0, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>\n\
+         %1 = stablehlo.dot %arg0, %0, precision = [HIGH, DEFAULT] : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>",
+        "%0 = stablehlo.transpose %arg0, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>\n\
+         %1 = stablehlo.dot_general %arg0, %0, contracting_dims = [1] x [0], precision = [HIGH, DEFAULT] : \
+         (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>",
+    );
+    same("%0 = stablehlo.create_token : !stablehlo.token", "%0 = stablehlo.after_all : !stablehlo.token");
+}
+
+#[test]
+fn mhlo() {
+    same(
+        "%0 = mhlo.constant dense<1.000000e+00> : tensor<2x3xf32>\n\
+         %1 = mhlo.add %arg0, %0 : tensor<2x3xf32>\n\
+         %2 = mhlo.copy %1 : tensor<2x3xf32>\n\
+         %3 = \"mhlo.copy\"(%2) : (tensor<2x3xf32>) -> tensor<2x3xf32>\n\
+         %4 = mhlo.erf %3 : tensor<2x3xf32>\n\
+         %5:2 = mhlo.topk(%4, k=2, largest=false) : tensor<2x3xf32> -> (tensor<2x2xf32>, tensor<2x2xi32>)",
+        "%0 = stablehlo.constant dense<1.0> : tensor<2x3xf32>\n\
+         %1 = stablehlo.add %arg0, %0 : tensor<2x3xf32>\n\
+         %2 = stablehlo.reshape %1 : (tensor<2x3xf32>) -> tensor<2x3xf32>\n\
+         %3 = stablehlo.reshape %2 : (tensor<2x3xf32>) -> tensor<2x3xf32>\n\
+         %4 = chlo.erf %3 : tensor<2x3xf32> -> tensor<2x3xf32>\n\
+         %5:2 = chlo.top_k(%4, k = 2, largest = false) : tensor<2x3xf32> -> (tensor<2x2xf32>, tensor<2x2xi32>)",
+    );
+}
+
+#[test]
+fn chlo_that_broadcasts_nothing() {
+    same(
+        "%0 = chlo.broadcast_add %arg0, %arg0 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>\n\
+         %1 = chlo.broadcast_compare %arg1, %arg1 {comparison_direction = #chlo<comparison_direction EQ>} : \
+         (tensor<2x3xi32>, tensor<2x3xi32>) -> tensor<2x3xi1>\n\
+         %2 = \"chlo.constant_like\"(%arg0) {value = 2.5 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>\n\
+         %3 = chlo.constant dense<1> : tensor<2xi32>",
+        "%0 = stablehlo.add %arg0, %arg0 : tensor<2x3xf32>\n\
+         %1 = stablehlo.compare EQ, %arg1, %arg1 : (tensor<2x3xi32>, tensor<2x3xi32>) -> tensor<2x3xi1>\n\
+         %2 = stablehlo.constant dense<2.5> : tensor<2x3xf32>\n\
+         %3 = stablehlo.constant dense<1> : tensor<2xi32>",
+    );
+    let broadcast = "%0 = chlo.broadcast_add %arg0, %c : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>";
+    let text = program(&format!("%c = stablehlo.constant dense<1.0> : tensor<f32>\n{broadcast}"));
+    assert_eq!(parse_text(&text).unwrap_err().kind, ErrorKind::Unsupported);
+}
+
+#[test]
+fn windows_without_attributes() {
+    let shape = "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>";
+    same(
+        &format!(
+            "%0 = stablehlo.convolution(%arg0, %arg0) dim_numbers = [b, f]x[i, o]->[b, f], window = {{}} \
+             {{feature_group_count = 1 : i64, batch_group_count = 1 : i64}} : {shape}"
+        ),
+        &format!(
+            "%0 = stablehlo.convolution(%arg0, %arg0) dim_numbers = [b, f]x[i, o]->[b, f], window = {{stride = [], \
+             pad = [], lhs_dilate = [], rhs_dilate = [], reverse = []}} \
+             {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : {shape}"
+        ),
+    );
+}
+
+#[test]
+fn comments_aliases_and_names() {
+    let text = r##"// A comment.
+        #gather = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>
+        !vector = tensor<8xf32>
+        module @"a module" attributes {a.b = #gather, c.d = @"x y"} {
+          func.func @main(%x: tensor<3x8xf32> loc("x"), %i: tensor<2x1xi32>) -> !vector attributes {execution_thread = "main"} { // trailing
+            %first, %second = "stablehlo.optimization_barrier"(%x, %i) : (tensor<3x8xf32>, tensor<2x1xi32>) -> (tensor<3x8xf32>, tensor<2x1xi32>) loc(fused<"m">["a", callsite("b" at "f.py":1:2 to :7)])
+            %0 = "stablehlo.gather"(%first, %second) <{dimension_numbers = #gather, slice_sizes = array<i64: 1, 8>}> : (tensor<3x8xf32>, tensor<2x1xi32>) -> tensor<2x8xf32> loc(#loc1)
+            %1 = stablehlo.slice %0 [0:1, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32> loc(unknown)
+            %named_value-2 = stablehlo.reshape %1 : (tensor<1x8xf32>) -> !vector
+            return %named_value-2 : !vector
+          } loc("f")
+        } loc(#loc)
+        #loc = loc("file.py":1:0)
+        #loc1 = loc("jit(f)/gather"(#loc))
+    "##;
+    let module = parse("aliases", text);
+    assert_eq!(module.name, "a module");
+    let locations: Vec<String> =
+        module.main().body.ops.iter().map(|op| module.location(op.location).to_string()).collect();
+    let gather = "jit(f)/gather, file.py:1:0";
+    assert_eq!(locations, ["a; b, called at f.py:1:2", gather, "unknown location", "unknown location"]);
+    let printed = module.to_string();
+    assert!(printed.starts_with("module @\"a module\" attributes {a.b = #stablehlo.gather<"), "{printed}");
+    assert_eq!(parse("printed", &printed).to_string(), printed);
+}
+
+#[test]
+fn functions_alone_are_a_module() {
+    let text = "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }";
+    assert_eq!(parse("function", text).main().name, "f");
+    let text = "func.func private @g(tensor<2xf32>) -> tensor<2xf32>\nfunc.func @main() { return }";
+    assert_eq!(parse("declaration", text).funcs.len(), 1);
+}
+
+#[test]
+fn placements_are_dropped() {
+    let lines = "%0 = sdy.sharding_constraint %arg0 <@empty_mesh, [{}, {}]> : tensor<2x3xf32>\n\
+                 %1 = stablehlo.negate %0 : tensor<2x3xf32>";
+    same(lines, "%0 = stablehlo.negate %arg0 : tensor<2x3xf32>");
+    let generic = lines.replace(
+        "sdy.sharding_constraint %arg0 <@empty_mesh, [{}, {}]> : tensor<2x3xf32>",
+        "\"sdy.sharding_constraint\"(%arg0) <{sharding = #sdy.sharding<@empty_mesh, [{}, {}]>}> : \
+         (tensor<2x3xf32>) -> tensor<2x3xf32>",
+    );
+    same(&generic, "%0 = stablehlo.negate %arg0 : tensor<2x3xf32>");
+}
