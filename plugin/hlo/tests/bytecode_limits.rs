@@ -42,7 +42,7 @@ static ALLOCATOR: Counting = Counting;
 
 /// What reading may hold: so many bytes for each of the input, and for any.
 const PER_BYTE: usize = 512;
-const FOR_ANY: usize = 4 << 20;
+const FOR_ANY: usize = 20 << 20;
 
 /// Reads, and checks how much memory that takes.
 fn read(bytes: &[u8]) -> Result<Module, Error> {
@@ -78,8 +78,18 @@ struct File {
     properties: Vec<Vec<u8>>,
 }
 
-const STRINGS: &[&str] =
-    &["vhlo", "builtin", "module", "func_v1", "return_v1", "after_all_v1", "case_v1", "broadcast_in_dim_v1", "main"];
+const STRINGS: &[&str] = &[
+    "vhlo",
+    "builtin",
+    "module",
+    "func_v1",
+    "return_v1",
+    "after_all_v1",
+    "case_v1",
+    "broadcast_in_dim_v1",
+    "custom_call_v1",
+    "main",
+];
 
 /// Op names, by number.
 mod op {
@@ -89,6 +99,7 @@ mod op {
     pub(super) const AFTER_ALL: usize = 3;
     pub(super) const CASE: usize = 4;
     pub(super) const BROADCAST: usize = 5;
+    pub(super) const CUSTOM_CALL: usize = 6;
 }
 
 /// Types that every file has.
@@ -115,7 +126,7 @@ impl File {
         file.add_type(&[22]);
         file.add_type(&[13]);
         file.add_type(&[&[20][..], &list([]), &varint(ty::S32)].concat());
-        file.add(VHLO, &[varint(14), varint(8)].concat());
+        file.add(VHLO, &[varint(14), varint(9)].concat());
         file.add(BUILTIN, &varint(15));
         file.add(VHLO, &[varint(1), list([])].concat());
         file
@@ -171,8 +182,8 @@ impl File {
         let lengths = STRINGS.iter().rev().flat_map(|string| varint(string.len() + 1));
         let mut strings: Vec<u8> = varint(STRINGS.len()).into_iter().chain(lengths).collect();
         STRINGS.iter().for_each(|string| strings.extend([string.as_bytes(), &[0]].concat()));
-        let names = [(BUILTIN, 2..3), (VHLO, 3..8)];
-        let mut dialects = [varint(2), varint(0), varint(1 << 1), varint(6)].concat();
+        let names = [(BUILTIN, 2..3), (VHLO, 3..9)];
+        let mut dialects = [varint(2), varint(0), varint(1 << 1), varint(7)].concat();
         for (dialect, range) in names {
             dialects.extend([varint(dialect), varint(range.len())].concat());
             range.for_each(|name| dialects.extend(varint(name << 1 | 1)));
@@ -346,5 +357,19 @@ fn many_ops_take_memory_in_proportion() {
         body.extend(list([ty::TOKEN]));
     }
     let module = read(&File::new().finish(&[], attr::EMPTY_LIST, ops, ops, &body)).unwrap();
+    assert_eq!(module.main().body.ops.len(), ops);
+}
+
+#[test]
+fn the_smallest_ops_take_memory_in_proportion() {
+    let mut file = File::new();
+    let api_version = file.add(VHLO, &[varint(5), varint(1)].concat());
+    let side_effect = file.add(VHLO, &[varint(2), varint(1)].concat());
+    let none = attr::EMPTY_LIST;
+    let call = [api_version, attr::MAIN, attr::MAIN, none, side_effect, none, none, none];
+    let properties = file.add_properties(call);
+    let ops = 200_000;
+    let one = [op_header(op::CUSTOM_CALL, 0x40, attr::UNKNOWN_LOCATION), varint(properties)].concat();
+    let module = read(&file.finish(&[], attr::EMPTY_LIST, 0, ops, &one.repeat(ops))).unwrap();
     assert_eq!(module.main().body.ops.len(), ops);
 }

@@ -2,12 +2,13 @@
 //! that every release can read, as JAX sends it. All releases from 0.9.0 on, in bytecode versions 0 to 6.
 //!
 //! Layers, from the bytes up: [`cursor`] (integers and lists), [`container`] (sections, strings, names), [`tables`]
-//! (attributes and types, each decoded when first asked for, by [`attribute`] and [`types`]), [`module`] and [`body`]
-//! (functions, regions and op headers), and [`lower`], which knows the ops of VHLO and makes [`OpKind`]s of them.
+//! (attributes and types, each decoded when first asked for, by [`attribute`] and [`types`]), [`module`], [`header`] and
+//! [`body`] (functions, op headers and regions), and [`lower`], which knows the ops of VHLO and makes [`OpKind`]s of
+//! them.
 //!
 //! The input is untrusted. Every count is checked against the bytes that are left, nesting is limited, and whatever
 //! the format shares but the IR copies is charged to a budget: reading takes at most
-//! 512 bytes of memory for each byte of the input, and a constant amount.
+//! 512 bytes of memory for each byte of the input, and 20 MiB for any.
 //!
 //! [`OpKind`]: crate::OpKind
 
@@ -16,6 +17,7 @@ mod body;
 mod container;
 mod convert;
 mod cursor;
+mod header;
 mod literal;
 mod location;
 mod lower;
@@ -24,6 +26,7 @@ mod op;
 mod symbols;
 mod tables;
 mod types;
+mod value;
 
 use container::Container;
 use tables::Tables;
@@ -32,7 +35,7 @@ use crate::{Error, Module};
 
 /// The bytes that copies of attributes and types, or of locations, may take for each byte of the input, and for any.
 const COPIES_PER_BYTE: usize = 64;
-const COPIES: usize = 1 << 20;
+const COPIES: usize = 8 << 20;
 
 /// Whether `bytes` start like MLIR bytecode.
 pub fn is_bytecode(bytes: &[u8]) -> bool {

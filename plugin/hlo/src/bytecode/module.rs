@@ -2,13 +2,15 @@
 
 use super::{
     attribute::Node,
-    body::{self, BodyReader, Header, PropertyData},
+    body::BodyReader,
     convert,
     cursor::Cursor,
+    header::{self, Header, PropertyData},
     lower,
-    op::{Attributes, Context},
+    op::Context,
     tables::{AttrId, Tables},
     types::TypeNode,
+    value::Attributes,
 };
 use crate::{ArgAttributes, Attribute, Error, Func, FuncId, Module};
 
@@ -18,7 +20,7 @@ const FUNC_ATTRIBUTES: &[&str] = &["arg_attrs", "function_type", "res_attrs", "s
 /// Reads the IR section, which holds one module.
 pub(super) fn read<'a>(tables: &Tables<'a>, mut cursor: Cursor<'a>) -> Result<Module, Error> {
     let mut context = Context::new(tables);
-    let top = body::read_block_head(tables, &mut cursor)?;
+    let top = header::read_block_head(tables, &mut cursor)?;
     if top.ops != 1 {
         return Err(Error::invalid(format!("one module is expected, not {} ops", top.ops)));
     }
@@ -30,9 +32,9 @@ pub(super) fn read<'a>(tables: &Tables<'a>, mut cursor: Cursor<'a>) -> Result<Mo
     }
     let (name, attributes) = module_attributes(tables, &header)?;
     if header.isolated {
-        cursor = body::region_section(tables, &mut cursor)?.unwrap_or(cursor);
+        cursor = header::region_section(tables, &mut cursor)?.unwrap_or(cursor);
     }
-    let (_, block) = body::read_region_head(tables, &mut cursor)?;
+    let (_, block) = header::read_region_head(tables, &mut cursor)?;
     for _ in 0..block.ops {
         read_member(&mut context, &mut cursor)?;
     }
@@ -60,7 +62,7 @@ fn module_attributes<'a>(
     header: &Header<'a>,
 ) -> Result<(String, Vec<(String, Attribute)>), Error> {
     const NAME: &[u8] = b"sym_name";
-    let dictionary = body::dictionary(tables, header)?;
+    let dictionary = header::dictionary(tables, header)?;
     let named = |entries: &[(&[u8], AttrId)]| entries.iter().find(|(key, _)| *key == NAME).map(|(_, id)| *id);
     let name = match &header.properties {
         // The name comes first, and may be absent.
@@ -92,13 +94,13 @@ fn read_member<'a>(context: &mut Context<'_, 'a>, cursor: &mut Cursor<'a>) -> Re
         ("vhlo", _) => Err(Error::invalid("an op outside of functions")),
         _ => lower::find(op).map(|_| ()),
     };
-    result.or_else(|error| body::blame(context, name, location, error))
+    result.or_else(|error| header::blame(context, name, location, error))
 }
 
 /// Reads a function.
 fn read_func<'a>(context: &mut Context<'_, 'a>, cursor: &mut Cursor<'a>, header: Header<'a>) -> Result<(), Error> {
     let tables = context.tables;
-    let inherent = body::inherent(tables, &header, FUNC_ATTRIBUTES, body::dictionary(tables, &header)?)?;
+    let inherent = header::inherent(tables, &header, FUNC_ATTRIBUTES, header::dictionary(tables, &header)?)?;
     let attributes = Attributes { tables, inherent };
     let name = attributes.required("sym_name")?.string()?;
     let ty = attributes.required("function_type")?.type_id()?;
