@@ -13,8 +13,8 @@ use crate::pjrt::{
     PJRT_Memory, PJRT_NamedValue, PJRT_TopologyDescription,
 };
 
-/// The layout of a struct: its name, size, and the names and offsets of its fields.
-pub type Layout = (&'static str, usize, &'static [(&'static str, usize)]);
+/// The layout of a struct: its name, its size with and without padding, and the names and offsets of its fields.
+pub type Layout = (&'static str, usize, usize, &'static [(&'static str, usize)]);
 
 macro_rules! structs {
     ($($(#[$doc:meta])* $name:ident ($size:ident) { $($field:ident: $ty:ty,)* })*) => {
@@ -33,13 +33,18 @@ macro_rules! structs {
                 }
             }
 
-            pub const $size: usize = core::mem::size_of::<$name>();
+            /// Up to the end of the last field, without padding.
+            pub const $size: usize = {
+                let ends = [$(core::mem::offset_of!($name, $field) + core::mem::size_of::<$ty>()),*];
+                ends[ends.len() - 1]
+            };
         )*
 
         /// The layouts of all structs of this module.
         pub const LAYOUTS: &[Layout] = &[$((
             stringify!($name),
             core::mem::size_of::<$name>(),
+            $size,
             &[$((stringify!($field), core::mem::offset_of!($name, $field))),*],
         )),*];
     };

@@ -6,15 +6,18 @@ use std::collections::BTreeMap;
 
 use xla_ffi_sys::pjrt_later::LAYOUTS;
 
-type Layout = (usize, BTreeMap<String, usize>);
+/// The size with and without padding, and the fields' offsets.
+type Layout = (usize, usize, BTreeMap<String, usize>);
 
-/// Lines of a name, a size, and `field@offset`.
+/// Lines of a name, the two sizes, and `field@offset`.
 fn expected() -> BTreeMap<String, Layout> {
     let line = |line: &'static str| {
         let mut words = line.split(' ');
-        let (name, size) = (words.next().unwrap(), words.next().unwrap().parse().unwrap());
+        let name = words.next().unwrap();
+        let mut number = || words.next().unwrap().parse().unwrap();
+        let (size, struct_size) = (number(), number());
         let field = |word: &str| word.split_once('@').map(|(name, at)| (name.to_owned(), at.parse().unwrap())).unwrap();
-        (name.to_owned(), (size, words.map(field).collect()))
+        (name.to_owned(), (size, struct_size, words.map(field).collect()))
     };
     include_str!("pjrt_0_114.txt").lines().map(line).collect()
 }
@@ -28,15 +31,21 @@ fn generated() -> BTreeMap<String, Layout> {
             let (what, rest) = assertion.split_once("\"]").unwrap();
             let number = rest.split_once("- ").unwrap().1.split_once("usize").unwrap().0.parse().unwrap();
             if is_size {
-                layouts.insert(what.to_owned(), (number, BTreeMap::new()));
+                layouts.insert(what.to_owned(), (number, struct_size(source, what).unwrap_or(number), BTreeMap::new()));
             } else {
                 let (name, field) = what.split_once("::").unwrap();
                 let field = field.strip_suffix('_').unwrap_or(field);
-                layouts.get_mut(name).unwrap().1.insert(field.to_owned(), number);
+                layouts.get_mut(name).unwrap().2.insert(field.to_owned(), number);
             }
         }
     }
     layouts
+}
+
+/// The constant that callers set `struct_size` to.
+fn struct_size(source: &str, name: &str) -> Option<usize> {
+    let (_, rest) = source.split_once(&format!("pub const {name}_STRUCT_SIZE: "))?;
+    rest.split_once("= ")?.1.split_once(';')?.0.parse().ok()
 }
 
 #[test]
@@ -44,8 +53,8 @@ fn structs_of_the_header_only_grew() {
     let expected = expected();
     let generated = generated();
     let mut compared = 0;
-    for (name, (size, fields)) in &generated {
-        let Some((new_size, new_fields)) = expected.get(name) else { continue };
+    for (name, (size, _, fields)) in &generated {
+        let Some((new_size, _, new_fields)) = expected.get(name) else { continue };
         assert!(size <= new_size, "{name}: {size} bytes, later {new_size}");
         for (field, offset) in fields {
             // The unions, which have no name, do not compare.
@@ -58,8 +67,11 @@ fn structs_of_the_header_only_grew() {
         }
     }
     assert!(compared > 700, "{compared} fields");
-    for (name, (size, _)) in &generated {
-        if let Some((new_size, _)) = expected.get(name).filter(|(new_size, _)| new_size != size) {
+    for (name, (size, struct_size, _)) in &generated {
+        let Some((new_size, new_struct_size, _)) = expected.get(name) else { continue };
+        if size == new_size {
+            assert_eq!(struct_size, new_struct_size, "{name}_STRUCT_SIZE");
+        } else {
             let grown = format!("{name}_Later");
             let ours = LAYOUTS.iter().find(|layout| layout.0 == grown).map(|layout| layout.1);
             assert!(
@@ -76,11 +88,11 @@ const UNUSED: [&str; 1] = ["PJRT_Device_PoisonExecution_Args"];
 #[test]
 fn what_was_added_agrees() {
     let expected = expected();
-    for (name, size, fields) in LAYOUTS {
-        let (new_size, new_fields) = expected
+    for (name, size, struct_size, fields) in LAYOUTS {
+        let (new_size, new_struct_size, new_fields) = expected
             .get(name.strip_suffix("_Later").unwrap_or(name))
             .unwrap_or_else(|| panic!("{name} is not in the table"));
-        assert_eq!(size, new_size, "{name}");
+        assert_eq!((size, struct_size), (new_size, new_struct_size), "{name}");
         for (field, offset) in fields.iter().filter(|(field, _)| *field != "base") {
             assert_eq!(Some(offset), new_fields.get(*field), "{name}::{field}");
         }

@@ -164,7 +164,8 @@ impl Event {
 }
 
 impl Promise {
-    /// Completes the event. Callbacks run on this thread before it returns.
+    /// Completes the event. Callbacks run on this thread before it returns, also those of the client and copies to the
+    /// host: so no lock that a method of a buffer needs may be held.
     pub fn complete(mut self, outcome: Result<()>) {
         if let Some(shared) = self.0.take() {
             shared.complete(outcome);

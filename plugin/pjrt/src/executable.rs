@@ -123,7 +123,7 @@ pub struct DeviceLaunch<B> {
 #[derive(Debug)]
 pub struct Launch<B> {
     /// All addressable devices of the program in the order of its assignment; or a single one, where the client starts each
-    /// device by a call of its own.
+    /// device by a call of its own. It may be none of the program's then: whether that works is the platform's choice.
     pub devices: Vec<DeviceLaunch<B>>,
     /// Everything else.
     pub options: ExecutionOptions,

@@ -1,4 +1,7 @@
-"""Prints the layout of each PJRT struct that ffi-sys may have: name, size, field@offset. Unnamed unions are left out."""
+"""Prints the layout of each PJRT struct that ffi-sys may have.
+
+A line is: name, size, size without padding (what `struct_size` is set to), field@offset. Unnamed unions are left out.
+"""
 
 import ctypes
 import re
@@ -13,4 +16,5 @@ for name, struct in sorted(vars(abi).items()):
         fields = [field for field, *_ in getattr(struct, "_fields_", []) if not field.startswith("_")]
         if fields and not re.search(OTHERS, name):
             offsets = [f"{field}@{getattr(struct, field).offset}" for field in fields]
-            print(name, ctypes.sizeof(struct), *offsets)
+            size = ctypes.sizeof(struct)
+            print(name, size, getattr(abi, f"{name}_STRUCT_SIZE", size), *offsets)

@@ -192,8 +192,11 @@ unsafe fn requested<'a, P: Platform>(
         )));
     }
     let mut donated = vec![false; expected];
-    for &index in executable.donated_parameters() {
-        donated[index] = !non_donatable.contains(&(index as i64));
+    executable.donated_parameters().iter().for_each(|&index| donated[index] = true);
+    for kept in non_donatable.iter().filter_map(|&index| usize::try_from(index).ok()) {
+        if let Some(donated) = donated.get_mut(kept) {
+            *donated = false;
+        }
     }
     let mut requested = Vec::with_capacity(expected * devices.len());
     // SAFETY: by the contract above.
@@ -203,7 +206,11 @@ unsafe fn requested<'a, P: Platform>(
         for (index, &raw) in unsafe { array("argument list", list, expected) }?.iter().enumerate() {
             // SAFETY: by the contract above.
             let buffer: &BufferObject<P> = unsafe { object("argument", raw) }?;
-            if buffer.device != device || !Arc::ptr_eq(&buffer.owner, &loaded.shared.owner) {
+            if !Arc::ptr_eq(&buffer.owner, &loaded.shared.owner) {
+                let message = format!("Buffer passed to Execute() as argument {index} belongs to another client");
+                return Err(Error::invalid_argument(message));
+            }
+            if buffer.device != device {
                 return Err(Error::invalid_argument(format!(
                     "Buffer passed to Execute() as argument {index} to replica {replica} is on device {}, but replica \
                      is assigned to device {}.",
@@ -242,7 +249,8 @@ slot! {
             options.base.num_non_donatable_input_indices,
         )?;
         let devices = devices(loaded, args)?;
-        let outputs = array("output lists", args.output_lists, devices.len())?;
+        let expected = loaded.shared.output_types.len();
+        let outputs = array("output lists", args.output_lists, if expected == 0 { 0 } else { devices.len() })?;
         let launch_options = execution_options(&options)?;
         let requested = requested::<P>(loaded, args, &devices, non_donatable)?;
         let mut arguments = acquire(&requested)?.into_iter();
@@ -254,7 +262,6 @@ slot! {
         let launch = Launch { devices: per_device.collect(), options: launch_options };
         let executions = loaded.shared.executable.execute(launch)?;
 
-        let expected = loaded.shared.output_types.len();
         if executions.len() != devices.len() || executions.iter().any(|each| each.outputs.len() != expected) {
             return Err(Error::internal("the platform returned another number of results than its program has"));
         }

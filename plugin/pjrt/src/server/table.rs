@@ -7,9 +7,10 @@ use std::{
 
 use xla_ffi_sys::{
     pjrt::{
-        PJRT_Api, PJRT_Api_Version, PJRT_Error, PJRT_Extension_Base, PJRT_Extension_Type, PJRT_Extension_Type_FFI,
-        PJRT_Extension_Type_Layouts, PJRT_Extension_Type_MemoryDescriptions, PJRT_FFI_Extension,
-        PJRT_Layouts_Extension, PJRT_MemoryDescriptions_Extension,
+        PJRT_Api, PJRT_Api_Version, PJRT_Api_Version_STRUCT_SIZE, PJRT_Error, PJRT_Extension_Base, PJRT_Extension_Type,
+        PJRT_Extension_Type_FFI, PJRT_Extension_Type_Layouts, PJRT_Extension_Type_MemoryDescriptions,
+        PJRT_FFI_Extension, PJRT_FFI_Extension_STRUCT_SIZE, PJRT_Layouts_Extension, PJRT_MemoryDescriptions_Extension,
+        PJRT_MemoryDescriptions_Extension_STRUCT_SIZE,
     },
     pjrt_later::{
         PJRT_API_LATER_MINOR, PJRT_Api_Later, PJRT_Api_Later_STRUCT_SIZE, PJRT_Layouts_Extension_Later,
@@ -79,7 +80,7 @@ impl<P: Platform> Table<P> {
     const MEMORY_DESCRIPTIONS: &'static PJRT_MemoryDescriptions_Extension = &functions! {
         PJRT_MemoryDescriptions_Extension {
             base: extension(
-                size_of::<PJRT_MemoryDescriptions_Extension>(),
+                PJRT_MemoryDescriptions_Extension_STRUCT_SIZE as usize,
                 PJRT_Extension_Type_MemoryDescriptions,
                 null_mut(),
             ),
@@ -91,7 +92,7 @@ impl<P: Platform> Table<P> {
     const FFI: &'static PJRT_FFI_Extension = &functions! {
         PJRT_FFI_Extension {
             base: extension(
-                size_of::<PJRT_FFI_Extension>(),
+                PJRT_FFI_Extension_STRUCT_SIZE as usize,
                 PJRT_Extension_Type_FFI,
                 from_ref(Self::MEMORY_DESCRIPTIONS).cast_mut().cast(),
             ),
@@ -141,7 +142,7 @@ impl<P: Platform> Table<P> {
             struct_size: PJRT_Api_Later_STRUCT_SIZE,
             extension_start: from_ref(Self::LAYOUTS).cast_mut().cast(),
             pjrt_api_version: PJRT_Api_Version {
-                struct_size: size_of::<PJRT_Api_Version>(),
+                struct_size: PJRT_Api_Version_STRUCT_SIZE as usize,
                 extension_start: null_mut(),
                 major_version: MAJOR,
                 minor_version: PJRT_API_LATER_MINOR,
