@@ -6,7 +6,7 @@ Run by hand, in an environment with jax, where jaxlib has a newer release of Sta
 
 For each program and each release of StableHLO that it can be written for, `bytecode/corpus/PROGRAM/RELEASE.mlirbc` is
 the artifact. What jaxlib itself reads in it is the oracle of the tests: `outline.txt` beside it has the functions, ops,
-operands and types, and `module.mlir` all of it as text. Programs called `unsupported_...` have neither, since the reader
+operands and types, and `module.mlir` all of it as text. Programs called `unsupported_...` have neither: the reader
 refuses them. The programs are the `.mlir` files of `bytecode/programs`, and the functions of JAX below.
 """
 
@@ -87,7 +87,6 @@ def statistics(seed, x):
     return jnp.take_along_axis(x, order, -1), jnp.cumsum(x, 1), q @ r, values, indices, jax.scipy.special.erf(x)
 
 
-F32 = jnp.float32
 JAX_PROGRAMS = {
     "jax_mlp": (mlp_training_step, [jnp.zeros((8, 16)), jnp.zeros((16, 4))], jnp.zeros((2, 8)), jnp.zeros((2, 4))),
     "jax_lstm": (lstm, jnp.zeros((8, 16)), (jnp.zeros(4), jnp.zeros(4)), jnp.zeros((5, 4))),
