@@ -21,7 +21,8 @@ from jaxlib.mlir import ir
 ROOT = pathlib.Path(__file__).parent
 # Written by other ops than the ones they were read from, or where defaults are left out.
 IGNORED = re.compile(
-    r' \{(?:mhlo|xla)\.[^{}]*\}| <\{\}>|backend_config = "", |, precision_config = \[(?:#stablehlo<precision DEFAULT>(?:, )?)*\]'
+    r' \{(?:mhlo|xla)\.[^{}]*\}| <\{\}>|backend_config = "", '
+    r"|, precision_config = \[(?:#stablehlo<precision DEFAULT>(?:, )?)*\]"
 )
 
 
@@ -36,7 +37,7 @@ def drop_placements(module):
 
     module.operation.walk(collect)
     for op in found:
-        for result, operand in zip(op.results, op.operands):
+        for result, operand in zip(op.results, op.operands, strict=False):
             result.replace_all_uses_with(operand)
         op.erase()
 

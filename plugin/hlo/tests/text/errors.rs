@@ -112,7 +112,7 @@ fn what_is_not_supported_is_named() {
         ),
         (
             "%0 = stablehlo.dynamic_reshape %arg0, %arg1 : (tensor<2x3xf32>, tensor<2x3xi32>) -> tensor<6xf32>",
-            "stablehlo.dynamic_reshape: dynamic shapes are not supported (at 3:6)",
+            "stablehlo.dynamic_reshape: ops of dynamic shapes are not supported in text (at 3:6)",
         ),
         (
             "%0 = \"stablehlo.negate\"(%arg0) : (tensor<2x3xf32>) -> tensor<2x!quant.uniform<u8:f32, 34.0:16>>",

@@ -118,7 +118,7 @@ fn mutations_never_panic() {
         .collect();
     let mut random = Random(3);
     let mut read = 0;
-    for _ in 0..3000 {
+    for _ in 0..2000 {
         let (_, original) = &programs[random.below(programs.len())];
         let mut text = original.clone();
         mutate(&mut text, &mut random);
@@ -128,7 +128,7 @@ fn mutations_never_panic() {
             read += 1;
         }
     }
-    assert!(read > 50, "{read}");
+    assert!(read > 30, "{read}");
 }
 
 #[test]

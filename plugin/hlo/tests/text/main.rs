@@ -5,6 +5,7 @@ mod coverage;
 mod errors;
 mod forms;
 mod hostile;
+mod literals;
 mod spellings;
 
 use std::{fs, path::PathBuf};

@@ -34,12 +34,15 @@ fn attributes_of_older_releases() {
         "%0 = stablehlo.compare  LT, %arg0, %arg0,  FLOAT : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>",
         "%0 = stablehlo.compare LT, %arg0, %arg0, FLOAT : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>",
     );
-    same(
-        r##"%0 = "mhlo.compare"(%arg0, %arg0) {comparison_direction = #mhlo<"comparison_direction LT">} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>"##
-            .replace("#mhlo<\"comparison_direction LT\">", "\"LT\"")
-            .as_str(),
-        "%0 = stablehlo.compare LT, %arg0, %arg0 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>",
-    );
+    for direction in ["#mhlo<comparison_direction LT>", "#stablehlo<comparison_direction LT>", "\"LT\""] {
+        same(
+            &format!(
+                "%0 = \"mhlo.compare\"(%arg0, %arg0) {{comparison_direction = {direction}}} : \
+                 (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>"
+            ),
+            "%0 = stablehlo.compare LT, %arg0, %arg0 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>",
+        );
+    }
 }
 
 #[test]
@@ -108,6 +111,32 @@ fn windows_without_attributes() {
              {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : {shape}"
         ),
     );
+}
+
+#[test]
+fn convolutions_in_generic_form() {
+    let shape = "(tensor<1x4x4x1xf32>, tensor<2x2x1x1xf32>) -> tensor<1x3x3x1xf32>";
+    let operands = "%0 = stablehlo.constant dense<1.0> : tensor<1x4x4x1xf32>\n\
+                    %1 = stablehlo.constant dense<2.0> : tensor<2x2x1x1xf32>\n";
+    let canonical = format!(
+        "{operands}%2 = stablehlo.convolution(%0, %1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = \
+         {{stride = [1, 1], pad = [[0, 0], [0, 0]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]}} \
+         {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : {shape}"
+    );
+    let raw = "#stablehlo.conv<raw input_batch_dimension = 0, input_feature_dimension = 3, \
+               input_spatial_dimensions = [1, 2], kernel_input_feature_dimension = 2, \
+               kernel_output_feature_dimension = 3, kernel_spatial_dimensions = [0, 1], output_batch_dimension = 0, \
+               output_feature_dimension = 3, output_spatial_dimensions = [1, 2]>";
+    for dims in [raw, "#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>"] {
+        same(
+            &format!(
+                "{operands}%2 = \"stablehlo.convolution\"(%0, %1) {{batch_group_count = 1 : i64, dimension_numbers = \
+                 {dims}, feature_group_count = 1 : i64, padding = dense<0> : tensor<2x2xi64>, window_reversal = \
+                 dense<false> : tensor<2xi1>, window_strides = dense<1> : tensor<2xi64>}} : {shape}"
+            ),
+            &canonical,
+        );
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ const UNSUPPORTED: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "dynamic shapes are not supported",
+        "ops of dynamic shapes are not supported in text",
         &[
             "compute_reshape_shape",
             "cstr_reshapable",
@@ -45,6 +45,7 @@ const UNSUPPORTED: &[(&str, &[&str])] = &[
             "set_dimension_size",
         ],
     ),
+    ("this legacy op is not supported in text", &["einsum", "unary_einsum", "torch_index_select"]),
     ("quantized types are not supported", &["uniform_quantize", "uniform_dequantize"]),
 ];
 
