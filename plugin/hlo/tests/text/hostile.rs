@@ -1,6 +1,6 @@
 //! Text that is truncated, mutated or made up: an error or a module, in bounded memory and time, and never a panic.
 
-use oxcall_hlo::{ErrorKind, parse_text, print_module};
+use oxcall_hlo::{ErrorKind, parse_text, print_module, verify};
 
 use super::{parse, pretty_programs, program, programs};
 
@@ -122,8 +122,9 @@ fn mutations_never_panic() {
         let (_, original) = &programs[random.below(programs.len())];
         let mut text = original.clone();
         mutate(&mut text, &mut random);
-        // Most are errors; what is read can be printed, and that read.
+        // Most are errors; what is read can be verified and printed, and that read.
         if let Ok(module) = parse_text(&text) {
+            let _ = verify(&module);
             parse(&text, &print_module(&module));
             read += 1;
         }
