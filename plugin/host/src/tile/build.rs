@@ -57,6 +57,12 @@ impl Builder {
         self.values.len() - 1
     }
 
+    /// Adds an operand.
+    pub(super) fn add_input(&mut self, element: ElementType, count: usize) -> usize {
+        self.inputs.push((element, count));
+        self.inputs.len() - 1
+    }
+
     /// The elements of operand `input`, as stored.
     pub(super) fn stored_input(&mut self, input: usize, access: Access) -> Value {
         let element = self.inputs[input].0;

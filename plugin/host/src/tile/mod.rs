@@ -3,16 +3,20 @@
 //!
 //! * `access`: how the elements of a tile lie in an operand.
 //! * `build`: from values to a program with few registers.
+//! * `fuse`: which ops of a region become one program; `emit`: that program.
 //! * `memory`: registers and buffers of a run; all unsafe code.
 //! * `program`: running it.
 //! * `single`: kernels of one op.
 
 mod access;
 mod build;
+mod emit;
+mod fuse;
 mod memory;
 mod program;
 mod single;
 
+pub use fuse::{Cluster, fuse};
 pub use single::single;
 
 #[cfg(test)]
