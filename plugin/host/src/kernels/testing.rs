@@ -88,22 +88,33 @@ impl Single {
         for (bytes, value) in operands.iter().zip(&self.op.operands) {
             assert_eq!(bytes.len(), tensor(value), "operand {value:?}");
         }
-        let mut operands: Vec<Aligned> = operands.iter().map(|bytes| Aligned::new(bytes)).collect();
-        let mut results: Vec<Aligned> =
-            self.op.results.iter().map(|value| Aligned::new(&vec![0xA5; tensor(value)])).collect();
-        let mut mask = 0;
-        for &(operand, result) in in_place {
-            results[result] = Aligned::new(operands[operand].bytes());
-            mask |= 1 << operand;
-        }
-        let inputs: Vec<RawBuffer> = operands.iter_mut().map(Aligned::raw).collect();
-        let outputs: Vec<RawBuffer> = results.iter_mut().map(Aligned::raw).collect();
-        let pool = Pool::new(threads);
-        // SAFETY: each buffer is an allocation of its own that lives until the end of this function.
-        let (inputs, outputs) = unsafe { (Inputs::new(&inputs, mask), Outputs::new(&outputs)) };
-        kernel.run(Context { pool: &pool }, inputs, outputs).unwrap_or_else(|error| panic!("{error}"));
-        results.iter().map(|result| result.bytes().to_vec()).collect()
+        let sizes: Vec<usize> = self.op.results.iter().map(tensor).collect();
+        run_kernel(kernel, operands, &sizes, in_place, threads)
     }
+}
+
+/// Runs a kernel on the operands' bytes; results are of the given sizes.
+pub(crate) fn run_kernel(
+    kernel: &dyn Kernel,
+    operands: &[Vec<u8>],
+    results: &[usize],
+    in_place: &[(usize, usize)],
+    threads: usize,
+) -> Vec<Vec<u8>> {
+    let mut operands: Vec<Aligned> = operands.iter().map(|bytes| Aligned::new(bytes)).collect();
+    let mut results: Vec<Aligned> = results.iter().map(|&len| Aligned::new(&vec![0xA5; len])).collect();
+    let mut mask = 0;
+    for &(operand, result) in in_place {
+        results[result] = Aligned::new(operands[operand].bytes());
+        mask |= 1 << operand;
+    }
+    let inputs: Vec<RawBuffer> = operands.iter_mut().map(Aligned::raw).collect();
+    let outputs: Vec<RawBuffer> = results.iter_mut().map(Aligned::raw).collect();
+    let pool = Pool::new(threads);
+    // SAFETY: each buffer is an allocation of its own that lives until the end of this function.
+    let (inputs, outputs) = unsafe { (Inputs::new(&inputs, mask), Outputs::new(&outputs)) };
+    kernel.run(Context { pool: &pool }, inputs, outputs).unwrap_or_else(|error| panic!("{error}"));
+    results.iter().map(|result| result.bytes().to_vec()).collect()
 }
 
 /// A region that is being built.

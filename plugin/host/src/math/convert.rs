@@ -23,6 +23,30 @@ pub fn wide(element: ElementType) -> ElementType {
     }
 }
 
+/// The unsigned integer of the same width; of `C128`, itself.
+pub fn bits(wide: ElementType) -> ElementType {
+    use ElementType::*;
+    match wide {
+        S8 => U8,
+        S16 => U16,
+        S32 | F32 => U32,
+        S64 | F64 | C64 => U64,
+        other => other,
+    }
+}
+
+/// The signed integer of the same width as an unsigned one.
+pub fn signed(wide: ElementType) -> ElementType {
+    use ElementType::*;
+    match wide {
+        U8 => S8,
+        U16 => S16,
+        U32 => S32,
+        U64 => S64,
+        other => other,
+    }
+}
+
 /// Whether elements are stored otherwise than computed: narrow floats.
 pub fn is_packed(element: ElementType) -> bool {
     element.is_float() && wide(element) != element
@@ -44,21 +68,64 @@ macro_rules! by_wide {
 }
 pub(crate) use by_wide;
 
-/// The real number types among those in which elements are computed.
-macro_rules! by_real_wide {
+/// As `by_wide!`, for real numbers.
+macro_rules! by_real {
     ($element:expr, $T:ident => $body:expr) => {
         by_wide!(@ $element, $T => $body;
             U8 u8, U16 u16, U32 u32, U64 u64, S8 i8, S16 i16, S32 i32, S64 i64, F32 f32, F64 f64)
     };
 }
 
+/// As `by_wide!`, for integers.
+macro_rules! by_integer {
+    ($element:expr, $T:ident => $body:expr) => {
+        by_wide!(@ $element, $T => $body; U8 u8, U16 u16, U32 u32, U64 u64, S8 i8, S16 i16, S32 i32, S64 i64)
+    };
+}
+pub(crate) use by_integer;
+
+/// As `by_wide!`, for signed integers.
+macro_rules! by_signed {
+    ($element:expr, $T:ident => $body:expr) => {
+        by_wide!(@ $element, $T => $body; S8 i8, S16 i16, S32 i32, S64 i64)
+    };
+}
+pub(crate) use by_signed;
+
+/// As `by_wide!`, for unsigned integers.
+macro_rules! by_unsigned {
+    ($element:expr, $T:ident => $body:expr) => {
+        by_wide!(@ $element, $T => $body; U8 u8, U16 u16, U32 u32, U64 u64)
+    };
+}
+pub(crate) use by_unsigned;
+
+/// As `by_wide!`, for floats.
+macro_rules! by_float {
+    ($element:expr, $T:ident => $body:expr) => {
+        by_wide!(@ $element, $T => $body; F32 f32, F64 f64)
+    };
+}
+pub(crate) use by_float;
+
 /// The conversion from one type in which elements are computed to another: floats to integers truncate and saturate,
 /// NaN gives 0; integers wrap; complex numbers lose their imaginary part.
 pub fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Function> {
-    by_real_wide!(from, A => by_real_wide!(to, B => {
-        Some(unary::<L, A, B, _>(Light, |x: A| AsPrimitive::<B>::as_(x)))
-    }))
-    .map(|function| function.named("convert", 1.0))
+    // Among integers it does not matter whether the result is signed.
+    let function = if from.is_integer() && to.is_integer() {
+        by_integer!(from, A => by_unsigned!(bits(to), B => {
+            Some(unary::<L, A, B, _>(Light, |x: A| AsPrimitive::<B>::as_(x)))
+        }))
+    } else if from.is_integer() {
+        by_integer!(from, A => by_float!(to, B => {
+            Some(unary::<L, A, B, _>(Light, |x: A| AsPrimitive::<B>::as_(x)))
+        }))
+    } else {
+        by_float!(from, A => by_real!(to, B => {
+            Some(unary::<L, A, B, _>(Light, |x: A| AsPrimitive::<B>::as_(x)))
+        }))
+    };
+    function.map(|function| function.named("convert", 1.0).giving(to))
 }
 
 /// The complex number with a given real part.
@@ -84,8 +151,10 @@ pub fn between_complex<L: Level>(from: ElementType) -> Function {
 
 /// Whether an element is not zero, as 0 or 1; NaN is not.
 pub fn is_nonzero<L: Level>(from: ElementType) -> Option<Function> {
-    by_wide!(from, A => Some(unary::<L, A, u8, _>(Light, |x: A| u8::from(x != A::zeroed()))))
-        .map(|function| function.named("nonzero", 1.0))
+    let from = if from.is_integer() { bits(from) } else { from };
+    by_wide!(@ from, A => Some(unary::<L, A, u8, _>(Light, |x: A| u8::from(x != A::zeroed())));
+        U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64, C64 Complex<f32>, C128 Complex<f64>)
+    .map(|function| function.named("nonzero", 1.0))
 }
 
 /// The complex number of two parts.

@@ -26,12 +26,14 @@ pub struct Function {
     pub arity: usize,
     /// An estimate of the arithmetic operations of one element.
     pub flops: f32,
+    /// The types of the operands; those from `arity` on are of no meaning.
+    pub args: [ElementType; 3],
     /// The type of the result.
     pub output: ElementType,
     /// The loop.
     pub tile: TileFn,
-    /// The call.
-    pub scalar: ScalarFn,
+    /// The call; functions for which a loop over one element is good enough have none.
+    pub scalar: Option<ScalarFn>,
 }
 
 impl std::fmt::Debug for Function {
@@ -41,9 +43,32 @@ impl std::fmt::Debug for Function {
 }
 
 impl Function {
+    /// The same function, whose result is taken for another type of that width.
+    pub fn giving(self, output: ElementType) -> Function {
+        Function { output, ..self }
+    }
+
     /// The same function at another cost.
     pub fn costing(self, flops: f32) -> Function {
         Function { flops, ..self }
+    }
+
+    /// The function of one element.
+    #[inline]
+    pub fn call(&self, args: [Scalar; 3]) -> Scalar {
+        match self.scalar {
+            Some(scalar) => scalar(args[0], args[1], args[2]),
+            None => {
+                let width = |element: ElementType| element.byte_width();
+                let mut out = Scalar::default();
+                let [a, b, c] = [0, 1, 2].map(|index| match self.args.get(index).filter(|_| index < self.arity) {
+                    Some(&element) => &bytemuck::bytes_of(&args[index])[..width(element)],
+                    None => &[],
+                });
+                (self.tile)(&mut bytemuck::bytes_of_mut(&mut out)[..width(self.output)], [a, b, c]);
+                out
+            }
+        }
     }
 
     /// The same function under a name, with a cost.
@@ -78,12 +103,12 @@ fn only_value<F: Copy>() -> F {
     unsafe { NonNull::dangling().read() }
 }
 
-/// Whether the scalar call uses the vector instructions too: worth it for functions with fused multiply-adds.
+/// How much a function is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
-    /// A few machine instructions.
+    /// A few machine instructions: scalars have a call of their own.
     Light,
-    /// A kernel of many; about so many operations.
+    /// About so many operations: a loop over one element serves scalars.
     Heavy(u16),
 }
 
@@ -105,22 +130,14 @@ macro_rules! functions {
                 let args = [a, b, c];
                 Scalar::from_pod(only_value::<F>()($(args[$index].to_pod::<$A>()),*))
             }
-            fn heavy<L: Level, $($A: Wide,)* R: Wide, F: Fn($($A),*) -> R + Copy>(
-                a: Scalar,
-                b: Scalar,
-                c: Scalar,
-            ) -> Scalar {
-                let args = [a, b, c];
-                L::enter(#[inline(always)] || {
-                    Scalar::from_pod(only_value::<F>()($(args[$index].to_pod::<$A>()),*))
-                })
-            }
-            let (flops, scalar): (f32, ScalarFn) = match weight {
-                Weight::Light => (1.0, light::<$($A,)* R, F>),
-                Weight::Heavy(flops) => (f32::from(flops), heavy::<L, $($A,)* R, F>),
+            let (flops, scalar): (f32, Option<ScalarFn>) = match weight {
+                Weight::Light => (1.0, Some(light::<$($A,)* R, F>)),
+                Weight::Heavy(flops) => (f32::from(flops), None),
             };
             let tile = tile::<L, $($A,)* R, F>;
-            Function { name: "", arity: $arity, flops, output: R::TYPE, tile, scalar }
+            let mut args = [R::TYPE; 3];
+            $(args[$index] = $A::TYPE;)*
+            Function { name: "", arity: $arity, flops, args, output: R::TYPE, tile, scalar }
         }
     )*};
 }

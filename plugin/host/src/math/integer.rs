@@ -3,7 +3,7 @@
 use num_traits::{PrimInt, WrappingAdd, WrappingMul, WrappingNeg, WrappingShl, WrappingShr, WrappingSub};
 use oxcall_hlo::{BinaryOp, UnaryOp};
 
-use super::function::{Function, Weight, Wide, binary, unary};
+use super::function::{Function, Weight::Heavy, Weight::Light, Wide, binary, unary};
 use super::level::Level;
 
 /// An integer type.
@@ -96,41 +96,59 @@ pub fn power<T: Integer>(base: T, exponent: T) -> T {
     result
 }
 
-/// The function of one integer for `op`.
+/// The function of one integer for `op`, if it depends on the sign.
 pub fn unary_op<L: Level, T: Integer>(op: UnaryOp) -> Option<Function> {
-    use Weight::Light;
     Some(match op {
         UnaryOp::Abs => unary::<L, _, _, _>(Light, |x: T| x.wrapping_abs()),
+        UnaryOp::Sign => unary::<L, _, _, _>(Light, |x: T| x.sign()),
+        _ => return None,
+    })
+}
+
+/// The function of one integer for `op`, if it is the same for signed and unsigned ones.
+pub fn unary_bits_op<L: Level, T: Integer>(op: UnaryOp) -> Option<Function> {
+    Some(match op {
         UnaryOp::CountLeadingZeros => {
             unary::<L, _, _, _>(Light, |x: T| T::from(x.leading_zeros()).expect("fits every type"))
         }
         UnaryOp::Negate => unary::<L, _, _, _>(Light, |x: T| T::zero().wrapping_sub(&x)),
         UnaryOp::Not => unary::<L, _, _, _>(Light, |x: T| !x),
         UnaryOp::Popcnt => unary::<L, _, _, _>(Light, |x: T| T::from(x.count_ones()).expect("fits every type")),
-        UnaryOp::Sign => unary::<L, _, _, _>(Light, |x: T| x.sign()),
         UnaryOp::Square => unary::<L, _, _, _>(Light, |x: T| x.wrapping_mul(&x)),
         _ => return None,
     })
 }
 
-/// The function of two integers for `op`.
+/// The function of two integers for `op`, if it depends on the sign.
 pub fn binary_op<L: Level, T: Integer>(op: BinaryOp) -> Option<Function> {
-    use Weight::{Heavy, Light};
     Some(match op {
-        BinaryOp::Add => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.wrapping_add(&y)),
-        BinaryOp::And => binary::<L, _, _, _, _>(Light, |x: T, y: T| x & y),
         BinaryOp::Divide => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.quotient(y)).costing(8.0),
         BinaryOp::Maximum => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.max(y)),
         BinaryOp::Minimum => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.min(y)),
-        BinaryOp::Multiply => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.wrapping_mul(&y)),
-        BinaryOp::Or => binary::<L, _, _, _, _>(Light, |x: T, y: T| x | y),
         BinaryOp::Power => binary::<L, _, _, _, _>(Heavy(50), |x: T, y: T| power(x, y)),
         BinaryOp::Remainder => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.remainder(y)).costing(8.0),
+        _ => return None,
+    })
+}
+
+/// The arithmetic shift to the right of signed integers: too far leaves copies of the sign.
+pub fn shift_right_arithmetic<L: Level, T: Integer>() -> Function {
+    binary::<L, _, _, _, _>(Light, |x: T, y: T| {
+        x.signed_shr(if y.is_too_far() { T::zero().count_zeros() - 1 } else { y.amount() })
+    })
+}
+
+/// The function of two integers for `op`, if it is the same for signed and unsigned ones.
+pub fn binary_bits_op<L: Level, T: Integer>(op: BinaryOp) -> Option<Function> {
+    Some(match op {
+        BinaryOp::Add => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.wrapping_add(&y)),
+        BinaryOp::And => binary::<L, _, _, _, _>(Light, |x: T, y: T| x & y),
+        BinaryOp::Multiply => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.wrapping_mul(&y)),
+        BinaryOp::Or => binary::<L, _, _, _, _>(Light, |x: T, y: T| x | y),
         BinaryOp::ShiftLeft => binary::<L, _, _, _, _>(Light, |x: T, y: T| {
             let shifted = x.wrapping_shl(y.amount());
             if y.is_too_far() { T::zero() } else { shifted }
         }),
-        BinaryOp::ShiftRightArithmetic => binary::<L, _, _, _, _>(Light, |x: T, y: T| shift_right(x, y)),
         BinaryOp::ShiftRightLogical => binary::<L, _, _, _, _>(Light, |x: T, y: T| {
             let shifted = x.shift_right_logical(y.amount());
             if y.is_too_far() { T::zero() } else { shifted }
@@ -139,11 +157,4 @@ pub fn binary_op<L: Level, T: Integer>(op: BinaryOp) -> Option<Function> {
         BinaryOp::Xor => binary::<L, _, _, _, _>(Light, |x: T, y: T| x ^ y),
         _ => return None,
     })
-}
-
-/// The arithmetic shift to the right: too far leaves copies of the sign. (Of unsigned numbers too, as XLA has it, the
-/// top bit is the sign.)
-#[inline(always)]
-fn shift_right<T: Integer>(x: T, y: T) -> T {
-    x.signed_shr(if y.is_too_far() { T::zero().count_zeros() - 1 } else { y.amount() })
 }

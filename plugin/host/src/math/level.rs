@@ -78,18 +78,17 @@ pub enum Best {
     #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
     Avx2,
     /// [`Avx512`].
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
     Avx512,
 }
 
-/// The best level that the processor has.
+/// The best level that the processor has. Debug builds have the baseline only: each level is hundreds of functions.
 pub fn best() -> Best {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
     {
         if Avx512::is_present() {
             return Best::Avx512;
         }
-        #[cfg(not(debug_assertions))]
         if Avx2::is_present() {
             return Best::Avx2;
         }
@@ -105,13 +104,12 @@ macro_rules! with_level {
                 type $L = $crate::math::level::Baseline;
                 $body
             }
-            // Debug builds leave it out, since each level adds a third to the time of compiling this crate.
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             $crate::math::level::Best::Avx2 => {
                 type $L = $crate::math::level::Avx2;
                 $body
             }
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             $crate::math::level::Best::Avx512 => {
                 type $L = $crate::math::level::Avx512;
                 $body

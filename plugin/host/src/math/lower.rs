@@ -4,7 +4,7 @@ use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ComparisonType, ElementType, OpKind, UnaryOp};
 use smallvec::{SmallVec, smallvec};
 
-use super::convert::{self, wide};
+use super::convert::{self, bits, by_integer, by_signed, by_unsigned, by_wide, signed, wide};
 use super::function::Function;
 use super::level::{Level, with_level};
 use super::{complex, integer, real, select};
@@ -138,20 +138,14 @@ fn unary<L: Level>(op: UnaryOp, operand: ElementType, result: ElementType) -> Op
 fn unary_function<L: Level>(op: UnaryOp, wide: ElementType) -> Option<Function> {
     use ElementType as E;
     let function = match wide {
-        E::F32 => real::unary_op::<L, f32>(op),
-        E::F64 => real::unary_op::<L, f64>(op),
-        E::C64 => complex::unary_op::<L, f32>(op),
-        E::C128 => complex::unary_op::<L, f64>(op),
-        E::S8 => integer::unary_op::<L, i8>(op),
-        E::S16 => integer::unary_op::<L, i16>(op),
-        E::S32 => integer::unary_op::<L, i32>(op),
-        E::S64 => integer::unary_op::<L, i64>(op),
-        E::U8 => integer::unary_op::<L, u8>(op),
-        E::U16 => integer::unary_op::<L, u16>(op),
-        E::U32 => integer::unary_op::<L, u32>(op),
-        E::U64 => integer::unary_op::<L, u64>(op),
-        _ => None,
-    }?;
+        E::F32 => real::unary_op::<L, f32>(op)?,
+        E::F64 => real::unary_op::<L, f64>(op)?,
+        E::C64 => complex::unary_op::<L, f32>(op)?,
+        E::C128 => complex::unary_op::<L, f64>(op)?,
+        _ => by_unsigned!(bits(wide), T => integer::unary_bits_op::<L, T>(op))
+            .or_else(|| by_integer!(wide, T => integer::unary_op::<L, T>(op)))?
+            .giving(wide),
+    };
     Some(function.named(short(op.name()), function.flops))
 }
 
@@ -178,20 +172,18 @@ fn binary<L: Level>(op: BinaryOp, element: ElementType) -> Option<Steps> {
 fn binary_function<L: Level>(op: BinaryOp, wide: ElementType) -> Option<Function> {
     use ElementType as E;
     let function = match wide {
-        E::F32 => real::binary_op::<L, f32>(op),
-        E::F64 => real::binary_op::<L, f64>(op),
-        E::C64 => complex::binary_op::<L, f32>(op),
-        E::C128 => complex::binary_op::<L, f64>(op),
-        E::S8 => integer::binary_op::<L, i8>(op),
-        E::S16 => integer::binary_op::<L, i16>(op),
-        E::S32 => integer::binary_op::<L, i32>(op),
-        E::S64 => integer::binary_op::<L, i64>(op),
-        E::U8 => integer::binary_op::<L, u8>(op),
-        E::U16 => integer::binary_op::<L, u16>(op),
-        E::U32 => integer::binary_op::<L, u32>(op),
-        E::U64 => integer::binary_op::<L, u64>(op),
-        _ => None,
-    }?;
+        E::F32 => real::binary_op::<L, f32>(op)?,
+        E::F64 => real::binary_op::<L, f64>(op)?,
+        E::C64 => complex::binary_op::<L, f32>(op)?,
+        E::C128 => complex::binary_op::<L, f64>(op)?,
+        // Of unsigned integers too the top bit is the sign here, as XLA has it.
+        _ if op == BinaryOp::ShiftRightArithmetic => {
+            by_signed!(signed(wide), T => Some(integer::shift_right_arithmetic::<L, T>()))?.giving(wide)
+        }
+        _ => by_unsigned!(bits(wide), T => integer::binary_bits_op::<L, T>(op))
+            .or_else(|| by_integer!(wide, T => integer::binary_op::<L, T>(op)))?
+            .giving(wide),
+    };
     Some(function.named(short(op.name()), function.flops))
 }
 
@@ -216,6 +208,8 @@ fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Steps> {
     let chain = match () {
         () if from == ElementType::F64 && convert::is_packed(to) => chain.then(Some(convert::to_f32_odd::<L>())),
         () if wide(from) == wide(to) => chain,
+        // Integers of one width have the same bits.
+        () if !from.is_float() && !to.is_float() && bits(wide(from)) == bits(wide(to)) => chain,
         () => chain.then(Some(convert::convert::<L>(wide(from), wide(to))?)),
     };
     if from.is_float()

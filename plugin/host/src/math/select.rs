@@ -3,9 +3,8 @@
 use num_complex::Complex;
 use oxcall_hlo::{ComparisonDirection, ElementType, UnaryOp};
 
-use super::convert::by_wide;
+use super::convert::{bits, by_float, by_integer, by_wide};
 use super::function::{Function, Weight, Wide, binary, ternary, unary};
-use super::integer::Integer;
 use super::level::Level;
 use super::real::Real;
 use super::round;
@@ -53,50 +52,31 @@ pub fn compare<L: Level>(direction: ComparisonDirection, wide: ElementType, tota
         E::F64 if total => totally_ordered::<L, f64>(direction),
         E::F32 => ordered::<L, f32>(direction),
         E::F64 => ordered::<L, f64>(direction),
-        E::S8 => ordered::<L, i8>(direction),
-        E::S16 => ordered::<L, i16>(direction),
-        E::S32 => ordered::<L, i32>(direction),
-        E::S64 => ordered::<L, i64>(direction),
-        E::U8 => ordered::<L, u8>(direction),
-        E::U16 => ordered::<L, u16>(direction),
-        E::U32 => ordered::<L, u32>(direction),
-        E::U64 => ordered::<L, u64>(direction),
         E::C64 => complex::<L, f32>(direction)?,
         E::C128 => complex::<L, f64>(direction)?,
-        _ => return None,
+        _ => by_integer!(wide, T => Some(ordered::<L, T>(direction)))?,
     };
     Some(function.named(direction.name(), 1.0))
 }
 
 /// `predicate ? x : y`.
 pub fn select<L: Level>(wide: ElementType) -> Option<Function> {
-    by_wide!(wide, T => Some(ternary::<L, u8, T, T, T, _>(Light, |p: u8, x: T, y: T| if p != 0 { x } else { y })))
-        .map(|function| function.named("select", 1.0))
+    by_wide!(@ bits(wide), T => Some(ternary::<L, u8, T, T, T, _>(Light, |p: u8, x: T, y: T| if p != 0 { x } else { y }));
+        U8 u8, U16 u16, U32 u32, U64 u64, C128 Complex<f64>)
+    .map(|function| function.named("select", 1.0).giving(wide))
 }
 
 /// `min(max(x, low), high)`, of operands low, x, high; NaN if one is.
 pub fn clamp<L: Level>(wide: ElementType) -> Option<Function> {
-    fn integer<L: Level, T: Integer>() -> Function {
-        ternary::<L, T, T, T, T, _>(Light, |low: T, x: T, high: T| x.max(low).min(high))
-    }
-    fn real<L: Level, T: Real>() -> Function {
-        ternary::<L, T, T, T, T, _>(Light, |low: T, x: T, high: T| x.max_nan(low).min_nan(high))
-    }
-    use ElementType as E;
     let function = match wide {
-        E::F32 => real::<L, f32>(),
-        E::F64 => real::<L, f64>(),
-        E::S8 => integer::<L, i8>(),
-        E::S16 => integer::<L, i16>(),
-        E::S32 => integer::<L, i32>(),
-        E::S64 => integer::<L, i64>(),
-        E::U8 => integer::<L, u8>(),
-        E::U16 => integer::<L, u16>(),
-        E::U32 => integer::<L, u32>(),
-        E::U64 => integer::<L, u64>(),
-        _ => return None,
+        ElementType::F32 | ElementType::F64 => by_float!(wide, T => {
+            Some(ternary::<L, T, T, T, T, _>(Light, |low: T, x: T, high: T| x.max_nan(low).min_nan(high)))
+        }),
+        _ => by_integer!(wide, T => {
+            Some(ternary::<L, T, T, T, T, _>(Light, |low: T, x: T, high: T| Ord::min(Ord::max(x, low), high)))
+        }),
     };
-    Some(function.named("clamp", 2.0))
+    function.map(|function| function.named("clamp", 2.0))
 }
 
 /// Rounds to a format whose exponent and mantissa bits are the second and third operand.

@@ -71,7 +71,10 @@ impl<'a> Builder<'a> {
         let out = self.register(Scalar::default());
         let mut operands = [args.first().copied().unwrap_or(out); 3];
         operands[..args.len()].copy_from_slice(args);
-        self.code.push(Instruction::Apply { function: function.scalar, args: operands, out });
+        self.code.push(match function.scalar {
+            Some(function) => Instruction::Apply { function, args: operands, out },
+            None => Instruction::ApplyLoop { function: Box::new(*function), args: operands, out },
+        });
         out
     }
 
@@ -110,9 +113,7 @@ impl<'a> Builder<'a> {
     /// The register of a constant, as it is computed.
     fn constant(&mut self, literal: &Literal) -> Register {
         let stored = Scalar::from_bytes(literal.element(0));
-        let zero = Scalar::default();
-        let value =
-            math::packed(literal.ty().element).map_or(stored, |packed| (packed.load.scalar)(stored, zero, zero));
+        let value = math::packed(literal.ty().element).map_or(stored, |packed| packed.load.call([stored; 3]));
         self.register(value)
     }
 
@@ -215,25 +216,24 @@ impl<'a> Builder<'a> {
         let mut writers = 0;
         for instruction in code.iter() {
             match instruction {
-                Instruction::Apply { out, .. } => writers += usize::from(*out == from),
+                Instruction::Apply { out, .. } | Instruction::ApplyLoop { out, .. } => {
+                    writers += usize::from(*out == from);
+                }
                 _ => return false,
             }
         }
-        let Some(writer) = code.iter().position(|each| matches!(each, Instruction::Apply { out, .. } if *out == from))
-        else {
+        let Some(writer) = code.iter_mut().position(|each| each.operands().is_some_and(|(_, out)| *out == from)) else {
             return false;
         };
         let is_read =
-            code[writer + 1..].iter().any(|each| matches!(each, Instruction::Apply { args, .. } if args.contains(&to)));
+            code[writer + 1..].iter_mut().any(|each| each.operands().is_some_and(|(args, _)| args.contains(&to)));
         if writers != 1 || is_read {
             return false;
         }
-        for instruction in &mut code[writer..] {
-            if let Instruction::Apply { args, out, .. } = instruction {
-                for register in args.iter_mut().chain([out]) {
-                    if *register == from {
-                        *register = to;
-                    }
+        for (args, out) in code[writer..].iter_mut().filter_map(Instruction::operands) {
+            for register in args.iter_mut().chain([out]) {
+                if *register == from {
+                    *register = to;
                 }
             }
         }

@@ -5,6 +5,7 @@ use oxcall_hlo::{Func, Op, ValueId};
 
 use super::Scalar;
 use super::build::Builder;
+use crate::math::Function;
 use crate::math::function::ScalarFn;
 
 /// The index of a register.
@@ -18,6 +19,15 @@ pub(super) enum Instruction {
         /// The function.
         function: ScalarFn,
         /// Its operands; unused ones are any register.
+        args: [Register; 3],
+        /// Where the result goes.
+        out: Register,
+    },
+    /// As `Apply`, of a function that has no call of its own.
+    ApplyLoop {
+        /// The function.
+        function: Box<Function>,
+        /// Its operands.
         args: [Register; 3],
         /// Where the result goes.
         out: Register,
@@ -47,6 +57,16 @@ pub(super) enum Instruction {
         /// One or more.
         targets: Box<[u32]>,
     },
+}
+
+impl Instruction {
+    /// What a function is applied to, and where its result goes.
+    pub(super) fn operands(&mut self) -> Option<(&mut [Register; 3], &mut Register)> {
+        match self {
+            Instruction::Apply { args, out, .. } | Instruction::ApplyLoop { args, out, .. } => Some((args, out)),
+            _ => None,
+        }
+    }
 }
 
 /// A function of scalars: ops of rank 0, control flow included, as a flat list of instructions over registers.
@@ -151,6 +171,9 @@ fn run(code: &[Instruction], registers: &mut [Scalar]) {
             Instruction::Apply { function, args: [a, b, c], out } => {
                 let value = function(registers[*a as usize], registers[*b as usize], registers[*c as usize]);
                 registers[*out as usize] = value;
+            }
+            Instruction::ApplyLoop { function, args, out } => {
+                registers[*out as usize] = function.call(args.map(|arg| registers[arg as usize]));
             }
             Instruction::Copy { from, out } => registers[*out as usize] = registers[*from as usize],
             Instruction::Jump(target) => next = *target as usize,

@@ -87,13 +87,19 @@ impl Builder {
 
     /// A number, of a type in which elements are computed.
     pub(super) fn constant(&mut self, value: Scalar, wide: ElementType) -> Value {
+        let is_same = |(definition, element): &(Definition, ElementType)| {
+            *element == wide && matches!(definition, Definition::Splat(SplatOf::Constant(known)) if *known == value)
+        };
+        if let Some(known) = self.values.iter().position(is_same) {
+            return known;
+        }
         self.push(Definition::Splat(SplatOf::Constant(value)), wide)
     }
 
     /// A number, as stored.
     pub(super) fn stored_constant(&mut self, bytes: &[u8], element: ElementType) -> Value {
-        let (value, zero) = (Scalar::from_bytes(bytes), Scalar::default());
-        let value = math::packed(element).map_or(value, |packed| (packed.load.scalar)(value, zero, zero));
+        let value = Scalar::from_bytes(bytes);
+        let value = math::packed(element).map_or(value, |packed| packed.load.call([value; 3]));
         self.constant(value, wide(element))
     }
 

@@ -1,6 +1,6 @@
 //! From a cluster of ops to its program.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use oxcall::Error;
 use oxcall_hlo::{Op, OpKind, ValueId};
@@ -10,12 +10,23 @@ use super::build::{Builder, Value};
 use super::fuse::{Cluster, Graph};
 use super::single::tensor;
 
-/// The cluster of `ops`. `members` has the clusters that each op is in.
-pub(super) fn cluster(graph: &Graph<'_>, members: &[Vec<usize>], mut ops: Vec<usize>) -> Result<Cluster, Error> {
+/// The cluster `number`, of `ops`. `members` has the clusters that each op is in; `repeated` ops are not given out.
+pub(super) fn cluster(
+    graph: &Graph<'_>,
+    number: usize,
+    mut ops: Vec<usize>,
+    members: &[Vec<usize>],
+    repeated: &HashSet<usize>,
+) -> Result<Cluster, Error> {
     ops.sort_unstable();
     let result = tensor(graph.func, graph.region.ops[ops[0]].results[0])?;
-    let mut emitter =
-        Emitter { graph, builder: Builder::new(result.count(), []), values: HashMap::new(), inputs: Vec::new() };
+    let mut emitter = Emitter {
+        graph,
+        builder: Builder::new(result.count(), []),
+        values: HashMap::new(),
+        loads: HashMap::new(),
+        inputs: Vec::new(),
+    };
     let mut names = Vec::new();
     for &index in &ops {
         let op = &graph.region.ops[index];
@@ -25,10 +36,9 @@ pub(super) fn cluster(graph: &Graph<'_>, members: &[Vec<usize>], mut ops: Vec<us
     }
     let mut outputs = Vec::new();
     for &index in &ops {
-        // An op in several clusters is computed by each; the first gives its result out if somebody else needs it.
-        let is_ours = |user: usize| members[user].iter().any(|cluster| members[index].contains(cluster));
+        let is_ours = |user: usize| members[user] == [number];
         let result = graph.region.ops[index].results[0];
-        if members[index].len() == 1 && graph.is_used_outside(index, is_ours) {
+        if !repeated.contains(&index) && graph.is_used_outside(index, is_ours) {
             emitter.builder.output(emitter.values[&result], tensor(graph.func, result)?.element);
             outputs.push(result);
         }
@@ -49,6 +59,8 @@ struct Emitter<'a> {
     builder: Builder,
     /// Values of ops in the cluster.
     values: HashMap<ValueId, Value>,
+    /// Values of other ops, by how they are accessed.
+    loads: HashMap<(ValueId, Access), Value>,
     /// The operands.
     inputs: Vec<ValueId>,
 }
@@ -72,6 +84,17 @@ impl Emitter<'_> {
         {
             return Ok(known);
         }
+        let key = (value, access.clone());
+        if let Some(&known) = self.loads.get(&key) {
+            return Ok(known);
+        }
+        let loaded = self.load(value, access)?;
+        self.loads.insert(key, loaded);
+        Ok(loaded)
+    }
+
+    /// The elements of a value that is not of the cluster.
+    fn load(&mut self, value: ValueId, access: Access) -> Result<Value, Error> {
         let ty = tensor(self.graph.func, value)?;
         let producer = self.graph.producer(value).map(|index| &self.graph.region.ops[index]);
         match producer.filter(|op| Graph::is_free(op)) {

@@ -39,7 +39,9 @@ pub fn fuse(func: &Func, region: &Region) -> Result<Vec<Cluster>, Error> {
         fusion.place(op);
     }
     let clusters = std::mem::take(&mut fusion.clusters);
-    clusters.into_iter().map(|ops| emit::cluster(&fusion.graph, &fusion.members, ops)).collect()
+    let Fusion { graph, members, repeated, .. } = fusion;
+    let cluster = |(number, ops)| emit::cluster(&graph, number, ops, &members, &repeated);
+    clusters.into_iter().enumerate().map(cluster).collect()
 }
 
 /// Ops of one cluster at most, so that compiling takes linear time and programs fit the caches.
@@ -67,7 +69,10 @@ impl<'a> Graph<'a> {
         }
         let count = region.ops.len();
         let mut graph = Graph { func, region, producers, users: vec![Vec::new(); count], escapes: vec![false; count] };
-        for (index, op) in region.ops.iter().enumerate().filter(|(_, op)| op.kind != OpKind::Reshape) {
+        for (index, op) in region.ops.iter().enumerate() {
+            if graph.is_reshape(op) {
+                continue;
+            }
             let captures = op.regions.iter().flat_map(scalar::captures);
             for value in op.operands.iter().copied().chain(captures) {
                 if let Some(producer) = graph.producer(graph.root(value))
@@ -93,11 +98,25 @@ impl<'a> Graph<'a> {
     /// The value of which `value` is a reshape.
     pub(super) fn root(&self, mut value: ValueId) -> ValueId {
         while let Some(producer) = self.producer(value)
-            && self.region.ops[producer].kind == OpKind::Reshape
+            && self.is_reshape(&self.region.ops[producer])
         {
             value = self.region.ops[producer].operands[0];
         }
         value
+    }
+
+    /// Whether the result has the operand's elements in their order.
+    fn is_reshape(&self, op: &Op) -> bool {
+        match &op.kind {
+            OpKind::Reshape => true,
+            OpKind::BroadcastInDim { dims } => match (self.tensor(op.operands[0]), self.tensor(op.results[0])) {
+                (Some(from), Some(to)) => {
+                    from.checked_count() == to.checked_count() && dims.windows(2).all(|pair| pair[0] < pair[1])
+                }
+                _ => false,
+            },
+            _ => false,
+        }
     }
 
     pub(super) fn tensor(&self, value: ValueId) -> Option<&'a TensorType> {
@@ -154,12 +173,20 @@ struct Fusion<'a> {
     counts: Vec<usize>,
     /// The clusters that each op is in.
     members: Vec<Vec<usize>>,
+    /// The ops that each user computes for itself; their results are not given out.
+    repeated: HashSet<usize>,
 }
 
 impl<'a> Fusion<'a> {
     fn new(func: &'a Func, region: &'a Region) -> Fusion<'a> {
         let members = vec![Vec::new(); region.ops.len()];
-        Fusion { graph: Graph::new(func, region), clusters: Vec::new(), counts: Vec::new(), members }
+        Fusion {
+            graph: Graph::new(func, region),
+            clusters: Vec::new(),
+            counts: Vec::new(),
+            members,
+            repeated: HashSet::new(),
+        }
     }
 
     /// Finds a place for an op, after all ops that come after it have theirs.
@@ -180,10 +207,8 @@ impl<'a> Fusion<'a> {
         };
         candidates.retain(|&cluster| self.clusters[cluster].len() < MOST_OPS);
         if self.graph.is_repeatable(op) && !candidates.is_empty() {
-            for cluster in candidates {
-                self.join(index, cluster);
-            }
-            return;
+            self.repeated.insert(index);
+            return candidates.into_iter().for_each(|cluster| self.join(index, cluster));
         }
         let home = candidates
             .iter()
@@ -224,11 +249,15 @@ impl<'a> Fusion<'a> {
             // What is in other clusters is reached with all that is in them.
             let others = self.members[next].iter().filter(|&&each| each != cluster);
             pending.extend(others.flat_map(|&each| self.clusters[each].iter().copied()));
+            let is_repeated = self.members[next].contains(&cluster);
             for &user in &self.graph.users[next] {
-                if self.members[user].contains(&cluster) && !(self.members[next].contains(&cluster)) {
+                let is_inside = self.members[user].contains(&cluster);
+                if is_inside && !is_repeated {
                     return true;
                 }
-                pending.push(user);
+                if !is_inside {
+                    pending.push(user);
+                }
             }
         }
         false

@@ -20,4 +20,6 @@ pub use fuse::{Cluster, fuse};
 pub use single::single;
 
 #[cfg(test)]
+mod fuse_tests;
+#[cfg(test)]
 mod tests;

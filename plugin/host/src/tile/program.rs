@@ -118,8 +118,8 @@ impl Program {
                     }));
                 }
                 Splat::Input { slot, element: stored, load } => memory.with_array(*out, *slot, |out, array| {
-                    let (value, zero) = (Scalar::from_bytes(&array[..stored.byte_width()]), Scalar::default());
-                    let value = load.map_or(value, |load| (load.scalar)(value, zero, zero));
+                    let value = Scalar::from_bytes(&array[..stored.byte_width()]);
+                    let value = load.map_or(value, |load| load.call([value; 3]));
                     by_width!(element, T => bytemuck::cast_slice_mut::<u8, T>(out).fill(value.to_pod::<T>()));
                 }),
             }

@@ -5,7 +5,8 @@ use crate::element::Element;
 use crate::kernels::testing::{Random, Single, bytes, elements, indices, ravel, ty};
 use crate::scalar::{Program, Scalar};
 
-fn random_bytes(random: &mut Random, element: ElementType, count: usize) -> Vec<u8> {
+/// Random elements, each in the range of its type.
+pub(super) fn random_bytes(random: &mut Random, element: ElementType, count: usize) -> Vec<u8> {
     let mut all = random.bytes(count * element.byte_width());
     match element {
         ElementType::Pred => all.iter_mut().for_each(|byte| *byte &= 1),

@@ -1,0 +1,211 @@
+//! Random programs, run op by op and fused.
+
+use std::collections::{HashMap, HashSet};
+
+use oxcall_hlo::{
+    ArgAttributes, BinaryOp, ComparisonDirection, ComparisonType, ElementType, Func, Literal, LocationId, Op, OpKind,
+    Region, TensorType, UnaryOp, ValueId,
+};
+
+use super::tests::random_bytes;
+use super::{Cluster, fuse};
+use crate::kernels::testing::{Random, run_kernel, ty};
+use crate::kernels::{self};
+
+/// A function of one region under construction.
+pub(super) struct Program {
+    pub(super) func: Func,
+}
+
+impl Program {
+    pub(super) fn new() -> Program {
+        let func = Func {
+            name: "test".into(),
+            public: true,
+            body: Region::default(),
+            values: Vec::new(),
+            param_attributes: Vec::new(),
+            result_attributes: Vec::new(),
+        };
+        Program { func }
+    }
+
+    pub(super) fn param(&mut self, ty: TensorType) -> ValueId {
+        let value = self.func.add_value(ty.into());
+        self.func.body.params.push(value);
+        self.func.param_attributes.push(ArgAttributes::new());
+        value
+    }
+
+    pub(super) fn op(&mut self, kind: OpKind, operands: &[ValueId], result: TensorType) -> ValueId {
+        let result = self.func.add_value(result.into());
+        let (operands, results) = (operands.to_vec(), vec![result]);
+        self.func.body.ops.push(Op { kind, operands, results, regions: Vec::new(), location: LocationId::UNKNOWN });
+        result
+    }
+
+    pub(super) fn ty(&self, value: ValueId) -> TensorType {
+        self.func.ty(value).tensor().expect("a tensor").clone()
+    }
+}
+
+type Values = HashMap<ValueId, Vec<u8>>;
+
+fn sizes(func: &Func, values: &[ValueId]) -> Vec<usize> {
+    values.iter().map(|&value| func.ty(value).tensor().expect("a tensor").byte_size()).collect()
+}
+
+fn run_op(func: &Func, op: &Op, values: &mut Values) {
+    if let OpKind::Constant(literal) = &op.kind {
+        values.insert(op.results[0], literal.to_bytes().to_vec());
+        return;
+    }
+    let kernel = kernels::make(op, func).unwrap_or_else(|error| panic!("{error}"));
+    let operands: Vec<_> = op.operands.iter().map(|operand| values[operand].clone()).collect();
+    let results = run_kernel(&*kernel, &operands, &sizes(func, &op.results), &[], 1);
+    values.extend(op.results.iter().copied().zip(results));
+}
+
+/// Runs clusters and the ops that are left, each as soon as its operands are there.
+fn run_fused(func: &Func, clusters: &[Cluster], values: &mut Values) {
+    let region = &func.body;
+    let given: HashSet<ValueId> = clusters.iter().flat_map(|cluster| cluster.outputs.iter().copied()).collect();
+    let mut wanted: Vec<ValueId> = region.results.clone();
+    wanted.extend(clusters.iter().flat_map(|cluster| cluster.inputs.iter().copied()));
+    let mut own = HashSet::new();
+    while let Some(value) = wanted.pop() {
+        let producer = region.ops.iter().position(|op| op.results.contains(&value));
+        if let Some(op) = producer.filter(|_| !given.contains(&value))
+            && own.insert(op)
+        {
+            wanted.extend(&region.ops[op].operands);
+        }
+    }
+    let mut done = HashSet::new();
+    loop {
+        let before = done.len();
+        for (index, op) in region.ops.iter().enumerate() {
+            let is_ready = op.operands.iter().all(|operand| values.contains_key(operand));
+            if own.contains(&index) && is_ready && done.insert(index) {
+                run_op(func, op, values);
+            }
+        }
+        for (index, cluster) in clusters.iter().enumerate() {
+            let is_ready = cluster.inputs.iter().all(|input| values.contains_key(input));
+            if is_ready && done.insert(region.ops.len() + index) {
+                let operands: Vec<_> = cluster.inputs.iter().map(|input| values[input].clone()).collect();
+                let sizes = sizes(func, &cluster.outputs);
+                let results = run_kernel(&*cluster.kernel, &operands, &sizes, &[], 2);
+                for pair in cluster.kernel.in_place() {
+                    let again = run_kernel(&*cluster.kernel, &operands, &sizes, &[pair], 1);
+                    assert_eq!(again, results, "{} in place", cluster.kernel.name());
+                }
+                values.extend(cluster.outputs.iter().copied().zip(results));
+            }
+        }
+        if done.len() == before {
+            break;
+        }
+    }
+    assert_eq!(done.len(), own.len() + clusters.len(), "a cycle");
+}
+
+/// Runs a program both ways on random operands, and gives each result of both.
+pub(super) fn run_both(func: &Func, random: &mut Random) -> Vec<(ValueId, Vec<u8>, Vec<u8>)> {
+    let mut values = Values::new();
+    for &param in &func.body.params {
+        let ty = func.ty(param).tensor().expect("a tensor");
+        values.insert(param, random_bytes(random, ty.element, ty.count()));
+    }
+    let (mut plain, mut fused) = (values.clone(), values);
+    func.body.ops.iter().for_each(|op| run_op(func, op, &mut plain));
+    let clusters = fuse(func, &func.body).unwrap_or_else(|error| panic!("{error}"));
+    run_fused(func, &clusters, &mut fused);
+    func.body.results.iter().map(|result| (*result, plain[result].clone(), fused[result].clone())).collect()
+}
+
+/// An op over values of the program, chosen at random.
+fn random_op(program: &mut Program, values: &[ValueId], random: &mut Random) -> ValueId {
+    let shapes: [&[usize]; 6] = [&[6, 50], &[300], &[6], &[50], &[], &[1, 6]];
+    let elements = [ElementType::F32, ElementType::BF16, ElementType::S32, ElementType::Pred, ElementType::S8];
+    let value = values[random.below(values.len())];
+    let from = program.ty(value);
+    let peers: Vec<_> = values.iter().copied().filter(|&each| program.ty(each) == from).collect();
+    let peer = peers[random.below(peers.len())];
+    match random.below(12) {
+        0 => {
+            let (element, dims) = (elements[random.below(5)], shapes[random.below(6)]);
+            let literal = Literal::splat(ty(element, dims), random_bytes(random, element, 1));
+            program.op(OpKind::Constant(literal.clone()), &[], literal.ty().clone())
+        }
+        1 if from.rank() > 0 && from.element != ElementType::Pred => {
+            program.op(OpKind::Iota { dim: random.below(from.rank()) }, &[], from)
+        }
+        2 | 3 => {
+            let dims = shapes[random.below(6)];
+            let fits: Vec<usize> = (0..dims.len()).filter(|&dim| from.dims.first() == Some(&dims[dim])).collect();
+            match (from.rank(), fits.first()) {
+                (0, _) => program.op(OpKind::BroadcastInDim { dims: vec![] }, &[value], ty(from.element, dims)),
+                (1, Some(&dim)) => {
+                    program.op(OpKind::BroadcastInDim { dims: vec![dim] }, &[value], ty(from.element, dims))
+                }
+                _ => program.op(OpKind::Unary(UnaryOp::Not), &[value], from.clone()),
+            }
+        }
+        4 if from.count() == 300 => {
+            let dims = shapes[random.below(2)];
+            program.op(OpKind::Reshape, &[value], ty(from.element, dims))
+        }
+        5 if from.rank() > 0 => program.op(OpKind::Reverse { dims: vec![0] }, &[value], from),
+        6 => program.op(OpKind::Convert, &[value], from.with_element(elements[random.below(5)])),
+        7 => {
+            let kind = OpKind::Compare(ComparisonDirection::Lt, ComparisonType::NoType);
+            program.op(kind, &[value, peer], from.with_element(ElementType::Pred))
+        }
+        8 => {
+            let is_predicate = |each: &ValueId| program.ty(*each) == from.with_element(ElementType::Pred);
+            match values.iter().copied().find(is_predicate) {
+                Some(predicate) => program.op(OpKind::Select, &[predicate, value, peer], from),
+                None => program.op(OpKind::Binary(BinaryOp::Maximum), &[value, peer], from),
+            }
+        }
+        _ => {
+            let op = [BinaryOp::Add, BinaryOp::Multiply, BinaryOp::Maximum, BinaryOp::Minimum][random.below(4)];
+            program.op(OpKind::Binary(op), &[value, peer], from)
+        }
+    }
+}
+
+#[test]
+fn random_programs_compute_the_same_fused() {
+    for seed in 0..150 {
+        let mut random = Random(seed);
+        let mut program = Program::new();
+        let mut values = Vec::new();
+        for (element, dims) in [
+            (ElementType::F32, &[6, 50][..]),
+            (ElementType::BF16, &[6, 50]),
+            (ElementType::S32, &[50]),
+            (ElementType::F32, &[]),
+            (ElementType::BF16, &[6]),
+        ] {
+            values.push(program.param(ty(element, dims)));
+        }
+        for _ in 0..40 {
+            let value = random_op(&mut program, &values, &mut random);
+            let op = program.func.body.ops.last().expect("just added");
+            // Not every op has a meaning for every type.
+            if matches!(op.kind, OpKind::Constant(_)) || kernels::make(op, &program.func).is_ok() {
+                values.push(value);
+            } else {
+                program.func.body.ops.pop();
+            }
+        }
+        for _ in 0..4 {
+            program.func.body.results.push(values[values.len() - 1 - random.below(12)]);
+        }
+        for (value, plain, fused) in run_both(&program.func, &mut random) {
+            assert_eq!(fused, plain, "seed {seed}, {value:?}");
+        }
+    }
+}
