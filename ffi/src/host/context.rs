@@ -15,7 +15,8 @@ use crate::{Error, Result, descriptor::Stage};
 
 /// What the `ctx` of a call frame points to. Made by [`InvokeContext::builder`].
 ///
-/// A context serves one execution: its scratch memory is freed, and its states are given up, when it is dropped.
+/// A context serves one execution at a time: its scratch memory is freed, and its states are given up, when it is
+/// dropped or [renewed](InvokeContext::renew).
 pub struct InvokeContext {
     version: HostVersion,
     run_id: Option<i64>,
@@ -84,6 +85,21 @@ impl InvokeContext {
     /// For [`Stage::Execute`], which has no state.
     pub fn state(&self, stage: Stage) -> &Arc<StageState> {
         &self.states[stage as usize]
+    }
+
+    /// Makes the context ready for another execution: scratch memory is freed, and the states of prepare and
+    /// initialize are given up.
+    pub fn renew(&mut self, run_id: i64) {
+        self.run_id = Some(run_id);
+        if let Some(scratch) = &mut self.scratch {
+            scratch.clear();
+        }
+        for stage in [Stage::Prepare, Stage::Initialize] {
+            let state = &mut self.states[stage as usize];
+            if state.is_set() {
+                *state = Arc::default();
+            }
+        }
     }
 
     /// The pointer for a call frame. Handlers only read through it: what changes is behind locks.

@@ -38,6 +38,11 @@ struct Buffer {
     dims: Vec<i64>,
 }
 
+// SAFETY: as for `CallFrame`: no safe method reads or writes what the address leads to.
+unsafe impl Send for Buffer {}
+// SAFETY: as above.
+unsafe impl Sync for Buffer {}
+
 impl Buffer {
     fn write(&self, arena: &mut Arena) -> *mut sys::XLA_FFI_Buffer {
         let dims = arena.slice(&self.dims);

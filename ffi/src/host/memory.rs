@@ -131,13 +131,20 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
+impl Scratch {
+    /// Frees what the handler did not.
+    pub(super) fn clear(&mut self) {
         let live = std::mem::take(self.live.get_mut().unwrap_or_else(PoisonError::into_inner));
         for (data, size) in live.into_values() {
-            // SAFETY: it came from this allocator with this size; nobody uses it after the context.
+            // SAFETY: it came from this allocator with this size; nobody uses it after the execution.
             unsafe { self.allocator.free(data, size) };
         }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 

@@ -1,18 +1,35 @@
 //! The CPU engine: from a verified [`oxcall_hlo::Module`] to a flat plan of kernels over planned buffers.
 //!
+//! * [`engine`]: what clients use: an [`Engine`] compiles a module to a [`Program`], which is executed.
 //! * [`element`]: the Rust types that elements are stored as and computed in.
 //! * [`passes`]: from programs as they are written to programs as they are run.
 //! * [`kernel`]: what a step of a plan runs, with its operands and results as slices.
+//! * [`memory`]: buffers and the caching allocator.
 //! * [`pool`]: the threads of a client.
 //! * [`math`]: the functions of elements.
 //! * [`scalar`]: register programs over single elements.
 //! * [`tile`]: fused element-wise programs.
+//!
+//! Private: `plan` (graph, liveness, storages, steps), `exec` (executing plans), `custom_call` (handlers).
 
+mod custom_call;
 pub mod element;
+pub mod engine;
+mod exec;
 pub mod kernel;
 pub mod kernels;
 pub mod math;
+pub mod memory;
 pub mod passes;
+mod plan;
 pub mod pool;
 pub mod scalar;
+#[cfg(test)]
+mod tests;
 pub mod tile;
+
+pub use custom_call::UserData;
+pub use engine::{Engine, EngineOptions, MemoryStats, Program};
+pub use exec::{Argument, ExecuteOptions, Launch};
+pub use memory::Buffer;
+pub use plan::{Cluster, Parameter};

@@ -1,0 +1,47 @@
+//! What the engine offers to handlers.
+
+use std::sync::Arc;
+
+use oxcall::host::{ScratchAllocator, TaskPool};
+use oxcall_hlo::CustomCall;
+
+use crate::{
+    memory::{Allocator, PoolScratch},
+    pool::Pool,
+};
+
+/// The engine as a host of handlers.
+pub(crate) struct Host {
+    /// The platform whose handlers are looked up first.
+    pub(crate) platform: String,
+    pub(crate) tasks: Arc<dyn TaskPool>,
+    pub(crate) scratch: Arc<dyn ScratchAllocator>,
+}
+
+/// Tasks of handlers run on the engine's threads.
+struct Tasks(Arc<Pool>);
+
+impl TaskPool for Tasks {
+    fn schedule(&self, task: Box<dyn FnOnce() + Send>) {
+        self.0.workers().spawn(task);
+    }
+
+    fn num_threads(&self) -> usize {
+        self.0.threads()
+    }
+}
+
+/// Custom calls that say how values are spread among devices: on one device nothing is to be done.
+const SHARDING_TARGETS: [&str; 3] = ["Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape"];
+
+impl Host {
+    pub(crate) fn new(platform: String, pool: &Arc<Pool>, allocator: &Arc<Allocator>) -> Host {
+        let scratch = Arc::new(PoolScratch::new(Arc::clone(allocator)));
+        Host { platform, tasks: Arc::new(Tasks(Arc::clone(pool))), scratch }
+    }
+
+    /// Whether the results of `call` are its operands.
+    pub(crate) fn is_identity(&self, call: &CustomCall) -> bool {
+        SHARDING_TARGETS.contains(&call.target.as_str())
+    }
+}

@@ -1,0 +1,19 @@
+//! Custom calls: functions outside the program, found by the name of their target.
+//!
+//! A [`CallSite`] is a call as a program has it: the handler with its attributes and instantiated state, or a legacy
+//! function with its opaque bytes. A [`CallState`] is what one execution has of it: a call frame that is built once and
+//! patched for each call, so that a call costs little more than the handler.
+
+mod attributes;
+mod context;
+mod host;
+mod legacy;
+mod site;
+mod status;
+mod target;
+mod typed;
+
+pub use context::UserData;
+pub(crate) use context::{Contexts, ExecutionInfo};
+pub(crate) use host::Host;
+pub(crate) use site::{CallSite, CallState};

@@ -1,0 +1,127 @@
+//! A custom call of a program.
+
+use std::sync::Arc;
+
+use oxcall::{
+    Error,
+    descriptor::Stage,
+    host::{CallFrame, Future, HostVersion, StageState},
+};
+use oxcall_hlo::{CustomCall, TensorType};
+
+use super::{
+    Contexts, Host,
+    legacy::{Legacy, Pointers},
+    typed::Typed,
+};
+use crate::{kernel::RawBuffer, pool::Cost};
+
+/// A call as a program has it.
+pub(crate) struct CallSite {
+    kind: Kind,
+    cost: Cost,
+}
+
+enum Kind {
+    Typed(Box<Typed>),
+    Legacy(Legacy),
+}
+
+/// What one execution has of a call.
+pub(crate) enum CallState {
+    Typed(CallFrame),
+    Legacy(Pointers),
+}
+
+impl CallSite {
+    /// The call: finds its target, and instantiates it. Buffers of tuples are given one by one, `None` is a token.
+    ///
+    /// # Errors
+    /// NOT_FOUND for an unknown target; what the handler reports.
+    pub(crate) fn new(
+        host: &Arc<Host>,
+        call: &CustomCall,
+        operands: &[Option<&TensorType>],
+        results: &[Option<&TensorType>],
+        tuple: bool,
+    ) -> Result<CallSite, Error> {
+        let kind = match call.typed_attributes() {
+            Some(attributes) => Kind::Typed(Box::new(Typed::new(host, &call.target, attributes, operands, results)?)),
+            None => Kind::Legacy(Legacy::new(host, call, tuple)?),
+        };
+        Ok(CallSite { kind, cost: estimate(operands, results) })
+    }
+
+    pub(crate) fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    /// The host that the handler was made for.
+    pub(super) fn version(&self) -> HostVersion {
+        match &self.kind {
+            Kind::Typed(typed) => typed.version,
+            Kind::Legacy(_) => HostVersion::default(),
+        }
+    }
+
+    /// The state of a handler with stages.
+    pub(super) fn stages(&self) -> Option<&Arc<StageState>> {
+        match &self.kind {
+            Kind::Typed(typed) => typed.stages.as_ref(),
+            Kind::Legacy(_) => None,
+        }
+    }
+
+    pub(crate) fn has_stage(&self, stage: Stage) -> bool {
+        match &self.kind {
+            Kind::Typed(typed) => typed.handler(stage).is_some(),
+            Kind::Legacy(_) => stage == Stage::Execute,
+        }
+    }
+
+    /// What an execution needs.
+    pub(crate) fn state(&self) -> CallState {
+        match &self.kind {
+            Kind::Typed(typed) => CallState::Typed(typed.frame()),
+            Kind::Legacy(_) => CallState::Legacy(Pointers::default()),
+        }
+    }
+
+    /// Runs a stage. A future says when it is done.
+    ///
+    /// # Errors
+    /// What the handler reports.
+    ///
+    /// # Safety
+    /// `state` and `contexts` are those of one execution, and `index` is the call's. The buffers are as the program
+    /// says: valid until the call is done, inputs not written by others, outputs not used by others.
+    pub(crate) unsafe fn run(
+        &self,
+        state: &mut CallState,
+        contexts: &Contexts,
+        index: u32,
+        stage: Stage,
+        inputs: &[RawBuffer],
+        outputs: &[RawBuffer],
+    ) -> Result<Option<Future>, Error> {
+        match (&self.kind, state) {
+            // SAFETY: as the caller guarantees; user data is of an execution, whose caller answers for it.
+            (Kind::Typed(typed), CallState::Typed(frame)) => unsafe {
+                typed.call(frame, contexts.of(index), stage, inputs, outputs)
+            },
+            (Kind::Legacy(legacy), CallState::Legacy(pointers)) => {
+                // SAFETY: as the caller guarantees.
+                unsafe { legacy.call(pointers, inputs, outputs) }.map(|()| None)
+            }
+            _ => unreachable!("the state was made by this call"),
+        }
+    }
+}
+
+/// Nobody knows what a handler does with its buffers. Most that are slow work on matrices, so the time grows with the
+/// power 3/2 of the number of elements.
+fn estimate(operands: &[Option<&TensorType>], results: &[Option<&TensorType>]) -> Cost {
+    let tensors = || operands.iter().chain(results).flatten();
+    let largest = tensors().map(|ty| ty.count()).max().unwrap_or(0) as f64;
+    Cost { flops: largest.powf(1.5), bytes: tensors().map(|ty| ty.byte_size() as f64).sum() }
+}

@@ -1,0 +1,113 @@
+//! Calls by the XLA FFI.
+
+use std::{ptr, sync::Arc};
+
+use oxcall::{
+    DType, Error,
+    descriptor::{RawHandler, Stage},
+    host::{self, CallFrame, CallFrameBuilder, Future, HostVersion, InvokeContext, Registration, StageState},
+};
+use oxcall_hlo::{Attribute, TensorType};
+
+use super::{Host, attributes, context, context::ExecutionInfo, target};
+use crate::kernel::RawBuffer;
+
+/// A call of a handler, instantiated.
+pub(super) struct Typed {
+    registration: Registration,
+    /// The host that the handler was made for.
+    pub(super) version: HostVersion,
+    frame: CallFrameBuilder,
+    /// The state that instantiation left, in a context of its own; `None` if the handler has no stage but execute.
+    pub(super) stages: Option<Arc<StageState>>,
+}
+
+impl Typed {
+    pub(super) fn new(
+        host: &Host,
+        name: &str,
+        attrs: &Attribute,
+        operands: &[Option<&TensorType>],
+        results: &[Option<&TensorType>],
+    ) -> Result<Typed, Error> {
+        let registration = target::typed(name, &host.platform)?;
+        let mut frame = CallFrameBuilder::new();
+        let mut only_attrs = CallFrameBuilder::new();
+        for (name, value) in attributes::convert(attrs)? {
+            frame.attr(name.clone(), value.clone());
+            only_attrs.attr(name, value);
+        }
+        for operand in operands {
+            let (dtype, dims) = described(*operand)?;
+            frame.arg(dtype, ptr::null(), &dims);
+        }
+        for result in results {
+            let (dtype, dims) = described(*result)?;
+            frame.ret(dtype, ptr::null_mut(), &dims);
+        }
+        let version = HostVersion::of_minor(registration.minor);
+        let others = [registration.instantiate, registration.prepare, registration.initialize];
+        let stages = others.iter().any(Option::is_some).then(Arc::default);
+        let typed = Typed { registration, version, frame, stages };
+        typed.instantiate(host, &mut only_attrs.build())?;
+        Ok(typed)
+    }
+
+    fn instantiate(&self, host: &Host, frame: &mut CallFrame) -> Result<(), Error> {
+        let Some(handler) = self.registration.instantiate else { return Ok(()) };
+        let info = ExecutionInfo { run_id: 0, device_ordinal: 0, user_data: &[] };
+        let context = context::build(host, self.version, &info, self.stages.clone());
+        // SAFETY: a registered handler; the frame has no buffers; the context has neither stream nor user data.
+        match unsafe { host::call(handler, frame, &context, Stage::Instantiate) }? {
+            Some(future) => future.wait(),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn handler(&self, stage: Stage) -> Option<RawHandler> {
+        match stage {
+            Stage::Instantiate => self.registration.instantiate,
+            Stage::Prepare => self.registration.prepare,
+            Stage::Initialize => self.registration.initialize,
+            Stage::Execute => Some(self.registration.execute),
+        }
+    }
+
+    /// The frame of one execution.
+    pub(super) fn frame(&self) -> CallFrame {
+        self.frame.build()
+    }
+
+    /// Calls the handler of a stage.
+    ///
+    /// # Safety
+    /// The buffers are as the program says: valid until the call is done, inputs not written by others, outputs not
+    /// used by others. User data of the context is what the handler takes it for.
+    pub(super) unsafe fn call(
+        &self,
+        frame: &mut CallFrame,
+        context: &InvokeContext,
+        stage: Stage,
+        inputs: &[RawBuffer],
+        outputs: &[RawBuffer],
+    ) -> Result<Option<Future>, Error> {
+        let Some(handler) = self.handler(stage) else { return Ok(None) };
+        for (index, input) in inputs.iter().enumerate() {
+            frame.set_arg_data(index, input.data.cast());
+        }
+        for (index, output) in outputs.iter().enumerate() {
+            frame.set_ret_data(index, output.data.cast());
+        }
+        // SAFETY: a registered handler obeys the contract; the caller vouches for the rest.
+        unsafe { host::call(handler, frame, context, stage) }
+    }
+}
+
+/// A buffer in the terms of call frames.
+fn described(leaf: Option<&TensorType>) -> Result<(DType, Vec<i64>), Error> {
+    let Some(ty) = leaf else { return Ok((DType::Token, Vec::new())) };
+    let dtype = attributes::dtype(ty.element)
+        .ok_or_else(|| Error::unimplemented(format!("the XLA FFI has no buffers of {}", ty.element)))?;
+    let dim = |&dim: &usize| i64::try_from(dim).map_err(|_| Error::invalid_argument(format!("{ty} is too large")));
+    Ok((dtype, ty.dims.iter().map(dim).collect::<Result<_, _>>()?))
+}

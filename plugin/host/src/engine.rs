@@ -1,0 +1,208 @@
+//! Engines and programs: what a client of this crate uses.
+
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use oxcall::Error;
+use oxcall_hlo::{Module, Type, ValueId};
+
+use crate::{
+    custom_call::Host,
+    exec::{self, Argument, ExecuteOptions, Frames},
+    memory::{Allocator, Buffer},
+    passes,
+    plan::{self, Parameter, Plan},
+    pool::{Cost, Pool},
+};
+
+/// What an engine is made with.
+#[derive(Debug, Clone)]
+pub struct EngineOptions {
+    /// The platform's name: handlers of custom calls that are registered for it come before those for any host.
+    pub platform: String,
+    /// The number of threads; 0 for as many as there are cores.
+    pub num_threads: usize,
+}
+
+/// A client's engine: its threads, its memory, and what custom calls may use. Making one starts no thread and reserves
+/// no memory.
+pub struct Engine {
+    pool: Arc<Pool>,
+    allocator: Arc<Allocator>,
+    host: Arc<Host>,
+}
+
+impl Engine {
+    /// An engine.
+    pub fn new(options: EngineOptions) -> Arc<Engine> {
+        let threads = match options.num_threads {
+            0 => std::thread::available_parallelism().map_or(1, |cores| cores.get()),
+            threads => threads,
+        };
+        let (pool, allocator) = (Arc::new(Pool::new(threads)), Arc::new(Allocator::new()));
+        let host = Arc::new(Host::new(options.platform, &pool, &allocator));
+        Arc::new(Engine { pool, allocator, host })
+    }
+
+    /// The threads.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// The memory.
+    pub fn allocator(&self) -> &Arc<Allocator> {
+        &self.allocator
+    }
+
+    pub(crate) fn host(&self) -> &Arc<Host> {
+        &self.host
+    }
+
+    /// A buffer of `len` bytes with unspecified contents.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED when there is no memory.
+    pub fn allocate(&self, len: usize) -> Result<Buffer, Error> {
+        Buffer::allocate(&self.allocator, len)
+    }
+
+    /// Compiles a verified program. It may be called from several threads at once.
+    ///
+    /// # Errors
+    /// UNIMPLEMENTED for what the engine cannot do, NOT_FOUND for an unknown custom call, both with the op and its
+    /// place; what the instantiate stage of a custom call reports.
+    pub fn compile(self: &Arc<Self>, module: Module) -> Result<Program, Error> {
+        let compile = AssertUnwindSafe(|| self.compile_module(module));
+        catch_unwind(compile).unwrap_or_else(|payload| Err(exec::panicked(&*payload)))
+    }
+
+    fn compile_module(self: &Arc<Self>, module: Module) -> Result<Program, Error> {
+        let module = passes::run(module)?;
+        let plan = plan::build(&module, &self.host, &self.allocator)?;
+        let func = module.main();
+        let types = |values: &[ValueId]| values.iter().map(|&value| func.ty(value).clone()).collect();
+        let (parameters, results) = (types(&func.body.params), types(&func.body.results));
+        let engine = Arc::clone(self);
+        Ok(Program(Arc::new(Compiled { engine, plan, frames: Frames::default(), module, parameters, results })))
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("pool", &self.pool).field("allocator", &self.allocator).finish_non_exhaustive()
+    }
+}
+
+/// What all handles of a program share.
+pub(crate) struct Compiled {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) plan: Plan,
+    pub(crate) frames: Frames,
+    module: Module,
+    parameters: Vec<Type>,
+    results: Vec<Type>,
+}
+
+/// The memory that a program takes, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryStats {
+    /// All arguments.
+    pub arguments: usize,
+    /// All results.
+    pub outputs: usize,
+    /// What an execution needs besides.
+    pub temporaries: usize,
+    /// Results that may have the memory of an argument.
+    pub aliased: usize,
+    /// Constants, which live as long as the program.
+    pub constants: usize,
+}
+
+/// A compiled program. Clones are the same program.
+#[derive(Clone)]
+pub struct Program(Arc<Compiled>);
+
+impl Program {
+    /// The name of the module.
+    pub fn name(&self) -> &str {
+        &self.0.module.name
+    }
+
+    /// The module as it is executed, after all passes.
+    pub fn module(&self) -> &Module {
+        &self.0.module
+    }
+
+    /// The types of the parameters.
+    pub fn parameters(&self) -> &[Type] {
+        &self.0.parameters
+    }
+
+    /// The types of the results.
+    pub fn results(&self) -> &[Type] {
+        &self.0.results
+    }
+
+    /// How the parameters may be given: whether they may be donated, and for which result.
+    pub fn parameter_info(&self) -> &[Parameter] {
+        &self.0.plan.parameters
+    }
+
+    /// An estimate for one execution.
+    pub fn cost(&self) -> Cost {
+        self.0.plan.cost
+    }
+
+    /// The memory that it takes.
+    pub fn memory_stats(&self) -> MemoryStats {
+        let plan = &self.0.plan;
+        let outputs: usize = plan.results.iter().map(|&slot| plan.homes[slot as usize].1).sum();
+        let donated = plan.parameters.iter().zip(&plan.written);
+        let aliased: usize = donated.filter(|(_, written)| **written).map(|(parameter, _)| parameter.bytes).sum();
+        let own: usize = plan.own.iter().sum();
+        MemoryStats {
+            arguments: plan.parameters.iter().map(|parameter| parameter.bytes).sum(),
+            outputs,
+            temporaries: plan.arena + (own + aliased).saturating_sub(outputs),
+            aliased,
+            constants: plan.constants.iter().map(Buffer::len).sum(),
+        }
+    }
+
+    /// Runs the program, and calls `done` with its results: before this returns if the program is cheap, otherwise on
+    /// another thread. Nothing waits for anything but the arguments' memory, which must be there.
+    ///
+    /// Errors are those of kernels and custom calls, INVALID_ARGUMENT for wrong arguments, RESOURCE_EXHAUSTED when
+    /// there is no memory, and INTERNAL for a panic. After any of them the program may be run again.
+    pub fn execute(
+        &self,
+        arguments: Vec<Argument>,
+        options: &ExecuteOptions,
+        done: impl FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static,
+    ) {
+        exec::launch(&self.0, arguments, options, done);
+    }
+
+    /// [`execute`](Program::execute), and waits for the results.
+    ///
+    /// # Errors
+    /// Those of `execute`.
+    pub fn run(&self, arguments: Vec<Argument>) -> Result<Vec<Buffer>, Error> {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let options = ExecuteOptions { launch: exec::Launch::Inline, ..ExecuteOptions::default() };
+        self.execute(arguments, &options, move |results| {
+            // The receiver waits below.
+            let _ = sender.send(results);
+        });
+        receiver.recv().unwrap_or_else(|_| Err(Error::internal("the execution was lost")))
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program").field("name", &self.name()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,152 @@
+//! Running the steps of a plan.
+
+use std::sync::Arc;
+
+use oxcall::{Error, descriptor::Stage, host::Future};
+
+use super::{Argument, Frame};
+use crate::{
+    custom_call::ExecutionInfo,
+    engine::Compiled,
+    kernel::{Context, Inputs, Kernel, Outputs, RawBuffer},
+    memory::Buffer,
+    plan::{Args, Slot, Step},
+};
+
+/// An execution of a program: it may stop at a custom call that is not done yet, and go on later.
+pub(crate) struct Execution {
+    program: Arc<Compiled>,
+    frame: Option<Frame>,
+    /// The next step.
+    at: usize,
+}
+
+/// How far an execution got.
+pub(crate) enum Progress {
+    Done(Vec<Buffer>),
+    /// It goes on when the future is there.
+    Waiting(Future),
+}
+
+impl Execution {
+    /// # Errors
+    /// INVALID_ARGUMENT for arguments that are not what the program takes, RESOURCE_EXHAUSTED.
+    pub(crate) fn begin(
+        program: Arc<Compiled>,
+        arguments: Vec<Argument>,
+        info: &ExecutionInfo<'_>,
+    ) -> Result<Execution, Error> {
+        let mut frame = program.frames.take(&program.plan);
+        let engine = &program.engine;
+        let begun = frame.begin(&program.plan, arguments, engine.allocator(), engine.host(), info);
+        let execution = Execution { program, frame: Some(frame), at: 0 };
+        begun.map(|()| execution)
+    }
+
+    pub(crate) fn program(&self) -> &Arc<Compiled> {
+        &self.program
+    }
+
+    /// Runs steps until the end, or a custom call that is not done.
+    ///
+    /// # Errors
+    /// Those of kernels and handlers.
+    pub(crate) fn advance(&mut self) -> Result<Progress, Error> {
+        let Execution { program, frame, at } = self;
+        let frame = frame.as_mut().expect("an execution has a frame until it is dropped");
+        let plan = &program.plan;
+        let cx = Context { pool: program.engine.pool() };
+        while let Some(step) = plan.steps.get(*at) {
+            *at += 1;
+            match step {
+                Step::Kernel { kernel, args } => frame.kernel(&**kernel, *args, &plan.slots, cx)?,
+                Step::Call { site, args } => {
+                    let pending = frame.call(program, *site, Stage::Execute, *args);
+                    if let Some(future) = pending? {
+                        return Ok(Progress::Waiting(future));
+                    }
+                }
+                Step::Stage { site, stage, args } => {
+                    if let Some(future) = frame.call(program, *site, *stage, *args)? {
+                        return Ok(Progress::Waiting(future));
+                    }
+                }
+                Step::Copy { from, to } => frame.copy(*from, *to),
+                Step::Rotate(slots) => frame.rotate(slots),
+                Step::Jump(target) => *at = *target as usize,
+                Step::JumpUnless { predicate, target } => {
+                    if !frame.predicate(*predicate) {
+                        *at = *target as usize;
+                    }
+                }
+                Step::Branch { index, targets } => *at = frame.branch(*index, targets) as usize,
+            }
+        }
+        frame.results(plan, program.engine.allocator()).map(Progress::Done)
+    }
+}
+
+impl Drop for Execution {
+    fn drop(&mut self) {
+        if let Some(frame) = self.frame.take() {
+            self.program.frames.give_back(frame);
+        }
+    }
+}
+
+impl Frame {
+    /// The buffers of a step.
+    fn gather(&mut self, args: Args, slots: &[Slot]) -> (&[RawBuffer], &[RawBuffer]) {
+        let (first, inputs, outputs) = (args.first as usize, args.inputs as usize, args.outputs as usize);
+        self.buffers.clear();
+        self.buffers.extend(slots[first..][..inputs + outputs].iter().map(|&slot| self.table[slot as usize]));
+        self.buffers.split_at(inputs)
+    }
+
+    fn kernel(&mut self, kernel: &dyn Kernel, args: Args, slots: &[Slot], cx: Context<'_>) -> Result<(), Error> {
+        let (inputs, outputs) = self.gather(args, slots);
+        // SAFETY: the table leads to memory that the frame, the plan or the arguments own, as long and aligned as
+        // buffers are, and initialised, as the allocator's memory is. The plan gives an output no storage that is in
+        // use, unless the kernel may work in place, which the bits say; nobody else writes what the frame owns, or
+        // the caller gave up, and nobody writes what is shared.
+        let (inputs, outputs) = unsafe { (Inputs::new(inputs, args.in_place), Outputs::new(outputs)) };
+        kernel.run(cx, inputs, outputs)
+    }
+
+    fn call(&mut self, program: &Compiled, site: u32, stage: Stage, args: Args) -> Result<Option<Future>, Error> {
+        let plan = &program.plan;
+        self.gather(args, &plan.slots);
+        let Frame { buffers, calls, contexts, .. } = self;
+        let (inputs, outputs) = buffers.split_at(args.inputs as usize);
+        let call = &plan.calls[site as usize];
+        // SAFETY: buffers as for kernels; an output shares memory with an input only where the program says so. The
+        // frame lives until the call is done: an execution that waits for a future is kept.
+        unsafe { call.run(&mut calls[site as usize], contexts, site, stage, inputs, outputs) }
+    }
+
+    fn copy(&mut self, from: Slot, to: Slot) {
+        let (from, to) = (self.table[from as usize], self.table[to as usize]);
+        // SAFETY: two storages of one size, of which `to` is the frame's to write; they do not overlap.
+        unsafe { std::ptr::copy_nonoverlapping(from.data, to.data, to.len) };
+    }
+
+    fn rotate(&mut self, slots: &[Slot]) {
+        let first = self.table[slots[0] as usize];
+        for pair in slots.windows(2) {
+            self.table[pair[0] as usize] = self.table[pair[1] as usize];
+        }
+        self.table[slots[slots.len() - 1] as usize] = first;
+    }
+
+    fn predicate(&self, slot: Slot) -> bool {
+        // SAFETY: a `Pred` that a step has written, or an argument.
+        unsafe { self.table[slot as usize].data.read() != 0 }
+    }
+
+    fn branch(&self, slot: Slot, targets: &[u32]) -> u32 {
+        // SAFETY: an `S32` that a step has written, or an argument; buffers are aligned.
+        let index = unsafe { self.table[slot as usize].data.cast::<i32>().read() };
+        let last = targets.len() - 1;
+        targets[usize::try_from(index).map_or(last, |index| index.min(last))]
+    }
+}

@@ -1,0 +1,167 @@
+//! What one execution works on: the table of slots, memory, and call frames.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use oxcall::Error;
+
+use super::Argument;
+use crate::{
+    custom_call::{CallState, Contexts, ExecutionInfo, Host},
+    kernel::RawBuffer,
+    memory::{Allocator, Buffer, NOWHERE},
+    plan::{Home, Plan},
+};
+
+/// The memory and the table of an execution. Kept by the program for the next one.
+pub(crate) struct Frame {
+    pub(super) table: Vec<RawBuffer>,
+    /// Room for the buffers of a step.
+    pub(super) buffers: Vec<RawBuffer>,
+    pub(super) calls: Vec<CallState>,
+    pub(super) contexts: Contexts,
+    /// Kept between executions if it is small.
+    arena: Option<Buffer>,
+    own: Vec<Option<Buffer>>,
+    arguments: Vec<Argument>,
+}
+
+/// An arena of at most so many bytes stays with the program.
+const KEPT_ARENA: usize = 64 * 1024;
+
+impl Frame {
+    fn new(plan: &Plan) -> Frame {
+        Frame {
+            table: Vec::with_capacity(plan.homes.len()),
+            buffers: Vec::new(),
+            calls: plan.calls.iter().map(|call| call.state()).collect(),
+            contexts: Contexts::new(),
+            arena: None,
+            own: Vec::with_capacity(plan.own.len()),
+            arguments: Vec::new(),
+        }
+    }
+
+    /// Takes the arguments and all memory that the execution needs.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for arguments that are not what the program takes, RESOURCE_EXHAUSTED.
+    pub(super) fn begin(
+        &mut self,
+        plan: &Plan,
+        arguments: Vec<Argument>,
+        allocator: &Arc<Allocator>,
+        host: &Host,
+        info: &ExecutionInfo<'_>,
+    ) -> Result<(), Error> {
+        check(plan, &arguments)?;
+        self.arguments = arguments;
+        for (argument, _) in self.arguments.iter_mut().zip(&plan.written).filter(|(_, written)| **written) {
+            let given = matches!(argument, Argument::Donated(buffer) if buffer.is_writable());
+            if !given {
+                *argument = Argument::Donated(Buffer::copy_of(allocator, argument.buffer().as_bytes())?);
+            }
+        }
+        if self.arena.is_none() {
+            self.arena = Some(Buffer::allocate(allocator, plan.arena)?);
+        }
+        let arena = self.arena.as_ref().map_or(NOWHERE.as_ptr(), |arena| arena.raw().data);
+        self.own.clear();
+        for &bytes in &plan.own {
+            self.own.push(Some(Buffer::allocate(allocator, bytes)?));
+        }
+        self.table.clear();
+        self.table.extend(plan.homes.iter().map(|&(home, len)| match home {
+            Home::Empty => RawBuffer { data: NOWHERE.as_ptr(), len },
+            Home::Parameter(index) => self.arguments[index as usize].buffer().raw(),
+            Home::Constant(index) => plan.constants[index as usize].raw(),
+            Home::Arena(offset) => RawBuffer { data: arena.wrapping_add(offset), len },
+            Home::Own(index) => {
+                self.own[index as usize].as_ref().map_or(RawBuffer { data: NOWHERE.as_ptr(), len: 0 }, Buffer::raw)
+            }
+        }));
+        if !plan.calls.is_empty() {
+            self.contexts.renew(host, &plan.calls, info);
+        }
+        Ok(())
+    }
+
+    /// The results, by their places at the end.
+    pub(super) fn results(&mut self, plan: &Plan, allocator: &Arc<Allocator>) -> Result<Vec<Buffer>, Error> {
+        let mut results = Vec::with_capacity(plan.results.len());
+        for &slot in &plan.results {
+            let place = self.table[slot as usize];
+            results.push(match self.take(place) {
+                Some(buffer) => buffer,
+                None if place.len == 0 => Buffer::allocate(allocator, 0)?,
+                None => return Err(Error::internal("a result is not in memory of its own")),
+            });
+        }
+        Ok(results)
+    }
+
+    /// The allocation, or the argument, at `place`.
+    fn take(&mut self, place: RawBuffer) -> Option<Buffer> {
+        let is_there = |buffer: &Buffer| buffer.as_ptr() == place.data.cast_const() && !buffer.is_empty();
+        if let Some(own) = self.own.iter_mut().find(|own| own.as_ref().is_some_and(is_there)) {
+            return own.take();
+        }
+        let given = |argument: &Argument| matches!(argument, Argument::Donated(buffer) if is_there(buffer));
+        let index = self.arguments.iter().position(given)?;
+        match self.arguments.swap_remove(index) {
+            Argument::Donated(buffer) => Some(buffer),
+            Argument::Shared(_) => None,
+        }
+    }
+
+    /// Gives up all that belongs to one execution.
+    fn end(&mut self) {
+        self.own.clear();
+        self.arguments.clear();
+        self.contexts.finish();
+        if self.arena.as_ref().is_some_and(|arena| arena.len() > KEPT_ARENA) {
+            self.arena = None;
+        }
+    }
+}
+
+fn check(plan: &Plan, arguments: &[Argument]) -> Result<(), Error> {
+    if arguments.len() != plan.parameters.len() {
+        return Err(Error::invalid_argument(format!(
+            "the program takes {} arguments, but {} were given",
+            plan.parameters.len(),
+            arguments.len()
+        )));
+    }
+    for (index, (argument, parameter)) in arguments.iter().zip(&plan.parameters).enumerate() {
+        let len = argument.buffer().len();
+        if len != parameter.bytes {
+            return Err(Error::invalid_argument(format!(
+                "argument {index} has {len} bytes, but the program takes {} there",
+                parameter.bytes
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The frames of a program that no execution uses.
+#[derive(Default)]
+pub(crate) struct Frames(Mutex<Vec<Frame>>);
+
+/// Frames that a program keeps at most.
+const KEPT_FRAMES: usize = 16;
+
+impl Frames {
+    pub(crate) fn take(&self, plan: &Plan) -> Frame {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.unwrap_or_else(|| Frame::new(plan))
+    }
+
+    pub(crate) fn give_back(&self, mut frame: Frame) {
+        frame.end();
+        let mut frames = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if frames.len() < KEPT_FRAMES {
+            frames.push(frame);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Buffers: the memory of arguments and results.
+
+use std::{any::Any, fmt, ptr::NonNull, slice, sync::Arc};
+
+use oxcall::Error;
+
+use super::allocator::{Allocator, Block};
+use crate::kernel::{BUFFER_ALIGN, RawBuffer};
+
+/// Dense memory that starts at a multiple of [`BUFFER_ALIGN`]: the elements of one array, each in whole bytes.
+pub struct Buffer {
+    data: NonNull<u8>,
+    len: usize,
+    owner: Owner,
+}
+
+enum Owner {
+    /// No bytes, no memory.
+    Nobody,
+    Allocator(Arc<Allocator>, Block),
+    /// Memory of someone else, which is only read.
+    Foreign {
+        _keep: Box<dyn Any + Send + Sync>,
+    },
+}
+
+// SAFETY: the memory is owned, and shared only as `&[u8]`.
+unsafe impl Send for Buffer {}
+// SAFETY: as above.
+unsafe impl Sync for Buffer {}
+
+/// The address of buffers without bytes.
+pub(crate) const NOWHERE: NonNull<u8> =
+    NonNull::without_provenance(std::num::NonZero::new(BUFFER_ALIGN).expect("not zero"));
+
+impl Buffer {
+    /// A buffer of `len` bytes whose contents are unspecified.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED when there is no memory.
+    pub fn allocate(allocator: &Arc<Allocator>, len: usize) -> Result<Buffer, Error> {
+        if len == 0 {
+            return Ok(Buffer { data: NOWHERE, len, owner: Owner::Nobody });
+        }
+        let block = allocator.allocate(len)?;
+        Ok(Buffer { data: block.data, len, owner: Owner::Allocator(Arc::clone(allocator), block) })
+    }
+
+    /// A buffer of a copy of `bytes`.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED when there is no memory.
+    pub fn copy_of(allocator: &Arc<Allocator>, bytes: &[u8]) -> Result<Buffer, Error> {
+        let mut buffer = Buffer::allocate(allocator, bytes.len())?;
+        buffer.as_bytes_mut().copy_from_slice(bytes);
+        Ok(buffer)
+    }
+
+    /// A view of foreign memory, which `owner` keeps alive.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if it does not start at a multiple of [`BUFFER_ALIGN`].
+    ///
+    /// # Safety
+    /// While `owner` lives, `data` points to `len` initialised bytes that nobody writes.
+    pub unsafe fn foreign(data: NonNull<u8>, len: usize, owner: Box<dyn Any + Send + Sync>) -> Result<Buffer, Error> {
+        if !data.addr().get().is_multiple_of(BUFFER_ALIGN) {
+            return Err(Error::invalid_argument(format!(
+                "unaligned data: a buffer must start at a multiple of {BUFFER_ALIGN} bytes, not at {data:p}"
+            )));
+        }
+        Ok(Buffer { data, len, owner: Owner::Foreign { _keep: owner } })
+    }
+
+    /// The number of bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The address of the first byte; aligned and not null also if there is none.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.data.as_ptr()
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        // SAFETY: `len` initialised bytes are owned; they are written only through `&mut`, or by a plan that owns the
+        // buffer.
+        unsafe { slice::from_raw_parts(self.data.as_ptr(), self.len) }
+    }
+
+    /// The bytes.
+    ///
+    /// # Panics
+    /// If the memory is [foreign](Buffer::foreign).
+    pub fn as_bytes_mut(&mut self) -> &mut [u8] {
+        assert!(self.is_writable(), "foreign memory is only read");
+        // SAFETY: as in `as_bytes`, and borrowed exclusively.
+        unsafe { slice::from_raw_parts_mut(self.data.as_ptr(), self.len) }
+    }
+
+    /// Whether the memory may be written by whoever owns the buffer.
+    pub fn is_writable(&self) -> bool {
+        !matches!(self.owner, Owner::Foreign { .. })
+    }
+
+    /// The place, for a plan's table.
+    pub(crate) fn raw(&self) -> RawBuffer {
+        RawBuffer { data: self.data.as_ptr(), len: self.len }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if let Owner::Allocator(allocator, block) = &self.owner {
+            // SAFETY: the block came from this allocator, and goes with the buffer.
+            unsafe { allocator.free(*block) };
+        }
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer").field("data", &self.data).field("len", &self.len).finish()
+    }
+}

@@ -1,0 +1,51 @@
+//! A kernel that makes a large constant whose elements are all equal, each time it is needed: kept, it would take
+//! memory as long as the program lives, and could not be worked on in place.
+
+use oxcall::Error;
+use oxcall_hlo::Literal;
+
+use crate::{
+    kernel::{Context, Inputs, Kernel, Outputs},
+    pool::Cost,
+};
+
+/// Writes `element` over and over.
+pub(super) fn fill(out: &mut [u8], element: &[u8]) {
+    if element.iter().all(|byte| *byte == element[0]) {
+        return out.fill(element[0]);
+    }
+    for chunk in out.chunks_exact_mut(element.len()) {
+        chunk.copy_from_slice(element);
+    }
+}
+
+/// The constants that are filled when needed have at least so many bytes.
+pub(super) const WORTH_FILLING: usize = 4096;
+
+pub(super) struct Fill {
+    element: Vec<u8>,
+    bytes: usize,
+}
+
+impl Fill {
+    /// The kernel of a splat.
+    pub(super) fn of(literal: &Literal) -> Option<Fill> {
+        let element = literal.splat_element()?.to_vec();
+        Some(Fill { element, bytes: literal.ty().byte_size() })
+    }
+}
+
+impl Kernel for Fill {
+    fn name(&self) -> String {
+        "fill".to_owned()
+    }
+
+    fn cost(&self) -> Cost {
+        Cost { flops: 0.0, bytes: self.bytes as f64 }
+    }
+
+    fn run(&self, cx: Context<'_>, _: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        cx.pool.for_chunks(self.cost(), outputs.take::<u8>(0), 64, |_, out| fill(out, &self.element));
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! What lies between our buffers and those of custom calls: layouts that are not row-major, elements that share bytes,
+//! and results that share memory with operands.
+
+use oxcall::Error;
+use oxcall_hlo::{CustomCall, ElementType, Func, Op, OpKind, Region, TensorType, ValueId};
+
+use crate::{
+    kernel::{Context, Inputs, Kernel, Outputs},
+    pool::Cost,
+};
+
+/// A step from one form of a buffer to another.
+pub(super) struct Conversion {
+    pub(super) kernel: Box<dyn Kernel>,
+    /// The size of the result.
+    pub(super) bytes: usize,
+}
+
+/// The bits of an element in buffers of custom calls.
+fn foreign_bits(element: ElementType) -> usize {
+    if element == ElementType::Pred { 8 } else { element.bits() }
+}
+
+/// The bytes of a buffer of custom calls.
+pub(super) fn foreign_size(ty: &TensorType) -> usize {
+    match foreign_bits(ty.element) {
+        bits @ (1 | 2 | 4) => ty.count().div_ceil(8 / bits),
+        _ => ty.byte_size(),
+    }
+}
+
+/// From our form to that of a custom call, which wants the dimensions `layout`, minor to major.
+pub(super) fn to_foreign(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result<Vec<Conversion>, Error> {
+    let mut conversions = Vec::new();
+    if let Some(order) = major_to_minor(ty, layout)? {
+        conversions.push(transpose(ty, order)?);
+    }
+    if let Some(packing) = Packing::of(ty) {
+        conversions.push(Conversion { kernel: Box::new(Pack(packing)), bytes: foreign_size(ty) });
+    }
+    Ok(conversions)
+}
+
+/// From the form of a custom call to ours.
+pub(super) fn from_foreign(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result<Vec<Conversion>, Error> {
+    let mut conversions = Vec::new();
+    if let Some(packing) = Packing::of(ty) {
+        conversions.push(Conversion { kernel: Box::new(Unpack(packing)), bytes: ty.byte_size() });
+    }
+    if let Some(order) = major_to_minor(ty, layout)? {
+        let stored = TensorType::new(ty.element, order.iter().map(|&dim| ty.dims[dim]));
+        let mut back = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, &dim)| back[dim] = place);
+        conversions.push(transpose(&stored, back)?);
+    }
+    Ok(conversions)
+}
+
+/// The dimensions of a layout, major to minor; `None` if that is row-major.
+fn major_to_minor(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result<Option<Vec<usize>>, Error> {
+    let Some(layout) = layout else { return Ok(None) };
+    let order: Vec<usize> = layout.iter().rev().copied().collect();
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    if !sorted.into_iter().eq(0..ty.rank()) {
+        return Err(Error::invalid_argument(format!("the layout {layout:?} is no order of the dimensions of {ty}")));
+    }
+    // Dimensions of one element may be anywhere.
+    let moves = !order.iter().filter(|&&dim| ty.dims[dim] != 1).is_sorted();
+    Ok((moves && ty.count() > 0).then_some(order))
+}
+
+/// The kernel that permutes the dimensions of `ty`.
+fn transpose(ty: &TensorType, permutation: Vec<usize>) -> Result<Conversion, Error> {
+    let to = TensorType::new(ty.element, permutation.iter().map(|&dim| ty.dims[dim]));
+    let func = Func {
+        name: String::new(),
+        public: false,
+        body: Region::default(),
+        values: vec![ty.clone().into(), to.into()],
+        param_attributes: Vec::new(),
+        result_attributes: Vec::new(),
+    };
+    let op = Op {
+        kind: OpKind::Transpose { permutation },
+        operands: vec![ValueId(0)],
+        results: vec![ValueId(1)],
+        regions: Vec::new(),
+        location: oxcall_hlo::LocationId::UNKNOWN,
+    };
+    Ok(Conversion { kernel: crate::kernels::make(&op, &func)?, bytes: ty.byte_size() })
+}
+
+/// Elements that share bytes, the first in the low bits.
+#[derive(Clone, Copy)]
+struct Packing {
+    bits: usize,
+    count: usize,
+    signed: bool,
+}
+
+impl Packing {
+    fn of(ty: &TensorType) -> Option<Packing> {
+        let bits = foreign_bits(ty.element);
+        let packed = matches!(bits, 1 | 2 | 4) && ty.count() > 0;
+        packed.then(|| Packing { bits, count: ty.count(), signed: ty.element.is_signed() })
+    }
+
+    fn cost(self) -> Cost {
+        Cost { flops: self.count as f64, bytes: self.count as f64 * 1.5 }
+    }
+}
+
+struct Pack(Packing);
+
+impl Kernel for Pack {
+    fn name(&self) -> String {
+        "pack".to_owned()
+    }
+
+    fn cost(&self) -> Cost {
+        self.0.cost()
+    }
+
+    fn run(&self, _: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        let Packing { bits, .. } = self.0;
+        let mask = u8::MAX >> (8 - bits);
+        for (packed, elements) in outputs.take::<u8>(0).iter_mut().zip(inputs.get::<u8>(0).chunks(8 / bits)) {
+            *packed = elements.iter().rev().fold(0, |packed, element| packed << bits | (element & mask));
+        }
+        Ok(())
+    }
+}
+
+struct Unpack(Packing);
+
+impl Kernel for Unpack {
+    fn name(&self) -> String {
+        "unpack".to_owned()
+    }
+
+    fn cost(&self) -> Cost {
+        self.0.cost()
+    }
+
+    fn run(&self, _: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        let Packing { bits, signed, .. } = self.0;
+        for (elements, packed) in outputs.take::<u8>(0).chunks_mut(8 / bits).zip(inputs.get::<u8>(0)) {
+            for (index, element) in elements.iter_mut().enumerate() {
+                let high = *packed >> (index * bits) << (8 - bits);
+                *element = if signed { ((high as i8) >> (8 - bits)) as u8 } else { high >> (8 - bits) };
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Pairs of operand and result, both counted in leaves, that share memory. `operands` and `results` are the numbers of
+/// leaves of each value.
+pub(super) fn alias_pairs(call: &CustomCall, operands: &[usize], results: &[usize]) -> Vec<(usize, usize)> {
+    let first = |counts: &[usize], index: usize| counts.iter().take(index).sum::<usize>();
+    // A path of one index leads into a flat tuple, which is all that programs have.
+    let pair = |alias: &oxcall_hlo::Alias| {
+        let operand = first(operands, alias.operand) + alias.operand_path.first().copied().unwrap_or(0);
+        let index = alias.output.first().copied().unwrap_or(0);
+        let result = if results.len() > 1 { first(results, index) } else { index };
+        (operand, result)
+    };
+    let in_range =
+        |(operand, result): &(usize, usize)| *operand < operands.iter().sum() && *result < results.iter().sum();
+    call.aliases.iter().map(pair).filter(in_range).collect()
+}

@@ -1,0 +1,387 @@
+//! From IR to a graph.
+
+use std::sync::Arc;
+
+use oxcall::Error;
+use oxcall_hlo::{CustomCall, ElementType, Func, Literal, Module, Op, OpKind, Region, TensorType, Type, ValueId};
+use smallvec::SmallVec;
+
+use super::{
+    CallSite, Cluster,
+    fill::{Fill, WORTH_FILLING},
+    graph::{Block, Branch, Carried, Compute, Graph, Node, Position, Source, Switch, Value, ValueInfo, While, Work},
+    kernels, layout,
+    order::{Item, order},
+    register::Register,
+    types::{byte_size, leaves},
+};
+use crate::{custom_call::Host, kernel::Kernel, pool::Cost};
+
+/// How often a loop is taken to run, where the cost of a program is estimated.
+const ASSUMED_ITERATIONS: f64 = 100.0;
+
+/// The values that a value of the IR consists of: one, or for a tuple any number.
+type Leaves = SmallVec<[Value; 1]>;
+
+/// The graph of the entry function of `module`, and its custom calls.
+///
+/// # Errors
+/// UNIMPLEMENTED for what the engine cannot do; what custom calls report, and an unknown target of one.
+pub(super) fn lower(module: &Module, host: &Arc<Host>) -> Result<(Graph, Vec<CallSite>), Error> {
+    let func = module.main();
+    let graph = Graph {
+        values: Vec::new(),
+        constants: Vec::new(),
+        body: Block::default(),
+        results: Vec::new(),
+        end: 0,
+        cost: Cost::default(),
+    };
+    let mut lowering = Lowering {
+        module,
+        func,
+        host,
+        graph,
+        leaves: vec![Leaves::new(); func.values.len()],
+        calls: Vec::new(),
+        position: 1,
+        depth: 0,
+        empty: Value(0),
+    };
+    lowering.empty = lowering.constant(Literal::dense(TensorType::new(ElementType::U8, [0]), Vec::new()));
+    for (index, &param) in func.body.params.iter().enumerate() {
+        let ty = func.ty(param);
+        if matches!(ty, Type::Tuple(_)) {
+            return Err(Error::unimplemented("a program whose parameters are tuples is not supported"));
+        }
+        let bytes = leaves(ty).into_iter().map(byte_size).sum();
+        let value = lowering.value(bytes, Source::Parameter(index as u32));
+        lowering.leaves[param.0 as usize].push(value);
+    }
+    let body = lowering.block(&func.body)?;
+    lowering.graph.body = body;
+    lowering.graph.results = lowering.flat(&func.body.results);
+    lowering.graph.end = lowering.next_position();
+    Ok((lowering.graph, lowering.calls))
+}
+
+struct Lowering<'m> {
+    module: &'m Module,
+    func: &'m Func,
+    host: &'m Arc<Host>,
+    graph: Graph,
+    leaves: Vec<Leaves>,
+    calls: Vec<CallSite>,
+    position: Position,
+    /// The number of open loops.
+    depth: u32,
+    /// The value of all that has no bytes.
+    empty: Value,
+}
+
+impl Lowering<'_> {
+    fn next_position(&mut self) -> Position {
+        self.position += 1;
+        self.position - 1
+    }
+
+    fn value(&mut self, bytes: usize, source: Source) -> Value {
+        if bytes == 0 && source == Source::Computed {
+            return self.empty;
+        }
+        let value = Value(u32::try_from(self.graph.values.len()).expect("fewer than 2^32 values"));
+        self.graph.values.push(ValueInfo { bytes, source, depth: self.depth });
+        value
+    }
+
+    /// A constant that is kept. It is defined outside of all loops.
+    fn constant(&mut self, literal: Literal) -> Value {
+        let depth = std::mem::take(&mut self.depth);
+        let source = Source::Constant(self.graph.constants.len() as u32);
+        let value = self.value(literal.ty().byte_size(), source);
+        self.graph.constants.push(literal);
+        self.depth = depth;
+        value
+    }
+
+    fn tensor(&self, value: ValueId) -> Option<&TensorType> {
+        self.func.ty(value).tensor()
+    }
+
+    /// The leaves of several values, one after another.
+    fn flat(&self, values: &[ValueId]) -> Vec<Value> {
+        values.iter().flat_map(|value| &self.leaves[value.0 as usize]).copied().collect()
+    }
+
+    /// New values for the leaves of `value`, which a node computes.
+    fn define(&mut self, value: ValueId) -> Leaves {
+        let func = self.func;
+        let new: Leaves =
+            leaves(func.ty(value)).into_iter().map(|leaf| self.value(byte_size(leaf), Source::Computed)).collect();
+        self.leaves[value.0 as usize] = new.clone();
+        new
+    }
+
+    fn block(&mut self, region: &Region) -> Result<Block, Error> {
+        let mut clusters: Vec<Option<Cluster>> = Vec::new();
+        let found = kernels::clusters(region, self.func)?;
+        let items = order(region, &found, self.func.values.len());
+        clusters.extend(found.into_iter().map(Some));
+        let mut block = Block::default();
+        for item in items {
+            match item {
+                Item::Op(index) => {
+                    let op = &region.ops[index];
+                    self.op(op, &mut block).map_err(|error| self.located(error, op))?;
+                }
+                Item::Cluster(index) => {
+                    let cluster = clusters[index].take().expect("each cluster is computed once");
+                    let inputs = self.flat(&cluster.inputs);
+                    let outputs = cluster.outputs.iter().flat_map(|&output| self.define(output)).collect();
+                    self.compute(&mut block, cluster.kernel, inputs, outputs);
+                }
+            }
+        }
+        Ok(block)
+    }
+
+    /// Says which op an error is about.
+    fn located(&self, error: Error, op: &Op) -> Error {
+        let name = op.kind.name();
+        let error = if error.message().contains(name) { error } else { error.context(name) };
+        match self.module.location(op.location) {
+            oxcall_hlo::Location::Unknown => error,
+            place => Error::new(error.code(), format!("{} (at {place})", error.message())),
+        }
+    }
+
+    fn compute(&mut self, block: &mut Block, kernel: Box<dyn Kernel>, inputs: Vec<Value>, outputs: Vec<Value>) {
+        if outputs.iter().all(|&output| self.graph.info(output).bytes == 0) {
+            return;
+        }
+        self.charge(kernel.cost());
+        let aliases = kernel.in_place();
+        let (at, work) = (self.next_position(), Work::Kernel(kernel));
+        block.nodes.push(Node::Compute(Compute { at, work, inputs, outputs, aliases, must_alias: false }));
+    }
+
+    /// Adds to the program's cost.
+    fn charge(&mut self, cost: Cost) {
+        let times = ASSUMED_ITERATIONS.powi(self.depth as i32);
+        self.graph.cost = self.graph.cost + Cost { flops: cost.flops * times, bytes: cost.bytes * times };
+    }
+
+    fn op(&mut self, op: &Op, block: &mut Block) -> Result<(), Error> {
+        match &op.kind {
+            OpKind::Constant(literal) => self.literal(literal, op.results[0], block),
+            OpKind::PartitionId | OpKind::ReplicaId => {
+                // One device runs the whole program.
+                let zero = Literal::splat(TensorType::scalar(ElementType::U32), vec![0; 4]);
+                self.literal(&zero, op.results[0], block);
+            }
+            OpKind::OptimizationBarrier => {
+                for (&operand, &result) in op.operands.iter().zip(&op.results) {
+                    self.leaves[result.0 as usize] = self.leaves[operand.0 as usize].clone();
+                }
+            }
+            OpKind::Tuple => self.leaves[op.results[0].0 as usize] = self.flat(&op.operands).into(),
+            OpKind::GetTupleElement { index } => self.tuple_element(op, *index)?,
+            OpKind::AfterAll => self.leaves[op.results[0].0 as usize] = [self.empty].into_iter().collect(),
+            OpKind::While | OpKind::If | OpKind::Case => self.control_flow(op, block)?,
+            OpKind::CustomCall(call) => self.custom_call(op, call, block)?,
+            _ => self.kernel_op(op, block)?,
+        }
+        Ok(())
+    }
+
+    fn literal(&mut self, literal: &Literal, result: ValueId, block: &mut Block) {
+        let bytes = literal.ty().byte_size();
+        match Fill::of(literal) {
+            Some(fill) if bytes >= WORTH_FILLING && self.depth == 0 => {
+                let outputs = self.define(result).into_vec();
+                self.compute(block, Box::new(fill), Vec::new(), outputs);
+            }
+            _ => {
+                let value = if bytes == 0 { self.empty } else { self.constant(literal.clone()) };
+                self.leaves[result.0 as usize] = [value].into_iter().collect();
+            }
+        }
+    }
+
+    fn tuple_element(&mut self, op: &Op, index: usize) -> Result<(), Error> {
+        let Type::Tuple(elements) = self.func.ty(op.operands[0]) else {
+            return Err(Error::invalid_argument("the operand is no tuple"));
+        };
+        let width = |ty: &Type| leaves(ty).len();
+        let first: usize = elements.iter().take(index).map(width).sum();
+        let count = elements.get(index).map_or(0, width);
+        let all = &self.leaves[op.operands[0].0 as usize];
+        let part = all[first..][..count].iter().copied().collect();
+        self.leaves[op.results[0].0 as usize] = part;
+        Ok(())
+    }
+
+    fn kernel_op(&mut self, op: &Op, block: &mut Block) -> Result<(), Error> {
+        if let (Some(&operand), [result]) = (op.operands.first(), &op.results[..])
+            && let (Some(from), Some(to)) = (self.tensor(operand), self.tensor(*result))
+            && kernels::is_view(op, from, to)
+        {
+            self.leaves[result.0 as usize] = self.leaves[operand.0 as usize].clone();
+            return Ok(());
+        }
+        let kernel = kernels::single(op, self.func)?;
+        let inputs = self.flat(&op.operands);
+        let outputs = op.results.iter().flat_map(|&result| self.define(result)).collect();
+        self.compute(block, kernel, inputs, outputs);
+        Ok(())
+    }
+
+    fn control_flow(&mut self, op: &Op, block: &mut Block) -> Result<(), Error> {
+        let is_loop = matches!(op.kind, OpKind::While);
+        let iterations = if is_loop { ASSUMED_ITERATIONS } else { 1.0 };
+        if let Some((kernel, inputs)) = Register::of(op, self.func, iterations) {
+            let inputs = self.flat(&inputs);
+            let outputs = op.results.iter().flat_map(|&result| self.define(result)).collect();
+            self.compute(block, Box::new(kernel), inputs, outputs);
+            return Ok(());
+        }
+        if is_loop { self.repeat(op, block) } else { self.switch(op, block) }
+    }
+
+    fn repeat(&mut self, op: &Op, block: &mut Block) -> Result<(), Error> {
+        let [cond, body] = &op.regions[..] else {
+            return Err(Error::invalid_argument("a loop has a condition and a body"));
+        };
+        let start = self.next_position();
+        // What every iteration passes on as it is need not be carried.
+        let varies = |index: usize| body.results.get(index) != body.params.get(index);
+        let mut carried = Vec::new();
+        for (index, &operand) in op.operands.iter().enumerate() {
+            let inits = self.leaves[operand.0 as usize].clone();
+            let places = [cond.params[index], body.params[index], op.results[index]];
+            if !varies(index) {
+                places.iter().for_each(|place| self.leaves[place.0 as usize] = inits.clone());
+                continue;
+            }
+            self.depth += 1;
+            let in_cond = self.define(places[0]);
+            let in_body = self.define(places[1]);
+            self.depth -= 1;
+            let result = self.define(places[2]);
+            for (leaf, &init) in inits.iter().enumerate() {
+                let [in_cond, in_body, result] = [in_cond[leaf], in_body[leaf], result[leaf]];
+                carried.push(Carried { init, in_cond, in_body, next: self.empty, result });
+            }
+        }
+        self.depth += 1;
+        let cond_block = self.block(cond)?;
+        let predicate = self.flat(&cond.results)[0];
+        let decided = self.next_position();
+        let body_block = self.block(body)?;
+        let nexts = (0..op.operands.len()).filter(|&index| varies(index)).map(|index| body.results[index]);
+        let nexts = self.flat(&nexts.collect::<Vec<_>>());
+        self.depth -= 1;
+        carried.iter_mut().zip(nexts).for_each(|(carried, next)| carried.next = next);
+        let end = self.next_position();
+        block.nodes.push(Node::While(Box::new(While {
+            start,
+            decided,
+            end,
+            carried,
+            cond: cond_block,
+            predicate,
+            body: body_block,
+        })));
+        Ok(())
+    }
+
+    fn switch(&mut self, op: &Op, block: &mut Block) -> Result<(), Error> {
+        let start = self.next_position();
+        let selector = self.flat(&op.operands[..1])[0];
+        let mut branches = Vec::with_capacity(op.regions.len());
+        for region in &op.regions {
+            let block = self.block(region)?;
+            let end = self.next_position();
+            branches.push(Branch { block, end, results: self.flat(&region.results) });
+        }
+        let end = self.next_position();
+        let results = op.results.iter().flat_map(|&result| self.define(result)).collect();
+        let by_predicate = matches!(op.kind, OpKind::If);
+        block.nodes.push(Node::Switch(Box::new(Switch { start, end, selector, by_predicate, branches, results })));
+        Ok(())
+    }
+
+    fn custom_call(&mut self, op: &Op, call: &CustomCall, block: &mut Block) -> Result<(), Error> {
+        let func = self.func;
+        let types = |values: &[ValueId]| -> Vec<Option<&TensorType>> {
+            values.iter().flat_map(|&value| leaves(func.ty(value))).collect()
+        };
+        let (operands, results) = (types(&op.operands), types(&op.results));
+        if self.host.is_identity(call) && operands == results {
+            let values = self.flat(&op.operands);
+            let mut values = values.into_iter();
+            for &result in &op.results {
+                let count = leaves(func.ty(result)).len();
+                self.leaves[result.0 as usize] = values.by_ref().take(count).collect();
+            }
+            return Ok(());
+        }
+        let tuple = matches!(op.results[..], [result] if matches!(func.ty(result), Type::Tuple(_)));
+        let site = CallSite::new(self.host, call, &operands, &results, tuple || op.results.len() != 1)?;
+        self.charge(site.cost());
+        // Layouts and packing: what the handler sees is another buffer than ours.
+        let mut inputs = self.flat(&op.operands);
+        for (index, (input, ty)) in inputs.iter_mut().zip(&operands).enumerate() {
+            let layout = call.operand_layouts.as_ref().and_then(|layouts| layouts.get(index));
+            for conversion in ty.map_or(Ok(Vec::new()), |ty| layout::to_foreign(ty, layout))? {
+                let converted = self.value(conversion.bytes, Source::Computed);
+                self.compute(block, conversion.kernel, vec![*input], vec![converted]);
+                *input = converted;
+            }
+        }
+        let mut outputs = Vec::with_capacity(results.len());
+        let mut after = Vec::new();
+        for (index, ty) in results.iter().enumerate() {
+            let layout = call.result_layouts.as_ref().and_then(|layouts| layouts.get(index));
+            let conversions = ty.map_or(Ok(Vec::new()), |ty| layout::from_foreign(ty, layout))?;
+            let bytes =
+                ty.map_or(0, |ty| if conversions.is_empty() { ty.byte_size() } else { layout::foreign_size(ty) });
+            outputs.push(self.value(bytes, Source::Computed));
+            after.push(conversions);
+        }
+        let aliases =
+            layout::alias_pairs(call, &types_per_value(func, &op.operands), &types_per_value(func, &op.results));
+        let at = self.next_position();
+        let work = Work::Call(self.calls.len() as u32);
+        self.calls.push(site);
+        let mut values = Vec::with_capacity(outputs.len());
+        block.nodes.push(Node::Compute(Compute {
+            at,
+            work,
+            inputs,
+            outputs: outputs.clone(),
+            aliases,
+            must_alias: true,
+        }));
+        for (output, conversions) in outputs.into_iter().zip(after) {
+            let mut value = output;
+            for conversion in conversions {
+                let converted = self.value(conversion.bytes, Source::Computed);
+                self.compute(block, conversion.kernel, vec![value], vec![converted]);
+                value = converted;
+            }
+            values.push(value);
+        }
+        let mut values = values.into_iter();
+        for &result in &op.results {
+            let count = leaves(func.ty(result)).len();
+            self.leaves[result.0 as usize] = values.by_ref().take(count).collect();
+        }
+        Ok(())
+    }
+}
+
+/// The number of leaves of each value.
+fn types_per_value(func: &Func, values: &[ValueId]) -> Vec<usize> {
+    values.iter().map(|&value| leaves(func.ty(value)).len()).collect()
+}

@@ -1,0 +1,30 @@
+//! From a program to a plan: a flat list of steps over a table of slots, each the place of one buffer.
+//!
+//! 1. [`lower`] turns the IR into a [`graph`] of nodes and values. Reshapes and the like vanish, and ops that one
+//!    kernel computes together are one node.
+//! 2. [`liveness`] finds the last use of each value.
+//! 3. [`place`] gives each value a storage: that of an operand if the kernel may work in place, that of a donated
+//!    argument, or a new one; and writes the steps.
+//! 4. [`arena`] gives each storage a home: a part of one arena, or, for results, an allocation of its own.
+
+mod arena;
+mod build;
+mod constants;
+mod fill;
+mod graph;
+mod kernels;
+mod layout;
+mod liveness;
+mod lower;
+mod order;
+mod place;
+mod register;
+mod step;
+mod storage;
+mod types;
+
+pub(crate) use crate::custom_call::CallSite;
+pub(crate) use build::build;
+pub use order::Cluster;
+pub(crate) use step::{Args, Home, Plan, Slot, Step};
+pub use types::Parameter;

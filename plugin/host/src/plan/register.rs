@@ -1,0 +1,53 @@
+//! Kernels that run a register program: loops and branches of scalars.
+
+use oxcall::Error;
+use oxcall_hlo::{Func, Op, TensorType, ValueId};
+use smallvec::SmallVec;
+
+use crate::{
+    kernel::{Context, Inputs, Kernel, Outputs},
+    pool::Cost,
+    scalar::{self, Program, Scalar},
+};
+
+/// A register program as a kernel.
+pub(super) struct Register {
+    name: &'static str,
+    program: Program,
+    /// The bytes of each result.
+    widths: Vec<usize>,
+    cost: Cost,
+}
+
+impl Register {
+    /// The kernel of a loop or branch, if it is of scalars alone, and what it is to be given. Each pass through the
+    /// program is taken to happen `iterations` times.
+    pub(super) fn of(op: &Op, func: &Func, iterations: f64) -> Option<(Register, Vec<ValueId>)> {
+        let scalar::Whole { program, inputs } = scalar::whole(func, op)?;
+        let widths = op.results.iter().map(|&result| func.ty(result).tensor().map(TensorType::byte_size));
+        let widths = widths.collect::<Option<_>>()?;
+        // An instruction takes about two nanoseconds.
+        let cost = Cost { flops: 16.0 * iterations * program.len() as f64, bytes: 0.0 };
+        Some((Register { name: op.kind.name(), program, widths, cost }, inputs))
+    }
+}
+
+impl Kernel for Register {
+    fn name(&self) -> String {
+        format!("scalar {}", self.name)
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn run(&self, _: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        let args: SmallVec<[Scalar; 8]> = (0..inputs.len()).map(|i| Scalar::from_bytes(inputs.get::<u8>(i))).collect();
+        let mut results: SmallVec<[Scalar; 8]> = SmallVec::from_elem(Scalar::default(), self.widths.len());
+        self.program.evaluator().call(&args, &mut results);
+        for (index, (result, &width)) in results.iter().zip(&self.widths).enumerate() {
+            outputs.take::<u8>(index).copy_from_slice(&result.0.to_le_bytes()[..width]);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! What is executed.
+
+use crate::{
+    kernel::Kernel,
+    memory::Buffer,
+    plan::{CallSite, Parameter},
+    pool::Cost,
+};
+use oxcall::descriptor::Stage;
+
+/// An index into the table of an execution.
+pub(crate) type Slot = u32;
+
+/// The slots of a step: `inputs` of them, then `outputs`, from `first` on in [`Plan::slots`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Args {
+    pub(crate) first: u32,
+    pub(crate) inputs: u32,
+    pub(crate) outputs: u32,
+    /// Bit `i`: input `i` is in an output's memory.
+    pub(crate) in_place: u64,
+}
+
+/// A step of a plan. Targets are indices of steps.
+pub(crate) enum Step {
+    Kernel {
+        kernel: Box<dyn Kernel>,
+        args: Args,
+    },
+    /// The execute handler of a custom call.
+    Call {
+        site: u32,
+        args: Args,
+    },
+    /// An earlier stage of a custom call.
+    Stage {
+        site: u32,
+        stage: Stage,
+        args: Args,
+    },
+    Copy {
+        from: Slot,
+        to: Slot,
+    },
+    /// Each slot takes the place of the next one, and the last that of the first.
+    Rotate(Box<[Slot]>),
+    Jump(u32),
+    /// Goes on here if the `Pred` is true.
+    JumpUnless {
+        predicate: Slot,
+        target: u32,
+    },
+    /// Goes to the target of the `S32`, to the last one if that is out of range.
+    Branch {
+        index: Slot,
+        targets: Box<[u32]>,
+    },
+}
+
+/// Where a slot points when an execution begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// Nowhere: no bytes.
+    Empty,
+    Parameter(u32),
+    Constant(u32),
+    /// At this offset of the arena.
+    Arena(usize),
+    /// An allocation of its own, by index.
+    Own(u32),
+}
+
+/// A compiled program.
+pub(crate) struct Plan {
+    pub(crate) steps: Vec<Step>,
+    /// Lists of slots that [`Args`] refer to.
+    pub(crate) slots: Vec<Slot>,
+    /// The home and size of each slot.
+    pub(crate) homes: Vec<(Home, usize)>,
+    /// The bytes of the arena.
+    pub(crate) arena: usize,
+    /// The bytes of each allocation of its own.
+    pub(crate) own: Vec<usize>,
+    pub(crate) parameters: Vec<Parameter>,
+    /// Whether parameter `i` is written, if the caller gave it up: then it must be.
+    pub(crate) written: Vec<bool>,
+    pub(crate) results: Vec<Slot>,
+    pub(crate) constants: Vec<Buffer>,
+    pub(crate) calls: Vec<CallSite>,
+    pub(crate) cost: Cost,
+}

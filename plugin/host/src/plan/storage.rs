@@ -1,0 +1,167 @@
+//! Storages: what values are kept in, and which of them are one.
+
+use super::graph::Position;
+
+/// The index of a storage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct StorageId(pub(super) u32);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// No bytes.
+    Empty,
+    Parameter(u32),
+    Constant(u32),
+    /// Memory of the execution.
+    New,
+}
+
+#[derive(Debug, Clone)]
+struct Storage {
+    bytes: usize,
+    kind: Kind,
+    /// The first and last position at which it holds something.
+    live: (Position, Position),
+    /// The last use of the value that it holds now.
+    busy_until: Position,
+    /// Whether a step may write it.
+    writable: bool,
+    /// Whether a step does.
+    written: bool,
+    /// Whether the caller gets it.
+    is_result: bool,
+    /// The storage that it is part of; itself for a root.
+    parent: u32,
+    /// Another storage with which it exchanges places, or itself for the last of these.
+    class: u32,
+}
+
+/// All storages. Two kinds of union: storages that are one, and classes of storages that exchange their places.
+#[derive(Debug, Default)]
+pub(super) struct Storages(Vec<Storage>);
+
+impl Storages {
+    pub(super) fn add(&mut self, kind: Kind, bytes: usize, at: Position, writable: bool) -> StorageId {
+        let id = u32::try_from(self.0.len()).expect("fewer than 2^32 storages");
+        self.0.push(Storage {
+            bytes,
+            kind,
+            live: (at, at),
+            busy_until: at,
+            writable,
+            written: false,
+            is_result: false,
+            parent: id,
+            class: id,
+        });
+        StorageId(id)
+    }
+
+    /// The id that the next storage will have.
+    pub(super) fn next(&self) -> StorageId {
+        StorageId(self.0.len() as u32)
+    }
+
+    /// The storage that `id` is part of.
+    pub(super) fn root(&self, mut id: StorageId) -> StorageId {
+        while self.0[id.0 as usize].parent != id.0 {
+            id = StorageId(self.0[id.0 as usize].parent);
+        }
+        id
+    }
+
+    /// The representative of the storages with which `id` exchanges places.
+    pub(super) fn class(&self, id: StorageId) -> StorageId {
+        let mut id = self.root(id);
+        while self.0[id.0 as usize].class != id.0 {
+            id = self.root(StorageId(self.0[id.0 as usize].class));
+        }
+        id
+    }
+
+    fn at(&self, id: StorageId) -> &Storage {
+        &self.0[self.root(id).0 as usize]
+    }
+
+    fn at_mut(&mut self, id: StorageId) -> &mut Storage {
+        let root = self.root(id);
+        &mut self.0[root.0 as usize]
+    }
+
+    /// Makes `part` a part of `whole`, which is older.
+    pub(super) fn unite(&mut self, part: StorageId, whole: StorageId) {
+        let (part, whole) = (self.root(part), self.root(whole));
+        if part == whole {
+            return;
+        }
+        debug_assert_eq!(self.at(part).kind, Kind::New);
+        self.exchange(part, whole);
+        let old = self.at(part).clone();
+        let class = self.class(whole);
+        let storage = self.at_mut(whole);
+        storage.live = (storage.live.0.min(old.live.0), storage.live.1.max(old.live.1));
+        storage.busy_until = storage.busy_until.max(old.busy_until);
+        storage.written |= old.written;
+        storage.is_result |= old.is_result;
+        self.0[part.0 as usize].parent = whole.0;
+        // A part that represented the class still does, by the storage that it is part of.
+        if class == part {
+            self.0[whole.0 as usize].class = whole.0;
+        }
+    }
+
+    /// Notes that two storages exchange their places.
+    pub(super) fn exchange(&mut self, a: StorageId, b: StorageId) {
+        let (a, b) = (self.class(a), self.class(b));
+        self.0[b.0 as usize].class = a.0;
+    }
+
+    pub(super) fn kind(&self, id: StorageId) -> Kind {
+        self.at(id).kind
+    }
+
+    pub(super) fn bytes(&self, id: StorageId) -> usize {
+        self.at(id).bytes
+    }
+
+    pub(super) fn live(&self, id: StorageId) -> (Position, Position) {
+        self.at(id).live
+    }
+
+    pub(super) fn busy_until(&self, id: StorageId) -> Position {
+        self.at(id).busy_until
+    }
+
+    pub(super) fn set_busy_until(&mut self, id: StorageId, last: Position) {
+        self.at_mut(id).busy_until = last;
+    }
+
+    pub(super) fn is_writable(&self, id: StorageId) -> bool {
+        self.at(id).writable
+    }
+
+    pub(super) fn is_written(&self, id: StorageId) -> bool {
+        self.at(id).written
+    }
+
+    pub(super) fn is_result(&self, id: StorageId) -> bool {
+        self.at(id).is_result
+    }
+
+    pub(super) fn set_result(&mut self, id: StorageId) {
+        self.at_mut(id).is_result = true;
+    }
+
+    /// Notes that a value that is written at `first` is kept there up to `last`.
+    pub(super) fn hold(&mut self, id: StorageId, first: Position, last: Position) {
+        let storage = self.at_mut(id);
+        storage.written = true;
+        storage.live = (storage.live.0.min(first), storage.live.1.max(last).max(first));
+        storage.busy_until = last.max(first);
+    }
+
+    /// The roots, oldest first.
+    pub(super) fn roots(&self) -> impl Iterator<Item = StorageId> + '_ {
+        (0..self.0.len() as u32).map(StorageId).filter(|&id| self.root(id) == id)
+    }
+}

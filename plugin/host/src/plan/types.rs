@@ -1,0 +1,51 @@
+//! Types of buffers.
+
+use oxcall_hlo::{Attribute, Func, TensorType, Type};
+
+/// Appends the buffers that a value of type `ty` consists of: `None` for a token, the elements of tuples in order.
+fn flatten<'t>(ty: &'t Type, into: &mut Vec<Option<&'t TensorType>>) {
+    match ty {
+        Type::Tensor(tensor) => into.push(Some(tensor)),
+        Type::Token => into.push(None),
+        Type::Tuple(elements) => elements.iter().for_each(|element| flatten(element, into)),
+    }
+}
+
+/// The buffers that a value of type `ty` consists of: `None` for a token, the elements of tuples in order.
+pub(crate) fn leaves(ty: &Type) -> Vec<Option<&TensorType>> {
+    let mut leaves = Vec::with_capacity(1);
+    flatten(ty, &mut leaves);
+    leaves
+}
+
+/// The size of a buffer; a token has none.
+pub(crate) fn byte_size(leaf: Option<&TensorType>) -> usize {
+    leaf.map_or(0, TensorType::byte_size)
+}
+
+/// A parameter of a program, as the caller sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its size.
+    pub bytes: usize,
+    /// Whether the caller may give its memory up for a result.
+    pub donated: bool,
+    /// The result that is to have its memory.
+    pub aliases: Option<usize>,
+}
+
+impl Parameter {
+    /// The parameters of `func`: donation follows from their attributes, as JAX writes them.
+    pub(crate) fn of(func: &Func) -> Vec<Parameter> {
+        let parameter = |(index, &value): (usize, _)| {
+            let attributes = func.param_attributes.get(index).map_or(&[][..], Vec::as_slice);
+            let find = |name| attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+            let aliases = find("tf.aliasing_output").and_then(Attribute::as_integer);
+            let donor = matches!(find("jax.buffer_donor"), Some(Attribute::Bool(true) | Attribute::Unit));
+            let bytes = leaves(func.ty(value)).into_iter().map(byte_size).sum();
+            let aliases = aliases.and_then(|result| usize::try_from(result).ok());
+            Parameter { bytes, donated: donor || aliases.is_some(), aliases }
+        };
+        func.body.params.iter().enumerate().map(parameter).collect()
+    }
+}
