@@ -30,7 +30,7 @@ unsafe impl<P: Platform> Object for ClientHandle<P> {
 /// What callers point to lies in vectors: a box promises that nobody else points into it, also while it is moved.
 pub(super) struct ClientObject<P: Platform> {
     pub(super) client: P::Client,
-    pub(super) topology: TopologyObject,
+    pub(super) topology: Arc<TopologyObject>,
     pub(super) devices: Vec<DeviceObject<P>>,
     pub(super) memories: Vec<MemoryObject<P>>,
     pub(super) device_pointers: Pointers<PJRT_Device>,
@@ -41,6 +41,8 @@ pub(super) struct ClientObject<P: Platform> {
 /// A device of a client.
 pub(super) struct DeviceObject<P: Platform> {
     owner: Weak<ClientObject<P>>,
+    /// What answers questions that may not fail, also while the client is being destroyed.
+    pub(super) topology: Arc<TopologyObject>,
     pub(super) index: usize,
     pub(super) id: DeviceId,
     pub(super) addressable: bool,
@@ -93,7 +95,8 @@ impl<P: Platform> MemoryObject<P> {
 impl<P: Platform> ClientObject<P> {
     /// A client whose description makes sense.
     pub(super) fn new(client: P::Client) -> Result<Arc<ClientObject<P>>> {
-        let described = client.topology().clone();
+        let topology = Arc::new(TopologyObject::new(client.topology().clone()));
+        let described = &topology.topology;
         let place = |id: MemoryId| described.memories.iter().position(|memory| memory.id == id);
         let places = |device: &DeviceDescription| {
             let known: Option<Vec<usize>> = device.memories.iter().map(|&id| place(id)).collect();
@@ -107,6 +110,7 @@ impl<P: Platform> ClientObject<P> {
                 let device: &DeviceDescription = device;
                 DeviceObject {
                     owner: owner.clone(),
+                    topology: topology.clone(),
                     index,
                     id: device.id,
                     addressable: device.addressable,
@@ -146,7 +150,7 @@ impl<P: Platform> ClientObject<P> {
                 client,
                 devices,
                 memories,
-                topology: TopologyObject::new(described),
+                topology: topology.clone(),
             }
         }))
     }

@@ -33,14 +33,14 @@ slot! {
     /// `PJRT_Device_GetDescription`.
     fn description<P>(args: PJRT_Device_GetDescription_Args) {
         let device: &DeviceObject<P> = object("device", (*args).device)?;
-        (*args).device_description = device.owner()?.topology.descriptions[device.index].as_raw();
+        (*args).device_description = device.topology.descriptions[device.index].as_raw();
         Ok(())
     }
 
     /// `PJRT_Device_GetAttributes`.
     fn attributes<P>(args: PJRT_Device_GetAttributes_Args) {
         let device: &DeviceObject<P> = object("device", (*args).device)?;
-        let values = device.owner()?.topology.topology.devices[device.index].attributes.clone();
+        let values = device.topology.topology.devices[device.index].attributes.clone();
         let values = NamedValues::new(values);
         (*args).attributes = values.as_ptr();
         (*args).num_attributes = values.len();

