@@ -1,9 +1,14 @@
 //! Events: work that is done, failed or still going on.
 
+mod due;
+mod join;
+
 use std::{
     fmt,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
+
+use due::{call_back, call_due};
 
 use crate::{Error, Result};
 
@@ -55,7 +60,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first outcome counts; callbacks run on this thread, after the lock is given back.
+    /// The first outcome counts; callbacks run on this thread, without the lock.
     fn complete(&self, outcome: Result<()>) -> bool {
         let mut state = self.lock();
         let State::Pending(callbacks) = &mut *state else { return false };
@@ -66,8 +71,8 @@ impl Shared {
         };
         drop(state);
         self.completed.notify_all();
-        for callback in callbacks {
-            callback(outcome.as_ref().map(|&()| ()).map_err(copy_of));
+        if !callbacks.is_empty() {
+            call_back(callbacks, &outcome);
         }
         true
     }
@@ -96,27 +101,6 @@ impl Event {
         (Promise(Some(shared.clone())), Event(Some(shared)))
     }
 
-    /// An event that completes when all of `events` have, with the error of the first in the list that failed.
-    pub fn all(events: impl IntoIterator<Item = Event>) -> Event {
-        let mut open = Vec::new();
-        for event in events {
-            match event.outcome() {
-                Some(Ok(())) => {}
-                Some(Err(error)) if open.is_empty() => return Event::failed(error),
-                _ => open.push(event),
-            }
-        }
-        let Some(first) = open.pop() else { return Event::ready() };
-        open.into_iter().rev().fold(first, |later, event| event.then(later))
-    }
-
-    /// An event that completes when both have, with the error of `self` before that of `later`.
-    fn then(self, later: Event) -> Event {
-        let (promise, both) = Event::pending();
-        self.on_ready(move |mine| later.on_ready(move |other| promise.complete(mine.and(other))));
-        both
-    }
-
     /// Whether the work is over, successfully or not.
     pub fn is_ready(&self) -> bool {
         self.0.as_ref().is_none_or(|shared| !matches!(*shared.lock(), State::Pending(_)))
@@ -127,12 +111,13 @@ impl Event {
         self.0.as_ref().map_or(Some(Ok(())), |shared| shared.lock().outcome())
     }
 
-    /// Blocks until the work is over.
+    /// Blocks until the work is over. Inside a callback, others that are due on this thread are called first.
     ///
     /// # Errors
     /// The error that the work ended with.
     pub fn wait(&self) -> Result<()> {
         let Some(shared) = &self.0 else { return Ok(()) };
+        call_due();
         let mut state = shared.lock();
         loop {
             match state.outcome() {
@@ -164,8 +149,8 @@ impl Event {
 }
 
 impl Promise {
-    /// Completes the event. Callbacks run on this thread before it returns, also those of the client and copies to the
-    /// host: so no lock that a method of a buffer needs may be held.
+    /// Completes the event. Callbacks run on this thread before it returns (inside of a callback: soon after), also those of
+    /// the client and copies to the host: so no lock that a method of a buffer needs may be held.
     pub fn complete(mut self, outcome: Result<()>) {
         if let Some(shared) = self.0.take() {
             shared.complete(outcome);
@@ -199,75 +184,4 @@ impl fmt::Debug for Promise {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{
-        sync::atomic::{AtomicUsize, Ordering},
-        thread,
-    };
-
-    use super::*;
-    use crate::Code;
-
-    #[test]
-    fn many_wait_for_one() {
-        let (promise, event) = Event::pending();
-        let calls = Arc::new(AtomicUsize::new(0));
-        for _ in 0..3 {
-            let calls = calls.clone();
-            event.on_ready(move |outcome| {
-                assert_eq!(outcome.unwrap_err().message(), "broken");
-                calls.fetch_add(1, Ordering::SeqCst);
-            });
-        }
-        let waiters: Vec<_> = (0..2)
-            .map(|_| {
-                thread::spawn({
-                    let event = event.clone();
-                    move || event.wait()
-                })
-            })
-            .collect();
-        assert!(!event.is_ready() && event.outcome().is_none());
-        promise.complete(Err(Error::data_loss("broken")));
-        for waiter in waiters {
-            assert_eq!(waiter.join().unwrap().unwrap_err().code(), Code::DataLoss);
-        }
-        assert_eq!(calls.load(Ordering::SeqCst), 3);
-        assert!(event.is_ready());
-    }
-
-    #[test]
-    fn a_dropped_promise_is_an_error() {
-        let (promise, event) = Event::pending();
-        drop(promise);
-        assert_eq!(event.wait().unwrap_err().code(), Code::Internal);
-    }
-
-    #[test]
-    fn all_waits_for_each_and_reports_the_first_error() {
-        assert!(Event::all([Event::ready(), Event::ready()]).is_ready());
-        let (first, a) = Event::pending();
-        let (second, b) = Event::pending();
-        let both = Event::all([Event::ready(), a, b]);
-        second.complete(Err(Error::aborted("second")));
-        assert!(!both.is_ready());
-        first.complete(Err(Error::cancelled("first")));
-        assert_eq!(both.wait().unwrap_err().message(), "first");
-    }
-
-    #[test]
-    fn callbacks_racing_with_completion_run_once() {
-        for _ in 0..1000 {
-            let (promise, event) = Event::pending();
-            let calls = Arc::new(AtomicUsize::new(0));
-            let completing = thread::spawn(move || promise.complete(Ok(())));
-            let counted = calls.clone();
-            event.on_ready(move |outcome| {
-                outcome.unwrap();
-                counted.fetch_add(1, Ordering::SeqCst);
-            });
-            completing.join().unwrap();
-            assert_eq!(calls.load(Ordering::SeqCst), 1);
-        }
-    }
-}
+mod tests;
