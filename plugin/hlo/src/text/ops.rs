@@ -18,15 +18,24 @@ impl<'a> Parser<'a> {
     fn statement(&mut self) -> Result<Statement<Op>, Error> {
         let names = self.result_names()?;
         let at = self.tokens.start();
+        let named = matches!(self.tokens.kind(), Kind::Word | Kind::String);
         let name = self.tokens.text().trim_matches('"');
-        self.op(names).map_err(|error| error.in_op(name).at(self.tokens.position(at)))
+        self.op(names).map_err(|error| {
+            let error = error.at(self.tokens.position(at));
+            if named { error.in_op(name) } else { error }
+        })
     }
 
     fn op(&mut self, names: Vec<ResultName<'a>>) -> Result<Statement<Op>, Error> {
         let (given, location) = match self.given_op()? {
             Statement::Op(op) => op,
             Statement::Forward => return Ok(Statement::Forward),
-            Statement::Terminator(values) => return Ok(Statement::Terminator(values)),
+            Statement::Terminator(values) => {
+                return match names.first() {
+                    None => Ok(Statement::Terminator(values)),
+                    Some((name, _, at)) => Err(self.tokens.error_at(*at, format!("{name} names no result"))),
+                };
+            }
         };
         let at = given.at;
         if given.name == syntax::FORWARD {

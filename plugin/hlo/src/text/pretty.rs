@@ -7,7 +7,7 @@ use super::{
     lexer::Kind,
     syntax::{Field, Fields, Piece, Signature, Value},
 };
-use crate::{ElementType, TensorType, Type};
+use crate::{Attribute, ElementType, TensorType, Type};
 
 /// The largest number of dimensions of a convolution.
 const MAX_RANK: usize = 64;
@@ -37,11 +37,11 @@ impl<'a> Parser<'a> {
             }
             Piece::Int(name) => {
                 let value = self.tokens.integer()?;
-                op.set(name, Value::Attribute(crate::Attribute::Integer(value, ElementType::S64)), at);
+                op.set(name, Value::Attribute(Attribute::Integer(value, ElementType::S64)), at);
                 Ok(())
             }
             Piece::Bool(name) => {
-                op.set(name, Value::Attribute(crate::Attribute::Bool(self.tokens.boolean()?)), at);
+                op.set(name, Value::Attribute(Attribute::Bool(self.tokens.boolean()?)), at);
                 Ok(())
             }
             Piece::Enum(name, kind) => {
@@ -54,11 +54,10 @@ impl<'a> Parser<'a> {
                 Ok(())
             }
             Piece::DotDims(lhs, rhs) => {
-                let fields = [(lhs, self.tokens.integers()?), {
-                    self.tokens.expect("x")?;
-                    (rhs, self.tokens.integers()?)
-                }];
-                add_fields(op, fields.map(|(name, dims)| (name, Field::Ints(dims))), at);
+                let left = self.tokens.integers()?;
+                self.tokens.expect("x")?;
+                let right = self.tokens.integers()?;
+                add_fields(op, [(lhs, Field::Ints(left)), (rhs, Field::Ints(right))], at);
                 Ok(())
             }
             Piece::DotAlgorithm => {
@@ -73,6 +72,7 @@ impl<'a> Parser<'a> {
             Piece::SliceRanges => self.slice_ranges(op),
             Piece::ExponentMantissa => self.exponent_mantissa(op),
             Piece::Optional(_, pieces) => {
+                // If all of the text in front is there, so must be the rest.
                 for piece in pieces {
                     match piece {
                         Piece::Text(text) if self.tokens.eat(text)? => {}
@@ -166,7 +166,7 @@ impl<'a> Parser<'a> {
             return Err(self.tokens.error_at(at, format!("expected a format such as `e5m10`, but found `{word}`")));
         };
         for (name, bits) in ["exponent_bits", "mantissa_bits"].into_iter().zip(bits) {
-            op.set(name, Value::Attribute(crate::Attribute::Integer(bits, ElementType::S32)), at);
+            op.set(name, Value::Attribute(Attribute::Integer(bits, ElementType::S32)), at);
         }
         Ok(())
     }

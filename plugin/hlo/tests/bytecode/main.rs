@@ -4,6 +4,8 @@
 mod attributes;
 mod hostile;
 mod outline;
+#[path = "../common/random.rs"]
+mod random;
 
 use std::{fs, path::PathBuf};
 

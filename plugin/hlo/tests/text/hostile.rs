@@ -2,23 +2,7 @@
 
 use oxcall_hlo::{ErrorKind, parse_text, print_module, verify};
 
-use super::{parse, pretty_programs, program, programs};
-
-/// A small generator of random numbers (splitmix64), so that failures repeat.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-}
+use super::{parse, pretty_programs, program, programs, random::Random};
 
 #[test]
 fn truncation_is_an_error() {

@@ -6,6 +6,8 @@ mod errors;
 mod forms;
 mod hostile;
 mod literals;
+#[path = "../common/random.rs"]
+mod random;
 mod spellings;
 
 use std::{fs, path::PathBuf};
