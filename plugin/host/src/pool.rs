@@ -2,6 +2,7 @@
 
 use std::{ops::Range, sync::OnceLock};
 
+use bytemuck::Pod;
 use rayon::prelude::*;
 
 /// What a piece of work is estimated to cost.
@@ -68,7 +69,12 @@ impl Pool {
     /// Calls `work` with the number of threads that it may use by rayon: on this thread with 1 if `cost` is small,
     /// otherwise on a worker.
     pub fn install<R: Send>(&self, cost: Cost, work: impl FnOnce(usize) -> R + Send) -> R {
-        if self.splits(cost) { self.workers().install(|| work(self.threads)) } else { work(1) }
+        if !self.splits(cost) {
+            return work(1);
+        }
+        let (mut work, mut result) = (Some(work), None);
+        self.run(&mut || result = work.take().map(|work| work(self.threads)));
+        result.expect("the work was run")
     }
 
     /// Calls `work` with ranges that together are `0..count`, each (but the last) a multiple of `unit` long; on several
@@ -79,13 +85,12 @@ impl Pool {
             return work(0..count);
         }
         let len = piece_len(count, unit, pieces);
-        let ranges = || (0..count.div_ceil(len)).into_par_iter().map(|i| i * len..((i + 1) * len).min(count));
-        self.workers().install(|| ranges().for_each(work));
+        self.ranges(count, len, &work);
     }
 
     /// Splits `out` at multiples of `unit` elements, and calls `work` with the first index of each piece and the piece;
     /// on several threads if the whole `cost` is worth it.
-    pub fn for_chunks<T: Send>(
+    pub fn for_chunks<T: Pod + Send>(
         &self,
         cost: Cost,
         out: &mut [T],
@@ -97,7 +102,25 @@ impl Pool {
             return work(0, out);
         }
         let len = piece_len(out.len(), unit, pieces);
-        self.workers().install(|| out.par_chunks_mut(len).enumerate().for_each(|(i, chunk)| work(i * len, chunk)));
+        let size = size_of::<T>();
+        self.chunks(bytemuck::cast_slice_mut(out), len * size, &|offset, chunk| {
+            work(offset / size, bytemuck::cast_slice_mut(chunk));
+        });
+    }
+
+    // What rayon is made of is compiled once for each type of closure: these take them behind a pointer.
+
+    fn run(&self, work: &mut (dyn FnMut() + Send)) {
+        self.workers().install(work);
+    }
+
+    fn ranges(&self, count: usize, len: usize, work: &(dyn Fn(Range<usize>) + Send + Sync)) {
+        let pieces = count.div_ceil(len);
+        self.run(&mut || (0..pieces).into_par_iter().for_each(|i| work(i * len..((i + 1) * len).min(count))));
+    }
+
+    fn chunks(&self, out: &mut [u8], len: usize, work: &(dyn Fn(usize, &mut [u8]) + Send + Sync)) {
+        self.run(&mut || out.par_chunks_mut(len).enumerate().for_each(|(i, chunk)| work(i * len, chunk)));
     }
 
     /// How many pieces are worth it: a few for each thread, so that a late one does not hold up all.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytemuck::Pod;
 use num_traits::Zero;
 use rustfft::{Fft, FftNum};
 
@@ -12,13 +13,13 @@ use crate::pool::{Cost, Pool};
 const TOGETHER: usize = 8;
 
 /// Transforms along one dimension.
-pub(super) struct Lines<F: FftNum> {
+pub(super) struct Lines<F: FftNum + Pod> {
     plan: Arc<dyn Fft<F>>,
     /// Elements of the dimensions inside it.
     inside: usize,
 }
 
-impl<F: FftNum> Lines<F> {
+impl<F: FftNum + Pod> Lines<F> {
     pub(super) fn new(plan: Arc<dyn Fft<F>>, inside: usize) -> Lines<F> {
         Lines { plan, inside }
     }

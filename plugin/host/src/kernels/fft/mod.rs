@@ -9,6 +9,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use bytemuck::Pod;
 use num_traits::Zero;
 use oxcall::Error;
 use oxcall_hlo::{ElementType, FftType, Func, Op, OpKind};
@@ -44,7 +45,7 @@ impl Real for f32 {}
 impl Real for f64 {}
 
 /// Transforms of `rank` dimensions.
-struct Transform<F: FftNum> {
+struct Transform<F: FftNum + Pod> {
     name: String,
     cost: Cost,
     /// `None` if there is nothing to transform.
@@ -56,7 +57,7 @@ struct Transform<F: FftNum> {
 }
 
 /// What is done along the last dimension.
-enum Last<F: FftNum> {
+enum Last<F: FftNum + Pod> {
     Complex(Arc<dyn Fft<F>>),
     Forward(Arc<dyn RealToComplex<F>>),
     Inverse(Arc<dyn ComplexToReal<F>>),

@@ -47,7 +47,7 @@ impl Rng {
     }
 
     /// Fills `out` with what `make` makes of pieces of an even number of random words.
-    fn fill<T: Send>(&self, pool: &Pool, out: &mut [T], make: impl Fn(&[u64], &mut [T]) + Send + Sync) {
+    fn fill<T: bytemuck::Pod + Send>(&self, pool: &Pool, out: &mut [T], make: impl Fn(&[u64], &mut [T]) + Send + Sync) {
         let used = philox::counters::<u64>(self.count).next_multiple_of(PIECE);
         let first = self.next.fetch_add(used as u64, Ordering::Relaxed);
         pool.for_chunks(self.cost(), out, PIECE, |start, chunk| {
