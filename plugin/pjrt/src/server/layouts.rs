@@ -135,3 +135,25 @@ slot! {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::raw;
+
+    #[test]
+    fn arrays_read_back() {
+        for layout in [
+            Layout::row_major(0),
+            Layout { minor_to_major: vec![0, 2, 1], tiles: vec![] },
+            Layout { minor_to_major: vec![1, 0], tiles: vec![vec![8, 128], vec![2, 1]] },
+        ] {
+            let arrays = LayoutArrays::new(&layout);
+            let c = arrays.raw();
+            // SAFETY: the struct points into `arrays`.
+            assert_eq!(unsafe { raw::layout(&raw const c) }.unwrap(), Some(layout));
+        }
+        // SAFETY: null is no layout.
+        assert_eq!(unsafe { raw::layout(std::ptr::null()) }.unwrap(), None);
+    }
+}

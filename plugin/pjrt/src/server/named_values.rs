@@ -79,3 +79,27 @@ pub(super) unsafe fn read(data: *const PJRT_NamedValue, len: usize) -> Result<At
         array("list of options", data, len)?.iter().map(read).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_reads_back() {
+        let values: Attributes = vec![
+            ("text".into(), "ü\0".into()),
+            ("number".into(), (-5).into()),
+            ("list".into(), vec![1, -2].into()),
+            ("none".into(), vec![].into()),
+            ("float".into(), 1.5.into()),
+            ("flag".into(), true.into()),
+        ];
+        let mut c = NamedValues::new(values.clone());
+        // SAFETY: the array is what it says.
+        assert_eq!(unsafe { read(c.as_ptr(), c.len()) }.unwrap(), values);
+        c.raw[1].type_ = 99;
+        // SAFETY: as above; nothing is read of a type that is not known.
+        let error = unsafe { read(c.as_ptr(), c.len()) }.unwrap_err();
+        assert!(error.message().contains("number"), "{error}");
+    }
+}
