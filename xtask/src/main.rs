@@ -77,7 +77,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "bindgen",
         args: "[--check]",
-        about: "regenerate ffi-sys from the headers inside published jaxlib wheels",
+        about: "regenerate ffi-sys from the headers inside published wheels: jaxlib, tensorflow-cpu",
         run: bindgen::run,
     },
 ];
