@@ -32,4 +32,4 @@ pub use custom_call::UserData;
 pub use engine::{Engine, EngineOptions, MemoryStats, Program};
 pub use exec::{Argument, ExecuteOptions, Launch};
 pub use memory::Buffer;
-pub use plan::{Cluster, Parameter};
+pub use plan::Parameter;

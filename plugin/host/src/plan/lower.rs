@@ -7,15 +7,22 @@ use oxcall_hlo::{CustomCall, ElementType, Func, Literal, Module, Op, OpKind, Reg
 use smallvec::SmallVec;
 
 use super::{
-    CallSite, Cluster,
+    CallSite,
     fill::{Fill, WORTH_FILLING},
     graph::{Block, Branch, Carried, Compute, Graph, Node, Position, Source, Switch, Value, ValueInfo, While, Work},
-    kernels, layout,
+    layout,
     order::{Item, order},
     register::Register,
     types::{byte_size, leaves},
+    view::is_view,
 };
-use crate::{custom_call::Host, kernel::Kernel, pool::Cost};
+use crate::{
+    custom_call::Host,
+    kernel::Kernel,
+    kernels,
+    pool::Cost,
+    tile::{self, Cluster},
+};
 
 /// How often a loop is taken to run, where the cost of a program is estimated.
 const ASSUMED_ITERATIONS: f64 = 100.0;
@@ -123,10 +130,9 @@ impl Lowering<'_> {
     }
 
     fn block(&mut self, region: &Region) -> Result<Block, Error> {
-        let mut clusters: Vec<Option<Cluster>> = Vec::new();
-        let found = kernels::clusters(region, self.func)?;
-        let items = order(region, &found, self.func.values.len());
-        clusters.extend(found.into_iter().map(Some));
+        let found = tile::fuse(self.func, region)?;
+        let items = order(region, &found, self.func.values.len())?;
+        let mut clusters: Vec<Option<Cluster>> = found.into_iter().map(Some).collect();
         let mut block = Block::default();
         for item in items {
             match item {
@@ -224,12 +230,12 @@ impl Lowering<'_> {
     fn kernel_op(&mut self, op: &Op, block: &mut Block) -> Result<(), Error> {
         if let (Some(&operand), [result]) = (op.operands.first(), &op.results[..])
             && let (Some(from), Some(to)) = (self.tensor(operand), self.tensor(*result))
-            && kernels::is_view(op, from, to)
+            && is_view(op, from, to)
         {
             self.leaves[result.0 as usize] = self.leaves[operand.0 as usize].clone();
             return Ok(());
         }
-        let kernel = kernels::single(op, self.func)?;
+        let kernel = kernels::make(op, self.func)?;
         let inputs = self.flat(&op.operands);
         let outputs = op.results.iter().flat_map(|&result| self.define(result)).collect();
         self.compute(block, kernel, inputs, outputs);

@@ -12,7 +12,6 @@ mod build;
 mod constants;
 mod fill;
 mod graph;
-mod kernels;
 mod layout;
 mod liveness;
 mod lower;
@@ -22,9 +21,9 @@ mod register;
 mod step;
 mod storage;
 mod types;
+mod view;
 
 pub(crate) use crate::custom_call::CallSite;
 pub(crate) use build::build;
-pub use order::Cluster;
 pub(crate) use step::{Args, Home, Plan, Slot, Step};
 pub use types::Parameter;

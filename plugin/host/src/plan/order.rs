@@ -2,21 +2,10 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
+use oxcall::Error;
 use oxcall_hlo::{Op, OpKind, Region, ValueId};
 
-use crate::kernel::Kernel;
-
-/// Ops of one region that one kernel computes together.
-pub struct Cluster {
-    /// The indices of the ops in their region.
-    pub ops: Vec<usize>,
-    /// What the kernel is given, in its order.
-    pub inputs: Vec<ValueId>,
-    /// What it computes, in its order: every result that others use.
-    pub outputs: Vec<ValueId>,
-    /// The kernel.
-    pub kernel: Box<dyn Kernel>,
-}
+use crate::tile::Cluster;
 
 /// Something to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,13 +14,16 @@ pub(super) enum Item {
     Cluster(usize),
 }
 
-/// The ops of `region` that are in no cluster, and the clusters, each after what it needs; otherwise in program order,
-/// where a cluster counts as its last op. `values` is the number of values of the function.
+/// The clusters, and the ops of `region` whose results they do not give but somebody needs, each after what it needs;
+/// otherwise in program order, where a cluster counts as its last op. `values` is the number of values of the function.
 ///
 /// Custom calls with side effects keep their order.
-pub(super) fn order(region: &Region, clusters: &[Cluster], values: usize) -> Vec<Item> {
+///
+/// # Errors
+/// INTERNAL if the clusters depend on each other in a circle.
+pub(super) fn order(region: &Region, clusters: &[Cluster], values: usize) -> Result<Vec<Item>, Error> {
     if clusters.is_empty() {
-        return (0..region.ops.len()).map(Item::Op).collect();
+        return Ok((0..region.ops.len()).map(Item::Op).collect());
     }
     let graph = Dependencies::new(region, clusters, values);
     let mut missing = graph.needs.clone();
@@ -47,9 +39,13 @@ pub(super) fn order(region: &Region, clusters: &[Cluster], values: usize) -> Vec
             }
         }
     }
-    debug_assert_eq!(order.len(), graph.items.len(), "clusters depend on each other in a circle");
-    order
+    if order.len() != graph.items.len() {
+        return Err(Error::internal("fused ops depend on each other in a circle"));
+    }
+    Ok(order)
 }
+
+const NONE: usize = usize::MAX;
 
 struct Dependencies {
     items: Vec<Item>,
@@ -62,36 +58,37 @@ struct Dependencies {
 
 impl Dependencies {
     fn new(region: &Region, clusters: &[Cluster], values: usize) -> Dependencies {
-        const NONE: usize = usize::MAX;
-        let mut item_of = vec![NONE; region.ops.len()];
-        let mut items = Vec::new();
-        let mut rank = Vec::new();
-        for (index, cluster) in clusters.iter().enumerate() {
-            cluster.ops.iter().for_each(|&op| item_of[op] = items.len());
-            items.push(Item::Cluster(index));
-            rank.push(cluster.ops.iter().copied().max().unwrap_or(0));
-        }
-        for (op, item) in item_of.iter_mut().enumerate().filter(|(_, item)| **item == NONE) {
-            *item = items.len();
-            items.push(Item::Op(op));
-            rank.push(op);
-        }
+        let mut items: Vec<Item> = (0..clusters.len()).map(Item::Cluster).collect();
+        let mut rank: Vec<usize> = clusters.iter().map(|cluster| cluster.ops.last().copied().unwrap_or(0)).collect();
+        // The item that makes each value.
         let mut made_by = vec![NONE; values];
-        for (op, &item) in region.ops.iter().zip(&item_of) {
-            op.results.iter().for_each(|result| made_by[result.0 as usize] = item);
+        for (item, cluster) in clusters.iter().enumerate() {
+            cluster.outputs.iter().for_each(|output| made_by[output.0 as usize] = item);
+        }
+        let needed = needed_ops(region, clusters, &made_by);
+        let mut item_of = vec![NONE; region.ops.len()];
+        for (index, op) in region.ops.iter().enumerate().filter(|(index, _)| needed[*index]) {
+            item_of[index] = items.len();
+            op.results.iter().for_each(|result| made_by[result.0 as usize] = items.len());
+            items.push(Item::Op(index));
+            rank.push(index);
         }
         let mut edges: Vec<(usize, usize)> = Vec::new();
-        let mut last_effect = None;
-        for (op, &item) in region.ops.iter().zip(&item_of) {
-            for_each_use(op, &mut |value| {
-                let from = made_by[value.0 as usize];
-                if from != NONE && from != item {
-                    edges.push((from, item));
-                }
-            });
-            if has_effect(op) {
-                edges.extend(last_effect.replace(item).map(|before| (before, item)));
+        let mut depends = |item: usize, value: ValueId| {
+            let from = made_by[value.0 as usize];
+            if from != NONE && from != item {
+                edges.push((from, item));
             }
+        };
+        for (item, cluster) in clusters.iter().enumerate() {
+            cluster.inputs.iter().for_each(|&input| depends(item, input));
+        }
+        for (op, &item) in region.ops.iter().zip(&item_of).filter(|(_, item)| **item != NONE) {
+            for_each_use(op, &mut |value| depends(item, value));
+        }
+        let mut last_effect = None;
+        for (_, &item) in region.ops.iter().zip(&item_of).filter(|(op, _)| has_effect(op)) {
+            edges.extend(last_effect.replace(item).map(|before| (before, item)));
         }
         edges.sort_unstable();
         edges.dedup();
@@ -103,6 +100,30 @@ impl Dependencies {
         }
         Dependencies { items, rank, needs, users }
     }
+}
+
+/// Which ops have to be computed beside the clusters, whose outputs `made_by` has.
+fn needed_ops(region: &Region, clusters: &[Cluster], made_by: &[usize]) -> Vec<bool> {
+    let mut producers = vec![NONE; made_by.len()];
+    for (index, op) in region.ops.iter().enumerate() {
+        op.results.iter().for_each(|result| producers[result.0 as usize] = index);
+    }
+    let mut needed = vec![false; region.ops.len()];
+    let mut values: Vec<ValueId> = region.results.clone();
+    clusters.iter().for_each(|cluster| values.extend(&cluster.inputs));
+    for (index, op) in region.ops.iter().enumerate().filter(|(_, op)| has_effect(op)) {
+        needed[index] = true;
+        for_each_use(op, &mut |value| values.push(value));
+    }
+    while let Some(value) = values.pop() {
+        let producer = producers[value.0 as usize];
+        let is_made = made_by[value.0 as usize] != NONE || producer == NONE || needed[producer];
+        if !is_made {
+            needed[producer] = true;
+            for_each_use(&region.ops[producer], &mut |value| values.push(value));
+        }
+    }
+    needed
 }
 
 /// Every value that `op` uses, also inside its regions.

@@ -1,6 +1,8 @@
 //! Programs from module to results.
 
 mod control_flow;
+mod custom_call;
+mod legacy_call;
 mod straight;
 
 use std::sync::Arc;

@@ -1,21 +1,6 @@
-//! The kernels of ops, and the ops that need none.
+//! Ops that need no kernel.
 
-use oxcall::Error;
-use oxcall_hlo::{Func, Op, OpKind, TensorType};
-
-use super::Cluster;
-use crate::kernel::Kernel;
-
-/// The clusters of a region: ops that one kernel computes together.
-pub(super) fn clusters(region: &oxcall_hlo::Region, func: &Func) -> Result<Vec<Cluster>, Error> {
-    let _ = (region, func);
-    Ok(Vec::new())
-}
-
-/// The kernel of one op.
-pub(super) fn single(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
-    crate::kernels::make(op, func)
-}
+use oxcall_hlo::{Op, OpKind, TensorType};
 
 /// Whether the result of `op` has the bytes of its first operand, in the same order.
 pub(super) fn is_view(op: &Op, from: &TensorType, to: &TensorType) -> bool {
