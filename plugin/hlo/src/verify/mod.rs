@@ -10,6 +10,8 @@ mod numeric;
 mod reduce;
 mod shape;
 mod signature;
+#[cfg(test)]
+mod tests;
 mod window;
 
 pub use infer::infer_types;

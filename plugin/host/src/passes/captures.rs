@@ -1,4 +1,5 @@
 //! Bodies of reductions, scatters and sorts use nothing from outside, so that the engine can compile each by itself.
+//! Loops and branches have the scalar constants that they use inside.
 
 use oxcall::Error;
 use oxcall_hlo::{Module, Op, OpKind, Region, Type, ValueId};
@@ -14,11 +15,16 @@ const CLONED_OPS: usize = 32;
 /// UNIMPLEMENTED for captured values that cannot be operands.
 pub(crate) fn close_bodies(module: &mut Module) -> Result<(), Error> {
     rewrite(module, |rewriter, mut op| {
+        if matches!(op.kind, OpKind::While | OpKind::If | OpKind::Case) {
+            let mut regions = std::mem::take(&mut op.regions);
+            regions.iter_mut().for_each(|region| drop(clone_constants(rewriter, region, 1)));
+            op.regions = regions;
+        }
         if has_body(&op.kind) {
             let mut regions = std::mem::take(&mut op.regions);
             let mut captured = Vec::new();
             for region in &mut regions {
-                captured.extend(clone_constants(rewriter, region));
+                captured.extend(clone_constants(rewriter, region, CLONED_OPS));
             }
             op.regions = regions;
             captured.dedup();
@@ -43,14 +49,16 @@ fn has_body(kind: &OpKind) -> bool {
     )
 }
 
-/// Copies what `region` uses from outside to its start, where that is computed from constants; the other values.
-fn clone_constants(rewriter: &mut Rewriter<'_>, region: &mut Region) -> Vec<ValueId> {
+/// Copies what `region` uses from outside to its start, where that is a scalar computed from constants by at most
+/// `limit` ops; the other values.
+fn clone_constants(rewriter: &mut Rewriter<'_>, region: &mut Region, limit: usize) -> Vec<ValueId> {
     let mut copies = Vec::new();
     let mut left = Vec::new();
     let mut names = Mapping::default();
     for value in free_values(region) {
         let mut ops = Vec::new();
-        if constant_chain(rewriter, value, 0, &mut ops) {
+        let scalar = rewriter.ty(value).tensor().is_some_and(|ty| ty.rank() == 0);
+        if scalar && constant_chain(rewriter, value, limit, &mut ops) {
             for op in ops {
                 if names.get(op.results[0]) == op.results[0] {
                     copies.push(clone_op(&op, rewriter.values(), &mut names));
@@ -68,18 +76,17 @@ fn clone_constants(rewriter: &mut Rewriter<'_>, region: &mut Region) -> Vec<Valu
     left
 }
 
-/// Whether `value` is computed from constants by few ops, which `ops` then holds in order.
-fn constant_chain(rewriter: &Rewriter<'_>, value: ValueId, depth: usize, ops: &mut Vec<Op>) -> bool {
+/// Whether `value` is computed from constants by at most `limit` ops, which `ops` then holds in order.
+fn constant_chain(rewriter: &Rewriter<'_>, value: ValueId, limit: usize, ops: &mut Vec<Op>) -> bool {
     if ops.iter().any(|op| op.results.contains(&value)) {
         return true;
     }
     let Some(op) = rewriter.def(value) else { return false };
-    if depth == CLONED_OPS || ops.len() == CLONED_OPS || op.results.len() != 1 || !op.regions.is_empty() || !is_pure(op)
-    {
+    if limit == 0 || op.results.len() != 1 || !op.regions.is_empty() || !is_pure(op) {
         return false;
     }
     let op = op.clone();
-    let closed = op.operands.iter().all(|&operand| constant_chain(rewriter, operand, depth + 1, ops));
+    let closed = op.operands.iter().all(|&operand| constant_chain(rewriter, operand, limit - 1, ops));
     ops.push(op);
     closed && ops.len() <= CLONED_OPS
 }

@@ -1,34 +1,78 @@
 //! Passes over programs: from a verified module to one function that the engine plans.
 //!
-//! In order: [`inline`] leaves one function; [`tuples`] leaves tensors and tokens; [`decompose`] leaves ops that
-//! kernels exist for; [`branches`] takes branches that are known; [`dce`] leaves what is used; [`captures`] leaves bodies
-//! that use nothing from outside. What comes out keeps the rules of StableHLO, as [`oxcall_hlo::verify`] checks in the tests.
+//! In order: `inline` leaves one function; `tuples` leaves tensors and tokens; `decompose` leaves ops that kernels exist
+//! for; `simplify` (with `fold`), `cse`, `hoist` and `dce` leave less of them; `captures` leaves bodies that use nothing
+//! from outside. What comes out keeps the rules of StableHLO, as [`oxcall_hlo::verify`] checks in the tests.
 
-mod branches;
 mod captures;
 mod composite;
+mod cse;
 mod dce;
 mod decompose;
+mod fold;
+mod hoist;
 mod inline;
 mod ir;
+mod simplify;
 #[cfg(test)]
 mod tests;
 mod tuples;
 
 use oxcall::Error;
-use oxcall_hlo::Module;
+use oxcall_hlo::{Module, OpKind};
+
+pub use self::fold::Evaluate;
+use self::ir::{Rewrite, rewrite};
+
+/// Simplification ends after so many rounds, whether more could be done or not. Most programs take two or three.
+const ROUNDS: usize = 8;
 
 /// Runs all passes over a module that [`oxcall_hlo::verify`] accepts. The entry function of the result calls none.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for recursion, RESOURCE_EXHAUSTED for programs that inlining makes too large, UNIMPLEMENTED for
 /// what the engine cannot do, with the op and its location.
-pub fn run(mut module: Module) -> Result<Module, Error> {
+pub fn run(module: Module) -> Result<Module, Error> {
+    run_with(module, &|_, _| None)
+}
+
+/// As [`run`], with constants folded by `evaluate`.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_with(mut module: Module, evaluate: &Evaluate<'_>) -> Result<Module, Error> {
     inline::inline(&mut module)?;
     tuples::flatten(&mut module);
     decompose::decompose(&mut module)?;
-    branches::take_known(&mut module)?;
-    dce::remove_dead(&mut module);
+    shrink(&mut module, evaluate)?;
+    if hoist::hoist(&mut module)? {
+        shrink(&mut module, evaluate)?;
+    }
+    // Whatever they kept apart stays apart from here on.
+    remove_barriers(&mut module)?;
     captures::close_bodies(&mut module)?;
+    dce::remove_dead(&mut module);
     Ok(module)
+}
+
+/// Simplifies until nothing changes.
+fn shrink(module: &mut Module, evaluate: &Evaluate<'_>) -> Result<(), Error> {
+    for _ in 0..ROUNDS {
+        let simpler = simplify::simplify(module, evaluate)?;
+        let fewer = cse::share(module)?;
+        if !(dce::remove_dead(module) | simpler | fewer) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn remove_barriers(module: &mut Module) -> Result<(), Error> {
+    rewrite(module, |_, op| {
+        Ok(match op.kind {
+            OpKind::OptimizationBarrier => Rewrite::With(op.operands.into()),
+            _ => Rewrite::Keep(op),
+        })
+    })?;
+    Ok(())
 }

@@ -3,23 +3,7 @@
 use oxcall::Error;
 use oxcall_hlo::{Literal, Op, OpKind, TensorType, ValueId};
 
-use super::super::ir::{Mapping, Rewrite, Rewriter};
-
-/// Whether a scalar op computes the same on each element of tensors.
-fn is_elementwise(kind: &OpKind) -> bool {
-    matches!(
-        kind,
-        OpKind::Unary(_)
-            | OpKind::Binary(_)
-            | OpKind::Compare(..)
-            | OpKind::Select
-            | OpKind::Clamp
-            | OpKind::Convert
-            | OpKind::BitcastConvert
-            | OpKind::ReducePrecision { .. }
-            | OpKind::Complex
-    )
-}
+use super::super::ir::{Mapping, Rewrite, Rewriter, is_elementwise};
 
 /// Whether an op on scalars gives its operand.
 fn is_scalar_identity(kind: &OpKind) -> bool {
@@ -49,7 +33,7 @@ pub(super) fn expand(rewriter: &mut Rewriter<'_>, op: Op) -> Result<Rewrite, Err
             full.insert(inner.results[0], value);
             continue;
         }
-        if !is_elementwise(&inner.kind) || !scalars {
+        if !(is_elementwise(&inner.kind) || inner.kind == OpKind::BitcastConvert) || !scalars {
             let error = Error::unimplemented("only element-wise ops on scalars are supported in the body of a map");
             return Err(rewriter.error_in(error, &inner));
         }

@@ -8,3 +8,18 @@ pub(crate) fn is_pure(op: &Op) -> bool {
     !matches!(op.kind, OpKind::CustomCall(_) | OpKind::Rng(_) | OpKind::Call(_) | OpKind::Composite { .. })
         && op.regions.iter().flat_map(|region| &region.ops).all(is_pure)
 }
+
+/// Whether each element of the result depends on the same element of each operand alone.
+pub(crate) fn is_elementwise(kind: &OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::Unary(_)
+            | OpKind::Binary(_)
+            | OpKind::Compare(..)
+            | OpKind::Select
+            | OpKind::Clamp
+            | OpKind::Convert
+            | OpKind::ReducePrecision { .. }
+            | OpKind::Complex
+    )
+}

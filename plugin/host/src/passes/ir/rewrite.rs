@@ -87,12 +87,9 @@ impl Rewriter<'_> {
             match visit(self, op).map_err(|error| op_error(error, name, &self.locations[self.location.0 as usize]))? {
                 Rewrite::Keep(op) => self.push(op),
                 Rewrite::With(values) => {
-                    debug_assert_eq!(results.len(), values.len());
-                    for (old, new) in results.into_iter().zip(values) {
-                        debug_assert_eq!(self.ty(old), self.ty(new), "{name}");
-                        self.renamed[old.0 as usize] = new;
-                    }
+                    debug_assert_eq!(results.len(), values.len(), "{name}");
                     self.changed = true;
+                    results.into_iter().zip(values).for_each(|(old, new)| self.rename(old, new));
                 }
             }
         }
@@ -103,6 +100,13 @@ impl Rewriter<'_> {
 
     fn resolve(&self, values: &mut [ValueId]) {
         values.iter_mut().for_each(|value| *value = self.renamed[value.0 as usize]);
+    }
+
+    /// Makes the ops that follow use `new` in the place of `old`, a result of the op being rewritten.
+    pub(crate) fn rename(&mut self, old: ValueId, new: ValueId) {
+        debug_assert_eq!(self.ty(old), self.ty(new));
+        self.renamed[old.0 as usize] = new;
+        self.changed = true;
     }
 
     /// The type of `value`.
@@ -150,6 +154,12 @@ impl Rewriter<'_> {
         let id = ValueId(u32::try_from(self.values.len()).expect("the growth of programs is limited"));
         self.values.push(ty);
         id
+    }
+
+    /// Puts `op`, of a region of the op being rewritten, before that.
+    pub(crate) fn hoist(&mut self, op: Op) {
+        self.push(op);
+        self.changed = true;
     }
 
     /// Puts `op` before the one being rewritten.

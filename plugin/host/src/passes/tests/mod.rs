@@ -1,8 +1,14 @@
 //! Tests of passes: programs built op by op, and the text of what becomes of them.
 
 mod captures;
+mod corpus;
+mod cse;
+mod dce;
 mod decompose;
+mod fold;
+mod hoist;
 mod inline;
+mod simplify;
 mod tuples;
 
 use oxcall_hlo::{BinaryOp, ElementType, Func, FuncBuilder, Module, OpKind, Region, TensorType, Type, ValueId, verify};
@@ -14,6 +20,15 @@ fn f32s(dims: &[usize]) -> TensorType {
 
 fn scalar(element: ElementType) -> TensorType {
     TensorType::scalar(element)
+}
+
+fn add() -> OpKind {
+    OpKind::Binary(BinaryOp::Add)
+}
+
+/// The text of what all passes make of a function.
+fn all_passes(f: FuncBuilder, results: impl AsRef<[ValueId]>) -> String {
+    text(&crate::passes::run(module(vec![f.finish(results)])).unwrap())
 }
 
 /// A constant `f32` scalar.

@@ -1,0 +1,140 @@
+use super::*;
+use crate::{Alias, Attribute, CustomCall, CustomCallApiVersion, FuncId};
+
+#[test]
+fn loops() {
+    let body = "f32, 2xi8 -> f32, 2xi8";
+    takes(OpKind::While, "f32, 2xi8 -> f32, 2xi8", &["f32, 2xi8 -> i1", body]);
+    takes(OpKind::While, "token -> token", &["token -> i1", "token -> token"]);
+    refuses(
+        OpKind::While,
+        "f32, 2xi8 -> f32, 2xi8",
+        &["f32 -> i1", body],
+        "the parameters of cond must have the types of operand, (tensor<f32>, tensor<2xi8>), are (tensor<f32>)",
+    );
+    refuses(
+        OpKind::While,
+        "f32, 2xi8 -> f32, 2xi8",
+        &["f32, 2xi8 -> i8", body],
+        "cond must give one tensor<i1>, gives (tensor<i8>)",
+    );
+    refuses(
+        OpKind::While,
+        "f32 -> f32",
+        &["f32 -> i1", "f32 -> f64"],
+        "the results of body must have the types of operand",
+    );
+    refuses(OpKind::While, "f32 -> f32", &["f32 -> i1"], "has 1 regions, expected 2");
+}
+
+#[test]
+fn branches() {
+    takes(OpKind::If, "i1 -> f32, token", &["-> f32, token", "-> f32, token"]);
+    refuses(OpKind::If, "i8 -> f32", &["-> f32", "-> f32"], "pred must be a tensor of boolean type");
+    refuses(OpKind::If, "1xi1 -> f32", &["-> f32", "-> f32"], "pred must be a scalar, is tensor<1xi1>");
+    refuses(OpKind::If, "i1 -> f32", &["-> f32"], "has 1 regions, expected 2");
+    refuses(
+        OpKind::If,
+        "i1 -> f32",
+        &["-> f32", "-> f64"],
+        "branches must give the same types, give (tensor<f32>) and (tensor<f64>)",
+    );
+    takes(OpKind::Case, "i32 -> f32", &["-> f32"]);
+    takes(OpKind::Case, "i32 -> f32", &["-> f32", "-> f32", "-> f32"]);
+    refuses(OpKind::Case, "i32 -> f32", &[], "must have at least one branch");
+    refuses(OpKind::Case, "i64 -> f32", &["-> f32"], "index must be a tensor<i32>, is tensor<i64>");
+    refuses(OpKind::Case, "i32 -> f32", &["f32 -> f32"], "branches must have no parameters, one has (tensor<f32>)");
+}
+
+#[test]
+fn calls() {
+    let composite = OpKind::Composite { name: "a.b".into(), attributes: vec![], decomposition: FuncId(1), version: 1 };
+    for kind in [OpKind::Call(FuncId(1)), composite] {
+        takes(kind.clone(), "f32, i32 -> i32", &["f32, i32 -> i32"]);
+        refuses(
+            kind.clone(),
+            "f32 -> i32",
+            &["f32, i32 -> i32"],
+            "the operands must have the types of the parameters of the function, (tensor<f32>, tensor<i32>), are (tensor<f32>)",
+        );
+        gives_other(kind, "f32 -> i32", &["f32 -> f32"]);
+    }
+}
+
+fn custom_call(change: impl FnOnce(&mut CustomCall)) -> OpKind {
+    let mut call = CustomCall {
+        target: "f".into(),
+        has_side_effect: false,
+        backend_config: Attribute::Unit,
+        attributes: vec![],
+        api_version: CustomCallApiVersion::TypedFfi,
+        operand_layouts: None,
+        result_layouts: None,
+        aliases: vec![],
+        called_computations: vec![],
+    };
+    change(&mut call);
+    OpKind::CustomCall(Box::new(call))
+}
+
+fn alias(output: &[usize], operand: usize, path: &[usize]) -> impl FnOnce(&mut CustomCall) {
+    let alias = Alias { output: output.to_vec(), operand, operand_path: path.to_vec() };
+    |call| call.aliases = vec![alias]
+}
+
+#[test]
+fn custom_calls() {
+    takes(custom_call(|_| ()), "f32, token -> token, 2xi4", &[]);
+    takes(custom_call(|call| call.operand_layouts = Some(vec![vec![0, 1], vec![]])), "2x3xf32, token -> f32", &[]);
+    takes(custom_call(|call| call.result_layouts = Some(vec![vec![0, 1], vec![]])), "-> (2x3xf32; token)", &[]);
+    refuses(
+        custom_call(|call| call.operand_layouts = Some(vec![vec![]])),
+        "-> f32",
+        &[],
+        "operand_layouts must have an entry for each operand, has 1 for 0",
+    );
+    refuses(
+        custom_call(|call| call.result_layouts = Some(vec![vec![1, 1]])),
+        "-> 2x3xf32",
+        &[],
+        "result_layouts has [1, 1], which is no permutation of the dimensions of tensor<2x3xf32>",
+    );
+    takes(custom_call(alias(&[], 1, &[])), "i8, 2xf32 -> 2xf32", &[]);
+    takes(custom_call(alias(&[1], 0, &[0])), "(i8; f32) -> f32, i8", &[]);
+    takes(custom_call(alias(&[1, 0], 0, &[])), "i8 -> (f32; (i8; f32))", &[]);
+    refuses(
+        custom_call(alias(&[], 1, &[])),
+        "i8, 2xf32 -> 3xf32",
+        &[],
+        "output_operand_aliases joins operand 1 of type tensor<2xf32> and output [] of type tensor<3xf32>",
+    );
+    refuses(custom_call(alias(&[], 2, &[])), "i8, 2xf32 -> 3xf32", &[], "of which there is none");
+    refuses(custom_call(alias(&[0], 1, &[])), "i8, 3xf32 -> 3xf32", &[], "of which there is none");
+    refuses(custom_call(|_| ()), "-> f32", &["-> f32"], "has 1 regions, expected 0");
+}
+
+#[test]
+fn tuples_and_tokens() {
+    takes(OpKind::Tuple, "f32, token -> (f32; token)", &[]);
+    takes(OpKind::Tuple, "-> ()", &[]);
+    gives_other(OpKind::Tuple, "f32 -> (f64)", &[]);
+    refuses(OpKind::Tuple, "f32 -> (f32)", &["-> f32"], "has 1 regions, expected 0");
+    takes(OpKind::GetTupleElement { index: 1 }, "(f32; token) -> token", &[]);
+    refuses(
+        OpKind::GetTupleElement { index: 2 },
+        "(f32; token) -> token",
+        &[],
+        "index = 2 must be below the size of operand, tuple<tensor<f32>, !stablehlo.token>",
+    );
+    refuses(OpKind::GetTupleElement { index: 0 }, "f32 -> f32", &[], "operand must be a tuple, is tensor<f32>");
+    takes(OpKind::OptimizationBarrier, "f32, token -> f32, token", &[]);
+    gives_other(OpKind::OptimizationBarrier, "f32 -> f64", &[]);
+    refuses(OpKind::OptimizationBarrier, "f32 -> f32", &["-> f32"], "has 1 regions, expected 0");
+    takes(OpKind::AfterAll, "token, token -> token", &[]);
+    takes(OpKind::AfterAll, "-> token", &[]);
+    refuses(OpKind::AfterAll, "f32 -> token", &[], "inputs must be tokens, one is tensor<f32>");
+    for kind in [OpKind::PartitionId, OpKind::ReplicaId] {
+        takes(kind.clone(), "-> ui32", &[]);
+        refuses(kind, "f32 -> ui32", &[], "has 1 operands, expected 0");
+    }
+}

@@ -1,0 +1,99 @@
+//! Slices.
+
+use oxcall_hlo::{ElementType, Literal, OpKind, TensorType, ValueId};
+
+use super::super::ir::Rewriter;
+use super::{Simpler, splat};
+
+pub(super) fn slice(
+    rewriter: &Rewriter<'_>,
+    [start, limit, strides]: [&[usize]; 3],
+    operand: ValueId,
+    ty: &TensorType,
+) -> Option<Simpler> {
+    if rewriter.tensor(operand).dims == ty.dims {
+        return Some(Simpler::Value(operand));
+    }
+    if let Some(element) = splat(rewriter, operand) {
+        return Some(Simpler::Constant(Literal::splat(ty.clone(), element)));
+    }
+    let inner = rewriter.def(operand)?;
+    match &inner.kind {
+        OpKind::Slice { start: first, strides: steps, .. } => {
+            // Element i of the outer slice is element start + i * stride of the inner one.
+            let rank = ty.rank();
+            let start: Vec<usize> = (0..rank).map(|dim| first[dim] + start[dim] * steps[dim]).collect();
+            let strides: Vec<usize> = (0..rank).map(|dim| steps[dim].saturating_mul(strides[dim])).collect();
+            let limit = (0..rank).map(|dim| match ty.dims[dim] {
+                0 => start[dim],
+                size => start[dim] + (size - 1) * strides[dim] + 1,
+            });
+            let limit = limit.collect();
+            Simpler::unary(OpKind::Slice { start, limit, strides }, inner.operands[0])
+        }
+        OpKind::Concatenate { dim } => {
+            // The part that the slice lies in, if it is one.
+            let mut offset = 0;
+            for &part in &inner.operands {
+                let size = rewriter.tensor(part).dims[*dim];
+                if start[*dim] >= offset && limit[*dim] <= offset + size {
+                    let moved = |bounds: &[usize]| {
+                        let mut bounds = bounds.to_vec();
+                        bounds[*dim] -= offset;
+                        bounds
+                    };
+                    let kind = OpKind::Slice { start: moved(start), limit: moved(limit), strides: strides.to_vec() };
+                    return Simpler::unary(kind, part);
+                }
+                offset += size;
+            }
+            None
+        }
+        _ => None,
+    }
+}
+
+/// The constant integer scalar `value`, clamped to `0..=max`.
+fn constant_index(rewriter: &Rewriter<'_>, value: ValueId, max: usize) -> Option<usize> {
+    let literal = rewriter.literal(value)?;
+    let element: ElementType = literal.ty().element;
+    let bytes = literal.element(0);
+    let negative = element.is_signed() && bytes.last()? & 0x80 != 0;
+    if negative {
+        return Some(0);
+    }
+    let mut wide = [0; 8];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    Some(usize::try_from(u64::from_le_bytes(wide)).map_or(max, |index| index.min(max)))
+}
+
+pub(super) fn dynamic_slice(
+    rewriter: &Rewriter<'_>,
+    sizes: &[usize],
+    operands: &[ValueId],
+    ty: &TensorType,
+) -> Option<Simpler> {
+    let from = rewriter.tensor(operands[0]);
+    if from.dims == ty.dims {
+        return Some(Simpler::Value(operands[0]));
+    }
+    if let Some(element) = splat(rewriter, operands[0]) {
+        return Some(Simpler::Constant(Literal::splat(ty.clone(), element)));
+    }
+    // Where the slice is as large as the operand, any index is clamped to 0.
+    let start = operands[1..].iter().enumerate().map(|(dim, &index)| match from.dims[dim] - sizes[dim] {
+        0 => Some(0),
+        max => constant_index(rewriter, index, max),
+    });
+    let start: Vec<usize> = start.collect::<Option<_>>()?;
+    let limit = start.iter().zip(sizes).map(|(start, size)| start + size).collect();
+    Simpler::unary(OpKind::Slice { start, limit, strides: vec![1; sizes.len()] }, operands[0])
+}
+
+pub(super) fn dynamic_update_slice(rewriter: &Rewriter<'_>, operands: &[ValueId], ty: &TensorType) -> Option<Simpler> {
+    let update = rewriter.tensor(operands[1]);
+    if update.dims == ty.dims {
+        return Some(Simpler::Value(operands[1]));
+    }
+    (update.count() == 0).then_some(Simpler::Value(operands[0]))
+}
