@@ -6,11 +6,15 @@ use oxcall_hlo::{read_bytecode, verify};
 
 #[test]
 fn the_corpus_is_valid() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bytecode");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bytecode/corpus");
     let mut verified = 0;
     let mut refused = Vec::new();
     for directory in fs::read_dir(corpus).unwrap() {
-        for file in fs::read_dir(directory.unwrap().path()).unwrap() {
+        let directory = directory.unwrap().path();
+        if !directory.is_dir() {
+            continue;
+        }
+        for file in fs::read_dir(&directory).unwrap() {
             let path = file.unwrap().path();
             if path.extension().is_none_or(|extension| extension != "mlirbc") {
                 continue;

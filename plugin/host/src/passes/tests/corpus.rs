@@ -8,10 +8,13 @@ use super::*;
 
 #[test]
 fn the_corpus_of_bytecode_stays_valid() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hlo/tests/bytecode");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hlo/tests/bytecode/corpus");
     let mut count = 0;
     for directory in fs::read_dir(corpus).unwrap() {
         let directory = directory.unwrap().path();
+        if !directory.is_dir() {
+            continue;
+        }
         for file in fs::read_dir(&directory).unwrap() {
             let path = file.unwrap().path();
             if path.extension().is_none_or(|extension| extension != "mlirbc") {
