@@ -157,7 +157,8 @@ fn shapes_compose() {
     let transpose = |f: &mut FuncBuilder, x, permutation: &[usize]| {
         f.op(OpKind::Transpose { permutation: permutation.to_vec() }, [x]).unwrap()
     };
-    let cases: [(&[usize], &dyn Fn(&mut FuncBuilder, ValueId) -> ValueId, &[&str]); 9] = [
+    type Build<'b> = &'b dyn Fn(&mut FuncBuilder, ValueId) -> ValueId;
+    let cases: [(&[usize], Build<'_>, &[&str]); 9] = [
         (
             &[2, 3],
             &|f, x| {
