@@ -1,10 +1,12 @@
-//! Kernels that move elements: transpose, slice, reverse, pad, concatenate, reshape and bitcast.
+//! Kernels that move elements: transpose, slice, reverse, pad, concatenate, reshape, bitcast, and dynamic
+//! slices and their updates.
 //!
 //! All are seen from the result, which is written once from front to back, so that pieces of it are independent and
 //! work is split without `unsafe`. [`strided`] serves whatever reads its operand by strides.
 
 mod bits;
 mod concatenate;
+mod dynamic;
 mod pad;
 pub(crate) mod strided;
 #[cfg(test)]
@@ -50,6 +52,14 @@ pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         }
         OpKind::BitcastConvert => Box::new(bits::BitcastConvert::new(operand, result)),
         OpKind::Pad { low, high: _, interior } => Box::new(pad::Pad::new(operand, result, low, interior)),
+        OpKind::DynamicSlice { sizes } => {
+            let index = op.operands.get(1).map(|&value| tensor(func, value)).transpose()?;
+            Box::new(dynamic::DynamicSlice::new(operand, index, sizes))
+        }
+        OpKind::DynamicUpdateSlice => {
+            let index = op.operands.get(2).map(|&value| tensor(func, value)).transpose()?;
+            Box::new(dynamic::DynamicUpdateSlice::new(operand, tensor(func, op.operands[1])?, index))
+        }
         OpKind::Concatenate { dim } => {
             let operands: Vec<&TensorType> =
                 op.operands.iter().map(|&value| tensor(func, value)).collect::<Result<_, _>>()?;

@@ -34,6 +34,16 @@ enum Order {
     Elements,
 }
 
+impl Order {
+    fn of(loops: &[Loop<1>]) -> Order {
+        match loops.iter().rposition(|each| each.strides[0] == 1) {
+            Some(inner) if inner + 1 == loops.len() => Order::Rows,
+            Some(dim) => Order::Tiles(dim),
+            None => Order::Elements,
+        }
+    }
+}
+
 /// A number of bytes, as `by_width!` takes it.
 #[derive(Debug, Clone, Copy)]
 struct Width(usize);
@@ -56,16 +66,22 @@ impl StridedCopy {
         strides: impl IntoIterator<Item = isize>,
         offset: isize,
     ) -> StridedCopy {
-        let count = dims.iter().product();
-        let loops = collapse(dims.iter().zip(strides).map(|(&size, stride)| Loop { size, strides: [stride] }));
-        let mut copy = StridedCopy { name, width, loops, offset, count, order: Order::Elements };
+        let mut copy = StridedCopy { offset, ..StridedCopy::from_anywhere(name, width, dims, strides) };
         copy.join_neighbours();
-        copy.order = match copy.loops.iter().rposition(|each| each.strides[0] == 1) {
-            Some(inner) if inner + 1 == copy.loops.len() => Order::Rows,
-            Some(dim) => Order::Tiles(dim),
-            None => Order::Elements,
-        };
+        copy.order = Order::of(&copy.loops);
         copy
+    }
+
+    /// The same from an offset that only a run knows.
+    pub(crate) fn from_anywhere(
+        name: &'static str,
+        width: usize,
+        dims: &[usize],
+        strides: impl IntoIterator<Item = isize>,
+    ) -> StridedCopy {
+        let loops = collapse(dims.iter().zip(strides).map(|(&size, stride)| Loop { size, strides: [stride] }));
+        let (count, order) = (dims.iter().product(), Order::of(&loops));
+        StridedCopy { name, width, loops, offset: 0, count, order }
     }
 
     /// A copy of `count` elements as they are.
@@ -91,15 +107,25 @@ impl StridedCopy {
         }
     }
 
+    /// Copies operand 0, from `offset` on, to the result.
+    pub(crate) fn run_from(&self, offset: isize, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) {
+        if self.count > 0 {
+            by_width!(Width(self.width), T => {
+                let src = whole_elements::<T>(inputs.get(0));
+                self.copy::<T>(cx.pool, src, offset, outputs.take(0));
+            });
+        }
+    }
+
     /// Copies from `src` to `dst`.
-    fn copy<T: Pod + Send + Sync>(&self, pool: &Pool, src: &[T], dst: &mut [T]) {
+    fn copy<T: Pod + Send + Sync>(&self, pool: &Pool, src: &[T], offset: isize, dst: &mut [T]) {
         let (inner, outer) = self.loops.split_last().expect("there is a loop");
         match self.order {
             Order::Rows if outer.is_empty() => pool.for_chunks(self.cost(), dst, CONTIGUOUS_UNIT, |start, chunk| {
-                chunk.copy_from_slice(&src[self.offset as usize + start..][..chunk.len()]);
+                chunk.copy_from_slice(&src[offset as usize + start..][..chunk.len()]);
             }),
             Order::Rows => pool.for_chunks(self.cost(), dst, inner.size, |start, chunk| {
-                let mut walk = Walk::new(outer, [self.offset], start / inner.size);
+                let mut walk = Walk::new(outer, [offset], start / inner.size);
                 // Most rows are short: the call of memcpy would cost more than the copy.
                 if inner.size < 16 {
                     for row in chunk.chunks_exact_mut(inner.size) {
@@ -114,18 +140,18 @@ impl StridedCopy {
                 }
             }),
             Order::Elements => pool.for_chunks(self.cost(), dst, inner.size, |start, chunk| {
-                let mut walk = Walk::new(outer, [self.offset], start / inner.size);
+                let mut walk = Walk::new(outer, [offset], start / inner.size);
                 chunk
                     .chunks_exact_mut(inner.size)
                     .for_each(|row| copy_row(src, walk.step()[0] as usize, inner.strides[0], row));
             }),
-            Order::Tiles(dim) => self.copy_tiles(pool, src, dst, dim),
+            Order::Tiles(dim) => self.copy_tiles(pool, src, offset, dst, dim),
         }
     }
 
     /// Copies in tiles of loop `dim`, along which the operand is dense, and the innermost loop, along which the result
     /// is.
-    fn copy_tiles<T: Pod + Send + Sync>(&self, pool: &Pool, src: &[T], dst: &mut [T], dim: usize) {
+    fn copy_tiles<T: Pod + Send + Sync>(&self, pool: &Pool, src: &[T], offset: isize, dst: &mut [T], dim: usize) {
         let inner = *self.loops.last().expect("there is a loop");
         let (outer, middle) = (&self.loops[..dim], &self.loops[dim + 1..self.loops.len() - 1]);
         let tall = self.loops[dim].size;
@@ -140,7 +166,7 @@ impl StridedCopy {
                 let (matrix, top) = (row / tall, row % tall);
                 let rows = (tall - top).min(rest.len() / pitch);
                 let (part, after) = rest.split_at_mut(rows * pitch);
-                let base = Walk::new(outer, [self.offset], matrix).step()[0] + top as isize;
+                let base = Walk::new(outer, [offset], matrix).step()[0] + top as isize;
                 let mut walk = Walk::new(middle, [base], 0);
                 for column in 0..middle_count {
                     let matrix = Matrix { src, base: walk.step()[0], stride: inner.strides[0], pitch };
@@ -168,13 +194,8 @@ impl Kernel for StridedCopy {
         Cost { flops: (self.count * flops) as f64, bytes: (self.count * self.width * factor) as f64 }
     }
 
-    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
-        if self.count > 0 {
-            by_width!(Width(self.width), T => {
-                let src = whole_elements::<T>(inputs.get(0));
-                self.copy::<T>(cx.pool, src, outputs.take(0));
-            });
-        }
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {
+        self.run_from(self.offset, cx, inputs, outputs);
         Ok(())
     }
 }

@@ -184,3 +184,46 @@ fn bitcasts_join_and_split_elements() {
     assert_eq!(run(ty(S4, &[2]), ty(U4, &[2]), vec![0xFF, 0x07]), [0x0F, 0x07]);
     assert_eq!(run(ty(U2, &[8]), ty(U16, &[]), vec![1, 2, 3, 0, 0, 3, 2, 1]), bytes(&[0b0110_1100_0011_1001u16]));
 }
+
+#[test]
+fn dynamic_slices_and_their_updates() {
+    let random = &mut Random(8);
+    let index_types = [ElementType::S32, ElementType::S64, ElementType::U8, ElementType::U64, ElementType::S8];
+    for round in 0..150 {
+        let dims = random.shape(round % 5);
+        let sizes: Vec<usize> = dims.iter().map(|&dim| random.below(dim + 1)).collect();
+        let (element, index_element) = (WIDTHS[round % 5], index_types[round / 5 % 5]);
+        let operand = random.bytes(ty(element, &dims).byte_size());
+        let update = random.bytes(ty(element, &sizes).byte_size());
+        let mut starts = Vec::new();
+        let mut indices_bytes = Vec::new();
+        for (&dim, &size) in dims.iter().zip(&sizes) {
+            let start = random.between(if index_element.is_signed() { -3 } else { 0 }, dim as i64 + 3);
+            indices_bytes.push(start.to_le_bytes()[..index_element.byte_width()].to_vec());
+            starts.push(start.clamp(0, (dim - size) as i64) as usize);
+        }
+        let place = |index: &[usize]| {
+            let index: Vec<usize> = index.iter().zip(&starts).map(|(i, start)| i + start).collect();
+            ravel(&index, &dims)
+        };
+        let width = element.byte_width();
+        let (whole, part, index) = (ty(element, &dims), ty(element, &sizes), ty(index_element, &[]));
+
+        let types: Vec<TensorType> = std::iter::once(whole.clone()).chain(dims.iter().map(|_| index.clone())).collect();
+        let slice = Single::new(OpKind::DynamicSlice { sizes: sizes.clone() }, &types, std::slice::from_ref(&part));
+        let operands: Vec<Vec<u8>> = std::iter::once(operand.clone()).chain(indices_bytes.clone()).collect();
+        let expected: Vec<u8> =
+            indices(&sizes).flat_map(|index| operand[place(&index) * width..][..width].to_vec()).collect();
+        assert_eq!(slice.run(&operands)[0], expected, "{dims:?} {sizes:?} {starts:?}");
+
+        let types: Vec<TensorType> =
+            [whole.clone(), part].into_iter().chain(dims.iter().map(|_| index.clone())).collect();
+        let replace = Single::new(OpKind::DynamicUpdateSlice, &types, std::slice::from_ref(&whole));
+        let operands: Vec<Vec<u8>> = [operand.clone(), update.clone()].into_iter().chain(indices_bytes).collect();
+        let mut expected = operand;
+        for (index, update) in indices(&sizes).zip(update.chunks_exact(width)) {
+            expected[place(&index) * width..][..width].copy_from_slice(update);
+        }
+        assert_eq!(replace.run(&operands)[0], expected, "{dims:?} {sizes:?} {starts:?}");
+    }
+}
