@@ -1,13 +1,13 @@
 //! Loops compiled for the vector units that a CPU may have.
 
 /// A function of slices whose loops LLVM vectorises: compiled for AVX-512, AVX2 and the baseline, and picked at run
-/// time. On other architectures the baseline has vectors (NEON).
+/// time. On other architectures the baseline has vectors (NEON). Debug builds have the baseline only.
 macro_rules! vectorised {
     ($($item:tt)*) => {
-        #[multiversion::multiversion(targets(
+        #[cfg_attr(not(debug_assertions), multiversion::multiversion(targets(
             "x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl+bmi1+bmi2+f16c+fma+lzcnt+popcnt",
             "x86_64+avx2+bmi1+bmi2+f16c+fma+lzcnt+popcnt",
-        ))]
+        )))]
         $($item)*
     };
 }

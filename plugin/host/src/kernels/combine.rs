@@ -1,0 +1,151 @@
+//! Recognised bodies of reductions, windows and scatters, as types that loops are made for.
+
+use crate::element::Complex;
+
+/// An associative and commutative function of two numbers.
+pub(crate) trait Combine<W> {
+    /// The number that changes no other.
+    const IDENTITY: W;
+    /// The function.
+    fn combine(a: W, b: W) -> W;
+}
+
+/// The sum.
+pub(crate) enum Add {}
+/// The product.
+pub(crate) enum Multiply {}
+/// The larger number; NaN if one is.
+pub(crate) enum Maximum {}
+/// The smaller number; NaN if one is.
+pub(crate) enum Minimum {}
+/// Bitwise and.
+pub(crate) enum And {}
+/// Bitwise or.
+pub(crate) enum Or {}
+/// Bitwise exclusive or.
+pub(crate) enum Xor {}
+
+macro_rules! combine {
+    ($op:ident for $($ty:ty)+: $identity:expr, |$a:ident, $b:ident| $body:expr) => {$(
+        impl Combine<$ty> for $op {
+            const IDENTITY: $ty = $identity;
+            #[inline(always)]
+            fn combine($a: $ty, $b: $ty) -> $ty { $body }
+        }
+    )+};
+}
+
+combine!(Add for u32 u64: 0, |a, b| a.wrapping_add(b));
+combine!(Multiply for u32 u64: 1, |a, b| a.wrapping_mul(b));
+combine!(And for u8 u32 u64: !0, |a, b| a & b);
+combine!(Or for u8 u32 u64: 0, |a, b| a | b);
+combine!(Xor for u32 u64: 0, |a, b| a ^ b);
+
+macro_rules! extremes {
+    ($($ty:ident)+) => {$(
+        combine!(Maximum for $ty: $ty::MIN, |a, b| a.max(b));
+        combine!(Minimum for $ty: $ty::MAX, |a, b| a.min(b));
+    )+};
+}
+
+extremes!(u32 u64 i32 i64);
+
+// Equal floats have the same bits but for zeros, of which the larger is the one without sign.
+macro_rules! float_extremes {
+    ($($ty:ident)+) => {$(
+        combine!(Maximum for $ty: $ty::NEG_INFINITY, |a, b| match () {
+            () if a == b => $ty::from_bits(a.to_bits() & b.to_bits()),
+            () if a > b || a.is_nan() => a,
+            () => b,
+        });
+        combine!(Minimum for $ty: $ty::INFINITY, |a, b| match () {
+            () if a == b => $ty::from_bits(a.to_bits() | b.to_bits()),
+            () if a < b || a.is_nan() => a,
+            () => b,
+        });
+    )+};
+}
+
+float_extremes!(f32 f64);
+
+combine!(Add for f32 f64: 0.0, |a, b| a + b);
+combine!(Multiply for f32 f64: 1.0, |a, b| a * b);
+combine!(Add for Complex<f32> Complex<f64>: Complex::new(0.0, 0.0), |a, b| a + b);
+
+/// A number that sums of many are kept in: a wider one for `f32`, otherwise the same type.
+pub(crate) trait Precise: Copy {
+    /// The type of such a sum.
+    type Sum: Copy + Send + Sync;
+    /// The number as a sum.
+    fn to_sum(self) -> Self::Sum;
+    /// The sum, rounded.
+    fn from_sum(sum: Self::Sum) -> Self;
+}
+
+impl Precise for f32 {
+    type Sum = f64;
+
+    #[inline(always)]
+    fn to_sum(self) -> f64 {
+        self.into()
+    }
+
+    #[inline(always)]
+    fn from_sum(sum: f64) -> f32 {
+        sum as f32
+    }
+}
+
+macro_rules! precise {
+    ($($ty:ty),*) => {$(
+        impl Precise for $ty {
+            type Sum = $ty;
+            #[inline(always)]
+            fn to_sum(self) -> $ty { self }
+            #[inline(always)]
+            fn from_sum(sum: $ty) -> $ty { sum }
+        }
+    )*};
+}
+
+precise!(u8, u32, u64, i32, i64, f64, Complex<f32>, Complex<f64>);
+
+/// Evaluates `$body` with `$T` as the type that elements are read as and `$C` as the function that `$op` is of them, and
+/// wraps it in `Some`; `None` for what is rare enough to run as a program. Integers of one width share what does not
+/// depend on their sign.
+macro_rules! by_combine {
+    (@function $value:ident, $result:ident, $C:ident => $body:expr; [$($op:ident)+]) => {
+        match $value {
+            $(BinaryOp::$op => {
+                type $C = $crate::kernels::combine::$op;
+                $result = Some($body);
+            })+
+            _ => {}
+        }
+    };
+    ($op:expr, $element:expr, ($T:ident, $C:ident) => $body:expr) => {
+        by_combine!(@ $op, $element, ($T, $C) => $body;
+            [F32 => f32, F64 => f64, F16 => $crate::element::f16, BF16 => $crate::element::bf16]
+                [Add Multiply Maximum Minimum],
+            [U32 | S32 => u32, U64 | S64 => u64] [Add Multiply And Or Xor],
+            [Pred => u8] [And Or],
+            [U32 => u32, U64 => u64, S32 => i32, S64 => i64] [Maximum Minimum],
+            [C64 => $crate::element::Complex<f32>, C128 => $crate::element::Complex<f64>] [Add])
+    };
+    (@ $op:expr, $element:expr, ($T:ident, $C:ident) => $body:expr;
+        $([$($($name:ident)|+ => $ty:ty),+] $ops:tt),+) => {{
+        #[allow(unused_imports, reason = "every group names the types it needs")]
+        use ::oxcall_hlo::{BinaryOp, ElementType};
+        let (op, element): (BinaryOp, ElementType) = ($op, $element);
+        let mut result = None;
+        $($(
+            if matches!(element, $(ElementType::$name)|+) {
+                type $T = $ty;
+                by_combine!(@function op, result, $C => $body; $ops);
+            }
+        )+)+
+        result
+    }};
+}
+
+pub(crate) use by_combine;

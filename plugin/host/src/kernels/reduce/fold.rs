@@ -1,0 +1,201 @@
+//! Reductions of one operand by a recognised function.
+//!
+//! Floats are summed in many short chains that are then joined in pairs, so that the error grows with the logarithm of
+//! the number of elements, not with the number. Narrow floats are rounded once, at the end. The order of the sum depends
+//! on shapes alone, never on the number of threads.
+
+use oxcall::Error;
+use oxcall_hlo::{BinaryOp, ElementType};
+
+use super::layout::Layout;
+use super::loops::Loops;
+use crate::{
+    element::Element,
+    kernel::{Context, Inputs, Kernel, Outputs},
+    kernels::{combine::by_combine, nest::Walk},
+    pool::Cost,
+};
+
+/// A reduction.
+struct Fold<T: Element> {
+    function: BinaryOp,
+    layout: Layout,
+    loops: Loops<T>,
+}
+
+/// Columns whose sums are kept close at a time.
+const COLUMNS: usize = 256;
+
+/// Elements of the operand that are one piece of work where a result is made by several threads.
+const PIECE: usize = 1 << 16;
+
+pub(super) fn make(function: BinaryOp, element: ElementType, layout: &Layout) -> Option<Box<dyn Kernel>> {
+    by_combine!(function, element, (T, C) => {
+        Box::new(Fold::<T> { function, layout: layout.clone(), loops: Loops::of::<C>() }) as Box<dyn Kernel>
+    })
+}
+
+/// Joins numbers in pairs, then pairs of pairs, and so on.
+struct Pairwise<T: Element> {
+    combine: fn(T::Wide, T::Wide) -> T::Wide,
+    identity: T::Wide,
+    /// Joined numbers: the last of so many as the lowest set bit of `count` says.
+    levels: Vec<T::Wide>,
+    count: usize,
+}
+
+impl<T: Element> Pairwise<T> {
+    fn new(loops: &Loops<T>) -> Pairwise<T> {
+        Pairwise { combine: loops.combine, identity: loops.identity, levels: Vec::with_capacity(24), count: 0 }
+    }
+
+    fn push(&mut self, mut x: T::Wide) {
+        let mut bits = self.count;
+        while bits & 1 == 1 {
+            x = self.levels.pop().map_or(x, |level| (self.combine)(level, x));
+            bits >>= 1;
+        }
+        self.levels.push(x);
+        self.count += 1;
+    }
+
+    fn finish(&mut self) -> T::Wide {
+        let joined = self.levels.drain(..).rev().reduce(|low, high| (self.combine)(high, low));
+        self.count = 0;
+        joined.unwrap_or(self.identity)
+    }
+}
+
+/// Elements of a result in rows, or scattered.
+fn run_rows<T: Element>(fold: &Fold<T>, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) {
+    let (operand, init) = (inputs.get::<T>(0), inputs.get::<T>(1)[0].widen());
+    let results = outputs.take::<T>(0);
+    let (layout, segments, loops) = (&fold.layout, fold.layout.segments(), &fold.loops);
+    let finish = |x: T::Wide| T::narrow((loops.combine)(init, x));
+    if results.len() < 4 * cx.pool.threads() && segments >= 2 && cx.pool.splits(fold.cost()) {
+        let share = Cost { bytes: fold.cost().bytes / results.len() as f64, ..Cost::default() };
+        let mut parts = vec![loops.identity; segments];
+        for (index, result) in results.iter_mut().enumerate() {
+            let start = layout.start(index);
+            cx.pool.for_chunks(share, &mut parts, 1, |first, parts| {
+                let mut parts_left = parts.iter_mut();
+                layout.for_segments(start, first..first + parts_left.len(), |offset, len| {
+                    if let Some(part) = parts_left.next() {
+                        *part = (loops.slice)(&operand[offset..][..len]);
+                    }
+                });
+            });
+            let mut sum = Pairwise::new(loops);
+            parts.iter().for_each(|&part| sum.push(part));
+            *result = finish(sum.finish());
+        }
+        return;
+    }
+    cx.pool.for_chunks(fold.cost(), results, 1, |first, results| {
+        let mut walk = Walk::new(&layout.kept, [0], first);
+        let mut sum = Pairwise::new(loops);
+        for result in results {
+            let start = walk.step()[0];
+            if let ([], row) | ([_], row @ 2..) = (&layout.reduced[..], layout.row())
+                && segments == 1
+            {
+                *result = finish((loops.slice)(&operand[start as usize..][..row]));
+                continue;
+            }
+            layout.for_segments(start, 0..segments, |offset, len| match &operand[offset..][..len] {
+                [x] => sum.push(x.widen()),
+                slice => sum.push((loops.slice)(slice)),
+            });
+            *result = finish(sum.finish());
+        }
+    });
+}
+
+/// Neighbouring results with their elements below each other.
+fn run_columns<T: Element>(fold: &Fold<T>, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) {
+    let (operand, init) = (inputs.get::<T>(0), inputs.get::<T>(1)[0].widen());
+    let results = outputs.take::<T>(0);
+    let (layout, loops) = (&fold.layout, &fold.loops);
+    let (columns, rows) = (layout.columns(), layout.elements());
+    let finish = |x: T::Wide| T::narrow((loops.combine)(init, x));
+    // Rows are summed in blocks, whose sums are then joined.
+    let block = (PIECE / columns).clamp(64, 1024);
+    let sum_block = |start: isize, index: usize, column: usize, sums: &mut [T::Wide]| {
+        let mut places = [0; 64];
+        let mut walk = Walk::new(&layout.reduced, [start], index * block);
+        let mut left = block.min(rows - index * block);
+        while left > 0 {
+            let places = &mut places[..left.min(64)];
+            places.iter_mut().for_each(|place| *place = walk.step()[0] as usize);
+            (loops.rows)(operand, places, column, sums);
+            left -= places.len();
+        }
+    };
+    let blocks = rows.div_ceil(block);
+    let matrices = results.len() / columns.max(1);
+    if matrices * columns.div_ceil(COLUMNS) < 2 * cx.pool.threads() && blocks > 1 && cx.pool.splits(fold.cost()) {
+        let share = Cost { bytes: fold.cost().bytes / matrices as f64, ..Cost::default() };
+        let mut parts = vec![loops.identity; blocks * columns];
+        for (matrix, results) in results.chunks_exact_mut(columns).enumerate() {
+            let start = layout.start(matrix * columns);
+            parts.fill(loops.identity);
+            cx.pool.for_chunks(share, &mut parts, columns, |first, parts| {
+                for (index, sums) in parts.chunks_exact_mut(columns).enumerate() {
+                    for (i, sums) in sums.chunks_mut(COLUMNS).enumerate() {
+                        sum_block(start, first / columns + index, i * COLUMNS, sums);
+                    }
+                }
+            });
+            for (column, result) in results.iter_mut().enumerate() {
+                let sums = parts[column..].iter().step_by(columns);
+                *result = finish(sums.fold(loops.identity, |sum, &part| (loops.combine)(sum, part)));
+            }
+        }
+        return;
+    }
+    let unit = if matrices < 2 * cx.pool.threads() { COLUMNS } else { columns };
+    cx.pool.for_chunks(fold.cost(), results, unit, |first, results| {
+        let mut next = first;
+        let mut rest = results;
+        let (mut total, mut sums) = ([loops.identity; COLUMNS], [loops.identity; COLUMNS]);
+        while !rest.is_empty() {
+            let column = next % columns;
+            let (piece, after) = rest.split_at_mut((columns - column).min(COLUMNS).min(rest.len()));
+            let start = layout.start(next - column);
+            let total = &mut total[..piece.len()];
+            total.fill(loops.identity);
+            for index in 0..blocks {
+                let sums = &mut sums[..piece.len()];
+                sums.fill(loops.identity);
+                sum_block(start, index, column, sums);
+                total.iter_mut().zip(sums).for_each(|(total, sum)| *total = (loops.combine)(*total, *sum));
+            }
+            piece.iter_mut().zip(total).for_each(|(result, total)| *result = finish(*total));
+            next += piece.len();
+            rest = after;
+        }
+    });
+}
+
+impl<T: Element> Kernel for Fold<T> {
+    fn name(&self) -> String {
+        format!("reduce[{}]", self.function.name().trim_start_matches("stablehlo."))
+    }
+
+    fn cost(&self) -> Cost {
+        let (results, elements) = (self.layout.results() as f64, self.layout.elements() as f64);
+        let rows = results * elements / self.layout.row().max(self.layout.columns()) as f64;
+        let bytes = results * (elements + 1.0) * size_of::<T>() as f64;
+        Cost { flops: results * elements + 20.0 * rows, bytes }
+    }
+
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {
+        let layout = &self.layout;
+        match layout.results() {
+            0 => {}
+            _ if layout.row() > 1 || layout.columns() == 1 => run_rows(self, cx, inputs, outputs),
+            _ => run_columns(self, cx, inputs, outputs),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! Which elements a result is reduced from.
+
+use std::ops::Range;
+
+use crate::kernels::{
+    movement::row_major,
+    nest::{self, Loop, Nest, Walk},
+};
+
+/// Loops over the kept and the reduced dimensions of an operand, collapsed.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    /// Over the results, in row-major order.
+    pub(super) kept: Nest<1>,
+    /// Over the elements of a result.
+    pub(super) reduced: Nest<1>,
+}
+
+/// Elements that lie side by side and are reduced to one number at a time.
+pub(super) const SEGMENT: usize = 8192;
+
+impl Layout {
+    pub(super) fn new(dims: &[usize], reduced: &[usize]) -> Layout {
+        let strides = row_major(dims);
+        // Neighbours of one kind join even where one of the other kind with a single step is between them.
+        let loops = |is_reduced: bool| {
+            let dims =
+                (0..dims.len()).filter(move |dim| reduced.contains(dim) == is_reduced).map(|dim| (dim, dims[dim]));
+            nest::collapse(dims.map(|(dim, size)| Loop { size, strides: [strides[dim]] }))
+        };
+        Layout { kept: loops(false), reduced: loops(true) }
+    }
+
+    /// The number of results.
+    pub(super) fn results(&self) -> usize {
+        nest::iterations(&self.kept)
+    }
+
+    /// The number of elements of each result.
+    pub(super) fn elements(&self) -> usize {
+        nest::iterations(&self.reduced)
+    }
+
+    /// The number of neighbouring elements of one result; more than 1 if elements lie in rows.
+    pub(super) fn row(&self) -> usize {
+        self.reduced.last().filter(|inner| inner.strides == [1]).map_or(1, |inner| inner.size)
+    }
+
+    /// The number of neighbouring results whose elements neighbour each other, too.
+    pub(super) fn columns(&self) -> usize {
+        self.kept.last().filter(|inner| inner.strides == [1]).map_or(1, |inner| inner.size)
+    }
+
+    /// Where the elements of result `index` start.
+    pub(super) fn start(&self, index: usize) -> isize {
+        Walk::new(&self.kept, [0], index).step()[0]
+    }
+
+    /// The number of segments that the elements of a result are cut into.
+    pub(super) fn segments(&self) -> usize {
+        self.elements() / self.row().max(1) * self.row().div_ceil(SEGMENT)
+    }
+
+    /// The segments `range` of elements in rows: first element and length, for a result that starts at `start`.
+    pub(super) fn for_segments(&self, start: isize, range: Range<usize>, mut work: impl FnMut(usize, usize)) {
+        if range.is_empty() {
+            return;
+        }
+        let row = self.row();
+        let per_row = row.div_ceil(SEGMENT).max(1);
+        let outer = if row > 1 { &self.reduced[..self.reduced.len() - 1] } else { &self.reduced[..] };
+        let mut walk = Walk::new(outer, [start], range.start / per_row);
+        let (mut piece, mut offset) = (range.start % per_row, walk.step()[0] as usize);
+        for _ in range {
+            if piece == per_row {
+                (piece, offset) = (0, walk.step()[0] as usize);
+            }
+            work(offset + piece * SEGMENT, SEGMENT.min(row - piece * SEGMENT));
+            piece += 1;
+        }
+    }
+}

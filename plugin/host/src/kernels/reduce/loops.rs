@@ -1,0 +1,101 @@
+//! The inner loops of reductions.
+
+use crate::{
+    element::Element,
+    kernels::{combine::Combine, simd::vectorised},
+};
+
+/// The type of [`fold_rows`].
+type FoldRows<T> = fn(&[T], &[usize], usize, &mut [<T as Element>::Wide]);
+
+/// The loops of one function, for kernels that are made for types and not for functions: code is made for both in the
+/// innermost loops alone.
+pub(crate) struct Loops<T: Element> {
+    /// The number that changes no other.
+    pub(crate) identity: T::Wide,
+    /// The function.
+    pub(crate) combine: fn(T::Wide, T::Wide) -> T::Wide,
+    /// [`fold_slice`].
+    pub(crate) slice: fn(&[T]) -> T::Wide,
+    /// [`fold_rows`].
+    pub(crate) rows: FoldRows<T>,
+    /// [`fold_strided`].
+    pub(crate) strided: fn(&[T], usize, &mut [T::Wide]),
+}
+
+impl<T: Element> Loops<T> {
+    /// The loops of `C`.
+    pub(crate) fn of<C: Combine<T::Wide>>() -> Loops<T> {
+        Loops {
+            identity: C::IDENTITY,
+            combine: C::combine,
+            slice: fold_slice::<T, C>,
+            rows: fold_rows::<T, C>,
+            strided: fold_strided::<T, C>,
+        }
+    }
+}
+
+/// Numbers that are accumulated side by side.
+const LANES: usize = 32;
+
+vectorised! {
+/// All of a slice; the identity if there is nothing.
+fn fold_slice<T: Element, C: Combine<T::Wide>>(slice: &[T]) -> T::Wide {
+    let mut chunks = slice.chunks_exact(LANES);
+    let mut lanes = [C::IDENTITY; LANES];
+    for chunk in &mut chunks {
+        for (lane, x) in lanes.iter_mut().zip(chunk) {
+            *lane = C::combine(*lane, x.widen());
+        }
+    }
+    for (lane, x) in lanes.iter_mut().zip(chunks.remainder()) {
+        *lane = C::combine(*lane, x.widen());
+    }
+    let mut width = LANES / 2;
+    while width > 0 {
+        for i in 0..width {
+            lanes[i] = C::combine(lanes[i], lanes[i + width]);
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
+}
+
+vectorised! {
+/// Adds to each of `sums` the elements of its column: those from `column` on in each of `rows`, which are the places
+/// where rows start in `operand`.
+fn fold_rows<T: Element, C: Combine<T::Wide>>(
+    operand: &[T],
+    rows: &[usize],
+    column: usize,
+    sums: &mut [T::Wide],
+) {
+    let mut fours = rows.chunks_exact(4);
+    for four in &mut fours {
+        // Four rows at a time: the sums are loaded and stored a quarter as often.
+        let [a, b, c, d] = [0, 1, 2, 3].map(|i| &operand[four[i] + column..][..sums.len()]);
+        for ((((sum, a), b), c), d) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+            let (ab, cd) = (C::combine(a.widen(), b.widen()), C::combine(c.widen(), d.widen()));
+            *sum = C::combine(*sum, C::combine(ab, cd));
+        }
+    }
+    for row in fours.remainder() {
+        for (sum, x) in sums.iter_mut().zip(&operand[row + column..]) {
+            *sum = C::combine(*sum, x.widen());
+        }
+    }
+}
+}
+
+vectorised! {
+/// Combines each of `sums` with every `stride`th element, as long as there are both.
+fn fold_strided<S: Element, C: Combine<S::Wide>>(src: &[S], stride: usize, sums: &mut [S::Wide]) {
+    if stride == 1 {
+        sums.iter_mut().zip(src).for_each(|(sum, x)| *sum = C::combine(*sum, x.widen()));
+    } else {
+        sums.iter_mut().zip(src.iter().step_by(stride)).for_each(|(sum, x)| *sum = C::combine(*sum, x.widen()));
+    }
+}
+}

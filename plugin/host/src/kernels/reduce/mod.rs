@@ -1,0 +1,48 @@
+//! Reductions along dimensions.
+//!
+//! One operand and a recognised body: [`fold`]. `argmax` and `argmin`: [`arg`]. Anything else runs the body as a scalar
+//! program, element by element: [`general`].
+
+mod arg;
+mod fold;
+mod general;
+mod layout;
+mod loops;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use loops::Loops;
+
+use oxcall::Error;
+use oxcall_hlo::{Func, Op, OpKind};
+
+use self::layout::Layout;
+use super::movement::tensor;
+use crate::{
+    kernel::Kernel,
+    scalar::{self, Body},
+};
+
+/// The kernel of an op of this family.
+pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
+    let OpKind::Reduce { dims } = &op.kind else {
+        return Err(Error::internal(format!("{} does not reduce", op.kind.name())));
+    };
+    let operand = tensor(func, op.operands[0])?;
+    let layout = Layout::new(&operand.dims, dims);
+    let elements = |values: &[oxcall_hlo::ValueId]| -> Result<Vec<_>, Error> {
+        values.iter().map(|&value| tensor(func, value).map(|ty| ty.element)).collect()
+    };
+    let elements = elements(&op.operands[..op.results.len()])?;
+    let recognised = scalar::recognise(func, &op.regions[0]);
+    let fast = match (recognised, &elements[..]) {
+        (Some(Body::Binary(function)), &[element]) => fold::make(function, element, &layout),
+        (Some(Body::ArgMax), &[value, index]) => arg::make(true, value, index, &layout),
+        (Some(Body::ArgMin), &[value, index]) => arg::make(false, value, index, &layout),
+        _ => None,
+    };
+    match fast {
+        Some(kernel) => Ok(kernel),
+        None => general::make(func, &op.regions[0], elements, layout),
+    }
+}

@@ -1,0 +1,222 @@
+use oxcall_hlo::{BinaryOp, ElementType, ElementType::*, OpKind, TensorType, UnaryOp};
+
+use crate::{
+    element::{Complex, bf16, f16},
+    kernels::testing::{Random, Single, bytes, elements, indices, ravel, ty},
+};
+
+fn kept(dims: &[usize], reduced: &[usize]) -> Vec<usize> {
+    (0..dims.len()).filter(|dim| !reduced.contains(dim)).map(|dim| dims[dim]).collect()
+}
+
+fn reduce_op(types: &[ElementType], dims: &[usize], reduced: &[usize]) -> Single {
+    let operands = types.iter().map(|&element| ty(element, dims));
+    let operands: Vec<TensorType> = operands.chain(types.iter().map(|&element| ty(element, &[]))).collect();
+    let results: Vec<TensorType> = types.iter().map(|&element| ty(element, &kept(dims, reduced))).collect();
+    Single::new(OpKind::Reduce { dims: reduced.to_vec() }, &operands, &results)
+}
+
+/// Reduces element by element, by the specification.
+fn naive<W: Copy>(operand: &[W], dims: &[usize], reduced: &[usize], init: W, f: impl Fn(W, W) -> W) -> Vec<W> {
+    let shape = kept(dims, reduced);
+    let mut results = vec![init; shape.iter().product()];
+    for (index, &x) in indices(dims).zip(operand) {
+        let index: Vec<usize> = (0..dims.len()).filter(|dim| !reduced.contains(dim)).map(|dim| index[dim]).collect();
+        let result = &mut results[ravel(&index, &shape)];
+        *result = f(*result, x);
+    }
+    results
+}
+
+/// Shapes and dimensions to reduce: small ones of every pattern, and large ones that are split among threads.
+fn cases(random: &mut Random) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let mut cases: Vec<(Vec<usize>, Vec<usize>)> = (0..60)
+        .map(|round| {
+            let dims = random.shape(round % 5);
+            let reduced = (0..dims.len()).filter(|_| random.below(2) == 0).collect();
+            (dims, reduced)
+        })
+        .collect();
+    cases.extend([
+        (vec![200_003], vec![0]),
+        (vec![3, 100_000], vec![1]),
+        (vec![30_000, 13], vec![0]),
+        (vec![300, 1000], vec![0]),
+        (vec![1000, 300], vec![1]),
+        (vec![50, 70, 90], vec![0, 2]),
+        (vec![50, 70, 90], vec![1]),
+    ]);
+    cases
+}
+
+#[test]
+fn sums_of_floats_are_accurate() {
+    let random = &mut Random(21);
+    for (round, (dims, reduced)) in cases(random).into_iter().enumerate() {
+        let values: Vec<f32> = (0..dims.iter().product()).map(|_| random.float() as f32 + 1.0).collect();
+        let wide: Vec<f64> = values.iter().map(|&x| x.into()).collect();
+        let expected = naive(&wide, &dims, &reduced, 0.5, |a, b| a + b);
+        let op = reduce_op(&[F32], &dims, &reduced).binary_region(BinaryOp::Add, F32);
+        let operands = [bytes(&values), bytes(&[0.5f32])];
+        let actual = op.run(&operands);
+        assert_eq!(actual, op.run_alone(&operands), "threads change nothing: {dims:?} {reduced:?}");
+        for (actual, expected) in elements::<f32>(&actual[0]).into_iter().zip(expected) {
+            let error = (f64::from(actual) - expected).abs() / expected;
+            assert!(error < 3e-7, "{actual} for {expected} in case {round}: {dims:?} {reduced:?}");
+        }
+    }
+}
+
+#[test]
+fn integers_of_every_width_reduce_exactly() {
+    let random = &mut Random(22);
+    type Function = fn(i64, i64) -> i64;
+    let functions: [(BinaryOp, Function, i64); 7] = [
+        (BinaryOp::Add, |a, b| a.wrapping_add(b), 3),
+        (BinaryOp::Multiply, |a, b| a.wrapping_mul(b), 3),
+        (BinaryOp::Maximum, |a, b| a.max(b), -100),
+        (BinaryOp::Minimum, |a, b| a.min(b), 100),
+        (BinaryOp::And, |a, b| a & b, -1),
+        (BinaryOp::Or, |a, b| a | b, 0),
+        (BinaryOp::Xor, |a, b| a ^ b, 5),
+    ];
+    for (round, (dims, reduced)) in cases(random).into_iter().enumerate() {
+        let element = [S8, S16, S32, S64, U8, U16, U32, U64][round % 8];
+        let (name, function, init) = functions[round % 7];
+        let width = element.byte_width();
+        let narrow = |x: i64| -> i64 {
+            let mut wide = [if element.is_signed() && x >> (8 * width - 1) & 1 == 1 { 0xFF } else { 0 }; 8];
+            wide[..width].copy_from_slice(&x.to_le_bytes()[..width]);
+            i64::from_le_bytes(wide)
+        };
+        let encode =
+            |values: &[i64]| -> Vec<u8> { values.iter().flat_map(|x| x.to_le_bytes()[..width].to_vec()).collect() };
+        let init = narrow(init);
+        // Positive in 64 bits, whose order as unsigned numbers is the same then.
+        let values: Vec<i64> =
+            (0..dims.iter().product()).map(|_| narrow(random.bits() as i64).rem_euclid(i64::MAX)).map(narrow).collect();
+        let unsigned = element.is_unsigned() && width == 8;
+        let init = if unsigned { init & i64::MAX } else { init };
+        let expected = naive(&values, &dims, &reduced, init, |a, b| narrow(function(a, b)));
+        if unsigned && matches!(name, BinaryOp::Maximum | BinaryOp::Minimum) && values.iter().any(|&x| x < 0) {
+            continue;
+        }
+        let op = reduce_op(&[element], &dims, &reduced).binary_region(name, element);
+        let actual = op.run(&[encode(&values), encode(&[init])]);
+        assert!(actual[0] == encode(&expected), "{name:?} {element} {dims:?} {reduced:?}");
+    }
+}
+
+#[test]
+fn extremes_of_floats_keep_nan_and_prefer_signs_of_zeros() {
+    for (op, init, zero) in [(BinaryOp::Maximum, f32::NEG_INFINITY, 0.0f32), (BinaryOp::Minimum, f32::INFINITY, -0.0)] {
+        let mut values = vec![[0.0, -0.0], [-0.0, 0.0], [f32::NAN, 1.0], [1.0, f32::NAN], [2.0, 2.0]];
+        values.extend([[1.0, 1.0]; 40]);
+        for (reduced, transposed) in [(1, false), (0, true)] {
+            let rows = values.len();
+            let data: Vec<f32> = if transposed {
+                (0..2).flat_map(|column| values.iter().map(move |row| row[column])).collect()
+            } else {
+                values.iter().flatten().copied().collect()
+            };
+            let dims = if transposed { [2, rows] } else { [rows, 2] };
+            let reduce = reduce_op(&[F32], &dims, &[reduced]).binary_region(op, F32);
+            let results = elements::<f32>(&reduce.run(&[bytes(&data), bytes(&[init])])[0]);
+            assert_eq!(results[0].to_bits(), zero.to_bits());
+            assert_eq!(results[1].to_bits(), zero.to_bits());
+            assert!(results[2].is_nan() && results[3].is_nan());
+            assert_eq!(results[4], 2.0);
+        }
+    }
+}
+
+#[test]
+fn narrow_floats_round_once() {
+    // One by one, bf16 would stay at 256 and f16 at 2048.
+    let ones = vec![bf16::ONE; 3000];
+    let sum = reduce_op(&[BF16], &[3000], &[0]).binary_region(BinaryOp::Add, BF16);
+    assert_eq!(elements::<bf16>(&sum.run(&[bytes(&ones), bytes(&[bf16::ZERO])])[0]), [bf16::from_f32(3000.0)]);
+    let ones = vec![f16::ONE; 5000 * 3];
+    let sum = reduce_op(&[F16], &[5000, 3], &[0]).binary_region(BinaryOp::Add, F16);
+    assert_eq!(elements::<f16>(&sum.run(&[bytes(&ones), bytes(&[f16::ZERO])])[0]), [f16::from_f32(5000.0); 3]);
+}
+
+#[test]
+fn booleans_and_complex_numbers() {
+    let any = reduce_op(&[Pred], &[2, 3], &[1]).binary_region(BinaryOp::Add, Pred);
+    assert_eq!(any.run(&[vec![0, 1, 1, 0, 0, 0], vec![0]])[0], [1, 0]);
+    let all = reduce_op(&[Pred], &[2, 3], &[1]).binary_region(BinaryOp::And, Pred);
+    assert_eq!(all.run(&[vec![1, 1, 1, 0, 1, 1], vec![1]])[0], [1, 0]);
+    let values: Vec<Complex<f32>> = (0..100).map(|i| Complex::new(i as f32, -1.0)).collect();
+    let sum = reduce_op(&[C64], &[100], &[0]).binary_region(BinaryOp::Add, C64);
+    let sum: Vec<Complex<f32>> = elements(&sum.run(&[bytes(&values), bytes(&[Complex::new(0f32, 1.0)])])[0]);
+    assert_eq!(sum, [Complex::new(4950.0, -99.0)]);
+}
+
+/// JAX's body of `argmax` and `argmin`.
+fn arg_op(value: ElementType, index: ElementType, largest: bool, dims: &[usize], reduced: usize) -> Single {
+    use oxcall_hlo::{ComparisonDirection::*, ComparisonType::NoType};
+    reduce_op(&[value, index], dims, &[reduced]).region(&[value, index, value, index], |body| {
+        let [a, i, b, j] = body.params[..] else { unreachable!("four parameters") };
+        let compare = |direction| OpKind::Compare(direction, NoType);
+        let better = body.op(compare(if largest { Gt } else { Lt }), &[a, b], Pred);
+        let nan = body.op(compare(Ne), &[a, a], Pred);
+        let pick = body.op(OpKind::Binary(BinaryOp::Or), &[better, nan], Pred);
+        let equal = body.op(compare(Eq), &[a, b], Pred);
+        let lower = body.op(compare(Lt), &[i, j], Pred);
+        let tie = body.op(OpKind::Binary(BinaryOp::And), &[equal, lower], Pred);
+        let pick_index = body.op(OpKind::Binary(BinaryOp::Or), &[pick, tie], Pred);
+        vec![body.op(OpKind::Select, &[pick, a, b], value), body.op(OpKind::Select, &[pick_index, i, j], index)]
+    })
+}
+
+#[test]
+fn argmax_and_argmin_find_the_first() {
+    let random = &mut Random(23);
+    for (dims, reduced) in [([40, 7], 1), ([40, 7], 0), ([3, 20_000], 1), ([20_000, 3], 0), ([1, 5], 0)] {
+        for largest in [true, false] {
+            let count = dims[0] * dims[1];
+            let values: Vec<f32> = (0..count)
+                .map(|_| match random.below(200) {
+                    0 => f32::NAN,
+                    _ => random.between(-30, 30) as f32,
+                })
+                .collect();
+            let iota: Vec<i32> = indices(&dims).map(|index| index[reduced] as i32).collect();
+            let init = if largest { f32::NEG_INFINITY } else { f32::INFINITY };
+            let op = arg_op(F32, S32, largest, &dims, reduced);
+            let results = op.run(&[bytes(&values), bytes(&iota), bytes(&[init]), bytes(&[0i32])]);
+            let pairs: Vec<(f32, i32)> = values.into_iter().zip(iota).collect();
+            let expected = naive(&pairs, &dims, &[reduced], (init, 0), |a, b| {
+                let better = if largest { a.0 > b.0 } else { a.0 < b.0 } || a.0.is_nan();
+                (if better { a.0 } else { b.0 }, if better || a.0 == b.0 && a.1 < b.1 { a.1 } else { b.1 })
+            });
+            assert_eq!(elements::<i32>(&results[1]), expected.iter().map(|pair| pair.1).collect::<Vec<_>>());
+            let bits = |x: f32| if x.is_nan() { 0x7FC0_0000 } else { x.to_bits() };
+            let values: Vec<u32> = elements(&results[0]).into_iter().map(bits).collect();
+            assert_eq!(values, expected.iter().map(|pair| bits(pair.0)).collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn any_body_of_any_number_of_operands() {
+    let random = &mut Random(24);
+    for (dims, reduced) in cases(random).into_iter().take(40) {
+        let count: usize = dims.iter().product();
+        let first: Vec<i32> = (0..count).map(|_| random.between(-9, 9) as i32).collect();
+        let second: Vec<f64> = (0..count).map(|_| random.float()).collect();
+        // A sum of absolute values, and a difference, in the order of the specification's simplest schedule.
+        let op = reduce_op(&[S32, F64], &dims, &reduced).region(&[S32, F64, S32, F64], |body| {
+            let [a, x, b, y] = body.params[..] else { unreachable!("four parameters") };
+            let absolute = body.op(OpKind::Unary(UnaryOp::Abs), &[b], S32);
+            vec![
+                body.op(OpKind::Binary(BinaryOp::Add), &[a, absolute], S32),
+                body.op(OpKind::Binary(BinaryOp::Subtract), &[x, y], F64),
+            ]
+        });
+        let results = op.run(&[bytes(&first), bytes(&second), bytes(&[7i32]), bytes(&[1f64])]);
+        assert_eq!(elements::<i32>(&results[0]), naive(&first, &dims, &reduced, 7, |a, b| a + b.abs()));
+        assert_eq!(elements::<f64>(&results[1]), naive(&second, &dims, &reduced, 1.0, |a, b| a - b));
+    }
+}
