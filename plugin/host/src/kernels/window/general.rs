@@ -1,0 +1,101 @@
+//! Windows of any number of operands and any body.
+
+use oxcall::Error;
+use oxcall_hlo::{Dims, ElementType, TensorType, WindowDim};
+
+use crate::{
+    kernel::{Context, Inputs, Kernel, Outputs},
+    kernels::{
+        movement::row_major,
+        scalars::{self, Arrays},
+    },
+    pool::Cost,
+    scalar::{Program, Scalar},
+};
+
+/// A reduction of windows by a scalar program.
+#[derive(Debug)]
+pub(super) struct General {
+    elements: Vec<ElementType>,
+    operand: Dims,
+    result: Dims,
+    window: Vec<WindowDim>,
+    body: Program,
+}
+
+impl General {
+    pub(super) fn new(
+        elements: Vec<ElementType>,
+        operand: &TensorType,
+        result: &TensorType,
+        window: &[WindowDim],
+        body: Program,
+    ) -> General {
+        let (operand, result) = (operand.dims.clone(), result.dims.clone());
+        General { elements, operand, result, window: window.to_vec(), body }
+    }
+
+    fn results(&self) -> usize {
+        self.result.iter().product()
+    }
+
+    /// The places in the operand of the elements of the window at `index`, in order; padding and holes left out.
+    fn places(&self, mut index: usize, places: &mut Vec<usize>) {
+        places.clear();
+        places.push(0);
+        let strides = row_major(&self.operand);
+        let mut starts: Dims = Dims::from_elem(0, self.result.len());
+        for (start, &size) in starts.iter_mut().zip(&self.result).rev() {
+            *start = index % size;
+            index /= size;
+        }
+        for (dim, window) in self.window.iter().enumerate() {
+            let inside = |k: usize| {
+                let place = (starts[dim] * window.stride + k * window.window_dilation) as i64 - window.padding_low;
+                let dilation = window.base_dilation as i64;
+                let source = place / dilation;
+                (place >= 0 && place % dilation == 0 && source < self.operand[dim] as i64).then_some(source as usize)
+            };
+            let sources: Vec<usize> = (0..window.size).filter_map(inside).collect();
+            let wider = places.iter().flat_map(|place| {
+                let stride = strides[dim] as usize;
+                sources.iter().map(move |source| place + source * stride)
+            });
+            *places = wider.collect();
+        }
+    }
+}
+
+impl Kernel for General {
+    fn name(&self) -> String {
+        "reduce_window[body]".into()
+    }
+
+    fn cost(&self) -> Cost {
+        let window: usize = self.window.iter().map(|dim| dim.size).product();
+        let elements = (self.results() * window) as f64;
+        Cost { flops: 20.0 * elements * (3 + self.body.len()) as f64, bytes: 16.0 * elements }
+    }
+
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        let count = self.elements.len();
+        let operands = Arrays::of(inputs, 0, &self.elements);
+        let init: Vec<Scalar> = Arrays::of(inputs, count, &self.elements).at(0).collect();
+        let mut results = vec![Scalar::default(); self.results() * count];
+        cx.pool.for_chunks(self.cost(), &mut results, count, |first, chunk| {
+            let mut evaluator = self.body.evaluator();
+            let (mut args, mut places) = (vec![Scalar::default(); 2 * count], Vec::new());
+            for (index, result) in chunk.chunks_exact_mut(count).enumerate() {
+                result.copy_from_slice(&init);
+                self.places(first / count + index, &mut places);
+                for &place in &places {
+                    args[..count].copy_from_slice(result);
+                    args[count..].iter_mut().zip(operands.at(place)).for_each(|(arg, x)| *arg = x);
+                    evaluator.call(&args, result);
+                }
+            }
+        });
+        scalars::write(&results, &self.elements, &mut outputs);
+        Ok(())
+    }
+}

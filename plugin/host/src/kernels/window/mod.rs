@@ -1,0 +1,46 @@
+//! Reductions of windows.
+//!
+//! A recognised function of one operand runs dimension by dimension: [`pool`]. Windows over all elements before or after
+//! each, as `cumsum` has them, are running totals of any body: [`scan`]. What is left runs its body as a scalar program
+//! over every window: [`general`].
+
+mod general;
+mod pool;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+use oxcall::Error;
+use oxcall_hlo::{ElementType, Func, Op, OpKind};
+
+use super::movement::tensor;
+use crate::{
+    kernel::Kernel,
+    scalar::{self, Body, Program},
+};
+
+/// The kernel of an op of this family.
+pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
+    let OpKind::ReduceWindow { window } = &op.kind else {
+        return Err(Error::internal(format!("{} has no windows", op.kind.name())));
+    };
+    let (operand, result) = (tensor(func, op.operands[0])?, tensor(func, op.results[0])?);
+    let elements: Vec<ElementType> =
+        op.results.iter().map(|&value| tensor(func, value).map(|ty| ty.element)).collect::<Result<_, _>>()?;
+    let body = &op.regions[0];
+    let scan = scan::Shape::new(&operand.dims, window);
+    if let (Some(Body::Binary(function)), &[element]) = (scalar::recognise(func, body), &elements[..]) {
+        let fast = match &scan {
+            Some(shape) => scan::make(function, element, shape),
+            None => pool::make(function, element, operand, result, window),
+        };
+        if let Some(kernel) = fast {
+            return Ok(kernel);
+        }
+    }
+    let program = Program::new(func, &body.params, &body.ops, &body.results)?;
+    Ok(match scan {
+        Some(shape) => Box::new(scan::GeneralScan::new(elements, shape, program)),
+        None => Box::new(general::General::new(elements, operand, result, window, program)),
+    })
+}

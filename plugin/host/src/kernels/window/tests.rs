@@ -1,0 +1,193 @@
+use oxcall_hlo::{BinaryOp, ElementType, ElementType::*, OpKind, TensorType, WindowDim};
+
+use crate::{
+    element::bf16,
+    kernels::testing::{Random, Single, bytes, elements, indices, ravel, ty},
+};
+
+const PLAIN: WindowDim = WindowDim {
+    size: 1,
+    stride: 1,
+    padding_low: 0,
+    padding_high: 0,
+    base_dilation: 1,
+    window_dilation: 1,
+    reversal: false,
+};
+
+/// The number of windows along a dimension, by the specification; `None` if padding leaves less than nothing.
+fn windows(dim: usize, window: &WindowDim) -> Option<usize> {
+    let dilated = |size: usize, step: usize| if size == 0 { 0 } else { (size as i64 - 1) * step as i64 + 1 };
+    let padded = window.padding_low + dilated(dim, window.base_dilation) + window.padding_high;
+    let width = dilated(window.size, window.window_dilation);
+    let room = usize::try_from(padded).ok()?;
+    Some(if room == 0 || width > padded { 0 } else { (padded - width) as usize / window.stride + 1 })
+}
+
+fn result_dims(dims: &[usize], window: &[WindowDim]) -> Option<Vec<usize>> {
+    dims.iter().zip(window).map(|(&dim, window)| windows(dim, window)).collect()
+}
+
+fn window_op(types: &[ElementType], dims: &[usize], window: &[WindowDim]) -> Single {
+    let result = result_dims(dims, window).expect("a shape");
+    let operands = types.iter().map(|&element| ty(element, dims));
+    let operands: Vec<TensorType> = operands.chain(types.iter().map(|&element| ty(element, &[]))).collect();
+    let results: Vec<TensorType> = types.iter().map(|&element| ty(element, &result)).collect();
+    Single::new(OpKind::ReduceWindow { window: window.to_vec() }, &operands, &results)
+}
+
+/// Reduces each window element by element.
+fn naive<W: Copy>(operand: &[W], dims: &[usize], window: &[WindowDim], init: W, f: impl Fn(W, W) -> W) -> Vec<W> {
+    let sizes: Vec<usize> = window.iter().map(|window| window.size).collect();
+    let result = result_dims(dims, window).expect("a shape");
+    indices(&result)
+        .map(|index| {
+            let places = indices(&sizes).filter_map(|k| {
+                let at = |dim: usize| {
+                    let window = &window[dim];
+                    let place =
+                        (index[dim] * window.stride + k[dim] * window.window_dilation) as i64 - window.padding_low;
+                    let dilation = window.base_dilation as i64;
+                    let inside = place >= 0 && place % dilation == 0 && place / dilation < dims[dim] as i64;
+                    inside.then_some((place / dilation) as usize)
+                };
+                let place: Option<Vec<usize>> = (0..dims.len()).map(at).collect();
+                place.map(|place| operand[ravel(&place, dims)])
+            });
+            places.fold(init, &f)
+        })
+        .collect()
+}
+
+/// Random windows: sizes, strides, dilations and padding, also negative.
+fn random_windows(dims: &[usize], random: &mut Random) -> Vec<WindowDim> {
+    let mut window = |_: &usize| {
+        let padding = |random: &mut Random| if random.below(2) == 0 { 0 } else { random.between(-2, 4) };
+        WindowDim {
+            size: [1, 1, 2, 3, 4][random.below(5)],
+            stride: [1, 1, 2, 3][random.below(4)],
+            padding_low: padding(random),
+            padding_high: padding(random),
+            base_dilation: [1, 1, 1, 2][random.below(4)],
+            window_dilation: [1, 1, 1, 2][random.below(4)],
+            reversal: false,
+        }
+    };
+    dims.iter().map(&mut window).collect()
+}
+
+#[test]
+fn windows_of_every_kind() {
+    let random = &mut Random(31);
+    for round in 0..150 {
+        let dims: Vec<usize> = random.shape(round % 5).into_iter().map(|dim| dim.min(9)).collect();
+        let window = random_windows(&dims, random);
+        if result_dims(&dims, &window).is_none() {
+            continue;
+        }
+        let values: Vec<i32> = (0..dims.iter().product()).map(|_| random.between(-50, 50) as i32).collect();
+        for (function, init) in [(BinaryOp::Add, 3), (BinaryOp::Maximum, -20)] {
+            let op = window_op(&[S32], &dims, &window).binary_region(function, S32);
+            let expected = naive(&values, &dims, &window, init, |a, b| match function {
+                BinaryOp::Add => a + b,
+                _ => a.max(b),
+            });
+            let actual: Vec<i32> = elements(&op.run(&[bytes(&values), bytes(&[init])])[0]);
+            assert_eq!(actual, expected, "{function:?} {dims:?} {window:?}");
+        }
+        // No code is made for the second operand's function: all runs as a program.
+        let op = window_op(&[S32, F64], &dims, &window).region(&[S32, F64, S32, F64], |body| {
+            let [a, x, b, y] = body.params[..] else { unreachable!("four parameters") };
+            vec![
+                body.op(OpKind::Binary(BinaryOp::Add), &[a, b], S32),
+                body.op(OpKind::Binary(BinaryOp::Subtract), &[x, y], F64),
+            ]
+        });
+        let floats: Vec<f64> = values.iter().map(|&x| x.into()).collect();
+        let results = op.run(&[bytes(&values), bytes(&floats), bytes(&[1i32]), bytes(&[2f64])]);
+        let is_scan = super::scan::Shape::new(&dims, &window).is_some();
+        assert_eq!(elements::<i32>(&results[0]), naive(&values, &dims, &window, 1, |a, b| a + b));
+        if !is_scan {
+            // A difference is not associative, which scans may count on.
+            assert_eq!(elements::<f64>(&results[1]), naive(&floats, &dims, &window, 2.0, |a, b| a - b));
+        }
+    }
+}
+
+#[test]
+fn pools_images_in_both_layouts() {
+    let random = &mut Random(32);
+    let wide = |size, stride| WindowDim { size, stride, padding_low: 1, padding_high: 1, ..PLAIN };
+    for (dims, window) in [
+        (vec![2, 20, 21, 33], vec![PLAIN, wide(3, 2), wide(3, 2), PLAIN]),
+        (vec![2, 5, 40, 41], vec![PLAIN, PLAIN, wide(3, 2), wide(2, 1)]),
+        (vec![3, 2000], vec![PLAIN, WindowDim { size: 40, ..PLAIN }]),
+        (vec![3, 500], vec![PLAIN, WindowDim { size: 40, stride: 7, padding_low: 30, padding_high: 35, ..PLAIN }]),
+    ] {
+        let values: Vec<bf16> =
+            (0..dims.iter().product()).map(|_| bf16::from_f64(random.float().mul_add(8.0, 0.5).round())).collect();
+        let wide: Vec<f32> = values.iter().map(|x| x.to_f32()).collect();
+        for (function, init) in [(BinaryOp::Maximum, f32::NEG_INFINITY), (BinaryOp::Add, 0.0)] {
+            let expected = naive(&wide, &dims, &window, init, |a, b| match function {
+                BinaryOp::Add => a + b,
+                _ => a.max(b),
+            });
+            let expected: Vec<bf16> = expected.into_iter().map(bf16::from_f32).collect();
+            let op = window_op(&[BF16], &dims, &window).binary_region(function, BF16);
+            let actual = op.run(&[bytes(&values), bytes(&[bf16::from_f32(init)])]);
+            assert!(elements::<bf16>(&actual[0]) == expected, "{function:?} {dims:?} {window:?}");
+        }
+    }
+}
+
+#[test]
+fn running_totals_both_ways_along_every_dimension() {
+    let random = &mut Random(33);
+    for dims in [vec![100_000], vec![7, 33], vec![5, 1, 4, 6], vec![1], vec![2, 0], vec![60, 2000]] {
+        for dim in 0..dims.len() {
+            if dims[dim] == 0 {
+                continue;
+            }
+            for reverse in [false, true] {
+                let before = dims[dim] as i64 - 1;
+                let (padding_low, padding_high) = if reverse { (0, before) } else { (before, 0) };
+                let mut window = vec![PLAIN; dims.len()];
+                window[dim] = WindowDim { size: dims[dim], padding_low, padding_high, ..PLAIN };
+                let values: Vec<f32> = (0..dims.iter().product()).map(|_| random.float() as f32 + 0.9).collect();
+                let sums = window_op(&[F32], &dims, &window).binary_region(BinaryOp::Add, F32);
+                let sums: Vec<f32> = elements(&sums.run(&[bytes(&values), bytes(&[0f32])])[0]);
+                let totals = window_op(&[F64], &dims, &window).region(&[F64; 2], |body| {
+                    let (a, b) = (body.params[0], body.params[1]);
+                    // A sum that is not recognised.
+                    let b = body.op(OpKind::Unary(oxcall_hlo::UnaryOp::Negate), &[b], F64);
+                    vec![body.op(OpKind::Binary(BinaryOp::Subtract), &[a, b], F64)]
+                });
+                let wide: Vec<f64> = values.iter().map(|&x| x.into()).collect();
+                let totals: Vec<f64> = elements(&totals.run(&[bytes(&wide), bytes(&[0f64])])[0]);
+                let expected = running(&wide, &dims, dim, reverse);
+                for ((sum, total), expected) in sums.iter().zip(&totals).zip(&expected) {
+                    assert!((f64::from(*sum) - expected).abs() <= expected.abs() * 1e-7, "{sum} for {expected}");
+                    assert!((total - expected).abs() <= expected.abs() * 1e-9, "{total} for {expected}");
+                }
+            }
+        }
+    }
+}
+
+fn running(values: &[f64], dims: &[usize], dim: usize, reverse: bool) -> Vec<f64> {
+    let mut sums = values.to_vec();
+    let mut order: Vec<Vec<usize>> = indices(dims).collect();
+    if reverse {
+        order.reverse();
+    }
+    for index in order {
+        let mut before = index.clone();
+        match reverse {
+            false if index[dim] > 0 => before[dim] -= 1,
+            true if index[dim] + 1 < dims[dim] => before[dim] += 1,
+            _ => continue,
+        }
+        sums[ravel(&index, dims)] += sums[ravel(&before, dims)];
+    }
+    sums
+}
