@@ -1,0 +1,28 @@
+//! Sort and top-k.
+//!
+//! Comparators that order by keys (see [`comparator`]) never run: a key becomes an unsigned integer of the same order,
+//! and integers are sorted, by radix where there are many. Other operands follow by the permutation found. Any other
+//! comparator runs as a scalar program in a merge sort.
+
+mod comparator;
+mod key;
+mod merge;
+mod radix;
+mod sorter;
+#[cfg(test)]
+mod tests;
+mod top_k;
+
+use oxcall::Error;
+use oxcall_hlo::{Func, Op, OpKind};
+
+use crate::kernel::Kernel;
+
+/// The kernel of an op of this family.
+pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
+    match op.kind {
+        OpKind::Sort { dim, .. } => sorter::make(op, func, dim),
+        OpKind::TopK { k, largest } => top_k::make(op, func, k, largest),
+        ref other => Err(Error::internal(format!("{} does not sort", other.name()))),
+    }
+}

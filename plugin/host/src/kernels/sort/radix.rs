@@ -1,0 +1,108 @@
+//! Sorting unsigned integers.
+
+use super::key::Bits;
+
+/// Bits sorted in one pass; a count for each value of them fits the first-level cache.
+const DIGIT_BITS: u32 = 11;
+const BUCKETS: usize = 1 << DIGIT_BITS;
+
+/// Fewer than this are sorted by comparison, which is faster then.
+const FEW: usize = 1500;
+
+/// Sorts `items` by the bits from `low` on. Items whose bits from `low` on are equal have to be in ascending order, or
+/// equal, so that it does not matter whether the lower bits are compared too.
+pub(super) fn sort<T: Bits>(items: &mut [T], scratch: &mut Vec<T>, low: u32) {
+    if items.len() < FEW {
+        return items.sort_unstable();
+    }
+    if items.is_sorted() {
+        return;
+    }
+    scratch.clear();
+    scratch.resize(items.len(), T::default());
+    let passes = (T::BITS - low).div_ceil(DIGIT_BITS) as usize;
+    let shift = |pass: usize| low + pass as u32 * DIGIT_BITS;
+    let mut counts = vec![[0u32; BUCKETS]; passes];
+    for item in items.iter() {
+        for (pass, counts) in counts.iter_mut().enumerate() {
+            counts[item.digit(shift(pass), BUCKETS - 1)] += 1;
+        }
+    }
+    let (mut from, mut to) = (&mut *items, &mut scratch[..]);
+    let mut moved = false;
+    for (pass, counts) in counts.iter_mut().enumerate() {
+        // A digit that all items share orders nothing.
+        if counts.iter().any(|&count| count as usize == from.len()) {
+            continue;
+        }
+        let mut next = 0;
+        for count in counts.iter_mut() {
+            (*count, next) = (next, next + *count);
+        }
+        for item in from.iter() {
+            let place = &mut counts[item.digit(shift(pass), BUCKETS - 1)];
+            to[*place as usize] = *item;
+            *place += 1;
+        }
+        (from, to) = (to, from);
+        moved = !moved;
+    }
+    if moved {
+        // Items lie in the scratch, which `from` is now.
+        to.copy_from_slice(from);
+    }
+}
+
+/// The same on up to `threads` threads of rayon's current pool. Equal items have to be indistinguishable.
+pub(super) fn sort_parallel<T: Bits>(items: &mut [T], low: u32, threads: usize) {
+    let mut scratch = Vec::new();
+    if threads < 2 || items.len() < 64 * FEW {
+        return sort(items, &mut scratch, low);
+    }
+    let (left, right) = items.split_at_mut(items.len() / 2);
+    rayon::join(|| sort_parallel(left, low, threads / 2), || sort_parallel(right, low, threads - threads / 2));
+    scratch.resize(items.len(), T::default());
+    let (left, right) = items.split_at(items.len() / 2);
+    merge_parallel(left, right, &mut scratch, threads);
+    items.copy_from_slice(&scratch);
+}
+
+fn merge_parallel<T: Bits>(left: &[T], right: &[T], out: &mut [T], threads: usize) {
+    if threads < 2 {
+        return merge(left, right, out);
+    }
+    // The half of the result before `left[i]` holds so many of `right`.
+    let half = out.len() / 2;
+    let first = half.saturating_sub(right.len());
+    let last = half.min(left.len());
+    let taken = first + partition_point(last - first, |i| left[first + i] < right[half - first - i - 1]);
+    let (low, high) = out.split_at_mut(half);
+    rayon::join(
+        || merge_parallel(&left[..taken], &right[..half - taken], low, threads / 2),
+        || merge_parallel(&left[taken..], &right[half - taken..], high, threads - threads / 2),
+    );
+}
+
+/// The first of `0..len` for which `before` is false, if it is true up to there and false from there on.
+fn partition_point(len: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, len);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+fn merge<T: Bits>(mut left: &[T], mut right: &[T], out: &mut [T]) {
+    let mut filled = 0;
+    while let (Some(&l), Some(&r)) = (left.first(), right.first()) {
+        let is_right = r < l;
+        out[filled] = if is_right { r } else { l };
+        left = &left[usize::from(!is_right)..];
+        right = &right[usize::from(is_right)..];
+        filled += 1;
+    }
+    out[filled..filled + left.len()].copy_from_slice(left);
+    filled += left.len();
+    out[filled..].copy_from_slice(right);
+}

@@ -1,0 +1,257 @@
+//! Sort.
+
+use bytemuck::Pod;
+use oxcall::Error;
+use oxcall_hlo::{ElementType, Func, Op};
+
+use super::{
+    comparator::{self, Key, Part},
+    key::{Bits, Sortable, by_sortable},
+    merge, radix,
+};
+use crate::{
+    by_width,
+    kernel::{Context, Inputs, Kernel, Outputs},
+    kernels::movement::tensor,
+    pool::Cost,
+    scalar::{Program, Scalar},
+};
+
+/// Operands sorted together along a dimension.
+#[derive(Debug)]
+struct Sort {
+    elements: Vec<ElementType>,
+    /// The size of the dimension, and the number of indices of those before it and after.
+    len: usize,
+    outer: usize,
+    inner: usize,
+    order: Order,
+}
+
+/// What orders elements.
+#[derive(Debug)]
+enum Order {
+    Keys(Vec<Key>),
+    Comparator(Program),
+}
+
+pub(super) fn make(op: &Op, func: &Func, dim: usize) -> Result<Box<dyn Kernel>, Error> {
+    let shape = tensor(func, op.operands[0])?;
+    let elements: Vec<ElementType> =
+        op.operands.iter().map(|&value| tensor(func, value).map(|ty| ty.element)).collect::<Result<_, _>>()?;
+    let len = shape.dims[dim];
+    if u32::try_from(len).is_err() {
+        return Err(Error::unimplemented(format!("a sort of {len} elements")));
+    }
+    let region = &op.regions[0];
+    let sortable = |key: &Key| by_sortable!(elements[key.operand].real(), T => size_of::<T>()).is_some();
+    let order = match comparator::keys(func, region) {
+        Some(keys) if keys.iter().all(sortable) => Order::Keys(keys),
+        _ => Order::Comparator(Program::new(func, &region.params, &region.ops, &region.results)?),
+    };
+    let (outer, inner) = (shape.dims[..dim].iter().product(), shape.dims[dim + 1..].iter().product());
+    Ok(Box::new(Sort { elements, len, outer, inner, order }))
+}
+
+/// The places of a row's elements in its operands.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    base: usize,
+    stride: usize,
+}
+
+impl Sort {
+    fn rows(&self) -> usize {
+        self.outer * self.inner
+    }
+
+    fn row(&self, index: usize) -> Row {
+        Row { base: index / self.inner * self.len * self.inner + index % self.inner, stride: self.inner }
+    }
+
+    /// The key, if one operand is sorted by it alone, row by row.
+    fn only_key(&self) -> Option<&Key> {
+        match &self.order {
+            Order::Keys(keys) if self.elements.len() == 1 && self.inner == 1 => match &keys[..] {
+                [key @ Key { part: Part::Whole, .. }] => Some(key),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Threads that a row may be split among: several only if there is one row.
+    fn threads_for_row(&self, cx: Context<'_>) -> usize {
+        if self.rows() == 1 && cx.pool.splits(self.cost()) { cx.pool.threads() } else { 1 }
+    }
+
+    /// Sorts elements by a key that tells all about them.
+    fn sort_values<T: Sortable>(&self, cx: Context<'_>, key: &Key, operand: &[T], result: &mut [T]) {
+        let threads = self.threads_for_row(cx);
+        let sort_rows = |first: usize, chunk: &mut [T]| {
+            let mut scratch = Vec::new();
+            let mut keys = vec![T::Key::default(); self.len];
+            for (row, from) in chunk.chunks_exact_mut(self.len).zip(operand[first..].chunks_exact(self.len)) {
+                read_keys(from, Row { base: 0, stride: 1 }, key, &mut keys);
+                if threads > 1 {
+                    radix::sort_parallel(&mut keys, 0, threads);
+                } else {
+                    radix::sort(&mut keys, &mut scratch, 0);
+                }
+                let invert = |bits: T::Key| if key.descending { bits.inverted() } else { bits };
+                row.iter_mut().zip(&keys).for_each(|(to, &bits)| *to = T::from_key(invert(bits)));
+                if T::IS_FLOAT && key.canonical {
+                    restore_equal(from, row, key, &keys);
+                }
+            }
+        };
+        if threads > 1 {
+            cx.pool.workers().install(|| sort_rows(0, result));
+        } else {
+            cx.pool.for_chunks(self.cost(), result, self.len, sort_rows);
+        }
+    }
+
+    /// Sorts the positions of each row.
+    fn sort_positions(&self, cx: Context<'_>, inputs: Inputs<'_>, positions: &mut [u32]) {
+        let threads = self.threads_for_row(cx);
+        let sort_rows = |first: usize, chunk: &mut [u32]| {
+            for (index, positions) in chunk.chunks_exact_mut(self.len).enumerate() {
+                let row = self.row(first / self.len + index);
+                positions.iter_mut().zip(0..).for_each(|(position, index)| *position = index);
+                match &self.order {
+                    Order::Keys(keys) => {
+                        for key in keys.iter().rev() {
+                            by_sortable!(self.elements[key.operand].real(), T => {
+                                sort_by_key::<T>(inputs.get(key.operand), row, key, threads, positions);
+                            });
+                        }
+                    }
+                    Order::Comparator(program) => self.sort_by_program(inputs, row, program, positions),
+                }
+            }
+        };
+        if threads > 1 {
+            cx.pool.workers().install(|| sort_rows(0, positions));
+        } else {
+            cx.pool.for_chunks(self.cost(), positions, self.len, sort_rows);
+        }
+    }
+
+    fn sort_by_program(&self, inputs: Inputs<'_>, row: Row, program: &Program, positions: &mut [u32]) {
+        let mut evaluator = program.evaluator();
+        let mut args = vec![Scalar::default(); 2 * self.elements.len()];
+        let operands: Vec<(&[u8], usize)> =
+            self.elements.iter().enumerate().map(|(i, element)| (inputs.get(i), element.byte_width())).collect();
+        merge::sort(positions, |a, b| {
+            for (pair, (bytes, width)) in args.chunks_exact_mut(2).zip(&operands) {
+                for (arg, position) in pair.iter_mut().zip([a, b]) {
+                    let place = row.base + position as usize * row.stride;
+                    *arg = Scalar::from_bytes(&bytes[place * width..][..*width]);
+                }
+            }
+            evaluator.call1(&args).0 & 1 == 1
+        });
+    }
+
+    /// Writes the elements of each row in the order of `positions`.
+    fn permute<T: Pod + Send + Sync>(&self, cx: Context<'_>, operand: &[T], positions: &[u32], result: &mut [T]) {
+        let cost = Cost { flops: 0.0, bytes: 4.0 * size_of_val(operand) as f64 };
+        let slab = self.len * self.inner;
+        cx.pool.for_chunks(cost, result, slab, |first, chunk| {
+            for (index, slab_out) in chunk.chunks_exact_mut(slab).enumerate() {
+                let start = first + index * slab;
+                let positions = &positions[start..][..slab];
+                for (column, positions) in positions.chunks_exact(self.len).enumerate() {
+                    let from = &operand[start + column..];
+                    let to = slab_out[column..].iter_mut().step_by(self.inner);
+                    to.zip(positions).for_each(|(to, &position)| *to = from[position as usize * self.inner]);
+                }
+            }
+        });
+    }
+}
+
+/// The keys of a row, smaller ones first.
+fn read_keys<T: Sortable>(operand: &[T], row: Row, key: &Key, keys: &mut [T::Key]) {
+    let elements = operand[row.base..].iter().step_by(row.stride);
+    let keys = keys.iter_mut().zip(elements);
+    match (T::IS_FLOAT && key.canonical, key.descending) {
+        (false, false) => keys.for_each(|(to, &x)| *to = x.key()),
+        (true, false) => keys.for_each(|(to, &x)| *to = x.canonical().key()),
+        (false, true) => keys.for_each(|(to, &x)| *to = x.key().inverted()),
+        (true, true) => keys.for_each(|(to, &x)| *to = x.canonical().key().inverted()),
+    }
+}
+
+/// Gives elements that are equal and yet differ, zeros and NaNs, back their signs and payloads, in their old order.
+fn restore_equal<T: Sortable>(from: &[T], row: &mut [T], key: &Key, keys: &[T::Key]) {
+    let key_of = |x: T| if key.descending { x.canonical().key().inverted() } else { x.canonical().key() };
+    let mut restored: Vec<T::Key> = Vec::new();
+    for &odd in from.iter().filter(|x| x.canonical().key() != x.key()) {
+        let class = key_of(odd);
+        if restored.contains(&class) {
+            continue;
+        }
+        restored.push(class);
+        let start = keys.partition_point(|&each| each < class);
+        let equal = from.iter().filter(|&&x| key_of(x) == class);
+        row[start..].iter_mut().zip(equal).for_each(|(to, x)| *to = *x);
+    }
+}
+
+/// Sorts positions by a key, those of equal keys as they are.
+fn sort_by_key<T: Sortable>(operand: &[T], row: Row, key: &Key, threads: usize, positions: &mut [u32]) {
+    let row = match key.part {
+        Part::Whole => row,
+        Part::Real => Row { base: 2 * row.base, stride: 2 * row.stride },
+        Part::Imag => Row { base: 2 * row.base + 1, stride: 2 * row.stride },
+    };
+    let mut keys = vec![T::Key::default(); positions.len()];
+    read_keys(operand, row, key, &mut keys);
+    let ranked = positions.iter().zip(0..).map(|(&position, rank)| keys[position as usize].with_position(rank));
+    let mut items: Vec<_> = ranked.collect();
+    if threads > 1 {
+        radix::sort_parallel(&mut items, 32, threads);
+    } else {
+        radix::sort(&mut items, &mut Vec::new(), 32);
+    }
+    let before = positions.to_vec();
+    positions.iter_mut().zip(items).for_each(|(position, item)| *position = before[item.low() as usize]);
+}
+
+impl Kernel for Sort {
+    fn name(&self) -> String {
+        match self.order {
+            Order::Keys(_) => "sort".into(),
+            Order::Comparator(_) => "sort[comparator]".into(),
+        }
+    }
+
+    fn cost(&self) -> Cost {
+        let count = (self.rows() * self.len) as f64;
+        let levels = (self.len.max(2) as f64).log2();
+        let flops = match &self.order {
+            Order::Keys(keys) => 40.0 * count * keys.len() as f64 * (levels / 11.0).max(0.3),
+            Order::Comparator(program) => 20.0 * count * levels * (2 + program.len()) as f64,
+        };
+        let bytes: usize = self.elements.iter().map(|element| element.byte_width()).sum();
+        Cost { flops, bytes: 3.0 * count * bytes as f64 }
+    }
+
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        if self.rows() * self.len == 0 {
+            return Ok(());
+        }
+        if let Some(key) = self.only_key() {
+            by_sortable!(self.elements[0], T => self.sort_values::<T>(cx, key, inputs.get(0), outputs.take(0)));
+            return Ok(());
+        }
+        let mut positions = vec![0; self.rows() * self.len];
+        self.sort_positions(cx, inputs, &mut positions);
+        for (index, element) in self.elements.iter().enumerate() {
+            by_width!(element, T => self.permute::<T>(cx, inputs.get(index), &positions, outputs.take(index)));
+        }
+        Ok(())
+    }
+}

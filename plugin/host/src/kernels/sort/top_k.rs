@@ -1,0 +1,98 @@
+//! Top-k.
+
+use oxcall::Error;
+use oxcall_hlo::{ElementType, Func, Op};
+
+use super::key::{Bits, Sortable, by_sortable};
+use crate::{
+    kernel::{Context, Inputs, Kernel, Outputs},
+    kernels::tensors,
+    pool::{Cost, Pool},
+};
+
+/// The `k` first of each row in total order, with their indices; of equal ones, those of lower index.
+#[derive(Debug)]
+struct TopK {
+    element: ElementType,
+    /// The size of the last dimension.
+    len: usize,
+    rows: usize,
+    k: usize,
+    largest: bool,
+}
+
+pub(super) fn make(op: &Op, func: &Func, k: usize, largest: bool) -> Result<Box<dyn Kernel>, Error> {
+    let [operand, values, indices] = tensors(op, func)?;
+    let element = operand.element;
+    let len = operand.dims.last().copied().unwrap_or(1);
+    let supported = by_sortable!(element, T => size_of::<T>()).is_some();
+    if !supported || indices.element != ElementType::S32 || i32::try_from(len).is_err() {
+        let message = format!("top_k of {operand} with indices of {}", indices.element);
+        return Err(Error::unimplemented(message));
+    }
+    Ok(Box::new(TopK { element, len, rows: values.count() / k.max(1), k, largest }))
+}
+
+/// A key in the order wanted, above its position.
+type Item<T> = <<T as Sortable>::Key as Bits>::WithPosition;
+
+impl TopK {
+    /// The positions of the first elements of `row`.
+    fn select<T: Sortable>(&self, row: &[T], items: &mut Vec<Item<T>>, positions: &mut [u32]) {
+        // Items are collected if they are before the last of the best known, and thinned out now and then.
+        let capacity = (4 * self.k).max(1024);
+        let mut last: Option<Item<T>> = None;
+        items.clear();
+        for (position, &x) in (0..).zip(row) {
+            let key = if self.largest { x.key().inverted() } else { x.key() };
+            let item = key.with_position(position);
+            if last.is_some_and(|last| item > last) {
+                continue;
+            }
+            items.push(item);
+            if items.len() == capacity {
+                let (_, &mut kth, _) = items.select_nth_unstable(self.k - 1);
+                items.truncate(self.k);
+                last = Some(kth);
+            }
+        }
+        items.sort_unstable();
+        positions.iter_mut().zip(items).for_each(|(position, item)| *position = item.low());
+    }
+
+    fn run_typed<T: Sortable>(&self, pool: &Pool, operand: &[T], values: &mut [T], indices: &mut [i32]) {
+        let mut positions = vec![0; self.rows * self.k];
+        pool.for_chunks(self.cost(), &mut positions, self.k, |first, chunk| {
+            let mut items = Vec::new();
+            for (index, positions) in chunk.chunks_exact_mut(self.k).enumerate() {
+                let row = first / self.k + index;
+                self.select(&operand[row * self.len..][..self.len], &mut items, positions);
+            }
+        });
+        let rows = values.chunks_exact_mut(self.k).zip(positions.chunks_exact(self.k));
+        for ((values, positions), row) in rows.zip(operand.chunks_exact(self.len)) {
+            values.iter_mut().zip(positions).for_each(|(value, &position)| *value = row[position as usize]);
+        }
+        indices.iter_mut().zip(positions).for_each(|(index, position)| *index = position as i32);
+    }
+}
+
+impl Kernel for TopK {
+    fn name(&self) -> String {
+        "top_k".into()
+    }
+
+    fn cost(&self) -> Cost {
+        let (count, kept) = ((self.rows * self.len) as f64, (self.rows * self.k) as f64);
+        Cost { flops: 8.0 * count + 40.0 * kept, bytes: count * self.element.byte_width() as f64 }
+    }
+
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        if self.rows * self.k > 0 {
+            by_sortable!(self.element, T => {
+                self.run_typed::<T>(cx.pool, inputs.get(0), outputs.take(0), outputs.take(1));
+            });
+        }
+        Ok(())
+    }
+}
