@@ -1,6 +1,8 @@
 //! Gather, scatter, and select-and-scatter.
 
 mod gather;
+mod scatter;
+mod select_and_scatter;
 mod starts;
 #[cfg(test)]
 mod tests;
@@ -14,6 +16,8 @@ use crate::kernel::Kernel;
 pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     match &op.kind {
         OpKind::Gather { dims, slice_sizes, .. } => gather::make(op, func, dims, slice_sizes),
+        OpKind::Scatter { dims, .. } => scatter::make(op, func, dims),
+        OpKind::SelectAndScatter { window } => select_and_scatter::make(op, func, window),
         other => Err(Error::internal(format!("{} does not index", other.name()))),
     }
 }

@@ -1,6 +1,8 @@
-use oxcall_hlo::{ElementType, GatherDims, OpKind, TensorType};
+use oxcall_hlo::{
+    BinaryOp, ComparisonDirection, ComparisonType, ElementType, GatherDims, OpKind, ScatterDims, TensorType, WindowDim,
+};
 
-use crate::kernels::testing::{Random, Single, indices, ravel, ty};
+use crate::kernels::testing::{Random, Single, bytes, elements, indices, ravel, ty};
 
 /// Random dimension numbers, which gather and scatter share, with shapes that they fit.
 struct Numbers {
@@ -208,5 +210,192 @@ fn gathers_rows_on_several_threads() {
     let result = op.run(&[operand.clone(), bytemuck::cast_slice(&rows).to_vec()]).remove(0);
     for (row, &from) in result.chunks_exact(256).zip(&rows) {
         assert_eq!(row, &operand[from as usize * 256..][..256]);
+    }
+}
+
+/// A scatter of one input, without its body.
+fn scatter_op(numbers: &Numbers, element: ElementType, index_element: ElementType) -> Single {
+    let kind = OpKind::Scatter {
+        dims: ScatterDims {
+            update_window_dims: numbers.offset_dims.clone(),
+            inserted_window_dims: numbers.collapsed.clone(),
+            input_batching_dims: numbers.operand_batching.clone(),
+            scatter_indices_batching_dims: numbers.indices_batching.clone(),
+            scatter_dims_to_operand_dims: numbers.component_dims.clone(),
+            index_vector_dim: numbers.vector_dim,
+        },
+        indices_are_sorted: false,
+        unique_indices: false,
+    };
+    let operands = [ty(element, &numbers.operand), ty(index_element, &numbers.indices), ty(element, &numbers.slices)];
+    Single::new(kind, &operands, &[ty(element, &numbers.operand)])
+}
+
+#[test]
+fn scatters() {
+    let random = &mut Random(41);
+    for round in 0..400 {
+        let numbers = Numbers::random(random);
+        let index_element = INDEX_TYPES[round % 8];
+        let input: Vec<i32> = (0..numbers.operand.iter().product()).map(|_| random.bits() as i32).collect();
+        let updates: Vec<i32> = (0..numbers.slices.iter().product()).map(|_| random.bits() as i32).collect();
+        let (index_bytes, values) = numbers.index_values(index_element, random);
+        let op = scatter_op(&numbers, ElementType::S32, index_element);
+        type Function = fn(i32, i32) -> i32;
+        let (op, function): (Single, Function) = match round % 4 {
+            0 => (op.binary_region(BinaryOp::Add, ElementType::S32), |a, b| a.wrapping_add(b)),
+            1 => (op.binary_region(BinaryOp::Maximum, ElementType::S32), |a, b| a.max(b)),
+            2 => (op.region(&[ElementType::S32; 2], |body| vec![body.params[1]]), |_, b| b),
+            _ => (op.binary_region(BinaryOp::Subtract, ElementType::S32), |a, b| a.wrapping_sub(b)),
+        };
+        let mut expected = input.clone();
+        for (index, &update) in indices(&numbers.slices).zip(&updates) {
+            let (start, offset) = numbers.start_and_offset(&index, &values);
+            let is_inside =
+                |dim: usize| (0..=numbers.operand[dim] as i64 - numbers.sizes[dim] as i64).contains(&start[dim]);
+            if (0..start.len()).all(is_inside) {
+                let place: Vec<usize> = (0..start.len()).map(|dim| start[dim] as usize + offset[dim]).collect();
+                let element = &mut expected[ravel(&place, &numbers.operand)];
+                *element = function(*element, update);
+            }
+        }
+        let actual = op.run(&[bytes(&input), index_bytes, bytes(&updates)]);
+        assert!(elements::<i32>(&actual[0]) == expected, "{:?}", op.op.kind);
+    }
+}
+
+#[test]
+fn scatters_rows_on_several_threads() {
+    let numbers = Numbers {
+        operand: vec![500, 64],
+        indices: vec![20_000],
+        slices: vec![20_000, 64],
+        sizes: vec![1, 64],
+        offset_dims: vec![1],
+        collapsed: vec![0],
+        operand_batching: vec![],
+        indices_batching: vec![],
+        component_dims: vec![0],
+        vector_dim: 1,
+    };
+    let random = &mut Random(42);
+    let op = scatter_op(&numbers, ElementType::F32, ElementType::S32).binary_region(BinaryOp::Add, ElementType::F32);
+    let rows: Vec<i32> = (0..20_000).map(|_| random.between(-1, 501) as i32).collect();
+    let updates: Vec<f32> = (0..64 * 20_000).map(|_| random.below(100) as f32).collect();
+    let mut expected = vec![1f32; 500 * 64];
+    for (&row, update) in rows.iter().zip(updates.chunks_exact(64)) {
+        if (0..500).contains(&row) {
+            let row = &mut expected[row as usize * 64..][..64];
+            row.iter_mut().zip(update).for_each(|(sum, x)| *sum += x);
+        }
+    }
+    let actual = op.run(&[bytes(&vec![1f32; 500 * 64]), bytes(&rows), bytes(&updates)]);
+    assert!(elements::<f32>(&actual[0]) == expected);
+}
+
+#[test]
+fn scatters_several_inputs_at_once() {
+    let dims = ScatterDims {
+        update_window_dims: vec![],
+        inserted_window_dims: vec![0],
+        input_batching_dims: vec![],
+        scatter_indices_batching_dims: vec![],
+        scatter_dims_to_operand_dims: vec![0],
+        index_vector_dim: 1,
+    };
+    let kind = OpKind::Scatter { dims, indices_are_sorted: false, unique_indices: false };
+    use ElementType::{F64, S8, S32};
+    let operands = [ty(S8, &[4]), ty(F64, &[4]), ty(S32, &[3, 1]), ty(S8, &[3]), ty(F64, &[3])];
+    let op = Single::new(kind, &operands, &operands[..2]).region(&[S8, F64, S8, F64], |body| {
+        let [a, x, b, y] = body.params[..] else { unreachable!("four parameters") };
+        let sum = body.op(OpKind::Binary(BinaryOp::Add), &[a, b], S8);
+        vec![sum, body.op(OpKind::Binary(BinaryOp::Subtract), &[x, y], F64)]
+    });
+    let inputs = [
+        bytes(&[1i8, 2, 3, 4]),
+        bytes(&[1f64, 2.0, 3.0, 4.0]),
+        bytes(&[2i32, 9, 2]),
+        bytes(&[10i8, 20, 30]),
+        bytes(&[0.5f64, 1.0, 2.0]),
+    ];
+    let results = op.run(&inputs);
+    assert_eq!(elements::<i8>(&results[0]), [1, 2, 43, 4]);
+    assert_eq!(elements::<f64>(&results[1]), [1.0, 2.0, 0.5, 4.0]);
+}
+
+/// A select-and-scatter of floats whose regions compare by `direction` and combine by `scatter`.
+fn select_and_scatter(
+    operand: &[usize],
+    source: &[usize],
+    window: Vec<WindowDim>,
+    direction: ComparisonDirection,
+    scatter: BinaryOp,
+) -> Single {
+    let element = ElementType::F32;
+    let types = [ty(element, operand), ty(element, source), ty(element, &[])];
+    Single::new(OpKind::SelectAndScatter { window }, &types, &[ty(element, operand)])
+        .region(&[element; 2], |body| {
+            let (a, b) = (body.params[0], body.params[1]);
+            let kind = OpKind::Compare(direction, ComparisonType::Float);
+            vec![body.op(kind, &[a, b], ElementType::Pred)]
+        })
+        .binary_region(scatter, element)
+}
+
+#[test]
+fn selects_and_scatters() {
+    let random = &mut Random(43);
+    for round in 0..120 {
+        let operand: Vec<usize> = random.shape(1 + round % 4).into_iter().map(|dim| dim.min(8)).collect();
+        let mut window = Vec::new();
+        let mut source = Vec::new();
+        for (dim, &size) in operand.iter().enumerate() {
+            let plain = dim == 0 && random.below(2) == 0;
+            let each = WindowDim {
+                size: if plain { 1 } else { 1 + random.below(3) },
+                stride: if plain { 1 } else { 1 + random.below(3) },
+                padding_low: if plain { 0 } else { random.between(0, 3) },
+                padding_high: if plain { 0 } else { random.between(0, 3) },
+                base_dilation: 1,
+                window_dilation: 1,
+                reversal: false,
+            };
+            let padded = size + (each.padding_low + each.padding_high) as usize;
+            source.push(if padded < each.size { 0 } else { (padded - each.size) / each.stride + 1 });
+            window.push(each);
+        }
+        let values: Vec<f32> = (0..operand.iter().product()).map(|_| random.between(-4, 4) as f32).collect();
+        let updates: Vec<f32> = (0..source.iter().product()).map(|_| random.between(-9, 9) as f32).collect();
+        let (direction, scatter) = [
+            (ComparisonDirection::Ge, BinaryOp::Add),
+            (ComparisonDirection::Le, BinaryOp::Add),
+            (ComparisonDirection::Gt, BinaryOp::Maximum),
+        ][round % 3];
+        let mut expected = vec![0.5f32; values.len()];
+        let sizes: Vec<usize> = window.iter().map(|window| window.size).collect();
+        for (index, &update) in indices(&source).zip(&updates) {
+            let mut selected: Option<usize> = None;
+            for k in indices(&sizes) {
+                let at = |dim: usize| {
+                    let place = (index[dim] * window[dim].stride + k[dim]) as i64 - window[dim].padding_low;
+                    usize::try_from(place).ok().filter(|&place| place < operand[dim])
+                };
+                let Some(place) = (0..operand.len()).map(at).collect::<Option<Vec<_>>>() else { continue };
+                let place = ravel(&place, &operand);
+                let keeps = selected.is_some_and(|kept| match direction {
+                    ComparisonDirection::Ge => values[kept] >= values[place],
+                    ComparisonDirection::Le => values[kept] <= values[place],
+                    _ => values[kept] > values[place],
+                });
+                selected = if keeps { selected } else { Some(place) };
+            }
+            if let Some(place) = selected {
+                let sum = &mut expected[place];
+                *sum = if scatter == BinaryOp::Add { *sum + update } else { sum.max(update) };
+            }
+        }
+        let op = select_and_scatter(&operand, &source, window.clone(), direction, scatter);
+        let actual = op.run(&[bytes(&values), bytes(&updates), bytes(&[0.5f32])]);
+        assert_eq!(elements::<f32>(&actual[0]), expected, "{operand:?} {window:?} {direction:?}");
     }
 }

@@ -1,0 +1,283 @@
+//! Scatter.
+
+use std::marker::PhantomData;
+
+use bytemuck::Pod;
+use oxcall::Error;
+use oxcall_hlo::{ElementType, Func, Op, ScatterDims};
+use smallvec::SmallVec;
+
+use super::starts::{IndexDims, NOWHERE, OutOfBounds, Starts};
+use crate::{
+    by_width,
+    element::Element,
+    kernel::{Context, Inputs, Kernel, Outputs},
+    kernels::{
+        combine::{Combine, by_combine},
+        movement::{row_major, tensor},
+        nest::{self, Loop, Nest, Walk},
+        scalars::Arrays,
+    },
+    pool::Cost,
+    scalar::{self, Body, Program, Scalar},
+};
+
+/// Updates of windows of one or more inputs.
+#[derive(Debug)]
+struct Scatter {
+    elements: Vec<ElementType>,
+    starts: Starts,
+    /// Over a window: strides in the inputs, and in the updates.
+    window: Nest<2>,
+    /// Over windows, in the updates.
+    updates: Nest<1>,
+    /// The number of elements of a window, if they lie side by side in inputs and updates, window after window.
+    row: Option<usize>,
+    /// Windows never cross a multiple of this many elements of the inputs.
+    slab: usize,
+    count: usize,
+    body: How,
+}
+
+/// How elements are updated.
+#[derive(Debug)]
+enum How {
+    /// By code made for the body.
+    Fast(Apply),
+    /// By a program, one element of each input at a time.
+    Program(Program),
+    /// Not at all: the body gives its first parameter.
+    Keep,
+}
+
+/// Applies all updates to the only result.
+type Apply = fn(&Scatter, Context<'_>, &[usize], Inputs<'_>, &mut Outputs<'_>);
+
+/// Result `index`, which starts as the input.
+fn updated<'a, T: Pod + Send + Sync>(
+    cx: Context<'_>,
+    inputs: Inputs<'_>,
+    outputs: &mut Outputs<'a>,
+    index: usize,
+) -> &'a mut [T] {
+    let result = outputs.take::<T>(index);
+    if !inputs.is_in_place(index) {
+        let input = inputs.get::<T>(index);
+        let cost = Cost { flops: 0.0, bytes: 2.0 * size_of_val(input) as f64 };
+        cx.pool.for_chunks(cost, result, 4096, |first, chunk| chunk.copy_from_slice(&input[first..][..chunk.len()]));
+    }
+    result
+}
+
+/// What becomes of an element.
+trait Update<T> {
+    fn update(old: T, new: T) -> T;
+}
+
+/// The update replaces it.
+enum Assign {}
+
+impl<T> Update<T> for Assign {
+    #[inline(always)]
+    fn update(_: T, new: T) -> T {
+        new
+    }
+}
+
+/// Both are combined.
+struct Combined<C>(PhantomData<C>);
+
+impl<T: Element, C: Combine<T::Wide>> Update<T> for Combined<C> {
+    #[inline(always)]
+    fn update(old: T, new: T) -> T {
+        T::narrow(C::combine(old.widen(), new.widen()))
+    }
+}
+
+pub(super) fn make(op: &Op, func: &Func, dims: &ScatterDims) -> Result<Box<dyn Kernel>, Error> {
+    let inputs = op.results.len();
+    let (input, indices) = (tensor(func, op.operands[0])?, tensor(func, op.operands[inputs])?);
+    let updates = tensor(func, op.operands[inputs + 1])?;
+    let elements: Vec<ElementType> =
+        op.results.iter().map(|&value| tensor(func, value).map(|ty| ty.element)).collect::<Result<_, _>>()?;
+    let index_dims = IndexDims {
+        operand_batching: &dims.input_batching_dims,
+        indices_batching: &dims.scatter_indices_batching_dims,
+        component_dims: &dims.scatter_dims_to_operand_dims,
+        vector_dim: dims.index_vector_dim,
+    };
+    let (strides, update_strides) = (row_major(&input.dims), row_major(&updates.dims));
+    let mut sizes = vec![1; input.rank()];
+    let mut window = Nest::<2>::new();
+    let is_window = |dim: &usize| !dims.inserted_window_dims.contains(dim) && !dims.input_batching_dims.contains(dim);
+    for (dim, &update_dim) in (0..input.rank()).filter(is_window).zip(&dims.update_window_dims) {
+        sizes[dim] = updates.dims[update_dim];
+        window.push(Loop { size: sizes[dim], strides: [strides[dim], update_strides[update_dim]] });
+    }
+    let window_len = nest::iterations(&window);
+    let window = nest::collapse(window);
+    let of_windows = (0..updates.rank()).filter(|dim| !dims.update_window_dims.contains(dim));
+    let of_windows = of_windows.map(|dim| Loop { size: updates.dims[dim], strides: [update_strides[dim]] });
+    let of_windows = nest::collapse(of_windows);
+    let side_by_side = matches!(window[..], [] | [Loop { strides: [1, 1], .. }])
+        && of_windows[..].iter().all(|each| of_windows.len() == 1 && each.strides[0] == window_len as isize);
+    let first_wide = sizes.iter().position(|&size| size != 1).unwrap_or(input.rank());
+    let body = match scalar::recognise(func, &op.regions[0]) {
+        Some(Body::First) => How::Keep,
+        Some(Body::Second) if inputs == 1 => How::Fast(by_width!(elements[0], T => apply::<T, Assign>)),
+        Some(Body::Binary(function)) if inputs == 1 => {
+            match by_combine!(function, elements[0], (T, C) => apply::<T, Combined<C>> as Apply) {
+                Some(apply) => How::Fast(apply),
+                None => program(op, func)?,
+            }
+        }
+        _ => program(op, func)?,
+    };
+    Ok(Box::new(Scatter {
+        starts: Starts::new(input, indices, &index_dims, &sizes, OutOfBounds::Drop),
+        elements,
+        window,
+        updates: of_windows,
+        row: side_by_side.then_some(window_len),
+        slab: input.dims[first_wide..].iter().product::<usize>().max(1),
+        count: updates.count(),
+        body,
+    }))
+}
+
+fn program(op: &Op, func: &Func) -> Result<How, Error> {
+    let region = &op.regions[0];
+    Ok(How::Program(Program::new(func, &region.params, &region.ops, &region.results)?))
+}
+
+fn apply<T: Pod + Send + Sync, U: Update<T>>(
+    scatter: &Scatter,
+    cx: Context<'_>,
+    starts: &[usize],
+    inputs: Inputs<'_>,
+    outputs: &mut Outputs<'_>,
+) {
+    let (updates, result) = (inputs.get::<T>(2), updated::<T>(cx, inputs, outputs, 0));
+    match scatter.row {
+        // Each thread goes through all windows, and updates those in its part of the result: in order, and exclusively.
+        Some(len) => cx.pool.for_chunks(scatter.cost(), result, scatter.slab, |first, part| {
+            if len == 1 {
+                for (start, &new) in starts.iter().zip(updates) {
+                    if let Some(old) = part.get_mut(start.wrapping_sub(first)) {
+                        *old = U::update(*old, new);
+                    }
+                }
+                return;
+            }
+            for (start, row) in starts.iter().zip(updates.chunks_exact(len)) {
+                let start = start.wrapping_sub(first);
+                if start < part.len() {
+                    let old = &mut part[start..][..len];
+                    old.iter_mut().zip(row).for_each(|(old, &new)| *old = U::update(*old, new));
+                }
+            }
+        }),
+        None => scatter.for_windows(starts, |place, update, len, [stride, update_stride]| {
+            for i in 0..len {
+                let old = &mut result[place + i * stride];
+                *old = U::update(*old, updates[update + i * update_stride]);
+            }
+        }),
+    }
+}
+
+impl Scatter {
+    /// Calls `row` for each innermost loop of each window in bounds: places in the inputs and the updates, the length,
+    /// and both strides.
+    fn for_windows(&self, starts: &[usize], mut row: impl FnMut(usize, usize, usize, [usize; 2])) {
+        let (inner, outer) = match self.window.split_last() {
+            Some((inner, outer)) => (*inner, outer),
+            None => (Loop { size: 1, strides: [0, 0] }, &[][..]),
+        };
+        let mut updates = Walk::new(&self.updates, [0], 0);
+        for &start in starts {
+            let [update] = updates.step();
+            if start == NOWHERE {
+                continue;
+            }
+            let mut walk = Walk::new(outer, [start as isize, update], 0);
+            for _ in 0..nest::iterations(outer) {
+                let [place, update] = walk.step().map(|offset| offset as usize);
+                row(place, update, inner.size, inner.strides.map(|stride| stride as usize));
+            }
+        }
+    }
+
+    fn run_program(
+        &self,
+        program: &Program,
+        cx: Context<'_>,
+        starts: &[usize],
+        inputs: Inputs<'_>,
+        outputs: &mut Outputs<'_>,
+    ) {
+        let count = self.elements.len();
+        let updates = Arrays::of(inputs, count + 1, &self.elements);
+        let results = self.elements.iter().enumerate();
+        let mut results: SmallVec<[(&mut [u8], usize); 2]> =
+            results.map(|(index, element)| (updated::<u8>(cx, inputs, outputs, index), element.byte_width())).collect();
+        let mut evaluator = program.evaluator();
+        let (mut args, mut new) = (vec![Scalar::default(); 2 * count], vec![Scalar::default(); count]);
+        self.for_windows(starts, |place, update, len, [stride, update_stride]| {
+            for i in 0..len {
+                let at = place + i * stride;
+                for (arg, (result, width)) in args.iter_mut().zip(&results) {
+                    *arg = Scalar::from_bytes(&result[at * width..][..*width]);
+                }
+                args[count..].iter_mut().zip(updates.at(update + i * update_stride)).for_each(|(arg, x)| *arg = x);
+                evaluator.call(&args, &mut new);
+                for (new, (result, width)) in new.iter().zip(&mut results) {
+                    result[at * *width..][..*width].copy_from_slice(&new.0.to_le_bytes()[..*width]);
+                }
+            }
+        });
+    }
+
+    fn width(&self) -> usize {
+        self.elements.iter().map(|element| element.byte_width()).sum()
+    }
+}
+
+impl Kernel for Scatter {
+    fn name(&self) -> String {
+        match &self.body {
+            How::Program(_) => "scatter[body]".into(),
+            How::Fast(_) | How::Keep => "scatter".into(),
+        }
+    }
+
+    fn cost(&self) -> Cost {
+        let each = match &self.body {
+            How::Program(program) => 20.0 * (2 + program.len()) as f64,
+            How::Fast(_) | How::Keep => 2.0,
+        };
+        let flops = each * self.count as f64 + 20.0 * self.starts.count() as f64;
+        Cost { flops, bytes: 3.0 * (self.count * self.width()) as f64 }
+    }
+
+    fn in_place(&self) -> Vec<(usize, usize)> {
+        (0..self.elements.len()).map(|index| (index, index)).collect()
+    }
+
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        if self.count == 0 || matches!(self.body, How::Keep) {
+            (0..self.elements.len()).for_each(|index| _ = updated::<u8>(cx, inputs, &mut outputs, index));
+            return Ok(());
+        }
+        let mut starts = vec![0; self.starts.count()];
+        cx.pool.for_chunks(self.cost(), &mut starts, 1, |first, starts| {
+            self.starts.fill(inputs, self.elements.len(), first, starts);
+        });
+        match &self.body {
+            How::Fast(apply) => apply(self, cx, &starts, inputs, &mut outputs),
+            How::Program(program) => self.run_program(program, cx, &starts, inputs, &mut outputs),
+            How::Keep => {}
+        }
+        Ok(())
+    }
+}
