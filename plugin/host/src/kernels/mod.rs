@@ -1,5 +1,6 @@
 //! Kernels by family. Control flow, custom calls and what passes take away have none.
 
+mod combine;
 mod convolution;
 mod dot;
 mod fft;
@@ -7,9 +8,13 @@ mod indexing;
 mod movement;
 mod nest;
 mod random;
+mod reduce;
+mod scalars;
 mod simd;
+mod sort;
 #[cfg(test)]
 pub(crate) mod testing;
+mod window;
 
 use oxcall::Error;
 use oxcall_hlo::{Func, Op, OpKind, TensorType};
@@ -28,12 +33,17 @@ pub fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         OpKind::Fft { .. } => fft::make(op, func),
         OpKind::Transpose { .. }
         | OpKind::Slice { .. }
+        | OpKind::DynamicSlice { .. }
+        | OpKind::DynamicUpdateSlice
         | OpKind::Reverse { .. }
         | OpKind::Pad { .. }
         | OpKind::Concatenate { .. }
         | OpKind::Reshape
         | OpKind::BitcastConvert => movement::make(op, func),
-        OpKind::Gather { .. } => indexing::make(op, func),
+        OpKind::Gather { .. } | OpKind::Scatter { .. } | OpKind::SelectAndScatter { .. } => indexing::make(op, func),
+        OpKind::ReduceWindow { .. } => window::make(op, func),
+        OpKind::Reduce { .. } => reduce::make(op, func),
+        OpKind::Sort { .. } | OpKind::TopK { .. } => sort::make(op, func),
         OpKind::Rng(_) | OpKind::RngBitGenerator(_) => random::make(op, func),
         OpKind::BroadcastInDim { .. } | OpKind::Iota { .. } | OpKind::Constant(_) => tile::single(op, func),
         ref kind if math::is_element_wise(kind) => tile::single(op, func),

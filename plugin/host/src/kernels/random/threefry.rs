@@ -105,12 +105,12 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) fn new(dims: &[usize]) -> Layout {
         let longest = dims.iter().copied().max().unwrap_or(1);
-        let split = dims.iter().position(|dim| dim % 2 == 0).or(dims.iter().position(|&dim| dim == longest));
+        let split = dims.iter().position(|dim| dim.is_multiple_of(2)).or(dims.iter().position(|&dim| dim == longest));
         let Some(split) = split else { return Layout { row: 1, counters: 1, inner: 1 } };
         let outer: usize = dims[..split].iter().product();
         let inner: usize = dims[split + 1..].iter().product();
         // Lines go on from one row to the next, except where an odd line is left over.
-        let rows = if dims[split] % 2 == 0 { 1 } else { outer };
+        let rows = if dims[split].is_multiple_of(2) { 1 } else { outer };
         let lines = if rows == 1 { outer * dims[split] } else { dims[split] };
         Layout { row: lines * inner, counters: lines.div_ceil(2) * inner, inner }
     }
