@@ -136,6 +136,16 @@ impl Program {
         &self.0.module
     }
 
+    /// The module as it is executed, as text.
+    pub fn text(&self) -> String {
+        oxcall_hlo::print_module(self.module())
+    }
+
+    /// The steps of the plan, one a line.
+    pub fn steps(&self) -> String {
+        self.0.plan.to_string()
+    }
+
     /// The types of the parameters.
     pub fn parameters(&self) -> &[Type] {
         &self.0.parameters

@@ -1,6 +1,9 @@
 //! What the engine offers to handlers.
 
-use std::sync::Arc;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use oxcall::host::{ScratchAllocator, TaskPool};
 use oxcall_hlo::CustomCall;
@@ -23,7 +26,10 @@ struct Tasks(Arc<Pool>);
 
 impl TaskPool for Tasks {
     fn schedule(&self, task: Box<dyn FnOnce() + Send>) {
-        self.0.workers().spawn(task);
+        self.0.workers().spawn(move || {
+            // A panic is the task's own affair: the thread lives on for the others.
+            let _ = catch_unwind(AssertUnwindSafe(task));
+        });
     }
 
     fn num_threads(&self) -> usize {

@@ -18,6 +18,7 @@ use crate::{kernel::RawBuffer, pool::Cost};
 
 /// A call as a program has it.
 pub(crate) struct CallSite {
+    target: String,
     kind: Kind,
     cost: Cost,
 }
@@ -49,7 +50,11 @@ impl CallSite {
             Some(attributes) => Kind::Typed(Box::new(Typed::new(host, &call.target, attributes, operands, results)?)),
             None => Kind::Legacy(Legacy::new(host, call, tuple)?),
         };
-        Ok(CallSite { kind, cost: estimate(operands, results) })
+        Ok(CallSite { target: call.target.clone(), kind, cost: estimate(operands, results) })
+    }
+
+    pub(crate) fn target(&self) -> &str {
+        &self.target
     }
 
     pub(crate) fn cost(&self) -> Cost {

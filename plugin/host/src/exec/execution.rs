@@ -11,6 +11,7 @@ use crate::{
     kernel::{Context, Inputs, Kernel, Outputs, RawBuffer},
     memory::Buffer,
     plan::{Args, Slot, Step},
+    pool::{Cost, Pool},
 };
 
 /// An execution of a program: it may stop at a custom call that is not done yet, and go on later.
@@ -71,7 +72,7 @@ impl Execution {
                         return Ok(Progress::Waiting(future));
                     }
                 }
-                Step::Copy { from, to } => frame.copy(*from, *to),
+                Step::Copy { from, to } => frame.copy(*from, *to, cx.pool),
                 Step::Rotate(slots) => frame.rotate(slots),
                 Step::Jump(target) => *at = *target as usize,
                 Step::JumpUnless { predicate, target } => {
@@ -82,7 +83,7 @@ impl Execution {
                 Step::Branch { index, targets } => *at = frame.branch(*index, targets) as usize,
             }
         }
-        frame.results(plan, program.engine.allocator()).map(Progress::Done)
+        frame.results(plan).map(Progress::Done)
     }
 }
 
@@ -124,10 +125,14 @@ impl Frame {
         unsafe { call.run(&mut calls[site as usize], contexts, site, stage, inputs, outputs) }
     }
 
-    fn copy(&mut self, from: Slot, to: Slot) {
+    fn copy(&mut self, from: Slot, to: Slot, pool: &Pool) {
         let (from, to) = (self.table[from as usize], self.table[to as usize]);
-        // SAFETY: two storages of one size, of which `to` is the frame's to write; they do not overlap.
-        unsafe { std::ptr::copy_nonoverlapping(from.data, to.data, to.len) };
+        // SAFETY: two storages of one size, of which `to` is the frame's to write; they do not overlap, and hold
+        // initialised bytes.
+        let (from, to) =
+            unsafe { (std::slice::from_raw_parts(from.data, to.len), std::slice::from_raw_parts_mut(to.data, to.len)) };
+        let cost = Cost { flops: 0.0, bytes: 2.0 * from.len() as f64 };
+        pool.for_chunks(cost, to, 64, |first, to| to.copy_from_slice(&from[first..][..to.len()]));
     }
 
     fn rotate(&mut self, slots: &[Slot]) {

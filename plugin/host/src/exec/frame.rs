@@ -86,28 +86,34 @@ impl Frame {
     }
 
     /// The results, by their places at the end.
-    pub(super) fn results(&mut self, plan: &Plan, allocator: &Arc<Allocator>) -> Result<Vec<Buffer>, Error> {
+    pub(super) fn results(&mut self, plan: &Plan) -> Result<Vec<Buffer>, Error> {
         let mut results = Vec::with_capacity(plan.results.len());
         for &slot in &plan.results {
             let place = self.table[slot as usize];
-            results.push(match self.take(place) {
-                Some(buffer) => buffer,
-                None if place.len == 0 => Buffer::allocate(allocator, 0)?,
-                None => return Err(Error::internal("a result is not in memory of its own")),
+            results.push(match place.len {
+                0 => Buffer::empty(),
+                _ => self
+                    .take(plan.homes[slot as usize].0, place)
+                    .ok_or_else(|| Error::internal("a result is not in memory of its own"))?,
             });
         }
         Ok(results)
     }
 
-    /// The allocation, or the argument, at `place`.
-    fn take(&mut self, place: RawBuffer) -> Option<Buffer> {
+    /// The allocation, or the argument, at `place`: that of its slot, unless a loop has exchanged places.
+    fn take(&mut self, home: Home, place: RawBuffer) -> Option<Buffer> {
         let is_there = |buffer: &Buffer| buffer.as_ptr() == place.data.cast_const() && !buffer.is_empty();
-        if let Some(own) = self.own.iter_mut().find(|own| own.as_ref().is_some_and(is_there)) {
-            return own.take();
+        if let Home::Own(index) = home
+            && let Some(buffer) = self.own[index as usize].take_if(|buffer| is_there(buffer))
+        {
+            return Some(buffer);
+        }
+        if let Some(buffer) = self.own.iter_mut().find_map(|own| own.take_if(|buffer| is_there(buffer))) {
+            return Some(buffer);
         }
         let given = |argument: &Argument| matches!(argument, Argument::Donated(buffer) if is_there(buffer));
-        let index = self.arguments.iter().position(given)?;
-        match self.arguments.swap_remove(index) {
+        let argument = self.arguments.iter_mut().find(|argument| given(argument))?;
+        match std::mem::replace(argument, Argument::Donated(Buffer::empty())) {
             Argument::Donated(buffer) => Some(buffer),
             Argument::Shared(_) => None,
         }

@@ -65,26 +65,10 @@ pub(crate) fn launch(
         Launch::Inline => true,
         Launch::Elsewhere => false,
     };
-    let mut execution = match Execution::begin(Arc::clone(program), arguments, &info) {
-        Ok(execution) => execution,
-        Err(error) => return done(Err(error)),
-    };
-    if !inline {
-        return elsewhere(execution, Box::new(done));
-    }
-    match advance(&mut execution) {
-        Ok(Progress::Waiting(future)) => {
-            let done: Done = Box::new(done);
-            future.on_ready(move |outcome| resume(execution, outcome, done));
-        }
-        Ok(Progress::Done(results)) => {
-            drop(execution);
-            done(Ok(results));
-        }
-        Err(error) => {
-            drop(execution);
-            done(Err(error));
-        }
+    match Execution::begin(Arc::clone(program), arguments, &info) {
+        Ok(execution) if inline => proceed(execution, done),
+        Ok(execution) => elsewhere(execution, Box::new(done)),
+        Err(error) => done(Err(error)),
     }
 }
 
@@ -116,7 +100,11 @@ fn resume(execution: Execution, outcome: Result<(), Error>, done: Done) {
 fn elsewhere(execution: Execution, done: Done) {
     if execution.program().plan.calls.is_empty() {
         let program = Arc::clone(execution.program());
-        return program.engine.pool().workers().spawn(move || finish(execution, done));
+        return match catch_unwind(AssertUnwindSafe(|| program.engine.pool().workers())) {
+            Ok(workers) => workers.spawn(move || finish(execution, done)),
+            // Without another thread this one has to do it.
+            Err(_) => finish(execution, done),
+        };
     }
     let work = Box::new((execution, done));
     let shared = Arc::new(std::sync::Mutex::new(Some(work)));
@@ -137,16 +125,24 @@ fn elsewhere(execution: Execution, done: Done) {
     }
 }
 
-fn finish(mut execution: Execution, done: Done) {
-    match advance(&mut execution) {
-        Ok(Progress::Waiting(future)) => future.on_ready(move |outcome| resume(execution, outcome, done)),
-        Ok(Progress::Done(results)) => {
-            drop(execution);
-            done(Ok(results));
+/// Runs the rest here. Nobody is there to whom a panic of `done` could be told.
+fn finish(execution: Execution, done: Done) {
+    let _ = catch_unwind(AssertUnwindSafe(|| proceed(execution, done)));
+}
+
+fn proceed<F>(mut execution: Execution, done: F)
+where
+    F: FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static,
+{
+    let outcome = match advance(&mut execution) {
+        Ok(Progress::Waiting(future)) => {
+            let done: Done = Box::new(done);
+            return future.on_ready(move |outcome| resume(execution, outcome, done));
         }
-        Err(error) => {
-            drop(execution);
-            done(Err(error));
-        }
-    }
+        Ok(Progress::Done(results)) => Ok(results),
+        Err(error) => Err(error),
+    };
+    // What the execution held is free again before anybody hears of its end.
+    drop(execution);
+    done(outcome);
 }

@@ -34,13 +34,18 @@ pub(crate) const NOWHERE: NonNull<u8> =
     NonNull::without_provenance(std::num::NonZero::new(BUFFER_ALIGN).expect("not zero"));
 
 impl Buffer {
+    /// A buffer without bytes.
+    pub fn empty() -> Buffer {
+        Buffer { data: NOWHERE, len: 0, owner: Owner::Nobody }
+    }
+
     /// A buffer of `len` bytes whose contents are unspecified.
     ///
     /// # Errors
     /// RESOURCE_EXHAUSTED when there is no memory.
     pub fn allocate(allocator: &Arc<Allocator>, len: usize) -> Result<Buffer, Error> {
         if len == 0 {
-            return Ok(Buffer { data: NOWHERE, len, owner: Owner::Nobody });
+            return Ok(Buffer::empty());
         }
         let block = allocator.allocate(len)?;
         Ok(Buffer { data: block.data, len, owner: Owner::Allocator(Arc::clone(allocator), block) })

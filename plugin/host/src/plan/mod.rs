@@ -10,6 +10,7 @@
 mod arena;
 mod build;
 mod constants;
+mod display;
 mod fill;
 mod graph;
 mod layout;

@@ -5,7 +5,7 @@ use oxcall_hlo::{Error, Type};
 use super::*;
 
 /// A loop that runs `count` times: `body` gets the counter and the values that it carries, and gives their next values.
-fn repeat(
+pub(super) fn repeat(
     f: &mut FuncBuilder,
     count: i32,
     inits: &[ValueId],
@@ -198,6 +198,9 @@ fn donated_arguments_are_carried_without_a_copy() {
     let program = compile(&engine, module);
     let argument = donated(&engine, &[1f32; 4096]);
     let place = argument.buffer().as_ptr();
+    let steps = program.steps();
+    // The counter's start is all that is copied.
+    assert!(steps.contains("jump") && steps.matches("copy").count() == 1, "{steps}");
     let results = program.run(vec![argument]).unwrap();
     assert_eq!(results[0].as_ptr(), place);
     assert_eq!(values::<f32>(&results[0]), [4f32; 4096]);

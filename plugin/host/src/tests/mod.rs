@@ -3,6 +3,7 @@
 mod control_flow;
 mod custom_call;
 mod legacy_call;
+mod random;
 mod straight;
 
 use std::sync::Arc;

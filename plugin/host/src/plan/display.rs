@@ -1,0 +1,49 @@
+//! Plans as text, for people who look at performance.
+
+use std::fmt;
+
+use super::{Args, Plan, Slot, Step};
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (home, bytes)) in self.homes.iter().enumerate() {
+            writeln!(f, "%{index}: {bytes} bytes, {home:?}")?;
+        }
+        for (index, step) in self.steps.iter().enumerate() {
+            write!(f, "{index}: ")?;
+            match step {
+                Step::Kernel { kernel, args } => self.call(f, &kernel.name(), *args)?,
+                Step::Call { site, args } => self.call(f, self.calls[*site as usize].target(), *args)?,
+                Step::Stage { site, stage, .. } => {
+                    write!(f, "{} of {}", stage.name(), self.calls[*site as usize].target())?;
+                }
+                Step::Copy { from, to } => write!(f, "%{to} = copy(%{from})")?,
+                Step::Rotate(slots) => write!(f, "rotate({})", List(slots))?,
+                Step::Jump(target) => write!(f, "jump {target}")?,
+                Step::JumpUnless { predicate, target } => write!(f, "jump {target} unless %{predicate}")?,
+                Step::Branch { index, targets } => write!(f, "jump {targets:?}[%{index}]")?,
+            }
+            writeln!(f)?;
+        }
+        writeln!(f, "return {}", List(&self.results))
+    }
+}
+
+impl Plan {
+    fn call(&self, f: &mut fmt::Formatter<'_>, name: &str, args: Args) -> fmt::Result {
+        let slots = &self.slots[args.first as usize..][..(args.inputs + args.outputs) as usize];
+        let (inputs, outputs) = slots.split_at(args.inputs as usize);
+        write!(f, "{} = {name}({})", List(outputs), List(inputs))
+    }
+}
+
+struct List<'a>(&'a [Slot]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, slot) in self.0.iter().enumerate() {
+            write!(f, "{}%{slot}", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
