@@ -117,6 +117,28 @@ fn nested_loops() {
 }
 
 #[test]
+fn stacked_outputs_are_updated_in_place() {
+    let module = func(|f| {
+        let x = f.param(f32s([4]));
+        let zeros = f.splat(f32s([1000, 4]), 0f32.to_le_bytes());
+        repeat(f, 1000, &[x, zeros], |f, i, v| {
+            let next = binary(f, BinaryOp::Add, v[0], v[0])?;
+            let row = f.typed(OpKind::Reshape, [v[0]], f32s([1, 4]))?;
+            let zero = constant_s32(f, 0);
+            let stack = f.op(OpKind::DynamicUpdateSlice, [v[1], row, i, zero])?;
+            let half = f.splat(f32s([4]), 0.5f32.to_le_bytes());
+            Ok(vec![binary(f, BinaryOp::Multiply, next, half)?, stack])
+        })
+    });
+    let engine = engine();
+    let program = compile(&engine, module);
+    let stats = program.memory_stats();
+    assert!(stats.temporaries < 1000, "the stack is copied: {stats:?}");
+    let results = program.run(vec![shared(&engine, &[3f32; 4])]).unwrap();
+    assert_eq!(values::<f32>(&results[1]), [3f32; 4000]);
+}
+
+#[test]
 fn branches_give_their_results() {
     for (select, expected) in [(1u8, [12f32, 5.0, 7.0]), (0, [7.0, 2.0, 10.0])] {
         let module = func(|f| {
