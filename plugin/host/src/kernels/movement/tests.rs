@@ -48,10 +48,10 @@ fn transposes() {
     for element in WIDTHS {
         check_transpose(element, &[67, 131], vec![1, 0], random);
         check_transpose(element, &[5, 40, 3, 33], vec![0, 3, 2, 1], random);
-        check_transpose(element, &[320, 512], vec![1, 0], random);
-        check_transpose(element, &[7, 150, 200], vec![0, 2, 1], random);
-        check_transpose(element, &[60, 300, 4], vec![1, 0, 2], random);
     }
+    check_transpose(ElementType::F32, &[320, 512], vec![1, 0], random);
+    check_transpose(ElementType::F32, &[7, 150, 200], vec![0, 2, 1], random);
+    check_transpose(ElementType::F32, &[60, 300, 4], vec![1, 0, 2], random);
 }
 
 #[test]
