@@ -106,7 +106,7 @@ impl Sort {
             }
         };
         if threads > 1 {
-            cx.pool.workers().install(|| sort_rows(0, result));
+            cx.pool.install(self.cost(), |_| sort_rows(0, result));
         } else {
             cx.pool.for_chunks(self.cost(), result, self.len, sort_rows);
         }
@@ -132,7 +132,7 @@ impl Sort {
             }
         };
         if threads > 1 {
-            cx.pool.workers().install(|| sort_rows(0, positions));
+            cx.pool.install(self.cost(), |_| sort_rows(0, positions));
         } else {
             cx.pool.for_chunks(self.cost(), positions, self.len, sort_rows);
         }
