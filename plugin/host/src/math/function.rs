@@ -150,3 +150,80 @@ functions! {
     /// A function of three elements.
     ternary 3: A a 0, B b 1, C c 2;
 }
+
+/// The elements that a guarded loop looks at together.
+const GUARDED: usize = 64;
+
+/// A function of one element that is computed by `fast`, which vectorises, where `is_fast`, and by `slow` elsewhere.
+pub fn guarded_unary<L, T, F, G, S>(flops: u16, _: F, _: G, _: S) -> Function
+where
+    L: Level,
+    T: Wide,
+    F: Fn(T) -> T + Copy,
+    G: Fn(T) -> bool + Copy,
+    S: Fn(T) -> T + Copy,
+{
+    fn tile<L, T, F, G, S>(out: &mut [u8], args: [&[u8]; 3])
+    where
+        L: Level,
+        T: Wide,
+        F: Fn(T) -> T + Copy,
+        G: Fn(T) -> bool + Copy,
+        S: Fn(T) -> T + Copy,
+    {
+        L::enter(
+            #[inline(always)]
+            || {
+                let (fast, is_fast, slow) = (only_value::<F>(), only_value::<G>(), only_value::<S>());
+                let out: &mut [T] = bytemuck::cast_slice_mut(out);
+                let x: &[T] = bytemuck::cast_slice(args[0]);
+                for (out, x) in out.chunks_mut(GUARDED).zip(x.chunks(GUARDED)) {
+                    out.iter_mut().zip(x).for_each(|(out, &x)| *out = fast(x));
+                    if !x.iter().fold(true, |all, &x| all & is_fast(x)) {
+                        let rest = out.iter_mut().zip(x).filter(|(_, x)| !is_fast(**x));
+                        rest.for_each(|(out, &x)| *out = slow(x));
+                    }
+                }
+            },
+        );
+    }
+    let tile = tile::<L, T, F, G, S>;
+    Function { name: "", arity: 1, flops: f32::from(flops), args: [T::TYPE; 3], output: T::TYPE, tile, scalar: None }
+}
+
+/// As [`guarded_unary`], of two elements.
+pub fn guarded_binary<L, T, F, G, S>(flops: u16, _: F, _: G, _: S) -> Function
+where
+    L: Level,
+    T: Wide,
+    F: Fn(T, T) -> T + Copy,
+    G: Fn(T, T) -> bool + Copy,
+    S: Fn(T, T) -> T + Copy,
+{
+    fn tile<L, T, F, G, S>(out: &mut [u8], args: [&[u8]; 3])
+    where
+        L: Level,
+        T: Wide,
+        F: Fn(T, T) -> T + Copy,
+        G: Fn(T, T) -> bool + Copy,
+        S: Fn(T, T) -> T + Copy,
+    {
+        L::enter(
+            #[inline(always)]
+            || {
+                let (fast, is_fast, slow) = (only_value::<F>(), only_value::<G>(), only_value::<S>());
+                let out: &mut [T] = bytemuck::cast_slice_mut(out);
+                let (x, y): (&[T], &[T]) = (bytemuck::cast_slice(args[0]), bytemuck::cast_slice(args[1]));
+                for ((out, x), y) in out.chunks_mut(GUARDED).zip(x.chunks(GUARDED)).zip(y.chunks(GUARDED)) {
+                    out.iter_mut().zip(x.iter().zip(y)).for_each(|(out, (&x, &y))| *out = fast(x, y));
+                    if !x.iter().zip(y).fold(true, |all, (&x, &y)| all & is_fast(x, y)) {
+                        let rest = out.iter_mut().zip(x.iter().zip(y)).filter(|(_, (x, y))| !is_fast(**x, **y));
+                        rest.for_each(|(out, (&x, &y))| *out = slow(x, y));
+                    }
+                }
+            },
+        );
+    }
+    let tile = tile::<L, T, F, G, S>;
+    Function { name: "", arity: 2, flops: f32::from(flops), args: [T::TYPE; 3], output: T::TYPE, tile, scalar: None }
+}

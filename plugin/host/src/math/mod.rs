@@ -1,6 +1,7 @@
 //! The functions that element-wise ops apply to elements.
 //!
 //! * [`integer`], [`real`], [`complex`], [`select`], [`convert`]: what each op is for each type, in Rust numbers.
+//! * [`single`]: vector kernels of `f32`; [`special`]: rare functions.
 //! * [`function`]: such a function compiled for tiles and for scalars, for each [`level`] of vector instructions.
 //! * [`lower`](mod@lower): from an op and its element types to a few functions.
 //!
@@ -16,8 +17,12 @@ pub mod lower;
 pub mod real;
 pub mod round;
 pub mod select;
+pub mod single;
 pub mod special;
 
 pub use convert::wide;
 pub use function::Function;
 pub use lower::{Source, Step, Steps, is_element_wise, lower, packed};
+
+#[cfg(test)]
+mod tests;

@@ -3,48 +3,15 @@
 use num_traits::{Float, FloatConst};
 use oxcall_hlo::{BinaryOp, UnaryOp};
 
-use super::function::{Function, Weight, Wide, binary, unary};
+use super::function::{Function, Weight, Wide, binary, guarded_binary, guarded_unary, unary};
 use super::level::Level;
+use super::single;
 
 /// A float in which elements are computed: `f32` or `f64`.
-///
-/// Functions that are generic over a [`Level`] are free of branches, so that loops of them become vector code.
 pub trait Real: Wide + Float + FloatConst {
     /// Its bits as a signed integer, ordered as IEEE 754's total order.
     type Key: Ord;
 
-    /// `self * b + c`, fused if the processor does that at no cost.
-    fn multiply_add<L: Level>(self, b: Self, c: Self) -> Self;
-    /// e^x.
-    fn exp_<L: Level>(self) -> Self;
-    /// e^x - 1.
-    fn expm1_<L: Level>(self) -> Self;
-    /// The natural logarithm.
-    fn ln_<L: Level>(self) -> Self;
-    /// ln(1 + x).
-    fn ln1p_<L: Level>(self) -> Self;
-    /// 1 / (1 + e^-x).
-    fn logistic<L: Level>(self) -> Self;
-    /// Sine.
-    fn sin_<L: Level>(self) -> Self;
-    /// Cosine.
-    fn cos_<L: Level>(self) -> Self;
-    /// Tangent.
-    fn tan_<L: Level>(self) -> Self;
-    /// Hyperbolic tangent.
-    fn tanh_<L: Level>(self) -> Self;
-    /// x^y.
-    fn pow_<L: Level>(self, y: Self) -> Self;
-    /// The error function.
-    fn erf<L: Level>(self) -> Self;
-    /// 1 - erf(x).
-    fn erfc<L: Level>(self) -> Self;
-    /// The inverse of erf.
-    fn erf_inv<L: Level>(self) -> Self;
-    /// The cube root.
-    fn cbrt_<L: Level>(self) -> Self;
-    /// The angle of the point (x, self).
-    fn atan2_<L: Level>(self, x: Self) -> Self;
     /// The nearest integer, halves to even.
     fn round_even(self) -> Self;
     /// ln |gamma(x)|.
@@ -78,74 +45,10 @@ pub trait Real: Wide + Float + FloatConst {
 }
 
 macro_rules! real {
-    ($ty:ident $int:ident $lgamma:path, $erf:path, $erfc:path) => {
+    ($ty:ident $int:ident $lgamma:path) => {
         impl Real for $ty {
             type Key = $int;
 
-            #[inline(always)]
-            fn multiply_add<L: Level>(self, b: Self, c: Self) -> Self {
-                if L::FUSED { self.mul_add(b, c) } else { self * b + c }
-            }
-            #[inline(always)]
-            fn exp_<L: Level>(self) -> Self {
-                self.exp()
-            }
-            #[inline(always)]
-            fn expm1_<L: Level>(self) -> Self {
-                self.exp_m1()
-            }
-            #[inline(always)]
-            fn ln_<L: Level>(self) -> Self {
-                self.ln()
-            }
-            #[inline(always)]
-            fn ln1p_<L: Level>(self) -> Self {
-                self.ln_1p()
-            }
-            #[inline(always)]
-            fn logistic<L: Level>(self) -> Self {
-                1.0 / (1.0 + (-self).exp_::<L>())
-            }
-            #[inline(always)]
-            fn sin_<L: Level>(self) -> Self {
-                self.sin()
-            }
-            #[inline(always)]
-            fn cos_<L: Level>(self) -> Self {
-                self.cos()
-            }
-            #[inline(always)]
-            fn tan_<L: Level>(self) -> Self {
-                self.tan()
-            }
-            #[inline(always)]
-            fn tanh_<L: Level>(self) -> Self {
-                self.tanh()
-            }
-            #[inline(always)]
-            fn pow_<L: Level>(self, y: Self) -> Self {
-                self.powf(y)
-            }
-            #[inline(always)]
-            fn erf<L: Level>(self) -> Self {
-                $erf(self)
-            }
-            #[inline(always)]
-            fn erfc<L: Level>(self) -> Self {
-                $erfc(self)
-            }
-            #[inline(always)]
-            fn erf_inv<L: Level>(self) -> Self {
-                self.in_double(super::special::erf_inv)
-            }
-            #[inline(always)]
-            fn cbrt_<L: Level>(self) -> Self {
-                self.cbrt()
-            }
-            #[inline(always)]
-            fn atan2_<L: Level>(self, x: Self) -> Self {
-                self.atan2(x)
-            }
             #[inline(always)]
             fn round_even(self) -> Self {
                 self.round_ties_even()
@@ -180,35 +83,103 @@ macro_rules! real {
     };
 }
 
-real!(f32 i32 libm::lgammaf, libm::erff, libm::erfcf);
-real!(f64 i64 libm::lgamma, libm::erf, libm::erfc);
+real!(f32 i32 libm::lgammaf);
+real!(f64 i64 libm::lgamma);
+
+/// Functions with vector kernels for `f32` and those of libraries for `f64`, in this order.
+macro_rules! elementary {
+    ($($(#[$doc:meta])* $name:ident($x:ident $(, $y:ident)?) $single:expr, $double:expr;)*) => {
+        /// Functions that are compiled for a [`Level`].
+        pub trait Elementary: Real {
+            $($(#[$doc])* fn $name<L: Level>(self $(, $y: Self)?) -> Self;)*
+
+            /// Whether the sine of `self` and the like is accurate.
+            fn is_angle_easy(self) -> bool;
+            /// Whether [`kernel_pow`](Elementary::kernel_pow) serves.
+            fn is_power_easy(self, exponent: Self) -> bool;
+        }
+        impl Elementary for f32 {
+            $(#[inline(always)] fn $name<L: Level>(self $(, $y: f32)?) -> f32 { let $x = self; $single })*
+
+            #[inline(always)]
+            fn is_angle_easy(self) -> bool {
+                single::is_angle_easy(self)
+            }
+            #[inline(always)]
+            fn is_power_easy(self, exponent: f32) -> bool {
+                single::is_power_easy(self, exponent)
+            }
+        }
+        impl Elementary for f64 {
+            $(#[inline(always)] fn $name<L: Level>(self $(, $y: f64)?) -> f64 { let $x = self; $double })*
+
+            #[inline(always)]
+            fn is_angle_easy(self) -> bool {
+                true
+            }
+            #[inline(always)]
+            fn is_power_easy(self, _: f64) -> bool {
+                true
+            }
+        }
+    };
+}
+
+elementary! {
+    /// e^x.
+    kernel_exp(x) single::exp::<L>(x), x.exp();
+    /// e^x - 1.
+    kernel_expm1(x) single::expm1::<L>(x), x.exp_m1();
+    /// The natural logarithm.
+    kernel_ln(x) single::ln::<L>(x), x.ln();
+    /// ln(1 + x).
+    kernel_ln_1p(x) single::ln_1p::<L>(x), x.ln_1p();
+    /// 1 / (1 + e^-x).
+    kernel_logistic(x) single::logistic::<L>(x), 1.0 / (1.0 + (-x).exp());
+    /// Sine.
+    kernel_sin(x) single::sin::<L>(x), x.sin();
+    /// Cosine.
+    kernel_cos(x) single::cos::<L>(x), x.cos();
+    /// Tangent.
+    kernel_tan(x) single::tan::<L>(x), x.tan();
+    /// Hyperbolic tangent.
+    kernel_tanh(x) single::tanh::<L>(x), x.tanh();
+    /// The error function.
+    kernel_erf(x) single::erf::<L>(x), libm::erf(x);
+    /// 1 - erf(x).
+    kernel_erfc(x) single::erfc::<L>(x), libm::erfc(x);
+    /// The inverse of erf.
+    kernel_erf_inv(x) single::erf_inv::<L>(x), super::special::erf_inv(x);
+    /// x^y.
+    kernel_pow(x, y) single::power::<L>(x, y), x.powf(y);
+    /// The angle of the point (x, y).
+    kernel_atan2(y, x) single::atan2::<L>(y, x), y.atan2(x);
+}
 
 /// The function of one real number for `op`.
-pub fn unary_op<L: Level, T: Real>(op: UnaryOp) -> Option<Function> {
+pub fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function> {
     use Weight::{Heavy, Light};
     let truth = |x: bool| u8::from(x);
     Some(match op {
         UnaryOp::Abs => unary::<L, _, _, _>(Light, |x: T| x.abs()),
-        UnaryOp::Cbrt => unary::<L, _, _, _>(
-            Heavy(15),
-            #[inline(always)]
-            |x: T| x.cbrt_::<L>(),
-        ),
+        UnaryOp::Cbrt => unary::<L, _, _, _>(Heavy(40), |x: T| x.cbrt()),
         UnaryOp::Ceil => unary::<L, _, _, _>(Light, |x: T| x.ceil()),
-        UnaryOp::Cosine => unary::<L, _, _, _>(
-            Heavy(20),
+        UnaryOp::Cosine => guarded_unary::<L, T, _, _, _>(
+            20,
             #[inline(always)]
-            |x: T| x.cos_::<L>(),
+            |x: T| x.kernel_cos::<L>(),
+            |x: T| x.is_angle_easy(),
+            |x: T| x.cos(),
         ),
         UnaryOp::Exponential => unary::<L, _, _, _>(
             Heavy(10),
             #[inline(always)]
-            |x: T| x.exp_::<L>(),
+            |x: T| x.kernel_exp::<L>(),
         ),
         UnaryOp::ExponentialMinusOne => unary::<L, _, _, _>(
             Heavy(12),
             #[inline(always)]
-            |x: T| x.expm1_::<L>(),
+            |x: T| x.kernel_expm1::<L>(),
         ),
         UnaryOp::Floor => unary::<L, _, _, _>(Light, |x: T| x.floor()),
         UnaryOp::Imag => unary::<L, _, _, _>(Light, |_: T| T::zero()),
@@ -220,17 +191,17 @@ pub fn unary_op<L: Level, T: Real>(op: UnaryOp) -> Option<Function> {
         UnaryOp::Log => unary::<L, _, _, _>(
             Heavy(12),
             #[inline(always)]
-            |x: T| x.ln_::<L>(),
+            |x: T| x.kernel_ln::<L>(),
         ),
         UnaryOp::LogPlusOne => unary::<L, _, _, _>(
             Heavy(15),
             #[inline(always)]
-            |x: T| x.ln1p_::<L>(),
+            |x: T| x.kernel_ln_1p::<L>(),
         ),
         UnaryOp::Logistic => unary::<L, _, _, _>(
             Heavy(14),
             #[inline(always)]
-            |x: T| x.logistic::<L>(),
+            |x: T| x.kernel_logistic::<L>(),
         ),
         UnaryOp::Negate => unary::<L, _, _, _>(Light, |x: T| -x),
         UnaryOp::Real | UnaryOp::Conj => unary::<L, _, _, _>(Light, |x: T| x),
@@ -238,21 +209,25 @@ pub fn unary_op<L: Level, T: Real>(op: UnaryOp) -> Option<Function> {
         UnaryOp::RoundNearestEven => unary::<L, _, _, _>(Light, |x: T| x.round_even()),
         UnaryOp::Rsqrt => unary::<L, _, _, _>(Light, |x: T| T::one() / x.sqrt()).costing(6.0),
         UnaryOp::Sign => unary::<L, _, _, _>(Light, |x: T| Real::sign(x)),
-        UnaryOp::Sine => unary::<L, _, _, _>(
-            Heavy(20),
+        UnaryOp::Sine => guarded_unary::<L, T, _, _, _>(
+            20,
             #[inline(always)]
-            |x: T| x.sin_::<L>(),
+            |x: T| x.kernel_sin::<L>(),
+            |x: T| x.is_angle_easy(),
+            |x: T| x.sin(),
         ),
         UnaryOp::Sqrt => unary::<L, _, _, _>(Light, |x: T| x.sqrt()).costing(4.0),
-        UnaryOp::Tan => unary::<L, _, _, _>(
-            Heavy(25),
+        UnaryOp::Tan => guarded_unary::<L, T, _, _, _>(
+            25,
             #[inline(always)]
-            |x: T| x.tan_::<L>(),
+            |x: T| x.kernel_tan::<L>(),
+            |x: T| x.is_angle_easy(),
+            |x: T| x.tan(),
         ),
         UnaryOp::Tanh => unary::<L, _, _, _>(
             Heavy(14),
             #[inline(always)]
-            |x: T| x.tanh_::<L>(),
+            |x: T| x.kernel_tanh::<L>(),
         ),
         UnaryOp::Acos => unary::<L, _, _, _>(Heavy(40), |x: T| x.acos()),
         UnaryOp::Acosh => unary::<L, _, _, _>(Heavy(40), |x: T| x.in_double(libm::acosh)),
@@ -261,7 +236,7 @@ pub fn unary_op<L: Level, T: Real>(op: UnaryOp) -> Option<Function> {
         UnaryOp::Atan => unary::<L, _, _, _>(
             Heavy(30),
             #[inline(always)]
-            |x: T| x.atan2_::<L>(T::one()),
+            |x: T| x.kernel_atan2::<L>(T::one()),
         ),
         UnaryOp::Atanh => unary::<L, _, _, _>(Heavy(40), |x: T| x.in_double(libm::atanh)),
         UnaryOp::BesselI1e => unary::<L, _, _, _>(Heavy(200), |x: T| x.in_double(super::special::bessel_i1e)),
@@ -270,17 +245,17 @@ pub fn unary_op<L: Level, T: Real>(op: UnaryOp) -> Option<Function> {
         UnaryOp::Erf => unary::<L, _, _, _>(
             Heavy(15),
             #[inline(always)]
-            |x: T| x.erf::<L>(),
+            |x: T| x.kernel_erf::<L>(),
         ),
         UnaryOp::ErfInv => unary::<L, _, _, _>(
             Heavy(30),
             #[inline(always)]
-            |x: T| x.erf_inv::<L>(),
+            |x: T| x.kernel_erf_inv::<L>(),
         ),
         UnaryOp::Erfc => unary::<L, _, _, _>(
             Heavy(25),
             #[inline(always)]
-            |x: T| x.erfc::<L>(),
+            |x: T| x.kernel_erfc::<L>(),
         ),
         UnaryOp::IsInf => unary::<L, _, _, _>(
             Light,
@@ -305,23 +280,25 @@ pub fn unary_op<L: Level, T: Real>(op: UnaryOp) -> Option<Function> {
 }
 
 /// The function of two real numbers for `op`.
-pub fn binary_op<L: Level, T: Real>(op: BinaryOp) -> Option<Function> {
+pub fn binary_op<L: Level, T: Elementary>(op: BinaryOp) -> Option<Function> {
     use Weight::{Heavy, Light};
     Some(match op {
         BinaryOp::Add => binary::<L, _, _, _, _>(Light, |x: T, y: T| x + y),
         BinaryOp::Atan2 => binary::<L, _, _, _, _>(
             Heavy(30),
             #[inline(always)]
-            |x: T, y: T| x.atan2_::<L>(y),
+            |x: T, y: T| x.kernel_atan2::<L>(y),
         ),
         BinaryOp::Divide => binary::<L, _, _, _, _>(Light, |x: T, y: T| x / y).costing(4.0),
         BinaryOp::Maximum => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.max_nan(y)),
         BinaryOp::Minimum => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.min_nan(y)),
         BinaryOp::Multiply => binary::<L, _, _, _, _>(Light, |x: T, y: T| x * y),
-        BinaryOp::Power => binary::<L, _, _, _, _>(
-            Heavy(40),
+        BinaryOp::Power => guarded_binary::<L, T, _, _, _>(
+            40,
             #[inline(always)]
-            |x: T, y: T| x.pow_::<L>(y),
+            |x: T, y: T| x.kernel_pow::<L>(y),
+            |x: T, y: T| x.is_power_easy(y),
+            |x: T, y: T| x.powf(y),
         ),
         BinaryOp::Remainder => binary::<L, _, _, _, _>(Heavy(20), |x: T, y: T| x % y),
         BinaryOp::Subtract => binary::<L, _, _, _, _>(Light, |x: T, y: T| x - y),

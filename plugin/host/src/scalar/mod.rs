@@ -64,3 +64,6 @@ pub fn captures(region: &Region) -> Vec<ValueId> {
     walk(region, &mut own, &mut found);
     found
 }
+
+#[cfg(test)]
+mod tests;

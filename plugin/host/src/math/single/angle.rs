@@ -1,0 +1,38 @@
+//! Arc tangent.
+
+use super::{fma, polynomial};
+use crate::math::level::Level;
+
+/// The angle of the point (x, y).
+#[inline(always)]
+pub fn atan2<L: Level>(y: f32, x: f32) -> f32 {
+    use std::f32::consts::{FRAC_PI_2, PI};
+    let (a, b) = (y.abs(), x.abs());
+    let (low, high) = if a > b { (b, a) } else { (a, b) };
+    let ratio = low / high;
+    // 0 / 0 and infinity / infinity have an angle, too.
+    let ratio = if high == 0.0 { 0.0 } else { ratio };
+    let ratio = if low == f32::INFINITY { 1.0 } else { ratio };
+    let u = ratio * ratio;
+    // (atan t - t) / t^3 in u = t^2; 2.5e-9.
+    let q = polynomial::<L, 10>(
+        u,
+        [
+            -0.333_333_330_81,
+            0.199_999_493_21,
+            -0.142_840_037_95,
+            0.110_882_616_29,
+            -0.089_318_267_774,
+            0.070_319_142_5,
+            -0.048_960_514_027,
+            0.026_305_001_11,
+            -0.009_144_629_760_6,
+            0.001_488_691_939_3,
+        ],
+    );
+    let angle = fma::<L>(ratio * u, q, ratio);
+    let angle = if a > b { FRAC_PI_2 - angle } else { angle };
+    let angle = if x.is_sign_negative() { PI - angle } else { angle };
+    let result = angle.copysign(y);
+    if x.is_nan() || y.is_nan() { f32::NAN } else { result }
+}

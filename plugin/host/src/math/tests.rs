@@ -1,0 +1,267 @@
+//! Values of functions against tables and against double precision.
+
+use num_complex::Complex;
+use oxcall_hlo::{BinaryOp, ElementType, OpKind, UnaryOp};
+
+use super::level::{Baseline, Level};
+use super::{lower, single};
+use crate::element::Element;
+use crate::scalar::Scalar;
+
+/// A level without fused multiply-add, whatever the processor.
+#[derive(Clone, Copy)]
+struct Unfused;
+
+impl Level for Unfused {
+    const FUSED: bool = false;
+
+    fn enter<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
+}
+
+/// The error of `found` in units of the last place of the exact value.
+fn error(found: f32, exact: f64) -> f64 {
+    let rounded = exact as f32;
+    if found == rounded || (found.is_nan() && exact.is_nan()) {
+        return 0.0;
+    }
+    let exponent = (rounded.abs().clamp(f32::MIN_POSITIVE, f32::MAX).to_bits() >> 23) as i32 - 127 - 23;
+    (f64::from(found) - exact).abs() / 2f64.powi(exponent)
+}
+
+/// Compares over numbers of all sizes between `low` and `high`.
+fn sweep(name: &str, bound: f64, low: f32, high: f32, found: impl Fn(f32) -> f32, exact: impl Fn(f64) -> f64) {
+    const COUNT: u32 = 20_000;
+    for index in 0..COUNT {
+        let linear = low + (high - low) * (index as f32 / COUNT as f32);
+        let any = f32::from_bits(index.wrapping_mul(0x9e37_79b9));
+        for x in [linear, any] {
+            if (low..=high).contains(&x) {
+                let error = error(found(x), exact(f64::from(x)));
+                assert!(error <= bound, "{name}({x:e}) = {:e}, by {error} ULP", found(x));
+            }
+        }
+    }
+}
+
+fn kernels_are_accurate<L: Level>() {
+    let most = f32::MAX;
+    sweep("exp", 1.5, -110.0, 100.0, single::exp::<L>, f64::exp);
+    sweep("expm1", 2.0, -110.0, 100.0, single::expm1::<L>, f64::exp_m1);
+    sweep("logistic", 2.5, -110.0, 100.0, single::logistic::<L>, |x| 1.0 / (1.0 + (-x).exp()));
+    sweep("tanh", 3.0, -20.0, 20.0, single::tanh::<L>, f64::tanh);
+    sweep("ln", 1.5, 0.0, most, single::ln::<L>, f64::ln);
+    sweep("ln", 1.5, 0.5, 2.0, single::ln::<L>, f64::ln);
+    sweep("ln_1p", 1.5, -1.0, most, single::ln_1p::<L>, f64::ln_1p);
+    sweep("ln_1p", 1.5, -1.0, 2.0, single::ln_1p::<L>, f64::ln_1p);
+    sweep("sin", 2.5, -6000.0, 6000.0, single::sin::<L>, f64::sin);
+    sweep("cos", 2.5, -6000.0, 6000.0, single::cos::<L>, f64::cos);
+    sweep("tan", 4.0, -6000.0, 6000.0, single::tan::<L>, f64::tan);
+    for x in [1.0f32, -0.7] {
+        sweep("atan2", 2.5, -most, most, |y| single::atan2::<L>(y, x), |y| y.atan2(f64::from(x)));
+        sweep("atan2", 2.5, -2.0, 2.0, |y| single::atan2::<L>(y, x), |y| y.atan2(f64::from(x)));
+    }
+    sweep("erf", 3.0, -6.0, 6.0, single::erf::<L>, libm::erf);
+    sweep("erfc", 5.0, -6.0, 12.0, single::erfc::<L>, libm::erfc);
+    sweep("erf_inv", 8.0, -0.999, 0.999, single::erf_inv::<L>, super::special::erf_inv);
+    for y in [2.5f32, -0.3] {
+        sweep("pow", 1.0, 1e-40, most, |x| single::power::<L>(x, y), |x| x.powf(f64::from(y)));
+    }
+    for x in [0.001f32, 1.37] {
+        sweep("pow", 1.0, -500.0, 500.0, |y| single::power::<L>(x, y), |y| f64::from(x).powf(y));
+    }
+}
+
+#[test]
+fn kernels_are_accurate_with_every_kind_of_multiply_add() {
+    kernels_are_accurate::<Unfused>();
+    kernels_are_accurate::<Baseline>();
+    #[cfg(target_arch = "x86_64")]
+    if super::level::Avx2::is_present() {
+        super::level::Avx2::enter(kernels_are_accurate::<super::level::Avx2>);
+    }
+}
+
+/// The value of an op on scalars of types that are stored as computed.
+fn eval<R: Element>(kind: OpKind, args: &[(ElementType, Scalar)]) -> R {
+    let types: Vec<_> = args.iter().map(|arg| arg.0).collect();
+    let steps = lower(&kind, &types, R::TYPE).unwrap_or_else(|error| panic!("{error}"));
+    let mut values: Vec<Scalar> = Vec::new();
+    for step in &steps {
+        let mut operands = [Scalar::default(); 3];
+        for (operand, source) in operands.iter_mut().zip(&step.sources) {
+            *operand = match *source {
+                super::Source::Operand(index) => args[index].1,
+                super::Source::Step(index) => values[index],
+                super::Source::Constant(value) => value,
+            };
+        }
+        values.push(step.function.call(operands));
+    }
+    let value = values.last().copied().unwrap_or(args[0].1);
+    super::packed(R::TYPE).map_or(value, |packed| packed.store.call([value; 3])).get()
+}
+
+fn unary<T: Element, R: Element>(op: UnaryOp, x: T) -> R {
+    eval(OpKind::Unary(op), &[(T::TYPE, Scalar::of(x))])
+}
+
+fn binary<T: Element>(op: BinaryOp, x: T, y: T) -> T {
+    eval(OpKind::Binary(op), &[(T::TYPE, Scalar::of(x)), (T::TYPE, Scalar::of(y))])
+}
+
+fn convert<T: Element, R: Element>(x: T) -> R {
+    eval(OpKind::Convert, &[(T::TYPE, Scalar::of(x))])
+}
+
+#[test]
+fn integers_wrap_and_divide_by_zero() {
+    use BinaryOp::*;
+    for (op, x, y, expected) in [
+        (Add, i32::MAX, 1, i32::MIN),
+        (Divide, 7, 0, -1),
+        (Divide, i32::MIN, -1, i32::MIN),
+        (Divide, -7, 2, -3),
+        (Remainder, 7, 0, 7),
+        (Remainder, i32::MIN, -1, 0),
+        (Remainder, -7, 2, -1),
+        (ShiftLeft, 1, 31, i32::MIN),
+        (ShiftLeft, 1, 32, 0),
+        (ShiftLeft, 1, -1, 0),
+        (ShiftRightArithmetic, -8, 1, -4),
+        (ShiftRightArithmetic, -8, 99, -1),
+        (ShiftRightLogical, -1, 28, 15),
+        (ShiftRightLogical, -1, 32, 0),
+        (Power, 3, 5, 243),
+        (Power, 2, -1, 0),
+        (Power, -1, -3, -1),
+        (Power, 1, -3, 1),
+        (Maximum, -1, 2, 2),
+    ] {
+        assert_eq!(binary(op, x, y), expected, "{} of {x} and {y}", op.name());
+    }
+    assert_eq!(binary(Divide, 7u8, 0), 255);
+    assert_eq!(binary(Maximum, 200u8, 3), 200);
+    assert_eq!(unary::<i32, i32>(UnaryOp::Abs, i32::MIN), i32::MIN);
+    assert_eq!(unary::<i16, i16>(UnaryOp::CountLeadingZeros, 1), 15);
+    assert_eq!(unary::<i64, i64>(UnaryOp::Popcnt, -1), 64);
+    assert_eq!(unary::<i8, i8>(UnaryOp::Sign, -5), -1);
+}
+
+#[test]
+fn narrow_integers_stay_in_range() {
+    use crate::element::{S4, U4};
+    assert_eq!(binary(BinaryOp::Add, S4(7), S4(1)), S4(-8));
+    assert_eq!(binary(BinaryOp::ShiftRightLogical, S4(-1), S4(1)), S4(7));
+    assert_eq!(unary::<S4, S4>(UnaryOp::Popcnt, S4(-1)), S4(4));
+    assert_eq!(unary::<S4, S4>(UnaryOp::CountLeadingZeros, S4(1)), S4(3));
+    assert_eq!(unary::<U4, U4>(UnaryOp::Not, U4(5)), U4(10));
+    assert_eq!(convert::<f32, S4>(100.0), S4(7));
+    assert_eq!(convert::<f32, U4>(-3.0), U4(0));
+}
+
+#[test]
+fn floats_have_the_specified_special_values() {
+    let (infinity, nan) = (f32::INFINITY, f32::NAN);
+    assert!(binary(BinaryOp::Maximum, nan, 1.0).is_nan() && binary(BinaryOp::Minimum, 1.0, nan).is_nan());
+    assert!(binary(BinaryOp::Maximum, -0.0f32, 0.0).is_sign_positive());
+    assert!(binary(BinaryOp::Minimum, 0.0f32, -0.0).is_sign_negative());
+    assert!(unary::<f32, f32>(UnaryOp::Sign, -0.0).is_sign_negative());
+    assert!(unary::<f32, f32>(UnaryOp::Sign, nan).is_nan());
+    assert_eq!(unary::<f32, f32>(UnaryOp::RoundNearestEven, 2.5), 2.0);
+    assert_eq!(unary::<f32, f32>(UnaryOp::RoundNearestAfz, 2.5), 3.0);
+    assert_eq!(unary::<f32, f32>(UnaryOp::Rsqrt, 0.0), infinity);
+    assert_eq!(binary(BinaryOp::Power, -2.0f32, 3.0), -8.0);
+    assert_eq!(binary(BinaryOp::Power, nan, 0.0f32), 1.0);
+    assert_eq!(binary(BinaryOp::Power, 0.0f32, -1.0), infinity);
+    assert_eq!(binary(BinaryOp::Remainder, -5.5f32, 2.0), -1.5);
+    assert_eq!(unary::<f32, f32>(UnaryOp::Sine, 1e30), (f64::from(1e30f32)).sin() as f32);
+    assert_eq!([convert::<f32, i32>(nan), convert(infinity), convert(-infinity)], [0, i32::MAX, i32::MIN]);
+    assert_eq!([convert::<f64, u8>(-1.0), convert(300.0), convert(3.9)], [0, 255, 3]);
+    assert_eq!(convert::<f64, half::f16>(1.0 + 2f64.powi(-11) + 2f64.powi(-40)), half::f16::from_f32(1.000_976_6));
+    let reduce = |x: f32| {
+        eval::<f32>(
+            OpKind::ReducePrecision { exponent_bits: 5, mantissa_bits: 10 },
+            &[(ElementType::F32, Scalar::of(x))],
+        )
+    };
+    assert_eq!([reduce(65536.0), reduce(-1e-8), reduce(1.0 + 2f32.powi(-11))], [infinity, -0.0, 1.0]);
+}
+
+#[test]
+fn halves_round_as_the_crate_half_does() {
+    for bits in (0..=u32::MAX).step_by(40_503) {
+        let x = f32::from_bits(bits);
+        assert_eq!(super::round::f32_to_f16(x), half::f16::from_f32(x).to_bits(), "{x:e} to f16");
+        assert_eq!(
+            (super::round::to_bf16(x).to_bits() >> 16) as u16,
+            half::bf16::from_f32(x).to_bits(),
+            "{x:e} to bf16"
+        );
+    }
+    for code in 0..=u16::MAX {
+        let (found, expected) = (super::round::f16_to_f32(code), half::f16::from_bits(code).to_f32());
+        assert!(found == expected || (found.is_nan() && expected.is_nan()), "{code:x}");
+    }
+}
+
+#[test]
+fn complex_functions_invert_one_another() {
+    use UnaryOp::*;
+    let close = |a: Complex<f64>, b: Complex<f64>| (a - b).norm() <= 1e-12 * (1.0 + b.norm());
+    for re in [-1.7, -0.3, 0.2, 0.4, 2.5] {
+        for im in [-2.2, -0.6, 0.1, 1.0] {
+            let z = Complex::new(re, im);
+            let apply = |op, z: Complex<f64>| unary::<Complex<f64>, Complex<f64>>(op, z);
+            for (inverse, function) in [
+                (Log, Exponential),
+                (LogPlusOne, ExponentialMinusOne),
+                (Asin, Sine),
+                (Acos, Cosine),
+                (Atan, Tan),
+                (Asinh, Sinh),
+                (Acosh, Cosh),
+                (Atanh, Tanh),
+                (Sqrt, Square),
+            ] {
+                let back = apply(function, apply(inverse, z));
+                assert!(close(back, z), "{} of {} of {z}: {back}", function.name(), inverse.name());
+            }
+            for (op, expected) in [
+                (Exponential, z.exp()),
+                (Log, z.ln()),
+                (Sqrt, z.sqrt()),
+                (Tanh, z.tanh()),
+                (Asin, z.asin()),
+                (Acos, z.acos()),
+                (Atan, z.atan()),
+                (Acosh, z.acosh()),
+                (Atanh, z.atanh()),
+            ] {
+                assert!(close(apply(op, z), expected), "{} of {z}: {} {expected}", op.name(), apply(op, z));
+            }
+            let quotient = binary(BinaryOp::Divide, z, Complex::new(0.5, -3.0));
+            assert!(close(quotient, z / Complex::new(0.5, -3.0)));
+            let power = binary(BinaryOp::Power, z, Complex::new(0.5, -1.0));
+            assert!(close(power, z.powc(Complex::new(0.5, -1.0))));
+        }
+    }
+}
+
+#[test]
+fn rare_functions_have_known_values() {
+    // From the Digital Library of Mathematical Functions and mpmath.
+    let near = |found: f64, expected: f64| {
+        assert!((found - expected).abs() <= 4e-14 * expected.abs().max(1e-3), "{found} {expected}");
+    };
+    near(super::special::digamma(1.0), -0.577_215_664_901_532_9);
+    near(super::special::digamma(-0.5), 0.036_489_973_978_576_52);
+    near(super::special::zeta(2.0, 1.0), std::f64::consts::PI.powi(2) / 6.0);
+    near(super::special::zeta(3.5, 0.25), 128.546_958_964_284_35);
+    near(super::special::polygamma(1.0, 0.5), std::f64::consts::PI.powi(2) / 2.0);
+    near(super::special::bessel_i1e(1.0), 0.207_910_415_349_708_46);
+    near(super::special::bessel_i1e(-30.0), -0.071_916_330_598_647_56);
+    near(super::special::erf_inv(0.5), 0.476_936_276_204_469_9);
+    near(super::special::erf_inv(-0.999_999), -3.458_910_737_275_499);
+}
