@@ -1,2 +1,11 @@
 //! The linear algebra that JAX lowers to custom calls on its CPU, as `#[custom_call]` functions over `faer`.
+//!
+//! [`targets`] has the handlers: the `lapack_*_ffi` names that jaxlib registers, with its attributes, column-major
+//! operands and `info` codes, and the generic names of XLA. The algorithms are in [`dense`], each generic over the four
+//! element types ([`scalar`]).
 #![forbid(unsafe_code)]
+
+pub mod dense;
+pub mod matrix;
+pub mod scalar;
+pub mod targets;

@@ -1,0 +1,58 @@
+//! Singular value decomposition.
+
+use faer::diag::DiagMut;
+use faer::linalg::svd::{ComputeSvdVectors, SvdError, svd, svd_scratch};
+use faer::{Mat, Par};
+
+use super::with_scratch;
+use crate::matrix::Matrix;
+use crate::scalar::Scalar;
+
+/// `a = u diag(s) vt`, with all or the first columns of `u` and rows of `vt`, as these have space for.
+///
+/// # Errors
+/// If the algorithm does not converge.
+pub fn decompose<T: Scalar>(
+    a: &Matrix<'_, T>,
+    s: &mut [T::Part],
+    vectors: Option<(Matrix<'_, T>, Matrix<'_, T>)>,
+    par: Par,
+) -> Result<(), SvdError> {
+    let (rows, cols) = (a.rows(), a.cols());
+    let compute = |count: usize, all: usize| match count == all {
+        true => ComputeSvdVectors::Full,
+        false => ComputeSvdVectors::Thin,
+    };
+    let mut values = vec![T::zero(); s.len()];
+    let (mut u, mut vt) = match vectors {
+        Some((u, vt)) => (Some(u), Some(vt)),
+        None => (None, None),
+    };
+    let mut v = vt.as_ref().map(|vt| Mat::<T>::zeros(cols, vt.rows()));
+    let scratch = svd_scratch::<T>(
+        rows,
+        cols,
+        u.as_ref().map_or(ComputeSvdVectors::No, |u| compute(u.cols(), rows)),
+        v.as_ref().map_or(ComputeSvdVectors::No, |v| compute(v.ncols(), cols)),
+        par,
+        Default::default(),
+    );
+    with_scratch(scratch, |stack| {
+        svd(
+            a.view(),
+            DiagMut::from_slice_mut(&mut values),
+            u.as_mut().map(Matrix::view_mut),
+            v.as_mut().map(Mat::as_mut),
+            par,
+            stack,
+            Default::default(),
+        )
+    })?;
+    s.iter_mut().zip(&values).for_each(|(s, value)| *s = value.re());
+    if let (Some(vt), Some(v)) = (&mut vt, &v) {
+        for j in 0..vt.cols() {
+            vt.col_mut(j).iter_mut().enumerate().for_each(|(i, x)| *x = Scalar::conj(v[(j, i)]));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! `potrf`: Cholesky factorization.
+
+use oxcall::prelude::*;
+
+use super::{C64, C128, choose, chunks, each, sizes, work};
+use crate::dense::factor::cholesky;
+use crate::matrix::Matrix;
+use crate::scalar::Scalar as Element;
+
+fn factor<T: Element>(uplo: u8, shape: [usize; 2], a: &mut [T], info: &mut [i32], pool: &ThreadPool<'_>) -> Result<()> {
+    let lower = choose("uplo", uplo, &[(b'L', true), (b'U', false)])?;
+    info.fill(0);
+    let [rows, cols] = shape;
+    each(pool, work(shape), chunks(a, rows * cols).zip(info), |(a, info), par| {
+        let given = a.to_vec();
+        let mut a = Matrix::new(a, rows, cols);
+        // The transposed upper triangle is a lower one, and the factor of the conjugate matrix.
+        let view = if lower { a.view_mut() } else { a.view_mut().transpose_mut() };
+        *info = cholesky(view, par).err().map_or(0, |minor| minor as i32);
+        // LAPACK leaves the other triangle as it is.
+        for j in 0..cols {
+            let other = if lower { 0..j } else { j + 1..rows };
+            a.col_mut(j)[other.clone()].copy_from_slice(&given[j * rows..][other]);
+        }
+    });
+    Ok(())
+}
+
+macro_rules! potrf {
+    ($($op:ident $target:tt $T:ident,)*) => {$(
+        /// Cholesky factor of each hermitian matrix, of which one triangle (`uplo`: `L`, `U`) is read and written. `info`
+        /// is the order of the first leading minor that is not positive definite, or 0.
+        #[custom_call(name = $target)]
+        pub fn $op(
+            #[attr] uplo: u8,
+            #[dims(..b, n, n)] mut a: InOut<$T>,
+            #[dims(..b)] mut info: Out<i32>,
+            pool: ThreadPool,
+        ) -> Result<()> {
+            let shape = sizes(a.shape());
+            factor(uplo, shape, &mut a, &mut info, &pool)
+        }
+    )*};
+}
+
+potrf! {
+    spotrf "lapack_spotrf_ffi" f32,
+    dpotrf "lapack_dpotrf_ffi" f64,
+    cpotrf "lapack_cpotrf_ffi" C64,
+    zpotrf "lapack_zpotrf_ffi" C128,
+}

@@ -1,0 +1,49 @@
+//! `getrf`: LU factorization.
+
+use oxcall::prelude::*;
+
+use super::{C64, C128, chunks, each, expect, sizes, work};
+use crate::dense::factor::lu;
+use crate::matrix::Matrix;
+use crate::scalar::Scalar as Element;
+
+fn factor<T: Element>(
+    shape: [usize; 2],
+    a: &mut [T],
+    (pivots, count): (&mut [i32], usize),
+    info: &mut [i32],
+    pool: &ThreadPool<'_>,
+) -> Result<()> {
+    let [rows, cols] = shape;
+    expect("pivots", count, rows.min(cols))?;
+    info.fill(0);
+    let items = chunks(a, rows * cols).zip(chunks(pivots, count)).zip(info);
+    each(pool, work(shape), items, |((a, pivots), info), par| {
+        *info = lu(&mut Matrix::new(a, rows, cols), pivots, par);
+    });
+    Ok(())
+}
+
+macro_rules! getrf {
+    ($($op:ident $target:tt $T:ident,)*) => {$(
+        /// LU factorization of each matrix with partial pivoting: row `k` was exchanged with row `pivots[k]`, from 1. `info`
+        /// is the place of the first zero on the diagonal of U, or 0.
+        #[custom_call(name = $target)]
+        pub fn $op(
+            #[dims(..b, m, n)] mut a: InOut<$T>,
+            #[dims(..b, _)] mut pivots: Out<i32>,
+            #[dims(..b)] mut info: Out<i32>,
+            pool: ThreadPool,
+        ) -> Result<()> {
+            let (shape, count) = (sizes(a.shape()), pivots.shape().last().copied().unwrap_or(0));
+            factor(shape, &mut a, (&mut pivots, count), &mut info, &pool)
+        }
+    )*};
+}
+
+getrf! {
+    sgetrf "lapack_sgetrf_ffi" f32,
+    dgetrf "lapack_dgetrf_ffi" f64,
+    cgetrf "lapack_cgetrf_ffi" C64,
+    zgetrf "lapack_zgetrf_ffi" C128,
+}

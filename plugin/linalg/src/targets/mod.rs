@@ -1,0 +1,91 @@
+//! The handlers. Each file has one factorization or solver with its four targets, whose names begin with the letter of their
+//! type: `s`, `d`, `c` and `z` for `f32`, `f64`, and the complex numbers of these.
+//!
+//! JAX passes matrices in column-major layout (`operand_layouts`), so a buffer of shape `[..., m, n]` holds columns of `m`
+//! elements. Batches are shared among the host's threads.
+
+pub mod cholesky;
+pub mod eigen;
+pub mod generic;
+pub mod hessenberg;
+pub mod lu;
+pub mod qr;
+pub mod schur;
+pub mod svd;
+pub mod symmetric;
+#[cfg(test)]
+mod tests;
+pub mod top_k;
+pub mod triangular;
+pub mod tridiagonal;
+
+use std::sync::Mutex;
+
+use faer::Par;
+use num_complex::Complex;
+use oxcall::prelude::*;
+
+/// The complex number of two `f32`.
+pub type C64 = Complex<f32>;
+/// The complex number of two `f64`.
+pub type C128 = Complex<f64>;
+
+/// The rows and columns of the matrices in a buffer.
+fn sizes(shape: &[usize]) -> [usize; 2] {
+    match *shape {
+        [.., rows, cols] => [rows, cols],
+        _ => [0, 0],
+    }
+}
+
+/// The matrices or vectors of `len` elements in a buffer.
+fn chunks<T>(data: &mut [T], len: usize) -> std::slice::ChunksExactMut<'_, T> {
+    data.chunks_exact_mut(len.max(1))
+}
+
+/// What the letter `value` of attribute `name` stands for.
+fn choose<X: Copy>(name: &str, value: u8, choices: &[(u8, X)]) -> Result<X> {
+    let found = choices.iter().find(|choice| choice.0 == value);
+    found.map(|choice| choice.1).ok_or_else(|| {
+        let letters: Vec<String> = choices.iter().map(|choice| format!("`{}`", char::from(choice.0))).collect();
+        let letters = letters.join(", ");
+        Error::invalid_argument(format!("attribute `{name}`: expected one of {letters}, got `{}`", char::from(value)))
+    })
+}
+
+/// Checks a dimension that shape patterns cannot express.
+fn expect(name: &str, found: usize, expected: usize) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!("`{name}` has {found} where {expected} were expected")))
+}
+
+/// `m n^2` for the smaller `n`: the order of the work on one matrix.
+fn work([m, n]: [usize; 2]) -> f64 {
+    (m * n) as f64 * m.min(n) as f64
+}
+
+/// Fewer operations than this are not worth another thread.
+const GRAIN: f64 = 1e5;
+
+/// Calls `run` with each item: several at once on the host's threads if there are several, or otherwise with leave to use
+/// the rayon threads that this runs on, if it does. An item takes about `work` operations.
+fn each<I: Send>(pool: &ThreadPool<'_>, work: f64, items: impl Iterator<Item = I>, run: impl Fn(I, Par) + Sync) {
+    let mut items: Vec<I> = items.collect();
+    if items.len() == 1 {
+        let inside = work > 100.0 * GRAIN && rayon::current_thread_index().is_some();
+        let par = if inside { Par::rayon(0) } else { Par::Seq };
+        return items.drain(..).for_each(|item| run(item, par));
+    }
+    let grain = (GRAIN / work.max(1.0)).ceil() as usize;
+    let items: Vec<Mutex<Option<I>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    pool.parallel_for(items.len(), grain, |range| {
+        for item in &items[range] {
+            // Each is taken once, so nobody waits for the lock.
+            if let Some(item) = item.lock().ok().and_then(|mut item| item.take()) {
+                run(item, Par::Seq);
+            }
+        }
+    });
+}

@@ -1,0 +1,59 @@
+//! The targets of XLA, row-major.
+
+use oxcall::ndarray::{Array1, Array3, array};
+use oxcall::testing::call;
+
+use super::*;
+use crate::targets::{C64, generic::*, qr::*, top_k::*};
+
+#[test]
+fn row_major_qr_is_that_of_lapack() {
+    let (m, n) = (5, 3);
+    let columns = numbers::<C64>(m * n, 1);
+    let rows: Vec<C64> = (0..m).flat_map(|i| columns.iter().skip(i).step_by(m).copied()).collect();
+    let turn = |rows: &[C64]| -> Vec<C64> { (0..n).flat_map(|j| rows.iter().skip(j).step_by(n).copied()).collect() };
+    let dims = |call: oxcall::testing::Call| run(call.ret_of::<C64>(&[m as i64, n as i64]).ret_of::<C64>(&[n as i64]));
+    let expected = dims(call::<cgeqrf>().arg(super::array(&[m, n], &columns)));
+    let found = dims(call::<geqrf>().arg(super::array(&[m, n], &rows)));
+    let (packed, taus) = (result::<C64>(&found, 0), result::<C64>(&found, 1));
+    assert_eq!(turn(&packed), result::<C64>(&expected, 0));
+    assert_eq!(taus, result::<C64>(&expected, 1));
+
+    let taus = super::array(&[n], &taus);
+    let q = run(call::<householder_product>().arg(super::array(&[m, n], &packed)).arg(&taus));
+    let expected = run(call::<cungqr>().arg(super::array(&[m, n], &result::<C64>(&expected, 0))).arg(&taus));
+    assert_eq!(turn(&result::<C64>(&q, 0)), result::<C64>(&expected, 0));
+}
+
+#[test]
+fn largest_and_smallest_along_any_dimension() {
+    // Element (0, i, j) along dimension 1.
+    let x = Array3::from_shape_fn((1, 7, 2), |(_, i, j)| ((i * 3 + j * 5) % 7) as f32);
+    let index = Array3::from_shape_fn((1, 7, 2), |(_, i, _)| i as i32);
+    for (initial, largest) in [(f32::NEG_INFINITY, true), (f32::INFINITY, false)] {
+        let call = call::<approx_top_k>().arg(&x).arg(&index).arg(initial).arg(-1i32).attr("reduction_dim", 1i64);
+        let call = call.attr("top_k", 3i64).attr("recall_target", 0.95f32).attr("is_fallback", true);
+        let out = run(call.ret_of::<f32>(&[1, 3, 2]).ret_of::<i32>(&[1, 3, 2]));
+        let (values, indices) = (out.get::<f32>(0), out.get::<i32>(1));
+        for j in 0..2 {
+            let expected = if largest { [6.0, 5.0, 4.0] } else { [0.0, 1.0, 2.0] };
+            for (i, expected) in expected.into_iter().enumerate() {
+                assert_eq!(values[[0, i, j]], expected);
+                assert_eq!(x[[0, indices[[0, i, j]] as usize, j]], expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn integers_and_more_than_there_are() {
+    let index = Array1::from_iter(0..4i32);
+    let top = |k: i64| {
+        let call = call::<approx_top_k>().arg(array![3u8, 9, 9, 1]).arg(&index).arg(0u8).arg(-1i32);
+        call.attr("reduction_dim", 0i64).ret_of::<u8>(&[k]).ret_of::<i32>(&[k]).run()
+    };
+    let out = top(2).unwrap();
+    assert_eq!((result::<u8>(&out, 0), result::<i32>(&out, 1)), (vec![9, 9], vec![1, 2]));
+    assert_eq!(result::<u8>(&top(4).unwrap(), 0), [9, 9, 3, 1]);
+    assert!(top(5).is_err());
+}
