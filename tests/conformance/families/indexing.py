@@ -1,0 +1,83 @@
+"""Gather and scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from conformance import inputs
+from conformance.cases import Case, family
+from conformance.tolerances import sums
+
+_DTYPES = inputs.EVERY
+
+
+@family
+def gather(rng: np.random.Generator) -> Iterator[Case]:
+    """Indexing as numpy does, in every mode, in and out of range."""
+    rows = rng.integers(-12, 14, (5, 3))
+    for dtype in _DTYPES:
+        x = inputs.values(rng, dtype, (9, 4))
+        for mode in ("clip", "fill", "wrap"):
+            if mode == "fill" and dtype in inputs.SMALL_FLOATS:
+                continue
+            yield Case("gather", dtype, f"rows {mode}", lambda x, i, m=mode: jnp.take(x, i, axis=0, mode=m), [x, rows])
+        yield Case("gather", dtype, "columns", lambda x, i: x[:, i % 4], [x, rows])
+        yield Case("gather", dtype, "points", lambda x, i: x[i[:, 0] % 9, i[:, 1] % 4], [x, rows])
+        yield Case("gather", dtype, "none", lambda x, i: x[i[:0, 0]], [x, rows])
+        yield Case("gather", dtype, "along", lambda x, i: jnp.take_along_axis(x, i[:, :1] % 4, 1), [x[:5], rows])
+        yield Case("gather", dtype, "batched", jax.vmap(lambda row, i: row[i % 4]), [x[:5], rows])
+    for index in ("int8", "uint8", "int32", "uint32", "int64"):
+        x, i = inputs.values(rng, "float32", (7,)), np.arange(7)[::-1].astype(index)
+        yield Case("gather", "float32", f"index {index}", lambda x, i: x[i], [x, i])
+
+
+@family
+def scatter(rng: np.random.Generator) -> Iterator[Case]:
+    """`x.at[i]` with every combiner, duplicates and indices out of range."""
+    where = rng.integers(0, 9, 12)
+    outside = rng.integers(-20, 20, 12)
+    unique = rng.permutation(9)[:6]
+    for dtype in _DTYPES:
+        x, u = inputs.moderate(rng, dtype, (9, 4)), inputs.moderate(rng, dtype, (12, 4))
+        yield Case("scatter", dtype, "set", lambda x, i, u: x.at[i].set(u[:6]), [x, unique, u])
+        yield Case("scatter", dtype, "set drop", lambda x, i, u: x.at[i].set(u[0], mode="drop"), [x, outside, u])
+        yield Case("scatter", dtype, "points", lambda x, i, u: x.at[i, i % 4].set(u[:6, 0]), [x, unique, u])
+        yield Case("scatter", dtype, "columns", lambda x, i, u: x.at[:, i[:2] % 2 + 2].set(u[:9, :2]), [x, np.array([0, 1]), u])
+        yield Case("scatter", dtype, "none", lambda x, i, u: x.at[i[:0]].set(u[:0]), [x, where, u])
+        if dtype == "bool":
+            continue
+        near = sums(12)
+        yield Case("scatter", dtype, "add", lambda x, i, u: x.at[i].add(u), [x, where, u], near)
+        yield Case("scatter", dtype, "add drop", lambda x, i, u: x.at[i].add(u, mode="drop"), [x, outside, u], near)
+        yield Case("scatter", dtype, "multiply", lambda x, i, u: x.at[i].mul(u), [x, where, u], near)
+        if dtype not in inputs.COMPLEX:
+            yield Case("scatter", dtype, "min", lambda x, i, u: x.at[i].min(u), [x, where, u])
+            yield Case("scatter", dtype, "max", lambda x, i, u: x.at[i].max(u), [x, where, u])
+        yield Case("scatter", dtype, "batched", jax.vmap(lambda row, i, u: row.at[i % 4].add(u)), [x, where[:9], u[:9, 0]], near)
+    x = inputs.moderate(rng, "float32", (9,))
+    yield Case("scatter", "float32", "apply", lambda x, i: x.at[i].apply(jnp.tanh), [x, unique], sums(4))
+
+
+@family
+def select_and_scatter(rng: np.random.Generator) -> Iterator[Case]:
+    """The gradient of max-pooling."""
+    for dtype in inputs.FLOATS:
+        for shape, window, strides, padding in (
+            ((1, 8, 8, 3), (1, 2, 2, 1), (1, 2, 2, 1), "VALID"),
+            ((2, 9, 7, 1), (1, 3, 3, 1), (1, 2, 2, 1), "SAME"),
+            ((1, 5, 5, 2), (1, 3, 2, 1), (1, 1, 1, 1), "VALID"),
+            ((1, 6, 1, 1), (1, 3, 1, 1), (1, 3, 1, 1), "SAME"),
+            ((13,), (4,), (2,), "SAME"),
+        ):
+            x = rng.permutation(int(np.prod(shape))).reshape(shape).astype(inputs.dtype_of(dtype))
+
+            def pooled(x, window=window, strides=strides, padding=padding):
+                low = jnp.array(-jnp.inf, x.dtype)
+                return jnp.sum(jnp.square(lax.reduce_window(x, low, lax.max, window, strides, padding)).astype("float32"))
+
+            yield Case("select_and_scatter", dtype, f"{shape} {padding}", jax.grad(pooled), [x], sums(8))
