@@ -16,6 +16,8 @@ class BuildLibrary(BuildHookInterface):
     """The hook of hatchling that `pyproject.toml` names."""
 
     def initialize(self, version, build_data):
+        if version == "editable":  # for work on the package itself: OXCALL_PLUGIN_LIBRARY names the library
+            return
         if not (WORKSPACE / "plugin" / "bundled" / "Cargo.toml").exists():
             raise RuntimeError(
                 "the plugin's library is built from the Rust workspace around this folder, which is not there: "

@@ -5,6 +5,7 @@
 
 mod bench;
 mod bindgen;
+mod conformance;
 mod cpp;
 mod demo;
 mod docs;
@@ -48,6 +49,12 @@ const COMMANDS: &[Command] = &[
         args: "[fmt|clippy|rustdoc|ruff|deny]...",
         about: "formatting, clippy, rustdoc, ruff, and the dependency policy",
         run: lint::run,
+    },
+    Command {
+        name: "conformance",
+        args: "[--family NAME]... [--every N]",
+        about: "the plugin against stock JAX: every op and dtype; writes docs/conformance.md if everything ran",
+        run: conformance::run,
     },
     Command {
         name: "matrix",

@@ -18,6 +18,8 @@ struct Libraries {
     folder: PathBuf,
     /// `libpeers-<jaxlib>.so`: handlers written with jaxlib's own C++ headers.
     peers: PathBuf,
+    /// The bundled PJRT plugin.
+    plugin: PathBuf,
 }
 
 impl Libraries {
@@ -27,12 +29,13 @@ impl Libraries {
             workspace::build_library(&package)?;
         }
         let folder = custom_ops.parent().unwrap_or(Path::new(".")).to_path_buf();
-        Ok(Self { folder, peers: cpp::peers(venv)? })
+        Ok(Self { folder, peers: cpp::peers(venv)?, plugin: workspace::build_plugin()? })
     }
 
     /// Tells the tests where the libraries are.
     fn tell(&self, command: &mut std::process::Command) {
         command.env("OXCALL_TEST_LIBS", &self.folder).env("OXCALL_TEST_PEERS", &self.peers);
+        command.env("OXCALL_TEST_PLUGIN", &self.plugin).env("OXCALL_PLUGIN_LIBRARY", &self.plugin);
     }
 }
 
@@ -64,10 +67,14 @@ fn rust() -> Result<()> {
 /// The Python tests, through real JAX.
 fn pytest() -> Result<()> {
     let venv = python::default_venv()?;
-    python::install_package(&venv)?;
+    python::install_packages(&venv)?;
     let libraries = Libraries::build(&venv)?;
-    let mut command = venv.python();
-    command.args(["-m", "pytest", "tests/python"]);
-    libraries.tell(&mut command);
-    shell::run(&mut command)
+    // Each folder in a process of its own: JAX's platforms and options are those of a process.
+    for folder in ["tests/python", "tests/plugin"] {
+        let mut command = venv.python();
+        command.args(["-m", "pytest", folder]);
+        libraries.tell(&mut command);
+        shell::run(&mut command)?;
+    }
+    Ok(())
 }

@@ -39,6 +39,12 @@ pub(crate) fn build_library(package: &str) -> Result<PathBuf> {
     Ok(release_library(&package.replace('-', "_")))
 }
 
+/// Builds the bundled PJRT plugin in release mode and gives the path of its shared library.
+pub(crate) fn build_plugin() -> Result<PathBuf> {
+    shell::run(shell::cargo().args(["build", "--release", "--package", "oxcall-plugin-bundled"]))?;
+    Ok(release_library("oxcall_plugin"))
+}
+
 /// Reads a file of the workspace.
 pub(crate) fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).context(path.display())

@@ -124,21 +124,27 @@ pub(crate) fn tool_venv(name: &str, requirement: &str) -> Result<Venv> {
     venv(name, &chosen(pins::PYTHON)?, &[requirement.to_owned()])
 }
 
-/// Where this workspace's own package lies as source.
+/// Where the package `oxcall` lies as source.
 pub(crate) fn package_source() -> PathBuf {
     workspace::root().join("python/oxcall/src")
 }
 
-/// Installs this workspace's own package, `python/oxcall`, as an editable one: an edit needs no second installation.
-pub(crate) fn install_package(venv: &Venv) -> Result<()> {
-    let project = workspace::root().join("python/oxcall/pyproject.toml");
+/// Installs this workspace's own packages as editable ones: an edit needs no second installation. The plugin's shared
+/// library is not among what that installs; `OXCALL_PLUGIN_LIBRARY` says where it is.
+pub(crate) fn install_packages(venv: &Venv) -> Result<()> {
+    ["oxcall", "oxcall-plugin"].into_iter().try_for_each(|package| install_package(venv, package))
+}
+
+fn install_package(venv: &Venv, package: &str) -> Result<()> {
+    let project = workspace::root().join("python").join(package).join("pyproject.toml");
     let wanted = workspace::read(&project)?;
-    let stamp = venv.folder.join("oxcall-pyproject.toml");
+    let stamp = venv.folder.join(format!("{package}-pyproject.toml"));
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(());
     }
     let mut command = venv.python();
-    command.args(["-m", "pip", "install", "--no-deps", "--disable-pip-version-check", "--editable", "python/oxcall"]);
-    progress::command("installing the oxcall package", &mut command).map_err(explain_offline)?;
+    command.args(["-m", "pip", "install", "--no-deps", "--disable-pip-version-check", "--editable"]);
+    command.arg(format!("python/{package}"));
+    progress::command(&format!("installing the {package} package"), &mut command).map_err(explain_offline)?;
     workspace::write(&stamp, &wanted)
 }

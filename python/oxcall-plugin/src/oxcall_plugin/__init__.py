@@ -36,8 +36,11 @@ _options: dict[str, str | int] = {}
 
 
 def library_path() -> str:
-    """The plugin's shared library, for other PJRT clients."""
-    return str(pathlib.Path(__file__).with_name("liboxcall_plugin.so"))
+    """The plugin's shared library, for other PJRT clients.
+
+    It lies beside this module, or where the environment variable ``OXCALL_PLUGIN_LIBRARY`` says.
+    """
+    return os.environ.get("OXCALL_PLUGIN_LIBRARY") or str(pathlib.Path(__file__).with_name("liboxcall_plugin.so"))
 
 
 def configure(

@@ -1,0 +1,161 @@
+//! Buffers of the plugin's devices.
+
+use std::sync::{Arc, OnceLock};
+
+use oxcall_hlo::{ElementType as Hlo, TensorType};
+use oxcall_host::Buffer;
+use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, MemoryId, Promise, Result};
+
+use crate::elements;
+
+/// A tensor, which may not be there yet.
+#[derive(Debug)]
+pub struct CpuBuffer {
+    element: ElementType,
+    dims: Vec<i64>,
+    bytes: usize,
+    device: DeviceId,
+    memory: MemoryId,
+    contents: Contents,
+}
+
+/// Memory that is filled in once, before `ready` completes without an error.
+#[derive(Debug, Clone)]
+pub(crate) struct Contents {
+    ready: Event,
+    cell: Arc<OnceLock<Arc<Buffer>>>,
+}
+
+/// What fills in [`Contents`]; if it is dropped, they are an error.
+#[derive(Debug)]
+pub(crate) struct Filler {
+    promise: Promise,
+    cell: Arc<OnceLock<Arc<Buffer>>>,
+}
+
+impl Contents {
+    /// Contents that are there.
+    pub(crate) fn ready(buffer: Buffer) -> Contents {
+        Contents { ready: Event::ready(), cell: Arc::new(OnceLock::from(Arc::new(buffer))) }
+    }
+
+    /// Contents that never will be there.
+    pub(crate) fn failed(error: Error) -> Contents {
+        Contents { ready: Event::failed(error), cell: Arc::default() }
+    }
+
+    /// Contents to come.
+    pub(crate) fn pending() -> (Filler, Contents) {
+        let (promise, ready) = Event::pending();
+        let cell = Arc::<OnceLock<_>>::default();
+        (Filler { promise, cell: cell.clone() }, Contents { ready, cell })
+    }
+
+    /// Completes when the memory is there, or with the error because of which it never will be.
+    pub(crate) fn event(&self) -> &Event {
+        &self.ready
+    }
+
+    /// The memory, once [`event`](Contents::event) completed without an error.
+    pub(crate) fn get(&self) -> Result<Arc<Buffer>> {
+        self.cell.get().cloned().ok_or_else(|| Error::failed_precondition("the buffer is not ready"))
+    }
+}
+
+impl Filler {
+    /// Fills in the memory, or says why there is none.
+    pub(crate) fn fill(self, contents: Result<Buffer>) {
+        self.promise.complete(contents.map(|buffer| {
+            let _ = self.cell.set(Arc::new(buffer));
+        }));
+    }
+}
+
+impl CpuBuffer {
+    /// A buffer of a program's type; `None` is a token.
+    ///
+    /// # Errors
+    /// UNIMPLEMENTED for types that the PJRT C API lacks.
+    pub(crate) fn new(
+        ty: Option<&TensorType>,
+        device: DeviceId,
+        memory: MemoryId,
+        contents: Contents,
+    ) -> Result<CpuBuffer> {
+        let (element, dims, bytes) = match ty {
+            Some(ty) => (element_type(ty.element)?, ty.dims.iter().map(|&dim| dim as i64).collect(), ty.byte_size()),
+            None => (ElementType::TOKEN, Vec::new(), 0),
+        };
+        Ok(CpuBuffer { element, dims, bytes, device, memory, contents })
+    }
+
+    /// The same contents as a buffer of another device or memory.
+    pub(crate) fn elsewhere(&self, device: DeviceId, memory: MemoryId) -> CpuBuffer {
+        CpuBuffer { dims: self.dims.clone(), contents: self.contents.clone(), device, memory, ..*self }
+    }
+
+    /// Whether it has this type.
+    pub(crate) fn is_of(&self, ty: Option<&TensorType>) -> bool {
+        ty.map_or(self.element == ElementType::TOKEN, |ty| {
+            elements::to_pjrt(ty.element) == Some(self.element)
+                && self.dims.iter().copied().eq(ty.dims.iter().map(|&dim| dim as i64))
+        })
+    }
+
+    /// The contents.
+    pub(crate) fn contents(&self) -> &Contents {
+        &self.contents
+    }
+
+    /// The contents of a buffer that nobody else has.
+    pub(crate) fn into_contents(self) -> Contents {
+        self.contents
+    }
+}
+
+/// The type of buffers with elements of a program's type.
+///
+/// # Errors
+/// UNIMPLEMENTED where there is none.
+pub(crate) fn element_type(element: Hlo) -> Result<ElementType> {
+    elements::to_pjrt(element)
+        .ok_or_else(|| Error::unimplemented(format!("{element} exists inside programs only: it has no buffers")))
+}
+
+impl oxcall_pjrt::Buffer for CpuBuffer {
+    fn element_type(&self) -> ElementType {
+        self.element
+    }
+
+    fn dims(&self) -> &[i64] {
+        &self.dims
+    }
+
+    fn device(&self) -> DeviceId {
+        self.device
+    }
+
+    fn memory(&self) -> MemoryId {
+        self.memory
+    }
+
+    fn size_in_bytes(&self) -> Result<usize> {
+        Ok(self.bytes)
+    }
+
+    fn ready_event(&self) -> Event {
+        self.contents.ready.clone()
+    }
+
+    fn copy_to_host(&self, mut destination: HostDestination) -> Event {
+        Event::completed(self.contents.get().map(|buffer| destination.write(buffer.as_bytes())))
+    }
+
+    fn is_on_cpu(&self) -> bool {
+        true
+    }
+
+    fn address(&self) -> Result<usize> {
+        Ok(self.contents.get()?.as_ptr().addr())
+    }
+}

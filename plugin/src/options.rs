@@ -1,0 +1,114 @@
+//! Options of a client: what the framework was given, then the environment, then what fits the machine.
+
+use std::{env, thread};
+
+use oxcall_pjrt::{Error, Result, Value};
+
+/// The options of a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// Devices that share the machine's cores.
+    pub(crate) num_devices: usize,
+    /// Threads that programs use together.
+    pub(crate) num_threads: usize,
+    /// Paths of libraries of ops to load.
+    pub(crate) libraries: Vec<String>,
+}
+
+const NAMES: [&str; 3] = ["num_devices", "num_threads", "libraries"];
+
+impl Options {
+    /// The options that `given` and the environment say.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for names that are not known, and values that do not fit.
+    pub(crate) fn new(given: &[(String, Value)]) -> Result<Options> {
+        Options::read(given, |name| env::var(name).ok())
+    }
+
+    fn read(given: &[(String, Value)], variable: impl Fn(&str) -> Option<String>) -> Result<Options> {
+        if let Some((name, _)) = given.iter().find(|(name, _)| !NAMES.contains(&name.as_str())) {
+            let known = NAMES.join("`, `");
+            return Err(Error::invalid_argument(format!("unknown client option `{name}`; the options are `{known}`")));
+        }
+        let option = |name: &str| given.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+        let count = |name: &str, default: usize| match (option(name), variable(&variable_of(name))) {
+            (Some(Value::Int64(number)), _) => positive(&format!("the client option `{name}`"), *number),
+            (Some(Value::String(text)), _) => positive_text(&format!("the client option `{name}`"), text),
+            (Some(other), _) => {
+                Err(Error::invalid_argument(format!("the client option `{name}` is {other:?}; it is a positive integer")))
+            }
+            (None, Some(text)) if !text.is_empty() => positive_text(&variable_of(name), &text),
+            (None, _) => Ok(default),
+        };
+        let libraries = match option("libraries") {
+            Some(Value::String(paths)) => paths.clone(),
+            Some(other) => {
+                let message = format!("the client option `libraries` is {other:?}; it is paths separated by `:`");
+                return Err(Error::invalid_argument(message));
+            }
+            None => variable(&variable_of("libraries")).unwrap_or_default(),
+        };
+        Ok(Options {
+            num_devices: count("num_devices", 1)?,
+            num_threads: count("num_threads", thread::available_parallelism().map_or(1, usize::from))?,
+            libraries: libraries.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect(),
+        })
+    }
+}
+
+fn variable_of(name: &str) -> String {
+    format!("OXCALL_{}", name.to_ascii_uppercase())
+}
+
+fn positive_text(what: &str, text: &str) -> Result<usize> {
+    let number = text.trim().parse::<i64>();
+    number.map_err(|_| ()).and_then(|number| positive(what, number).map_err(|_| ())).map_err(|()| wrong(what, text))
+}
+
+fn positive(what: &str, number: i64) -> Result<usize> {
+    usize::try_from(number).ok().filter(|&count| (1..=4096).contains(&count)).ok_or_else(|| wrong(what, number))
+}
+
+fn wrong(what: &str, value: impl std::fmt::Display) -> Error {
+    Error::invalid_argument(format!("{what} is {value}; it is an integer from 1 to 4096"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(given: &[(&str, Value)], variables: &[(&str, &str)]) -> Result<Options> {
+        let given: Vec<_> = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let variables: Vec<(String, String)> =
+            variables.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        Options::read(&given, |name| variables.iter().find(|(key, _)| key == name).map(|(_, text)| text.clone()))
+    }
+
+    #[test]
+    fn options_come_before_variables() {
+        let options = read(
+            &[("num_threads", Value::Int64(3)), ("libraries", "a.so:b.so".into())],
+            &[("OXCALL_NUM_THREADS", "7"), ("OXCALL_NUM_DEVICES", " 2 "), ("OXCALL_LIBRARIES", "c.so")],
+        );
+        let libraries = vec!["a.so".to_owned(), "b.so".to_owned()];
+        assert_eq!(options.unwrap(), Options { num_devices: 2, num_threads: 3, libraries });
+        let options = read(&[], &[("OXCALL_LIBRARIES", "c.so:"), ("OXCALL_NUM_DEVICES", "")]).unwrap();
+        assert_eq!((options.num_devices, options.libraries), (1, vec!["c.so".to_owned()]));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (given, variables, message) in [
+            (("num_device", Value::Int64(1)), ("", ""), "unknown client option `num_device`; the options are"),
+            (("num_devices", Value::Int64(0)), ("", ""), "the client option `num_devices` is 0"),
+            (("num_threads", Value::Bool(true)), ("", ""), "it is a positive integer"),
+            (("libraries", Value::Int64(1)), ("", ""), "paths separated by `:`"),
+            (("libraries", "".into()), ("OXCALL_NUM_THREADS", "many"), "OXCALL_NUM_THREADS is many"),
+            (("libraries", "".into()), ("OXCALL_NUM_DEVICES", "-1"), "OXCALL_NUM_DEVICES is -1; it is an integer from 1"),
+        ] {
+            let error = read(&[given], &[variables]).unwrap_err();
+            assert!(error.message().contains(message), "{error}");
+        }
+    }
+}
