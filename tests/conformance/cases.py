@@ -22,6 +22,7 @@ class Case:
         function: of the inputs, traceable by JAX.
         inputs: arrays.
         tolerance: how near the results are.
+        reference: what stock JAX runs instead, where it cannot run the function itself.
         statistical: results are not compared, only their dtypes and shapes.
     """
 
@@ -32,6 +33,7 @@ class Case:
     inputs: Sequence[np.ndarray]
     tolerance: Tolerance = EXACT
     statistical: bool = False
+    reference: Callable[..., Any] | None = None
 
     def __str__(self) -> str:
         return f"{self.op}[{self.dtype}] {self.label}"

@@ -32,6 +32,14 @@ def dtype_of(name: str) -> np.dtype:
     return np.dtype(getattr(ml_dtypes, name)) if hasattr(ml_dtypes, name) else np.dtype(name)
 
 
+def bits(name: str) -> int:
+    """The width of a real dtype in bits."""
+    dtype = dtype_of(name)
+    if name in INTEGERS:
+        return int(ml_dtypes.iinfo(dtype).bits)
+    return int(ml_dtypes.finfo(dtype).bits)
+
+
 def is_small_float(name: str) -> bool:
     """Whether it is a float of a byte or less."""
     return name in SMALL_FLOATS

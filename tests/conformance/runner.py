@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
@@ -36,11 +36,11 @@ def run(case: Case, platform: str = "oxcall") -> Outcome:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            reference = _on("cpu", case)
+            reference = _on("cpu", case, case.reference or case.function)
         except Exception:  # stock JAX has no such program: nothing to compare with
             return Outcome(case, applies=False)
         try:
-            ours = _on(platform, case)
+            ours = _on(platform, case, case.function)
         except Exception as error:
             return Outcome(case, True, np.inf, f"{type(error).__name__}: {str(error).splitlines()[0]}")
     if jax.tree.structure(ours) != jax.tree.structure(reference):
@@ -58,11 +58,11 @@ def run(case: Case, platform: str = "oxcall") -> Outcome:
     return Outcome(case, True, worst)
 
 
-def _on(platform: str, case: Case) -> Any:
+def _on(platform: str, case: Case, function: Callable[..., Any]) -> Any:
     device = jax.devices(platform)[0]
     inputs = [jax.device_put(value, device) for value in case.inputs]
     with jax.default_device(device):
-        return jax.tree.map(np.asarray, jax.jit(case.function)(*inputs))
+        return jax.tree.map(np.asarray, jax.jit(function)(*inputs))
 
 
 class Table:

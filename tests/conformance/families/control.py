@@ -17,7 +17,8 @@ _NEAR = Tolerance(32, reason="approximate functions, repeated")
 
 
 def _fibonacci(n):
-    return lax.fori_loop(0, n, lambda _, ab: (ab[1], ab[0] + ab[1]), (jnp.zeros((), n.dtype), jnp.ones((), n.dtype)))
+    zero, one = jnp.zeros((), n.dtype), jnp.ones((), n.dtype)
+    return lax.fori_loop(zero, n, lambda _, ab: (ab[1], ab[0] + ab[1]), (zero, one))
 
 
 def _collatz(n):

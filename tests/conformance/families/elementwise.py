@@ -145,7 +145,7 @@ def others(rng: np.random.Generator) -> Iterator[Case]:
         for target in inputs.EVERY:
             if "bool" in (source, target) or {source, target} & set(inputs.COMPLEX):
                 continue
-            x = inputs.values(rng, source, (3, 8))
+            x = inputs.values(rng, source, (3, max(1, inputs.bits(target) // inputs.bits(source))))
             to = inputs.dtype_of(target)
             yield Case("bitcast_convert", source, f"to {target}", lambda x, to=to: lax.bitcast_convert_type(x, to), [x])
     for dtype in (*inputs.INTEGERS, *inputs.SMALL_FLOATS, *inputs.FLOATS, *inputs.COMPLEX):

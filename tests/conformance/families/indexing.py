@@ -77,7 +77,7 @@ def select_and_scatter(rng: np.random.Generator) -> Iterator[Case]:
             x = rng.permutation(int(np.prod(shape))).reshape(shape).astype(inputs.dtype_of(dtype))
 
             def pooled(x, window=window, strides=strides, padding=padding):
-                low = jnp.array(-jnp.inf, x.dtype)
-                return jnp.sum(jnp.square(lax.reduce_window(x, low, lax.max, window, strides, padding)).astype("float32"))
+                best = lax.reduce_window(x, -jnp.inf, lax.max, window, strides, padding)
+                return jnp.sum(jnp.square(best).astype("float32"))
 
             yield Case("select_and_scatter", dtype, f"{shape} {padding}", jax.grad(pooled), [x], sums(8))

@@ -47,8 +47,8 @@ def _qr(x):
 
 
 def _lu(x):
-    p, low, up = jsl.lu(x)
-    return p, low, up
+    factors, pivots, permutation = lax.linalg.lu(x)
+    return factors, pivots, permutation
 
 
 def _eig(x):

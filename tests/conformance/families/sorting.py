@@ -11,6 +11,8 @@ from jax import lax
 from conformance import inputs
 from conformance.cases import Case, family
 
+# XLA:CPU sorts these with their neighbours in the byte, and corrupts its heap: the reference widens them first.
+_PACKED = ("int2", "int4", "uint2", "uint4", "float4_e2m1fn")
 _ORDERED = ("bool", *inputs.INTEGERS, *inputs.SMALL_FLOATS, *inputs.FLOATS)
 
 
@@ -20,6 +22,14 @@ def sort(rng: np.random.Generator) -> Iterator[Case]:
     for dtype in (*_ORDERED, *inputs.COMPLEX):
         for shape, axis in (((0,), 0), ((1,), 0), ((101,), 0), ((7, 13), 0), ((7, 13), 1), ((3, 4, 5), 1)):
             x = inputs.values(rng, dtype, shape)
+            wide = "float32" if dtype.startswith("float") else "int8"
+            if dtype in _PACKED:
+
+                def widened(x, axis=axis, wide=wide):
+                    return lax.sort(x.astype(wide), axis).astype(x.dtype)
+
+                yield Case("sort", dtype, f"{shape} {axis}", lambda x, a=axis: lax.sort(x, a), [x], reference=widened)
+                continue
             yield Case("sort", dtype, f"{shape} {axis}", lambda x, a=axis: lax.sort(x, a), [x])
             if dtype not in inputs.COMPLEX:
                 yield Case("sort", dtype, f"argsort {shape} {axis}", lambda x, a=axis: jnp.argsort(x, a, stable=True), [x])
@@ -29,7 +39,7 @@ def sort(rng: np.random.Generator) -> Iterator[Case]:
 @family
 def several(rng: np.random.Generator) -> Iterator[Case]:
     """Several keys and payloads."""
-    for dtype in _ORDERED:
+    for dtype in (dtype for dtype in _ORDERED if dtype not in _PACKED):
         key = inputs.moderate(rng, dtype, (97,))
         second, payload = rng.integers(0, 3, 97), np.arange(97, dtype="float32")
         for keys in (1, 2):

@@ -1,0 +1,34 @@
+//! The platform: what a framework finds behind `GetPjrtApi`.
+
+use oxcall_pjrt::{Attributes, Platform, Result, Topology, Value};
+
+use crate::{client::CpuClient, devices, name::platform_name, options::Options};
+
+/// The plugin's platform.
+#[derive(Debug)]
+pub struct CpuPlatform;
+
+impl Platform for CpuPlatform {
+    type Client = CpuClient;
+
+    fn name() -> &'static str {
+        // A name that is not UTF-8 cannot be written in `plugin!`.
+        platform_name().to_str().unwrap_or("oxcall")
+    }
+
+    fn version() -> &'static str {
+        concat!("oxcall ", env!("CARGO_PKG_VERSION"))
+    }
+
+    fn attributes() -> Attributes {
+        vec![("oxcall_version".to_owned(), env!("CARGO_PKG_VERSION").into())]
+    }
+
+    fn create_client(options: &[(String, Value)]) -> Result<CpuClient> {
+        CpuClient::new(&Options::new(options)?)
+    }
+
+    fn topology(_name: &str, options: &[(String, Value)]) -> Result<Topology> {
+        Ok(devices::topology(Self::name(), Options::new(options)?.num_devices))
+    }
+}
