@@ -56,10 +56,22 @@ impl Contents {
         &self.ready
     }
 
+    /// [`get`](Contents::get), for a holder that gives its own share up.
+    pub(crate) fn take(self) -> Result<Arc<Buffer>> {
+        match Arc::try_unwrap(self.cell) {
+            Ok(cell) => cell.into_inner().ok_or_else(not_ready),
+            Err(cell) => cell.get().cloned().ok_or_else(not_ready),
+        }
+    }
+
     /// The memory, once [`event`](Contents::event) completed without an error.
     pub(crate) fn get(&self) -> Result<Arc<Buffer>> {
-        self.cell.get().cloned().ok_or_else(|| Error::failed_precondition("the buffer is not ready"))
+        self.cell.get().cloned().ok_or_else(not_ready)
     }
+}
+
+fn not_ready() -> Error {
+    Error::failed_precondition("the buffer is not ready")
 }
 
 impl Filler {

@@ -9,9 +9,18 @@
 //!
 //! and two lines of Python: `import oxcall_plugin` and `oxcall_plugin.register("target/release/libmy_plugin.so")`.
 
+mod buffer;
+mod client;
+mod devices;
+mod elements;
+mod executable;
 mod exports;
 mod name;
+mod options;
+mod platform;
+mod programs;
 mod registration;
+mod stored;
 
 #[doc(hidden)]
 pub mod __private {
@@ -23,7 +32,7 @@ pub mod __private {
 
     /// The table of the PJRT C API.
     pub fn get_pjrt_api() -> *const std::ffi::c_void {
-        std::ptr::null()
+        oxcall_pjrt::api::<crate::platform::CpuPlatform>().cast()
     }
 }
 

@@ -44,8 +44,10 @@ def compare(ours: np.ndarray, reference: np.ndarray, tolerance: Tolerance) -> Di
     if ours.size == 0:
         return Difference(0.0, None)
     if np.issubdtype(ours.dtype, np.complexfloating):
-        parts = (compare(getattr(ours, part), getattr(reference, part), _of_complex(reference, tolerance))
-                 for part in ("real", "imag"))
+        parts = (
+            compare(getattr(ours, part), getattr(reference, part), _of_complex(reference, tolerance))
+            for part in ("real", "imag")
+        )
         return max(parts, key=lambda difference: (difference.message is not None, difference.ulp))
     if not is_float(ours.dtype):
         wrong = np.flatnonzero(ours.ravel() != reference.ravel())

@@ -14,6 +14,7 @@ import numpy as np
 from conformance.cases import Case
 from conformance.compare import compare
 
+
 @dataclasses.dataclass
 class Outcome:
     """What came of a case.

@@ -38,5 +38,5 @@ def tolerance(op: str, dtype: str) -> Tolerance:
 
 
 def sums(terms: int, factor: float = 2.0) -> Tolerance:
-    """Of sums of ``terms`` products in another order: the error grows with the root of their number, at worst linearly."""
+    """Of sums of ``terms`` products in another order: errors grow with the root of their number."""
     return Tolerance(factor * max(terms, 1) ** 0.5 + 2, of_largest=True, reason="terms are added in another order")

@@ -38,17 +38,33 @@ def dot_general(rng: np.random.Generator) -> Iterator[Case]:
             ("empty", (0, 4), (4, 3), (((1,), (0,)), ((), ()))),
         ):
             x, y = inputs.moderate(rng, dtype, a), inputs.moderate(rng, dtype, b)
-            yield Case("dot_general", dtype, label, lambda x, y, d=dims: lax.dot_general(x, y, d), [x, y], _near(dtype, 17))
+            yield Case(
+                "dot_general", dtype, label, lambda x, y, d=dims: lax.dot_general(x, y, d), [x, y], _near(dtype, 17)
+            )
     for dtype in ("float32", "bfloat16", "float16", "float64"):
         for m, k, n in ((129, 67, 71), (1, 300, 257), (300, 1, 5), (256, 256, 256)):
             x, y = inputs.moderate(rng, dtype, (m, k)), inputs.moderate(rng, dtype, (k, n))
             yield Case("dot_general", dtype, f"{m}x{k}x{n}", jnp.matmul, [x, y], _near(dtype, k))
-            yield Case("dot_general", dtype, f"{m}x{k}x{n} highest", lambda x, y: jnp.matmul(x, y, precision="highest"), [x, y], _near(dtype, k))
+            yield Case(
+                "dot_general",
+                dtype,
+                f"{m}x{k}x{n} highest",
+                lambda x, y: jnp.matmul(x, y, precision="highest"),
+                [x, y],
+                _near(dtype, k),
+            )
     for source in ("bfloat16", "float16", "int8", "float8_e4m3fn"):
         x, y = inputs.moderate(rng, source, (33, 20)), inputs.moderate(rng, source, (20, 17))
         for target in ("float32", "int32") if source == "int8" else ("float32",):
             wide = inputs.dtype_of(target)
-            yield Case("dot_general", source, f"to {target}", lambda x, y, t=wide: jnp.matmul(x, y, preferred_element_type=t), [x, y], sums(20))
+            yield Case(
+                "dot_general",
+                source,
+                f"to {target}",
+                lambda x, y, t=wide: jnp.matmul(x, y, preferred_element_type=t),
+                [x, y],
+                sums(20),
+            )
 
 
 @family
@@ -65,16 +81,38 @@ def convolution(rng: np.random.Generator) -> Iterator[Case]:
         ("depthwise", (1, 6, 6, 4), (3, 3, 1, 4), {**plain, "feature_group_count": 4}),
         ("batch groups", (4, 5, 5, 2), (3, 3, 2, 6), {**plain, "batch_group_count": 2}),
         ("nchw", (2, 3, 6, 7), (5, 3, 3, 3), {**plain, "dimension_numbers": ("NCHW", "OIHW", "NCHW")}),
-        ("one dimension", (2, 11, 3), (4, 3, 5), {"window_strides": (2,), "padding": "SAME", "dimension_numbers": ("NWC", "WIO", "NWC")}),
-        ("three dimensions", (1, 4, 5, 6, 2), (2, 3, 2, 2, 3), {"window_strides": (1, 2, 1), "padding": "SAME", "dimension_numbers": ("NDHWC", "DHWIO", "NDHWC")}),
-        ("no dimensions", (3, 4), (4, 5), {"window_strides": (), "padding": (), "dimension_numbers": ("NC", "IO", "NC")}),
+        (
+            "one dimension",
+            (2, 11, 3),
+            (4, 3, 5),
+            {"window_strides": (2,), "padding": "SAME", "dimension_numbers": ("NWC", "WIO", "NWC")},
+        ),
+        (
+            "three dimensions",
+            (1, 4, 5, 6, 2),
+            (2, 3, 2, 2, 3),
+            {"window_strides": (1, 2, 1), "padding": "SAME", "dimension_numbers": ("NDHWC", "DHWIO", "NDHWC")},
+        ),
+        (
+            "no dimensions",
+            (3, 4),
+            (4, 5),
+            {"window_strides": (), "padding": (), "dimension_numbers": ("NC", "IO", "NC")},
+        ),
         ("empty", (0, 5, 5, 2), (3, 3, 2, 3), plain),
     )
     for dtype in (*inputs.INTEGERS[2:6], *inputs.FLOATS, *inputs.COMPLEX):
         for label, a, b, option in options:
             x, w = inputs.moderate(rng, dtype, a), inputs.moderate(rng, dtype, b)
             terms = int(np.prod(b))
-            yield Case("convolution", dtype, label, lambda x, w, o=option: lax.conv_general_dilated(x, w, **o), [x, w], _near(dtype, terms))
+            yield Case(
+                "convolution",
+                dtype,
+                label,
+                lambda x, w, o=option: lax.conv_general_dilated(x, w, **o),
+                [x, w],
+                _near(dtype, terms),
+            )
             if dtype in ("float32", "float64") and label != "empty":
 
                 def loss(x, w, option=option):
@@ -82,4 +120,6 @@ def convolution(rng: np.random.Generator) -> Iterator[Case]:
 
                 yield Case("convolution", dtype, f"gradient of {label}", jax.grad(loss, (0, 1)), [x, w], sums(400))
     x, w = inputs.moderate(rng, "float32", (4, 56, 56, 32)), inputs.moderate(rng, "float32", (3, 3, 32, 64))
-    yield Case("convolution", "float32", "large", lambda x, w: lax.conv_general_dilated(x, w, **plain), [x, w], sums(288))
+    yield Case(
+        "convolution", "float32", "large", lambda x, w: lax.conv_general_dilated(x, w, **plain), [x, w], sums(288)
+    )

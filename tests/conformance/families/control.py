@@ -64,8 +64,21 @@ def loops(rng: np.random.Generator) -> Iterator[Case]:
             back = jax.grad(lambda x: _stacked(x)[1][0].sum())
             yield Case("while", dtype, f"gradient {shape}", back, [x], _NEAR)
         yield Case("while", dtype, "nested", _nested, [inputs.moderate(rng, dtype, (9,)) / 4], _NEAR)
-        yield Case("while", dtype, "reverse", lambda x: lax.scan(lambda c, r: (c + r, c), x[0], x, reverse=True), [inputs.moderate(rng, dtype, (6, 2))], _NEAR)
-        yield Case("while", dtype, "batched condition", jax.vmap(lambda x: lax.while_loop(lambda v: v < 10, lambda v: v * 2 + 1, x)), [np.abs(inputs.moderate(rng, dtype, (9,)))])
+        yield Case(
+            "while",
+            dtype,
+            "reverse",
+            lambda x: lax.scan(lambda c, r: (c + r, c), x[0], x, reverse=True),
+            [inputs.moderate(rng, dtype, (6, 2))],
+            _NEAR,
+        )
+        yield Case(
+            "while",
+            dtype,
+            "batched condition",
+            jax.vmap(lambda x: lax.while_loop(lambda v: v < 10, lambda v: v * 2 + 1, x)),
+            [np.abs(inputs.moderate(rng, dtype, (9,)))],
+        )
 
 
 @family
@@ -74,36 +87,91 @@ def branches(rng: np.random.Generator) -> Iterator[Case]:
     for dtype in ("float32", "int32", "complex64"):
         x = inputs.moderate(rng, dtype, (7,))
         for flag in (False, True):
-            yield Case("if", dtype, f"{flag}", lambda f, x: lax.cond(f, lambda x: x + 1, lambda x: x * x, x), [np.asarray(flag), x], _NEAR)
+            yield Case(
+                "if",
+                dtype,
+                f"{flag}",
+                lambda f, x: lax.cond(f, lambda x: x + 1, lambda x: x * x, x),
+                [np.asarray(flag), x],
+                _NEAR,
+            )
         for index in (-5, 0, 1, 2, 9):
             choices = [lambda x: x + 1, lambda x: x * x, lambda x: x[::-1]]
-            yield Case("case", dtype, f"{index}", lambda i, x, c=choices: lax.switch(i, c, x), [np.int32(index), x], _NEAR)
-            yield Case("if", dtype, f"nested {index}", lambda i, x: lax.cond(i > 0, lambda x: lax.cond(i > 1, lambda x: x, lambda x: -x, x), lambda x: x * 0, x), [np.int32(index), x])
-        yield Case("case", dtype, "batched", jax.vmap(lambda i, x: lax.switch(i, [lambda x: x, lambda x: -x], x)), [np.arange(7) % 2, x])
+            yield Case(
+                "case", dtype, f"{index}", lambda i, x, c=choices: lax.switch(i, c, x), [np.int32(index), x], _NEAR
+            )
+            yield Case(
+                "if",
+                dtype,
+                f"nested {index}",
+                lambda i, x: lax.cond(
+                    i > 0, lambda x: lax.cond(i > 1, lambda x: x, lambda x: -x, x), lambda x: x * 0, x
+                ),
+                [np.int32(index), x],
+            )
+        yield Case(
+            "case",
+            dtype,
+            "batched",
+            jax.vmap(lambda i, x: lax.switch(i, [lambda x: x, lambda x: -x], x)),
+            [np.arange(7) % 2, x],
+        )
 
 
 @family
 def functions(rng: np.random.Generator) -> Iterator[Case]:
     """Special functions, most of them composites."""
     unary = {
-        "erf": lax.erf, "erfc": lax.erfc, "erf_inv": lambda x: lax.erf_inv(jnp.tanh(x)), "lgamma": lax.lgamma,
-        "digamma": lax.digamma, "asin": lambda x: lax.asin(jnp.tanh(x)), "acos": lambda x: lax.acos(jnp.tanh(x)),
-        "atan": lax.atan, "sinh": lax.sinh, "cosh": lax.cosh, "asinh": lax.asinh, "acosh": lambda x: lax.acosh(1 + x * x),
-        "atanh": lambda x: lax.atanh(jnp.tanh(x)), "bessel_i0e": lax.bessel_i0e, "bessel_i1e": lax.bessel_i1e,
-        "gelu": jax.nn.gelu, "softplus": jax.nn.softplus, "square": lax.square, "integer_pow": lambda x: x**3,
+        "erf": lax.erf,
+        "erfc": lax.erfc,
+        "erf_inv": lambda x: lax.erf_inv(jnp.tanh(x)),
+        "lgamma": lax.lgamma,
+        "digamma": lax.digamma,
+        "asin": lambda x: lax.asin(jnp.tanh(x)),
+        "acos": lambda x: lax.acos(jnp.tanh(x)),
+        "atan": lax.atan,
+        "sinh": lax.sinh,
+        "cosh": lax.cosh,
+        "asinh": lax.asinh,
+        "acosh": lambda x: lax.acosh(1 + x * x),
+        "atanh": lambda x: lax.atanh(jnp.tanh(x)),
+        "bessel_i0e": lax.bessel_i0e,
+        "bessel_i1e": lax.bessel_i1e,
+        "gelu": jax.nn.gelu,
+        "softplus": jax.nn.softplus,
+        "square": lax.square,
+        "integer_pow": lambda x: x**3,
     }
     for name, function in unary.items():
         for dtype in inputs.FLOATS:
             for shape in ((0,), (), (5,), (3, 11), (1009,)):
-                near = Tolerance(128, below=1e-6 if dtype == "float32" else 1e-14 if dtype == "float64" else 1e-2,
-                                 reason="approximated in different ways; relative error is large near zeros of the function")
+                near = Tolerance(
+                    128,
+                    below=1e-6 if dtype == "float32" else 1e-14 if dtype == "float64" else 1e-2,
+                    reason="approximated in different ways; relative error is large near zeros of the function",
+                )
                 yield Case(name, dtype, f"{shape}", function, [inputs.moderate(rng, dtype, shape)], near)
-    for name, function in (("igamma", lax.igamma), ("igammac", lax.igammac), ("zeta", lambda a, x: lax.zeta(a + 1.5, x)), ("next_after", jnp.nextafter)):
+    for name, function in (
+        ("igamma", lax.igamma),
+        ("igammac", lax.igammac),
+        ("zeta", lambda a, x: lax.zeta(a + 1.5, x)),
+        ("next_after", jnp.nextafter),
+    ):
         for dtype in ("float32", "float64"):
             for shape in ((0,), (), (5,), (3, 11), (257,)):
-                a, x = np.abs(inputs.moderate(rng, dtype, shape)) + 0.5, np.abs(inputs.moderate(rng, dtype, shape)) + 0.1
+                a, x = (
+                    np.abs(inputs.moderate(rng, dtype, shape)) + 0.5,
+                    np.abs(inputs.moderate(rng, dtype, shape)) + 0.1,
+                )
                 a, x = a.astype(dtype), x.astype(dtype)
-                yield Case(name, dtype, f"{shape}", function, [a, x], Tolerance(256, below=1e-5 if dtype == "float32" else 1e-12, reason="series of many terms"))
+                yield Case(
+                    name,
+                    dtype,
+                    f"{shape}",
+                    function,
+                    [a, x],
+                    Tolerance(256, below=1e-5 if dtype == "float32" else 1e-12, reason="series of many terms"),
+                )
     for dtype in ("float32", "int32", "bool"):
         x = inputs.moderate(rng, dtype, (4, 3))
         yield Case("optimization_barrier", dtype, "pair", lambda x: lax.optimization_barrier((x, x[0])), [x])

@@ -23,7 +23,14 @@ def fft(rng: np.random.Generator) -> Iterator[Case]:
             yield Case("fft", dtype, f"fft {shape}", jnp.fft.fft, [x], _NEAR)
             yield Case("fft", dtype, f"ifft {shape}", jnp.fft.ifft, [x], _NEAR)
             yield Case("fft", real, f"rfft {shape}", jnp.fft.rfft, [r], _NEAR)
-            yield Case("fft", dtype, f"irfft {shape}", lambda x, n=shape[-1]: jnp.fft.irfft(x[..., : n // 2 + 1], n), [x], _NEAR)
+            yield Case(
+                "fft",
+                dtype,
+                f"irfft {shape}",
+                lambda x, n=shape[-1]: jnp.fft.irfft(x[..., : n // 2 + 1], n),
+                [x],
+                _NEAR,
+            )
         x, r = inputs.moderate(rng, dtype, (3, 4, 6, 5)), inputs.moderate(rng, real, (3, 4, 6, 5))
         yield Case("fft", dtype, "fft2", jnp.fft.fft2, [x], _NEAR)
         yield Case("fft", dtype, "ifftn", lambda x: jnp.fft.ifftn(x, axes=(1, 2, 3)), [x], _NEAR)

@@ -47,7 +47,9 @@ def scatter(rng: np.random.Generator) -> Iterator[Case]:
         yield Case("scatter", dtype, "set", lambda x, i, u: x.at[i].set(u[:6]), [x, unique, u])
         yield Case("scatter", dtype, "set drop", lambda x, i, u: x.at[i].set(u[0], mode="drop"), [x, outside, u])
         yield Case("scatter", dtype, "points", lambda x, i, u: x.at[i, i % 4].set(u[:6, 0]), [x, unique, u])
-        yield Case("scatter", dtype, "columns", lambda x, i, u: x.at[:, i[:2] % 2 + 2].set(u[:9, :2]), [x, np.array([0, 1]), u])
+        yield Case(
+            "scatter", dtype, "columns", lambda x, i, u: x.at[:, i[:2] % 2 + 2].set(u[:9, :2]), [x, np.array([0, 1]), u]
+        )
         yield Case("scatter", dtype, "none", lambda x, i, u: x.at[i[:0]].set(u[:0]), [x, where, u])
         if dtype == "bool":
             continue
@@ -58,7 +60,14 @@ def scatter(rng: np.random.Generator) -> Iterator[Case]:
         if dtype not in inputs.COMPLEX:
             yield Case("scatter", dtype, "min", lambda x, i, u: x.at[i].min(u), [x, where, u])
             yield Case("scatter", dtype, "max", lambda x, i, u: x.at[i].max(u), [x, where, u])
-        yield Case("scatter", dtype, "batched", jax.vmap(lambda row, i, u: row.at[i % 4].add(u)), [x, where[:9], u[:9, 0]], near)
+        yield Case(
+            "scatter",
+            dtype,
+            "batched",
+            jax.vmap(lambda row, i, u: row.at[i % 4].add(u)),
+            [x, where[:9], u[:9, 0]],
+            near,
+        )
     x = inputs.moderate(rng, "float32", (9,))
     yield Case("scatter", "float32", "apply", lambda x, i: x.at[i].apply(jnp.tanh), [x, unique], sums(4))
 

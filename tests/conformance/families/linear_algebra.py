@@ -14,7 +14,9 @@ from conformance import inputs
 from conformance.cases import Case, family
 from conformance.compare import Tolerance
 
-_NEAR = Tolerance(512, of_largest=True, reason="another algorithm; errors grow with the size and condition of the matrix")
+_NEAR = Tolerance(
+    512, of_largest=True, reason="another algorithm; errors grow with the size and condition of the matrix"
+)
 _DTYPES = ("float32", "float64", "complex64", "complex128")
 _SHAPES = ((4, 4), (1, 1), (2, 3, 3), (13, 13), (0, 0), (33, 33))
 
@@ -66,8 +68,11 @@ def factorisations(rng: np.random.Generator) -> Iterator[Case]:
     """Decompositions and solvers."""
     square = {
         "cholesky": (jnp.linalg.cholesky, _positive),
-        "lu": (_lu, inputs.moderate), "qr": (_qr, inputs.moderate), "svd": (_svd, inputs.moderate),
-        "eigh": (_eigh, _positive), "det": (jnp.linalg.det, inputs.moderate),
+        "lu": (_lu, inputs.moderate),
+        "qr": (_qr, inputs.moderate),
+        "svd": (_svd, inputs.moderate),
+        "eigh": (_eigh, _positive),
+        "det": (jnp.linalg.det, inputs.moderate),
         "solve": (lambda x: jnp.linalg.solve(x, x[..., :1] + 1), _positive),
         "inv": (jnp.linalg.inv, _positive),
     }
@@ -87,8 +92,17 @@ def factorisations(rng: np.random.Generator) -> Iterator[Case]:
             yield Case("schur", dtype, f"{shape}", _schur, [x], _NEAR)
             yield Case("eig", dtype, f"{shape}", lambda x: _eig(x)[1], [x], _NEAR)
             yield Case("expm", dtype, f"{shape}", jsl.expm, [x / 4], _NEAR)
-            yield Case("hessenberg", dtype, f"{shape}", lambda x: (lambda h, q: _product(q, h, jnp.conj(q.T)))(*jsl.hessenberg(x, calc_q=True)), [x], _NEAR)
-            yield Case("tridiagonal", dtype, f"{shape}", lambda x: lax.linalg.tridiagonal(x @ jnp.conj(x.T))[1], [x], _NEAR)
+            yield Case(
+                "hessenberg",
+                dtype,
+                f"{shape}",
+                lambda x: (lambda h, q: _product(q, h, jnp.conj(q.T)))(*jsl.hessenberg(x, calc_q=True)),
+                [x],
+                _NEAR,
+            )
+            yield Case(
+                "tridiagonal", dtype, f"{shape}", lambda x: lax.linalg.tridiagonal(x @ jnp.conj(x.T))[1], [x], _NEAR
+            )
         yield Case("cholesky", dtype, "not positive", jnp.linalg.cholesky, [-_positive(rng, dtype, (3, 3))])
 
 
@@ -105,8 +119,23 @@ def triangular_solve(rng: np.random.Generator) -> Iterator[Case]:
                         def solve(a, b, left=left, lower=lower, transpose=transpose, unit=unit):
                             b = b if left else jnp.swapaxes(b, -1, -2)
                             return lax.linalg.triangular_solve(
-                                a, b, left_side=left, lower=lower, transpose_a=transpose > 0, conjugate_a=transpose == 2, unit_diagonal=unit
+                                a,
+                                b,
+                                left_side=left,
+                                lower=lower,
+                                transpose_a=transpose > 0,
+                                conjugate_a=transpose == 2,
+                                unit_diagonal=unit,
                             )
 
-                        yield Case("triangular_solve", dtype, f"{left} {lower} {transpose} {unit}", solve, [a / 5, b], _NEAR)
-        yield Case("triangular_solve", dtype, "gradient", jax.grad(lambda a: jnp.abs(jsl.solve_triangular(a, jnp.ones_like(a[:, 0]), lower=True)).sum()), [a[0]], _NEAR)
+                        yield Case(
+                            "triangular_solve", dtype, f"{left} {lower} {transpose} {unit}", solve, [a / 5, b], _NEAR
+                        )
+        yield Case(
+            "triangular_solve",
+            dtype,
+            "gradient",
+            jax.grad(lambda a: jnp.abs(jsl.solve_triangular(a, jnp.ones_like(a[:, 0]), lower=True)).sum()),
+            [a[0]],
+            _NEAR,
+        )

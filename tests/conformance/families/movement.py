@@ -93,9 +93,20 @@ def dynamic_indices(rng: np.random.Generator) -> Iterator[Case]:
     for dtype in inputs.INTEGERS[2:6] + inputs.INTEGERS[8:]:
         for start in (0, 3, 7, 100):
             i = np.asarray(start, dtype)
-            yield Case("dynamic_slice", "float32", f"{dtype} {start}", lambda x, i: lax.dynamic_slice(x, (i, i), (2, 3)), [x, i])
-            yield Case("dynamic_update_slice", "float32", f"{dtype} {start}",
-                       lambda x, i: lax.dynamic_update_slice(x, x[:2, :3] + 1, (i, i)), [x, i])
+            yield Case(
+                "dynamic_slice",
+                "float32",
+                f"{dtype} {start}",
+                lambda x, i: lax.dynamic_slice(x, (i, i), (2, 3)),
+                [x, i],
+            )
+            yield Case(
+                "dynamic_update_slice",
+                "float32",
+                f"{dtype} {start}",
+                lambda x, i: lax.dynamic_update_slice(x, x[:2, :3] + 1, (i, i)),
+                [x, i],
+            )
     big = rng.standard_normal((1031, 517)).astype("float32")
     yield Case("transpose", "float32", "large", lambda x: x.T, [big])
     yield Case("reverse", "float32", "large", lambda x: x[::-1, ::-1], [big])

@@ -98,11 +98,15 @@ def _of(function, operands: int):
 def models(rng: np.random.Generator) -> Iterator[Case]:
     """Each forward, with its gradient, and under vmap."""
     for dtype in ("float32", "float64"):
+
         def draw(*shape, dtype=dtype):
             return (inputs.moderate(rng, dtype, shape) * 0.3).astype(dtype)
 
         arguments = {
-            "transformer": (_transformer, [draw(2, 10, 16), *(draw(16, 16) for _ in range(4)), draw(16, 64), draw(64, 16), draw(16)]),
+            "transformer": (
+                _transformer,
+                [draw(2, 10, 16), *(draw(16, 16) for _ in range(4)), draw(16, 64), draw(64, 16), draw(16)],
+            ),
             "resnet": (_resnet, [draw(2, 8, 8, 4), draw(3, 3, 4, 4), draw(3, 3, 4, 4), draw(4)]),
             "lstm": (_lstm, [draw(7, 3, 5), draw(5, 32), draw(8, 32)]),
             "ode": (_ode, [draw(2)]),
@@ -113,9 +117,18 @@ def models(rng: np.random.Generator) -> Iterator[Case]:
                 yield Case("program", dtype, f"{name} gradient", _of(function, len(operands)), operands, _NEAR)
             batch = [np.stack([operand, operand * 0.5]) for operand in operands]
             yield Case("program", dtype, f"{name} vmap", jax.vmap(function), batch, _NEAR)
-        yield Case("program", dtype, "mlp step", _mlp_step, [draw(5, 9), draw(9), draw(9, 2), draw(30, 5), draw(30, 2)], _NEAR)
+        yield Case(
+            "program", dtype, "mlp step", _mlp_step, [draw(5, 9), draw(9), draw(9, 2), draw(30, 5), draw(30, 2)], _NEAR
+        )
         yield Case("program", dtype, "hessian", jax.hessian(lambda x: jnp.sum(jnp.tanh(x) ** 3)), [draw(6)], _NEAR)
     yield Case("program", "float32", "mcmc", _mcmc, [np.uint32(3)], _NEAR)
     image = inputs.moderate(rng, "float32", (9, 7, 3))
     for method in ("nearest", "linear", "cubic"):
-        yield Case("program", "float32", f"resize {method}", lambda x, m=method: jax.image.resize(x, (13, 5, 3), m), [image], _NEAR)
+        yield Case(
+            "program",
+            "float32",
+            f"resize {method}",
+            lambda x, m=method: jax.image.resize(x, (13, 5, 3), m),
+            [image],
+            _NEAR,
+        )

@@ -20,7 +20,11 @@ _NEAR = Tolerance(64, reason="functions of equal bits, such as the inverse error
 def bits(rng: np.random.Generator) -> Iterator[Case]:
     """`rng_bit_generator` of every algorithm and width."""
     for dtype in ("uint8", "uint16", "uint32", "uint64"):
-        for algorithm in (lax.RandomAlgorithm.RNG_DEFAULT, lax.RandomAlgorithm.RNG_THREE_FRY, lax.RandomAlgorithm.RNG_PHILOX):
+        for algorithm in (
+            lax.RandomAlgorithm.RNG_DEFAULT,
+            lax.RandomAlgorithm.RNG_THREE_FRY,
+            lax.RandomAlgorithm.RNG_PHILOX,
+        ):
             for shape in ((), (1,), (7,), (5, 3), (0,), (129,)):
                 state = rng.integers(0, 2**32, 4, dtype=np.uint64).astype("uint32")
 
@@ -45,7 +49,9 @@ def distributions(rng: np.random.Generator) -> Iterator[Case]:
     for dtype in ("float32", "float64"):
         for name, draw in draws.items():
             seed = np.uint32(rng.integers(0, 2**31))
-            yield Case("threefry", dtype, name, lambda s, draw=draw, dtype=dtype: draw(jax.random.key(s), dtype), [seed], _NEAR)
+            yield Case(
+                "threefry", dtype, name, lambda s, draw=draw, dtype=dtype: draw(jax.random.key(s), dtype), [seed], _NEAR
+            )
     for dtype in ("int32", "uint32", "int8", "uint64"):
         for low, high in ((0, 10), (0, 2), (3, 100), (0, 127), (1, 2)):
 
@@ -70,4 +76,6 @@ def unspecified(rng: np.random.Generator) -> Iterator[Case]:
     for dtype in ("float32", "float64", "float16", "bfloat16"):
         a, b = np.zeros((), inputs.dtype_of(dtype)), np.ones((), inputs.dtype_of(dtype))
         for shape in ((), (5,), (3, 7), (0,), (1001,)):
-            yield Case("rng", dtype, f"{shape}", lambda a, b, s=shape: lax.rng_uniform(a, b, s), [a, b], statistical=True)
+            yield Case(
+                "rng", dtype, f"{shape}", lambda a, b, s=shape: lax.rng_uniform(a, b, s), [a, b], statistical=True
+            )

@@ -14,7 +14,15 @@ from conformance.compare import EXACT
 from conformance.tolerances import sums
 
 _NUMBERS = (*inputs.INTEGERS, *inputs.SMALL_FLOATS, *inputs.FLOATS, *inputs.COMPLEX)
-_AXES = (((7,), (0,)), ((5, 11), (0,)), ((5, 11), (1,)), ((3, 5, 7), (1,)), ((3, 5, 7), (0, 2)), ((3, 0, 2), (1,)), ((), ()))
+_AXES = (
+    ((7,), (0,)),
+    ((5, 11), (0,)),
+    ((5, 11), (1,)),
+    ((3, 5, 7), (1,)),
+    ((3, 5, 7), (0, 2)),
+    ((3, 0, 2), (1,)),
+    ((), ()),
+)
 
 
 def _inexact(dtype: str) -> bool:
@@ -34,25 +42,44 @@ def reduce(rng: np.random.Generator) -> Iterator[Case]:
                 yield Case("reduce", dtype, f"or {where}", lambda x, a=axes: jnp.any(x, a), [x])
                 yield Case("reduce", dtype, f"and {where}", lambda x, a=axes: jnp.all(x, a), [x])
                 continue
-            yield Case("reduce", dtype, f"add {where}", lambda x, z=zero, a=axes: lax.reduce(x, z, lax.add, a), [x], near)
-            yield Case("reduce", dtype, f"multiply {where}", lambda x, o=one, a=axes: lax.reduce(x, o, lax.mul, a), [x], near)
+            yield Case(
+                "reduce", dtype, f"add {where}", lambda x, z=zero, a=axes: lax.reduce(x, z, lax.add, a), [x], near
+            )
+            yield Case(
+                "reduce", dtype, f"multiply {where}", lambda x, o=one, a=axes: lax.reduce(x, o, lax.mul, a), [x], near
+            )
             if dtype not in inputs.COMPLEX:
                 x = inputs.values(rng, dtype, shape)
                 yield Case("reduce", dtype, f"max {where}", lambda x, z=zero, a=axes: lax.reduce(x, z, lax.max, a), [x])
                 yield Case("reduce", dtype, f"min {where}", lambda x, z=zero, a=axes: lax.reduce(x, z, lax.min, a), [x])
             if dtype in inputs.INTEGERS:
-                yield Case("reduce", dtype, f"xor {where}", lambda x, z=zero, a=axes: lax.reduce(x, z, lax.bitwise_xor, a), [x])
+                yield Case(
+                    "reduce", dtype, f"xor {where}", lambda x, z=zero, a=axes: lax.reduce(x, z, lax.bitwise_xor, a), [x]
+                )
 
 
 @family
 def large(rng: np.random.Generator) -> Iterator[Case]:
     """Sizes at which work is split among threads."""
-    for shape, axes in (((1_000_003,), (0,)), ((1009, 1013), (0,)), ((1009, 1013), (1,)), ((101, 53, 211), (0, 2)), ((7, 300_007), (1,))):
+    for shape, axes in (
+        ((1_000_003,), (0,)),
+        ((1009, 1013), (0,)),
+        ((1009, 1013), (1,)),
+        ((101, 53, 211), (0, 2)),
+        ((7, 300_007), (1,)),
+    ):
         x = rng.standard_normal(shape).astype("float32")
         count = int(np.prod([shape[a] for a in axes]))
         yield Case("reduce", "float32", f"sum {shape} {axes}", lambda x, a=axes: jnp.sum(x, a), [x], sums(count, 8))
         yield Case("reduce", "float32", f"max {shape} {axes}", lambda x, a=axes: jnp.max(x, a), [x])
-        yield Case("reduce", "float32", f"mean, var {shape} {axes}", lambda x, a=axes: (x.mean(a), x.var(a)), [x], sums(count, 8))
+        yield Case(
+            "reduce",
+            "float32",
+            f"mean, var {shape} {axes}",
+            lambda x, a=axes: (x.mean(a), x.var(a)),
+            [x],
+            sums(count, 8),
+        )
 
 
 @family

@@ -32,8 +32,12 @@ def sort(rng: np.random.Generator) -> Iterator[Case]:
                 continue
             yield Case("sort", dtype, f"{shape} {axis}", lambda x, a=axis: lax.sort(x, a), [x])
             if dtype not in inputs.COMPLEX:
-                yield Case("sort", dtype, f"argsort {shape} {axis}", lambda x, a=axis: jnp.argsort(x, a, stable=True), [x])
-                yield Case("sort", dtype, f"down {shape} {axis}", lambda x, a=axis: jnp.sort(x, a, descending=True), [x])
+                yield Case(
+                    "sort", dtype, f"argsort {shape} {axis}", lambda x, a=axis: jnp.argsort(x, a, stable=True), [x]
+                )
+                yield Case(
+                    "sort", dtype, f"down {shape} {axis}", lambda x, a=axis: jnp.sort(x, a, descending=True), [x]
+                )
 
 
 @family
@@ -43,7 +47,13 @@ def several(rng: np.random.Generator) -> Iterator[Case]:
         key = inputs.moderate(rng, dtype, (97,))
         second, payload = rng.integers(0, 3, 97), np.arange(97, dtype="float32")
         for keys in (1, 2):
-            yield Case("sort", dtype, f"{keys} keys", lambda a, b, c, k=keys: lax.sort((a, b, c), num_keys=k), [key, second, payload])
+            yield Case(
+                "sort",
+                dtype,
+                f"{keys} keys",
+                lambda a, b, c, k=keys: lax.sort((a, b, c), num_keys=k),
+                [key, second, payload],
+            )
     x = rng.standard_normal(200_003).astype("float32")
     yield Case("sort", "float32", "large", jnp.sort, [x])
     yield Case("sort", "float32", "argsort large", lambda x: jnp.argsort(x, stable=True), [x])

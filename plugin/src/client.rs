@@ -1,0 +1,133 @@
+//! The client: an engine, and the devices that share it.
+
+use std::sync::Arc;
+
+use oxcall_host::{Buffer, Engine, EngineOptions};
+use oxcall_pjrt::{
+    Client, CompileOptions, DeviceAssignment, DeviceId, ElementType, Error, HostSource, Layout, MemoryId, MemoryStats,
+    Platform, Program, Result, Topology,
+};
+
+use crate::{
+    buffer::{Contents, CpuBuffer},
+    devices, elements,
+    executable::CpuExecutable,
+    options::Options,
+    platform::CpuPlatform,
+    registration, stored,
+};
+
+/// A client of the plugin. Making one starts no thread and reserves no memory.
+#[derive(Debug)]
+pub struct CpuClient {
+    engine: Arc<Engine>,
+    topology: Topology,
+}
+
+impl CpuClient {
+    /// A client; its libraries of ops are loaded, and the handlers that are linked in are registered.
+    ///
+    /// # Errors
+    /// Those of the libraries.
+    pub(crate) fn new(options: &Options) -> Result<CpuClient> {
+        let platform = CpuPlatform::name();
+        registration::register_linked(platform)?;
+        options.libraries.iter().try_for_each(|path| registration::register_library(path))?;
+        let engine =
+            Engine::new(EngineOptions { platform: platform.to_owned(), num_threads: options.num_threads });
+        Ok(CpuClient { engine, topology: devices::topology(platform, options.num_devices) })
+    }
+
+    /// A buffer with the bytes of `source`.
+    fn copy_in(&self, source: &HostSource<'_>) -> Result<Buffer> {
+        let element = elements::to_hlo(source.element_type())
+            .ok_or_else(|| Error::unimplemented(format!("buffers of {} are not supported", source.element_type())))?;
+        let mut buffer = self.engine.allocate(source.len())?;
+        source.copy_to(buffer.as_bytes_mut());
+        elements::clean(element, buffer.as_bytes_mut());
+        Ok(buffer)
+    }
+}
+
+impl Client for CpuClient {
+    type Buffer = CpuBuffer;
+    type Executable = CpuExecutable;
+
+    fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    fn memory_stats(&self, _device: DeviceId) -> Result<MemoryStats> {
+        let used = self.engine.allocator().memory_use();
+        Ok(MemoryStats {
+            bytes_in_use: used.in_use as i64,
+            peak_bytes_in_use: Some(used.peak as i64),
+            ..MemoryStats::default()
+        })
+    }
+
+    fn buffer_from_host(
+        &self,
+        source: HostSource<'_>,
+        device: DeviceId,
+        memory: MemoryId,
+        layout: Option<&Layout>,
+    ) -> Result<CpuBuffer> {
+        if layout.is_some_and(|layout| !layout.is_row_major()) {
+            return Err(Error::unimplemented("buffers of this platform are in row-major order"));
+        }
+        let dims = source.dims().iter().map(|&dim| dim as usize);
+        if source.element_type() == ElementType::TOKEN {
+            return CpuBuffer::new(None, device, memory, Contents::ready(self.engine.allocate(0)?));
+        }
+        let contents = Contents::ready(self.copy_in(&source)?);
+        let element = elements::to_hlo(source.element_type()).expect("it was copied");
+        CpuBuffer::new(Some(&oxcall_hlo::TensorType::new(element, dims)), device, memory, contents)
+    }
+
+    fn copy_buffer(&self, source: &CpuBuffer, device: DeviceId, memory: MemoryId) -> Result<CpuBuffer> {
+        // Contents never change, and all devices share this machine's memory.
+        Ok(source.elsewhere(device, memory))
+    }
+
+    fn error_buffer(
+        &self,
+        error: Error,
+        element_type: ElementType,
+        dims: &[i64],
+        device: DeviceId,
+        memory: MemoryId,
+    ) -> Result<CpuBuffer> {
+        let element = elements::to_hlo(element_type)
+            .ok_or_else(|| Error::unimplemented(format!("buffers of {element_type} are not supported")))?;
+        let ty = oxcall_hlo::TensorType::new(element, dims.iter().map(|&dim| dim as usize));
+        CpuBuffer::new(Some(&ty), device, memory, Contents::failed(error))
+    }
+
+    fn compile(&self, program: Program<'_>, options: &CompileOptions) -> Result<CpuExecutable> {
+        CpuExecutable::new(&self.engine, program, options, self.assignment(options)?)
+    }
+
+    fn deserialize(&self, code: &[u8], options: &CompileOptions) -> Result<CpuExecutable> {
+        self.compile(stored::load(code)?, options)
+    }
+}
+
+impl CpuClient {
+    /// The device that a program runs on.
+    fn assignment(&self, options: &CompileOptions) -> Result<DeviceAssignment> {
+        let (replicas, partitions) = (options.replicas, options.partitions);
+        if replicas * partitions != 1 {
+            return Err(Error::unimplemented(format!(
+                "programs of {replicas} replicas and {partitions} partitions are not supported: only those of one device"
+            )));
+        }
+        let named = options.device_ordinal.map(|ordinal| DeviceAssignment::single(DeviceId(ordinal)));
+        let assignment = options.device_assignment.clone().or(named);
+        let assignment = assignment.map_or_else(|| self.default_device_assignment(1, 1), Ok)?;
+        match assignment.devices[..] {
+            [device] if self.topology.device(device).is_some() => Ok(assignment),
+            _ => Err(Error::invalid_argument(format!("there is no device for {assignment:?}"))),
+        }
+    }
+}

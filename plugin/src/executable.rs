@@ -1,0 +1,220 @@
+//! Compiled programs of the plugin.
+
+use std::{hash::Hasher, sync::Arc};
+
+use oxcall_hlo::Type;
+use oxcall_host::{Argument as HostArgument, Engine, ExecuteOptions, Program as HostProgram, UserData};
+use oxcall_pjrt::{
+    Argument, Attributes, CompileOptions, CompiledMemoryStats, DeviceAssignment, DeviceLaunch, Error, Event,
+    ExecutionOptions, Execution, Executable, Launch, Layout, Program, Result, TensorSpec, Value,
+};
+
+use crate::{
+    buffer::{Contents, CpuBuffer, Filler, element_type},
+    devices, programs, stored,
+};
+
+/// A program for one device.
+#[derive(Debug)]
+pub struct CpuExecutable {
+    program: HostProgram,
+    assignment: DeviceAssignment,
+    parameters: Vec<TensorSpec>,
+    outputs: Vec<TensorSpec>,
+    donated: Vec<usize>,
+    /// The program as it came, and the options, for storing it and for its fingerprint.
+    code: Vec<u8>,
+    options: Vec<u8>,
+}
+
+impl CpuExecutable {
+    /// Compiles a program.
+    ///
+    /// # Errors
+    /// Those of reading it and of the engine.
+    pub(crate) fn new(
+        engine: &Arc<Engine>,
+        program: Program<'_>,
+        options: &CompileOptions,
+        assignment: DeviceAssignment,
+    ) -> Result<CpuExecutable> {
+        let compiled = engine.compile(programs::read(program)?)?;
+        let specs = |types: &[Type]| types.iter().map(spec).collect::<Result<Vec<_>>>();
+        let info = compiled.parameter_info();
+        Ok(CpuExecutable {
+            parameters: specs(compiled.parameters())?,
+            outputs: specs(compiled.results())?,
+            donated: (0..info.len()).filter(|&index| info[index].donated).collect(),
+            program: compiled,
+            assignment,
+            code: program.code.to_vec(),
+            options: options.bytes.clone(),
+        })
+    }
+
+    /// Starts the program on its device.
+    fn start(&self, launch: DeviceLaunch<CpuBuffer>, options: &ExecutionOptions) -> Result<Execution<CpuBuffer>> {
+        for (index, (argument, ty)) in launch.arguments.iter().zip(self.program.parameters()).enumerate() {
+            if !argument.buffer.is_of(ty.tensor()) {
+                return Err(Error::invalid_argument(format!(
+                    "argument {index} is {:?}, but the program {} takes {ty}",
+                    argument.buffer,
+                    self.program.name()
+                )));
+            }
+        }
+        let device = launch.device;
+        let (fillers, contents): (Vec<_>, Vec<_>) = self.outputs.iter().map(|_| Contents::pending()).unzip();
+        let (promise, done) = Event::pending();
+        let finish = move |outcome: Result<Vec<oxcall_host::Buffer>>| {
+            let error = outcome.as_ref().err().map(|error| Error::new(error.code(), error.message()));
+            fill(fillers, outcome);
+            promise.complete(error.map_or(Ok(()), Err));
+        };
+        let options = ExecuteOptions {
+            device_ordinal: device.0,
+            run_id: (options.launch_id != 0).then_some(i64::from(options.launch_id)),
+            user_data: options
+                .user_data
+                .iter()
+                .map(|data| UserData { type_id: data.type_id, address: data.address })
+                .collect(),
+            ..ExecuteOptions::default()
+        };
+        let arguments = launch.arguments;
+        let ready = Event::all(arguments.iter().map(|argument| argument.buffer.contents().event().clone()));
+        match ready.outcome() {
+            Some(Ok(())) => run(&self.program, arguments, options, finish),
+            Some(Err(error)) => finish(Err(error)),
+            None => {
+                let program = self.program.clone();
+                ready.on_ready(move |outcome| match outcome {
+                    Ok(()) => run(&program, arguments, options, finish),
+                    Err(error) => finish(Err(error)),
+                });
+            }
+        }
+        let outputs = contents.into_iter().zip(self.program.results());
+        let outputs =
+            outputs.map(|(contents, ty)| CpuBuffer::new(ty.tensor(), device, devices::memory_of(device), contents));
+        Ok(Execution { outputs: outputs.collect::<Result<_>>()?, done })
+    }
+}
+
+/// Runs a program whose arguments are there.
+fn run(
+    program: &HostProgram,
+    arguments: Vec<Argument<CpuBuffer>>,
+    options: ExecuteOptions,
+    finish: impl FnOnce(Result<Vec<oxcall_host::Buffer>>) + Send + 'static,
+) {
+    let arguments: Result<Vec<_>> = arguments.into_iter().map(host_argument).collect();
+    match arguments {
+        Ok(arguments) => program.execute(arguments, options, finish),
+        Err(error) => finish(Err(error)),
+    }
+}
+
+/// The memory of an argument: the program may write it if it is donated and nobody else holds it.
+fn host_argument(argument: Argument<CpuBuffer>) -> Result<HostArgument> {
+    let shared = match Arc::try_unwrap(argument.buffer) {
+        Ok(buffer) if argument.donated => {
+            let contents = buffer.into_contents().take()?;
+            match Arc::try_unwrap(contents) {
+                Ok(owned) => return Ok(HostArgument::from(owned)),
+                Err(shared) => shared,
+            }
+        }
+        Ok(buffer) => buffer.contents().get()?,
+        Err(buffer) => buffer.contents().get()?,
+    };
+    Ok(HostArgument::from(shared))
+}
+
+fn fill(fillers: Vec<Filler>, outcome: Result<Vec<oxcall_host::Buffer>>) {
+    match outcome {
+        Ok(buffers) => fillers.into_iter().zip(buffers).for_each(|(filler, buffer)| filler.fill(Ok(buffer))),
+        Err(error) => {
+            let copy = || Error::new(error.code(), error.message());
+            fillers.into_iter().for_each(|filler| filler.fill(Err(copy())));
+        }
+    }
+}
+
+fn spec(ty: &Type) -> Result<TensorSpec> {
+    let (element_type, dims) = match ty {
+        Type::Tensor(tensor) => (element_type(tensor.element)?, tensor.dims.iter().map(|&dim| dim as i64).collect()),
+        _ => (oxcall_pjrt::ElementType::TOKEN, Vec::new()),
+    };
+    let layout = Layout::row_major(dims.len());
+    Ok(TensorSpec { element_type, dims, layout, memory_kind: devices::MEMORY_KIND.to_owned() })
+}
+
+impl Executable for CpuExecutable {
+    type Buffer = CpuBuffer;
+
+    fn name(&self) -> &str {
+        self.program.name()
+    }
+
+    fn device_assignment(&self) -> &DeviceAssignment {
+        &self.assignment
+    }
+
+    fn parameters(&self) -> &[TensorSpec] {
+        &self.parameters
+    }
+
+    fn outputs(&self) -> &[TensorSpec] {
+        &self.outputs
+    }
+
+    fn donated_parameters(&self) -> &[usize] {
+        &self.donated
+    }
+
+    fn execute(&self, launch: Launch<CpuBuffer>) -> Result<Vec<Execution<CpuBuffer>>> {
+        let Launch { devices, options } = launch;
+        devices.into_iter().map(|device| self.start(device, &options)).collect()
+    }
+
+    fn fingerprint(&self) -> Result<Vec<u8>> {
+        // Two hashes of 64 bits; the standard library's is the same in all processes of one build.
+        let hash = |salt: u8| {
+            let mut hasher = std::hash::DefaultHasher::new();
+            hasher.write_u8(salt);
+            hasher.write(env!("CARGO_PKG_VERSION").as_bytes());
+            hasher.write(&self.code);
+            hasher.write(&self.options);
+            hasher.finish().to_le_bytes()
+        };
+        Ok([hash(0), hash(1)].concat())
+    }
+
+    fn optimized_program(&self) -> Result<(String, Vec<u8>)> {
+        Ok(("mlir".to_owned(), self.program.module().to_string().into_bytes()))
+    }
+
+    fn cost_analysis(&self) -> Result<Attributes> {
+        let cost = self.program.cost();
+        Ok(vec![
+            ("flops".to_owned(), Value::Float(cost.flops as f32)),
+            ("bytes accessed".to_owned(), Value::Float(cost.bytes as f32)),
+        ])
+    }
+
+    fn memory_stats(&self) -> Result<CompiledMemoryStats> {
+        let stats = self.program.memory_stats();
+        Ok(CompiledMemoryStats {
+            generated_code_size: stats.constants as i64,
+            argument_size: stats.arguments as i64,
+            output_size: stats.outputs as i64,
+            alias_size: stats.aliased as i64,
+            temp_size: stats.temporaries as i64,
+        })
+    }
+
+    fn serialize(&self) -> Result<Vec<u8>> {
+        Ok(stored::store(&self.code))
+    }
+}

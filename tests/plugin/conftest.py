@@ -1,0 +1,50 @@
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+os.environ["JAX_PLATFORMS"] = "cpu,oxcall"
+os.environ.setdefault("JAX_ENABLE_X64", "1")
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+
+import jax
+import pytest
+
+import oxcall
+
+
+@pytest.fixture(scope="session")
+def device():
+    """The plugin's device."""
+    return jax.devices("oxcall")[0]
+
+
+@pytest.fixture
+def on_plugin(device):
+    """The plugin's device is the default during the test."""
+    with jax.default_device(device):
+        yield device
+
+
+@pytest.fixture(scope="session")
+def gallery():
+    """The ops of examples/custom_ops."""
+    release = pathlib.Path(__file__).parents[2] / "target" / "release"
+    return oxcall.load(pathlib.Path(os.environ.get("OXCALL_TEST_LIBS", release)) / "libcustom_ops.so")
+
+
+@pytest.fixture
+def fresh():
+    """Runs Python in a process of its own, where JAX has made no client yet; gives what it prints."""
+
+    def run(code: str, **environment: str) -> str:
+        variables = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "OXCALL_NUM"))}
+        command = [sys.executable, "-c", textwrap.dedent(code)]
+        done = subprocess.run(
+            command, env={**variables, **environment}, capture_output=True, text=True, timeout=300, check=False
+        )
+        assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout.strip()
+
+    return run
