@@ -42,9 +42,7 @@ def main() -> int:
     if good:
         mean = math.exp(statistics.fmean(math.log(record["ratio"]) for record in good))
         compiled = math.exp(statistics.fmean(math.log(record["compile_ratio"]) for record in good))
-        print(
-            f"geometric means: {mean:.2f} of running, {compiled:.1f} of compiling; {len(good)} of {len(chosen)} programs"
-        )
+        print(f"geometric means: {mean:.2f} of running, {compiled:.1f} of compiling ({len(good)} of {len(chosen)})")
     about = {"jax": jax.__version__, "cores": os.cpu_count(), "date": time.strftime("%Y-%m-%d", time.gmtime())}
     with open(output, "w") as file:
         json.dump({"about": about, "programs": records}, file, indent=1)
