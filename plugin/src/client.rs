@@ -60,7 +60,7 @@ impl Client for CpuClient {
     fn memory_stats(&self, _device: DeviceId) -> Result<MemoryStats> {
         let used = self.engine.allocator().memory_use();
         Ok(MemoryStats {
-            bytes_in_use: used.in_use as i64,
+            bytes_in_use: used.live as i64,
             peak_bytes_in_use: Some(used.peak as i64),
             ..MemoryStats::default()
         })

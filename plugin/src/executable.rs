@@ -77,7 +77,8 @@ impl CpuExecutable {
             user_data: options
                 .user_data
                 .iter()
-                .map(|data| UserData { type_id: data.type_id, address: data.address })
+                // SAFETY: the caller of the C API keeps the data alive, and lets handlers use it on any thread.
+                .map(|data| unsafe { UserData::new(data.type_id, std::ptr::with_exposed_provenance_mut(data.address)) })
                 .collect(),
             ..ExecuteOptions::default()
         };
@@ -110,7 +111,7 @@ fn run(
 ) {
     let arguments: Result<Vec<_>> = arguments.into_iter().map(host_argument).collect();
     match arguments {
-        Ok(arguments) => program.execute(arguments, options, finish),
+        Ok(arguments) => program.execute(arguments, &options, finish),
         Err(error) => finish(Err(error)),
     }
 }
