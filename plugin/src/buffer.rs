@@ -10,7 +10,7 @@ use crate::elements;
 
 /// A tensor, which may not be there yet.
 #[derive(Debug)]
-pub struct CpuBuffer {
+pub(crate) struct CpuBuffer {
     element: ElementType,
     dims: Vec<i64>,
     bytes: usize,

@@ -19,7 +19,7 @@ use crate::{
 
 /// A client of the plugin. Making one starts no thread and reserves no memory.
 #[derive(Debug)]
-pub struct CpuClient {
+pub(crate) struct CpuClient {
     engine: Arc<Engine>,
     topology: Topology,
 }
@@ -33,8 +33,7 @@ impl CpuClient {
         let platform = CpuPlatform::name();
         registration::register_linked(platform)?;
         options.libraries.iter().try_for_each(|path| registration::register_library(path))?;
-        let engine =
-            Engine::new(EngineOptions { platform: platform.to_owned(), num_threads: options.num_threads });
+        let engine = Engine::new(EngineOptions { platform: platform.to_owned(), num_threads: options.num_threads });
         Ok(CpuClient { engine, topology: devices::topology(platform, options.num_devices) })
     }
 

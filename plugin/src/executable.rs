@@ -6,7 +6,7 @@ use oxcall_hlo::Type;
 use oxcall_host::{Argument as HostArgument, Engine, ExecuteOptions, Program as HostProgram, UserData};
 use oxcall_pjrt::{
     Argument, Attributes, CompileOptions, CompiledMemoryStats, DeviceAssignment, DeviceLaunch, Error, Event,
-    ExecutionOptions, Execution, Executable, Launch, Layout, Program, Result, TensorSpec, Value,
+    Executable, Execution, ExecutionOptions, Launch, Layout, Program, Result, TensorSpec, Value,
 };
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 
 /// A program for one device.
 #[derive(Debug)]
-pub struct CpuExecutable {
+pub(crate) struct CpuExecutable {
     program: HostProgram,
     assignment: DeviceAssignment,
     parameters: Vec<TensorSpec>,

@@ -10,6 +10,6 @@ pub struct Plugin {
 inventory::collect!(Plugin);
 
 /// The name given to `plugin!`; `oxcall` where the crate is used without it.
-pub fn platform_name() -> &'static std::ffi::CStr {
+pub(crate) fn platform_name() -> &'static std::ffi::CStr {
     inventory::iter::<Plugin>.into_iter().next().map_or(c"oxcall", |plugin| plugin.name)
 }

@@ -35,9 +35,9 @@ impl Options {
         let count = |name: &str, default: usize| match (option(name), variable(&variable_of(name))) {
             (Some(Value::Int64(number)), _) => positive(&format!("the client option `{name}`"), *number),
             (Some(Value::String(text)), _) => positive_text(&format!("the client option `{name}`"), text),
-            (Some(other), _) => {
-                Err(Error::invalid_argument(format!("the client option `{name}` is {other:?}; it is a positive integer")))
-            }
+            (Some(other), _) => Err(Error::invalid_argument(format!(
+                "the client option `{name}` is {other:?}; it is a positive integer"
+            ))),
             (None, Some(text)) if !text.is_empty() => positive_text(&variable_of(name), &text),
             (None, _) => Ok(default),
         };
@@ -105,7 +105,11 @@ mod tests {
             (("num_threads", Value::Bool(true)), ("", ""), "it is a positive integer"),
             (("libraries", Value::Int64(1)), ("", ""), "paths separated by `:`"),
             (("libraries", "".into()), ("OXCALL_NUM_THREADS", "many"), "OXCALL_NUM_THREADS is many"),
-            (("libraries", "".into()), ("OXCALL_NUM_DEVICES", "-1"), "OXCALL_NUM_DEVICES is -1; it is an integer from 1"),
+            (
+                ("libraries", "".into()),
+                ("OXCALL_NUM_DEVICES", "-1"),
+                "OXCALL_NUM_DEVICES is -1; it is an integer from 1",
+            ),
         ] {
             let error = read(&[given], &[variables]).unwrap_err();
             assert!(error.message().contains(message), "{error}");

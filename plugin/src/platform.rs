@@ -6,7 +6,7 @@ use crate::{client::CpuClient, devices, name::platform_name, options::Options};
 
 /// The plugin's platform.
 #[derive(Debug)]
-pub struct CpuPlatform;
+pub(crate) struct CpuPlatform;
 
 impl Platform for CpuPlatform {
     type Client = CpuClient;

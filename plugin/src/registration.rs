@@ -19,7 +19,7 @@ const HOST: HostVersion = HostVersion::V0_12;
 ///
 /// # Errors
 /// `FAILED_PRECONDITION` with what is wrong in the registry.
-pub fn register_linked(platform: &str) -> Result<()> {
+pub(crate) fn register_linked(platform: &str) -> Result<()> {
     if let Some(problem) = registry().problems().first() {
         return Err(Error::failed_precondition(problem.clone()));
     }
@@ -43,7 +43,7 @@ pub fn register_linked(platform: &str) -> Result<()> {
 ///
 /// # Errors
 /// `NOT_FOUND` if it cannot be opened, `INVALID_ARGUMENT` if it is no library of ops; what it reports itself.
-pub fn register_library(path: &str) -> Result<()> {
+pub(crate) fn register_library(path: &str) -> Result<()> {
     type RegisterAll = unsafe extern "C" fn(*const sys::XLA_FFI_Api) -> *mut sys::XLA_FFI_Error;
     // SAFETY: the user asks for the library's code to run.
     let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
@@ -65,7 +65,7 @@ pub fn register_library(path: &str) -> Result<()> {
 ///
 /// # Safety
 /// The addresses are those of handlers of the API version, in the order of `sys::XLA_FFI_Handler_Bundle`.
-pub unsafe fn register_addresses(
+pub(crate) unsafe fn register_addresses(
     name: &str,
     platform: &str,
     stages: [*mut c_void; 4],
@@ -98,7 +98,7 @@ pub unsafe fn register_addresses(
 ///
 /// # Safety
 /// A NUL-terminated string, or null.
-pub unsafe fn text<'a>(name: *const c_char) -> Result<&'a str> {
+pub(crate) unsafe fn text<'a>(name: *const c_char) -> Result<&'a str> {
     if name.is_null() {
         return Err(Error::invalid_argument("the name is null"));
     }
