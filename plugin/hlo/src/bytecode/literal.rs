@@ -22,6 +22,10 @@ pub(super) fn from_blob(ty: &TensorType, blob: &[u8]) -> Result<Literal, String>
     if blob.len() == width && count > 0 {
         return Ok(Literal::splat(ty.clone(), normalised(ty.element, blob)));
     }
+    // Nothing, of which the writer may still give the one value that all elements would have.
+    if count == 0 && (blob.is_empty() || blob.len() == width) {
+        return Ok(from_elements(ty, &[]));
+    }
     if blob.len() != ty.byte_size() {
         return Err(format!("{} bytes for a constant {ty}", blob.len()));
     }
@@ -75,6 +79,9 @@ mod tests {
         assert_eq!(from_blob(&ty, &[0xff]).unwrap().splat_element(), Some(&[1][..]));
         assert_eq!(from_blob(&ty, &[0; 10]).unwrap().data().len(), 10);
         assert!(from_blob(&ty, &[0; 3]).is_err());
+        let empty = TensorType::new(ElementType::F32, [3, 0]);
+        assert_eq!(from_blob(&empty, &[0; 4]).unwrap(), from_blob(&empty, &[]).unwrap());
+        assert!(from_blob(&empty, &[0; 5]).is_err());
         let scalar = TensorType::scalar(ElementType::Pred);
         assert_eq!(&**from_blob(&scalar, &[0xff]).unwrap().data(), [1]);
     }
