@@ -26,4 +26,5 @@ chapters! {
     c_boundary: "docs/guide/15-c-boundary.md";
     cookbook: "docs/guide/16-cookbook.md";
     troubleshooting: "docs/guide/17-troubleshooting.md";
+    plugin: "docs/guide/18-plugin.md";
 }
