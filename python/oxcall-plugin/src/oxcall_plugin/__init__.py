@@ -4,8 +4,9 @@ JAX finds the plugin by itself once this package is installed::
 
     import jax
 
-    jax.devices("oxcall")                                    # [OxcallDevice(id=0)]
-    jax.jit(lambda x: x * 2, device=jax.devices("oxcall")[0])(1.0)
+    jax.devices("oxcall")  # [oxcall:0]
+    with jax.default_device(jax.devices("oxcall")[0]):
+        jax.jit(lambda x: x * 2)(1.0)
 
 The default platform stays what it was. ``JAX_PLATFORMS=oxcall,cpu`` makes the plugin the default of a process.
 
