@@ -7,5 +7,6 @@
 
 pub mod dense;
 pub mod matrix;
+pub mod row_major;
 pub mod scalar;
 pub mod targets;

@@ -5,6 +5,7 @@ mod convolution;
 mod dot;
 mod fft;
 mod indexing;
+mod linalg;
 mod movement;
 mod nest;
 mod random;
@@ -31,6 +32,7 @@ pub fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         OpKind::Convolution(_) => convolution::make(op, func),
         OpKind::DotGeneral(_) => dot::make(op, func),
         OpKind::Fft { .. } => fft::make(op, func),
+        OpKind::Cholesky { .. } | OpKind::TriangularSolve { .. } => linalg::make(op, func),
         OpKind::Transpose { .. }
         | OpKind::Slice { .. }
         | OpKind::DynamicSlice { .. }

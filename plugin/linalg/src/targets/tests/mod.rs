@@ -17,7 +17,7 @@ trait Number: Scalar + Plain {}
 
 impl<T: Scalar + Plain> Number for T {}
 
-/// What jaxlib 0.10.2 registers for its CPU.
+/// What jaxlib 0.10.2 registers for its CPU, and 0.12.0.1 as well.
 const JAXLIB: &str = include_str!("jaxlib-0.10.2.txt");
 
 #[test]

@@ -1,0 +1,173 @@
+//! `cholesky` and `triangular_solve`, by the linear algebra of [`oxcall_linalg`].
+
+#[cfg(test)]
+mod tests;
+
+use std::marker::PhantomData;
+
+use bytemuck::Pod;
+use oxcall::Error;
+use oxcall_hlo::{ElementType, Func, Op, OpKind, Transpose};
+use oxcall_linalg::dense::triangular::Triangle;
+use oxcall_linalg::row_major::{Element as Scalar, System};
+
+use crate::element::{Complex, Element};
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::pool::{Cost, Pool};
+
+/// The kernel of a `cholesky` or `triangular_solve`.
+///
+/// # Errors
+/// INTERNAL if `op` is another one; UNIMPLEMENTED for an element type that has no such op.
+pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
+    match op.kind {
+        OpKind::Cholesky { lower } => make_cholesky(lower, op, func),
+        OpKind::TriangularSolve { left_side, lower, unit_diagonal, transpose } => {
+            let system = System {
+                left: left_side,
+                triangle: Triangle { lower, unit: unit_diagonal },
+                transposed: transpose != Transpose::NoTranspose,
+                conjugate: transpose == Transpose::Adjoint,
+            };
+            make_solve(system, op, func)
+        }
+        _ => Err(Error::internal(format!("{} is no linear algebra", op.kind.name()))),
+    }
+}
+
+/// Evaluates `$body` with `$T` as one of the four types of LAPACK.
+macro_rules! by_scalar {
+    ($element:expr, $T:ident => $body:expr) => {
+        match $element {
+            ElementType::F32 => {
+                type $T = f32;
+                $body
+            }
+            ElementType::F64 => {
+                type $T = f64;
+                $body
+            }
+            ElementType::C64 => {
+                type $T = Complex<f32>;
+                $body
+            }
+            ElementType::C128 => {
+                type $T = Complex<f64>;
+                $body
+            }
+            other => return Err(Error::unimplemented(format!("linear algebra of {other} is not supported"))),
+        }
+    };
+}
+
+/// Calls `work` with the index of each item of `len` elements, the item, and how many threads it may use: many items are
+/// shared among the threads, few take one after the other all of them.
+fn each<T: Pod + Send>(
+    pool: &Pool,
+    cost: Cost,
+    items: &mut [T],
+    len: usize,
+    work: impl Fn(usize, &mut [T], usize) + Send + Sync,
+) {
+    if items.is_empty() {
+        return;
+    }
+    if items.len() / len < 2 * pool.threads() {
+        return pool.install(cost, |threads| {
+            items.chunks_exact_mut(len).enumerate().for_each(|(index, item)| work(index, item, threads));
+        });
+    }
+    pool.for_chunks(cost, items, len, |start, items| {
+        items.chunks_exact_mut(len).enumerate().for_each(|(i, item)| work(start / len + i, item, 1));
+    });
+}
+
+/// The last two of a tensor's dimensions.
+fn matrix(dims: &[usize]) -> Result<[usize; 2], Error> {
+    dims.last_chunk().copied().ok_or_else(|| Error::internal("linear algebra of a tensor that is no matrix"))
+}
+
+/// Cholesky factors of matrices of `n` rows.
+struct Cholesky<T> {
+    lower: bool,
+    n: usize,
+    cost: Cost,
+    _type: PhantomData<fn() -> T>,
+}
+
+fn make_cholesky(lower: bool, op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
+    let [input, _] = super::tensors(op, func)?;
+    let [n, _] = matrix(&input.dims)?;
+    let count = input.count() as f64;
+    let cost = Cost { flops: count * n as f64 / 3.0, bytes: 2.0 * input.byte_size() as f64 };
+    Ok(by_scalar!(input.element, T => Box::new(Cholesky::<T> { lower, n, cost, _type: PhantomData })))
+}
+
+impl<T: Element + Scalar> Kernel for Cholesky<T> {
+    fn name(&self) -> String {
+        format!("cholesky[{}]", T::TYPE)
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn in_place(&self) -> Vec<(usize, usize)> {
+        vec![(0, 0)]
+    }
+
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        let out = outputs.take::<T>(0);
+        if !inputs.is_in_place(0) {
+            out.copy_from_slice(inputs.get(0));
+        }
+        each(cx.pool, self.cost, out, self.n * self.n, |_, matrix, threads| {
+            T::cholesky(matrix, self.n, self.lower, threads);
+        });
+        Ok(())
+    }
+}
+
+/// Systems with a matrix of `n` rows, and right sides of `rows` by `cols` elements.
+struct Solve<T> {
+    system: System,
+    n: usize,
+    rows: usize,
+    cols: usize,
+    cost: Cost,
+    _type: PhantomData<fn() -> T>,
+}
+
+fn make_solve(system: System, op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
+    let [a, b, _] = super::tensors(op, func)?;
+    let ([n, _], [rows, cols]) = (matrix(&a.dims)?, matrix(&b.dims)?);
+    let bytes = (a.byte_size() + 2 * b.byte_size()) as f64;
+    let cost = Cost { flops: b.count() as f64 * n as f64 / 4.0, bytes };
+    Ok(by_scalar!(a.element, T => Box::new(Solve::<T> { system, n, rows, cols, cost, _type: PhantomData })))
+}
+
+impl<T: Element + Scalar> Kernel for Solve<T> {
+    fn name(&self) -> String {
+        format!("triangular_solve[{}]", T::TYPE)
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn in_place(&self) -> Vec<(usize, usize)> {
+        vec![(1, 0)]
+    }
+
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        let (a, out) = (inputs.get::<T>(0), outputs.take::<T>(0));
+        if !inputs.is_in_place(1) {
+            out.copy_from_slice(inputs.get(1));
+        }
+        each(cx.pool, self.cost, out, self.rows * self.cols, |index, b, threads| {
+            let a = &a[index * self.n * self.n..][..self.n * self.n];
+            T::solve(a, self.system, b, self.cols, threads);
+        });
+        Ok(())
+    }
+}
