@@ -15,7 +15,7 @@ def test_donated_arguments_are_gone(on_plugin):
     y = step(x)
     assert x.is_deleted()
     assert y.unsafe_buffer_pointer() == address
-    with pytest.raises(RuntimeError, match="deleted or donated"):
+    with pytest.raises(RuntimeError, match="has been deleted"):
         np.asarray(x)
 
 
@@ -43,7 +43,7 @@ def test_many_threads_compile_and_run(on_plugin):
 
 def test_compiled_programs_say_what_they_are(on_plugin):
     compiled = jax.jit(lambda x: jnp.tanh(x) @ x).lower(jnp.ones((8, 8), jnp.float32)).compile()
-    assert "stablehlo" in compiled.as_text()
+    assert "HloModule" in compiled.as_text()
     cost = compiled.cost_analysis()
     assert (cost[0] if isinstance(cost, list) else cost)["flops"] > 0
     memory = compiled.memory_analysis()

@@ -75,7 +75,9 @@ def unary(rng: np.random.Generator) -> Iterator[Case]:
     for op, (function, dtypes) in UNARY.items():
         for dtype in dtypes:
             for shape in inputs.SHAPES:
-                x = inputs.values(rng, dtype, shape)
+                # Functions of complex infinities and NaN are not specified.
+                draw = inputs.moderate if dtype in inputs.COMPLEX and op != "negate" else inputs.values
+                x = draw(rng, dtype, shape)
                 yield Case(op, dtype, f"{list(shape)}", function, [x], tolerance(op, dtype))
 
 
@@ -85,7 +87,11 @@ def binary(rng: np.random.Generator) -> Iterator[Case]:
     for op, (function, dtypes) in BINARY.items():
         for dtype in dtypes:
             for shape in inputs.SHAPES:
-                draw = inputs.moderate if op in ("divide", "power") and dtype in inputs.COMPLEX else inputs.values
+                draw = (
+                    inputs.moderate
+                    if op in ("divide", "multiply", "power") and dtype in inputs.COMPLEX
+                    else inputs.values
+                )
                 x, y = draw(rng, dtype, shape), draw(rng, dtype, shape)
                 yield Case(op, dtype, f"{list(shape)}", function, [x, y], tolerance(op, dtype))
 
