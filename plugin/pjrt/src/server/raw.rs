@@ -74,7 +74,7 @@ pub(super) unsafe fn array<'a, T>(what: &str, data: *const T, len: usize) -> Res
 /// The bytes of a C array of characters.
 ///
 /// # Safety
-/// As for [`array`].
+/// As for [`array()`].
 pub(super) unsafe fn bytes<'a>(what: &str, data: *const c_char, len: usize) -> Result<&'a [u8]> {
     // SAFETY: passed on from the caller; characters are bytes.
     unsafe { array(what, data.cast::<u8>(), len) }
@@ -83,7 +83,7 @@ pub(super) unsafe fn bytes<'a>(what: &str, data: *const c_char, len: usize) -> R
 /// The text of a C array of characters.
 ///
 /// # Safety
-/// As for [`array`].
+/// As for [`array()`].
 pub(super) unsafe fn text<'a>(what: &str, data: *const c_char, len: usize) -> Result<&'a str> {
     // SAFETY: passed on from the caller.
     let bytes = unsafe { bytes(what, data, len) }?;
@@ -119,7 +119,7 @@ pub(super) unsafe fn layout(raw: *const PJRT_Buffer_MemoryLayout) -> Result<Opti
 /// The number of dimensions of all tiles together.
 ///
 /// # Safety
-/// As for [`array`].
+/// As for [`array()`].
 unsafe fn tile_dims(sizes: *const usize, count: usize) -> Result<usize> {
     // SAFETY: passed on from the caller.
     Ok(unsafe { array("tile_dim_sizes", sizes, count) }?.iter().sum())
