@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import pathlib
 import statistics
 import sys
 import time
@@ -38,15 +39,39 @@ def main() -> int:
             f"{record['compile_ratio']:8.1f}x",
             flush=True,
         )
+    mean = compiled = float("nan")
     good = [record for record in records if "ratio" in record]
     if good:
         mean = math.exp(statistics.fmean(math.log(record["ratio"]) for record in good))
         compiled = math.exp(statistics.fmean(math.log(record["compile_ratio"]) for record in good))
         print(f"geometric means: {mean:.2f} of running, {compiled:.1f} of compiling ({len(good)} of {len(chosen)})")
     about = {"jax": jax.__version__, "cores": os.cpu_count(), "date": time.strftime("%Y-%m-%d", time.gmtime())}
-    with open(output, "w") as file:
-        json.dump({"about": about, "programs": records}, file, indent=1)
+    pathlib.Path(f"{output}.json").write_text(json.dumps({"about": about, "programs": records}, indent=1) + "\n")
+    pathlib.Path(f"{output}.md").write_text(report(about, records, mean, compiled))
     return 0
+
+
+def report(about: dict[str, Any], records: list[dict[str, Any]], mean: float, compiled: float) -> str:
+    """The records as a page."""
+    lines = [
+        "# Programs on the plugin",
+        "",
+        f"Written by `cargo xtask bench plugin` on {about['date']}: JAX {about['jax']}, {about['cores']} cores.",
+        "The same jitted program on XLA:CPU and on the plugin, in turns in one process; medians of one call, dispatch included.",
+        "Ratios are XLA:CPU's time by ours: above 1, the plugin is faster. Compiling is `.compile()`.",
+        "",
+        f"Geometric means: {mean:.2f} of running, {compiled:.1f} of compiling.",
+        "",
+        "| program | XLA:CPU (us) | plugin (us) | ratio | compiling |",
+        "|---|---|---|---|---|",
+    ]
+    for record in records:
+        if "error" in record:
+            lines.append(f"| {record['name']} | | | fails: {record['error'][:80]} | |")
+            continue
+        times = f"{record['cpu'] * 1e6:.1f} | {record['oxcall'] * 1e6:.1f}"
+        lines.append(f"| {record['name']} | {times} | {record['ratio']:.2f} | {record['compile_ratio']:.1f} |")
+    return "\n".join(lines) + "\n"
 
 
 def measure(program: Program) -> dict[str, Any]:

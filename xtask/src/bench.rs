@@ -1,4 +1,5 @@
 //! `cargo xtask bench ffi`: what a call costs, ours beside C++, and what building an op library costs.
+//! `cargo xtask bench plugin`: programs on the plugin beside stock JAX.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -12,9 +13,29 @@ use crate::{progress, workspace};
 const FOLDER: &str = "docs/bench";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    if !matches!(args, [what] if what == "ffi") {
-        return Err(Failure::new("usage: cargo xtask bench ffi"));
+    match args {
+        [what] if what == "ffi" => ffi(),
+        [what, names @ ..] if what == "plugin" => plugin(names),
+        _ => Err(Failure::new("usage: cargo xtask bench ffi | plugin [NAME]...")),
     }
+}
+
+/// Programs on the plugin and on XLA:CPU, in turns; all of them, or those whose names contain one of `names`.
+fn plugin(names: &[String]) -> Result<()> {
+    let venv = python::default_venv()?;
+    python::install_packages(&venv)?;
+    let gallery = workspace::build_library("custom_ops")?;
+    let library = workspace::build_plugin()?;
+    let mut command = venv.python();
+    command.args(["-m", "bench_plugin"]).arg(gallery);
+    // A part of the programs is for looking at; the record is of all of them.
+    let record = if names.is_empty() { workspace::root().join(FOLDER) } else { workspace::scratch("bench")? };
+    command.arg(record.join("plugin")).args(names);
+    command.current_dir(workspace::root().join("tests")).env("OXCALL_PLUGIN_LIBRARY", library);
+    shell::run(&mut command)
+}
+
+fn ffi() -> Result<()> {
     let venv = python::with_jax("bench", pins::MATPLOTLIB)?;
     let compiler = Compiler::find(&venv);
     let peers = cpp::peers(&venv)?;
