@@ -80,6 +80,28 @@ pub struct Handler {
     pub legacy: Option<&'static Legacy>,
 }
 
+impl Handler {
+    /// The handler of a stage; `None` if the operation has none.
+    pub fn stage(&self, stage: Stage) -> Option<RawHandler> {
+        match stage {
+            Stage::Execute => Some(self.execute),
+            _ => self.stages.iter().find(|other| other.stage == stage).map(|other| other.handler),
+        }
+    }
+
+    /// The handlers of all stages, as hosts register them. The record stage (API 0.4) cannot be written with this SDK.
+    pub fn bundle(&self) -> sys::XLA_FFI_Handler_Bundle {
+        let stage = |stage| self.stage(stage).map(|handler| handler as _);
+        sys::XLA_FFI_Handler_Bundle {
+            instantiate: stage(Stage::Instantiate),
+            prepare: stage(Stage::Prepare),
+            initialize: stage(Stage::Initialize),
+            execute: stage(Stage::Execute),
+            record: None,
+        }
+    }
+}
+
 /// A handler of a stage other than execute.
 #[derive(Clone, Copy, Debug)]
 pub struct StageHandler {

@@ -74,14 +74,7 @@ unsafe impl Sync for CLibrary {}
 type Sink = unsafe extern "C" fn(user: *mut c_void, text: *const c_char, len: usize);
 
 fn c_handler(handler: &'static Handler) -> CHandler {
-    let stage = |stage: Stage| match stage {
-        Stage::Execute => address(handler.execute),
-        _ => handler
-            .stages
-            .iter()
-            .find(|other| other.stage == stage)
-            .map_or(std::ptr::null_mut(), |other| address(other.handler)),
-    };
+    let stage = |stage: Stage| handler.stage(stage).map_or(std::ptr::null_mut(), address);
     let legacy = handler.legacy.map_or([std::ptr::null_mut(); 5], |legacy| {
         [
             legacy.cpu_v1 as *mut c_void,
@@ -160,15 +153,7 @@ fn register_all(api: HostApi<'_>) -> Result<()> {
         return Err(Error::failed_precondition(problem.clone()));
     }
     for handler in registry().handlers() {
-        let stage = |stage| handler.stages.iter().find(|other| other.stage == stage).map(|other| other.handler as _);
-        let bundle = sys::XLA_FFI_Handler_Bundle {
-            instantiate: stage(Stage::Instantiate),
-            prepare: stage(Stage::Prepare),
-            initialize: stage(Stage::Initialize),
-            execute: Some(handler.execute),
-            record: None,
-        };
-        api.register_handler(handler.name, handler.platform, bundle, handler.traits.bits())
+        api.register_handler(handler.name, handler.platform, handler.bundle(), handler.traits.bits())
             .map_err(|error| error.context(format_args!("registering `{}`", handler.name)))?;
     }
     Ok(())

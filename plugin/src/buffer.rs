@@ -134,6 +134,16 @@ pub(crate) fn element_type(element: Hlo) -> Result<ElementType> {
         .ok_or_else(|| Error::unimplemented(format!("{element} exists inside programs only: it has no buffers")))
 }
 
+/// The type in programs of a buffer with these elements and dimensions, none of which is negative.
+///
+/// # Errors
+/// UNIMPLEMENTED for elements that programs do not have.
+pub(crate) fn tensor_type(element: ElementType, dims: &[i64]) -> Result<TensorType> {
+    let hlo = elements::to_hlo(element)
+        .ok_or_else(|| Error::unimplemented(format!("buffers of {element} are not supported")))?;
+    Ok(TensorType::new(hlo, dims.iter().map(|&dim| dim as usize)))
+}
+
 impl oxcall_pjrt::Buffer for CpuBuffer {
     fn element_type(&self) -> ElementType {
         self.element

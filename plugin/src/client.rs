@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use oxcall_host::{Buffer, Engine, EngineOptions};
+use oxcall_host::{Engine, EngineOptions};
 use oxcall_pjrt::{
     Client, CompileOptions, DeviceAssignment, DeviceId, ElementType, Error, HostSource, Layout, MemoryId, MemoryStats,
     Platform, Program, Result, Topology,
 };
 
 use crate::{
-    buffer::{Contents, CpuBuffer},
+    buffer::{Contents, CpuBuffer, tensor_type},
     devices, elements,
     executable::CpuExecutable,
     options::Options,
@@ -35,16 +35,6 @@ impl CpuClient {
         options.libraries.iter().try_for_each(|path| registration::register_library(path))?;
         let engine = Engine::new(EngineOptions { platform: platform.to_owned(), num_threads: options.num_threads });
         Ok(CpuClient { engine, topology: devices::topology(platform, options.num_devices) })
-    }
-
-    /// A buffer with the bytes of `source`.
-    fn copy_in(&self, source: &HostSource<'_>) -> Result<Buffer> {
-        let element = elements::to_hlo(source.element_type())
-            .ok_or_else(|| Error::unimplemented(format!("buffers of {} are not supported", source.element_type())))?;
-        let mut buffer = self.engine.allocate(source.len())?;
-        source.copy_to(buffer.as_bytes_mut());
-        elements::clean(element, buffer.as_bytes_mut());
-        Ok(buffer)
     }
 }
 
@@ -75,13 +65,14 @@ impl Client for CpuClient {
         if layout.is_some_and(|layout| !layout.is_row_major()) {
             return Err(Error::unimplemented("buffers of this platform are in row-major order"));
         }
-        let dims = source.dims().iter().map(|&dim| dim as usize);
         if source.element_type() == ElementType::TOKEN {
             return CpuBuffer::new(None, device, memory, Contents::ready(self.engine.allocate(0)?));
         }
-        let contents = Contents::ready(self.copy_in(&source)?);
-        let element = elements::to_hlo(source.element_type()).expect("it was copied");
-        CpuBuffer::new(Some(&oxcall_hlo::TensorType::new(element, dims)), device, memory, contents)
+        let ty = tensor_type(source.element_type(), source.dims())?;
+        let mut buffer = self.engine.allocate(source.len())?;
+        source.copy_to(buffer.as_bytes_mut());
+        elements::clean(ty.element, buffer.as_bytes_mut());
+        CpuBuffer::new(Some(&ty), device, memory, Contents::ready(buffer))
     }
 
     fn copy_buffer(&self, source: &CpuBuffer, device: DeviceId, memory: MemoryId) -> Result<CpuBuffer> {
@@ -97,10 +88,7 @@ impl Client for CpuClient {
         device: DeviceId,
         memory: MemoryId,
     ) -> Result<CpuBuffer> {
-        let element = elements::to_hlo(element_type)
-            .ok_or_else(|| Error::unimplemented(format!("buffers of {element_type} are not supported")))?;
-        let ty = oxcall_hlo::TensorType::new(element, dims.iter().map(|&dim| dim as usize));
-        CpuBuffer::new(Some(&ty), device, memory, Contents::failed(error))
+        CpuBuffer::new(Some(&tensor_type(element_type, dims)?), device, memory, Contents::failed(error))
     }
 
     fn compile(&self, program: Program<'_>, options: &CompileOptions) -> Result<CpuExecutable> {

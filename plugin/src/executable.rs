@@ -67,9 +67,7 @@ impl CpuExecutable {
         let (fillers, contents): (Vec<_>, Vec<_>) = self.outputs.iter().map(|_| Contents::pending()).unzip();
         let (promise, done) = Event::pending();
         let finish = move |outcome: Result<Vec<oxcall_host::Buffer>>| {
-            let error = outcome.as_ref().err().map(|error| Error::new(error.code(), error.message()));
-            fill(fillers, outcome);
-            promise.complete(error.map_or(Ok(()), Err));
+            promise.complete(fill(fillers, outcome));
         };
         let options = ExecuteOptions {
             device_ordinal: device.0,
@@ -132,14 +130,17 @@ fn host_argument(argument: Argument<CpuBuffer>) -> Result<HostArgument> {
     Ok(HostArgument::from(shared))
 }
 
-fn fill(fillers: Vec<Filler>, outcome: Result<Vec<oxcall_host::Buffer>>) {
+/// Hands the results, or copies of the error, to the buffers that wait for them.
+fn fill(fillers: Vec<Filler>, outcome: Result<Vec<oxcall_host::Buffer>>) -> Result<()> {
     match outcome {
         Ok(buffers) => fillers.into_iter().zip(buffers).for_each(|(filler, buffer)| filler.fill(Ok(buffer))),
         Err(error) => {
             let copy = || Error::new(error.code(), error.message());
             fillers.into_iter().for_each(|filler| filler.fill(Err(copy())));
+            return Err(error);
         }
     }
+    Ok(())
 }
 
 fn spec(ty: &Type) -> Result<TensorSpec> {

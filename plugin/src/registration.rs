@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_void};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use oxcall::{
     Error, Result,
-    descriptor::{RawHandler, Stage},
+    descriptor::RawHandler,
     host::{self, HostVersion, LegacyFunction},
     registry::registry,
 };
@@ -26,17 +26,9 @@ pub(crate) fn register_linked(platform: &str) -> Result<()> {
         return Err(Error::failed_precondition(problem.clone()));
     }
     for handler in registry().handlers() {
-        let stage = |stage| handler.stages.iter().find(|other| other.stage == stage).map(|other| other.handler as _);
-        let bundle = sys::XLA_FFI_Handler_Bundle {
-            instantiate: stage(Stage::Instantiate),
-            prepare: stage(Stage::Prepare),
-            initialize: stage(Stage::Initialize),
-            execute: Some(handler.execute),
-            record: None,
-        };
         let platform = if handler.platform == "Host" { platform } else { handler.platform };
         // SAFETY: functions that `#[custom_call]` made obey the contract.
-        unsafe { host::register_handler(HOST, handler.name, platform, &bundle, handler.traits.bits()) }?;
+        unsafe { host::register_handler(HOST, handler.name, platform, &handler.bundle(), handler.traits.bits()) }?;
     }
     Ok(())
 }

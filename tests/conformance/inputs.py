@@ -40,11 +40,6 @@ def bits(name: str) -> int:
     return int(ml_dtypes.finfo(dtype).bits)
 
 
-def is_small_float(name: str) -> bool:
-    """Whether it is a float of a byte or less."""
-    return name in SMALL_FLOATS
-
-
 def values(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> np.ndarray:
     """Random values of many magnitudes; where there is room, the dtype's extremes are among them."""
     dtype, count = dtype_of(name), int(np.prod(shape))

@@ -22,17 +22,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 
 /// Programs on the plugin and on XLA:CPU, in turns; all of them, or those whose names contain one of `names`.
 fn plugin(names: &[String]) -> Result<()> {
-    let venv = python::default_venv()?;
-    python::install_packages(&venv)?;
-    let gallery = workspace::build_library("custom_ops")?;
-    let library = workspace::build_plugin()?;
-    let mut command = venv.python();
-    command.args(["-m", "bench_plugin"]).arg(gallery);
+    let mut command = python::on_plugin("bench_plugin")?;
+    command.arg(workspace::build_library("custom_ops")?);
     // A part of the programs is for looking at; the record is of all of them.
     let record = if names.is_empty() { workspace::root().join(FOLDER) } else { workspace::scratch("bench")? };
-    command.arg(record.join("plugin")).args(names);
-    command.current_dir(workspace::root().join("tests")).env("OXCALL_PLUGIN_LIBRARY", library);
-    shell::run(&mut command)
+    shell::run(command.arg(record.join("plugin")).args(names))
 }
 
 fn ffi() -> Result<()> {

@@ -45,6 +45,12 @@ const fn power_of_two(exponent: i32) -> f32 {
 }
 
 impl Format {
+    /// The 6-bit format with two exponent and three mantissa bits. It exists in programs only: the FFI has no such dtype.
+    pub const F6E2M3FN: Format = Format { exponent: 2, mantissa: 3, bias: 1, special: Special::Finite };
+
+    /// The 6-bit format with three exponent and two mantissa bits; in programs only, too.
+    pub const F6E3M2FN: Format = Format { exponent: 3, mantissa: 2, bias: 3, special: Special::Finite };
+
     /// All bits but the sign.
     const fn magnitude_mask(self) -> u32 {
         (1 << (self.exponent + self.mantissa)) - 1

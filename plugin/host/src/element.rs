@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable};
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
 use oxcall::element as ffi;
-use oxcall::element::minifloat::{Format, Special};
+use oxcall::element::minifloat::Format;
 use oxcall_hlo::ElementType;
 
 /// A stored element.
@@ -115,15 +115,13 @@ macro_rules! small_floats {
     )*};
 }
 
-const F6E2M3: Format = Format { exponent: 2, mantissa: 3, bias: 1, special: Special::Finite };
-const F6E3M2: Format = Format { exponent: 3, mantissa: 2, bias: 3, special: Special::Finite };
-static F6E2M3_VALUES: [f32; 64] = F6E2M3.table();
-static F6E3M2_VALUES: [f32; 64] = F6E3M2.table();
+static F6E2M3_VALUES: [f32; 64] = Format::F6E2M3FN.table();
+static F6E3M2_VALUES: [f32; 64] = Format::F6E3M2FN.table();
 
 small_floats! {
     F4E2M1FN |code: u8| ffi::F4E2M1FN::from_bits(code & 15).to_f32(), |x| ffi::F4E2M1FN::from_f32(x).to_bits();
-    F6E2M3FN |code: u8| F6E2M3_VALUES[usize::from(code & 63)], |x| F6E2M3.encode(x);
-    F6E3M2FN |code: u8| F6E3M2_VALUES[usize::from(code & 63)], |x| F6E3M2.encode(x);
+    F6E2M3FN |code: u8| F6E2M3_VALUES[usize::from(code & 63)], |x| Format::F6E2M3FN.encode(x);
+    F6E3M2FN |code: u8| F6E3M2_VALUES[usize::from(code & 63)], |x| Format::F6E3M2FN.encode(x);
     F8E3M4 |code| ffi::F8E3M4::from_bits(code).to_f32(), |x| ffi::F8E3M4::from_f32(x).to_bits();
     F8E4M3 |code| ffi::F8E4M3::from_bits(code).to_f32(), |x| ffi::F8E4M3::from_f32(x).to_bits();
     F8E4M3FN |code| ffi::F8E4M3FN::from_bits(code).to_f32(), |x| ffi::F8E4M3FN::from_f32(x).to_bits();

@@ -135,6 +135,16 @@ pub(crate) fn install_packages(venv: &Venv) -> Result<()> {
     ["oxcall", "oxcall-plugin"].into_iter().try_for_each(|package| install_package(venv, package))
 }
 
+/// A command that runs one of the Python modules under `tests`, with JAX and the plugin, which is built first.
+pub(crate) fn on_plugin(module: &str) -> Result<Command> {
+    let venv = default_venv()?;
+    install_packages(&venv)?;
+    let mut command = venv.python();
+    command.args(["-m", module]).current_dir(workspace::root().join("tests"));
+    command.env("OXCALL_PLUGIN_LIBRARY", workspace::build_plugin()?);
+    Ok(command)
+}
+
 fn install_package(venv: &Venv, package: &str) -> Result<()> {
     let project = workspace::root().join("python").join(package).join("pyproject.toml");
     let wanted = workspace::read(&project)?;

@@ -1,7 +1,7 @@
 //! Floats of all formats, as bits and as numbers.
 
 use half::{bf16, f16};
-use oxcall::element as narrow;
+use oxcall::element::{self as narrow, minifloat::Format};
 
 use crate::ElementType;
 
@@ -30,18 +30,14 @@ macro_rules! by_narrow_float {
     };
 }
 
-const F6E2M3: narrow::minifloat::Format =
-    narrow::minifloat::Format { exponent: 2, mantissa: 3, bias: 1, special: narrow::minifloat::Special::Finite };
-const F6E3M2: narrow::minifloat::Format =
-    narrow::minifloat::Format { exponent: 3, mantissa: 2, bias: 3, special: narrow::minifloat::Special::Finite };
-const F6E2M3_VALUES: [f32; 64] = F6E2M3.table();
-const F6E3M2_VALUES: [f32; 64] = F6E3M2.table();
+const F6E2M3_VALUES: [f32; 64] = Format::F6E2M3FN.table();
+const F6E3M2_VALUES: [f32; 64] = Format::F6E3M2FN.table();
 
 /// The bits of the number of type `element` that is nearest to `value`, ties to even.
 pub(crate) fn encode(element: ElementType, value: f64) -> u64 {
     by_narrow_float!(element, T => T::from_f32(to_f32_odd(value)).to_bits().into(), else |element| match element {
-        ElementType::F6E2M3FN => F6E2M3.encode(to_f32_odd(value)).into(),
-        ElementType::F6E3M2FN => F6E3M2.encode(to_f32_odd(value)).into(),
+        ElementType::F6E2M3FN => Format::F6E2M3FN.encode(to_f32_odd(value)).into(),
+        ElementType::F6E3M2FN => Format::F6E3M2FN.encode(to_f32_odd(value)).into(),
         ElementType::F32 => (value as f32).to_bits().into(),
         _ => value.to_bits(),
     })

@@ -6,9 +6,8 @@ use std::sync::{
 };
 
 use oxcall::{
-    __private::sys,
     Code,
-    descriptor::{Op, Stage},
+    descriptor::Op,
     element::U4,
     host::{HostVersion, register_handler},
     prelude::*,
@@ -20,16 +19,8 @@ use super::*;
 /// Registers an operation for any host.
 pub(super) fn register<O: Op>() {
     let handler = O::HANDLER;
-    let stage = |stage| handler.stages.iter().find(|other| other.stage == stage).map(|other| other.handler as _);
-    let bundle = sys::XLA_FFI_Handler_Bundle {
-        instantiate: stage(Stage::Instantiate),
-        prepare: stage(Stage::Prepare),
-        initialize: stage(Stage::Initialize),
-        execute: Some(handler.execute),
-        record: None,
-    };
     // SAFETY: `#[custom_call]` makes handlers.
-    unsafe { register_handler(HostVersion::default(), handler.name, "Host", &bundle, 0) }.unwrap();
+    unsafe { register_handler(HostVersion::default(), handler.name, "Host", &handler.bundle(), 0) }.unwrap();
 }
 
 /// A call as JAX writes it.
