@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::TensorType;
+use crate::{ElementType, TensorType};
 
 /// A constant tensor: its elements in row-major order, little-endian, each in
 /// [`byte_width`](crate::ElementType::byte_width) bytes. `Pred` is 0 or 1; narrow signed integers are sign-extended to
@@ -57,6 +57,21 @@ impl Literal {
     pub fn element(&self, index: usize) -> &[u8] {
         let width = self.ty.element.byte_width();
         if self.splat { &self.data } else { &self.data[index * width..][..width] }
+    }
+
+    /// The elements of a constant of integers or booleans; unsigned values have the bits of a `u64`.
+    pub(crate) fn integers(&self) -> Option<impl Iterator<Item = i64>> {
+        let element = self.ty.element;
+        let signed = element.is_signed();
+        (element.is_integer() || element == ElementType::Pred).then(|| {
+            (0..self.ty.count()).map(move |index| {
+                let bytes = self.element(index);
+                let negative = signed && bytes.last().is_some_and(|&byte| byte & 0x80 != 0);
+                let mut word = [if negative { 0xff } else { 0 }; 8];
+                word[..bytes.len()].copy_from_slice(bytes);
+                i64::from_le_bytes(word)
+            })
+        })
     }
 
     /// All elements, a splat repeated.

@@ -5,7 +5,7 @@ use super::{
     literal,
     tables::{AttrId, Entry, Tables, TypeId},
 };
-use crate::{Alias, ElementType, Error, Literal, TensorType, text::float};
+use crate::{Alias, ElementType, Error, Literal, TensorType, float};
 
 /// A decoded attribute.
 #[derive(Debug)]

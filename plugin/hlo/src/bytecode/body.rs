@@ -3,8 +3,8 @@
 use super::{
     cursor::Cursor,
     header::{self, Block, Header, blame},
-    lower::Lower,
     op::{Context, OpReader, Values},
+    ops::Becomes,
     tables::TypeId,
     value::Attributes,
 };
@@ -132,14 +132,14 @@ impl<'r, 'c, 'a> BodyReader<'r, 'c, 'a> {
             operands.push(value(number)?);
         }
         spec.check_regions(header.regions)?;
-        let make = match spec.lower {
-            Lower::Kind(make) => make,
-            Lower::Return if header.results.is_empty() => {
+        let (name, lower) = match spec.becomes {
+            Becomes::Op(name, lower) => (name, lower),
+            Becomes::Return if header.results.is_empty() => {
                 region.results = operands;
                 return Ok(true);
             }
-            Lower::Return => return Err(Error::invalid("a return with results")),
-            Lower::Forward => {
+            Becomes::Return => return Err(Error::invalid("a return with results")),
+            Becomes::Forward => {
                 self.forward(&header.results, &operands, next)?;
                 return Ok(false);
             }
@@ -154,14 +154,15 @@ impl<'r, 'c, 'a> BodyReader<'r, 'c, 'a> {
             values: &mut self.values,
             region,
             attributes: Attributes { tables, inherent },
-            names: spec.attributes,
+            name,
+            own: spec.attributes,
             dictionary,
             op,
         };
-        let kind = make.kind(&mut reader)?;
+        let kind = lower.kind(&mut reader)?;
         let mut op = reader.op;
         if let (OpKind::Constant(literal), [result]) = (&kind, &op.results[..]) {
-            self.values.note_constant(*result, literal);
+            self.values.constants.note(*result, literal);
         }
         op.kind = kind;
         region.ops.push(op);

@@ -4,8 +4,8 @@ use super::{
     attribute::Node,
     container::{self, Version},
     cursor::{Cursor, Short},
-    lower::{self, OpSpec},
     op::Context,
+    ops::{self, OpSpec},
     tables::{AttrId, Tables, TypeId},
     value::Inherent,
 };
@@ -55,7 +55,7 @@ pub(super) enum PropertyData<'a> {
 /// Adds the location and the op to an error.
 pub(super) fn blame<T>(context: &Context<'_, '_>, name: usize, location: LocationId, error: Error) -> Result<T, Error> {
     let name = &context.tables.op_names[name];
-    Err(context.locations.add_to(error.in_op(lower::public_name(name)), location))
+    Err(context.locations.add_to(error.in_op(ops::public_name(name)), location))
 }
 
 impl<'a> Context<'_, 'a> {
@@ -109,7 +109,7 @@ impl<'a> Context<'_, 'a> {
         if let Some(spec) = self.specs[name] {
             return Ok(spec);
         }
-        let spec = lower::find(&self.tables.op_names[name])?;
+        let spec = ops::find(&self.tables.op_names[name])?;
         Ok(*self.specs[name].insert(spec))
     }
 }

@@ -51,24 +51,9 @@ fn normalised(element: ElementType, bytes: &[u8]) -> Arc<[u8]> {
     }
 }
 
-/// The elements of an integer constant; unsigned values have the bits of a `u64`.
-pub(super) fn integers(literal: &Literal) -> Option<impl Iterator<Item = i64>> {
-    let ty = literal.ty();
-    let signed = ty.element.is_signed();
-    (ty.element.is_integer() || ty.element == ElementType::Pred).then(|| {
-        (0..ty.count()).map(move |index| {
-            let bytes = literal.element(index);
-            let negative = signed && bytes.last().is_some_and(|&byte| byte & 0x80 != 0);
-            let mut word = [if negative { 0xff } else { 0 }; 8];
-            word[..bytes.len()].copy_from_slice(bytes);
-            i64::from_le_bytes(word)
-        })
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{from_blob, integers};
+    use super::from_blob;
     use crate::{ElementType, TensorType};
 
     #[test]
@@ -89,9 +74,9 @@ mod tests {
     #[test]
     fn narrow_integers_are_extended() {
         let signed = from_blob(&TensorType::new(ElementType::S4, [3]), &[0x0f, 0x08, 0x07]).unwrap();
-        assert_eq!(integers(&signed).unwrap().collect::<Vec<_>>(), [-1, -8, 7]);
+        assert_eq!(signed.integers().unwrap().collect::<Vec<_>>(), [-1, -8, 7]);
         let unsigned = from_blob(&TensorType::new(ElementType::U4, [2]), &[0xff, 0x01]).unwrap();
-        assert_eq!(integers(&unsigned).unwrap().collect::<Vec<_>>(), [15, 1]);
+        assert_eq!(unsigned.integers().unwrap().collect::<Vec<_>>(), [15, 1]);
     }
 
     #[test]

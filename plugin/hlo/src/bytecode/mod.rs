@@ -3,7 +3,7 @@
 //!
 //! Layers, from the bytes up: [`cursor`] (integers and lists), [`container`] (sections, strings, names), [`tables`]
 //! (attributes and types, each decoded when first asked for, by [`attribute`] and [`types`]), [`module`], [`header`] and
-//! [`body`] (functions, op headers and regions), and [`lower`], which knows the ops of VHLO and makes [`OpKind`]s of
+//! [`body`] (functions, op headers and regions), and [`ops`], which knows the ops of VHLO and makes [`OpKind`]s of
 //! them.
 //!
 //! The input is untrusted. Every count is checked against the bytes that are left, nesting is limited, and whatever
@@ -20,9 +20,9 @@ mod cursor;
 mod header;
 mod literal;
 mod location;
-mod lower;
 mod module;
 mod op;
+mod ops;
 mod symbols;
 mod tables;
 mod types;

@@ -6,8 +6,8 @@ use super::{
     convert,
     cursor::Cursor,
     header::{self, Header, PropertyData},
-    lower,
     op::Context,
+    ops,
     tables::{AttrId, Tables},
     types::TypeNode,
     value::Attributes,
@@ -27,7 +27,7 @@ pub(super) fn read<'a>(tables: &Tables<'a>, mut cursor: Cursor<'a>) -> Result<Mo
     let header = context.header(&mut cursor)?;
     let name = &tables.op_names[header.name];
     if (name.dialect, name.name) != ("builtin", "module") || header.regions != 1 {
-        let message = format!("a module is expected, not `{}`", lower::public_name(name));
+        let message = format!("a module is expected, not `{}`", ops::public_name(name));
         return Err(Error::invalid(message));
     }
     let (name, attributes) = module_attributes(tables, &header)?;
@@ -92,7 +92,7 @@ fn read_member<'a>(context: &mut Context<'_, 'a>, cursor: &mut Cursor<'a>) -> Re
         ("vhlo", "func_v1") => read_func(context, cursor, header),
         ("sdy", "mesh") if header.regions == 0 => Ok(()),
         ("vhlo", _) => Err(Error::invalid("an op outside of functions")),
-        _ => lower::find(op).map(|_| ()),
+        _ => ops::find(op).map(|_| ()),
     };
     result.or_else(|error| header::blame(context, name, location, error))
 }

@@ -1,16 +1,19 @@
 //! An op that is being read: its attributes by name, its operands, regions and results.
 
-use std::collections::HashMap;
-
 use super::{
-    convert, literal,
+    attribute::Node,
+    convert,
     location::Locations,
-    lower::OpSpec,
+    ops::OpSpec,
     symbols::Symbols,
     tables::{AttrId, Tables},
     value::{Attributes, Value},
 };
-use crate::{Attribute, Error, FuncId, Literal, LocationId, Op, OpKind, Precision, Region, TensorType, Type, ValueId};
+use crate::{
+    Alias, Attribute, CustomCallApiVersion, ElementType, Error, FuncId, Literal, LocationId, Op, Precision, Region,
+    TensorType, Type, ValueId,
+    lower::{self, Constants, Source},
+};
 
 /// What is read of a module as a whole.
 pub(super) struct Context<'r, 'a> {
@@ -37,26 +40,15 @@ impl<'r, 'a> Context<'r, 'a> {
 pub(super) struct Values {
     /// The types of values.
     pub(super) types: Vec<Type>,
-    /// Small integer constants, which give shapes to dynamic ops.
-    constants: HashMap<ValueId, Literal>,
+    /// What may give shapes to dynamic ops.
+    pub(super) constants: Constants,
 }
 
 impl Values {
-    /// Constants of more elements give no shape.
-    const MAX_CONSTANT: usize = 64;
-
     /// A new value.
     pub(super) fn add(&mut self, ty: Type) -> ValueId {
         self.types.push(ty);
         ValueId((self.types.len() - 1) as u32)
-    }
-
-    /// Remembers a constant if it may give a shape.
-    pub(super) fn note_constant(&mut self, value: ValueId, literal: &Literal) {
-        let ty = literal.ty();
-        if ty.element.is_integer() && ty.rank() <= 2 && ty.count() <= Values::MAX_CONSTANT {
-            self.constants.insert(value, literal.clone());
-        }
     }
 }
 
@@ -70,8 +62,10 @@ pub(super) struct OpReader<'r, 'c, 'a> {
     pub(super) region: &'r mut Region,
     /// The op's own attributes.
     pub(super) attributes: Attributes<'c, 'a>,
+    /// The op's name, as `stablehlo.add`.
+    pub(super) name: &'static str,
     /// The names of the op's own attributes.
-    pub(super) names: &'static [&'static str],
+    pub(super) own: &'static [&'static str],
     /// The dictionary of attributes.
     pub(super) dictionary: &'c [(&'a [u8], AttrId)],
     /// The op as it will be, still without its kind.
@@ -80,149 +74,157 @@ pub(super) struct OpReader<'r, 'c, 'a> {
 
 impl<'c, 'a> OpReader<'_, 'c, 'a> {
     /// The tables.
-    pub(super) fn tables(&self) -> &'c Tables<'a> {
+    fn tables(&self) -> &'c Tables<'a> {
         self.context.tables
     }
 
-    /// Where the op comes from.
-    pub(super) fn location(&self) -> LocationId {
-        self.op.location
-    }
-
-    /// The index of attribute `name`.
-    pub(super) fn id(&self, name: &'static str) -> Result<AttrId, Error> {
-        self.attributes.id(name)
-    }
-
-    /// Attribute `name`.
-    pub(super) fn attribute(&self, name: &'static str) -> Result<Value<'c, 'a>, Error> {
-        self.attributes.required(name)
-    }
-
-    /// Attribute `name`, if the op has it.
-    pub(super) fn optional(&self, name: &'static str) -> Result<Option<Value<'c, 'a>>, Error> {
-        self.attributes.optional(name)
-    }
-
-    /// The items of the list `name`.
-    pub(super) fn items(
+    /// What `read` makes of attribute `name`, if the op has it.
+    fn read<T>(
         &self,
         name: &'static str,
-    ) -> Result<impl Iterator<Item = Result<Value<'c, 'a>, Error>>, Error> {
-        let tables = self.tables();
-        Ok(self.attribute(name)?.ids()?.iter().map(move |&id| Value::new(tables, name, id)))
+        read: impl FnOnce(Value<'c, 'a>) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        self.attributes.optional(name)?.map(read).transpose()
     }
 
-    /// Dimensions or sizes.
-    pub(super) fn sizes(&self, name: &'static str) -> Result<Vec<usize>, Error> {
-        self.attribute(name)?.sizes()
+    /// What `read` makes of the items of the list `name`. VHLO writes an empty list where nothing is given.
+    fn list<T>(&self, name: &'static str, read: impl Fn(Value<'c, 'a>) -> Result<T, Error>) -> Result<Vec<T>, Error> {
+        let ids = self.attributes.required(name)?.ids()?;
+        ids.iter().map(|&id| read(Value::new(self.tables(), name, id)?)).collect()
     }
 
-    /// Dimensions or sizes; none if the op's version lacks the attribute.
-    pub(super) fn optional_sizes(&self, name: &'static str) -> Result<Vec<usize>, Error> {
-        self.optional(name)?.map_or(Ok(Vec::new()), |value| value.sizes())
+    /// The function of this name.
+    fn used(&mut self, name: &'a [u8]) -> FuncId {
+        self.context.symbols.used(name, self.name, self.op.location)
+    }
+}
+
+impl Source for OpReader<'_, '_, '_> {
+    fn name(&self) -> &str {
+        self.name
     }
 
-    /// A string that has to be text.
-    pub(super) fn text(&self, name: &'static str) -> Result<String, Error> {
-        let bytes = self.attribute(name)?.string()?;
-        self.tables().spend(bytes.len())?;
-        convert::text(bytes)
+    fn has_defaults(&self) -> bool {
+        false
     }
 
-    /// Integers of any sign.
-    pub(super) fn integers(&self, name: &'static str) -> Result<Vec<i64>, Error> {
-        self.attribute(name)?.integers()
+    fn integer(&mut self, name: &'static str) -> Result<Option<i64>, Error> {
+        self.read(name, |value| value.integer())
     }
 
-    /// A dimension or size.
-    pub(super) fn size(&self, name: &'static str) -> Result<usize, Error> {
-        self.attribute(name)?.size()
+    fn integers(&mut self, name: &'static str) -> Result<Option<Vec<i64>>, Error> {
+        self.read(name, |value| value.integers())
     }
 
-    /// A boolean.
-    pub(super) fn bool(&self, name: &'static str) -> Result<bool, Error> {
-        self.attribute(name)?.bool()
+    fn bool(&mut self, name: &'static str) -> Result<Option<bool>, Error> {
+        self.read(name, |value| value.bool())
     }
 
-    /// One of the values of an enum.
-    pub(super) fn choice<T>(&self, name: &'static str, from_name: fn(&str) -> Option<T>) -> Result<T, Error> {
-        self.attribute(name)?.choice(from_name)
+    fn float(&mut self, name: &'static str) -> Result<Option<f64>, Error> {
+        self.read(name, |value| value.float())
     }
 
-    /// A list of values of an enum.
-    fn choices<T>(&self, name: &'static str, from_name: fn(&str) -> Option<T>) -> Result<Vec<T>, Error> {
-        self.items(name)?.map(|item| item?.choice(from_name)).collect()
+    fn text(&mut self, name: &'static str) -> Result<Option<String>, Error> {
+        self.read(name, |value| {
+            let bytes = value.string()?;
+            self.tables().spend(bytes.len())?;
+            convert::text(bytes)
+        })
     }
 
-    /// The precisions of operands; none if all are the default, which VHLO always writes out.
-    pub(super) fn precision(&self) -> Result<Vec<Precision>, Error> {
-        let precision = self.choices("precision_config", Precision::from_name)?;
-        let is_default = precision.iter().all(|each| *each == Precision::Default);
-        Ok(if is_default { Vec::new() } else { precision })
+    fn word(&mut self, name: &'static str, accept: &mut dyn FnMut(&str) -> bool) -> Result<bool, Error> {
+        let word = self.read(name, |value| value.choice(|word| accept(word).then_some(())))?;
+        Ok(word.is_some())
     }
 
-    /// The function that attribute `name` names.
-    pub(super) fn function(&mut self, name: &'static str, op: &'static str) -> Result<FuncId, Error> {
-        let symbol = self.attribute(name)?.symbol()?;
-        Ok(self.context.symbols.used(symbol, op, self.op.location))
+    /// The type `none` says that there is none.
+    fn element_or_tf32(&mut self, name: &'static str) -> Result<Option<Option<ElementType>>, Error> {
+        let element =
+            self.read(name, |value| if value.is_none_type()? { Ok(None) } else { value.element_or_tf32().map(Some) })?;
+        Ok(element.flatten())
     }
 
-    /// The attributes that the op's definition does not know, sorted by name.
-    pub(super) fn other_attributes(&self) -> Result<Vec<(String, Attribute)>, Error> {
-        let is_other = |(name, _): &(&[u8], AttrId)| !self.names.iter().any(|own| own.as_bytes() == *name);
+    fn literal(&mut self, name: &'static str) -> Result<Option<Literal>, Error> {
+        self.read(name, |value| value.literal().cloned())
+    }
+
+    fn attribute(&mut self, name: &'static str) -> Result<Option<Attribute>, Error> {
+        let id = self.attributes.find(name);
+        id.map(|id| convert::attribute(self.tables(), id)).transpose()
+    }
+
+    fn dictionary(&mut self, name: &'static str) -> Result<Option<Vec<(String, Attribute)>>, Error> {
+        let id = self.attributes.find(name);
+        id.map(|id| convert::dictionary(self.tables(), id)).transpose()
+    }
+
+    fn function(&mut self, name: &'static str) -> Result<Option<FuncId>, Error> {
+        let symbol = self.read(name, |value| value.symbol())?;
+        Ok(symbol.map(|symbol| self.used(symbol)))
+    }
+
+    fn functions(&mut self, name: &'static str) -> Result<Vec<FuncId>, Error> {
+        let symbols = self.list(name, |item| item.symbol())?;
+        Ok(symbols.into_iter().map(|symbol| self.used(symbol)).collect())
+    }
+
+    fn layouts(&mut self, name: &'static str) -> Result<Option<Vec<Vec<usize>>>, Error> {
+        let layouts = self.list(name, |item| lower::sizes(|| format!("the attribute `{name}`"), item.integers()?))?;
+        Ok(if layouts.is_empty() { None } else { Some(layouts) })
+    }
+
+    fn aliases(&mut self, name: &'static str) -> Result<Vec<Alias>, Error> {
+        self.list(name, |item| match item.node() {
+            Node::Alias(alias) => Ok(alias.clone()),
+            _ => Err(Error::invalid(format!("the attribute `{name}` must be a list of aliases"))),
+        })
+    }
+
+    /// VHLO always writes precisions out: the default is no different from none.
+    fn precisions(&mut self, name: &'static str) -> Result<Vec<Precision>, Error> {
+        let precisions = self.list(name, |item| item.choice(Precision::from_name))?;
+        let is_default = precisions.iter().all(|each| *each == Precision::Default);
+        Ok(if is_default { Vec::new() } else { precisions })
+    }
+
+    fn api_version(&mut self, name: &'static str) -> Result<Option<CustomCallApiVersion>, Error> {
+        self.read(name, |value| value.choice(CustomCallApiVersion::from_name))
+    }
+
+    fn others(&mut self) -> Result<Vec<(String, Attribute)>, Error> {
+        let is_other = |(name, _): &(&[u8], AttrId)| !self.own.iter().any(|own| own.as_bytes() == *name);
         convert::entries(self.tables(), self.dictionary.iter().copied().filter(is_other))
     }
 
-    /// The operand at `index`.
-    pub(super) fn operand(&self, index: usize) -> Result<ValueId, Error> {
-        let count = self.op.operands.len();
-        let operand = self.op.operands.get(index).copied();
-        operand.ok_or_else(|| Error::invalid(format!("operand {index} is missing: there are {count}")))
+    fn value_type(&self, value: ValueId) -> &Type {
+        &self.values.types[value.0 as usize]
     }
 
-    /// The tensor type of operand `index`.
-    pub(super) fn operand_type(&self, index: usize) -> Result<&TensorType, Error> {
-        let operand = self.operand(index)?;
-        let ty = &self.values.types[operand.0 as usize];
-        ty.tensor().ok_or_else(|| Error::invalid(format!("operand {index} is {ty}, not a tensor")))
+    fn first_result(&self) -> Option<&Type> {
+        self.op.results.first().map(|&result| self.value_type(result))
     }
 
-    /// The tensor type of the first result.
-    pub(super) fn result_type(&self) -> Result<&TensorType, Error> {
-        let result = self.op.results.first().ok_or_else(|| Error::invalid("a result is missing"))?;
-        let ty = &self.values.types[result.0 as usize];
-        ty.tensor().ok_or_else(|| Error::invalid(format!("the result is {ty}, not a tensor")))
+    fn constant(&self, value: ValueId) -> Option<&Literal> {
+        self.values.constants.get(value)
     }
 
-    /// The integers of operand `index`, which has to be a constant of the region or those around it.
-    pub(super) fn constant_operand(&self, index: usize) -> Result<Vec<i64>, Error> {
-        let operand = self.operand(index)?;
-        let literal = self.values.constants.get(&operand);
-        let integers = literal.and_then(literal::integers);
-        Ok(integers
-            .ok_or_else(|| Error::unsupported(format!("dynamic shapes: operand {index} has to be a constant")))?
-            .collect())
+    fn add_value(&mut self, ty: TensorType) -> Result<ValueId, Error> {
+        Ok(self.values.add(ty.into()))
     }
 
-    /// The sizes that operand `index` holds, which has to be a constant.
-    pub(super) fn constant_sizes(&self, index: usize) -> Result<Vec<usize>, Error> {
-        let integers = self.constant_operand(index)?;
-        let size =
-            |value: i64| usize::try_from(value).map_err(|_| Error::invalid(format!("operand {index}: {value} < 0")));
-        integers.into_iter().map(size).collect()
+    fn add_op(&mut self, op: Op) {
+        self.region.ops.push(op);
     }
 
-    /// Adds an op before this one, and answers with its result.
-    pub(super) fn emit(
-        &mut self,
-        kind: OpKind,
-        operands: Vec<ValueId>,
-        ty: TensorType,
-        regions: Vec<Region>,
-    ) -> ValueId {
-        let result = self.values.add(ty.into());
-        self.region.ops.push(Op { kind, operands, results: vec![result], regions, location: self.op.location });
-        result
+    fn location(&self) -> LocationId {
+        self.op.location
+    }
+
+    fn operands(&mut self) -> &mut Vec<ValueId> {
+        &mut self.op.operands
+    }
+
+    fn regions(&mut self) -> &mut Vec<Region> {
+        &mut self.op.regions
     }
 }

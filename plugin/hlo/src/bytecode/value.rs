@@ -3,7 +3,6 @@
 use super::{
     attribute::Node,
     cursor::Short,
-    literal,
     tables::{AttrId, Tables, TypeId},
     types::TypeNode,
 };
@@ -26,7 +25,8 @@ pub(super) struct Attributes<'r, 'a> {
 }
 
 impl<'r, 'a> Attributes<'r, 'a> {
-    fn find(&self, name: &str) -> Option<AttrId> {
+    /// The index of attribute `name`, if the op has it.
+    pub(super) fn find(&self, name: &str) -> Option<AttrId> {
         match &self.inherent {
             Inherent::Properties(names, ids) => names.iter().position(|each| *each == name).map(|index| ids[index]),
             Inherent::Dictionary(entries) => {
@@ -38,7 +38,7 @@ impl<'r, 'a> Attributes<'r, 'a> {
 
     /// The index of attribute `name`.
     pub(super) fn id(&self, name: &'static str) -> Result<AttrId, Error> {
-        self.find(name).ok_or_else(|| Error::invalid(format!("attribute `{name}` is missing")))
+        self.find(name).ok_or_else(|| Error::invalid(format!("the attribute `{name}` is missing")))
     }
 
     /// Attribute `name`.
@@ -66,7 +66,7 @@ impl<'n, 'a> Value<'n, 'a> {
 
     #[cold]
     fn expected(&self, what: &str) -> Error {
-        Error::invalid(format!("attribute `{}`: {what} is expected", self.name))
+        Error::invalid(format!("the attribute `{}` must be {what}", self.name))
     }
 
     /// The items of a list.
@@ -93,29 +93,17 @@ impl<'n, 'a> Value<'n, 'a> {
         }
     }
 
-    /// A dimension or size.
-    pub(super) fn size(&self) -> Result<usize, Error> {
-        usize::try_from(self.integer()?).map_err(|_| self.expected("an integer that is not negative"))
-    }
-
     /// Integers of any sign.
     pub(super) fn integers(&self) -> Result<Vec<i64>, Error> {
         let integers = match self.node {
             Node::Dense(literal) | Node::DenseArray(literal) => {
                 // A splat is larger than the input, and many ops may share a list.
                 self.tables.spend(literal.ty().count().saturating_mul(size_of::<i64>()))?;
-                literal::integers(literal)
+                literal.integers()
             }
             _ => None,
         };
         Ok(integers.ok_or_else(|| self.expected("a list of integers"))?.collect())
-    }
-
-    /// Dimensions or sizes.
-    pub(super) fn sizes(&self) -> Result<Vec<usize>, Error> {
-        let size =
-            |value| usize::try_from(value).map_err(|_| self.expected("a list of integers that are not negative"));
-        self.integers()?.into_iter().map(size).collect()
     }
 
     /// A float.
@@ -134,13 +122,17 @@ impl<'n, 'a> Value<'n, 'a> {
         }
     }
 
+    /// The value of an enum.
+    pub(super) fn word(&self) -> Result<&'static str, Error> {
+        match self.node {
+            Node::Enum(_, value) => Ok(value),
+            _ => Err(self.expected("a value of an enum")),
+        }
+    }
+
     /// One of the values of an enum.
-    pub(super) fn choice<T>(&self, from_name: fn(&str) -> Option<T>) -> Result<T, Error> {
-        let value = match self.node {
-            Node::Enum(_, value) => from_name(value),
-            _ => None,
-        };
-        value.ok_or_else(|| self.expected("one of an enum's values"))
+    pub(super) fn choice<T>(&self, from_name: impl FnOnce(&str) -> Option<T>) -> Result<T, Error> {
+        from_name(self.word()?).ok_or_else(|| self.expected("one of the names that StableHLO defines for it"))
     }
 
     /// The bytes of a string.

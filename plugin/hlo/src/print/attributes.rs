@@ -5,9 +5,8 @@ use super::{
     string, symbol,
 };
 use crate::{
-    Attribute, ElementType,
+    Attribute, ElementType, float,
     text::{
-        float,
         lexer::is_word,
         syntax::{Field, Fields, Value},
     },

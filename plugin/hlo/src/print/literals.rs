@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::{ElementType, Literal, text::float};
+use crate::{ElementType, Literal, float};
 
 /// With more elements than this, a constant is printed as hexadecimal bytes.
 const MAX_LISTED: usize = 100;

@@ -54,7 +54,8 @@ impl<'m> Printer<'m> {
             Piece::Optional(name, pieces) => {
                 return !has(attributes, name) || pieces.iter().all(|piece| self.piece(op, piece, attributes, said));
             }
-            Piece::Ignored => return false,
+            // Only ops that the IR does not have are written with these.
+            Piece::Ignored | Piece::Quoted(_) => return false,
             Piece::Attributes => {
                 self.other_attributes(attributes, said);
                 return true;

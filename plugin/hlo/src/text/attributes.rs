@@ -1,7 +1,7 @@
 //! Attributes.
 
-use super::{Error, Parser, cursor::list, float, lexer::Kind, types};
-use crate::{Attribute, ElementType};
+use super::{Error, Parser, cursor::list, lexer::Kind, types};
+use crate::{Attribute, ElementType, float};
 
 /// What an alias stands for, and what it costs to copy it.
 #[derive(Debug, Clone)]
@@ -43,9 +43,7 @@ impl<'a> Parser<'a> {
                                `__elided__`, print it without a limit on large elements)";
                 return Err(Error::unsupported(message).at(self.tokens.position(start)));
             }
-            (Kind::Word, "tensor" | "tuple") | (Kind::Exclamation, "!stablehlo.token" | "!mhlo.token") => {
-                Attribute::Type(self.ty()?)
-            }
+            (Kind::Word, "tensor" | "tuple") | (Kind::Exclamation, "!stablehlo.token") => Attribute::Type(self.ty()?),
             (Kind::Symbol, _) => Attribute::Symbol(self.tokens.symbol()?),
             (Kind::Punctuation, "[") => Attribute::Array(list(self, "[", "]", Parser::attribute)?),
             (Kind::Punctuation, "{") => Attribute::Dictionary(self.dictionary()?),

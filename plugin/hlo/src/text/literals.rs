@@ -3,10 +3,9 @@
 use super::{
     Error, Parser,
     cursor::list,
-    float,
     lexer::{self, Kind},
 };
-use crate::{ElementType, Literal, TensorType};
+use crate::{ElementType, Literal, TensorType, float};
 
 /// A number as it is written.
 #[derive(Clone, Copy)]

@@ -2,12 +2,11 @@
 //! form.
 //!
 //! Both forms of an op are read into the same parts ([`given`]): operands, attributes, regions and types. What the
-//! attributes mean is said once, in [`read`]; how pretty forms are written is data ([`syntax`]), which the printer uses
+//! attributes mean is said for all formats in [`lower`](crate::lower), which asks [`read`]; how pretty forms are written is data ([`syntax`]), which the printer uses
 //! too.
 
 mod attributes;
 mod cursor;
-pub(crate) mod float;
 mod given;
 pub(crate) mod lexer;
 mod literals;
@@ -22,7 +21,7 @@ mod values;
 
 use std::collections::HashMap;
 
-use crate::{Attribute, Error, ErrorKind, Module, Type};
+use crate::{Attribute, Error, ErrorKind, Module, Op, Type};
 
 use self::{attributes::Alias, cursor::Cursor, locations::Locations, module::Functions, values::Values};
 
@@ -39,6 +38,7 @@ pub fn parse_text(text: &str) -> Result<Module, Error> {
         aliases: HashMap::new(),
         type_aliases: HashMap::new(),
         copies_left: text.len().saturating_mul(COPIES_PER_BYTE),
+        added: Vec::new(),
         locations: Locations::default(),
         functions: Functions::default(),
         values: Values::default(),
@@ -57,6 +57,8 @@ struct Parser<'a> {
     /// Aliases of types, with `!`.
     type_aliases: HashMap<&'a str, Alias<Type>>,
     copies_left: usize,
+    /// Ops that the op that is being read is written with, to come before it.
+    added: Vec<Op>,
     locations: Locations<'a>,
     functions: Functions,
     /// The values of the function that is being read.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Error, Parser, cursor::list, given::Given, lexer::Kind, ops::Param};
+use super::{Error, Parser, cursor::list, given::Given, lexer::Kind, ops::Param, read};
 use crate::{ArgAttributes, Attribute, Func, FuncId, Module, OpKind, Region, Type};
 
 /// Functions by name. A function may be named before it is defined: then it gets a number, which is replaced by its
@@ -132,8 +132,9 @@ impl<'a> Parser<'a> {
             }
             (Kind::Word | Kind::String, name) => {
                 let name = name.trim_matches('"');
-                let message = "is not supported in a module: only functions are";
-                Err(Error::unsupported(message).in_op(name).at(self.tokens.position(at)))
+                let only = || Error::unsupported("is not supported in a module: only functions are");
+                let error = read::why_no_program(name).unwrap_or_else(only);
+                Err(error.in_op(name).at(self.tokens.position(at)))
             }
             _ => Err(self.tokens.expected("a function")),
         }

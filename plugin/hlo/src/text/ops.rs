@@ -37,16 +37,14 @@ impl<'a> Parser<'a> {
                 };
             }
         };
-        let at = given.at;
+        let (at, results) = (given.at, given.results.clone());
         if given.name == syntax::FORWARD {
             for ((name, _, at), operand) in names.into_iter().zip(&given.operands) {
                 self.name_values(name, at, &[operand.value])?;
             }
             return Ok(Statement::Forward);
         }
-        given.check_attributes(&self.tokens)?;
-        let (operands, results) = (given.operand_values(), given.results.clone());
-        let (kind, regions) = read::op_kind(self, given)?;
+        let op = read::op(self, given, location)?;
         let named: usize = names.iter().map(|(_, count, _)| count).sum();
         if !names.is_empty() && named != results.len() {
             return Err(self
@@ -54,13 +52,16 @@ impl<'a> Parser<'a> {
                 .error_at(at, format!("{named} results have names, but there are {}", results.len())));
         }
         let results = self.add_values(results)?;
+        if let (OpKind::Constant(literal), [result]) = (&op.kind, &results[..]) {
+            self.values.constants.note(*result, literal);
+        }
         let mut rest = results.as_slice();
         for (name, count, at) in names {
             let (these, others) = rest.split_at(count);
             self.name_values(name, at, these)?;
             rest = others;
         }
-        Ok(Statement::Op(Op { kind, operands, results, regions, location }))
+        Ok(Statement::Op(Op { results, ..op }))
     }
 
     /// Takes `%0 =`, `%0:2 =`, `%a, %b =`; nothing if the op has no names for its results.
@@ -289,7 +290,7 @@ impl<'a> Parser<'a> {
 
 /// Whether the op ends a block.
 pub(super) fn is_terminator(name: &str) -> bool {
-    matches!(name, "return" | "func.return" | "stablehlo.return" | "mhlo.return" | "chlo.return")
+    matches!(name, "return" | "func.return" | "stablehlo.return" | "chlo.return")
 }
 
 /// A parameter of a block: its name, where that stands, and its type.
@@ -332,7 +333,10 @@ impl<'a> Parser<'a> {
                 return Err(self.tokens.error("the region ends without a `return`"));
             }
             match self.statement()? {
-                Statement::Op(op) => region.ops.push(op),
+                Statement::Op(op) => {
+                    region.ops.append(&mut self.added);
+                    region.ops.push(op);
+                }
                 Statement::Forward => {}
                 Statement::Terminator(results) => break results,
             }

@@ -44,6 +44,10 @@ impl<'a> Parser<'a> {
                 op.set(name, Value::Attribute(Attribute::Bool(self.tokens.boolean()?)), at);
                 Ok(())
             }
+            Piece::Quoted(name) => {
+                op.set(name, Value::Attribute(Attribute::String(self.tokens.string()?)), at);
+                Ok(())
+            }
             Piece::Enum(name, kind) => {
                 op.set(name, Value::Enum(kind, self.tokens.word()?), at);
                 Ok(())

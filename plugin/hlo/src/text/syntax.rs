@@ -85,6 +85,8 @@ pub(crate) enum Piece {
     Int(&'static str),
     /// `true`.
     Bool(&'static str),
+    /// `"a string"`.
+    Quoted(&'static str),
     /// `HIGH`; then the name of the enum.
     Enum(&'static str, &'static str),
     /// `[HIGH, HIGH]`; then the name of the enum.
@@ -132,7 +134,7 @@ pub(crate) enum Signature {
 
 use Piece::{
     Arguments, Attributes, Bool, ConvolutionDims, ConvolutionWindow, DotAlgorithm, DotDims, Enum, Enums,
-    ExponentMantissa, Ignored, Int, Ints, Operands, Optional, SliceRanges, Text, Types,
+    ExponentMantissa, Ignored, Int, Ints, Operands, Optional, Quoted, SliceRanges, Text, Types,
 };
 
 const SAME: Form = Form::Pieces(&[Operands, Attributes, Types(Signature::Same)]);
@@ -192,11 +194,18 @@ const FORMS: &[(&str, Form)] = &[
     ("stablehlo.broadcast_in_dim", with_attribute!("dims", Ints("broadcast_dimensions"), Full)),
     ("stablehlo.broadcast", with_attribute!("sizes", Ints("broadcast_sizes"), Full)),
     ("stablehlo.reshape", FULL),
-    ("mhlo.copy", SAME),
     ("stablehlo.transpose", with_attribute!("dims", Ints("permutation"), Full)),
     ("stablehlo.slice", Form::Pieces(&[Operands, SliceRanges, Attributes, Types(Signature::Full)])),
     ("stablehlo.dynamic_slice", with_attribute!("sizes", Ints("slice_sizes"), Full)),
     ("stablehlo.dynamic_update_slice", FULL),
+    ("stablehlo.dynamic_broadcast_in_dim", with_attribute!("dims", Ints("broadcast_dimensions"), Full)),
+    ("stablehlo.dynamic_iota", with_attribute!("dim", Int("iota_dimension"), Full)),
+    ("stablehlo.dynamic_pad", FULL),
+    ("stablehlo.dynamic_reshape", FULL),
+    ("stablehlo.real_dynamic_slice", FULL),
+    ("stablehlo.set_dimension_size", with_attribute!("dim", Int("dimension"), Full)),
+    ("stablehlo.einsum", with_attribute!("config", Quoted("einsum_config"), Full)),
+    ("stablehlo.unary_einsum", with_attribute!("config", Quoted("einsum_config"), Full)),
     (
         "stablehlo.pad",
         Form::Pieces(&[

@@ -19,7 +19,7 @@ impl<'a> Parser<'a> {
                 self.tokens.leave();
                 Ok(Type::Tuple(types))
             }
-            (Kind::Exclamation, "!stablehlo.token" | "!mhlo.token") => {
+            (Kind::Exclamation, "!stablehlo.token") => {
                 self.tokens.bump()?;
                 Ok(Type::Token)
             }

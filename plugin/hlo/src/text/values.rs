@@ -7,12 +7,14 @@ use super::{
     given::{Given, Use},
     lexer::Kind,
 };
-use crate::{Type, ValueId};
+use crate::{Type, ValueId, lower::Constants};
 
 /// The values of a function by name. Names are dropped when their region ends.
 #[derive(Debug, Default)]
 pub(super) struct Values<'a> {
     types: Vec<Type>,
+    /// What may give shapes to dynamic ops.
+    pub(super) constants: Constants,
     /// For each name, the first value and how many there are: `%0:2`.
     names: HashMap<&'a str, (u32, usize)>,
     /// The names in order of definition.
@@ -53,8 +55,12 @@ impl<'a> Values<'a> {
 impl<'a> Parser<'a> {
     /// New values without a name.
     pub(super) fn add_values(&mut self, types: impl IntoIterator<Item = Type>) -> Result<Vec<ValueId>, Error> {
-        let values: Option<Vec<ValueId>> = types.into_iter().map(|ty| self.values.add(ty)).collect();
-        values.ok_or_else(|| self.tokens.error("the function has more than 2^32 values"))
+        types.into_iter().map(|ty| self.add_value(ty)).collect()
+    }
+
+    /// A new value without a name.
+    pub(super) fn add_value(&mut self, ty: Type) -> Result<ValueId, Error> {
+        self.values.add(ty).ok_or_else(|| self.tokens.error("the function has more than 2^32 values"))
     }
 
     /// New values that share a name, which stands at byte `at`.

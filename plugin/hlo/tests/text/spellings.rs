@@ -34,10 +34,10 @@ fn attributes_of_older_releases() {
         "%0 = stablehlo.compare  LT, %arg0, %arg0,  FLOAT : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>",
         "%0 = stablehlo.compare LT, %arg0, %arg0, FLOAT : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>",
     );
-    for direction in ["#mhlo<comparison_direction LT>", "#stablehlo<comparison_direction LT>", "\"LT\""] {
+    for direction in ["#chlo<comparison_direction LT>", "#stablehlo<comparison_direction LT>", "\"LT\""] {
         same(
             &format!(
-                "%0 = \"mhlo.compare\"(%arg0, %arg0) {{comparison_direction = {direction}}} : \
+                "%0 = \"stablehlo.compare\"(%arg0, %arg0) {{comparison_direction = {direction}}} : \
                  (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>"
             ),
             "%0 = stablehlo.compare LT, %arg0, %arg0 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>",
@@ -59,24 +59,6 @@ fn legacy_ops() {
          (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>",
     );
     same("%0 = stablehlo.create_token : !stablehlo.token", "%0 = stablehlo.after_all : !stablehlo.token");
-}
-
-#[test]
-fn mhlo() {
-    same(
-        "%0 = mhlo.constant dense<1.000000e+00> : tensor<2x3xf32>\n\
-         %1 = mhlo.add %arg0, %0 : tensor<2x3xf32>\n\
-         %2 = mhlo.copy %1 : tensor<2x3xf32>\n\
-         %3 = \"mhlo.copy\"(%2) : (tensor<2x3xf32>) -> tensor<2x3xf32>\n\
-         %4 = mhlo.erf %3 : tensor<2x3xf32>\n\
-         %5:2 = mhlo.topk(%4, k=2, largest=false) : tensor<2x3xf32> -> (tensor<2x2xf32>, tensor<2x2xi32>)",
-        "%0 = stablehlo.constant dense<1.0> : tensor<2x3xf32>\n\
-         %1 = stablehlo.add %arg0, %0 : tensor<2x3xf32>\n\
-         %2 = stablehlo.reshape %1 : (tensor<2x3xf32>) -> tensor<2x3xf32>\n\
-         %3 = stablehlo.reshape %2 : (tensor<2x3xf32>) -> tensor<2x3xf32>\n\
-         %4 = chlo.erf %3 : tensor<2x3xf32> -> tensor<2x3xf32>\n\
-         %5:2 = chlo.top_k(%4, k = 2, largest = false) : tensor<2x3xf32> -> (tensor<2x2xf32>, tensor<2x2xi32>)",
-    );
 }
 
 #[test]

@@ -1,43 +1,274 @@
-//! What ops mean: from their attributes to [`OpKind`]s.
+//! What an op has, asked by the name and meaning of attributes; what the op then means is said in [`lower`].
 
-mod attributes;
-mod calls;
-mod contraction;
-mod element_wise;
+mod fields;
 mod names;
-mod shape;
-mod window;
+mod values;
 
-use std::{collections::HashMap, sync::LazyLock};
+use self::values::{integers, word};
+use super::{
+    Error, Parser,
+    given::{Entry, Given},
+    syntax::Value,
+};
+use crate::{
+    Alias, Attribute, BinaryOp, CustomCallApiVersion, ElementType, FuncId, Literal, LocationId, Op, Precision, Region,
+    TensorType, Type, ValueId,
+    lower::{self, Lower, Source},
+};
 
-use self::attributes::Reader;
-use super::{Error, Parser, given::Given};
-use crate::{BinaryOp, OpKind, Region, UnaryOp};
+pub(super) use self::names::{canonical_name, why_no_program};
 
-pub(super) use self::names::canonical_name;
-
-/// Reads the attributes of an op.
-type Read = fn(&mut Reader) -> Result<OpKind, Error>;
-
-/// How the attributes of each op are read, by its canonical name.
-static OPS: LazyLock<HashMap<&'static str, Read>> = LazyLock::new(|| {
-    let unary = UnaryOp::ALL.iter().map(|op| (op.name(), element_wise::unary as Read));
-    let binary = BinaryOp::ALL.iter().map(|op| (op.name(), element_wise::binary as Read));
-    let tables = [element_wise::OPS, shape::OPS, window::OPS, contraction::OPS, calls::OPS];
-    unary.chain(binary).chain(tables.into_iter().flatten().copied()).collect()
-});
-
-/// What an op does, and its regions.
-pub(super) fn op_kind<'a>(parser: &mut Parser<'a>, op: Given<'a>) -> Result<(OpKind, Vec<Region>), Error> {
-    let name = canonical_name(op.name)?;
-    let read = OPS.get(name).ok_or_else(|| Error::unsupported("the op is not supported"))?;
-    let mut reader = Reader { parser, op, name };
-    let kind = read(&mut reader)?;
+/// What an op means, still without its results.
+pub(super) fn op<'a>(parser: &mut Parser<'a>, mut given: Given<'a>, location: LocationId) -> Result<Op, Error> {
+    let name = canonical_name(given.name)?;
+    let (_, lower) = lower::find(name).ok_or_else(|| Error::unsupported("the op is not supported"))?;
+    fields::flatten(&mut given, name).map_err(|(error, at)| error.at(parser.tokens.position(at)))?;
+    given.check_attributes(&parser.tokens)?;
+    let op = Op {
+        kind: crate::OpKind::OptimizationBarrier,
+        operands: given.operand_values(),
+        results: Vec::new(),
+        regions: std::mem::take(&mut given.regions),
+        location,
+    };
+    let mut reader = Reader { parser, given, name, op, taken: Vec::new() };
+    for &ignored in names::ignored(name, lower) {
+        reader.take(ignored);
+    }
+    let kind = lower.kind(&mut reader)?;
     reader.check_unused()?;
-    Ok((kind, reader.op.regions))
+    Ok(Op { kind, ..reader.op })
 }
 
 /// The element-wise function of two operands of this canonical name.
 pub(super) fn binary_op(name: &str) -> Option<BinaryOp> {
-    BinaryOp::from_name(name)
+    match lower::find(name) {
+        Some((_, Lower::Binary(op))) => Some(op),
+        _ => None,
+    }
+}
+
+/// An op whose attributes are being read. What is read is taken out.
+struct Reader<'p, 'a> {
+    parser: &'p mut Parser<'a>,
+    given: Given<'a>,
+    /// The canonical name.
+    name: &'static str,
+    /// The op as it will be, still without its kind and its results.
+    op: Op,
+    /// Where the attributes stand that were taken.
+    taken: Vec<(&'static str, usize)>,
+}
+
+impl<'a> Reader<'_, 'a> {
+    fn take(&mut self, name: &'static str) -> Option<Value<'a>> {
+        let Entry { value, at, .. } = self.given.take(name)?;
+        self.taken.push((name, at));
+        Some(value)
+    }
+
+    /// Takes out the attribute and converts it; `None` if the op does not have it. `what` says what it must be.
+    fn read<T>(
+        &mut self,
+        name: &'static str,
+        what: &str,
+        convert: impl FnOnce(&Value<'a>) -> Option<T>,
+    ) -> Result<Option<T>, Error> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let wrong = || self.at_attribute(name, Error::invalid(format!("the attribute `{name}` must be {what}")));
+        convert(&value).ok_or_else(wrong).map(Some)
+    }
+
+    /// An error if a property is left that the op does not have. Other attributes that nothing knows mean nothing.
+    fn check_unused(&self) -> Result<(), Error> {
+        match self.given.attributes.iter().find(|entry| entry.property && !entry.name.contains('.')) {
+            Some(entry) => {
+                Err(self.parser.tokens.error_at(entry.at, format!("the op has no attribute `{}`", entry.name)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The function of this name, which may be defined later.
+    fn mention(&mut self, name: String) -> FuncId {
+        self.parser.functions.mention(name, self.given.at)
+    }
+}
+
+/// The name of a function.
+fn symbol(value: &Value) -> Option<String> {
+    match value {
+        Value::Attribute(Attribute::Symbol(name)) => Some(name.clone()),
+        _ => None,
+    }
+}
+
+/// What `convert` makes of each item of a list.
+fn list<T>(value: &Value, convert: impl Fn(&Attribute) -> Option<T>) -> Option<Vec<T>> {
+    match value {
+        Value::Attribute(Attribute::Array(items)) => items.iter().map(convert).collect(),
+        _ => None,
+    }
+}
+
+impl Source for Reader<'_, '_> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn has_defaults(&self) -> bool {
+        true
+    }
+
+    fn at_attribute(&self, name: &str, error: Error) -> Error {
+        match self.taken.iter().find(|(taken, _)| *taken == name) {
+            Some((_, at)) => error.at(self.parser.tokens.position(*at)),
+            None => error,
+        }
+    }
+
+    fn integer(&mut self, name: &'static str) -> Result<Option<i64>, Error> {
+        self.read(name, "an integer", |value| match value {
+            Value::Attribute(Attribute::Integer(value, _)) => Some(*value),
+            _ => None,
+        })
+    }
+
+    fn integers(&mut self, name: &'static str) -> Result<Option<Vec<i64>>, Error> {
+        self.read(name, "a list of integers", integers)
+    }
+
+    fn bool(&mut self, name: &'static str) -> Result<Option<bool>, Error> {
+        self.read(name, "a boolean", |value| match value {
+            Value::Attribute(Attribute::Bool(value)) => Some(*value),
+            Value::Attribute(Attribute::Unit) => Some(true),
+            _ => None,
+        })
+    }
+
+    fn float(&mut self, name: &'static str) -> Result<Option<f64>, Error> {
+        self.read(name, "a number with a decimal point", |value| match value {
+            Value::Attribute(Attribute::Float(value, _)) => Some(*value),
+            _ => None,
+        })
+    }
+
+    fn text(&mut self, name: &'static str) -> Result<Option<String>, Error> {
+        self.read(name, "a string", |value| match value {
+            Value::Attribute(attribute) => attribute.as_str().map(String::from),
+            _ => None,
+        })
+    }
+
+    fn word(&mut self, name: &'static str, accept: &mut dyn FnMut(&str) -> bool) -> Result<bool, Error> {
+        let known = "one of the names that StableHLO defines for it";
+        let found = self.read(name, known, |value| accept(word(value)?).then_some(()))?;
+        Ok(found.is_some())
+    }
+
+    fn element_or_tf32(&mut self, name: &'static str) -> Result<Option<Option<ElementType>>, Error> {
+        self.read(name, "a type", |value| match word(value)? {
+            "tf32" => Some(None),
+            name => Some(Some(super::types::element_type(name)?)),
+        })
+    }
+
+    fn literal(&mut self, name: &'static str) -> Result<Option<Literal>, Error> {
+        self.read(name, "a constant tensor: `dense<...> : tensor<...>`", |value| match value {
+            Value::Attribute(Attribute::Dense(literal)) => Some(literal.clone()),
+            _ => None,
+        })
+    }
+
+    fn attribute(&mut self, name: &'static str) -> Result<Option<Attribute>, Error> {
+        Ok(self.take(name).and_then(Value::into_attribute))
+    }
+
+    fn dictionary(&mut self, name: &'static str) -> Result<Option<Vec<(String, Attribute)>>, Error> {
+        self.read(name, "a dictionary", |value| match value {
+            Value::Attribute(Attribute::Dictionary(entries)) => Some(entries.clone()),
+            _ => None,
+        })
+    }
+
+    fn function(&mut self, name: &'static str) -> Result<Option<FuncId>, Error> {
+        let function = self.read(name, "the name of a function", symbol)?;
+        Ok(function.map(|function| self.mention(function)))
+    }
+
+    fn functions(&mut self, name: &'static str) -> Result<Vec<FuncId>, Error> {
+        let functions = self
+            .read(name, "a list of functions", |value| list(value, |item| symbol(&Value::Attribute(item.clone()))))?;
+        Ok(functions.unwrap_or_default().into_iter().map(|function| self.mention(function)).collect())
+    }
+
+    fn layouts(&mut self, name: &'static str) -> Result<Option<Vec<Vec<usize>>>, Error> {
+        self.read(name, "a list of lists of dimensions", |value| {
+            list(value, |item| lower::sizes(String::new, values::attribute_integers(item)?).ok())
+        })
+    }
+
+    fn aliases(&mut self, name: &'static str) -> Result<Vec<Alias>, Error> {
+        let aliases =
+            self.read(name, "a list of output_operand_alias", |value| list(value, |item| fields::alias(item).ok()))?;
+        Ok(aliases.unwrap_or_default())
+    }
+
+    fn precisions(&mut self, name: &'static str) -> Result<Vec<Precision>, Error> {
+        let names = "a list of names that StableHLO defines for it";
+        let precisions = self.read(name, names, |value| match value {
+            Value::Enums(_, words) => words.iter().map(|word| Precision::from_name(word)).collect(),
+            value => list(value, |item| Precision::from_name(values::attribute_word(item)?)),
+        })?;
+        Ok(precisions.unwrap_or_default())
+    }
+
+    fn api_version(&mut self, name: &'static str) -> Result<Option<CustomCallApiVersion>, Error> {
+        self.read(name, "an integer from 0 to 4", |value| match value {
+            Value::Attribute(Attribute::Integer(value, _)) => {
+                CustomCallApiVersion::ALL.get(usize::try_from(*value).ok()?).copied()
+            }
+            _ => None,
+        })
+    }
+
+    fn others(&mut self) -> Result<Vec<(String, Attribute)>, Error> {
+        let entries = std::mem::take(&mut self.given.attributes).into_iter();
+        let mut others: Vec<(String, Attribute)> =
+            entries.filter_map(|entry| Some((entry.name, entry.value.into_attribute()?))).collect();
+        others.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Ok(others)
+    }
+
+    fn value_type(&self, value: ValueId) -> &Type {
+        self.parser.values.ty(value)
+    }
+
+    fn first_result(&self) -> Option<&Type> {
+        self.given.results.first()
+    }
+
+    fn constant(&self, value: ValueId) -> Option<&Literal> {
+        self.parser.values.constants.get(value)
+    }
+
+    fn add_value(&mut self, ty: TensorType) -> Result<ValueId, Error> {
+        self.parser.add_value(ty.into())
+    }
+
+    fn add_op(&mut self, op: Op) {
+        self.parser.added.push(op);
+    }
+
+    fn location(&self) -> LocationId {
+        self.op.location
+    }
+
+    fn operands(&mut self) -> &mut Vec<ValueId> {
+        &mut self.op.operands
+    }
+
+    fn regions(&mut self) -> &mut Vec<Region> {
+        &mut self.op.regions
+    }
 }

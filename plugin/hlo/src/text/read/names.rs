@@ -1,78 +1,55 @@
 //! The names of ops: those of other dialects that mean the same, and those that are not supported.
 
-use super::OPS;
-use crate::{Error, text::syntax::FORWARD};
+use crate::{
+    Error,
+    lower::{self, Lower},
+    text::syntax::FORWARD,
+};
 
 /// Ops of other names.
-const SYNONYMS: &[(&str, &str)] = &[
-    ("call", "func.call"),
-    ("mhlo.topk", "chlo.top_k"),
-    ("chlo.constant", "stablehlo.constant"),
-    ("chlo.tan", "stablehlo.tan"),
-    (FORWARD, FORWARD),
-];
+const SYNONYMS: &[(&str, &str)] = &[("call", "func.call"), ("chlo.tan", "stablehlo.tan"), (FORWARD, FORWARD)];
 
-/// Ops that are known but not supported, and why.
-const UNSUPPORTED: &[(&str, &[&str])] = &[
-    (
-        "programs for several devices are not supported in text",
-        &[
-            "all_gather",
-            "all_reduce",
-            "all_to_all",
-            "collective_broadcast",
-            "collective_permute",
-            "cross_replica_sum",
-            "reduce_scatter",
-            "send",
-            "recv",
-            "infeed",
-            "outfeed",
-        ],
-    ),
-    (
-        "ops of dynamic shapes are not supported in text",
-        &[
-            "compute_reshape_shape",
-            "cstr_reshapable",
-            "dynamic_broadcast_in_dim",
-            "dynamic_conv",
-            "dynamic_gather",
-            "dynamic_iota",
-            "dynamic_pad",
-            "dynamic_reshape",
-            "real_dynamic_slice",
-            "set_dimension_size",
-        ],
-    ),
-    ("this legacy op is not supported in text", &["einsum", "unary_einsum", "torch_index_select"]),
-    ("quantized types are not supported", &["uniform_quantize", "uniform_dequantize"]),
-];
-
-/// The name under which the op is known here: `mhlo.add` is `stablehlo.add`.
+/// The name under which the op is known here.
 pub(in crate::text) fn canonical_name(name: &str) -> Result<&'static str, Error> {
-    let known = |name: &str| OPS.get_key_value(name).map(|(&name, _)| name);
     if let Some(&(_, name)) = SYNONYMS.iter().find(|(synonym, _)| *synonym == name) {
         return Ok(name);
     }
-    if let Some(name) = known(name) {
+    if let Some((name, _)) = lower::find(name) {
         return Ok(name);
     }
+    if let Some(error) = why_no_program(name) {
+        return Err(error);
+    }
     let (dialect, stem) = name.split_once('.').unwrap_or(("", name));
-    if dialect == "mhlo" {
-        let found = ["stablehlo", "chlo"].iter().find_map(|dialect| known(&format!("{dialect}.{stem}")));
-        if let Some(name) = found {
-            return Ok(name);
-        }
-    }
-    if matches!(dialect, "stablehlo" | "mhlo" | "chlo")
-        && let Some((why, _)) = UNSUPPORTED.iter().find(|(_, stems)| stems.contains(&stem))
-    {
-        return Err(Error::unsupported(*why));
-    }
     Err(Error::unsupported(match dialect {
         "sdy" => "partitioned programs (the dialect sdy) are not supported in text",
-        "stablehlo" | "mhlo" | "chlo" | "func" => "the op is not known",
+        "stablehlo" | "chlo" => lower::why_unsupported(stem).unwrap_or("the op is not known"),
+        "func" => "the op is not known",
         _ => "ops of this dialect are not supported",
     }))
+}
+
+/// Why text with this op is in another format than StableHLO, if it is.
+pub(in crate::text) fn why_no_program(name: &str) -> Option<Error> {
+    Some(Error::unsupported(match name.split_once('.')?.0 {
+        "mhlo" => "this is MHLO text, which is not supported; convert it to StableHLO (--hlo-legalize-to-stablehlo)",
+        "vhlo" => {
+            "this is VHLO text, which is not supported; send it as bytecode, or convert it to StableHLO \
+             (--vhlo-legalize-to-stablehlo)"
+        }
+        _ => return None,
+    }))
+}
+
+/// Attributes of an op that change nothing of its results here.
+pub(super) fn ignored(name: &str, lower: Lower) -> &'static [&'static str] {
+    match (name, lower) {
+        // How precise the result must be: all functions here are precise.
+        (_, Lower::Unary(_)) => &["result_accuracy"],
+        ("func.call", _) => &["arg_attrs", "res_attrs", "no_inline"],
+        ("stablehlo.dynamic_broadcast_in_dim", _) => &["known_expanding_dimensions", "known_nonexpanding_dimensions"],
+        ("stablehlo.dynamic_conv", _) => &["padding"],
+        _ if name.starts_with("chlo.broadcast_") => &["broadcast_dimensions"],
+        _ => &[],
+    }
 }

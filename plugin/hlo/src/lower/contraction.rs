@@ -1,39 +1,35 @@
 //! Dot products, and the legacy ops that are written with them.
 
-use super::super::op::OpReader;
+use super::Source;
 use crate::{BinaryOp, DotAlgorithm, DotDims, Error, Literal, Op, OpKind, Region, TensorType};
 
-pub(super) fn dot_general(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Error> {
+pub(super) fn dot_general(op: &mut dyn Source) -> Result<OpKind, Error> {
     Ok(OpKind::DotGeneral(DotDims {
-        lhs_batching: op.sizes("lhs_batching_dimensions")?,
-        rhs_batching: op.sizes("rhs_batching_dimensions")?,
-        lhs_contracting: op.sizes("lhs_contracting_dimensions")?,
-        rhs_contracting: op.sizes("rhs_contracting_dimensions")?,
-        precision: op.precision()?,
+        lhs_batching: op.sizes_or("lhs_batching_dimensions", Vec::new)?,
+        rhs_batching: op.sizes_or("rhs_batching_dimensions", Vec::new)?,
+        lhs_contracting: op.sizes_or("lhs_contracting_dimensions", Vec::new)?,
+        rhs_contracting: op.sizes_or("rhs_contracting_dimensions", Vec::new)?,
+        precision: op.precisions("precision_config")?,
         algorithm: algorithm(op)?,
     }))
 }
 
-/// The algorithm, which the second version has; there its types are `none` if it is not given.
-fn algorithm(op: &OpReader<'_, '_, '_>) -> Result<Option<DotAlgorithm>, Error> {
-    let Some(accumulation) = op.optional("accumulation_type")? else { return Ok(None) };
-    if accumulation.is_none_type()? {
-        return Ok(None);
-    }
-    let integer = |name| op.attribute(name)?.integer();
+/// The algorithm, if it is given.
+fn algorithm(op: &mut dyn Source) -> Result<Option<DotAlgorithm>, Error> {
+    let Some(accumulation) = op.element_or_tf32("accumulation_type")? else { return Ok(None) };
     Ok(Some(DotAlgorithm {
-        lhs_precision: op.attribute("lhs_precision_type")?.element_or_tf32()?,
-        rhs_precision: op.attribute("rhs_precision_type")?.element_or_tf32()?,
-        accumulation: accumulation.element_or_tf32()?,
-        lhs_components: integer("lhs_component_count")?,
-        rhs_components: integer("rhs_component_count")?,
-        primitive_operations: integer("num_primitive_operations")?,
-        allow_imprecise_accumulation: op.bool("allow_imprecise_accumulation")?,
+        lhs_precision: op.required_element_or_tf32("lhs_precision_type")?,
+        rhs_precision: op.required_element_or_tf32("rhs_precision_type")?,
+        accumulation,
+        lhs_components: op.integer_or("lhs_component_count", 0)?,
+        rhs_components: op.integer_or("rhs_component_count", 0)?,
+        primitive_operations: op.integer_or("num_primitive_operations", 0)?,
+        allow_imprecise_accumulation: op.flag("allow_imprecise_accumulation")?,
     }))
 }
 
 /// The legacy dot: the last dimension of the left operand with the first of the right one.
-pub(super) fn dot(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Error> {
+pub(super) fn dot(op: &mut dyn Source) -> Result<OpKind, Error> {
     let last = op.operand_type(0)?.rank().checked_sub(1);
     let last = last.ok_or_else(|| Error::invalid("operand 0 is a scalar"))?;
     Ok(OpKind::DotGeneral(DotDims {
@@ -41,7 +37,7 @@ pub(super) fn dot(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Error> {
         rhs_batching: Vec::new(),
         lhs_contracting: vec![last],
         rhs_contracting: vec![0],
-        precision: op.precision()?,
+        precision: op.precisions("precision_config")?,
         algorithm: None,
     }))
 }
@@ -81,12 +77,12 @@ fn positions(labels: &[u8], wanted: &[u8]) -> Result<Vec<usize>, Error> {
 }
 
 /// The legacy Einstein sum of two operands: a dot product, then a transposition.
-pub(super) fn einsum(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Error> {
-    let config = op.attribute("einsum_config")?.string()?;
-    let (operands, result) = split(config, b"->")?;
+pub(super) fn einsum(op: &mut dyn Source) -> Result<OpKind, Error> {
+    let config = op.required_text("einsum_config")?;
+    let (operands, result) = split(config.as_bytes(), b"->")?;
     let (lhs, rhs) = split(operands, b",")?;
-    let (lhs_type, rhs_type, ty) = (op.operand_type(0)?, op.operand_type(1)?, op.result_type()?.clone());
-    let (lhs, rhs) = (labels(lhs, lhs_type.rank())?, labels(rhs, rhs_type.rank())?);
+    let ty = op.result_type()?.clone();
+    let (lhs, rhs) = (labels(lhs, op.operand_type(0)?.rank())?, labels(rhs, op.operand_type(1)?.rank())?);
     let result = labels(result, ty.rank())?;
 
     let shared = |keep: bool| lhs.iter().copied().filter(move |l| rhs.contains(l) && result.contains(l) == keep);
@@ -110,13 +106,13 @@ pub(super) fn einsum(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Error> {
 }
 
 /// The legacy Einstein sum of one operand: a sum, then a transposition.
-pub(super) fn unary_einsum(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Error> {
-    let config = op.attribute("einsum_config")?.string()?;
-    let (operand, result) = split(config, b"->")?;
+pub(super) fn unary_einsum(op: &mut dyn Source) -> Result<OpKind, Error> {
+    let config = op.required_text("einsum_config")?;
+    let (operand, result) = split(config.as_bytes(), b"->")?;
     // A comma in front stands for an operand of ones.
     let operand = operand.strip_prefix(b",").unwrap_or(operand);
-    let (operand_type, ty) = (op.operand_type(0)?, op.result_type()?.clone());
-    let (operand, result) = (labels(operand, operand_type.rank())?, labels(result, ty.rank())?);
+    let ty = op.result_type()?.clone();
+    let (operand, result) = (labels(operand, op.operand_type(0)?.rank())?, labels(result, ty.rank())?);
     let summed = (0..operand.len()).filter(|&dim| !result.contains(&operand[dim])).collect::<Vec<_>>();
     let kept = operand.iter().copied().filter(|label| result.contains(label)).collect::<Vec<_>>();
     let permutation = positions(&kept, result)?;
@@ -124,15 +120,16 @@ pub(super) fn unary_einsum(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Erro
         return Ok(OpKind::Transpose { permutation });
     }
     let zero = Literal::splat(TensorType::scalar(ty.element), vec![0; ty.element.byte_width()]);
-    let init = op.emit(OpKind::Constant(zero), Vec::new(), TensorType::scalar(ty.element), Vec::new());
-    op.op.operands.push(init);
-    let body = sum_region(op, &ty);
+    let init = op.emit(OpKind::Constant(zero), Vec::new(), TensorType::scalar(ty.element), Vec::new())?;
+    op.operands().push(init);
+    let body = sum_region(op, &ty)?;
     transposed(op, OpKind::Reduce { dims: summed }, vec![body], permutation, &ty)
 }
 
 /// The body of a sum.
-fn sum_region(op: &mut OpReader<'_, '_, '_>, ty: &TensorType) -> Region {
-    let [left, right, sum] = [(); 3].map(|()| op.values.add(TensorType::scalar(ty.element).into()));
+fn sum_region(op: &mut dyn Source, ty: &TensorType) -> Result<Region, Error> {
+    let mut value = || op.add_value(TensorType::scalar(ty.element));
+    let (left, right, sum) = (value()?, value()?, value()?);
     let add = Op {
         kind: OpKind::Binary(BinaryOp::Add),
         operands: vec![left, right],
@@ -140,27 +137,27 @@ fn sum_region(op: &mut OpReader<'_, '_, '_>, ty: &TensorType) -> Region {
         regions: Vec::new(),
         location: op.location(),
     };
-    Region { params: vec![left, right], ops: vec![add], results: vec![sum] }
+    Ok(Region { params: vec![left, right], ops: vec![add], results: vec![sum] })
 }
 
 /// `kind` of the operands, transposed so that dimension `i` of the result is `permutation[i]` of what `kind` gives.
 fn transposed(
-    op: &mut OpReader<'_, '_, '_>,
+    op: &mut dyn Source,
     kind: OpKind,
     regions: Vec<Region>,
     permutation: Vec<usize>,
     ty: &TensorType,
 ) -> Result<OpKind, Error> {
     if permutation.is_sorted() {
-        op.op.regions = regions;
+        *op.regions() = regions;
         return Ok(kind);
     }
     let mut dims = ty.dims.clone();
     for (&from, &size) in permutation.iter().zip(&ty.dims) {
         dims[from] = size;
     }
-    let operands = std::mem::take(&mut op.op.operands);
-    let value = op.emit(kind, operands, TensorType::new(ty.element, dims), regions);
-    op.op.operands = vec![value];
+    let operands = std::mem::take(op.operands());
+    let value = op.emit(kind, operands, TensorType::new(ty.element, dims), regions)?;
+    *op.operands() = vec![value];
     Ok(OpKind::Transpose { permutation })
 }

@@ -3,18 +3,13 @@
 //! An op of the table that ends in `_v2` differs from `_v1` in its attributes only; what was added has a neutral value
 //! in older programs.
 
-mod call;
-mod contraction;
-mod dynamic;
-mod elementwise;
-mod indexing;
-mod math;
-mod shape;
 mod table;
-mod window;
 
-use super::{container::OpName, op::OpReader};
-use crate::{BinaryOp, Error, OpKind, UnaryOp};
+use super::container::OpName;
+use crate::{
+    Error,
+    lower::{self, Lower},
+};
 
 /// What is known of an op.
 #[derive(Clone, Copy)]
@@ -24,7 +19,7 @@ pub(super) struct OpSpec {
     /// How many regions it has.
     regions: Regions,
     /// What it becomes.
-    pub(super) lower: Lower,
+    pub(super) becomes: Becomes,
 }
 
 /// How many regions an op has.
@@ -36,35 +31,13 @@ enum Regions {
 
 /// What an op becomes.
 #[derive(Clone, Copy)]
-pub(super) enum Lower {
-    /// An op.
-    Kind(Make),
+pub(super) enum Becomes {
+    /// An op, and the name that people know it by.
+    Op(&'static str, Lower),
     /// The results of the region it ends.
     Return,
     /// Nothing: its results are its operands.
     Forward,
-}
-
-/// How an op of the IR is made.
-#[derive(Clone, Copy)]
-pub(super) enum Make {
-    /// An element-wise function of one operand.
-    Unary(UnaryOp),
-    /// An element-wise function of two operands.
-    Binary(BinaryOp),
-    /// What the function says.
-    Read(fn(&mut OpReader<'_, '_, '_>) -> Result<OpKind, Error>),
-}
-
-impl Make {
-    /// The kind of the op.
-    pub(super) fn kind(self, op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Error> {
-        match self {
-            Make::Unary(unary) => Ok(OpKind::Unary(unary)),
-            Make::Binary(binary) => Ok(OpKind::Binary(binary)),
-            Make::Read(read) => read(op),
-        }
-    }
 }
 
 impl OpSpec {
@@ -84,7 +57,7 @@ pub(super) fn find(op: &OpName<'_>) -> Result<OpSpec, Error> {
     if op.dialect != "vhlo" {
         // How values are placed on devices, and the seams between VHLO and the dialect that says so.
         if let ("builtin", "unrealized_conversion_cast") | ("sdy", "sharding_constraint") = (op.dialect, op.name) {
-            return Ok(OpSpec { attributes: &[], regions: Regions::Exactly(0), lower: Lower::Forward });
+            return Ok(OpSpec { attributes: &[], regions: Regions::Exactly(0), becomes: Becomes::Forward });
         }
         let message = match op.dialect {
             "stablehlo" | "chlo" | "mhlo" | "func" => {
@@ -95,24 +68,30 @@ pub(super) fn find(op: &OpName<'_>) -> Result<OpSpec, Error> {
         };
         return Err(Error::unsupported(message));
     }
-    if let Some(spec) = table::find(op.name).or_else(|| find_elementwise(op.name)) {
-        return Ok(spec);
+    if op.name == "return_v1" {
+        return Ok(OpSpec { attributes: &[], regions: Regions::Exactly(0), becomes: Becomes::Return });
     }
-    Err(match table::why_unsupported(op.name) {
-        Some(reason) => Error::unsupported(reason),
-        None => Error::unsupported(format!("no release of StableHLO that is known has an op `{}`", op.name)),
-    })
+    if let Some((name, lower)) = lower::find(&public_name(op))
+        && let Some((attributes, regions)) = table::find(op.name).or_else(|| element_wise(lower, op.name))
+    {
+        return Ok(OpSpec { attributes, regions, becomes: Becomes::Op(name, lower) });
+    }
+    let stem = op.name.rsplit_once("_v").map_or(op.name, |(stem, _)| stem);
+    Err(Error::unsupported(match lower::why_unsupported(stem) {
+        Some(reason) => reason.to_owned(),
+        None => format!("no release of StableHLO that is known has an op `{}`", op.name),
+    }))
 }
 
-/// The element-wise op of this name. The second version of some unary ones adds an accuracy.
-fn find_elementwise(name: &str) -> Option<OpSpec> {
-    let (name, version) = name.rsplit_once("_v")?;
-    let name = format!("stablehlo.{name}");
-    let spec = |attributes, make| Some(OpSpec { attributes, regions: Regions::Exactly(0), lower: Lower::Kind(make) });
-    match (UnaryOp::from_name(&name), BinaryOp::from_name(&name), version) {
-        (Some(op), _, "1") => spec(&[], Make::Unary(op)),
-        (Some(op), _, "2") if table::WITH_ACCURACY.contains(&op) => spec(&["result_accuracy"], Make::Unary(op)),
-        (_, Some(op), "1") => spec(&[], Make::Binary(op)),
+/// The attributes and regions of the element-wise op of this name. The second version of some unary ones adds an
+/// accuracy.
+fn element_wise(lower: Lower, name: &str) -> Option<(&'static [&'static str], Regions)> {
+    let (_, version) = name.rsplit_once("_v")?;
+    match (lower, version) {
+        (Lower::Unary(_) | Lower::Binary(_), "1") => Some((&[], Regions::Exactly(0))),
+        (Lower::Unary(op), "2") if table::WITH_ACCURACY.contains(&op) => {
+            Some((&["result_accuracy"], Regions::Exactly(0)))
+        }
         _ => None,
     }
 }

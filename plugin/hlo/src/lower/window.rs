@@ -1,29 +1,30 @@
 //! Reductions, windows and convolution.
 
-use super::super::op::OpReader;
+use super::Source;
 use crate::{ConvolutionDims, Error, OpKind, WindowDim};
 
-pub(super) fn reduce(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Error> {
+pub(super) fn reduce(op: &mut dyn Source) -> Result<OpKind, Error> {
     Ok(OpKind::Reduce { dims: op.sizes("dimensions")? })
 }
 
-pub(super) fn reduce_window(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Error> {
+pub(super) fn reduce_window(op: &mut dyn Source) -> Result<OpKind, Error> {
     let window = Window {
         sizes: op.sizes("window_dimensions")?,
-        strides: op.sizes("window_strides")?,
-        padding: op.integers("padding")?,
-        base_dilations: op.sizes("base_dilations")?,
-        window_dilations: op.sizes("window_dilations")?,
+        strides: op.sizes_or("window_strides", Vec::new)?,
+        padding: op.integers_or_none("padding")?,
+        base_dilations: op.sizes_or("base_dilations", Vec::new)?,
+        window_dilations: op.sizes_or("window_dilations", Vec::new)?,
         reversal: Vec::new(),
     };
     Ok(OpKind::ReduceWindow { window: window.dims()? })
 }
 
-pub(super) fn select_and_scatter(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Error> {
+pub(super) fn select_and_scatter(op: &mut dyn Source) -> Result<OpKind, Error> {
+    let rank = op.operand_type(0)?.rank();
     let window = Window {
-        sizes: op.sizes("window_dimensions")?,
-        strides: op.sizes("window_strides")?,
-        padding: op.integers("padding")?,
+        sizes: op.sizes_or("window_dimensions", || vec![1; rank])?,
+        strides: op.sizes_or("window_strides", Vec::new)?,
+        padding: op.integers_or_none("padding")?,
         base_dilations: Vec::new(),
         window_dilations: Vec::new(),
         reversal: Vec::new(),
@@ -31,41 +32,41 @@ pub(super) fn select_and_scatter(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind
     Ok(OpKind::SelectAndScatter { window: window.dims()? })
 }
 
-pub(super) fn convolution(op: &mut OpReader<'_, '_, '_>) -> Result<OpKind, Error> {
-    let padding = op.integers("padding")?;
+pub(super) fn convolution(op: &mut dyn Source) -> Result<OpKind, Error> {
+    let padding = op.integers_or_none("padding")?;
     convolution_of(op, padding)
 }
 
 /// A convolution with this padding: low and high for each spatial dimension.
-pub(super) fn convolution_of(op: &OpReader<'_, '_, '_>, padding: Vec<i64>) -> Result<OpKind, Error> {
+pub(super) fn convolution_of(op: &mut dyn Source, padding: Vec<i64>) -> Result<OpKind, Error> {
+    let kernel_spatial = op.sizes_or("kernel_spatial_dimensions", Vec::new)?;
     let kernel = op.operand_type(1)?;
-    let kernel_spatial = op.sizes("kernel_spatial_dimensions")?;
     let size = |&dim: &usize| {
         let size = kernel.dims.get(dim).copied();
         size.ok_or_else(|| Error::invalid(format!("spatial dimension {dim} of a kernel {kernel}")))
     };
     let window = Window {
         sizes: kernel_spatial.iter().map(size).collect::<Result<_, _>>()?,
-        strides: op.sizes("window_strides")?,
+        strides: op.sizes_or("window_strides", Vec::new)?,
         padding,
-        base_dilations: op.sizes("lhs_dilation")?,
-        window_dilations: op.sizes("rhs_dilation")?,
-        reversal: op.integers("window_reversal")?,
+        base_dilations: op.sizes_or("lhs_dilation", Vec::new)?,
+        window_dilations: op.sizes_or("rhs_dilation", Vec::new)?,
+        reversal: op.integers_or_none("window_reversal")?,
     };
     Ok(OpKind::Convolution(ConvolutionDims {
         window: window.dims()?,
-        input_batch: op.size("input_batch_dimension")?,
-        input_feature: op.size("input_feature_dimension")?,
-        input_spatial: op.sizes("input_spatial_dimensions")?,
-        kernel_input_feature: op.size("kernel_input_feature_dimension")?,
-        kernel_output_feature: op.size("kernel_output_feature_dimension")?,
+        input_batch: op.size_or("input_batch_dimension", 0)?,
+        input_feature: op.size_or("input_feature_dimension", 0)?,
+        input_spatial: op.sizes_or("input_spatial_dimensions", Vec::new)?,
+        kernel_input_feature: op.size_or("kernel_input_feature_dimension", 0)?,
+        kernel_output_feature: op.size_or("kernel_output_feature_dimension", 0)?,
         kernel_spatial,
-        output_batch: op.size("output_batch_dimension")?,
-        output_feature: op.size("output_feature_dimension")?,
-        output_spatial: op.sizes("output_spatial_dimensions")?,
-        feature_groups: op.size("feature_group_count")?,
-        batch_groups: op.size("batch_group_count")?,
-        precision: op.precision()?,
+        output_batch: op.size_or("output_batch_dimension", 0)?,
+        output_feature: op.size_or("output_feature_dimension", 0)?,
+        output_spatial: op.sizes_or("output_spatial_dimensions", Vec::new)?,
+        feature_groups: op.size_or("feature_group_count", 1)?,
+        batch_groups: op.size_or("batch_group_count", 1)?,
+        precision: op.precisions("precision_config")?,
     }))
 }
 
