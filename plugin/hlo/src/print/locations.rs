@@ -18,10 +18,10 @@ impl<'m> Locations<'m> {
         Locations { module, numbers: HashMap::new(), used: Vec::new() }
     }
 
-    /// ` loc(#loc1)`; nothing for an unknown location.
+    /// ` loc(#loc1)`.
     pub(super) fn reference(&mut self, id: LocationId) -> String {
         if *self.module.location(id) == Location::Unknown {
-            return String::new();
+            return " loc(unknown)".into();
         }
         let used = &mut self.used;
         let number = *self.numbers.entry(id).or_insert_with(|| {

@@ -24,9 +24,9 @@ impl<'a> Cursor<'a> {
         Ok(Cursor { source, token: lexer::next_token(source, 0)?, previous_end: 0, depth: 0 })
     }
 
-    /// The length of the text in bytes.
-    pub(super) fn source_len(&self) -> usize {
-        self.source.len()
+    /// The whole text.
+    pub(super) fn source(&self) -> &'a str {
+        self.source
     }
 
     /// The token's text.

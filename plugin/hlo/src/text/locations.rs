@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 64;
 pub(super) struct Locations<'a> {
     /// Locations by their text: `(#loc1)`.
     ids: HashMap<&'a str, LocationId>,
-    /// The place of each, by id; the unknown location has none.
+    /// The place of each, by id; the unknown location has none. There is a parenthesis, or else an op.
     places: Vec<usize>,
     /// The places of the aliases' locations.
     aliases: HashMap<&'a str, usize>,
@@ -24,6 +24,22 @@ pub(super) struct Locations<'a> {
 struct Budget<'a> {
     nodes: usize,
     names: HashMap<&'a str, Arc<str>>,
+}
+
+/// Where the lines of a text begin.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn new(text: &str) -> Lines {
+        let ends = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        Lines([0].into_iter().chain(ends.map(|(at, _)| at + 1)).collect())
+    }
+
+    /// The line and the column, from 1, of the byte at `at`.
+    fn position(&self, at: usize) -> (u64, u64) {
+        let line = self.0.partition_point(|&start| start <= at);
+        (line as u64, (at - self.0[line - 1] + 1) as u64)
+    }
 }
 
 impl<'a> Parser<'a> {
@@ -42,6 +58,15 @@ impl<'a> Parser<'a> {
         }))
     }
 
+    /// Takes the location of the op at `at`. If it says none, that is its place in the text, which MLIR calls `-`.
+    pub(super) fn op_location(&mut self, at: usize) -> Result<LocationId, Error> {
+        if self.tokens.is("loc") {
+            return self.optional_location();
+        }
+        self.locations.places.push(at);
+        Ok(LocationId(self.locations.places.len() as u32))
+    }
+
     /// Takes the rest of `#loc1 = loc(...)`.
     pub(super) fn location_alias(&mut self, name: &'a str, at: usize) -> Result<(), Error> {
         self.tokens.expect("loc")?;
@@ -56,10 +81,17 @@ impl<'a> Parser<'a> {
     /// Reads the locations that were noted. Together they have at most as many parts as the text has bytes; what would
     /// be more is unknown.
     pub(super) fn read_locations(&mut self) -> Result<Vec<Location>, Error> {
-        let mut budget = Budget { nodes: self.tokens.source_len(), names: HashMap::new() };
+        let mut budget = Budget { nodes: self.tokens.source().len(), names: HashMap::new() };
+        let (lines, no_name) = (Lines::new(self.tokens.source()), Arc::from("-"));
         let mut locations = vec![Location::Unknown];
         for place in std::mem::take(&mut self.locations.places) {
-            locations.push(self.location_in_parentheses(place, 0, &mut budget)?);
+            let is_op = self.tokens.source().as_bytes().get(place) != Some(&b'(');
+            locations.push(if is_op {
+                let (line, column) = lines.position(place);
+                Location::File { file: Arc::clone(&no_name), line, column }
+            } else {
+                self.location_in_parentheses(place, 0, &mut budget)?
+            });
         }
         Ok(locations)
     }

@@ -112,7 +112,7 @@ impl<'a> Parser<'a> {
         let (inputs, results) = self.function_type()?;
         self.check_operands(&op, &inputs)?;
         op.results = results;
-        let location = self.optional_location()?;
+        let location = self.op_location(at)?;
         if is_terminator(name) {
             return Ok(Statement::Terminator(op.operand_values()));
         }
@@ -151,7 +151,7 @@ impl<'a> Parser<'a> {
             }
             Form::Composite => self.composite(&mut op)?,
         }
-        let location = self.optional_location()?;
+        let location = self.op_location(at)?;
         if let (Form::Reduce, [body]) = (form, op.regions.as_mut_slice()) {
             // What `applies` applies has no location of its own.
             body.ops.iter_mut().filter(|op| op.location == LocationId::UNKNOWN).for_each(|op| op.location = location);

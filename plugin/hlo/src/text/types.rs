@@ -64,7 +64,7 @@ impl<'a> Parser<'a> {
     fn dims(&mut self) -> Result<Dims, Error> {
         let mut dims = Dims::new();
         let mut at = self.tokens.end();
-        let end = self.tokens.source_len();
+        let end = self.tokens.source().len();
         loop {
             at = lexer::skip_space(self.tokens.slice(0, end), at);
             let rest = self.tokens.slice(at, end);
