@@ -92,7 +92,7 @@ fn run(program: &Program) -> Option<Vec<Vec<u8>>> {
     let mut random = Random(1);
     let argument = |ty: &Type| -> Argument {
         let len = ty.tensor().map_or(0, oxcall_hlo::TensorType::byte_size);
-        let mut bytes: Vec<u8> = (0..len).map(|_| random.next() as u8).collect();
+        let mut bytes: Vec<u8> = (0..len).map(|_| random.number() as u8).collect();
         if let Some(ty) = ty.tensor() {
             compare::make_valid(ty.element, &mut bytes);
         }

@@ -74,7 +74,7 @@ fn bytecodes_are_harmless() {
         let mut data = random_of(&programs, &mut random).to_vec();
         for _ in 0..1 + random.below(3) {
             let at = random.below(data.len());
-            data[at] = random.next() as u8;
+            data[at] = random.number() as u8;
         }
         Target::Bytecode.fuzz(&data);
     }
