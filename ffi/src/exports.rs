@@ -150,7 +150,7 @@ pub(crate) unsafe extern "C" fn oxcall_register_all(api: *const sys::XLA_FFI_Api
 
 fn register_all(api: HostApi<'_>) -> Result<()> {
     if let Some(problem) = registry().problems().first() {
-        return Err(Error::failed_precondition(problem.clone()));
+        return Err(Error::failed_precondition(problem.to_string()));
     }
     for handler in registry().handlers() {
         api.register_handler(handler.name, handler.platform, handler.bundle(), handler.traits.bits())

@@ -16,7 +16,7 @@ pub(crate) fn manifest(registry: &Registry) -> Value {
     json!({
         "abi": ABI_VERSION,
         "oxcall": env!("CARGO_PKG_VERSION"),
-        "errors": registry.problems(),
+        "errors": registry.problems().iter().map(ToString::to_string).collect::<Vec<_>>(),
         "ops": registry.handlers().iter().map(|handler| op(handler)).collect::<Vec<_>>(),
     })
 }

@@ -3,7 +3,7 @@
 //! `inventory` collects them before `main` or when the library is loaded. A crate that is only named in `Cargo.toml`
 //! is never linked and registers nothing: name the crates of a library with [`library!`](crate::library).
 
-use std::{collections::HashMap, sync::OnceLock};
+use std::{collections::HashMap, fmt, sync::OnceLock};
 
 use crate::{descriptor::Handler, panics};
 
@@ -20,10 +20,47 @@ pub struct NamedCrate {
 
 inventory::collect!(NamedCrate);
 
+/// What is wrong with a registry.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Two operations of a platform have one name.
+    DefinedTwice(&'static Handler, &'static Handler),
+    /// A crate that is named holds no operation.
+    EmptyCrate(&'static str),
+    /// There is no operation at all, and a library of operations needs one. A plugin does not.
+    NoOperation,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::DefinedTwice(first, second) => write!(
+                f,
+                "operation `{}` is defined twice for platform {}: in {} ({}:{}) and in {} ({}:{}); give one of them \
+                 another `name = \"...\"`",
+                first.name,
+                first.platform,
+                first.module,
+                first.file,
+                first.line,
+                second.module,
+                second.file,
+                second.line
+            ),
+            Problem::EmptyCrate(name) => write!(f, "crate `{name}`, named in `ops: [...]`, holds no operation"),
+            Problem::NoOperation => f.write_str(
+                "no operation is linked in: write a function with `#[custom_call]`, or name the crates that hold \
+                 operations in `oxcall::library! { ops: [...] }`",
+            ),
+        }
+    }
+}
+
 /// The handlers, and what is wrong with them.
 pub struct Registry {
     handlers: Vec<&'static Handler>,
-    problems: Vec<String>,
+    problems: Vec<Problem>,
 }
 
 /// The registry of this library or program.
@@ -44,31 +81,16 @@ impl Registry {
         let mut first: HashMap<(&str, &str), &Handler> = HashMap::new();
         for handler in &handlers {
             if let Some(earlier) = first.insert((handler.name, handler.platform), handler) {
-                problems.push(format!(
-                    "operation `{}` is defined twice for platform {}: in {} ({}:{}) and in {} ({}:{}); give one of \
-                     them another `name = \"...\"`",
-                    handler.name,
-                    handler.platform,
-                    earlier.module,
-                    earlier.file,
-                    earlier.line,
-                    handler.module,
-                    handler.file,
-                    handler.line
-                ));
+                problems.push(Problem::DefinedTwice(earlier, handler));
             }
         }
         for name in named {
             if !handlers.iter().any(|handler| handler.crate_name() == name) {
-                problems.push(format!("crate `{name}`, named in `library!`, holds no operation"));
+                problems.push(Problem::EmptyCrate(name));
             }
         }
         if handlers.is_empty() {
-            problems.push(
-                "no operation is linked in: write a function with `#[custom_call]`, or name the crates that hold \
-                 operations in `oxcall::library! { ops: [...] }`"
-                    .to_owned(),
-            );
+            problems.push(Problem::NoOperation);
         }
         Registry { handlers, problems }
     }
@@ -79,7 +101,7 @@ impl Registry {
     }
 
     /// What is wrong: operations defined twice, named crates without any, or no operation at all.
-    pub fn problems(&self) -> &[String] {
+    pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 

@@ -31,7 +31,7 @@ impl CpuClient {
     /// Those of the libraries.
     pub(crate) fn new(options: &Options) -> Result<CpuClient> {
         let platform = CpuPlatform::name();
-        registration::register_linked(platform)?;
+        registration::register_linked()?;
         options.libraries.iter().try_for_each(|path| registration::register_library(path))?;
         let engine = Engine::new(EngineOptions { platform: platform.to_owned(), num_threads: options.num_threads });
         Ok(CpuClient { engine, topology: devices::topology(platform, options.num_devices) })

@@ -38,7 +38,7 @@ pub(crate) extern "C" fn oxcall_plugin_name() -> *const c_char {
 /// Registers the linked handlers, and says what is wrong with them.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn oxcall_plugin_check() -> *const c_char {
-    message(|| registration::register_linked(&platform_name().to_string_lossy()))
+    message(registration::register_linked)
 }
 
 /// Registers a handler of custom calls for the plugin's platform.
@@ -83,7 +83,7 @@ pub(crate) unsafe extern "C" fn oxcall_plugin_register_type(
         let (name, id) = unsafe { (registration::text(name)?, id.as_mut()) };
         let id = id.ok_or_else(|| Error::invalid_argument(format!("the id of type {name} is null")))?;
         // SAFETY: as the caller guarantees.
-        let deleter = unsafe { info.as_ref() }.and_then(|info| info.deleter);
+        let deleter = unsafe { host::type_deleter(info) };
         id.type_id = host::register_type(HostVersion::default(), name, id.type_id, deleter)?;
         Ok(())
     })

@@ -1,34 +1,49 @@
 //! Handlers of custom calls from outside the program: compiled in, in libraries of ops, or given by address.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::{
+    ffi::{CStr, c_char, c_void},
+    sync::OnceLock,
+};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use oxcall::{
     Error, Result,
     descriptor::RawHandler,
-    host::{self, HostVersion, LegacyFunction},
-    registry::registry,
+    host::{self, HostVersion, LegacyFunction, Source},
+    registry::{Problem, registry},
 };
+use oxcall_pjrt::Platform;
 use xla_ffi_sys::xla_ffi as sys;
+
+use crate::platform::CpuPlatform;
 
 /// Handlers are registered as the newest host does, which accepts every version of the API up to its own; calls use
 /// the tables of the version that each handler reports.
 const HOST: HostVersion = HostVersion::V0_12;
 
-/// Registers the handlers that are linked into this library for its platform.
+/// Registers the handlers that are linked into this library for its platform, once.
 ///
 /// # Errors
 /// `FAILED_PRECONDITION` with what is wrong in the registry.
-pub(crate) fn register_linked(platform: &str) -> Result<()> {
+pub(crate) fn register_linked() -> Result<()> {
+    static FAILURE: OnceLock<Option<String>> = OnceLock::new();
+    let failure = FAILURE.get_or_init(|| register_all_linked(CpuPlatform::name()).err().map(|error| error.to_string()));
+    failure.clone().map_or(Ok(()), |failure| Err(Error::failed_precondition(failure)))
+}
+
+fn register_all_linked(platform: &str) -> Result<()> {
     // A plugin may have no ops of its own, which a library of ops may not.
-    let problem = registry().problems().first().filter(|_| !registry().handlers().is_empty());
+    let problem = registry().problems().iter().find(|problem| !matches!(problem, Problem::NoOperation));
     if let Some(problem) = problem {
-        return Err(Error::failed_precondition(problem.clone()));
+        return Err(Error::failed_precondition(problem.to_string()));
     }
     for handler in registry().handlers() {
         let platform = if handler.platform == "Host" { platform } else { handler.platform };
         // SAFETY: functions that `#[custom_call]` made obey the contract.
-        unsafe { host::register_handler(HOST, handler.name, platform, &handler.bundle(), handler.traits.bits()) }?;
+        unsafe {
+            let (bundle, traits) = (handler.bundle(), handler.traits.bits());
+            host::register_handler(HOST, Source::Linked, handler.name, platform, &bundle, traits)
+        }?;
     }
     Ok(())
 }
@@ -79,7 +94,7 @@ pub(crate) unsafe fn register_addresses(
             let [instantiate, prepare, initialize, execute] = stages.map(handler);
             let bundle = sys::XLA_FFI_Handler_Bundle { instantiate, prepare, initialize, execute, record: None };
             // SAFETY: as the caller guarantees.
-            unsafe { host::register_handler(HOST, name, platform, &bundle, traits) }
+            unsafe { host::register_handler(HOST, Source::Client, name, platform, &bundle, traits) }
         }
         other => Err(Error::invalid_argument(format!("API version {other} of custom calls is not known: 0 or 1"))),
     }

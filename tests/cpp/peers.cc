@@ -127,3 +127,85 @@ static ffi::Error NumThreads(ffi::ThreadPool pool, ffi::Result<ffi::BufferR1<ffi
 }
 XLA_FFI_DEFINE_HANDLER_SYMBOL(peer_num_threads, NumThreads,
                               ffi::Ffi::Bind().Ctx<ffi::ThreadPool>().Ret<ffi::BufferR1<ffi::S64>>());
+
+// How many of eight tasks ran on threads of the pool. The last one wakes this thread: inline tasks would not hang it.
+static ffi::Error RunTasks(ffi::ThreadPool pool, ffi::Result<ffi::BufferR0<ffi::S64>> y) {
+  auto left = std::make_shared<std::atomic<int64_t>>(8);
+  for (int i = 0; i < 8; ++i) {
+    pool.Schedule([left] {
+      if (--*left == 0) left->notify_all();
+    });
+  }
+  for (int64_t now = left->load(); now != 0; now = left->load()) left->wait(now);
+  *y->typed_data() = 8 - left->load();
+  return ffi::Error::Success();
+}
+XLA_FFI_DEFINE_HANDLER_SYMBOL(peer_run_tasks, RunTasks,
+                              ffi::Ffi::Bind().Ctx<ffi::ThreadPool>().Ret<ffi::BufferR0<ffi::S64>>());
+
+// The elements of all arguments together, and the entries of a nested dictionary.
+static ffi::Error Describe(ffi::RemainingArgs args, ffi::Result<ffi::BufferR1<ffi::S64>> y, ffi::Dictionary attrs) {
+  int64_t elements = 0;
+  for (size_t i = 0; i < args.size(); ++i) {
+    auto arg = args.get<ffi::AnyBuffer>(i);
+    if (!arg.has_value()) return arg.error();
+    elements += static_cast<int64_t>(arg->element_count());
+  }
+  auto lo = attrs.get<int64_t>("lo"), hi = attrs.get<int64_t>("hi");
+  if (!lo.has_value()) return lo.error();
+  if (!hi.has_value()) return hi.error();
+  y->typed_data()[0] = elements;
+  y->typed_data()[1] = *hi - *lo;
+  return ffi::Error::Success();
+}
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    peer_describe, Describe,
+    ffi::Ffi::Bind().RemainingArgs().Ret<ffi::BufferR1<ffi::S64>>().Attr<ffi::Dictionary>("range"));
+
+// Data of the execution, of a type that the host registers.
+struct Label {
+  static ffi::TypeId id;
+  int64_t value;
+};
+ffi::TypeId Label::id = {};
+extern "C" XLA_FFI_TypeId* peer_label_type_id() { return &Label::id; }
+
+static ffi::Error ReadLabel(Label* label, ffi::Result<ffi::BufferR0<ffi::S64>> y) {
+  *y->typed_data() = label->value;
+  return ffi::Error::Success();
+}
+XLA_FFI_DEFINE_HANDLER_SYMBOL(peer_read_label, ReadLabel,
+                              ffi::Ffi::Bind().Ctx<ffi::UserData<Label>>().Ret<ffi::BufferR0<ffi::S64>>());
+
+#if XLA_FFI_API_MINOR >= 2
+// Which execution this is, and where.
+static ffi::Error Whereabouts(ffi::RunId run, int32_t device, ffi::Result<ffi::BufferR1<ffi::S64>> y) {
+  y->typed_data()[0] = run.run_id;
+  y->typed_data()[1] = device;
+  return ffi::Error::Success();
+}
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    peer_whereabouts, Whereabouts,
+    ffi::Ffi::Bind().Ctx<ffi::RunId>().Ctx<ffi::DeviceOrdinal>().Ret<ffi::BufferR1<ffi::S64>>());
+#endif
+
+#if XLA_FFI_API_MINOR >= 3
+// A state of each stage: those of prepare and initialize live for one execution.
+static ffi::ErrorOr<std::unique_ptr<Counter>> PrepareCounter() { return std::make_unique<Counter>(100); }
+XLA_FFI_DEFINE_HANDLER_SYMBOL(peer_stages_prepare, PrepareCounter, ffi::Ffi::BindPrepare());
+
+static ffi::ErrorOr<std::unique_ptr<Counter>> InitializeCounter() { return std::make_unique<Counter>(10); }
+XLA_FFI_DEFINE_HANDLER_SYMBOL(peer_stages_initialize, InitializeCounter, ffi::Ffi::BindInitialize());
+
+static ffi::Error CountStages(Counter* instantiated, Counter* prepared, Counter* initialized,
+                              ffi::Result<ffi::BufferR0<ffi::S64>> y) {
+  *y->typed_data() = instantiated->next++ + prepared->next++ + initialized->next++;
+  return ffi::Error::Success();
+}
+XLA_FFI_DEFINE_HANDLER_SYMBOL(peer_stages, CountStages,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::State<Counter>>()
+                                  .Ctx<ffi::Prepared<Counter>>()
+                                  .Ctx<ffi::Initialized<Counter>>()
+                                  .Ret<ffi::BufferR0<ffi::S64>>());
+#endif

@@ -65,7 +65,7 @@ def test_a_library_without_operations_and_a_named_crate_without_any(library_path
     with pytest.raises(oxcall.LoadError, match="empty_ops") as info:
         oxcall.load(library_path("empty_ops"))
     message = str(info.value)
-    assert "crate `oxcall`, named in `library!`, holds no operation" in message
+    assert "crate `oxcall`, named in `ops: [...]`, holds no operation" in message
     assert "no operation is linked in" in message
 
 

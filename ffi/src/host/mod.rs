@@ -4,8 +4,8 @@
 //! * [`CallFrameBuilder`] makes a [`CallFrame`]: arguments, results and attributes.
 //! * [`InvokeContext`] is what a handler may ask for: stream, threads, scratch memory, states, user data, ...
 //! * [`call()`] calls a handler; [`metadata`] asks what it is.
-//! * [`register_handler`], [`find_handler`], [`registered_handlers`]: the handlers of this process; [`register_library`]
-//!   those of a library.
+//! * [`register_handler`], [`find_handler`], [`registered_handlers`]: the handlers of this process, by [`Source`];
+//!   [`register_library`]: those of a library.
 //! * [`register_legacy`], [`find_legacy`], [`registered_legacy`]: functions of API v1 to v3.
 //!
 //! All errors carry the codes and the texts of XLA where it has some.
@@ -40,9 +40,9 @@ pub use legacy::{LegacyFunction, find_legacy, register_legacy, registered_legacy
 pub use memory::{HeapScratch, ScratchAllocator};
 pub use pool::{TaskPool, ThreadPool};
 pub(crate) use registry::check_version;
-pub use registry::{Registration, find_handler, register_handler, register_library, registered_handlers};
+pub use registry::{Registration, Source, find_handler, register_handler, register_library, registered_handlers};
 pub use state::StageState;
-pub use types::{Deleter, register_type};
+pub use types::{Deleter, register_type, type_deleter};
 pub use version::HostVersion;
 
 #[cfg(test)]

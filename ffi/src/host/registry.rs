@@ -13,9 +13,22 @@ use super::{
 };
 use crate::{Error, Result, descriptor::RawHandler};
 
+/// Where a handler comes from. Several sources may have a handler of one name: that of the first one is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Source {
+    /// It is linked into the host.
+    Linked,
+    /// A library registered it through the host's API table.
+    Library,
+    /// The host's client gave its address.
+    Client,
+}
+
 /// A registered handler.
 #[derive(Clone, Copy, Debug)]
 pub struct Registration {
+    /// Where it comes from.
+    pub source: Source,
     /// The execute handler.
     pub execute: RawHandler,
     /// The handler of the instantiate stage.
@@ -45,7 +58,7 @@ impl Registration {
     }
 }
 
-type Registry = BTreeMap<(String, String), Registration>;
+type Registry = BTreeMap<(String, String, Source), Registration>;
 
 static REGISTRY: Mutex<Registry> = Mutex::new(BTreeMap::new());
 
@@ -65,12 +78,13 @@ pub(super) fn canonical(platform: &str) -> String {
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` without an execute handler or for a version of the API that the host does not support;
-/// `ALREADY_EXISTS` when other functions or traits have the name.
+/// `ALREADY_EXISTS` when other functions or traits of this source have the name.
 ///
 /// # Safety
 /// The functions are handlers: they obey the contract of the XLA FFI.
 pub unsafe fn register_handler(
     version: HostVersion,
+    source: Source,
     name: &str,
     platform: &str,
     bundle: &sys::XLA_FFI_Handler_Bundle,
@@ -92,6 +106,7 @@ pub unsafe fn register_handler(
         unsafe { super::metadata(instantiate, version) }?;
     }
     let registration = Registration {
+        source,
         execute,
         instantiate: bundle.instantiate,
         prepare: bundle.prepare,
@@ -101,7 +116,7 @@ pub unsafe fn register_handler(
         minor: metadata.version.1,
     };
     let mut registry = lock();
-    let known = registry.entry((name.to_owned(), canonical(platform))).or_insert(registration);
+    let known = registry.entry((name.to_owned(), canonical(platform), source)).or_insert(registration);
     let what = if known.addresses() != registration.addresses() {
         "different bundle addresses"
     } else if known.traits != registration.traits {
@@ -110,7 +125,8 @@ pub unsafe fn register_handler(
         return Ok(());
     };
     Err(Error::already_exists(format!(
-        "Duplicate FFI handler registration for {name} on platform {platform} with {what}"
+        "Duplicate FFI handler registration for {name} on platform {platform} with {what}: a name belongs to the first \
+         handler that is registered under it; register the other one under another name"
     )))
 }
 
@@ -126,18 +142,20 @@ pub(crate) fn check_version(version: HostVersion, (major, minor): (i32, i32)) ->
     )))
 }
 
-/// The handler of a target name on a platform.
+/// The handler of a target name on a platform, of the first [`Source`] that has one.
 ///
 /// # Errors
 /// `NOT_FOUND` when there is none.
 pub fn find_handler(name: &str, platform: &str) -> Result<Registration> {
-    let found = lock().get(&(name.to_owned(), canonical(platform))).copied();
+    let (name, platform) = (name.to_owned(), canonical(platform));
+    let all = (name.clone(), platform.clone(), Source::Linked)..=(name.clone(), platform.clone(), Source::Client);
+    let found = lock().range(all).next().map(|(_, registration)| *registration);
     found.ok_or_else(|| Error::not_found(format!("No FFI handler registered for {name} on a platform {platform}")))
 }
 
-/// Every registered handler by name and platform (in lower case), in this order.
+/// Every registered handler by name, platform (in lower case) and source, in this order.
 pub fn registered_handlers() -> Vec<(String, String, Registration)> {
-    lock().iter().map(|((name, platform), known)| (name.clone(), platform.clone(), *known)).collect()
+    lock().iter().map(|((name, platform, _), known)| (name.clone(), platform.clone(), *known)).collect()
 }
 
 /// Lets a library register its handlers: calls its `oxcall_register_all` with the API table of `version`.
@@ -197,6 +215,6 @@ slot! {
             };
             (bundle, (*args).traits)
         };
-        register_handler(version, &name, &platform, &bundle, traits)
+        register_handler(version, Source::Library, &name, &platform, &bundle, traits)
     }
 }

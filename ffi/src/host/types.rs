@@ -25,13 +25,17 @@ struct Registered {
     versions: u8,
 }
 
-#[derive(Default)]
+/// Ids that are given out come after this one, so that they differ from those that XLA, which counts from 1, gives in the
+/// same process: a C++ library registers a type with several hosts, and has one place for its id.
+const BEFORE_OURS: i64 = 1 << 32;
+
 struct Types {
     by_name: HashMap<String, Registered>,
     last_id: i64,
 }
 
-static TYPES: LazyLock<Mutex<Types>> = LazyLock::new(Mutex::default);
+static TYPES: LazyLock<Mutex<Types>> =
+    LazyLock::new(|| Mutex::new(Types { by_name: HashMap::new(), last_id: BEFORE_OURS }));
 
 fn lock() -> MutexGuard<'static, Types> {
     TYPES.lock().unwrap_or_else(PoisonError::into_inner)
@@ -81,6 +85,24 @@ pub fn register_type(version: HostVersion, name: &str, id: i64, deleter: Option<
     Ok(id)
 }
 
+/// The deleter that the description of a type has, if any.
+///
+/// # Safety
+/// `info` is null or points to an `XLA_FFI_TypeInfo` of jaxlib 0.8.0 or later.
+pub unsafe fn type_deleter(info: *const sys::XLA_FFI_TypeInfo) -> Option<Deleter> {
+    // In jaxlib 0.8.0 the deleter was all there is. Handlers of that version hand it over with each state.
+    const LARGEST: usize = 4096;
+    // SAFETY: the first word is there in all versions: a size, or an address, which no size is as large as.
+    let size = *unsafe { info.cast::<usize>().as_ref() }?;
+    let has_size = (sys::XLA_FFI_TypeInfo_STRUCT_SIZE as usize..LARGEST).contains(&size);
+    // SAFETY: a struct that begins with its size, which the deleter lies within.
+    has_size.then(|| unsafe { (*info).deleter }).flatten()
+}
+
+/// How to register a type.
+const HOW: &str = "register the state's type with its deleter before the program is compiled, in Python by \
+                   jax.ffi.register_ffi_type(name, {\"type_id\": ..., \"type_info\": ...}, platform=...)";
+
 /// The deleter of a type.
 pub(super) fn deleter(id: i64) -> Result<Deleter> {
     let types = lock();
@@ -88,9 +110,9 @@ pub(super) fn deleter(id: i64) -> Result<Deleter> {
         .by_name
         .values()
         .find(|known| known.id == id)
-        .ok_or_else(|| Error::internal(format!("Type id {id} is not registered with a static registry")))?;
+        .ok_or_else(|| Error::internal(format!("Type id {id} is not registered with a static registry: {HOW}")))?;
     known.deleter.ok_or_else(|| {
-        Error::invalid_argument(format!("Type id {id} does not have a registered type info with a deleter"))
+        Error::invalid_argument(format!("Type id {id} does not have a registered type info with a deleter: {HOW}"))
     })
 }
 
@@ -107,8 +129,8 @@ slot! {
         // Before jaxlib 0.6 the id was only returned.
         let asked = if version < HostVersion::V0_6 { 0 } else { type_id.type_id };
         // The size that callers report does not count `type_info`; the version says whether it is there.
-        let info = if version.minor() < 2 { None } else { (*args).type_info.as_ref() };
-        type_id.type_id = register_type(version, &name, asked, info.and_then(|info| info.deleter))?;
+        let deleter = if version.minor() < 2 { None } else { type_deleter((*args).type_info) };
+        type_id.type_id = register_type(version, &name, asked, deleter)?;
         Ok(())
     }
 }

@@ -106,7 +106,7 @@ fn what_is_wrong_with_a_library_is_said() {
     };
     assert_eq!(errors("test_ops"), [] as [String; 0]);
     let [empty_crate, empty] = errors("empty_ops").try_into().unwrap();
-    assert_eq!(empty_crate, "crate `oxcall`, named in `library!`, holds no operation");
+    assert_eq!(empty_crate, "crate `oxcall`, named in `ops: [...]`, holds no operation");
     assert!(empty.starts_with("no operation is linked in"), "{empty}");
     let [twice] = errors("duplicate_ops").try_into().unwrap();
     assert!(twice.starts_with("operation `twice` is defined twice for platform Host"), "{twice}");

@@ -128,7 +128,25 @@ fn duplicates_are_refused_unless_they_are_the_same() {
     let error = register(HostVersion::V0_12, "tests.twice", "Host", handler::<2, 5>).unwrap_err();
     assert_eq!(error.code(), Code::AlreadyExists);
     let text = "Duplicate FFI handler registration for tests.twice on platform Host with different bundle addresses";
-    assert_eq!(error.message(), text);
+    assert!(error.message().starts_with(text), "{error}");
+}
+
+#[test]
+fn of_several_sources_the_first_has_the_name() {
+    let handlers: [RawHandler; 3] = [handler::<1, 5>, handler::<1, 6>, handler::<1, 7>];
+    let sources = [Source::Client, Source::Library, Source::Linked];
+    for (source, execute) in sources.into_iter().zip(handlers) {
+        let bundle = sys::XLA_FFI_Handler_Bundle { execute: Some(execute), ..Default::default() };
+        // SAFETY: the handlers obey the contract.
+        unsafe { register_handler(HostVersion::V0_12, source, "tests.sources", "Host", &bundle, 0) }.unwrap();
+        let found = find_handler("tests.sources", "Host").unwrap();
+        assert_eq!((found.source, found.execute as usize), (source, execute as usize));
+    }
+    let listed = registered_handlers().into_iter().filter(|(name, ..)| name == "tests.sources");
+    assert_eq!(
+        listed.map(|(.., known)| known.source).collect::<Vec<_>>(),
+        [Source::Linked, Source::Library, Source::Client]
+    );
 }
 
 #[test]

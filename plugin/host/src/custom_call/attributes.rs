@@ -53,7 +53,8 @@ pub(super) fn convert(attributes: &Attribute) -> Result<Vec<(String, AttrValue)>
         Attribute::String(text) if text.trim_ascii().is_empty() => Ok(Vec::new()),
         Attribute::Unit => Ok(Vec::new()),
         _ => Err(Error::invalid_argument(
-            "Unsupported backend config: a typed FFI custom call takes its attributes from a dictionary",
+            "Unsupported backend config: a typed FFI custom call takes its attributes from a dictionary; for an opaque \
+             string, call a function of the legacy API by api_version 3",
         )),
     }
 }

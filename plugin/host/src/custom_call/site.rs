@@ -47,9 +47,12 @@ impl CallSite {
         tuple: bool,
     ) -> Result<CallSite, Error> {
         let kind = match call.typed_attributes() {
-            Some(attributes) => Kind::Typed(Box::new(Typed::new(host, &call.target, attributes, operands, results)?)),
-            None => Kind::Legacy(Legacy::new(host, call, tuple)?),
+            Some(attributes) => {
+                Typed::new(host, &call.target, attributes, operands, results).map(|typed| Kind::Typed(Box::new(typed)))
+            }
+            None => Legacy::new(host, call, tuple).map(Kind::Legacy),
         };
+        let kind = kind.map_err(|error| named(&call.target, error))?;
         Ok(CallSite { target: call.target.clone(), kind, cost: estimate(operands, results) })
     }
 
@@ -92,7 +95,12 @@ impl CallSite {
         }
     }
 
-    /// Runs a stage. A future says when it is done.
+    /// An error of the handler, with the target's name.
+    pub(crate) fn explain(&self, error: Error) -> Error {
+        named(&self.target, error)
+    }
+
+    /// Runs a stage. A future says when it is done; [`explain`](CallSite::explain) is for its error.
     ///
     /// # Errors
     /// What the handler reports.
@@ -109,7 +117,7 @@ impl CallSite {
         inputs: &[RawBuffer],
         outputs: &[RawBuffer],
     ) -> Result<Option<Future>, Error> {
-        match (&self.kind, state) {
+        let outcome = match (&self.kind, state) {
             // SAFETY: as the caller guarantees; user data is of an execution, whose caller answers for it.
             (Kind::Typed(typed), CallState::Typed(frame)) => unsafe {
                 typed.call(frame, contexts.of(index), stage, inputs, outputs)
@@ -119,8 +127,15 @@ impl CallSite {
                 unsafe { legacy.call(pointers, inputs, outputs) }.map(|()| None)
             }
             _ => unreachable!("the state was made by this call"),
-        }
+        };
+        outcome.map_err(|error| self.explain(error))
     }
+}
+
+/// An error with the target's name: handlers of other SDKs do not say which they are.
+#[cold]
+fn named(target: &str, error: Error) -> Error {
+    if error.message().contains(target) { error } else { error.context(format_args!("custom call to {target}")) }
 }
 
 /// Nobody knows what a handler does with its buffers. Most that are slow work on matrices, so the time grows with the

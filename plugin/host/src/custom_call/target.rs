@@ -8,13 +8,14 @@ use oxcall::{
 /// The platform of handlers that any CPU can run, as XLA names it.
 const ANY_CPU: &str = "Host";
 
-/// The typed handler of `target`.
+/// The typed handler of `target`: of the first source that has one, and there one for the platform rather than for any.
 ///
 /// # Errors
 /// NOT_FOUND, with what is registered.
 pub(super) fn typed(target: &str, platform: &str) -> Result<Registration, Error> {
     check_name(target)?;
-    host::find_handler(target, platform).or_else(|_| host::find_handler(target, ANY_CPU)).map_err(|_| {
+    let found = [platform, ANY_CPU].into_iter().filter_map(|platform| host::find_handler(target, platform).ok());
+    found.min_by_key(|handler| handler.source).ok_or_else(|| {
         let known = host::registered_handlers().into_iter().map(|(name, platform, _)| (name, platform)).collect();
         let hint = match host::find_legacy(target, platform).or_else(|| host::find_legacy(target, ANY_CPU)) {
             Some(_) => " (a function of the legacy API has this name; the program calls it by the typed FFI)",

@@ -37,12 +37,12 @@ impl Typed {
             frame.attr(name.clone(), value.clone());
             only_attrs.attr(name, value);
         }
-        for operand in operands {
-            let (dtype, dims) = described(*operand)?;
+        for (index, operand) in operands.iter().enumerate() {
+            let (dtype, dims) = described("operand", index, *operand)?;
             frame.arg(dtype, ptr::null(), &dims);
         }
-        for result in results {
-            let (dtype, dims) = described(*result)?;
+        for (index, result) in results.iter().enumerate() {
+            let (dtype, dims) = described("result", index, *result)?;
             frame.ret(dtype, ptr::null_mut(), &dims);
         }
         let version = HostVersion::of_minor(registration.minor);
@@ -104,10 +104,11 @@ impl Typed {
 }
 
 /// A buffer in the terms of call frames.
-fn described(leaf: Option<&TensorType>) -> Result<(DType, Vec<i64>), Error> {
+fn described(what: &str, index: usize, leaf: Option<&TensorType>) -> Result<(DType, Vec<i64>), Error> {
     let Some(ty) = leaf else { return Ok((DType::Token, Vec::new())) };
     let dtype = attributes::dtype(ty.element)
-        .ok_or_else(|| Error::unimplemented(format!("the XLA FFI has no buffers of {}", ty.element)))?;
-    let dim = |&dim: &usize| i64::try_from(dim).map_err(|_| Error::invalid_argument(format!("{ty} is too large")));
+        .ok_or_else(|| Error::unimplemented(format!("{what} {index}: the XLA FFI has no buffers of {}", ty.element)))?;
+    let too_large = |_| Error::invalid_argument(format!("{what} {index}: {ty} is too large"));
+    let dim = |&dim: &usize| i64::try_from(dim).map_err(too_large);
     Ok((dtype, ty.dims.iter().map(dim).collect::<Result<_, _>>()?))
 }

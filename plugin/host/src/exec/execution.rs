@@ -25,8 +25,8 @@ pub(crate) struct Execution {
 /// How far an execution got.
 pub(crate) enum Progress {
     Done(Vec<Buffer>),
-    /// It goes on when the future is there.
-    Waiting(Future),
+    /// It goes on when the future of a custom call, which the number says, is there.
+    Waiting(Future, u32),
 }
 
 impl Execution {
@@ -64,12 +64,12 @@ impl Execution {
                 Step::Call { site, args } => {
                     let pending = frame.call(program, *site, Stage::Execute, *args);
                     if let Some(future) = pending? {
-                        return Ok(Progress::Waiting(future));
+                        return Ok(Progress::Waiting(future, *site));
                     }
                 }
                 Step::Stage { site, stage, args } => {
                     if let Some(future) = frame.call(program, *site, *stage, *args)? {
-                        return Ok(Progress::Waiting(future));
+                        return Ok(Progress::Waiting(future, *site));
                     }
                 }
                 Step::Copy { from, to } => frame.copy(*from, *to, cx.pool),

@@ -85,10 +85,11 @@ pub(crate) fn panicked(payload: &(dyn Any + Send)) -> Error {
 }
 
 /// Goes on after a custom call that was waited for, which may have completed on a thread that is not ours to keep.
-fn resume(execution: Execution, outcome: Result<(), Error>, done: Done) {
+fn resume(execution: Execution, site: u32, outcome: Result<(), Error>, done: Done) {
     match outcome {
         Ok(()) => elsewhere(execution, done),
         Err(error) => {
+            let error = execution.program().plan.calls[site as usize].explain(error);
             drop(execution);
             done(Err(error));
         }
@@ -135,9 +136,9 @@ where
     F: FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static,
 {
     let outcome = match advance(&mut execution) {
-        Ok(Progress::Waiting(future)) => {
+        Ok(Progress::Waiting(future, site)) => {
             let done: Done = Box::new(done);
-            return future.on_ready(move |outcome| resume(execution, outcome, done));
+            return future.on_ready(move |outcome| resume(execution, site, outcome, done));
         }
         Ok(Progress::Done(results)) => Ok(results),
         Err(error) => Err(error),

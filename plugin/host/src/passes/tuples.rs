@@ -122,13 +122,34 @@ impl Flattener<'_> {
                 }
                 return None;
             }
-            OpKind::CustomCall(call) => self.aliases(call, &op.operands, &op.results),
+            OpKind::CustomCall(call) => {
+                self.layouts(call, &op.operands, &op.results);
+                self.aliases(call, &op.operands, &op.results);
+            }
             _ => {}
         }
         op.operands = self.used(&op.operands);
         op.regions.iter_mut().for_each(|region| self.region(region));
         op.results = self.defined(&op.results);
         Some(op)
+    }
+
+    /// Gives each leaf of a custom call's operands and results a layout, if any has one. Layouts say nothing of the
+    /// elements of tuples, but for those of the only result.
+    fn layouts(&self, call: &mut CustomCall, operands: &[ValueId], results: &[ValueId]) {
+        let types = |values: &[ValueId]| values.iter().map(|&value| self.ty(value).clone()).collect::<Vec<_>>();
+        let results = match types(results).as_slice() {
+            [Type::Tuple(elements)] => elements.clone(),
+            several => several.to_vec(),
+        };
+        for (layouts, types) in [(&mut call.operand_layouts, types(operands)), (&mut call.result_layouts, results)] {
+            let Some(layouts) = layouts else { continue };
+            let flat = std::mem::take(layouts).into_iter().zip(&types).flat_map(|(layout, ty)| match ty {
+                Type::Tuple(_) => leaf_types(ty).iter().map(row_major).collect(),
+                _ => vec![layout],
+            });
+            *layouts = flat.collect();
+        }
     }
 
     /// Makes the aliases of a custom call pairs of leaves.
@@ -153,6 +174,11 @@ impl Flattener<'_> {
         });
         call.aliases = flat.collect();
     }
+}
+
+/// The usual layout, minor to major.
+fn row_major(ty: &Type) -> Vec<usize> {
+    (0..ty.tensor().map_or(0, |tensor| tensor.rank())).rev().collect()
 }
 
 /// The first leaf of the element of `ty` at `path`, and the number of its leaves.

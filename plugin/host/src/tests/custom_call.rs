@@ -9,7 +9,7 @@ use oxcall::{
     Code,
     descriptor::Op,
     element::U4,
-    host::{HostVersion, register_handler},
+    host::{HostVersion, Source, register_handler},
     prelude::*,
 };
 use oxcall_hlo::{Alias, CustomCall, CustomCallApiVersion, Literal, Type};
@@ -20,7 +20,8 @@ use super::*;
 pub(super) fn register<O: Op>() {
     let handler = O::HANDLER;
     // SAFETY: `#[custom_call]` makes handlers.
-    unsafe { register_handler(HostVersion::default(), handler.name, "Host", &handler.bundle(), 0) }.unwrap();
+    unsafe { register_handler(HostVersion::default(), Source::Linked, handler.name, "Host", &handler.bundle(), 0) }
+        .unwrap();
 }
 
 /// A call as JAX writes it.

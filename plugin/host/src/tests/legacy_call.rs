@@ -77,7 +77,7 @@ fn signatures_of_the_cpu() {
     let got: Vec<f32> = results.iter().map(|result| values::<f32>(result)[0]).collect();
     assert_eq!(got, [6.0, 6.0, 12.0, 3.0]);
     let error = program.run(vec![shared(&engine, &[-3f32])]).unwrap_err();
-    assert_eq!((error.code(), error.message()), (Code::Internal, "negative"));
+    assert_eq!((error.code(), error.message()), (Code::Internal, "custom call to engine_v2: negative"));
 }
 
 #[test]

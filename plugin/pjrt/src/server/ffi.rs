@@ -1,6 +1,6 @@
 //! The extension for custom calls: types, user data, handlers.
 
-use oxcall::host::{self, HostVersion};
+use oxcall::host::{self, HostVersion, Source};
 use xla_ffi_sys::{
     pjrt::{
         PJRT_FFI_Register_Handler_Args, PJRT_FFI_Register_Handler_Args_STRUCT_SIZE, PJRT_FFI_Type_Register_Args,
@@ -57,6 +57,6 @@ slot! {
         // SAFETY: the C header says that the pointer is a function of this type.
         let execute = std::mem::transmute::<*mut std::ffi::c_void, XLA_FFI_Handler>((*args).handler);
         let bundle = XLA_FFI_Handler_Bundle { execute, ..XLA_FFI_Handler_Bundle::default() };
-        host::register_handler(HostVersion::default(), name, platform, &bundle, (*args).traits)
+        host::register_handler(HostVersion::default(), Source::Client, name, platform, &bundle, (*args).traits)
     }
 }
