@@ -32,7 +32,7 @@ fn plugin(names: &[String]) -> Result<()> {
 fn ffi() -> Result<()> {
     let venv = python::with_jax("bench", pins::MATPLOTLIB)?;
     let compiler = Compiler::find(&venv);
-    let peers = cpp::peers(&venv)?;
+    let peers = cpp::peers(&venv, &pins::PEERS)?;
     shell::run(shell::cargo().args(["build", "--release", "--package", "oxcall-bench"]))?;
     let ours = workspace::release_library("bench_ops");
     let jaxlib = venv.eval("import jaxlib; print(jaxlib.__version__)")?;

@@ -57,18 +57,24 @@ impl Compiler {
     }
 }
 
-/// Compiles `tests/cpp/peers.cc` against the headers of each jaxlib in [`pins::PEERS`], unless that was done already,
-/// and gives the folder of the resulting `libpeers-<jaxlib>.so`.
-pub(crate) fn peers(venv: &Venv) -> Result<PathBuf> {
+/// Compiles `tests/cpp/peers.cc` against the headers of each of these jaxlibs, unless that was done already, and gives
+/// the folder of the resulting `libpeers-<jaxlib>.so`, where none is of another source.
+pub(crate) fn peers(venv: &Venv, versions: &[&str]) -> Result<PathBuf> {
     let source = workspace::root().join("tests/cpp/peers.cc");
     let folder = workspace::scratch("peers")?;
     let stamp = folder.join("source");
     let text = workspace::read(&source)?;
     let fresh = std::fs::read_to_string(&stamp).is_ok_and(|compiled| compiled == text);
+    if !fresh {
+        for version in pins::ALL_PEERS {
+            // There may be none.
+            let _ = std::fs::remove_file(peer(&folder, version));
+        }
+    }
     let compiler = Compiler::find(venv);
-    for version in pins::PEERS {
+    for version in versions {
         let output = peer(&folder, version);
-        if !fresh || !output.is_file() {
+        if !output.is_file() {
             let include = python::headers(venv, version)?;
             progress::step(&format!("compiling the C++ peers for jaxlib {version}"), || {
                 compiler.compile(&source, &include, &output, true)

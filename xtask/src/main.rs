@@ -58,8 +58,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "matrix",
-        args: "[abi]",
-        about: "the same library on every supported jaxlib; every struct against each one's header",
+        args: "[abi|peers]",
+        about: "one library on every supported jaxlib; C++ handlers of every jaxlib in the plugin; structs against headers",
         run: matrix::run,
     },
     Command {

@@ -10,7 +10,7 @@ use std::process::Stdio;
 
 use crate::python::{self, Interpreter, pins};
 use crate::shell::{Context, Failure, Result};
-use crate::{progress, workspace};
+use crate::{progress, test, workspace};
 
 /// The bindings of the newest header.
 const NEWEST: &str = "ffi-sys/src/xla_ffi.rs";
@@ -33,9 +33,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     match args {
         [] => {}
         [part] if part == "abi" => return abi::run(),
-        _ => return Err(Failure::new("usage: cargo xtask matrix [abi]")),
+        [part] if part == "peers" => return test::all_peers(),
+        _ => return Err(Failure::new("usage: cargo xtask matrix [abi|peers]")),
     }
     abi::run()?;
+    test::all_peers()?;
     let library = workspace::build_library("custom_ops")?;
     let mut rows = Vec::new();
     for jax in pins::JAX {

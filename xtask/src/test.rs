@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::python::{self, Venv};
+use crate::python::{self, Venv, pins};
 use crate::shell::{self, Failure, Result};
 use crate::{cpp, lint, workspace};
 
@@ -29,7 +29,7 @@ impl Libraries {
             workspace::build_library(&package)?;
         }
         let folder = custom_ops.parent().unwrap_or(Path::new(".")).to_path_buf();
-        Ok(Self { folder, peers: cpp::peers(venv)?, plugin: workspace::build_plugin()? })
+        Ok(Self { folder, peers: cpp::peers(venv, &pins::PEERS)?, plugin: workspace::build_plugin()? })
     }
 
     /// Tells the tests where the libraries are.
@@ -37,6 +37,14 @@ impl Libraries {
         command.env("OXCALL_TEST_LIBS", &self.folder).env("OXCALL_TEST_PEERS", &self.peers);
         command.env("OXCALL_TEST_PLUGIN", &self.plugin).env("OXCALL_PLUGIN_LIBRARY", &self.plugin);
     }
+}
+
+/// The C++ peers of every jaxlib in [`pins::ALL_PEERS`], through call frames and through the engine.
+pub(crate) fn all_peers() -> Result<()> {
+    let peers = cpp::peers(&python::default_venv()?, &pins::ALL_PEERS)?;
+    let mut command = shell::cargo();
+    command.args(["test", "--package", "oxcall-tests", "--test", "peers"]).env("OXCALL_TEST_PEERS", peers);
+    shell::run(&mut command)
 }
 
 /// Names of the packages under `tests/libs`, each a cdylib.

@@ -78,8 +78,12 @@ pub(crate) const PJRT_HEADERS: &str = "2.21.0";
 /// Knows the layouts of PJRT 0.114, which no published header has; also an independent client of PJRT plugins.
 pub(crate) const PYPJRT: &str = "pypjrt==0.1.1";
 
-/// The jaxlibs that the C++ peers are compiled for: one for each layout of the argument structs.
+/// The jaxlibs that the C++ peers are compiled for by `cargo xtask test`: one for each layout of the argument structs.
+/// Each costs the download of a wheel and some seconds of the compiler.
 pub(crate) const PEERS: [&str; 4] = ["0.4.38", "0.8.3", "0.10.2", "0.12.0.1"];
+
+/// Those of `cargo xtask matrix peers`: every one whose handlers met another host than those before.
+pub(crate) const ALL_PEERS: [&str; 7] = ["0.4.38", "0.8.0", "0.8.3", "0.9.2", "0.10.2", "0.11.2", "0.12.0.1"];
 
 /// The newest jax for an interpreter.
 pub(crate) fn newest_jax(minor: u32) -> Option<&'static Jax> {
@@ -109,6 +113,7 @@ mod tests {
     #[test]
     fn every_row_lies_within_the_supported_pythons() {
         assert!(JAX.iter().all(|jax| PYTHON.0 <= jax.python.0 && jax.python.1 <= PYTHON.1));
-        assert!(HEADERS.iter().chain(&PEERS).all(|header| JAX.iter().any(|jax| jax.version == *header)));
+        assert!(HEADERS.iter().chain(&ALL_PEERS).all(|header| JAX.iter().any(|jax| jax.version == *header)));
+        assert!(PEERS.iter().all(|version| ALL_PEERS.contains(version)));
     }
 }
