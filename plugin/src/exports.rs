@@ -67,6 +67,20 @@ pub(crate) unsafe extern "C" fn oxcall_plugin_register_handler(
     })
 }
 
+/// Says whether programs find another handler under this name than the one that was registered here last.
+///
+/// # Safety
+/// `name` is a NUL-terminated string.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn oxcall_plugin_shadow(name: *const c_char) -> *const c_char {
+    message(|| {
+        // SAFETY: as the caller guarantees.
+        let name = unsafe { registration::text(name) }?;
+        let found = registration::shadow(name, &platform_name().to_string_lossy());
+        found.map_or(Ok(()), |text| Err(Error::already_exists(text)))
+    })
+}
+
 /// Registers a type of states or user data. `id` holds an id, or 0, for which a new one is written there.
 ///
 /// # Safety

@@ -100,6 +100,26 @@ pub(crate) unsafe fn register_addresses(
     }
 }
 
+/// What programs find under `name` instead of the handler that the client gave, if it is another one.
+pub(crate) fn shadow(name: &str, platform: &str) -> Option<String> {
+    let handlers: Vec<_> = host::registered_handlers().into_iter().filter(|(known, ..)| known == name).collect();
+    let of =
+        |source| handlers.iter().find(move |(_, _, handler)| handler.source == source).map(|(.., handler)| handler);
+    let given = handlers.iter().find(|(_, of, handler)| of == platform && handler.source == Source::Client)?;
+    let (first, place) = match (of(Source::Linked), of(Source::Library)) {
+        (Some(linked), _) => (linked, "compiled into the plugin"),
+        (None, Some(library)) => (library, "of a library of ops that the plugin has loaded"),
+        (None, None) => return None,
+    };
+    let differs = first.execute as usize != given.2.execute as usize;
+    differs.then(|| {
+        format!(
+            "custom calls of `{name}` on the platform {platform} run the handler that is {place}, not the one that is \
+             registered here: register it under another name"
+        )
+    })
+}
+
 /// The text at `name`.
 ///
 /// # Errors

@@ -28,9 +28,9 @@ import pathlib
 from collections.abc import Iterable
 from typing import Any
 
-from oxcall_plugin._errors import PluginError
+from oxcall_plugin._errors import PluginError, PluginWarning
 
-__all__ = ["PluginError", "configure", "initialize", "library_path", "register"]
+__all__ = ["PluginError", "PluginWarning", "configure", "initialize", "library_path", "register"]
 
 _PRIORITY = -100  # below the CPU's 0: the user's default platform stays
 _options: dict[str, str | int] = {}

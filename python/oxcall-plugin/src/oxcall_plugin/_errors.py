@@ -1,5 +1,9 @@
-"""What this package raises."""
+"""What this package raises, and warns of."""
 
 
 class PluginError(RuntimeError):
     """A plugin could not be registered or configured."""
+
+
+class PluginWarning(UserWarning):
+    """Something that works, but perhaps not as it was meant."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+import warnings
 from collections.abc import Mapping
 
-from oxcall_plugin._errors import PluginError
+from oxcall_plugin._errors import PluginError, PluginWarning
 
 _STAGES = ("instantiate", "prepare", "initialize", "execute")
 
@@ -30,22 +31,29 @@ class NativePlugin:
             self._register_handler = self._library.oxcall_plugin_register_handler
             self._register_type = self._library.oxcall_plugin_register_type
             self._check = self._library.oxcall_plugin_check
+            self._shadow = self._library.oxcall_plugin_shadow
         except AttributeError:
             raise PluginError(
                 f"{path} is not a plugin made with `oxcall_plugin::plugin!`: it lacks `oxcall_plugin_name`"
             ) from None
         name.restype = ctypes.c_char_p
-        for function in (self._check, self._register_handler, self._register_type):
+        for function in (self._check, self._register_handler, self._register_type, self._shadow):
             function.restype = ctypes.c_char_p
         self._register_handler.argtypes = [ctypes.c_char_p, *[ctypes.c_void_p] * 4, ctypes.c_int, ctypes.c_uint32]
+        self._shadow.argtypes = [ctypes.c_char_p]
         self._register_type.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p]
         self.name = name().decode()
         _raise(self._check())
 
     def register_handler(self, name: str, stages: Mapping[str, int], api_version: int, traits: int) -> None:
-        """Registers a handler by the addresses of its stages; legacy ones have `execute` only."""
+        """Registers a handler by the addresses of its stages; legacy ones have `execute` only.
+
+        Handlers that are compiled into the plugin, and those of the libraries that it loads, come first.
+        """
         addresses = [stages.get(stage) for stage in _STAGES]
         _raise(self._register_handler(name.encode(), *addresses, api_version, traits))
+        if api_version > 0 and (text := self._shadow(name.encode())):
+            warnings.warn(text.decode(), PluginWarning, stacklevel=2)
 
     def register_type(self, name: str, type_id: int, type_info: int | None) -> None:
         """Registers a type of states or user data: the id at this address is set, or its value taken."""
