@@ -1,49 +1,95 @@
-//! `cargo xtask miri`: the SDK's unsafe code under an interpreter that sees undefined behaviour.
+//! `cargo xtask miri`: unsafe code under an interpreter that sees undefined behaviour.
 
 use crate::shell::{self, Failure, Result};
-
-/// Tests that take miri a minute each, and have no unsafe code of their own: tables of arithmetic.
-const SKIP: &[&str] = &["conversions_are_those_of_ml_dtypes"];
 
 /// Isolation is off because the tests read clocks.
 const FLAGS: &str = "-Zmiri-symbolic-alignment-check -Zmiri-disable-isolation";
 
-/// What runs: flags, and the tests. Everything follows stacked borrows with strict provenance, but for addresses that
-/// travel as integers; what asynchronous work and states share follows tree borrows as well.
+/// Tests of a package.
+struct Run {
+    package: &'static str,
+    flags: &'static str,
+    /// Which of cargo's tests.
+    target: &'static [&'static str],
+    /// Parts of names; all tests if there are none.
+    only: &'static [&'static str],
+    /// Parts of names.
+    skip: &'static [&'static str],
+}
+
+const SDK: Run = Run {
+    package: "oxcall",
+    flags: "-Zmiri-strict-provenance",
+    target: &["--lib"],
+    only: &[],
+    // Tables of arithmetic, which take a minute each.
+    skip: &["conversions_are_those_of_ml_dtypes"],
+};
+
+const PJRT: Run = Run { package: "oxcall-pjrt", target: &["--lib"], only: &[], skip: &[], ..SDK };
+
+/// Of the engine, what has unsafe code of its own: memory, what kernels are given, executions, fused programs, custom
+/// calls. Kernels are safe code over slices, and far too slow here. Rayon's queues work with addresses as integers.
+const HOST: Run = Run {
+    package: "oxcall-host",
+    flags: "-Zmiri-permissive-provenance -Zmiri-tree-borrows -Zmiri-ignore-leaks",
+    ..PJRT
+};
+
+/// What runs. Everything follows stacked borrows with strict provenance, but for addresses that travel as integers; what
+/// asynchronous work and states share follows tree borrows as well.
 ///
 /// Leaks of the unit tests are errors. Those of the others are not looked at: threads that still run when the tests end,
 /// and payloads whose drop panics, would count; `ffi/tests/no_alloc.rs` counts what is allocated and freed.
-const RUNS: &[(&str, &[&str])] = &[
-    ("-Zmiri-strict-provenance", &["--lib", "--"]),
-    ("-Zmiri-strict-provenance -Zmiri-ignore-leaks", &["--test", "*", "--", "--skip", "attrs::pointers"]),
-    (
-        "-Zmiri-tree-borrows -Zmiri-ignore-leaks",
-        &["--test", "expressible", "--", "aliases", "asynchronous", "attrs::pointers", "contexts", "states"],
-    ),
+const RUNS: &[Run] = &[
+    SDK,
+    Run {
+        flags: "-Zmiri-strict-provenance -Zmiri-ignore-leaks",
+        target: &["--test", "*"],
+        skip: &["conversions_are_those_of_ml_dtypes", "attrs::pointers"],
+        ..SDK
+    },
+    Run {
+        flags: "-Zmiri-tree-borrows -Zmiri-ignore-leaks",
+        target: &["--test", "expressible"],
+        only: &["aliases", "asynchronous", "attrs::pointers", "contexts", "states"],
+        ..SDK
+    },
+    PJRT,
+    Run { flags: "-Zmiri-strict-provenance -Zmiri-ignore-leaks", target: &["--test", "conformance"], ..PJRT },
+    Run { only: HOST_TESTS, ..HOST },
 ];
 
+const HOST_TESTS: &[&str] =
+    &["memory::", "pool::", "custom_call::", "tests::straight::", "tests::control_flow::", "tests::legacy_call::"];
+
+/// Runs everything, or of a package's unit tests those that are named: `[package] [names]`.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     if !shell::succeeds("rustup", &["run", "nightly", "cargo", "miri", "--version"]) {
         return Err(Failure::new(
             "miri needs a nightly toolchain with its component:\n  rustup toolchain install nightly --component miri,rust-src",
         ));
     }
-    if !args.is_empty() {
-        let mut tests = vec!["--lib", "--tests", "--"];
-        tests.extend(args.iter().map(String::as_str));
-        return miri("", &tests);
-    }
-    RUNS.iter().try_for_each(|(flags, tests)| miri(flags, tests))
+    let Some(first) = args.first() else { return RUNS.iter().try_for_each(|run| run.start(&[])) };
+    let of_package = [SDK, PJRT, HOST].into_iter().find(|run| run.package == first);
+    let (run, names) = match of_package {
+        Some(run) => (run, &args[1..]),
+        None => (Run { target: &["--lib", "--tests"], ..SDK }, args),
+    };
+    run.start(&names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-fn miri(flags: &str, tests: &[&str]) -> Result<()> {
-    // Not `cargo +nightly`: inside `cargo xtask`, `cargo` is the toolchain's own, which knows no `+`.
-    let mut command = shell::command("rustup");
-    command.args(["run", "nightly", "cargo", "miri", "test", "--package", "oxcall"]).args(tests);
-    for skip in SKIP {
-        command.args(["--skip", skip]);
+impl Run {
+    fn start(&self, names: &[&str]) -> Result<()> {
+        // Not `cargo +nightly`: inside `cargo xtask`, `cargo` is the toolchain's own, which knows no `+`.
+        let mut command = shell::command("rustup");
+        command.args(["run", "nightly", "cargo", "miri", "test", "--package", self.package]).args(self.target);
+        command.arg("--").args(self.only).args(names);
+        for skip in self.skip {
+            command.args(["--skip", skip]);
+        }
+        shell::forget_toolchain(&mut command);
+        // Backtraces of panics that tests provoke would take longer than the tests.
+        shell::run(command.env("MIRIFLAGS", format!("{FLAGS} {}", self.flags)).env("RUST_BACKTRACE", "0"))
     }
-    shell::forget_toolchain(&mut command);
-    // Backtraces of panics that tests provoke would take longer than the tests.
-    shell::run(command.env("MIRIFLAGS", format!("{FLAGS} {flags}")).env("RUST_BACKTRACE", "0"))
 }

@@ -47,10 +47,7 @@ impl<'a> Locations<'a> {
     /// Names the location in an error.
     #[cold]
     pub(super) fn add_to(&self, error: Error, id: LocationId) -> Error {
-        match &self.made[id.0 as usize] {
-            Location::Unknown => error,
-            location => error.at(location.to_string()),
-        }
+        error.at(self.made[id.0 as usize].to_string())
     }
 
     /// All locations.

@@ -58,12 +58,13 @@ fn all_waits_for_each_and_reports_the_first_error() {
 #[test]
 fn long_chains_do_not_exhaust_the_stack() {
     let (first, mut last) = Event::pending();
-    for _ in 0..100_000 {
+    let links = if cfg!(miri) { 1_000 } else { 100_000 };
+    for _ in 0..links {
         let (promise, next) = Event::pending();
         last.on_ready(move |outcome| promise.complete(outcome));
         last = next;
     }
-    let all = Event::all((0..10_000).map(|_| last.clone()));
+    let all = Event::all((0..links / 10).map(|_| last.clone()));
     first.complete(Ok(()));
     assert!(last.is_ready());
     all.wait().unwrap();

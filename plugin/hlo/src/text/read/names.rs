@@ -49,6 +49,8 @@ pub(super) fn ignored(name: &str, lower: Lower) -> &'static [&'static str] {
         ("func.call", _) => &["arg_attrs", "res_attrs", "no_inline"],
         ("stablehlo.dynamic_broadcast_in_dim", _) => &["known_expanding_dimensions", "known_nonexpanding_dimensions"],
         ("stablehlo.dynamic_conv", _) => &["padding"],
+        // The kernel is always stable.
+        ("chlo.top_k", _) => &["is_stable"],
         _ if name.starts_with("chlo.broadcast_") => &["broadcast_dimensions"],
         _ => &[],
     }
