@@ -9,6 +9,9 @@ use crate::{Attribute, Error, Func, FuncId, Location, Module, Op, OpKind, Region
 /// Regions and tuples may be nested so deep; those who use a verified program may recurse over them.
 const MAX_DEPTH: usize = 128;
 
+/// Tensors may have so many dimensions. Time may grow with the square of it.
+const MAX_RANK: usize = 256;
+
 /// Checks a program: that each value is defined once and before its use, that every op keeps the constraints of the
 /// specification, that the types of results are those that its rules give, that functions that are called exist, that
 /// aliased parameters and results fit, and that the size of every tensor fits in an `isize`.
@@ -28,12 +31,11 @@ pub fn verify(module: &Module) -> Result<(), Error> {
 }
 
 fn verify_func(module: &Module, func: &Func) -> Result<(), Error> {
-    for ty in &func.values {
-        verify_type(ty, 0)?;
-    }
     let mut scope =
         Scope { module, func, visible: vec![false; func.values.len()], once: vec![false; func.values.len()] };
     scope.region(&func.body, 0)?;
+    // Also of values that nothing defines: the others were checked where they are.
+    func.values.iter().try_for_each(|ty| verify_type(ty, 0))?;
     let (params, results) = (&func.body.params, &func.body.results);
     ensure!(
         func.param_attributes.len() == params.len() && func.result_attributes.len() == results.len(),
@@ -46,13 +48,19 @@ fn verify_func(module: &Module, func: &Func) -> Result<(), Error> {
     verify_aliases(func)
 }
 
-/// Checks that tensors are not too large, and types not nested too deep.
+/// Checks that tensors are neither too large nor of too many dimensions, and types not nested too deep.
 fn verify_type(ty: &Type, depth: usize) -> Result<(), Error> {
     ensure!(depth < MAX_DEPTH, "tuples are nested more than {MAX_DEPTH} deep");
     match ty {
         Type::Token => Ok(()),
         Type::Tuple(types) => types.iter().try_for_each(|ty| verify_type(ty, depth + 1)),
         Type::Tensor(tensor) => {
+            let rank = tensor.rank();
+            if rank > MAX_RANK {
+                return Err(Error::unsupported(format!(
+                    "a tensor of {rank} dimensions: at most {MAX_RANK} are supported"
+                )));
+            }
             let bytes = tensor.checked_count().and_then(|count| count.checked_mul(tensor.element.byte_width()));
             let dims_fit = tensor.dims.iter().all(|&dim| isize::try_from(dim).is_ok());
             ensure!(
@@ -109,6 +117,7 @@ impl Scope<'_> {
             let index = value.0 as usize;
             ensure!(index < self.once.len(), "value {index} has no type");
             ensure!(!self.once[index], "value {index} is defined twice");
+            verify_type(&self.func.values[index], 0)?;
             self.once[index] = true;
             self.visible[index] = true;
         }
@@ -136,11 +145,8 @@ impl Scope<'_> {
         self.define(&region.params)?;
         for op in &region.ops {
             self.op(op, depth).map_err(|error| {
-                let error = error.in_op(op.kind.name());
-                match self.module.locations.get(op.location.0 as usize) {
-                    Some(Location::Unknown) | None => error,
-                    Some(location) => error.at(location.to_string()),
-                }
+                let location = self.module.locations.get(op.location.0 as usize);
+                error.in_op(op.kind.name()).at(location.unwrap_or(&Location::Unknown).to_string())
             })?;
         }
         self.check_uses(&region.results, "the terminator")?;

@@ -16,17 +16,20 @@ use crate::Platform;
 /// What destroys user data.
 type Destructor = Option<unsafe extern "C" fn(data: *mut c_void)>;
 
-/// What a framework attached to a memory. The address is an integer: only the framework knows what it is.
+/// What a framework attached to a memory. Only the framework knows what it is.
 pub(super) struct UserDatum {
-    data: usize,
+    data: *mut c_void,
     destructor: Destructor,
 }
+
+// SAFETY: nothing here follows the pointer, and the framework allows its functions to be called on any thread.
+unsafe impl Send for UserDatum {}
 
 impl Drop for UserDatum {
     fn drop(&mut self) {
         if let Some(destructor) = self.destructor {
             // SAFETY: the framework gave the function for one call with this data.
-            unsafe { destructor(self.data as *mut c_void) };
+            unsafe { destructor(self.data) };
         }
     }
 }
@@ -53,7 +56,7 @@ unsafe extern "C" fn get_user_data<P: Platform>(memory: *mut PJRT_Memory, key: *
     let memory = unsafe { object::<MemoryObject<P>>("memory", memory) };
     memory.map_or(null_mut(), |memory| {
         let data = memory.user_data.lock().unwrap_or_else(PoisonError::into_inner);
-        data.get(&(key as usize)).map_or(null_mut(), |datum| datum.data as *mut c_void)
+        data.get(&(key as usize)).map_or(null_mut(), |datum| datum.data)
     })
 }
 
@@ -65,7 +68,7 @@ unsafe extern "C" fn set_user_data<P: Platform>(
 ) {
     // SAFETY: the framework gives a memory of this plugin.
     let Ok(memory) = (unsafe { object::<MemoryObject<P>>("memory", memory) }) else { return };
-    let datum = UserDatum { data: data as usize, destructor };
+    let datum = UserDatum { data, destructor };
     let former = memory.user_data.lock().unwrap_or_else(PoisonError::into_inner).insert(key as usize, datum);
     // Its destructor may come back here: the lock is free by now.
     drop(former);

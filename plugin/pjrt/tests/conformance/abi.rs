@@ -1,6 +1,6 @@
 //! The table itself, and what callers of other versions see.
 
-use std::ffi::c_void;
+use std::{ffi::c_void, ptr};
 
 use oxcall_pjrt::Code;
 use xla_ffi_sys::{
@@ -128,10 +128,10 @@ fn memories_keep_user_data() {
     // SAFETY: the data are numbers, which only `delete` looks at.
     unsafe {
         assert!(get(memory, key).is_null());
-        set(memory, key, 2 as *mut c_void, Some(delete));
-        set(memory, other, 20 as *mut c_void, Some(delete));
+        set(memory, key, ptr::without_provenance_mut(2), Some(delete));
+        set(memory, other, ptr::without_provenance_mut(20), Some(delete));
         assert_eq!((get(memory, key) as usize, get(memory, other) as usize), (2, 20));
-        set(memory, key, 200 as *mut c_void, Some(delete));
+        set(memory, key, ptr::without_provenance_mut(200), Some(delete));
         assert_eq!((get(memory, key) as usize, DELETED.load(std::sync::atomic::Ordering::SeqCst)), (200, 2));
     }
     drop(client);

@@ -31,7 +31,7 @@ fn memory_of_a_device() {
         peak_allocated_bytes_is_set: true,
     };
     // SAFETY: the args are complete.
-    plugin.check(unsafe { plugin.api.base.PJRT_Device_MemoryStats.unwrap()(&raw mut args.base) }).unwrap();
+    plugin.check(unsafe { plugin.api.base.PJRT_Device_MemoryStats.unwrap()((&raw mut args).cast()) }).unwrap();
     let base = &args.base;
     assert!(base.bytes_in_use >= 16, "{}", base.bytes_in_use);
     for (set, value) in [
@@ -70,7 +70,7 @@ fn memory_of_a_program() {
     };
     // SAFETY: the args are complete.
     plugin
-        .check(unsafe { plugin.api.base.PJRT_Executable_GetCompiledMemoryStats.unwrap()(&raw mut args.base) })
+        .check(unsafe { plugin.api.base.PJRT_Executable_GetCompiledMemoryStats.unwrap()((&raw mut args).cast()) })
         .unwrap();
     let base = &args.base;
     assert_eq!((base.argument_size_in_bytes, base.output_size_in_bytes, base.alias_size_in_bytes), (16, 16, 16));

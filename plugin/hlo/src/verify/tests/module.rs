@@ -70,7 +70,8 @@ fn regions_do_not_see_each_other() {
     let error = verify(&Module::with_main(f.finish(y))).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "stablehlo.if: the terminator uses value 2, which is not defined before or in a region around it"
+        "stablehlo.if: the terminator uses value 2, which is not defined before or in a region around it (at \
+         unknown location)"
     );
 }
 
@@ -140,4 +141,15 @@ fn sizes_and_depths_are_limited() {
     let y = nest(&mut f, p, x, 130).unwrap();
     let error = verify(&Module::with_main(f.finish(y))).unwrap_err();
     assert!(error.to_string().contains("regions are nested more than 128 deep"), "{error}");
+}
+
+#[test]
+fn ranks_are_limited() {
+    let module = |rank| {
+        let mut f = FuncBuilder::new("main");
+        let value = f.param(crate::TensorType::new(ElementType::F32, vec![1; rank]));
+        Module::with_main(f.finish([value]))
+    };
+    verify(&module(256)).unwrap();
+    assert_eq!(verify(&module(257)).unwrap_err().kind, crate::ErrorKind::Unsupported);
 }
