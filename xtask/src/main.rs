@@ -71,14 +71,14 @@ const COMMANDS: &[Command] = &[
     Command { name: "docs", args: "", about: "build the API docs and check the guide", run: docs::run },
     Command {
         name: "miri",
-        args: "[test filter]",
-        about: "the crate's unsafe code under miri (needs a nightly toolchain with miri)",
+        args: "[package] [test filter]",
+        about: "the crates' unsafe code under miri (needs a nightly toolchain with miri)",
         run: miri::run,
     },
     Command {
         name: "fuzz",
-        args: "[seconds] [keep]",
-        about: "damaged call frames under AddressSanitizer (needs nightly); keep: add what is new to the corpus",
+        args: "[calls] [bytecode] [text] [options] [run] [seconds] [keep]",
+        about: "damaged calls and programs under AddressSanitizer (needs nightly); keep: add what is new to the corpora",
         run: fuzz::run,
     },
     Command {
