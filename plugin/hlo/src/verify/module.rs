@@ -9,12 +9,15 @@ use crate::{Attribute, Error, Func, FuncId, Location, Module, Op, OpKind, Region
 /// Regions and tuples may be nested so deep; those who use a verified program may recurse over them.
 const MAX_DEPTH: usize = 128;
 
+/// Tensors may have so many bytes: more than any memory, and so few that sums over some tensors do not overflow.
+const MAX_BYTES: usize = 1 << 56;
+
 /// Tensors may have so many dimensions. Time may grow with the square of it.
 const MAX_RANK: usize = 256;
 
 /// Checks a program: that each value is defined once and before its use, that every op keeps the constraints of the
 /// specification, that the types of results are those that its rules give, that functions that are called exist, that
-/// aliased parameters and results fit, and that the size of every tensor fits in an `isize`.
+/// aliased parameters and results fit, and that tensors are no larger than memory can be.
 ///
 /// # Errors
 /// The first violation, with the op and its source location.
@@ -64,7 +67,7 @@ fn verify_type(ty: &Type, depth: usize) -> Result<(), Error> {
             let bytes = tensor.checked_count().and_then(|count| count.checked_mul(tensor.element.byte_width()));
             let dims_fit = tensor.dims.iter().all(|&dim| isize::try_from(dim).is_ok());
             ensure!(
-                dims_fit && bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()),
+                dims_fit && bytes.is_some_and(|bytes| bytes <= MAX_BYTES),
                 "a tensor of type {tensor} does not fit in memory"
             );
             Ok(())

@@ -156,7 +156,7 @@ fn external_references() {
     buffer.delete();
     if on_cpu {
         // SAFETY: the reference keeps the memory, also after deletion.
-        assert_eq!(unsafe { (address as *const [i32; 4]).read() }, [41, 42, 43, 44]);
+        assert_eq!(unsafe { (address as *const [i32; 4]).read_unaligned() }, [41, 42, 43, 44]);
     }
     buffer.decrease_references().unwrap();
     let none = buffer.decrease_references().unwrap_err();

@@ -118,7 +118,7 @@ fn functions_and_their_attributes() {
 
 #[test]
 fn sizes_and_depths_are_limited() {
-    for dims in [&[usize::MAX][..], &[1 << 31, 1 << 31, 2], &[usize::MAX, 0]] {
+    for dims in [&[usize::MAX][..], &[1 << 55], &[1 << 31, 1 << 31, 2], &[usize::MAX, 0]] {
         let large = crate::TensorType::new(ElementType::F32, dims.iter().copied());
         let error = refused(|module| main(module).values.push(large.into()));
         assert!(error.to_string().contains("does not fit in memory"), "{error}");
