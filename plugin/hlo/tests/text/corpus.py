@@ -6,7 +6,8 @@ Run by hand, in an environment with jax, where a program is added or JAX prints 
 
 `jax` gets the programs below as `jax.jit(f).lower(...).as_text()` gives them; `jax/locations.mlir` with source
 locations. `generic` gets each program of `programs` and `jax` in generic form, as jaxlib prints it: both forms have to
-read as the same program. `older` has some of the programs as older releases of JAX printed them.
+read as the same program. `older` has some of the programs, and others with shardings, FFI calls and callbacks, as other
+releases of JAX printed them.
 """
 
 import pathlib

@@ -33,7 +33,7 @@ fn pretty_programs() -> Vec<(String, String)> {
     [programs("text/programs"), programs("text/jax")].concat()
 }
 
-/// All programs of the tests: those of `older` are what older releases of JAX printed.
+/// All programs of the tests: those of `older` are what other releases of JAX printed.
 fn all_programs() -> Vec<(String, String)> {
     [pretty_programs(), programs("text/older")].concat()
 }

@@ -80,6 +80,15 @@ fn chlo_that_broadcasts_nothing() {
 }
 
 #[test]
+fn selections_are_stable_anyway() {
+    same(
+        "%0:2 = \"chlo.top_k\"(%arg0) <{is_stable = true, k = 2 : i64}> : \
+         (tensor<2x3xf32>) -> (tensor<2x2xf32>, tensor<2x2xi32>)",
+        "%0:2 = chlo.top_k(%arg0, k = 2) : tensor<2x3xf32> -> (tensor<2x2xf32>, tensor<2x2xi32>)",
+    );
+}
+
+#[test]
 fn windows_without_attributes() {
     let shape = "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>";
     same(
