@@ -23,7 +23,11 @@ pub(crate) fn read(program: Program<'_>) -> Result<Module> {
         oxcall_hlo::read_bytecode(program.code)
     } else {
         std::str::from_utf8(program.code)
-            .map_err(|_| oxcall_hlo::Error::invalid("the program is neither MLIR bytecode nor text in UTF-8"))
+            .map_err(|_| {
+                oxcall_hlo::Error::invalid(
+                    "the program is neither MLIR bytecode nor text (HLO protos are not supported)",
+                )
+            })
             .and_then(oxcall_hlo::parse_text)
     };
     let module = module.map_err(error)?;
