@@ -1,12 +1,12 @@
-"""What `cargo xtask matrix` runs on every jaxlib: ops of the gallery, one `check<TAB>result` line each.
+"""What `cargo xtask matrix` runs on every jaxlib: ops of the gallery.
 
 Plain jax API of 0.4.34 and later only, and no pytest: this runs in an environment that holds jax and nothing else.
-A line is printed as soon as its check is done, so that after a crash the last line tells how far it came.
 """
 
 import sys
 import threading
 
+import checks
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,11 +14,6 @@ import numpy as np
 import oxcall
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) + 1
-
-
-def load(path):
-    global ops
-    ops = oxcall.load(path)
 
 
 def stateless():
@@ -88,21 +83,16 @@ def threads():
     assert all((result == results[0]).all() for result in results)
 
 
+CHECKS = [stateless, bfloat16, stateful, state_attribute, asynchronous, failing, async_failing, panicking, threads]
+
+
 def main():
-    failed = False
-    checks = [stateless, bfloat16, stateful, state_attribute, asynchronous, failing, async_failing, panicking, threads]
-    for check in [lambda: load(sys.argv[1]), *checks]:
-        name = "load" if check.__name__ == "<lambda>" else check.__name__.replace("_", " ")
-        try:
-            check()
-            result = "ok"
-        except Exception as error:
-            failed = True
-            result = f"{type(error).__name__}: {error}".replace("\n", " ")
-        print(f"{name}\t{result}", flush=True)
-        if name == "load" and failed:
-            break
-    sys.exit(failed)
+    def load():
+        global ops
+        ops = oxcall.load(sys.argv[1])
+
+    failed = checks.run([load]) or checks.run(CHECKS)
+    checks.exit_with(failed)
 
 
 if __name__ == "__main__":

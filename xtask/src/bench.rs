@@ -45,7 +45,7 @@ fn ffi() -> Result<()> {
     let jit = progress::step("calling ops in a jitted loop", || {
         let mut script = venv.python();
         script.arg("tests/bench/jit.py").arg(&ours).arg(cpp::peer(&peers, &jaxlib));
-        shell::output(script.env("PYTHONPATH", python::package_source()))
+        shell::output(script.env("PYTHONPATH", python::source("oxcall")))
     })?;
     let build = build()?;
     let about = about(&compiler);

@@ -58,8 +58,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "matrix",
-        args: "[abi|peers]",
-        about: "one library on every supported jaxlib; C++ handlers of every jaxlib in the plugin; structs against headers",
+        args: "[abi|peers|ops|plugin]...",
+        about: "one op library, one plugin on every supported jaxlib; C++ handlers of each; structs against headers",
         run: matrix::run,
     },
     Command {

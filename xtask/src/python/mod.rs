@@ -124,9 +124,9 @@ pub(crate) fn tool_venv(name: &str, requirement: &str) -> Result<Venv> {
     venv(name, &chosen(pins::PYTHON)?, &[requirement.to_owned()])
 }
 
-/// Where the package `oxcall` lies as source.
-pub(crate) fn package_source() -> PathBuf {
-    workspace::root().join("python/oxcall/src")
+/// Where a package of this workspace lies as source.
+pub(crate) fn source(package: &str) -> PathBuf {
+    workspace::root().join("python").join(package).join("src")
 }
 
 /// Installs this workspace's own packages as editable ones: an edit needs no second installation. The plugin's shared
