@@ -28,21 +28,28 @@ def on_plugin(device):
 
 
 @pytest.fixture(scope="session")
-def gallery():
-    """The ops of examples/custom_ops."""
+def library_path():
+    """Gives the path of a library that `cargo build --release` made."""
     release = pathlib.Path(__file__).parents[2] / "target" / "release"
-    return oxcall.load(pathlib.Path(os.environ.get("OXCALL_TEST_LIBS", release)) / "libcustom_ops.so")
+    folder = pathlib.Path(os.environ.get("OXCALL_TEST_LIBS", release))
+    return lambda name: str(folder / f"lib{name}.so")
+
+
+@pytest.fixture(scope="session")
+def gallery(library_path):
+    """The ops of examples/custom_ops."""
+    return oxcall.load(library_path("custom_ops"))
 
 
 @pytest.fixture
 def fresh():
     """Runs Python in a process of its own, where JAX has made no client yet; gives what it prints."""
 
-    def run(code: str, **environment: str) -> str:
+    def run(code: str, timeout: float = 300, **environment: str) -> str:
         variables = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "OXCALL_NUM"))}
         command = [sys.executable, "-c", textwrap.dedent(code)]
         done = subprocess.run(
-            command, env={**variables, **environment}, capture_output=True, text=True, timeout=300, check=False
+            command, env={**variables, **environment}, capture_output=True, text=True, timeout=timeout, check=False
         )
         assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout.strip()

@@ -1,12 +1,22 @@
 //! Composites whose name is that of an op.
 
-use oxcall_hlo::{Attribute, BinaryOp, ElementType, Op, OpKind, Signature, Type, UnaryOp, infer_types};
+use oxcall_hlo::{Attribute, BinaryOp, CustomCall, ElementType, Op, OpKind, Signature, Type, UnaryOp, infer_types};
 
 /// Makes a composite the op that it is named after, if the engine has its kernel and the types fit. Says whether it
 /// did. Complex functions are left to their decomposition, whose branch cuts are what users of JAX see.
+///
+/// JAX up to 0.8 writes some of these functions as custom calls: `mhlo.topk` with its attributes in a dictionary.
 pub(crate) fn to_kernel(op: &mut Op, values: &[Type]) -> bool {
-    let OpKind::Composite { name, attributes, .. } = &op.kind else { return false };
-    let Some(kind) = kernel(name, attributes) else { return false };
+    let kind = match &op.kind {
+        OpKind::Composite { name, attributes, .. } => {
+            name.strip_prefix("chlo.").and_then(|name| kernel(name, attributes))
+        }
+        OpKind::CustomCall(call) => {
+            call.target.strip_prefix("mhlo.").and_then(|name| kernel(name, mhlo_attributes(call)))
+        }
+        _ => None,
+    };
+    let Some(kind) = kind else { return false };
     let types = |ids: &[oxcall_hlo::ValueId]| -> Vec<Type> {
         ids.iter().map(|value| values[value.0 as usize].clone()).collect()
     };
@@ -20,12 +30,17 @@ pub(crate) fn to_kernel(op: &mut Op, values: &[Type]) -> bool {
     fits
 }
 
-/// The op called `name`.
-fn kernel(name: &str, attributes: &[(String, Attribute)]) -> Option<OpKind> {
-    if !name.starts_with("chlo.") {
-        return None;
+/// What a custom call of an op of MHLO says about it.
+fn mhlo_attributes(call: &CustomCall) -> &[(String, Attribute)] {
+    match call.attributes.iter().find(|(name, _)| name == "mhlo.attributes") {
+        Some((_, Attribute::Dictionary(attributes))) => attributes,
+        _ => &[],
     }
-    if name == "chlo.top_k" {
+}
+
+/// The function called `name` in CHLO or MHLO.
+fn kernel(name: &str, attributes: &[(String, Attribute)]) -> Option<OpKind> {
+    if matches!(name, "top_k" | "topk") {
         let attribute = |key: &str| attributes.iter().find(|(name, _)| name == key).map(|(_, value)| value);
         let k = usize::try_from(attribute("k")?.as_integer()?).ok()?;
         let largest = match attribute("largest") {
@@ -36,5 +51,6 @@ fn kernel(name: &str, attributes: &[(String, Attribute)]) -> Option<OpKind> {
         };
         return Some(OpKind::TopK { k, largest });
     }
-    UnaryOp::from_name(name).map(OpKind::Unary).or_else(|| BinaryOp::from_name(name).map(OpKind::Binary))
+    let name = format!("chlo.{name}");
+    UnaryOp::from_name(&name).map(OpKind::Unary).or_else(|| BinaryOp::from_name(&name).map(OpKind::Binary))
 }

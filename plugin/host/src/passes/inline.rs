@@ -189,6 +189,7 @@ impl Inliner<'_> {
                     renamed.extend(&op.results, &results);
                 }
                 None => {
+                    composite::to_kernel(&mut op, &self.values);
                     self.renumber(&mut op);
                     done.push(op);
                 }

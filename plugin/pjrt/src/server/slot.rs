@@ -12,9 +12,13 @@ use crate::{Error, Result};
 
 /// Defines a function of the table. The body sees `args` as a raw pointer to a copy that has every field of the newest
 /// version, zero where the caller has none; the copy goes back only after success. It returns `Result<()>`. After `as`
-/// comes the newest layout of a struct that grew.
+/// comes the newest layout of a struct that grew; after `at least`, bytes that a caller has even if it says fewer.
 macro_rules! slot {
-    ($($(#[$doc:meta])* fn $name:ident $(<$platform:ident>)? ($args:ident: $ty:ident $(as $later:ident)?) $body:block)*) => {
+    ($(
+        $(#[$doc:meta])*
+        fn $name:ident $(<$platform:ident>)? ($args:ident: $ty:ident $(as $later:ident)? $(at least $least:expr)?)
+        $body:block
+    )*) => {
         $(
             $(#[$doc])*
             ///
@@ -28,6 +32,7 @@ macro_rules! slot {
                     $crate::server::slot::call(
                         stringify!($ty),
                         args.cast(),
+                        0 $(+ $least)?,
                         |$args: *mut slot!(@newest $ty $($later)?)| -> $crate::Result<()> { $body },
                     )
                 }
@@ -43,8 +48,13 @@ pub(super) use slot;
 ///
 /// # Safety
 /// `args` is null or points to a C struct of which it has as many bytes as its first field says. The args have only
-/// numbers, pointers and unions of them.
-pub(super) unsafe fn call<A>(name: &str, args: *mut A, body: impl FnOnce(*mut A) -> Result<()>) -> *mut PJRT_Error {
+/// numbers, pointers and unions of them. Where the size is below `least`, it has `least` bytes all the same.
+pub(super) unsafe fn call<A>(
+    name: &str,
+    args: *mut A,
+    least: usize,
+    body: impl FnOnce(*mut A) -> Result<()>,
+) -> *mut PJRT_Error {
     error::into_raw(guard(|| {
         if args.is_null() {
             return Err(Error::invalid_argument(format!("{name}: the args are null")));
@@ -57,7 +67,7 @@ pub(super) unsafe fn call<A>(name: &str, args: *mut A, body: impl FnOnce(*mut A)
                 size_of::<usize>()
             )));
         }
-        let size = size.min(size_of::<A>());
+        let size = size.max(least).min(size_of::<A>());
         let mut copy = MaybeUninit::<A>::zeroed();
         // SAFETY: both sides have `size` bytes.
         unsafe { copy.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(args.cast(), size) };

@@ -13,6 +13,10 @@ pub(crate) struct Programs {
     pub(crate) sum_second_donated: &'static str,
     /// `x + y`, which takes the memory of both.
     pub(crate) sum_both_donated: &'static str,
+    /// `x + 1` of positive numbers, long after it was started.
+    pub(crate) slow: &'static str,
+    /// Needs more memory than any machine has; `None` on platforms without such programs.
+    pub(crate) huge: Option<&'static str>,
 }
 
 pub(crate) const TOY: Programs = Programs {
@@ -22,6 +26,8 @@ pub(crate) const TOY: Programs = Programs {
     sum: "program sum\nparam s32[4]\nparam s32[4]\nsum",
     sum_second_donated: "program sum\nparam s32[4]\nparam s32[4] donated\nsum",
     sum_both_donated: "program sum\nparam s32[4] donated\nparam s32[4] donated\nsum",
+    slow: "program slow\nparam s32[4]\nsleep 20\nadd 1",
+    huge: None,
 };
 
 macro_rules! stablehlo {
@@ -63,4 +69,35 @@ pub(crate) const STABLEHLO: Programs = Programs {
         "%x: tensor<4xi32> {tf.aliasing_output = 0 : i32}, %y: tensor<4xi32> {jax.buffer_donor = true}",
         "%r = stablehlo.add %x, %y : tensor<4xi32>"
     ),
+    slow: SLOW,
+    huge: Some(HUGE),
 };
+
+/// A product of large matrices of positive numbers has elements of one and more.
+const SLOW: &str = "
+module @slow {
+  func.func public @main(%x: tensor<4xi32>) -> tensor<4xi32> {
+    %f = stablehlo.convert %x : (tensor<4xi32>) -> tensor<4xf32>
+    %a = stablehlo.broadcast_in_dim %f, dims = [0] : (tensor<4xf32>) -> tensor<4x160x640xf32>
+    %m = stablehlo.reshape %a : (tensor<4x160x640xf32>) -> tensor<640x640xf32>
+    %p = stablehlo.dot_general %m, %m, contracting_dims = [1] x [0]
+      : (tensor<640x640xf32>, tensor<640x640xf32>) -> tensor<640x640xf32>
+    %s = stablehlo.slice %p [0:4, 0:1] : (tensor<640x640xf32>) -> tensor<4x1xf32>
+    %v = stablehlo.reshape %s : (tensor<4x1xf32>) -> tensor<4xf32>
+    %c = stablehlo.constant dense<1.0> : tensor<4xf32>
+    %l = stablehlo.minimum %v, %c : tensor<4xf32>
+    %i = stablehlo.convert %l : (tensor<4xf32>) -> tensor<4xi32>
+    %r = stablehlo.add %x, %i : tensor<4xi32>
+    return %r : tensor<4xi32>
+  }
+}
+";
+
+const HUGE: &str = "
+module @huge {
+  func.func public @main(%x: tensor<4xi32>) -> tensor<4x8796093022208xi32> {
+    %r = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<4xi32>) -> tensor<4x8796093022208xi32>
+    return %r : tensor<4x8796093022208xi32>
+  }
+}
+";

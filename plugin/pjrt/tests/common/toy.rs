@@ -14,6 +14,7 @@ use std::{
         mpsc,
     },
     thread,
+    time::Duration,
 };
 
 use oxcall_pjrt::{
@@ -299,6 +300,7 @@ impl Client for ToyClient {
 enum Step {
     Add(i32),
     Sum,
+    Sleep(Duration),
     Call(CustomCall),
     Fail(String),
     Panic,
@@ -345,6 +347,7 @@ impl ToyProgram {
                 }
                 "add" => steps.push(Step::Add(rest.parse().map_err(|_| broken())?)),
                 "sum" => steps.push(Step::Sum),
+                "sleep" => steps.push(Step::Sleep(Duration::from_millis(rest.parse().map_err(|_| broken())?))),
                 "call" => steps.push(Step::Call(CustomCall::new(rest, Toy::name(), Vec::new())?)),
                 "fail" => steps.push(Step::Fail(rest.to_owned())),
                 "panic" => steps.push(Step::Panic),
@@ -403,6 +406,7 @@ fn run(
             Step::Sum => {
                 arguments.iter().for_each(|other| update(&mut contents.bytes, integers(other.buffer.bytes())));
             }
+            Step::Sleep(time) => thread::sleep(*time),
             Step::Call(custom_call) => {
                 let mut out = vec![0; contents.bytes.len()];
                 let dtype = oxcall::DType::S32;

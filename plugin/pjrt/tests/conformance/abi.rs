@@ -75,6 +75,16 @@ fn nothing_is_written_past_the_callers_struct() {
     failed.unwrap_err().expect(Code::InvalidArgument, "Unexpected PJRT_Buffer_IsDeleted_Args size");
 }
 
+/// jaxlib 0.6.2 (API 0.70) says 24 bytes, and reads the field behind them.
+#[test]
+fn attributes_are_counted_for_callers_that_say_too_few_bytes() {
+    let plugin = Plugin::get();
+    let mut args = PJRT_Plugin_Attributes_Args { struct_size: 24, num_attributes: usize::MAX, ..Default::default() };
+    // SAFETY: the struct is longer than it says.
+    plugin.check(unsafe { plugin.api.base.PJRT_Plugin_Attributes.unwrap()(&raw mut args) }).unwrap();
+    assert!((3..100).contains(&args.num_attributes), "{}", args.num_attributes);
+}
+
 #[test]
 fn null_args_and_objects_are_errors() {
     let plugin = Plugin::get();

@@ -13,4 +13,5 @@ mod donation;
 mod events;
 mod execution;
 mod extensions;
+mod lifecycle;
 mod programs;

@@ -55,6 +55,23 @@ fn nonsense_is_an_error() {
     assert!(failed.err().unwrap().message.len() > 10);
 }
 
+/// XLA's own test of compilation, whose program is text of MHLO, the predecessor of StableHLO.
+#[test]
+fn mhlo_is_named() {
+    let plugin = Plugin::get();
+    if plugin.programs.format != "mlir" {
+        return;
+    }
+    let program = "module { func.func @main(%arg0: tensor<4xi32>) -> tensor<4xi32> {
+      %0 = \"mhlo.copy\"(%arg0) : (tensor<4xi32>) -> tensor<4xi32>
+      %1 = mhlo.constant dense<1> : tensor<4xi32>
+      %2 = mhlo.add %0, %1 : tensor<4xi32>
+      func.return %2 : tensor<4xi32>
+    } }";
+    let failed = plugin.client().compile_as("mlir", program, &options(1)).err().expect("an error");
+    assert!(failed.message.contains("MHLO"), "{failed:?}");
+}
+
 #[test]
 fn device_assignment() {
     let plugin = Plugin::get();

@@ -146,6 +146,25 @@ fn top_k_takes_its_attributes() {
     }
 }
 
+/// As JAX 0.4.38 writes `jax.lax.top_k`.
+#[test]
+fn custom_calls_of_mhlo_are_functions() {
+    let attributes = vec![("k".to_string(), Attribute::Integer(3, ElementType::S64))];
+    for (target, kernel) in [("mhlo.topk", true), ("mhlo.topp", false), ("topk", false)] {
+        let mut kind = custom_call(target, vec![]);
+        let OpKind::CustomCall(call) = &mut kind else { panic!("a custom call") };
+        call.attributes.push(("mhlo.attributes".to_string(), Attribute::Dictionary(attributes.clone())));
+        let mut f = FuncBuilder::new("main");
+        let x = f.param(f32s(&[8]));
+        let indices = TensorType::new(ElementType::S32, [3]);
+        let y = f.with_types(kind, [x], &[f32s(&[3]).into(), indices.into()]).unwrap();
+        let mut module = module(vec![f.finish(y)]);
+        inline(&mut module).unwrap();
+        let kind = &module.main().body.ops[0].kind;
+        assert_eq!(*kind == OpKind::TopK { k: 3, largest: true }, kernel, "{target}: {kind:?}");
+    }
+}
+
 #[test]
 fn functions_of_custom_calls_are_kept() {
     let mut f = FuncBuilder::new("main");

@@ -1,0 +1,106 @@
+//! Objects that end in any order, with work in flight, and clients that survive failures.
+
+use std::{any::Any, sync::mpsc, time::Duration};
+
+use oxcall_pjrt::Code;
+
+use crate::common::client::{Client, Plugin, Start, options};
+
+/// The client works: a program compiles and runs.
+fn check(client: &Client) {
+    let loaded = client.compile(client.plugin.programs.increment);
+    let buffer = client.put(&[1, 2, 3, 4], client.devices()[0]);
+    assert_eq!(loaded.run(&[&buffer]).unwrap().integers().unwrap(), [2, 3, 4, 5]);
+}
+
+/// Every kind of object, while a program runs, each owned by itself; whoever waits for the result is told in any case.
+fn in_flight(plugin: &'static Plugin, ended: &mpsc::Sender<()>) -> Vec<Box<dyn Any>> {
+    let client = plugin.client();
+    let loaded = client.compile(plugin.programs.slow);
+    let input = client.put(&[1, 2, 3, 4], client.devices()[0]);
+    let (output, done) = loaded.run_with(&[&input], &Start::default()).unwrap();
+    let (executable, ready) = (loaded.executable(), output.ready_event());
+    for event in [&done, &ready] {
+        let ended = ended.clone();
+        event.on_ready(move |outcome| {
+            outcome.expect("the program ends well, whatever became of its objects");
+            ended.send(()).expect("the test waits");
+        });
+    }
+    vec![
+        Box::new(client),
+        Box::new(loaded),
+        Box::new(executable),
+        Box::new(input),
+        Box::new(output),
+        Box::new(done),
+        Box::new(ready),
+    ]
+}
+
+#[test]
+fn objects_end_in_any_order_while_a_program_runs() {
+    let plugin = Plugin::get();
+    let (sender, receiver) = mpsc::channel();
+    let (mut first, mut count) = (0, usize::MAX);
+    while first < count {
+        for backwards in [false, true] {
+            let mut objects = in_flight(plugin, &sender);
+            count = objects.len();
+            objects.rotate_left(first);
+            if backwards {
+                objects.reverse();
+            }
+            objects.into_iter().for_each(drop);
+            for _ in 0..2 {
+                receiver.recv_timeout(Duration::from_secs(60)).expect("the program ends");
+            }
+        }
+        first += 1;
+    }
+    check(&plugin.client());
+}
+
+/// Many executions wait for each other's results; nobody waits for the last.
+#[test]
+fn a_chain_in_flight_is_left_alone() {
+    let plugin = Plugin::get();
+    let client = plugin.client();
+    let slow = client.compile(plugin.programs.slow);
+    let mut buffer = client.put(&[1, 2, 3, 4], client.devices()[0]);
+    for _ in 0..8 {
+        buffer = slow.run(&[&buffer]).unwrap();
+    }
+    drop((slow, buffer));
+    check(&client);
+}
+
+#[test]
+fn results_of_a_long_chain_are_right() {
+    let plugin = Plugin::get();
+    let client = plugin.client();
+    let slow = client.compile(plugin.programs.slow);
+    let mut buffer = client.put(&[1, 2, 3, 4], client.devices()[0]);
+    for _ in 0..8 {
+        buffer = slow.run(&[&buffer]).unwrap();
+    }
+    assert_eq!(buffer.integers().unwrap(), [9, 10, 11, 12]);
+}
+
+#[test]
+fn failures_leave_the_client_usable() {
+    let plugin = Plugin::get();
+    let client = plugin.client();
+    let buffer = client.put(&[1, 2, 3, 4], client.devices()[0]);
+    client.compile_as(plugin.programs.format, "this is no program", &options(1)).err().expect("an error");
+    check(&client);
+    let increment = client.compile(plugin.programs.increment);
+    increment.run(&[]).err().expect("an error").expect(Code::InvalidArgument, "");
+    check(&client);
+    let Some(huge) = plugin.programs.huge else { return };
+    let huge = client.compile_as(plugin.programs.format, huge, &options(1));
+    let failed = huge.and_then(|huge| huge.run(&[&buffer])).and_then(|output| output.ready_event().wait());
+    failed.unwrap_err().expect(Code::ResourceExhausted, "");
+    check(&client);
+    assert_eq!(buffer.integers().unwrap(), [1, 2, 3, 4]);
+}
