@@ -46,7 +46,11 @@ def fresh():
     """Runs Python in a process of its own, where JAX has made no client yet; gives what it prints."""
 
     def run(code: str, timeout: float = 300, **environment: str) -> str:
-        variables = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "OXCALL_NUM"))}
+        variables = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("JAX_", "OXCALL_NUM", "OXCALL_LIB"))
+        }
         command = [sys.executable, "-c", textwrap.dedent(code)]
         done = subprocess.run(
             command, env={**variables, **environment}, capture_output=True, text=True, timeout=timeout, check=False

@@ -1,0 +1,41 @@
+"""The snippets of the guide's chapter on the plugin, each in a process of its own, as it is printed."""
+
+import pathlib
+import re
+
+import pytest
+
+GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "guide" / "18-plugin.md"
+SNIPPETS = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+# What the chapter has said before, or leaves to the reader.
+BEFORE = """
+import sys
+
+def check(value, expected):
+    assert str(value) == expected, f"{value} is not {expected}"
+
+def capsule_of(path):
+    from oxcall import _jax, _library
+    native, ops = _library.read(path)
+    return _jax.capsule(native.handlers[ops[0].index].execute)
+"""
+JAX = "import jax, jax.numpy as jnp"
+# `expression  # what it is`
+SHOWN = re.compile(r"^( *)([^#\n]+?)  # ([^\n]+)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda snippet: snippet.strip().splitlines()[-1].strip())
+def test_snippet(fresh, library_path, snippet):
+    code = SHOWN.sub(lambda shown: f"{shown[1]}check({shown[2]}, {shown[3]!r})", snippet)
+    for name, library in (("my_ops", "custom_ops"), ("my_plugin", "own_plugin")):
+        code = code.replace(f'"target/release/lib{name}.so"', repr(library_path(library)))
+    if "capsule" in code:
+        code = f"capsule = capsule_of({library_path('custom_ops')!r})\n{code}"
+    # The chapter's options come before JAX; what comes after its first snippet has imported it.
+    head = "" if "configure" in code else JAX
+    fresh(f"{BEFORE}\n{head}\n{code}\nimport jax\nassert jax.devices('oxcall')")
+
+
+def test_the_chapter_has_them():
+    assert len(SNIPPETS) >= 5

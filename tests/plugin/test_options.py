@@ -1,0 +1,114 @@
+"""Options of the client and their variables: what each does, and what is said of wrong values."""
+
+import textwrap
+
+import pytest
+from jaxlib import xla_client
+
+MANY = """
+    import os, jax, jax.numpy as jnp
+    x = jnp.ones((1 << 22,), jnp.float32)
+    jax.jit(lambda x: jnp.sort(jnp.sin(x)))(x).block_until_ready()
+    names = [open(f"/proc/self/task/{task}/comm").read().strip() for task in os.listdir("/proc/self/task")]
+    print(len([name for name in names if name.removeprefix("oxcall-").isdigit()]))
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_num_threads(fresh, threads):
+    """Work is shared among so many threads, while the caller goes on."""
+    assert fresh(MANY, JAX_PLATFORMS="oxcall,cpu", OXCALL_NUM_THREADS=threads) == threads
+
+
+def test_num_threads_by_option(fresh):
+    code = f"import oxcall_plugin; oxcall_plugin.configure(num_threads=2)\n{textwrap.dedent(MANY)}"
+    assert fresh(code, JAX_PLATFORMS="oxcall,cpu", OXCALL_NUM_THREADS="5") == "2"
+
+
+def test_num_devices(fresh):
+    """Each device is one of its own for JAX, by variable and by option, which comes first."""
+    code = """
+        import jax, jax.numpy as jnp
+        devices = jax.devices("oxcall")
+        moved = [jax.device_put(jnp.arange(3), device) + device.id for device in devices]
+        print([(array.tolist(), array.devices() == {device}) for array, device in zip(moved, devices)])
+    """
+    expected = "[([0, 1, 2], True), ([1, 2, 3], True)]"
+    assert fresh(code, OXCALL_NUM_DEVICES="2") == expected
+    option = "import oxcall_plugin; oxcall_plugin.configure(num_devices=2)\n"
+    assert fresh(option + textwrap.dedent(code), OXCALL_NUM_DEVICES="7") == expected
+
+
+def test_libraries_by_option(fresh, library_path):
+    code = f"""
+        import oxcall_plugin
+        oxcall_plugin.configure(libraries=[{library_path("custom_ops")!r}])
+        import jax, jax.numpy as jnp
+        call = jax.ffi.ffi_call("rms_norm", jax.ShapeDtypeStruct((2, 2), jnp.float32))
+        print(jax.jit(lambda x: call(x, eps=0.0))(jnp.ones((2, 2), jnp.float32)).tolist())
+    """
+    assert fresh(code, JAX_PLATFORMS="oxcall,cpu", OXCALL_LIBRARIES="/nowhere.so") == "[[1.0, 1.0], [1.0, 1.0]]"
+
+
+@pytest.mark.parametrize(
+    ("options", "variables", "said"),
+    [
+        ({}, {"OXCALL_NUM_DEVICES": "many"}, "OXCALL_NUM_DEVICES is many; it is an integer from 1 to 4096"),
+        ({}, {"OXCALL_NUM_DEVICES": "0"}, "OXCALL_NUM_DEVICES is 0; it is an integer from 1 to 4096"),
+        ({}, {"OXCALL_NUM_THREADS": "-1"}, "OXCALL_NUM_THREADS is -1; it is an integer from 1 to 4096"),
+        ({}, {"OXCALL_NUM_THREADS": "1e9"}, "OXCALL_NUM_THREADS is 1e9; it is an integer from 1 to 4096"),
+        ({}, {"OXCALL_LIBRARIES": "/nowhere.so"}, "the library of ops /nowhere.so cannot be opened"),
+        ({"num_devices": 5000}, {}, "the client option `num_devices` is 5000; it is an integer from 1 to 4096"),
+        ({"num_threads": "few"}, {}, "the client option `num_threads` is few; it is an integer from 1 to 4096"),
+        ({"num_threads": 1.5}, {}, "the client option `num_threads` is"),
+        ({"libraries": 1}, {}, "the client option `libraries` is"),
+        ({"num_device": 2}, {}, "unknown client option `num_device`; the options are `num_devices`, `num_threads`"),
+    ],
+)
+def test_wrong_values(monkeypatch, device, options, variables, said):
+    """JAX passes on what the plugin says, whatever the option."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(Exception, match=r"INVALID_ARGUMENT|NOT_FOUND") as error:
+        xla_client.make_c_api_client("oxcall", options, None)
+    assert said in str(error.value)
+
+
+def test_a_library_that_holds_no_ops_is_named(monkeypatch, device):
+    monkeypatch.setenv("OXCALL_LIBRARIES", "libm.so.6")
+    with pytest.raises(Exception, match=r"libm.so.6 is not a library of ops"):
+        xla_client.make_c_api_client("oxcall", {}, None)
+
+
+def test_mistakes_in_configure(fresh):
+    code = """
+        import jax, oxcall_plugin
+        for options in ({"num_devices": 0}, {"num_threads": True}):
+            try:
+                oxcall_plugin.configure(**options)
+            except oxcall_plugin.PluginError as error:
+                print(error)
+        jax.devices()
+        try:
+            oxcall_plugin.configure(num_devices=2)
+        except oxcall_plugin.PluginError as error:
+            print(error)
+        try:
+            oxcall_plugin.register("/nowhere/libx.so")
+        except oxcall_plugin.PluginError as error:
+            print(error)
+    """
+    lines = fresh(code).splitlines()
+    assert "`num_devices` is 0" in lines[0] and "`num_threads` is True" in lines[1]
+    assert "made its clients already" in lines[2] and "there is no plugin at /nowhere/libx.so" in lines[3]
+
+
+def test_jax_names_a_wrong_variable(fresh):
+    code = """
+        import jax
+        try:
+            jax.devices("oxcall")
+        except RuntimeError as error:
+            print(error)
+    """
+    assert "OXCALL_NUM_DEVICES is many" in fresh(code, OXCALL_NUM_DEVICES="many", JAX_PLATFORMS="oxcall")
