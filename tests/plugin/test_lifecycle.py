@@ -134,13 +134,15 @@ def test_failures_leave_the_client_usable(on_plugin):
         assert float(good(1.0)) == 2.0
 
 
-def test_an_unused_plugin_starts_no_thread(fresh):
-    """JAX makes a client of every platform when it looks for devices; those of the plugin cost no thread."""
+def test_an_unused_plugin_costs_little(fresh):
+    """JAX makes a client of every platform when it looks for devices; the plugin's starts no thread, and the package
+    imports nothing that only ops need."""
     code = """
-        import os, jax
+        import os, sys, jax
         def threads():
             return {open(f"/proc/self/task/{task}/comm").read().strip() for task in os.listdir("/proc/self/task")}
         jax.devices(), jax.devices("oxcall")
         print([name for name in threads() if name.startswith("oxcall")])
+        print(sorted(name for name in sys.modules if name.startswith("oxcall.")))
     """
-    assert fresh(code) == "[]"
+    assert fresh(code) == "[]\n['oxcall._errors', 'oxcall._platforms']"

@@ -84,5 +84,11 @@ fn pytest() -> Result<()> {
         libraries.tell(&mut command);
         shell::run(&mut command)?;
     }
-    Ok(())
+    independent_client(&libraries.plugin)
+}
+
+/// The plugin through a PJRT client that shares no code with XLA or with us.
+fn independent_client(plugin: &Path) -> Result<()> {
+    let venv = python::tool_venv("pypjrt", pins::PYPJRT)?;
+    shell::run(venv.python().arg("plugin/pjrt/tests/pypjrt_check.py").arg(plugin))
 }

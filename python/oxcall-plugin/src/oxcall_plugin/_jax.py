@@ -63,7 +63,7 @@ def _take_types(plugin: NativePlugin, platform: str) -> None:
 
 def _serve_libraries(platform: str) -> None:
     """Ops that `oxcall.load` has loaded, or will load, for the CPU are this platform's as well."""
-    from oxcall._library import serve_platform
+    from oxcall._platforms import serve_platform
 
     serve_platform(platform)
 

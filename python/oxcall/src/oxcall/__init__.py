@@ -4,8 +4,25 @@
 a namespace of JAX functions. Importing this package does not import JAX; :func:`load` does.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from oxcall._errors import CallError, LoadError, OxcallError, OxcallWarning
-from oxcall._library import Library, last_error, load
+
+if TYPE_CHECKING:
+    from oxcall._library import Library, last_error, load
 
 __all__ = ["CallError", "Library", "LoadError", "OxcallError", "OxcallWarning", "last_error", "load"]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    # Imported at first use: a plugin that nobody uses needs a part of this package, and should cost next to nothing.
+    if name in ("Library", "last_error", "load"):
+        from oxcall import _library
+
+        return getattr(_library, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -9,12 +9,13 @@ import shutil
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from oxcall._abi import Handler, NativeLibrary
 from oxcall._errors import LoadError, OxcallWarning, listing, nearest
 from oxcall._manifest import OpInfo, read_op
+from oxcall._platforms import serve_op
 
 if TYPE_CHECKING:
     from oxcall._op import Op
@@ -87,9 +88,6 @@ class _Process:
         self.natives: list[NativeLibrary] = []
         # The target that each address is registered under, so that registering again is harmless.
         self.targets: dict[str, tuple[Any, ...]] = {}
-        # Platforms of plugins that use the CPU's memory, and what registers an op for one of them.
-        self.cpu_like: list[str] = []
-        self.cpu_ops: list[Callable[[str], None]] = []
         self._copies: str | None = None
 
     def private_copy(self, path: str) -> str:
@@ -230,22 +228,7 @@ def _register_handler(jax: Any, target: str, info: OpInfo, handler: Handler, oth
     if info.batch_partitionable:
         jax.register_batch_partitionable(target)
     if info.platform == "Host":
-        for platform in _PROCESS.cpu_like:
-            register(platform)
-        _PROCESS.cpu_ops.append(register)
-
-
-def serve_platform(platform: str) -> None:
-    """Registers the CPU's ops of all libraries, loaded now or later, for another platform on the CPU's memory.
-
-    A PJRT plugin calls this when it is registered with JAX. Ops that have an implementation for that very platform
-    keep it.
-    """
-    with _PROCESS.lock:
-        if platform not in _PROCESS.cpu_like:
-            _PROCESS.cpu_like.append(platform)
-            for register in _PROCESS.cpu_ops:
-                register(platform)
+        serve_op(register)
 
 
 def _warn_reloaded(library: Library) -> None:
