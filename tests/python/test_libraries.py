@@ -74,8 +74,9 @@ def test_a_name_that_someone_else_registered(library_path):
     code = f"""
         import ctypes, jax, jax.numpy as jnp, oxcall
         from oxcall._jax import capsule
+        from oxcall._library import read
         path = {str(library_path("test_ops"))!r}
-        execute = oxcall._library.read(path)[0].handlers[0].execute
+        execute = read(path)[0].handlers[0].execute
         jax.ffi.register_ffi_target("add", capsule(execute), platform="cpu")
         jax.devices()
         ops = oxcall.load(path)
