@@ -55,21 +55,24 @@ fn nonsense_is_an_error() {
     assert!(failed.err().unwrap().message.len() > 10);
 }
 
-/// XLA's own test of compilation, whose program is text of MHLO, the predecessor of StableHLO.
+/// XLA's own tests of compilation send text of MHLO, the predecessor of StableHLO, and an HLO proto.
 #[test]
-fn mhlo_is_named() {
+fn formats_that_are_not_supported_are_named() {
     let plugin = Plugin::get();
     if plugin.programs.format != "mlir" {
         return;
     }
-    let program = "module { func.func @main(%arg0: tensor<4xi32>) -> tensor<4xi32> {
+    let mhlo = "module { func.func @main(%arg0: tensor<4xi32>) -> tensor<4xi32> {
       %0 = \"mhlo.copy\"(%arg0) : (tensor<4xi32>) -> tensor<4xi32>
       %1 = mhlo.constant dense<1> : tensor<4xi32>
       %2 = mhlo.add %0, %1 : tensor<4xi32>
       func.return %2 : tensor<4xi32>
     } }";
-    let failed = plugin.client().compile_as("mlir", program, &options(1)).err().expect("an error");
-    assert!(failed.message.contains("MHLO"), "{failed:?}");
+    let client = plugin.client();
+    for (format, code, named) in [("mlir", mhlo, "MHLO"), ("hlo", "\x0a\x04main", "HLO protos")] {
+        let failed = client.compile_as(format, code, &options(1)).err().expect("an error");
+        assert!(failed.message.contains(named), "{failed:?}");
+    }
 }
 
 #[test]
