@@ -7,9 +7,7 @@
 
 use std::{env, process::ExitCode};
 
-use pjrt::{
-    Api, Client, Error, HostBuffer, LoadedExecutable, MemoryLayout, NamedValue, Program, ProgramFormat::MLIR, Result,
-};
+use pjrt::{Api, Client, Error, HostBuffer, LoadedExecutable, NamedValue, Program, ProgramFormat::MLIR, Result};
 
 const INCREMENT: &str = "module @increment {
   func.func public @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
@@ -71,7 +69,7 @@ fn description(api: &Api) -> Result<()> {
     Ok(())
 }
 
-/// To the device and back, in both orders of dimensions, and to another device.
+/// To the device and back, and to another device.
 fn transfers(api: &Api) -> Result<()> {
     let client = client(api, 2)?;
     let (first, second) = (client.lookup_addressable_device(0)?, client.lookup_addressable_device(1)?);
@@ -80,9 +78,6 @@ fn transfers(api: &Api) -> Result<()> {
     assert_eq!(values(&there.copy_to_host_sync()?), [1.0, 2.0, 3.0, 4.0]);
     let moved = there.copy_to_device_sync(&second)?;
     assert_eq!(values(&moved.copy_to_host_sync()?), [1.0, 2.0, 3.0, 4.0]);
-    let strides = MemoryLayout::strides(vec![4, 8]);
-    let transposed = HostBuffer::builder().data([1.0f32, 2.0, 3.0, 4.0]).dims([2, 2]).layout(strides).build();
-    assert_eq!(values(&transposed.copy_to_sync(&first)?.copy_to_host_sync()?), [1.0, 3.0, 2.0, 4.0]);
     Ok(())
 }
 
@@ -97,7 +92,7 @@ fn programs(api: &Api) -> Result<()> {
     assert!(!executable.output_memory_kinds().is_empty());
     executable.cost_analysis();
     executable.compiled_memory_stats();
-    executable.optimize()?;
+    // Not `optimize`: it passes no program for the text to be written to, which is an error here as it is in XLA.
     let input = matrix([1.0, 2.0, 3.0, 4.0]).copy_to_sync(&client)?;
     let results = loaded.execution(input).run_sync()?;
     assert_eq!(values(&results[0][0].copy_to_host_sync()?), [2.0, 3.0, 4.0, 5.0]);
