@@ -78,11 +78,11 @@ const SLOW: &str = "
 module @slow {
   func.func public @main(%x: tensor<4xi32>) -> tensor<4xi32> {
     %f = stablehlo.convert %x : (tensor<4xi32>) -> tensor<4xf32>
-    %a = stablehlo.broadcast_in_dim %f, dims = [0] : (tensor<4xf32>) -> tensor<4x160x640xf32>
-    %m = stablehlo.reshape %a : (tensor<4x160x640xf32>) -> tensor<640x640xf32>
+    %a = stablehlo.broadcast_in_dim %f, dims = [0] : (tensor<4xf32>) -> tensor<4x80x320xf32>
+    %m = stablehlo.reshape %a : (tensor<4x80x320xf32>) -> tensor<320x320xf32>
     %p = stablehlo.dot_general %m, %m, contracting_dims = [1] x [0]
-      : (tensor<640x640xf32>, tensor<640x640xf32>) -> tensor<640x640xf32>
-    %s = stablehlo.slice %p [0:4, 0:1] : (tensor<640x640xf32>) -> tensor<4x1xf32>
+      : (tensor<320x320xf32>, tensor<320x320xf32>) -> tensor<320x320xf32>
+    %s = stablehlo.slice %p [0:4, 0:1] : (tensor<320x320xf32>) -> tensor<4x1xf32>
     %v = stablehlo.reshape %s : (tensor<4x1xf32>) -> tensor<4xf32>
     %c = stablehlo.constant dense<1.0> : tensor<4xf32>
     %l = stablehlo.minimum %v, %c : tensor<4xf32>
