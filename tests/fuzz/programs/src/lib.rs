@@ -1,6 +1,6 @@
 //! Damaged and made-up programs, in bytecode and text, and compile options, given to what reads them and to the engine.
 //!
-//! Whatever the input: no panic, no hang, and memory within [a multiple](memory::PER_BYTE) of its size; an error that
+//! Whatever the input: no panic, no hang, and memory within a multiple (512) of its size; an error that
 //! says where; what is read is verified or refused; what is printed reads back as the same program. What is verified
 //! and small compiles or is refused, and runs, always with the same results.
 
@@ -49,7 +49,7 @@ impl Target {
         Target::ALL.into_iter().find(|target| target.name() == name)
     }
 
-    /// Whether inputs are text, whose words [`mutate`] knows.
+    /// Whether inputs are text, whose words [`mutate()`] knows.
     pub fn is_text(self) -> bool {
         matches!(self, Target::Text | Target::Run)
     }
