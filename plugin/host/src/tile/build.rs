@@ -5,8 +5,10 @@ use oxcall_hlo::{ElementType, OpKind};
 use smallvec::SmallVec;
 
 use super::access::Access;
+use super::chain::Chain;
 use super::memory::Slot;
-use super::program::{Program, Splat, Step};
+use super::program::{Linked, Program, Splat, Step};
+use super::runs::{Runs, Simple};
 use crate::math::{self, Function, Source, wide};
 use crate::pool::Cost;
 use crate::scalar::Scalar;
@@ -16,7 +18,7 @@ pub(super) type Value = usize;
 
 /// How a value comes about.
 #[derive(Debug, Clone)]
-enum Definition {
+pub(super) enum Definition {
     /// The tile of an operand, read where it is.
     Input(usize),
     /// A register that is filled before the first tile.
@@ -25,12 +27,22 @@ enum Definition {
     Gather { input: usize, access: Access },
     /// An index.
     Iota { repeat: usize, size: usize },
-    /// A function of values.
-    Apply { function: Function, args: SmallVec<[Value; 3]> },
+    /// A function of values; `simple` if a chain can compute it.
+    Apply { function: Function, args: SmallVec<[Value; 3]>, simple: Option<Simple> },
+}
+
+impl Definition {
+    /// The values that a function is applied to.
+    pub(super) fn args(&self) -> &[Value] {
+        match self {
+            Definition::Apply { args, .. } => args,
+            _ => &[],
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
-enum SplatOf {
+pub(super) enum SplatOf {
     Constant(Scalar),
     Input(usize),
 }
@@ -40,10 +52,10 @@ enum SplatOf {
 pub(super) struct Builder {
     count: usize,
     /// How each value comes about, and the type of its elements in its slot.
-    values: Vec<(Definition, ElementType)>,
+    pub(super) values: Vec<(Definition, ElementType)>,
     /// Types of operands and the bytes of each that are read.
     inputs: Vec<(ElementType, usize)>,
-    outputs: Vec<(Value, ElementType)>,
+    pub(super) outputs: Vec<(Value, ElementType)>,
 }
 
 impl Builder {
@@ -115,7 +127,7 @@ impl Builder {
 
     /// A function of values.
     pub(super) fn apply(&mut self, function: Function, args: &[Value]) -> Value {
-        self.push(Definition::Apply { function, args: args.into() }, function.output)
+        self.push(Definition::Apply { function, args: args.into(), simple: None }, function.output)
     }
 
     /// An element-wise op of values, whose element types in the program are given.
@@ -140,6 +152,11 @@ impl Builder {
                 });
             }
             results.push(self.apply(step.function, &args));
+        }
+        if let &[only] = &results[..]
+            && let Definition::Apply { simple, .. } = &mut self.values[only].0
+        {
+            *simple = Simple::of(kind, &types, result);
         }
         Ok(results.last().copied().unwrap_or(operands[0].0))
     }
@@ -201,6 +218,7 @@ struct Allocation {
     /// The slot of each value; registers are numbered from 0, operands from `registers.len()`, and so on.
     places: Vec<Option<Place>>,
     registers: Vec<ElementType>,
+    runs: Runs,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -214,16 +232,15 @@ impl Allocation {
     /// A register is free again after the last use of its value, except those filled in advance. The first result that
     /// a value is goes there directly.
     fn new(builder: &Builder) -> Allocation {
+        let runs = Runs::new(builder);
         let mut last_use = vec![None; builder.values.len()];
-        for (index, (definition, _)) in builder.values.iter().enumerate() {
-            if let Definition::Apply { args, .. } = definition {
-                args.iter().for_each(|&arg| last_use[arg] = Some(index));
-            }
+        for index in 0..builder.values.len() {
+            runs.reads(index).iter().for_each(|&arg| last_use[arg] = Some(index));
         }
         for &(value, _) in &builder.outputs {
             last_use[value] = Some(usize::MAX);
         }
-        let mut allocation = Allocation { places: Vec::new(), registers: Vec::new() };
+        let mut allocation = Allocation { places: Vec::new(), registers: Vec::new(), runs };
         let mut free: Vec<Slot> = Vec::new();
         for (index, (definition, element)) in builder.values.iter().enumerate() {
             let is_splat = matches!(definition, Definition::Splat(_));
@@ -231,18 +248,17 @@ impl Allocation {
             let place = match (definition, output) {
                 (Definition::Input(input), _) => Some(Place::Input(*input)),
                 (_, Some(output)) => Some(Place::Output(output)),
-                _ if last_use[index].is_none() => None,
+                _ if last_use[index].is_none() || allocation.runs.is_internal(index) => None,
                 _ => Some(Place::Register(allocation.register(*element, is_splat, &mut free))),
             };
             allocation.places.push(place);
-            if let Definition::Apply { args, .. } = definition {
-                for (position, &arg) in args.iter().enumerate() {
-                    let is_last = last_use[arg] == Some(index) && !args[..position].contains(&arg);
-                    if let (true, Some(Place::Register(register))) = (is_last, allocation.places[arg])
-                        && !matches!(builder.values[arg].0, Definition::Splat(_))
-                    {
-                        free.push(register);
-                    }
+            let args = allocation.runs.reads(index);
+            for (position, &arg) in args.iter().enumerate() {
+                let is_last = last_use[arg] == Some(index) && !args[..position].contains(&arg);
+                if let (true, Some(Place::Register(register))) = (is_last, allocation.places[arg])
+                    && !matches!(builder.values[arg].0, Definition::Splat(_))
+                {
+                    free.push(register);
                 }
             }
         }
@@ -272,7 +288,22 @@ impl Allocation {
         let (mut splats, mut steps) = (Vec::new(), Vec::new());
         let slot = |place| self.slot(&builder, place);
         let slot_of = |value: Value| self.places[value].map(slot).unwrap_or_default();
+        let run_at = |index: Value| (index < builder.values.len()).then(|| self.runs.run(index)).flatten();
+        let mut ends = vec![None; builder.values.len()];
+        for index in 0..builder.values.len() {
+            if let Some(run) = run_at(index) {
+                ends[run] = Some(index);
+            }
+        }
         for (index, (definition, element)) in builder.values.iter().enumerate() {
+            if let Some(run) = run_at(index) {
+                if ends[run] == Some(index) {
+                    let coded = self.runs.code(&builder, index, slot_of);
+                    let linked = Linked { chain: Chain::new(coded.code), slots: coded.slots, blocks: coded.blocks };
+                    steps.push(Step::Chain(Box::new(linked)));
+                }
+                continue;
+            }
             let Some(out) = self.places[index].map(slot) else { continue };
             match definition.clone() {
                 Definition::Input(_) => {}
@@ -286,7 +317,7 @@ impl Allocation {
                     steps.push(Step::Gather { input: slot(Place::Input(input)), access, element: *element, out });
                 }
                 Definition::Iota { repeat, size } => steps.push(Step::Iota { repeat, size, out }),
-                Definition::Apply { function, args } => {
+                Definition::Apply { function, args, .. } => {
                     let mut slots = [out; 3];
                     slots.iter_mut().zip(&args).for_each(|(slot, &arg)| *slot = slot_of(arg));
                     steps.push(Step::Apply { function: function.tile, arity: args.len() as u8, args: slots, out });

@@ -45,7 +45,7 @@ pub fn fuse(func: &Func, region: &Region) -> Result<Vec<Cluster>, Error> {
 }
 
 /// Ops of one cluster at most, so that compiling takes linear time and programs fit the caches.
-const MOST_OPS: usize = 96;
+const MOST_OPS: usize = 192;
 /// Nodes looked at in the search for a cycle.
 const MOST_VISITS: usize = 512;
 

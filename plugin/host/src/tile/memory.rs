@@ -1,7 +1,10 @@
-//! The memory of a running program: registers, operands and results by number. All unsafe code of tiles is here.
+//! The memory of a running program: registers, operands and results by number. All unsafe code of tiles is here, but
+//! for the loads and stores of chains.
 
 use oxcall_hlo::ElementType;
 
+use super::chain::{BLOCK_BYTES, Chain, Place};
+use super::runs::Used;
 use crate::kernel::{BUFFER_ALIGN, Inputs, Outputs, RawBuffer};
 
 /// The number of a slot: registers first, then operands, then results.
@@ -34,7 +37,12 @@ pub(super) struct Memory {
     in_place: Vec<(Slot, Base)>,
     start: usize,
     len: usize,
-    /// Keeps the registers alive.
+    /// Blocks of chains.
+    blocks: *mut u8,
+    block_count: usize,
+    /// The places of the chain that runs.
+    places: Vec<Place>,
+    /// Keeps the registers and the blocks alive.
     _registers: Vec<Line>,
 }
 
@@ -57,7 +65,7 @@ unsafe impl Send for Buffers<'_> {}
 unsafe impl Sync for Buffers<'_> {}
 
 impl Memory {
-    /// Registers for `tile` elements of the given types, and the buffers.
+    /// Registers for `tile` elements of the given types, so many blocks for chains, and the buffers.
     ///
     /// # Safety
     /// While the value is used, no other thread accesses those elements of the results that
@@ -68,13 +76,16 @@ impl Memory {
         inputs: &[ElementType],
         outputs: &[ElementType],
         tile: usize,
+        blocks: usize,
         buffers: Buffers<'_>,
     ) -> Memory {
         let lines = |element: &ElementType| (tile * element.byte_width()).div_ceil(size_of::<Line>());
         let moved = || inputs.iter().enumerate().filter(|(index, _)| buffers.inputs.is_in_place(*index));
         let all = registers.iter().chain(moved().map(|(_, element)| element));
-        let mut memory = vec![Line([0; 64]); all.map(lines).sum()];
-        let mut rest = &mut memory[..];
+        let (block_count, block_lines) = (blocks, blocks * BLOCK_BYTES / size_of::<Line>());
+        let mut memory = vec![Line([0; 64]); all.map(lines).sum::<usize>() + block_lines];
+        let (blocks, mut rest) = memory.split_at_mut(block_lines);
+        let blocks = blocks.as_mut_ptr().cast();
         let mut register = |element: &ElementType| {
             let (register, others) = std::mem::take(&mut rest).split_at_mut(lines(element));
             rest = others;
@@ -97,7 +108,16 @@ impl Memory {
             bases[slot] = register(element);
         }
         bases.extend(outputs.iter().enumerate().map(|(index, element)| array(buffers.outputs.raw(index), element)));
-        Memory { bases, in_place, start: 0, len: 0, _registers: memory }
+        Memory {
+            bases,
+            in_place,
+            start: 0,
+            len: 0,
+            blocks,
+            block_count,
+            places: Vec::new(),
+            _registers: memory,
+        }
     }
 
     /// Selects elements `start..start + len`.
@@ -148,6 +168,51 @@ impl Memory {
             unsafe { slice(data, len) }
         });
         f(out, args)
+    }
+
+    /// Runs a chain on the tile: on whole blocks where they are, and on what is left over in copies.
+    ///
+    /// # Panics
+    /// If the tile is not inside the buffers, or there are fewer blocks than [`new`](Memory::new) was told.
+    pub(super) fn run_chain(&mut self, chain: &Chain, slots: &[Used], own: usize) {
+        assert!(own + slots.len() <= self.block_count, "the blocks of the chain are there");
+        let (width, block) = (size_of::<u32>(), chain.block());
+        let (whole, rest) = (self.len / block, self.len % block);
+        let blocks = self.blocks;
+        // Inside of the allocation, as asserted.
+        let own_block = |index: usize| blocks.wrapping_add(index * BLOCK_BYTES);
+        let own_places = (0..own).map(|index| Place { data: own_block(index), advances: false });
+        let mut places = std::mem::take(&mut self.places);
+        places.clear();
+        for used in slots {
+            let base = self.bases[used.slot as usize];
+            assert!(base.width == width, "chains are of 32-bit elements");
+            places.push(Place { data: self.range(base).0, advances: !used.is_splat });
+        }
+        places.extend(own_places);
+        if whole > 0 {
+            // SAFETY: each slot has the tile's elements, which are whole blocks and more; a block of its own is as long
+            // as any. Slots are apart from each other; no other thread has these elements.
+            unsafe { chain.run(&places, whole) };
+        }
+        if rest > 0 {
+            let done = whole * block * width;
+            for (index, place) in places[..slots.len()].iter_mut().enumerate() {
+                let from = place.data.wrapping_add(if place.advances { done } else { 0 });
+                let copy = own_block(own + index);
+                // SAFETY: the rest of the tile is in the slot, and shorter than a block, which is memory of its own.
+                unsafe { std::ptr::copy_nonoverlapping(from, copy, rest * width) };
+                *place = Place { data: copy, advances: false };
+            }
+            // SAFETY: all places are blocks of our own.
+            unsafe { chain.run(&places, 1) };
+            for (index, used) in slots.iter().enumerate().filter(|(_, used)| used.is_written) {
+                let to = self.range(self.bases[used.slot as usize]).0.wrapping_add(done);
+                // SAFETY: as above, the other way round.
+                unsafe { std::ptr::copy_nonoverlapping(own_block(own + index), to, rest * width) };
+            }
+        }
+        self.places = places;
     }
 
     /// Calls `f` with the tile in `out`, and a whole array.

@@ -3,6 +3,7 @@
 //!
 //! * `access`: how the elements of a tile lie in an operand.
 //! * `build`: from values to a program with few registers.
+//! * `chain`: several simple ops at once, in vector registers; `runs`: which ones.
 //! * `fuse`: which ops of a region become one program; `emit`: that program.
 //! * `memory`: registers and buffers of a run; all unsafe code.
 //! * `program`: running it.
@@ -10,10 +11,12 @@
 
 mod access;
 mod build;
+mod chain;
 mod emit;
 mod fuse;
 mod memory;
 mod program;
+mod runs;
 mod single;
 
 pub use fuse::{Cluster, fuse};

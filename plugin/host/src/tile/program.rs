@@ -6,7 +6,9 @@ use oxcall::Error;
 use oxcall_hlo::ElementType;
 
 use super::access::Access;
+use super::chain::Chain;
 use super::memory::{Buffers, Memory, Slot};
+use super::runs::Used;
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::math::function::TileFn;
@@ -47,6 +49,8 @@ pub(super) enum Step {
         /// Where it goes.
         out: Slot,
     },
+    /// Several functions at once.
+    Chain(Box<Linked>),
     /// `out = from`.
     Copy {
         /// What is read.
@@ -54,6 +58,17 @@ pub(super) enum Step {
         /// What is written.
         out: Slot,
     },
+}
+
+/// A chain and the slots that are its first places; so many blocks of its own follow.
+#[derive(Debug, Clone)]
+pub(super) struct Linked {
+    /// The chain.
+    pub(super) chain: Chain,
+    /// Slots of elements of 32 bits.
+    pub(super) slots: Vec<Used>,
+    /// Blocks for values that no other step uses.
+    pub(super) blocks: usize,
 }
 
 /// What registers hold before the first tile.
@@ -126,11 +141,21 @@ impl Program {
         }
     }
 
+    /// The blocks that a chain needs: its own, and one for each slot where a tile ends within a block.
+    fn blocks(&self) -> usize {
+        let blocks = |step: &Step| match step {
+            Step::Chain(linked) => linked.blocks + linked.slots.len(),
+            _ => 0,
+        };
+        self.steps.iter().map(blocks).max().unwrap_or(0)
+    }
+
     fn run_range(&self, range: Range<usize>, buffers: Buffers<'_>) {
         let tile = self.tile();
         // SAFETY: each thread has a range of its own, in which its tiles are; `in_place` has operands only that no step
         // reads as arrays.
-        let mut memory = unsafe { Memory::new(&self.registers, &self.inputs, &self.outputs, tile, buffers) };
+        let mut memory =
+            unsafe { Memory::new(&self.registers, &self.inputs, &self.outputs, tile, self.blocks(), buffers) };
         if !self.splats.is_empty() {
             self.fill(&mut memory, tile);
         }
@@ -162,6 +187,7 @@ impl Step {
                 let start = memory.start();
                 memory.with(*out, [], |out, []| iota(*repeat, *size, start, bytemuck::cast_slice_mut(out)));
             }
+            Step::Chain(linked) => memory.run_chain(&linked.chain, &linked.slots, linked.blocks),
             Step::Copy { from, out } => memory.with(*out, [*from], |out, [from]| out.copy_from_slice(from)),
         }
     }
