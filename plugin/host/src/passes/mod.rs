@@ -1,8 +1,8 @@
 //! Passes over programs: from a verified module to one function that the engine plans.
 //!
 //! In order: `inline` leaves one function; `tuples` leaves tensors and tokens; `decompose` leaves ops that kernels exist
-//! for; `simplify` (with `fold`), `cse`, `hoist` and `dce` leave less of them; `captures` leaves bodies that use nothing
-//! from outside. What comes out keeps the rules of StableHLO, as [`oxcall_hlo::verify`] checks in the tests.
+//! for; `simplify` (with `fold`), `cse`, `hoist` and `dce` leave less of them; `unroll` leaves no short loops over large
+//! arrays; `captures` leaves bodies that use nothing from outside. What comes out keeps the rules of StableHLO, as [`oxcall_hlo::verify`] checks in the tests.
 
 mod captures;
 mod composite;
@@ -17,6 +17,7 @@ mod simplify;
 #[cfg(test)]
 mod tests;
 mod tuples;
+mod unroll;
 
 use oxcall::Error;
 use oxcall_hlo::{Module, OpKind};
@@ -45,6 +46,9 @@ pub fn run_with(mut module: Module, evaluate: &Evaluate<'_>) -> Result<Module, E
     tuples::flatten(&mut module);
     decompose::decompose(&mut module)?;
     shrink(&mut module, evaluate)?;
+    if unroll::unroll(&mut module)? {
+        shrink(&mut module, evaluate)?;
+    }
     if hoist::hoist(&mut module)? {
         shrink(&mut module, evaluate)?;
     }

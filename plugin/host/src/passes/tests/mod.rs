@@ -10,6 +10,7 @@ mod hoist;
 mod inline;
 mod simplify;
 mod tuples;
+mod unroll;
 
 use oxcall_hlo::{BinaryOp, ElementType, Func, FuncBuilder, Module, OpKind, Region, TensorType, Type, ValueId, verify};
 

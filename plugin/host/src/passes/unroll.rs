@@ -1,0 +1,104 @@
+//! Short loops over large arrays become straight code: an iteration of a loop reads and writes what it carries, while
+//! straight code of element-wise ops is one kernel. JAX's Threefry is five iterations over all random numbers.
+
+use oxcall::Error;
+use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, Module, Op, OpKind, Region, ValueId};
+
+use super::ir::{Mapping, Rewrite, Rewriter, clone_op, count_ops, is_elementwise, rewrite};
+
+/// The most iterations that are unrolled.
+const MOST_ITERATIONS: i64 = 8;
+/// The most ops that the iterations have together.
+const MOST_OPS: usize = 512;
+/// Bytes that a loop carries, at the least: what is smaller stays in the caches.
+const WORTH_UNROLLING: usize = 64 << 10;
+
+/// Unrolls loops of a few iterations, whose number constants tell, of element-wise ops on large arrays. Says whether
+/// there are any.
+///
+/// # Errors
+/// None now; the type is that of rewrites.
+pub(super) fn unroll(module: &mut Module) -> Result<bool, Error> {
+    rewrite(module, |rewriter, op| {
+        let iterations = if op.kind == OpKind::While { iterations(rewriter, &op) } else { None };
+        Ok(match iterations {
+            Some(count) => Rewrite::With(repeat(rewriter, &op, count).into()),
+            None => Rewrite::Keep(op),
+        })
+    })
+}
+
+/// How often a loop runs, if it is worth unrolling.
+fn iterations(rewriter: &Rewriter<'_>, op: &Op) -> Option<i64> {
+    let [cond, body] = &op.regions[..] else { return None };
+    let tensors = op.operands.iter().map(|&operand| rewriter.ty(operand).tensor());
+    let bytes = tensors.map(|ty| ty.map(|ty| ty.byte_size())).sum::<Option<usize>>()?;
+    let is_fusable = |op: &Op| {
+        let moves = matches!(
+            op.kind,
+            OpKind::Constant(_)
+                | OpKind::BroadcastInDim { .. }
+                | OpKind::Reshape
+                | OpKind::Slice { .. }
+                | OpKind::Iota { .. }
+        );
+        is_elementwise(&op.kind) || moves
+    };
+    if bytes < WORTH_UNROLLING || !body.ops.iter().all(is_fusable) {
+        return None;
+    }
+    // `counter < end`, where the counter grows by a constant.
+    let compare = defining(cond, cond.results[0])?;
+    let OpKind::Compare(ComparisonDirection::Lt, _) = compare.kind else { return None };
+    let counter = cond.params.iter().position(|&param| param == compare.operands[0])?;
+    let start = number(rewriter, None, op.operands[counter])?;
+    let end = number(rewriter, Some(cond), compare.operands[1])?;
+    let next = defining(body, body.results[counter])?;
+    let param = body.params[counter];
+    let step = match (&next.kind, &next.operands[..]) {
+        (OpKind::Binary(BinaryOp::Add), &[x, step]) if x == param => number(rewriter, Some(body), step)?,
+        (OpKind::Binary(BinaryOp::Add), &[step, x]) if x == param => number(rewriter, Some(body), step)?,
+        _ => return None,
+    };
+    let distance = end.checked_sub(start).filter(|&distance| distance > 0 && step > 0)?;
+    let count = (distance - 1) / step + 1;
+    let is_short = count <= MOST_ITERATIONS && count_ops(body) * count as usize <= MOST_OPS;
+    is_short.then_some(count)
+}
+
+/// The op of `region` that defines `value`.
+fn defining(region: &Region, value: ValueId) -> Option<&Op> {
+    region.ops.iter().find(|op| op.results.contains(&value))
+}
+
+/// The signed integer that `value`, of `region` or from outside, is.
+fn number(rewriter: &Rewriter<'_>, region: Option<&Region>, value: ValueId) -> Option<i64> {
+    let inside = region.and_then(|region| defining(region, value));
+    let literal = match inside.map(|op| &op.kind) {
+        Some(OpKind::Constant(literal)) => literal,
+        Some(_) => return None,
+        None => rewriter.literal(value)?,
+    };
+    let bytes = literal.element(0);
+    match literal.ty().element {
+        ElementType::S32 => Some(i32::from_le_bytes(bytes.try_into().ok()?).into()),
+        ElementType::S64 => Some(i64::from_le_bytes(bytes.try_into().ok()?)),
+        _ => None,
+    }
+}
+
+/// Puts the iterations of a loop before it: the values that it results in.
+fn repeat(rewriter: &mut Rewriter<'_>, op: &Op, count: i64) -> Vec<ValueId> {
+    let body = &op.regions[1];
+    let mut carried = op.operands.clone();
+    for _ in 0..count {
+        let mut names = Mapping::default();
+        names.extend(&body.params, &carried);
+        for op in &body.ops {
+            let copy = clone_op(op, rewriter.values(), &mut names);
+            rewriter.push(copy);
+        }
+        carried = names.all(&body.results);
+    }
+    carried
+}
