@@ -1,7 +1,7 @@
 //! The functions that element-wise ops apply to elements.
 //!
 //! * [`integer`], [`real`], [`complex`], [`select`], [`convert`]: what each op is for each type, in Rust numbers.
-//! * [`single`]: vector kernels of `f32`; [`special`]: rare functions.
+//! * [`single`] and [`double`]: vector kernels of `f32` and `f64`; [`special`]: rare functions.
 //! * [`function`]: such a function compiled for tiles and for scalars, for each [`level`] of vector instructions.
 //! * [`lower`](mod@lower): from an op and its element types to a few functions.
 //!
@@ -10,6 +10,7 @@
 
 pub mod complex;
 pub mod convert;
+pub mod double;
 pub mod function;
 pub mod integer;
 pub mod level;

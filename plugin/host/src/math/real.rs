@@ -5,7 +5,7 @@ use oxcall_hlo::{BinaryOp, UnaryOp};
 
 use super::function::{Function, Weight, Wide, binary, guarded_binary, guarded_unary, unary};
 use super::level::Level;
-use super::single;
+use super::{double, single};
 
 /// A float in which elements are computed: `f32` or `f64`.
 pub trait Real: Wide + Float + FloatConst {
@@ -86,7 +86,7 @@ macro_rules! real {
 real!(f32 i32 libm::lgammaf);
 real!(f64 i64 libm::lgamma);
 
-/// Functions with vector kernels for `f32` and those of libraries for `f64`, in this order.
+/// Functions for `f32` and for `f64`, in this order: vector kernels, and for `f64` also those of libraries.
 macro_rules! elementary {
     ($($(#[$doc:meta])* $name:ident($x:ident $(, $y:ident)?) $single:expr, $double:expr;)*) => {
         /// Functions that are compiled for a [`Level`].
@@ -115,7 +115,7 @@ macro_rules! elementary {
 
             #[inline(always)]
             fn is_angle_easy(self) -> bool {
-                true
+                double::is_angle_easy(self)
             }
             #[inline(always)]
             fn is_power_easy(self, _: f64) -> bool {
@@ -127,23 +127,23 @@ macro_rules! elementary {
 
 elementary! {
     /// e^x.
-    kernel_exp(x) single::exp::<L>(x), x.exp();
+    kernel_exp(x) single::exp::<L>(x), double::exp::<L>(x);
     /// e^x - 1.
-    kernel_expm1(x) single::expm1::<L>(x), x.exp_m1();
+    kernel_expm1(x) single::expm1::<L>(x), double::expm1::<L>(x);
     /// The natural logarithm.
-    kernel_ln(x) single::ln::<L>(x), x.ln();
+    kernel_ln(x) single::ln::<L>(x), double::ln::<L>(x);
     /// ln(1 + x).
-    kernel_ln_1p(x) single::ln_1p::<L>(x), x.ln_1p();
+    kernel_ln_1p(x) single::ln_1p::<L>(x), double::ln_1p::<L>(x);
     /// 1 / (1 + e^-x).
-    kernel_logistic(x) single::logistic::<L>(x), 1.0 / (1.0 + (-x).exp());
+    kernel_logistic(x) single::logistic::<L>(x), double::logistic::<L>(x);
     /// Sine.
-    kernel_sin(x) single::sin::<L>(x), x.sin();
+    kernel_sin(x) single::sin::<L>(x), double::sin::<L>(x);
     /// Cosine.
-    kernel_cos(x) single::cos::<L>(x), x.cos();
+    kernel_cos(x) single::cos::<L>(x), double::cos::<L>(x);
     /// Tangent.
-    kernel_tan(x) single::tan::<L>(x), x.tan();
+    kernel_tan(x) single::tan::<L>(x), double::tan::<L>(x);
     /// Hyperbolic tangent.
-    kernel_tanh(x) single::tanh::<L>(x), x.tanh();
+    kernel_tanh(x) single::tanh::<L>(x), double::tanh::<L>(x);
     /// The error function.
     kernel_erf(x) single::erf::<L>(x), libm::erf(x);
     /// 1 - erf(x).

@@ -4,7 +4,7 @@ use num_complex::Complex;
 use oxcall_hlo::{BinaryOp, ElementType, OpKind, UnaryOp};
 
 use super::level::{Baseline, Level};
-use super::{lower, single};
+use super::{double, lower, single};
 use crate::element::Element;
 use crate::scalar::Scalar;
 
@@ -70,6 +70,53 @@ fn kernels_are_accurate<L: Level>() {
     }
     for x in [0.001f32, 1.37] {
         sweep("pow", 1.0, -500.0, 500.0, |y| single::power::<L>(x, y), |y| f64::from(x).powf(y));
+    }
+}
+
+/// As [`sweep`], of doubles.
+fn sweep_double(name: &str, bound: f64, [low, high]: [f64; 2], found: impl Fn(f64) -> f64, exact: impl Fn(f64) -> f64) {
+    const COUNT: u64 = 20_000;
+    for index in 0..COUNT {
+        let linear = low + (high - low) * (index as f64 / COUNT as f64);
+        let any = f64::from_bits(index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        for x in [linear, any].into_iter().filter(|x| (low..=high).contains(x)) {
+            let (found, exact) = (found(x), exact(x));
+            let exponent = (exact.abs().clamp(f64::MIN_POSITIVE, f64::MAX).to_bits() >> 52) as i32 - 1023 - 52;
+            let error = (found - exact).abs() / 2f64.powi(exponent.max(-1022));
+            let error = if exponent < -1022 { error * 2f64.powi(-1022 - exponent) } else { error };
+            assert!(found == exact || error <= bound, "{name}({x:e}) = {found:e}, by {error} ULP");
+        }
+    }
+}
+
+fn double_kernels_are_accurate<L: Level>() {
+    let most = f64::MAX;
+    sweep_double("exp", 2.0, [-760.0, 720.0], double::exp::<L>, f64::exp);
+    sweep_double("exp", 1.5, [-2.0, 2.0], double::exp::<L>, f64::exp);
+    sweep_double("expm1", 2.5, [-760.0, 720.0], double::expm1::<L>, f64::exp_m1);
+    sweep_double("expm1", 2.5, [-2.0, 2.0], double::expm1::<L>, f64::exp_m1);
+    sweep_double("logistic", 3.0, [-800.0, 720.0], double::logistic::<L>, |x| {
+        if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) }
+    });
+    sweep_double("tanh", 4.0, [-25.0, 25.0], double::tanh::<L>, f64::tanh);
+    sweep_double("ln", 1.5, [0.0, most], double::ln::<L>, f64::ln);
+    sweep_double("ln", 1.5, [0.5, 2.0], double::ln::<L>, f64::ln);
+    sweep_double("ln_1p", 2.0, [-1.0, most], double::ln_1p::<L>, f64::ln_1p);
+    sweep_double("ln_1p", 2.0, [-1.0, 2.0], double::ln_1p::<L>, f64::ln_1p);
+    for range in [10.0, 1_000_000.0] {
+        sweep_double("sin", 2.0, [-range, range], double::sin::<L>, f64::sin);
+        sweep_double("cos", 2.0, [-range, range], double::cos::<L>, f64::cos);
+        sweep_double("tan", 4.0, [-range, range], double::tan::<L>, f64::tan);
+    }
+}
+
+#[test]
+fn double_kernels_are_accurate_with_every_kind_of_multiply_add() {
+    double_kernels_are_accurate::<Unfused>();
+    double_kernels_are_accurate::<Baseline>();
+    #[cfg(target_arch = "x86_64")]
+    if super::level::Avx2::is_present() {
+        double_kernels_are_accurate::<super::level::Avx2>();
     }
 }
 
