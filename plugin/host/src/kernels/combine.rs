@@ -132,6 +132,13 @@ macro_rules! by_combine {
             [U32 => u32, U64 => u64, S32 => i32, S64 => i64] [Maximum Minimum],
             [C64 => $crate::element::Complex<f32>, C128 => $crate::element::Complex<f64>] [Add])
     };
+    // As above, of the types in which elements are computed.
+    (@computed $op:expr, $element:expr, ($T:ident, $C:ident) => $body:expr) => {
+        by_combine!(@ $op, $element, ($T, $C) => $body;
+            [F32 => f32, F64 => f64] [Add Multiply Maximum Minimum],
+            [U32 | S32 => u32, U64 | S64 => u64] [Add Multiply And Or Xor],
+            [U32 => u32, U64 => u64, S32 => i32, S64 => i64] [Maximum Minimum])
+    };
     (@ $op:expr, $element:expr, ($T:ident, $C:ident) => $body:expr;
         $([$($($name:ident)|+ => $ty:ty),+] $ops:tt),+) => {{
         #[allow(unused_imports, reason = "every group names the types it needs")]

@@ -9,9 +9,9 @@ mod linalg;
 mod movement;
 mod nest;
 mod random;
-mod reduce;
+pub(crate) mod reduce;
 mod scalars;
-mod simd;
+pub(crate) mod simd;
 mod sort;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -46,6 +46,11 @@ impl Access {
         Access::new(result, &strides)
     }
 
+    /// The access to an operand of one element for each of `rows` rows.
+    pub(super) fn rows(rows: usize, row: usize) -> Access {
+        Access::new(&[rows, row], &[1, 0])
+    }
+
     /// The access to an operand of the result's shape, or to a scalar.
     ///
     /// # Errors

@@ -1,14 +1,15 @@
 //! Building programs of tiles: from values to slots.
 
 use oxcall::Error;
-use oxcall_hlo::{ElementType, OpKind};
+use oxcall_hlo::{BinaryOp, ElementType, OpKind};
 use smallvec::SmallVec;
 
 use super::access::Access;
 use super::chain::Chain;
-use super::memory::Slot;
+use super::memory::{Cell, Slot};
 use super::program::{Linked, Program, Splat, Step};
 use super::runs::{Runs, Simple};
+use crate::kernels::reduce::{RowFold, row_fold};
 use crate::math::{self, Function, Source, wide};
 use crate::pool::Cost;
 use crate::scalar::Scalar;
@@ -27,6 +28,10 @@ pub(super) enum Definition {
     Gather { input: usize, access: Access },
     /// An index.
     Iota { repeat: usize, size: usize },
+    /// Each row of a value reduced to one element.
+    Fold { fold: RowFold, arg: [Value; 1] },
+    /// Each element of a value that has one for each row, repeated for the row.
+    Spread { arg: [Value; 1] },
     /// A function of values; `simple` if a chain can compute it.
     Apply { function: Function, args: SmallVec<[Value; 3]>, simple: Option<Simple> },
 }
@@ -36,6 +41,7 @@ impl Definition {
     pub(super) fn args(&self) -> &[Value] {
         match self {
             Definition::Apply { args, .. } => args,
+            Definition::Fold { arg, .. } | Definition::Spread { arg } => arg,
             _ => &[],
         }
     }
@@ -50,7 +56,14 @@ pub(super) enum SplatOf {
 /// A program under construction: values in order, each computed from earlier ones.
 #[derive(Debug)]
 pub(super) struct Builder {
-    count: usize,
+    /// The number of elements.
+    pub(super) count: usize,
+    /// The elements of a row; 1 where there are no rows.
+    row: usize,
+    /// Whether values that are added have one element for each row.
+    pub(super) per_row: bool,
+    /// Which values have.
+    rows: Vec<bool>,
     /// How each value comes about, and the type of its elements in its slot.
     pub(super) values: Vec<(Definition, ElementType)>,
     /// Types of operands and the bytes of each that are read.
@@ -61,12 +74,60 @@ pub(super) struct Builder {
 impl Builder {
     /// A program over `count` elements, whose operands have the given types and numbers of elements.
     pub(super) fn new(count: usize, inputs: impl IntoIterator<Item = (ElementType, usize)>) -> Builder {
-        Builder { count, values: Vec::new(), inputs: inputs.into_iter().collect(), outputs: Vec::new() }
+        let inputs = inputs.into_iter().collect();
+        Builder { count, row: 1, per_row: false, rows: Vec::new(), values: Vec::new(), inputs, outputs: Vec::new() }
+    }
+
+    /// A program over `count` elements in rows of `row`, without operands yet.
+    pub(super) fn of_rows(count: usize, row: usize) -> Builder {
+        Builder { row, ..Builder::new(count, []) }
     }
 
     fn push(&mut self, definition: Definition, element: ElementType) -> Value {
+        // What is the same everywhere is one register for both.
+        self.rows.push(self.per_row && !matches!(definition, Definition::Splat(_)));
         self.values.push((definition, element));
         self.values.len() - 1
+    }
+
+    /// Whether a value has one element for each row.
+    pub(super) fn is_per_row(&self, value: Value) -> bool {
+        self.rows[value]
+    }
+
+    /// Whether a value is the same everywhere.
+    pub(super) fn is_constant(&self, value: Value) -> bool {
+        matches!(self.values[value].0, Definition::Splat(_))
+    }
+
+    /// A value of one element for each row, repeated for the row.
+    pub(super) fn spread(&mut self, value: Value) -> Value {
+        self.push(Definition::Spread { arg: [value] }, self.values[value].1)
+    }
+
+    /// The rows of a value of type `element`, reduced by a function to which `init` is given first.
+    ///
+    /// # Errors
+    /// UNIMPLEMENTED if there is no such reduction of rows.
+    pub(super) fn fold(
+        &mut self,
+        function: BinaryOp,
+        element: ElementType,
+        value: Value,
+        init: Value,
+    ) -> Result<Value, Error> {
+        let Some((fold, identity)) = row_fold(function, wide(element)) else {
+            return Err(Error::unimplemented(format!("no reduction of rows by {}", function.name())));
+        };
+        let folded = self.push(Definition::Fold { fold, arg: [value] }, wide(element));
+        let folded = match math::packed(element) {
+            Some(packed) => self.apply(packed.round, &[folded]),
+            None => folded,
+        };
+        match self.values[init].0 {
+            Definition::Splat(SplatOf::Constant(known)) if known == identity => Ok(folded),
+            _ => self.op(&OpKind::Binary(function), &[(init, element), (folded, element)], element),
+        }
     }
 
     /// Adds an operand.
@@ -156,7 +217,7 @@ impl Builder {
         if let &[only] = &results[..]
             && let Definition::Apply { simple, .. } = &mut self.values[only].0
         {
-            *simple = Simple::of(kind, &types, result);
+            *simple = Simple::of(kind, &types, result).filter(|_| !self.per_row);
         }
         Ok(results.last().copied().unwrap_or(operands[0].0))
     }
@@ -187,13 +248,20 @@ impl Builder {
             .map(|(definition, _)| match definition {
                 Definition::Apply { function, .. } => function.flops,
                 Definition::Gather { .. } | Definition::Iota { .. } => 1.0,
+                Definition::Fold { .. } | Definition::Spread { .. } => 1.0,
                 _ => 0.0,
             })
             .sum();
         let read: usize = self.inputs.iter().map(|(element, count)| element.byte_width() * count).sum();
-        let written: usize = self.outputs.iter().map(|(_, element)| element.byte_width() * self.count).sum();
+        let results = |value: Value| if self.rows[value] { self.count / self.row } else { self.count };
+        let written: usize = self.outputs.iter().map(|&(value, element)| element.byte_width() * results(value)).sum();
         // Simple functions take a fraction of an operation's time each, in vectors.
         Cost { flops: f64::from(flops) * self.count as f64, bytes: (read + written) as f64 }
+    }
+
+    /// Whether an operand has one element for each row.
+    fn is_row_input(&self, input: usize) -> bool {
+        self.row > 1 && self.inputs[input].1 == self.count / self.row
     }
 
     /// Operands that are read as tiles only, each with a result of the same width.
@@ -204,7 +272,9 @@ impl Builder {
             let is_part = |definition: &Definition| matches!(definition, Definition::Gather { input: i, .. } | Definition::Splat(SplatOf::Input(i)) if *i == input);
             if self.values.iter().any(|(each, _)| is_whole(each)) && !self.values.iter().any(|(each, _)| is_part(each))
             {
-                let fits = |(_, output): &&(Value, ElementType)| output.byte_width() == element.byte_width();
+                let fits = |(value, output): &(Value, ElementType)| {
+                    output.byte_width() == element.byte_width() && self.rows[*value] == self.is_row_input(input)
+                };
                 let outputs = self.outputs.iter().enumerate();
                 pairs.extend(outputs.filter(|(_, output)| fits(output)).map(|(output, _)| (input, output)));
             }
@@ -217,7 +287,7 @@ impl Builder {
 struct Allocation {
     /// The slot of each value; registers are numbered from 0, operands from `registers.len()`, and so on.
     places: Vec<Option<Place>>,
-    registers: Vec<ElementType>,
+    registers: Vec<Cell>,
     runs: Runs,
 }
 
@@ -249,7 +319,10 @@ impl Allocation {
                 (Definition::Input(input), _) => Some(Place::Input(*input)),
                 (_, Some(output)) => Some(Place::Output(output)),
                 _ if last_use[index].is_none() || allocation.runs.is_internal(index) => None,
-                _ => Some(Place::Register(allocation.register(*element, is_splat, &mut free))),
+                _ => {
+                    let cell = Cell { element: *element, per_row: builder.rows[index] };
+                    Some(Place::Register(allocation.register(cell, is_splat, &mut free)))
+                }
             };
             allocation.places.push(place);
             let args = allocation.runs.reads(index);
@@ -265,13 +338,13 @@ impl Allocation {
         allocation
     }
 
-    fn register(&mut self, element: ElementType, keep: bool, free: &mut Vec<Slot>) -> Slot {
-        let width = element.byte_width();
-        let fitting = free.iter().rposition(|&slot| self.registers[slot as usize].byte_width() == width);
+    fn register(&mut self, cell: Cell, keep: bool, free: &mut Vec<Slot>) -> Slot {
+        let size = |cell: Cell| (cell.element.byte_width(), cell.per_row);
+        let fitting = free.iter().rposition(|&slot| size(self.registers[slot as usize]) == size(cell));
         if let (Some(index), false) = (fitting, keep) {
             return free.swap_remove(index);
         }
-        self.registers.push(element);
+        self.registers.push(cell);
         self.registers.len() as Slot - 1
     }
 
@@ -316,6 +389,10 @@ impl Allocation {
                 Definition::Gather { input, access } => {
                     steps.push(Step::Gather { input: slot(Place::Input(input)), access, element: *element, out });
                 }
+                Definition::Fold { fold, arg: [arg] } => steps.push(Step::Fold { fold, from: slot_of(arg), out }),
+                Definition::Spread { arg: [arg] } => {
+                    steps.push(Step::Spread { from: slot_of(arg), element: *element, out });
+                }
                 Definition::Iota { repeat, size } => steps.push(Step::Iota { repeat, size, out }),
                 Definition::Apply { function, args, .. } => {
                     let mut slots = [out; 3];
@@ -333,9 +410,16 @@ impl Allocation {
         Program {
             name,
             count: builder.count,
+            row: builder.row,
             registers: self.registers.clone(),
-            inputs: builder.inputs.iter().map(|&(element, _)| element).collect(),
-            outputs: builder.outputs.iter().map(|&(_, element)| element).collect(),
+            inputs: (0..builder.inputs.len())
+                .map(|input| Cell { element: builder.inputs[input].0, per_row: builder.is_row_input(input) })
+                .collect(),
+            outputs: builder
+                .outputs
+                .iter()
+                .map(|&(value, element)| Cell { element, per_row: builder.rows[value] })
+                .collect(),
             splats,
             steps,
             in_place,

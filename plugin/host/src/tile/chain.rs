@@ -189,9 +189,8 @@ fn block<S: Simd>(simd: S, code: &[Instruction], places: &[Place], offset: usize
             }};
         }
         // What is shifted by 32 or more is 0.
-        let within = |amount: S::u32s, x: S::u32s| {
-            s.select_u32s(s.less_than_u32s(amount, s.splat_u32s(32)), x, s.splat_u32s(0))
-        };
+        let within =
+            |amount: S::u32s, x: S::u32s| s.select_u32s(s.less_than_u32s(amount, s.splat_u32s(32)), x, s.splat_u32s(0));
         let left = |x: S::u32s, amount: S::u32s| within(amount, s.wrapping_dyn_shl_u32s(x, amount));
         let right = |x: S::u32s, amount: S::u32s| within(amount, s.wrapping_dyn_shr_u32s(x, amount));
         // Of equal floats, which are zeros or have the same bits, `$join` makes the result.

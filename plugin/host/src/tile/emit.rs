@@ -8,44 +8,62 @@ use oxcall_hlo::{Op, OpKind, ValueId};
 use super::access::Access;
 use super::build::{Builder, Value};
 use super::fuse::{Cluster, Graph};
+use super::rows::row_reduction;
 use super::single::tensor;
 
-/// The cluster `number`, of `ops`. `members` has the clusters that each op is in; `repeated` ops are not given out.
-pub(super) fn cluster(
-    graph: &Graph<'_>,
-    number: usize,
-    mut ops: Vec<usize>,
-    members: &[Vec<usize>],
-    repeated: &HashSet<usize>,
-) -> Result<Cluster, Error> {
+/// What all clusters of a region are made with.
+pub(super) struct Shared<'a> {
+    pub(super) graph: &'a Graph<'a>,
+    /// The clusters that each op is in.
+    pub(super) members: &'a [Vec<usize>],
+    /// Ops whose results are not given out.
+    pub(super) repeated: &'a HashSet<usize>,
+}
+
+/// The cluster of `ops` over `count` elements, in rows of `row`.
+///
+/// # Errors
+/// INTERNAL if the region is not verified, or results of rows are used in another way than row by row.
+pub(super) fn cluster(shared: &Shared<'_>, mut ops: Vec<usize>, count: usize, row: usize) -> Result<Cluster, Error> {
     ops.sort_unstable();
-    let result = tensor(graph.func, graph.region.ops[ops[0]].results[0])?;
-    let mut emitter = Emitter {
-        graph,
-        builder: Builder::new(result.count(), []),
-        values: HashMap::new(),
-        loads: HashMap::new(),
-        inputs: Vec::new(),
-    };
+    ops.dedup();
+    let graph = shared.graph;
+    let builder = if row > 1 { Builder::of_rows(count, row) } else { Builder::new(count, []) };
+    let own: HashSet<usize> = ops.iter().copied().collect();
+    let mut emitter =
+        Emitter { graph, own: &own, row, builder, values: HashMap::new(), loads: HashMap::new(), inputs: Vec::new() };
     let mut names = Vec::new();
     for &index in &ops {
         let op = &graph.region.ops[index];
-        let value = emitter.element_wise(op)?;
+        let value = match op.kind {
+            OpKind::Reduce { .. } => emitter.reduction(op)?,
+            _ => emitter.element_wise(op, count)?,
+        };
         emitter.values.insert(op.results[0], value);
         names.push(short_name(op));
     }
     let mut outputs = Vec::new();
     for &index in &ops {
-        let is_ours = |user: usize| members[user] == [number];
+        let is_ours =
+            |user: usize| own.contains(&user) && shared.members[user].len() <= 1 && !shared.repeated.contains(&user);
         let result = graph.region.ops[index].results[0];
-        if !repeated.contains(&index) && graph.is_used_outside(index, is_ours) {
-            emitter.builder.output(emitter.values[&result], tensor(graph.func, result)?.element);
+        if !shared.repeated.contains(&index) && is_given_out(graph, index, &is_ours) {
+            emitter.output(result)?;
             outputs.push(result);
         }
     }
     names.dedup();
     let kernel = emitter.builder.build(format!("fused[{}]", names.join(",")));
     Ok(Cluster { ops, inputs: emitter.inputs, outputs, kernel: Box::new(kernel) })
+}
+
+/// Whether results of `op` are used by others. A broadcast is a part of those that use it.
+fn is_given_out(graph: &Graph<'_>, op: usize, is_ours: &impl Fn(usize) -> bool) -> bool {
+    let is_absorbed = |user: usize| {
+        let is_broadcast = matches!(graph.region.ops[user].kind, OpKind::BroadcastInDim { .. });
+        is_broadcast && !graph.is_used_outside(user, is_ours)
+    };
+    graph.is_used_outside(op, |user| is_ours(user) || is_absorbed(user))
 }
 
 /// The name of an op without its dialect.
@@ -56,6 +74,10 @@ fn short_name(op: &Op) -> &'static str {
 
 struct Emitter<'a> {
     graph: &'a Graph<'a>,
+    /// The ops of the cluster.
+    own: &'a HashSet<usize>,
+    /// The elements of a row.
+    row: usize,
     builder: Builder,
     /// Values of ops in the cluster.
     values: HashMap<ValueId, Value>,
@@ -66,8 +88,9 @@ struct Emitter<'a> {
 }
 
 impl Emitter<'_> {
-    fn element_wise(&mut self, op: &Op) -> Result<Value, Error> {
+    fn element_wise(&mut self, op: &Op, count: usize) -> Result<Value, Error> {
         let result = tensor(self.graph.func, op.results[0])?;
+        self.builder.per_row = result.count() != count;
         let mut operands = Vec::with_capacity(op.operands.len());
         for &operand in &op.operands {
             let ty = tensor(self.graph.func, operand)?;
@@ -76,10 +99,35 @@ impl Emitter<'_> {
         self.builder.op(&op.kind, &operands, result.element)
     }
 
-    /// The elements of `value` for each element of the domain.
+    fn reduction(&mut self, op: &Op) -> Result<Value, Error> {
+        let (operand, init) = (op.operands[0], op.operands[1]);
+        let ty = tensor(self.graph.func, operand)?;
+        self.builder.per_row = false;
+        let value = self.value(operand, Access::same_or_scalar(ty, ty)?)?;
+        self.builder.per_row = true;
+        let init = self.value(init, Access::new(&[], &[]))?;
+        let Some((function, _)) = row_reduction(self.graph, op) else {
+            return Err(Error::internal("no reduction of rows"));
+        };
+        self.builder.fold(function, ty.element, value, init)
+    }
+
+    /// Gives out a value.
+    fn output(&mut self, result: ValueId) -> Result<(), Error> {
+        let (ty, value) = (tensor(self.graph.func, result)?, self.values[&result]);
+        self.builder.per_row = self.builder.is_per_row(value);
+        if self.row > 1 && self.builder.is_constant(value) {
+            return Err(Error::internal("rows of a constant"));
+        }
+        self.builder.output(value, ty.element);
+        Ok(())
+    }
+
+    /// The elements of `value` for each element of the domain, or each row.
     fn value(&mut self, value: ValueId, access: Access) -> Result<Value, Error> {
         let value = self.graph.root(value);
-        if let Some(&known) = self.values.get(&value)
+        let known = self.values.get(&value).copied();
+        if let Some(known) = known
             && access.is_contiguous()
         {
             return Ok(known);
@@ -88,7 +136,16 @@ impl Emitter<'_> {
         if let Some(&known) = self.loads.get(&key) {
             return Ok(known);
         }
-        let loaded = self.load(value, access)?;
+        let loaded = match known {
+            Some(known) if self.row > 1 => {
+                let rows = tensor(self.graph.func, value)?.count();
+                if !self.builder.is_per_row(known) || access != Access::rows(rows, self.row) {
+                    return Err(Error::internal("rows are used in another way than row by row"));
+                }
+                self.builder.spread(known)
+            }
+            _ => self.load(value, access)?,
+        };
         self.loads.insert(key, loaded);
         Ok(loaded)
     }
@@ -120,7 +177,24 @@ impl Emitter<'_> {
             return Ok(index);
         }
         let ty = tensor(self.graph.func, value)?;
+        if self.row > 1 && self.is_made_here(value) {
+            return Err(Error::internal("a part of the cluster is needed before it"));
+        }
         self.inputs.push(value);
         Ok(self.builder.add_input(ty.element, ty.count()))
+    }
+
+    /// Whether an op of the cluster makes `value`, broadcasts looked through.
+    fn is_made_here(&self, value: ValueId) -> bool {
+        let mut value = self.graph.root(value);
+        while let Some(producer) = self.graph.producer(value) {
+            let op = &self.graph.region.ops[producer];
+            match op.kind {
+                _ if self.own.contains(&producer) => return true,
+                OpKind::BroadcastInDim { .. } => value = self.graph.root(op.operands[0]),
+                _ => return false,
+            }
+        }
+        false
     }
 }

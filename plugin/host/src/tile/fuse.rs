@@ -3,14 +3,14 @@
 //! Ops are taken from last to first. An element-wise op joins a cluster that uses its result if all users are in it, or
 //! if its result can be given out beside the cluster's without a cycle; else it starts a cluster. Ops that cost nothing
 //! to repeat (constants, iota, broadcasts, a conversion of what is in memory anyway) belong to each cluster that uses
-//! them. Reshapes are other names of the same elements.
+//! them. Reshapes are other names of the same elements. At last reductions of rows join the clusters around them.
 
 use std::collections::{HashMap, HashSet};
 
 use oxcall::Error;
 use oxcall_hlo::{ElementType, Func, Op, OpKind, Region, TensorType, ValueId};
 
-use super::emit;
+use super::{emit, rows};
 use crate::kernel::Kernel;
 use crate::{math, scalar};
 
@@ -38,16 +38,29 @@ pub fn fuse(func: &Func, region: &Region) -> Result<Vec<Cluster>, Error> {
     for op in (0..region.ops.len()).rev() {
         fusion.place(op);
     }
-    let clusters = std::mem::take(&mut fusion.clusters);
-    let Fusion { graph, members, repeated, .. } = fusion;
-    let cluster = |(number, ops)| emit::cluster(&graph, number, ops, &members, &repeated);
-    clusters.into_iter().enumerate().map(cluster).collect()
+    let Fusion { graph, clusters, counts, members, repeated } = fusion;
+    let shared = emit::Shared { graph: &graph, members: &members, repeated: &repeated };
+    let mut found = Vec::new();
+    for unit in rows::merge(&graph, clusters, &counts, &members) {
+        match emit::cluster(&shared, unit.ops, unit.count, unit.row) {
+            Ok(cluster) => found.push(cluster),
+            // Rows that are used in another way than row by row: each part for itself, then.
+            Err(_) if unit.row > 1 => {
+                for ops in unit.parts {
+                    let count = graph.tensor(region.ops[ops[0]].results[0]).map_or(0, TensorType::count);
+                    found.push(emit::cluster(&shared, ops, count, 1)?);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
 }
 
 /// Ops of one cluster at most, so that compiling takes linear time and programs fit the caches.
-const MOST_OPS: usize = 192;
+pub(super) const MOST_OPS: usize = 192;
 /// Nodes looked at in the search for a cycle.
-const MOST_VISITS: usize = 512;
+pub(super) const MOST_VISITS: usize = 512;
 
 /// Who makes and who uses values.
 pub(super) struct Graph<'a> {
@@ -56,7 +69,7 @@ pub(super) struct Graph<'a> {
     /// The op that makes each value of the region.
     producers: HashMap<ValueId, usize>,
     /// The ops that use results of each op, reshapes looked through.
-    users: Vec<Vec<usize>>,
+    pub(super) users: Vec<Vec<usize>>,
     /// Whether results of each op are results of the region, perhaps reshaped.
     escapes: Vec<bool>,
 }

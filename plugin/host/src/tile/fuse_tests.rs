@@ -44,6 +44,21 @@ impl Program {
         result
     }
 
+    /// The last dimension of `value` reduced.
+    pub(super) fn reduce(&mut self, function: BinaryOp, value: ValueId, init: ValueId) -> ValueId {
+        let mut ty = self.ty(value);
+        let dims = vec![ty.rank() - 1];
+        ty.dims.pop();
+        let scalar = TensorType::scalar(ty.element);
+        let [a, b, sum] = [0; 3].map(|_| self.func.add_value(scalar.clone().into()));
+        let (kind, location) = (OpKind::Binary(function), LocationId::UNKNOWN);
+        let ops = vec![Op { kind, operands: vec![a, b], results: vec![sum], regions: Vec::new(), location }];
+        let result = self.op(OpKind::Reduce { dims }, &[value, init], ty);
+        let body = Region { params: vec![a, b], ops, results: vec![sum] };
+        self.func.body.ops.last_mut().expect("just added").regions.push(body);
+        result
+    }
+
     pub(super) fn ty(&self, value: ValueId) -> TensorType {
         self.func.ty(value).tensor().expect("a tensor").clone()
     }
@@ -156,6 +171,12 @@ fn random_op(program: &mut Program, values: &[ValueId], random: &mut Random) -> 
             let dims = shapes[random.below(2)];
             program.op(OpKind::Reshape, &[value], ty(from.element, dims))
         }
+        5 if from.rank() == 2 && matches!(from.element, ElementType::F32 | ElementType::S32) => {
+            let scalar = TensorType::scalar(from.element);
+            let init = Literal::splat(scalar.clone(), random_bytes(random, from.element, 1));
+            let init = program.op(OpKind::Constant(init), &[], scalar);
+            program.reduce([BinaryOp::Add, BinaryOp::Maximum][random.below(2)], value, init)
+        }
         5 if from.rank() > 0 => program.op(OpKind::Reverse { dims: vec![0] }, &[value], from),
         6 => program.op(OpKind::Convert, &[value], from.with_element(elements[random.below(5)])),
         7 => {
@@ -238,5 +259,68 @@ fn random_programs_compute_the_same_fused() {
             let element = program.ty(value).element;
             assert_eq!(one_nan(element, &fused), one_nan(element, &plain), "seed {seed}, {value:?}");
         }
+    }
+}
+
+/// `exp(x - max(x))` over its sums, along the last dimension.
+fn softmax(program: &mut Program, x: ValueId) -> ValueId {
+    let wide = program.ty(x);
+    let f32s = |dims: &[usize]| ty(ElementType::F32, dims);
+    let constant = |program: &mut Program, value: f32| {
+        let literal = Literal::splat(f32s(&[]), value.to_le_bytes());
+        program.op(OpKind::Constant(literal), &[], f32s(&[]))
+    };
+    let rows = &wide.dims[..1];
+    let spread = |program: &mut Program, value: ValueId| {
+        let column = program.op(OpKind::BroadcastInDim { dims: vec![0] }, &[value], f32s(&[rows[0], 1]));
+        program.op(OpKind::BroadcastInDim { dims: vec![0, 1] }, &[column], wide.clone())
+    };
+    let (lowest, zero) = (constant(program, f32::NEG_INFINITY), constant(program, 0.0));
+    let largest = program.reduce(BinaryOp::Maximum, x, lowest);
+    let least = program.op(OpKind::BroadcastInDim { dims: vec![] }, &[lowest], f32s(rows));
+    let largest = program.op(OpKind::Binary(BinaryOp::Maximum), &[least, largest], f32s(rows));
+    let largest = spread(program, largest);
+    let shifted = program.op(OpKind::Binary(BinaryOp::Subtract), &[x, largest], wide.clone());
+    let powers = program.op(OpKind::Unary(UnaryOp::Exponential), &[shifted], wide.clone());
+    let sums = program.reduce(BinaryOp::Add, powers, zero);
+    let sums = spread(program, sums);
+    program.op(OpKind::Binary(BinaryOp::Divide), &[powers, sums], wide.clone())
+}
+
+#[test]
+fn a_softmax_is_one_kernel() {
+    for (rows, row) in [(2, 2), (7, 33), (64, 1000), (3, 8192), (3, 8193)] {
+        let mut program = Program::new();
+        let x = program.param(ty(ElementType::F32, &[rows, row]));
+        let result = softmax(&mut program, x);
+        program.func.body.results.push(result);
+        let clusters = fuse(&program.func, &program.func.body).unwrap();
+        // Rows that are too long are reduced by kernels of their own.
+        if row <= 8192 {
+            assert_eq!(clusters.len(), 1, "{rows} x {row}");
+            assert_eq!((&clusters[0].inputs[..], &clusters[0].outputs[..]), (&[x][..], &[result][..]));
+        }
+        for (_, plain, fused) in run_both(&program.func, &mut Random(row as u64)) {
+            assert_eq!(one_nan(ElementType::F32, &fused), one_nan(ElementType::F32, &plain), "{rows} x {row}");
+        }
+    }
+}
+
+#[test]
+fn rows_that_are_used_across_are_not_in_the_cluster() {
+    // The sums of a square matrix's rows are subtracted from its columns.
+    let mut program = Program::new();
+    let square = ty(ElementType::F32, &[20, 20]);
+    let x = program.param(square.clone());
+    let zero = Literal::splat(ty(ElementType::F32, &[]), [0; 4]);
+    let zero = program.op(OpKind::Constant(zero), &[], ty(ElementType::F32, &[]));
+    let double = program.op(OpKind::Binary(BinaryOp::Add), &[x, x], square.clone());
+    let sums = program.reduce(BinaryOp::Add, double, zero);
+    let across = program.op(OpKind::BroadcastInDim { dims: vec![1] }, &[sums], square.clone());
+    let result = program.op(OpKind::Binary(BinaryOp::Subtract), &[double, across], square);
+    program.func.body.results.extend([result, sums]);
+    assert_eq!(fuse(&program.func, &program.func.body).unwrap().len(), 2);
+    for (_, plain, fused) in run_both(&program.func, &mut Random(3)) {
+        assert_eq!(one_nan(ElementType::F32, &fused), one_nan(ElementType::F32, &plain));
     }
 }

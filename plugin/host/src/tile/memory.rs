@@ -3,12 +3,21 @@
 
 use oxcall_hlo::ElementType;
 
+use super::assemble::Used;
 use super::chain::{BLOCK_BYTES, Chain, Place};
-use super::runs::Used;
 use crate::kernel::{BUFFER_ALIGN, Inputs, Outputs, RawBuffer};
 
 /// The number of a slot: registers first, then operands, then results.
 pub(super) type Slot = u32;
+
+/// What a slot has of each tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cell {
+    /// The type of its elements.
+    pub(super) element: ElementType,
+    /// Whether it has one element for each row, rather than for each element.
+    pub(super) per_row: bool,
+}
 
 /// Where tiles of a slot begin.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +25,7 @@ struct Base {
     data: *mut u8,
     /// The bytes of one element.
     width: usize,
+    per_row: bool,
     /// Whether the slot has a whole array, of which a tile is a part, rather than one tile.
     is_array: bool,
     /// The bytes that may be accessed.
@@ -37,6 +47,8 @@ pub(super) struct Memory {
     in_place: Vec<(Slot, Base)>,
     start: usize,
     len: usize,
+    /// The elements of a row, of which tiles have whole ones.
+    row: usize,
     /// Blocks of chains.
     blocks: *mut u8,
     block_count: usize,
@@ -65,62 +77,51 @@ unsafe impl Send for Buffers<'_> {}
 unsafe impl Sync for Buffers<'_> {}
 
 impl Memory {
-    /// Registers for `tile` elements of the given types, so many blocks for chains, and the buffers.
+    /// Registers for `tile` elements, in rows of `row`, so many blocks for chains, and the buffers.
     ///
     /// # Safety
     /// While the value is used, no other thread accesses those elements of the results that
     /// [`set_tile`](Memory::set_tile) selects; and operands in place are not read by
     /// [`with_array`](Memory::with_array).
     pub(super) unsafe fn new(
-        registers: &[ElementType],
-        inputs: &[ElementType],
-        outputs: &[ElementType],
-        tile: usize,
+        [registers, inputs, outputs]: [&[Cell]; 3],
+        (tile, row): (usize, usize),
         blocks: usize,
         buffers: Buffers<'_>,
     ) -> Memory {
-        let lines = |element: &ElementType| (tile * element.byte_width()).div_ceil(size_of::<Line>());
+        let count = |cell: &Cell| if cell.per_row { tile / row } else { tile };
+        let lines = |cell: &Cell| (count(cell) * cell.element.byte_width()).div_ceil(size_of::<Line>());
         let moved = || inputs.iter().enumerate().filter(|(index, _)| buffers.inputs.is_in_place(*index));
-        let all = registers.iter().chain(moved().map(|(_, element)| element));
+        let all = registers.iter().chain(moved().map(|(_, cell)| cell));
         let (block_count, block_lines) = (blocks, blocks * BLOCK_BYTES / size_of::<Line>());
         let mut memory = vec![Line([0; 64]); all.map(lines).sum::<usize>() + block_lines];
         let (blocks, mut rest) = memory.split_at_mut(block_lines);
         let blocks = blocks.as_mut_ptr().cast();
-        let mut register = |element: &ElementType| {
-            let (register, others) = std::mem::take(&mut rest).split_at_mut(lines(element));
+        let base = |data, cell: &Cell, is_array, len| {
+            let &Cell { element, per_row } = cell;
+            Base { data, width: element.byte_width(), per_row, is_array, len }
+        };
+        let mut register = |cell: &Cell| {
+            let (register, others) = std::mem::take(&mut rest).split_at_mut(lines(cell));
             rest = others;
             let len = size_of_val(register);
-            Base { data: register.as_mut_ptr().cast(), width: element.byte_width(), is_array: false, len }
+            base(register.as_mut_ptr().cast(), cell, false, len)
         };
-        let array = |RawBuffer { data, len }: RawBuffer, element: &ElementType| Base {
-            data,
-            width: element.byte_width(),
-            is_array: true,
-            len,
-        };
+        let array = |RawBuffer { data, len }: RawBuffer, cell: &Cell| base(data, cell, true, len);
         let mut bases = Vec::with_capacity(registers.len() + inputs.len() + outputs.len());
         bases.extend(registers.iter().map(&mut register));
-        bases.extend(inputs.iter().enumerate().map(|(index, element)| array(buffers.inputs.raw(index), element)));
+        bases.extend(inputs.iter().enumerate().map(|(index, cell)| array(buffers.inputs.raw(index), cell)));
         let mut in_place = Vec::new();
-        for (index, element) in moved() {
+        for (index, cell) in moved() {
             let slot = registers.len() + index;
             in_place.push((slot as Slot, bases[slot]));
-            bases[slot] = register(element);
+            bases[slot] = register(cell);
         }
-        bases.extend(outputs.iter().enumerate().map(|(index, element)| array(buffers.outputs.raw(index), element)));
-        Memory {
-            bases,
-            in_place,
-            start: 0,
-            len: 0,
-            blocks,
-            block_count,
-            places: Vec::new(),
-            _registers: memory,
-        }
+        bases.extend(outputs.iter().enumerate().map(|(index, cell)| array(buffers.outputs.raw(index), cell)));
+        Memory { bases, in_place, start: 0, len: 0, row, blocks, block_count, places: Vec::new(), _registers: memory }
     }
 
-    /// Selects elements `start..start + len`.
+    /// Selects elements `start..start + len`, which are whole rows.
     ///
     /// # Panics
     /// If they are not in the buffers of operands in place.
@@ -133,17 +134,24 @@ impl Memory {
         }
     }
 
-    /// The first element of the tile.
-    pub(super) fn start(&self) -> usize {
-        self.start
+    /// The first element of the tile, or its first row, as `slot` has them.
+    pub(super) fn start(&self, slot: Slot) -> usize {
+        if self.bases[slot as usize].per_row { self.start / self.row } else { self.start }
     }
 
     /// The bytes of the tile in a slot.
     fn range(&self, base: Base) -> (*mut u8, usize) {
-        let (first, len) = (if base.is_array { self.start * base.width } else { 0 }, self.len * base.width);
+        let unit = if base.per_row { self.row } else { 1 };
+        let first = if base.is_array { self.start / unit * base.width } else { 0 };
+        let len = self.len / unit * base.width;
         assert!(first + len <= base.len, "the tile is in the buffer");
         // SAFETY: asserted to be inside of the allocation (or the address of an empty one, with nothing added).
         (unsafe { base.data.add(first) }, len)
+    }
+
+    /// The elements of a row.
+    pub(super) fn row(&self) -> usize {
+        self.row
     }
 
     /// Calls `f` with the tile in `out`, to be written, and those in `args`.
@@ -186,7 +194,7 @@ impl Memory {
         places.clear();
         for used in slots {
             let base = self.bases[used.slot as usize];
-            assert!(base.width == width, "chains are of 32-bit elements");
+            assert!(base.width == width && !base.per_row, "chains are of 32-bit elements");
             places.push(Place { data: self.range(base).0, advances: !used.is_splat });
         }
         places.extend(own_places);

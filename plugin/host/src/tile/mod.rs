@@ -3,19 +3,23 @@
 //!
 //! * `access`: how the elements of a tile lie in an operand.
 //! * `build`: from values to a program with few registers.
-//! * `chain`: several simple ops at once, in vector registers; `runs`: which ones.
+//! * `chain`: several simple ops at once, in vector registers; `runs`: which ones; `assemble`: their
+//!   instructions.
 //! * `fuse`: which ops of a region become one program; `emit`: that program.
 //! * `memory`: registers and buffers of a run; all unsafe code.
 //! * `program`: running it.
+//! * `rows`: reductions of rows together with the ops around them.
 //! * `single`: kernels of one op.
 
 mod access;
+mod assemble;
 mod build;
 mod chain;
 mod emit;
 mod fuse;
 mod memory;
 mod program;
+mod rows;
 mod runs;
 mod single;
 

@@ -6,11 +6,13 @@ use oxcall::Error;
 use oxcall_hlo::ElementType;
 
 use super::access::Access;
+use super::assemble::Used;
 use super::chain::Chain;
-use super::memory::{Buffers, Memory, Slot};
-use super::runs::Used;
+use super::memory::{Buffers, Cell, Memory, Slot};
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::kernels::reduce::RowFold;
+use crate::kernels::simd::vectorised;
 use crate::math::function::TileFn;
 use crate::pool::Cost;
 use crate::scalar::Scalar;
@@ -51,6 +53,24 @@ pub(super) enum Step {
     },
     /// Several functions at once.
     Chain(Box<Linked>),
+    /// Each row reduced to one element.
+    Fold {
+        /// The reduction.
+        fold: RowFold,
+        /// What is reduced.
+        from: Slot,
+        /// Where the results go.
+        out: Slot,
+    },
+    /// Each element repeated for its row.
+    Spread {
+        /// One element for each row.
+        from: Slot,
+        /// Their type.
+        element: ElementType,
+        /// Where they go.
+        out: Slot,
+    },
     /// `out = from`.
     Copy {
         /// What is read.
@@ -92,14 +112,16 @@ pub(super) enum Splat {
 pub(super) struct Program {
     /// For dumps.
     pub(super) name: String,
-    /// The number of elements of each result.
+    /// The number of elements.
     pub(super) count: usize,
-    /// The types of registers.
-    pub(super) registers: Vec<ElementType>,
-    /// The types of operands, as stored.
-    pub(super) inputs: Vec<ElementType>,
-    /// The types of results, as stored.
-    pub(super) outputs: Vec<ElementType>,
+    /// The number of elements in a row, of which tiles have whole ones; 1 where there are no rows.
+    pub(super) row: usize,
+    /// The registers.
+    pub(super) registers: Vec<Cell>,
+    /// The operands, as stored.
+    pub(super) inputs: Vec<Cell>,
+    /// The results, as stored.
+    pub(super) outputs: Vec<Cell>,
     /// Registers that are filled before the first tile.
     pub(super) splats: Vec<(Slot, Splat)>,
     /// What is done with each tile.
@@ -116,16 +138,17 @@ const TILE_BYTES: usize = 24 << 10;
 impl Program {
     /// The elements of a tile.
     fn tile(&self) -> usize {
-        let widths = self.registers.iter().chain(&self.inputs).chain(&self.outputs).map(|element| element.byte_width());
-        let tile = (TILE_BYTES / widths.sum::<usize>().max(1)).clamp(512, 2048) / 64 * 64;
-        tile.min(self.count)
+        let cells = self.registers.iter().chain(&self.inputs).chain(&self.outputs).filter(|cell| !cell.per_row);
+        let width: usize = cells.map(|cell| cell.element.byte_width()).sum();
+        let tile = (TILE_BYTES / width.max(1)).clamp(512, 2048) / 64 * 64;
+        ((tile / self.row).max(1) * self.row).min(self.count)
     }
 
     /// Fills the registers that stay the same.
     fn fill(&self, memory: &mut Memory, tile: usize) {
         memory.set_tile(0, tile);
         for (out, splat) in &self.splats {
-            let element = self.registers[*out as usize];
+            let element = self.registers[*out as usize].element;
             match splat {
                 Splat::Constant(value) => {
                     by_width!(element, T => memory.with(*out, [], |out, []| {
@@ -154,8 +177,9 @@ impl Program {
         let tile = self.tile();
         // SAFETY: each thread has a range of its own, in which its tiles are; `in_place` has operands only that no step
         // reads as arrays.
-        let mut memory =
-            unsafe { Memory::new(&self.registers, &self.inputs, &self.outputs, tile, self.blocks(), buffers) };
+        let mut memory = unsafe {
+            Memory::new([&self.registers, &self.inputs, &self.outputs], (tile, self.row), self.blocks(), buffers)
+        };
         if !self.splats.is_empty() {
             self.fill(&mut memory, tile);
         }
@@ -178,21 +202,38 @@ impl Step {
             }
             Step::Apply { function, args, out, .. } => memory.with(*out, *args, function),
             Step::Gather { input, access, element, out } => {
-                let start = memory.start();
+                let start = memory.start(*out);
                 memory.with_array(*out, *input, |out, array| {
                     by_width!(element, T => access.load::<T>(bytemuck::cast_slice(array), start, bytemuck::cast_slice_mut(out)));
                 });
             }
             Step::Iota { repeat, size, out } => {
-                let start = memory.start();
+                let start = memory.start(*out);
                 memory.with(*out, [], |out, []| iota(*repeat, *size, start, bytemuck::cast_slice_mut(out)));
             }
             Step::Chain(linked) => memory.run_chain(&linked.chain, &linked.slots, linked.blocks),
+            Step::Fold { fold, from, out } => {
+                let row = memory.row();
+                memory.with(*out, [*from], |out, [from]| fold(from, row, out));
+            }
+            Step::Spread { from, element, out } => {
+                let row = memory.row();
+                memory.with(*out, [*from], |out, [from]| by_width!(*element, T => spread::<T>(from, row, out)));
+            }
             Step::Copy { from, out } => memory.with(*out, [*from], |out, [from]| out.copy_from_slice(from)),
         }
     }
 }
 
+vectorised! {
+/// Repeats each element for its row.
+fn spread<T: bytemuck::Pod>(from: &[u8], row: usize, out: &mut [u8]) {
+    let (from, out): (&[T], &mut [T]) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(out));
+    out.chunks_exact_mut(row).zip(from).for_each(|(out, &x)| out.fill(x));
+}
+}
+
+vectorised! {
 /// The indices of elements from `start` on.
 fn iota(repeat: usize, size: usize, start: usize, out: &mut [i64]) {
     let (mut value, mut left) = (start / repeat % size, repeat - start % repeat);
@@ -211,6 +252,7 @@ fn iota(repeat: usize, size: usize, start: usize, out: &mut [i64]) {
         run.fill(value as i64);
         (rest, left, value) = (others, repeat, (value + 1) % size);
     }
+}
 }
 
 impl Kernel for Program {
@@ -231,8 +273,9 @@ impl Kernel for Program {
             return Ok(());
         }
         let buffers = Buffers::new(inputs, &outputs);
-        // Ranges start at cache lines, whatever the width of elements.
-        cx.pool.for_ranges(self.cost, self.count, 64, |range| self.run_range(range, buffers));
+        // Ranges start at cache lines, whatever the width of elements, and at rows.
+        let unit = if self.row < 64 { 64 * self.row } else { self.row };
+        cx.pool.for_ranges(self.cost, self.count, unit, |range| self.run_range(range, buffers));
         Ok(())
     }
 }

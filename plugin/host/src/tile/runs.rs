@@ -1,4 +1,4 @@
-//! Which values of a program are computed together, as a [`Chain`](super::chain::Chain), and its instructions.
+//! Which values of a program are computed together, as a [`Chain`](super::chain::Chain).
 //!
 //! A run is what simple functions compute one after another. Comparisons that are only selected by, and both shifts of
 //! a rotation, are no instructions of their own but parts of those that use them.
@@ -7,8 +7,7 @@ use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, OpK
 use smallvec::{SmallVec, smallvec};
 
 use super::build::{Builder, Definition, Value};
-use super::chain::{Code, Instruction};
-use super::memory::Slot;
+use super::chain::{BLOCK_BYTES, Code};
 
 /// A function that a chain can compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,35 +60,17 @@ impl Simple {
     }
 }
 
-impl Code {
-    /// The same function with its operands exchanged.
-    fn exchanged(self) -> Option<Code> {
-        Some(match self {
-            Code::Add | Code::Multiply | Code::Maximum | Code::Minimum => self,
-            Code::AddBits | Code::And | Code::Or | Code::Xor => self,
-            Code::Subtract => Code::SubtractFrom,
-            Code::Divide => Code::DivideInto,
-            Code::SubtractBits => Code::SubtractBitsFrom,
-            _ => return None,
-        })
-    }
-
-    fn is_unary(self) -> bool {
-        matches!(self, Code::Negate | Code::Abs)
-    }
-}
-
 /// The values that an instruction reads.
-type Args = SmallVec<[Value; 4]>;
+pub(super) type Args = SmallVec<[Value; 4]>;
 
 /// The runs of a program.
 pub(super) struct Runs {
     /// The run of each value.
-    of: Vec<Option<usize>>,
+    pub(super) of: Vec<Option<usize>>,
     /// Whether a value is computed as a part of others.
-    lazy: Vec<bool>,
+    pub(super) lazy: Vec<bool>,
     /// What each value is computed from, where lazy values are replaced by what they are computed from.
-    args: Vec<Args>,
+    pub(super) args: Vec<Args>,
     /// Whether nobody outside of its run uses the value.
     internal: Vec<bool>,
 }
@@ -139,8 +120,11 @@ impl Runs {
     pub(super) fn new(builder: &Builder) -> Runs {
         let facts = Facts::new(builder);
         let count = builder.values.len();
+        // Less than a block is not worth its setting up.
+        let is_large = builder.count >= BLOCK_BYTES / size_of::<f32>();
         let mut fits: Vec<bool> = (0..count)
             .map(|value| match facts.simple(value) {
+                _ if !is_large => false,
                 Some(Simple::Code(_)) => true,
                 Some(Simple::Compare(_)) => facts.only_selects(value),
                 Some(Simple::Select) => {
@@ -173,8 +157,7 @@ impl Runs {
             of[value].is_some() && !facts.is_output[value] && facts.users[value].iter().all(here)
         };
         let internal: Vec<bool> = (0..count).map(is_internal).collect();
-        let mut runs =
-            Runs { lazy: vec![false; count], args: vec![Args::new(); count], internal, of };
+        let mut runs = Runs { lazy: vec![false; count], args: vec![Args::new(); count], internal, of };
         for value in 0..count {
             runs.args[value] = facts.args(value).into();
             if runs.of[value].is_some() {
@@ -228,65 +211,6 @@ impl Runs {
     pub(super) fn reads(&self, value: Value) -> &[Value] {
         if self.lazy[value] { &[] } else { &self.args[value] }
     }
-
-    /// The instructions of the run in which `last` is the last value.
-    pub(super) fn code(&self, builder: &Builder, last: Value, slot: impl Fn(Value) -> Slot) -> Coded {
-        let run = self.of[last];
-        let members = (0..=last).filter(|&value| self.of[value] == run && !self.lazy[value]);
-        let moves = self.moves(builder, members);
-        Coder::new(self, builder, &moves, slot).code(&moves)
-    }
-
-    /// How each member is computed, given that its predecessor is in the accumulator.
-    fn moves(&self, builder: &Builder, members: impl Iterator<Item = Value>) -> Vec<Move> {
-        let mut moves: Vec<Move> = Vec::new();
-        for value in members {
-            let forms = self.forms(builder, value);
-            let known = moves.last().map(|last| last.value);
-            let usable = forms.iter().find(|form| Some(form.acc) == known);
-            let (form, load) = match usable {
-                Some(form) => (form, false),
-                None => (&forms[0], true),
-            };
-            moves.push(Move { value, load, form: form.clone() });
-        }
-        moves
-    }
-
-    /// The ways to compute a value, by which of its operands is in the accumulator.
-    fn forms(&self, builder: &Builder, value: Value) -> SmallVec<[Form; 2]> {
-        let args = &self.args[value];
-        let form = |acc: usize, code, rest: &[Value]| Form { acc: args[acc], code, rest: rest.into() };
-        let Definition::Apply { simple: Some(simple), .. } = &builder.values[value].0 else {
-            unreachable!("members of runs are simple");
-        };
-        match (simple, &args[..]) {
-            (Simple::Code(code), [_]) if code.is_unary() => smallvec![form(0, *code, &[])],
-            (Simple::Code(Code::Or), &[_, up, down]) => smallvec![form(0, Code::Funnel, &[up, down])],
-            (Simple::Code(code), &[x, y]) => {
-                let mut forms = smallvec![form(0, *code, &[y])];
-                forms.extend(code.exchanged().map(|code| form(1, code, &[x])));
-                forms
-            }
-            (Simple::Select, &[a, b, on_true, on_false]) => {
-                use ComparisonDirection::{Eq, Ge, Gt, Le, Lt, Ne};
-                let choice = builder.values[value].0.args()[0];
-                let Definition::Apply { simple: Some(Simple::Compare(direction)), .. } = builder.values[choice].0
-                else {
-                    unreachable!("selections in runs are by comparisons");
-                };
-                let (a, b) = if matches!(direction, Gt | Ge) { (b, a) } else { (a, b) };
-                let (on, unless) = match direction {
-                    Lt | Gt => (Code::IfLess, Code::UnlessLess),
-                    Le | Ge => (Code::IfLessOrEqual, Code::UnlessLessOrEqual),
-                    Eq => (Code::IfEqual, Code::UnlessEqual),
-                    Ne => (Code::UnlessEqual, Code::IfEqual),
-                };
-                smallvec![form(2, on, &[a, b, on_false]), form(3, unless, &[a, b, on_true])]
-            }
-            _ => unreachable!("simple functions have one to three operands"),
-        }
-    }
 }
 
 /// Numbers runs: of what fits, with nothing else to compute between.
@@ -310,134 +234,4 @@ fn number(facts: &Facts<'_>, fits: &[bool]) -> Vec<Option<usize>> {
     }
     close(&mut members);
     of
-}
-
-/// A way to compute a value.
-#[derive(Debug, Clone)]
-struct Form {
-    /// What is in the accumulator.
-    acc: Value,
-    code: Code,
-    /// The other operands.
-    rest: SmallVec<[Value; 3]>,
-}
-
-/// A value of a run, and how it is computed.
-struct Move {
-    value: Value,
-    /// Whether the accumulator has to be loaded.
-    load: bool,
-    form: Form,
-}
-
-/// A slot that a chain uses.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Used {
-    pub(super) slot: Slot,
-    /// Whether all its elements are one.
-    pub(super) is_splat: bool,
-    pub(super) is_written: bool,
-}
-
-/// The instructions of a run. Places are `slots`, and then blocks of its own.
-pub(super) struct Coded {
-    pub(super) code: Vec<Instruction>,
-    pub(super) slots: Vec<Used>,
-    pub(super) blocks: usize,
-}
-
-/// Writes instructions.
-struct Coder<'a> {
-    runs: &'a Runs,
-    slots: Vec<Used>,
-    /// The place of each value that is kept, and the last move that reads it.
-    places: Vec<Option<u16>>,
-    last_read: Vec<usize>,
-    free: Vec<u16>,
-    blocks: usize,
-    code: Vec<Instruction>,
-}
-
-impl<'a> Coder<'a> {
-    fn new(runs: &'a Runs, builder: &Builder, moves: &[Move], slot: impl Fn(Value) -> Slot) -> Coder<'a> {
-        let count = builder.values.len();
-        let mut coder = Coder {
-            runs,
-            slots: Vec::new(),
-            places: vec![None; count],
-            last_read: vec![0; count],
-            free: Vec::new(),
-            blocks: 0,
-            code: Vec::new(),
-        };
-        for (at, each) in moves.iter().enumerate() {
-            for &read in each.form.rest.iter().chain(each.load.then_some(&each.form.acc)) {
-                coder.last_read[read] = at;
-                let is_splat = matches!(builder.values[read].0, Definition::Splat(_));
-                coder.use_slot(read, &slot, Used { slot: 0, is_splat, is_written: false });
-            }
-            coder.use_slot(each.value, &slot, Used { slot: 0, is_splat: false, is_written: true });
-        }
-        coder
-    }
-
-    /// Gives a value that others see the place of its slot.
-    fn use_slot(&mut self, value: Value, slot: &impl Fn(Value) -> Slot, used: Used) {
-        if self.runs.is_internal(value) {
-            return;
-        }
-        let used = Used { slot: slot(value), ..used };
-        let known = self.slots.iter_mut().position(|each| each.slot == used.slot);
-        let place = known.unwrap_or_else(|| {
-            self.slots.push(used);
-            self.slots.len() - 1
-        });
-        self.slots[place].is_written |= used.is_written;
-        self.places[value] = Some(place as u16);
-    }
-
-    fn push(&mut self, code: Code, args: &[u16]) {
-        let mut all = [0; 3];
-        all[..args.len()].copy_from_slice(args);
-        // What is multiplied and then added to is one instruction.
-        if let (Code::Add, Some(last)) = (code, self.code.last_mut())
-            && last.code == Code::Multiply
-        {
-            *last = Instruction { code: Code::MultiplyAdd, args: [last.args[0], all[0], 0] };
-            return;
-        }
-        self.code.push(Instruction { code, args: all });
-    }
-
-    fn place(&self, value: Value) -> u16 {
-        self.places[value].expect("what is read was stored")
-    }
-
-    fn code(mut self, moves: &[Move]) -> Coded {
-        for (at, each) in moves.iter().enumerate() {
-            let Form { acc, code, rest } = &each.form;
-            if each.load {
-                self.push(Code::Load, &[self.place(*acc)]);
-            }
-            let args: SmallVec<[u16; 3]> = rest.iter().map(|&value| self.place(value)).collect();
-            self.push(*code, &args);
-            for &read in rest.iter().chain(each.load.then_some(acc)) {
-                if self.runs.is_internal(read) && self.last_read[read] == at {
-                    self.free.extend(self.places[read].take());
-                }
-            }
-            let is_read = self.last_read[each.value] > at;
-            if self.runs.is_internal(each.value) && is_read {
-                let place = self.free.pop().unwrap_or_else(|| {
-                    self.blocks += 1;
-                    (self.slots.len() + self.blocks - 1) as u16
-                });
-                self.places[each.value] = Some(place);
-            }
-            if let Some(place) = self.places[each.value] {
-                self.push(Code::Store, &[place]);
-            }
-        }
-        Coded { code: self.code, slots: self.slots, blocks: self.blocks }
-    }
 }

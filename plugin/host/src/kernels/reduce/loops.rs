@@ -1,8 +1,14 @@
 //! The inner loops of reductions.
 
+use oxcall_hlo::{BinaryOp, ElementType};
+
 use crate::{
     element::Element,
-    kernels::{combine::Combine, simd::vectorised},
+    kernels::{
+        combine::{Combine, by_combine},
+        simd::vectorised,
+    },
+    scalar::Scalar,
 };
 
 /// The type of [`fold_rows`].
@@ -35,6 +41,29 @@ impl<T: Element> Loops<T> {
         }
     }
 }
+
+/// Reduces each row of so many elements of the first slice to one of the second.
+pub(crate) type RowFold = fn(&[u8], usize, &mut [u8]);
+
+/// The reduction of rows by a recognised function of elements that are stored as they are computed, and the number that
+/// changes no other. A row is one segment, so that it is summed as [`fold`](super::fold) does it.
+pub(crate) fn row_fold(function: BinaryOp, element: ElementType) -> Option<(RowFold, Scalar)> {
+    fn rows<T: Element<Wide = T>, C: Combine<T>>(from: &[u8], row: usize, out: &mut [u8]) {
+        let (from, out): (&[T], &mut [T]) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(out));
+        for (out, row) in out.iter_mut().zip(from.chunks_exact(row)) {
+            *out = fold_slice::<T, C>(row);
+        }
+    }
+    if matches!(element, ElementType::F16 | ElementType::BF16 | ElementType::Pred) {
+        return None;
+    }
+    by_combine!(@computed function, element, (T, C) => {
+        (rows::<T, C> as RowFold, Scalar::from_pod(<C as Combine<T>>::IDENTITY))
+    })
+}
+
+/// The longest row for [`row_fold`].
+pub(crate) const LONGEST_ROW: usize = super::layout::SEGMENT;
 
 /// Numbers that are accumulated side by side.
 const LANES: usize = 32;
