@@ -37,8 +37,8 @@ LEAVING = {
     """,
     "thread": """
         import threading, jax, jax.numpy as jnp
-        x = jnp.ones((500, 500))
-        f = jax.jit(lambda x: jax.lax.fori_loop(0, 100, lambda i, y: y @ x / 500, x))
+        x = jnp.ones((200, 200))
+        f = jax.jit(lambda x: jax.lax.fori_loop(0, 50, lambda i, y: y @ x / 200, x))
         f(x).block_until_ready()
         threading.Thread(target=lambda: [f(x) for _ in range(3)]).start()
     """,
