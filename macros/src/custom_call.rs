@@ -23,6 +23,7 @@ pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<CustomC
         relations::check(&params.list, &options, &mut errors);
     }
     errors.finish(())?;
+    relations::allow_unused(&mut function, &params.list);
     Ok(CustomCall { options, function, type_params, params: params.list })
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use proc_macro2::Ident;
+use syn::{FnArg, ItemFn, Pat, parse_quote};
 
 use crate::{
     attrs::did_you_mean,
@@ -36,6 +37,19 @@ pub(crate) fn check(params: &[Param], options: &Options, errors: &mut Errors) {
     }
     if options.shape.is_none() {
         result_shapes(params, errors);
+    }
+}
+
+/// Silences the lint for attributes that patterns use and the function's body need not.
+pub(crate) fn allow_unused(function: &mut ItemFn, params: &[Param]) {
+    let patterns = || buffers(params).flat_map(|(_, buffer)| buffer.dims.iter().flatten());
+    let in_pattern = |ident: &Ident| patterns().flat_map(occurrences).any(|(used, _)| used == ident);
+    let idents: Vec<&Ident> = attrs(params).map(|(param, _)| &param.ident).filter(|ident| in_pattern(ident)).collect();
+    for input in &mut function.sig.inputs {
+        let FnArg::Typed(input) = input else { continue };
+        if matches!(&*input.pat, Pat::Ident(pat) if idents.contains(&&pat.ident)) {
+            input.attrs.push(parse_quote!(#[allow(unused_variables)]));
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Tests that cross crates; see the `tests` folder.
+//! Tests that cross crates; see the `tests` folder. What several of them, and the benchmarks, need is here.
 
 #[cfg(doctest)]
 mod guide;
+pub mod library;

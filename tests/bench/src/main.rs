@@ -2,16 +2,13 @@
 //!
 //! Usage: `oxcall-bench OURS.so PEERS.so`; prints JSON. Every number is the median over repetitions of a batch's mean.
 
-mod library;
-
 use std::path::Path;
 use std::time::Instant;
 
 use oxcall::descriptor::{RawHandler, Stage};
 use oxcall::host::{self, CallFrame, CallFrameBuilder, HostVersion, InvokeContext};
 use oxcall::{DType, Error};
-
-use library::Library;
+use oxcall_tests::library::Library;
 
 /// Calls in a batch of the cheap cases, and how many batches of each kind there are.
 const BATCH: usize = 20_000;
@@ -133,13 +130,19 @@ fn time(case: &Case, handlers: [RawHandler; 2], version: HostVersion) -> Result<
     }))
 }
 
+fn open(path: &str) -> Result<Library, String> {
+    Library::open(Path::new(path), false).map_err(|error| error.to_string())
+}
+
 fn run() -> Result<(), String> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [ours, peers] = &args[..] else { return Err("usage: oxcall-bench OURS.so PEERS.so".into()) };
-    let (ours, peers) = (Library::open(Path::new(ours))?, Library::open(Path::new(peers))?);
+    let (ours, peers) = (open(ours)?, open(peers)?);
     let mut rows = Vec::new();
     for case in CASES {
-        let handlers = [ours.op(case.op)?, peers.exported(&format!("peer_{}", case.op))?];
+        // SAFETY: `peers.cc` defines every `peer_*` that is asked for as a handler.
+        let peer = unsafe { peers.exported(&format!("peer_{}", case.op)) }.map_err(|error| error.to_string())?;
+        let handlers = [ours.execute(case.op), peer];
         // The peers are compiled with the headers of jaxlib 0.10.2, whose API is 0.3.
         rows.push(time(case, handlers, HostVersion::V0_9_2)?);
     }

@@ -1,17 +1,21 @@
 //! The C boundary of op libraries, as a host without Python uses it.
 
-mod library;
 mod manifest;
 mod panic_abort;
 
 use std::{ffi::c_void, fs};
 
-use library::{Library, path};
 use object::{Object, ObjectSymbol};
 use oxcall::{
     descriptor::Stage,
     host::{self, CallFrameBuilder, HostVersion, InvokeContext},
 };
+use oxcall_tests::library::{Library, path};
+
+/// A library of `tests/libs`.
+fn open(name: &str, global: bool) -> Library {
+    Library::open(&path(name), global).unwrap()
+}
 
 /// Executes a handler on `x`, with the result in memory of its own or in that of `x`.
 fn execute<T: oxcall::Element>(handler: oxcall::descriptor::RawHandler, x: &mut [T], in_place: bool) -> Vec<T> {
@@ -48,7 +52,7 @@ fn nothing_but_the_boundary_is_exported() {
 #[test]
 fn operations_named_like_functions_of_the_c_library() {
     // Globally, so that its symbols come before those of libraries that are loaded later.
-    let library = Library::open("test_ops", true);
+    let library = open("test_ops", true);
     let mut x = [0f32, 1.0, 2.0];
     assert_eq!(execute(library.execute("cos"), &mut x.clone(), false), x.map(f32::cos));
     let mut numbers = [3i32, 1, 2];
@@ -58,7 +62,7 @@ fn operations_named_like_functions_of_the_c_library() {
     // By way of the C library's `read`.
     assert!(!fs::read_to_string("/proc/self/comm").unwrap().is_empty());
     // The second library has a `cos` of its own.
-    let second = Library::open("clashing_ops", true);
+    let second = open("clashing_ops", true);
     assert_eq!(execute(second.execute("cos"), &mut x, false), [1.0, 2.0, 3.0]);
     assert_eq!(execute(library.execute("cos"), &mut x.clone(), false), x.map(f32::cos));
     assert_ne!(library.table(), second.table());
@@ -67,7 +71,7 @@ fn operations_named_like_functions_of_the_c_library() {
 
 #[test]
 fn every_host_registers_everything() {
-    let library = Library::open("test_ops", false);
+    let library = open("test_ops", false);
     for version in HostVersion::ALL {
         library.register_all(version).unwrap();
         let ops = library.manifest()["ops"].as_array().unwrap().len();
@@ -90,14 +94,14 @@ fn every_host_registers_everything() {
 
 #[test]
 fn a_table_that_is_null_is_an_error() {
-    let library = Library::open("test_ops", false);
+    let library = open("test_ops", false);
     assert!(library.register_null());
 }
 
 #[test]
 fn what_is_wrong_with_a_library_is_said() {
     let errors = |name: &str| {
-        let library = Library::open(name, false);
+        let library = open(name, false);
         let errors: Vec<String> =
             library.manifest()["errors"].as_array().unwrap().iter().map(|e| e.as_str().unwrap().to_owned()).collect();
         let refused = library.register_all(HostVersion::V0_12).err().map(|error| error.message().to_owned());
@@ -118,7 +122,7 @@ fn what_is_wrong_with_a_library_is_said() {
 
 #[test]
 fn shapes_are_inferred() {
-    let library = Library::open("test_ops", false);
+    let library = open("test_ops", false);
     let request = r#"{"args": [{"dtype": "f32", "dims": [2, 3]}], "attrs": {}, "dtypes": {}}"#;
     let response = library.infer(library.index("cos"), request);
     assert_eq!(response["results"], serde_json::json!([{"dtype": "f32", "dims": [2, 3]}]));

@@ -3,7 +3,7 @@
 use oxcall::DType;
 use serde_json::Value;
 
-use super::library::Library;
+use super::open;
 
 #[track_caller]
 fn keys(value: &Value, expected: &[&str]) {
@@ -120,7 +120,7 @@ fn check_op(op: &Value) {
 #[test]
 fn manifests_are_as_documented() {
     for name in ["test_ops", "clashing_ops", "duplicate_ops", "empty_ops", "linked_ops"] {
-        let library = Library::open(name, false);
+        let library = open(name, false);
         let manifest = library.manifest();
         keys(manifest, &["abi", "oxcall", "errors", "ops"]);
         assert_eq!(manifest["abi"], 1);

@@ -125,3 +125,36 @@ fn set_error_wants_an_error() {
     let error = invoke(slot(api(5), 15), &mut args).unwrap_err();
     assert_eq!(error.message(), "Error must not be null or OK");
 }
+
+/// A host that makes no errors gets no future: a failure of the work would look like success.
+#[test]
+fn without_errors_there_are_no_futures() {
+    let mut table = *HostVersion::V0_12.api();
+    table.XLA_FFI_Error_Create = None;
+    // SAFETY: the table lives as long as this function.
+    let api = unsafe { crate::api::HostApi::new(&raw const table) }.unwrap();
+    let error = api.create_future().unwrap_err();
+    assert!(error.message().contains("ErrorCreate"), "{error}");
+}
+
+/// An error that cannot be made leaves the call open, and is told.
+#[test]
+fn an_error_that_cannot_be_made_is_no_success() {
+    unsafe extern "C" fn nothing(_: *mut sys::XLA_FFI_Error_Create_Args) -> *mut sys::XLA_FFI_Error {
+        std::ptr::null_mut()
+    }
+    let mut table = *HostVersion::V0_12.api();
+    table.XLA_FFI_Error_Create = Some(nothing);
+    // SAFETY: the table lives as long as this function.
+    let api = unsafe { crate::api::HostApi::new(&raw const table) }.unwrap();
+    let raw = api.create_future().unwrap();
+    // SAFETY: the host's share of the future, taken once.
+    let future = unsafe { Future::take(raw) }.unwrap();
+    // SAFETY: the future is not complete.
+    let refused = unsafe { api.complete_future(raw, Some(&Error::aborted("lost"))) };
+    assert!(refused.unwrap_err().message().contains("stays open"));
+    assert!(!future.is_ready());
+    // SAFETY: it is still not complete.
+    unsafe { api.complete_future(raw, None) }.unwrap();
+    future.wait().unwrap();
+}

@@ -1,4 +1,4 @@
-//! An op library, opened as C does.
+//! A library of handlers, opened as C does: one of ours by its table, a C++ one by its symbols.
 
 use std::{
     env,
@@ -15,6 +15,7 @@ use serde_json::Value;
 use xla_ffi_sys::xla_ffi as sys;
 
 #[repr(C)]
+#[derive(Debug)]
 struct Span {
     ptr: *const u8,
     len: usize,
@@ -43,7 +44,8 @@ struct Handler {
 
 /// `oxcall_library_t`.
 #[repr(C)]
-pub(crate) struct Table {
+#[derive(Debug)]
+pub struct Table {
     struct_size: usize,
     abi_version: u32,
     reserved: u32,
@@ -55,13 +57,17 @@ pub(crate) struct Table {
 type Sink = unsafe extern "C" fn(*mut c_void, *const c_char, usize);
 
 /// A library; it is never closed.
-pub(crate) struct Library {
+#[derive(Debug)]
+pub struct Library {
     handle: std::mem::ManuallyDrop<Handle>,
     manifest: Value,
 }
 
 /// Where a library of `tests/libs` is: where the task runner says, or else it is built.
-pub(crate) fn path(name: &str) -> PathBuf {
+///
+/// # Panics
+/// If it cannot be built.
+pub fn path(name: &str) -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
         if let Some(folder) = env::var_os("OXCALL_TEST_LIBS") {
@@ -90,16 +96,37 @@ unsafe extern "C" fn keep(user: *mut c_void, text: *const c_char, len: usize) {
 }
 
 impl Library {
-    pub(crate) fn open(name: &str, global: bool) -> Library {
+    /// Opens a file, whose symbols later libraries see if `global`.
+    ///
+    /// # Errors
+    /// It does not load.
+    ///
+    /// # Panics
+    /// If its table or its manifest is broken.
+    pub fn open(path: &Path, global: bool) -> Result<Library> {
         let mode = RTLD_NOW | if global { RTLD_GLOBAL } else { RTLD_LOCAL };
-        // SAFETY: an op library, which may be loaded anywhere.
-        let handle = unsafe { Handle::open(Some(path(name)), mode) }.unwrap();
-        let handle = std::mem::ManuallyDrop::new(handle);
-        let mut library = Library { handle, manifest: Value::Null };
-        // SAFETY: the table lives as long as the library.
-        let manifest = unsafe { (*library.table()).manifest.text() };
-        library.manifest = serde_json::from_str(manifest).unwrap();
-        library
+        // SAFETY: an op library or one of C++ handlers, whose constructors only fill registries.
+        let handle = unsafe { Handle::open(Some(path), mode) }?;
+        let mut library = Library { handle: std::mem::ManuallyDrop::new(handle), manifest: Value::Null };
+        // SAFETY: only asked whether it is there.
+        if unsafe { library.handle.get::<*const c_void>("oxcall_library") }.is_ok() {
+            // SAFETY: the table lives as long as the library.
+            let manifest = unsafe { (*library.table()).manifest.text() };
+            library.manifest = serde_json::from_str(manifest).unwrap();
+        }
+        Ok(library)
+    }
+
+    /// A handler that is an exported function.
+    ///
+    /// # Errors
+    /// There is no such symbol.
+    ///
+    /// # Safety
+    /// It is a handler.
+    pub unsafe fn exported(&self, name: &str) -> Result<RawHandler> {
+        // SAFETY: as the caller guarantees.
+        Ok(*unsafe { self.handle.get::<RawHandler>(name) }?)
     }
 
     /// A function of the boundary.
@@ -111,7 +138,11 @@ impl Library {
         *unsafe { self.handle.get::<F>(name) }.unwrap()
     }
 
-    pub(crate) fn table(&self) -> *const Table {
+    /// The library's table.
+    ///
+    /// # Panics
+    /// If there is none, or it is broken.
+    pub fn table(&self) -> *const Table {
         // SAFETY: the function of this name has this type.
         let library: extern "C" fn() -> *const Table = unsafe { self.function("oxcall_library") };
         let table = library();
@@ -134,27 +165,37 @@ impl Library {
         }
     }
 
-    pub(crate) fn manifest(&self) -> &Value {
+    /// The manifest; null for a library of C++ handlers.
+    pub fn manifest(&self) -> &Value {
         &self.manifest
     }
 
     /// The place of an operation in the table and in the manifest.
-    pub(crate) fn index(&self, name: &str) -> usize {
-        let ops = self.manifest["ops"].as_array().unwrap();
-        let index = ops.iter().position(|op| op["name"] == name).unwrap();
+    ///
+    /// # Panics
+    /// If there is no such operation, or the two differ.
+    pub fn index(&self, name: &str) -> usize {
+        let ops = self.manifest["ops"].as_array().expect("an op library");
+        let index = ops.iter().position(|op| op["name"] == name).unwrap_or_else(|| panic!("no op {name}"));
         // SAFETY: names live as long as the library.
         assert_eq!(unsafe { self.handlers()[index].name.text() }, name);
         index
     }
 
     /// The execute handler of an operation.
-    pub(crate) fn execute(&self, name: &str) -> RawHandler {
+    ///
+    /// # Panics
+    /// As [`index`](Library::index).
+    pub fn execute(&self, name: &str) -> RawHandler {
         // SAFETY: execute is never null, and a handler.
         unsafe { transmute::<*mut c_void, RawHandler>(self.handlers()[self.index(name)].stages[3]) }
     }
 
     /// Compares each handler with its part of the manifest.
-    pub(crate) fn check_handlers(&self) {
+    ///
+    /// # Panics
+    /// If they differ.
+    pub fn check_handlers(&self) {
         const STAGES: [&str; 5] = ["instantiate", "prepare", "initialize", "execute", "record"];
         let ops = self.manifest["ops"].as_array().unwrap();
         let handlers = self.handlers();
@@ -177,7 +218,14 @@ impl Library {
         }
     }
 
-    pub(crate) fn register_all(&self, version: HostVersion) -> Result<()> {
+    /// Registers everything with a host.
+    ///
+    /// # Errors
+    /// Those of the library.
+    ///
+    /// # Panics
+    /// If an error cannot be read.
+    pub fn register_all(&self, version: HostVersion) -> Result<()> {
         // SAFETY: the function of this name has this type.
         let register: unsafe extern "C" fn(*const sys::XLA_FFI_Api) -> *mut sys::XLA_FFI_Error =
             unsafe { self.function("oxcall_register_all") };
@@ -200,7 +248,7 @@ impl Library {
     }
 
     /// Whether registration with no table fails.
-    pub(crate) fn register_null(&self) -> bool {
+    pub fn register_null(&self) -> bool {
         // SAFETY: as above; null is refused.
         let register: unsafe extern "C" fn(*const sys::XLA_FFI_Api) -> *mut sys::XLA_FFI_Error =
             unsafe { self.function("oxcall_register_all") };
@@ -208,7 +256,11 @@ impl Library {
         !unsafe { register(std::ptr::null()) }.is_null()
     }
 
-    pub(crate) fn infer(&self, handler: usize, request: &str) -> Value {
+    /// The answer to a request for shapes.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn infer(&self, handler: usize, request: &str) -> Value {
         // SAFETY: the function of this name has this type.
         let infer: unsafe extern "C" fn(usize, *const u8, usize, Sink, *mut c_void) =
             unsafe { self.function("oxcall_infer") };
@@ -218,7 +270,11 @@ impl Library {
         serde_json::from_str(&response.expect("the sink is called")).unwrap()
     }
 
-    pub(crate) fn last_error(&self) -> String {
+    /// The last failure of a call under API v1.
+    ///
+    /// # Panics
+    /// If the library does not answer.
+    pub fn last_error(&self) -> String {
         // SAFETY: the function of this name has this type.
         let last_error: unsafe extern "C" fn(Sink, *mut c_void) = unsafe { self.function("oxcall_last_error") };
         let mut response: Option<String> = None;
