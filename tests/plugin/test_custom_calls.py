@@ -15,11 +15,18 @@ def test_ops_of_a_library_run_on_the_plugin(gallery, on_plugin):
     np.testing.assert_allclose(np.asarray(ours), expected, rtol=1e-5)
 
 
-def test_an_unknown_target_is_an_error_when_compiling(on_plugin):
-    call = jax.ffi.ffi_call("no_such_target", jax.ShapeDtypeStruct((3,), jnp.float32))
-    with pytest.raises(Exception, match=r"No registered implementation.*no_such_target") as error:
-        jax.jit(call)(jnp.ones(3, jnp.float32))
-    assert "register" in str(error.value)
+def test_an_unknown_target_is_an_error_when_compiling(gallery, on_plugin):
+    call = jax.ffi.ffi_call("rms_nrom", jax.ShapeDtypeStruct((3,), jnp.float32))
+    with pytest.raises(Exception, match=r"No registered implementation.*rms_nrom") as error:
+        jax.jit(call).lower(jnp.ones(3, jnp.float32)).compile()
+    message = str(error.value)
+    for part in (
+        "for platform oxcall",
+        "Did you mean rms_norm?",
+        "Registered: ",
+        'jax.ffi.register_ffi_target("rms_nrom", ..., platform="oxcall")',
+    ):
+        assert part in message
     assert jnp.add(1, 1) == 2
 
 
@@ -38,3 +45,84 @@ def test_errors_of_handlers_arrive(gallery, on_plugin):
             jax.jit(jax.ffi.ffi_call("rms_norm", jax.ShapeDtypeStruct((3,), jnp.float32)))(jnp.ones((2,), jnp.float32))
         )
     assert jnp.add(1, 1) == 2
+
+
+# Registers handlers of the gallery under names of their own: `capsule_of(op)` is the handler of an op.
+CAPSULES = """
+    import ctypes, os, warnings
+    import jax, jax.numpy as jnp
+    from oxcall._library import read
+    native, infos = read(os.environ["GALLERY"])
+
+    def capsule_of(op):
+        address = next(native.handlers[info.index].execute for info in infos if info.name == op)
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        return new(address, None, None)
+
+    def call(target, x, **attributes):
+        result = jax.ShapeDtypeStruct(x.shape, x.dtype)
+        return jax.jit(lambda x: jax.ffi.ffi_call(target, result)(x, **attributes))(x).tolist()
+
+    x = jnp.ones((1, 4), jnp.float32) * 3
+"""
+
+
+@pytest.fixture
+def in_fresh(fresh, gallery):
+    """Runs code after `CAPSULES` in a process of its own."""
+
+    def run(code, **environment):
+        import textwrap
+
+        text = textwrap.dedent(CAPSULES) + textwrap.dedent(code)
+        return fresh(text, JAX_PLATFORMS="oxcall,cpu", GALLERY=gallery.path, **environment)
+
+    return run
+
+
+def test_python_registers_capsules_and_stages_before_and_after_the_backend(in_fresh):
+    code = """
+        jax.ffi.register_ffi_target("early", capsule_of("rms_norm"), platform="oxcall")
+        jax.ffi.register_ffi_target("early_stages", {"execute": capsule_of("rms_norm")}, platform="oxcall")
+        jax.devices()
+        jax.ffi.register_ffi_target("late", capsule_of("rms_norm"), platform="oxcall")
+        print([call(target, x, eps=0.0) for target in ("early", "early_stages", "late")] == [[[1.0] * 4]] * 3)
+    """
+    assert in_fresh(code) == "True"
+
+
+def test_a_library_comes_before_python(in_fresh, gallery):
+    # Under the name of one op of the library, Python registers another, before and after the library is loaded.
+    code = """
+        jax.ffi.register_ffi_target("rms_norm", capsule_of("polynomial"), platform="oxcall")
+        print(call("rms_norm", x, eps=0.0))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            jax.ffi.register_ffi_target("polynomial", capsule_of("rms_norm"), platform="oxcall")
+        print(call("polynomial", x, c0=7.0))
+        print([str(warning.message) for warning in caught])
+    """
+    first, second, warned = in_fresh(code, OXCALL_LIBRARIES=gallery.path).splitlines()
+    assert (first, second) == ("[[1.0, 1.0, 1.0, 1.0]]", "[[7.0, 7.0, 7.0, 7.0]]")
+    assert "`polynomial`" in warned and "of a library of ops" in warned
+    # Without the library the name is Python's.
+    code = """
+        jax.ffi.register_ffi_target("rms_norm", capsule_of("polynomial"), platform="oxcall")
+        print(call("rms_norm", x, c0=7.0))
+    """
+    assert in_fresh(code) == second
+
+
+def test_what_is_compiled_in_comes_before_python(in_fresh):
+    code = """
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            jax.devices()
+            jax.ffi.register_ffi_target("lapack_sgetrf_ffi", capsule_of("rms_norm"), platform="oxcall")
+        lu, pivots, permutation = jax.lax.linalg.lu(jnp.array([[0.0, 1.0], [2.0, 3.0]], jnp.float32))
+        print(lu.tolist(), [str(warning.message) for warning in caught])
+    """
+    shown = in_fresh(code)
+    assert shown.startswith("[[2.0, 3.0], [0.0, 1.0]]")
+    assert "`lapack_sgetrf_ffi`" in shown and "compiled into the plugin" in shown
