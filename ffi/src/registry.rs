@@ -117,3 +117,20 @@ impl Handler {
         self.module.split("::").next().unwrap_or(self.module)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A plugin may have no operation, but no crate that it names for some.
+    #[test]
+    fn no_operation_and_an_empty_crate_are_told_apart() {
+        let empty = Registry::new(Vec::new(), Vec::new());
+        assert!(matches!(empty.problems(), [Problem::NoOperation]));
+        let named = Registry::new(Vec::new(), vec!["my_ops"]);
+        assert!(matches!(named.problems(), [Problem::EmptyCrate("my_ops"), Problem::NoOperation]));
+        assert!(
+            named.problems()[0].to_string().starts_with("crate `my_ops`, named in `ops: [...]`, holds no operation")
+        );
+    }
+}

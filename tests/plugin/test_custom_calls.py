@@ -92,6 +92,19 @@ def test_python_registers_capsules_and_stages_before_and_after_the_backend(in_fr
     assert in_fresh(code) == "True"
 
 
+def test_mistakes_in_registrations_name_the_target(in_fresh):
+    code = """
+        jax.devices()
+        for handler in (3, {"exec": capsule_of("rms_norm")}, {"instantiate": capsule_of("rms_norm")}):
+            try:
+                jax.ffi.register_ffi_target("mistaken", handler, platform="oxcall")
+            except Exception as error:
+                print(error)
+    """
+    lines = in_fresh(code).splitlines()
+    assert len(lines) == 3 and all("mistaken" in line for line in lines), lines
+
+
 def test_a_library_comes_before_python(in_fresh, gallery):
     # Under the name of one op of the library, Python registers another, before and after the library is loaded.
     code = """

@@ -96,14 +96,17 @@ pub unsafe fn register_handler(
         ))
     })?;
     // The lock is not held meanwhile: a handler may register others while it is asked.
-    // SAFETY: the caller vouches for the functions.
-    let metadata = unsafe { metadata(execute, version) }?;
-    check_version(version, metadata.version).map_err(|error| {
-        error.context(format!("XLA FFI handler registration for {name} on platform {platform} failed"))
-    })?;
+    let asked = |handler: RawHandler| {
+        // SAFETY: the caller vouches for the functions.
+        let metadata = unsafe { metadata(handler, version) }?;
+        check_version(version, metadata.version)?;
+        Ok(metadata)
+    };
+    let failed =
+        |error: Error| error.context(format!("XLA FFI handler registration for {name} on platform {platform} failed"));
+    let metadata = asked(execute).map_err(failed)?;
     if let Some(instantiate) = bundle.instantiate.filter(|_| version.queries_with_api()) {
-        // SAFETY: as above.
-        unsafe { super::metadata(instantiate, version) }?;
+        asked(instantiate).map_err(failed)?;
     }
     let registration = Registration {
         source,

@@ -17,6 +17,8 @@ pub(crate) struct Programs {
     pub(crate) slow: &'static str,
     /// Needs more memory than any machine has; `None` on platforms without such programs.
     pub(crate) huge: Option<&'static str>,
+    /// `x`, and what the custom call `conformance_add_label` adds to it.
+    pub(crate) labelled: &'static str,
 }
 
 pub(crate) const TOY: Programs = Programs {
@@ -28,6 +30,7 @@ pub(crate) const TOY: Programs = Programs {
     sum_both_donated: "program sum\nparam s32[4] donated\nparam s32[4] donated\nsum",
     slow: "program slow\nparam s32[4]\nsleep 20\nadd 1",
     huge: None,
+    labelled: "program labelled\nparam s32[4]\ncall conformance_add_label",
 };
 
 macro_rules! stablehlo {
@@ -71,6 +74,12 @@ pub(crate) const STABLEHLO: Programs = Programs {
     ),
     slow: SLOW,
     huge: Some(HUGE),
+    labelled: stablehlo!(
+        "labelled",
+        "%x: tensor<4xi32>",
+        "%r = stablehlo.custom_call @conformance_add_label(%x) {mhlo.backend_config = {}}
+            : (tensor<4xi32>) -> tensor<4xi32>"
+    ),
 };
 
 /// A product of large matrices of positive numbers has elements of one and more.

@@ -2,10 +2,11 @@
 
 use std::ffi::{c_char, c_void};
 
+use oxcall::prelude::{Array, Out, UserData, custom_call};
 use oxcall_pjrt::Code;
 use xla_ffi_sys::{pjrt::*, pjrt_later::PJRT_Layouts_Extension_Later};
 
-use crate::common::client::{Context, Plugin, elements, text};
+use crate::common::client::{Context, Plugin, Start, elements, text};
 
 fn layouts(plugin: &Plugin) -> &'static PJRT_Layouts_Extension_Later {
     plugin.extension(PJRT_Extension_Type_Layouts).expect("the plugin has the layouts extension")
@@ -108,4 +109,59 @@ fn types_and_user_data_of_custom_calls() {
     add().err().unwrap().expect(Code::AlreadyExists, "type id");
     let failed = plugin.call(extension.register_handler, |args| args.target_name = c"none".as_ptr() as *const c_char);
     failed.err().unwrap().expect(Code::InvalidArgument, "must provide an execute implementation");
+}
+
+struct Label(i32);
+
+oxcall::user_data!(unsafe Label as "conformance.label");
+
+/// Adds the label of its execution.
+#[custom_call]
+fn conformance_add_label(label: UserData<Label>, #[dims(n)] x: Array<i32>, #[dims(n)] mut y: Out<i32>) {
+    y.iter_mut().zip(x.iter()).for_each(|(y, x)| *y = x + label.0);
+}
+
+/// Executions with user data of their own, at once: a handler that a client registered by its address sees that of its
+/// execution, and an error where there is none.
+#[test]
+fn user_data_reaches_the_handlers_of_an_execution() {
+    static LABELS: [Label; 8] =
+        [Label(10), Label(20), Label(30), Label(40), Label(50), Label(60), Label(70), Label(80)];
+    let plugin = Plugin::get();
+    let extension: &PJRT_FFI = plugin.extension(PJRT_Extension_Type_FFI).expect("the plugin has the FFI extension");
+    let (name, target) = ("conformance.label", "conformance_add_label");
+    let registered = plugin.call(extension.type_register, |args| {
+        (args.type_name, args.type_name_size) = (name.as_ptr().cast(), name.len());
+    });
+    let type_id = registered.unwrap().type_id;
+    let handler = oxcall::registry::registry().find(target, "Host").unwrap().execute;
+    let registered = plugin.call(extension.register_handler, |args| {
+        (args.target_name, args.target_name_size) = (target.as_ptr().cast(), target.len());
+        args.handler = handler as *mut c_void;
+    });
+    registered.unwrap();
+    let client = plugin.client();
+    let loaded = client.compile(plugin.programs.labelled);
+    std::thread::scope(|scope| {
+        for label in &LABELS {
+            let (client, loaded) = (&client, &loaded);
+            scope.spawn(move || {
+                let raw = plugin.call(plugin.api.base.PJRT_ExecuteContext_Create, |_| ()).unwrap().context;
+                let context = Context { plugin, raw };
+                let added = plugin.call(extension.user_data_add, |args| {
+                    args.context = context.raw;
+                    args.user_data = PJRT_FFI_UserData { type_id, data: std::ptr::from_ref(label).cast_mut().cast() };
+                });
+                added.unwrap();
+                let start = Start { context: Some(&context), ..Start::default() };
+                for x in 0..20 {
+                    let buffer = client.put(&[x; 4], client.devices()[0]);
+                    let (output, _) = loaded.run_with(&[&buffer], &start).unwrap();
+                    assert_eq!(output.integers().unwrap(), [x + label.0; 4]);
+                }
+            });
+        }
+    });
+    let buffer = client.put(&[0; 4], client.devices()[0]);
+    loaded.run(&[&buffer]).and_then(|output| output.integers()).unwrap_err().expect(Code::NotFound, "User data");
 }

@@ -50,6 +50,8 @@ class NativePlugin:
 
         Handlers that are compiled into the plugin, and those of the libraries that it loads, come first.
         """
+        if unknown := sorted(set(stages) - set(_STAGES) - {"record"}):
+            raise PluginError(f"the handler `{name}` has the stages {unknown}; there are {', '.join(_STAGES)}")
         addresses = [stages.get(stage) for stage in _STAGES]
         _raise(self._register_handler(name.encode(), *addresses, api_version, traits))
         if api_version > 0 and (text := self._shadow(name.encode())):
