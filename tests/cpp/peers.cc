@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -67,6 +68,13 @@ static ffi::Error Fail(int64_t code, std::string_view message) {
 }
 XLA_FFI_DEFINE_HANDLER_SYMBOL(peer_fail, Fail,
                               ffi::Ffi::Bind().Attr<int64_t>("code").Attr<std::string_view>("message"));
+
+// Leaves by an exception: a standard one, or one of its own.
+static ffi::Error Throw(std::string_view what) {
+  if (what.empty()) throw 7;
+  throw std::runtime_error(std::string(what));
+}
+XLA_FFI_DEFINE_HANDLER_SYMBOL(peer_throw, Throw, ffi::Ffi::Bind().Attr<std::string_view>("what"));
 
 // A state made by the instantiate stage. Its type is registered by the host, through the symbols below.
 struct Counter {

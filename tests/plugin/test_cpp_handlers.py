@@ -86,6 +86,13 @@ def test_errors(peers, on_plugin):
     assert jnp.add(1, 1) == 2
 
 
+def test_exceptions_are_errors(peers, on_plugin):
+    call = peers.call("peer_throw", (), has_side_effect=True)
+    with pytest.raises(Exception, match=r"peer_throw of .*: XLA FFI call failed: Ooops!"):
+        jax.block_until_ready(jax.jit(lambda x: (call(what="Ooops!"), x)[1])(jnp.ones(2)))
+    assert jnp.add(1, 1) == 2
+
+
 def test_futures(peers, on_plugin):
     call = peers.call("peer_async_square", F32)
     x = jnp.array([1.5, -2.0], jnp.float32)

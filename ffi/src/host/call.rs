@@ -4,7 +4,7 @@ use std::{mem::offset_of, ptr};
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{CallFrame, Future, HostVersion, InvokeContext, error::take};
+use super::{CallFrame, Future, HostVersion, InvokeContext, error::take, exception};
 use crate::{
     Error, Result,
     descriptor::{RawHandler, Stage},
@@ -16,7 +16,7 @@ use crate::{
 /// stage.
 ///
 /// # Errors
-/// The error that the handler returned, with its code and message.
+/// The error that the handler returned, with its code and message; `UNKNOWN` for a C++ exception, on Linux x86-64.
 ///
 /// # Safety
 /// * `handler` obeys the contract of the XLA FFI.
@@ -39,10 +39,10 @@ pub unsafe fn call(
         (*frame).future = ptr::null_mut();
     }
     // SAFETY: the frame is complete; the caller vouches for the handler and the buffers.
-    let error = unsafe { handler(frame) };
+    let outcome = unsafe { exception::call(handler, frame) };
     // SAFETY: the handler made the future and the error, if any, through the frame's API table, and gave them up.
-    let (future, error) = unsafe { (Future::take((*frame).future), take(error)) };
-    match error {
+    let (future, outcome) = unsafe { (Future::take((*frame).future), outcome.map(|error| take(error))) };
+    match outcome? {
         Some(error) => Err(error),
         None => Ok(future),
     }
@@ -101,7 +101,7 @@ pub unsafe fn metadata(handler: RawHandler, version: HostVersion) -> Result<Meta
     frame.rets.struct_size = sys::XLA_FFI_Rets_STRUCT_SIZE as usize;
     frame.attrs.struct_size = sys::XLA_FFI_Attrs_STRUCT_SIZE as usize;
     // SAFETY: the frame is a metadata query; the caller vouches for the handler.
-    let error = unsafe { handler(&raw mut frame) };
+    let error = unsafe { exception::call(handler, &raw mut frame) }?;
     // SAFETY: the handler made the error; without an API table it has no way to, and returns null.
     if let Some(error) = unsafe { take(error) } {
         return Err(error);

@@ -17,6 +17,7 @@ mod bytes;
 mod call;
 mod context;
 mod error;
+mod exception;
 mod frame;
 mod future;
 mod legacy;

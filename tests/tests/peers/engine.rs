@@ -142,6 +142,32 @@ fn errors_keep_code_and_message() {
     }
 }
 
+/// As XLA's `CatchException`. With another C++ library than GNU's the text is not known.
+#[test]
+fn exceptions_are_errors() {
+    let engine = engine();
+    for peer in peers() {
+        let target = target(peer, "peer_throw");
+        for (what, text) in [("Ooops!", "Ooops!"), ("", "an exception of type i")] {
+            let text_of_program = format!(
+                "func.func @main() {{
+                   stablehlo.custom_call @\"{target}\"() {{mhlo.backend_config = {{what = \"{what}\"}},
+                     has_side_effect = true}} : () -> ()
+                   return
+                 }}"
+            );
+            let compiled = engine.compile(oxcall_hlo::parse_text(&text_of_program).unwrap()).unwrap();
+            for _ in 0..2 {
+                let error = compiled.run(Vec::new()).unwrap_err();
+                assert_eq!(error.code(), Code::Unknown, "{error}");
+                let known = error.message().ends_with(text) || error.message().ends_with("an exception");
+                let named = error.message().starts_with(&format!("custom call to {target}: XLA FFI call failed: "));
+                assert!(known && named, "{error}");
+            }
+        }
+    }
+}
+
 #[test]
 fn states_are_instantiated_shared_and_deleted() {
     let _turn = one_at_a_time();

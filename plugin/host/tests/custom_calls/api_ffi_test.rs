@@ -3,7 +3,7 @@
 //! Not here: `Expected`, `BindingPlatformStreamInference` and `DefineAutoSymbol`, which are about C++'s templates, result
 //! type and exported symbols, and the benchmarks (`cargo xtask bench ffi`). Names that differ only by the C++ type of a
 //! binding share a test, which says so. The C layouts are tested in `ffi/src/host/tests`, and C++'s side of all this in
-//! `tests/tests/peers.rs`.
+//! `tests/tests/peers`.
 
 use std::sync::{
     Barrier, Mutex,

@@ -55,7 +55,7 @@ fn panics(_y: ScalarOut<f32>) {
     panic!("Ooops!");
 }
 
-/// `CatchException` and `CatchExceptionExplicit`; C++'s exceptions are tried in `tests/tests/peers.rs`.
+/// `CatchException` and `CatchExceptionExplicit`; C++'s exceptions are tried in `tests/tests/peers`.
 #[test]
 fn catch_exception() {
     let engine = engine();
