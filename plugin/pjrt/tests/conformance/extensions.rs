@@ -145,10 +145,11 @@ fn user_data_reaches_the_handlers_of_an_execution() {
     std::thread::scope(|scope| {
         for label in &LABELS {
             let (client, loaded) = (&client, &loaded);
+            let add = extension.user_data_add;
             scope.spawn(move || {
                 let raw = plugin.call(plugin.api.base.PJRT_ExecuteContext_Create, |_| ()).unwrap().context;
                 let context = Context { plugin, raw };
-                let added = plugin.call(extension.user_data_add, |args| {
+                let added = plugin.call(add, |args| {
                     args.context = context.raw;
                     args.user_data = PJRT_FFI_UserData { type_id, data: std::ptr::from_ref(label).cast_mut().cast() };
                 });
