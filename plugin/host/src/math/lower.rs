@@ -159,14 +159,21 @@ fn binary<L: Level>(op: BinaryOp, element: ElementType) -> Option<Steps> {
         _ => op,
     };
     let function = binary_function::<L>(op, wide(element))?;
-    match select::narrow::<L>(element) {
-        Some(narrow) if op == B::ShiftRightLogical => {
-            let mut chain = Chain::of_operands(narrow.mask);
+    // Narrow integers take a byte, and what is shifted in comes from above them.
+    let above = select::narrow::<L>(element).and_then(|narrow| match op {
+        B::ShiftRightLogical => Some(narrow.mask),
+        B::ShiftRightArithmetic if !element.is_signed() => Some(narrow.extend),
+        _ => None,
+    });
+    let chain = match above {
+        Some(above) => {
+            let mut chain = Chain::of_operands(above);
             chain.0.push(Step { function, sources: smallvec![Source::Step(0), Source::Operand(1)] });
-            Some(chain.into_range::<L>(element))
+            chain
         }
-        _ => Some(Chain::of_operands(function).into_range::<L>(element)),
-    }
+        None => Chain::of_operands(function),
+    };
+    Some(chain.into_range::<L>(element))
 }
 
 fn binary_function<L: Level>(op: BinaryOp, wide: ElementType) -> Option<Function> {

@@ -96,6 +96,8 @@ pub struct Narrow {
     pub wrap: Function,
     /// Clears the bits above, of signed ones too.
     pub mask: Function,
+    /// Copies the top bit to those above, of unsigned ones too.
+    pub extend: Function,
     /// The nearest number in range.
     pub saturate: Function,
     /// The leading zeros of a number whose bits above are clear.
@@ -105,8 +107,10 @@ pub struct Narrow {
 /// The functions of an integer type narrower than a byte; `None` for other types.
 pub fn narrow<L: Level>(element: ElementType) -> Option<Narrow> {
     fn signed<L: Level, const BITS: u32>() -> Narrow {
+        let extend = unary::<L, i8, i8, _>(Light, |x| x << (8 - BITS) >> (8 - BITS));
         Narrow {
-            wrap: unary::<L, i8, i8, _>(Light, |x| x << (8 - BITS) >> (8 - BITS)),
+            wrap: extend,
+            extend,
             mask: unary::<L, i8, i8, _>(Light, |x| x & ((1 << BITS) - 1)),
             saturate: unary::<L, i8, i8, _>(Light, |x| x.clamp(-1 << (BITS - 1), (1 << (BITS - 1)) - 1)),
             leading_zeros: unary::<L, i8, i8, _>(Light, |x| x.leading_zeros() as i8 - (8 - BITS as i8)),
@@ -117,6 +121,7 @@ pub fn narrow<L: Level>(element: ElementType) -> Option<Narrow> {
         Narrow {
             wrap: mask,
             mask,
+            extend: unary::<L, u8, u8, _>(Light, |x| ((x << (8 - BITS)) as i8 >> (8 - BITS)) as u8),
             saturate: unary::<L, u8, u8, _>(Light, |x| x.min((1 << BITS) - 1)),
             leading_zeros: unary::<L, u8, u8, _>(Light, |x| x.leading_zeros() as u8 - (8 - BITS as u8)),
         }
@@ -131,6 +136,7 @@ pub fn narrow<L: Level>(element: ElementType) -> Option<Narrow> {
     Some(Narrow {
         wrap: functions.wrap.named("wrap", 1.0),
         mask: functions.mask.named("mask", 1.0),
+        extend: functions.extend.named("extend", 1.0),
         saturate: functions.saturate.named("saturate", 1.0),
         leading_zeros: functions.leading_zeros.named(UnaryOp::CountLeadingZeros.name(), 1.0),
     })
