@@ -4,6 +4,7 @@
 //! each, as `cumsum` has them, are running totals of any body: [`scan`]. What is left runs its body as a scalar program
 //! over every window: [`general`].
 
+mod fused;
 mod general;
 mod pool;
 mod scan;

@@ -4,6 +4,7 @@ use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, TensorType, WindowDim};
 use smallvec::SmallVec;
 
+use super::fused::Fused;
 use crate::{
     element::Element,
     kernel::{Context, Inputs, Kernel, Outputs},
@@ -19,6 +20,8 @@ where
     function: BinaryOp,
     element: ElementType,
     passes: Vec<Pass>,
+    /// All passes at once, if that is better.
+    fused: Option<Fused>,
     count: usize,
     /// The loops of the first pass, and of those after it.
     first: Loops<T>,
@@ -27,13 +30,13 @@ where
 
 /// The windows along one dimension.
 #[derive(Debug, Clone, Copy)]
-struct Pass {
-    outer: usize,
+pub(super) struct Pass {
+    pub(super) outer: usize,
     /// The sizes of the dimension before and after.
-    from: usize,
-    to: usize,
-    inner: usize,
-    window: WindowDim,
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) inner: usize,
+    pub(super) window: WindowDim,
 }
 
 pub(super) fn make(
@@ -55,9 +58,11 @@ pub(super) fn make(
         dims[dim] = result.dims[dim];
     }
     let count = result.count();
+    let mut fused = if count == 0 { None } else { Fused::new(&passes, &operand.dims) };
     by_combine!(function, element, (T, C) => {
         let (first, next) = (Loops::<T>::of::<C>(), Loops::of::<C>());
-        Box::new(Windows { function, element, passes: passes.clone(), count, first, next }) as Box<dyn Kernel>
+        let (passes, fused) = (passes.clone(), fused.take());
+        Box::new(Windows { function, element, passes, fused, count, first, next }) as Box<dyn Kernel>
     })
 }
 
@@ -70,7 +75,7 @@ impl Pass {
     }
 
     /// The element that position `k` of the window at `index` is, if it is not padding or a hole.
-    fn source(&self, index: usize, k: usize) -> Option<usize> {
+    pub(super) fn source(&self, index: usize, k: usize) -> Option<usize> {
         let WindowDim { stride, padding_low, base_dilation, window_dilation, .. } = self.window;
         let place = (index * stride + k * window_dilation) as i64 - padding_low;
         let dilation = base_dilation as i64;
@@ -104,7 +109,7 @@ impl Pass {
     }
 
     /// Reduces neighbours.
-    fn line<S: Element>(&self, loops: &Loops<S>, src: &[S], line: &mut [S::Wide]) {
+    pub(super) fn line<S: Element>(&self, loops: &Loops<S>, src: &[S], line: &mut [S::Wide]) {
         let WindowDim { size, stride, padding_low, base_dilation, window_dilation, .. } = self.window;
         if base_dilation != 1 {
             for (index, to) in line.iter_mut().enumerate() {
@@ -141,6 +146,9 @@ where
     }
 
     fn cost(&self) -> Cost {
+        if let Some(fused) = &self.fused {
+            return fused.cost();
+        }
         let bytes = 2.0 * (self.count * self.element.byte_width()) as f64;
         let last = Cost { flops: self.count as f64, bytes };
         self.passes.iter().fold(last, |cost, pass| cost + pass.cost())
@@ -152,6 +160,10 @@ where
         }
         let (operand, init) = (inputs.get::<T>(0), inputs.get::<T>(1)[0].widen());
         let results = outputs.take::<T>(0);
+        if let Some(fused) = &self.fused {
+            fused.run(cx.pool, (&self.first, &self.next), operand, init, results);
+            return Ok(());
+        }
         let mut reduced: Option<Vec<T::Wide>> = None;
         for pass in &self.passes {
             let mut next = vec![self.first.identity; pass.outer * pass.to * pass.inner];
