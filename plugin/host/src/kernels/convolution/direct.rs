@@ -1,12 +1,11 @@
 //! Convolutions in which each feature of the result depends on few of the input: depthwise ones. Products of matrices
 //! would be one column wide, so the loops go over groups, or along the result, instead.
 
-use multiversion::multiversion;
-
 use super::Job;
 use super::geometry::{Geometry, Role, count};
 use super::patches::{Located, Place};
 use crate::kernels::dot::Number;
+use crate::kernels::simd::vectorised;
 use crate::pool::{Cost, Pool};
 
 impl Geometry {
@@ -90,17 +89,18 @@ impl<C: Number> Job<'_, C> {
     }
 }
 
+vectorised! {
 /// `out[i] += a[i] * b[i]`.
-#[multiversion(targets = "simd")]
 fn add_products<C: Number>(a: &[C], b: &[C], out: &mut [C]) {
     let count = out.len();
     for ((out, &a), &b) in out.iter_mut().zip(&a[..count]).zip(&b[..count]) {
         *out = out.plus_product(a, b);
     }
 }
+}
 
+vectorised! {
 /// Adds `factor` times the elements that are there.
-#[multiversion(targets = "simd")]
 fn add_multiple<C: Number>(input: &[C], located: Located, factor: C, out: &mut [C]) {
     let Located { first, every, count, offset, step } = located;
     if every == 1 && step == 1 {
@@ -112,4 +112,5 @@ fn add_multiple<C: Number>(input: &[C], located: Located, factor: C, out: &mut [
     for (i, out) in out[first..].iter_mut().step_by(every).take(count).enumerate() {
         *out = out.plus_product(input[offset.wrapping_add_signed(i as isize * step)], factor);
     }
+}
 }

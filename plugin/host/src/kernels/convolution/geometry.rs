@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::patches::{Place, Run};
 use crate::kernels::dot::matmul::Mat;
 use crate::kernels::dot::{Number, merge};
+use crate::kernels::nest::{self, Loop, Nest, Walk};
 
 /// What an axis counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub(super) struct Spatial {
     pub(super) places: usize,
     pub(super) window: usize,
     pub(super) stride: isize,
-    /// Between elements of the window; negative if it is reversed.
+    /// Between elements of the window.
     pub(super) dilation: isize,
     pub(super) base_dilation: isize,
     /// The position of element 0 of the window at place 0, in the dilated input without padding.
@@ -95,14 +96,49 @@ pub(super) struct Geometry {
     /// `[outer, groups * out_features, rows]` or, if its features are innermost, `[rows, groups * out_features]`.
     pub(super) outer: Vec<Axis>,
     pub(super) rows: Vec<Axis>,
+    /// The same where places and batches next to each other in the input are one axis.
+    pub(super) joined_rows: Vec<Axis>,
     /// The axes that are summed, in the order that they have in the kernel.
     pub(super) summed: Vec<Axis>,
-    /// The order of the kernel's dimensions with those of `summed` first, if it has the output features between them.
-    pub(super) kernel_copy: Option<Vec<(usize, usize)>>,
+    /// How the kernel is copied first, with its dimensions of `summed` before the output features: if it has these between
+    /// them, or if it is reversed.
+    pub(super) kernel_copy: Option<KernelCopy>,
     /// The distance of neighbours in `summed` and of output features, in the kernel or its copy.
     pub(super) kernel_strides: [usize; 2],
     /// The distance of neighbours in `rows`, in the result.
     pub(super) row_stride: usize,
+}
+
+/// A copy of the kernel in another order.
+#[derive(Debug, Clone)]
+pub(super) struct KernelCopy {
+    loops: Nest<1>,
+    offset: isize,
+}
+
+impl KernelCopy {
+    /// The copy of dimensions of these sizes and distances, some of them backwards.
+    fn new(dims: impl Iterator<Item = (usize, usize, bool)>) -> KernelCopy {
+        let mut offset = 0;
+        let loops = dims.map(|(size, stride, reversed)| {
+            let stride = stride as isize;
+            offset += if reversed { (size as isize - 1) * stride } else { 0 };
+            Loop { size, strides: [if reversed { -stride } else { stride }] }
+        });
+        let loops = loops.collect();
+        KernelCopy { loops, offset }
+    }
+
+    /// Appends the elements to `out`.
+    pub(super) fn append<C: Copy>(&self, kernel: &[C], out: &mut Vec<C>) {
+        let (inner, outer) = self.loops.split_last().expect("there are the features");
+        let mut walk = Walk::new(outer, [self.offset], 0);
+        for _ in 0..nest::iterations(outer) {
+            // Output features are never reversed.
+            let from = kernel[walk.step()[0] as usize..].iter().step_by(inner.strides[0] as usize);
+            out.extend(from.take(inner.size));
+        }
+    }
 }
 
 /// The strides of a dense, row-major array.
@@ -123,18 +159,14 @@ impl Geometry {
         let features = kernel[dims.kernel_input_feature];
         let batch = out[dims.output_batch];
         let spatial: SmallVec<[Spatial; 3]> = (dims.window.iter().enumerate())
-            .map(|(d, window)| {
-                let (dilation, size) = (window.window_dilation as isize, kernel[dims.kernel_spatial[d]]);
-                let reversed = if window.reversal { (size as isize - 1) * dilation } else { 0 };
-                Spatial {
-                    input: (input[dims.input_spatial[d]], input_strides[dims.input_spatial[d]]),
-                    places: out[dims.output_spatial[d]],
-                    window: size,
-                    stride: window.stride as isize,
-                    dilation: if window.reversal { -dilation } else { dilation },
-                    base_dilation: window.base_dilation as isize,
-                    start: reversed - window.padding_low as isize,
-                }
+            .map(|(d, window)| Spatial {
+                input: (input[dims.input_spatial[d]], input_strides[dims.input_spatial[d]]),
+                places: out[dims.output_spatial[d]],
+                window: kernel[dims.kernel_spatial[d]],
+                stride: window.stride as isize,
+                dilation: window.window_dilation as isize,
+                base_dilation: window.base_dilation as isize,
+                start: -(window.padding_low as isize),
             })
             .collect();
         let in_strides = InputStrides {
@@ -170,14 +202,17 @@ impl Geometry {
 
         let before = summed.iter().filter(|axis| axis.1 > out_feature).count();
         let between = groups * out_features > 1 && before != 0 && before != summed.len();
-        let all_features = (groups * out_features, out_feature);
-        let kernel_copy = between.then(|| {
-            summed.iter().map(|(axis, stride)| (axis.size, *stride)).chain([all_features]).collect::<Vec<_>>()
+        let is_reversed = |role| matches!(role, Role::Window(d) if dims.window[d].reversal);
+        let copied = between || summed.iter().any(|(axis, _)| is_reversed(axis.role));
+        let kernel_copy = copied.then(|| {
+            let loops = summed.iter().map(|(axis, stride)| (axis.size, *stride, is_reversed(axis.role)));
+            KernelCopy::new(loops.chain([(groups * out_features, out_feature, false)]))
         });
-        let kernel_strides = match between {
+        let kernel_strides = match copied {
             true => [groups * out_features, 1],
             false => [summed.last().map_or(1, |axis| axis.1), out_feature],
         };
+        let rows: Vec<Axis> = inner.iter().map(|row| row.0).collect();
         Geometry {
             groups,
             out_features,
@@ -185,7 +220,8 @@ impl Geometry {
             feature_stride,
             row_stride: inner.last().map_or(1, |row| row.1),
             outer: outer.map(|row| row.0).collect(),
-            rows: inner.into_iter().map(|row| row.0).collect(),
+            joined_rows: join_batch(rows.clone(), &spatial, &in_strides),
+            rows,
             summed: fuse(summed.into_iter().map(|axis| axis.0).collect(), &spatial, &in_strides),
             kernel_copy,
             kernel_strides,
@@ -203,13 +239,23 @@ impl Geometry {
         count(&self.summed)
     }
 
+    /// What is summed may be cut at multiples of this: a joined axis stays whole.
+    pub(super) fn sum_unit(&self) -> usize {
+        joined(&self.summed)
+    }
+
+    /// Rows may be cut at multiples of this.
+    pub(super) fn row_unit(&self) -> usize {
+        if self.rows_are_outside() { 1 } else { joined(&self.joined_rows) }
+    }
+
     /// The distance in the input of neighbours along an axis.
     pub(super) fn input_stride(&self, role: Role) -> usize {
         match role {
             Role::Batch => self.input.batch,
             Role::Feature => self.input.feature,
             Role::Place(d) => self.spatial[d].input.1 * self.spatial[d].stride as usize,
-            Role::Window(d) => self.spatial[d].input.1 * self.spatial[d].dilation.unsigned_abs(),
+            Role::Window(d) => self.spatial[d].input.1 * self.spatial[d].dilation as usize,
         }
     }
 
@@ -252,8 +298,27 @@ pub(super) fn count(axes: &[Axis]) -> usize {
     axes.iter().map(|axis| axis.size * axis.unit).product()
 }
 
+/// The length of the last axis if it is two joined ones, else 1.
+fn joined(axes: &[Axis]) -> usize {
+    axes.last().map_or(1, |axis| if axis.unit > 1 { axis.size * axis.unit } else { 1 })
+}
+
 /// A window's row longer than this is not made one axis: blocks of sums would be too long.
 const MAX_FUSED: usize = 1024;
+
+/// Joins the last axis of places with the batches where they are one piece of the input: where batch and features have
+/// changed roles, as they do for the gradient of a kernel.
+fn join_batch(mut axes: Vec<Axis>, spatial: &[Spatial], input: &InputStrides) -> Vec<Axis> {
+    if let [.., Axis { role: Role::Place(d), size, .. }, Axis { role: Role::Batch, size: batch, .. }] = axes[..] {
+        let spatial = &spatial[d];
+        let adjacent = input.batch == 1 && spatial.input.1 == batch;
+        if adjacent && spatial.stride == 1 && spatial.base_dilation == 1 && size * batch <= MAX_FUSED {
+            axes.truncate(axes.len() - 2);
+            axes.push(Axis { role: Role::Place(d), size, unit: batch });
+        }
+    }
+    axes
+}
 
 /// Joins a window's row with its features where they are one piece of the input.
 fn fuse(mut axes: Vec<Axis>, spatial: &[Spatial], input: &InputStrides) -> Vec<Axis> {

@@ -20,12 +20,15 @@ use rayon::prelude::*;
 use self::geometry::{Geometry, count};
 use self::patches::Place;
 use super::dot::matmul::{self, Mat, MatMut, Shape};
-use super::dot::{Convert, Narrow, Number, Widen, compute_type, gather, with_number};
+use super::dot::{Convert, Narrow, Number, Widen, compute_type, with_number};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::pool::{Cost, Pool};
 
 /// Elements of a block of the matrix of patches, and its columns.
 const BLOCK: (usize, usize) = (1 << 17, 1 << 10);
+
+/// Sums this many times as long as there are rows of results are cut among threads, rather than the rows.
+const LONG_SUMS: usize = 8;
 
 /// The kernel of a `convolution`.
 ///
@@ -81,11 +84,11 @@ impl<C: Number> Kernel for Convolution<C> {
             self.narrow.put(cx.pool, &mut outputs, 0, self.count, |out| out.fill(C::ZERO));
             return Ok(());
         };
-        let input = self.widen[0].get(cx.pool, &inputs, 0, widened_input);
-        let mut kernel = self.widen[1].get(cx.pool, &inputs, 1, widened_kernel);
-        if let Some(dims) = &geometry.kernel_copy {
+        let input = self.widen[0].get(cx.pool, inputs, 0, widened_input);
+        let mut kernel = self.widen[1].get(cx.pool, inputs, 1, widened_kernel);
+        if let Some(copy) = &geometry.kernel_copy {
             arranged.reserve_exact(kernel.len());
-            gather(kernel, dims, arranged);
+            copy.append(kernel, arranged);
             kernel = arranged;
         }
         let job = Job { geometry, input, kernel };
@@ -109,30 +112,55 @@ impl<C: Number> Job<'_, C> {
         if geometry.is_direct() {
             return self.run_directly(pool, cost, out);
         }
-        // Pieces of the result that lie in one piece are shared among threads; if there are none, the work on each block.
+        // Pieces of the result that lie in one piece are shared among threads; if there are few, pieces of the sums; if there
+        // are none, the work on each block.
+        let depth = geometry.depth();
         if geometry.outer.is_empty() && geometry.feature_stride == 1 {
-            pool.for_chunks(cost, out, features, |start, out| {
+            if rows * LONG_SUMS <= depth && pool.splits(cost) {
+                return self.run_by_sums(pool, cost, out);
+            }
+            pool.for_chunks(cost, out, features * geometry.row_unit(), |start, out| {
                 let first = start / features;
-                self.multiply(1, 0, first..first + out.len() / features, out);
+                self.multiply(1, 0, [first..first + out.len() / features, 0..depth], out);
             });
         } else if count(&geometry.outer) >= 2 * pool.threads() {
             pool.for_chunks(cost, out, features * rows, |start, out| {
                 let first = start / (features * rows);
                 for (i, out) in out.chunks_exact_mut(features * rows).enumerate() {
-                    self.multiply(1, first + i, 0..rows, out);
+                    self.multiply(1, first + i, [0..rows, 0..depth], out);
                 }
             });
         } else {
             pool.install(cost, |threads| {
                 for (i, out) in out.chunks_exact_mut(features * rows).enumerate() {
-                    self.multiply(threads, i, 0..rows, out);
+                    self.multiply(threads, i, [0..rows, 0..depth], out);
                 }
             });
         }
     }
 
-    /// The results of `rows` at index `outer`, for all features; `out` begins with the first of them.
-    fn multiply(&self, threads: usize, outer: usize, rows: Range<usize>, out: &mut [C]) {
+    /// The whole result, which is short, as a sum of parts of its long sums.
+    fn run_by_sums(&self, pool: &Pool, cost: Cost, out: &mut [C]) {
+        let (rows, depth) = (count(&self.geometry.rows), self.geometry.depth());
+        let parts = 2 * pool.threads();
+        let part = depth.div_ceil(parts).next_multiple_of(self.geometry.sum_unit());
+        let mut sums = vec![C::ZERO; parts * out.len()];
+        pool.for_chunks(cost, &mut sums, out.len(), |start, sums| {
+            for (i, sums) in sums.chunks_exact_mut(out.len()).enumerate() {
+                let first = (start / out.len() + i) * part;
+                self.multiply(1, 0, [0..rows, first.min(depth)..(first + part).min(depth)], sums);
+            }
+        });
+        let (first, others) = sums.split_at(out.len());
+        out.copy_from_slice(first);
+        for sums in others.chunks_exact(out.len()) {
+            out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = out.plus(sum));
+        }
+    }
+
+    /// The results of `rows` at index `outer`, for all features, from what is `summed` of the sums; `out` begins with the
+    /// first of them.
+    fn multiply(&self, threads: usize, outer: usize, [rows, summed]: [Range<usize>; 2], out: &mut [C]) {
         let geometry = self.geometry;
         let mut origin = Place::origin(geometry);
         origin.go(&geometry.outer, outer);
@@ -146,10 +174,13 @@ impl<C: Number> Job<'_, C> {
             let mut out =
                 MatMut::new(out, [rows.len(), geometry.out_features], [geometry.row_stride, geometry.feature_stride]);
             if let Some(seen) = geometry.whole_matrix(input, &origin, &rows) {
+                let seen = seen.part([0, summed.start], [rows.len(), summed.len()]);
+                let kernel = kernel.part([summed.start, 0], [summed.len(), geometry.out_features]);
                 matmul::multiply(threads, seen, kernel, out, false);
                 continue;
             }
-            self.multiply_blocks(threads, &origin, (input, kernel), rows.clone(), &mut out, &mut patches);
+            let ranges = [rows.clone(), summed.clone()];
+            self.multiply_blocks(threads, &origin, (input, kernel), ranges, &mut out, &mut patches);
         }
     }
 
@@ -159,24 +190,28 @@ impl<C: Number> Job<'_, C> {
         threads: usize,
         origin: &Place,
         (input, kernel): (&[C], Mat<'_, C>),
-        rows: Range<usize>,
+        [rows, summed]: [Range<usize>; 2],
         out: &mut MatMut<'_, C>,
         patches: &mut Vec<C>,
     ) {
         let geometry = self.geometry;
-        let depth = geometry.depth();
-        // A fused row of the window is never cut.
-        let unit = geometry.summed.last().map_or(1, |axis| if axis.unit > 1 { axis.size * axis.unit } else { 1 });
-        let columns = depth.min(BLOCK.1.next_multiple_of(unit));
-        let block = (BLOCK.0 * threads / columns).clamp(1, rows.len());
+        if rows.is_empty() || summed.is_empty() {
+            return;
+        }
+        // All rows if there are few, but not too few of each sum.
+        let long = if rows.len() <= BLOCK.0 / 256 { (BLOCK.0 / rows.len()).min(BLOCK.1) } else { BLOCK.1 };
+        let columns = summed.len().min(long.next_multiple_of(geometry.sum_unit()));
+        let block = (BLOCK.0 * threads / columns).next_multiple_of(geometry.row_unit()).min(rows.len());
+        let by_row = geometry.rows_are_outside();
+        let row_axes = if by_row { &geometry.rows } else { &geometry.joined_rows };
         patches.resize(block * columns, C::ZERO);
         for start in rows.clone().step_by(block) {
             let part = start..(start + block).min(rows.end);
-            for first in (0..depth).step_by(columns) {
-                let summed = first..(first + columns).min(depth);
+            for first in summed.clone().step_by(columns) {
+                let accumulate = first > summed.start;
+                let summed = first..(first + columns).min(summed.end);
                 let patches = &mut patches[..part.len() * summed.len()];
-                let by_row = geometry.rows_are_outside();
-                let mut sides = [(&geometry.rows[..], part.clone()), (&geometry.summed[..], summed.clone())];
+                let mut sides = [(&row_axes[..], part.clone()), (&geometry.summed[..], summed.clone())];
                 if !by_row {
                     sides.reverse();
                 }
@@ -197,7 +232,7 @@ impl<C: Number> Job<'_, C> {
                 let seen = Mat::new(patches, [part.len(), summed.len()], strides);
                 let kernel = kernel.part([first, 0], [summed.len(), geometry.out_features]);
                 let out = out.part_of_rows(start - rows.start, part.len());
-                matmul::multiply(threads, seen, kernel, out, first > 0);
+                matmul::multiply(threads, seen, kernel, out, accumulate);
             }
         }
     }

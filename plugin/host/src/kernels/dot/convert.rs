@@ -6,7 +6,7 @@ use oxcall_hlo::ElementType;
 
 use super::Number;
 use crate::by_element;
-use crate::element::{Element, Pred, f16};
+use crate::element::{Element, f16};
 use crate::kernel::{Inputs, Outputs};
 use crate::pool::{Cost, Pool};
 
@@ -104,16 +104,19 @@ macro_rules! complex_casts {
 
 complex_casts!(f32 => f32, f32 => f64, f64 => f32, f64 => f64);
 
-/// Puts the converted elements of an operand into a vector.
-type WidenAll<C> = fn(&Pool, &Inputs<'_>, usize, &mut Vec<C>);
+/// Converts the elements of an operand from an index on.
+type WidenPart<C> = fn(Inputs<'_>, usize, usize, &mut [C]);
 
-/// Writes the converted elements to a result.
-type NarrowAll<C> = fn(&Pool, &[C], &mut Outputs<'_>, usize);
+/// Converts elements into the bytes of those of a result.
+type NarrowPart<C> = fn(&[C], &mut [u8]);
 
 /// How an operand is read as elements of type `C`.
+#[derive(Debug, Clone, Copy)]
 pub(in crate::kernels) struct Widen<C> {
     /// `None` where the elements are `C` already.
-    convert: Option<WidenAll<C>>,
+    convert: Option<WidenPart<C>>,
+    /// The bytes of a stored element.
+    width: usize,
 }
 
 impl<C: Number> Widen<C> {
@@ -121,20 +124,40 @@ impl<C: Number> Widen<C> {
     pub(in crate::kernels) fn get<'a>(
         &self,
         pool: &Pool,
-        inputs: &Inputs<'a>,
+        inputs: Inputs<'a>,
         index: usize,
         memory: &'a mut Vec<C>,
     ) -> &'a [C] {
         let Some(convert) = self.convert else { return inputs.get(index) };
-        convert(pool, inputs, index, memory);
+        let count = inputs.get::<u8>(index).len() / self.width;
+        memory.resize(count, C::ZERO);
+        pool.for_chunks(conversion::<C>(count, self.width), memory, 64, |start, out| {
+            convert(inputs, index, start, out);
+        });
         memory
+    }
+
+    /// All elements of operand `index`, if they are `C` already.
+    pub(super) fn whole<'a>(&self, inputs: Inputs<'a>, index: usize) -> Option<&'a [C]> {
+        self.convert.is_none().then(|| inputs.get(index))
+    }
+
+    /// The elements of operand `index` from `start` on, as many as `out` has.
+    pub(super) fn part(&self, inputs: Inputs<'_>, index: usize, start: usize, out: &mut [C]) {
+        match self.convert {
+            Some(convert) => convert(inputs, index, start, out),
+            None => out.copy_from_slice(&inputs.get(index)[start..][..out.len()]),
+        }
     }
 }
 
 /// How results of type `C` are stored.
+#[derive(Debug, Clone, Copy)]
 pub(in crate::kernels) struct Narrow<C> {
     /// `None` where the result stores `C`.
-    convert: Option<NarrowAll<C>>,
+    convert: Option<NarrowPart<C>>,
+    /// The bytes of a stored element.
+    width: usize,
 }
 
 impl<C: Number> Narrow<C> {
@@ -150,7 +173,13 @@ impl<C: Number> Narrow<C> {
         let Some(convert) = self.convert else { return compute(outputs.take(index)) };
         let mut elements = vec![C::ZERO; count];
         compute(&mut elements);
-        convert(pool, &elements, outputs, index);
+        if elements.is_empty() {
+            return;
+        }
+        let (elements, width) = (&elements, self.width);
+        pool.for_chunks(conversion::<C>(count, width), outputs.take::<u8>(index), 64 * width, |start, out| {
+            convert(&elements[start / width..][..out.len() / width], out);
+        });
     }
 }
 
@@ -168,18 +197,18 @@ macro_rules! conversions {
             fn widen(element: ElementType) -> Widen<$C> {
                 let convert = match element {
                     _ if <$C>::holds(element) => None,
-                    _ => by_element!(element, T => Some(widen_all::<T, $C> as _)),
+                    _ => by_element!(element, T => Some(widen_part::<T, $C> as _)),
                 };
-                Widen { convert }
+                Widen { convert, width: element.byte_width() }
             }
 
             fn narrow(element: ElementType) -> Narrow<$C> {
                 let convert = match element {
                     _ if <$C>::holds(element) => None,
                     ElementType::Pred => Some(truth::<$C> as _),
-                    _ => by_element!(element, T => Some(narrow_all::<T, $C> as _)),
+                    _ => by_element!(element, T => Some(narrow_part::<T, $C> as _)),
                 };
-                Narrow { convert }
+                Narrow { convert, width: element.byte_width() }
             }
         }
     )*};
@@ -187,27 +216,16 @@ macro_rules! conversions {
 
 conversions!(f32, f64, Complex<f32>, Complex<f64>, i32, i64);
 
-/// The work of converting `count` elements.
-fn conversion<T, C>(count: usize) -> Cost {
-    Cost { flops: count as f64 * 4.0, bytes: (count * (size_of::<T>() + size_of::<C>())) as f64 }
+/// The work of converting `count` elements between `C` and one of `width` bytes.
+fn conversion<C>(count: usize, width: usize) -> Cost {
+    Cost { flops: count as f64 * 4.0, bytes: (count * (width + size_of::<C>())) as f64 }
 }
 
-fn widen_all<T: Element, C: Number>(pool: &Pool, inputs: &Inputs<'_>, index: usize, memory: &mut Vec<C>)
+fn widen_part<T: Element, C: Number>(inputs: Inputs<'_>, index: usize, start: usize, out: &mut [C])
 where
     T::Wide: Cast<C>,
 {
-    let elements: &[T] = inputs.get(index);
-    memory.resize(elements.len(), C::ZERO);
-    pool.for_chunks(conversion::<T, C>(elements.len()), memory, 64, |start, out| {
-        widen_slice(&elements[start..][..out.len()], out);
-    });
-}
-
-/// Converts a slice of elements.
-fn widen_slice<T: Element, C: Number>(elements: &[T], out: &mut [C])
-where
-    T::Wide: Cast<C>,
-{
+    let elements = &inputs.get::<T>(index)[start..][..out.len()];
     // For 16-bit floats the `half` crate has the processor's conversion, of slices only.
     if T::TYPE == ElementType::F16 && C::holds(ElementType::F32) {
         let halves: &[f16] = bytemuck::cast_slice(elements);
@@ -216,24 +234,16 @@ where
     out.iter_mut().zip(elements).for_each(|(out, element)| *out = element.widen().cast());
 }
 
-fn narrow_all<T: Element, C: Number + Cast<T::Wide>>(
-    pool: &Pool,
-    elements: &[C],
-    outputs: &mut Outputs<'_>,
-    index: usize,
-) {
-    pool.for_chunks(conversion::<T, C>(elements.len()), outputs.take::<T>(index), 64, |start, out| {
-        let elements = &elements[start..][..out.len()];
-        if T::TYPE == ElementType::F16 && C::holds(ElementType::F32) {
-            let halves: &mut [f16] = bytemuck::cast_slice_mut(out);
-            return halves.convert_from_f32_slice(bytemuck::cast_slice(elements));
-        }
-        out.iter_mut().zip(elements).for_each(|(out, &element)| *out = T::narrow(element.cast()));
-    });
+fn narrow_part<T: Element, C: Number + Cast<T::Wide>>(elements: &[C], out: &mut [u8]) {
+    let out: &mut [T] = bytemuck::cast_slice_mut(out);
+    if T::TYPE == ElementType::F16 && C::holds(ElementType::F32) {
+        let halves: &mut [f16] = bytemuck::cast_slice_mut(out);
+        return halves.convert_from_f32_slice(bytemuck::cast_slice(elements));
+    }
+    out.iter_mut().zip(elements).for_each(|(out, &element)| *out = T::narrow(element.cast()));
 }
 
 /// Sums of booleans are their disjunction.
-fn truth<C: Number>(_: &Pool, elements: &[C], outputs: &mut Outputs<'_>, index: usize) {
-    let out = outputs.take::<Pred>(index);
-    out.iter_mut().zip(elements).for_each(|(out, &element)| *out = Pred(u8::from(element != C::ZERO)));
+fn truth<C: Number>(elements: &[C], out: &mut [u8]) {
+    out.iter_mut().zip(elements).for_each(|(out, &element)| *out = u8::from(element != C::ZERO));
 }

@@ -30,6 +30,20 @@ impl Side {
         memory
     }
 
+    /// The distance of lines that are dense in the operand itself, and whether these are columns.
+    pub(super) fn lines(&self) -> Option<(usize, bool)> {
+        match self.copied {
+            None if self.contracted_stride == 1 => Some((self.free_stride, false)),
+            None if self.free_stride == 1 => Some((self.contracted_stride, true)),
+            _ => None,
+        }
+    }
+
+    /// The distance of rows.
+    pub(super) fn free_stride(&self) -> usize {
+        self.free_stride
+    }
+
     /// The matrix of free rows and contracted columns at `offset`.
     pub(super) fn matrix<'a, C: Number>(&self, elements: &'a [C], offset: usize) -> Mat<'a, C> {
         Mat::new(&elements[offset..], [self.free, self.contracted], [self.free_stride, self.contracted_stride])
@@ -37,7 +51,7 @@ impl Side {
 }
 
 /// Appends the elements of the strided array `dims` to `out`.
-pub(in crate::kernels) fn gather<C: Copy>(elements: &[C], dims: &[Dim], out: &mut Vec<C>) {
+fn gather<C: Copy>(elements: &[C], dims: &[Dim], out: &mut Vec<C>) {
     match dims {
         [] => out.push(elements[0]),
         [(size, 1)] => out.extend_from_slice(&elements[..*size]),

@@ -1,21 +1,21 @@
 //! Products by plain loops: of integers, and of matrices too small for a library.
 
-use multiversion::multiversion;
-
 use super::Number;
 use super::matmul::{Mat, MatMut, Shape};
+use crate::kernels::simd::vectorised;
 
 /// Rows of the right operand in a block, and columns: what is used again and again stays in the nearest cache.
 const BLOCK: (usize, usize) = (64, 256);
 
+vectorised! {
 /// `out = a b`, or `out += a b`, by loops.
-#[multiversion(targets = "simd")]
 pub(super) fn multiply<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, out: MatMut<'_, C>, accumulate: bool) {
     product(a, b, out, accumulate);
 }
+}
 
+vectorised! {
 /// As [`multiply`], for each of many small batches: `batch(i)` gives the operands, and `out` holds the results in order.
-#[multiversion(targets = "simd")]
 pub(super) fn multiply_each<'a, C: Number + 'a>(
     shape: Shape,
     batch: impl Fn(usize) -> (Mat<'a, C>, Mat<'a, C>),
@@ -25,6 +25,7 @@ pub(super) fn multiply_each<'a, C: Number + 'a>(
         let (a, b) = batch(index);
         product(a, b, MatMut::row_major(out, [shape.m, shape.n]), false);
     }
+}
 }
 
 #[inline(always)]

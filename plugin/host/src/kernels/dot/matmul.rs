@@ -87,6 +87,15 @@ impl<'a, C: Number> Mat<'a, C> {
         &self.data[i * self.row_stride..][..self.cols]
     }
 
+    /// The elements from `place` on, the distance of rows, or of columns, and whether it is columns that are dense.
+    pub(super) fn lines(&self, place: [usize; 2]) -> (&'a [C], usize, bool) {
+        let data = &self.data[place[0] * self.row_stride + place[1] * self.col_stride..];
+        match self.has_dense_rows() {
+            true => (data, self.row_stride, false),
+            false => (data, self.col_stride, true),
+        }
+    }
+
     /// The elements of the first column, copied if they are apart.
     pub(super) fn first_column(&self) -> Cow<'a, [C]> {
         match self.row_stride == 1 || self.rows == 1 {

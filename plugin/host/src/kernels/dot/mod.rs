@@ -19,10 +19,10 @@ use oxcall_hlo::{ElementType, Func, Op, OpKind};
 use self::layout::{Batches, Side};
 use self::matmul::{MatMut, Shape};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
-use crate::pool::Cost;
+use crate::pool::{Cost, Pool};
 
 pub(super) use self::convert::{Convert, Narrow, Widen, compute_type, with_number};
-pub(super) use self::layout::{gather, merge};
+pub(super) use self::layout::merge;
 pub(super) use self::number::Number;
 
 /// The kernel of a `dot_general`.
@@ -42,6 +42,7 @@ pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     Ok(with_number!(compute, C => {
         let shape = Shape { m: lhs_side.free, n: rhs_side.free, k: lhs_side.contracted };
         let arithmetic = shape.cost::<C>();
+        let matrix = matrix_by_vector(&lhs_side, &rhs_side, &batches, shape);
         Box::new(Dot::<C> {
             name: format!("dot[{}]", lhs.element),
             cost: Cost {
@@ -54,6 +55,7 @@ pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
             rhs: rhs_side,
             batches,
             shape,
+            matrix,
         })
     }))
 }
@@ -68,6 +70,21 @@ struct Dot<C> {
     rhs: Side,
     batches: Batches,
     shape: Shape,
+    /// The operand that is matrices, where the other is vectors and both are read as they lie in memory.
+    matrix: Option<usize>,
+}
+
+/// Fewer results than this of matrices by vectors are better split along the sums.
+const MANY: usize = 64;
+
+/// Which operand is matrices, if the other is vectors and both are read as they lie in memory.
+fn matrix_by_vector(lhs: &Side, rhs: &Side, batches: &Batches, shape: Shape) -> Option<usize> {
+    let is_vector = |side: &Side| side.free == 1 && matches!(side.lines(), Some((_, false)));
+    let worth = !shape.is_small() && batches.count() * shape.m * shape.n >= MANY;
+    let of = |index: usize, matrix: &Side, vector: &Side| {
+        (worth && is_vector(vector) && matrix.lines().is_some()).then_some(index)
+    };
+    of(0, lhs, rhs).or_else(|| of(1, rhs, lhs))
 }
 
 impl<C: Number> Kernel for Dot<C> {
@@ -80,17 +97,43 @@ impl<C: Number> Kernel for Dot<C> {
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        let count = self.batches.count() * self.shape.m * self.shape.n;
+        if let Some(index) = self.matrix {
+            self.narrow.put(cx.pool, &mut outputs, 0, count, |out| self.multiply_vectors(cx.pool, inputs, index, out));
+            return Ok(());
+        }
         let mut memory: [Vec<C>; 4] = Default::default();
         let [widened_lhs, widened_rhs, arranged_lhs, arranged_rhs] = &mut memory;
-        let lhs = self.lhs.arrange(self.widen[0].get(cx.pool, &inputs, 0, widened_lhs), arranged_lhs);
-        let rhs = self.rhs.arrange(self.widen[1].get(cx.pool, &inputs, 1, widened_rhs), arranged_rhs);
-        let count = self.batches.count() * self.shape.m * self.shape.n;
+        let lhs = self.lhs.arrange(self.widen[0].get(cx.pool, inputs, 0, widened_lhs), arranged_lhs);
+        let rhs = self.rhs.arrange(self.widen[1].get(cx.pool, inputs, 1, widened_rhs), arranged_rhs);
         self.narrow.put(cx.pool, &mut outputs, 0, count, |out| self.compute(cx, lhs, rhs, out));
         Ok(())
     }
 }
 
 impl<C: Number> Dot<C> {
+    /// Products of matrices, which operand `index` has, and vectors.
+    fn multiply_vectors(&self, pool: &Pool, inputs: Inputs<'_>, index: usize, out: &mut [C]) {
+        let (side, vectors) = if index == 0 { (&self.lhs, 1) } else { (&self.rhs, 0) };
+        let mut memory = Vec::new();
+        let vectors_of = self.widen[vectors].get(pool, inputs, vectors, &mut memory);
+        let (stride, by_column) = side.lines().expect("it was looked at before");
+        let operand = vector::Operand { inputs, index, widen: self.widen[index], stride, by_column };
+        let rows = side.free;
+        pool.for_chunks(self.cost, out, 16, |mut at, mut out| {
+            while !out.is_empty() {
+                let (batch, row) = (at / rows, at % rows);
+                let len = (rows - row).min(out.len());
+                let (part, rest) = std::mem::take(&mut out).split_at_mut(len);
+                let offsets = self.batches.offsets(batch);
+                let vector = &vectors_of[offsets[vectors]..][..side.contracted];
+                operand.multiply(offsets[index] + row * side.free_stride(), vector, part);
+                at += part.len();
+                out = rest;
+            }
+        });
+    }
+
     fn compute(&self, cx: Context<'_>, lhs: &[C], rhs: &[C], out: &mut [C]) {
         let Shape { m, n, k } = self.shape;
         if out.is_empty() || k == 0 {

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use multiversion::multiversion;
 use rayon::prelude::*;
 
-use super::Number;
 use super::matmul::Mat;
+use super::{Number, Widen};
+use crate::kernel::Inputs;
+use crate::kernels::simd::vectorised;
 
 /// Partial sums that are added side by side; a float sum is otherwise as slow as one addition after the other.
 const LANES: usize = 16;
@@ -52,57 +53,127 @@ pub(super) fn multiply<C: Number>(
 }
 
 /// Adds the products of `columns` to `out`, which starts at row `first`.
-#[multiversion(targets = "simd")]
 fn add_part<C: Number>(matrix: Mat<'_, C>, vector: &[C], first: usize, columns: Range<usize>, out: &mut [C]) {
-    if matrix.has_dense_rows() {
-        let vector = &vector[columns.clone()];
-        for (i, out) in out.iter_mut().enumerate() {
-            *out = out.plus(dot(&matrix.row(first + i)[columns.clone()], vector));
-        }
+    if columns.is_empty() || out.is_empty() {
         return;
     }
-    let transposed = matrix.transposed();
-    let rows = first..first + out.len();
-    let mut k = columns.start;
-    while k + 4 <= columns.end {
-        let factors = [0, 1, 2, 3].map(|step| vector[k + step]);
-        let [a, b, c, d] = [0, 1, 2, 3].map(|step| &transposed.row(k + step)[rows.clone()]);
-        for (i, out) in out.iter_mut().enumerate() {
-            let sum = out.plus_product(a[i], factors[0]).plus_product(b[i], factors[1]);
-            *out = sum.plus_product(c[i], factors[2]).plus_product(d[i], factors[3]);
-        }
-        k += 4;
+    let (data, stride, transposed) = matrix.lines([first, columns.start]);
+    match transposed {
+        false => add_dots(data, stride, &vector[columns], out),
+        true => add_multiples(data, stride, &vector[columns], out),
     }
-    for (k, &factor) in (k..columns.end).zip(&vector[k..]) {
-        for (out, &element) in out.iter_mut().zip(&transposed.row(k)[rows.clone()]) {
-            *out = out.plus_product(element, factor);
+}
+
+/// A matrix in an operand, of which neighbours in a row, or in a column, are neighbours in memory.
+pub(super) struct Operand<'a, C> {
+    pub(super) inputs: Inputs<'a>,
+    pub(super) index: usize,
+    pub(super) widen: Widen<C>,
+    /// The distance of rows, or of columns.
+    pub(super) stride: usize,
+    /// Whether columns are dense, rather than rows.
+    pub(super) by_column: bool,
+}
+
+impl<C: Number> Operand<'_, C> {
+    /// `out = matrix vector`, of the rows from the element at `offset` on. Elements that have to be converted are so a few
+    /// kilobytes at a time.
+    pub(super) fn multiply(&self, offset: usize, vector: &[C], out: &mut [C]) {
+        out.fill(C::ZERO);
+        let add = if self.by_column { add_multiples } else { add_dots };
+        if let Some(elements) = self.widen.whole(self.inputs, self.index) {
+            return add(&elements[offset..], self.stride, vector, out);
+        }
+        let mut block = [C::ZERO; LINES * LINE];
+        let (lines, len) = if self.by_column { (vector.len(), out.len()) } else { (out.len(), vector.len()) };
+        for start in (0..len).step_by(LINE) {
+            let len = LINE.min(len - start);
+            for first in (0..lines).step_by(LINES) {
+                let count = LINES.min(lines - first);
+                for (line, block) in (first..).zip(block.chunks_exact_mut(len).take(count)) {
+                    self.widen.part(self.inputs, self.index, offset + line * self.stride + start, block);
+                }
+                match self.by_column {
+                    false => add_dots(&block, len, &vector[start..][..len], &mut out[first..][..count]),
+                    true => add_multiples(&block, len, &vector[first..][..count], &mut out[start..][..len]),
+                }
+            }
         }
     }
 }
 
+/// Rows or columns that are read side by side, so that the vector is loaded less often, and more lines are on their way
+/// from memory.
+const LINES: usize = 4;
+
+/// Elements of a line that are converted at a time.
+const LINE: usize = 1024;
+
+vectorised! {
+/// Adds to each element of `out` the product of a row of `data` and `vector`; rows are `stride` apart.
+fn add_dots<C: Number>(data: &[C], stride: usize, vector: &[C], out: &mut [C]) {
+    let row = |i: usize| &data[i * stride..][..vector.len()];
+    let (fours, rest) = out.as_chunks_mut::<LINES>();
+    let done = fours.len() * LINES;
+    for (i, out) in fours.iter_mut().enumerate() {
+        let products = dots([0, 1, 2, 3].map(|line| row(i * LINES + line)), vector);
+        out.iter_mut().zip(products).for_each(|(out, product)| *out = out.plus(product));
+    }
+    for (i, out) in rest.iter_mut().enumerate() {
+        let [product] = dots([row(done + i)], vector);
+        *out = out.plus(product);
+    }
+}
+}
+
+vectorised! {
+/// Adds to `out` the lines of `data`, each multiplied with an element of `factors`; lines are `stride` apart.
+fn add_multiples<C: Number>(data: &[C], stride: usize, factors: &[C], out: &mut [C]) {
+    let len = out.len();
+    let line = |k: usize| &data[k * stride..][..len];
+    let (fours, rest) = factors.as_chunks::<LINES>();
+    for (k, factors) in fours.iter().enumerate() {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|i| line(k * LINES + i));
+        for (i, out) in out.iter_mut().enumerate() {
+            let sum = out.plus_product(a[i], factors[0]).plus_product(b[i], factors[1]);
+            *out = sum.plus_product(c[i], factors[2]).plus_product(d[i], factors[3]);
+        }
+    }
+    for (k, &factor) in rest.iter().enumerate() {
+        for (out, &element) in out.iter_mut().zip(line(fours.len() * LINES + k)) {
+            *out = out.plus_product(element, factor);
+        }
+    }
+}
+}
+
+/// The products of `N` rows and `vector`.
 #[inline(always)]
-fn dot<C: Number>(a: &[C], b: &[C]) -> C {
-    let mut sums = [[C::ZERO; LANES]; 2];
-    let (a, a_tail) = a.as_chunks::<{ 2 * LANES }>();
-    let (b, b_tail) = b.as_chunks::<{ 2 * LANES }>();
-    for (a, b) in a.iter().zip(b) {
-        for (half, sums) in sums.iter_mut().enumerate() {
-            for (lane, sum) in sums.iter_mut().enumerate() {
-                *sum = sum.plus_product(a[half * LANES + lane], b[half * LANES + lane]);
+fn dots<C: Number, const N: usize>(rows: [&[C]; N], vector: &[C]) -> [C; N] {
+    let mut sums = [[C::ZERO; LANES]; N];
+    let (chunks, _) = vector.as_chunks::<LANES>();
+    let whole = chunks.len() * LANES;
+    let rows_of_chunks = rows.map(|row| row[..whole].as_chunks::<LANES>().0);
+    for (i, chunk) in chunks.iter().enumerate() {
+        for (sums, row) in sums.iter_mut().zip(rows_of_chunks) {
+            for ((sum, &a), &b) in sums.iter_mut().zip(&row[i]).zip(chunk) {
+                *sum = sum.plus_product(a, b);
             }
         }
     }
-    for ((sum, &a), &b) in sums.as_flattened_mut().iter_mut().zip(a_tail).zip(b_tail) {
-        *sum = sum.plus_product(a, b);
-    }
-    let [mut sums, others] = sums;
-    sums.iter_mut().zip(others).for_each(|(sum, other)| *sum = sum.plus(other));
-    let mut width = LANES;
-    while width > 1 {
-        width /= 2;
-        for lane in 0..width {
-            sums[lane] = sums[lane].plus(sums[lane + width]);
+    let mut products = [C::ZERO; N];
+    for ((product, mut sums), row) in products.iter_mut().zip(sums).zip(rows) {
+        for ((sum, &a), &b) in sums.iter_mut().zip(&row[whole..]).zip(&vector[whole..]) {
+            *sum = sum.plus_product(a, b);
         }
+        let mut width = LANES;
+        while width > 1 {
+            width /= 2;
+            for lane in 0..width {
+                sums[lane] = sums[lane].plus(sums[lane + width]);
+            }
+        }
+        *product = sums[0];
     }
-    sums[0]
+    products
 }
