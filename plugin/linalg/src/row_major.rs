@@ -1,10 +1,12 @@
 //! What StableHLO's own ops need: row-major matrices, without a call frame.
 
-use faer::{MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use num_complex::Complex;
 
 use crate::dense::factor::cholesky;
+use crate::dense::parallelism;
 use crate::dense::triangular::{Triangle, solve_in_place};
+use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
 /// A system with a triangular matrix.
@@ -46,15 +48,10 @@ macro_rules! elements {
 
 elements!(f32, f64, Complex<f32>, Complex<f64>);
 
-fn parallelism(threads: usize) -> Par {
-    if threads > 1 { Par::rayon(threads) } else { Par::Seq }
-}
-
 fn factor<T: Scalar>(a: &mut [T], n: usize, lower: bool, threads: usize) -> bool {
-    let view = MatMut::from_row_major_slice_mut(a, n, n);
-    // The transposed upper triangle is a lower one, and the factor of the conjugate matrix.
-    let view = if lower { view } else { view.transpose_mut() };
-    if cholesky(view, parallelism(threads)).is_err() {
+    let work = (n * n) as f64 * n as f64;
+    // The lower triangle is the upper one of the transposed matrix, and so is its factor.
+    if cholesky(&mut Matrix::new(a, n, n), !lower, parallelism(threads, work)).is_err() {
         a.fill(T::real(num_traits::Float::nan()));
         return false;
     }
@@ -68,6 +65,7 @@ fn factor<T: Scalar>(a: &mut [T], n: usize, lower: bool, threads: usize) -> bool
 fn solve<T: Scalar>(a: &[T], system: System, b: &mut [T], cols: usize, threads: usize) {
     let rows = b.len() / cols.max(1);
     let n = if system.left { rows } else { cols };
+    let work = (n * rows) as f64 * cols as f64;
     let a = MatRef::from_row_major_slice(a, n, n);
     let b = MatMut::from_row_major_slice_mut(b, rows, cols);
     // x op(a) = b is op(a)^T x^T = b^T.
@@ -75,5 +73,5 @@ fn solve<T: Scalar>(a: &[T], system: System, b: &mut [T], cols: usize, threads: 
     let a = if flip { a.transpose() } else { a };
     let b = if system.left { b } else { b.transpose_mut() };
     let triangle = Triangle { lower: system.triangle.lower != flip, ..system.triangle };
-    solve_in_place(a, triangle, system.conjugate, b, parallelism(threads));
+    solve_in_place(a, triangle, system.conjugate, b, parallelism(threads, work));
 }

@@ -7,14 +7,11 @@
 
 use num_traits::Float;
 
+use super::deflation::{Block, EXCEPTIONAL, Progress};
 use super::reflector;
 use super::rotation::Rotation;
-use super::schur_complex::negligible;
 use crate::matrix::Matrix;
 use crate::scalar::Real;
-
-/// Sweeps for each eigenvalue before the algorithm gives up, and after how many an unusual shift is taken.
-const SWEEPS: (usize, usize) = (30, 10);
 
 /// Reduces `h` to quasi-triangular form, and multiplies `z` with the orthogonal matrix that does it from the right. The
 /// eigenvalues are `values[k].0 + i values[k].1`.
@@ -26,28 +23,17 @@ pub fn reduce<T: Real>(
     mut z: Option<&mut Matrix<'_, T>>,
     values: &mut [(T, T)],
 ) -> Result<(), usize> {
-    let n = h.rows();
-    let mut end = n;
-    let mut sweep = 0;
-    while end > 0 {
-        let start = (1..end).rev().find(|&k| negligible(h, k)).unwrap_or(0);
-        if start > 0 {
-            h[(start, start - 1)] = T::zero();
-        }
-        if start + 2 >= end {
+    let mut progress = Progress::new(h.rows());
+    while let Some(Block { start, end, sweep }) = progress.next(h, 2)? {
+        let Some(sweep) = sweep else {
             if start + 1 == end {
                 values[start] = (h[(start, start)], T::zero());
             } else {
                 let pair = standardize(h, start, z.as_deref_mut());
                 values[start..end].copy_from_slice(&pair);
             }
-            (end, sweep) = (start, 0);
             continue;
-        }
-        sweep += 1;
-        if sweep > SWEEPS.0 * n.max(10) {
-            return Err(end);
-        }
+        };
         let (sum, product) = shifts(h, start, end, sweep);
         double_sweep(h, z.as_deref_mut(), start, end, sum, product);
     }
@@ -56,9 +42,9 @@ pub fn reduce<T: Real>(
 
 /// The sum and the product of the two shifts.
 fn shifts<T: Real>(h: &Matrix<'_, T>, start: usize, end: usize, sweep: usize) -> (T, T) {
-    if sweep.is_multiple_of(SWEEPS.1) {
+    if sweep.is_multiple_of(EXCEPTIONAL) {
         // Francis's exceptional shifts break cycles.
-        let (at, near) = if sweep.is_multiple_of(2 * SWEEPS.1) { (start, start + 2) } else { (end - 1, end - 2) };
+        let (at, near) = if sweep.is_multiple_of(2 * EXCEPTIONAL) { (start, start + 2) } else { (end - 1, end - 2) };
         let first = h[(start + 1, start)];
         let size = if at == start {
             Float::abs(first) + Float::abs(h[(near, near - 1)])

@@ -12,16 +12,7 @@ fn factor<T: Element>(uplo: u8, shape: [usize; 2], a: &mut [T], info: &mut [i32]
     info.fill(0);
     let [rows, cols] = shape;
     each(pool, work(shape), chunks(a, rows * cols).zip(info), |(a, info), par| {
-        let given = a.to_vec();
-        let mut a = Matrix::new(a, rows, cols);
-        // The transposed upper triangle is a lower one, and the factor of the conjugate matrix.
-        let view = if lower { a.view_mut() } else { a.view_mut().transpose_mut() };
-        *info = cholesky(view, par).err().map_or(0, |minor| minor as i32);
-        // LAPACK leaves the other triangle as it is.
-        for j in 0..cols {
-            let other = if lower { 0..j } else { j + 1..rows };
-            a.col_mut(j)[other.clone()].copy_from_slice(&given[j * rows..][other]);
-        }
+        *info = cholesky(&mut Matrix::new(a, rows, cols), lower, par).err().map_or(0, |minor| minor as i32);
     });
     Ok(())
 }

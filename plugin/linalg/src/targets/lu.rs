@@ -1,7 +1,8 @@
-//! `getrf`: LU factorization.
+//! `getrf`: LU factorization; and what its exchanges of rows amount to.
 
 use oxcall::prelude::*;
 
+use super::qr::last;
 use super::{C64, C128, chunks, each, expect, sizes, work};
 use crate::dense::factor::lu;
 use crate::matrix::Matrix;
@@ -24,6 +25,27 @@ fn factor<T: Element>(
     Ok(())
 }
 
+/// The permutation that the exchanges of LU factorizations make: row `k` with row `pivots[k]`, from 0, one after the other.
+/// JAX has a loop for it on platforms without such a function.
+#[custom_call(name = "lu_pivots_to_permutation")]
+pub fn pivots_to_permutation(
+    #[dims(..b, k)] pivots: Array<i32>,
+    #[dims(..b, _)] mut permutation: Out<i32>,
+) -> Result<()> {
+    let [count, rows] = [last(pivots.shape()), last(permutation.shape())];
+    for (index, permutation) in chunks(&mut permutation, rows).enumerate() {
+        permutation.iter_mut().zip(0..).for_each(|(row, i)| *row = i);
+        for (k, &pivot) in pivots[index * count..][..count].iter().enumerate() {
+            let from = usize::try_from(pivot).ok().filter(|&from| from.max(k) < rows);
+            let from = from.ok_or_else(|| {
+                Error::invalid_argument(format!("`pivots` exchange row {k} with row {pivot}, of {rows}"))
+            })?;
+            permutation.swap(k, from);
+        }
+    }
+    Ok(())
+}
+
 macro_rules! getrf {
     ($($op:ident $target:tt $T:ident,)*) => {$(
         /// LU factorization of each matrix with partial pivoting: row `k` was exchanged with row `pivots[k]`, from 1. `info`
@@ -35,7 +57,7 @@ macro_rules! getrf {
             #[dims(..b)] mut info: Out<i32>,
             pool: ThreadPool,
         ) -> Result<()> {
-            let (shape, count) = (sizes(a.shape()), pivots.shape().last().copied().unwrap_or(0));
+            let (shape, count) = (sizes(a.shape()), last(pivots.shape()));
             factor(shape, &mut a, (&mut pivots, count), &mut info, &pool)
         }
     )*};

@@ -25,6 +25,8 @@ use faer::Par;
 use num_complex::Complex;
 use oxcall::prelude::*;
 
+use crate::dense::parallelism;
+
 /// The complex number of two `f32`.
 pub type C64 = Complex<f32>;
 /// The complex number of two `f64`.
@@ -74,9 +76,8 @@ const GRAIN: f64 = 1e5;
 fn each<I: Send>(pool: &ThreadPool<'_>, work: f64, items: impl Iterator<Item = I>, run: impl Fn(I, Par) + Sync) {
     let mut items: Vec<I> = items.collect();
     if items.len() == 1 {
-        let inside = work > 100.0 * GRAIN && rayon::current_thread_index().is_some();
-        let par = if inside { Par::rayon(0) } else { Par::Seq };
-        return items.drain(..).for_each(|item| run(item, par));
+        let threads = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads());
+        return items.drain(..).for_each(|item| run(item, parallelism(threads, work)));
     }
     let grain = (GRAIN / work.max(1.0)).ceil() as usize;
     let items: Vec<Mutex<Option<I>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();

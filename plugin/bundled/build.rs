@@ -1,0 +1,13 @@
+//! Lets the linker fold functions of equal code, of which generic kernels have many.
+
+use std::env;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    let target = env::var("TARGET").unwrap_or_default();
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    // Here rustc links with LLD, which can do it, unless it is told otherwise.
+    if target == "x86_64-unknown-linux-gnu" && !flags.contains("link") {
+        println!("cargo::rustc-link-arg-cdylib=-Wl,--icf=all");
+    }
+}
