@@ -1,5 +1,5 @@
 //! `cargo xtask bench ffi`: what a call costs, ours beside C++, and what building an op library costs.
-//! `cargo xtask bench plugin`: programs on the plugin beside stock JAX.
+//! `cargo xtask bench plugin`: programs on the plugin beside stock JAX; `cargo xtask bench linalg`: linear algebra.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -16,7 +16,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     match args {
         [what] if what == "ffi" => ffi(),
         [what, names @ ..] if what == "plugin" => plugin(names),
-        _ => Err(Failure::new("usage: cargo xtask bench ffi | plugin [NAME]...")),
+        [what] if what == "linalg" => linalg(),
+        _ => Err(Failure::new("usage: cargo xtask bench ffi | linalg | plugin [NAME]...")),
     }
 }
 
@@ -27,6 +28,12 @@ fn plugin(names: &[String]) -> Result<()> {
     // A part of the programs is for looking at; the record is of all of them.
     let record = if names.is_empty() { workspace::root().join(FOLDER) } else { workspace::scratch("bench")? };
     shell::run(command.arg(record.join("plugin")).args(names))
+}
+
+/// Linear algebra on the plugin and on XLA:CPU, in turns.
+fn linalg() -> Result<()> {
+    let mut command = python::on_plugin("bench_plugin.linear_algebra")?;
+    shell::run(command.arg(workspace::root().join(FOLDER).join("linalg")))
 }
 
 fn ffi() -> Result<()> {

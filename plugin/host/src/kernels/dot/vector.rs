@@ -102,8 +102,7 @@ impl<C: Number> Operand<'_, C> {
     }
 }
 
-/// Rows or columns that are read side by side, so that the vector is loaded less often, and more lines are on their way
-/// from memory.
+/// Columns whose multiples are added at a time, so that the result is loaded and stored less often.
 const LINES: usize = 4;
 
 /// Elements of a line that are converted at a time.
@@ -112,16 +111,8 @@ const LINE: usize = 1024;
 vectorised! {
 /// Adds to each element of `out` the product of a row of `data` and `vector`; rows are `stride` apart.
 fn add_dots<C: Number>(data: &[C], stride: usize, vector: &[C], out: &mut [C]) {
-    let row = |i: usize| &data[i * stride..][..vector.len()];
-    let (fours, rest) = out.as_chunks_mut::<LINES>();
-    let done = fours.len() * LINES;
-    for (i, out) in fours.iter_mut().enumerate() {
-        let products = dots([0, 1, 2, 3].map(|line| row(i * LINES + line)), vector);
-        out.iter_mut().zip(products).for_each(|(out, product)| *out = out.plus(product));
-    }
-    for (i, out) in rest.iter_mut().enumerate() {
-        let [product] = dots([row(done + i)], vector);
-        *out = out.plus(product);
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = out.plus(dot(&data[i * stride..][..vector.len()], vector));
     }
 }
 }
@@ -147,33 +138,45 @@ fn add_multiples<C: Number>(data: &[C], stride: usize, factors: &[C], out: &mut 
 }
 }
 
-/// The products of `N` rows and `vector`.
+/// The product of two vectors of one length.
 #[inline(always)]
-fn dots<C: Number, const N: usize>(rows: [&[C]; N], vector: &[C]) -> [C; N] {
-    let mut sums = [[C::ZERO; LANES]; N];
-    let (chunks, _) = vector.as_chunks::<LANES>();
-    let whole = chunks.len() * LANES;
-    let rows_of_chunks = rows.map(|row| row[..whole].as_chunks::<LANES>().0);
-    for (i, chunk) in chunks.iter().enumerate() {
-        for (sums, row) in sums.iter_mut().zip(rows_of_chunks) {
-            for ((sum, &a), &b) in sums.iter_mut().zip(&row[i]).zip(chunk) {
-                *sum = sum.plus_product(a, b);
-            }
+fn dot<C: Number>(a: &[C], b: &[C]) -> C {
+    // Sums in variables of their own stay in vector registers; as an array of arrays they do not.
+    let [mut s0, mut s1, mut s2, mut s3] = [[C::ZERO; LANES]; 4];
+    let (a, a_rest) = a.as_chunks::<{ 4 * LANES }>();
+    let (b, b_rest) = b.as_chunks::<{ 4 * LANES }>();
+    for (a, b) in a.iter().zip(b) {
+        let (a, b) = (a.as_chunks::<LANES>().0, b.as_chunks::<LANES>().0);
+        s0 = plus_products(s0, &a[0], &b[0]);
+        s1 = plus_products(s1, &a[1], &b[1]);
+        s2 = plus_products(s2, &a[2], &b[2]);
+        s3 = plus_products(s3, &a[3], &b[3]);
+    }
+    let (a, a_rest) = a_rest.as_chunks::<LANES>();
+    let (b, b_rest) = b_rest.as_chunks::<LANES>();
+    for (a, b) in a.iter().zip(b) {
+        s0 = plus_products(s0, a, b);
+    }
+    for ((sum, &a), &b) in s1.iter_mut().zip(a_rest).zip(b_rest) {
+        *sum = sum.plus_product(a, b);
+    }
+    for lane in 0..LANES {
+        s0[lane] = s0[lane].plus(s1[lane]).plus(s2[lane].plus(s3[lane]));
+    }
+    let mut width = LANES;
+    while width > 1 {
+        width /= 2;
+        for lane in 0..width {
+            s0[lane] = s0[lane].plus(s0[lane + width]);
         }
     }
-    let mut products = [C::ZERO; N];
-    for ((product, mut sums), row) in products.iter_mut().zip(sums).zip(rows) {
-        for ((sum, &a), &b) in sums.iter_mut().zip(&row[whole..]).zip(&vector[whole..]) {
-            *sum = sum.plus_product(a, b);
-        }
-        let mut width = LANES;
-        while width > 1 {
-            width /= 2;
-            for lane in 0..width {
-                sums[lane] = sums[lane].plus(sums[lane + width]);
-            }
-        }
-        *product = sums[0];
+    s0[0]
+}
+
+#[inline(always)]
+fn plus_products<C: Number>(mut sums: [C; LANES], a: &[C; LANES], b: &[C; LANES]) -> [C; LANES] {
+    for lane in 0..LANES {
+        sums[lane] = sums[lane].plus_product(a[lane], b[lane]);
     }
-    products
+    sums
 }

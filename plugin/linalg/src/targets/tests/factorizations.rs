@@ -8,7 +8,8 @@ use crate::targets::{C64, C128, cholesky::*, lu::*, qr::*};
 const SIZES: [usize; 4] = [1, 2, 5, 40];
 
 fn check_cholesky<T: Number>(potrf: fn() -> Call) {
-    for n in SIZES {
+    // The last is factored by blocks.
+    for n in SIZES.into_iter().chain([130]) {
         for (uplo, lower) in [(b'L', true), (b'U', false)] {
             let matrices = [definite::<T>(n, 1), definite::<T>(n, 2)];
             let triangle = |i: usize, j: usize| if lower { i >= j } else { i <= j };
@@ -41,6 +42,21 @@ fn cholesky_of_every_type() {
     check_cholesky::<C128>(call::<zpotrf>);
     let error = call::<spotrf>().arg(array(&[1, 1], &[1f32])).attr("uplo", b'X').run().unwrap_err();
     assert!(error.message().contains("attribute `uplo`: expected one of `L`, `U`, got `X`"), "{error}");
+}
+
+#[test]
+fn exchanges_of_rows_are_a_permutation() {
+    let permutation = |shape: &[usize], pivots: &[i32], result: &[i64]| {
+        let pivots = ArrayD::from_shape_vec(IxDyn(shape), pivots.to_vec()).unwrap();
+        call::<pivots_to_permutation>().arg(pivots).ret_of::<i32>(result).run()
+    };
+    let out = permutation(&[2, 2], &[2, 2, 0, 1], &[2, 4]).unwrap();
+    assert_eq!(result::<i32>(&out, 0), [2, 0, 1, 3, 0, 1, 2, 3]);
+    for pivots in [[0, 4], [-1, 1]] {
+        let error = permutation(&[2], &pivots, &[4]).unwrap_err();
+        assert!(error.message().contains("`pivots` exchange row"), "{error}");
+    }
+    assert!(permutation(&[2], &[0, 1], &[1]).is_err());
 }
 
 fn check_lu<T: Number>(getrf: fn() -> Call) {
