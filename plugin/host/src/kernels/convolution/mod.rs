@@ -162,6 +162,10 @@ impl<C: Number> Job<'_, C> {
     /// first of them.
     fn multiply(&self, threads: usize, outer: usize, [rows, summed]: [Range<usize>; 2], out: &mut [C]) {
         let geometry = self.geometry;
+        // The last part of the sums may be nothing.
+        if summed.is_empty() {
+            return;
+        }
         let mut origin = Place::origin(geometry);
         origin.go(&geometry.outer, outer);
         let mut patches = Vec::new();
@@ -195,9 +199,6 @@ impl<C: Number> Job<'_, C> {
         patches: &mut Vec<C>,
     ) {
         let geometry = self.geometry;
-        if rows.is_empty() || summed.is_empty() {
-            return;
-        }
         // All rows if there are few, but not too few of each sum.
         let long = if rows.len() <= BLOCK.0 / 256 { (BLOCK.0 / rows.len()).min(BLOCK.1) } else { BLOCK.1 };
         let columns = summed.len().min(long.next_multiple_of(geometry.sum_unit()));
