@@ -147,6 +147,29 @@ fn layouts() -> [[Vec<usize>; 3]; 3] {
     [[nchw.clone(), oihw, nchw], [nhwc.clone(), hwio, nhwc], gradient]
 }
 
+/// As the gradient of a kernel: few results, each a sum of so many products that these are shared among threads. The number
+/// of products is no multiple of the number of parts, and in the last case the window is reversed.
+#[test]
+fn long_sums_are_cut() {
+    let [.., channels_last, gradient] = layouts();
+    for (orders, reversal) in [(channels_last.clone(), false), (gradient, false), (channels_last, true)] {
+        Case {
+            batch: 8,
+            features: 3,
+            out_features: 8,
+            feature_groups: 1,
+            batch_groups: 1,
+            spatial: vec![27, 47],
+            window: vec![
+                WindowDim { reversal, ..window(25, 1, (0, 0)) },
+                WindowDim { reversal, ..window(45, 1, (0, 0)) },
+            ],
+            orders,
+        }
+        .check();
+    }
+}
+
 #[test]
 fn usual_convolutions() {
     for orders in layouts() {
