@@ -4,12 +4,7 @@ import json
 import pathlib
 import sys
 
-import matplotlib
-
-matplotlib.use("svg")
-matplotlib.rcParams["svg.hashsalt"] = "oxcall"  # Equal numbers give equal files.
-
-import matplotlib.pyplot as plt  # noqa: E402
+import charts
 
 TARGETS = {"identity": 0.30, "four": 0.35}
 NAMES = {
@@ -75,23 +70,25 @@ def markdown(measured):
 
 
 def plot(measured, path):
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
+    figure, axes = charts.figure(1, 2, (9, 3.2))
     direct = [row for row in measured["direct"] if row["op"] in TARGETS]
     for axis, title, rows in (
         (axes[0], "decoding alone", direct),
         (axes[1], "in a jitted loop", measured["jit"]["rows"]),
     ):
         positions = range(len(rows))
-        for shift, key, label, color in ((-0.2, "ours_ns", "oxcall", "#b7410e"), (0.2, "cpp_ns", "C++", "#7a8793")):
+        for shift, key, label, color in (
+            (-0.2, "ours_ns", "oxcall", charts.OURS),
+            (0.2, "cpp_ns", "C++", charts.THEIRS),
+        ):
             bars = axis.bar([x + shift for x in positions], [row[key] for row in rows], 0.38, label=label, color=color)
             axis.bar_label(bars, fmt="%.1f", padding=2)
         axis.set_xticks(list(positions), [NAMES[row["op"]].replace(", ", "\n") for row in rows])
         axis.set_title(title)
         axis.set_ylabel("ns per call")
         axis.margins(y=0.15)
-        axis.spines[["top", "right"]].set_visible(False)
     axes[0].legend(frameon=False)
-    figure.savefig(path, metadata={"Date": None})
+    charts.save(figure, path)
 
 
 def main():

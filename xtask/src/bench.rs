@@ -23,8 +23,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 
 /// Programs on the plugin and on XLA:CPU, in turns; all of them, or those whose names contain one of `names`.
 fn plugin(names: &[String]) -> Result<()> {
-    let mut command = python::on_plugin("bench_plugin")?;
-    command.arg(workspace::build_library("custom_ops")?);
+    let mut command = python::on_plugin(&venv()?, "bench_plugin")?;
+    command.arg(workspace::build_library("custom_ops")?).arg(bench_ops()?);
     // A part of the programs is for looking at; the record is of all of them.
     let record = if names.is_empty() { workspace::root().join(FOLDER) } else { workspace::scratch("bench")? };
     shell::run(command.arg(record.join("plugin")).args(names))
@@ -32,16 +32,26 @@ fn plugin(names: &[String]) -> Result<()> {
 
 /// Linear algebra on the plugin and on XLA:CPU, in turns.
 fn linalg() -> Result<()> {
-    let mut command = python::on_plugin("bench_plugin.linear_algebra")?;
+    let mut command = python::on_plugin(&python::default_venv()?, "bench_plugin.linear_algebra")?;
     shell::run(command.arg(workspace::root().join(FOLDER).join("linalg")))
 }
 
+/// JAX, and what plots.
+fn venv() -> Result<python::Venv> {
+    python::with_jax("bench", pins::MATPLOTLIB)
+}
+
+/// The ops whose calls are timed; the driver that times them without JAX is built too.
+fn bench_ops() -> Result<PathBuf> {
+    shell::run(shell::cargo().args(["build", "--release", "--package", "oxcall-bench"]))?;
+    Ok(workspace::release_library("bench_ops"))
+}
+
 fn ffi() -> Result<()> {
-    let venv = python::with_jax("bench", pins::MATPLOTLIB)?;
+    let venv = venv()?;
     let compiler = Compiler::find(&venv);
     let peers = cpp::peers(&venv, &pins::PEERS)?;
-    shell::run(shell::cargo().args(["build", "--release", "--package", "oxcall-bench"]))?;
-    let ours = workspace::release_library("bench_ops");
+    let ours = bench_ops()?;
     let jaxlib = venv.eval("import jaxlib; print(jaxlib.__version__)")?;
 
     let direct = progress::step("calling handlers directly", || {
@@ -59,7 +69,9 @@ fn ffi() -> Result<()> {
     let measured = format!("{{\"about\": {about}, \"direct\": {direct}, \"jit\": {jit}, \"build\": {build}}}");
     let file = workspace::scratch("bench")?.join("ffi.json");
     workspace::write(&file, &measured)?;
-    shell::run(venv.python().arg("tests/bench/report.py").arg(&file).arg(FOLDER))?;
+    let mut report = venv.python();
+    report.arg("tests/bench/report.py").arg(&file).arg(FOLDER).env("PYTHONPATH", workspace::root().join("tests"));
+    shell::run(&mut report)?;
     println!("written: {FOLDER}/ffi.json, ffi.md, ffi.svg");
     Ok(())
 }

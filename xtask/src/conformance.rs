@@ -4,7 +4,7 @@ use crate::shell::{self, Result};
 use crate::{python, workspace};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let mut command = python::on_plugin("conformance")?;
+    let mut command = python::on_plugin(&python::default_venv()?, "conformance")?;
     command.args(args);
     if args.is_empty() {
         command.arg("--markdown").arg(workspace::root().join("docs/conformance.md"));

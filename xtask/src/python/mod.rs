@@ -135,10 +135,10 @@ pub(crate) fn install_packages(venv: &Venv) -> Result<()> {
     ["oxcall", "oxcall-plugin"].into_iter().try_for_each(|package| install_package(venv, package))
 }
 
-/// A command that runs one of the Python modules under `tests`, with JAX and the plugin, which is built first.
-pub(crate) fn on_plugin(module: &str) -> Result<Command> {
-    let venv = default_venv()?;
-    install_packages(&venv)?;
+/// A command that runs one of the Python modules under `tests` in an environment with JAX, with the plugin, which is
+/// built first.
+pub(crate) fn on_plugin(venv: &Venv, module: &str) -> Result<Command> {
+    install_packages(venv)?;
     let mut command = venv.python();
     command.args(["-m", module]).current_dir(workspace::root().join("tests"));
     command.env("OXCALL_PLUGIN_LIBRARY", workspace::build_plugin()?);

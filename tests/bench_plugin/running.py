@@ -1,0 +1,44 @@
+"""Times of running: the same program on both platforms, in turns."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from bench_plugin.programs import Program
+
+PLATFORMS = ("cpu", "oxcall")
+BUDGET, LEAST, MOST = 1.5, 7, 300  # seconds and rounds of each program
+
+
+def on(platform: str, program: Program) -> Callable[[], Any]:
+    """A call of the compiled program on its inputs, which waits for the results."""
+    device = jax.devices(platform)[0]
+    inputs = [jax.device_put(value, device) for value in program.inputs]
+    with jax.default_device(device):
+        compiled = jax.jit(program.function).lower(*inputs).compile()
+    return lambda: jax.block_until_ready(compiled(*inputs))
+
+
+def seconds(run: Callable[[], Any]) -> float:
+    """The time that one call takes."""
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def medians(program: Program) -> dict[str, float]:
+    """Median time of one call on each platform, including its dispatch and the wait for its results."""
+    runs = {platform: on(platform, program) for platform in PLATFORMS}
+    for run in runs.values():
+        run()
+    times: dict[str, list[float]] = {platform: [] for platform in PLATFORMS}
+    end = time.perf_counter() + BUDGET
+    while len(times["cpu"]) < LEAST or (time.perf_counter() < end and len(times["cpu"]) < MOST):
+        for platform, run in runs.items():
+            times[platform].append(seconds(run))
+    return {platform: statistics.median(samples) for platform, samples in times.items()}
