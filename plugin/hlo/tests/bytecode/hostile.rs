@@ -2,7 +2,7 @@
 
 use oxcall_hlo::{ErrorKind, is_bytecode, read_bytecode};
 
-use crate::{artifact, artifacts, random::Random};
+use crate::{artifact, corpus::artifacts, random::Random};
 
 #[test]
 fn truncation_is_an_error() {

@@ -7,7 +7,10 @@ use oxcall_hlo::{
     verify,
 };
 
-use crate::{artifacts, corpus, newest};
+use crate::{
+    corpus::{artifacts, directory},
+    newest,
+};
 
 /// The functions, ops, operands and types of a module, as `corpus.py` writes them. Values get new numbers, in the
 /// order of their definition.
@@ -73,7 +76,7 @@ fn every_artifact_reads_as_in_jaxlib() {
         let module = module.unwrap_or_else(|error| panic!("{program} {release}: {error}"));
         // Einsums become several ops.
         if program != "einsums" {
-            let expected = fs::read_to_string(corpus().join(&program).join("outline.txt")).unwrap();
+            let expected = fs::read_to_string(directory().join(&program).join("outline.txt")).unwrap();
             assert_eq!(outline(&module), expected, "{program} {release}");
         }
         // Every release says the same.
@@ -88,7 +91,7 @@ fn every_artifact_reads_as_in_jaxlib() {
 #[test]
 fn every_artifact_reads_as_the_text_that_jaxlib_prints() {
     for (program, release, bytes) in artifacts() {
-        let Ok(text) = fs::read_to_string(corpus().join(&program).join("module.mlir")) else { continue };
+        let Ok(text) = fs::read_to_string(directory().join(&program).join("module.mlir")) else { continue };
         if ["dynamic_convolution", "einsums", "jax_random_bits", "legacy"].contains(&&program[..]) {
             continue;
         }

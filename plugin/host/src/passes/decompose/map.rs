@@ -3,7 +3,8 @@
 use oxcall::Error;
 use oxcall_hlo::{Literal, Op, OpKind, TensorType, ValueId};
 
-use super::super::ir::{Mapping, Rewrite, Rewriter, is_elementwise};
+use super::super::ir::{Mapping, Rewrite, Rewriter};
+use crate::math;
 
 /// Whether an op on scalars gives its operand.
 fn is_scalar_identity(kind: &OpKind) -> bool {
@@ -33,7 +34,7 @@ pub(super) fn expand(rewriter: &mut Rewriter<'_>, op: Op) -> Result<Rewrite, Err
             full.insert(inner.results[0], value);
             continue;
         }
-        if !(is_elementwise(&inner.kind) || inner.kind == OpKind::BitcastConvert) || !scalars {
+        if !math::is_element_wise(&inner.kind) || !scalars {
             let error = Error::unimplemented("only element-wise ops on scalars are supported in the body of a map");
             return Err(rewriter.error_in(error, &inner));
         }

@@ -2,6 +2,8 @@
 
 use oxcall_hlo::{Op, OpKind};
 
+use crate::math;
+
 /// Whether the results depend on nothing but the operands, so that equal ops may be one. Custom calls count as impure:
 /// a handler may keep a state.
 pub(crate) fn is_pure(op: &Op) -> bool {
@@ -9,17 +11,7 @@ pub(crate) fn is_pure(op: &Op) -> bool {
         && op.regions.iter().flat_map(|region| &region.ops).all(is_pure)
 }
 
-/// Whether each element of the result depends on the same element of each operand alone.
+/// Whether each element of the result depends on the same element of each operand alone. A bitcast may join elements.
 pub(crate) fn is_elementwise(kind: &OpKind) -> bool {
-    matches!(
-        kind,
-        OpKind::Unary(_)
-            | OpKind::Binary(_)
-            | OpKind::Compare(..)
-            | OpKind::Select
-            | OpKind::Clamp
-            | OpKind::Convert
-            | OpKind::ReducePrecision { .. }
-            | OpKind::Complex
-    )
+    math::is_element_wise(kind) && *kind != OpKind::BitcastConvert
 }

@@ -1,0 +1,29 @@
+//! The artifacts that JAX and others wrote, of all releases; also for the tests of `oxcall-host`.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The directory of the corpus.
+pub(crate) fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../hlo/tests/bytecode/corpus")
+}
+
+/// Each artifact: the program's name, the release, and the bytes.
+pub(crate) fn artifacts() -> Vec<(String, String, Vec<u8>)> {
+    let mut artifacts = Vec::new();
+    let folders = fs::read_dir(directory()).unwrap().map(|folder| folder.unwrap().path());
+    for folder in folders.filter(|path| path.is_dir()) {
+        for file in fs::read_dir(&folder).unwrap() {
+            let file = file.unwrap().path();
+            if file.extension().is_some_and(|extension| extension == "mlirbc") {
+                let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+                artifacts.push((name(&folder), name(&file), fs::read(&file).unwrap()));
+            }
+        }
+    }
+    artifacts.sort();
+    assert!(artifacts.len() > 150, "the corpus is missing");
+    artifacts
+}
