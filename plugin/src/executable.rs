@@ -194,7 +194,13 @@ impl Executable for CpuExecutable {
     }
 
     fn optimized_program(&self) -> Result<(String, Vec<u8>)> {
-        Ok(("mlir".to_owned(), self.program.module().to_string().into_bytes()))
+        // JAX asks for it whenever it compiles. It takes milliseconds to read a program in the format `mlir`, and next to
+        // nothing to read a proto.
+        let module = self.program.module();
+        Ok(match oxcall_hlo::write_hlo_proto(module) {
+            Some(proto) => ("hlo_with_config".to_owned(), proto),
+            None => ("mlir".to_owned(), module.to_string().into_bytes()),
+        })
     }
 
     fn cost_analysis(&self) -> Result<Attributes> {

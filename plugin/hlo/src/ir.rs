@@ -1,5 +1,7 @@
 //! Modules, functions, regions and ops.
 
+use std::collections::HashSet;
+
 use crate::{Attribute, Location, LocationId, OpKind, Type};
 
 /// The index of a function in its [`Module`].
@@ -86,6 +88,39 @@ pub struct Region {
     pub ops: Vec<Op>,
     /// The operands of the terminator.
     pub results: Vec<ValueId>,
+}
+
+impl Region {
+    /// The values that `regions` use and do not define, each once, in order of their first use.
+    pub fn free_values(regions: &[Region]) -> Vec<ValueId> {
+        let mut seen = HashSet::new();
+        regions.iter().for_each(|region| region.defined(&mut seen));
+        let mut free = Vec::new();
+        let mut visit = |value| {
+            if seen.insert(value) {
+                free.push(value);
+            }
+        };
+        regions.iter().for_each(|region| region.for_each_use(&mut visit));
+        free
+    }
+
+    /// Adds the values that it defines, nested regions included, to `set`.
+    fn defined(&self, set: &mut HashSet<ValueId>) {
+        set.extend(&self.params);
+        for op in &self.ops {
+            set.extend(&op.results);
+            op.regions.iter().for_each(|region| region.defined(set));
+        }
+    }
+
+    fn for_each_use(&self, visit: &mut impl FnMut(ValueId)) {
+        for op in &self.ops {
+            op.operands.iter().copied().for_each(&mut *visit);
+            op.regions.iter().for_each(|region| region.for_each_use(visit));
+        }
+        self.results.iter().copied().for_each(visit);
+    }
 }
 
 /// An operation.

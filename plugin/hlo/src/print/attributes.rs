@@ -53,8 +53,16 @@ pub(super) fn join<T: ToString>(items: &[T]) -> String {
     items.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
 }
 
+/// `{name = value}` of attributes of an op, sorted by name.
+pub(super) fn op_dictionary<'v>(entries: impl Iterator<Item = &'v (&'v str, Value<'v>)>) -> String {
+    let mut entries: Vec<_> = entries.collect();
+    entries.sort_by_key(|(name, _)| *name);
+    let entries: Vec<String> = entries.into_iter().map(|(name, value)| op_entry(name, value)).collect();
+    format!("{{{}}}", entries.join(", "))
+}
+
 /// `name = value` of an attribute of an op, in generic form.
-pub(super) fn op_entry(name: &str, value: &Value) -> String {
+fn op_entry(name: &str, value: &Value) -> String {
     match value {
         Value::Attribute(attribute) => entry(name, attribute),
         value => format!("{name} = {}", op_attribute(value)),

@@ -10,7 +10,7 @@ mod pretty;
 use std::fmt::{self, Write};
 
 use self::{attributes::dictionary, locations::Locations};
-use crate::{Func, Module, Op, Region, Type, ValueId, text::lexer::is_word};
+use crate::{Attribute, Func, Module, Op, OpKind, Region, Type, ValueId, text::lexer::is_word};
 
 /// The program as MLIR text, without source locations.
 pub fn print_module(module: &Module) -> String {
@@ -26,6 +26,16 @@ impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&print_module(self))
     }
+}
+
+/// An attribute as text.
+pub(crate) fn attribute_text(attribute: &Attribute) -> String {
+    attributes::attribute(attribute)
+}
+
+/// The attributes of an op as text, in generic form.
+pub(crate) fn attributes_text(kind: &OpKind, module: &Module) -> String {
+    attributes::op_dictionary(fields::attributes(kind, module).iter())
 }
 
 fn print<'m>(module: &'m Module, locations: Option<Locations<'m>>) -> String {

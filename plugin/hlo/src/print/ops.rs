@@ -2,7 +2,7 @@
 
 use super::{
     Name, Printer,
-    attributes::op_entry,
+    attributes::op_dictionary,
     fields::{Attributes, attributes},
     put, string, symbol,
 };
@@ -77,10 +77,7 @@ impl<'m> Printer<'m> {
 
     /// `{name = value}`, sorted by name.
     pub(super) fn dictionary<'v>(&mut self, entries: impl Iterator<Item = &'v (&'v str, Value<'v>)>) {
-        let mut entries: Vec<_> = entries.collect();
-        entries.sort_by_key(|(name, _)| *name);
-        let entries: Vec<String> = entries.into_iter().map(|(name, value)| op_entry(name, value)).collect();
-        put!(self, "{{{}}}", entries.join(", "));
+        self.out.push_str(&op_dictionary(entries));
     }
 
     /// ` {name = value}` of the attributes that are not among `said`, if there are any.

@@ -4,7 +4,7 @@
 use oxcall::Error;
 use oxcall_hlo::{Module, Op, OpKind, Region, Type, ValueId};
 
-use super::ir::{Mapping, Rewrite, Rewriter, clone_op, free_values, is_pure, remap_operands, rewrite};
+use super::ir::{Mapping, Rewrite, Rewriter, clone_op, is_pure, remap_operands, rewrite};
 
 /// A captured value that is computed from constants by at most so many ops is computed in the body.
 const CLONED_OPS: usize = 32;
@@ -55,7 +55,7 @@ fn clone_constants(rewriter: &mut Rewriter<'_>, region: &mut Region, limit: usiz
     let mut copies = Vec::new();
     let mut left = Vec::new();
     let mut names = Mapping::default();
-    for value in free_values(region) {
+    for value in Region::free_values(std::slice::from_ref(region)) {
         let mut ops = Vec::new();
         let scalar = rewriter.ty(value).tensor().is_some_and(|ty| ty.rank() == 0);
         if scalar && constant_chain(rewriter, value, limit, &mut ops) {
