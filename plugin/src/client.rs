@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use oxcall_host::{Engine, EngineOptions};
+use oxcall_host::{Dump, Engine, EngineOptions, Trace};
 use oxcall_pjrt::{
     Client, CompileOptions, DeviceAssignment, DeviceId, ElementType, Error, HostSource, Layout, MemoryId, MemoryStats,
     Platform, Program, Result, Topology,
@@ -33,7 +33,12 @@ impl CpuClient {
         let platform = CpuPlatform::name();
         registration::register_linked()?;
         options.libraries.iter().try_for_each(|path| registration::register_library(path))?;
-        let engine = Engine::new(EngineOptions { platform: platform.to_owned(), num_threads: options.num_threads });
+        let engine = Engine::new(EngineOptions {
+            platform: platform.to_owned(),
+            num_threads: options.num_threads,
+            dump: options.dump.as_deref().map(Dump::new).transpose()?.map(Arc::new),
+            trace: options.trace.as_deref().map(Trace::create).transpose()?.map(Arc::new),
+        });
         Ok(CpuClient { engine, topology: devices::topology(platform, options.num_devices) })
     }
 }

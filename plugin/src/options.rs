@@ -1,6 +1,6 @@
 //! Options of a client: what the framework was given, then the environment, then what fits the machine.
 
-use std::{env, thread};
+use std::{env, path::PathBuf, thread};
 
 use oxcall_pjrt::{Error, Result, Value};
 
@@ -13,6 +13,10 @@ pub(crate) struct Options {
     pub(crate) num_threads: usize,
     /// Paths of libraries of ops to load.
     pub(crate) libraries: Vec<String>,
+    /// The directory that programs are written to, `OXCALL_DUMP`.
+    pub(crate) dump: Option<PathBuf>,
+    /// The file that a trace is written to, `OXCALL_TRACE`.
+    pub(crate) trace: Option<PathBuf>,
 }
 
 const NAMES: [&str; 3] = ["num_devices", "num_threads", "libraries"];
@@ -49,10 +53,14 @@ impl Options {
             }
             None => variable(&variable_of("libraries")).unwrap_or_default(),
         };
+        // What they write is for people, and depends on no program: so they are variables only.
+        let path = |name: &str| variable(name).filter(|path| !path.is_empty()).map(PathBuf::from);
         Ok(Options {
             num_devices: count("num_devices", 1)?,
             num_threads: count("num_threads", thread::available_parallelism().map_or(1, usize::from))?,
             libraries: libraries.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect(),
+            dump: path("OXCALL_DUMP"),
+            trace: path("OXCALL_TRACE"),
         })
     }
 }
@@ -92,9 +100,12 @@ mod tests {
             &[("OXCALL_NUM_THREADS", "7"), ("OXCALL_NUM_DEVICES", " 2 "), ("OXCALL_LIBRARIES", "c.so")],
         );
         let libraries = vec!["a.so".to_owned(), "b.so".to_owned()];
-        assert_eq!(options.unwrap(), Options { num_devices: 2, num_threads: 3, libraries });
-        let options = read(&[], &[("OXCALL_LIBRARIES", "c.so:"), ("OXCALL_NUM_DEVICES", "")]).unwrap();
+        let expected = Options { num_devices: 2, num_threads: 3, libraries, dump: None, trace: None };
+        assert_eq!(options.unwrap(), expected);
+        let variables = [("OXCALL_LIBRARIES", "c.so:"), ("OXCALL_NUM_DEVICES", ""), ("OXCALL_TRACE", "a.json")];
+        let options = read(&[], &variables).unwrap();
         assert_eq!((options.num_devices, options.libraries), (1, vec!["c.so".to_owned()]));
+        assert_eq!((options.dump, options.trace), (None, Some("a.json".into())));
     }
 
     #[test]

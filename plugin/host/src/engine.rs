@@ -4,27 +4,33 @@ use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
+    time::Instant,
 };
 
 use oxcall::Error;
-use oxcall_hlo::{Module, Type, ValueId};
+use oxcall_hlo::{Func, Literal, Module, Type, ValueId};
 
 use crate::{
     custom_call::Host,
     exec::{self, Argument, ExecuteOptions, Frames},
     memory::{Allocator, Buffer},
+    observe::{Dump, Span, Trace},
     passes,
     plan::{self, Parameter, Plan},
     pool::{Cost, Pool},
 };
 
 /// What an engine is made with.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct EngineOptions {
     /// The platform's name: handlers of custom calls that are registered for it come before those for any host.
     pub platform: String,
     /// The number of threads; 0 for as many as there are cores.
     pub num_threads: usize,
+    /// Where programs and plans are written when they are compiled.
+    pub dump: Option<Arc<Dump>>,
+    /// Where it is written what executions do.
+    pub trace: Option<Arc<Trace>>,
 }
 
 /// A client's engine: its threads, its memory, and what custom calls may use. Making one starts no thread and reserves
@@ -33,6 +39,8 @@ pub struct Engine {
     pool: Arc<Pool>,
     allocator: Arc<Allocator>,
     host: Arc<Host>,
+    dump: Option<Arc<Dump>>,
+    trace: Option<Arc<Trace>>,
 }
 
 impl Engine {
@@ -44,7 +52,7 @@ impl Engine {
         };
         let (pool, allocator) = (Arc::new(Pool::new(threads)), Arc::new(Allocator::new()));
         let host = Arc::new(Host::new(options.platform, &pool, &allocator));
-        Arc::new(Engine { pool, allocator, host })
+        Arc::new(Engine { pool, allocator, host, dump: options.dump, trace: options.trace })
     }
 
     /// The threads.
@@ -59,6 +67,10 @@ impl Engine {
 
     pub(crate) fn host(&self) -> &Arc<Host> {
         &self.host
+    }
+
+    pub(crate) fn trace(&self) -> Option<&Trace> {
+        self.trace.as_deref()
     }
 
     /// A buffer of `len` bytes with unspecified contents.
@@ -80,8 +92,23 @@ impl Engine {
     }
 
     fn compile_module(self: &Arc<Self>, module: Module) -> Result<Program, Error> {
-        let module = passes::run(module)?;
+        let started = Instant::now();
+        let mut dump = self.dump.as_ref().map(|dump| dump.program(&module.name));
+        let evaluate = |func: &Func, operands: &[Literal]| exec::evaluate(&self.pool, &self.allocator, func, operands);
+        let module = passes::run_with(module, &evaluate, &mut |pass, module| {
+            if let Some(dump) = &mut dump {
+                dump.module(pass, module);
+            }
+        })?;
         let plan = plan::build(&module, &self.host, &self.allocator)?;
+        if let Some(dump) = &mut dump {
+            dump.plan(&plan.to_string());
+        }
+        if let Some(trace) = self.trace() {
+            let name = format!("compile {}", module.name);
+            let args = serde_json::json!({ "steps": plan.steps.len() });
+            trace.write(&[Span { name, category: "compile", start: started, end: Instant::now(), args }]);
+        }
         let func = module.main();
         let types = |values: &[ValueId]| values.iter().map(|&value| func.ty(value).clone()).collect();
         let (parameters, results) = (types(&func.body.params), types(&func.body.results));
@@ -101,7 +128,7 @@ pub(crate) struct Compiled {
     pub(crate) engine: Arc<Engine>,
     pub(crate) plan: Plan,
     pub(crate) frames: Frames,
-    module: Module,
+    pub(crate) module: Module,
     parameters: Vec<Type>,
     results: Vec<Type>,
 }

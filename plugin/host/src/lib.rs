@@ -10,7 +10,8 @@
 //! * [`scalar`]: register programs over single elements.
 //! * [`tile`]: fused element-wise programs.
 //!
-//! Private: `plan` (graph, liveness, storages, steps), `exec` (executing plans), `custom_call` (handlers).
+//! Private: `plan` (graph, liveness, storages, steps), `exec` (executing plans), `custom_call` (handlers), `observe`
+//! (dumps and traces).
 
 mod custom_call;
 pub mod element;
@@ -20,6 +21,7 @@ pub mod kernel;
 pub mod kernels;
 pub mod math;
 pub mod memory;
+mod observe;
 pub mod passes;
 mod plan;
 pub mod pool;
@@ -32,4 +34,5 @@ pub use custom_call::UserData;
 pub use engine::{Engine, EngineOptions, MemoryStats, Program};
 pub use exec::{Argument, ExecuteOptions, Launch};
 pub use memory::Buffer;
+pub use observe::{Dump, Trace};
 pub use plan::Parameter;

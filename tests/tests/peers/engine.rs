@@ -19,7 +19,7 @@ use super::{Label, Peer, one_at_a_time, peers};
 const PLATFORM: &str = "oxcall";
 
 fn engine() -> Arc<Engine> {
-    Engine::new(EngineOptions { platform: PLATFORM.to_owned(), num_threads: 2 })
+    Engine::new(EngineOptions { platform: PLATFORM.to_owned(), num_threads: 2, ..EngineOptions::default() })
 }
 
 /// Registers a handler with all its stages, and gives its target.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use oxcall::{
     Error,
-    descriptor::Stage,
-    host::{CallFrame, Future, HostVersion, StageState},
+    descriptor::{RawHandler, Stage},
+    host::{self, CallFrame, Future, HostVersion, InvokeContext, StageState},
 };
 use oxcall_hlo::{CustomCall, TensorType};
 
@@ -30,8 +30,35 @@ enum Kind {
 
 /// What one execution has of a call.
 pub(crate) enum CallState {
-    Typed(CallFrame),
+    Typed(TypedState),
     Legacy(Pointers),
+}
+
+/// All that executing a typed call takes, in one place.
+pub(crate) struct TypedState {
+    frame: CallFrame,
+    execute: RawHandler,
+}
+
+impl TypedState {
+    /// Runs the execute stage on buffers at these addresses. A future says when it is done.
+    ///
+    /// # Errors
+    /// What the handler reports.
+    ///
+    /// # Safety
+    /// As for [`CallSite::run`].
+    pub(crate) unsafe fn execute(
+        &mut self,
+        context: &InvokeContext,
+        inputs: impl Iterator<Item = *mut u8>,
+        outputs: impl Iterator<Item = *mut u8>,
+    ) -> Result<Option<Future>, Error> {
+        inputs.enumerate().for_each(|(index, data)| self.frame.set_arg_data(index, data.cast()));
+        outputs.enumerate().for_each(|(index, data)| self.frame.set_ret_data(index, data.cast()));
+        // SAFETY: a registered handler obeys the contract; the caller vouches for the rest.
+        unsafe { host::call(self.execute, &mut self.frame, context, Stage::Execute) }
+    }
 }
 
 impl CallSite {
@@ -90,7 +117,7 @@ impl CallSite {
     /// What an execution needs.
     pub(crate) fn state(&self) -> CallState {
         match &self.kind {
-            Kind::Typed(typed) => CallState::Typed(typed.frame()),
+            Kind::Typed(typed) => CallState::Typed(TypedState { frame: typed.frame(), execute: typed.execute() }),
             Kind::Legacy(_) => CallState::Legacy(Pointers::default()),
         }
     }
@@ -119,7 +146,7 @@ impl CallSite {
     ) -> Result<Option<Future>, Error> {
         let outcome = match (&self.kind, state) {
             // SAFETY: as the caller guarantees; user data is of an execution, whose caller answers for it.
-            (Kind::Typed(typed), CallState::Typed(frame)) => unsafe {
+            (Kind::Typed(typed), CallState::Typed(TypedState { frame, .. })) => unsafe {
                 typed.call(frame, contexts.of(index), stage, inputs, outputs)
             },
             (Kind::Legacy(legacy), CallState::Legacy(pointers)) => {

@@ -73,6 +73,10 @@ impl Typed {
         }
     }
 
+    pub(super) fn execute(&self) -> RawHandler {
+        self.registration.execute
+    }
+
     /// The frame of one execution.
     pub(super) fn frame(&self) -> CallFrame {
         self.frame.build()

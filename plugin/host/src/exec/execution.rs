@@ -1,15 +1,16 @@
 //! Running the steps of a plan.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use oxcall::{Error, descriptor::Stage, host::Future};
 
-use super::{Argument, Frame};
+use super::{Argument, Frame, traced};
 use crate::{
-    custom_call::ExecutionInfo,
+    custom_call::{CallState, ExecutionInfo},
     engine::Compiled,
     kernel::{Context, Inputs, Kernel, Outputs, RawBuffer},
     memory::Buffer,
+    observe::Span,
     plan::{Args, Slot, Step},
     pool::{Cost, Pool},
 };
@@ -53,12 +54,26 @@ impl Execution {
     /// # Errors
     /// Those of kernels and handlers.
     pub(crate) fn advance(&mut self) -> Result<Progress, Error> {
+        if self.program.engine.trace().is_none() {
+            return self.steps::<false>(&mut Vec::new());
+        }
+        let (mut spans, started) = (Vec::new(), Instant::now());
+        let progress = self.steps::<true>(&mut spans);
+        spans.push(traced::execution(&self.program, started));
+        if let Some(trace) = self.program.engine.trace() {
+            trace.write(&spans);
+        }
+        progress
+    }
+
+    fn steps<const TRACED: bool>(&mut self, spans: &mut Vec<Span>) -> Result<Progress, Error> {
         let Execution { program, frame, at } = self;
         let frame = frame.as_mut().expect("an execution has a frame until it is dropped");
         let plan = &program.plan;
         let cx = Context { pool: program.engine.pool() };
         while let Some(step) = plan.steps.get(*at) {
             *at += 1;
+            let _span = TRACED.then(|| traced::Open::new(program, step, spans));
             match step {
                 Step::Kernel { kernel, args } => frame.kernel(&**kernel, *args, &plan.slots, cx)?,
                 Step::Call { site, args } => {
@@ -98,10 +113,10 @@ impl Drop for Execution {
 impl Frame {
     /// The buffers of a step.
     fn gather(&mut self, args: Args, slots: &[Slot]) -> (&[RawBuffer], &[RawBuffer]) {
-        let (first, inputs, outputs) = (args.first as usize, args.inputs as usize, args.outputs as usize);
+        let (inputs, outputs) = args.slots(slots);
         self.buffers.clear();
-        self.buffers.extend(slots[first..][..inputs + outputs].iter().map(|&slot| self.table[slot as usize]));
-        self.buffers.split_at(inputs)
+        self.buffers.extend(inputs.iter().chain(outputs).map(|&slot| self.table[slot as usize]));
+        self.buffers.split_at(inputs.len())
     }
 
     fn kernel(&mut self, kernel: &dyn Kernel, args: Args, slots: &[Slot], cx: Context<'_>) -> Result<(), Error> {
@@ -116,6 +131,14 @@ impl Frame {
 
     fn call(&mut self, program: &Compiled, site: u32, stage: Stage, args: Args) -> Result<Option<Future>, Error> {
         let plan = &program.plan;
+        if let (Stage::Execute, CallState::Typed(state)) = (stage, &mut self.calls[site as usize]) {
+            let data = |&slot: &Slot| self.table[slot as usize].data;
+            let (inputs, outputs) = args.slots(&plan.slots);
+            // SAFETY: as below.
+            let outcome =
+                unsafe { state.execute(self.contexts.of(site), inputs.iter().map(data), outputs.iter().map(data)) };
+            return outcome.map_err(|error| plan.calls[site as usize].explain(error));
+        }
         self.gather(args, &plan.slots);
         let Frame { buffers, calls, contexts, .. } = self;
         let (inputs, outputs) = buffers.split_at(args.inputs as usize);

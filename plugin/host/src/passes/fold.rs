@@ -15,7 +15,9 @@ const MAX_OPERANDS: usize = 1 << 20;
 /// The constant that `op`, of one result of type `ty`, gives. Element-wise ops of equal elements give equal elements,
 /// however many; iotas stay as they are.
 pub(super) fn fold(rewriter: &Rewriter<'_>, op: &Op, ty: &TensorType, evaluate: &Evaluate<'_>) -> Option<Literal> {
-    if op.operands.is_empty() || !op.regions.is_empty() || !is_pure(op) || op.kind == OpKind::OptimizationBarrier {
+    // What repeats elements costs nothing where it is used, and would cost memory here.
+    let stays = matches!(op.kind, OpKind::OptimizationBarrier | OpKind::BroadcastInDim { .. });
+    if op.operands.is_empty() || !op.regions.is_empty() || !is_pure(op) || stays {
         return None;
     }
     let literals: Vec<&Literal> = op.operands.iter().map(|&value| rewriter.literal(value)).collect::<Option<_>>()?;

@@ -34,37 +34,53 @@ const ROUNDS: usize = 8;
 /// INVALID_ARGUMENT for recursion, RESOURCE_EXHAUSTED for programs that inlining makes too large, UNIMPLEMENTED for
 /// what the engine cannot do, with the op and its location.
 pub fn run(module: Module) -> Result<Module, Error> {
-    run_with(module, &|_, _| None)
+    run_with(module, &|_, _| None, &mut |_, _| {})
 }
+
+/// Is told of the module after each pass, by the name of the pass.
+pub type Observe<'a> = dyn FnMut(&str, &Module) + 'a;
 
 /// As [`run`], with constants folded by `evaluate`.
 ///
 /// # Errors
 /// Those of [`run`].
-pub fn run_with(mut module: Module, evaluate: &Evaluate<'_>) -> Result<Module, Error> {
+pub fn run_with(mut module: Module, evaluate: &Evaluate<'_>, observe: &mut Observe<'_>) -> Result<Module, Error> {
+    observe("read", &module);
     inline::inline(&mut module)?;
+    observe("inline", &module);
     tuples::flatten(&mut module);
+    observe("tuples", &module);
     decompose::decompose(&mut module)?;
-    shrink(&mut module, evaluate)?;
+    observe("decompose", &module);
+    shrink(&mut module, evaluate, observe)?;
     if unroll::unroll(&mut module)? {
-        shrink(&mut module, evaluate)?;
+        observe("unroll", &module);
+        shrink(&mut module, evaluate, observe)?;
     }
     if hoist::hoist(&mut module)? {
-        shrink(&mut module, evaluate)?;
+        observe("hoist", &module);
+        shrink(&mut module, evaluate, observe)?;
     }
     // Whatever they kept apart stays apart from here on.
     remove_barriers(&mut module)?;
+    observe("barriers", &module);
     captures::close_bodies(&mut module)?;
+    observe("captures", &module);
     dce::remove_dead(&mut module);
+    observe("dce", &module);
     Ok(module)
 }
 
 /// Simplifies until nothing changes.
-fn shrink(module: &mut Module, evaluate: &Evaluate<'_>) -> Result<(), Error> {
+fn shrink(module: &mut Module, evaluate: &Evaluate<'_>, observe: &mut Observe<'_>) -> Result<(), Error> {
     for _ in 0..ROUNDS {
         let simpler = simplify::simplify(module, evaluate)?;
+        observe("simplify", module);
         let fewer = cse::share(module)?;
-        if !(dce::remove_dead(module) | simpler | fewer) {
+        observe("cse", module);
+        let removed = dce::remove_dead(module);
+        observe("dce", module);
+        if !(removed | simpler | fewer) {
             break;
         }
     }

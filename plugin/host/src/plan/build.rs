@@ -25,7 +25,7 @@ pub(crate) fn build(module: &Module, host: &Arc<Host>, allocator: &Arc<Allocator
     let parameters = Parameter::of(module.main());
     let (mut graph, calls) = lower(module, host)?;
     let last = last_uses(&graph);
-    let Placed { steps, slots, storages, results } = place(&mut graph, &last, &parameters);
+    let Placed { steps, slots, values, storages, results } = place(&mut graph, &last, &parameters);
     let table = Table::new(&storages);
     let constants = graph.constants.iter().map(|literal| materialise(allocator, literal)).collect::<Result<_, _>>()?;
     let written = table.written(&storages, parameters.len());
@@ -36,6 +36,7 @@ pub(crate) fn build(module: &Module, host: &Arc<Host>, allocator: &Arc<Allocator
     Ok(Plan {
         steps,
         slots,
+        values,
         results: results.into_iter().map(|id| table.slot(&storages, id.0)).collect(),
         homes: table.homes,
         arena: table.arena,

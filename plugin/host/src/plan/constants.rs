@@ -8,7 +8,7 @@ use oxcall_hlo::Literal;
 use crate::memory::{Allocator, Buffer};
 
 /// A buffer of the elements of `literal`.
-pub(super) fn materialise(allocator: &Arc<Allocator>, literal: &Literal) -> Result<Buffer, Error> {
+pub(crate) fn materialise(allocator: &Arc<Allocator>, literal: &Literal) -> Result<Buffer, Error> {
     let Some(element) = literal.splat_element() else { return Buffer::copy_of(allocator, literal.data()) };
     let mut buffer = Buffer::allocate(allocator, literal.ty().byte_size())?;
     super::fill::fill(buffer.as_bytes_mut(), element);

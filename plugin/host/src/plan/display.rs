@@ -31,8 +31,7 @@ impl fmt::Display for Plan {
 
 impl Plan {
     fn call(&self, f: &mut fmt::Formatter<'_>, name: &str, args: Args) -> fmt::Result {
-        let slots = &self.slots[args.first as usize..][..(args.inputs + args.outputs) as usize];
-        let (inputs, outputs) = slots.split_at(args.inputs as usize);
+        let (inputs, outputs) = args.slots(&self.slots);
         write!(f, "{} = {name}({})", List(outputs), List(inputs))
     }
 }

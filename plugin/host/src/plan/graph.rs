@@ -1,6 +1,6 @@
 //! Programs as nodes over values that are buffers: no tuples, no views, no regions but those of loops and branches.
 
-use oxcall_hlo::Literal;
+use oxcall_hlo::{Literal, ValueId};
 
 use crate::{kernel::Kernel, pool::Cost};
 
@@ -24,6 +24,8 @@ pub(crate) struct ValueInfo {
     pub(crate) source: Source,
     /// The number of loops around the definition.
     pub(crate) depth: u32,
+    /// The value of the IR that it is, or is a part of; for people.
+    pub(crate) of: Option<ValueId>,
 }
 
 /// Where a value comes from.

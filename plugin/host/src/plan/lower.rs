@@ -55,14 +55,14 @@ pub(super) fn lower(module: &Module, host: &Arc<Host>) -> Result<(Graph, Vec<Cal
         depth: 0,
         empty: Value(0),
     };
-    lowering.empty = lowering.constant(Literal::dense(TensorType::new(ElementType::U8, [0]), Vec::new()));
+    lowering.empty = lowering.constant(Literal::dense(TensorType::new(ElementType::U8, [0]), Vec::new()), None);
     for (index, &param) in func.body.params.iter().enumerate() {
         let ty = func.ty(param);
         if matches!(ty, Type::Tuple(_)) {
             return Err(Error::unimplemented("a program whose parameters are tuples is not supported"));
         }
         let bytes = leaves(ty).into_iter().map(byte_size).sum();
-        let value = lowering.value(bytes, Source::Parameter(index as u32));
+        let value = lowering.value(bytes, Source::Parameter(index as u32), Some(param));
         lowering.leaves[param.0 as usize].push(value);
     }
     let body = lowering.block(&func.body)?;
@@ -92,20 +92,20 @@ impl Lowering<'_> {
         self.position - 1
     }
 
-    fn value(&mut self, bytes: usize, source: Source) -> Value {
+    fn value(&mut self, bytes: usize, source: Source, of: Option<ValueId>) -> Value {
         if bytes == 0 && source == Source::Computed {
             return self.empty;
         }
         let value = Value(u32::try_from(self.graph.values.len()).expect("fewer than 2^32 values"));
-        self.graph.values.push(ValueInfo { bytes, source, depth: self.depth });
+        self.graph.values.push(ValueInfo { bytes, source, depth: self.depth, of });
         value
     }
 
     /// A constant that is kept. It is defined outside of all loops.
-    fn constant(&mut self, literal: Literal) -> Value {
+    fn constant(&mut self, literal: Literal, of: Option<ValueId>) -> Value {
         let depth = std::mem::take(&mut self.depth);
         let source = Source::Constant(self.graph.constants.len() as u32);
-        let value = self.value(literal.ty().byte_size(), source);
+        let value = self.value(literal.ty().byte_size(), source, of);
         self.graph.constants.push(literal);
         self.depth = depth;
         value
@@ -123,8 +123,8 @@ impl Lowering<'_> {
     /// New values for the leaves of `value`, which a node computes.
     fn define(&mut self, value: ValueId) -> Leaves {
         let func = self.func;
-        let new: Leaves =
-            leaves(func.ty(value)).into_iter().map(|leaf| self.value(byte_size(leaf), Source::Computed)).collect();
+        let mut leaf = |leaf| self.value(byte_size(leaf), Source::Computed, Some(value));
+        let new: Leaves = leaves(func.ty(value)).into_iter().map(&mut leaf).collect();
         self.leaves[value.0 as usize] = new.clone();
         new
     }
@@ -208,7 +208,7 @@ impl Lowering<'_> {
                 self.compute(block, Box::new(fill), Vec::new(), outputs);
             }
             _ => {
-                let value = if bytes == 0 { self.empty } else { self.constant(literal.clone()) };
+                let value = if bytes == 0 { self.empty } else { self.constant(literal.clone(), Some(result)) };
                 self.leaves[result.0 as usize] = [value].into_iter().collect();
             }
         }
@@ -340,7 +340,7 @@ impl Lowering<'_> {
         for (index, (input, ty)) in inputs.iter_mut().zip(&operands).enumerate() {
             let layout = call.operand_layouts.as_ref().and_then(|layouts| layouts.get(index));
             for conversion in ty.map_or(Ok(Vec::new()), |ty| layout::to_foreign(ty, layout))? {
-                let converted = self.value(conversion.bytes, Source::Computed);
+                let converted = self.value(conversion.bytes, Source::Computed, None);
                 self.compute(block, conversion.kernel, vec![*input], vec![converted]);
                 *input = converted;
             }
@@ -352,7 +352,8 @@ impl Lowering<'_> {
             let conversions = ty.map_or(Ok(Vec::new()), |ty| layout::from_foreign(ty, layout))?;
             let bytes =
                 ty.map_or(0, |ty| if conversions.is_empty() { ty.byte_size() } else { layout::foreign_size(ty) });
-            outputs.push(self.value(bytes, Source::Computed));
+            let of = op.results.get(index).copied().filter(|_| op.results.len() == results.len());
+            outputs.push(self.value(bytes, Source::Computed, of));
             after.push(conversions);
         }
         let aliases =
@@ -372,7 +373,7 @@ impl Lowering<'_> {
         for (output, conversions) in outputs.into_iter().zip(after) {
             let mut value = output;
             for conversion in conversions {
-                let converted = self.value(conversion.bytes, Source::Computed);
+                let converted = self.value(conversion.bytes, Source::Computed, None);
                 self.compute(block, conversion.kernel, vec![value], vec![converted]);
                 value = converted;
             }

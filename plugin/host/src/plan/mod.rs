@@ -26,5 +26,7 @@ mod view;
 
 pub(crate) use crate::custom_call::CallSite;
 pub(crate) use build::build;
+pub(crate) use constants::materialise;
 pub(crate) use step::{Args, Home, Plan, Slot, Step};
 pub use types::Parameter;
+pub(crate) use view::is_view;

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use oxcall_hlo::ValueId;
+
 use super::{
     Args, Parameter, Step,
     graph::{Block, Carried, Compute, Graph, Node, Position, Source, Switch, Value, While, Work},
@@ -12,6 +14,8 @@ use super::{
 pub(super) struct Placed {
     pub(super) steps: Vec<Step>,
     pub(super) slots: Vec<u32>,
+    /// What the storages in `slots` are used for: values of the IR.
+    pub(super) values: Vec<Option<ValueId>>,
     pub(super) storages: Storages,
     pub(super) results: Vec<StorageId>,
 }
@@ -22,8 +26,8 @@ pub(super) fn place(graph: &mut Graph, last: &[Position], parameters: &[Paramete
     let mut placer = Placer::new(graph, last, parameters);
     placer.block(body);
     let results = placer.results();
-    let Placer { steps, slots, storages, .. } = placer;
-    Placed { steps, slots, storages, results }
+    let Placer { steps, slots, values, storages, .. } = placer;
+    Placed { steps, slots, values, storages, results }
 }
 
 struct Placer<'g> {
@@ -38,6 +42,7 @@ struct Placer<'g> {
     donors: Vec<(StorageId, Option<usize>)>,
     steps: Vec<Step>,
     slots: Vec<u32>,
+    values: Vec<Option<ValueId>>,
 }
 
 /// The storage of values without bytes.
@@ -68,7 +73,8 @@ impl<'g> Placer<'g> {
         for (index, value) in graph.results.iter().enumerate() {
             result_of[value.index()] = Some(index);
         }
-        Placer { graph, last, storages, places, result_of, donors, steps: Vec::new(), slots: Vec::new() }
+        let (steps, slots, values) = (Vec::new(), Vec::new(), Vec::new());
+        Placer { graph, last, storages, places, result_of, donors, steps, slots, values }
     }
 
     fn bytes(&self, value: Value) -> usize {
@@ -171,6 +177,8 @@ impl<'g> Placer<'g> {
             stored.push(storage);
         }
         let args = self.args(&places, &stored, in_place);
+        let graph = self.graph;
+        self.values.extend(inputs.iter().chain(&outputs).map(|&value| graph.info(value).of));
         self.steps.push(match work {
             Work::Kernel(kernel) => Step::Kernel { kernel, args },
             Work::Call(site) => Step::Call { site, args },

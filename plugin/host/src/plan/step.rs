@@ -7,6 +7,7 @@ use crate::{
     pool::Cost,
 };
 use oxcall::descriptor::Stage;
+use oxcall_hlo::ValueId;
 
 /// An index into the table of an execution.
 pub(crate) type Slot = u32;
@@ -19,6 +20,13 @@ pub(crate) struct Args {
     pub(crate) outputs: u32,
     /// Bit `i`: input `i` is in an output's memory.
     pub(crate) in_place: u64,
+}
+
+impl Args {
+    /// The slots of the inputs and of the outputs, of all lists.
+    pub(crate) fn slots(self, lists: &[Slot]) -> (&[Slot], &[Slot]) {
+        lists[self.first as usize..][..(self.inputs + self.outputs) as usize].split_at(self.inputs as usize)
+    }
 }
 
 /// A step of a plan. Targets are indices of steps.
@@ -75,6 +83,8 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
     /// Lists of slots that [`Args`] refer to.
     pub(crate) slots: Vec<Slot>,
+    /// For each of them, the value of the module that is meant; for people.
+    pub(crate) values: Vec<Option<ValueId>>,
     /// The home and size of each slot.
     pub(crate) homes: Vec<(Home, usize)>,
     /// The bytes of the arena.

@@ -3,7 +3,7 @@
 use oxcall_hlo::{Op, OpKind, TensorType};
 
 /// Whether the result of `op` has the bytes of its first operand, in the same order.
-pub(super) fn is_view(op: &Op, from: &TensorType, to: &TensorType) -> bool {
+pub(crate) fn is_view(op: &Op, from: &TensorType, to: &TensorType) -> bool {
     match &op.kind {
         OpKind::Reshape | OpKind::OptimizationBarrier => true,
         OpKind::Convert => from.element == to.element,

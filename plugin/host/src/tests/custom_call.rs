@@ -65,6 +65,11 @@ fn engine_affine(
     Ok(())
 }
 
+/// Registers `engine_affine`, for other tests.
+pub(super) fn register_affine() {
+    register::<engine_affine>();
+}
+
 fn slope(value: f64) -> (&'static str, Attribute) {
     ("slope", Attribute::Float(value, ElementType::F32))
 }

@@ -2,7 +2,9 @@
 
 mod control_flow;
 mod custom_call;
+mod fold;
 mod legacy_call;
+mod observe;
 mod random;
 mod straight;
 
@@ -18,7 +20,7 @@ use oxcall_hlo::{
 use crate::{Argument, Buffer, Engine, EngineOptions, Program};
 
 fn engine() -> Arc<Engine> {
-    Engine::new(EngineOptions { platform: "oxcall".to_owned(), num_threads: 2 })
+    Engine::new(EngineOptions { platform: "oxcall".to_owned(), num_threads: 2, ..EngineOptions::default() })
 }
 
 fn f32s(dims: impl IntoIterator<Item = usize>) -> TensorType {

@@ -41,7 +41,7 @@ fn engine() -> Arc<Engine> {
             .unwrap();
         }
     });
-    Engine::new(EngineOptions { platform: PLATFORM.to_owned(), num_threads: 2 })
+    Engine::new(EngineOptions { platform: PLATFORM.to_owned(), num_threads: 2, ..EngineOptions::default() })
 }
 
 /// Registers a function of API v1 to v3.

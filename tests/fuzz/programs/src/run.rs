@@ -15,8 +15,9 @@ const MAX_OPS: usize = 500;
 /// The longest execution, in nanoseconds as the engine estimates them.
 const MAX_NANOS: f64 = 1e8;
 
-static ENGINE: LazyLock<Arc<Engine>> =
-    LazyLock::new(|| Engine::new(EngineOptions { platform: "oxcall".to_owned(), num_threads: 2 }));
+static ENGINE: LazyLock<Arc<Engine>> = LazyLock::new(|| {
+    Engine::new(EngineOptions { platform: "oxcall".to_owned(), num_threads: 2, ..EngineOptions::default() })
+});
 
 /// Compiles a program if it is small, runs it if it ends, and compares the results with those of others like it. The
 /// answer is whether it ran.

@@ -1,0 +1,53 @@
+//! Ops of constants, computed when a program is compiled.
+
+use std::sync::Arc;
+
+use oxcall_hlo::{Func, Literal, OpKind, TensorType};
+
+use crate::{
+    kernel::{Context, Inputs, Outputs, RawBuffer},
+    kernels,
+    memory::{Allocator, Buffer},
+    plan,
+    pool::Pool,
+};
+
+/// What is estimated to take longer is left to the program. It is less than what the pool splits among threads, so that
+/// compiling starts none.
+const MOST_NANOS: f64 = 30_000.0;
+
+/// The results of the only op of `func`, of these operands; `None` if there is no kernel for it, it is too much work, or
+/// it is not the same in each execution.
+pub(crate) fn evaluate(
+    pool: &Pool,
+    allocator: &Arc<Allocator>,
+    func: &Func,
+    operands: &[Literal],
+) -> Option<Vec<Literal>> {
+    let ([op], [first, ..]) = (&func.body.ops[..], operands) else { return None };
+    let types = op.results.iter().map(|&result| func.ty(result).tensor()).collect::<Option<Vec<_>>>()?;
+    if let [ty] = types[..]
+        && plan::is_view(op, first.ty(), ty)
+    {
+        return Some(vec![Literal::dense(ty.clone(), first.to_bytes())]);
+    }
+    if matches!(op.kind, OpKind::Rng(_)) {
+        return None;
+    }
+    if types.iter().all(|ty| ty.count() == 0) {
+        return Some(types.iter().map(|&ty| Literal::dense(ty.clone(), Vec::new())).collect());
+    }
+    let kernel = kernels::make(op, func).ok().filter(|kernel| kernel.cost().nanos() <= MOST_NANOS)?;
+    let materialise = |literal| plan::materialise(allocator, literal).ok();
+    let inputs: Vec<Buffer> = operands.iter().map(materialise).collect::<Option<_>>()?;
+    let allocate = |ty: &&TensorType| Buffer::allocate(allocator, ty.byte_size()).ok();
+    let outputs: Vec<Buffer> = types.iter().map(allocate).collect::<Option<_>>()?;
+    let raw = |buffers: &[Buffer]| -> Vec<RawBuffer> { buffers.iter().map(Buffer::raw).collect() };
+    let (raw_inputs, raw_outputs) = (raw(&inputs), raw(&outputs));
+    // SAFETY: buffers of their own, aligned and initialised as the allocator's are, which live until the kernel is done
+    // and which nobody else uses meanwhile.
+    let (kernel_inputs, kernel_outputs) = unsafe { (Inputs::new(&raw_inputs, 0), Outputs::new(&raw_outputs)) };
+    kernel.run(Context { pool }, kernel_inputs, kernel_outputs).ok()?;
+    let literal = |(buffer, ty): (&Buffer, &TensorType)| Literal::dense(ty.clone(), buffer.as_bytes());
+    Some(outputs.iter().zip(types).map(literal).collect())
+}

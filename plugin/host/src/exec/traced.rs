@@ -1,0 +1,68 @@
+//! Spans of steps.
+
+use std::time::Instant;
+
+use serde_json::json;
+
+use crate::{
+    engine::Compiled,
+    observe::{Span, shapes},
+    plan::{Args, Step},
+};
+
+/// The span of a step that is running; it ends when it is dropped.
+pub(super) struct Open<'s> {
+    span: Option<Span>,
+    spans: &'s mut Vec<Span>,
+}
+
+impl<'s> Open<'s> {
+    /// Jumps have none.
+    pub(super) fn new(program: &Compiled, step: &Step, spans: &'s mut Vec<Span>) -> Open<'s> {
+        let plan = &program.plan;
+        let span = match step {
+            Step::Kernel { kernel, args } => Some(span(program, kernel.name(), "kernel", *args)),
+            Step::Call { site, args } => {
+                Some(span(program, plan.calls[*site as usize].target().to_owned(), "custom_call", *args))
+            }
+            Step::Stage { site, stage, args } => {
+                let name = format!("{} of {}", stage.name(), plan.calls[*site as usize].target());
+                Some(span(program, name, "custom_call", *args))
+            }
+            Step::Copy { to, .. } => {
+                let args = json!({ "bytes": 2 * plan.homes[*to as usize].1 });
+                let now = Instant::now();
+                Some(Span { name: "copy".to_owned(), category: "copy", start: now, end: now, args })
+            }
+            Step::Rotate(_) | Step::Jump(_) | Step::JumpUnless { .. } | Step::Branch { .. } => None,
+        };
+        Open { span, spans }
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if let Some(mut span) = self.span.take() {
+            span.end = Instant::now();
+            self.spans.push(span);
+        }
+    }
+}
+
+/// The span of a step with buffers, from now on.
+fn span(program: &Compiled, name: String, category: &'static str, args: Args) -> Span {
+    let (plan, func) = (&program.plan, program.module.main());
+    let (inputs, outputs) = args.slots(&plan.slots);
+    let bytes: usize = inputs.iter().chain(outputs).map(|&slot| plan.homes[slot as usize].1).sum();
+    let values = &plan.values[args.first as usize..][..inputs.len() + outputs.len()];
+    let (operands, results) = values.split_at(inputs.len());
+    let args = json!({ "bytes": bytes, "operands": shapes(func, operands), "results": shapes(func, results) });
+    let now = Instant::now();
+    Span { name, category, start: now, end: now, args }
+}
+
+/// The span of an execution, or of a part of one between custom calls that are waited for.
+pub(super) fn execution(program: &Compiled, started: Instant) -> Span {
+    let args = json!({ "flops": program.plan.cost.flops, "bytes": program.plan.cost.bytes });
+    Span { name: program.module.name.clone(), category: "execution", start: started, end: Instant::now(), args }
+}

@@ -1,0 +1,76 @@
+//! Programs and plans as files.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use oxcall::Error;
+use oxcall_hlo::{Module, print_module};
+
+/// A directory into which each program is written that is compiled: as it was read, after each pass that changed it,
+/// and as a plan. The names of the files sort in this order:
+/// `module_0000.jit_f.00.read.mlir`, ..., `module_0000.jit_f.07.plan.txt`.
+#[derive(Debug)]
+pub struct Dump {
+    directory: PathBuf,
+    programs: AtomicU32,
+}
+
+impl Dump {
+    /// Makes the directory, if it is not there.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if that fails.
+    pub fn new(directory: &Path) -> Result<Dump, Error> {
+        fs::create_dir_all(directory).map_err(|error| {
+            Error::invalid_argument(format!(
+                "OXCALL_DUMP: the directory {} cannot be made: {error}",
+                directory.display()
+            ))
+        })?;
+        Ok(Dump { directory: directory.to_owned(), programs: AtomicU32::new(0) })
+    }
+
+    /// The files of the next program.
+    pub(crate) fn program(&self, name: &str) -> ProgramDump {
+        let number = self.programs.fetch_add(1, Ordering::Relaxed);
+        let fits = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
+        let name: String = name.chars().take(80).map(fits).collect();
+        ProgramDump { prefix: self.directory.join(format!("module_{number:04}.{name}")), stage: 0, last: String::new() }
+    }
+}
+
+/// The files of one program.
+pub(crate) struct ProgramDump {
+    prefix: PathBuf,
+    stage: u32,
+    last: String,
+}
+
+impl ProgramDump {
+    /// The program after `pass`, unless nothing has changed.
+    pub(crate) fn module(&mut self, pass: &str, module: &Module) {
+        let text = print_module(module);
+        if text != self.last {
+            self.write(pass, "mlir", &text);
+            self.last = text;
+        }
+    }
+
+    /// The plan, at last.
+    pub(crate) fn plan(&mut self, plan: &str) {
+        self.write("plan", "txt", plan);
+    }
+
+    /// A file that cannot be written does not keep a program from being compiled.
+    fn write(&mut self, what: &str, extension: &str, text: &str) {
+        let mut path = self.prefix.clone().into_os_string();
+        path.push(format!(".{:02}.{what}.{extension}", self.stage));
+        self.stage += 1;
+        if let Err(error) = fs::write(&path, text) {
+            eprintln!("oxcall: {} cannot be written: {error}", path.display());
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! What people look at: programs after each pass, and traces of executions. Both are off unless asked for.
+
+mod dump;
+mod trace;
+
+pub use dump::Dump;
+pub use trace::Trace;
+pub(crate) use trace::{Span, shapes};
