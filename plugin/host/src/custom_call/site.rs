@@ -21,6 +21,8 @@ pub(crate) struct CallSite {
     target: String,
     kind: Kind,
     cost: Cost,
+    /// The call frame, which equal calls share: an execution makes one call at a time.
+    frame: u32,
 }
 
 enum Kind {
@@ -72,6 +74,7 @@ impl CallSite {
         operands: &[Option<&TensorType>],
         results: &[Option<&TensorType>],
         tuple: bool,
+        frame: u32,
     ) -> Result<CallSite, Error> {
         let kind = match call.typed_attributes() {
             Some(attributes) => {
@@ -80,11 +83,16 @@ impl CallSite {
             None => Legacy::new(host, call, tuple).map(Kind::Legacy),
         };
         let kind = kind.map_err(|error| named(&call.target, error))?;
-        Ok(CallSite { target: call.target.clone(), kind, cost: estimate(operands, results) })
+        Ok(CallSite { target: call.target.clone(), kind, cost: estimate(operands, results), frame })
     }
 
     pub(crate) fn target(&self) -> &str {
         &self.target
+    }
+
+    /// The number of its call frame.
+    pub(crate) fn frame(&self) -> u32 {
+        self.frame
     }
 
     pub(crate) fn cost(&self) -> Cost {

@@ -131,7 +131,8 @@ impl Frame {
 
     fn call(&mut self, program: &Compiled, site: u32, stage: Stage, args: Args) -> Result<Option<Future>, Error> {
         let plan = &program.plan;
-        if let (Stage::Execute, CallState::Typed(state)) = (stage, &mut self.calls[site as usize]) {
+        let frame = plan.frame_of[site as usize] as usize;
+        if let (Stage::Execute, CallState::Typed(state)) = (stage, &mut self.calls[frame]) {
             let data = |&slot: &Slot| self.table[slot as usize].data;
             let (inputs, outputs) = args.slots(&plan.slots);
             // SAFETY: as below.
@@ -145,7 +146,7 @@ impl Frame {
         let call = &plan.calls[site as usize];
         // SAFETY: buffers as for kernels; an output shares memory with an input only where the program says so. The
         // frame lives until the call is done: an execution that waits for a future is kept.
-        unsafe { call.run(&mut calls[site as usize], contexts, site, stage, inputs, outputs) }
+        unsafe { call.run(&mut calls[frame], contexts, site, stage, inputs, outputs) }
     }
 
     fn copy(&mut self, from: Slot, to: Slot, pool: &Pool) {

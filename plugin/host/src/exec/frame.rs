@@ -33,7 +33,7 @@ impl Frame {
         Frame {
             table: Vec::with_capacity(plan.homes.len()),
             buffers: Vec::new(),
-            calls: plan.calls.iter().map(|call| call.state()).collect(),
+            calls: plan.frames.iter().map(|&site| plan.calls[site as usize].state()).collect(),
             contexts: Contexts::new(),
             arena: None,
             own: Vec::with_capacity(plan.own.len()),

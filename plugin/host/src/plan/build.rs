@@ -6,7 +6,7 @@ use oxcall::{Error, descriptor::Stage};
 use oxcall_hlo::Module;
 
 use super::{
-    Args, Home, Parameter, Plan, Step,
+    Args, CallSite, Home, Parameter, Plan, Step,
     arena::{self, Request},
     constants::materialise,
     graph::Graph,
@@ -32,6 +32,13 @@ pub(crate) fn build(module: &Module, host: &Arc<Host>, allocator: &Arc<Allocator
     let mut steps: Vec<Step> = steps.into_iter().map(|step| table.resolve(&storages, step)).collect();
     let slots: Vec<u32> = slots.into_iter().map(|slot| table.slot(&storages, slot)).collect();
     early_stages(&mut steps, &calls);
+    let frame_of: Vec<u32> = calls.iter().map(CallSite::frame).collect();
+    let mut frames = Vec::new();
+    for (site, &frame) in frame_of.iter().enumerate() {
+        if frame as usize == frames.len() {
+            frames.push(site as u32);
+        }
+    }
     let Graph { cost, .. } = graph;
     Ok(Plan {
         steps,
@@ -45,6 +52,8 @@ pub(crate) fn build(module: &Module, host: &Arc<Host>, allocator: &Arc<Allocator
         written,
         constants,
         calls,
+        frame_of,
+        frames,
         cost,
     })
 }
@@ -132,7 +141,7 @@ impl Table {
 }
 
 /// Puts the prepare and initialize stages of all custom calls before everything else.
-fn early_stages(steps: &mut Vec<Step>, calls: &[super::CallSite]) {
+fn early_stages(steps: &mut Vec<Step>, calls: &[CallSite]) {
     let mut args: Vec<(u32, Args)> = steps
         .iter()
         .filter_map(|step| match step {

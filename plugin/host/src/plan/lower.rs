@@ -24,6 +24,12 @@ use crate::{
     tile::{self, Cluster},
 };
 
+/// A custom call with the types of its buffers: equal ones may have one call frame.
+type Called<'m> = (&'m CustomCall, Vec<Option<&'m TensorType>>, Vec<Option<&'m TensorType>>);
+
+/// A call is compared with so many others.
+const COMPARED_CALLS: usize = 16;
+
 /// How often a loop is taken to run, where the cost of a program is estimated.
 const ASSUMED_ITERATIONS: f64 = 100.0;
 
@@ -51,6 +57,7 @@ pub(super) fn lower(module: &Module, host: &Arc<Host>) -> Result<(Graph, Vec<Cal
         graph,
         leaves: vec![Leaves::new(); func.values.len()],
         calls: Vec::new(),
+        frames: Vec::new(),
         position: 1,
         depth: 0,
         empty: Value(0),
@@ -79,6 +86,8 @@ struct Lowering<'m> {
     graph: Graph,
     leaves: Vec<Leaves>,
     calls: Vec<CallSite>,
+    /// For each call frame: a call that it is for.
+    frames: Vec<Called<'m>>,
     position: Position,
     /// The number of open loops.
     depth: u32,
@@ -86,7 +95,7 @@ struct Lowering<'m> {
     empty: Value,
 }
 
-impl Lowering<'_> {
+impl<'m> Lowering<'m> {
     fn next_position(&mut self) -> Position {
         self.position += 1;
         self.position - 1
@@ -129,7 +138,7 @@ impl Lowering<'_> {
         new
     }
 
-    fn block(&mut self, region: &Region) -> Result<Block, Error> {
+    fn block(&mut self, region: &'m Region) -> Result<Block, Error> {
         let found = tile::fuse(self.func, region)?;
         let items = order(region, &found, self.func.values.len())?;
         let mut clusters: Vec<Option<Cluster>> = found.into_iter().map(Some).collect();
@@ -177,7 +186,7 @@ impl Lowering<'_> {
         self.graph.cost = self.graph.cost + Cost { flops: cost.flops * times, bytes: cost.bytes * times };
     }
 
-    fn op(&mut self, op: &Op, block: &mut Block) -> Result<(), Error> {
+    fn op(&mut self, op: &'m Op, block: &mut Block) -> Result<(), Error> {
         match &op.kind {
             OpKind::Constant(literal) => self.literal(literal, op.results[0], block),
             OpKind::PartitionId | OpKind::ReplicaId => {
@@ -242,7 +251,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn control_flow(&mut self, op: &Op, block: &mut Block) -> Result<(), Error> {
+    fn control_flow(&mut self, op: &'m Op, block: &mut Block) -> Result<(), Error> {
         let is_loop = matches!(op.kind, OpKind::While);
         let iterations = if is_loop { ASSUMED_ITERATIONS } else { 1.0 };
         if let Some((kernel, inputs)) = Register::of(op, self.func, iterations) {
@@ -254,7 +263,7 @@ impl Lowering<'_> {
         if is_loop { self.repeat(op, block) } else { self.switch(op, block) }
     }
 
-    fn repeat(&mut self, op: &Op, block: &mut Block) -> Result<(), Error> {
+    fn repeat(&mut self, op: &'m Op, block: &mut Block) -> Result<(), Error> {
         let [cond, body] = &op.regions[..] else {
             return Err(Error::invalid_argument("a loop has a condition and a body"));
         };
@@ -301,7 +310,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn switch(&mut self, op: &Op, block: &mut Block) -> Result<(), Error> {
+    fn switch(&mut self, op: &'m Op, block: &mut Block) -> Result<(), Error> {
         let start = self.next_position();
         let selector = self.flat(&op.operands[..1])[0];
         let mut branches = Vec::with_capacity(op.regions.len());
@@ -317,9 +326,22 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn custom_call(&mut self, op: &Op, call: &CustomCall, block: &mut Block) -> Result<(), Error> {
+    /// The call frame of a call: that of an equal one, so that chains of calls work on memory that is in the caches.
+    fn frame(&mut self, called: Called<'m>) -> u32 {
+        let first = self.frames.len().saturating_sub(COMPARED_CALLS);
+        let equal = self.frames[first..].iter().position(|other| *other == called);
+        equal.map_or_else(
+            || {
+                self.frames.push(called);
+                self.frames.len() as u32 - 1
+            },
+            |index| (first + index) as u32,
+        )
+    }
+
+    fn custom_call(&mut self, op: &'m Op, call: &'m CustomCall, block: &mut Block) -> Result<(), Error> {
         let func = self.func;
-        let types = |values: &[ValueId]| -> Vec<Option<&TensorType>> {
+        let types = |values: &[ValueId]| -> Vec<Option<&'m TensorType>> {
             values.iter().flat_map(|&value| leaves(func.ty(value))).collect()
         };
         let (operands, results) = (types(&op.operands), types(&op.results));
@@ -333,7 +355,8 @@ impl Lowering<'_> {
             return Ok(());
         }
         let tuple = matches!(op.results[..], [result] if matches!(func.ty(result), Type::Tuple(_)));
-        let site = CallSite::new(self.host, call, &operands, &results, tuple || op.results.len() != 1)?;
+        let frame = self.frame((call, operands.clone(), results.clone()));
+        let site = CallSite::new(self.host, call, &operands, &results, tuple || op.results.len() != 1, frame)?;
         self.charge(site.cost());
         // Layouts and packing: what the handler sees is another buffer than ours.
         let mut inputs = self.flat(&op.operands);

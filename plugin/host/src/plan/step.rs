@@ -97,5 +97,9 @@ pub(crate) struct Plan {
     pub(crate) results: Vec<Slot>,
     pub(crate) constants: Vec<Buffer>,
     pub(crate) calls: Vec<CallSite>,
+    /// The call frame of each call.
+    pub(crate) frame_of: Vec<u32>,
+    /// For each call frame, the first call that it is for.
+    pub(crate) frames: Vec<u32>,
     pub(crate) cost: Cost,
 }
