@@ -13,7 +13,8 @@ fn precision(precision: &[Precision]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that operands may be multiplied, and the element type of the result: any of their kind if given.
+/// Checks that operands may be multiplied, and the element type of the result: any of their kind if given, or any float
+/// for integers.
 fn product_element(cx: Signature<'_>, lhs: &TensorType, rhs: &TensorType) -> Result<ElementType, Error> {
     let kind = |element: ElementType| {
         (element.is_float(), element.is_complex(), element.is_integer(), element == ElementType::Pred)
@@ -22,7 +23,8 @@ fn product_element(cx: Signature<'_>, lhs: &TensorType, rhs: &TensorType) -> Res
     ensure!(mixes(lhs.element, rhs.element), "lhs and rhs must have element types of one kind, are {lhs} and {rhs}");
     let default = if lhs.element.bits() < rhs.element.bits() { rhs.element } else { lhs.element };
     let element = cx.given_element(0, default);
-    ensure!(mixes(element, lhs.element), "the result has elements of type {element}, which no product of {lhs} has");
+    let holds = mixes(element, lhs.element) || (lhs.element.is_integer() && element.is_float());
+    ensure!(holds, "the result has elements of type {element}, which no product of {lhs} has");
     Ok(element)
 }
 

@@ -87,7 +87,6 @@ pub(super) fn select(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
 pub(super) fn clamp(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(3)?;
     let operand = cx.tensor_of(1, "operand", Class::Any)?;
-    ensure!(!operand.element.is_complex(), "operand must have an ordered element type, is {operand}");
     for (index, name) in [(0, "min"), (2, "max")] {
         let bound = cx.tensor(index, name)?;
         ensure!(

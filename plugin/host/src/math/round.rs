@@ -69,7 +69,8 @@ macro_rules! reduce_precision {
             let infinity = $float::INFINITY.to_bits();
             let result = match () {
                 () if exponent > $bias + bias => infinity,
-                () if exponent <= $bias - bias => 0,
+                // A format with all exponents has the same subnormal numbers.
+                () if exponent <= $bias - bias && bias < $bias => 0,
                 () => rounded,
             };
             if x.is_nan() { x } else { $float::from_bits(sign | result) }

@@ -232,13 +232,11 @@ fn floats_have_the_specified_special_values() {
     assert_eq!([convert::<f32, i32>(nan), convert(infinity), convert(-infinity)], [0, i32::MAX, i32::MIN]);
     assert_eq!([convert::<f64, u8>(-1.0), convert(300.0), convert(3.9)], [0, 255, 3]);
     assert_eq!(convert::<f64, half::f16>(1.0 + 2f64.powi(-11) + 2f64.powi(-40)), half::f16::from_f32(1.000_976_6));
-    let reduce = |x: f32| {
-        eval::<f32>(
-            OpKind::ReducePrecision { exponent_bits: 5, mantissa_bits: 10 },
-            &[(ElementType::F32, Scalar::of(x))],
-        )
+    let reduce = |exponent_bits, x: f32| {
+        eval::<f32>(OpKind::ReducePrecision { exponent_bits, mantissa_bits: 10 }, &[(ElementType::F32, Scalar::of(x))])
     };
-    assert_eq!([reduce(65536.0), reduce(-1e-8), reduce(1.0 + 2f32.powi(-11))], [infinity, -0.0, 1.0]);
+    assert_eq!([reduce(5, 65536.0), reduce(5, -1e-8), reduce(5, 1.0 + 2f32.powi(-11))], [infinity, -0.0, 1.0]);
+    assert_eq!([reduce(8, 2f32.powi(-130)), reduce(5, f32::NEG_INFINITY)], [2f32.powi(-130), -infinity]);
 }
 
 #[test]

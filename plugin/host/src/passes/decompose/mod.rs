@@ -4,12 +4,12 @@ mod batch_norm;
 mod map;
 
 use oxcall::Error;
-use oxcall_hlo::{ElementType, Literal, Module, Op, OpKind, TensorType, ValueId};
+use oxcall_hlo::{BinaryOp, ElementType, Literal, Module, Op, OpKind, TensorType, ValueId};
 
 use super::ir::{Rewrite, Rewriter, rewrite};
 
-/// Takes away batch norms, maps, sizes of dimensions and ids of devices, and writes out the scalars that `select` and
-/// `clamp` spread over tensors.
+/// Takes away batch norms, maps, sizes of dimensions, ids of devices and bounds of complex numbers, and writes out the
+/// scalars that `select` and `clamp` spread over tensors and the conversions that products imply.
 ///
 /// # Errors
 /// UNIMPLEMENTED for maps whose body is not element-wise.
@@ -27,8 +27,10 @@ pub(crate) fn decompose(module: &mut Module) -> Result<(), Error> {
         }
         // The program runs on one device.
         OpKind::PartitionId | OpKind::ReplicaId => Ok(scalar(rewriter, ElementType::U32, 0u32.to_le_bytes())),
-        OpKind::Select => Ok(spread(rewriter, op, &[0])),
-        OpKind::Clamp => Ok(spread(rewriter, op, &[0, 2])),
+        OpKind::Select => Ok(Rewrite::Keep(spread(rewriter, op, &[0]))),
+        OpKind::Clamp if rewriter.tensor(op.results[0]).element.is_complex() => Ok(clamp_complex(rewriter, op)),
+        OpKind::Clamp => Ok(Rewrite::Keep(spread(rewriter, op, &[0, 2]))),
+        OpKind::DotGeneral(_) | OpKind::Convolution(_) => Ok(float_product(rewriter, op)),
         _ => Ok(Rewrite::Keep(op)),
     })?;
     Ok(())
@@ -39,12 +41,32 @@ fn scalar(rewriter: &mut Rewriter<'_>, element: ElementType, value: [u8; 4]) -> 
 }
 
 /// Gives the operands `which` the shape of the result, if they are scalars.
-fn spread(rewriter: &mut Rewriter<'_>, mut op: Op, which: &[usize]) -> Rewrite {
+fn spread(rewriter: &mut Rewriter<'_>, mut op: Op, which: &[usize]) -> Op {
     let shape = rewriter.tensor(op.results[0]).clone();
     for &index in which {
         let operand = op.operands[index];
         if rewriter.tensor(operand).rank() == 0 {
             op.operands[index] = rewriter.broadcast(operand, &[], &shape);
+        }
+    }
+    op
+}
+
+/// Complex numbers are ordered by their real parts, then their imaginary ones, in `maximum` and `minimum` alone.
+fn clamp_complex(rewriter: &mut Rewriter<'_>, op: Op) -> Rewrite {
+    let op = spread(rewriter, op, &[0, 2]);
+    let ty = rewriter.tensor(op.results[0]).clone();
+    let (low, operand, high) = (op.operands[0], op.operands[1], op.operands[2]);
+    let bounded = rewriter.emit(OpKind::Binary(BinaryOp::Maximum), &[operand, low], ty.clone());
+    Rewrite::one(rewriter.emit(OpKind::Binary(BinaryOp::Minimum), &[bounded, high], ty))
+}
+
+/// Products of integers whose result is a float are those of floats.
+fn float_product(rewriter: &mut Rewriter<'_>, mut op: Op) -> Rewrite {
+    let element = rewriter.tensor(op.results[0]).element;
+    for operand in &mut op.operands {
+        if element.is_float() && rewriter.tensor(*operand).element.is_integer() {
+            *operand = rewriter.convert(*operand, element);
         }
     }
     Rewrite::Keep(op)

@@ -65,6 +65,11 @@ pub(super) fn reduce_precision(
     operand: ValueId,
     ty: &TensorType,
 ) -> Option<Simpler> {
-    let (exponent, mantissa) = float_format(ty.element)?;
+    let (exponent, mantissa) = match ty.element {
+        ElementType::F8E3M4 => (3, 4),
+        ElementType::F8E4M3 | ElementType::F8E4M3FN | ElementType::F8E4M3FNUZ | ElementType::F8E4M3B11FNUZ => (4, 3),
+        ElementType::F8E5M2 | ElementType::F8E5M2FNUZ => (5, 2),
+        element => float_format(element)?,
+    };
     (exponent_bits >= exponent && mantissa_bits >= mantissa).then_some(Simpler::Value(operand))
 }

@@ -1,5 +1,5 @@
 use oxcall::Code;
-use oxcall_hlo::Literal;
+use oxcall_hlo::{DotDims, Literal};
 
 use super::*;
 use crate::passes::decompose::decompose;
@@ -27,6 +27,45 @@ fn scalars_of_select_and_clamp_are_written_out() {
 return %6 %7
 ";
     assert_eq!(decomposed(f, [z, s]), expected);
+}
+
+#[test]
+fn complex_numbers_are_clamped_by_their_order() {
+    let mut f = FuncBuilder::new("main");
+    let complex = TensorType::new(ElementType::C64, [4]);
+    let (x, low) = (f.param(complex), f.param(TensorType::scalar(ElementType::C64)));
+    let y = f.op(OpKind::Clamp, [low, x, x]).unwrap();
+    let expected = "\
+(%0 %1) : complex<f32>[4] complex<f32>[]
+%2 = broadcast_in_dim %1 : complex<f32>[4]
+%3 = maximum %0 %2 : complex<f32>[4]
+%4 = minimum %3 %0 : complex<f32>[4]
+return %4
+";
+    assert_eq!(decomposed(f, [y]), expected);
+}
+
+#[test]
+fn products_of_integers_that_are_floats_are_converted_first() {
+    let mut f = FuncBuilder::new("main");
+    let (x, y) = (f.param(TensorType::new(ElementType::S8, [2, 3])), f.param(TensorType::new(ElementType::S8, [3, 4])));
+    let dims = DotDims {
+        lhs_batching: vec![],
+        rhs_batching: vec![],
+        lhs_contracting: vec![1],
+        rhs_contracting: vec![0],
+        precision: vec![],
+        algorithm: None,
+    };
+    let z = f.typed(OpKind::DotGeneral(dims), [x, y], f32s(&[2, 4])).unwrap();
+    let expected = "\
+(%0 %1) : i8[2,3] i8[3,4]
+%2 = convert %0 : f32[2,3]
+%3 = convert %1 : f32[3,4]
+%4 = dot_general %2 %3 : f32[2,4]
+return %4
+";
+    assert_eq!(decomposed(f, [z]), expected);
 }
 
 #[test]

@@ -127,6 +127,22 @@ fn conversions_that_lose_nothing_vanish() {
 }
 
 #[test]
+fn precision_that_a_type_has_not_is_not_reduced() {
+    for (element, exponent_bits, mantissa_bits, vanishes) in [
+        (ElementType::F8E5M2, 5, 10, true),
+        (ElementType::F8E5M2, 4, 2, false),
+        (ElementType::F8E4M3FN, 8, 3, true),
+        (ElementType::F16, 5, 9, false),
+        (ElementType::F32, 8, 23, true),
+    ] {
+        let lines = of(TensorType::new(element, [3]), |f, x| {
+            f.op(OpKind::ReducePrecision { exponent_bits, mantissa_bits }, [x]).unwrap()
+        });
+        assert_eq!(lines[0] == "return %0", vanishes, "{element} to e{exponent_bits}m{mantissa_bits}");
+    }
+}
+
+#[test]
 fn comparisons_and_selections() {
     let compare = |direction| OpKind::Compare(direction, ComparisonType::NoType);
     let own =
