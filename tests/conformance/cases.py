@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from conformance.compare import EXACT, Tolerance
+from conformance.oracles import STOCK, Oracle
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,14 +17,14 @@ class Case:
     """One program with inputs.
 
     Attributes:
-        op: the op kind that it is about, by its name in StableHLO.
+        op: the op kind that it is about, by its name in StableHLO, or the JAX function.
         dtype: the dtype that it is about.
         label: what is special, such as a shape.
         function: of the inputs, traceable by JAX.
         inputs: arrays.
         tolerance: how near the results are.
-        reference: what stock JAX runs instead, where it cannot run the function itself.
         statistical: results are not compared, only their dtypes and shapes.
+        oracle: where the expected results come from.
     """
 
     op: str
@@ -33,7 +34,7 @@ class Case:
     inputs: Sequence[np.ndarray]
     tolerance: Tolerance = EXACT
     statistical: bool = False
-    reference: Callable[..., Any] | None = None
+    oracle: Oracle = STOCK
 
     def __str__(self) -> str:
         return f"{self.op}[{self.dtype}] {self.label}"

@@ -36,8 +36,11 @@ class Difference:
     message: str | None
 
 
-def compare(ours: np.ndarray, reference: np.ndarray, tolerance: Tolerance) -> Difference:
-    """Compares two arrays; the message says what is wrong, if anything is."""
+def compare(ours: np.ndarray, reference: np.ndarray, tolerance: Tolerance, subnormal: bool = False) -> Difference:
+    """Compares two arrays; the message says what is wrong, if anything is.
+
+    Numbers that are subnormal in float32 or float64 count as zeros, unless ``subnormal`` is true.
+    """
     if ours.dtype != reference.dtype or ours.shape != reference.shape:
         shown = f"{ours.dtype}{list(ours.shape)} instead of {reference.dtype}{list(reference.shape)}"
         return Difference(np.inf, shown)
@@ -45,14 +48,14 @@ def compare(ours: np.ndarray, reference: np.ndarray, tolerance: Tolerance) -> Di
         return Difference(0.0, None)
     if np.issubdtype(ours.dtype, np.complexfloating):
         parts = (
-            compare(getattr(ours, part), getattr(reference, part), _of_complex(reference, tolerance))
+            compare(getattr(ours, part), getattr(reference, part), _of_complex(reference, tolerance), subnormal)
             for part in ("real", "imag")
         )
         return max(parts, key=lambda difference: (difference.message is not None, difference.ulp))
     if not is_float(ours.dtype):
         wrong = np.flatnonzero(ours.ravel() != reference.ravel())
         return Difference(0.0, None) if wrong.size == 0 else Difference(np.inf, _shown(ours, reference, wrong))
-    return _compare_floats(ours, reference, tolerance)
+    return _compare_floats(ours, reference, tolerance, subnormal)
 
 
 def is_float(dtype: np.dtype) -> bool:
@@ -72,9 +75,10 @@ def _of_complex(reference: np.ndarray, tolerance: Tolerance) -> Tolerance:
     return dataclasses.replace(tolerance, below=max(tolerance.below, tolerance.ulp * eps * scale))
 
 
-def _compare_floats(ours: np.ndarray, reference: np.ndarray, tolerance: Tolerance) -> Difference:
+def _compare_floats(ours: np.ndarray, reference: np.ndarray, tolerance: Tolerance, subnormal: bool) -> Difference:
     info = ml_dtypes.finfo(ours.dtype)
-    a, b = _flushed(ours, info), _flushed(reference, info)
+    wide = (lambda array, _: array.astype(np.float64).ravel()) if subnormal else _flushed
+    a, b = wide(ours, info), wide(reference, info)
     special = ~(np.isfinite(a) & np.isfinite(b))
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     if (wrong := np.flatnonzero(special & ~same)).size:

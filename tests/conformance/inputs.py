@@ -19,6 +19,7 @@ SMALL_FLOATS = (
     "float8_e5m2fnuz",
     "float8_e8m0fnu",
 )
+INSIDE = ("float6_e2m3fn", "float6_e3m2fn")  # inside programs only: PJRT has no buffers of them
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 COMPLEX = ("complex64", "complex128")
 EVERY = ("bool", *INTEGERS, *SMALL_FLOATS, *FLOATS, *COMPLEX)
@@ -54,17 +55,28 @@ def values(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> np.nd
         special = [0, 1, high, low, high - 1]
     elif name in COMPLEX:
         part = "float32" if name == "complex64" else "float64"
-        return (values(rng, part, shape) + 1j * values(rng, part, shape)).astype(dtype)
+        whole = np.empty(shape, dtype)
+        whole.real, whole.imag = values(rng, part, shape), values(rng, part, shape)
+        return whole
     else:
         flat = rng.standard_normal(count) * np.exp2(rng.integers(-6, 7, count))
         info = ml_dtypes.finfo(dtype)
-        # No subnormal numbers: XLA:CPU takes them for zeros, where StableHLO asks for IEEE 754.
         special = [0.0, -0.0, np.inf, -np.inf, np.nan, float(info.max), float(info.min), float(info.tiny)]
         special += [1.0, -1.0, 0.5]
+        # XLA:CPU takes subnormal numbers of float32's and float64's range for zeros, where StableHLO asks for IEEE 754.
+        if int(info.minexp) > -126:
+            special += [float(info.smallest_subnormal), -float(info.smallest_subnormal)]
     if name == "float8_e8m0fnu":  # its least value is a subnormal number of float32
         flat, special = np.abs(flat) + 1e-6, [value for value in special if value > 1e-37]
     flat[: len(special)] = special[:count] if count < len(special) else special
     return rng.permutation(flat).astype(dtype).reshape(shape)
+
+
+def subnormal(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Subnormal numbers, zeros, and the least normal numbers."""
+    info = ml_dtypes.finfo(dtype_of(name))
+    steps = rng.integers(-3 * 2 ** int(info.nmant) // 2, 3 * 2 ** int(info.nmant) // 2, shape, endpoint=True)
+    return (steps * float(info.smallest_subnormal)).astype(dtype_of(name))
 
 
 def moderate(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -77,4 +89,5 @@ def moderate(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> np.
         return rng.integers(max(int(info.min), -4), min(int(info.max), 5), shape, endpoint=True).astype(dtype)
     if name in COMPLEX:
         return (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype)
-    return rng.standard_normal(shape).astype(dtype)
+    flat = rng.standard_normal(shape)
+    return (np.abs(flat) if name == "float8_e8m0fnu" else flat).astype(dtype)  # that has neither zero nor sign

@@ -1,93 +1,82 @@
-"""Runs cases on both platforms, and counts what passes."""
+"""Runs one case on the plugin and compares it with its oracle."""
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
 
+from conformance import oracles
 from conformance.cases import Case
-from conformance.compare import compare
+from conformance.compare import Tolerance, compare
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class Outcome:
     """What came of a case.
 
     Attributes:
-        case: the case.
-        applies: whether stock JAX can run it.
+        op: the case's.
+        dtype: the case's.
+        label: the case's.
+        tolerance: the case's.
+        oracle: the name of the case's oracle, and why it is not stock JAX.
+        applies: whether the oracle has an answer.
         ulp: the worst difference.
         message: what is wrong, or None.
     """
 
-    case: Case
-    applies: bool
+    op: str
+    dtype: str
+    label: str
+    tolerance: Tolerance
+    oracle: tuple[str, str]
+    applies: bool = True
     ulp: float = 0.0
     message: str | None = None
 
+    @classmethod
+    def of(cls, case: Case, **fields: Any) -> Outcome:
+        """The outcome of a case."""
+        oracle = (case.oracle.name, case.oracle.reason)
+        return cls(case.op, case.dtype, case.label, case.tolerance, oracle, **fields)
 
-def run(case: Case, platform: str = "oxcall") -> Outcome:
-    """Runs one case on the CPU and on ``platform``."""
+    def __str__(self) -> str:
+        return f"{self.op}[{self.dtype}] {self.label}"
+
+
+def run(case: Case, platform: str = "oxcall", stage: Callable[[str], None] = lambda _: None) -> Outcome:
+    """Runs one case; ``stage`` is told what is about to run, for the case that it ends the process."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        stage(case.oracle.name)
         try:
-            reference = _on("cpu", case, case.reference or case.function)
-        except Exception:  # stock JAX has no such program: nothing to compare with
-            return Outcome(case, applies=False)
+            reference = case.oracle.compute(case.function, case.inputs)
+        except Exception as error:  # there is nothing to compare with
+            return Outcome.of(case, applies=False, message=_line(error))
+        stage(platform)
         try:
-            ours = _on(platform, case, case.function)
+            ours = oracles.on(platform, case.function, case.inputs)
         except Exception as error:
-            return Outcome(case, True, np.inf, f"{type(error).__name__}: {str(error).splitlines()[0]}")
+            return Outcome.of(case, ulp=np.inf, message=_line(error))
     if jax.tree.structure(ours) != jax.tree.structure(reference):
-        return Outcome(case, True, np.inf, "results of another structure")
+        return Outcome.of(case, ulp=np.inf, message="results of another structure")
     worst = 0.0
-    for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(reference), strict=True):
+    for a, b in zip(jax.tree.leaves(ours), map(np.asarray, jax.tree.leaves(reference)), strict=True):
         if case.statistical:
             if (a.dtype, a.shape) != (b.dtype, b.shape):
-                return Outcome(case, True, np.inf, f"{a.dtype}{a.shape} instead of {b.dtype}{b.shape}")
+                return Outcome.of(case, ulp=np.inf, message=f"{a.dtype}{a.shape} instead of {b.dtype}{b.shape}")
             continue
-        difference = compare(a, b, case.tolerance)
+        difference = compare(a, b, case.tolerance, case.oracle.subnormal)
         worst = max(worst, difference.ulp)
         if difference.message:
-            return Outcome(case, True, worst, difference.message)
-    return Outcome(case, True, worst)
+            return Outcome.of(case, ulp=worst, message=difference.message)
+    return Outcome.of(case, ulp=worst)
 
 
-def _on(platform: str, case: Case, function: Callable[..., Any]) -> Any:
-    device = jax.devices(platform)[0]
-    inputs = [jax.device_put(value, device) for value in case.inputs]
-    with jax.default_device(device):
-        return jax.tree.map(np.asarray, jax.jit(function)(*inputs))
-
-
-class Table:
-    """Outcomes per op and dtype."""
-
-    def __init__(self) -> None:
-        self.cells: dict[tuple[str, str], list[Outcome]] = collections.defaultdict(list)
-
-    def add(self, outcome: Outcome) -> None:
-        """Counts an outcome, if the case applies."""
-        if outcome.applies:
-            self.cells[outcome.case.op, outcome.case.dtype].append(outcome)
-
-    @property
-    def failures(self) -> Iterable[Outcome]:
-        """What failed, in the order of the cells."""
-        return (outcome for cell in self.cells.values() for outcome in cell if outcome.message)
-
-    def thin(self, least: int) -> list[tuple[str, str]]:
-        """Cells with fewer than ``least`` cases."""
-        return [cell for cell, outcomes in self.cells.items() if len(outcomes) < least]
-
-    def rows(self) -> Iterable[tuple[str, str, int, int, float]]:
-        """Op, dtype, cases that pass, cases, and the worst difference of those that pass."""
-        for (op, dtype), outcomes in sorted(self.cells.items()):
-            good = [outcome for outcome in outcomes if not outcome.message]
-            yield op, dtype, len(good), len(outcomes), max((outcome.ulp for outcome in good), default=0.0)
+def _line(error: Exception) -> str:
+    return f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"

@@ -8,11 +8,13 @@ from conformance.families import (
     fourier,
     indexing,
     linear_algebra,
+    modules,
     movement,
     programs,
     random_numbers,
     reductions,
     sorting,
+    structure,
 )
 
 __all__ = [
@@ -23,11 +25,13 @@ __all__ = [
     "fourier",
     "indexing",
     "linear_algebra",
+    "modules",
     "movement",
     "programs",
     "random_numbers",
     "reductions",
     "sorting",
+    "structure",
 ]
 
 NAMES = tuple(FAMILIES)

@@ -9,22 +9,31 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from conformance import inputs
+from conformance import inputs, oracles
 from conformance.cases import Case, family
 from conformance.compare import EXACT
 from conformance.tolerances import sums
 
-_NUMBERS = (*inputs.INTEGERS, *inputs.SMALL_FLOATS, *inputs.FLOATS, *inputs.COMPLEX)
+
+def _oracle(dtype: str, function: oracles.Function) -> oracles.Oracle:
+    """XLA:CPU multiplies no 2-bit integers: products and sums of wider ones have the same low bits."""
+    if dtype not in ("int2", "uint2"):
+        return oracles.STOCK
+
+    def wider(*operands):
+        return function(*(x.astype("int8") for x in operands)).astype(dtype)
+
+    return oracles.other(wider, "XLA:CPU multiplies no 2-bit integers: the low bits of wider ones")
 
 
 def _near(dtype: str, terms: int):
-    return EXACT if dtype in inputs.INTEGERS else sums(terms)
+    return EXACT if dtype in ("bool", *inputs.INTEGERS) else sums(terms)
 
 
 @family
 def dot_general(rng: np.random.Generator) -> Iterator[Case]:
     """Vectors, matrices, batches, several contracted dimensions, nothing to contract."""
-    for dtype in _NUMBERS:
+    for dtype in inputs.EVERY:
         for label, a, b, dims in (
             ("vectors", (17,), (17,), (((0,), (0,)), ((), ()))),
             ("matrices", (7, 5), (5, 9), (((1,), (0,)), ((), ()))),
@@ -38,9 +47,8 @@ def dot_general(rng: np.random.Generator) -> Iterator[Case]:
             ("empty", (0, 4), (4, 3), (((1,), (0,)), ((), ()))),
         ):
             x, y = inputs.moderate(rng, dtype, a), inputs.moderate(rng, dtype, b)
-            yield Case(
-                "dot_general", dtype, label, lambda x, y, d=dims: lax.dot_general(x, y, d), [x, y], _near(dtype, 17)
-            )
+            dot = lambda x, y, d=dims: lax.dot_general(x, y, d)  # noqa: E731
+            yield Case("dot_general", dtype, label, dot, [x, y], _near(dtype, 17), oracle=_oracle(dtype, dot))
     for dtype in ("float32", "bfloat16", "float16", "float64"):
         for m, k, n in ((129, 67, 71), (1, 300, 257), (300, 1, 5), (256, 256, 256)):
             x, y = inputs.moderate(rng, dtype, (m, k)), inputs.moderate(rng, dtype, (k, n))
@@ -101,18 +109,12 @@ def convolution(rng: np.random.Generator) -> Iterator[Case]:
         ),
         ("empty", (0, 5, 5, 2), (3, 3, 2, 3), plain),
     )
-    for dtype in (*inputs.INTEGERS[2:6], *inputs.FLOATS, *inputs.COMPLEX):
+    for dtype in inputs.EVERY:
         for label, a, b, option in options:
             x, w = inputs.moderate(rng, dtype, a), inputs.moderate(rng, dtype, b)
             terms = int(np.prod(b))
-            yield Case(
-                "convolution",
-                dtype,
-                label,
-                lambda x, w, o=option: lax.conv_general_dilated(x, w, **o),
-                [x, w],
-                _near(dtype, terms),
-            )
+            conv = lambda x, w, o=option: lax.conv_general_dilated(x, w, **o)  # noqa: E731
+            yield Case("convolution", dtype, label, conv, [x, w], _near(dtype, terms), oracle=_oracle(dtype, conv))
             if dtype in ("float32", "float64") and label != "empty":
 
                 def loss(x, w, option=option):
@@ -123,3 +125,19 @@ def convolution(rng: np.random.Generator) -> Iterator[Case]:
     yield Case(
         "convolution", "float32", "large", lambda x, w: lax.conv_general_dilated(x, w, **plain), [x, w], sums(288)
     )
+
+
+@family
+def ragged_dot(rng: np.random.Generator) -> Iterator[Case]:
+    """Rows in groups, each with a matrix of its own."""
+    for dtype in ("float32", "float64"):
+        for m, k, n, sizes in (
+            (7, 3, 4, (2, 0, 5)),
+            (1, 1, 1, (1,)),
+            (11, 5, 2, (3, 4)),
+            (0, 3, 2, (0, 0)),
+            (16, 8, 8, (16,)),
+        ):
+            x, w = inputs.moderate(rng, dtype, (m, k)), inputs.moderate(rng, dtype, (len(sizes), k, n))
+            operands = [x, w, np.asarray(sizes, "int32")]
+            yield Case("ragged_dot", dtype, f"{m}x{k}x{n} {sizes}", lax.ragged_dot, operands, sums(k))

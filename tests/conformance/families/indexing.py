@@ -11,6 +11,8 @@ from jax import lax
 
 from conformance import inputs
 from conformance.cases import Case, family
+from conformance.compare import EXACT
+from conformance.modules import integers, single, tensor
 from conformance.tolerances import sums
 
 _DTYPES = inputs.EVERY
@@ -72,17 +74,20 @@ def scatter(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("scatter", "float32", "apply", lambda x, i: x.at[i].apply(jnp.tanh), [x, unique], sums(4))
 
 
+_POOLS = (
+    ((1, 8, 8, 3), (1, 2, 2, 1), (1, 2, 2, 1), "VALID"),
+    ((2, 9, 7, 1), (1, 3, 3, 1), (1, 2, 2, 1), "SAME"),
+    ((1, 5, 5, 2), (1, 3, 2, 1), (1, 1, 1, 1), "VALID"),
+    ((1, 6, 1, 1), (1, 3, 1, 1), (1, 3, 1, 1), "SAME"),
+    ((13,), (4,), (2,), "SAME"),
+)
+
+
 @family
 def select_and_scatter(rng: np.random.Generator) -> Iterator[Case]:
     """The gradient of max-pooling."""
     for dtype in inputs.FLOATS:
-        for shape, window, strides, padding in (
-            ((1, 8, 8, 3), (1, 2, 2, 1), (1, 2, 2, 1), "VALID"),
-            ((2, 9, 7, 1), (1, 3, 3, 1), (1, 2, 2, 1), "SAME"),
-            ((1, 5, 5, 2), (1, 3, 2, 1), (1, 1, 1, 1), "VALID"),
-            ((1, 6, 1, 1), (1, 3, 1, 1), (1, 3, 1, 1), "SAME"),
-            ((13,), (4,), (2,), "SAME"),
-        ):
+        for shape, window, strides, padding in _POOLS:
             x = rng.permutation(int(np.prod(shape))).reshape(shape).astype(inputs.dtype_of(dtype))
 
             def pooled(x, window=window, strides=strides, padding=padding):
@@ -90,3 +95,36 @@ def select_and_scatter(rng: np.random.Generator) -> Iterator[Case]:
                 return jnp.sum(jnp.square(best).astype("float32"))
 
             yield Case("select_and_scatter", dtype, f"{shape} {padding}", jax.grad(pooled), [x], sums(8))
+
+
+@family
+def selected(rng: np.random.Generator) -> Iterator[Case]:
+    """`select_and_scatter` itself, with ties, and any select and scatter."""
+    for dtype in inputs.EVERY:
+        select = "EQ" if dtype in inputs.COMPLEX else "GE"
+        scatter = "or" if dtype == "bool" else "add"
+        for shape, window, strides, padding in _POOLS:
+            pads = lax.padtype_to_pads(shape, window, strides, padding)
+            pooled = tuple(
+                (size + low + high - width) // stride + 1
+                for size, (low, high), width, stride in zip(shape, pads, window, strides, strict=True)
+            )
+            x, source = inputs.moderate(rng, dtype, shape), inputs.moderate(rng, dtype, pooled)
+            of, to, scalar, flag = tensor(dtype, shape), tensor(dtype, pooled), tensor(dtype), tensor("bool")
+            held = ", ".join(f"[{low}, {high}]" for low, high in pads)
+            attributes = f"""window_dimensions = {integers(window)}, window_strides = {integers(strides)},
+              padding = dense<[{held}]> : tensor<{len(shape)}x2xi64>"""
+            regions = f"""{{
+              ^bb0(%a: {scalar}, %b: {scalar}):
+                %c = stablehlo.compare {select}, %a, %b : ({scalar}, {scalar}) -> {flag}
+                stablehlo.return %c : {flag}
+              }}, {{
+              ^bb0(%a: {scalar}, %b: {scalar}):
+                %c = stablehlo.{scatter} %a, %b : {scalar}
+                stablehlo.return %c : {scalar}
+              }}"""
+            function = single("stablehlo.select_and_scatter", [of, to, scalar], [of], attributes, regions)
+            start = np.asarray(1 if dtype == "float8_e8m0fnu" else 0).astype(x.dtype)  # it has no zero
+            near = EXACT if dtype in ("bool", *inputs.INTEGERS) else sums(8)
+            operands = [x, source, start]
+            yield Case("select_and_scatter", dtype, f"{shape} {padding}", function, operands, near)

@@ -113,3 +113,23 @@ def dynamic_indices(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("pad", "float32", "large", lambda x: jnp.pad(x, ((3, 5), (7, 1))), [big])
     yield Case("concatenate", "float32", "large", lambda x: jnp.concatenate([x, x * 2], axis=1), [big])
     yield Case("slice", "float32", "of a view", lambda x: x[1::2, ::3], [np.asfortranarray(big)[::-1]])
+
+
+# Views of an array that do not lie in one piece, or not in this order.
+VIEWS = {
+    "transposed": lambda x: x.T,
+    "every other": lambda x: x[::2, 1::2],
+    "backwards": lambda x: x[::-1, ::-1],
+    "column": lambda x: x[:, 3],
+    "one row again and again": lambda x: np.broadcast_to(x[1], x.shape),
+    "in Fortran's order": np.asfortranarray,
+}
+
+
+@family
+def layouts(rng: np.random.Generator) -> Iterator[Case]:
+    """Arrays whose elements do not lie one after the other on the host."""
+    for dtype in inputs.EVERY:
+        x = inputs.values(rng, dtype, (6, 7))
+        for label, view in VIEWS.items():
+            yield Case("device_put", dtype, label, lambda x: (x, x[..., 1:]), [view(x)])

@@ -52,7 +52,7 @@ def reduce(rng: np.random.Generator) -> Iterator[Case]:
                 x = inputs.values(rng, dtype, shape)
                 yield Case("reduce", dtype, f"max {where}", lambda x, z=zero, a=axes: lax.reduce(x, z, lax.max, a), [x])
                 yield Case("reduce", dtype, f"min {where}", lambda x, z=zero, a=axes: lax.reduce(x, z, lax.min, a), [x])
-            if dtype in inputs.INTEGERS:
+            if dtype in inputs.INTEGERS and inputs.bits(dtype) >= 8:
                 yield Case(
                     "reduce", dtype, f"xor {where}", lambda x, z=zero, a=axes: lax.reduce(x, z, lax.bitwise_xor, a), [x]
                 )
@@ -96,7 +96,7 @@ def arguments(rng: np.random.Generator) -> Iterator[Case]:
 @family
 def windows(rng: np.random.Generator) -> Iterator[Case]:
     """Pooling with strides, padding and dilations."""
-    for dtype in (*inputs.INTEGERS[2:6], *inputs.INTEGERS[8:], *inputs.FLOATS):
+    for dtype in inputs.EVERY:
         for shape, window, strides, padding, base, dilation in (
             ((1, 9, 8, 2), (1, 2, 2, 1), (1, 2, 2, 1), "VALID", None, None),
             ((2, 7, 7, 1), (1, 3, 3, 1), (1, 2, 1, 1), "SAME", None, None),
@@ -104,17 +104,25 @@ def windows(rng: np.random.Generator) -> Iterator[Case]:
             ((5, 6), (2, 2), (1, 1), ((1, 1), (0, 2)), (2, 1), (1, 2)),
             ((4, 0), (2, 1), (1, 1), "VALID", None, None),
             ((6,), (2,), (2,), ((-1, 1),), None, None),
+            ((), (), (), "VALID", None, None),
         ):
-            x = inputs.moderate(rng, dtype, shape)
             near = sums(9) if _inexact(dtype) else EXACT
 
             def pool(x, init, op, window=window, strides=strides, padding=padding, base=base, dilation=dilation):
                 init = jnp.asarray(init, x.dtype)
                 return lax.reduce_window(x, init, op, window, strides, padding, base, dilation)
 
-            label = f"{shape} {window} {padding}"
+            label, x = f"{shape} {window} {padding}", inputs.moderate(rng, dtype, shape)
+            if dtype == "bool":
+                yield Case("reduce_window", dtype, f"or {label}", lambda x, p=pool: p(x, False, lax.bitwise_or), [x])
+                yield Case("reduce_window", dtype, f"and {label}", lambda x, p=pool: p(x, True, lax.bitwise_and), [x])
+                continue
             yield Case("reduce_window", dtype, f"add {label}", lambda x, p=pool: p(x, 0, lax.add), [x], near)
-            yield Case("reduce_window", dtype, f"max {label}", lambda x, p=pool: p(x, 0, lax.max), [x])
+            if dtype in inputs.COMPLEX:
+                yield Case("reduce_window", dtype, f"multiply {label}", lambda x, p=pool: p(x, 1, lax.mul), [x], near)
+            else:
+                x = inputs.values(rng, dtype, shape)
+                yield Case("reduce_window", dtype, f"max {label}", lambda x, p=pool: p(x, 0, lax.max), [x])
 
 
 @family
