@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import pathlib
@@ -29,6 +30,7 @@ def _svd(x: jax.Array) -> list[jax.Array]:
 def programs() -> Iterator[Program]:
     """Each function on one matrix of every size, and on a batch of small ones."""
     rng = np.random.default_rng(0)
+    lapack = functools.partial(Program, calls_lapack=True)
     for shape in [*((size, size) for size in SIZES), (*BATCH, BATCH[-1])]:
         size = shape[-1]
         about = f"{size}" if len(shape) == 2 else f"{shape[0]} of {size}"
@@ -37,15 +39,15 @@ def programs() -> Iterator[Program]:
         positive = square @ square.swapaxes(-1, -2) + size * np.eye(size, dtype="float32")
         # Triangles of random numbers are nearly singular.
         triangle = np.tril(square) + size * np.eye(size, dtype="float32")
-        yield Program(f"cholesky, {about}", jnp.linalg.cholesky, [positive])
-        yield Program(f"lu_factor, {about}", lu_factor, [square])
-        yield Program(f"solve, {about}", jnp.linalg.solve, [square, right])
-        yield Program(f"inv, {about}", jnp.linalg.inv, [square])
-        yield Program(f"solve_triangular, {about}", lambda a, b: solve_triangular(a, b, lower=True), [triangle, right])
-        yield Program(f"qr, {about}", jnp.linalg.qr, [square])
-        yield Program(f"eigh, {about}", jnp.linalg.eigh, [positive])
-        yield Program(f"svd, {about}", _svd, [square])
-        yield Program(f"eig, {about}", jnp.linalg.eig, [square])
+        yield lapack(f"cholesky, {about}", jnp.linalg.cholesky, [positive])
+        yield lapack(f"lu_factor, {about}", lu_factor, [square])
+        yield lapack(f"solve, {about}", jnp.linalg.solve, [square, right])
+        yield lapack(f"inv, {about}", jnp.linalg.inv, [square])
+        yield lapack(f"solve_triangular, {about}", lambda a, b: solve_triangular(a, b, lower=True), [triangle, right])
+        yield lapack(f"qr, {about}", jnp.linalg.qr, [square])
+        yield lapack(f"eigh, {about}", jnp.linalg.eigh, [positive])
+        yield lapack(f"svd, {about}", _svd, [square])
+        yield lapack(f"eig, {about}", jnp.linalg.eig, [square])
 
 
 def main() -> int:

@@ -31,6 +31,20 @@ def seconds(run: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
+def settle() -> None:
+    """Waits, at most 0.1 s, until no thread of this process works.
+
+    Threads of OpenBLAS, which XLA:CPU calls, spin for some milliseconds after a call, and would take a core from the
+    other side, whose turn is next.
+    """
+    end = time.perf_counter() + 0.1
+    while time.perf_counter() < end:
+        busy = time.process_time()
+        time.sleep(0.002)
+        if time.process_time() - busy < 0.0005:
+            return
+
+
 def medians(program: Program) -> dict[str, float]:
     """Median time of one call on each platform, including its dispatch and the wait for its results."""
     runs = {platform: on(platform, program) for platform in PLATFORMS}
@@ -40,5 +54,7 @@ def medians(program: Program) -> dict[str, float]:
     end = time.perf_counter() + BUDGET
     while len(times["cpu"]) < LEAST or (time.perf_counter() < end and len(times["cpu"]) < MOST):
         for platform, run in runs.items():
+            if program.calls_lapack:
+                settle()
             times[platform].append(seconds(run))
     return {platform: statistics.median(samples) for platform, samples in times.items()}

@@ -1,57 +1,14 @@
 //! Made-up bytecode that is small and means much: what is read of it, or refused, takes memory in proportion to its
 //! size. In a program of its own, since its allocator counts.
 
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
-};
+#[path = "common/memory.rs"]
+mod memory;
 
 use oxcall_hlo::{Error, ErrorKind, Module, read_bytecode};
 
-/// Counts what each thread holds.
-struct Counting;
-
-thread_local! {
-    static HELD: Cell<usize> = const { Cell::new(0) };
-    static PEAK: Cell<usize> = const { Cell::new(0) };
-}
-
-fn count(allocated: usize, freed: usize) {
-    let held = (HELD.get() + allocated).saturating_sub(freed);
-    HELD.set(held);
-    PEAK.set(PEAK.get().max(held));
-}
-
-// SAFETY: every call is passed on to the system's allocator; counting allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size(), 0);
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        count(0, layout.size());
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// What reading may hold: so many bytes for each of the input, and for any.
-const PER_BYTE: usize = 512;
-const FOR_ANY: usize = 20 << 20;
-
 /// Reads, and checks how much memory that takes.
 fn read(bytes: &[u8]) -> Result<Module, Error> {
-    let before = HELD.get();
-    PEAK.set(before);
-    let result = read_bytecode(bytes);
-    let peak = PEAK.get() - before;
-    assert!(peak <= PER_BYTE * bytes.len() + FOR_ANY, "{peak} bytes for {}", bytes.len());
-    result
+    memory::bounded(bytes.len(), || read_bytecode(bytes))
 }
 
 fn varint(value: usize) -> Vec<u8> {

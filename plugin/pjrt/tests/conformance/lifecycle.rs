@@ -4,7 +4,7 @@ use std::{any::Any, sync::mpsc, time::Duration};
 
 use oxcall_pjrt::Code;
 
-use crate::common::client::{Client, Plugin, Start, options};
+use crate::common::client::{Buffer, Client, Plugin, Start, options};
 
 /// The client works: a program compiles and runs.
 fn check(client: &Client) {
@@ -61,30 +61,25 @@ fn objects_end_in_any_order_while_a_program_runs() {
     check(&plugin.client());
 }
 
+/// Eight executions, each of which waits for the result of the one before.
+fn chain(client: &Client) -> Buffer {
+    let slow = client.compile(client.plugin.programs.slow);
+    let start = client.put(&[1, 2, 3, 4], client.devices()[0]);
+    (0..8).fold(start, |buffer, _| slow.run(&[&buffer]).unwrap())
+}
+
 /// Many executions wait for each other's results; nobody waits for the last.
 #[test]
 fn a_chain_in_flight_is_left_alone() {
-    let plugin = Plugin::get();
-    let client = plugin.client();
-    let slow = client.compile(plugin.programs.slow);
-    let mut buffer = client.put(&[1, 2, 3, 4], client.devices()[0]);
-    for _ in 0..8 {
-        buffer = slow.run(&[&buffer]).unwrap();
-    }
-    drop((slow, buffer));
+    let client = Plugin::get().client();
+    drop(chain(&client));
     check(&client);
 }
 
 #[test]
 fn results_of_a_long_chain_are_right() {
-    let plugin = Plugin::get();
-    let client = plugin.client();
-    let slow = client.compile(plugin.programs.slow);
-    let mut buffer = client.put(&[1, 2, 3, 4], client.devices()[0]);
-    for _ in 0..8 {
-        buffer = slow.run(&[&buffer]).unwrap();
-    }
-    assert_eq!(buffer.integers().unwrap(), [9, 10, 11, 12]);
+    let client = Plugin::get().client();
+    assert_eq!(chain(&client).integers().unwrap(), [9, 10, 11, 12]);
 }
 
 #[test]

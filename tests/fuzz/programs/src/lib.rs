@@ -6,6 +6,7 @@
 
 #[cfg(feature = "engine")]
 mod compare;
+#[path = "../../../../plugin/hlo/tests/common/memory.rs"]
 mod memory;
 mod mutate;
 mod options;

@@ -6,8 +6,8 @@ use std::{
 };
 
 /// What reading and verifying may hold for each byte of the input, and for any input.
-pub(crate) const PER_BYTE: usize = 512;
-pub(crate) const FOR_ANY: usize = 20 << 20;
+const PER_BYTE: usize = 512;
+const FOR_ANY: usize = 20 << 20;
 
 /// Counts what each thread holds.
 struct Counting;
