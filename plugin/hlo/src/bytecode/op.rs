@@ -10,8 +10,8 @@ use super::{
     value::{Attributes, Value},
 };
 use crate::{
-    Alias, Attribute, CustomCallApiVersion, ElementType, Error, FuncId, Literal, LocationId, Op, Precision, Region,
-    TensorType, Type, ValueId,
+    Alias, Attribute, CustomCallApiVersion, ElementType, Error, FuncId, Literal, Op, Precision, Region, TensorType,
+    Type, ValueId,
     lower::{self, Constants, Source},
 };
 
@@ -216,15 +216,7 @@ impl Source for OpReader<'_, '_, '_> {
         self.region.ops.push(op);
     }
 
-    fn location(&self) -> LocationId {
-        self.op.location
-    }
-
-    fn operands(&mut self) -> &mut Vec<ValueId> {
-        &mut self.op.operands
-    }
-
-    fn regions(&mut self) -> &mut Vec<Region> {
-        &mut self.op.regions
+    fn op(&mut self) -> &mut Op {
+        &mut self.op
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn constant_like(op: &mut dyn Source) -> Result<OpKind, Error> {
         }
         _ => return Err(Error::invalid("the attribute `value` must be a number of the result's type")),
     };
-    op.operands().clear();
+    op.op().operands.clear();
     Ok(OpKind::Constant(Literal::splat(ty, element)))
 }
 
@@ -50,7 +50,7 @@ pub(super) fn broadcast_select(op: &mut dyn Source) -> Result<OpKind, Error> {
 /// An error unless all operands have the shape of the result.
 fn same_shapes(op: &mut dyn Source) -> Result<(), Error> {
     let dims = op.result_type()?.dims.clone();
-    for index in 0..op.operands().len() {
+    for index in 0..op.op().operands.len() {
         let operand = op.operand_type(index)?;
         if operand.dims != dims {
             let message = format!("implicit broadcasts are not supported: operand {index} is {operand}");

@@ -121,7 +121,7 @@ pub(super) fn unary_einsum(op: &mut dyn Source) -> Result<OpKind, Error> {
     }
     let zero = Literal::splat(TensorType::scalar(ty.element), vec![0; ty.element.byte_width()]);
     let init = op.emit(OpKind::Constant(zero), Vec::new(), TensorType::scalar(ty.element), Vec::new())?;
-    op.operands().push(init);
+    op.op().operands.push(init);
     let body = sum_region(op, &ty)?;
     transposed(op, OpKind::Reduce { dims: summed }, vec![body], permutation, &ty)
 }
@@ -135,7 +135,7 @@ fn sum_region(op: &mut dyn Source, ty: &TensorType) -> Result<Region, Error> {
         operands: vec![left, right],
         results: vec![sum],
         regions: Vec::new(),
-        location: op.location(),
+        location: op.op().location,
     };
     Ok(Region { params: vec![left, right], ops: vec![add], results: vec![sum] })
 }
@@ -149,15 +149,15 @@ fn transposed(
     ty: &TensorType,
 ) -> Result<OpKind, Error> {
     if permutation.is_sorted() {
-        *op.regions() = regions;
+        op.op().regions = regions;
         return Ok(kind);
     }
     let mut dims = ty.dims.clone();
     for (&from, &size) in permutation.iter().zip(&ty.dims) {
         dims[from] = size;
     }
-    let operands = std::mem::take(op.operands());
+    let operands = std::mem::take(&mut op.op().operands);
     let value = op.emit(kind, operands, TensorType::new(ty.element, dims), regions)?;
-    *op.operands() = vec![value];
+    op.op().operands = vec![value];
     Ok(OpKind::Transpose { permutation })
 }

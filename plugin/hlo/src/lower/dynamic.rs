@@ -9,7 +9,7 @@ fn keep_operands(op: &mut dyn Source, count: usize) -> Result<(), Error> {
     if count > 0 {
         op.operand(count - 1)?;
     }
-    op.operands().truncate(count);
+    op.op().operands.truncate(count);
     Ok(())
 }
 

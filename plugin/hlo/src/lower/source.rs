@@ -1,8 +1,8 @@
 //! What is asked of an op that is being read, whichever format it comes in.
 
 use crate::{
-    Alias, Attribute, CustomCallApiVersion, ElementType, Error, FuncId, Literal, LocationId, Op, OpKind, Precision,
-    Region, TensorType, Type, ValueId,
+    Alias, Attribute, CustomCallApiVersion, ElementType, Error, FuncId, Literal, Op, OpKind, Precision, Region,
+    TensorType, Type, ValueId,
 };
 
 /// An op that is being read: its attributes by name, its operands, regions and results. Names of attributes are those of
@@ -85,14 +85,8 @@ pub(crate) trait Source {
     /// Adds an op before this one.
     fn add_op(&mut self, op: Op);
 
-    /// Where the op comes from.
-    fn location(&self) -> LocationId;
-
-    /// The operands.
-    fn operands(&mut self) -> &mut Vec<ValueId>;
-
-    /// The regions.
-    fn regions(&mut self) -> &mut Vec<Region>;
+    /// The op as it will be, still without its kind and its results.
+    fn op(&mut self) -> &mut Op;
 }
 
 /// An error unless the op has the attribute.
@@ -253,7 +247,7 @@ impl dyn Source + '_ {
 
     /// The operand at `index`.
     pub(super) fn operand(&mut self, index: usize) -> Result<ValueId, Error> {
-        let operands = self.operands();
+        let operands = &self.op().operands;
         let missing = || Error::invalid(format!("operand {index} is missing: there are {}", operands.len()));
         operands.get(index).copied().ok_or_else(missing)
     }
@@ -294,7 +288,7 @@ impl dyn Source + '_ {
         regions: Vec<Region>,
     ) -> Result<ValueId, Error> {
         let result = self.add_value(ty)?;
-        let location = self.location();
+        let location = self.op().location;
         self.add_op(Op { kind, operands, results: vec![result], regions, location });
         Ok(result)
     }

@@ -19,12 +19,12 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..1 + random.below(4) {
         let at = random.below(bytes.len());
         match random.below(8) {
-            0 | 1 => bytes[at] = random.next() as u8,
+            0 | 1 => bytes[at] = random.number() as u8,
             2 => bytes[at] ^= 1 << random.below(8),
             3 => bytes[at] = [0, 1, 0x7f, 0x80, 0xff][random.below(5)],
             4 => bytes[at] = bytes[at].wrapping_add(2),
             5 => bytes[at] = bytes[random.below(bytes.len())],
-            6 => bytes.insert(at, random.next() as u8),
+            6 => bytes.insert(at, random.number() as u8),
             _ => drop(bytes.remove(at)),
         }
     }

@@ -1,17 +1,20 @@
-//! A small generator of random numbers (splitmix64), so that failures repeat.
+//! Random numbers that repeat, so that failures do.
+#![allow(unreachable_pub, reason = "the fuzz targets include this file and export the generator")]
 
-/// The state: any number to begin with.
-pub(crate) struct Random(pub(crate) u64);
+/// A generator (SplitMix64); the number is the state, any to begin with.
+pub struct Random(pub u64);
 
 impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
+    /// The next number.
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ mixed >> 31
     }
 
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
+    /// A number below `bound`, which is not 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.number() % bound as u64) as usize
     }
 }

@@ -10,6 +10,7 @@ mod compare;
 mod memory;
 mod mutate;
 mod options;
+#[path = "../../../../plugin/hlo/tests/common/random.rs"]
 mod random;
 mod read;
 #[cfg(feature = "engine")]

@@ -130,13 +130,13 @@ fn tensor(ty: &str, random: &mut Random) -> String {
     let inner = &ty["tensor<".len()..ty.len() - 1];
     let mut parts: Vec<&str> = inner.split('x').collect();
     match random.below(4) {
-        0 => *parts.last_mut().expect("not empty") = random.pick(ELEMENTS),
+        0 => *parts.last_mut().expect("not empty") = pick(ELEMENTS, random),
         1 if parts.len() > 1 => _ = parts.remove(0),
-        2 => parts.insert(0, random.pick(NUMBERS)),
+        2 => parts.insert(0, pick(NUMBERS, random)),
         _ => {
             let dims = parts.len() - 1;
             if dims > 0 {
-                parts[random.below(dims)] = random.pick(NUMBERS);
+                parts[random.below(dims)] = pick(NUMBERS, random);
             }
         }
     }
@@ -148,12 +148,17 @@ fn other(kind: Kind, word: &str, words: &[(Kind, &str)], random: &mut Random) ->
     let alike: Vec<&str> = words.iter().filter(|(each, _)| *each == kind).map(|(_, word)| *word).collect();
     match (kind, random.below(3)) {
         (Kind::Tensor, 0 | 1) => tensor(word, random),
-        (Kind::Number, 0 | 1) => random.pick(NUMBERS).to_owned(),
-        (Kind::Word, 0) if word.contains('.') => random.pick(UnaryOp::ALL).name().to_owned(),
-        (Kind::Word, 1) if word.contains('.') => random.pick(BinaryOp::ALL).name().to_owned(),
-        (Kind::Other, 0) => random.pick(PIECES).to_owned(),
-        _ => random.pick(&alike).to_owned(),
+        (Kind::Number, 0 | 1) => pick(NUMBERS, random).to_owned(),
+        (Kind::Word, 0) if word.contains('.') => pick(UnaryOp::ALL, random).name().to_owned(),
+        (Kind::Word, 1) if word.contains('.') => pick(BinaryOp::ALL, random).name().to_owned(),
+        (Kind::Other, 0) => pick(PIECES, random).to_owned(),
+        _ => pick(&alike, random).to_owned(),
     }
+}
+
+/// One of the items.
+fn pick<T: Copy>(items: &[T], random: &mut Random) -> T {
+    items[random.below(items.len())]
 }
 
 /// The text with a few changes.
@@ -183,7 +188,7 @@ fn mutate_once(text: &str, random: &mut Random) -> String {
     let at = match telling.as_slice() {
         [] => return text.to_owned(),
         _ if random.below(10) == 0 => random.below(words.len()),
-        telling => random.pick(telling),
+        telling => pick(telling, random),
     };
     let (kind, word) = words[at];
     let replacement = other(kind, word, &words, random);

@@ -11,7 +11,7 @@ use super::{
     syntax::Value,
 };
 use crate::{
-    Alias, Attribute, BinaryOp, CustomCallApiVersion, ElementType, FuncId, Literal, LocationId, Op, Precision, Region,
+    Alias, Attribute, BinaryOp, CustomCallApiVersion, ElementType, FuncId, Literal, LocationId, Op, Precision,
     TensorType, Type, ValueId,
     lower::{self, Lower, Source},
 };
@@ -260,15 +260,7 @@ impl Source for Reader<'_, '_> {
         self.parser.added.push(op);
     }
 
-    fn location(&self) -> LocationId {
-        self.op.location
-    }
-
-    fn operands(&mut self) -> &mut Vec<ValueId> {
-        &mut self.op.operands
-    }
-
-    fn regions(&mut self) -> &mut Vec<Region> {
-        &mut self.op.regions
+    fn op(&mut self) -> &mut Op {
+        &mut self.op
     }
 }
