@@ -50,6 +50,11 @@ impl Compiler {
         text.lines().next().unwrap_or("an unnamed C++ compiler").to_owned()
     }
 
+    /// The program, and the arguments that come before any other.
+    pub(crate) fn words(&self) -> &[String] {
+        &self.words
+    }
+
     fn command(&self) -> Command {
         let mut command = shell::command(&self.words[0]);
         command.args(&self.words[1..]);

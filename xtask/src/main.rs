@@ -40,7 +40,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "test",
-        args: "[rust|python|lint]...",
+        args: "[rust|python|torch|lint]...",
         about: "every Rust and Python test, or the named parts (lint is not part of the default)",
         run: test::run,
     },

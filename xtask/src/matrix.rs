@@ -11,7 +11,7 @@ mod table;
 use crate::python::{self, pins};
 use crate::shell::{Failure, Result};
 use crate::{lint, test, workspace};
-use row::{Row, Suite};
+use row::{Host, Row, Suite};
 
 /// The bindings of the newest header.
 const NEWEST: &str = "ffi-sys/src/xla_ffi.rs";
@@ -52,9 +52,9 @@ fn plugin() -> Result<()> {
     write("docs/plugin-matrix.md", "The plugin on every supported jax", about, &suite, &pins::JAX[first..])
 }
 
-/// Runs a suite on each jax, and writes the page if every check passed.
-fn write(page: &str, title: &str, about: &str, suite: &Suite, versions: &'static [pins::Jax]) -> Result<()> {
-    let rows: Vec<Row> = versions.iter().map(|jax| suite.run(jax)).collect::<Result<_>>()?;
+/// Runs a suite on each release, and writes the page if every check passed.
+fn write(page: &str, title: &str, about: &str, suite: &Suite, hosts: &[impl Host]) -> Result<()> {
+    let rows: Vec<Row> = hosts.iter().map(|host| suite.run(host)).collect::<Result<_>>()?;
     let table = table::markdown(&rows);
     println!("\n{table}");
     let failed: Vec<String> = rows.iter().filter_map(Row::complaint).collect();

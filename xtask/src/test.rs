@@ -7,9 +7,9 @@ use crate::shell::{self, Failure, Result};
 use crate::{cpp, lint, workspace};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    const DEFAULT: [&str; 2] = ["rust", "python"];
+    const DEFAULT: [&str; 3] = ["rust", "python", "torch"];
     let args = if args.is_empty() { DEFAULT.map(str::to_owned).to_vec() } else { args.to_vec() };
-    lint::select(&args, &[("lint", || lint::run(&[])), ("rust", rust), ("python", pytest)])
+    lint::select(&args, &[("lint", || lint::run(&[])), ("rust", rust), ("python", pytest), ("torch", torch)])
 }
 
 /// What tests load, built before any of them runs.
@@ -85,6 +85,16 @@ fn pytest() -> Result<()> {
         shell::run(&mut command)?;
     }
     independent_client(&libraries.plugin)
+}
+
+/// The ops as PyTorch operators, where there is no JAX.
+fn torch() -> Result<()> {
+    let venv = python::newest_torch(&[])?;
+    let libraries = workspace::build_library("custom_ops")?;
+    workspace::build_library("test_ops")?;
+    let mut command = venv.python();
+    command.args(["-m", "pytest", "tests/torch"]).env("PYTHONPATH", python::source("oxcall"));
+    shell::run(command.env("OXCALL_TEST_LIBS", libraries.parent().unwrap_or(Path::new("."))))
 }
 
 /// The plugin through a PJRT client that shares no code with XLA or with us.

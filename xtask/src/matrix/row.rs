@@ -1,13 +1,60 @@
-//! Runs a script of checks on one jaxlib.
+//! Runs a script of checks on one release of what loads our libraries.
 
 use std::path::PathBuf;
 use std::process::Stdio;
 
 use crate::progress;
-use crate::python::{self, Interpreter, pins};
+use crate::python::{self, Interpreter, Venv, pins};
 use crate::shell::{Context, Result};
 
-/// Checks that run on every jaxlib.
+/// A release of a package that loads our libraries.
+pub(super) trait Host {
+    /// The package, as tables have it.
+    fn name(&self) -> &'static str;
+    fn version(&self) -> &'static str;
+    /// The Pythons that it is tried on.
+    fn pythons(&self) -> pins::Minors;
+    /// An environment with it.
+    fn environment(&self, interpreter: &Interpreter) -> Result<Venv>;
+}
+
+impl Host for pins::Jax {
+    fn name(&self) -> &'static str {
+        "jaxlib"
+    }
+
+    fn version(&self) -> &'static str {
+        self.version
+    }
+
+    fn pythons(&self) -> pins::Minors {
+        self.python
+    }
+
+    fn environment(&self, interpreter: &Interpreter) -> Result<Venv> {
+        python::venv(&format!("jax-{}", self.version), interpreter, &pins::jax_requirements(self.version))
+    }
+}
+
+impl Host for pins::Torch {
+    fn name(&self) -> &'static str {
+        "torch"
+    }
+
+    fn version(&self) -> &'static str {
+        self.version
+    }
+
+    fn pythons(&self) -> pins::Minors {
+        self.python
+    }
+
+    fn environment(&self, interpreter: &Interpreter) -> Result<Venv> {
+        python::with_torch(&format!("torch-{}", self.version), self, interpreter, &[])
+    }
+}
+
+/// Checks that run on every release of a host.
 pub(super) struct Suite {
     /// What is checked, in a word.
     pub(super) what: &'static str,
@@ -21,8 +68,9 @@ pub(super) struct Suite {
     pub(super) plugin: Option<PathBuf>,
 }
 
-/// What one jaxlib did.
+/// What one release did.
 pub(super) struct Row {
+    pub(super) host: &'static str,
     pub(super) version: &'static str,
     /// `None`: no interpreter on this machine fits.
     pub(super) interpreter: Option<Interpreter>,
@@ -33,20 +81,22 @@ pub(super) struct Row {
 }
 
 impl Suite {
-    /// Runs the checks on a jaxlib, in an environment that holds little else.
-    pub(super) fn run(&self, jax: &'static pins::Jax) -> Result<Row> {
-        let mut row = Row { version: jax.version, interpreter: None, checks: Vec::new(), failure: None };
-        let interpreter = match python::find(jax.python) {
+    /// Runs the checks on one release, in an environment that holds little else.
+    pub(super) fn run(&self, host: &dyn Host) -> Result<Row> {
+        let name = format!("{} {}", host.name(), host.version());
+        let mut row =
+            Row { host: host.name(), version: host.version(), interpreter: None, checks: Vec::new(), failure: None };
+        let interpreter = match python::find(host.pythons()) {
             Ok(interpreter) => interpreter,
             // A row is left out only for this: once there is an interpreter, any failure is one.
             Err(reason) => {
-                println!("jaxlib {}: skipped: {reason}", jax.version);
+                println!("{name}: skipped: {reason}");
                 return Ok(row);
             }
         };
         row.interpreter = Some(interpreter.clone());
-        let venv = python::venv(&format!("jax-{}", jax.version), &interpreter, &pins::jax_requirements(jax.version))?;
-        let output = progress::step(&format!("{} on jax {}", self.what, jax.version), || {
+        let venv = host.environment(&interpreter)?;
+        let output = progress::step(&format!("{} on {name}", self.what), || {
             let path = std::env::join_paths(&self.packages).context("PYTHONPATH")?;
             let mut command = venv.python();
             command.arg(self.script).arg(&self.library).env("PYTHONPATH", path).stdin(Stdio::null());
@@ -79,6 +129,6 @@ impl Row {
             return None;
         }
         let end = self.failure.as_ref().map(|end| format!("\n  {end}")).unwrap_or_default();
-        Some(format!("jaxlib {}:\n{}{end}", self.version, bad.join("\n")))
+        Some(format!("{} {}:\n{}{end}", self.host, self.version, bad.join("\n")))
     }
 }

@@ -1,4 +1,4 @@
-//! What all jaxlibs did, as a table.
+//! What all releases of a host did, as a table.
 
 use super::row::Row;
 
@@ -7,7 +7,8 @@ pub(super) fn markdown(rows: &[Row]) -> String {
     let longest = rows.iter().max_by_key(|row| row.checks.len());
     let columns: Vec<&str> =
         longest.map(|row| row.checks.iter().map(|(check, _)| check.as_str()).collect()).unwrap_or_default();
-    let mut text = format!("| jaxlib | Python | {} |\n", columns.join(" | "));
+    let host = rows.first().map_or("", |row| row.host);
+    let mut text = format!("| {host} | Python | {} |\n", columns.join(" | "));
     text += &format!("|---|---|{}\n", "---|".repeat(columns.len()));
     for row in rows {
         let cells = columns.iter().map(|column| match row.checks.iter().find(|(check, _)| check == column) {
@@ -29,6 +30,7 @@ mod tests {
 
     fn row(version: &'static str, checks: &[(&str, &str)], failure: Option<&str>) -> Row {
         Row {
+            host: "jaxlib",
             version,
             interpreter: Some(Interpreter { path: "python3".into(), version: (11, 7) }),
             checks: checks.iter().map(|(check, result)| ((*check).to_owned(), (*result).to_owned())).collect(),

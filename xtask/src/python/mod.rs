@@ -3,6 +3,7 @@
 mod headers;
 mod interpreter;
 pub(crate) mod pins;
+mod torch;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,6 +11,7 @@ use std::process::Command;
 pub(crate) use headers::{TENSORFLOW, headers, package_headers};
 use interpreter::chosen;
 pub(crate) use interpreter::{Interpreter, find};
+pub(crate) use torch::{newest_torch, with_torch};
 
 use crate::cpp::Compiler;
 use crate::shell::{self, Context, Failure, Result};
@@ -50,6 +52,17 @@ impl Venv {
 /// The environment `name` with exactly these pinned requirements. Made anew when the interpreter changed; a second
 /// call with the same requirements does nothing.
 pub(crate) fn venv(name: &str, interpreter: &Interpreter, requirements: &[String]) -> Result<Venv> {
+    made(name, interpreter, requirements, &summary(requirements), |_| Ok(()))
+}
+
+/// As [`venv`]: `what` is what the person at the terminal is told, and `finish` changes what was installed.
+fn made(
+    name: &str,
+    interpreter: &Interpreter,
+    requirements: &[String],
+    what: &str,
+    finish: impl FnOnce(&Venv) -> Result<()>,
+) -> Result<Venv> {
     let folder = workspace::scratch("venv")?.join(name);
     let venv = Venv { folder, interpreter: interpreter.clone() };
     let stamp = venv.folder.join(STAMP);
@@ -62,7 +75,8 @@ pub(crate) fn venv(name: &str, interpreter: &Interpreter, requirements: &[String
     if !present.starts_with(&head) {
         create(&venv)?;
     }
-    install(&venv, requirements)?;
+    install(&venv, requirements, what)?;
+    finish(&venv)?;
     workspace::write(&stamp, &wanted)?;
     Ok(venv)
 }
@@ -76,8 +90,8 @@ fn create(venv: &Venv) -> Result<()> {
 }
 
 /// Everything is pinned, so pip resolves nothing (`--no-deps`) and compiles nothing.
-fn install(venv: &Venv, requirements: &[String]) -> Result<()> {
-    let what = format!("installing {} ({})", summary(requirements), name(&venv.folder));
+fn install(venv: &Venv, requirements: &[String], what: &str) -> Result<()> {
+    let what = format!("installing {what} ({})", name(&venv.folder));
     let mut command = venv.python();
     command.args(["-m", "pip", "install", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check"]);
     progress::command(&what, command.args(requirements)).map_err(explain_offline)

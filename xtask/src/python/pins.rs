@@ -40,6 +40,43 @@ pub(crate) const PYTHON: Minors = (11, 14);
 /// What jax itself imports. The newest versions that still support Python 3.11, which every jax in the table accepts.
 pub(crate) const JAX_NEEDS: &[&str] = &["numpy==2.4.6", "scipy==1.17.1", "ml_dtypes==0.6.0", "opt_einsum==3.4.0"];
 
+/// One supported torch.
+pub(crate) struct Torch {
+    pub(crate) version: &'static str,
+    /// The Pythons that it is tried on.
+    pub(crate) python: Minors,
+    /// Size of its wheel, which has everything for CUDA in it: PyPI has no other one for Linux.
+    pub(crate) megabytes: u32,
+}
+
+const fn torch(version: &'static str, python: Minors, megabytes: u32) -> Torch {
+    Torch { version, python, megabytes }
+}
+
+/// The supported versions, oldest first: `cargo xtask matrix torch` runs on all of them, everything else on the newest.
+/// The first has operators in its C shim at all, 2.10 has texts and lists, 2.13 can say why a call of the shim failed.
+pub(crate) const TORCH: &[Torch] = &[
+    torch("2.7.1", (11, 13), 821),
+    torch("2.8.0", (11, 13), 888),
+    torch("2.10.0", (11, 14), 916),
+    torch("2.13.0", (11, 14), 527),
+    torch("2.15.0", (11, 14), 539),
+];
+
+/// What torch itself imports, and what reads ELF files to make stubs of the CUDA libraries.
+pub(crate) const TORCH_NEEDS: &[&str] = &[
+    "typing-extensions==4.16.0",
+    "sympy==1.14.0",
+    "mpmath==1.4.1",
+    "networkx==3.6.1",
+    "filelock==4.2.11",
+    "fsspec==2026.9.0",
+    "jinja2==3.1.6",
+    "markupsafe==3.0.4",
+    "numpy==2.4.6",
+    "pyelftools==0.33",
+];
+
 /// Runs the Python tests; its own dependencies are pinned too, because nothing is resolved at install time.
 pub(crate) const PYTEST: &[&str] =
     &["pytest==9.2.0", "iniconfig==2.3.1", PACKAGING, "pluggy==1.7.0", "pygments==2.21.0"];
@@ -90,6 +127,11 @@ pub(crate) fn newest_jax(minor: u32) -> Option<&'static Jax> {
     JAX.iter().rev().find(|jax| (jax.python.0..=jax.python.1).contains(&minor))
 }
 
+/// The newest torch for an interpreter.
+pub(crate) fn newest_torch(minor: u32) -> Option<&'static Torch> {
+    TORCH.iter().rev().find(|torch| (torch.python.0..=torch.python.1).contains(&minor))
+}
+
 /// The pip requirements of one jax.
 pub(crate) fn jax_requirements(version: &str) -> Vec<String> {
     let mut all = vec![format!("jax=={version}"), format!("jaxlib=={version}")];
@@ -111,8 +153,14 @@ mod tests {
     }
 
     #[test]
+    fn every_supported_python_has_a_torch() {
+        assert!((PYTHON.0..=PYTHON.1).all(|minor| newest_torch(minor).is_some()));
+    }
+
+    #[test]
     fn every_row_lies_within_the_supported_pythons() {
-        assert!(JAX.iter().all(|jax| PYTHON.0 <= jax.python.0 && jax.python.1 <= PYTHON.1));
+        let pythons = JAX.iter().map(|jax| jax.python).chain(TORCH.iter().map(|torch| torch.python));
+        assert!(pythons.into_iter().all(|(first, last)| PYTHON.0 <= first && last <= PYTHON.1));
         assert!(HEADERS.iter().chain(&ALL_PEERS).all(|header| JAX.iter().any(|jax| jax.version == *header)));
         assert!(PEERS.iter().all(|version| ALL_PEERS.contains(version)));
     }
