@@ -3,7 +3,7 @@
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use crate::{DType, Result, shape::ShapeContext, state::HostType};
+use crate::{DType, Result, shape::ShapeContext, state::HostType, torch::TorchOp};
 
 /// A stage function or handler with the C signature of `XLA_FFI_Handler`.
 pub type RawHandler = unsafe extern "C" fn(*mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error;
@@ -70,6 +70,8 @@ pub struct Handler {
     pub params: &'static [Param],
     /// Attributes of all stages together, sorted by name, without duplicates.
     pub attrs: &'static [AttrParam],
+    /// Buffers and attributes in the order of the signature.
+    pub signature: &'static [Slot],
     /// Whether attributes that no parameter names are accepted (`#[attr(rest)]`).
     pub extra_attrs: bool,
     /// How output shapes follow from inputs and attributes.
@@ -78,6 +80,17 @@ pub struct Handler {
     pub traits: Traits,
     /// The legacy (API v1 to v3) entry points, when asked for.
     pub legacy: Option<&'static Legacy>,
+    /// The operation as a torch operator.
+    pub torch: Option<&'static TorchOp>,
+}
+
+/// A parameter in the order of a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// The buffer of this index in [`Handler::params`].
+    Buffer(usize),
+    /// The attribute of this name.
+    Attr(&'static str),
 }
 
 impl Handler {
@@ -287,6 +300,8 @@ pub enum AttrType {
     Dictionary,
     /// An address, carried as an `s64`.
     Pointer,
+    /// An integer (`s64`) or a float (`f64`), as it was given.
+    Number,
     /// Anything.
     Any,
 }

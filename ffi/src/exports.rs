@@ -22,6 +22,7 @@ use crate::{
     panics,
     registry::registry,
     shape::{self, Shape},
+    torch,
 };
 
 /// UTF-8 text that is not NUL-terminated.
@@ -230,6 +231,27 @@ fn code_name(code: Code) -> String {
         name.push(c.to_ascii_uppercase());
     }
     name
+}
+
+/// Registers all operations with the process's torch, those that are not yet, and tells what became of each: JSON.
+/// Returns how many are operators of torch now, or -1 if there is no torch to register with.
+///
+/// # Safety
+/// `sink` is null or may be called with `user`.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn oxcall_register_torch(sink: Option<Sink>, user: *mut c_void) -> i32 {
+    let (count, report) = catch_unwind(|| {
+        let count = torch::register().map_or(-1, |count| i32::try_from(count).unwrap_or(i32::MAX));
+        (count, torch::report().to_string())
+    })
+    .unwrap_or_else(|payload| {
+        (-1, json!({ "torch": null, "reason": panics::describe(payload), "ops": [] }).to_string())
+    });
+    if let Some(sink) = sink {
+        // SAFETY: as the caller guarantees.
+        unsafe { sink(user, report.as_ptr().cast(), report.len()) }
+    }
+    count
 }
 
 /// The last failure of a call under API v1, which cannot report any; empty if there is none. Clears it.

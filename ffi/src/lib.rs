@@ -14,6 +14,7 @@ mod exports;
 mod frame;
 pub mod host;
 pub mod legacy;
+mod loaded;
 mod manifest;
 mod names;
 mod panics;
@@ -22,6 +23,7 @@ pub mod registry;
 pub mod shape;
 mod state;
 pub mod testing;
+pub mod torch;
 
 #[doc(hidden)]
 #[path = "private.rs"]

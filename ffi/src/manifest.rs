@@ -104,6 +104,7 @@ fn attr_type(ty: AttrType) -> Value {
         AttrType::Struct(fields) => json!({ "struct": fields.iter().map(attr).collect::<Vec<_>>() }),
         AttrType::Dictionary => "dict".into(),
         AttrType::Pointer => "ptr".into(),
+        AttrType::Number => "number".into(),
         AttrType::Any => "any".into(),
     }
 }

@@ -14,7 +14,7 @@ pub use crate::{
     context::FromContext,
     descriptor::{
         Arity, AttrParam, AttrType, DTypeRule, DimExpr, DimOp, DimPattern, Handler, Legacy, Op, Param, Presence,
-        RawHandler, Role, ShapeRule, Stage, StageHandler, Traits, TypeParam,
+        RawHandler, Role, ShapeRule, Slot, Stage, StageHandler, Traits, TypeParam,
     },
     entry::{Execute, Outcome, StageFn, call_state, context, execute, rest, stage, state, state_of},
     explain::{
@@ -25,6 +25,7 @@ pub use crate::{
     legacy::LegacyEntry,
     registry::Entry,
     state::HostType,
+    torch::{TorchOp, register_op},
 };
 
 /// An integer that names a dimension.
@@ -44,6 +45,21 @@ macro_rules! dim_values {
     )*};
 }
 dim_values!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
+
+/// Refuses a namespace that torch would refuse.
+///
+/// # Panics
+/// Then; which is an error when the crate is compiled.
+pub const fn check_namespace(name: &str) {
+    let bytes = name.as_bytes();
+    assert!(!bytes.is_empty() && !bytes[0].is_ascii_digit(), "a namespace of torch begins with a letter");
+    let mut i = 0;
+    while i < bytes.len() {
+        let word = bytes[i].is_ascii_alphanumeric() || bytes[i] == b'_';
+        assert!(word, "a namespace of torch has letters, digits and underscores only");
+        i += 1;
+    }
+}
 
 /// What a parameter's type demands, as a rule.
 pub const fn dtype_rule(spec: BufferSpec) -> DTypeRule {

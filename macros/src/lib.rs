@@ -64,6 +64,8 @@ mod types;
 /// | `vjp = path` | The operation that computes the vector-Jacobian product. |
 /// | `instantiate = path`, `prepare = path`, `initialize = path` | Functions with [`#[stage]`](macro@stage), which make states. |
 /// | `shape = path` | A function that gives the shapes of the results, where `#[dims]` cannot. |
+/// | `namespace = "..."` | The namespace of the torch operator, where it is not that of `oxcall::namespace!`. |
+/// | `schema = "..."` | The schema of the torch operator, where it is not the one that follows from the signature. |
 /// | `legacy` | The operation can also be called as API v1, v2 and v3. |
 /// | `side_effect` | Calls must run even where no result is used. |
 /// | `command_buffer` | Calls may be recorded into a CUDA or HIP graph. |

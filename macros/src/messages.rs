@@ -46,6 +46,7 @@ messages! {
     no_such_generic(name, generics): "the function has no type parameter `{name}`: {generics}", "declare it, `fn op<{name}: Element>(...)`, or remove this list";
     execute_option(): "`execute` is this function itself", "the options for other stages are `instantiate`, `prepare` and `initialize`";
     bad_vmap(value, meant, all): "unknown vmap method \"{value}\"{meant}", "write one of \"{all}\"";
+    bad_namespace(given): "torch has no namespaces like \"{given}\"", "write a name of letters, digits and underscores that begins with a letter";
     platform_spelling(given, spelling): "XLA does not call a platform `{given}`", "write `{spelling}`";
     vjp_itself(name): "`{name}` is its own `vjp`", "name the operation that computes the derivative, such as `{name}_vjp`";
     empty_name(what): "this {what} name is empty", "write a name, or leave it out for the default";

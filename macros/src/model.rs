@@ -55,6 +55,10 @@ pub(crate) struct Options {
     pub(crate) vmap: Option<LitStr>,
     /// `vjp = path`: the operation that computes the vector-Jacobian product.
     pub(crate) vjp: Option<Path>,
+    /// `namespace = "..."`: the namespace of the torch operator; default: the crate's.
+    pub(crate) namespace: Option<LitStr>,
+    /// `schema = "..."`: the schema of the torch operator; default: what follows from the signature.
+    pub(crate) schema: Option<LitStr>,
     /// `legacy`: also callable as API v1, v2 and v3.
     pub(crate) legacy: bool,
     /// `side_effect`

@@ -24,6 +24,8 @@ const OPTIONS: &[&str] = &[
     "prepare",
     "initialize",
     "shape",
+    "namespace",
+    "schema",
     "legacy",
     "side_effect",
     "command_buffer",
@@ -54,6 +56,8 @@ pub(crate) fn parse(args: TokenStream, function: &ItemFn, errors: &mut Errors) -
         shape: None,
         vmap: None,
         vjp: None,
+        namespace: None,
+        schema: None,
         legacy: false,
         side_effect: false,
         command_buffer: false,
@@ -81,6 +85,8 @@ pub(crate) fn parse(args: TokenStream, function: &ItemFn, errors: &mut Errors) -
             "vmap" => options.vmap = Some(vmap(entries::string(key, input)?)?),
             "vjp" => options.vjp = Some(entries::path(key, input)?),
             "shape" => options.shape = Some(entries::path(key, input)?),
+            "namespace" => options.namespace = Some(torch_namespace(entries::string(key, input)?)?),
+            "schema" => options.schema = Some(entries::string(key, input)?),
             "crate" => options.krate = entries::path(key, input)?,
             "legacy" => options.legacy = entries::flag(key, input).map(|()| true)?,
             "side_effect" => options.side_effect = entries::flag(key, input).map(|()| true)?,
@@ -129,6 +135,15 @@ fn vmap(method: LitStr) -> syn::Result<LitStr> {
             let list = VMAP.join("\", \"");
             Err(syn::Error::new_spanned(method, messages::bad_vmap(written, meant, list)))
         }
+    }
+}
+
+fn torch_namespace(namespace: LitStr) -> syn::Result<LitStr> {
+    let written = namespace.value();
+    let word = written.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    match word && written.starts_with(|c: char| !c.is_ascii_digit()) {
+        true => Ok(namespace),
+        false => Err(syn::Error::new_spanned(namespace, messages::bad_namespace(written))),
     }
 }
 

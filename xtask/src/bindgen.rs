@@ -1,5 +1,5 @@
-//! `cargo xtask bindgen`: ffi-sys from the headers inside published wheels: jaxlib's (XLA FFI) and tensorflow-cpu's
-//! (PJRT).
+//! `cargo xtask bindgen`: ffi-sys from the headers inside published wheels: jaxlib's (XLA FFI), tensorflow-cpu's (PJRT)
+//! and torch's.
 //!
 //! Two runs of this program: the first fetches the headers and libclang, and starts the second, which has bindgen
 //! compiled in (its feature `bindgen`) and generates.
@@ -18,6 +18,9 @@ const INPUTS: &str = "OXCALL_BINDGEN_INPUTS";
 
 /// The file that holds the include folder of the PJRT headers; those of the XLA FFI are in files named by the version.
 const PJRT: &str = "pjrt";
+
+/// The file that holds the include folder of torch's headers.
+const TORCH: &str = "torch";
 
 /// The layouts of PJRT structs in a newer version.
 const LAYOUTS: &str = "layouts";
@@ -51,6 +54,8 @@ fn fetch() -> Result<PathBuf> {
     }
     let pjrt = python::package_headers(&venv, &python::TENSORFLOW, pins::PJRT_HEADERS)?;
     workspace::write(&inputs.join(PJRT), &pjrt.to_string_lossy())?;
+    let torch = python::package_headers(&venv, &python::TORCH, pins::TORCH_HEADERS)?;
+    workspace::write(&inputs.join(TORCH), &torch.to_string_lossy())?;
     let layouts = python::tool_venv("pypjrt", pins::PYPJRT)?.eval(include_str!("bindgen/layouts.py"))?;
     workspace::write(&inputs.join(LAYOUTS), &(layouts + "\n"))?;
     let libclang = venv.eval("import clang; print(clang.__path__[0] + '/native')")?;

@@ -39,6 +39,9 @@ pub mod soft;
 pub mod sparse;
 pub mod stateful;
 
+// In torch the operations are `torch.ops.custom_op.rms_norm` and so on.
+oxcall::namespace!("custom_op");
+
 /// How many rows are worth a hand-over to another thread: about 10 microseconds of work on elements that each take a
 /// third of a nanosecond.
 fn grain(width: usize) -> usize {

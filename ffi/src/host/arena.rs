@@ -9,7 +9,7 @@ use std::{
 ///
 /// The memory is held by pointer, not in a `Box`: moving a `Box` would end the validity of pointers into it.
 #[derive(Default)]
-pub(super) struct Arena {
+pub(crate) struct Arena {
     chunks: Vec<(NonNull<u8>, Layout)>,
     /// Bytes used of the last chunk.
     used: usize,

@@ -91,7 +91,7 @@ impl<const N: usize> From<[(&str, AttrValue); N]> for AttrValue {
 
 impl AttrValue {
     /// The value in the C layout: its type, and the struct that the type asks for.
-    fn write(&self, arena: &mut Arena, sorted: bool) -> (sys::XLA_FFI_AttrType, *mut std::ffi::c_void) {
+    pub(crate) fn write(&self, arena: &mut Arena, sorted: bool) -> (sys::XLA_FFI_AttrType, *mut std::ffi::c_void) {
         match self {
             AttrValue::Scalar(dtype, bytes) => {
                 let value = arena.slice_aligned(bytes, ATTR_ALIGN).cast();

@@ -29,8 +29,25 @@ pub unsafe fn call(
     context: &InvokeContext,
     stage: Stage,
 ) -> Result<Option<Future>> {
-    let frame = frame.as_ptr();
-    // SAFETY: `frame` is a live call frame that nobody else uses, since it is borrowed exclusively.
+    // SAFETY: a live call frame that nobody else uses, since it is borrowed exclusively; otherwise as above.
+    unsafe { call_frame(handler, frame.as_ptr(), context, stage) }
+}
+
+/// [`call`] with a frame in the C layout.
+///
+/// # Errors
+/// As there.
+///
+/// # Safety
+/// As there; `frame` is a whole call frame that nobody else uses meanwhile.
+#[inline]
+pub(crate) unsafe fn call_frame(
+    handler: RawHandler,
+    frame: *mut sys::XLA_FFI_CallFrame,
+    context: &InvokeContext,
+    stage: Stage,
+) -> Result<Option<Future>> {
+    // SAFETY: as the caller guarantees.
     unsafe {
         (*frame).extension_start = ptr::null_mut();
         (*frame).api = context.version().api();

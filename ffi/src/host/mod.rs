@@ -30,15 +30,18 @@ mod types;
 mod version;
 
 pub use api::api;
+pub(crate) use arena::Arena;
 pub use attrs::AttrValue;
 pub(crate) use bytes::array_bytes;
 pub use bytes::{AlignedBytes, BUFFER_ALIGN};
+pub(crate) use call::call_frame;
 pub use call::{Metadata, call, metadata};
 pub use context::{InvokeContext, InvokeContextBuilder};
 pub use frame::{CallFrame, CallFrameBuilder};
 pub use future::Future;
 pub use legacy::{LegacyFunction, find_legacy, register_legacy, registered_legacy};
 pub use memory::{HeapScratch, ScratchAllocator};
+pub(crate) use pool::LazyPool;
 pub use pool::{TaskPool, ThreadPool};
 pub(crate) use registry::check_version;
 pub use registry::{Registration, Source, find_handler, register_handler, register_library, registered_handlers};

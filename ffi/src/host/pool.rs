@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError},
     thread::{self, JoinHandle},
 };
 
@@ -134,6 +134,33 @@ impl Task {
     fn run(self) {
         // SAFETY: the handler's function with the data it gave for it, called once.
         unsafe { (self.0)(self.1) }
+    }
+}
+
+/// A pool whose threads start with the first task: most operations need none.
+pub(crate) struct LazyPool {
+    threads: usize,
+    pool: OnceLock<Option<ThreadPool>>,
+}
+
+impl LazyPool {
+    /// A pool of `threads` threads, none of which there is yet.
+    pub(crate) fn new(threads: usize) -> LazyPool {
+        LazyPool { threads, pool: OnceLock::new() }
+    }
+}
+
+impl TaskPool for LazyPool {
+    fn schedule(&self, task: Box<dyn FnOnce() + Send>) {
+        match self.pool.get_or_init(|| ThreadPool::new(self.threads).ok()) {
+            Some(pool) => pool.schedule(task),
+            // A system without threads to spare: the task runs all the same.
+            None => task(),
+        }
+    }
+
+    fn num_threads(&self) -> usize {
+        self.threads
     }
 }
 

@@ -217,7 +217,7 @@ impl<'a, T: FromAttr<'a>> FromAttr<'a> for Option<T> {
 }
 
 /// The value of a boolean, string, or decimal literal of Rust; `None` for other expressions.
-fn literal(source: &str) -> Option<Value> {
+pub(crate) fn literal(source: &str) -> Option<Value> {
     const SUFFIXES: [&str; 12] = ["i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize", "f32", "f64"];
 
     if let Ok(value) = source.parse::<bool>() {

@@ -6,11 +6,11 @@ use super::{
     Pattern, Shape, ShapeContext,
     bindings::{Bindings, EvalError},
     check::{bind_args, check_results},
-    operands::{Assigned, Operand, assign, check_counts},
+    operands::{Assigned, DimsList, Operand, assign, check_counts},
 };
 use crate::{
     DType, Error, Result,
-    descriptor::{Arity, DTypeRule, Handler, Param, Role, ShapeRule, TypeParam},
+    descriptor::{Arity, DTypeRule, DimPattern, Handler, Param, Role, ShapeRule, TypeParam},
 };
 
 /// The results of a call with these arguments and attributes.
@@ -85,6 +85,35 @@ fn infer_all(
         .zip(dims)
         .map(|((assigned, member), dims)| Ok(Shape { dtype: dtypes.of_result(&assigned, member)?, dims }))
         .collect()
+}
+
+/// The dimensions of a result that its pattern gives, where nothing else is to be inferred. `integers` are the attributes
+/// that are integers.
+pub(crate) fn result_dims<A: DimsList + ?Sized>(
+    params: &'static [Param],
+    args: &A,
+    integers: &[(&str, i64)],
+    result: usize,
+    pattern: &[DimPattern],
+) -> Result<Vec<i64>> {
+    check_counts(params, args.count(), least_results(params, args.count()))?;
+    let bindings = bind_args(params, args, integers)?;
+    pattern_dims(pattern, Operand::result(&params[result], 0), &bindings)
+}
+
+/// The dimensions of a result by its pattern.
+fn pattern_dims(pattern: &[DimPattern], operand: Operand, bindings: &Bindings<'_>) -> Result<Vec<i64>> {
+    bindings.evaluate(pattern).map_err(|(token, error)| {
+        invalid(match error {
+            EvalError::Free => {
+                format!("{operand} has a dimension `{token}` that cannot be inferred; give the shape explicitly")
+            }
+            error => {
+                let names = bindings.describe(Pattern(pattern));
+                format!("{operand} has no shape by `#[dims({})]`{names}: {error}", Pattern(pattern))
+            }
+        })
+    })
 }
 
 fn invalid(message: String) -> Error {
@@ -174,17 +203,7 @@ fn dims_by_rule(assigned: &Assigned, member: usize, args: &[Shape], bindings: &B
         return Ok(args[assigned.args.start + member].dims.clone());
     }
     if let Some(pattern) = param.dims {
-        return bindings.evaluate(pattern).map_err(|(token, error)| {
-            invalid(match error {
-                EvalError::Free => {
-                    format!("{operand} has a dimension `{token}` that cannot be inferred; give the shape explicitly")
-                }
-                error => {
-                    let names = bindings.describe(Pattern(pattern));
-                    format!("{operand} has no shape by `#[dims({})]`{names}: {error}", Pattern(pattern))
-                }
-            })
-        });
+        return pattern_dims(pattern, operand, bindings);
     }
     if param.rank == Some(0) || param.dtype == DTypeRule::One(DType::Token) {
         return Ok(Vec::new());

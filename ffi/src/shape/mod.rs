@@ -14,8 +14,10 @@ mod pattern;
 mod tests;
 
 pub use check::check;
+pub(crate) use context::literal;
 pub use context::{FromAttr, ShapeContext};
 pub use infer::infer;
+pub(crate) use infer::result_dims;
 pub use operands::DimsList;
 pub use pattern::Pattern;
 

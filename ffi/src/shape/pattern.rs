@@ -8,7 +8,15 @@ use crate::descriptor::{DimExpr, DimOp, DimPattern};
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern<'a>(pub &'a [DimPattern]);
 
-impl Pattern<'_> {
+impl<'a> Pattern<'a> {
+    /// The expressions of single dimensions.
+    pub(crate) fn exprs(self) -> impl Iterator<Item = &'a DimExpr> {
+        self.0.iter().filter_map(|token| match token {
+            DimPattern::Dim(expr) => Some(expr),
+            DimPattern::Any | DimPattern::List(_) => None,
+        })
+    }
+
     /// Calls `f` with every name in the order of the text, repetitions included.
     pub(super) fn for_each_name(&self, f: &mut dyn FnMut(&'static str)) {
         fn visit(expr: &DimExpr, f: &mut dyn FnMut(&'static str)) {

@@ -4,7 +4,7 @@ use std::{
     any::Any,
     ffi::c_void,
     sync::{
-        Arc, OnceLock,
+        Arc,
         atomic::{AtomicI64, Ordering},
     },
     time::Duration,
@@ -13,7 +13,7 @@ use std::{
 use crate::{
     Result,
     descriptor::Stage,
-    host::{AttrValue, HostVersion, InvokeContext, ScratchAllocator, StageState, TaskPool, ThreadPool},
+    host::{AttrValue, HostVersion, InvokeContext, LazyPool, ScratchAllocator, StageState, TaskPool},
 };
 
 /// Finds the id of a type of user data on a host.
@@ -49,7 +49,7 @@ impl Default for Config {
             device_ordinal: 0,
             run_id: None,
             stream: None,
-            pool: Some(Arc::new(LazyPool { threads: 2, pool: OnceLock::new() })),
+            pool: Some(Arc::new(LazyPool::new(2))),
             scratch: None,
             user_data: Vec::new(),
             options: Vec::new(),
@@ -83,25 +83,5 @@ impl Config {
             builder = builder.shared_user_data(type_id(self.version)?, Arc::clone(data));
         }
         Ok(builder.build())
-    }
-}
-
-/// A pool whose threads start with the first task: most operations need none.
-pub(super) struct LazyPool {
-    pub(super) threads: usize,
-    pub(super) pool: OnceLock<Option<ThreadPool>>,
-}
-
-impl TaskPool for LazyPool {
-    fn schedule(&self, task: Box<dyn FnOnce() + Send>) {
-        match self.pool.get_or_init(|| ThreadPool::new(self.threads).ok()) {
-            Some(pool) => pool.schedule(task),
-            // A system without threads to spare: the task runs all the same.
-            None => task(),
-        }
-    }
-
-    fn num_threads(&self) -> usize {
-        self.threads
     }
 }

@@ -25,15 +25,9 @@ mod instance;
 mod tests;
 mod value;
 
-use std::{
-    any::Any,
-    ffi::c_void,
-    fmt,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{any::Any, ffi::c_void, fmt, sync::Arc, time::Duration};
 
-use config::{Config, LazyPool, Stream};
+use config::{Config, Stream};
 use instance::CallSpec;
 use ndarray::ArrayD;
 
@@ -44,7 +38,7 @@ use crate::{
     context::UserDataType,
     descriptor::{Handler, Op, Stage},
     element::Element,
-    host::{AttrValue, HeapScratch, HostVersion},
+    host::{AttrValue, HeapScratch, HostVersion, LazyPool},
 };
 
 /// A call of operation `O`.
@@ -134,7 +128,7 @@ impl Call {
     pub fn threads(mut self, threads: usize) -> Call {
         self.spec.config.pool = match threads {
             0 => None,
-            threads => Some(Arc::new(LazyPool { threads, pool: OnceLock::new() })),
+            threads => Some(Arc::new(LazyPool::new(threads))),
         };
         self
     }

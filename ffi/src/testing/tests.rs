@@ -32,10 +32,12 @@ const fn handler(execute: RawHandler, stages: &'static [StageHandler]) -> Handle
         type_params: &[],
         params: &[],
         attrs: &[],
+        signature: &[],
         extra_attrs: true,
         shape: ShapeRule::Dims,
         traits: Traits { command_buffer: false, side_effect: false, batch_partitionable: false, vmap: None, vjp: None },
         legacy: None,
+        torch: None,
     }
 }
 

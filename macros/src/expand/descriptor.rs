@@ -41,6 +41,7 @@ pub(super) fn handler(call: &CustomCall) -> TokenStream {
         ParamKind::Buffer(buffer) => Some(self::param(&private, call, param, buffer)),
         _ => None,
     });
+    let signature = signature(&private, call);
     let shape = match &options.shape {
         Some(path) => tokens!(#private::ShapeRule::Function(#path)),
         None => tokens!(#private::ShapeRule::Dims),
@@ -68,6 +69,7 @@ pub(super) fn handler(call: &CustomCall) -> TokenStream {
             type_params: &[#(#type_params),*],
             params: &[#(#params),*],
             attrs: __ATTR_LIST,
+            signature: &[#(#signature),*],
             extra_attrs: #own_rest #(|| <#stage_paths as #private::StageFn>::EXTRA_ATTRS)*,
             shape: #shape,
             traits: #private::Traits {
@@ -78,6 +80,7 @@ pub(super) fn handler(call: &CustomCall) -> TokenStream {
                 vjp: #vjp,
             },
             legacy: #legacy,
+            torch: ::core::option::Option::Some(&__TORCH),
         };
 
         impl #private::Op for #ident {
@@ -85,6 +88,23 @@ pub(super) fn handler(call: &CustomCall) -> TokenStream {
             const HANDLER: &'static #private::Handler = &__HANDLER;
         }
     }
+}
+
+/// Buffers and attributes in the order of the signature.
+fn signature(private: &TokenStream, call: &CustomCall) -> Vec<TokenStream> {
+    let mut buffers = 0usize..;
+    let slots = call.params.iter().filter_map(|param| match &param.kind {
+        ParamKind::Buffer(_) => {
+            let index = buffers.next();
+            Some(tokens!(#private::Slot::Buffer(#index)))
+        }
+        ParamKind::Attr(attr) => {
+            let name = &attr.name;
+            Some(tokens!(#private::Slot::Attr(#name)))
+        }
+        _ => None,
+    });
+    slots.collect()
 }
 
 /// `Some(tokens)` or `None`, as code.

@@ -45,7 +45,11 @@ fn nothing_but_the_boundary_is_exported() {
         let defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
         let mut names: Vec<&str> = defined.map(|symbol| symbol.name().unwrap()).collect();
         names.sort_unstable();
-        assert_eq!(names, ["oxcall_infer", "oxcall_last_error", "oxcall_library", "oxcall_register_all"], "{name}");
+        assert_eq!(
+            names,
+            ["oxcall_infer", "oxcall_last_error", "oxcall_library", "oxcall_register_all", "oxcall_register_torch"],
+            "{name}"
+        );
     }
 }
 

@@ -20,6 +20,8 @@ struct Bindings {
     /// Types to generate, and types that the including module imports instead.
     types: &'static str,
     imported: Option<&'static str>,
+    /// Functions to declare, for those who look them up by name: nobody links them.
+    functions: Option<&'static str>,
 }
 
 const XLA_FFI: Bindings = Bindings {
@@ -30,9 +32,19 @@ const XLA_FFI: Bindings = Bindings {
     file: "ffi-sys/src/xla_ffi.rs",
     types: "XLA_FFI_.*",
     imported: None,
+    functions: None,
 };
 
-const BINDINGS: [Bindings; 4] = [
+/// The part of torch's stable C interface that the operators use.
+const TORCH_FUNCTIONS: &str = concat!(
+    "aoti_torch_(abi_version|check|call_dispatcher|get_(data_ptr|dim|sizes|strides|dtype|device_type|device_index)",
+    "|new_tensor_handle|delete_tensor_object|empty_strided|copy_|grad_mode_(is_enabled|set_enabled)",
+    "|library_(init_fragment|init_impl|def|impl)|get_current_cuda_stream|device_type_cpu)",
+    "|torch_(list_(size|get_item|push_back)|new_list_reserve_size|delete_list|string_(length|c_str)|delete_string",
+    "|get_num_threads|(new|delete)_stable_ivalue|exception_get_what_without_backtrace)"
+);
+
+const BINDINGS: [Bindings; 5] = [
     XLA_FFI,
     Bindings {
         version: pins::HEADERS[1],
@@ -63,6 +75,17 @@ const BINDINGS: [Bindings; 4] = [
         file: "ffi-sys/src/pjrt.rs",
         types: "PJRT_.*",
         imported: None,
+        functions: None,
+    },
+    Bindings {
+        origin: "torch",
+        version: pins::TORCH_HEADERS,
+        include: super::TORCH,
+        headers: &["torch/csrc/stable/c/shim.h"],
+        file: "ffi-sys/src/torch.rs",
+        types: "AtenTensorHandle|TorchLibraryHandle|StableIValue|StableListHandle|StringHandle|AOTITorchError",
+        imported: None,
+        functions: Some(TORCH_FUNCTIONS),
     },
 ];
 
@@ -116,7 +139,6 @@ fn source(bindings: &Bindings, inputs: &Path) -> Result<String> {
         .clang_args(["-isystem", &workspace::read(&inputs.join("builtin"))?])
         .clang_arg(format!("-I{include}"))
         .allowlist_type(bindings.types)
-        .blocklist_function(".*")
         .default_enum_style(EnumVariation::Consts)
         .prepend_enum_name(false)
         .generate_comments(false)
@@ -128,6 +150,11 @@ fn source(bindings: &Bindings, inputs: &Path) -> Result<String> {
         .rust_edition(RustEdition::Edition2024)
         .merge_extern_blocks(true)
         .formatter(Formatter::None);
+    builder = match bindings.functions {
+        // The declarations are C; what the header includes beside them is C++.
+        Some(functions) => builder.allowlist_function(functions).clang_args(["-x", "c++", "-std=c++20", "-DUSE_CUDA"]),
+        None => builder.blocklist_function(".*"),
+    };
     builder = match bindings.imported {
         // The old headers are C++ only: they name structs without the `struct` keyword.
         Some(imported) => builder.blocklist_type(imported).clang_args(["-x", "c++"]),

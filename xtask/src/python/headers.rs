@@ -21,16 +21,38 @@ pub(crate) struct Package {
     include: &'static str,
     /// The folder of the headers therein.
     folder: &'static str,
+    /// The folder of these and all that they include.
+    unpacked: &'static str,
     /// One of the headers.
     header: &'static str,
 }
 
 /// The XLA FFI.
-const JAXLIB: Package = Package { name: "jaxlib", include: "jaxlib/include", folder: "xla/ffi/api", header: "c_api.h" };
+const JAXLIB: Package = Package {
+    name: "jaxlib",
+    include: "jaxlib/include",
+    folder: "xla/ffi/api",
+    unpacked: "xla/ffi/api",
+    header: "c_api.h",
+};
 
 /// PJRT, which no other package has that new.
-pub(crate) const TENSORFLOW: Package =
-    Package { name: "tensorflow-cpu", include: "tensorflow/include", folder: "xla/pjrt/c", header: "pjrt_c_api.h" };
+pub(crate) const TENSORFLOW: Package = Package {
+    name: "tensorflow-cpu",
+    include: "tensorflow/include",
+    folder: "xla/pjrt/c",
+    unpacked: "xla/pjrt/c",
+    header: "pjrt_c_api.h",
+};
+
+/// The stable C interface of libtorch, with all that it includes.
+pub(crate) const TORCH: Package = Package {
+    name: "torch",
+    include: "torch/include",
+    folder: "torch/csrc/stable/c",
+    unpacked: "torch/include/torch",
+    header: "shim.h",
+};
 
 /// The include folder of jaxlib `version`.
 pub(crate) fn headers(venv: &Venv, version: &str) -> Result<PathBuf> {
@@ -58,7 +80,7 @@ pub(crate) fn package_headers(venv: &Venv, package: &Package, version: &str) -> 
     command.arg("--dest").arg(&folder).arg(format!("{}=={version}", package.name));
     progress::command(&format!("downloading the headers of {} {version}", package.name), &mut command)
         .map_err(explain_offline)?;
-    shell::output(venv.python().args(["-c", UNPACK]).arg(&folder).arg(format!("/{}/", package.folder)))?;
+    shell::output(venv.python().args(["-c", UNPACK]).arg(&folder).arg(format!("{}/", package.unpacked)))?;
     if header.is_file() {
         return Ok(include);
     }

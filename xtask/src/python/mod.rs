@@ -8,7 +8,7 @@ mod torch;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-pub(crate) use headers::{TENSORFLOW, headers, package_headers};
+pub(crate) use headers::{TENSORFLOW, TORCH, headers, package_headers};
 use interpreter::chosen;
 pub(crate) use interpreter::{Interpreter, find};
 pub(crate) use torch::{newest_torch, with_torch};

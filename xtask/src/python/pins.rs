@@ -112,6 +112,9 @@ pub(crate) const HEADERS: [&str; 3] = ["0.12.0.1", "0.8.3", "0.4.38"];
 /// The tensorflow-cpu whose PJRT headers (API 0.90) `ffi-sys` is generated from.
 pub(crate) const PJRT_HEADERS: &str = "2.21.0";
 
+/// The torch whose stable C interface `ffi-sys` is generated from. It is not installed for this: only its headers are.
+pub(crate) const TORCH_HEADERS: &str = "2.15.0";
+
 /// Knows the layouts of PJRT 0.114, which no published header has; also an independent client of PJRT plugins.
 pub(crate) const PYPJRT: &str = "pypjrt==0.1.1";
 

@@ -50,10 +50,12 @@ const OP: Handler = Handler {
     type_params: FLOATS,
     params: &[],
     attrs: &[],
+    signature: &[],
     extra_attrs: false,
     shape: ShapeRule::Dims,
     traits: Traits { command_buffer: false, side_effect: false, batch_partitionable: false, vmap: None, vjp: None },
     legacy: None,
+    torch: None,
 };
 
 const X: Param =

@@ -1,0 +1,57 @@
+//! Symbols of libraries that the process has loaded already; nothing is loaded here.
+
+use std::{
+    ffi::{CStr, c_void},
+    ptr::NonNull,
+};
+
+/// A library that was found loaded; it stays so, as nothing here closes it.
+#[derive(Clone, Copy)]
+pub(crate) struct Library(
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "never found"))] NonNull<c_void>,
+);
+
+#[cfg(all(target_os = "linux", not(miri)))]
+mod linux {
+    use std::ffi::{c_char, c_int, c_void};
+
+    pub(super) const RTLD_LAZY: c_int = 1;
+    pub(super) const RTLD_NOLOAD: c_int =
+        if cfg!(any(target_arch = "mips64", target_arch = "mips64r6")) { 8 } else { 4 };
+
+    unsafe extern "C" {
+        pub(super) fn dlopen(file: *const c_char, mode: c_int) -> *mut c_void;
+        pub(super) fn dlsym(library: *mut c_void, symbol: *const c_char) -> *mut c_void;
+    }
+}
+
+impl Library {
+    /// The library of a name, if it is loaded.
+    pub(crate) fn find(name: &CStr) -> Option<Library> {
+        #[cfg(all(target_os = "linux", not(miri)))]
+        {
+            // SAFETY: loads nothing; counts one more user of a library that is there.
+            let library = unsafe { linux::dlopen(name.as_ptr(), linux::RTLD_LAZY | linux::RTLD_NOLOAD) };
+            NonNull::new(library).map(Library)
+        }
+        #[cfg(not(all(target_os = "linux", not(miri))))]
+        {
+            let _ = name;
+            None
+        }
+    }
+
+    /// The address of a symbol of the library, or of those that it was linked with.
+    pub(crate) fn symbol(self, name: &CStr) -> Option<NonNull<c_void>> {
+        #[cfg(all(target_os = "linux", not(miri)))]
+        {
+            // SAFETY: an open library and a C string.
+            NonNull::new(unsafe { linux::dlsym(self.0.as_ptr(), name.as_ptr()) })
+        }
+        #[cfg(not(all(target_os = "linux", not(miri))))]
+        {
+            let _ = name;
+            None
+        }
+    }
+}

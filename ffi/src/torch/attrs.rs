@@ -1,0 +1,166 @@
+//! The attributes of a call: scalars on the stack, all else on the heap.
+
+use std::{ffi::c_void, ptr};
+
+use smallvec::SmallVec;
+use xla_ffi_sys::xla_ffi as sys;
+
+use crate::{
+    attr,
+    descriptor::AttrParam,
+    host::{Arena, AttrValue},
+};
+
+/// The attributes of as many as this need no heap.
+const INLINE: usize = 8;
+
+/// Names of an operation's attributes, in the C layout.
+pub(crate) struct AttrNames {
+    spans: Box<[sys::XLA_FFI_ByteSpan]>,
+    pointers: Box<[*const sys::XLA_FFI_ByteSpan]>,
+}
+
+// SAFETY: constant once made; the pointers are into the boxed spans, and those to static text.
+unsafe impl Send for AttrNames {}
+// SAFETY: as above.
+unsafe impl Sync for AttrNames {}
+
+impl AttrNames {
+    pub(crate) fn new(attrs: &'static [AttrParam]) -> AttrNames {
+        let span = |attr: &AttrParam| sys::XLA_FFI_ByteSpan { ptr: attr.name.as_ptr().cast(), len: attr.name.len() };
+        let spans: Box<[_]> = attrs.iter().map(span).collect();
+        let pointers = spans.iter().map(ptr::from_ref).collect();
+        AttrNames { spans, pointers }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.spans.len()
+    }
+}
+
+/// A scalar and what it points to.
+#[derive(Clone, Copy)]
+struct Cell {
+    scalar: sys::XLA_FFI_Scalar,
+    bits: u64,
+}
+
+const EMPTY: Cell = Cell { scalar: sys::XLA_FFI_Scalar { dtype: 0, value: ptr::null_mut() }, bits: 0 };
+
+/// The kind of an attribute that is absent: decoding takes it for one that the list does not have.
+const ABSENT: sys::XLA_FFI_AttrType = 0;
+
+/// The attributes of one call, each at its place in the operation's list.
+#[derive(Default)]
+pub(crate) struct CallAttrs {
+    kinds: SmallVec<[sys::XLA_FFI_AttrType; INLINE]>,
+    cells: SmallVec<[Cell; INLINE]>,
+    values: SmallVec<[*mut c_void; INLINE]>,
+    /// What is no scalar, by its place.
+    others: Vec<(usize, AttrValue)>,
+    arena: Option<Arena>,
+}
+
+impl CallAttrs {
+    /// Attributes that are all absent yet.
+    #[inline]
+    pub(crate) fn prepare(&mut self, len: usize) {
+        self.kinds.resize(len, ABSENT);
+        self.cells.resize(len, EMPTY);
+        self.values.resize(len, ptr::null_mut());
+    }
+
+    /// Gives an attribute a scalar value.
+    #[inline]
+    pub(crate) fn set_scalar(&mut self, index: usize, dtype: sys::XLA_FFI_DataType, bits: u64) {
+        self.kinds[index] = sys::XLA_FFI_AttrType_SCALAR;
+        self.cells[index] = Cell { scalar: sys::XLA_FFI_Scalar { dtype, value: ptr::null_mut() }, bits };
+    }
+
+    /// Gives an attribute, or the field of one that `path` leads to, a value.
+    pub(crate) fn set(&mut self, index: usize, path: &[&'static str], value: AttrValue) {
+        let mut value = value;
+        let known = self.others.iter().position(|(other, _)| *other == index);
+        let Some(known) = known else {
+            for name in path.iter().rev() {
+                value = AttrValue::Dict(vec![((*name).to_owned(), value)]);
+            }
+            self.others.push((index, value));
+            return;
+        };
+        let mut place = &mut self.others[known].1;
+        for (depth, name) in path.iter().enumerate() {
+            let AttrValue::Dict(entries) = place else { return };
+            let at = entries.iter().position(|(other, _)| other == name).unwrap_or_else(|| {
+                let inner = if depth + 1 == path.len() { 0i64.into() } else { AttrValue::Dict(Vec::new()) };
+                entries.push(((*name).to_owned(), inner));
+                entries.len() - 1
+            });
+            place = &mut entries[at].1;
+        }
+        *place = value;
+    }
+
+    /// The C struct. It points into `self`, which must not be moved or changed while the struct is used.
+    #[inline]
+    pub(crate) fn finish(&mut self, names: &AttrNames) -> sys::XLA_FFI_Attrs {
+        if !self.others.is_empty() {
+            self.write_others();
+        }
+        for ((kind, cell), value) in self.kinds.iter().zip(&mut self.cells).zip(&mut self.values) {
+            if *kind == sys::XLA_FFI_AttrType_SCALAR {
+                cell.scalar.value = (&raw mut cell.bits).cast();
+                *value = (&raw mut cell.scalar).cast();
+            }
+        }
+        sys::XLA_FFI_Attrs {
+            struct_size: sys::XLA_FFI_Attrs_STRUCT_SIZE as usize,
+            extension_start: ptr::null_mut(),
+            size: names.len() as i64,
+            types: self.kinds.as_mut_ptr(),
+            names: names.pointers.as_ptr().cast_mut().cast(),
+            attrs: self.values.as_mut_ptr(),
+        }
+    }
+
+    fn write_others(&mut self) {
+        let arena = self.arena.get_or_insert_default();
+        for (index, value) in &self.others {
+            let (kind, address) = value.write(arena, true);
+            if kind == sys::XLA_FFI_AttrType_SCALAR {
+                // Kinds tell scalars, which are in the cells, from all else; a struct's place holds a dictionary.
+                continue;
+            }
+            (self.kinds[*index], self.values[*index]) = (kind, address);
+        }
+    }
+
+    /// The attributes that are given, by their places; after [`finish`](Self::finish).
+    pub(crate) fn given(&self) -> impl Iterator<Item = (usize, attr::Attr<'_>)> {
+        let parts = self.kinds.iter().zip(&self.values).enumerate();
+        parts.filter(|(_, (kind, _))| **kind != ABSENT).map(|(index, (kind, value))| {
+            // SAFETY: the value of the kind, which lives as long as `self`.
+            (index, unsafe { attr::Attr::new(*kind, *value) })
+        })
+    }
+
+    /// What makes two calls' attributes equal.
+    pub(crate) fn key(&self) -> AttrKey {
+        AttrKey {
+            scalars: self
+                .kinds
+                .iter()
+                .zip(&self.cells)
+                .map(|(kind, cell)| (*kind, cell.scalar.dtype, cell.bits))
+                .collect(),
+            others: self.others.clone(),
+        }
+    }
+}
+
+/// The values of a call's attributes.
+#[derive(Clone, PartialEq)]
+pub(crate) struct AttrKey {
+    scalars: Vec<(u32, u32, u64)>,
+    others: Vec<(usize, AttrValue)>,
+}

@@ -1,0 +1,153 @@
+//! What an operation may ask of its host, and its states.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use xla_ffi_sys::xla_ffi as sys;
+
+use super::{
+    attrs::{AttrKey, CallAttrs},
+    shim::Shim,
+};
+use crate::{
+    Result,
+    descriptor::{Handler, Stage},
+    host::{self, InvokeContext, LazyPool, StageState, TaskPool},
+};
+
+/// How many values of an operation's attributes have their states kept.
+const MAX_STATES: usize = 64;
+
+/// The contexts of one operator's calls.
+pub(crate) enum Contexts {
+    /// No stage but execute: all operations share one.
+    Shared,
+    /// A state for each value of the attributes, as if each were a compiled program of its own, latest last.
+    Stateful(Mutex<Vec<(AttrKey, Arc<StageState>)>>),
+}
+
+/// The threads that operations may use: as many as torch uses itself.
+fn pool() -> Arc<dyn TaskPool> {
+    static POOL: OnceLock<Arc<LazyPool>> = OnceLock::new();
+    Arc::clone(POOL.get_or_init(|| Arc::new(LazyPool::new(num_threads())))) as _
+}
+
+fn num_threads() -> usize {
+    let of_torch = || {
+        let mut threads = 0;
+        // SAFETY: writes the number.
+        let status = unsafe { Shim::get().ok()?.num_threads?(&raw mut threads) };
+        (status == 0 && threads > 0).then_some(threads as usize)
+    };
+    of_torch().unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into))
+}
+
+/// The context of all operations that have no stage but execute.
+fn shared() -> &'static InvokeContext {
+    static SHARED: OnceLock<InvokeContext> = OnceLock::new();
+    SHARED.get_or_init(|| InvokeContext::builder().pool(pool()).build())
+}
+
+impl Contexts {
+    pub(crate) fn new(handler: &Handler) -> Contexts {
+        if handler.stages.is_empty() { Contexts::Shared } else { Contexts::Stateful(Mutex::default()) }
+    }
+
+    /// Calls the operation and waits until it is done.
+    ///
+    /// # Errors
+    /// What a stage reports.
+    ///
+    /// # Safety
+    /// `frame` is a whole call frame of the operation but for what the call itself fills in, with the attributes that
+    /// `attrs` holds; its buffers are valid and ours.
+    #[inline]
+    pub(crate) unsafe fn call(
+        &self,
+        handler: &'static Handler,
+        frame: &mut sys::XLA_FFI_CallFrame,
+        attrs: &CallAttrs,
+    ) -> Result<()> {
+        match self {
+            // SAFETY: as the caller guarantees.
+            Contexts::Shared => unsafe { run(handler, Stage::Execute, frame, shared()) },
+            Contexts::Stateful(states) => {
+                // SAFETY: as the caller guarantees.
+                unsafe { call_stages(handler, frame, attrs, states) }
+            }
+        }
+    }
+}
+
+/// Runs one stage of an operation, if it has it, and waits until it is done.
+///
+/// # Safety
+/// As for [`Contexts::call`].
+#[inline]
+unsafe fn run(
+    handler: &'static Handler,
+    stage: Stage,
+    frame: &mut sys::XLA_FFI_CallFrame,
+    context: &InvokeContext,
+) -> Result<()> {
+    let Some(function) = handler.stage(stage) else { return Ok(()) };
+    // SAFETY: a handler of this crate; otherwise as the caller guarantees, until the call is done.
+    match unsafe { host::call_frame(function, frame, context, stage) }? {
+        None => Ok(()),
+        Some(future) => future.wait(),
+    }
+}
+
+/// # Safety
+/// As for [`Contexts::call`].
+unsafe fn call_stages(
+    handler: &'static Handler,
+    frame: &mut sys::XLA_FFI_CallFrame,
+    attrs: &CallAttrs,
+    states: &Mutex<Vec<(AttrKey, Arc<StageState>)>>,
+) -> Result<()> {
+    let context = |state| InvokeContext::builder().pool(pool()).state(Stage::Instantiate, state).build();
+    let key = attrs.key();
+    let known = {
+        let mut states = states.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = states.iter().position(|(other, _)| *other == key);
+        at.map(|at| {
+            let latest = states.remove(at);
+            let state = Arc::clone(&latest.1);
+            states.push(latest);
+            state
+        })
+    };
+    let state = match known {
+        Some(state) => state,
+        None => {
+            let state = Arc::new(StageState::new());
+            let mut alone = sys::XLA_FFI_CallFrame {
+                struct_size: frame.struct_size,
+                args: sys::XLA_FFI_Args { struct_size: frame.args.struct_size, ..Default::default() },
+                rets: sys::XLA_FFI_Rets { struct_size: frame.rets.struct_size, ..Default::default() },
+                attrs: frame.attrs,
+                ..Default::default()
+            };
+            // Outside the lock, since it may take long: of two threads that instantiate at once, the first one's is kept.
+            // SAFETY: a frame with attributes alone, as hosts give this stage.
+            unsafe { run(handler, Stage::Instantiate, &mut alone, &context(Arc::clone(&state))) }?;
+            let mut states = states.lock().unwrap_or_else(PoisonError::into_inner);
+            match states.iter().find(|(other, _)| *other == key) {
+                Some((_, first)) => Arc::clone(first),
+                None => {
+                    if states.len() == MAX_STATES {
+                        states.remove(0);
+                    }
+                    states.push((key, Arc::clone(&state)));
+                    state
+                }
+            }
+        }
+    };
+    let context = context(state);
+    for stage in [Stage::Prepare, Stage::Initialize, Stage::Execute] {
+        // SAFETY: as the caller guarantees.
+        unsafe { run(handler, stage, frame, &context) }?;
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! What the macro adds to an operation's description for torch.
+
+use std::{fmt, sync::OnceLock};
+
+use super::{
+    kernel::kernel,
+    plan::Plan,
+    shim::{RawKernel, Shim},
+};
+use crate::entry::Execute;
+
+/// How many overloads an operation may have: one for integers and one for floats.
+pub(crate) const OVERLOADS: usize = 2;
+
+/// An operation as a torch operator.
+pub struct TorchOp {
+    /// The namespace, where it is not the crate's.
+    pub namespace: Option<&'static str>,
+    /// The schema, where it is not the one that follows from the signature.
+    pub schema: Option<&'static str>,
+    /// The kernels of the overloads.
+    pub(crate) kernels: [RawKernel; OVERLOADS],
+    /// What they need, once they are registered.
+    pub(crate) plans: [OnceLock<Plan>; OVERLOADS],
+}
+
+impl TorchOp {
+    /// The operator of an operation.
+    pub const fn of<E: Execute>(namespace: Option<&'static str>, schema: Option<&'static str>) -> TorchOp {
+        TorchOp {
+            namespace,
+            schema,
+            kernels: [run::<E, 0>, run::<E, 1>],
+            plans: [const { OnceLock::new() }; OVERLOADS],
+        }
+    }
+}
+
+impl fmt::Debug for TorchOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TorchOp { namespace, schema, .. } = self;
+        f.debug_struct("TorchOp").field("namespace", namespace).field("schema", schema).finish_non_exhaustive()
+    }
+}
+
+/// The kernel of one overload of an operation, which is called by torch once it is registered.
+///
+/// # Safety
+/// As for [`kernel`].
+unsafe extern "C-unwind" fn run<E: Execute, const OVERLOAD: usize>(stack: *mut u64, _args: u64, _results: u64) {
+    match E::HANDLER.torch.and_then(|op| op.plans[OVERLOAD].get()) {
+        // SAFETY: as the caller guarantees.
+        Some(plan) => unsafe { kernel(plan, stack) },
+        None => unplanned(),
+    }
+}
+
+/// A kernel is registered after its plan is made.
+#[cold]
+fn unplanned() {
+    if let Ok(shim) = Shim::get() {
+        super::error::throw(shim, crate::Error::internal("an operator was called before it was registered"));
+    }
+}

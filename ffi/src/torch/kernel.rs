@@ -1,0 +1,350 @@
+//! The kernel: a call by torch as a call of the operation.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    ptr,
+};
+
+use smallvec::SmallVec;
+use xla_ffi_sys::xla_ffi as sys;
+
+use super::{
+    attrs::CallAttrs,
+    error::throw,
+    plan::{Goes, Input, Plan},
+    taken::{Attribute, Taken},
+    tensor::{Tensor, contiguous_strides, is_contiguous},
+};
+use crate::{
+    DType, Error, Result,
+    host::{HostVersion, array_bytes},
+    panics,
+};
+
+/// As many operands as this need no heap.
+const INLINE: usize = 6;
+
+/// One call. What it owns is freed when it is dropped, however it ends.
+pub(super) struct Call<'p> {
+    pub(super) plan: &'p Plan,
+    /// The arguments; absent ones of optional parameters are `None`.
+    pub(super) args: SmallVec<[Option<Tensor>; INLINE]>,
+    /// The results that are tensors of their own, in order.
+    pub(super) results: SmallVec<[Tensor; INLINE]>,
+    /// Descriptions of the arguments, and then of all results.
+    pub(super) buffers: SmallVec<[sys::XLA_FFI_Buffer; INLINE]>,
+    pub(super) attrs: CallAttrs,
+    /// Dtypes that the caller gave: for type parameters and results.
+    pub(super) dtypes: Vec<(Goes, DType)>,
+    /// Tensors that an argument was copied from, to be updated at the end: the argument's index.
+    originals: Vec<(usize, Tensor)>,
+}
+
+/// The body of every kernel: takes the arguments from the stack, and leaves the results there; throws errors.
+///
+/// # Safety
+/// Called by torch: the stack has the arguments of the operator that the plan is for, and room for its results.
+pub(super) unsafe fn kernel(plan: &Plan, stack: *mut u64) {
+    // SAFETY: as the caller guarantees.
+    let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { run(plan, stack) }));
+    let error = match outcome {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => error,
+        Err(payload) => Error::internal(panics::describe(payload)),
+    };
+    throw(plan.shim, named(plan, error));
+}
+
+/// The error with the operation's name in front.
+#[cold]
+pub(super) fn named(plan: &Plan, error: Error) -> Error {
+    let name = plan.handler.name;
+    let has = error.message().strip_prefix(name).is_some_and(|rest| rest.starts_with([':', ' ']));
+    if has { error } else { error.context(name) }
+}
+
+/// # Safety
+/// As for [`kernel`].
+unsafe fn run(plan: &Plan, stack: *mut u64) -> Result<()> {
+    let mut call = Call {
+        plan,
+        args: SmallVec::new(),
+        results: SmallVec::new(),
+        buffers: SmallVec::new(),
+        attrs: CallAttrs::default(),
+        dtypes: Vec::new(),
+        originals: Vec::new(),
+    };
+    // SAFETY: as the caller guarantees.
+    unsafe { call.take_inputs(stack) }?;
+    call.describe_args()?;
+    let attrs = call.attrs.finish(&plan.names);
+    let num_args = call.buffers.len();
+    call.make_results()?;
+    call.execute(num_args, attrs)?;
+    call.update_originals()?;
+    // SAFETY: as the caller guarantees; the arguments have been taken.
+    unsafe { call.leave_results(stack) }
+}
+
+/// The values of a stack that have not been taken yet; they are freed with it.
+struct Stack<'p> {
+    plan: &'p Plan,
+    slots: *mut u64,
+    next: usize,
+}
+
+impl Drop for Stack<'_> {
+    fn drop(&mut self) {
+        while let Some(input) = self.plan.inputs.get(self.next) {
+            // SAFETY: one value for each input, not taken yet.
+            unsafe {
+                let value = self.slots.add(self.next).read();
+                self.next += 1;
+                match input {
+                    Input::Tensor(_) => drop(Tensor::own(self.plan.shim, handle(value))),
+                    Input::Scalar(..) => {}
+                    Input::Other(ty, _) => drop(Taken::take(self.plan.shim, *ty, value)),
+                }
+            }
+        }
+    }
+}
+
+/// The handle in a value of the stack.
+#[inline]
+pub(super) fn handle<T>(value: u64) -> *mut T {
+    ptr::with_exposed_provenance_mut(value as usize)
+}
+
+impl Call<'_> {
+    /// Takes all arguments from the stack.
+    ///
+    /// # Safety
+    /// As for [`kernel`].
+    #[inline]
+    unsafe fn take_inputs(&mut self, slots: *mut u64) -> Result<()> {
+        let plan = self.plan;
+        self.args.resize_with(plan.args.len() - usize::from(plan.variadic), || None);
+        self.attrs.prepare(plan.names.len());
+        let mut stack = Stack { plan, slots, next: 0 };
+        while let Some(input) = plan.inputs.get(stack.next) {
+            // SAFETY: one value for each input; the counter moves on, so that each is taken once.
+            unsafe {
+                let value = slots.add(stack.next).read();
+                stack.next += 1;
+                match input {
+                    Input::Tensor(index) => self.args[*index] = Some(Tensor::own(plan.shim, handle(value))),
+                    Input::Scalar(index, dtype) => self.attrs.set_scalar(*index, *dtype, value),
+                    Input::Other(ty, goes) => {
+                        let taken = Taken::take(plan.shim, *ty, value)?;
+                        self.place(goes, taken)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a value where it belongs.
+    fn place(&mut self, goes: &Goes, value: Taken) -> Result<()> {
+        match (goes, value) {
+            (_, Taken::None) => {}
+            (Goes::Arg(index), Taken::Tensor(tensor)) => self.args[*index] = Some(tensor),
+            (Goes::Arg(_), Taken::Tensors(tensors)) => self.args.extend(tensors.into_iter().map(Some)),
+            (Goes::Attr(at), value) => match value.attribute(self.plan.handler.attrs[at.index].name)? {
+                Attribute::Scalar(dtype, bits) if at.path.is_empty() => {
+                    self.attrs.set_scalar(at.index, dtype.code(), bits);
+                }
+                value => self.attrs.set(at.index, &at.path, value.into_value()),
+            },
+            (Goes::TypeParam(var), Taken::DType(dtype)) => self.dtypes.push((Goes::TypeParam(*var), dtype)),
+            (Goes::ResultDType(index), Taken::DType(dtype)) => self.dtypes.push((Goes::ResultDType(*index), dtype)),
+            _ => return Err(Error::internal("a value of another type than the schema says")),
+        }
+        Ok(())
+    }
+
+    /// Describes the arguments as buffers, after copying those that are not row-major.
+    #[inline]
+    fn describe_args(&mut self) -> Result<()> {
+        if !self.plan.fixed {
+            self.drop_absent()?;
+        }
+        for index in 0..self.args.len() {
+            let Some(tensor) = &self.args[index] else { continue };
+            let buffer = describe(tensor).map_err(|error| self.of_argument(index, error))?;
+            let buffer = match buffer {
+                Some(buffer) => buffer,
+                None => self.make_contiguous(index).map_err(|error| self.of_argument(index, error))?,
+            };
+            self.buffers.push(buffer);
+        }
+        if !self.plan.in_place.is_empty() {
+            self.separate_shared_memory()?;
+        }
+        Ok(())
+    }
+
+    /// Optional arguments are told by their number alone, so those that are there must come first.
+    fn drop_absent(&mut self) -> Result<()> {
+        let present = self.args.iter().position(Option::is_none).unwrap_or(self.args.len());
+        if let Some(given) = self.args[present..].iter().position(Option::is_some) {
+            let name = |index: usize| self.plan.param(index).name;
+            return Err(Error::invalid_argument(format!(
+                "argument `{}` is given, so `{}` before it must be too",
+                name(present + given),
+                name(present)
+            )));
+        }
+        self.args.truncate(present);
+        Ok(())
+    }
+
+    /// Replaces an argument by a row-major copy. One that is updated in place is copied back at the end.
+    #[cold]
+    fn make_contiguous(&mut self, index: usize) -> Result<sys::XLA_FFI_Buffer> {
+        let Some(original) = self.args[index].take() else { return Err(Error::internal("there is no tensor")) };
+        let copy = copy(self.plan, &original)?;
+        let buffer = describe(&copy)?.ok_or_else(|| Error::internal("a copy is not row-major"))?;
+        self.args[index] = Some(copy);
+        if self.plan.in_place.contains(&index) {
+            self.originals.push((index, original));
+        }
+        Ok(buffer)
+    }
+
+    /// Copies arguments that share memory with one that is updated in place: they keep their old values, as with torch's
+    /// own operators.
+    fn separate_shared_memory(&mut self) -> Result<()> {
+        let extent = |buffer: &sys::XLA_FFI_Buffer| {
+            let start = buffer.data.addr();
+            (start, start + bytes(buffer))
+        };
+        for other in 0..self.args.len() {
+            if self.plan.in_place.contains(&other) {
+                continue;
+            }
+            let (start, end) = extent(&self.buffers[other]);
+            let shared = self.plan.in_place.iter().filter_map(|&index| self.buffers.get(index)).any(|updated| {
+                let (first, last) = extent(updated);
+                start < last && first < end
+            });
+            if shared {
+                self.buffers[other] = self.make_contiguous(other).map_err(|error| self.of_argument(other, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls the operation.
+    #[inline]
+    fn execute(&mut self, num_args: usize, attrs: sys::XLA_FFI_Attrs) -> Result<()> {
+        let mut pointers: SmallVec<[*mut sys::XLA_FFI_Buffer; 2 * INLINE]> =
+            self.buffers.iter_mut().map(|buffer| &raw mut *buffer).collect();
+        let (args, rets) = pointers.split_at_mut(num_args);
+        let mut many = Vec::new();
+        let types = types(args.len().max(rets.len()), &mut many);
+        let mut frame = sys::XLA_FFI_CallFrame {
+            struct_size: sys::XLA_FFI_CallFrame_STRUCT_SIZE as usize,
+            extension_start: ptr::null_mut(),
+            api: HostVersion::V0_12.api(),
+            ctx: ptr::null_mut(),
+            stage: sys::XLA_FFI_ExecutionStage_EXECUTE,
+            args: sys::XLA_FFI_Args {
+                struct_size: sys::XLA_FFI_Args_STRUCT_SIZE as usize,
+                extension_start: ptr::null_mut(),
+                size: args.len() as i64,
+                types: types.cast_mut(),
+                args: args.as_mut_ptr().cast(),
+            },
+            rets: sys::XLA_FFI_Rets {
+                struct_size: sys::XLA_FFI_Rets_STRUCT_SIZE as usize,
+                extension_start: ptr::null_mut(),
+                size: rets.len() as i64,
+                types: types.cast_mut(),
+                rets: rets.as_mut_ptr().cast(),
+            },
+            attrs,
+            future: ptr::null_mut(),
+        };
+        // SAFETY: the frame is whole; the tensors live until this call ends.
+        unsafe { self.plan.contexts.call(self.plan.handler, &mut frame, &self.attrs) }
+    }
+
+    /// Copies what was updated in a copy back to where the caller sees it.
+    fn update_originals(&mut self) -> Result<()> {
+        for (index, original) in &self.originals {
+            let Some(Some(copy)) = self.args.get(*index) else { continue };
+            original.copy_from(copy).map_err(|error| self.of_argument(*index, error))?;
+        }
+        Ok(())
+    }
+
+    /// An error with the argument's name in front.
+    #[cold]
+    pub(super) fn of_argument(&self, index: usize, error: Error) -> Error {
+        let plan = self.plan;
+        let name = plan.param(index).name;
+        match plan.variadic && index + 1 >= plan.args.len() {
+            true => error.context(format_args!("argument `{name}[{}]`", index + 1 - plan.args.len())),
+            false => error.context(format_args!("argument `{name}`")),
+        }
+    }
+}
+
+/// A buffer's description of a tensor; `None` if it is not row-major.
+#[inline]
+pub(super) fn describe(tensor: &Tensor) -> Result<Option<sys::XLA_FFI_Buffer>> {
+    let sizes = tensor.sizes()?;
+    let strides = tensor.strides(sizes.len())?;
+    if !is_contiguous(sizes, strides) {
+        return Ok(None);
+    }
+    Ok(Some(buffer(tensor.dtype()?, tensor.data()?, sizes)))
+}
+
+/// A buffer's description.
+#[inline]
+pub(super) fn buffer(dtype: DType, data: *mut std::ffi::c_void, dims: &[i64]) -> sys::XLA_FFI_Buffer {
+    sys::XLA_FFI_Buffer {
+        struct_size: sys::XLA_FFI_Buffer_STRUCT_SIZE as usize,
+        extension_start: ptr::null_mut(),
+        dtype: dtype.code(),
+        data,
+        rank: dims.len() as i64,
+        dims: dims.as_ptr().cast_mut(),
+    }
+}
+
+/// The size of a described buffer.
+fn bytes(buffer: &sys::XLA_FFI_Buffer) -> usize {
+    if buffer.rank == 0 {
+        return DType::from_code(buffer.dtype).and_then(|dtype| dtype.size_in_bytes(1)).unwrap_or(0);
+    }
+    // SAFETY: made by `buffer` of a slice that lives as long as the tensor.
+    let dims = unsafe { std::slice::from_raw_parts(buffer.dims, buffer.rank as usize) };
+    DType::from_code(buffer.dtype).and_then(|dtype| array_bytes(dtype, dims)).unwrap_or(0)
+}
+
+/// A row-major copy of a tensor.
+fn copy(plan: &Plan, original: &Tensor) -> Result<Tensor> {
+    let sizes = original.sizes()?;
+    let mut strides: SmallVec<[i64; 8]> = SmallVec::from_elem(0, sizes.len());
+    contiguous_strides(sizes, &mut strides);
+    let copy = Tensor::empty(plan.shim, sizes, &strides, original.dtype_code()?, original.device()?)?;
+    copy.copy_from(original)?;
+    Ok(copy)
+}
+
+/// As many kinds of operands as asked for: all of them are buffers.
+#[inline]
+fn types(count: usize, many: &mut Vec<u32>) -> *const u32 {
+    const { assert!(sys::XLA_FFI_ArgType_BUFFER == sys::XLA_FFI_RetType_BUFFER) };
+    static FEW: [u32; 32] = [sys::XLA_FFI_ArgType_BUFFER; 32];
+    if count <= FEW.len() {
+        return FEW.as_ptr();
+    }
+    many.resize(count, sys::XLA_FFI_ArgType_BUFFER);
+    many.as_ptr()
+}

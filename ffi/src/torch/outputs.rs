@@ -1,0 +1,253 @@
+//! The results of a call: their dtypes and dimensions, their tensors, and the values that torch gets.
+
+use serde_json::{Map, Value};
+use smallvec::SmallVec;
+use xla_ffi_sys::xla_ffi as sys;
+
+use super::{
+    kernel::{Call, buffer},
+    plan::{Goes, Output, OutputDType, OutputKind},
+    tensor::{Device, Tensor, contiguous_strides},
+    value::List,
+};
+use crate::{
+    DType, Error, Result, attr,
+    descriptor::{Arity, DTypeRule, Role},
+    shape::{self, Shape},
+};
+
+impl Call<'_> {
+    /// Makes the tensors of the results, and describes all results behind the arguments.
+    #[inline]
+    pub(super) fn make_results(&mut self) -> Result<()> {
+        let plan = self.plan;
+        if plan.by_function {
+            return self.make_inferred();
+        }
+        for output in &plan.outputs {
+            if let OutputKind::InPlace(index) = output.kind {
+                // A parameter that may be absent is so on both sides.
+                if index < self.args.len() {
+                    self.buffers.push(self.buffers[index]);
+                }
+                continue;
+            }
+            let (dtype, code) = self.dtype(output)?;
+            let first = |index: usize| self.buffers.get(index).map(dims).ok_or_else(|| no_shape(self, output));
+            match output.kind {
+                OutputKind::Like(index) => {
+                    let dims = first(index)?;
+                    self.make(dtype, code, dims)?;
+                }
+                OutputKind::Rank0 => self.make(dtype, code, &[])?,
+                _ => {
+                    let dims = self.dims_by_pattern(output)?;
+                    self.make(dtype, code, &dims)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the tensor of one result, and describes it.
+    #[inline]
+    fn make(&mut self, dtype: DType, code: i32, dims: &[i64]) -> Result<()> {
+        let mut strides: SmallVec<[i64; 8]> = SmallVec::from_elem(0, dims.len());
+        contiguous_strides(dims, &mut strides);
+        let tensor = Tensor::empty(self.plan.shim, dims, &strides, code, self.device()?)?;
+        // The tensor's own sizes live as long as the call.
+        let description = buffer(dtype, tensor.data()?, tensor.sizes()?);
+        self.buffers.push(description);
+        self.results.push(tensor);
+        Ok(())
+    }
+
+    /// Where results are.
+    #[inline]
+    fn device(&self) -> Result<Device> {
+        let plan = self.plan;
+        if plan.on_host {
+            return Ok(plan.device);
+        }
+        self.args.iter().flatten().next().map_or(Ok(plan.device), Tensor::device)
+    }
+
+    /// The dtype of a result.
+    #[inline]
+    fn dtype(&self, output: &Output) -> Result<(DType, i32)> {
+        let dtype = match &output.dtype {
+            OutputDType::Fixed(dtype, code) => return Ok((*dtype, *code)),
+            OutputDType::Like(index) => self.dtype_of_argument(*index),
+            OutputDType::TypeParam(var) => {
+                let params = (0..self.args.len()).map(|index| self.plan.param(index));
+                let bound = params.enumerate().find(|(_, param)| param.dtype == DTypeRule::Var(*var));
+                let given = self.dtypes.iter().find(|(goes, _)| matches!(goes, Goes::TypeParam(other) if other == var));
+                let only = || match self.plan.handler.type_params[*var].dtypes {
+                    [one] => Some(*one),
+                    _ => None,
+                };
+                bound
+                    .and_then(|(index, _)| self.dtype_of_argument(index))
+                    .or(given.map(|(_, dtype)| *dtype))
+                    .or_else(only)
+            }
+            OutputDType::Given(param) => {
+                let given =
+                    self.dtypes.iter().find(|(goes, _)| matches!(goes, Goes::ResultDType(other) if other == param));
+                given.map(|(_, dtype)| *dtype).or_else(|| self.dtype_of_argument(0))
+            }
+        };
+        let name = self.plan.handler.params[output.param].name;
+        let dtype = dtype
+            .ok_or_else(|| Error::invalid_argument(format!("the dtype of result `{name}` follows from no argument")))?;
+        self.code(dtype).map(|code| (dtype, code))
+    }
+
+    /// torch's code of a dtype.
+    fn code(&self, dtype: DType) -> Result<i32> {
+        let code = self.plan.shim.dtypes.code(dtype);
+        code.ok_or_else(|| Error::invalid_argument(format!("this torch has no tensors of dtype {dtype}")))
+    }
+
+    fn dtype_of_argument(&self, index: usize) -> Option<DType> {
+        // Results may be described already, behind the arguments.
+        DType::from_code(self.buffers[..self.args.len()].get(index)?.dtype)
+    }
+
+    /// The dimensions of a result that a pattern gives.
+    fn dims_by_pattern(&self, output: &Output) -> Result<Vec<i64>> {
+        let OutputKind::Pattern(pattern) = output.kind else { return Err(no_shape(self, output)) };
+        let args: SmallVec<[&[i64]; 8]> = self.buffers[..self.args.len()].iter().map(dims).collect();
+        let integers: SmallVec<[(&str, i64); 8]> = self.integers().collect();
+        shape::result_dims(self.plan.handler.params, &args[..], &integers, output.param, pattern)
+    }
+
+    /// The attributes that are integers.
+    fn integers(&self) -> impl Iterator<Item = (&'static str, i64)> {
+        let attrs = self.plan.handler.attrs;
+        self.attrs.given().filter_map(|(index, attr)| Some((attrs[index].name, attr.scalar()?.exact::<i64>()?)))
+    }
+
+    /// Makes the results of an operation with a shape function.
+    fn make_inferred(&mut self) -> Result<()> {
+        let plan = self.plan;
+        let num_args = self.args.len();
+        let shape =
+            |buffer: &sys::XLA_FFI_Buffer| DType::from_code(buffer.dtype).map(|dtype| Shape::new(dtype, dims(buffer)));
+        let args: Vec<Shape> = self.buffers.iter().filter_map(shape).collect();
+        let named =
+            self.attrs.given().map(|(index, attr)| Ok((plan.handler.attrs[index].name.to_owned(), json(attr)?)));
+        let attrs: Map<String, Value> = named.collect::<Result<_>>()?;
+        let given = |goes: &Goes| match goes {
+            Goes::TypeParam(var) => plan.handler.type_params[*var].name,
+            Goes::ResultDType(param) => plan.handler.params[*param].name,
+            Goes::Arg(_) | Goes::Attr(_) => "",
+        };
+        let dtypes: Vec<(&str, DType)> = self.dtypes.iter().map(|(goes, dtype)| (given(goes), *dtype)).collect();
+        let results = shape::infer(plan.handler, &args, &attrs, &dtypes, None)?;
+        let mut in_place = plan.outputs.iter().filter_map(|output| match output.kind {
+            OutputKind::InPlace(index) if index < num_args => Some((output, index)),
+            _ => None,
+        });
+        let roles = self.roles(results.len());
+        for (shape, role) in results.iter().zip(roles) {
+            if role == Role::InOut {
+                if let Some((_, index)) = in_place.next() {
+                    self.buffers.push(self.buffers[index]);
+                }
+                continue;
+            }
+            self.make(shape.dtype, self.code(shape.dtype)?, &shape.dims)?;
+        }
+        Ok(())
+    }
+
+    /// Whether each of so many results is in place.
+    fn roles(&self, count: usize) -> Vec<Role> {
+        let params = self.plan.handler.params;
+        let mut roles = Vec::with_capacity(count);
+        for output in &self.plan.outputs {
+            let param = &params[output.param];
+            let absent = matches!(output.kind, OutputKind::InPlace(index) if index >= self.args.len());
+            let members = match param.arity {
+                Arity::Variadic => count.saturating_sub(roles.len()),
+                _ => usize::from(!absent),
+            };
+            roles.extend(std::iter::repeat_n(param.role, members));
+        }
+        roles
+    }
+
+    /// Puts the results on the stack.
+    ///
+    /// # Safety
+    /// The stack has room for the results of the schema.
+    pub(super) unsafe fn leave_results(&mut self, stack: *mut u64) -> Result<()> {
+        let plan = self.plan;
+        let mut results = std::mem::take(&mut self.results).into_iter();
+        let mut slot = 0;
+        for output in &plan.outputs {
+            let value = match output.kind {
+                OutputKind::InPlace(_) => continue,
+                _ if plan.handler.params[output.param].arity == Arity::Variadic => {
+                    let list = List::with_capacity(plan.shim, results.len())?;
+                    for tensor in results.by_ref() {
+                        list.push(value(tensor))?;
+                    }
+                    list.into_value()
+                }
+                _ => match results.next() {
+                    Some(tensor) => value(tensor),
+                    None => return Err(Error::internal("a result is missing")),
+                },
+            };
+            // SAFETY: as the caller guarantees.
+            unsafe { stack.add(slot).write(value) };
+            slot += 1;
+        }
+        Ok(())
+    }
+}
+
+/// A tensor as a value of the stack, which belongs to torch then.
+#[inline]
+fn value(tensor: Tensor) -> u64 {
+    tensor.into_handle().expose_provenance() as u64
+}
+
+/// The dimensions of a described buffer.
+#[inline]
+fn dims<'a>(buffer: &sys::XLA_FFI_Buffer) -> &'a [i64] {
+    if buffer.rank == 0 {
+        return &[];
+    }
+    // SAFETY: made by `buffer` of a slice that lives as long as the tensor, which the call owns.
+    unsafe { std::slice::from_raw_parts(buffer.dims, buffer.rank as usize) }
+}
+
+#[cold]
+fn no_shape(call: &Call<'_>, output: &Output) -> Error {
+    let name = call.plan.handler.params[output.param].name;
+    Error::invalid_argument(format!("the shape of result `{name}` follows from no argument"))
+}
+
+/// An attribute as shape functions see it.
+fn json(attr: attr::Attr<'_>) -> Result<Value> {
+    let value = attr.value().map_err(|error| Error::internal(error.to_string()))?;
+    Ok(match value {
+        attr::AttrValue::Scalar(scalar) => number(scalar),
+        attr::AttrValue::Array(array) => (0..array.len()).filter_map(|i| array.get(i)).map(number).collect(),
+        attr::AttrValue::String(text) => text.into(),
+        attr::AttrValue::Dictionary(dict) => {
+            let entries = dict.iter().map(|(name, attr)| Ok((name.to_owned(), json(attr)?)));
+            Value::Object(entries.collect::<Result<_>>()?)
+        }
+    })
+}
+
+/// A scalar of one of the dtypes that torch gives.
+fn number(scalar: attr::AttrScalar<'_>) -> Value {
+    let integer = || scalar.exact::<i64>().map(Value::from);
+    let float = || scalar.exact::<f64>().map(Value::from);
+    integer().or_else(float).or_else(|| scalar.exact::<bool>().map(Value::from)).unwrap_or(Value::Null)
+}

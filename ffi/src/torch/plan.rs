@@ -1,0 +1,219 @@
+//! What is worked out once for each operator.
+
+use xla_ffi_sys::xla_ffi as sys;
+
+use super::{
+    attrs::AttrNames,
+    context::Contexts,
+    schema::{AttrSource, Base, Operator, Source, Type},
+    shim::Shim,
+    tensor::Device,
+};
+use crate::{
+    DType, Error, Result,
+    descriptor::{Arity, DTypeRule, DimExpr, DimPattern, HOST, Handler, Param, Role, ShapeRule},
+    shape::Pattern,
+};
+
+/// How the calls of one operator become calls of its operation.
+pub(crate) struct Plan {
+    pub(crate) shim: &'static Shim,
+    pub(crate) handler: &'static Handler,
+    /// What becomes of each value on the stack.
+    pub(crate) inputs: Vec<Input>,
+    /// The parameters of the arguments; the last may have any number of them.
+    pub(crate) args: Vec<&'static Param>,
+    /// Whether the last argument has any number of members.
+    pub(crate) variadic: bool,
+    /// Whether each argument is there exactly once.
+    pub(crate) fixed: bool,
+    /// The arguments that are updated in place.
+    pub(crate) in_place: Vec<usize>,
+    /// The results in the operation's order, those in place included.
+    pub(crate) outputs: Vec<Output>,
+    /// Whether shapes follow from a function of the user.
+    pub(crate) by_function: bool,
+    pub(crate) names: AttrNames,
+    /// Where results are, if they are not where the first argument is.
+    pub(crate) device: Device,
+    /// Whether the operation runs on the host, and so its results are there.
+    pub(crate) on_host: bool,
+    pub(crate) contexts: Contexts,
+}
+
+/// What becomes of a value on the stack.
+#[derive(Debug)]
+pub(crate) enum Input {
+    /// A tensor: the argument of this index.
+    Tensor(usize),
+    /// A number: the attribute of this index, with this dtype.
+    Scalar(usize, sys::XLA_FFI_DataType),
+    /// Anything else.
+    Other(Type, Goes),
+}
+
+/// Where a value goes that is neither a plain tensor nor a plain number.
+#[derive(Debug)]
+pub(crate) enum Goes {
+    /// To the argument of this index; if it is a list, to all from there on.
+    Arg(usize),
+    /// Into an attribute.
+    Attr(AttrSource),
+    /// The dtype of a type parameter.
+    TypeParam(usize),
+    /// The dtype of the result of this parameter.
+    ResultDType(usize),
+}
+
+/// One result of the operation, or the results of a parameter that has any number.
+#[derive(Debug)]
+pub(crate) struct Output {
+    /// The index of its parameter.
+    pub(crate) param: usize,
+    pub(crate) kind: OutputKind,
+    pub(crate) dtype: OutputDType,
+}
+
+#[derive(Debug)]
+pub(crate) enum OutputKind {
+    /// In the memory of the argument of this index.
+    InPlace(usize),
+    /// A tensor with the dimensions of the argument of this index.
+    Like(usize),
+    /// A tensor without dimensions.
+    Rank0,
+    /// A tensor whose dimensions a pattern gives.
+    Pattern(&'static [DimPattern]),
+    /// A tensor whose dimensions a function gives.
+    Function,
+    /// A list of them.
+    Variadic,
+}
+
+#[derive(Debug)]
+pub(crate) enum OutputDType {
+    /// Always this one: torch's code.
+    Fixed(DType, i32),
+    /// That of the argument of this index.
+    Like(usize),
+    /// That of a type parameter which no argument is sure to have.
+    TypeParam(usize),
+    /// Any: what the caller says, or that of the first argument.
+    Given(usize),
+}
+
+impl Plan {
+    /// The plan of an operator whose schema has these sources, in this order.
+    ///
+    /// # Errors
+    /// If this torch lacks a dtype that a result has.
+    pub(crate) fn new(shim: &'static Shim, handler: &'static Handler, operator: &Operator) -> Result<Plan> {
+        let args: Vec<&'static Param> = handler.params.iter().filter(|param| param.role != Role::Ret).collect();
+        let position = |index: usize| {
+            let param = &handler.params[index];
+            args.iter().position(|arg| std::ptr::eq(*arg, param)).unwrap_or(0)
+        };
+        let inputs = operator.schema.args.iter().zip(&operator.sources).map(|(arg, source)| {
+            let plain = !arg.ty.list && !arg.ty.optional;
+            match source {
+                Source::Buffer(index) if plain => Input::Tensor(position(*index)),
+                Source::Buffer(index) => Input::Other(arg.ty, Goes::Arg(position(*index))),
+                Source::Attr(at) => match scalar_dtype(arg.ty.base) {
+                    Some(dtype) if plain && at.path.is_empty() => Input::Scalar(at.index, dtype.code()),
+                    _ => Input::Other(arg.ty, Goes::Attr(at.clone())),
+                },
+                Source::TypeParam(var) => Input::Other(arg.ty, Goes::TypeParam(*var)),
+                Source::ResultDType(index) => Input::Other(arg.ty, Goes::ResultDType(*index)),
+            }
+        });
+        let outputs = handler.params.iter().enumerate().filter(|(_, param)| param.role != Role::Arg).filter(
+            // A result that a call may leave out is left out.
+            |(_, param)| !(param.role == Role::Ret && param.arity == Arity::Optional),
+        );
+        let outputs = outputs.map(|(index, param)| {
+            Ok(Output {
+                param: index,
+                kind: output_kind(handler, &args, param),
+                dtype: output_dtype(shim, &args, index, param)?,
+            })
+        });
+        Ok(Plan {
+            shim,
+            handler,
+            inputs: inputs.collect(),
+            variadic: args.last().is_some_and(|param| param.arity == Arity::Variadic),
+            fixed: args.iter().all(|param| param.arity == Arity::One),
+            in_place: (0..args.len()).filter(|&index| args[index].role == Role::InOut).collect(),
+            outputs: outputs.collect::<Result<_>>()?,
+            by_function: matches!(handler.shape, ShapeRule::Function(_)),
+            names: AttrNames::new(handler.attrs),
+            device: Device { ty: shim.cpu, index: -1 },
+            on_host: handler.platform == HOST,
+            contexts: Contexts::new(handler),
+            args,
+        })
+    }
+
+    /// The parameter of the argument of this index.
+    pub(crate) fn param(&self, index: usize) -> &'static Param {
+        self.args[index.min(self.args.len() - 1)]
+    }
+}
+
+/// The dtype that a value on the stack has as an attribute.
+pub(crate) fn scalar_dtype(base: Base) -> Option<DType> {
+    match base {
+        Base::Int | Base::SymInt => Some(DType::S64),
+        Base::Float => Some(DType::F64),
+        Base::Bool => Some(DType::Pred),
+        Base::Tensor | Base::Str | Base::ScalarType => None,
+    }
+}
+
+fn output_kind(handler: &Handler, args: &[&'static Param], param: &'static Param) -> OutputKind {
+    if param.role == Role::InOut {
+        let index = args.iter().position(|arg| std::ptr::eq(*arg, param));
+        return OutputKind::InPlace(index.unwrap_or(0));
+    }
+    if param.arity == Arity::Variadic {
+        return OutputKind::Variadic;
+    }
+    if matches!(handler.shape, ShapeRule::Function(_)) {
+        return OutputKind::Function;
+    }
+    let sure = |arg: &&'static Param| arg.arity == Arity::One;
+    match param.dims {
+        Some(pattern) => {
+            let same = |arg: &&'static Param| sure(arg) && arg.dims.is_some_and(|dims| same_dims(dims, pattern));
+            args.iter().position(same).map_or(OutputKind::Pattern(pattern), OutputKind::Like)
+        }
+        None if param.rank == Some(0) => OutputKind::Rank0,
+        // The first of a variadic argument's members is there, or the operation has no shape to take.
+        None => OutputKind::Like(0),
+    }
+}
+
+/// Whether two patterns always have the same dimensions.
+fn same_dims(a: &[DimPattern], b: &[DimPattern]) -> bool {
+    let open = |pattern: &[DimPattern]| {
+        pattern.iter().any(|token| matches!(token, DimPattern::Any | DimPattern::Dim(DimExpr::Wildcard)))
+    };
+    !open(a) && Pattern(a).to_string() == Pattern(b).to_string()
+}
+
+fn output_dtype(shim: &Shim, args: &[&'static Param], index: usize, param: &Param) -> Result<OutputDType> {
+    match param.dtype {
+        DTypeRule::One(dtype) => match shim.dtypes.code(dtype) {
+            Some(code) => Ok(OutputDType::Fixed(dtype, code)),
+            None => {
+                let name = param.name;
+                Err(Error::unimplemented(format!("result `{name}` has dtype {dtype}, which this torch does not have")))
+            }
+        },
+        DTypeRule::Var(var) => {
+            let bound = |arg: &&'static Param| arg.dtype == DTypeRule::Var(var) && arg.arity == Arity::One;
+            Ok(args.iter().position(bound).map_or(OutputDType::TypeParam(var), OutputDType::Like))
+        }
+        DTypeRule::Any => Ok(OutputDType::Given(index)),
+    }
+}

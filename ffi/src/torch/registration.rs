@@ -1,0 +1,212 @@
+//! Registration with the process's torch, of each operation once.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{CString, c_char},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Mutex, PoisonError},
+};
+
+use super::{
+    entry::TorchOp,
+    namespace::{Namespace, of_crate},
+    plan::Plan,
+    schema::{Base, Operator, derive, op_name},
+    shim::{Absent, HeaderKernel, LibraryHandle, RawKernel, Shim, Status},
+};
+use crate::{
+    descriptor::{HOST, Handler, Role},
+    panics,
+    registry::registry,
+};
+
+/// An operator of the process's torch.
+#[derive(Clone, Debug)]
+pub(super) struct Registered {
+    /// `custom_op::top_k`, without the overload.
+    pub(super) name: String,
+    /// The overload's name and the whole schema.
+    pub(super) overloads: Vec<(String, String)>,
+}
+
+/// What became of an operation: its operator, or why it has none.
+pub(super) type Outcome = Result<Registered, String>;
+
+/// By the handler's address.
+static OUTCOMES: Mutex<BTreeMap<usize, Outcome>> = Mutex::new(BTreeMap::new());
+
+/// Registers all operations that are linked in with the process's torch, if there is one; those that are registered
+/// already stay as they are. The number of operations that are operators now.
+///
+/// # Errors
+/// Why there is no torch to register with.
+pub fn register() -> Result<usize, &'static str> {
+    let shim = Shim::get().map_err(Absent::message)?;
+    let outcomes = registry().handlers().iter().map(|handler| outcome(shim, handler));
+    Ok(outcomes.filter(|outcome| outcome.as_ref().is_some_and(Result::is_ok)).count())
+}
+
+/// Registers one operation, if the process has torch: what its constructor calls when the library is loaded.
+pub fn register_op(handler: &'static Handler) {
+    if let Ok(shim) = Shim::get() {
+        outcome(shim, handler);
+    }
+}
+
+/// What became of an operation; `None` if its crate keeps it out of torch.
+pub(super) fn outcome(shim: &'static Shim, handler: &'static Handler) -> Option<Outcome> {
+    let op = handler.torch?;
+    let namespace = match op.namespace.map_or_else(|| of_crate(handler.crate_name()), Namespace::Named) {
+        Namespace::Named(name) => name,
+        Namespace::None => return None,
+    };
+    let mut outcomes = OUTCOMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let address = std::ptr::from_ref(handler).addr();
+    if let Some(known) = outcomes.get(&address) {
+        return Some(known.clone());
+    }
+    // A constructor must not panic, and neither must what Python calls.
+    let outcome = catch_unwind(AssertUnwindSafe(|| register_once(shim, handler, op, namespace, &outcomes)))
+        .unwrap_or_else(|payload| Err(panics::describe(payload)));
+    outcomes.insert(address, outcome.clone());
+    Some(outcome)
+}
+
+/// The dispatch key of an operation.
+pub(super) fn dispatch_key(handler: &Handler) -> &'static str {
+    match handler.platform {
+        // Without a tensor among the arguments nothing tells torch which device's kernel to take.
+        HOST if handler.params.iter().all(|param| param.role == Role::Ret) => "CompositeExplicitAutograd",
+        HOST => "CPU",
+        // PyTorch for ROCm answers to the same name.
+        "ROCM" => "CUDA",
+        other => other,
+    }
+}
+
+fn register_once(
+    shim: &'static Shim,
+    handler: &'static Handler,
+    op: &'static TorchOp,
+    namespace: &str,
+    others: &BTreeMap<usize, Outcome>,
+) -> Outcome {
+    panics::install_hook();
+    let operators = derive(handler)?;
+    op_name(handler)?;
+    for operator in &operators {
+        supported(shim, operator)?;
+    }
+    let key = dispatch_key(handler);
+    let place = Place::of(namespace, handler);
+    let name = format!("{namespace}::{}", operators[0].schema.name);
+    // An operation for several platforms is one operator with several kernels.
+    let other = others.values().flatten().find(|other| other.name == name);
+    let mut overloads = Vec::new();
+    for (operator, (kernel, plan)) in operators.iter().zip(op.kernels.iter().zip(&op.plans)) {
+        let schema = operator.schema.to_string();
+        let overload = operator.schema.overload.clone();
+        if let Some(other) = other {
+            let known = other.overloads.iter().find(|(known, _)| *known == overload).map(|(_, known)| known);
+            if known != Some(&schema) {
+                return Err(format!("the operator `{name}` of another platform has another schema"));
+            }
+        } else {
+            place.define(shim, &schema)?;
+        }
+        let new = Plan::new(shim, handler, operator).map_err(|error| error.message().to_owned())?;
+        // Nobody else makes plans: this runs once for each operation.
+        let _ = plan.set(new);
+        let overloaded = [&operator.schema.name, ".", &overload].concat();
+        place.implement(shim, key, overloaded.trim_end_matches('.'), *kernel)?;
+        overloads.push((overload, schema));
+    }
+    Ok(Registered { name, overloads })
+}
+
+/// Whether this torch can pass the values that an operator takes and returns.
+fn supported(shim: &Shim, operator: &Operator) -> Result<(), String> {
+    if shim.has_lists() {
+        return Ok(());
+    }
+    let (major, minor, _) = shim.version;
+    let missing = |what: &str| Err(format!("{what}, which operators have since torch 2.10; this is {major}.{minor}"));
+    for arg in &operator.schema.args {
+        let noun = if arg.ty.base == Base::Tensor { "argument" } else { "attribute" };
+        if arg.ty.list {
+            return missing(&format!("{noun} `{}` is a list", arg.name));
+        }
+        match arg.ty.base {
+            Base::Str => return missing(&format!("{noun} `{}` is a string", arg.name)),
+            Base::ScalarType => return missing(&format!("argument `{}` is a dtype", arg.name)),
+            _ => {}
+        }
+    }
+    match operator.schema.returns.iter().any(|ty| ty.list) {
+        true => missing("a result is a list"),
+        false => Ok(()),
+    }
+}
+
+/// Where an operator is defined: its namespace, and the place in the source that torch shows.
+struct Place {
+    namespace: CString,
+    file: CString,
+    line: u32,
+}
+
+impl Place {
+    fn of(namespace: &str, handler: &Handler) -> Place {
+        Place { namespace: c_string(namespace), file: c_string(handler.file), line: handler.line }
+    }
+
+    /// A library of torch: what it registers stays for as long as it is kept, which is for ever.
+    fn library(
+        &self,
+        shim: &Shim,
+        open: impl FnOnce(*const c_char, *const c_char, u32, *mut LibraryHandle) -> Status,
+    ) -> Result<LibraryHandle, String> {
+        let mut library = std::ptr::null_mut();
+        match open(self.namespace.as_ptr(), self.file.as_ptr(), self.line, &raw mut library) {
+            0 => Ok(library),
+            _ => Err(refused(shim, "the namespace", &self.namespace.to_string_lossy())),
+        }
+    }
+
+    fn define(&self, shim: &Shim, schema: &str) -> Result<(), String> {
+        // SAFETY: C strings that live during the call.
+        let library = self.library(shim, |ns, file, line, out| unsafe { (shim.init_fragment)(ns, file, line, out) })?;
+        let text = c_string(schema);
+        // SAFETY: a library that was just opened, and a C string.
+        match unsafe { (shim.define)(library, text.as_ptr()) } {
+            0 => Ok(()),
+            _ => Err(refused(shim, "the schema", schema)),
+        }
+    }
+
+    fn implement(&self, shim: &Shim, key: &str, name: &str, kernel: RawKernel) -> Result<(), String> {
+        let key_text = c_string(key);
+        let open = |ns, file, line, out| {
+            // SAFETY: C strings that live during the call.
+            unsafe { (shim.init_impl)(ns, key_text.as_ptr(), file, line, out) }
+        };
+        let library = self.library(shim, open)?;
+        let name_text = c_string(name);
+        // SAFETY: the same function; the header's type does not say that it may throw.
+        let kernel: HeaderKernel = unsafe { std::mem::transmute::<RawKernel, HeaderKernel>(kernel) };
+        // SAFETY: a library that was just opened, a C string, and a kernel for the operator's schema.
+        match unsafe { (shim.implement)(library, name_text.as_ptr(), kernel) } {
+            0 => Ok(()),
+            _ => Err(refused(shim, "the kernel for", key)),
+        }
+    }
+}
+
+fn refused(shim: &Shim, what: &str, which: &str) -> String {
+    let reason = shim.reason().unwrap_or_else(|| "it says why on stderr".to_owned());
+    format!("torch refused {what} `{which}`: {reason}")
+}
+
+fn c_string(text: &str) -> CString {
+    CString::new(text.replace('\0', "")).unwrap_or_default()
+}

@@ -1,0 +1,55 @@
+//! What became of a library's operations in torch, as JSON.
+
+use serde_json::{Value, json};
+
+use super::{
+    registration::{dispatch_key, outcome},
+    schema::derive,
+    shim::{Absent, Shim},
+};
+use crate::{descriptor::Handler, registry::registry};
+
+/// Each operation's operator, or why it has none; registers what is not registered yet.
+pub(crate) fn report() -> Value {
+    let shim = Shim::get();
+    let version = shim.as_ref().ok().map(|shim| {
+        let (major, minor, patch) = shim.version;
+        format!("{major}.{minor}.{patch}")
+    });
+    let ops = registry().handlers().iter().map(|handler| op(handler, shim));
+    json!({
+        "torch": version,
+        "reason": shim.err().map(Absent::message),
+        "ops": ops.collect::<Vec<_>>(),
+    })
+}
+
+fn op(handler: &'static Handler, shim: Result<&'static Shim, Absent>) -> Value {
+    let mut op = json!({
+        "op": handler.name,
+        "platform": handler.platform,
+        "key": dispatch_key(handler),
+        "name": null,
+        "overloads": [],
+        "left_out": null,
+    });
+    let outcome = match shim {
+        Ok(shim) => outcome(shim, handler),
+        // Without torch at least what no torch can have.
+        Err(_) => derive(handler).err().map(Err),
+    };
+    match outcome {
+        Some(Ok(registered)) => {
+            op["name"] = registered.name.into();
+            op["overloads"] = registered
+                .overloads
+                .iter()
+                .map(|(overload, schema)| json!({ "overload": overload, "schema": schema }))
+                .collect();
+        }
+        Some(Err(reason)) => op["left_out"] = reason.into(),
+        None if shim.is_ok() => op["left_out"] = "its crate keeps its operations out of torch".into(),
+        None => {}
+    }
+    op
+}

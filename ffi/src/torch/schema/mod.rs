@@ -1,0 +1,131 @@
+//! Schemas: an operator's name, arguments and results in torch's own notation.
+
+mod derive;
+
+use std::fmt;
+
+pub(crate) use derive::{AttrSource, Operator, Source, derive, op_name};
+
+/// The schema of one operator: `custom_op::top_k(SymInt k, Tensor x) -> (Tensor, Tensor)`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Schema {
+    /// The name without its namespace.
+    pub(crate) name: String,
+    /// The overload; empty for the one that is called by the name alone.
+    pub(crate) overload: String,
+    /// The arguments.
+    pub(crate) args: Vec<Argument>,
+    /// The results.
+    pub(crate) returns: Vec<Type>,
+}
+
+/// An argument of a schema.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Argument {
+    /// The name.
+    pub(crate) name: String,
+    /// The type.
+    pub(crate) ty: Type,
+    /// The default, as it is written in a schema.
+    pub(crate) default: Option<String>,
+    /// Whether it is updated in place: `Tensor(a!)`.
+    pub(crate) mutable: bool,
+    /// Whether it can be given by name only.
+    pub(crate) keyword: bool,
+}
+
+/// A type of a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Type {
+    /// What it is, or what its members are.
+    pub(crate) base: Base,
+    /// Whether it is a list: `int[]`.
+    pub(crate) list: bool,
+    /// Whether there may be none: `Tensor?`, `int[]?`.
+    pub(crate) optional: bool,
+}
+
+impl Type {
+    /// Neither a list nor optional.
+    pub(crate) const fn plain(base: Base) -> Type {
+        Type { base, list: false, optional: false }
+    }
+}
+
+/// A type of a schema that is not made of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "torch's own names")]
+pub(crate) enum Base {
+    Tensor,
+    Int,
+    SymInt,
+    Float,
+    Bool,
+    Str,
+    ScalarType,
+}
+
+impl Base {
+    const ALL: [(Base, &'static str); 7] = [
+        (Base::Tensor, "Tensor"),
+        (Base::Int, "int"),
+        (Base::SymInt, "SymInt"),
+        (Base::Float, "float"),
+        (Base::Bool, "bool"),
+        (Base::Str, "str"),
+        (Base::ScalarType, "ScalarType"),
+    ];
+
+    const fn name(self) -> &'static str {
+        Base::ALL[self as usize].1
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.base.name())?;
+        f.write_str(if self.list { "[]" } else { "" })?;
+        f.write_str(if self.optional { "?" } else { "" })
+    }
+}
+
+/// The schema without a namespace, as `torch.library.define` takes it.
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if !self.overload.is_empty() {
+            write!(f, ".{}", self.overload)?;
+        }
+        f.write_str("(")?;
+        // Each tensor that is updated is a set of aliases of its own.
+        let mut sets = ('a'..='z').map(String::from).chain((0..).map(|i| format!("a{i}")));
+        let mut keyword = false;
+        for (i, arg) in self.args.iter().enumerate() {
+            f.write_str(if i == 0 { "" } else { ", " })?;
+            if arg.keyword && !keyword {
+                f.write_str("*, ")?;
+                keyword = true;
+            }
+            if arg.mutable {
+                let set = sets.next().unwrap_or_default();
+                write!(f, "{}({set}!){} {}", arg.ty.base.name(), if arg.ty.optional { "?" } else { "" }, arg.name)?;
+            } else {
+                write!(f, "{} {}", arg.ty, arg.name)?;
+            }
+            if let Some(default) = &arg.default {
+                write!(f, "={default}")?;
+            }
+        }
+        f.write_str(") -> ")?;
+        match self.returns.as_slice() {
+            [one] => write!(f, "{one}"),
+            several => {
+                f.write_str("(")?;
+                for (i, ty) in several.iter().enumerate() {
+                    write!(f, "{}{ty}", if i == 0 { "" } else { ", " })?;
+                }
+                f.write_str(")")
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Values of a kernel's stack as Rust values that own what they hold.
+
+use super::{
+    kernel::handle,
+    schema::{Base, Type},
+    shim::Shim,
+    tensor::Tensor,
+    value::{List, Str, optional},
+};
+use crate::{
+    DType, Error, Result,
+    host::AttrValue,
+    torch::{dtype, plan::scalar_dtype},
+};
+
+/// A value that was taken from the stack.
+pub(super) enum Taken {
+    /// An optional value that is absent.
+    None,
+    Tensor(Tensor),
+    Tensors(Vec<Tensor>),
+    /// A number, with the dtype that it has as an attribute.
+    Scalar(DType, u64),
+    Scalars(DType, Vec<u64>),
+    Str(Str),
+    DType(DType),
+}
+
+impl Taken {
+    /// # Errors
+    /// If torch cannot read a value of its own, or a dtype is one that operations do not know.
+    ///
+    /// # Safety
+    /// `value` is what a kernel is given for an argument of this type, taken for the first time.
+    pub(super) unsafe fn take(shim: &'static Shim, ty: Type, value: u64) -> Result<Taken> {
+        // SAFETY: as the caller guarantees.
+        unsafe {
+            let value = match ty.optional {
+                false => value,
+                true => match optional(shim, value) {
+                    Some(value) => value,
+                    None => return Ok(Taken::None),
+                },
+            };
+            if ty.list {
+                return Taken::list(shim, ty.base, &List::own(shim, value));
+            }
+            Ok(match ty.base {
+                Base::Tensor => Taken::Tensor(Tensor::own(shim, handle(value))),
+                Base::Str => Taken::Str(Str::own(shim, value)),
+                Base::ScalarType => {
+                    let code = value as i32;
+                    Taken::DType(shim.dtypes.known(code).ok_or_else(|| dtype::unknown(code))?)
+                }
+                Base::Int | Base::SymInt | Base::Float | Base::Bool => {
+                    Taken::Scalar(scalar_dtype(ty.base).unwrap_or(DType::S64), value)
+                }
+            })
+        }
+    }
+
+    /// # Safety
+    /// The list has elements of this type, none of which has been taken.
+    unsafe fn list(shim: &'static Shim, base: Base, list: &List) -> Result<Taken> {
+        let len = list.len()?;
+        if base == Base::Tensor {
+            // Those that are taken are freed if a later one cannot be.
+            // SAFETY: each handle is taken once.
+            let tensors = (0..len).map(|i| Ok(unsafe { Tensor::own(shim, handle(list.take(i)?)) }));
+            return Ok(Taken::Tensors(tensors.collect::<Result<_>>()?));
+        }
+        let Some(dtype) = scalar_dtype(base) else { return Err(Error::internal("a list of an unknown type")) };
+        Ok(Taken::Scalars(dtype, (0..len).map(|i| list.take(i)).collect::<Result<_>>()?))
+    }
+
+    /// The value of the attribute `name`.
+    pub(super) fn attribute(self, name: &str) -> Result<Attribute> {
+        let value = match self {
+            Taken::Scalar(dtype, bits) => return Ok(Attribute::Scalar(dtype, bits)),
+            Taken::Scalars(DType::F64, bits) => bits.into_iter().map(f64::from_bits).collect::<Vec<_>>().into(),
+            Taken::Scalars(DType::Pred, bits) => bits.into_iter().map(boolean).collect::<Vec<_>>().into(),
+            Taken::Scalars(_, bits) => bits.into_iter().map(u64::cast_signed).collect::<Vec<_>>().into(),
+            Taken::Str(text) => {
+                let text = std::str::from_utf8(text.bytes()?).map_err(|_| {
+                    Error::invalid_argument(format!("attribute `{name}` is a string that is not UTF-8"))
+                })?;
+                AttrValue::from(text)
+            }
+            Taken::None | Taken::Tensor(_) | Taken::Tensors(_) | Taken::DType(_) => {
+                return Err(Error::internal(format!("attribute `{name}` has a value that is none of an attribute")));
+            }
+        };
+        Ok(Attribute::Other(value))
+    }
+}
+
+/// The value of an attribute.
+pub(super) enum Attribute {
+    /// A scalar: its dtype and bits.
+    Scalar(DType, u64),
+    Other(AttrValue),
+}
+
+impl Attribute {
+    /// The value for the field of a struct.
+    pub(super) fn into_value(self) -> AttrValue {
+        match self {
+            Attribute::Scalar(DType::F64, bits) => f64::from_bits(bits).into(),
+            Attribute::Scalar(DType::Pred, bits) => boolean(bits).into(),
+            Attribute::Scalar(_, bits) => bits.cast_signed().into(),
+            Attribute::Other(value) => value,
+        }
+    }
+}
+
+/// A boolean is in the lowest byte.
+fn boolean(bits: u64) -> bool {
+    bits & 0xff != 0
+}
