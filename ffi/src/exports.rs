@@ -254,6 +254,17 @@ pub(crate) unsafe extern "C" fn oxcall_register_torch(sink: Option<Sink>, user: 
     count
 }
 
+/// The Python program that completes the operators of torch; empty where there is no torch.
+///
+/// # Safety
+/// `sink` may be called with `user`.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn oxcall_torch_glue(sink: Sink, user: *mut c_void) {
+    let text = catch_unwind(torch::program).unwrap_or_default();
+    // SAFETY: as the caller guarantees.
+    unsafe { sink(user, text.as_ptr().cast(), text.len()) }
+}
+
 /// The last failure of a call under API v1, which cannot report any; empty if there is none. Clears it.
 ///
 /// # Safety

@@ -55,3 +55,17 @@ impl Library {
         }
     }
 }
+
+/// The address of a symbol of the program itself, or of what was loaded for all to see.
+pub(crate) fn global(name: &CStr) -> Option<NonNull<c_void>> {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        // SAFETY: `RTLD_DEFAULT`, which is null, and a C string.
+        NonNull::new(unsafe { linux::dlsym(std::ptr::null_mut(), name.as_ptr()) })
+    }
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    {
+        let _ = name;
+        None
+    }
+}

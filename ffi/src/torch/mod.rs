@@ -12,6 +12,7 @@ mod context;
 mod dtype;
 mod entry;
 mod error;
+mod glue;
 mod kernel;
 mod namespace;
 mod outputs;
@@ -25,6 +26,7 @@ mod tensor;
 mod value;
 
 pub use entry::TorchOp;
+pub(crate) use glue::program;
 pub use namespace::{Namespace, set_namespace};
 pub use registration::{register, register_op};
 pub(crate) use report::report;

@@ -9,6 +9,7 @@ use std::{
 
 use super::{
     entry::TorchOp,
+    glue,
     namespace::{Namespace, of_crate},
     plan::Plan,
     schema::{Base, Operator, derive, op_name},
@@ -48,8 +49,10 @@ pub fn register() -> Result<usize, &'static str> {
 
 /// Registers one operation, if the process has torch: what its constructor calls when the library is loaded.
 pub fn register_op(handler: &'static Handler) {
-    if let Ok(shim) = Shim::get() {
-        outcome(shim, handler);
+    if let Ok(shim) = Shim::get()
+        && outcome(shim, handler).is_some()
+    {
+        glue::schedule();
     }
 }
 

@@ -1,0 +1,63 @@
+//! The Python part: derivatives, batching, symbolic shapes and torch_xla, which no C interface covers.
+
+use std::{
+    ffi::{CStr, CString, c_char, c_int, c_void},
+    ptr::NonNull,
+    sync::Once,
+};
+
+use serde_json::Value;
+
+use super::report::report;
+use crate::{loaded, manifest::manifest, registry::registry};
+
+/// The program, which takes the manifest and the report of this library as JSON.
+const PROGRAM: &str = include_str!("glue.py");
+
+/// The Python program that completes this library's operators; empty where there is no torch.
+pub(crate) fn program() -> String {
+    let report = report();
+    if report["torch"].is_null() {
+        return String::new();
+    }
+    let [manifest, report] = [manifest(registry()), report].map(|value| literal(&value.to_string()));
+    format!("MANIFEST = {manifest}\nREPORT = {report}\n{PROGRAM}")
+}
+
+/// A literal of Python: those of JSON are such ones.
+fn literal(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// Has Python run the program of this library as soon as it can. This is called while the dynamic linker loads the
+/// library: taking Python's lock there could wait for a thread that waits for the linker's.
+pub(super) fn schedule() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let Some(add) = loaded::global(c"Py_AddPendingCall") else { return };
+        type Pending = unsafe extern "C" fn(*mut c_void) -> c_int;
+        // SAFETY: the function of this name in Python's interface, which may be called on any thread.
+        unsafe {
+            let add = std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn(Pending, *mut c_void) -> c_int>(add);
+            add(run, std::ptr::null_mut());
+        }
+    });
+}
+
+/// Called by Python, between two instructions of its main thread. A mistake is shown on stderr.
+unsafe extern "C" fn run(_: *mut c_void) -> c_int {
+    let program = std::panic::catch_unwind(program).unwrap_or_default();
+    // Names of the program are its own, and a process in which only libtorch is loaded runs nothing.
+    let text = format!(
+        "if 'torch' in __import__('sys').modules: exec(compile({}, '<operators of torch>', 'exec'), {{}})",
+        literal(&program)
+    );
+    if let (Some(function), Ok(text)) = (loaded::global(c"PyRun_SimpleString"), CString::new(text)) {
+        // SAFETY: the function of this name in Python's interface; Python's lock is held here.
+        unsafe {
+            let run = std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn(*const c_char) -> c_int>(function);
+            run(CStr::as_ptr(&text));
+        }
+    }
+    0
+}
