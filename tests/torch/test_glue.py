@@ -30,15 +30,16 @@ def attr(name, kind, presence="required"):
 
 
 class Ops:
-    """Operators of a new namespace, and their manifest."""
+    """Operators of a new namespace, their manifest, and what became of them."""
 
     def __init__(self):
         self.namespace = f"glue_test_{next(NAMES)}"
         self.library = Library(self.namespace, "DEF")
-        self.manifest = {"ops": []}
+        self.manifest, self.report = {"ops": []}, {"ops": []}
 
-    def add(self, name, arguments, returns, function, params, attrs=(), vjp=None, vmap=None, fake="python", **more):
-        self.library.define(f"{name}({arguments}) -> {returns}")
+    def add(self, name, arguments, returns, function, params, attrs=(), vjp=None, vmap=None):
+        schema = f"{name}({arguments}) -> {returns}"
+        self.library.define(schema)
         self.library.impl(name, function, "CPU")
         self.manifest["ops"].append({
             "name": name,
@@ -47,8 +48,14 @@ class Ops:
             "vmap": vmap,
             "params": list(params),
             "attrs": list(attrs),
+            "shape": "dims",
             "traits": {"side_effect": False},
-            "torch": {"name": f"{self.namespace}::{name}", "overloads": [""], "keys": ["CPU"], "fake": fake, **more},
+        })  # fmt: skip
+        self.report["ops"].append({
+            "key": "CPU",
+            "name": f"{self.namespace}::{name}",
+            "overloads": [{"overload": "", "schema": schema}],
+            "left_out": None,
         })  # fmt: skip
         return self
 
@@ -56,13 +63,13 @@ class Ops:
         return getattr(getattr(torch.ops, self.namespace), name)
 
 
-def product(ops, **forward):
+def product(ops):
     """`y = scale * x * w`, with its derivative, on any dtype."""
     var = {"var": 0}
     ops.add(
         "product", "Tensor x, Tensor w, float scale=2.0", "Tensor", lambda x, w, scale=2.0: scale * x * w,
         [param("arg", "x", "..b, n", var), param("arg", "w", "..b, n", var), param("ret", "y", "..b, n", var)],
-        [attr("scale", "f64", "default")], vjp="product_vjp", vmap="broadcast_all", **forward,
+        [attr("scale", "f64", "default")], vjp="product_vjp", vmap="broadcast_all",
     )  # fmt: skip
     return ops.add(
         "product_vjp", "Tensor x, Tensor w, Tensor dy, float scale=2.0", "(Tensor, Tensor)",
@@ -78,8 +85,8 @@ def product(ops, **forward):
 @pytest.fixture(scope="module")
 def products(glue):
     ops = product(Ops())
-    glue.register(ops.manifest)
-    glue.register(ops.manifest)  # Nothing happens.
+    glue.register(ops.manifest, ops.report)
+    glue.register(ops.manifest, ops.report)  # Nothing happens.
     return ops
 
 
@@ -129,7 +136,7 @@ def test_lists_and_absent_tensors_have_gradients(glue):
             param("ret", "dbias", "n"), param("ret", "dxs", "n", arity="variadic"),
         ],
     )  # fmt: skip
-    glue.register(ops.manifest)
+    glue.register(ops.manifest, ops.report)
     xs = [torch.randn(3, requires_grad=True) for _ in range(3)]
     bias = torch.randn(3, requires_grad=True)
     weights = torch.tensor([1.0, 2.0, 4.0])
@@ -148,7 +155,7 @@ def test_a_mistake_in_names_is_told_on_differentiation(glue):
     )
     ops.add("wrong", "Tensor dz", "Tensor", lambda dz: 2 * dz, [param("arg", "dz", "n"), param("ret", "dx", "n")])
     ops.add("lost", "Tensor x", "Tensor", lambda x: 2 * x, [param("arg", "x", "n"), param("ret", "y", "n")], vjp="gone")
-    glue.register(ops.manifest)
+    glue.register(ops.manifest, ops.report)
     x = torch.ones(3, requires_grad=True)
     assert ops.twice(x.detach()).tolist() == [2, 2, 2]
     with pytest.raises(RuntimeError, match=r"twice: argument `dz` of its vjp op `wrong` matches nothing.* dy"):
@@ -177,7 +184,7 @@ def test_patterns_give_shapes(glue, dims, result, shapes, attributes, expected):
     arguments = [f"Tensor {name}" for name in names] + [f"SymInt {name}" for name in attributes]
     params = [param("arg", name, pattern) for name, pattern in zip(names, dims, strict=True)]
     ops.add("shaped", ", ".join(arguments), "Tensor", lambda *_: None, [*params, param("ret", "y", result, "s64")])
-    glue.register(ops.manifest)
+    glue.register(ops.manifest, ops.report)
     y = ops.shaped(*(torch.empty(shape, device="meta") for shape in shapes), *attributes.values())
     assert y.shape == expected
     assert y.dtype == torch.int64
@@ -189,7 +196,7 @@ def test_shapes_stay_symbolic(glue):
         "window", "Tensor x, SymInt k", "Tensor", lambda x, k: x.unfold(-1, k, 1).mean(-1),
         [param("arg", "x", "..b, n"), param("ret", "y", "..b, n - k + 1")], [attr("k", "s64")],
     )  # fmt: skip
-    glue.register(ops.manifest)
+    glue.register(ops.manifest, ops.report)
     programs = []
 
     def backend(graph, _inputs):

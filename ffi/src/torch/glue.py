@@ -1,7 +1,7 @@
 """What torch lets only Python add to the operators of a library: derivatives, batching, symbolic shapes, torch_xla.
 
-It is compiled into every op library and run once torch is there, with the library's manifest as `MANIFEST`. It uses
-nothing but torch, and running it again changes nothing.
+It is compiled into every op library and run once torch is there, with the library's manifest as `MANIFEST` and what
+became of its ops in torch as `REPORT`, both JSON. It uses nothing but torch, and running it again changes nothing.
 """
 
 import ast
@@ -32,30 +32,34 @@ DTYPES = {
 }  # fmt: skip
 
 
-def register(manifest):
-    """Adds to every operator of a manifest what belongs to it."""
-    ops = {}
-    for entry in manifest["ops"]:
-        ops.setdefault(entry["name"], []).append(entry)
-    for entries in ops.values():
-        # Implementations of one op for several platforms agree but for their platform.
-        op = Op(next((entry for entry in entries if entry["platform"] == "Host"), entries[0]))
+def register(manifest, report):
+    """Adds to every operator what belongs to it.
+
+    Args:
+        manifest: the library's manifest.
+        report: what became of each op of the manifest in this torch.
+    """
+    implementations = {}
+    for entry, outcome in zip(manifest["ops"], report["ops"], strict=True):
+        implementations.setdefault(entry["name"], []).append((entry, outcome))
+    ops = {name: Op(found) for name, found in implementations.items()}
+    for op in ops.values():
         for overload in op.overloads():
-            if overload._name in _DONE:
-                continue
-            _DONE.add(overload._name)
-            _register(op, overload, ops)
+            if overload._name not in _DONE:
+                _DONE.add(overload._name)
+                _register(op, overload, ops)
 
 
 def _register(op, overload, ops):
-    if op.torch["fake"] == "python":
+    if op.json["shape"] == "dims" and op.operands:
+        # Instead of a kernel in Rust, which sees numbers where this sees symbols.
         torch.library.register_fake(overload, Fake(op, overload), lib=_library(op, "FRAGMENT"))
     # torch takes derivatives and batches of functions only.
     if op.json["vjp"] and not op.mutates():
         _register_derivative(op, overload, ops)
     if op.json["vmap"] in ("broadcast_all", "expand_dims") and not op.mutates():
         torch.library.register_vmap(overload, Batched(op, overload), lib=_library(op, "FRAGMENT"))
-    if "XLA" not in op.torch["keys"]:
+    if "XLA" not in op.keys:
         name = overload._name.partition("::")[2]
         _library(op, "IMPL").impl(name, XlaCall(op, overload), "XLA")
 
@@ -68,7 +72,7 @@ def _register_derivative(op, overload, ops):
         name = op.json["vjp"]
         if name not in ops:
             raise RuntimeError(f"{op.name}: its vjp op `{name}` is not in this library; link the crate that has it")
-        return Derivative(op, Op(ops[name][0]), overload)
+        return Derivative(op, ops[name], overload)
 
     def setup_context(ctx, inputs, output, keyword_only_inputs=None):
         derivative().setup_context(ctx, inputs, output, keyword_only_inputs)
@@ -88,26 +92,32 @@ def _library(op, kind):
 
 
 class Op:
-    """An op of the manifest."""
+    """An op of the manifest, and its operator."""
 
-    def __init__(self, entry):
-        self.json = entry
-        self.name = entry["name"]
-        self.torch = entry["torch"]
-        self.operands = [param for param in entry["params"] if param["role"] != "ret"]
-        self.results = [param for param in entry["params"] if param["role"] != "arg"]
-        self.returns = [param for param in entry["params"] if param["role"] == "ret"]
-        self.namespace, _, self.torch_name = self.torch.get("name", "").partition("::")
+    def __init__(self, implementations):
+        """Takes the implementations for all platforms; they agree but for the platform."""
+        platforms = [entry["platform"] for entry, _ in implementations]
+        self.json, outcome = implementations[platforms.index("Host") if "Host" in platforms else 0]
+        self.name = self.json["name"]
+        self.keys = {other["key"] for _, other in implementations}
+        self.left_out = outcome["left_out"]
+        self._overloads = [overload["overload"] or "default" for overload in outcome["overloads"]]
+        self.namespace, _, self._torch_name = (outcome["name"] or "").partition("::")
+        params = self.json["params"]
+        self.operands = [param for param in params if param["role"] != "ret"]
+        self.results = [param for param in params if param["role"] != "arg"]
+        # torch's operators have no optional results.
+        self.returns = [param for param in params if param["role"] == "ret" and param["arity"] != "optional"]
 
     def packet(self):
         """The operator with all its overloads."""
-        if reason := self.torch.get("left_out"):
-            raise RuntimeError(f"{self.name} is no operator of torch: {reason}")
-        return getattr(getattr(torch.ops, self.namespace), self.torch_name)
+        if self.left_out:
+            raise RuntimeError(f"{self.name} is no operator of torch: {self.left_out}")
+        return getattr(getattr(torch.ops, self.namespace), self._torch_name)
 
     def overloads(self):
         """Those that were registered: none where this torch cannot have the op."""
-        return [getattr(self.packet(), name or "default") for name in self.torch.get("overloads", ())]
+        return [getattr(self.packet(), name) for name in self._overloads]
 
     def mutates(self):
         return any(param["role"] == "inout" for param in self.json["params"])
@@ -412,21 +422,20 @@ class XlaCall:
 
     def _attributes(self, values):
         """The attributes as nested dictionaries of (type in the manifest, value); absent ones are left out."""
-        places = self.op.torch.get("fields", {})
-        by_path = {tuple(places.get(name, [name])): value for name, value in values.items()}
 
-        def collect(attributes, path):
+        def collect(attributes):
             found = {}
             for attribute in attributes:
-                here, kind = (*path, attribute["name"]), attribute["type"]
+                name, kind = attribute["name"], attribute["type"]
+                # The fields of a struct are arguments of their own.
                 if isinstance(kind, dict) and "struct" in kind:
-                    if fields := collect(kind["struct"], here):
-                        found[attribute["name"]] = ("struct", fields)
-                elif by_path.get(here) is not None:
-                    found[attribute["name"]] = (kind, by_path[here])
+                    if fields := collect(kind["struct"]):
+                        found[name] = ("struct", fields)
+                elif values.get(name) is not None:
+                    found[name] = (kind, values[name])
             return found
 
-        return collect(self.op.json["attrs"], ())
+        return collect(self.op.json["attrs"])
 
 
 def dictionary(attributes):
@@ -480,4 +489,4 @@ def _text(value):
 
 
 if "MANIFEST" in globals():
-    register(json.loads(globals()["MANIFEST"]))
+    register(json.loads(globals()["MANIFEST"]), json.loads(globals()["REPORT"]))
