@@ -28,6 +28,7 @@ pub struct StringOpaque {
 pub type StringHandle = *mut StringOpaque;
 unsafe extern "C" {
     pub fn aoti_torch_device_type_cpu() -> i32;
+    pub fn aoti_torch_device_type_meta() -> i32;
     pub fn aoti_torch_abi_version() -> u64;
     pub fn aoti_torch_grad_mode_is_enabled() -> bool;
     pub fn aoti_torch_grad_mode_set_enabled(enabled: bool);

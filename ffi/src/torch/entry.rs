@@ -3,7 +3,7 @@
 use std::{fmt, sync::OnceLock};
 
 use super::{
-    kernel::kernel,
+    kernel::{Call, kernel},
     plan::Plan,
     shim::{RawKernel, Shim},
 };
@@ -20,6 +20,8 @@ pub struct TorchOp {
     pub schema: Option<&'static str>,
     /// The kernels of the overloads.
     pub(crate) kernels: [RawKernel; OVERLOADS],
+    /// Their kernels for tensors without data.
+    pub(crate) meta_kernels: [RawKernel; OVERLOADS],
     /// What they need, once they are registered.
     pub(crate) plans: [OnceLock<Plan>; OVERLOADS],
 }
@@ -31,6 +33,7 @@ impl TorchOp {
             namespace,
             schema,
             kernels: [run::<E, 0>, run::<E, 1>],
+            meta_kernels: [infer::<E, 0>, infer::<E, 1>],
             plans: [const { OnceLock::new() }; OVERLOADS],
         }
     }
@@ -48,11 +51,28 @@ impl fmt::Debug for TorchOp {
 /// # Safety
 /// As for [`kernel`].
 unsafe extern "C-unwind" fn run<E: Execute, const OVERLOAD: usize>(stack: *mut u64, _args: u64, _results: u64) {
-    match E::HANDLER.torch.and_then(|op| op.plans[OVERLOAD].get()) {
+    match plan::<E>(OVERLOAD) {
         // SAFETY: as the caller guarantees.
-        Some(plan) => unsafe { kernel(plan, stack) },
+        Some(plan) => unsafe { kernel(plan, stack, Call::run) },
         None => unplanned(),
     }
+}
+
+/// The same for tensors without data, which is about shapes and dtypes alone.
+///
+/// # Safety
+/// As for [`kernel`].
+unsafe extern "C-unwind" fn infer<E: Execute, const OVERLOAD: usize>(stack: *mut u64, _args: u64, _results: u64) {
+    match plan::<E>(OVERLOAD) {
+        // SAFETY: as the caller guarantees.
+        Some(plan) => unsafe { kernel(plan, stack, Call::infer) },
+        None => unplanned(),
+    }
+}
+
+#[inline]
+fn plan<E: Execute>(overload: usize) -> Option<&'static Plan> {
+    E::HANDLER.torch?.plans[overload].get()
 }
 
 /// A kernel is registered after its plan is made.

@@ -27,6 +27,8 @@ const INLINE: usize = 6;
 /// One call. What it owns is freed when it is dropped, however it ends.
 pub(super) struct Call<'p> {
     pub(super) plan: &'p Plan,
+    /// Whether tensors have no data.
+    pub(super) meta: bool,
     /// The arguments; absent ones of optional parameters are `None`.
     pub(super) args: SmallVec<[Option<Tensor>; INLINE]>,
     /// The results that are tensors of their own, in order.
@@ -40,14 +42,23 @@ pub(super) struct Call<'p> {
     originals: Vec<(usize, Tensor)>,
 }
 
-/// The body of every kernel: takes the arguments from the stack, and leaves the results there; throws errors.
+/// The body of every kernel: takes the arguments from the stack, and leaves the results there; throws errors. `work` is
+/// what happens in between.
 ///
 /// # Safety
 /// Called by torch: the stack has the arguments of the operator that the plan is for, and room for its results.
-pub(super) unsafe fn kernel(plan: &Plan, stack: *mut u64) {
-    // SAFETY: as the caller guarantees.
-    let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { run(plan, stack) }));
-    let error = match outcome {
+#[inline]
+pub(super) unsafe fn kernel<'p>(plan: &'p Plan, stack: *mut u64, work: fn(&mut Call<'p>) -> Result<()>) {
+    let body = || {
+        let mut call = Call::new(plan);
+        // SAFETY: as the caller guarantees; results are left after the arguments have been taken.
+        unsafe {
+            call.take_inputs(stack)?;
+            work(&mut call)?;
+            call.leave_results(stack)
+        }
+    };
+    let error = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => return,
         Ok(Err(error)) => error,
         Err(payload) => Error::internal(panics::describe(payload)),
@@ -61,30 +72,6 @@ pub(super) fn named(plan: &Plan, error: Error) -> Error {
     let name = plan.handler.name;
     let has = error.message().strip_prefix(name).is_some_and(|rest| rest.starts_with([':', ' ']));
     if has { error } else { error.context(name) }
-}
-
-/// # Safety
-/// As for [`kernel`].
-unsafe fn run(plan: &Plan, stack: *mut u64) -> Result<()> {
-    let mut call = Call {
-        plan,
-        args: SmallVec::new(),
-        results: SmallVec::new(),
-        buffers: SmallVec::new(),
-        attrs: CallAttrs::default(),
-        dtypes: Vec::new(),
-        originals: Vec::new(),
-    };
-    // SAFETY: as the caller guarantees.
-    unsafe { call.take_inputs(stack) }?;
-    call.describe_args()?;
-    let attrs = call.attrs.finish(&plan.names);
-    let num_args = call.buffers.len();
-    call.make_results()?;
-    call.execute(num_args, attrs)?;
-    call.update_originals()?;
-    // SAFETY: as the caller guarantees; the arguments have been taken.
-    unsafe { call.leave_results(stack) }
 }
 
 /// The values of a stack that have not been taken yet; they are freed with it.
@@ -117,7 +104,48 @@ pub(super) fn handle<T>(value: u64) -> *mut T {
     ptr::with_exposed_provenance_mut(value as usize)
 }
 
-impl Call<'_> {
+impl<'p> Call<'p> {
+    #[inline]
+    fn new(plan: &'p Plan) -> Call<'p> {
+        Call {
+            plan,
+            meta: false,
+            args: SmallVec::new(),
+            results: SmallVec::new(),
+            buffers: SmallVec::new(),
+            attrs: CallAttrs::default(),
+            dtypes: Vec::new(),
+            originals: Vec::new(),
+        }
+    }
+
+    /// The work of a kernel: calls the operation.
+    #[inline]
+    pub(super) fn run(&mut self) -> Result<()> {
+        self.describe_args()?;
+        let attrs = self.attrs.finish(&self.plan.names);
+        let num_args = self.buffers.len();
+        self.make_results()?;
+        self.execute(num_args, attrs)?;
+        self.update_originals()
+    }
+
+    /// The work of a kernel for tensors without data: infers the results, and checks the shapes as a call would.
+    pub(super) fn infer(&mut self) -> Result<()> {
+        self.meta = true;
+        if !self.plan.fixed {
+            self.drop_absent()?;
+        }
+        for (index, tensor) in self.args.iter().flatten().enumerate() {
+            let describe = || Ok(buffer(tensor.dtype()?, ptr::null_mut(), tensor.sizes()?));
+            self.buffers.push(describe().map_err(|error| self.of_argument(index, error))?);
+        }
+        self.attrs.finish(&self.plan.names);
+        let num_args = self.buffers.len();
+        self.make_results()?;
+        self.check_shapes(num_args)
+    }
+
     /// Takes all arguments from the stack.
     ///
     /// # Safety

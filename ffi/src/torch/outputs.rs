@@ -66,10 +66,19 @@ impl Call<'_> {
     #[inline]
     fn device(&self) -> Result<Device> {
         let plan = self.plan;
-        if plan.on_host {
+        if plan.on_host && !self.meta {
             return Ok(plan.device);
         }
-        self.args.iter().flatten().next().map_or(Ok(plan.device), Tensor::device)
+        let alone = if self.meta { Device { ty: plan.shim.meta, index: -1 } } else { plan.device };
+        self.args.iter().flatten().next().map_or(Ok(alone), Tensor::device)
+    }
+
+    /// Checks all shapes against the patterns, as the operation does when it is called.
+    pub(super) fn check_shapes(&self, num_args: usize) -> Result<()> {
+        let (args, results) = self.buffers.split_at(num_args);
+        let [args, results] = [args, results].map(|side| side.iter().map(dims).collect::<Vec<&[i64]>>());
+        let integers: Vec<(&str, i64)> = self.integers().collect();
+        shape::check(self.plan.handler, &args[..], &results[..], &integers)
     }
 
     /// The dtype of a result.

@@ -16,7 +16,7 @@ use super::{
     shim::{Absent, HeaderKernel, LibraryHandle, RawKernel, Shim, Status},
 };
 use crate::{
-    descriptor::{HOST, Handler, Role},
+    descriptor::{HOST, Handler, Role, ShapeRule},
     panics,
     registry::registry,
 };
@@ -106,7 +106,7 @@ fn register_once(
     // An operation for several platforms is one operator with several kernels.
     let other = others.values().flatten().find(|other| other.name == name);
     let mut overloads = Vec::new();
-    for (operator, (kernel, plan)) in operators.iter().zip(op.kernels.iter().zip(&op.plans)) {
+    for (i, operator) in operators.iter().enumerate() {
         let schema = operator.schema.to_string();
         let overload = operator.schema.overload.clone();
         if let Some(other) = other {
@@ -119,12 +119,22 @@ fn register_once(
         }
         let new = Plan::new(shim, handler, operator).map_err(|error| error.message().to_owned())?;
         // Nobody else makes plans: this runs once for each operation.
-        let _ = plan.set(new);
+        let _ = op.plans[i].set(new);
         let overloaded = [&operator.schema.name, ".", &overload].concat();
-        place.implement(shim, key, overloaded.trim_end_matches('.'), *kernel)?;
+        let overloaded = overloaded.trim_end_matches('.');
+        place.implement(shim, key, overloaded, op.kernels[i])?;
+        if other.is_none() && !has_python_fake(handler) {
+            place.implement(shim, "Meta", overloaded, op.meta_kernels[i])?;
+        }
         overloads.push((overload, schema));
     }
     Ok(Registered { name, overloads })
+}
+
+/// Whether `glue.py` infers the results: from patterns, where shapes stay symbolic. A function of the user's sees numbers.
+fn has_python_fake(handler: &Handler) -> bool {
+    let operands = handler.params.iter().any(|param| param.role != Role::Ret);
+    operands && matches!(handler.shape, ShapeRule::Dims)
 }
 
 /// Whether this torch can pass the values that an operator takes and returns.

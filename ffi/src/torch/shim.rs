@@ -30,6 +30,8 @@ macro_rules! shim {
             pub(crate) dtypes: DTypes,
             /// `aoti_torch_device_type_cpu()`.
             pub(crate) cpu: i32,
+            /// `aoti_torch_device_type_meta()`.
+            pub(crate) meta: i32,
             /// Throws a `c10::Error` if its first argument is false.
             pub(crate) check: unsafe extern "C-unwind" fn(bool, *const c_char, *const c_char, u32, *const c_char),
             $(
@@ -63,15 +65,16 @@ macro_rules! shim {
                 // SAFETY: the types are those of the header, as the constants below confirm; `check` unwinds.
                 unsafe {
                     let abi_version: unsafe extern "C" fn() -> u64 = function(symbol("aoti_torch_abi_version")?);
-                    let cpu: unsafe extern "C" fn() -> i32 = function(symbol("aoti_torch_device_type_cpu")?);
+                    let code = |name: &str| {
+                        let getter: unsafe extern "C" fn() -> i32 = function(symbol(name)?);
+                        Some(getter())
+                    };
                     let version = abi_version();
                     Some(Shim {
                         version: ((version >> 56) as u8, (version >> 48) as u8, (version >> 40) as u8),
-                        dtypes: DTypes::new(&|name| {
-                            let getter: unsafe extern "C" fn() -> i32 = function(symbol(name)?);
-                            Some(getter())
-                        }),
-                        cpu: cpu(),
+                        dtypes: DTypes::new(&code),
+                        cpu: code("aoti_torch_device_type_cpu")?,
+                        meta: code("aoti_torch_device_type_meta")?,
                         check: function(symbol("aoti_torch_check")?),
                         $($name: function(symbol(stringify!($symbol))?),)*
                         $($later: symbol(stringify!($later_symbol)).map(|address| function(address)),)*
