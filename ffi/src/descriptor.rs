@@ -3,7 +3,12 @@
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use crate::{DType, Result, shape::ShapeContext, state::HostType, torch::TorchOp};
+use crate::{
+    DType, Result,
+    shape::{Shape, ShapeContext},
+    state::HostType,
+    torch::TorchOp,
+};
 
 /// A stage function or handler with the C signature of `XLA_FFI_Handler`.
 pub type RawHandler = unsafe extern "C" fn(*mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error;
@@ -72,6 +77,8 @@ pub struct Handler {
     pub attrs: &'static [AttrParam],
     /// Buffers and attributes in the order of the signature.
     pub signature: &'static [Slot],
+    /// Whether a parameter lets work go on after the handler has returned.
+    pub asynchronous: bool,
     /// Whether attributes that no parameter names are accepted (`#[attr(rest)]`).
     pub extra_attrs: bool,
     /// How output shapes follow from inputs and attributes.
@@ -257,6 +264,8 @@ pub enum ShapeRule {
     Dims,
     /// From a function of the user.
     Function(fn(&ShapeContext<'_>) -> Result<Vec<Vec<i64>>>),
+    /// Dtypes and shapes, from a descriptor.
+    Results(fn(&ShapeContext<'_>) -> Result<Vec<Shape>>),
 }
 
 /// An attribute of an operation.

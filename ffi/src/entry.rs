@@ -217,7 +217,12 @@ pub fn rest<'a>(frame: &'a Frame<'_>, handler: &'static Handler) -> Result<Dict<
 
 /// Hands over an error, which may or may not name the operation, naming the operation and any stage but execute.
 #[cold]
-fn report(api: HostApi<'_>, handler: &'static Handler, stage: Stage, error: &Error) -> *mut sys::XLA_FFI_Error {
+pub(crate) fn report(
+    api: HostApi<'_>,
+    handler: &'static Handler,
+    stage: Stage,
+    error: &Error,
+) -> *mut sys::XLA_FFI_Error {
     let message = error.message();
     let rest = message.strip_prefix(handler.name).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(message);
     let stage = if stage == Stage::Execute { String::new() } else { format!(" ({} stage)", stage.name()) };
@@ -225,7 +230,7 @@ fn report(api: HostApi<'_>, handler: &'static Handler, stage: Stage, error: &Err
 }
 
 #[cold]
-fn report_panic(
+pub(crate) fn report_panic(
     api: HostApi<'_>,
     handler: &'static Handler,
     payload: Box<dyn std::any::Any + Send>,
@@ -242,7 +247,7 @@ pub(crate) fn create(api: HostApi<'_>, error: &Error) -> *mut sys::XLA_FFI_Error
 /// An error that cannot be handed over must not look like success, which is null: the host gets the address of an
 /// object that is no error of its own, after the message went to stderr.
 #[cold]
-fn unreportable(error: &Error) -> *mut sys::XLA_FFI_Error {
+pub(crate) fn unreportable(error: &Error) -> *mut sys::XLA_FFI_Error {
     static NOT_AN_ERROR: [usize; 8] = [0; 8];
     panics::tell(format_args!("{error}; the host has no function to make an error with"));
     std::ptr::from_ref(&NOT_AN_ERROR).cast_mut().cast()
@@ -254,7 +259,7 @@ fn unreportable(error: &Error) -> *mut sys::XLA_FFI_Error {
 /// `raw` is null or a call frame as XLA makes them.
 #[cold]
 #[inline(never)]
-unsafe fn unusual(
+pub(crate) unsafe fn unusual(
     raw: *mut sys::XLA_FFI_CallFrame,
     handler: &'static Handler,
     stage: Stage,

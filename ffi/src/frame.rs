@@ -15,6 +15,7 @@ use crate::{
     descriptor::{Handler, Role, Stage},
     entry::asks_for_metadata,
     explain,
+    host::CallFrame,
 };
 
 /// A call frame whose head has been checked: its size, its stage, its host.
@@ -137,6 +138,30 @@ impl<'f> Frame<'f> {
     #[inline(always)]
     pub(crate) fn pending(&self) -> Option<&'f Pending> {
         self.pending
+    }
+
+    /// Calls another operation's execute handler with a frame of its own, as the host of this call.
+    ///
+    /// # Errors
+    /// What the handler reports; `UNIMPLEMENTED` if it is not done when it returns.
+    ///
+    /// # Safety
+    /// The handler obeys the contract of the XLA FFI, needs no other stage, and the frame's buffers are what it takes.
+    pub(crate) unsafe fn call(&self, handler: &'static Handler, frame: &mut CallFrame) -> Result<()> {
+        if handler.asynchronous {
+            return Err(Error::unimplemented(format!(
+                "`{}` goes on after it has returned, which a call from within another cannot wait for",
+                handler.name
+            )));
+        }
+        let raw = frame.as_ptr();
+        // SAFETY: a whole frame that nobody else uses, of the same host and context as this one.
+        let error = unsafe {
+            (*raw).api = self.api.raw();
+            (*raw).ctx = self.ctx();
+            (handler.execute)(raw)
+        };
+        self.api.take(error)
     }
 
     /// Moves the buffers' dimensions to where they outlive the frame.

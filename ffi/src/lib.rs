@@ -12,6 +12,7 @@ mod error;
 mod explain;
 mod exports;
 mod frame;
+pub mod habana;
 pub mod host;
 pub mod legacy;
 mod loaded;

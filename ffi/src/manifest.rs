@@ -50,7 +50,7 @@ fn op(handler: &Handler) -> Value {
         "attrs": handler.attrs.iter().map(attr).collect::<Vec<_>>(),
         "shape": match handler.shape {
             ShapeRule::Dims => "dims",
-            ShapeRule::Function(_) => "function",
+            ShapeRule::Function(_) | ShapeRule::Results(_) => "function",
         },
     })
 }

@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, fmt, sync::OnceLock};
 
-use crate::{descriptor::Handler, panics};
+use crate::{Result, descriptor::Handler, habana::CustomOp, panics};
 
 /// A handler that wants to be collected.
 pub struct Entry(pub &'static Handler);
@@ -20,6 +20,19 @@ pub struct NamedCrate {
 
 inventory::collect!(NamedCrate);
 
+/// A descriptor that wants to be collected; [`register_custom_op!`](crate::habana::register_custom_op) makes it.
+pub struct Descriptor {
+    /// The operator, or what is wrong with its descriptor.
+    #[doc(hidden)]
+    pub op: fn() -> &'static Result<CustomOp>,
+    /// The source file.
+    pub file: &'static str,
+    /// The source line.
+    pub line: u32,
+}
+
+inventory::collect!(Descriptor);
+
 /// What is wrong with a registry.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -28,6 +41,15 @@ pub enum Problem {
     DefinedTwice(&'static Handler, &'static Handler),
     /// A crate that is named holds no operation.
     EmptyCrate(&'static str),
+    /// A descriptor does not fit its schema or its kernel.
+    Descriptor {
+        /// The source file.
+        file: &'static str,
+        /// The source line.
+        line: u32,
+        /// What to change.
+        message: String,
+    },
     /// There is no operation at all, and a library of operations needs one. A plugin does not.
     NoOperation,
 }
@@ -49,6 +71,7 @@ impl fmt::Display for Problem {
                 second.line
             ),
             Problem::EmptyCrate(name) => write!(f, "crate `{name}`, named in `ops: [...]`, holds no operation"),
+            Problem::Descriptor { file, line, message } => write!(f, "{file}:{line}: {message}"),
             Problem::NoOperation => f.write_str(
                 "no operation is linked in: write a function with `#[custom_call]`, or name the crates that hold \
                  operations in `oxcall::library! { ops: [...] }`",
@@ -69,12 +92,20 @@ pub fn registry() -> &'static Registry {
     REGISTRY.get_or_init(|| {
         panics::install_hook();
         let handlers = inventory::iter::<Entry>.into_iter().map(|entry| entry.0).collect();
-        Registry::new(handlers, inventory::iter::<NamedCrate>.into_iter().map(|named| named.name).collect())
+        let named = inventory::iter::<NamedCrate>.into_iter().map(|named| named.name).collect();
+        Registry::new(handlers, named, inventory::iter::<Descriptor>.into_iter().collect())
     })
 }
 
 impl Registry {
-    fn new(mut handlers: Vec<&'static Handler>, named: Vec<&'static str>) -> Registry {
+    fn new(
+        mut handlers: Vec<&'static Handler>,
+        named: Vec<&'static str>,
+        mut descriptors: Vec<&'static Descriptor>,
+    ) -> Registry {
+        descriptors.sort_by_key(|descriptor| (descriptor.file, descriptor.line));
+        let ops = || descriptors.iter().filter_map(|descriptor| (descriptor.op)().as_ref().ok());
+        handlers.extend(ops().map(CustomOp::handler));
         // The order in which a linker collects is its own: sort, so that listings do not change from build to build.
         handlers.sort_by_key(|handler| (handler.name, handler.platform, handler.module, handler.line));
         let mut problems = Vec::new();
@@ -92,7 +123,16 @@ impl Registry {
         if handlers.is_empty() {
             problems.push(Problem::NoOperation);
         }
-        Registry { handlers, problems }
+        let mut registry = Registry { handlers, problems };
+        for Descriptor { op, file, line } in descriptors {
+            // Only now all kernels are known.
+            let checked = op().as_ref().map_err(ToString::to_string);
+            let checked = checked.and_then(|op| op.check_kernel(&registry).map_err(|error| error.to_string()));
+            if let Err(message) = checked {
+                registry.problems.push(Problem::Descriptor { file, line: *line, message });
+            }
+        }
+        registry
     }
 
     /// The handlers, sorted by name and platform.
@@ -125,9 +165,9 @@ mod tests {
     /// A plugin may have no operation, but no crate that it names for some.
     #[test]
     fn no_operation_and_an_empty_crate_are_told_apart() {
-        let empty = Registry::new(Vec::new(), Vec::new());
+        let empty = Registry::new(Vec::new(), Vec::new(), Vec::new());
         assert!(matches!(empty.problems(), [Problem::NoOperation]));
-        let named = Registry::new(Vec::new(), vec!["my_ops"]);
+        let named = Registry::new(Vec::new(), vec!["my_ops"], Vec::new());
         assert!(matches!(named.problems(), [Problem::EmptyCrate("my_ops"), Problem::NoOperation]));
         assert!(
             named.problems()[0].to_string().starts_with("crate `my_ops`, named in `ops: [...]`, holds no operation")

@@ -10,6 +10,7 @@ mod check;
 mod custom_call;
 mod derive;
 mod derive_enum;
+mod derive_params;
 mod derive_struct;
 mod dims;
 mod entries;
@@ -228,6 +229,33 @@ pub fn derive_attr_enum(item: TokenStream) -> TokenStream {
 #[proc_macro_derive(AttrStruct, attributes(attr))]
 pub fn derive_attr_struct(item: TokenStream) -> TokenStream {
     expanded(derive_struct::derive(item.into()))
+}
+
+/// Makes a struct the parameters that a descriptor of `oxcall::habana` fills in for its kernel.
+///
+/// The kernel gets each field as the attribute of that name. Fields are numbers, `bool`, `String`, `Vec`s and arrays of
+/// numbers; an `Option` of one is an attribute that may be absent.
+///
+/// | attribute of a field | meaning |
+/// |---|---|
+/// | `#[attr(name = "...")]` | the attribute's name, where it is not the field's |
+///
+/// `#[attr(crate = path)]` on the struct says where `oxcall` is.
+///
+/// ```
+/// use oxcall::habana::UserParams;
+///
+/// #[derive(UserParams)]
+/// struct BeamParams {
+///     bsw: i64,
+///     axis: i64,
+///     #[attr(name = "bottomK")]
+///     bottom: bool,
+/// }
+/// ```
+#[proc_macro_derive(UserParams, attributes(attr))]
+pub fn derive_user_params(item: TokenStream) -> TokenStream {
+    expanded(derive_params::derive(item.into()))
 }
 
 /// Names the crates whose operations belong to a library, and links them in.

@@ -168,6 +168,8 @@ messages! {
     enum_empty(): "this enum has no variants, so no attribute could be one", "add a variant";
     struct_not(kind): "`AttrStruct` is derived for a struct, not for {kind}", "write `struct Config {{ ... }}`, or derive `AttrEnum` for an enum";
     struct_unnamed(): "the fields of this struct have no names, but the entries of a dictionary do", "write named fields: `struct Config {{ width: f32 }}`";
+    params_not(kind): "`UserParams` is derived for a struct, not for {kind}", "write `struct Params {{ ... }}`";
+    params_unnamed(): "parameters need named fields: a kernel gets each as the attribute of that name", "write named fields: `struct Params {{ axis: i64 }}`";
     struct_generic(): "a struct of attributes can only have one lifetime parameter", "remove the others, and write the types";
     static_field(): "nothing in a call lives as long as `'static`", "give the struct a lifetime parameter, `struct Config<'a>`, and write `'a`, or own the value: `String`, `Vec`";
     item_attr_position(allowed): "`#[attr]` here takes only `{allowed}`", "move the rest to a field or variant";

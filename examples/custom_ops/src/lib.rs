@@ -15,6 +15,7 @@
 //! | [`softmax`](mod@soft) | ndarray views and threads |
 //! | [`top_k`](mod@order) | two results of different dtypes, with a dimension that an attribute gives |
 //! | [`csr_matmul`](mod@sparse), `tridiagonal_solve` | input that must be checked before it is trusted |
+//! | [`custom_topk`](mod@habana), `custom_relu`, `custom_relu_backward`, `custom_adam` | operators by descriptor, in the style of Habana's custom op API |
 //! | [`fail`](mod@failing), `panics` | errors with a status code, and panics |
 //!
 //! Each operation is an ordinary Rust function; its tests call it through a real call frame, without JAX. There is no
@@ -31,6 +32,7 @@ pub mod asynchronous;
 pub mod concatenation;
 pub mod config;
 pub mod failing;
+pub mod habana;
 pub mod in_place;
 pub mod int4;
 pub mod norm;

@@ -27,7 +27,7 @@ impl HostApi<'_> {
 
     /// Takes over an error object of the host: `Ok` for null.
     #[inline]
-    pub(super) fn take(self, error: *mut sys::XLA_FFI_Error) -> Result<()> {
+    pub(crate) fn take(self, error: *mut sys::XLA_FFI_Error) -> Result<()> {
         if error.is_null() { Ok(()) } else { Err(self.take_error(error)) }
     }
 

@@ -81,6 +81,11 @@ impl<'f> HostApi<'f> {
         HostApi { raw: self.raw, _frame: PhantomData }
     }
 
+    /// The table itself.
+    pub(crate) fn raw(self) -> *const sys::XLA_FFI_Api {
+        self.raw
+    }
+
     /// The address of the table: the identity of the host.
     pub(crate) fn identity(self) -> usize {
         self.raw.addr()

@@ -57,13 +57,18 @@ fn infer_all(
     let context = ShapeContext::new(handler, args, attrs, num_results);
     let integers = context.integers()?;
     let bindings = bind_args(params, args, &integers)?;
+    let checked = |dims: Vec<Vec<i64>>| {
+        check_function(params, args, &dims, num_results)?;
+        // The call will be checked against the patterns too.
+        check_results(params, args, dims.as_slice(), &bindings)?;
+        Ok::<_, Error>(dims)
+    };
     let dims = match handler.shape {
-        ShapeRule::Function(function) => {
-            let dims = function(&context)?;
-            check_function(params, args, &dims, num_results)?;
-            // The call will be checked against the patterns too.
-            check_results(params, args, dims.as_slice(), &bindings)?;
-            dims
+        ShapeRule::Function(function) => checked(function(&context)?)?,
+        ShapeRule::Results(function) => {
+            let results = function(&context)?;
+            checked(results.iter().map(|result| result.dims.clone()).collect())?;
+            return Ok(results);
         }
         ShapeRule::Dims => {
             let number = match (num_results, variadic_result(params)) {

@@ -1,13 +1,13 @@
 //! What the macro adds to an operation's description for torch.
 
-use std::{fmt, sync::OnceLock};
+use std::{fmt, marker::PhantomData, sync::OnceLock};
 
 use super::{
     kernel::{Call, kernel},
     plan::Plan,
     shim::{RawKernel, Shim},
 };
-use crate::entry::Execute;
+use crate::{descriptor::Handler, entry::Execute};
 
 /// How many overloads an operation may have: one for integers and one for floats.
 pub(crate) const OVERLOADS: usize = 2;
@@ -26,14 +26,35 @@ pub struct TorchOp {
     pub(crate) plans: [OnceLock<Plan>; OVERLOADS],
 }
 
+/// Where a kernel, which is given nothing but the stack, finds its operation.
+pub trait Described: 'static {
+    /// The operation.
+    fn handler() -> Option<&'static Handler>;
+}
+
+/// The operation that `#[custom_call]` made.
+struct Of<E>(PhantomData<E>);
+
+impl<E: Execute + 'static> Described for Of<E> {
+    #[inline]
+    fn handler() -> Option<&'static Handler> {
+        Some(E::HANDLER)
+    }
+}
+
 impl TorchOp {
+    /// The operator of an operation that `#[custom_call]` made.
+    pub const fn of<E: Execute + 'static>(namespace: Option<&'static str>, schema: Option<&'static str>) -> TorchOp {
+        TorchOp::new::<Of<E>>(namespace, schema)
+    }
+
     /// The operator of an operation.
-    pub const fn of<E: Execute>(namespace: Option<&'static str>, schema: Option<&'static str>) -> TorchOp {
+    pub const fn new<D: Described>(namespace: Option<&'static str>, schema: Option<&'static str>) -> TorchOp {
         TorchOp {
             namespace,
             schema,
-            kernels: [run::<E, 0>, run::<E, 1>],
-            meta_kernels: [infer::<E, 0>, infer::<E, 1>],
+            kernels: [run::<D, 0>, run::<D, 1>],
+            meta_kernels: [infer::<D, 0>, infer::<D, 1>],
             plans: [const { OnceLock::new() }; OVERLOADS],
         }
     }
@@ -50,8 +71,8 @@ impl fmt::Debug for TorchOp {
 ///
 /// # Safety
 /// As for [`kernel`].
-unsafe extern "C-unwind" fn run<E: Execute, const OVERLOAD: usize>(stack: *mut u64, _args: u64, _results: u64) {
-    match plan::<E>(OVERLOAD) {
+unsafe extern "C-unwind" fn run<D: Described, const OVERLOAD: usize>(stack: *mut u64, _args: u64, _results: u64) {
+    match plan::<D>(OVERLOAD) {
         // SAFETY: as the caller guarantees.
         Some(plan) => unsafe { kernel(plan, stack, Call::run) },
         None => unplanned(),
@@ -62,8 +83,8 @@ unsafe extern "C-unwind" fn run<E: Execute, const OVERLOAD: usize>(stack: *mut u
 ///
 /// # Safety
 /// As for [`kernel`].
-unsafe extern "C-unwind" fn infer<E: Execute, const OVERLOAD: usize>(stack: *mut u64, _args: u64, _results: u64) {
-    match plan::<E>(OVERLOAD) {
+unsafe extern "C-unwind" fn infer<D: Described, const OVERLOAD: usize>(stack: *mut u64, _args: u64, _results: u64) {
+    match plan::<D>(OVERLOAD) {
         // SAFETY: as the caller guarantees.
         Some(plan) => unsafe { kernel(plan, stack, Call::infer) },
         None => unplanned(),
@@ -71,8 +92,8 @@ unsafe extern "C-unwind" fn infer<E: Execute, const OVERLOAD: usize>(stack: *mut
 }
 
 #[inline]
-fn plan<E: Execute>(overload: usize) -> Option<&'static Plan> {
-    E::HANDLER.torch?.plans[overload].get()
+fn plan<D: Described>(overload: usize) -> Option<&'static Plan> {
+    D::handler()?.torch?.plans[overload].get()
 }
 
 /// A kernel is registered after its plan is made.

@@ -19,13 +19,13 @@ mod outputs;
 mod plan;
 mod registration;
 mod report;
-mod schema;
+pub(crate) mod schema;
 mod shim;
 mod taken;
 mod tensor;
 mod value;
 
-pub use entry::TorchOp;
+pub use entry::{Described, TorchOp};
 pub(crate) use glue::program;
 pub use namespace::{Namespace, set_namespace};
 pub use registration::{register, register_op};

@@ -145,7 +145,7 @@ impl Plan {
             fixed: args.iter().all(|param| param.arity == Arity::One),
             in_place: (0..args.len()).filter(|&index| args[index].role == Role::InOut).collect(),
             outputs: outputs.collect::<Result<_>>()?,
-            by_function: matches!(handler.shape, ShapeRule::Function(_)),
+            by_function: !matches!(handler.shape, ShapeRule::Dims),
             names: AttrNames::new(handler.attrs),
             device: Device { ty: shim.cpu, index: -1 },
             on_host: handler.platform == HOST,
@@ -166,7 +166,7 @@ pub(crate) fn scalar_dtype(base: Base) -> Option<DType> {
         Base::Int | Base::SymInt => Some(DType::S64),
         Base::Float => Some(DType::F64),
         Base::Bool => Some(DType::Pred),
-        Base::Tensor | Base::Str | Base::ScalarType => None,
+        Base::Tensor | Base::Str | Base::ScalarType | Base::Scalar => None,
     }
 }
 
@@ -178,7 +178,7 @@ fn output_kind(handler: &Handler, args: &[&'static Param], param: &'static Param
     if param.arity == Arity::Variadic {
         return OutputKind::Variadic;
     }
-    if matches!(handler.shape, ShapeRule::Function(_)) {
+    if !matches!(handler.shape, ShapeRule::Dims) {
         return OutputKind::Function;
     }
     let sure = |arg: &&'static Param| arg.arity == Arity::One;

@@ -52,7 +52,7 @@ impl Taken {
                     let code = value as i32;
                     Taken::DType(shim.dtypes.known(code).ok_or_else(|| dtype::unknown(code))?)
                 }
-                Base::Int | Base::SymInt | Base::Float | Base::Bool => {
+                Base::Int | Base::SymInt | Base::Float | Base::Bool | Base::Scalar => {
                     Taken::Scalar(scalar_dtype(ty.base).unwrap_or(DType::S64), value)
                 }
             })

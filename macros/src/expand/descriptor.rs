@@ -70,6 +70,7 @@ pub(super) fn handler(call: &CustomCall) -> TokenStream {
             params: &[#(#params),*],
             attrs: __ATTR_LIST,
             signature: &[#(#signature),*],
+            asynchronous: <#ident as #private::Execute>::OUTLIVES_FRAME,
             extra_attrs: #own_rest #(|| <#stage_paths as #private::StageFn>::EXTRA_ATTRS)*,
             shape: #shape,
             traits: #private::Traits {

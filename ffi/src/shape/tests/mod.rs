@@ -51,6 +51,7 @@ const OP: Handler = Handler {
     params: &[],
     attrs: &[],
     signature: &[],
+    asynchronous: false,
     extra_attrs: false,
     shape: ShapeRule::Dims,
     traits: Traits { command_buffer: false, side_effect: false, batch_partitionable: false, vmap: None, vjp: None },

@@ -142,7 +142,7 @@ impl Builder {
             match param.arity {
                 // A call never has the results that it may leave out.
                 Arity::Optional => return Ok(()),
-                Arity::Variadic if !matches!(self.handler.shape, ShapeRule::Function(_)) => {
+                Arity::Variadic if matches!(self.handler.shape, ShapeRule::Dims) => {
                     return Err(format!("the number of results `{}` follows from no rule", param.name));
                 }
                 _ => {}
@@ -274,7 +274,7 @@ impl Builder {
         }
         let patterns = self.handler.params.iter().filter_map(|param| param.dims).map(Pattern);
         let mut used = patterns.flat_map(|pattern| pattern.exprs());
-        matches!(self.handler.shape, ShapeRule::Function(_)) || used.any(|expr| mentions(expr, name))
+        !matches!(self.handler.shape, ShapeRule::Dims) || used.any(|expr| mentions(expr, name))
     }
 
     /// Arguments for dtypes that follow from no argument.

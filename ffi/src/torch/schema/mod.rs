@@ -1,10 +1,12 @@
 //! Schemas: an operator's name, arguments and results in torch's own notation.
 
 mod derive;
+mod parse;
 
 use std::fmt;
 
 pub(crate) use derive::{AttrSource, Operator, Source, derive, op_name};
+pub(crate) use parse::{Parsed, parse};
 
 /// The schema of one operator: `custom_op::top_k(SymInt k, Tensor x) -> (Tensor, Tensor)`.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,10 +65,12 @@ pub(crate) enum Base {
     Bool,
     Str,
     ScalarType,
+    /// Any number. Torch gives kernels none of this type, so that operators have overloads in its place.
+    Scalar,
 }
 
 impl Base {
-    const ALL: [(Base, &'static str); 7] = [
+    const ALL: [(Base, &'static str); 8] = [
         (Base::Tensor, "Tensor"),
         (Base::Int, "int"),
         (Base::SymInt, "SymInt"),
@@ -74,6 +78,7 @@ impl Base {
         (Base::Bool, "bool"),
         (Base::Str, "str"),
         (Base::ScalarType, "ScalarType"),
+        (Base::Scalar, "Scalar"),
     ];
 
     const fn name(self) -> &'static str {
