@@ -111,7 +111,7 @@ fn lower_at<L: Level>(kind: &OpKind, operands: &[ElementType], result: ElementTy
         OpKind::ReducePrecision { exponent_bits, mantissa_bits } => {
             let bits = |bits: u32| Source::Constant(Scalar::of(bits));
             let sources = smallvec![Source::Operand(0), bits(*exponent_bits), bits(*mantissa_bits)];
-            Chain::new(select::reduce_precision::<L>(wide(first))?, sources).into_range::<L>(result)
+            Chain::new(select::reduce_precision::<L>(first)?, sources).into_range::<L>(result)
         }
         OpKind::Complex => Chain::of_operands(convert::complex::<L>(first)?).0,
         _ => return None,

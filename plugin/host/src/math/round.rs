@@ -50,13 +50,14 @@ pub fn to_f32_odd(x: f64) -> f32 {
 }
 
 /// Rounds to a float format of so many exponent and mantissa bits, as StableHLO's `reduce_precision` does: ties to
-/// even, what is too large becomes infinite, what is subnormal in the format zero.
+/// even, what is too large becomes infinite, what is subnormal in the format zero. It is computed on the bits of an
+/// IEEE format: their type, how many are the mantissa's, the exponent's bias, to them and back.
 macro_rules! reduce_precision {
-    ($(#[$doc:meta])* $name:ident $float:ident $bits:ident $mantissa:literal $bias:literal) => {
+    ($(#[$doc:meta])* $name:ident $float:ident $bits:ident $mantissa:literal $bias:literal $to:expr, $from:expr) => {
         $(#[$doc])*
         #[inline(always)]
         pub fn $name(x: $float, exponent_bits: u32, mantissa_bits: u32) -> $float {
-            let bits = x.to_bits();
+            let bits: $bits = $to(x);
             let sign = bits & (1 << ($bits::BITS - 1));
             let magnitude = bits ^ sign;
             let dropped = $mantissa - mantissa_bits.min($mantissa);
@@ -65,24 +66,28 @@ macro_rules! reduce_precision {
             let half = if dropped == 0 { 0 } else { ((1 << dropped) >> 1) - 1 + last };
             let rounded = (magnitude + half) >> dropped << dropped;
             let bias = (1 << (exponent_bits.min($bits::BITS - 1 - $mantissa) - 1)) - 1;
-            let exponent = (rounded >> $mantissa) as i32;
-            let infinity = $float::INFINITY.to_bits();
+            let exponent = i32::from((rounded >> $mantissa) as u16);
+            let infinity = (2 * $bias + 1) << $mantissa;
             let result = match () {
                 () if exponent > $bias + bias => infinity,
                 // A format with all exponents has the same subnormal numbers.
                 () if exponent <= $bias - bias && bias < $bias => 0,
                 () => rounded,
             };
-            if x.is_nan() { x } else { $float::from_bits(sign | result) }
+            if x.is_nan() { x } else { $from(sign | result) }
         }
     };
 }
 
 reduce_precision!(
     /// Rounds a single to a format.
-    reduce_f32 f32 u32 23 127
+    reduce_f32 f32 u32 23 127 f32::to_bits, f32::from_bits
 );
 reduce_precision!(
     /// Rounds a double to a format.
-    reduce_f64 f64 u64 52 1023
+    reduce_f64 f64 u64 52 1023 f64::to_bits, f64::from_bits
+);
+reduce_precision!(
+    /// Rounds a half, given as a single, to a format.
+    reduce_f16 f32 u16 10 15 f32_to_f16, f16_to_f32
 );

@@ -79,9 +79,12 @@ pub fn clamp<L: Level>(wide: ElementType) -> Option<Function> {
     function.map(|function| function.named("clamp", 2.0))
 }
 
-/// Rounds to a format whose exponent and mantissa bits are the second and third operand.
-pub fn reduce_precision<L: Level>(wide: ElementType) -> Option<Function> {
-    let function = match wide {
+/// Rounds to a format whose exponent and mantissa bits are the second and third operand. XLA:CPU rounds 8-bit floats as
+/// halves, which differs from rounding singles where the halves are subnormal.
+pub fn reduce_precision<L: Level>(element: ElementType) -> Option<Function> {
+    use ElementType::{F8E5M2, F8E5M2FNUZ};
+    let function = match super::wide(element) {
+        _ if matches!(element, F8E5M2 | F8E5M2FNUZ) => ternary::<L, f32, u32, u32, f32, _>(Light, round::reduce_f16),
         ElementType::F32 => ternary::<L, f32, u32, u32, f32, _>(Light, round::reduce_f32),
         ElementType::F64 => ternary::<L, f64, u32, u32, f64, _>(Light, round::reduce_f64),
         _ => return None,

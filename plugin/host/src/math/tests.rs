@@ -240,6 +240,32 @@ fn floats_have_the_specified_special_values() {
 }
 
 #[test]
+fn small_floats_are_reduced_as_halves() {
+    let reduce = |element, x: f32, exponent_bits, mantissa_bits| {
+        let kind = OpKind::ReducePrecision { exponent_bits, mantissa_bits };
+        let steps = lower(&kind, &[element], element).unwrap();
+        let mut value = Scalar::of(x);
+        for step in &steps {
+            let operand = |source: &super::Source| match *source {
+                super::Source::Constant(constant) => constant,
+                _ => value,
+            };
+            let operands: Vec<Scalar> = step.sources.iter().map(operand).collect();
+            value = step.function.call(std::array::from_fn(|index| operands.get(index).copied().unwrap_or_default()));
+        }
+        value.get::<f32>()
+    };
+    use ElementType::{F8E4M3FN, F8E5M2, F8E5M2FNUZ};
+    let power = |exponent| 2f32.powi(exponent);
+    assert!(reduce(F8E4M3FN, 448.0, 4, 3).is_nan() && reduce(F8E4M3FN, f32::NAN, 4, 3).is_nan());
+    assert_eq!([reduce(F8E4M3FN, -power(-9), 4, 3), reduce(F8E4M3FN, power(-9), 5, 3)], [-0.0, power(-9)]);
+    // Multiples of 2^-16 are subnormal halves with two bits of mantissa, and of 2^-15 with one.
+    assert_eq!([reduce(F8E5M2, power(-16), 5, 2), reduce(F8E5M2, 3.0 * power(-16), 5, 1)], [power(-16), power(-14)]);
+    assert_eq!([reduce(F8E5M2FNUZ, power(-17), 5, 2), reduce(F8E5M2FNUZ, power(-17), 5, 3)], [0.0, power(-17)]);
+    assert_eq!([power(-16), power(-17)].map(|x| reduce(F8E5M2FNUZ, x, 4, 3)), [0.0, 0.0]);
+}
+
+#[test]
 fn halves_round_as_the_crate_half_does() {
     for bits in (0..=u32::MAX).step_by(40_503) {
         let x = f32::from_bits(bits);

@@ -59,6 +59,7 @@ pub(super) fn bitcast(rewriter: &Rewriter<'_>, operand: ValueId, ty: &TensorType
     (source.element.bits() == ty.element.bits()).then(|| Simpler::Op(OpKind::BitcastConvert, vec![inner.operands[0]]))
 }
 
+/// Rounding to a format that has every value of the type does nothing.
 pub(super) fn reduce_precision(
     exponent_bits: u32,
     mantissa_bits: u32,
@@ -66,9 +67,15 @@ pub(super) fn reduce_precision(
     ty: &TensorType,
 ) -> Option<Simpler> {
     let (exponent, mantissa) = match ty.element {
-        ElementType::F8E3M4 => (3, 4),
-        ElementType::F8E4M3 | ElementType::F8E4M3FN | ElementType::F8E4M3FNUZ | ElementType::F8E4M3B11FNUZ => (4, 3),
-        ElementType::F8E5M2 | ElementType::F8E5M2FNUZ => (5, 2),
+        // Formats round subnormal numbers to zero, so 8-bit floats need one in which theirs are normal, or the half's,
+        // as which they are rounded. Of those of `F8E5M2FNUZ` the least is below the half's last place but two.
+        ElementType::F8E5M2 => (5, 2),
+        ElementType::F8E4M3
+        | ElementType::F8E4M3FN
+        | ElementType::F8E4M3FNUZ
+        | ElementType::F8E4M3B11FNUZ
+        | ElementType::F8E5M2FNUZ => (5, 3),
+        ElementType::F8E3M4 => (5, 4),
         element => float_format(element)?,
     };
     (exponent_bits >= exponent && mantissa_bits >= mantissa).then_some(Simpler::Value(operand))

@@ -131,6 +131,10 @@ fn precision_that_a_type_has_not_is_not_reduced() {
     for (element, exponent_bits, mantissa_bits, vanishes) in [
         (ElementType::F8E5M2, 5, 10, true),
         (ElementType::F8E5M2, 4, 2, false),
+        (ElementType::F8E5M2, 5, 2, true),
+        (ElementType::F8E5M2FNUZ, 5, 2, false),
+        (ElementType::F8E5M2FNUZ, 5, 3, true),
+        (ElementType::F8E4M3FN, 4, 3, false),
         (ElementType::F8E4M3FN, 8, 3, true),
         (ElementType::F16, 5, 9, false),
         (ElementType::F32, 8, 23, true),
