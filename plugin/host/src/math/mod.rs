@@ -1,7 +1,8 @@
 //! The functions that element-wise ops apply to elements.
 //!
 //! * [`integer`], [`real`], [`complex`], [`select`], [`convert`]: what each op is for each type, in Rust numbers.
-//! * [`single`] and [`double`]: vector kernels of `f32` and `f64`; [`special`]: rare functions.
+//! * [`elementary`]: vector kernels of `f32` and `f64`, with the constants of [`double`]; [`single`]: those of `f32` alone,
+//!   and its constants; [`special`]: rare functions.
 //! * [`function`]: such a function compiled for tiles and for scalars, for each [`level`] of vector instructions.
 //! * [`lower`](mod@lower): from an op and its element types to a few functions.
 //!
@@ -10,7 +11,8 @@
 
 pub mod complex;
 pub mod convert;
-pub mod double;
+mod double;
+pub mod elementary;
 pub mod function;
 pub mod integer;
 pub mod level;

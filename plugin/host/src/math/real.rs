@@ -5,7 +5,7 @@ use oxcall_hlo::{BinaryOp, UnaryOp};
 
 use super::function::{Function, Weight, Wide, binary, guarded_binary, guarded_unary, unary};
 use super::level::Level;
-use super::{double, single};
+use super::{elementary, single};
 
 /// A float in which elements are computed: `f32` or `f64`.
 pub trait Real: Wide + Float + FloatConst {
@@ -89,22 +89,16 @@ real!(f64 i64 libm::lgamma);
 /// Functions for `f32` and for `f64`, in this order: vector kernels, and for `f64` also those of libraries.
 macro_rules! elementary {
     ($($(#[$doc:meta])* $name:ident($x:ident $(, $y:ident)?) $single:expr, $double:expr;)*) => {
-        /// Functions that are compiled for a [`Level`].
-        pub trait Elementary: Real {
+        /// Functions that are compiled for a [`Level`], beside those of [`elementary`].
+        pub trait Elementary: Real + elementary::Format {
             $($(#[$doc])* fn $name<L: Level>(self $(, $y: Self)?) -> Self;)*
 
-            /// Whether the sine of `self` and the like is accurate.
-            fn is_angle_easy(self) -> bool;
             /// Whether [`kernel_pow`](Elementary::kernel_pow) serves.
             fn is_power_easy(self, exponent: Self) -> bool;
         }
         impl Elementary for f32 {
             $(#[inline(always)] fn $name<L: Level>(self $(, $y: f32)?) -> f32 { let $x = self; $single })*
 
-            #[inline(always)]
-            fn is_angle_easy(self) -> bool {
-                single::is_angle_easy(self)
-            }
             #[inline(always)]
             fn is_power_easy(self, exponent: f32) -> bool {
                 single::is_power_easy(self, exponent)
@@ -114,10 +108,6 @@ macro_rules! elementary {
             $(#[inline(always)] fn $name<L: Level>(self $(, $y: f64)?) -> f64 { let $x = self; $double })*
 
             #[inline(always)]
-            fn is_angle_easy(self) -> bool {
-                double::is_angle_easy(self)
-            }
-            #[inline(always)]
             fn is_power_easy(self, _: f64) -> bool {
                 true
             }
@@ -126,24 +116,6 @@ macro_rules! elementary {
 }
 
 elementary! {
-    /// e^x.
-    kernel_exp(x) single::exp::<L>(x), double::exp::<L>(x);
-    /// e^x - 1.
-    kernel_expm1(x) single::expm1::<L>(x), double::expm1::<L>(x);
-    /// The natural logarithm.
-    kernel_ln(x) single::ln::<L>(x), double::ln::<L>(x);
-    /// ln(1 + x).
-    kernel_ln_1p(x) single::ln_1p::<L>(x), double::ln_1p::<L>(x);
-    /// 1 / (1 + e^-x).
-    kernel_logistic(x) single::logistic::<L>(x), double::logistic::<L>(x);
-    /// Sine.
-    kernel_sin(x) single::sin::<L>(x), double::sin::<L>(x);
-    /// Cosine.
-    kernel_cos(x) single::cos::<L>(x), double::cos::<L>(x);
-    /// Tangent.
-    kernel_tan(x) single::tan::<L>(x), double::tan::<L>(x);
-    /// Hyperbolic tangent.
-    kernel_tanh(x) single::tanh::<L>(x), double::tanh::<L>(x);
     /// The error function.
     kernel_erf(x) single::erf::<L>(x), libm::erf(x);
     /// 1 - erf(x).
@@ -167,19 +139,19 @@ pub fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function> {
         UnaryOp::Cosine => guarded_unary::<L, T, _, _, _>(
             20,
             #[inline(always)]
-            |x: T| x.kernel_cos::<L>(),
-            |x: T| x.is_angle_easy(),
+            |x: T| elementary::cos::<L, T>(x),
+            |x: T| elementary::is_angle_easy(x),
             |x: T| x.cos(),
         ),
         UnaryOp::Exponential => unary::<L, _, _, _>(
             Heavy(10),
             #[inline(always)]
-            |x: T| x.kernel_exp::<L>(),
+            |x: T| elementary::exp::<L, T>(x),
         ),
         UnaryOp::ExponentialMinusOne => unary::<L, _, _, _>(
             Heavy(12),
             #[inline(always)]
-            |x: T| x.kernel_expm1::<L>(),
+            |x: T| elementary::expm1::<L, T>(x),
         ),
         UnaryOp::Floor => unary::<L, _, _, _>(Light, |x: T| x.floor()),
         UnaryOp::Imag => unary::<L, _, _, _>(Light, |_: T| T::zero()),
@@ -191,17 +163,17 @@ pub fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function> {
         UnaryOp::Log => unary::<L, _, _, _>(
             Heavy(12),
             #[inline(always)]
-            |x: T| x.kernel_ln::<L>(),
+            |x: T| elementary::ln::<L, T>(x),
         ),
         UnaryOp::LogPlusOne => unary::<L, _, _, _>(
             Heavy(15),
             #[inline(always)]
-            |x: T| x.kernel_ln_1p::<L>(),
+            |x: T| elementary::ln_1p::<L, T>(x),
         ),
         UnaryOp::Logistic => unary::<L, _, _, _>(
             Heavy(14),
             #[inline(always)]
-            |x: T| x.kernel_logistic::<L>(),
+            |x: T| elementary::logistic::<L, T>(x),
         ),
         UnaryOp::Negate => unary::<L, _, _, _>(Light, |x: T| -x),
         UnaryOp::Real | UnaryOp::Conj => unary::<L, _, _, _>(Light, |x: T| x),
@@ -212,22 +184,22 @@ pub fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function> {
         UnaryOp::Sine => guarded_unary::<L, T, _, _, _>(
             20,
             #[inline(always)]
-            |x: T| x.kernel_sin::<L>(),
-            |x: T| x.is_angle_easy(),
+            |x: T| elementary::sin::<L, T>(x),
+            |x: T| elementary::is_angle_easy(x),
             |x: T| x.sin(),
         ),
         UnaryOp::Sqrt => unary::<L, _, _, _>(Light, |x: T| x.sqrt()).costing(4.0),
         UnaryOp::Tan => guarded_unary::<L, T, _, _, _>(
             25,
             #[inline(always)]
-            |x: T| x.kernel_tan::<L>(),
-            |x: T| x.is_angle_easy(),
+            |x: T| elementary::tan::<L, T>(x),
+            |x: T| elementary::is_angle_easy(x),
             |x: T| x.tan(),
         ),
         UnaryOp::Tanh => unary::<L, _, _, _>(
             Heavy(14),
             #[inline(always)]
-            |x: T| x.kernel_tanh::<L>(),
+            |x: T| elementary::tanh::<L, T>(x),
         ),
         UnaryOp::Acos => unary::<L, _, _, _>(Heavy(40), |x: T| x.acos()),
         UnaryOp::Acosh => unary::<L, _, _, _>(Heavy(40), |x: T| x.in_double(libm::acosh)),

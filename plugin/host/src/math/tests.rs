@@ -4,7 +4,7 @@ use num_complex::Complex;
 use oxcall_hlo::{BinaryOp, ElementType, OpKind, UnaryOp};
 
 use super::level::{Baseline, Level};
-use super::{double, lower, single};
+use super::{elementary, lower, single};
 use crate::element::Element;
 use crate::scalar::Scalar;
 
@@ -47,17 +47,17 @@ fn sweep(name: &str, bound: f64, low: f32, high: f32, found: impl Fn(f32) -> f32
 
 fn kernels_are_accurate<L: Level>() {
     let most = f32::MAX;
-    sweep("exp", 1.5, -110.0, 100.0, single::exp::<L>, f64::exp);
-    sweep("expm1", 2.0, -110.0, 100.0, single::expm1::<L>, f64::exp_m1);
-    sweep("logistic", 2.5, -110.0, 100.0, single::logistic::<L>, |x| 1.0 / (1.0 + (-x).exp()));
-    sweep("tanh", 3.0, -20.0, 20.0, single::tanh::<L>, f64::tanh);
-    sweep("ln", 1.5, 0.0, most, single::ln::<L>, f64::ln);
-    sweep("ln", 1.5, 0.5, 2.0, single::ln::<L>, f64::ln);
-    sweep("ln_1p", 1.5, -1.0, most, single::ln_1p::<L>, f64::ln_1p);
-    sweep("ln_1p", 1.5, -1.0, 2.0, single::ln_1p::<L>, f64::ln_1p);
-    sweep("sin", 2.5, -6000.0, 6000.0, single::sin::<L>, f64::sin);
-    sweep("cos", 2.5, -6000.0, 6000.0, single::cos::<L>, f64::cos);
-    sweep("tan", 4.0, -6000.0, 6000.0, single::tan::<L>, f64::tan);
+    sweep("exp", 1.5, -110.0, 100.0, elementary::exp::<L, f32>, f64::exp);
+    sweep("expm1", 2.0, -110.0, 100.0, elementary::expm1::<L, f32>, f64::exp_m1);
+    sweep("logistic", 2.5, -110.0, 100.0, elementary::logistic::<L, f32>, |x| 1.0 / (1.0 + (-x).exp()));
+    sweep("tanh", 3.0, -20.0, 20.0, elementary::tanh::<L, f32>, f64::tanh);
+    sweep("ln", 1.5, 0.0, most, elementary::ln::<L, f32>, f64::ln);
+    sweep("ln", 1.5, 0.5, 2.0, elementary::ln::<L, f32>, f64::ln);
+    sweep("ln_1p", 1.5, -1.0, most, elementary::ln_1p::<L, f32>, f64::ln_1p);
+    sweep("ln_1p", 1.5, -1.0, 2.0, elementary::ln_1p::<L, f32>, f64::ln_1p);
+    sweep("sin", 2.5, -6000.0, 6000.0, elementary::sin::<L, f32>, f64::sin);
+    sweep("cos", 2.5, -6000.0, 6000.0, elementary::cos::<L, f32>, f64::cos);
+    sweep("tan", 4.0, -6000.0, 6000.0, elementary::tan::<L, f32>, f64::tan);
     for x in [1.0f32, -0.7] {
         sweep("atan2", 2.5, -most, most, |y| single::atan2::<L>(y, x), |y| y.atan2(f64::from(x)));
         sweep("atan2", 2.5, -2.0, 2.0, |y| single::atan2::<L>(y, x), |y| y.atan2(f64::from(x)));
@@ -91,22 +91,22 @@ fn sweep_double(name: &str, bound: f64, [low, high]: [f64; 2], found: impl Fn(f6
 
 fn double_kernels_are_accurate<L: Level>() {
     let most = f64::MAX;
-    sweep_double("exp", 2.0, [-760.0, 720.0], double::exp::<L>, f64::exp);
-    sweep_double("exp", 1.5, [-2.0, 2.0], double::exp::<L>, f64::exp);
-    sweep_double("expm1", 2.5, [-760.0, 720.0], double::expm1::<L>, f64::exp_m1);
-    sweep_double("expm1", 2.5, [-2.0, 2.0], double::expm1::<L>, f64::exp_m1);
-    sweep_double("logistic", 3.0, [-800.0, 720.0], double::logistic::<L>, |x| {
+    sweep_double("exp", 2.0, [-760.0, 720.0], elementary::exp::<L, f64>, f64::exp);
+    sweep_double("exp", 1.5, [-2.0, 2.0], elementary::exp::<L, f64>, f64::exp);
+    sweep_double("expm1", 2.5, [-760.0, 720.0], elementary::expm1::<L, f64>, f64::exp_m1);
+    sweep_double("expm1", 2.5, [-2.0, 2.0], elementary::expm1::<L, f64>, f64::exp_m1);
+    sweep_double("logistic", 3.0, [-800.0, 720.0], elementary::logistic::<L, f64>, |x| {
         if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) }
     });
-    sweep_double("tanh", 4.0, [-25.0, 25.0], double::tanh::<L>, f64::tanh);
-    sweep_double("ln", 1.5, [0.0, most], double::ln::<L>, f64::ln);
-    sweep_double("ln", 1.5, [0.5, 2.0], double::ln::<L>, f64::ln);
-    sweep_double("ln_1p", 2.0, [-1.0, most], double::ln_1p::<L>, f64::ln_1p);
-    sweep_double("ln_1p", 2.0, [-1.0, 2.0], double::ln_1p::<L>, f64::ln_1p);
+    sweep_double("tanh", 4.0, [-25.0, 25.0], elementary::tanh::<L, f64>, f64::tanh);
+    sweep_double("ln", 1.5, [0.0, most], elementary::ln::<L, f64>, f64::ln);
+    sweep_double("ln", 1.5, [0.5, 2.0], elementary::ln::<L, f64>, f64::ln);
+    sweep_double("ln_1p", 2.0, [-1.0, most], elementary::ln_1p::<L, f64>, f64::ln_1p);
+    sweep_double("ln_1p", 2.0, [-1.0, 2.0], elementary::ln_1p::<L, f64>, f64::ln_1p);
     for range in [10.0, 1_000_000.0] {
-        sweep_double("sin", 2.0, [-range, range], double::sin::<L>, f64::sin);
-        sweep_double("cos", 2.0, [-range, range], double::cos::<L>, f64::cos);
-        sweep_double("tan", 4.0, [-range, range], double::tan::<L>, f64::tan);
+        sweep_double("sin", 2.0, [-range, range], elementary::sin::<L, f64>, f64::sin);
+        sweep_double("cos", 2.0, [-range, range], elementary::cos::<L, f64>, f64::cos);
+        sweep_double("tan", 4.0, [-range, range], elementary::tan::<L, f64>, f64::tan);
     }
 }
 

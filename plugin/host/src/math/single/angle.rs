@@ -1,6 +1,7 @@
 //! Arc tangent.
 
-use super::{fma, polynomial};
+use super::polynomial;
+use crate::math::elementary::fma;
 use crate::math::level::Level;
 
 /// The angle of the point (x, y).
@@ -30,7 +31,7 @@ pub fn atan2<L: Level>(y: f32, x: f32) -> f32 {
             0.001_488_691_939_3,
         ],
     );
-    let angle = fma::<L>(ratio * u, q, ratio);
+    let angle = fma::<L, f32>(ratio * u, q, ratio);
     let angle = if a > b { FRAC_PI_2 - angle } else { angle };
     let angle = if x.is_sign_negative() { PI - angle } else { angle };
     let result = angle.copysign(y);

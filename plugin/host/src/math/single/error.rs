@@ -1,6 +1,7 @@
 //! The error function, its complement and its inverse.
 
-use super::{exp::exp, fma, log::ln_1p, polynomial};
+use super::polynomial;
+use crate::math::elementary::{exp, fma, ln_1p};
 use crate::math::level::Level;
 
 /// erf x.
@@ -38,7 +39,7 @@ pub fn erf<L: Level>(x: f32) -> f32 {
             -1.642_678_968_4e-6,
         ],
     );
-    let large = (1.0 - exp::<L>(-exponent)).copysign(x);
+    let large = (1.0 - exp::<L, f32>(-exponent)).copysign(x);
     if a < 1.0 { small } else { large }
 }
 
@@ -50,7 +51,7 @@ pub fn erfc<L: Level>(x: f32) -> f32 {
     // x^2 in two parts, the first of which is exact: e^-x^2 would lose as many bits as x^2 has before the point.
     let high = f32::from_bits(a.to_bits() & 0xffff_f000);
     let (square, rest) = (high * high, (a - high) * (a + high));
-    let gauss = exp::<L>(-square) * exp::<L>(-rest);
+    let gauss = exp::<L, f32>(-square) * exp::<L, f32>(-rest);
     // e^(x^2) erfc(x) (1 + 2x) in s = (x - 3) / (x + 3), for x from 0.45 to 10.6; 8.3e-10.
     let s = (a - 3.0) / (a + 3.0);
     let q = polynomial::<L, 11>(
@@ -69,7 +70,7 @@ pub fn erfc<L: Level>(x: f32) -> f32 {
             -0.000_194_951_311_78,
         ],
     );
-    let tail = gauss * q / fma::<L>(2.0, a, 1.0);
+    let tail = gauss * q / fma::<L, f32>(2.0, a, 1.0);
     let far = if x < 0.0 { 2.0 - tail } else { tail };
     if a < 0.45 { 1.0 - erf::<L>(x) } else { far }
 }
@@ -77,7 +78,7 @@ pub fn erfc<L: Level>(x: f32) -> f32 {
 /// The inverse of erf, with the polynomials of Giles (*Approximating the erfinv function*, GPU Computing Gems, 2011).
 #[inline(always)]
 pub fn erf_inv<L: Level>(x: f32) -> f32 {
-    let w = -ln_1p::<L>(-x * x);
+    let w = -ln_1p::<L, f32>(-x * x);
     let centre = polynomial::<L, 9>(
         w - 2.5,
         [

@@ -1,21 +1,7 @@
 //! Powers.
 
+use crate::math::elementary::{Format, fma, nearest, polynomial, power_of_two, split};
 use crate::math::level::Level;
-
-/// `a * b + c`, fused if the processor does that at no cost.
-#[inline(always)]
-fn fma<L: Level>(a: f64, b: f64, c: f64) -> f64 {
-    if L::FUSED { a.mul_add(b, c) } else { a * b + c }
-}
-
-#[inline(always)]
-fn polynomial<L: Level, const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
-    let mut sum = coefficients[N - 1];
-    for index in (0..N - 1).rev() {
-        sum = fma::<L>(sum, x, coefficients[index]);
-    }
-    sum
-}
 
 /// Whether [`power`] serves: no negative, infinite or undefined operand, no zero.
 #[inline(always)]
@@ -26,15 +12,12 @@ pub fn is_power_easy(x: f32, y: f32) -> bool {
 /// x^y of easy operands: 2^(y log2 x), in double precision.
 #[inline(always)]
 pub fn power<L: Level>(x: f32, y: f32) -> f32 {
-    const ROOT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
-    let shifted = f64::from(x).to_bits().wrapping_sub(ROOT_HALF);
-    let n = (shifted as i64 >> 52) as i32;
-    let m = f64::from_bits((shifted & 0x000f_ffff_ffff_ffff) + ROOT_HALF);
+    let (n, m) = split(f64::from(x));
     // log2 m = 2 atanh(s) / ln 2; over s, in s^2: 5.1e-16.
     let s = (m - 1.0) / (m + 1.0);
-    let log = polynomial::<L, 7>(
+    let log = polynomial::<L, f64, 7>(
         s * s,
-        [
+        &[
             2.885_390_081_777_927_31,
             0.961_796_693_924_324_535,
             0.577_078_017_250_872_897,
@@ -44,18 +27,16 @@ pub fn power<L: Level>(x: f32, y: f32) -> f32 {
             0.242_938_246_063_263_213,
         ],
     );
-    let exponent = f64::from(y) * fma::<L>(s, log, f64::from(n));
+    let exponent = f64::from(y) * fma::<L, f64>(s, log, f64::of_exponent(n));
     // Beyond these the result is 0 or infinite.
     let exponent = if exponent > 200.0 { 200.0 } else { exponent };
     let exponent = if exponent < -200.0 { -200.0 } else { exponent };
-    // Adding 1.5 * 2^52 rounds to an integer.
-    const ROUNDER: f64 = 6_755_399_441_055_744.0;
-    let shifted = exponent + ROUNDER;
-    let r = exponent - (shifted - ROUNDER);
+    let (n, integer) = nearest(exponent);
+    let r = exponent - n;
     // 2^r; 8.1e-13.
-    let fraction = polynomial::<L, 9>(
+    let fraction = polynomial::<L, f64, 9>(
         r,
-        [
+        &[
             1.0,
             0.693_147_180_545_933_455,
             0.240_226_506_958_129_882,
@@ -67,6 +48,5 @@ pub fn power<L: Level>(x: f32, y: f32) -> f32 {
             1.325_522_487_866_881_7e-6,
         ],
     );
-    let scale = f64::from_bits(shifted.to_bits().wrapping_sub(ROUNDER.to_bits()).wrapping_add(1023) << 52);
-    (fraction * scale) as f32
+    (fraction * power_of_two::<f64>(integer)) as f32
 }

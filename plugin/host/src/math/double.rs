@@ -1,0 +1,107 @@
+//! Constants and polynomials of the elementary functions of `f64`, which are terms of their series.
+
+use super::elementary::{self, fma, nearest, polynomial};
+use super::level::Level;
+
+/// 1 / n!, for an n of at most 18, of which the factorial is exact.
+const fn inverse_factorial(n: u32) -> f64 {
+    let (mut product, mut factor) = (1u64, 1);
+    while factor <= n {
+        product *= factor as u64;
+        factor += 1;
+    }
+    1.0 / product as f64
+}
+
+/// Every so many terms of a series of inverse factorials, from the one of `first` on.
+const fn inverse_factorials<const N: usize>(first: u32, step: u32) -> [f64; N] {
+    let mut series = [0.0; N];
+    let mut k = 0;
+    while k < N {
+        series[k] = inverse_factorial(first + step * k as u32);
+        k += 1;
+    }
+    series
+}
+
+/// As they are at even places, and with the other sign at odd ones.
+const fn alternating<const N: usize>(mut series: [f64; N]) -> [f64; N] {
+    let mut k = 1;
+    while k < N {
+        series[k] = -series[k];
+        k += 2;
+    }
+    series
+}
+
+/// (e^r - 1 - r) / r^2, whose next term is below 5e-18 of e^r.
+const EXP: [f64; 12] = inverse_factorials(2, 1);
+
+/// (r - sin r) / r^3 in r^2, whose next term is below 1e-19.
+const SINE: [f64; 8] = alternating(inverse_factorials(3, 2));
+
+/// (cos r - 1 + r^2 / 2) / r^4 in r^2, whose next term is below 3e-18.
+const COSINE: [f64; 7] = alternating(inverse_factorials(4, 2));
+
+/// 2 atanh(s) / s - 2 over s^2, in s^2, which is at most 0.0295: what is left out is below 1e-18.
+const LN: [f64; 11] = {
+    let mut series = [0.0; 11];
+    let mut k = 0;
+    while k < 11 {
+        series[k] = 2.0 / (2 * k + 3) as f64;
+        k += 1;
+    }
+    series
+};
+
+elementary::format! { f64 i64 {
+    const ROOT_HALF: i64 = 0x3fe6_a09e_667f_3bcd;
+    const LN_2_PARTS: [f64; 2] = [f64::from_bits(0x3fe6_2e42_fee0_0000), f64::from_bits(0x3dea_39ef_3579_3c76)];
+    const EXP_RANGE: [f64; 2] = [-746.0, 710.0];
+    const TANH_END: f64 = 20.0;
+    const NO_BITS: i64 = -60;
+    const TINY: f64 = 1e-17;
+    const EASY_ANGLES: f64 = 1_000_000.0;
+
+    #[inline(always)]
+    fn exp_series<L: Level>(r: f64) -> f64 {
+        polynomial::<L, f64, 12>(r, &EXP)
+    }
+
+    #[inline(always)]
+    fn ln_parts<L: Level>(n: f64, f: f64, correction: f64) -> f64 {
+        // ln(1 + f) = 2 atanh(s) = f - f^2 / 2 + s (f^2 / 2 + rest)
+        let s = f / (2.0 + f);
+        let z = s * s;
+        let rest = z * polynomial::<L, f64, 11>(z, &LN);
+        let half = 0.5 * f * f;
+        let [ln_2, ln_2_low] = Self::LN_2_PARTS;
+        let low = fma::<L, f64>(s, half + rest, fma::<L, f64>(n, ln_2_low, correction));
+        fma::<L, f64>(n, ln_2, f - (half - low))
+    }
+
+    #[inline(always)]
+    fn quarter_turns<L: Level>(x: f64) -> (f64, f64, i64) {
+        /// pi / 2 in parts: three of at most 33 bits, so that multiples are exact, and the rest.
+        const PARTS: [f64; 4] = [
+            f64::from_bits(0x3ff9_21fb_5440_0000),
+            f64::from_bits(0x3dd0_b461_1a60_0000),
+            f64::from_bits(0x3ba3_198a_2e00_0000),
+            f64::from_bits(0x397b_839a_2520_49c1),
+        ];
+        let (n, integer) = nearest(x * std::f64::consts::FRAC_2_PI);
+        let high = fma::<L, f64>(n, -PARTS[0], x);
+        let r = fma::<L, f64>(n, -PARTS[1], high);
+        // What rounding lost of the second part.
+        let lost = fma::<L, f64>(n, -PARTS[1], high - r);
+        let tail = fma::<L, f64>(n, -PARTS[3], fma::<L, f64>(n, -PARTS[2], lost));
+        let (r, tail) = (r + tail, tail - ((r + tail) - r));
+        let u = r * r;
+        let sin = fma::<L, f64>(-r * u, polynomial::<L, f64, 8>(u, &SINE), tail) + r;
+        let half = 0.5 * u;
+        let one = 1.0 - half;
+        let small = fma::<L, f64>(u * u, polynomial::<L, f64, 7>(u, &COSINE), -r * tail);
+        let cos = one + ((1.0 - one) - half + small);
+        (sin, cos, integer)
+    }
+} }

@@ -1,0 +1,52 @@
+//! Sine, cosine and tangent.
+
+use num_traits::{One, WrappingAdd, Zero};
+
+use super::{Format, Level, int};
+
+/// Whether these functions are accurate for `x`: the multiple of pi / 2 next to it has few enough bits.
+#[inline(always)]
+pub fn is_angle_easy<T: Format>(x: T) -> bool {
+    x.abs() <= T::EASY_ANGLES
+}
+
+#[inline(always)]
+fn is_even<T: Format>(n: T::Int) -> bool {
+    n & T::Int::one() == T::Int::zero()
+}
+
+/// `x`, with the other sign after an odd number of half turns.
+#[inline(always)]
+fn turned<T: Format>(x: T, quarters: T::Int) -> T {
+    // The second bit becomes the sign.
+    let sign = (quarters & int(2)) << (8 * size_of::<T>() - 2);
+    T::of_bits(x.bits() ^ sign)
+}
+
+/// What of a function `f` of `x`, unless x is so small that it is x. Also keeps -0.
+#[inline(always)]
+fn or_tiny<T: Format>(x: T, f: T) -> T {
+    if x.abs() < T::of(1e-8) { x } else { f }
+}
+
+/// sin x.
+#[inline(always)]
+pub fn sin<L: Level, T: Format>(x: T) -> T {
+    let (sin, cos, n) = T::quarter_turns::<L>(x);
+    or_tiny(x, turned(if is_even::<T>(n) { sin } else { cos }, n))
+}
+
+/// cos x.
+#[inline(always)]
+pub fn cos<L: Level, T: Format>(x: T) -> T {
+    let (sin, cos, n) = T::quarter_turns::<L>(x);
+    turned(if is_even::<T>(n) { cos } else { sin }, n.wrapping_add(&T::Int::one()))
+}
+
+/// tan x.
+#[inline(always)]
+pub fn tan<L: Level, T: Format>(x: T) -> T {
+    let (sin, cos, n) = T::quarter_turns::<L>(x);
+    let (above, below) = if is_even::<T>(n) { (sin, cos) } else { (-cos, sin) };
+    or_tiny(x, above / below)
+}
