@@ -1,10 +1,15 @@
 //! The corpus and many random inputs, without a fuzzer.
 
+#[path = "../../../plugin/hlo/tests/common/random.rs"]
+mod random;
+
 use std::{
     env, fs,
     path::Path,
     process::{Command, Stdio},
 };
+
+use random::Random;
 
 /// Tells the process that it is the one that runs the inputs.
 const CHILD: &str = "OXCALL_FUZZ_CHILD";
@@ -38,17 +43,10 @@ fn the_corpus_is_harmless() {
 #[test]
 fn random_calls_are_harmless() {
     apart("random_calls_are_harmless", || {
-        // SplitMix64 (Steele, Lea and Flood 2014).
-        let mut state = 7u64;
-        let mut next = move || {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ (z >> 31)
-        };
+        let mut random = Random(7);
         for _ in 0..20_000 {
-            let len = 8 + next() as usize % 40;
-            let data: Vec<u8> = (0..len).flat_map(|_| next().to_le_bytes()).collect();
+            let len = 8 + random.below(40);
+            let data: Vec<u8> = (0..len).flat_map(|_| random.number().to_le_bytes()).collect();
             oxcall_fuzz::fuzz(&data);
         }
     });

@@ -1,5 +1,8 @@
 //! Random numbers that repeat, so that failures do.
-#![allow(unreachable_pub, reason = "the fuzz targets include this file and export the generator")]
+#![allow(
+    unreachable_pub,
+    reason = "tests of other crates include this file, and the fuzz targets export the generator"
+)]
 
 /// A generator (SplitMix64); the number is the state, any to begin with.
 pub struct Random(pub u64);

@@ -2,7 +2,7 @@
 
 use oxcall_hlo::{ErrorKind, parse_text, print_module, verify};
 
-use super::{parse, pretty_programs, program, programs, random::Random};
+use super::{parse, pieces::PIECES, pretty_programs, program, programs, random::Random};
 
 #[test]
 fn truncation_is_an_error() {
@@ -14,61 +14,6 @@ fn truncation_is_an_error() {
         }
     }
 }
-
-/// What mutations put in: what means something somewhere.
-const PIECES: &[&str] = &[
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    "<",
-    ">",
-    ",",
-    ":",
-    "=",
-    "->",
-    "-",
-    "#",
-    "%",
-    "@",
-    "^bb0",
-    "\"",
-    "\\",
-    "?",
-    "*",
-    "x",
-    "0",
-    "1",
-    "-1",
-    "18446744073709551615",
-    "9223372036854775808",
-    "0x7FC00000",
-    "1.0",
-    "1e400",
-    "true",
-    "dense<",
-    "tensor<",
-    "tensor<0x",
-    "tuple<",
-    "complex<f32>",
-    "loc(",
-    "#loc1",
-    "%0",
-    "%arg0",
-    "%0:2",
-    "#1",
-    "//",
-    "\n",
-    " ",
-    "stablehlo.",
-    "mhlo.",
-    "array<i64: ",
-    "unit",
-    "!stablehlo.token",
-    "\u{e9}",
-];
 
 /// Changes some places: pieces put in, ranges removed, copied or replaced.
 fn mutate(text: &mut String, random: &mut Random) {

@@ -6,6 +6,8 @@ mod errors;
 mod forms;
 mod hostile;
 mod literals;
+#[path = "../common/pieces.rs"]
+mod pieces;
 #[path = "../common/random.rs"]
 mod random;
 mod spellings;

@@ -1,6 +1,9 @@
 //! For the tests of kernels: one op in a function of its own, run on plain vectors of bytes, and index arithmetic as
 //! the StableHLO specification spells it out.
 
+#[path = "../../../hlo/tests/common/random.rs"]
+mod random;
+
 use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::{ArgAttributes, ElementType, Func, LocationId, Op, OpKind, Region, TensorType, Type, ValueId};
@@ -9,6 +12,8 @@ use crate::{
     kernel::{BUFFER_ALIGN, Context, Inputs, Kernel, Outputs, RawBuffer},
     pool::Pool,
 };
+
+pub(crate) use random::Random;
 
 /// An op with its own function, whose parameters are the operands.
 pub(crate) struct Single {
@@ -200,24 +205,7 @@ pub(crate) fn ravel(index: &[usize], dims: &[usize]) -> usize {
     index.iter().zip(dims).fold(0, |linear, (&i, &dim)| linear * dim + i)
 }
 
-/// A small generator of test data (splitmix64).
-pub(crate) struct Random(pub(crate) u64);
-
 impl Random {
-    /// The next 64 bits.
-    pub(crate) fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `end`, which is not 0.
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        (self.bits() % end as u64) as usize
-    }
-
     /// A number of `start..end`.
     pub(crate) fn between(&mut self, start: i64, end: i64) -> i64 {
         start + self.below((end - start) as usize) as i64
@@ -225,12 +213,12 @@ impl Random {
 
     /// A float of [-1, 1).
     pub(crate) fn float(&mut self) -> f64 {
-        self.bits() as i64 as f64 / (1u64 << 63) as f64
+        self.number() as i64 as f64 / (1u64 << 63) as f64
     }
 
     /// So many random bytes.
     pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| self.bits() as u8).collect()
+        (0..len).map(|_| self.number() as u8).collect()
     }
 
     /// A shape of `rank` dimensions: mostly small, at times 0, 1, a prime or a power of two.

@@ -10,6 +10,8 @@ mod compare;
 mod memory;
 mod mutate;
 mod options;
+#[path = "../../../../plugin/hlo/tests/common/pieces.rs"]
+mod pieces;
 #[path = "../../../../plugin/hlo/tests/common/random.rs"]
 mod random;
 mod read;

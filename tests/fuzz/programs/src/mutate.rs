@@ -2,7 +2,7 @@
 
 use oxcall_hlo::{BinaryOp, UnaryOp};
 
-use crate::Random;
+use crate::{Random, pieces::PIECES};
 
 /// What a word is about. Words are exchanged with those of their kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,37 +92,6 @@ const ELEMENTS: &[&str] = &[
     "f6E2M3FN",
     "complex<f32>",
     "complex<f64>",
-];
-
-const PIECES: &[&str] = &[
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    "<",
-    ">",
-    ",",
-    ":",
-    "=",
-    "->",
-    "#",
-    "%",
-    "@",
-    "^bb0",
-    "\"",
-    "?",
-    "dense<",
-    "tensor<",
-    "tuple<",
-    "loc(",
-    "%0:2",
-    "#1",
-    "//",
-    "array<i64: ",
-    "unit",
-    "!stablehlo.token",
 ];
 
 /// A tensor type near this one.

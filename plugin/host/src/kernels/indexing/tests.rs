@@ -237,8 +237,8 @@ fn scatters() {
     for round in 0..400 {
         let numbers = Numbers::random(random);
         let index_element = INDEX_TYPES[round % 8];
-        let input: Vec<i32> = (0..numbers.operand.iter().product()).map(|_| random.bits() as i32).collect();
-        let updates: Vec<i32> = (0..numbers.slices.iter().product()).map(|_| random.bits() as i32).collect();
+        let input: Vec<i32> = (0..numbers.operand.iter().product()).map(|_| random.number() as i32).collect();
+        let updates: Vec<i32> = (0..numbers.slices.iter().product()).map(|_| random.number() as i32).collect();
         let (index_bytes, values) = numbers.index_values(index_element, random);
         let op = scatter_op(&numbers, ElementType::S32, index_element);
         type Function = fn(i32, i32) -> i32;

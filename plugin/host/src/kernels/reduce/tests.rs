@@ -93,8 +93,10 @@ fn integers_of_every_width_reduce_exactly() {
             |values: &[i64]| -> Vec<u8> { values.iter().flat_map(|x| x.to_le_bytes()[..width].to_vec()).collect() };
         let init = narrow(init);
         // Positive in 64 bits, whose order as unsigned numbers is the same then.
-        let values: Vec<i64> =
-            (0..dims.iter().product()).map(|_| narrow(random.bits() as i64).rem_euclid(i64::MAX)).map(narrow).collect();
+        let values: Vec<i64> = (0..dims.iter().product())
+            .map(|_| narrow(random.number() as i64).rem_euclid(i64::MAX))
+            .map(narrow)
+            .collect();
         let unsigned = element.is_unsigned() && width == 8;
         let init = if unsigned { init & i64::MAX } else { init };
         let expected = naive(&values, &dims, &reduced, init, |a, b| narrow(function(a, b)));

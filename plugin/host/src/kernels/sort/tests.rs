@@ -217,7 +217,7 @@ fn sorts_integers_of_every_type_both_ways() {
             let values: Vec<i128> = (0..count)
                 .map(|_| {
                     let bits = element.bits();
-                    let raw = i128::from(random.bits() >> (64 - bits));
+                    let raw = i128::from(random.number() >> (64 - bits));
                     if element.is_signed() { raw - (1 << (bits - 1)) } else { raw }
                 })
                 .collect();
