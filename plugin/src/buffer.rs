@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use oxcall_hlo::{ElementType as Hlo, TensorType};
-use oxcall_host::Buffer;
-use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, MemoryId, Promise, Result};
+use oxcall_host::{Buffer, passes::Edge};
+use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, Layout, MemoryId, Promise, Result};
 
 use crate::elements;
 
@@ -13,6 +13,8 @@ use crate::elements;
 pub(crate) struct CpuBuffer {
     element: ElementType,
     dims: Vec<i64>,
+    /// `None` if it is row-major.
+    layout: Option<Layout>,
     bytes: usize,
     device: DeviceId,
     memory: MemoryId,
@@ -98,19 +100,26 @@ impl CpuBuffer {
             Some(ty) => (element_type(ty.element)?, ty.dims.iter().map(|&dim| dim as i64).collect(), ty.byte_size()),
             None => (ElementType::TOKEN, Vec::new(), 0),
         };
-        Ok(CpuBuffer { element, dims, bytes, device, memory, contents })
+        Ok(CpuBuffer { element, dims, layout: None, bytes, device, memory, contents })
+    }
+
+    /// The same with its elements in the order of `layout`, if there is one, which fits the dimensions.
+    pub(crate) fn with_layout(self, layout: Option<Layout>) -> CpuBuffer {
+        CpuBuffer { layout, ..self }
     }
 
     /// The same contents as a buffer of another device or memory.
     pub(crate) fn elsewhere(&self, device: DeviceId, memory: MemoryId) -> CpuBuffer {
-        CpuBuffer { dims: self.dims.clone(), contents: self.contents.clone(), device, memory, ..*self }
+        let (dims, layout, contents) = (self.dims.clone(), self.layout.clone(), self.contents.clone());
+        CpuBuffer { dims, layout, contents, device, memory, ..*self }
     }
 
-    /// Whether it has this type.
-    pub(crate) fn is_of(&self, ty: Option<&TensorType>) -> bool {
-        ty.map_or(self.element == ElementType::TOKEN, |ty| {
+    /// Whether it can be this parameter of a program.
+    pub(crate) fn is_of(&self, edge: &Edge) -> bool {
+        edge.ty.tensor().map_or(self.element == ElementType::TOKEN, |ty| {
             elements::to_pjrt(ty.element) == Some(self.element)
                 && self.dims.iter().copied().eq(ty.dims.iter().map(|&dim| dim as i64))
+                && self.layout == layout(edge)
         })
     }
 
@@ -123,6 +132,12 @@ impl CpuBuffer {
     pub(crate) fn into_contents(self) -> Contents {
         self.contents
     }
+}
+
+/// The layout of a program's parameter or result; `None` if it is row-major.
+pub(crate) fn layout(edge: &Edge) -> Option<Layout> {
+    let major_to_minor = edge.major_to_minor.as_ref()?;
+    Some(Layout { minor_to_major: major_to_minor.iter().rev().map(|&dim| dim as i64).collect(), tiles: Vec::new() })
 }
 
 /// The type of buffers with elements of a program's type.
@@ -153,6 +168,10 @@ impl oxcall_pjrt::Buffer for CpuBuffer {
         &self.dims
     }
 
+    fn layout(&self) -> Layout {
+        self.layout.clone().unwrap_or_else(|| Layout::row_major(self.dims.len()))
+    }
+
     fn device(&self) -> DeviceId {
         self.device
     }
@@ -170,7 +189,13 @@ impl oxcall_pjrt::Buffer for CpuBuffer {
     }
 
     fn copy_to_host(&self, mut destination: HostDestination) -> Event {
-        Event::completed(self.contents.get().map(|buffer| destination.write(buffer.as_bytes())))
+        Event::completed(self.contents.get().and_then(|buffer| match &self.layout {
+            Some(layout) => destination.write_layout(buffer.as_bytes(), layout),
+            None => {
+                destination.write(buffer.as_bytes());
+                Ok(())
+            }
+        }))
     }
 
     fn is_on_cpu(&self) -> bool {

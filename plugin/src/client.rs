@@ -67,17 +67,18 @@ impl Client for CpuClient {
         memory: MemoryId,
         layout: Option<&Layout>,
     ) -> Result<CpuBuffer> {
-        if layout.is_some_and(|layout| !layout.is_row_major()) {
-            return Err(Error::unimplemented("buffers of this platform are in row-major order"));
-        }
         if source.element_type() == ElementType::TOKEN {
             return CpuBuffer::new(None, device, memory, Contents::ready(self.engine.allocate(0)?));
         }
         let ty = tensor_type(source.element_type(), source.dims())?;
         let mut buffer = self.engine.allocate(source.len())?;
-        source.copy_to(buffer.as_bytes_mut());
+        let layout = layout.filter(|layout| !layout.is_row_major()).cloned();
+        match &layout {
+            Some(layout) => source.copy_to_layout(buffer.as_bytes_mut(), layout)?,
+            None => source.copy_to(buffer.as_bytes_mut()),
+        }
         elements::clean(ty.element, buffer.as_bytes_mut());
-        CpuBuffer::new(Some(&ty), device, memory, Contents::ready(buffer))
+        Ok(CpuBuffer::new(Some(&ty), device, memory, Contents::ready(buffer))?.with_layout(layout))
     }
 
     fn copy_buffer(&self, source: &CpuBuffer, device: DeviceId, memory: MemoryId) -> Result<CpuBuffer> {

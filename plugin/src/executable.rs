@@ -3,14 +3,14 @@
 use std::{hash::Hasher, sync::Arc};
 
 use oxcall_hlo::Type;
-use oxcall_host::{Argument as HostArgument, Engine, ExecuteOptions, Program as HostProgram, UserData};
+use oxcall_host::{Argument as HostArgument, Engine, ExecuteOptions, Program as HostProgram, UserData, passes::Edge};
 use oxcall_pjrt::{
     Argument, Attributes, CompileOptions, CompiledMemoryStats, DeviceAssignment, DeviceLaunch, Error, Event,
     Executable, Execution, ExecutionOptions, Launch, Layout, Program, Result, TensorSpec, Value,
 };
 
 use crate::{
-    buffer::{Contents, CpuBuffer, Filler, element_type},
+    buffer::{Contents, CpuBuffer, Filler, element_type, layout},
     devices, programs, stored,
 };
 
@@ -39,7 +39,7 @@ impl CpuExecutable {
         assignment: DeviceAssignment,
     ) -> Result<CpuExecutable> {
         let compiled = engine.compile(programs::read(program)?)?;
-        let specs = |types: &[Type]| types.iter().map(spec).collect::<Result<Vec<_>>>();
+        let specs = |edges: &[Edge]| edges.iter().map(spec).collect::<Result<Vec<_>>>();
         let info = compiled.parameter_info();
         Ok(CpuExecutable {
             parameters: specs(compiled.parameters())?,
@@ -54,12 +54,14 @@ impl CpuExecutable {
 
     /// Starts the program on its device.
     fn start(&self, launch: DeviceLaunch<CpuBuffer>, options: &ExecutionOptions) -> Result<Execution<CpuBuffer>> {
-        for (index, (argument, ty)) in launch.arguments.iter().zip(self.program.parameters()).enumerate() {
-            if !argument.buffer.is_of(ty.tensor()) {
+        for (index, (argument, edge)) in launch.arguments.iter().zip(self.program.parameters()).enumerate() {
+            if !argument.buffer.is_of(edge) {
+                let order = layout(edge).map(|layout| format!(" in the layout {layout}")).unwrap_or_default();
                 return Err(Error::invalid_argument(format!(
-                    "argument {index} is {:?}, but the program {} takes {ty}",
+                    "argument {index} is {:?}, but the program {} takes {}{order}",
                     argument.buffer,
-                    self.program.name()
+                    self.program.name(),
+                    edge.ty
                 )));
             }
         }
@@ -94,8 +96,10 @@ impl CpuExecutable {
             }
         }
         let outputs = contents.into_iter().zip(self.program.results());
-        let outputs =
-            outputs.map(|(contents, ty)| CpuBuffer::new(ty.tensor(), device, devices::memory_of(device), contents));
+        let outputs = outputs.map(|(contents, edge)| {
+            let buffer = CpuBuffer::new(edge.ty.tensor(), device, devices::memory_of(device), contents)?;
+            Ok(buffer.with_layout(layout(edge)))
+        });
         Ok(Execution { outputs: outputs.collect::<Result<_>>()?, done })
     }
 }
@@ -143,12 +147,12 @@ fn fill(fillers: Vec<Filler>, outcome: Result<Vec<oxcall_host::Buffer>>) -> Resu
     Ok(())
 }
 
-fn spec(ty: &Type) -> Result<TensorSpec> {
-    let (element_type, dims) = match ty {
+fn spec(edge: &Edge) -> Result<TensorSpec> {
+    let (element_type, dims) = match &edge.ty {
         Type::Tensor(tensor) => (element_type(tensor.element)?, tensor.dims.iter().map(|&dim| dim as i64).collect()),
         _ => (oxcall_pjrt::ElementType::TOKEN, Vec::new()),
     };
-    let layout = Layout::row_major(dims.len());
+    let layout = layout(edge).unwrap_or_else(|| Layout::row_major(dims.len()));
     Ok(TensorSpec { element_type, dims, layout, memory_kind: devices::MEMORY_KIND.to_owned() })
 }
 

@@ -8,14 +8,14 @@ use std::{
 };
 
 use oxcall::Error;
-use oxcall_hlo::{Func, Literal, Module, Type, ValueId};
+use oxcall_hlo::{Func, Literal, Module};
 
 use crate::{
     custom_call::Host,
     exec::{self, Argument, ExecuteOptions, Frames},
     memory::{Allocator, Buffer},
     observe::{Dump, Span, Trace},
-    passes,
+    passes::{self, Edge, Interface},
     plan::{self, Parameter, Plan},
     pool::{Cost, Pool},
 };
@@ -95,7 +95,7 @@ impl Engine {
         let started = Instant::now();
         let mut dump = self.dump.as_ref().map(|dump| dump.program(&module.name));
         let evaluate = |func: &Func, operands: &[Literal]| exec::evaluate(&self.pool, &self.allocator, func, operands);
-        let module = passes::run_with(module, &evaluate, &mut |pass, module| {
+        let (module, interface) = passes::run_with(module, &evaluate, &mut |pass, module| {
             if let Some(dump) = &mut dump {
                 dump.module(pass, module);
             }
@@ -109,11 +109,8 @@ impl Engine {
             let args = serde_json::json!({ "steps": plan.steps.len() });
             trace.write(&[Span { name, category: "compile", start: started, end: Instant::now(), args }]);
         }
-        let func = module.main();
-        let types = |values: &[ValueId]| values.iter().map(|&value| func.ty(value).clone()).collect();
-        let (parameters, results) = (types(&func.body.params), types(&func.body.results));
         let engine = Arc::clone(self);
-        Ok(Program(Arc::new(Compiled { engine, plan, frames: Frames::default(), module, parameters, results })))
+        Ok(Program(Arc::new(Compiled { engine, plan, frames: Frames::default(), module, interface })))
     }
 }
 
@@ -129,8 +126,7 @@ pub(crate) struct Compiled {
     pub(crate) plan: Plan,
     pub(crate) frames: Frames,
     pub(crate) module: Module,
-    parameters: Vec<Type>,
-    results: Vec<Type>,
+    interface: Interface,
 }
 
 /// The memory that a program takes, in bytes.
@@ -173,14 +169,14 @@ impl Program {
         self.0.plan.to_string()
     }
 
-    /// The types of the parameters.
-    pub fn parameters(&self) -> &[Type] {
-        &self.0.parameters
+    /// The parameters.
+    pub fn parameters(&self) -> &[Edge] {
+        &self.0.interface.parameters
     }
 
-    /// The types of the results.
-    pub fn results(&self) -> &[Type] {
-        &self.0.results
+    /// The results.
+    pub fn results(&self) -> &[Edge] {
+        &self.0.interface.results
     }
 
     /// How the parameters may be given: whether they may be donated, and for which result.

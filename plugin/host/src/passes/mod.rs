@@ -1,6 +1,6 @@
 //! Passes over programs: from a verified module to one function that the engine plans.
 //!
-//! In order: `inline` leaves one function; `tuples` leaves tensors and tokens; `decompose` leaves ops that kernels exist
+//! In order: `inline` leaves one function; `tuples` leaves tensors and tokens; `layouts` leaves row-major ones; `decompose` leaves ops that kernels exist
 //! for; `simplify` (with `fold`), `cse`, `hoist` and `dce` leave less of them; `unroll` leaves no short loops over large
 //! arrays; `captures` leaves bodies that use nothing from outside. What comes out keeps the rules of StableHLO, as [`oxcall_hlo::verify`] checks in the tests.
 
@@ -13,6 +13,7 @@ mod fold;
 mod hoist;
 mod inline;
 mod ir;
+mod layouts;
 mod simplify;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use oxcall_hlo::{Module, OpKind};
 
 pub use self::fold::Evaluate;
 use self::ir::{Rewrite, rewrite};
+pub use self::layouts::{Edge, Interface};
 
 /// Simplification ends after so many rounds, whether more could be done or not. Most programs take two or three.
 const ROUNDS: usize = 8;
@@ -34,22 +36,29 @@ const ROUNDS: usize = 8;
 /// INVALID_ARGUMENT for recursion, RESOURCE_EXHAUSTED for programs that inlining makes too large, UNIMPLEMENTED for
 /// what the engine cannot do, with the op and its location.
 pub fn run(module: Module) -> Result<Module, Error> {
-    run_with(module, &|_, _| None, &mut |_, _| {})
+    run_with(module, &|_, _| None, &mut |_, _| {}).map(|(module, _)| module)
 }
 
 /// Is told of the module after each pass, by the name of the pass.
 pub type Observe<'a> = dyn FnMut(&str, &Module) + 'a;
 
-/// As [`run`], with constants folded by `evaluate`.
+/// As [`run`], with constants folded by `evaluate`. Also gives the parameters and results as the program declares them:
+/// those of the module are as they lie in memory.
 ///
 /// # Errors
 /// Those of [`run`].
-pub fn run_with(mut module: Module, evaluate: &Evaluate<'_>, observe: &mut Observe<'_>) -> Result<Module, Error> {
+pub fn run_with(
+    mut module: Module,
+    evaluate: &Evaluate<'_>,
+    observe: &mut Observe<'_>,
+) -> Result<(Module, Interface), Error> {
     observe("read", &module);
     inline::inline(&mut module)?;
     observe("inline", &module);
     tuples::flatten(&mut module);
     observe("tuples", &module);
+    let interface = layouts::apply(&mut module)?;
+    observe("layouts", &module);
     decompose::decompose(&mut module)?;
     observe("decompose", &module);
     shrink(&mut module, evaluate, observe)?;
@@ -68,7 +77,7 @@ pub fn run_with(mut module: Module, evaluate: &Evaluate<'_>, observe: &mut Obser
     observe("captures", &module);
     dce::remove_dead(&mut module);
     observe("dce", &module);
-    Ok(module)
+    Ok((module, interface))
 }
 
 /// Simplifies until nothing changes.

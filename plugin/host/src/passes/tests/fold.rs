@@ -28,7 +28,7 @@ fn folded(f: FuncBuilder, result: ValueId) -> (String, Vec<String>) {
     let asked = RefCell::new(Vec::new());
     let module = module(vec![f.finish([result])]);
     let module = run_with(module, &|func, operands| evaluate(&asked, func, operands), &mut |_, _| {}).unwrap();
-    (text(&module), asked.into_inner())
+    (text(&module.0), asked.into_inner())
 }
 
 #[test]

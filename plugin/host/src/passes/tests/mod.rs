@@ -8,6 +8,7 @@ mod decompose;
 mod fold;
 mod hoist;
 mod inline;
+mod layouts;
 mod simplify;
 mod tuples;
 mod unroll;

@@ -1,0 +1,134 @@
+//! Parameters and results in the layouts that the program asks for.
+//!
+//! Buffers are row-major. So a tensor of another layout is one whose dimensions are in the order in which they lie in
+//! memory, with a transpose at the edge of the program.
+
+use oxcall::Error;
+use oxcall_hlo::{
+    ArgAttributes, Attribute, CustomCall, Func, LocationId, Module, Op, OpKind, TensorType, Type, ValueId,
+};
+
+use super::ir::{Rewrite, rewrite};
+
+/// A parameter or a result of a program, as its caller sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edge {
+    /// Its type.
+    pub ty: Type,
+    /// Its dimensions from the slowest to the fastest in memory; `None` if they are in order.
+    pub major_to_minor: Option<Vec<usize>>,
+}
+
+/// The parameters and the results of a program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Interface {
+    /// The parameters.
+    pub parameters: Vec<Edge>,
+    /// The results.
+    pub results: Vec<Edge>,
+}
+
+/// Gives the entry function's parameters and results the layouts that `mhlo.layout_mode` names, and does away with
+/// constraints of layouts inside the program: where a result is constrained, and may have any layout, it has that one.
+///
+/// # Errors
+/// INVALID_ARGUMENT for what is no layout of the tensor, UNIMPLEMENTED for tiles.
+pub(super) fn apply(module: &mut Module) -> Result<Interface, Error> {
+    let entry = module.entry.0 as usize;
+    let func = &module.funcs[entry];
+    let parameters = edges(func, &func.body.params, &func.param_attributes, "parameter")?;
+    let results = edges(func, &func.body.results, &func.result_attributes, "result")?;
+    rewrite(module, |_, op| {
+        Ok(match constraint(&op) {
+            Some(_) => Rewrite::With(op.operands.into()),
+            None => Rewrite::Keep(op),
+        })
+    })?;
+    let func = &mut module.funcs[entry];
+    for (index, edge) in parameters.iter().enumerate() {
+        if let Some((ty, order)) = edge.transposed() {
+            let (inside, given) = (func.body.params[index], func.add_value(ty.into()));
+            func.body.params[index] = given;
+            let mut permutation = vec![0; order.len()];
+            order.iter().enumerate().for_each(|(place, &dim)| permutation[dim] = place);
+            func.body.ops.insert(0, transpose(given, inside, permutation));
+        }
+    }
+    for (index, edge) in results.iter().enumerate() {
+        if let Some((ty, order)) = edge.transposed() {
+            let (inside, taken) = (func.body.results[index], func.add_value(ty.into()));
+            func.body.results[index] = taken;
+            func.body.ops.push(transpose(inside, taken, order.to_vec()));
+        }
+    }
+    Ok(Interface { parameters, results })
+}
+
+impl Edge {
+    /// The tensor as it lies in memory, and the order of its dimensions there, unless that is its own.
+    fn transposed(&self) -> Option<(TensorType, &[usize])> {
+        let (ty, order) = (self.ty.tensor()?, self.major_to_minor.as_deref()?);
+        Some((TensorType::new(ty.element, order.iter().map(|&dim| ty.dims[dim])), order))
+    }
+}
+
+fn transpose(operand: ValueId, result: ValueId, permutation: Vec<usize>) -> Op {
+    Op {
+        kind: OpKind::Transpose { permutation },
+        operands: vec![operand],
+        results: vec![result],
+        regions: Vec::new(),
+        location: LocationId::UNKNOWN,
+    }
+}
+
+fn edges(func: &Func, values: &[ValueId], attributes: &[ArgAttributes], what: &str) -> Result<Vec<Edge>, Error> {
+    let edge = |(index, &value): (usize, &ValueId)| {
+        let ty = func.ty(value).clone();
+        let attributes = attributes.get(index).map_or(&[][..], Vec::as_slice);
+        let mode = attributes.iter().find(|(name, _)| name == "mhlo.layout_mode").map(|(_, mode)| mode);
+        let minor_to_major = match (ty.tensor(), mode.and_then(Attribute::as_str)) {
+            (None, _) | (_, None | Some("default")) => None,
+            (_, Some("auto")) => constrained(func, value),
+            (Some(ty), Some(layout)) => {
+                Some(parse(layout, ty).map_err(|error| error.context(format!("{what} {index}")))?)
+            }
+        };
+        let order = minor_to_major.map(|order| order.into_iter().rev().collect::<Vec<_>>());
+        Ok(Edge { ty, major_to_minor: order.filter(|order| !order.is_sorted()) })
+    };
+    values.iter().enumerate().map(edge).collect()
+}
+
+/// The call, if `op` does nothing but say in which layout its operand is to be.
+fn constraint(op: &Op) -> Option<&CustomCall> {
+    match &op.kind {
+        OpKind::CustomCall(call) if call.target == "LayoutConstraint" && op.operands.len() == op.results.len() => {
+            Some(call)
+        }
+        _ => None,
+    }
+}
+
+/// The layout, minor to major, to which the op that makes `value` constrains it.
+fn constrained(func: &Func, value: ValueId) -> Option<Vec<usize>> {
+    let op = func.body.ops.iter().rfind(|op| op.results.contains(&value))?;
+    let index = op.results.iter().position(|&result| result == value)?;
+    constraint(op)?.result_layouts.as_ref()?.get(index).cloned()
+}
+
+/// A layout in XLA's text, `{0,1}`, minor to major.
+fn parse(layout: &str, ty: &TensorType) -> Result<Vec<usize>, Error> {
+    let invalid = || Error::invalid_argument(format!("`{layout}` is no layout of {ty}"));
+    let inner = layout.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).ok_or_else(invalid)?;
+    let (dims, rest) = inner.split_once(':').unwrap_or((inner, ""));
+    // The width of elements that are packed: here it is no matter of the layout.
+    if !rest.is_empty() && rest != format!("E({})", ty.element.bits()) {
+        return Err(Error::unimplemented(format!("the layout `{layout}`: tiles and the like are not supported")));
+    }
+    let dims = dims.split(',').map(str::trim).filter(|dim| !dim.is_empty());
+    let order: Vec<usize> = dims.map(str::parse).collect::<Result<_, _>>().map_err(|_| invalid())?;
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    if sorted.into_iter().eq(0..ty.dims.len()) { Ok(order) } else { Err(invalid()) }
+}

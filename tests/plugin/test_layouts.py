@@ -1,0 +1,79 @@
+"""Arrays in other layouts than row-major, as `jax.experimental.layout` asks for them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental.layout import Format, Layout, with_layout_constraint
+
+X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+ORDER = (1, 2, 0)
+
+
+@pytest.fixture
+def format_of(device):
+    """The format of an order of dimensions, the slowest in memory first, on the plugin's device."""
+    return lambda *order: Format(Layout(order), jax.sharding.SingleDeviceSharding(device))
+
+
+def order_of(array):
+    return array.format.layout.major_to_minor
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bool", "int4", "complex64"])
+def test_results_have_the_layout_that_is_asked_for(on_plugin, format_of, dtype):
+    y = jax.jit(lambda x: x.astype(dtype), out_shardings=format_of(*ORDER))(X % 3)
+    assert order_of(y) == ORDER
+    host = np.asarray(y)
+    np.testing.assert_array_equal(host, (X % 3).astype(host.dtype))
+    # In memory, too, which NumPy reads without a copy.
+    if dtype == "float32":
+        assert host.strides == (4, 32, 8) and host.__array_interface__["data"][0] == y.unsafe_buffer_pointer()
+
+
+def test_arguments_keep_their_layout(on_plugin, format_of):
+    x = jax.device_put(X, format_of(*ORDER))
+    assert order_of(x) == ORDER
+    np.testing.assert_array_equal(np.asarray(x), X)
+    doubled = jax.jit(lambda x: 2 * x)(x)
+    assert order_of(doubled) == (0, 1, 2)
+    np.testing.assert_array_equal(np.asarray(doubled), 2 * X)
+    kept = jax.jit(lambda x: jnp.flip(x, 1), in_shardings=format_of(*ORDER), out_shardings=format_of(*ORDER))(x)
+    assert order_of(kept) == ORDER
+    np.testing.assert_array_equal(np.asarray(kept), X[:, ::-1])
+    with pytest.raises(ValueError, match="does not match the layout"):
+        jax.jit(lambda x: x, in_shardings=format_of(*ORDER))(doubled)
+
+
+def test_donated_memory_of_another_layout(on_plugin, format_of):
+    x = jax.device_put(X, format_of(*ORDER))
+    for order in (ORDER, (0, 1, 2), (2, 1, 0)):
+        y = jax.jit(lambda x: x + 1, donate_argnums=0, out_shardings=format_of(*order))(x)
+        assert x.is_deleted() and order_of(y) == order
+        np.testing.assert_array_equal(np.asarray(y), X + 1)
+        x = jax.device_put(X, format_of(*ORDER))
+
+
+def test_layouts_that_are_left_to_the_platform(on_plugin, format_of):
+    any_layout = Format(Layout.AUTO, format_of(0).sharding)
+    compiled = jax.jit(lambda x: x.T, in_shardings=any_layout, out_shardings=any_layout).lower(X).compile()
+    assert compiled.output_formats.layout.major_to_minor == (0, 1, 2)
+    constrained = jax.jit(lambda x: with_layout_constraint(x * 2, Layout(ORDER)))(X)
+    assert order_of(constrained) == ORDER
+    np.testing.assert_array_equal(np.asarray(constrained), 2 * X)
+
+
+def test_copies_and_stored_programs_keep_layouts(on_plugin, format_of):
+    from jax.experimental import serialize_executable
+
+    compiled = jax.jit(lambda x: x + 1, out_shardings=format_of(*ORDER)).lower(X).compile()
+    loaded = serialize_executable.deserialize_and_load(*serialize_executable.serialize(compiled), backend="oxcall")
+    y = loaded(X)
+    assert order_of(y) == ORDER and order_of(y.copy()) in (ORDER, (0, 1, 2))
+    np.testing.assert_array_equal(np.asarray(y.copy()), X + 1)
+
+
+def test_tiles_are_refused(on_plugin, format_of):
+    tiled = Format(Layout((0, 1, 2), tiling=((8, 128),)), format_of(0).sharding)
+    with pytest.raises(Exception, match=r"result 0.*tiles"):
+        jax.jit(lambda x: x, out_shardings=tiled)(X)
