@@ -342,3 +342,10 @@ pub struct Legacy {
         *mut std::ffi::c_void,
     ),
 }
+
+impl Legacy {
+    /// Their addresses, in the order of the fields.
+    pub fn addresses(&self) -> [*mut std::ffi::c_void; 5] {
+        [self.cpu_v1 as _, self.cpu_v2 as _, self.cpu_v3 as _, self.gpu_v1 as _, self.gpu_v2 as _]
+    }
+}

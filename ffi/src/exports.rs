@@ -15,7 +15,7 @@ use xla_ffi_sys::xla_ffi as sys;
 use crate::{
     Code, DType, Error, Result,
     api::HostApi,
-    descriptor::{Handler, Stage},
+    descriptor::{Handler, Legacy, Stage},
     entry::{address, create},
     legacy,
     manifest::{ABI_VERSION, manifest},
@@ -29,8 +29,8 @@ use crate::{
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
-    ptr: *const u8,
-    len: usize,
+    pub(crate) ptr: *const u8,
+    pub(crate) len: usize,
 }
 
 impl Span {
@@ -42,23 +42,24 @@ impl Span {
 /// One implementation of an operation, as C sees it. New fields are added at the end.
 #[repr(C)]
 pub(crate) struct CHandler {
-    struct_size: usize,
-    name: Span,
-    platform: Span,
+    pub(crate) struct_size: usize,
+    pub(crate) name: Span,
+    pub(crate) platform: Span,
     api_version: u32,
     traits: u32,
     stages: [*mut c_void; 5],
-    legacy: [*mut c_void; 5],
+    /// As [`Legacy::addresses`] has them, or null.
+    pub(crate) legacy: [*mut c_void; 5],
 }
 
 /// The library, as C sees it. New fields are added at the end.
 #[repr(C)]
 pub(crate) struct CLibrary {
     struct_size: usize,
-    abi_version: u32,
+    pub(crate) abi_version: u32,
     reserved: u32,
-    num_handlers: usize,
-    handlers: *const *const CHandler,
+    pub(crate) num_handlers: usize,
+    pub(crate) handlers: *const *const CHandler,
     manifest: Span,
 }
 
@@ -76,15 +77,6 @@ type Sink = unsafe extern "C" fn(user: *mut c_void, text: *const c_char, len: us
 
 fn c_handler(handler: &'static Handler) -> CHandler {
     let stage = |stage: Stage| handler.stage(stage).map_or(std::ptr::null_mut(), address);
-    let legacy = handler.legacy.map_or([std::ptr::null_mut(); 5], |legacy| {
-        [
-            legacy.cpu_v1 as *mut c_void,
-            legacy.cpu_v2 as *mut c_void,
-            legacy.cpu_v3 as *mut c_void,
-            legacy.gpu_v1 as *mut c_void,
-            legacy.gpu_v2 as *mut c_void,
-        ]
-    });
     CHandler {
         struct_size: size_of::<CHandler>(),
         name: Span::of(handler.name),
@@ -99,7 +91,7 @@ fn c_handler(handler: &'static Handler) -> CHandler {
             stage(Stage::Execute),
             std::ptr::null_mut(),
         ],
-        legacy,
+        legacy: handler.legacy.map_or([std::ptr::null_mut(); 5], Legacy::addresses),
     }
 }
 

@@ -42,8 +42,13 @@ fn register_all_linked(platform: &str) -> Result<()> {
         // SAFETY: functions that `#[custom_call]` made obey the contract.
         unsafe {
             let (bundle, traits) = (handler.bundle(), handler.traits.bits());
-            host::register_handler(HOST, Source::Linked, handler.name, platform, &bundle, traits)
-        }?;
+            host::register_handler(HOST, Source::Linked, handler.name, platform, &bundle, traits)?;
+            if let Some(legacy) = handler.legacy {
+                // Of the CPU, as all of this platform: so not by its own name.
+                let platform = handler.platform;
+                host::register_legacy_versions(Source::Linked, handler.name, platform, legacy.addresses())?;
+            }
+        }
     }
     Ok(())
 }
@@ -62,9 +67,15 @@ pub(crate) fn register_library(path: &str) -> Result<()> {
     let register_all = register_all.map_err(|_| {
         Error::invalid_argument(format!("{path} is not a library of ops: it lacks the symbol `oxcall_register_all`"))
     })?;
+    // SAFETY: as above. Without the symbol there are no functions of legacy versions.
+    let table = unsafe { library.get::<unsafe extern "C" fn() -> *const c_void>(b"oxcall_library\0") };
+    let table = table.map(|symbol| *symbol).ok();
     std::mem::forget(library);
     // SAFETY: the library is never closed.
-    unsafe { host::register_library(HOST, register_all) }.map_err(|error| error.context(format!("loading {path}")))
+    let registered = unsafe { host::register_library(HOST, register_all) };
+    // SAFETY: as above.
+    let legacy = || table.map_or(Ok(()), |table| unsafe { host::register_legacy_library(table) });
+    registered.and_then(|()| legacy()).map_err(|error| error.context(format!("loading {path}")))
 }
 
 /// Registers handlers that are given by address. Legacy ones (`api_version` 0) have an execute function only.
@@ -84,7 +95,7 @@ pub(crate) unsafe fn register_addresses(
     match api_version {
         0 => {
             // SAFETY: as the caller guarantees.
-            unsafe { host::register_legacy(name, platform, LegacyFunction(stages[3])) }
+            unsafe { host::register_legacy(Source::Client, name, platform, LegacyFunction(stages[3])) }
         }
         1 => {
             let handler = |address: *mut c_void| -> sys::XLA_FFI_Handler {

@@ -50,6 +50,20 @@ def test_libraries_by_option(fresh, library_path):
     assert fresh(code, JAX_PLATFORMS="oxcall,cpu", OXCALL_LIBRARIES="/nowhere.so") == "[[1.0, 1.0], [1.0, 1.0]]"
 
 
+def test_libraries_bring_their_legacy_functions(fresh, library_path):
+    code = """
+        import jax, jax.numpy as jnp, numpy as np
+        from oxcall._legacy import describe_call
+        x = ("f32", (2, 2))
+        config = describe_call([x], [x], {"eps": np.float64(0)}, is_operand=False)
+        shape = jax.ShapeDtypeStruct((2, 2), jnp.float32)
+        call = jax.ffi.ffi_call("rms_norm.v3", shape, custom_call_api_version=3, legacy_backend_config=config)
+        print(jax.jit(call)(2 * jnp.ones((2, 2), jnp.float32)).tolist())
+    """
+    path = library_path("custom_ops")
+    assert fresh(code, JAX_PLATFORMS="oxcall,cpu", OXCALL_LIBRARIES=path) == "[[1.0, 1.0], [1.0, 1.0]]"
+
+
 @pytest.mark.parametrize(
     ("options", "variables", "said"),
     [

@@ -15,6 +15,23 @@ def test_five_lines_of_rust_and_two_of_python_are_a_plugin(fresh, library_path):
     assert fresh(code) == "[1.0, 1.0, 1.0] {my_device:0} [oxcall:0] cpu"
 
 
+def test_legacy_functions_of_ops_that_are_linked_in(fresh, library_path):
+    """As `oxcall.load` registers them: under the op's name with the version."""
+    code = f"""
+        import oxcall_plugin
+        oxcall_plugin.register({library_path("own_plugin")!r})
+
+        import jax, jax.numpy as jnp
+        from oxcall._legacy import describe_call
+        config = describe_call([("f32", (3,))], [("f32", (3,))], {{}}, is_operand=False)
+        shape = jax.ShapeDtypeStruct((3,), jnp.float32)
+        twice = jax.ffi.ffi_call("twice.v3", shape, custom_call_api_version=3, legacy_backend_config=config)
+        with jax.default_device(jax.devices("my_device")[0]):
+            print(jax.jit(twice)(jnp.arange(3, dtype=jnp.float32)).tolist())
+    """
+    assert fresh(code) == "[0.0, 2.0, 4.0]"
+
+
 def test_a_name_belongs_to_one_library(fresh, library_path):
     path = library_path("own_plugin")
     code = f"""

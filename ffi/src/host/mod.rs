@@ -6,7 +6,8 @@
 //! * [`call()`] calls a handler; [`metadata`] asks what it is.
 //! * [`register_handler`], [`find_handler`], [`registered_handlers`]: the handlers of this process, by [`Source`];
 //!   [`register_library`]: those of a library.
-//! * [`register_legacy`], [`find_legacy`], [`registered_legacy`]: functions of API v1 to v3.
+//! * [`register_legacy`], [`register_legacy_versions`], [`register_legacy_library`], [`find_legacy`],
+//!   [`registered_legacy`]: functions of API v1 to v3.
 //!
 //! All errors carry the codes and the texts of XLA where it has some.
 
@@ -39,7 +40,9 @@ pub use call::{Metadata, call, metadata};
 pub use context::{InvokeContext, InvokeContextBuilder};
 pub use frame::{CallFrame, CallFrameBuilder};
 pub use future::Future;
-pub use legacy::{LegacyFunction, find_legacy, register_legacy, registered_legacy};
+pub use legacy::{
+    LegacyFunction, find_legacy, register_legacy, register_legacy_library, register_legacy_versions, registered_legacy,
+};
 pub use memory::{HeapScratch, ScratchAllocator};
 pub(crate) use pool::LazyPool;
 pub use pool::{TaskPool, ThreadPool};

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 
 use oxcall::{
     Code,
-    host::{LegacyFunction, register_legacy},
+    host::{LegacyFunction, Source, register_legacy},
 };
 use oxcall_hlo::{CustomCall, CustomCallApiVersion};
 
@@ -59,7 +59,7 @@ fn signatures_of_the_cpu() {
         ("engine_v3", length as *const c_void),
     ] {
         // SAFETY: the programs below call each by the version that its name says.
-        unsafe { register_legacy(name, "Host", LegacyFunction(address)) }.unwrap();
+        unsafe { register_legacy(Source::Client, name, "Host", LegacyFunction(address)) }.unwrap();
     }
     let scalar = f32s([]);
     let module = func(|f| {

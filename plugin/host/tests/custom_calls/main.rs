@@ -50,7 +50,7 @@ fn engine() -> Arc<Engine> {
 /// Programs call it by its version.
 unsafe fn register_legacy(name: &str, function: *const c_void) {
     // SAFETY: as the caller guarantees.
-    unsafe { host::register_legacy(name, PLATFORM, LegacyFunction(function)) }.unwrap();
+    unsafe { host::register_legacy(Source::Client, name, PLATFORM, LegacyFunction(function)) }.unwrap();
 }
 
 /// Reads, verifies and compiles a program.
