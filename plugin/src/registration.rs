@@ -1,6 +1,7 @@
 //! Handlers of custom calls from outside the program: compiled in, in libraries of ops, or given by address.
 
 use std::{
+    error::Error as _,
     ffi::{CStr, c_char, c_void},
     sync::OnceLock,
 };
@@ -60,8 +61,11 @@ fn register_all_linked(platform: &str) -> Result<()> {
 pub(crate) fn register_library(path: &str) -> Result<()> {
     type RegisterAll = unsafe extern "C" fn(*const sys::XLA_FFI_Api) -> *mut sys::XLA_FFI_Error;
     // SAFETY: the user asks for the library's code to run.
-    let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
-        .map_err(|error| Error::not_found(format!("the library of ops {path} cannot be opened: {error}")))?;
+    let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
+        // The system's words, which name the file that is missing or the symbol, are the source.
+        let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        Error::not_found(format!("the library of ops {path} cannot be opened: {cause}"))
+    })?;
     // SAFETY: the symbol's type is part of the C boundary of libraries of ops.
     let register_all = unsafe { library.get::<RegisterAll>(b"oxcall_register_all\0") }.map(|symbol| *symbol);
     let register_all = register_all.map_err(|_| {

@@ -71,7 +71,11 @@ def test_libraries_bring_their_legacy_functions(fresh, library_path):
         ({}, {"OXCALL_NUM_DEVICES": "0"}, "OXCALL_NUM_DEVICES is 0; it is an integer from 1 to 4096"),
         ({}, {"OXCALL_NUM_THREADS": "-1"}, "OXCALL_NUM_THREADS is -1; it is an integer from 1 to 4096"),
         ({}, {"OXCALL_NUM_THREADS": "1e9"}, "OXCALL_NUM_THREADS is 1e9; it is an integer from 1 to 4096"),
-        ({}, {"OXCALL_LIBRARIES": "/nowhere.so"}, "the library of ops /nowhere.so cannot be opened"),
+        (
+            {},
+            {"OXCALL_LIBRARIES": "/nowhere.so"},
+            "the library of ops /nowhere.so cannot be opened: /nowhere.so: cannot open shared object file",
+        ),
         ({"num_devices": 5000}, {}, "the client option `num_devices` is 5000; it is an integer from 1 to 4096"),
         ({"num_threads": "few"}, {}, "the client option `num_threads` is few; it is an integer from 1 to 4096"),
         ({"num_threads": 1.5}, {}, "the client option `num_threads` is"),

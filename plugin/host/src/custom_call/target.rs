@@ -52,17 +52,18 @@ fn check_name(target: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Names that are listed at most.
+/// Names that are listed at most: the nearest.
 const LISTED: usize = 20;
 
 fn unknown(target: &str, platform: &str, what: &str, hint: &str, known: Vec<(String, String)>, how: &str) -> Error {
     let usable = |of: &str| of.eq_ignore_ascii_case(platform) || of.eq_ignore_ascii_case(ANY_CPU);
     let mut names: Vec<String> = known.into_iter().filter(|(_, of)| usable(of)).map(|(name, _)| name).collect();
     names.dedup();
-    let nearest = names.iter().map(|name| (distance(target, name), name)).min();
-    let nearest = nearest
-        .filter(|(distance, _)| *distance <= target.len().max(3) / 3)
-        .map(|(_, name)| format!(" Did you mean {name}?"))
+    names.sort_by_cached_key(|name| distance(target, name));
+    let nearest = names
+        .first()
+        .filter(|name| distance(target, name) <= target.len().max(3) / 3)
+        .map(|name| format!(" Did you mean {name}?"))
         .unwrap_or_default();
     let listed = match names.len() {
         0 => "none".to_owned(),
@@ -104,13 +105,14 @@ mod tests {
 
     #[test]
     fn unknown_targets_are_explained() {
-        let known = vec![("rms_norm".to_owned(), "host".to_owned()), ("other".to_owned(), "cuda".to_owned())];
+        let known = [("a", "host"), ("rms_norm", "host"), ("other", "cuda")];
+        let known = known.map(|(name, platform)| (name.to_owned(), platform.to_owned())).to_vec();
         let error = unknown("rms_nrom", "oxcall", "FFI handler", "", known, "register(...)");
         assert_eq!(error.code(), oxcall::Code::NotFound);
         let message = error.message();
         assert!(message.starts_with("No registered implementation for custom call to rms_nrom"), "{message}");
         assert!(
-            message.contains("Did you mean rms_norm?") && message.contains("Registered: rms_norm (1)."),
+            message.contains("Did you mean rms_norm?") && message.contains("Registered: rms_norm, a (2)."),
             "{message}"
         );
         assert!(typed("$secret", "oxcall").unwrap_err().message().contains("reserved for internal use"));
