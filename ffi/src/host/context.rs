@@ -103,7 +103,7 @@ impl InvokeContext {
     }
 
     /// The pointer for a call frame. Handlers only read through it: what changes is behind locks.
-    pub(super) fn as_raw(&self) -> *mut sys::XLA_FFI_InvokeContext {
+    pub(crate) fn as_raw(&self) -> *mut sys::XLA_FFI_InvokeContext {
         std::ptr::from_ref(self).cast_mut().cast()
     }
 

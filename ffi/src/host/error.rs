@@ -25,7 +25,7 @@ pub(super) fn into_raw(error: Error) -> *mut sys::XLA_FFI_Error {
 ///
 /// # Safety
 /// `error` is null, or came from an API table of this module and has not been freed.
-pub(super) unsafe fn take(error: *mut sys::XLA_FFI_Error) -> Option<Error> {
+pub(crate) unsafe fn take(error: *mut sys::XLA_FFI_Error) -> Option<Error> {
     if error.is_null() {
         return None;
     }

@@ -71,7 +71,7 @@ impl Future {
     ///
     /// # Safety
     /// `future` is null, or was made by `XLA_FFI_Future_Create` of this module, and is taken for the first time.
-    pub(super) unsafe fn take(future: *mut sys::XLA_FFI_Future) -> Option<Future> {
+    pub(crate) unsafe fn take(future: *mut sys::XLA_FFI_Future) -> Option<Future> {
         if future.is_null() {
             return None;
         }

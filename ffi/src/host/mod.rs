@@ -38,6 +38,7 @@ pub use bytes::{AlignedBytes, BUFFER_ALIGN};
 pub(crate) use call::call_frame;
 pub use call::{Metadata, call, metadata};
 pub use context::{InvokeContext, InvokeContextBuilder};
+pub(crate) use error::take as take_error;
 pub use frame::{CallFrame, CallFrameBuilder};
 pub use future::Future;
 pub use legacy::{

@@ -36,6 +36,11 @@ impl AttrNames {
     pub(crate) fn len(&self) -> usize {
         self.spans.len()
     }
+
+    /// The names as a frame has them.
+    pub(crate) fn as_ptr(&self) -> *mut *mut sys::XLA_FFI_ByteSpan {
+        self.pointers.as_ptr().cast_mut().cast()
+    }
 }
 
 /// A scalar and what it points to.
@@ -118,7 +123,7 @@ impl CallAttrs {
             extension_start: ptr::null_mut(),
             size: names.len() as i64,
             types: self.kinds.as_mut_ptr(),
-            names: names.pointers.as_ptr().cast_mut().cast(),
+            names: names.as_ptr(),
             attrs: self.values.as_mut_ptr(),
         }
     }

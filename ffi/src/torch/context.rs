@@ -42,7 +42,7 @@ fn num_threads() -> usize {
 }
 
 /// The context of all operations that have no stage but execute.
-fn shared() -> &'static InvokeContext {
+pub(super) fn shared() -> &'static InvokeContext {
     static SHARED: OnceLock<InvokeContext> = OnceLock::new();
     SHARED.get_or_init(|| InvokeContext::builder().pool(pool()).build())
 }

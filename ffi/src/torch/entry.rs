@@ -3,7 +3,7 @@
 use std::{fmt, marker::PhantomData, sync::OnceLock};
 
 use super::{
-    kernel::{Call, kernel},
+    kernel::{Call, kernel, run},
     plan::Plan,
     shim::{RawKernel, Shim},
 };
@@ -53,7 +53,7 @@ impl TorchOp {
         TorchOp {
             namespace,
             schema,
-            kernels: [run::<D, 0>, run::<D, 1>],
+            kernels: [call::<D, 0>, call::<D, 1>],
             meta_kernels: [infer::<D, 0>, infer::<D, 1>],
             plans: [const { OnceLock::new() }; OVERLOADS],
         }
@@ -71,10 +71,10 @@ impl fmt::Debug for TorchOp {
 ///
 /// # Safety
 /// As for [`kernel`].
-unsafe extern "C-unwind" fn run<D: Described, const OVERLOAD: usize>(stack: *mut u64, _args: u64, _results: u64) {
+unsafe extern "C-unwind" fn call<D: Described, const OVERLOAD: usize>(stack: *mut u64, _args: u64, _results: u64) {
     match plan::<D>(OVERLOAD) {
         // SAFETY: as the caller guarantees.
-        Some(plan) => unsafe { kernel(plan, stack, Call::run) },
+        Some(plan) => unsafe { run(plan, stack) },
         None => unplanned(),
     }
 }

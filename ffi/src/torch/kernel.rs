@@ -11,6 +11,7 @@ use xla_ffi_sys::xla_ffi as sys;
 use super::{
     attrs::CallAttrs,
     error::throw,
+    fast,
     plan::{Goes, Input, Plan},
     taken::{Attribute, Taken},
     tensor::{Tensor, contiguous_strides, is_contiguous},
@@ -42,12 +43,30 @@ pub(super) struct Call<'p> {
     originals: Vec<(usize, Tensor)>,
 }
 
+/// The body of the kernels that call the operation.
+///
+/// # Safety
+/// As for [`kernel`].
+#[inline]
+pub(super) unsafe fn run(plan: &Plan, stack: *mut u64) {
+    if let Some(fast) = &plan.fast {
+        // SAFETY: as the caller guarantees.
+        match unsafe { fast::call(plan, fast, stack) } {
+            Some(Ok(())) => return,
+            Some(Err(error)) => return throw(plan.shim, named(plan, error)),
+            None => {}
+        }
+    }
+    // SAFETY: as the caller guarantees; the stack is as it was.
+    unsafe { kernel(plan, stack, Call::run) }
+}
+
 /// The body of every kernel: takes the arguments from the stack, and leaves the results there; throws errors. `work` is
 /// what happens in between.
 ///
 /// # Safety
 /// Called by torch: the stack has the arguments of the operator that the plan is for, and room for its results.
-#[inline]
+#[inline(never)]
 pub(super) unsafe fn kernel<'p>(plan: &'p Plan, stack: *mut u64, work: fn(&mut Call<'p>) -> Result<()>) {
     let body = || {
         let mut call = Call::new(plan);
@@ -120,7 +139,6 @@ impl<'p> Call<'p> {
     }
 
     /// The work of a kernel: calls the operation.
-    #[inline]
     pub(super) fn run(&mut self) -> Result<()> {
         self.describe_args()?;
         let attrs = self.attrs.finish(&self.plan.names);

@@ -12,6 +12,7 @@ mod context;
 mod dtype;
 mod entry;
 mod error;
+mod fast;
 mod glue;
 mod kernel;
 mod namespace;

@@ -5,6 +5,7 @@ use xla_ffi_sys::xla_ffi as sys;
 use super::{
     attrs::AttrNames,
     context::Contexts,
+    fast::Fast,
     schema::{AttrSource, Base, Operator, Source, Type},
     shim::Shim,
     tensor::Device,
@@ -39,6 +40,8 @@ pub(crate) struct Plan {
     /// Whether the operation runs on the host, and so its results are there.
     pub(crate) on_host: bool,
     pub(crate) contexts: Contexts,
+    /// What is constant in usual calls, if the operator has any.
+    pub(crate) fast: Option<Fast>,
 }
 
 /// What becomes of a value on the stack.
@@ -137,7 +140,7 @@ impl Plan {
                 dtype: output_dtype(shim, &args, index, param)?,
             })
         });
-        Ok(Plan {
+        let mut plan = Plan {
             shim,
             handler,
             inputs: inputs.collect(),
@@ -151,7 +154,10 @@ impl Plan {
             on_host: handler.platform == HOST,
             contexts: Contexts::new(handler),
             args,
-        })
+            fast: None,
+        };
+        plan.fast = Fast::new(&plan);
+        Ok(plan)
     }
 
     /// The parameter of the argument of this index.
