@@ -35,6 +35,7 @@ pub(crate) fn exists(dtype: DType) -> bool {
 }
 
 /// The codes of one torch.
+#[derive(Clone, Copy)]
 pub(crate) struct DTypes {
     /// By torch's code; `None` for those that XLA does not have.
     from_torch: [Option<DType>; CODES],

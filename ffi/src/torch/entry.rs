@@ -23,7 +23,7 @@ pub struct TorchOp {
     /// Their kernels for tensors without data.
     pub(crate) meta_kernels: [RawKernel; OVERLOADS],
     /// What they need, once they are registered.
-    pub(crate) plans: [OnceLock<Plan>; OVERLOADS],
+    pub(crate) plans: [OnceLock<Box<Plan>>; OVERLOADS],
 }
 
 /// Where a kernel, which is given nothing but the stack, finds its operation.
@@ -93,7 +93,7 @@ unsafe extern "C-unwind" fn infer<D: Described, const OVERLOAD: usize>(stack: *m
 
 #[inline]
 fn plan<D: Described>(overload: usize) -> Option<&'static Plan> {
-    D::handler()?.torch?.plans[overload].get()
+    D::handler()?.torch?.plans[overload].get().map(Box::as_ref)
 }
 
 /// A kernel is registered after its plan is made.

@@ -3,6 +3,7 @@
 //! unusual leaves the stack as it was, and takes the general way.
 
 use std::{
+    ffi::c_void,
     mem::MaybeUninit,
     ptr::{self, NonNull},
 };
@@ -11,8 +12,9 @@ use xla_ffi_sys::xla_ffi as sys;
 
 use super::{
     context::{Contexts, shared},
+    dtype::DTypes,
     plan::{Input, OutputDType, OutputKind, Plan},
-    shim::{Shim, TensorHandle},
+    shim::{Status, TensorHandle},
 };
 use crate::{
     Result,
@@ -26,54 +28,73 @@ const MAX: usize = 6;
 /// The most dimensions of a result.
 const MAX_RANK: usize = 8;
 
-/// What is constant in the calls of an operator.
+/// What is constant in the calls of an operator, in as few cache lines as it takes: between two calls Python has used
+/// most of the cache.
+#[repr(C, align(64))]
 pub(crate) struct Fast {
     execute: RawHandler,
-    /// The frame but for the addresses of buffers and attributes.
-    frame: sys::XLA_FFI_CallFrame,
-    /// Where each tensor is on the stack, and each number with its dtype.
-    tensors: Box<[usize]>,
-    numbers: Box<[Number]>,
-    outputs: Box<[Output]>,
+    api: *const sys::XLA_FFI_Api,
+    ctx: *mut sys::XLA_FFI_InvokeContext,
+    /// The names of the attributes.
+    names: *mut *mut sys::XLA_FFI_ByteSpan,
+    device: i32,
     /// Whether an argument may share memory with one that is updated in place.
     may_overlap: bool,
+    num_args: u8,
+    num_outputs: u8,
+    num_numbers: u8,
+    /// Where each tensor is on the stack.
+    tensors: [u8; MAX],
+    numbers: [Number; MAX],
+    outputs: [Output; MAX],
+    shim: Hot,
+    dtypes: DTypes,
 }
 
-// SAFETY: constant; the frame's pointers are to static tables and to the plan's names, which live as long.
+/// The functions of torch that every call needs.
+#[derive(Clone, Copy)]
+struct Hot {
+    dim: unsafe extern "C" fn(TensorHandle, *mut i64) -> Status,
+    sizes: unsafe extern "C" fn(TensorHandle, *mut *mut i64) -> Status,
+    strides: unsafe extern "C" fn(TensorHandle, *mut *mut i64) -> Status,
+    dtype: unsafe extern "C" fn(TensorHandle, *mut i32) -> Status,
+    data_ptr: unsafe extern "C" fn(TensorHandle, *mut *mut c_void) -> Status,
+    delete_tensor: unsafe extern "C" fn(TensorHandle) -> Status,
+    empty_strided: unsafe extern "C" fn(i64, *const i64, *const i64, i32, i32, i32, *mut TensorHandle) -> Status,
+}
+
+// SAFETY: constant; the pointers are to static tables, a shared context, and the plan's names, which live as long.
 unsafe impl Send for Fast {}
 // SAFETY: as above.
 unsafe impl Sync for Fast {}
 
 /// A number: where it is on the stack, and the attribute that it is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Number {
-    slot: usize,
-    attr: usize,
-    dtype: sys::XLA_FFI_DataType,
+    slot: u8,
+    attr: u8,
+    dtype: u8,
 }
 
 /// A result.
 #[derive(Clone, Copy)]
 struct Output {
     kind: Kind,
-    /// The dtype's codes in torch and XLA, unless it is that of an argument.
-    dtype: Option<(i32, sys::XLA_FFI_DataType)>,
-    /// The argument with the dtype.
-    typed_by: usize,
+    /// The argument with the dtype, unless that is fixed.
+    typed_by: Option<u8>,
+    /// The codes of a fixed dtype in torch and in XLA.
+    codes: (u8, u8),
 }
 
 #[derive(Clone, Copy)]
 enum Kind {
     /// In the memory of an argument.
-    InPlace(usize),
+    InPlace(u8),
     /// New, with the dimensions of an argument.
-    Like(usize),
+    Like(u8),
     /// New, without dimensions.
     Rank0,
 }
-
-static BUFFERS: [u32; MAX] = [sys::XLA_FFI_ArgType_BUFFER; MAX];
-static SCALARS: [u32; MAX] = [sys::XLA_FFI_AttrType_SCALAR; MAX];
 
 impl Fast {
     /// `None` if the operator's calls are of another kind.
@@ -82,73 +103,106 @@ impl Fast {
             && plan.on_host
             && !plan.by_function
             && matches!(plan.contexts, Contexts::Shared)
-            && plan.args.len().max(plan.outputs.len()).max(plan.names.len()) <= MAX;
+            && plan.args.len().max(plan.outputs.len()).max(plan.names.len()) <= MAX
+            && plan.inputs.len() == plan.args.len() + plan.names.len();
         if !usual {
             return None;
         }
-        let mut tensors = vec![usize::MAX; plan.args.len()];
-        let mut numbers = Vec::new();
+        let shim = plan.shim;
+        let mut fast = Fast {
+            execute: plan.handler.execute,
+            api: HostVersion::default().api(),
+            ctx: shared().as_raw(),
+            names: plan.names.as_ptr(),
+            device: plan.device.ty,
+            may_overlap: !plan.in_place.is_empty() && plan.args.len() > 1,
+            num_args: plan.args.len() as u8,
+            num_outputs: plan.outputs.len() as u8,
+            num_numbers: plan.names.len() as u8,
+            tensors: [0; MAX],
+            numbers: [Number::default(); MAX],
+            outputs: [Output { kind: Kind::Rank0, typed_by: None, codes: (0, 0) }; MAX],
+            shim: Hot {
+                dim: shim.dim,
+                sizes: shim.sizes,
+                strides: shim.strides,
+                dtype: shim.dtype,
+                data_ptr: shim.data_ptr,
+                delete_tensor: shim.delete_tensor,
+                empty_strided: shim.empty_strided,
+            },
+            dtypes: shim.dtypes,
+        };
+        let mut numbers = fast.numbers.iter_mut();
         for (slot, input) in plan.inputs.iter().enumerate() {
             match input {
-                Input::Tensor(index) => tensors[*index] = slot,
-                Input::Scalar(attr, dtype) => numbers.push(Number { slot, attr: *attr, dtype: *dtype }),
+                Input::Tensor(index) => fast.tensors[*index] = slot as u8,
+                Input::Scalar(attr, dtype) => {
+                    *numbers.next()? = Number { slot: slot as u8, attr: *attr as u8, dtype: *dtype as u8 };
+                }
                 Input::Other(..) => return None,
             }
         }
-        let outputs = plan.outputs.iter().map(|output| {
-            let kind = match output.kind {
-                OutputKind::InPlace(index) => Kind::InPlace(index),
-                OutputKind::Like(index) if index < tensors.len() => Kind::Like(index),
+        for (output, compact) in plan.outputs.iter().zip(&mut fast.outputs) {
+            compact.kind = match output.kind {
+                OutputKind::InPlace(index) => Kind::InPlace(index as u8),
+                OutputKind::Like(index) if index < plan.args.len() => Kind::Like(index as u8),
                 OutputKind::Rank0 => Kind::Rank0,
                 _ => return None,
             };
-            let (dtype, typed_by) = match output.dtype {
-                OutputDType::Fixed(dtype, code) => (Some((code, dtype.code())), 0),
-                OutputDType::Like(index) => (None, index),
-                OutputDType::TypeParam(_) | OutputDType::Given(_) => return None,
-            };
-            Some(Output { kind, dtype, typed_by })
-        });
-        let outputs: Box<[Output]> = outputs.collect::<Option<_>>()?;
-        let complete = numbers.len() == plan.names.len() && !tensors.contains(&usize::MAX);
-        let frame = sys::XLA_FFI_CallFrame {
+            match output.dtype {
+                OutputDType::Fixed(dtype, code) => compact.codes = (u8::try_from(code).ok()?, dtype.code() as u8),
+                OutputDType::Like(index) => compact.typed_by = Some(index as u8),
+                OutputDType::TypeParam(_) | OutputDType::Given(_) => {
+                    // What is in place has the dtype of its argument.
+                    if !matches!(compact.kind, Kind::InPlace(_)) {
+                        return None;
+                    }
+                }
+            }
+        }
+        Some(fast)
+    }
+
+    /// The frame of a call.
+    #[inline(always)]
+    fn frame(
+        &self,
+        args: *mut *mut c_void,
+        rets: *mut *mut c_void,
+        attrs: *mut *mut c_void,
+        kinds: (*mut u32, *mut u32),
+    ) -> sys::XLA_FFI_CallFrame {
+        sys::XLA_FFI_CallFrame {
             struct_size: sys::XLA_FFI_CallFrame_STRUCT_SIZE as usize,
             extension_start: ptr::null_mut(),
-            api: HostVersion::default().api(),
-            ctx: shared().as_raw(),
+            api: self.api,
+            ctx: self.ctx,
             stage: sys::XLA_FFI_ExecutionStage_EXECUTE,
             args: sys::XLA_FFI_Args {
                 struct_size: sys::XLA_FFI_Args_STRUCT_SIZE as usize,
                 extension_start: ptr::null_mut(),
-                size: tensors.len() as i64,
-                types: BUFFERS.as_ptr().cast_mut(),
-                args: ptr::null_mut(),
+                size: i64::from(self.num_args),
+                types: kinds.0,
+                args,
             },
             rets: sys::XLA_FFI_Rets {
                 struct_size: sys::XLA_FFI_Rets_STRUCT_SIZE as usize,
                 extension_start: ptr::null_mut(),
-                size: outputs.len() as i64,
-                types: BUFFERS.as_ptr().cast_mut(),
-                rets: ptr::null_mut(),
+                size: i64::from(self.num_outputs),
+                types: kinds.0,
+                rets,
             },
             attrs: sys::XLA_FFI_Attrs {
                 struct_size: sys::XLA_FFI_Attrs_STRUCT_SIZE as usize,
                 extension_start: ptr::null_mut(),
-                size: numbers.len() as i64,
-                types: SCALARS.as_ptr().cast_mut(),
-                names: plan.names.as_ptr(),
-                attrs: ptr::null_mut(),
+                size: i64::from(self.num_numbers),
+                types: kinds.1,
+                names: self.names,
+                attrs,
             },
             future: ptr::null_mut(),
-        };
-        complete.then(|| Fast {
-            execute: plan.handler.execute,
-            frame,
-            may_overlap: !plan.in_place.is_empty() && tensors.len() > 1,
-            tensors: tensors.into(),
-            numbers: numbers.into(),
-            outputs,
-        })
+        }
     }
 }
 
@@ -160,7 +214,7 @@ struct Cell {
     bits: u64,
 }
 
-/// An argument or a result.
+/// An argument or a result. The address is also that of the buffer.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Operand {
@@ -173,7 +227,7 @@ struct Operand {
 
 /// The results that are made; deleted unless they are handed over.
 struct Made<'s> {
-    shim: &'s Shim,
+    shim: &'s Hot,
     handles: [MaybeUninit<TensorHandle>; MAX],
     len: usize,
 }
@@ -193,16 +247,20 @@ impl Drop for Made<'_> {
 /// # Safety
 /// As for [`kernel`](super::kernel::kernel).
 #[inline]
-pub(super) unsafe fn call(plan: &Plan, fast: &Fast, stack: *mut u64) -> Option<Result<()>> {
-    let shim = plan.shim;
+pub(super) unsafe fn call(fast: &Fast, stack: *mut u64) -> Option<Result<()>> {
+    let shim = &fast.shim;
     let mut operands = [const { MaybeUninit::<Operand>::uninit() }; 2 * MAX];
-    let mut args = [ptr::null_mut::<sys::XLA_FFI_Buffer>(); MAX];
-    let mut rets = [ptr::null_mut::<sys::XLA_FFI_Buffer>(); MAX];
-    let num_args = fast.tensors.len();
-    for ((slot, operand), arg) in fast.tensors.iter().zip(&mut operands).zip(&mut args) {
+    let mut args = [const { MaybeUninit::<*mut sys::XLA_FFI_Buffer>::uninit() }; MAX];
+    let mut rets = [const { MaybeUninit::<*mut sys::XLA_FFI_Buffer>::uninit() }; MAX];
+    let num_args = usize::from(fast.num_args).min(MAX);
+    let tensors = &fast.tensors[..num_args];
+    for ((slot, operand), arg) in tensors.iter().zip(&mut operands).zip(&mut args) {
         // SAFETY: a tensor of the stack, which lives until it is deleted below.
-        let operand = operand.write(unsafe { describe(shim, handle(stack, *slot))? });
-        *arg = &raw mut operand.buffer;
+        let described = unsafe { describe(fast, handle(stack, *slot), operand.as_mut_ptr()) };
+        if !described {
+            return None;
+        }
+        arg.write(operand.as_mut_ptr().cast());
     }
     if fast.may_overlap {
         // SAFETY: the arguments are described.
@@ -212,25 +270,28 @@ pub(super) unsafe fn call(plan: &Plan, fast: &Fast, stack: *mut u64) -> Option<R
         }
     }
     let mut made = Made { shim, handles: [const { MaybeUninit::uninit() }; MAX], len: 0 };
-    for (output, ret) in fast.outputs.iter().zip(&mut rets) {
+    for (output, ret) in fast.outputs[..usize::from(fast.num_outputs).min(MAX)].iter().zip(&mut rets) {
         let (rank, dims, like) = match output.kind {
             Kind::InPlace(index) => {
-                *ret = args[index];
+                ret.write(operands[usize::from(index)].as_mut_ptr().cast());
                 continue;
             }
             Kind::Like(index) => {
                 // SAFETY: the argument is described.
-                let like = unsafe { operands[index].assume_init_ref() };
+                let like = unsafe { operands[usize::from(index)].assume_init_ref() };
                 (like.buffer.rank, like.buffer.dims, Some(like))
             }
             Kind::Rank0 => (0, ptr::null_mut(), None),
         };
-        let (code, dtype) = output.dtype.unwrap_or_else(|| {
-            // SAFETY: as above; the argument with the dtype is one of them.
-            let typed = unsafe { operands[output.typed_by].assume_init_ref() };
-            (typed.code, typed.buffer.dtype)
-        });
-        let new = empty(shim, plan.device.ty, rank, dims, like.map_or(1, |like| like.len), code)?;
+        let (code, dtype) = match output.typed_by {
+            None => (i32::from(output.codes.0), u32::from(output.codes.1)),
+            Some(index) => {
+                // SAFETY: as above.
+                let typed = unsafe { operands[usize::from(index)].assume_init_ref() };
+                (typed.code, typed.buffer.dtype)
+            }
+        };
+        let new = empty(fast, rank, dims, like.map_or(1, |like| like.len), code)?;
         made.handles[made.len].write(new);
         let mut data = ptr::null_mut();
         let at = num_args + made.len;
@@ -239,26 +300,28 @@ pub(super) unsafe fn call(plan: &Plan, fast: &Fast, stack: *mut u64) -> Option<R
         if unsafe { (shim.data_ptr)(new, &raw mut data) } != 0 {
             return None;
         }
-        let operand = operands[at].write(Operand { buffer: buffer(dtype, data, rank, dims), code, len: 0 });
-        *ret = &raw mut operand.buffer;
+        operands[at].write(Operand { buffer: buffer(dtype, data, rank, dims), code, len: 0 });
+        ret.write(operands[at].as_mut_ptr().cast());
     }
     let mut cells = [const { MaybeUninit::<Cell>::uninit() }; MAX];
-    let mut attrs = [ptr::null_mut::<Cell>(); MAX];
-    for (number, cell) in fast.numbers.iter().zip(&mut cells) {
+    let mut attrs = [const { MaybeUninit::<*mut Cell>::uninit() }; MAX];
+    for (number, cell) in fast.numbers[..usize::from(fast.num_numbers).min(MAX)].iter().zip(&mut cells) {
         // SAFETY: a number of the stack.
-        let bits = unsafe { stack.add(number.slot).read() };
-        let scalar = sys::XLA_FFI_Scalar { dtype: number.dtype, value: ptr::null_mut() };
+        let bits = unsafe { stack.add(usize::from(number.slot)).read() };
+        let scalar = sys::XLA_FFI_Scalar { dtype: u32::from(number.dtype), value: ptr::null_mut() };
         let cell = cell.write(Cell { scalar, bits });
         cell.scalar.value = (&raw mut cell.bits).cast();
-        attrs[number.attr] = cell;
+        attrs[usize::from(number.attr)].write(cell);
     }
-    let mut frame = fast.frame;
-    frame.args.args = args.as_mut_ptr().cast();
-    frame.rets.rets = rets.as_mut_ptr().cast();
-    frame.attrs.attrs = attrs.as_mut_ptr().cast();
+    // On the stack, which is in the cache.
+    let mut buffers = [sys::XLA_FFI_ArgType_BUFFER; MAX];
+    let mut scalars = [sys::XLA_FFI_AttrType_SCALAR; MAX];
+    let kinds = (buffers.as_mut_ptr(), scalars.as_mut_ptr());
+    let (args, rets, attrs) = (args.as_mut_ptr().cast(), rets.as_mut_ptr().cast(), attrs.as_mut_ptr().cast());
+    let mut frame = fast.frame(args, rets, attrs, kinds);
     // SAFETY: a whole frame of a handler of this crate; the buffers are valid until it is done.
     let outcome = unsafe { finish((fast.execute)(&raw mut frame), frame.future) };
-    for slot in &fast.tensors {
+    for slot in tensors {
         // SAFETY: the arguments are the kernel's to delete, and not used any more.
         unsafe { (shim.delete_tensor)(handle(stack, *slot)) };
     }
@@ -277,9 +340,9 @@ pub(super) unsafe fn call(plan: &Plan, fast: &Fast, stack: *mut u64) -> Option<R
 /// # Safety
 /// There is one.
 #[inline(always)]
-unsafe fn handle(stack: *mut u64, slot: usize) -> TensorHandle {
+unsafe fn handle(stack: *mut u64, slot: u8) -> TensorHandle {
     // SAFETY: as the caller guarantees.
-    super::kernel::handle(unsafe { stack.add(slot).read() })
+    super::kernel::handle(unsafe { stack.add(usize::from(slot)).read() })
 }
 
 /// What a handler left: an error, a future, or nothing.
@@ -299,12 +362,13 @@ unsafe fn finish(error: *mut sys::XLA_FFI_Error, future: *mut sys::XLA_FFI_Futur
     }
 }
 
-/// The description of a row-major tensor of a dtype that operations know.
+/// Writes the description of a row-major tensor of a dtype that operations know; whether the tensor is one.
 ///
 /// # Safety
-/// A live tensor.
+/// A live tensor; `operand` points to room for the description.
 #[inline(always)]
-unsafe fn describe(shim: &Shim, tensor: TensorHandle) -> Option<Operand> {
+unsafe fn describe(fast: &Fast, tensor: TensorHandle, operand: *mut Operand) -> bool {
+    let shim = &fast.shim;
     let (mut rank, mut code) = (0i64, 0i32);
     let (mut sizes, mut strides, mut data) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
     // SAFETY: as the caller guarantees. The sizes and strides are as many as the rank says.
@@ -315,23 +379,24 @@ unsafe fn describe(shim: &Shim, tensor: TensorHandle) -> Option<Operand> {
             | (shim.dtype)(tensor, &raw mut code)
             | (shim.data_ptr)(tensor, &raw mut data);
         if status != 0 {
-            return None;
+            return false;
         }
         let mut len = 1i64;
         for i in (0..rank as usize).rev() {
             let size = sizes.add(i).read();
             if size != 1 && strides.add(i).read() != len {
-                return None;
+                return false;
             }
             len = len.wrapping_mul(size);
         }
-        let dtype = shim.dtypes.known(code)?;
-        Some(Operand { buffer: buffer(dtype.code(), data, rank, sizes), code, len })
+        let Some(dtype) = fast.dtypes.known(code) else { return false };
+        operand.write(Operand { buffer: buffer(dtype.code(), data, rank, sizes), code, len });
+        true
     }
 }
 
 #[inline(always)]
-fn buffer(dtype: sys::XLA_FFI_DataType, data: *mut std::ffi::c_void, rank: i64, dims: *mut i64) -> sys::XLA_FFI_Buffer {
+fn buffer(dtype: sys::XLA_FFI_DataType, data: *mut c_void, rank: i64, dims: *mut i64) -> sys::XLA_FFI_Buffer {
     sys::XLA_FFI_Buffer {
         struct_size: sys::XLA_FFI_Buffer_STRUCT_SIZE as usize,
         extension_start: ptr::null_mut(),
@@ -344,7 +409,7 @@ fn buffer(dtype: sys::XLA_FFI_DataType, data: *mut std::ffi::c_void, rank: i64, 
 
 /// A new tensor on the host with `len` elements.
 #[inline(always)]
-fn empty(shim: &Shim, device: i32, rank: i64, dims: *const i64, len: i64, code: i32) -> Option<TensorHandle> {
+fn empty(fast: &Fast, rank: i64, dims: *const i64, len: i64, code: i32) -> Option<TensorHandle> {
     let mut strides = [0i64; MAX_RANK];
     let strides = strides.get_mut(..rank as usize)?;
     let mut step = len;
@@ -360,7 +425,8 @@ fn empty(shim: &Shim, device: i32, rank: i64, dims: *const i64, len: i64, code: 
     }
     let mut tensor = ptr::null_mut();
     // SAFETY: as many sizes and strides as the rank says.
-    let status = unsafe { (shim.empty_strided)(rank, dims, strides.as_ptr(), code, device, -1, &raw mut tensor) };
+    let status =
+        unsafe { (fast.shim.empty_strided)(rank, dims, strides.as_ptr(), code, fast.device, -1, &raw mut tensor) };
     (status == 0).then_some(tensor)
 }
 
@@ -372,8 +438,8 @@ fn overlaps(fast: &Fast, args: &[Operand]) -> bool {
         let start = operand.buffer.data.addr();
         (start, start + operand.len as usize * bits / 8)
     };
-    let updated = fast.outputs.iter().filter_map(|output| match output.kind {
-        Kind::InPlace(index) => Some(index),
+    let updated = fast.outputs[..usize::from(fast.num_outputs)].iter().filter_map(|output| match output.kind {
+        Kind::InPlace(index) => Some(usize::from(index)),
         _ => None,
     });
     updated.into_iter().any(|index| {

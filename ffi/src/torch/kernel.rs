@@ -51,7 +51,7 @@ pub(super) struct Call<'p> {
 pub(super) unsafe fn run(plan: &Plan, stack: *mut u64) {
     if let Some(fast) = &plan.fast {
         // SAFETY: as the caller guarantees.
-        match unsafe { fast::call(plan, fast, stack) } {
+        match unsafe { fast::call(fast, stack) } {
             Some(Ok(())) => return,
             Some(Err(error)) => return throw(plan.shim, named(plan, error)),
             None => {}

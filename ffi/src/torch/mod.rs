@@ -24,6 +24,8 @@ pub(crate) mod schema;
 mod shim;
 mod taken;
 mod tensor;
+#[cfg(test)]
+mod tests;
 mod value;
 
 pub use entry::{Described, TorchOp};

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     DType, Error, Result,
     descriptor::{Arity, DTypeRule, DimExpr, DimPattern, HOST, Handler, Param, Role, ShapeRule},
+    panics,
     shape::Pattern,
 };
 
@@ -41,7 +42,7 @@ pub(crate) struct Plan {
     pub(crate) on_host: bool,
     pub(crate) contexts: Contexts,
     /// What is constant in usual calls, if the operator has any.
-    pub(crate) fast: Option<Fast>,
+    pub(crate) fast: Option<Box<Fast>>,
 }
 
 /// What becomes of a value on the stack.
@@ -111,6 +112,8 @@ impl Plan {
     /// # Errors
     /// If this torch lacks a dtype that a result has.
     pub(crate) fn new(shim: &'static Shim, handler: &'static Handler, operator: &Operator) -> Result<Plan> {
+        // So that panics say where they happened.
+        panics::install_hook();
         let args: Vec<&'static Param> = handler.params.iter().filter(|param| param.role != Role::Ret).collect();
         let position = |index: usize| {
             let param = &handler.params[index];
@@ -156,7 +159,7 @@ impl Plan {
             args,
             fast: None,
         };
-        plan.fast = Fast::new(&plan);
+        plan.fast = Fast::new(&plan).map(Box::new);
         Ok(plan)
     }
 

@@ -94,7 +94,6 @@ fn register_once(
     namespace: &str,
     others: &BTreeMap<usize, Outcome>,
 ) -> Outcome {
-    panics::install_hook();
     let operators = derive(handler)?;
     op_name(handler)?;
     for operator in &operators {
@@ -119,7 +118,7 @@ fn register_once(
         }
         let new = Plan::new(shim, handler, operator).map_err(|error| error.message().to_owned())?;
         // Nobody else makes plans: this runs once for each operation.
-        let _ = op.plans[i].set(new);
+        let _ = op.plans[i].set(Box::new(new));
         let overloaded = [&operator.schema.name, ".", &overload].concat();
         let overloaded = overloaded.trim_end_matches('.');
         place.implement(shim, key, overloaded, op.kernels[i])?;

@@ -1,0 +1,252 @@
+//! Calls through the kernels: values, ownership, errors.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::double::{
+    CPU, FakeTensor, LONG, META, QINT8, Thrown, alive, allow_allocations, list, list_from_value, shim, some, string,
+};
+use crate::{
+    descriptor::{Handler, Op as _},
+    prelude::*,
+    torch::{
+        kernel::{Call, kernel, run},
+        plan::Plan,
+        schema::derive,
+    },
+};
+
+#[custom_call(crate = crate)]
+fn add(#[attr(default = 1.0)] by: f64, #[dims(..s)] x: Array<f32>, #[dims(..s)] mut y: Out<f32>) -> Result<()> {
+    if by < 0.0 {
+        return Err(Error::invalid_argument("`by` is negative"));
+    }
+    for (y, x) in y.iter_mut().zip(x.iter()) {
+        *y = x + by as f32;
+    }
+    Ok(())
+}
+
+#[custom_call(crate = crate)]
+fn add_to(#[dims(..s)] x: Array<f32>, #[dims(..s)] mut y: InOut<f32>) {
+    for (y, x) in y.iter_mut().zip(x.iter()) {
+        *y += x;
+    }
+}
+
+#[custom_call(crate = crate)]
+fn first(
+    #[attr] k: usize,
+    #[dims(..b, n)] x: Array<f32>,
+    #[dims(..b, k)] mut values: Out<f32>,
+    #[dims(..b, k)] mut indices: Out<i64>,
+) {
+    assert!(k < 3, "{k} is too many");
+    for ((x, values), indices) in x.rows().zip(values.rows_mut()).zip(indices.rows_mut()) {
+        values.copy_from_slice(&x[..k]);
+        (0..).zip(indices).for_each(|(i, index)| *index = i);
+    }
+}
+
+/// The length of `mode`, the sum of `axes`, and the first elements of everything.
+#[custom_call(crate = crate)]
+fn mix(
+    #[attr] mode: &str,
+    #[attr] axes: &[i64],
+    #[attr] n: Option<i64>,
+    #[dims(..s)] x: Array<f32>,
+    #[dims(..s)] mut y: Out<f32>,
+    bias: Option<Array<f32>>,
+    others: Variadic<Array<f32>>,
+) {
+    let numbers = mode.len() as i64 + axes.iter().sum::<i64>() + n.unwrap_or(1000);
+    let tensors: f32 = bias.iter().chain(others.iter()).map(|array| array[0]).sum();
+    y.fill(x[0] + numbers as f32 + tensors);
+}
+
+#[custom_call(crate = crate, shape = halves)]
+fn halve(x: Array<f32>, ys: Variadic<Out<f32>>) {
+    for (y, x) in ys.into_iter().zip(x.chunks(x.len().div_ceil(2))) {
+        let mut y = y;
+        y.copy_from_slice(x);
+    }
+}
+
+fn halves(call: &crate::shape::ShapeContext<'_>) -> Result<Vec<Vec<i64>>> {
+    let n = call.arg("x")?.dims[0];
+    Ok(vec![vec![n - n / 2], vec![n / 2]])
+}
+
+#[stage(instantiate, crate = crate)]
+fn start(#[attr] from: i64) -> std::sync::atomic::AtomicI64 {
+    from.into()
+}
+
+#[custom_call(crate = crate, instantiate = start, side_effect)]
+fn count(#[state] state: &std::sync::atomic::AtomicI64, mut y: ScalarOut<i64>) {
+    y.set(state.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+}
+
+/// An operator with its plan.
+struct Operator(Plan);
+
+impl Operator {
+    fn new(handler: &'static Handler) -> Operator {
+        Operator(Plan::new(shim(), handler, &derive(handler).unwrap()[0]).unwrap())
+    }
+
+    /// A call with the values in the order of the schema; the first results, or the error.
+    fn call<const N: usize>(&self, values: &[u64]) -> Result<[u64; N], String> {
+        // SAFETY: the stack has the values of the schema, and room for the results.
+        self.through(values, |plan, stack| unsafe { run(plan, stack) })
+    }
+
+    fn infer<const N: usize>(&self, values: &[u64]) -> Result<[u64; N], String> {
+        // SAFETY: as above.
+        self.through(values, |plan, stack| unsafe { kernel(plan, stack, Call::infer) })
+    }
+
+    fn through<const N: usize>(&self, values: &[u64], body: fn(&Plan, *mut u64)) -> Result<[u64; N], String> {
+        let mut stack = values.to_vec();
+        stack.resize(values.len().max(N), 0);
+        match catch_unwind(AssertUnwindSafe(|| body(&self.0, stack.as_mut_ptr()))) {
+            Ok(()) => Ok(std::array::from_fn(|i| stack[i])),
+            Err(payload) => Err(payload.downcast::<Thrown>().map_or_else(|_| "a panic".to_owned(), |thrown| thrown.0)),
+        }
+    }
+}
+
+/// # Safety
+/// The value holds a tensor, not used again.
+fn tensor(value: u64) -> FakeTensor {
+    // SAFETY: results of calls are tensors of the double, each looked at once.
+    unsafe { FakeTensor::from_value(value) }
+}
+
+fn floats(values: &[f32], sizes: &[i64]) -> u64 {
+    FakeTensor::floats(values, sizes).into_value()
+}
+
+/// A 2 x 3 tensor whose memory is that of its transpose.
+fn transposed() -> FakeTensor {
+    let mut x = FakeTensor::floats(&[1.0, 4.0, 2.0, 5.0, 3.0, 6.0], &[3, 2]);
+    (x.sizes, x.strides) = (vec![2, 3], vec![1, 2]);
+    x
+}
+
+#[test]
+fn values_and_ownership() {
+    let add = Operator::new(add::HANDLER);
+    let [y] = add.call(&[floats(&[1.0, 2.0], &[2]), 0.5f64.to_bits()]).unwrap();
+    assert_eq!(tensor(y).values(), [1.5, 2.5]);
+    let [y] = add.call(&[floats(&[], &[0, 3]), 0.5f64.to_bits()]).unwrap();
+    assert_eq!(tensor(y).sizes, [0, 3]);
+    let [y] = add.call(&[floats(&[7.0], &[]), 1f64.to_bits()]).unwrap();
+    assert_eq!((tensor(y).values(), alive()), (vec![8.0], 0));
+}
+
+#[test]
+fn tensors_that_are_not_row_major() {
+    let add = Operator::new(add::HANDLER);
+    let [y] = add.call(&[transposed().into_value(), 0f64.to_bits()]).unwrap();
+    let y = tensor(y);
+    assert_eq!((y.values(), y.strides), (vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], vec![3, 1]));
+    // The second half of a tensor.
+    let mut half = FakeTensor::floats(&[1.0, 2.0, 3.0, 4.0], &[4]);
+    (half.sizes, half.offset) = (vec![2], 2);
+    let [y] = add.call(&[half.into_value(), 1f64.to_bits()]).unwrap();
+    assert_eq!((tensor(y).values(), alive()), (vec![4.0, 5.0], 0));
+}
+
+#[test]
+fn updates_in_place() {
+    let add_to = Operator::new(add_to::HANDLER);
+    let y = transposed();
+    let [] = add_to.call(&[floats(&[10.0; 6], &[2, 3]), y.clone().into_value()]).unwrap();
+    assert_eq!(y.values(), [11.0, 12.0, 13.0, 14.0, 15.0, 16.0]);
+    let y = FakeTensor::floats(&[1.0, 2.0], &[2]);
+    // The argument is the tensor that is updated, and keeps its old values.
+    let [] = add_to.call(&[y.clone().into_value(), y.clone().into_value()]).unwrap();
+    assert_eq!((y.values(), alive()), (vec![2.0, 4.0], 0));
+}
+
+#[test]
+fn dimensions_by_attributes() {
+    let first = Operator::new(first::HANDLER);
+    let x = || floats(&[1.0, 2.0, 3.0, 4.0], &[2, 2]);
+    let [values, indices] = first.call(&[1, x()]).unwrap();
+    let (values, indices) = (tensor(values), tensor(indices));
+    assert_eq!((values.sizes.clone(), values.values()), (vec![2, 1], vec![1.0, 3.0]));
+    assert_eq!((indices.dtype, indices.integers()), (LONG, vec![0, 0]));
+    let error = first.call::<2>(&[(-1i64) as u64, x()]).unwrap_err();
+    assert!(error.starts_with("first: result `values` has no shape"), "{error}");
+    let error = first.call::<2>(&[3, x()]).unwrap_err();
+    assert!(error.starts_with("first: panicked at") && error.ends_with("3 is too many"), "{error}");
+    assert_eq!(alive(), 0);
+}
+
+#[test]
+fn strings_lists_and_optional_values() {
+    let mix = Operator::new(mix::HANDLER);
+    let call = |n, bias, others: &[u64]| {
+        let x = floats(&[1.0, 2.0], &[2]);
+        mix.call(&[string("four"), list(vec![10, 20]), x, list(others.to_vec()), n, bias]).map(|[y]| tensor(y).values())
+    };
+    assert_eq!(call(some(100), some(floats(&[0.5], &[1])), &[floats(&[0.25], &[1])]).unwrap(), [135.75, 135.75]);
+    assert_eq!(call(0, 0, &[]).unwrap(), [1035.0, 1035.0]);
+    let error = call(0, 0, &[floats(&[0.25], &[1])]).unwrap_err();
+    assert!(error.contains("`bias`"), "{error}");
+    assert_eq!(alive(), 0);
+}
+
+#[test]
+fn a_function_gives_shapes_and_the_number_of_results() {
+    let halve = Operator::new(halve::HANDLER);
+    let [ys] = halve.call(&[floats(&[1.0, 2.0, 3.0], &[3])]).unwrap();
+    // SAFETY: the result is a list.
+    let ys: Vec<Vec<f32>> = unsafe { list_from_value(ys) }.into_iter().map(|y| tensor(y).values()).collect();
+    assert_eq!((ys, alive()), (vec![vec![1.0, 2.0], vec![3.0]], 0));
+}
+
+#[test]
+fn states_belong_to_the_values_of_attributes() {
+    let count = Operator::new(count::HANDLER);
+    let next = |from| count.call(&[from]).map(|[y]| tensor(y).integers()[0]).unwrap();
+    assert_eq!([next(5), next(5), next(7), next(5)], [5, 6, 7, 7]);
+}
+
+#[test]
+fn errors_free_everything() {
+    let add = Operator::new(add::HANDLER);
+    let error = add.call::<1>(&[floats(&[1.0], &[1]), (-1f64).to_bits()]).unwrap_err();
+    assert_eq!(error, "add: `by` is negative");
+    let mut unknown = FakeTensor::floats(&[1.0], &[1]);
+    unknown.dtype = QINT8;
+    let error = add.call::<1>(&[unknown.into_value(), 0]).unwrap_err();
+    assert!(error.starts_with("add: argument `x`: its dtype (number 12"), "{error}");
+    let mut integers = FakeTensor::floats(&[1.0, 0.0], &[1]);
+    integers.dtype = LONG;
+    let error = add.call::<1>(&[integers.into_value(), 0]).unwrap_err();
+    assert_eq!(error, "add: argument `x`: expected dtype f32, got s64");
+    let first = Operator::new(first::HANDLER);
+    for allocations in 0..2 {
+        allow_allocations(Some(allocations));
+        let error = first.call::<2>(&[1, floats(&[1.0], &[1])]).unwrap_err();
+        allow_allocations(None);
+        assert!(error.starts_with("first: allocating a tensor failed"), "{error}");
+    }
+    assert_eq!(alive(), 0);
+}
+
+#[test]
+fn tensors_without_data() {
+    let first = Operator::new(first::HANDLER);
+    let mut x = FakeTensor::floats(&[], &[0, 4]);
+    (x.sizes, x.device) = (vec![5, 4], META);
+    let [values, indices] = first.infer(&[2, x.into_value()]).unwrap();
+    let (values, indices) = (tensor(values), tensor(indices));
+    assert_eq!((values.sizes, values.device, indices.sizes, indices.dtype), (vec![5, 2], META, vec![5, 2], LONG));
+    let add_to = Operator::new(add_to::HANDLER);
+    let error = add_to.infer::<0>(&[floats(&[1.0], &[1]), floats(&[1.0, 2.0], &[2])]).unwrap_err();
+    assert!(error.contains("argument `y` has shape [2]"), "{error}");
+    assert_eq!((alive(), CPU), (0, 0));
+}

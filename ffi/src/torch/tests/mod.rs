@@ -1,0 +1,5 @@
+//! Schemas and kernels, with a libtorch made of Rust functions.
+
+mod calls;
+mod double;
+mod schemas;

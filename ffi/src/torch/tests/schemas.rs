@@ -1,0 +1,106 @@
+//! Schemas of operations, and why some have none.
+
+use crate::{self as oxcall, descriptor::Handler, descriptor::Op as _, prelude::*, torch::schema::derive};
+
+/// The schemas of an operation, or why it has none.
+fn schemas(handler: &'static Handler) -> Vec<String> {
+    match derive(handler) {
+        Ok(operators) => operators.iter().map(|operator| operator.schema.to_string()).collect(),
+        Err(reason) => vec![reason],
+    }
+}
+
+#[derive(oxcall::AttrEnum)]
+#[attr(crate = crate)]
+enum Mode {
+    Fast,
+}
+
+#[derive(oxcall::AttrStruct)]
+#[attr(crate = crate)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Window<'a> {
+    size: [i64; 2],
+    #[attr(default = 1)]
+    stride: i64,
+    label: Option<&'a str>,
+}
+
+#[custom_call(crate = crate)]
+#[expect(unused_variables, reason = "only its schema is looked at")]
+fn everything(
+    #[attr(default = 0.5)] alpha: f32,
+    x: Array<f32>,
+    #[attr] k: usize,
+    #[attr] flags: Vec<bool>,
+    #[attr(default = true)] flag: bool,
+    #[attr(default = "mean")] mode: &str,
+    #[attr(default = Mode::Fast)] kind: Mode,
+    #[attr] n: Option<i32>,
+    #[attr] weights: Option<Vec<f64>>,
+    #[attr] window: Window<'_>,
+    y: InOut<f32>,
+    #[dims(k, k)] z: Out<f64>,
+    w: Out<i64>,
+    bias: Option<Array<f32>>,
+) {
+}
+
+#[custom_call(crate = crate, T = [f32, i32])]
+#[expect(unused_variables, reason = "only its schema is looked at")]
+fn scaled<T: Number>(#[attr] by: T, x: Array<T>, ys: Variadic<Array<T>>, #[dims()] z: Out<f32>) {}
+
+#[custom_call(crate = crate, T = [f32, f64])]
+#[expect(unused_variables, reason = "only its schema is looked at")]
+fn chosen<T: Float>(#[dims(n)] x: Array<i32>, #[dims(n)] y: Out<T>) {}
+
+#[custom_call(crate = crate)]
+#[expect(unused_variables, reason = "only its schema is looked at")]
+fn token(x: Array<f32>, t: Token, y: Out<f32>) {}
+
+#[custom_call(crate = crate)]
+#[expect(unused_variables, reason = "only its schema is looked at")]
+fn any_attributes(#[attr(rest)] rest: Dict<'_>, x: Array<f32>, y: Out<f32>) {}
+
+#[custom_call(crate = crate)]
+#[expect(unused_variables, reason = "only its schema is looked at")]
+fn packed(x: Array<crate::element::S4>, y: Out<f32>) {}
+
+#[custom_call(crate = crate)]
+#[expect(unused_variables, reason = "only its schema is looked at")]
+fn same_names(#[attr] window: Window<'_>, stride: Array<f32>, y: Out<f32>) {}
+
+#[test]
+fn types_defaults_and_order() {
+    assert_eq!(
+        schemas(everything::HANDLER),
+        ["everything(Tensor x, SymInt k, bool[] flags, int[] size, Tensor(a!) y, float alpha=0.5, bool flag=True, \
+          str mode=\"mean\", str? kind=None, int? n=None, float[]? weights=None, int stride=1, str? label=None, \
+          Tensor? bias=None) -> (Tensor, Tensor)"]
+    );
+}
+
+#[test]
+fn any_number_makes_two_overloads() {
+    assert_eq!(
+        schemas(scaled::HANDLER),
+        ["scaled(int by, Tensor x, Tensor[] ys) -> Tensor", "scaled.float(float by, Tensor x, Tensor[] ys) -> Tensor"]
+    );
+}
+
+#[test]
+fn a_dtype_that_no_argument_has_is_an_argument() {
+    assert_eq!(schemas(chosen::HANDLER), ["chosen(Tensor x, ScalarType dtype) -> Tensor"]);
+}
+
+#[test]
+fn reasons_why_there_is_no_operator() {
+    for (handler, reason) in [
+        (token::HANDLER, "argument `t` is a token"),
+        (any_attributes::HANDLER, "it takes attributes of any name, for which schemas have no notation"),
+        (packed::HANDLER, "argument `x` has dtype s4, which no tensor has"),
+        (same_names::HANDLER, "two of its arguments would have the name `stride`"),
+    ] {
+        assert_eq!(schemas(handler), [reason]);
+    }
+}
