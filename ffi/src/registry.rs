@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, fmt, sync::OnceLock};
 
-use crate::{Result, descriptor::Handler, habana::CustomOp, panics};
+use crate::{Result, descriptor::Handler, habana::CustomOp, panics, torch};
 
 /// A handler that wants to be collected.
 pub struct Entry(pub &'static Handler);
@@ -39,6 +39,8 @@ inventory::collect!(Descriptor);
 pub enum Problem {
     /// Two operations of a platform have one name.
     DefinedTwice(&'static Handler, &'static Handler),
+    /// The schema of an operation contradicts its signature: what is wrong.
+    WrongSchema(&'static Handler, String),
     /// A crate that is named holds no operation.
     EmptyCrate(&'static str),
     /// A descriptor does not fit its schema or its kernel.
@@ -70,6 +72,9 @@ impl fmt::Display for Problem {
                 second.file,
                 second.line
             ),
+            Problem::WrongSchema(handler, reason) => {
+                write!(f, "operation `{}` ({}:{}): {reason}", handler.name, handler.file, handler.line)
+            }
             Problem::EmptyCrate(name) => write!(f, "crate `{name}`, named in `ops: [...]`, holds no operation"),
             Problem::Descriptor { file, line, message } => write!(f, "{file}:{line}: {message}"),
             Problem::NoOperation => f.write_str(
@@ -115,6 +120,8 @@ impl Registry {
                 problems.push(Problem::DefinedTwice(earlier, handler));
             }
         }
+        let wrong = |handler: &&'static Handler| Some(Problem::WrongSchema(handler, torch::wrong_schema(handler)?));
+        problems.extend(handlers.iter().filter_map(wrong));
         for name in named {
             if !handlers.iter().any(|handler| handler.crate_name() == name) {
                 problems.push(Problem::EmptyCrate(name));

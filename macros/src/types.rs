@@ -88,6 +88,7 @@ const VALUES: &[&str] = &[
     "str",
     "Vec",
     "Dict",
+    "IntOrFloat",
     "Pointer",
     "char",
 ];

@@ -217,6 +217,50 @@ macro_rules! sizes {
 }
 sizes!(usize as i64, isize as i64);
 
+/// A number as the caller gave it: an integer or a float. In torch it makes two overloads of the operator, one for each.
+///
+/// ```
+/// use oxcall::prelude::*;
+///
+/// #[custom_call]
+/// fn add_number(#[attr] number: IntOrFloat, #[dims(..s)] x: Array<f32>, #[dims(..s)] mut y: Out<f32>) {
+///     for (y, x) in y.iter_mut().zip(x.iter()) {
+///         *y = x + number.as_f64() as f32;
+///     }
+/// }
+/// # let out = oxcall::testing::call::<add_number>().arg([1f32]).attr("number", 2i64).run().unwrap();
+/// # assert_eq!(out.get::<f32>(0)[0], 3.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum IntOrFloat {
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f64),
+}
+
+impl IntOrFloat {
+    /// The number as a float, which is rounded if it is a large integer.
+    pub fn as_f64(self) -> f64 {
+        match self {
+            IntOrFloat::Int(value) => value as f64,
+            IntOrFloat::Float(value) => value,
+        }
+    }
+}
+
+impl<'f> FromAttr<'f> for IntOrFloat {
+    const TYPE: AttrType = AttrType::Number;
+
+    fn from_attr(attr: Attr<'f>) -> Result<Self, AttrError> {
+        match attr.scalar().as_ref().and_then(widen) {
+            Some(Wide::Int(_)) => i64::from_attr(attr).map(IntOrFloat::Int),
+            Some(Wide::Float(value)) => Ok(IntOrFloat::Float(value)),
+            _ => Err(AttrError::expected("an integer or a float", attr)),
+        }
+    }
+}
+
 /// An address that the caller passes as an attribute: an `s64` or `u64`.
 ///
 /// What it points to, and for how long, is between the caller and the handler; following it is unsafe.

@@ -8,7 +8,7 @@ mod list;
 mod raw;
 mod values;
 
-pub use convert::Pointer;
+pub use convert::{IntOrFloat, Pointer};
 pub use dict::Dict;
 pub use error::AttrError;
 pub(crate) use fields::sort;
@@ -31,6 +31,7 @@ use crate::descriptor::AttrType;
 /// | `&[T]` | an array of exactly `T` |
 /// | `Vec<T>`, `[T; N]` | an array, each element converted; a scalar is not an array |
 /// | [`Dict`] | a dictionary |
+/// | [`IntOrFloat`] | an integer or a float, as it was given |
 /// | [`Pointer<T>`] | an address as an `s64` or `u64` |
 /// | [`AttrValue`] | anything |
 /// | `Option<A>` | as a parameter: the attribute may be absent |

@@ -33,4 +33,5 @@ pub(crate) use glue::program;
 pub use namespace::{Namespace, set_namespace};
 pub use registration::{register, register_op};
 pub(crate) use report::report;
+pub(crate) use schema::wrong_schema;
 pub use shim::RawKernel;

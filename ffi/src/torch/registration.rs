@@ -12,7 +12,7 @@ use super::{
     glue,
     namespace::{Namespace, of_crate},
     plan::Plan,
-    schema::{Base, Operator, derive, op_name},
+    schema::{Base, Operator, operators, stated_namespace},
     shim::{Absent, HeaderKernel, LibraryHandle, RawKernel, Shim, Status},
 };
 use crate::{
@@ -26,8 +26,16 @@ use crate::{
 pub(super) struct Registered {
     /// `custom_op::top_k`, without the overload.
     pub(super) name: String,
-    /// The overload's name and the whole schema.
-    pub(super) overloads: Vec<(String, String)>,
+    pub(super) overloads: Vec<Overload>,
+}
+
+/// One overload of an operator.
+#[derive(Clone, Debug)]
+pub(super) struct Overload {
+    pub(super) name: String,
+    pub(super) schema: String,
+    /// The parameter, attribute or field that each argument is for; `None` for dtypes.
+    pub(super) arguments: Vec<Option<Vec<&'static str>>>,
 }
 
 /// What became of an operation: its operator, or why it has none.
@@ -60,7 +68,7 @@ pub fn register_op(handler: &'static Handler) {
 pub(super) fn outcome(shim: &'static Shim, handler: &'static Handler) -> Option<Outcome> {
     let op = handler.torch?;
     let namespace = match op.namespace.map_or_else(|| of_crate(handler.crate_name()), Namespace::Named) {
-        Namespace::Named(name) => name,
+        Namespace::Named(name) => stated_namespace(handler).unwrap_or_else(|| name.to_owned()),
         Namespace::None => return None,
     };
     let mut outcomes = OUTCOMES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,7 +77,7 @@ pub(super) fn outcome(shim: &'static Shim, handler: &'static Handler) -> Option<
         return Some(known.clone());
     }
     // A constructor must not panic, and neither must what Python calls.
-    let outcome = catch_unwind(AssertUnwindSafe(|| register_once(shim, handler, op, namespace, &outcomes)))
+    let outcome = catch_unwind(AssertUnwindSafe(|| register_once(shim, handler, op, &namespace, &outcomes)))
         .unwrap_or_else(|payload| Err(panics::describe(payload)));
     outcomes.insert(address, outcome.clone());
     Some(outcome)
@@ -94,8 +102,7 @@ fn register_once(
     namespace: &str,
     others: &BTreeMap<usize, Outcome>,
 ) -> Outcome {
-    let operators = derive(handler)?;
-    op_name(handler)?;
+    let operators = operators(handler)?;
     for operator in &operators {
         supported(shim, operator)?;
     }
@@ -109,8 +116,8 @@ fn register_once(
         let schema = operator.schema.to_string();
         let overload = operator.schema.overload.clone();
         if let Some(other) = other {
-            let known = other.overloads.iter().find(|(known, _)| *known == overload).map(|(_, known)| known);
-            if known != Some(&schema) {
+            let known = other.overloads.iter().find(|known| known.name == overload);
+            if known.is_none_or(|known| known.schema != schema) {
                 return Err(format!("the operator `{name}` of another platform has another schema"));
             }
         } else {
@@ -125,7 +132,8 @@ fn register_once(
         if other.is_none() && !has_python_fake(handler) {
             place.implement(shim, "Meta", overloaded, op.meta_kernels[i])?;
         }
-        overloads.push((overload, schema));
+        let arguments = operator.sources.iter().map(|source| source.names(handler)).collect();
+        overloads.push(Overload { name: overload, schema, arguments });
     }
     Ok(Registered { name, overloads })
 }

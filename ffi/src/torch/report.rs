@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    registration::{dispatch_key, outcome},
-    schema::derive,
+    registration::{Overload, dispatch_key, outcome},
+    schema::operators,
     shim::{Absent, Shim},
 };
 use crate::{descriptor::Handler, registry::registry};
@@ -36,16 +36,13 @@ fn op(handler: &'static Handler, shim: Result<&'static Shim, Absent>) -> Value {
     let outcome = match shim {
         Ok(shim) => outcome(shim, handler),
         // Without torch at least what no torch can have.
-        Err(_) => derive(handler).err().map(Err),
+        Err(_) => operators(handler).err().map(Err),
     };
     match outcome {
         Some(Ok(registered)) => {
             op["name"] = registered.name.into();
-            op["overloads"] = registered
-                .overloads
-                .iter()
-                .map(|(overload, schema)| json!({ "overload": overload, "schema": schema }))
-                .collect();
+            let overload = |overload: &Overload| json!({ "overload": overload.name, "schema": overload.schema, "arguments": overload.arguments });
+            op["overloads"] = registered.overloads.iter().map(overload).collect();
         }
         Some(Err(reason)) => op["left_out"] = reason.into(),
         None if shim.is_ok() => op["left_out"] = "its crate keeps its operations out of torch".into(),

@@ -31,6 +31,19 @@ pub(crate) enum Source {
     ResultDType(usize),
 }
 
+impl Source {
+    /// The names of the parameter, or of the attribute and the fields inside it; `None` for a dtype.
+    pub(crate) fn names(&self, handler: &Handler) -> Option<Vec<&'static str>> {
+        match self {
+            Source::Buffer(index) => Some(vec![handler.params[*index].name]),
+            Source::Attr(AttrSource { index, path }) => {
+                Some([handler.attrs[*index].name].into_iter().chain(path.iter().copied()).collect())
+            }
+            Source::TypeParam(_) | Source::ResultDType(_) => None,
+        }
+    }
+}
+
 /// Where in an operation's attributes a value goes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AttrSource {

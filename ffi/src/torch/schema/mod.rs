@@ -1,11 +1,13 @@
 //! Schemas: an operator's name, arguments and results in torch's own notation.
 
 mod derive;
+mod explicit;
 mod parse;
 
 use std::fmt;
 
 pub(crate) use derive::{AttrSource, Operator, Source, derive, op_name};
+pub(crate) use explicit::{operators, stated_namespace, wrong_schema};
 pub(crate) use parse::{Parsed, parse};
 
 /// The schema of one operator: `custom_op::top_k(SymInt k, Tensor x) -> (Tensor, Tensor)`.

@@ -1,6 +1,12 @@
 //! Schemas of operations, and why some have none.
 
-use crate::{self as oxcall, descriptor::Handler, descriptor::Op as _, prelude::*, torch::schema::derive};
+use crate::{
+    self as oxcall,
+    descriptor::Handler,
+    descriptor::Op as _,
+    prelude::*,
+    torch::schema::{derive, operators},
+};
 
 /// The schemas of an operation, or why it has none.
 fn schemas(handler: &'static Handler) -> Vec<String> {
@@ -102,5 +108,57 @@ fn reasons_why_there_is_no_operator() {
         (same_names::HANDLER, "two of its arguments would have the name `stride`"),
     ] {
         assert_eq!(schemas(handler), [reason]);
+    }
+}
+
+/// What an operation with this schema has: its operator's schema, or what is wrong.
+macro_rules! stated {
+    ($schema:literal) => {{
+        #[custom_call(crate = crate, schema = $schema)]
+        #[expect(unused_variables, reason = "only its schema is looked at")]
+        fn op(
+            #[attr] k: i64,
+            x: Array<f32>,
+            #[attr(default = 2.0)] eps: f32,
+            #[attr] mode: Option<&str>,
+            y: Out<f32>,
+            z: InOut<f32>,
+        ) {
+        }
+        match operators(op::HANDLER).map_err(|reason| reason.split_once("`: ").unwrap().1.to_owned()) {
+            Ok(operators) => operators[0].schema.to_string(),
+            Err(reason) => reason,
+        }
+    }};
+}
+
+#[test]
+fn stated_schemas_fit_the_signature() {
+    for (given, schema) in [
+        (
+            stated!("my::name(Tensor self, SymInt k, Tensor(a!) z, float eps=1e-3, *, str? mode=None) -> Tensor"),
+            "name(Tensor self, SymInt k, Tensor(a!) z, float eps=1e-3, *, str? mode=None) -> Tensor",
+        ),
+        (stated!("f(int n, Tensor(a!) out, Tensor x) -> Tensor"), "f(int n, Tensor(a!) out, Tensor x) -> Tensor"),
+    ] {
+        assert_eq!(given, schema);
+    }
+}
+
+#[test]
+fn stated_schemas_that_do_not_fit() {
+    for (given, reason) in [
+        (stated!("f(Tensor x, Tensor(a!) z) -> Tensor"), "no argument is for the parameter `int k`"),
+        (stated!("f(Tensor x, float k, Tensor(a!) z) -> Tensor"), "`float k` is for a parameter that takes `int k`"),
+        (stated!("f(Tensor x, int k, Tensor z) -> Tensor"), "takes `Tensor (updated in place) z`"),
+        (stated!("f(Tensor x, int k, Tensor(a!) z, bool b) -> Tensor"), "no parameter of the function is for `bool b`"),
+        (
+            stated!("f(Tensor x, int k, Tensor(a!) z) -> (Tensor, Tensor)"),
+            "it returns (Tensor, Tensor), but the function Tensor",
+        ),
+        (stated!("f(Tensor x, int? k, Tensor(a!) z) -> Tensor"), "takes `int k`"),
+        (stated!("f(Tensor x, int k"), "expected `,`"),
+    ] {
+        assert!(given.contains(reason), "expected {reason:?} in {given:?}");
     }
 }

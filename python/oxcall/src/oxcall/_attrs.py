@@ -184,6 +184,12 @@ class _Encoder:
             raise self.wrong(path, "an address (an integer or a ctypes.c_void_p)", value)
         return np.array([int(value)], np.uint64).view(np.int64)[0]
 
+    def _number(self, path: str, _kind: str, value: Any) -> Any:
+        number = self.untyped(path, value) if not isinstance(value, str | bytes | Mapping | list | tuple) else None
+        if isinstance(number, bool) or not isinstance(number, int | float | np.integer | np.floating):
+            raise self.wrong(path, "an integer or a float", value)
+        return number
+
     def _any(self, path: str, _kind: str, value: Any) -> Any:
         return self.untyped(path, value)
 
@@ -333,6 +339,7 @@ class _Encoder:
                 "str": "a string",
                 "dict": "a dictionary",
                 "ptr": "an address",
+                "number": "an integer or a float",
                 "any": "any value",
                 "pred": "a bool",
             }

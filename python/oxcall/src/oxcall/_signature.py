@@ -136,9 +136,8 @@ def describe_attr(op: OpInfo, attr: Attr) -> str:
 
 def _attr_type(op: OpInfo, attr: Attr) -> str:
     if isinstance(attr.type, str):
-        return {"str": "string", "dict": "dictionary", "ptr": "address"}.get(attr.type) or (
-            "any value" if attr.type == "any" else _dtypes.numpy_name(attr.type)
-        )
+        words = {"str": "string", "dict": "dictionary", "ptr": "address", "number": "int or float", "any": "any value"}
+        return words.get(attr.type) or _dtypes.numpy_name(attr.type)
     ((tag, detail),) = attr.type.items()
     if tag == "array":
         return f"one-dimensional array of {_dtypes.numpy_name(detail)}"

@@ -85,7 +85,14 @@ def _keyword(name: str, attr: Attr | None, option: str | None) -> str:
 
 def _type(kind: Any) -> str:
     if isinstance(kind, str):
-        named = {"str": "str", "dict": "Mapping[str, Any]", "ptr": "int", "any": "Any", "pred": "bool"}
+        named = {
+            "str": "str",
+            "dict": "Mapping[str, Any]",
+            "ptr": "int",
+            "number": "float",
+            "any": "Any",
+            "pred": "bool",
+        }
         if kind in named:
             return named[kind]
         if _dtypes.is_integer(kind):
