@@ -123,8 +123,8 @@ impl CustomOp {
         let Some(kernel) = registry.find(guid, HOST) else {
             let hint = names::did_you_mean(guid, registry.handlers().iter().map(|handler| handler.name));
             return Err(Error::not_found(format!(
-                "there is no kernel `{guid}`{hint}: write a function with `#[custom_call(name = \"{guid}\")]`, or name \
-                 the crate that holds it in `oxcall::library! {{ ops: [...] }}`"
+                "there is no kernel `{guid}`{hint} (a kernel is a function with `#[custom_call(name = \"...\")]`, in this \
+                 crate or in one that `oxcall::library! {{ ops: [...] }}` names)"
             )));
         };
         self.checked.check_kernel(kernel)?;

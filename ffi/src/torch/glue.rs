@@ -44,8 +44,17 @@ pub(super) fn schedule() {
     });
 }
 
-/// Called by Python, between two instructions of its main thread. A mistake is shown on stderr.
+/// Called by Python, between two instructions of its main thread. What is wrong with the library becomes an exception of
+/// what loads it; a mistake in the program is shown on stderr.
 unsafe extern "C" fn run(_: *mut c_void) -> c_int {
+    let problems =
+        std::panic::catch_unwind(|| registry().problems().iter().map(ToString::to_string).collect::<Vec<_>>());
+    if let Ok(problems) = &problems
+        && !problems.is_empty()
+        && raise(&problems.join("\n"))
+    {
+        return -1;
+    }
     let program = std::panic::catch_unwind(program).unwrap_or_default();
     // Names of the program are its own, and a process in which only libtorch is loaded runs nothing.
     let text = format!(
@@ -60,4 +69,19 @@ unsafe extern "C" fn run(_: *mut c_void) -> c_int {
         }
     }
     0
+}
+
+/// Sets a `RuntimeError`; false if this is no Python that has it.
+fn raise(message: &str) -> bool {
+    let (Some(class), Some(set), Ok(message)) =
+        (loaded::global(c"PyExc_RuntimeError"), loaded::global(c"PyErr_SetString"), CString::new(message))
+    else {
+        return false;
+    };
+    // SAFETY: the variable and the function of these names in Python's interface; Python's lock is held here.
+    unsafe {
+        let set = std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn(*mut c_void, *const c_char)>(set);
+        set(class.cast::<*mut c_void>().read(), message.as_ptr());
+    }
+    true
 }
