@@ -15,6 +15,19 @@ def test_ops_of_a_library_run_on_the_plugin(gallery, on_plugin):
     np.testing.assert_allclose(np.asarray(ours), expected, rtol=1e-5)
 
 
+def test_operators_by_descriptor_run_on_the_plugin(gallery, on_plugin):
+    x = jnp.asarray(np.random.default_rng(0).standard_normal((4, 6)), jnp.float32)
+    values, indices = jax.jit(lambda x: gallery.custom_topk(x, k=3, axis=-1, bottom=False))(x)
+    expected = jax.lax.top_k(x, 3)
+    np.testing.assert_array_equal(values, expected[0])
+    np.testing.assert_array_equal(indices, expected[1])
+    backward = gallery.custom_relu_backward(jnp.ones_like(x), x, threshold=0.5)
+    np.testing.assert_array_equal(backward, (x > 0.5).astype(np.float32))
+    assert values.devices() == {on_plugin}
+    with pytest.raises(ValueError, match=r"custom_topk.*`k` is 7, but the axis has 6 elements"):
+        gallery.custom_topk(x, k=7, axis=1, bottom=False)
+
+
 def test_an_unknown_target_is_an_error_when_compiling(gallery, on_plugin):
     call = jax.ffi.ffi_call("rms_nrom", jax.ShapeDtypeStruct((3,), jnp.float32))
     with pytest.raises(Exception, match=r"No registered implementation.*rms_nrom") as error:

@@ -27,4 +27,5 @@ chapters! {
     cookbook: "docs/guide/16-cookbook.md";
     troubleshooting: "docs/guide/17-troubleshooting.md";
     plugin: "docs/guide/18-plugin.md";
+    descriptors: "docs/guide/21-descriptors.md";
 }

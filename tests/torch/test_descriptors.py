@@ -128,9 +128,17 @@ def test_lists_any_number_and_defaults(described):
     [
         (lambda ops: ops.custom_topk(torch.rand(2, 2), 3, 1, False), IndexError, "custom_topk: `k` is 3"),
         (lambda ops: ops.custom_topk(torch.rand(2, 2), 1, 2, False), IndexError, "custom_topk: `axis` is 2"),
-        (lambda ops: ops.custom_relu(torch.rand(2).double()), RuntimeError, "argument `x`: expected dtype f32, got f64"),
+        (
+            lambda ops: ops.custom_relu(torch.rand(2).double()),
+            RuntimeError,
+            "argument `x`: expected dtype f32, got f64",
+        ),
         (lambda ops: ops.custom_relu_backward(torch.rand(2), torch.rand(3), 0.0), RuntimeError, "`x`"),
-        (lambda ops: ops.custom_adam(*[torch.rand(2)] * 4, 0), IndexError, "custom_adam: kernel `adam_f32`: `step` is 0"),
+        (
+            lambda ops: ops.custom_adam(*[torch.rand(2)] * 4, 0),
+            IndexError,
+            "custom_adam: kernel `adam_f32`: `step` is 0",
+        ),
     ],
 )
 def test_errors(ops, call, error, message):

@@ -69,7 +69,7 @@ impl CustomOp {
             shape: ShapeRule::Results(results::<D>),
             traits: Traits::default(),
             legacy: None,
-            torch: Some(Box::leak(Box::new(TorchOp::new::<D>(namespace, None)))),
+            torch: Some(Box::leak(Box::new(TorchOp::new::<D>(namespace, None).keeping_memory_format()))),
         };
         Ok(CustomOp { handler: Box::leak(Box::new(handler)), checked, kernel: OnceLock::new() })
     }

@@ -18,6 +18,8 @@ pub struct TorchOp {
     pub namespace: Option<&'static str>,
     /// The schema, where it is not the one that follows from the signature.
     pub schema: Option<&'static str>,
+    /// Whether results have the memory format of the first argument, instead of being row-major.
+    pub(crate) keeps_memory_format: bool,
     /// The kernels of the overloads.
     pub(crate) kernels: [RawKernel; OVERLOADS],
     /// Their kernels for tensors without data.
@@ -53,10 +55,16 @@ impl TorchOp {
         TorchOp {
             namespace,
             schema,
+            keeps_memory_format: false,
             kernels: [call::<D, 0>, call::<D, 1>],
             meta_kernels: [infer::<D, 0>, infer::<D, 1>],
             plans: [const { OnceLock::new() }; OVERLOADS],
         }
+    }
+
+    /// The same with results in the memory format of the first argument.
+    pub(crate) fn keeping_memory_format(self) -> TorchOp {
+        TorchOp { keeps_memory_format: true, ..self }
     }
 }
 

@@ -12,6 +12,7 @@ use super::{
     attrs::CallAttrs,
     error::throw,
     fast,
+    memory_format::is_channels_last,
     plan::{Goes, Input, Plan},
     taken::{Attribute, Taken},
     tensor::{Tensor, contiguous_strides, is_contiguous},
@@ -30,6 +31,8 @@ pub(super) struct Call<'p> {
     pub(super) plan: &'p Plan,
     /// Whether tensors have no data.
     pub(super) meta: bool,
+    /// The rank of the results that are to be in the format `channels_last`, if any are.
+    pub(super) channels_last: Option<usize>,
     /// The arguments; absent ones of optional parameters are `None`.
     pub(super) args: SmallVec<[Option<Tensor>; INLINE]>,
     /// The results that are tensors of their own, in order.
@@ -129,6 +132,7 @@ impl<'p> Call<'p> {
         Call {
             plan,
             meta: false,
+            channels_last: None,
             args: SmallVec::new(),
             results: SmallVec::new(),
             buffers: SmallVec::new(),
@@ -154,6 +158,7 @@ impl<'p> Call<'p> {
         if !self.plan.fixed {
             self.drop_absent()?;
         }
+        self.note_memory_format()?;
         for (index, tensor) in self.args.iter().flatten().enumerate() {
             let describe = || Ok(buffer(tensor.dtype()?, ptr::null_mut(), tensor.sizes()?));
             self.buffers.push(describe().map_err(|error| self.of_argument(index, error))?);
@@ -217,6 +222,7 @@ impl<'p> Call<'p> {
         if !self.plan.fixed {
             self.drop_absent()?;
         }
+        self.note_memory_format()?;
         for index in 0..self.args.len() {
             let Some(tensor) = &self.args[index] else { continue };
             let buffer = describe(tensor).map_err(|error| self.of_argument(index, error))?;
@@ -228,6 +234,18 @@ impl<'p> Call<'p> {
         }
         if !self.plan.in_place.is_empty() {
             self.separate_shared_memory()?;
+        }
+        Ok(())
+    }
+
+    /// Finds out which memory format results are to have, where it is that of the first argument.
+    #[inline]
+    fn note_memory_format(&mut self) -> Result<()> {
+        if self.plan.keeps_memory_format
+            && let Some(Some(first)) = self.args.first()
+        {
+            let sizes = first.sizes()?;
+            self.channels_last = is_channels_last(sizes, first.strides(sizes.len())?).then_some(sizes.len());
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ mod error;
 mod fast;
 mod glue;
 mod kernel;
+mod memory_format;
 mod namespace;
 mod outputs;
 mod plan;

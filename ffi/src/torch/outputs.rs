@@ -6,6 +6,7 @@ use xla_ffi_sys::xla_ffi as sys;
 
 use super::{
     kernel::{Call, buffer},
+    memory_format::channels_last_strides,
     plan::{Goes, Output, OutputDType, OutputKind},
     tensor::{Device, Tensor, contiguous_strides},
     value::List,
@@ -53,7 +54,11 @@ impl Call<'_> {
     #[inline]
     fn make(&mut self, dtype: DType, code: i32, dims: &[i64]) -> Result<()> {
         let mut strides: SmallVec<[i64; 8]> = SmallVec::from_elem(0, dims.len());
-        contiguous_strides(dims, &mut strides);
+        match self.channels_last {
+            // Nothing is computed: the format is what the tensor is for.
+            Some(rank) if self.meta && rank == dims.len() => channels_last_strides(dims, &mut strides),
+            _ => contiguous_strides(dims, &mut strides),
+        }
         let tensor = Tensor::empty(self.plan.shim, dims, &strides, code, self.device()?)?;
         // The tensor's own sizes live as long as the call.
         let description = buffer(dtype, tensor.data()?, tensor.sizes()?);
@@ -206,7 +211,7 @@ impl Call<'_> {
                     list.into_value()
                 }
                 _ => match results.next() {
-                    Some(tensor) => value(tensor),
+                    Some(tensor) => value(self.formatted(tensor)?),
                     None => return Err(Error::internal("a result is missing")),
                 },
             };
@@ -215,6 +220,27 @@ impl Call<'_> {
             slot += 1;
         }
         Ok(())
+    }
+}
+
+impl Call<'_> {
+    /// A result in the memory format that it is to have; operations write row-major ones.
+    #[inline]
+    fn formatted(&self, tensor: Tensor) -> Result<Tensor> {
+        match self.channels_last {
+            Some(rank) if !self.meta && tensor.sizes()?.len() == rank => self.to_channels_last(&tensor),
+            _ => Ok(tensor),
+        }
+    }
+
+    #[cold]
+    fn to_channels_last(&self, tensor: &Tensor) -> Result<Tensor> {
+        let sizes = tensor.sizes()?;
+        let mut strides: SmallVec<[i64; 8]> = SmallVec::from_elem(0, sizes.len());
+        channels_last_strides(sizes, &mut strides);
+        let formatted = Tensor::empty(self.plan.shim, sizes, &strides, tensor.dtype_code()?, tensor.device()?)?;
+        formatted.copy_from(tensor)?;
+        Ok(formatted)
     }
 }
 

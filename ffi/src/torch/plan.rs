@@ -35,6 +35,8 @@ pub(crate) struct Plan {
     pub(crate) outputs: Vec<Output>,
     /// Whether shapes follow from a function of the user.
     pub(crate) by_function: bool,
+    /// Whether results have the memory format of the first argument.
+    pub(crate) keeps_memory_format: bool,
     pub(crate) names: AttrNames,
     /// Where results are, if they are not where the first argument is.
     pub(crate) device: Device,
@@ -152,6 +154,7 @@ impl Plan {
             in_place: (0..args.len()).filter(|&index| args[index].role == Role::InOut).collect(),
             outputs: outputs.collect::<Result<_>>()?,
             by_function: !matches!(handler.shape, ShapeRule::Dims),
+            keeps_memory_format: handler.torch.is_some_and(|op| op.keeps_memory_format),
             names: AttrNames::new(handler.attrs),
             device: Device { ty: shim.cpu, index: -1 },
             on_host: handler.platform == HOST,
