@@ -30,7 +30,6 @@ mod host_memory;
 mod layout;
 mod options;
 mod platform;
-mod proto;
 #[allow(unsafe_code, reason = "the C edge")]
 mod server;
 mod topology;

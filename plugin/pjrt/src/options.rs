@@ -1,9 +1,8 @@
 //! Options of a compilation: XLA's `CompileOptionsProto`.
 
-use crate::{
-    Attributes, DeviceId, Error, Result, Value,
-    proto::{Field, Reader, Writer},
-};
+use oxcall_proto::{Field, Reader, Writer};
+
+use crate::{Attributes, DeviceId, Error, Result, Value};
 
 /// Which device runs which part of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +32,7 @@ impl DeviceAssignment {
         proto.int(1, self.replicas as i64);
         proto.int(2, self.partitions as i64);
         for partition in 0..self.partitions {
-            proto.message(3, |column| {
+            proto.nested(3, |column| {
                 for device in self.devices.iter().skip(partition).step_by(self.partitions) {
                     column.int(1, i64::from(device.0));
                 }
@@ -98,22 +97,26 @@ impl CompileOptions {
     /// `INVALID_ARGUMENT` for anything else.
     pub fn parse(bytes: &[u8]) -> Result<CompileOptions> {
         let mut options = CompileOptions { bytes: bytes.to_vec(), ..CompileOptions::default() };
-        let mut fields = Reader::new(bytes);
-        while let Some((number, field)) = fields.next()? {
+        options.read(Reader::new(bytes)).map_err(invalid)?;
+        Ok(options)
+    }
+
+    fn read(&mut self, mut fields: Reader<'_>) -> Result<()> {
+        while let Some((number, field)) = fields.field()? {
             match number {
-                2 => options.tupled_parameters = field.bool()?,
-                3 => options.read_build_options(field.message()?)?,
-                4 => options.portable = field.bool()?,
-                7 => options.overrides.push(read_override(field.message()?)?),
+                2 => self.tupled_parameters = field.bool()?,
+                3 => self.read_build_options(field.message()?)?,
+                4 => self.portable = field.bool()?,
+                7 => self.overrides.push(read_override(field.message()?)?),
                 _ => {}
             }
         }
-        Ok(options)
+        Ok(())
     }
 
     /// `ExecutableBuildOptionsProto`.
     fn read_build_options(&mut self, mut fields: Reader<'_>) -> Result<()> {
-        while let Some((number, field)) = fields.next()? {
+        while let Some((number, field)) = fields.field()? {
             match number {
                 // -1 says that there is none.
                 1 => self.device_ordinal = i32::try_from(field.int()?).ok().filter(|&ordinal| ordinal >= 0),
@@ -129,6 +132,11 @@ impl CompileOptions {
         }
         Ok(())
     }
+}
+
+/// The error with the code for bytes that the client made wrong.
+pub(crate) fn invalid(error: Error) -> Error {
+    Error::invalid_argument(error.message())
 }
 
 /// More devices than any program has: no message may ask for more memory than it is worth.
@@ -149,13 +157,13 @@ fn flags(field: Field<'_>, out: &mut Vec<bool>) -> Result<()> {
 /// `DeviceAssignmentProto`: a list of replicas' devices for each partition.
 fn read_assignment(mut fields: Reader<'_>) -> Result<DeviceAssignment> {
     let (mut replicas, mut partitions, mut columns) = (0, 0, Vec::new());
-    while let Some((number, field)) = fields.next()? {
+    while let Some((number, field)) = fields.field()? {
         match number {
             1 => replicas = count(field)?,
             2 => partitions = count(field)?,
             3 => {
                 let (mut column, mut devices) = (Vec::new(), field.message()?);
-                while let Some((number, field)) = devices.next()? {
+                while let Some((number, field)) = devices.field()? {
                     if number == 1 {
                         field.ints(&mut column)?;
                     }
@@ -176,14 +184,14 @@ fn read_assignment(mut fields: Reader<'_>) -> Result<DeviceAssignment> {
 /// An entry of `env_option_overrides`: a name, and an `OptionOverrideProto`.
 fn read_override(mut fields: Reader<'_>) -> Result<(String, Value)> {
     let (mut name, mut value) = (String::new(), Value::String(String::new()));
-    while let Some((number, field)) = fields.next()? {
+    while let Some((number, field)) = fields.field()? {
         match number {
-            1 => name = field.text()?,
+            1 => name = field.text()?.to_owned(),
             2 => {
                 let mut options = field.message()?;
-                while let Some((number, field)) = options.next()? {
+                while let Some((number, field)) = options.field()? {
                     match number {
-                        1 => value = Value::String(field.text()?),
+                        1 => value = Value::String(field.text()?.to_owned()),
                         2 => value = Value::Bool(field.bool()?),
                         3 => value = Value::Int64(field.int()?),
                         4 => value = Value::Float(field.double()? as f32),
@@ -210,26 +218,26 @@ mod tests {
     #[test]
     fn what_jax_sends() {
         let bytes = options(|proto| {
-            proto.message(3, |build| {
+            proto.nested(3, |build| {
                 build.int(1, -1);
                 build.bytes(3, b"\x01\x02skipped");
                 build.int(4, 2);
                 build.int(5, 3);
                 build.int(6, 1);
-                build.message(9, |assignment| {
+                build.nested(9, |assignment| {
                     assignment.int(1, 2);
                     assignment.int(2, 3);
                     for column in [[0u8, 3], [1, 4], [2, 5]] {
-                        assignment.message(3, |devices| devices.bytes(1, &column));
+                        assignment.nested(3, |devices| _ = devices.bytes(1, column));
                     }
                 });
-                build.bytes(12, &[1, 0]);
+                build.bytes(12, [1, 0]);
                 build.int(18, 1);
                 build.int(19, 1);
             });
-            proto.message(7, |entry| {
+            proto.nested(7, |entry| {
                 entry.bytes(1, b"xla_flag");
-                entry.message(2, |value| value.int(2, 1));
+                entry.nested(2, |value| _ = value.int(2, 1));
             });
         });
         let parsed = CompileOptions::parse(&bytes).unwrap();
@@ -249,11 +257,13 @@ mod tests {
     fn defaults_and_nonsense() {
         let parsed = CompileOptions::parse(&[]).unwrap();
         assert_eq!(parsed, CompileOptions::default());
-        let negative = options(|proto| proto.message(3, |build| build.int(4, -1)));
-        let huge = options(|proto| proto.message(3, |build| build.message(9, |assignment| assignment.int(1, 1 << 40))));
+        let negative = options(|proto| _ = proto.nested(3, |build| _ = build.int(4, -1)));
+        let huge = options(|proto| {
+            proto.nested(3, |build| _ = build.nested(9, |assignment| _ = assignment.int(1, 1 << 40)));
+        });
         let ragged = options(|proto| {
-            proto.message(3, |build| {
-                build.message(9, |assignment| {
+            proto.nested(3, |build| {
+                build.nested(9, |assignment| {
                     assignment.int(1, 2);
                     assignment.int(2, 1);
                 });

@@ -1,9 +1,8 @@
 //! Descriptions of devices and of their memories.
 
-use crate::{
-    Attributes, Error, Result, Value,
-    proto::{Field, Reader, Writer},
-};
+use oxcall_proto::{Field, Reader, Writer};
+
+use crate::{Attributes, Error, Result, Value, options::invalid};
 
 /// The global number of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -79,10 +78,10 @@ impl Topology {
     pub(crate) fn serialize(&self) -> Vec<u8> {
         let mut proto = Writer::default();
         for device in &self.devices {
-            proto.message(1, |proto| device.write(proto));
+            proto.nested(1, |proto| device.write(proto));
         }
         for memory in &self.memories {
-            proto.message(2, |proto| memory.write(proto));
+            proto.nested(2, |proto| memory.write(proto));
         }
         write_attributes(&mut proto, 3, &self.attributes);
         proto.finish()
@@ -98,7 +97,8 @@ impl Topology {
                 _ => {}
             }
             Ok(())
-        })?;
+        })
+        .map_err(invalid)?;
         if topology.devices.is_empty() {
             return Err(Error::invalid_argument("a serialized topology without devices"));
         }
@@ -141,9 +141,9 @@ impl DeviceDescription {
                 2 => device.process_index = int32(field)?,
                 3 => device.local_hardware_id = int32(field)?,
                 4 => device.addressable = field.bool()?,
-                5 => device.kind = field.text()?,
-                6 => device.name = field.text()?,
-                7 => device.debug_string = field.text()?,
+                5 => device.kind = field.text()?.to_owned(),
+                6 => device.name = field.text()?.to_owned(),
+                7 => device.debug_string = field.text()?.to_owned(),
                 8 => device.attributes.push(read_attribute(field.message()?)?),
                 9 => device.memories.push(MemoryId(int32(field)?)),
                 10 => device.default_memory = MemoryId(int32(field)?),
@@ -168,7 +168,7 @@ impl MemoryDescription {
         each(reader, |number, field| {
             match number {
                 1 => id = MemoryId(int32(field)?),
-                2..=4 => texts[number as usize - 2] = field.text()?,
+                2..=4 => texts[number as usize - 2] = field.text()?.to_owned(),
                 _ => {}
             }
             Ok(())
@@ -180,17 +180,15 @@ impl MemoryDescription {
 
 fn write_attributes(proto: &mut Writer, number: u32, attributes: &Attributes) {
     for (name, value) in attributes {
-        proto.message(number, |proto| {
+        proto.nested(number, |proto| {
             proto.bytes(1, name.as_bytes());
             match value {
                 Value::String(text) => proto.bytes(2, text.as_bytes()),
                 Value::Int64(number) => proto.int(3, *number),
-                Value::Int64List(list) => {
-                    proto.message(4, |proto| list.iter().for_each(|&number| proto.int(1, number)))
-                }
+                Value::Int64List(list) => proto.nested(4, |proto| _ = proto.ints(1, list.iter().copied())),
                 Value::Float(number) => proto.float(5, *number),
-                Value::Bool(flag) => proto.int(6, (*flag).into()),
-            }
+                Value::Bool(flag) => proto.bool(6, *flag),
+            };
         });
     }
 }
@@ -199,12 +197,12 @@ fn read_attribute(reader: Reader<'_>) -> Result<(String, Value)> {
     let (mut name, mut value) = (String::new(), Value::String(String::new()));
     each(reader, |number, field| {
         match number {
-            1 => name = field.text()?,
-            2 => value = Value::String(field.text()?),
+            1 => name = field.text()?.to_owned(),
+            2 => value = Value::String(field.text()?.to_owned()),
             3 => value = Value::Int64(field.int()?),
             4 => {
                 let mut list = Vec::new();
-                each(field.message()?, |_, field| field.ints(&mut list))?;
+                each(field.message()?, |_, field| Ok(field.ints(&mut list)?))?;
                 value = Value::Int64List(list);
             }
             5 => value = Value::Float(field.float()?),
@@ -217,7 +215,7 @@ fn read_attribute(reader: Reader<'_>) -> Result<(String, Value)> {
 }
 
 fn each(mut reader: Reader<'_>, mut read: impl FnMut(u32, Field<'_>) -> Result<()>) -> Result<()> {
-    while let Some((number, field)) = reader.next()? {
+    while let Some((number, field)) = reader.field()? {
         read(number, field)?;
     }
     Ok(())

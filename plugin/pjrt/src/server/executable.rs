@@ -1,5 +1,6 @@
 //! `PJRT_Executable` and `PJRT_LoadedExecutable`, but for execution.
 
+use oxcall_proto::{Reader, Writer};
 use xla_ffi_sys::{
     pjrt::{
         PJRT_Client_Compile_Args, PJRT_Executable_DeserializeAndLoad_Args, PJRT_Executable_Destroy_Args,
@@ -28,10 +29,7 @@ use super::{
     serialize::Serialized,
     slot::slot,
 };
-use crate::{
-    Client, CompileOptions, Error, Executable, Platform, Program, Result,
-    proto::{Reader, Writer},
-};
+use crate::{Client, CompileOptions, Error, Executable, Platform, Program, Result, options::invalid};
 
 /// Reads options, with XLA's words for what is none.
 fn parse_options(function: &str, bytes: &[u8]) -> Result<CompileOptions> {
@@ -51,11 +49,12 @@ fn pack<P: Platform>(shared: &ExecutableObject<P>) -> Result<Vec<u8>> {
 
 /// The options and the platform's bytes of what [`pack`] made.
 fn unpack<P: Platform>(packed: &[u8]) -> Result<(&[u8], &[u8])> {
+    let malformed = |error| invalid(Error::from(error)).context("serialized executable");
     let mut fields = [&[][..]; 4];
     let mut reader = Reader::new(packed);
-    while let Some((number, field)) = reader.next().map_err(|error| error.context("serialized executable"))? {
+    while let Some((number, field)) = reader.field().map_err(malformed)? {
         if let Some(slot) = fields.get_mut(number as usize - 1) {
-            *slot = field.bytes()?;
+            *slot = field.bytes().map_err(malformed)?;
         }
     }
     let [name, version, options, code] = fields;
