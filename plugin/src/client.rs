@@ -107,20 +107,26 @@ impl Client for CpuClient {
 }
 
 impl CpuClient {
-    /// The device that a program runs on.
+    /// The devices that a program runs on, one for each replica.
     fn assignment(&self, options: &CompileOptions) -> Result<DeviceAssignment> {
         let (replicas, partitions) = (options.replicas, options.partitions);
-        if replicas * partitions != 1 {
+        if partitions != 1 {
             return Err(Error::unimplemented(format!(
-                "programs of {replicas} replicas and {partitions} partitions are not supported: only those of one device"
+                "programs of {partitions} partitions are not supported: only those that each device runs by itself"
             )));
         }
-        let named = options.device_ordinal.map(|ordinal| DeviceAssignment::single(DeviceId(ordinal)));
-        let assignment = options.device_assignment.clone().or(named);
-        let assignment = assignment.map_or_else(|| self.default_device_assignment(1, 1), Ok)?;
-        match assignment.devices[..] {
-            [device] if self.topology.device(device).is_some() => Ok(assignment),
-            _ => Err(Error::invalid_argument(format!("there is no device for {assignment:?}"))),
+        let named = options.device_ordinal.filter(|_| replicas == 1);
+        let assignment = options.device_assignment.clone().or(named.map(|id| DeviceAssignment::single(DeviceId(id))));
+        let assignment = assignment.map_or_else(|| self.default_device_assignment(replicas, 1), Ok)?;
+        let mut devices = assignment.devices.clone();
+        devices.sort_unstable();
+        devices.dedup();
+        let known = devices.iter().all(|&device| self.topology.device(device).is_some());
+        if !known || devices.len() != replicas || assignment.devices.len() != replicas {
+            let message =
+                format!("{replicas} replicas do not fit {assignment:?} of {} devices", self.topology.devices.len());
+            return Err(Error::invalid_argument(message));
         }
+        Ok(assignment)
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     devices, programs, stored,
 };
 
-/// A program for one device.
+/// A program, which each of its devices runs by itself.
 #[derive(Debug)]
 pub(crate) struct CpuExecutable {
     program: HostProgram,
@@ -22,8 +22,9 @@ pub(crate) struct CpuExecutable {
     parameters: Vec<TensorSpec>,
     outputs: Vec<TensorSpec>,
     donated: Vec<usize>,
-    /// The program as it came, and the options, for storing it and for its fingerprint.
+    /// The program as it came, its format, and the options, for storing it and for its fingerprint.
     code: Vec<u8>,
+    format: String,
     options: Vec<u8>,
 }
 
@@ -38,7 +39,11 @@ impl CpuExecutable {
         options: &CompileOptions,
         assignment: DeviceAssignment,
     ) -> Result<CpuExecutable> {
-        let compiled = engine.compile(programs::read(program)?)?;
+        let module = programs::read(program)?;
+        if assignment.devices.len() > 1 && programs::asks_for_device(&module) {
+            return Err(Error::unimplemented("programs of several devices that ask which one they run on"));
+        }
+        let compiled = engine.compile(module)?;
         let specs = |edges: &[Edge]| edges.iter().map(spec).collect::<Result<Vec<_>>>();
         let info = compiled.parameter_info();
         Ok(CpuExecutable {
@@ -48,6 +53,7 @@ impl CpuExecutable {
             program: compiled,
             assignment,
             code: program.code.to_vec(),
+            format: program.format.to_owned(),
             options: options.bytes.clone(),
         })
     }
@@ -227,6 +233,6 @@ impl Executable for CpuExecutable {
     }
 
     fn serialize(&self) -> Result<Vec<u8>> {
-        Ok(stored::store(&self.code))
+        stored::store(Program { format: &self.format, code: &self.code })
     }
 }

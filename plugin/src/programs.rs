@@ -1,38 +1,42 @@
 //! Reading programs: from bytes in a named format to a verified module.
 
-use oxcall_hlo::{ErrorKind, Module};
+use oxcall_hlo::{ErrorKind, Module, Op, OpKind, Region};
 use oxcall_pjrt::{Error, Program, Result};
 
-/// Reads and verifies a program in the format `mlir`: StableHLO as bytecode or text.
+/// Reads and verifies a program: in the format `mlir`, StableHLO as bytecode or text; in `hlo` and `hlo_with_config`, an
+/// HLO proto.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for what is no valid program and for formats that are not known, UNIMPLEMENTED for what is not
 /// supported, each with the op and its source location.
 pub(crate) fn read(program: Program<'_>) -> Result<Module> {
-    match program.format {
-        "mlir" => {}
-        "hlo" | "hlo_with_config" => {
-            return Err(Error::unimplemented(format!(
-                "programs in the format '{}' (HLO protos) are not supported; send StableHLO in the format 'mlir'",
-                program.format
-            )));
-        }
+    let module = match program.format {
+        "mlir" => read_mlir(program.code),
+        "hlo" => oxcall_hlo::read_hlo_proto(program.code),
+        "hlo_with_config" => oxcall_hlo::read_hlo_proto_with_config(program.code),
         _ => return Err(program.unknown_format()),
-    }
-    let module = if oxcall_hlo::is_bytecode(program.code) {
-        oxcall_hlo::read_bytecode(program.code)
-    } else {
-        std::str::from_utf8(program.code)
-            .map_err(|_| {
-                oxcall_hlo::Error::invalid(
-                    "the program is neither MLIR bytecode nor text (HLO protos are not supported)",
-                )
-            })
-            .and_then(oxcall_hlo::parse_text)
     };
     let module = module.map_err(error)?;
     oxcall_hlo::verify(&module).map_err(error)?;
     Ok(module)
+}
+
+/// Reads StableHLO.
+fn read_mlir(code: &[u8]) -> std::result::Result<Module, oxcall_hlo::Error> {
+    if oxcall_hlo::is_bytecode(code) {
+        return oxcall_hlo::read_bytecode(code);
+    }
+    let neither = |_| oxcall_hlo::Error::invalid("the program is neither MLIR bytecode nor text");
+    std::str::from_utf8(code).map_err(neither).and_then(oxcall_hlo::parse_text)
+}
+
+/// Whether a program asks for the number of its device, and so differs from device to device.
+pub(crate) fn asks_for_device(module: &Module) -> bool {
+    fn in_region(region: &Region) -> bool {
+        let asks = |op: &Op| matches!(op.kind, OpKind::PartitionId | OpKind::ReplicaId);
+        region.ops.iter().any(|op| asks(op) || op.regions.iter().any(in_region))
+    }
+    module.funcs.iter().any(|func| in_region(&func.body))
 }
 
 fn error(error: oxcall_hlo::Error) -> Error {

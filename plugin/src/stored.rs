@@ -3,11 +3,16 @@
 use oxcall_pjrt::{Error, Program, Result};
 
 /// What stored executables begin with; the last byte is the version of the form.
-const MAGIC: &[u8; 8] = b"oxcall\0\x01";
+const MAGIC: &[u8; 8] = b"oxcall\0\x02";
 
-/// The bytes of a program that was compiled from `code`.
-pub(crate) fn store(code: &[u8]) -> Vec<u8> {
-    [MAGIC, code].concat()
+/// The formats of programs, by the byte that follows.
+const FORMATS: [&str; 3] = ["mlir", "hlo", "hlo_with_config"];
+
+/// The bytes of what was compiled from `program`.
+pub(crate) fn store(program: Program<'_>) -> Result<Vec<u8>> {
+    let format = FORMATS.iter().position(|&format| format == program.format);
+    let format = format.ok_or_else(|| program.unknown_format())?;
+    Ok([&MAGIC[..], &[format as u8], program.code].concat())
 }
 
 /// The program in `bytes`.
@@ -15,14 +20,16 @@ pub(crate) fn store(code: &[u8]) -> Vec<u8> {
 /// # Errors
 /// INVALID_ARGUMENT if they are no stored executable, or one of another version.
 pub(crate) fn load(bytes: &[u8]) -> Result<Program<'_>> {
-    let code = bytes.strip_prefix(MAGIC).ok_or_else(|| {
+    let stored = bytes.strip_prefix(MAGIC).and_then(|rest| rest.split_first());
+    let format = stored.and_then(|(&format, code)| Some((*FORMATS.get(usize::from(format))?, code)));
+    let (format, code) = format.ok_or_else(|| {
         let what = match bytes.starts_with(&MAGIC[..7]) {
             true => "the executable was stored by another version of the plugin",
             false => "the bytes are not an executable that this plugin stored",
         };
         Error::invalid_argument(format!("{what}: compile the program again"))
     })?;
-    Ok(Program { format: "mlir", code })
+    Ok(Program { format, code })
 }
 
 #[cfg(test)]
@@ -31,8 +38,13 @@ mod tests {
 
     #[test]
     fn programs_round_trip_and_nonsense_is_refused() {
-        assert_eq!(load(&store(b"ML")).unwrap().code, b"ML");
+        for format in FORMATS {
+            let stored = store(Program { format, code: b"ML" }).unwrap();
+            let program = load(&stored).unwrap();
+            assert_eq!((program.format, program.code), (format, &b"ML"[..]));
+        }
+        assert!(store(Program { format: "text", code: b"" }).is_err());
         assert!(load(b"").unwrap_err().message().contains("not an executable"));
-        assert!(load(b"oxcall\0\x02rest").unwrap_err().message().contains("another version"));
+        assert!(load(b"oxcall\0\x01rest").unwrap_err().message().contains("another version"));
     }
 }

@@ -65,6 +65,13 @@ const TARGETS: &[Target] = &[
         &["plugin/hlo/tests/bytecode/corpus"],
     ),
     programs("text", "libfuzzer", 1 << 13, "tests/fuzz/programs/corpus/text", TEXTS),
+    programs(
+        "hlo_proto",
+        "libfuzzer",
+        1 << 12,
+        "tests/fuzz/programs/corpus/hlo_proto",
+        &["plugin/hlo/tests/hlo_proto/corpus"],
+    ),
     programs("options", "libfuzzer", 1 << 10, "tests/fuzz/programs/corpus/options", &[]),
     programs("run", "libfuzzer,engine", 1 << 12, "tests/fuzz/programs/corpus/run", TEXTS),
 ];

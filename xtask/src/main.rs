@@ -77,7 +77,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "fuzz",
-        args: "[calls] [bytecode] [text] [options] [run] [seconds] [keep]",
+        args: "[calls] [bytecode] [text] [hlo_proto] [options] [run] [seconds] [keep]",
         about: "damaged calls and programs under AddressSanitizer (needs nightly); keep: add what is new to the corpora",
         run: fuzz::run,
     },

@@ -2,7 +2,7 @@
 //!
 //! A [`Module`] holds functions; a [`Func`] owns its values and one body [`Region`]; a region is a list of [`Op`]s in
 //! SSA form, whose terminator is the region's list of results. Readers make modules out of MLIR bytecode (portable
-//! artifacts, what JAX sends) and of MLIR text.
+//! artifacts, what JAX sends), of MLIR text, and of HLO protos (what torch_xla sends).
 //!
 //! Everything here is safe Rust that does no I/O. Input is untrusted: readers answer with an [`Error`] that names the
 //! op and its source location.
@@ -28,7 +28,7 @@ pub use attribute::Attribute;
 pub use builder::FuncBuilder;
 pub use bytecode::{is_bytecode, read_bytecode};
 pub use error::{Error, ErrorKind};
-pub use hlo_proto::write_hlo_proto;
+pub use hlo_proto::{read_hlo_proto, read_hlo_proto_with_config, write_hlo_proto};
 pub use ir::{ArgAttributes, Func, FuncId, Module, Op, Region, ValueId};
 pub use literal::Literal;
 pub use location::{Location, LocationId};

@@ -35,6 +35,18 @@ impl Literal {
         Literal { ty, data, splat: true }
     }
 
+    /// A tensor with these elements, as many as the type says, whose unused bits may be anything.
+    pub(crate) fn normalised(ty: TensorType, bytes: &[u8]) -> Literal {
+        let data = normalised(ty.element, bytes);
+        Literal::dense(ty, data)
+    }
+
+    /// A tensor of which all elements are this one, whose unused bits may be anything.
+    pub(crate) fn normalised_splat(ty: TensorType, element: &[u8]) -> Literal {
+        let data = normalised(ty.element, element);
+        Literal::splat(ty, data)
+    }
+
     /// The type.
     pub fn ty(&self) -> &TensorType {
         &self.ty
@@ -87,5 +99,19 @@ impl Literal {
     pub fn reshaped(&self, ty: TensorType) -> Literal {
         assert_eq!((ty.element, ty.count()), (self.ty.element, self.ty.count()));
         Literal { ty, ..self.clone() }
+    }
+}
+
+/// The elements as literals hold them: booleans 0 or 1, narrow integers extended to their byte.
+fn normalised(element: ElementType, bytes: &[u8]) -> Arc<[u8]> {
+    let unused = 8u32.saturating_sub(element.bits() as u32);
+    if unused == 0 {
+        bytes.into()
+    } else if element == ElementType::Pred {
+        bytes.iter().map(|&byte| u8::from(byte != 0)).collect()
+    } else if element.is_signed() {
+        bytes.iter().map(|byte| ((byte << unused) as i8 >> unused) as u8).collect()
+    } else {
+        bytes.iter().map(|byte| byte & (0xff >> unused)).collect()
     }
 }

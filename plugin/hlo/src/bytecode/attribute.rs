@@ -295,7 +295,7 @@ impl<'a> Reader<'_, 'a> {
         if !fits {
             return Err(self.cursor.error(format_args!("an array of {count} {element} in {} bytes", blob.len())));
         }
-        let literal = literal::from_elements(&TensorType::new(element, [count]), blob);
+        let literal = Literal::normalised(TensorType::new(element, [count]), blob);
         Ok(Node::DenseArray(literal))
     }
 }

@@ -1,7 +1,5 @@
 //! Constant tensors out of the bytes that bytecode holds.
 
-use std::sync::Arc;
-
 use crate::{ElementType, Literal, TensorType};
 
 /// The constant of type `ty` that `blob` holds: all elements, or the one of a splat.
@@ -20,35 +18,16 @@ pub(super) fn from_blob(ty: &TensorType, blob: &[u8]) -> Result<Literal, String>
     }
     // A single element is a splat too, as it is in MLIR.
     if blob.len() == width && count > 0 {
-        return Ok(Literal::splat(ty.clone(), normalised(ty.element, blob)));
+        return Ok(Literal::normalised_splat(ty.clone(), blob));
     }
     // Nothing, of which the writer may still give the one value that all elements would have.
     if count == 0 && (blob.is_empty() || blob.len() == width) {
-        return Ok(from_elements(ty, &[]));
+        return Ok(Literal::normalised(ty.clone(), &[]));
     }
     if blob.len() != ty.byte_size() {
         return Err(format!("{} bytes for a constant {ty}", blob.len()));
     }
-    Ok(from_elements(ty, blob))
-}
-
-/// The constant of type `ty` with these elements, of which there are as many as it has.
-pub(super) fn from_elements(ty: &TensorType, bytes: &[u8]) -> Literal {
-    Literal::dense(ty.clone(), normalised(ty.element, bytes))
-}
-
-/// The elements as literals hold them: booleans 0 or 1, narrow integers extended to their byte.
-fn normalised(element: ElementType, bytes: &[u8]) -> Arc<[u8]> {
-    let unused = 8u32.saturating_sub(element.bits() as u32);
-    if unused == 0 {
-        bytes.into()
-    } else if element == ElementType::Pred {
-        bytes.iter().map(|&byte| u8::from(byte != 0)).collect()
-    } else if element.is_signed() {
-        bytes.iter().map(|byte| ((byte << unused) as i8 >> unused) as u8).collect()
-    } else {
-        bytes.iter().map(|byte| byte & (0xff >> unused)).collect()
-    }
+    Ok(Literal::normalised(ty.clone(), blob))
 }
 
 #[cfg(test)]

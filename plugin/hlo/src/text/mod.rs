@@ -33,17 +33,17 @@ pub fn parse_text(text: &str) -> Result<Module, Error> {
         let message = "this is HLO text; expected MLIR text of StableHLO, which begins with `module`";
         return Err(Error::invalid(message).at("1:1"));
     }
-    let parser = Parser {
-        tokens: Cursor::new(text)?,
-        aliases: HashMap::new(),
-        type_aliases: HashMap::new(),
-        copies_left: text.len().saturating_mul(COPIES_PER_BYTE),
-        added: Vec::new(),
-        locations: Locations::default(),
-        functions: Functions::default(),
-        values: Values::default(),
-    };
-    parser.module()
+    Parser::new(text)?.module()
+}
+
+/// Reads a dictionary of attributes in braces, sorted by name.
+pub(crate) fn parse_dictionary(text: &str) -> Result<Vec<(String, Attribute)>, Error> {
+    let mut parser = Parser::new(text)?;
+    let entries = parser.dictionary()?;
+    match parser.tokens.kind() {
+        lexer::Kind::End => Ok(entries),
+        _ => Err(parser.tokens.expected("the end of the dictionary")),
+    }
 }
 
 /// How many parts of aliased attributes and types may be copied, for each byte of text.
@@ -65,7 +65,21 @@ struct Parser<'a> {
     values: Values<'a>,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
+    /// At the start of the text.
+    fn new(text: &'a str) -> Result<Parser<'a>, Error> {
+        Ok(Parser {
+            tokens: Cursor::new(text)?,
+            aliases: HashMap::new(),
+            type_aliases: HashMap::new(),
+            copies_left: text.len().saturating_mul(COPIES_PER_BYTE),
+            added: Vec::new(),
+            locations: Locations::default(),
+            functions: Functions::default(),
+            values: Values::default(),
+        })
+    }
+
     /// Accounts for a copy of an alias of so many parts, nested so deep.
     fn charge(&mut self, nodes: usize, depth: usize) -> Result<(), Error> {
         self.tokens.check_depth(depth)?;

@@ -1,10 +1,11 @@
-//! The targets that JAX lowers QR factorization to where a platform has none of its own. Their matrices are row-major.
+//! The targets that JAX and XLA's builders (torch_xla) lower QR factorization and eigenvalues to where a platform has none
+//! of its own. Their matrices are row-major.
 
 use oxcall::prelude::*;
 
 use super::qr::last;
 use super::{C64, C128, chunks, each, expect, sizes, work};
-use crate::dense::qr;
+use crate::dense::{qr, symmetric};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar as Element;
 
@@ -46,4 +47,43 @@ pub fn householder_product<T: Element + oxcall::element::Plain>(
         in_columns(a, shape, |a| qr::form_q(a, &taus[index * count..][..count], par));
     });
     Ok(())
+}
+
+/// Eigenvectors of a hermitian matrix in place of it, of which one triangle is read, and its eigenvalues in ascending order;
+/// NaN if the algorithm did not converge.
+fn eigen<T: Element>(a: &mut [T], n: usize, lower: bool, values: &mut [T::Part], par: faer::Par) {
+    let triangle = |i: usize| if lower { 0..i + 1 } else { i..n };
+    let mut found = (0..n).all(|i| a[i * n..][triangle(i)].iter().all(|x| x.finite()));
+    if found {
+        in_columns(a, [n, n], |a| found = symmetric::eigen(a, lower, values, true, par).is_ok());
+    }
+    if !found {
+        let nan = num_traits::Float::nan();
+        a.fill(T::real(nan));
+        values.fill(nan);
+    }
+}
+
+macro_rules! eigen_targets {
+    ($($name:ident $target:tt $T:ident $R:ident,)*) => {$(
+        /// Eigenvectors of each hermitian matrix in place of it, and its eigenvalues in ascending order. One triangle is read.
+        #[custom_call(name = $target)]
+        pub fn $name(
+            #[attr] lower: bool,
+            #[dims(..b, n, n)] mut a: InOut<$T>,
+            #[dims(..b, n)] mut values: Out<$R>,
+            pool: ThreadPool,
+        ) {
+            let [n, _] = sizes(a.shape());
+            let items = chunks(&mut a, n * n).zip(chunks(&mut values, n));
+            each(&pool, 10.0 * work([n, n]), items, |(a, values), par| eigen(a, n, lower, values, par));
+        }
+    )*};
+}
+
+eigen_targets! {
+    eigh_f32 "Eigh.f32" f32 f32,
+    eigh_f64 "Eigh.f64" f64 f64,
+    eigh_c64 "Eigh.c64" C64 f32,
+    eigh_c128 "Eigh.c128" C128 f64,
 }

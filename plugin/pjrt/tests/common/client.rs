@@ -352,7 +352,8 @@ impl Client {
         buffer
     }
 
-    pub(crate) fn compile_as(&self, format: &str, code: &str, options: &[u8]) -> Outcome<Loaded> {
+    pub(crate) fn compile_as(&self, format: &str, code: impl AsRef<[u8]>, options: &[u8]) -> Outcome<Loaded> {
+        let code = code.as_ref();
         let program = PJRT_Program {
             struct_size: size_of::<PJRT_Program>(),
             extension_start: null_mut(),

@@ -57,7 +57,7 @@ fn nonsense_is_an_error() {
 
 /// XLA's own tests of compilation send text of MHLO, the predecessor of StableHLO, and an HLO proto.
 #[test]
-fn formats_that_are_not_supported_are_named() {
+fn formats_of_xlas_own_tests() {
     let plugin = Plugin::get();
     if plugin.programs.format != "mlir" {
         return;
@@ -69,10 +69,16 @@ fn formats_that_are_not_supported_are_named() {
       func.return %2 : tensor<4xi32>
     } }";
     let client = plugin.client();
-    for (format, code, named) in [("mlir", mhlo, "MHLO"), ("hlo", "\x0a\x04main", "HLO protos")] {
+    for (format, code, named) in [("mlir", mhlo, "MHLO"), ("hlo", "\x0a\x04main", "entry computation")] {
         let failed = client.compile_as(format, code, &options(1)).err().expect("an error");
         assert!(failed.message.contains(named), "{failed:?}");
     }
+    let tuple_of_three = include_bytes!("../../../hlo/tests/hlo_proto/corpus/c_api_test.pb");
+    let loaded = client.compile_as("hlo", tuple_of_three, &options(1)).expect("the program compiles");
+    let executable = loaded.executable();
+    let slot = plugin.api.base.PJRT_Executable_NumOutputs;
+    let args = plugin.call(slot, |args| args.executable = executable.raw).unwrap();
+    assert_eq!(args.num_outputs, 3);
 }
 
 #[test]

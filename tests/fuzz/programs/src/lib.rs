@@ -1,4 +1,4 @@
-//! Damaged and made-up programs, in bytecode and text, and compile options, given to what reads them and to the engine.
+//! Damaged and made-up programs, in bytecode, text and HLO protos, and compile options, given to what reads them and to the engine.
 //!
 //! Whatever the input: no panic, no hang, and memory within a multiple (512) of its size; an error that
 //! says where; what is read is verified or refused; what is printed reads back as the same program. What is verified
@@ -28,6 +28,8 @@ pub enum Target {
     Bytecode,
     /// The parser of text.
     Text,
+    /// The reader of HLO protos.
+    HloProto,
     /// The reader of compile options.
     Options,
     /// The engine, by way of text.
@@ -36,13 +38,14 @@ pub enum Target {
 
 impl Target {
     /// All of them.
-    pub const ALL: [Target; 4] = [Target::Bytecode, Target::Text, Target::Options, Target::Run];
+    pub const ALL: [Target; 5] = [Target::Bytecode, Target::Text, Target::HloProto, Target::Options, Target::Run];
 
     /// The name: of the folder of the corpus, too.
     pub fn name(self) -> &'static str {
         match self {
             Target::Bytecode => "bytecode",
             Target::Text => "text",
+            Target::HloProto => "hlo_proto",
             Target::Options => "options",
             Target::Run => "run",
         }
@@ -67,6 +70,7 @@ impl Target {
         match self {
             Target::Bytecode => read::bytecode(data).is_some(),
             Target::Text => text().and_then(read::text).is_some(),
+            Target::HloProto => read::hlo_proto(data).is_some(),
             Target::Options => options::fuzz(data),
             #[cfg(feature = "engine")]
             Target::Run => text().is_some_and(run::fuzz),

@@ -1,12 +1,19 @@
 //! Reading, verifying and printing.
 
-use oxcall_hlo::{Error, Module, parse_text, print_module, print_module_with_locations, read_bytecode, verify};
+use oxcall_hlo::{
+    Error, Module, parse_text, print_module, print_module_with_locations, read_bytecode, read_hlo_proto, verify,
+};
 
 use crate::memory;
 
 /// Reads bytecode, and then as [`checked`].
 pub(crate) fn bytecode(data: &[u8]) -> Option<Module> {
     checked(data.len(), || read_bytecode(data))
+}
+
+/// Reads an HLO proto, and then as [`checked`].
+pub(crate) fn hlo_proto(data: &[u8]) -> Option<Module> {
+    checked(data.len(), || read_hlo_proto(data))
 }
 
 /// Reads text, and then as [`checked`].

@@ -68,15 +68,24 @@ fn texts_are_harmless() {
 
 #[test]
 fn bytecodes_are_harmless() {
-    let programs = programs("bytecode/corpus", "mlirbc");
-    let mut random = Random(2);
+    changed_bytes_are_harmless(Target::Bytecode, &programs("bytecode/corpus", "mlirbc"), 2);
+}
+
+#[test]
+fn hlo_protos_are_harmless() {
+    changed_bytes_are_harmless(Target::HloProto, &programs("hlo_proto/corpus", "pb"), 3);
+}
+
+/// Changes a few bytes of programs at random.
+fn changed_bytes_are_harmless(target: Target, programs: &[Vec<u8>], seed: u64) {
+    let mut random = Random(seed);
     for _ in 0..2000 {
-        let mut data = random_of(&programs, &mut random).to_vec();
+        let mut data = random_of(programs, &mut random).to_vec();
         for _ in 0..1 + random.below(3) {
             let at = random.below(data.len());
             data[at] = random.number() as u8;
         }
-        Target::Bytecode.fuzz(&data);
+        target.fuzz(&data);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Ops that the engine has no kernel for become ops that it has, and element-wise ops get operands of one shape.
 
 mod batch_norm;
+mod builder_call;
 mod map;
 
 use oxcall::Error;
@@ -9,7 +10,8 @@ use oxcall_hlo::{BinaryOp, ElementType, Literal, Module, Op, OpKind, TensorType,
 use super::ir::{Rewrite, Rewriter, rewrite};
 
 /// Takes away batch norms, maps, sizes of dimensions, ids of devices and bounds of complex numbers, and writes out the
-/// scalars that `select` and `clamp` spread over tensors and the conversions that products imply.
+/// scalars that `select` and `clamp` spread over tensors and the conversions that products imply. Calls of linear algebra
+/// that XLA would expand become typed.
 ///
 /// # Errors
 /// UNIMPLEMENTED for maps whose body is not element-wise.
@@ -31,9 +33,19 @@ pub(crate) fn decompose(module: &mut Module) -> Result<(), Error> {
         OpKind::Clamp if rewriter.tensor(op.results[0]).element.is_complex() => Ok(clamp_complex(rewriter, op)),
         OpKind::Clamp => Ok(Rewrite::Keep(spread(rewriter, op, &[0, 2]))),
         OpKind::DotGeneral(_) | OpKind::Convolution(_) => Ok(float_product(rewriter, op)),
+        OpKind::CustomCall(_) => Ok(Rewrite::Keep(typed_call(rewriter, op))),
         _ => Ok(Rewrite::Keep(op)),
     })?;
     Ok(())
+}
+
+/// A call of linear algebra as typed ones are.
+fn typed_call(rewriter: &Rewriter<'_>, mut op: Op) -> Op {
+    let matrix = op.operands.first().and_then(|&operand| rewriter.ty(operand).tensor());
+    if let (OpKind::CustomCall(call), Some(matrix)) = (&mut op.kind, matrix) {
+        builder_call::make_typed(call, matrix.element);
+    }
+    op
 }
 
 fn scalar(rewriter: &mut Rewriter<'_>, element: ElementType, value: [u8; 4]) -> Rewrite {

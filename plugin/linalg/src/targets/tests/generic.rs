@@ -1,10 +1,10 @@
 //! The targets of XLA, row-major.
 
 use oxcall::ndarray::{Array1, Array3, array};
-use oxcall::testing::call;
+use oxcall::testing::{Call, call};
 
 use super::*;
-use crate::targets::{C64, generic::*, qr::*, top_k::*};
+use crate::targets::{C64, C128, generic::*, qr::*, top_k::*};
 
 #[test]
 fn row_major_qr_is_that_of_lapack() {
@@ -23,6 +23,37 @@ fn row_major_qr_is_that_of_lapack() {
     let q = run(call::<householder_product>().arg(super::array(&[m, n], &packed)).arg(&taus));
     let expected = run(call::<cungqr>().arg(super::array(&[m, n], &result::<C64>(&expected, 0))).arg(&taus));
     assert_eq!(turn(&result::<C64>(&q, 0)), result::<C64>(&expected, 0));
+}
+
+fn check_eigenvectors<T: Number>(eigh: fn() -> Call)
+where
+    T::Part: Number,
+{
+    for (n, lower) in [(1, true), (5, true), (5, false)] {
+        let full = definite::<T>(n, 3);
+        // A hermitian matrix row by row is its conjugate column by column; the other triangle is not read.
+        let nan = T::real(num_traits::Float::nan());
+        let triangle = |at: usize| if lower { at % n <= at / n } else { at % n >= at / n };
+        let rows: Vec<T> = full.iter().enumerate().map(|(at, x)| if triangle(at) { x.conj() } else { nan }).collect();
+        let out = run(eigh().arg(super::array(&[n, n], &rows)).attr("lower", lower));
+        let (rows, w) = (result::<T>(&out, 0), result::<T::Part>(&out, 1));
+        let v: Vec<T> = (0..n).flat_map(|j| rows.iter().skip(j).step_by(n).copied()).collect();
+        let scaled: Vec<T> = v.chunks(n).zip(&w).flat_map(|(v, &w)| v.iter().map(move |&v| v * T::real(w))).collect();
+        assert_orthonormal(&v, n, 60.0 * n as f64, "eigenvectors");
+        assert_near(&product(&full, &v, n, n), &scaled, 60.0 * n as f64, "eigen");
+        assert!(w.windows(2).all(|pair| pair[0] <= pair[1]));
+    }
+    let infinite = T::real(num_traits::Float::infinity());
+    let out = run(eigh().arg(super::array(&[1, 1], &[infinite])).attr("lower", true));
+    assert!(num_traits::Float::is_nan(result::<T::Part>(&out, 1)[0]));
+}
+
+#[test]
+fn eigenvectors_of_hermitian_matrices() {
+    check_eigenvectors::<f32>(call::<eigh_f32>);
+    check_eigenvectors::<f64>(call::<eigh_f64>);
+    check_eigenvectors::<C64>(call::<eigh_c64>);
+    check_eigenvectors::<C128>(call::<eigh_c128>);
 }
 
 #[test]

@@ -2,9 +2,13 @@
 
 use std::collections::HashMap;
 
+use oxcall_proto::Writer as Message;
+
 use super::{
+    super::fields::{
+        TRIPLE, WINDOW_DIMENSIONS, computation, dot as dot_dims, instruction as field, program_shape as signature,
+    },
     shape::{literal, shape, tuple},
-    wire::Message,
 };
 use crate::{
     ComparisonType, CustomCallApiVersion, DotDims, Func, Literal, Module, Op, OpKind, Region, TensorType, Type,
@@ -91,23 +95,24 @@ impl<'m> Writer<'m> {
         let Instruction { opcode, shape, operands, mut fields } = instruction;
         let id = self.next_id();
         let name = format!("{opcode}.{id}");
-        fields.bytes(1, name).bytes(2, &opcode).message(3, &shape).int(35, id).ints(36, operands);
-        into.instructions.message(2, &fields);
+        fields.bytes(field::NAME, name).bytes(field::OPCODE, &opcode).message(field::SHAPE, &shape);
+        fields.int(field::ID, id).ints(field::OPERANDS, operands);
+        into.instructions.message(computation::INSTRUCTIONS, &fields);
         id
     }
 
     fn parameter(&mut self, into: &mut Computation, shape: Message) -> Id {
         let number = into.params;
         into.params += 1;
-        into.program_shape.message(1, &shape).bytes(3, format!("p{number}"));
+        into.program_shape.message(signature::PARAMETERS, &shape).bytes(signature::NAMES, format!("p{number}"));
         let mut instruction = Instruction::new("parameter", shape, Vec::new());
-        instruction.fields.int(9, number);
+        instruction.fields.int(field::PARAMETER, number);
         self.emit(into, instruction)
     }
 
     fn element(&mut self, into: &mut Computation, of: Id, index: usize, ty: &Type) -> Option<Id> {
         let mut instruction = Instruction::new("get-tuple-element", shape(ty)?, vec![of]);
-        instruction.fields.int(13, index as i64);
+        instruction.fields.int(field::TUPLE_INDEX, index as i64);
         Some(self.emit(into, instruction))
     }
 
@@ -168,10 +173,11 @@ impl<'m> Writer<'m> {
             }
         };
         let Computation { mut instructions, mut program_shape, .. } = computation;
-        program_shape.message(2, &shape);
+        program_shape.message(signature::RESULT, &shape);
         let id = self.next_id();
         let name = if name == "main" { name.to_owned() } else { format!("{name}.{id}") };
-        instructions.bytes(1, name).message(4, &program_shape).int(5, id).int(6, root);
+        instructions.bytes(computation::NAME, name).message(computation::PROGRAM_SHAPE, &program_shape);
+        instructions.int(computation::ID, id).int(computation::ROOT, root);
         self.computations.push(instructions);
         self.program_shape = program_shape;
         Some(id)
@@ -203,7 +209,7 @@ impl<'m> Writer<'m> {
         let operand = self.tuple(into, &inits)?;
         let shape = tuple(inits.iter().map(|&value| self.func.ty(value)))?;
         let mut instruction = Instruction::new("while", shape, vec![operand]);
-        instruction.fields.ints(38, [body, cond]);
+        instruction.fields.ints(field::CALLED, [body, cond]);
         Some(instruction)
     }
 
@@ -218,7 +224,7 @@ impl<'m> Writer<'m> {
         }
         let shape = tuple(op.results.iter().map(|&value| self.func.ty(value)))?;
         let mut instruction = Instruction::new("conditional", shape, operands);
-        instruction.fields.ints(38, branches);
+        instruction.fields.ints(field::CALLED, branches);
         Some(instruction)
     }
 
@@ -227,7 +233,7 @@ impl<'m> Writer<'m> {
         if let Some(element) = value.splat_element().filter(|_| literal(value).is_none()) {
             let scalar = Literal::dense(TensorType::scalar(value.ty().element), element);
             let mut instruction = Instruction::new("constant", shape(&scalar.ty().clone().into())?, Vec::new());
-            instruction.fields.message(8, &literal(&scalar)?);
+            instruction.fields.message(field::LITERAL, &literal(&scalar)?);
             let scalar = self.emit(into, instruction);
             return Some(Instruction::new("broadcast", self.shape(op.results[0])?, vec![scalar]));
         }
@@ -242,7 +248,7 @@ impl<'m> Writer<'m> {
             attributes(&op.kind, &mut instruction.fields)?;
             for region in &op.regions {
                 let region = self.computation("region", region, &Region::free_values(std::slice::from_ref(region)))?;
-                instruction.fields.ints(38, [region]);
+                instruction.fields.ints(field::CALLED, [region]);
             }
             return Some(instruction);
         }
@@ -252,22 +258,25 @@ impl<'m> Writer<'m> {
             OpKind::CustomCall(call) => {
                 target = &call.target;
                 let version = CustomCallApiVersion::ALL.iter().position(|&version| version == call.api_version)?;
-                instruction.fields.bool(65, call.has_side_effect).int(77, version as i64);
+                instruction
+                    .fields
+                    .bool(field::SIDE_EFFECT, call.has_side_effect)
+                    .int(field::API_VERSION, version as i64);
                 let config = call.typed_attributes().unwrap_or(&call.backend_config);
-                instruction.fields.bytes(43, print::attribute_text(config));
+                instruction.fields.bytes(field::BACKEND_CONFIG, print::attribute_text(config));
             }
             OpKind::Constant(_) => {}
             kind => {
-                instruction.fields.bytes(43, print::attributes_text(kind, self.module));
+                instruction.fields.bytes(field::BACKEND_CONFIG, print::attributes_text(kind, self.module));
             }
         }
-        instruction.fields.bytes(28, target);
+        instruction.fields.bytes(field::TARGET, target);
         let mut called = Vec::new();
         for region in &op.regions {
             // What it uses from outside comes after its own parameters.
             called.push(self.computation("region", region, &Region::free_values(std::slice::from_ref(region)))?);
         }
-        instruction.fields.ints(38, called);
+        instruction.fields.ints(field::CALLED, called);
         Some(instruction)
     }
 }
@@ -300,51 +309,52 @@ fn opcode(op: &Op, func: &Func) -> Option<String> {
 /// The attributes of an op that HLO has, as fields of the instruction.
 fn attributes(kind: &OpKind, fields: &mut Message) -> Option<()> {
     match kind {
-        OpKind::Constant(value) => fields.message(8, &literal(value)?),
+        OpKind::Constant(value) => fields.message(field::LITERAL, &literal(value)?),
         OpKind::Compare(direction, order) => {
-            fields.bytes(63, direction.name());
-            if *order == ComparisonType::NoType { fields } else { fields.bytes(72, order.name()) }
+            fields.bytes(field::DIRECTION, direction.name());
+            if *order == ComparisonType::NoType { fields } else { fields.bytes(field::COMPARISON, order.name()) }
         }
         OpKind::ReducePrecision { exponent_bits, mantissa_bits } => {
-            fields.int(18, (*exponent_bits).into()).int(19, (*mantissa_bits).into())
+            fields.int(field::EXPONENT_BITS, (*exponent_bits).into()).int(field::MANTISSA_BITS, (*mantissa_bits).into())
         }
-        OpKind::Iota { dim } | OpKind::Concatenate { dim } => fields.ints(14, [*dim as i64]),
-        OpKind::Sort { dim, stable } => fields.ints(14, [*dim as i64]).bool(60, *stable),
+        OpKind::Iota { dim } | OpKind::Concatenate { dim } => fields.ints(field::DIMENSIONS, [*dim as i64]),
+        OpKind::Sort { dim, stable } => fields.ints(field::DIMENSIONS, [*dim as i64]).bool(field::STABLE, *stable),
         OpKind::BroadcastInDim { dims } | OpKind::Reverse { dims } | OpKind::Reduce { dims } | OpKind::Map { dims } => {
-            fields.sizes(14, dims)
+            fields.sizes(field::DIMENSIONS, dims)
         }
-        OpKind::Transpose { permutation } => fields.sizes(14, permutation),
+        OpKind::Transpose { permutation } => fields.sizes(field::DIMENSIONS, permutation),
         OpKind::Slice { start, limit, strides } => {
             for ((start, limit), stride) in start.iter().zip(limit).zip(strides) {
-                fields.message(17, &triple([*start as i64, *limit as i64, *stride as i64]));
+                fields.message(field::SLICES, &triple([*start as i64, *limit as i64, *stride as i64]));
             }
             fields
         }
-        OpKind::DynamicSlice { sizes } => fields.sizes(20, sizes),
+        OpKind::DynamicSlice { sizes } => fields.sizes(field::DYNAMIC_SLICE_SIZES, sizes),
         OpKind::Pad { low, high, interior } => {
             let mut config = Message::default();
             for ((low, high), interior) in low.iter().zip(high).zip(interior) {
-                config.message(1, &triple([*low, *high, *interior]));
+                config.message(WINDOW_DIMENSIONS, &triple([*low, *high, *interior]));
             }
-            fields.message(21, &config)
+            fields.message(field::PADDING, &config)
         }
-        OpKind::DotGeneral(dims) => fields.message(30, &dot(dims)),
-        OpKind::GetTupleElement { index } => fields.int(13, *index as i64),
+        OpKind::DotGeneral(dims) => fields.message(field::DOT_DIMS, &dot(dims)),
+        OpKind::GetTupleElement { index } => fields.int(field::TUPLE_INDEX, *index as i64),
         _ => fields,
     };
     Some(())
 }
 
 /// A message whose fields are three integers: a dimension of a slice or padding.
-fn triple([first, second, third]: [i64; 3]) -> Message {
+fn triple(values: [i64; 3]) -> Message {
     let mut message = Message::default();
-    message.int(1, first).int(2, second).int(3, third);
+    TRIPLE.into_iter().zip(values).for_each(|(number, value)| _ = message.int(number, value));
     message
 }
 
 fn dot(dims: &DotDims) -> Message {
     let mut numbers = Message::default();
-    numbers.sizes(1, &dims.lhs_contracting).sizes(2, &dims.rhs_contracting);
-    numbers.sizes(3, &dims.lhs_batching).sizes(4, &dims.rhs_batching);
+    numbers.sizes(dot_dims::LHS_CONTRACTING, &dims.lhs_contracting);
+    numbers.sizes(dot_dims::RHS_CONTRACTING, &dims.rhs_contracting);
+    numbers.sizes(dot_dims::LHS_BATCHING, &dims.lhs_batching).sizes(dot_dims::RHS_BATCHING, &dims.rhs_batching);
     numbers
 }

@@ -1,0 +1,73 @@
+//! `HloInstructionProto`: what all instructions have.
+
+use oxcall_proto::Message;
+
+use super::{super::fields::instruction as field, computation::FuncReader, module::ModuleReader, shape};
+use crate::{Error, FuncId, LocationId, TensorType, Type, ValueId};
+
+/// An instruction that is being read.
+pub(super) struct Instruction<'a> {
+    /// All of it.
+    pub(super) message: Message<'a>,
+    /// What it does.
+    pub(super) opcode: &'a str,
+    /// The type of its value.
+    pub(super) ty: Type,
+    /// The operands.
+    pub(super) operands: Vec<ValueId>,
+    /// Where it comes from.
+    pub(super) location: LocationId,
+}
+
+impl<'a> Instruction<'a> {
+    /// Reads what all instructions have.
+    pub(super) fn new(
+        func: &FuncReader<'_>,
+        message: Message<'a>,
+        opcode: &'a str,
+        location: LocationId,
+    ) -> Result<Instruction<'a>, Error> {
+        let shape = message.message(field::SHAPE)?.ok_or_else(|| Error::invalid("the shape is missing"))?;
+        let operands = message.ints(field::OPERANDS)?;
+        let operands = operands.into_iter().map(|id| func.value(id)).collect::<Result<_, _>>()?;
+        Ok(Instruction { message, opcode, ty: shape::read(shape)?, operands, location })
+    }
+
+    /// The computations that it applies, of which there have to be `count`.
+    pub(super) fn called(&self, module: &ModuleReader, count: usize) -> Result<Vec<FuncId>, Error> {
+        let called = self.all_called(module)?;
+        if called.len() != count {
+            return Err(Error::invalid(format!("applies {} computations, expected {count}", called.len())));
+        }
+        Ok(called)
+    }
+
+    /// The computations that it applies.
+    pub(super) fn all_called(&self, module: &ModuleReader) -> Result<Vec<FuncId>, Error> {
+        self.message.ints(field::CALLED)?.into_iter().map(|id| module.computation(id)).collect()
+    }
+
+    /// The operand at `index`.
+    pub(super) fn operand(&self, index: usize) -> Result<ValueId, Error> {
+        let operand = self.operands.get(index).copied();
+        operand.ok_or_else(|| Error::invalid(format!("operand {index} is missing: there are {}", self.operands.len())))
+    }
+
+    /// The type of its value, which has to be an array.
+    pub(super) fn tensor(&self) -> Result<&TensorType, Error> {
+        self.ty.tensor().ok_or_else(|| Error::invalid(format!("the result is {}, not an array", self.ty)))
+    }
+
+    /// The only one of its dimensions.
+    pub(super) fn dimension(&self) -> Result<usize, Error> {
+        match self.dimensions()?[..] {
+            [dim] => Ok(dim),
+            ref dims => Err(Error::invalid(format!("has the dimensions {dims:?}, expected one"))),
+        }
+    }
+
+    /// Its dimensions.
+    pub(super) fn dimensions(&self) -> Result<Vec<usize>, Error> {
+        super::sizes(self.message, field::DIMENSIONS, "the dimensions")
+    }
+}

@@ -1,0 +1,66 @@
+//! HLO protos as programs.
+//!
+//! Each computation becomes a function. Instructions that apply computations have regions, which call these functions,
+//! so that what is read is no larger than a multiple of the input, however computations use each other. Tuples stay as
+//! they are but for the program's own parameters and results, which are their leaves: so clients pass them.
+//!
+//! Layouts say how XLA would place an array in memory. Here all arrays are row-major, so they only matter where bytes
+//! are seen: in literals, and in custom calls that ask for them.
+
+mod call;
+mod computation;
+mod contraction;
+mod entry;
+mod instruction;
+mod literal;
+mod module;
+mod ops;
+mod shape;
+mod simple;
+mod window;
+
+use oxcall_proto::{Malformed, Message};
+
+use super::fields;
+use crate::{Error, Module};
+
+/// Reads a serialised `HloModuleProto`, which is what an `XlaComputation` is, too.
+///
+/// The memory taken is bounded by a multiple of the input's length. What is read should be verified.
+///
+/// # Errors
+/// What is wrong or not supported, with the instruction's opcode, name and source location.
+pub fn read_hlo_proto(bytes: &[u8]) -> Result<Module, Error> {
+    module::read(Message::new(bytes))
+}
+
+/// Reads a serialised `HloModuleProtoWithConfig`, of which the configuration is left aside.
+///
+/// # Errors
+/// As for [`read_hlo_proto`].
+pub fn read_hlo_proto_with_config(bytes: &[u8]) -> Result<Module, Error> {
+    let module = Message::new(bytes).message(fields::with_config::MODULE)?;
+    module::read(module.ok_or_else(|| Error::invalid("the proto holds no module"))?)
+}
+
+impl From<Malformed> for Error {
+    fn from(malformed: Malformed) -> Error {
+        Error::invalid(malformed.to_string())
+    }
+}
+
+/// Dimensions, sizes or indices.
+fn sizes(message: Message<'_>, number: u32, what: &str) -> Result<Vec<usize>, Error> {
+    crate::lower::sizes(|| what.to_owned(), message.ints(number)?)
+}
+
+/// A dimension, size or index.
+fn size(message: Message<'_>, number: u32, what: &str) -> Result<usize, Error> {
+    let value = message.int(number)?;
+    usize::try_from(value).map_err(|_| Error::invalid(format!("{what} is {value}, and must not be negative")))
+}
+
+/// The message that an instruction of its opcode must have.
+fn required<'a>(message: Message<'a>, number: u32, what: &str) -> Result<Message<'a>, Error> {
+    message.message(number)?.ok_or_else(|| Error::invalid(format!("{what} are missing")))
+}

@@ -1,0 +1,123 @@
+//! `HloModuleProto`.
+
+use std::collections::{HashMap, HashSet};
+
+use oxcall_proto::Message;
+
+use super::{
+    super::fields::{computation, metadata, module},
+    computation::FuncReader,
+    entry::{self, Leaves},
+};
+use crate::{Error, Func, FuncId, Location, LocationId, Module};
+
+/// What is read of a module as a whole.
+pub(super) struct ModuleReader {
+    /// The computations that are read.
+    pub(super) funcs: Vec<Func>,
+    /// Their ids.
+    ids: HashMap<i64, FuncId>,
+    /// The id of the entry computation, which no other may use.
+    entry: i64,
+    /// Its parameters and results.
+    leaves: Option<Leaves>,
+    names: HashSet<String>,
+    locations: Vec<Location>,
+}
+
+impl ModuleReader {
+    /// The function of a computation, which comes before those that use it.
+    pub(super) fn computation(&self, id: i64) -> Result<FuncId, Error> {
+        if id == self.entry {
+            return Err(Error::invalid("the entry computation is called"));
+        }
+        self.ids.get(&id).copied().ok_or_else(|| {
+            Error::invalid(format!("computation {id} is called, and not defined before the computation that calls it"))
+        })
+    }
+
+    /// A new location, which names the instruction.
+    pub(super) fn location(&mut self, name: &str, source: Option<Message<'_>>) -> Result<LocationId, Error> {
+        let source = source.map(location).transpose()?.unwrap_or(Location::Unknown);
+        self.locations.push(Location::Name(format!("%{name}").into(), Box::new(source)));
+        let id = u32::try_from(self.locations.len() - 1);
+        id.map(LocationId).map_err(|_| Error::invalid("more than 2^32 instructions"))
+    }
+
+    /// The text of a location.
+    pub(super) fn place(&self, id: LocationId) -> String {
+        self.locations[id.0 as usize].to_string()
+    }
+
+    /// The name for a function that was called so: names are unique, and `main` is the entry's.
+    fn unique(&mut self, name: &str, id: i64) -> String {
+        let mut unique = if name.is_empty() { format!("computation.{id}") } else { name.to_owned() };
+        if self.names.contains(&unique) {
+            unique.push_str(&format!(".{id}"));
+        }
+        while !self.names.insert(unique.clone()) {
+            unique.push('_');
+        }
+        unique
+    }
+
+    fn read_computation(&mut self, message: Message<'_>) -> Result<(), Error> {
+        let id = message.int(computation::ID)?;
+        let is_entry = id == self.entry;
+        let name = message.text(computation::NAME)?;
+        let name = if is_entry { "main".to_owned() } else { self.unique(name, id) };
+        let reader = FuncReader::new(self);
+        let func = if is_entry {
+            entry::read(reader, message).map(|(func, leaves)| {
+                self.leaves = Some(leaves);
+                func
+            })
+        } else {
+            reader.read(message)
+        };
+        let mut func = func.map_err(|error| error.at(format!("computation {name}")))?;
+        func.name = name;
+        func.public = is_entry;
+        let index = FuncId(self.funcs.len() as u32);
+        if self.ids.insert(id, index).is_some() {
+            return Err(Error::invalid(format!("there are two computations of id {id}")));
+        }
+        self.funcs.push(func);
+        Ok(())
+    }
+}
+
+/// Where an instruction comes from, as `OpMetadata` says.
+fn location(message: Message<'_>) -> Result<Location, Error> {
+    let (file, name) = (message.text(metadata::FILE)?, message.text(metadata::OP_NAME)?);
+    let number = |number| Ok::<u64, Error>(u64::try_from(message.int(number)?).unwrap_or_default());
+    let place = if file.is_empty() {
+        Location::Unknown
+    } else {
+        Location::File { file: file.into(), line: number(metadata::LINE)?, column: number(metadata::COLUMN)? }
+    };
+    Ok(if name.is_empty() { place } else { Location::Name(name.into(), Box::new(place)) })
+}
+
+/// Reads a module.
+pub(super) fn read(message: Message<'_>) -> Result<Module, Error> {
+    let entry = message.int(module::ENTRY_ID)?;
+    let mut reader = ModuleReader {
+        funcs: Vec::new(),
+        ids: HashMap::new(),
+        entry,
+        leaves: None,
+        names: HashSet::from(["main".to_owned()]),
+        locations: vec![Location::Unknown],
+    };
+    for computation in message.messages(module::COMPUTATIONS)? {
+        reader.read_computation(computation)?;
+    }
+    let ModuleReader { mut funcs, ids, locations, leaves, .. } = reader;
+    let (Some(&id), Some(leaves)) = (ids.get(&entry), leaves) else {
+        return Err(Error::invalid(format!("there is no entry computation {entry}")));
+    };
+    entry::set_attributes(&mut funcs[id.0 as usize], &leaves, message)?;
+    let name = message.text(module::NAME)?.to_owned();
+    Ok(Module { name, funcs, entry: id, attributes: Vec::new(), locations })
+}

@@ -1,0 +1,162 @@
+//! Instructions that are one op each, and apply no computations.
+
+use oxcall_proto::Message;
+
+use super::{
+    super::fields::{CHOLESKY_LOWER, TRIPLE, WINDOW_DIMENSIONS, instruction as field, triangular_solve},
+    computation::FuncReader,
+    contraction,
+    instruction::Instruction,
+    required, size, sizes, window,
+};
+use crate::{ComparisonDirection, ComparisonType, Error, FftType, OpKind, RngAlgorithm, Transpose, lower};
+
+/// What an instruction does.
+pub(super) fn kind(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
+    let message = instruction.message;
+    Ok(match instruction.opcode {
+        "after-all" => OpKind::AfterAll,
+        "batch-norm-grad" => {
+            let (epsilon, feature) = batch_norm(message)?;
+            OpKind::BatchNormGrad { epsilon, feature }
+        }
+        "batch-norm-inference" => {
+            let (epsilon, feature) = batch_norm(message)?;
+            OpKind::BatchNormInference { epsilon, feature }
+        }
+        "batch-norm-training" => {
+            let (epsilon, feature) = batch_norm(message)?;
+            OpKind::BatchNormTraining { epsilon, feature }
+        }
+        "bitcast-convert" => OpKind::BitcastConvert,
+        "broadcast" => OpKind::BroadcastInDim { dims: instruction.dimensions()? },
+        "cholesky" => OpKind::Cholesky { lower: options(message, field::CHOLESKY)?.bool(CHOLESKY_LOWER)? },
+        "clamp" => OpKind::Clamp,
+        "compare" => compare(message)?,
+        "complex" => OpKind::Complex,
+        "concatenate" => OpKind::Concatenate { dim: instruction.dimension()? },
+        "convert" => OpKind::Convert,
+        "convolution" => OpKind::Convolution(window::convolution(message)?),
+        "dot" => OpKind::DotGeneral(contraction::dot(message)?),
+        "dynamic-slice" => {
+            OpKind::DynamicSlice { sizes: sizes(message, field::DYNAMIC_SLICE_SIZES, "the sizes of the slice")? }
+        }
+        "dynamic-update-slice" => OpKind::DynamicUpdateSlice,
+        "fft" => fft(message)?,
+        "gather" => contraction::gather(message)?,
+        "get-dimension-size" => OpKind::GetDimensionSize { dim: instruction.dimension()? },
+        "iota" => OpKind::Iota { dim: instruction.dimension()? },
+        "opt-barrier" => OpKind::OptimizationBarrier,
+        "pad" => pad(message)?,
+        "partition-id" => OpKind::PartitionId,
+        "reduce-precision" => OpKind::ReducePrecision {
+            exponent_bits: bits(message, field::EXPONENT_BITS)?,
+            mantissa_bits: bits(message, field::MANTISSA_BITS)?,
+        },
+        "replica-id" => OpKind::ReplicaId,
+        "reshape" => OpKind::Reshape,
+        "reverse" => OpKind::Reverse { dims: instruction.dimensions()? },
+        "rng-bit-generator" => OpKind::RngBitGenerator(choice(
+            message.int(field::RNG_ALGORITHM)?,
+            "the algorithm",
+            &[RngAlgorithm::Default, RngAlgorithm::ThreeFry, RngAlgorithm::Philox],
+        )?),
+        "select" => OpKind::Select,
+        "slice" => slice(message)?,
+        "topk" => OpKind::TopK { k: size(message, field::K, "k")?, largest: message.bool(field::LARGEST)? },
+        "transpose" => OpKind::Transpose { permutation: instruction.dimensions()? },
+        "triangular-solve" => triangular_solve(message)?,
+        opcode => return Err(unsupported(opcode)),
+    })
+}
+
+/// The error for an opcode that is not known or not supported.
+fn unsupported(opcode: &str) -> Error {
+    let name = opcode.replace('-', "_");
+    let why = lower::why_unsupported(&name).or_else(|| lower::why_unsupported(name.trim_end_matches("_done")));
+    match why {
+        Some(why) => Error::unsupported(why),
+        None => Error::unsupported("this opcode is not supported"),
+    }
+}
+
+/// The value of an enum that starts at 0.
+fn choice<T: Copy>(number: i64, what: &str, values: &[T]) -> Result<T, Error> {
+    let value = usize::try_from(number).ok().and_then(|index| values.get(index));
+    value.copied().ok_or_else(|| Error::invalid(format!("{what} number {number} is not known")))
+}
+
+/// The message with an instruction's options, whose fields may all have their defaults.
+fn options(message: Message<'_>, number: u32) -> Result<Message<'_>, Error> {
+    Ok(message.message(number)?.unwrap_or_default())
+}
+
+fn bits(message: Message<'_>, number: u32) -> Result<u32, Error> {
+    let bits = message.int(number)?;
+    u32::try_from(bits).map_err(|_| Error::invalid(format!("a format of {bits} bits")))
+}
+
+/// Epsilon and feature dimension.
+fn batch_norm(message: Message<'_>) -> Result<(f32, usize), Error> {
+    Ok((message.float(field::EPSILON)?, size(message, field::FEATURE, "the feature dimension")?))
+}
+
+fn compare(message: Message<'_>) -> Result<OpKind, Error> {
+    let (direction, order) = (message.text(field::DIRECTION)?, message.text(field::COMPARISON)?);
+    let direction = ComparisonDirection::from_name(direction)
+        .ok_or_else(|| Error::invalid(format!("the comparison direction `{direction}` is not known")))?;
+    let order = if order.is_empty() { Some(ComparisonType::NoType) } else { ComparisonType::from_name(order) };
+    let order = order.ok_or_else(|| Error::invalid("the comparison type is not known"))?;
+    Ok(OpKind::Compare(direction, order))
+}
+
+fn fft(message: Message<'_>) -> Result<OpKind, Error> {
+    let types = [FftType::Fft, FftType::Ifft, FftType::Rfft, FftType::Irfft];
+    let fft_type = choice(message.int(field::FFT_TYPE)?, "the transform", &types)?;
+    Ok(OpKind::Fft { fft_type, lengths: sizes(message, field::FFT_LENGTH, "the lengths of the transform")? })
+}
+
+/// The three integers of each dimension of padding.
+fn pad(message: Message<'_>) -> Result<OpKind, Error> {
+    let config = required(message, field::PADDING, "the paddings")?;
+    let dims = config.messages(WINDOW_DIMENSIONS)?;
+    let each = |number| dims.iter().map(|dim| Ok(dim.int(number)?)).collect::<Result<Vec<i64>, Error>>();
+    let [low, high, interior] = TRIPLE;
+    Ok(OpKind::Pad { low: each(low)?, high: each(high)?, interior: each(interior)? })
+}
+
+fn slice(message: Message<'_>) -> Result<OpKind, Error> {
+    let dims = message.messages(field::SLICES)?;
+    let each =
+        |number| dims.iter().map(|&dim| size(dim, number, "a bound of the slice")).collect::<Result<Vec<_>, _>>();
+    let [start, limit, strides] = TRIPLE;
+    Ok(OpKind::Slice { start: each(start)?, limit: each(limit)?, strides: each(strides)? })
+}
+
+fn triangular_solve(message: Message<'_>) -> Result<OpKind, Error> {
+    let options = options(message, field::TRIANGULAR_SOLVE)?;
+    // Number 0 says nothing.
+    let transposes = [Transpose::NoTranspose, Transpose::Transpose, Transpose::Adjoint];
+    let transpose = options.int(triangular_solve::TRANSPOSE)?;
+    Ok(OpKind::TriangularSolve {
+        left_side: options.bool(triangular_solve::LEFT_SIDE)?,
+        lower: options.bool(triangular_solve::LOWER)?,
+        unit_diagonal: options.bool(triangular_solve::UNIT_DIAGONAL)?,
+        transpose: choice(transpose.saturating_sub(1), "the transposition", &transposes)?,
+    })
+}
+
+/// The bytes as another type. Arrays are row-major, so they change neither their order nor, unless the element type
+/// changes, their meaning.
+pub(super) fn bitcast(func: &FuncReader<'_>, instruction: &Instruction<'_>) -> Result<OpKind, Error> {
+    let operand = func.ty(instruction.operand(0)?).tensor().map(|ty| ty.element);
+    Ok(if operand == Some(instruction.tensor()?.element) { OpKind::Reshape } else { OpKind::BitcastConvert })
+}
+
+/// Checks that a dimension is given the size that it has anyway.
+pub(super) fn check_static_size(func: &FuncReader<'_>, instruction: &Instruction<'_>) -> Result<(), Error> {
+    let size = func.constant(instruction.operand(1)?).and_then(|size| usize::try_from(size).ok());
+    let dim = instruction.dimension()?;
+    let is_static = size.is_some() && size == instruction.tensor()?.dims.get(dim).copied();
+    if is_static { Ok(()) } else { Err(Error::unsupported("dynamic shapes are not supported")) }
+}

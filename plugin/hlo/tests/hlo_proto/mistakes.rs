@@ -1,0 +1,158 @@
+//! Errors name the instruction.
+
+use oxcall_hlo::{Error, ErrorKind, read_hlo_proto, verify};
+use oxcall_proto::Writer;
+
+use super::hlo::{F32, S32, array, computation, instruction, module, parameter, tuple};
+
+/// Why a module is refused, by the reader or the verifier.
+fn refused(bytes: &[u8]) -> Error {
+    read_hlo_proto(bytes).and_then(|module| verify(&module)).unwrap_err()
+}
+
+/// Why an entry computation of one parameter, `f32[2,3]`, and these instructions is refused. The last is the root.
+fn entry(root: i64, instructions: Vec<Writer>) -> Error {
+    let parameter = parameter(0, 1, matrix());
+    refused(&module(1, &[computation(1, root, &[vec![parameter], instructions].concat())]))
+}
+
+fn matrix() -> Writer {
+    array(F32, &[2, 3])
+}
+
+#[track_caller]
+fn says(error: &Error, text: &str) {
+    assert!(error.to_string().contains(text), "{error}");
+}
+
+#[test]
+fn instructions_are_named_with_their_source() {
+    let add = instruction("add", 7, matrix(), &[1, 5], |message| {
+        message.nested(7, |metadata| _ = metadata.bytes(2, "aten::add").bytes(3, "model.py").int(4, 12));
+    });
+    let error = entry(7, vec![add]);
+    assert_eq!(
+        error.to_string(),
+        "add: operand 5 is no instruction before this one (at %add.7, aten::add, model.py:12:0)"
+    );
+    let wrong = instruction("add", 7, array(F32, &[2, 2]), &[1, 1], |_| {});
+    says(&entry(7, vec![wrong]), "stablehlo.add: result 0 has type tensor<2x2xf32>");
+    says(&entry(7, vec![instruction("add", 7, array(F32, &[2, 2]), &[1, 1], |_| {})]), "%add.7");
+}
+
+#[test]
+fn ids_are_unique_and_known() {
+    let twice = || instruction("negate", 2, matrix(), &[1], |_| {});
+    says(&entry(2, vec![twice(), twice()]), "two instructions of id 2");
+    says(&entry(9, vec![twice()]), "the root is none of");
+    says(&refused(&module(5, &[computation(1, 1, &[parameter(0, 1, matrix())])])), "no entry computation 5");
+    let one = || computation(1, 1, &[parameter(0, 1, matrix())]);
+    says(&refused(&module(1, &[one(), one()])), "two computations of id 1");
+    let parameters = [parameter(0, 1, matrix()), parameter(2, 2, matrix())];
+    says(&refused(&module(1, &[computation(1, 1, &parameters)])), "not numbered from 0");
+}
+
+#[test]
+fn computations_come_before_their_callers_and_never_call_themselves() {
+    let call = |callee| instruction("call", 2, matrix(), &[1], |message| _ = message.ints(38, [callee]));
+    says(&entry(2, vec![call(1)]), "the entry computation is called");
+    says(&entry(2, vec![call(3)]), "computation 3 is called, and not defined before");
+    let own = computation(2, 2, &[parameter(0, 1, matrix()), call(2)]);
+    says(
+        &refused(&module(1, &[own, computation(1, 1, &[parameter(0, 1, matrix())])])),
+        "computation 2 is called, and not",
+    );
+}
+
+#[test]
+fn signatures_of_computations_are_checked() {
+    let callee = || computation(5, 1, &[parameter(0, 1, array(S32, &[]))]);
+    let with = |instruction: Writer| {
+        refused(&module(1, &[callee(), computation(1, 2, &[parameter(0, 1, matrix()), instruction])]))
+    };
+    let calls = |opcode: &str, operands: &[i64], computations: &[i64]| {
+        let called = computations.to_vec();
+        instruction(opcode, 2, matrix(), operands, |message| _ = message.ints(38, called))
+    };
+    says(&with(calls("call", &[1], &[5])), "parameter 0 of the computation is tensor<i32>, not tensor<2x3xf32>");
+    says(&with(calls("call", &[1, 1], &[5])), "takes 1 operands, not 2");
+    says(&with(calls("call", &[1], &[])), "applies 0 computations, expected 1");
+    says(&with(calls("while", &[1], &[5, 5])), "body: parameter 0 of the computation");
+    says(&with(calls("conditional", &[1], &[5, 5])), "has 1 operands for 2 computations");
+    says(&with(calls("reduce", &[1, 1], &[5])), "takes 1 operands, expected 2");
+    says(&with(calls("select-and-scatter", &[1, 1, 1], &[5])), "applies 1 computations, expected 2");
+    let vector = computation(5, 1, &[parameter(0, 1, matrix()), parameter(1, 2, matrix())]);
+    let reduce = calls("reduce", &[1, 1], &[5]);
+    let module = module(1, &[vector, computation(1, 2, &[parameter(0, 1, matrix()), reduce])]);
+    says(&refused(&module), "must take and give scalars");
+}
+
+#[test]
+fn shapes_that_cannot_be() {
+    let of = |shape: Writer| entry(2, vec![instruction("negate", 2, shape, &[1], |_| {})]);
+    says(&of(array(99, &[])), "element type number 99 is not supported");
+    says(&of(array(F32, &[-1])), "must be a list of integers that are not negative");
+    says(&of(array(F32, &[1 << 40, 1 << 40])), "does not fit in memory");
+    let mut dynamic = array(F32, &[2, 3]);
+    dynamic.ints(6, [0, 1]);
+    let error = of(dynamic);
+    assert_eq!(error.kind, ErrorKind::Unsupported);
+    says(&error, "dynamic shapes");
+    let deep = (0..100).fold(matrix(), |shape, _| tuple(&[shape]));
+    says(&of(deep), "nested more than 8 deep");
+    let bare = |opcode: &str| {
+        let mut instruction = Writer::default();
+        instruction.bytes(2, opcode).int(35, 2);
+        instruction
+    };
+    says(&entry(2, vec![bare("negate")]), "negate: the shape is missing");
+}
+
+#[test]
+fn what_is_not_supported_says_so() {
+    for (opcode, text) in [
+        ("all-reduce", "collectives"),
+        ("infeed", "infeed"),
+        ("send", "sending"),
+        ("recv-done", "receiving"),
+        ("async-start", "asynchronous"),
+        ("no-such-opcode", "this opcode is not supported"),
+    ] {
+        let error = entry(2, vec![instruction(opcode, 2, matrix(), &[1], |_| {})]);
+        assert_eq!((error.kind, error.op.as_deref()), (ErrorKind::Unsupported, Some(opcode)), "{error}");
+        says(&error, text);
+    }
+    let size = instruction("constant", 3, array(S32, &[]), &[], |message| {
+        message.nested(8, |literal| _ = literal.nested(1, |shape| _ = shape.int(2, S32)).ints(4, [2]));
+    });
+    let set = instruction("set-dimension-size", 2, matrix(), &[1, 3], |message| _ = message.ints(14, [1]));
+    says(&entry(2, vec![size, set]), "dynamic shapes are not supported");
+}
+
+#[test]
+fn malformed_fields() {
+    let constant = |literal: Writer| {
+        entry(2, vec![instruction("constant", 2, matrix(), &[], |message| _ = message.message(8, &literal))])
+    };
+    let mut short = Writer::default();
+    short.message(1, &matrix()).ints(8, [0; 4]);
+    says(&constant(short), "a literal of type tensor<2x3xf32> has 1 elements");
+    says(&constant(Writer::default()), "shape of the literal are missing");
+    let call = |config: &[u8]| {
+        entry(
+            2,
+            vec![instruction("custom-call", 2, matrix(), &[1], |message| _ = message.bytes(43, config).int(77, 4))],
+        )
+    };
+    says(&call(b"{a = "), "custom-call: backend_config:");
+    says(&call(b"not a dictionary"), "backend_config:");
+    says(&call(b"{a = 1 : i64} x"), "backend_config: expected the end of the dictionary");
+    says(&call(b"\xff"), "backend_config is not UTF-8");
+    let compare = instruction("compare", 2, matrix(), &[1, 1], |message| _ = message.bytes(63, "XX"));
+    says(&entry(2, vec![compare]), "comparison direction `XX`");
+    let bytes = module(1, &[computation(1, 1, &[parameter(0, 1, matrix())])]);
+    let mut aliases = Writer::default();
+    aliases.nested(8, |aliases| _ = aliases.nested(1, |entry| _ = entry.int(2, 3)));
+    says(&refused(&[bytes.clone(), aliases.finish()].concat()), "parameter 3 [] is donated, and is none");
+    says(&refused(&[bytes, vec![0x0b]].concat()), "malformed protocol buffer");
+}

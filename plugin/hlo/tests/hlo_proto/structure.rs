@@ -1,0 +1,188 @@
+//! What becomes of computations, tuples and aliases.
+
+use oxcall_hlo::{
+    Attribute, CustomCallApiVersion, ElementType, Module, Op, OpKind, TensorType, Type, read_hlo_proto, verify,
+};
+use oxcall_proto::Writer;
+
+use super::hlo::{F32, S32, array, computation, instruction, module, parameter, tuple};
+
+fn read(bytes: &[u8]) -> Module {
+    let module = read_hlo_proto(bytes).unwrap();
+    verify(&module).unwrap_or_else(|error| panic!("{error}\n{module}"));
+    module
+}
+
+fn matrix() -> Writer {
+    array(F32, &[2, 3])
+}
+
+/// The types of parameters and of results.
+fn signature(module: &Module) -> (Vec<String>, Vec<String>) {
+    let main = module.main();
+    let names = |values: &[_]| values.iter().map(|&value| main.ty(value).to_string()).collect();
+    (names(&main.body.params), names(&main.body.results))
+}
+
+#[test]
+fn tuples_of_the_entry_are_flattened_and_aliases_follow() {
+    let pair = || tuple(&[matrix(), tuple(&[array(S32, &[]), matrix()])]);
+    let element = |id: i64, index: i64, shape, of: i64| {
+        instruction("get-tuple-element", id, shape, &[of], |message| _ = message.int(13, index))
+    };
+    let entry = computation(
+        1,
+        9,
+        &[
+            parameter(1, 3, matrix()),
+            parameter(0, 2, pair()),
+            element(4, 1, tuple(&[array(S32, &[]), matrix()]), 2),
+            element(5, 1, matrix(), 4),
+            instruction("add", 6, matrix(), &[5, 3], |_| {}),
+            instruction(
+                "tuple",
+                9,
+                tuple(&[matrix(), tuple(&[array(S32, &[]), matrix()]), matrix()]),
+                &[6, 4, 3],
+                |_| {},
+            ),
+        ],
+    );
+    let mut bytes = module(1, &[entry]);
+    let mut aliases = Writer::default();
+    aliases.nested(8, |aliases| {
+        // Output {1, 1} is in the memory of parameter 0 {1, 1}.
+        aliases.nested(1, |entry| _ = entry.ints(1, [1, 1]).int(2, 0).ints(3, [1, 1]).int(4, 1));
+    });
+    aliases.nested(18, |donors| _ = donors.nested(1, |entry| _ = entry.int(1, 1)));
+    bytes.extend(aliases.finish());
+    let module = read(&bytes);
+    let f = "tensor<2x3xf32>".to_owned();
+    let i = "tensor<i32>".to_owned();
+    assert_eq!(
+        signature(&module),
+        (vec![f.clone(), i.clone(), f.clone(), f.clone()], vec![f.clone(), i, f.clone(), f])
+    );
+    let attributes = &module.main().param_attributes;
+    assert_eq!(attributes[2], [("tf.aliasing_output".to_owned(), Attribute::Integer(2, ElementType::S32))]);
+    assert_eq!(attributes[3], [("jax.buffer_donor".to_owned(), Attribute::Bool(true))]);
+    assert!(attributes[0].is_empty() && attributes[1].is_empty());
+}
+
+#[test]
+fn computations_that_use_each_other_stay_small() {
+    // Each calls the one before twice: 2^60 additions if they were written out.
+    let scalar = || array(F32, &[]);
+    let mut computations =
+        vec![computation(100, 2, &[parameter(0, 1, scalar()), instruction("add", 2, scalar(), &[1, 1], |_| {})])];
+    for level in 1..60 {
+        let call = |id, of| instruction("call", id, scalar(), &[of], |message| _ = message.ints(38, [99 + level]));
+        computations.push(computation(100 + level, 3, &[parameter(0, 1, scalar()), call(2, 1), call(3, 2)]));
+    }
+    let module = read(&module(159, &computations));
+    assert_eq!(module.funcs.len(), 60);
+    assert_eq!(module.funcs.iter().map(|func| func.body.ops.len()).sum::<usize>(), 119);
+}
+
+#[test]
+fn names_are_unique_and_say_where() {
+    let same = |id| {
+        let mut computation = Writer::default();
+        computation.bytes(1, "main").int(5, id).int(6, 1).message(2, &parameter(0, 1, array(F32, &[])));
+        computation
+    };
+    let module = read(&module(3, &[same(1), same(2), same(3)]));
+    let names: Vec<&str> = module.funcs.iter().map(|func| &func.name[..]).collect();
+    assert_eq!(names, ["main.1", "main.2", "main"]);
+    assert!(module.main().public);
+}
+
+/// The only op of a program with one custom call.
+fn custom_call(shape: Writer, more: impl FnOnce(&mut Writer)) -> Op {
+    let call = instruction("custom-call", 2, shape, &[1], |message| {
+        message.bytes(28, "target");
+        more(message);
+    });
+    let module = read(&module(1, &[computation(1, 2, &[parameter(0, 1, matrix()), call])]));
+    module.main().body.ops[0].clone()
+}
+
+#[test]
+fn typed_custom_calls_have_a_dictionary() {
+    let op = custom_call(matrix(), |message| {
+        message.bytes(43, "{axis = 1 : i64, mode = \"fast\", sizes = array<i64: 1, 2>}").int(77, 4).bool(65, true);
+    });
+    let OpKind::CustomCall(call) = op.kind else { panic!("{op:?}") };
+    assert_eq!(
+        (call.api_version, call.has_side_effect, &call.target[..]),
+        (CustomCallApiVersion::TypedFfi, true, "target")
+    );
+    let attributes = call.typed_attributes().unwrap();
+    assert_eq!(attributes.get("axis"), Some(&Attribute::Integer(1, ElementType::S64)));
+    assert_eq!(attributes.get("mode").and_then(Attribute::as_str), Some("fast"));
+    assert!(matches!(attributes.get("sizes"), Some(Attribute::DenseArray(_))));
+    let OpKind::CustomCall(call) = custom_call(matrix(), |message| _ = message.int(77, 4)).kind else { panic!() };
+    assert_eq!(call.typed_attributes(), Some(&Attribute::Dictionary(Vec::new())));
+}
+
+#[test]
+fn legacy_custom_calls_have_bytes_layouts_and_aliases() {
+    let op = custom_call(tuple(&[matrix(), matrix()]), |message| {
+        let column_major = |shape: &mut Writer| {
+            shape.int(2, F32).ints(3, [2, 3]).nested(5, |layout| _ = layout.ints(1, [0, 1]));
+        };
+        message.bytes(43, b"\0raw\xff").int(77, 3).bool(56, true).nested(57, column_major);
+        message.nested(74, |alias| _ = alias.ints(1, [1]).int(2, 0));
+    });
+    let OpKind::CustomCall(call) = op.kind else { panic!("{op:?}") };
+    assert_eq!(call.backend_config, Attribute::String(b"\0raw\xff".to_vec()));
+    assert_eq!((call.operand_layouts, call.result_layouts), (Some(vec![vec![0, 1]]), Some(vec![vec![1, 0]; 2])));
+    assert_eq!((&call.aliases[0].output[..], call.aliases[0].operand), (&[1][..], 0));
+}
+
+#[test]
+fn a_bitcast_keeps_elements_or_bits() {
+    for (element, dims, kind) in [(F32, &[6][..], OpKind::Reshape), (S32, &[2, 3], OpKind::BitcastConvert)] {
+        let bitcast = instruction("bitcast", 2, array(element, dims), &[1], |_| {});
+        let module = read(&module(1, &[computation(1, 2, &[parameter(0, 1, matrix()), bitcast])]));
+        assert_eq!(module.main().body.ops[0].kind, kind);
+    }
+}
+
+#[test]
+fn random_state_is_two_random_words() {
+    const U64: i64 = 9;
+    let state = instruction("rng-get-and-update-state", 1, array(U64, &[2]), &[], |message| _ = message.int(66, 1));
+    let module = read(&module(1, &[computation(1, 1, &[state])]));
+    let main = module.main();
+    assert_eq!(*main.ty(main.body.results[0]), Type::from(TensorType::new(ElementType::U64, [2])));
+    assert!(matches!(main.body.ops.last().unwrap().kind, OpKind::Rng(_)));
+}
+
+#[test]
+fn a_call_that_says_so_is_a_composite() {
+    let body = computation(7, 2, &[parameter(0, 1, matrix()), instruction("erf", 2, matrix(), &[1], |_| {})]);
+    let call = instruction("call", 2, matrix(), &[1], |message| {
+        message.ints(38, [7]).bool(89, true).nested(68, |attributes| {
+            for (key, value) in
+                [("composite.name", "chlo.erf"), ("composite.attributes", "{}"), ("composite.version", "1")]
+            {
+                attributes.nested(1, |entry| _ = entry.bytes(1, key).bytes(2, value));
+            }
+        });
+    });
+    let module = read(&module(8, &[body, computation(8, 2, &[parameter(0, 1, matrix()), call])]));
+    let OpKind::Composite { name, version, .. } = &module.main().body.ops[0].kind else { panic!("{module}") };
+    assert_eq!((&name[..], *version), ("chlo.erf", 1));
+}
+
+#[test]
+fn indices_may_be_one_vector() {
+    let slice = instruction("dynamic-slice", 3, array(F32, &[1, 2]), &[1, 2], |message| _ = message.ints(20, [1, 2]));
+    let entry = [parameter(0, 1, matrix()), parameter(1, 2, array(S32, &[2])), slice];
+    let module = read(&module(1, &[computation(1, 3, &entry)]));
+    let main = module.main();
+    let last = main.body.ops.last().unwrap();
+    assert_eq!(last.operands.len(), 3);
+    assert!(last.operands[1..].iter().all(|&index| main.ty(index).tensor().unwrap().rank() == 0));
+}
