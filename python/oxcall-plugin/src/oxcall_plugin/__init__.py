@@ -1,4 +1,4 @@
-"""The PJRT plugin of oxcall: JAX programs and Rust custom calls on the platform `oxcall`.
+"""The PJRT plugin of oxcall: JAX programs, torch_xla, and Rust custom calls on the platform `oxcall`.
 
 JAX finds the plugin by itself once this package is installed::
 
@@ -10,7 +10,9 @@ JAX finds the plugin by itself once this package is installed::
 
 The default platform stays what it was. ``JAX_PLATFORMS=oxcall,cpu`` makes the plugin the default of a process.
 
-Options are read when JAX makes the client, from :func:`configure` or from the environment:
+torch_xla finds it too: ``PJRT_DEVICE=OXCALL``.
+
+Options are read when the framework makes the client, from :func:`configure` or from the environment:
 
 ============== ======================= ================================================================
 option         variable                meaning
@@ -30,7 +32,7 @@ from typing import Any
 
 from oxcall_plugin._errors import PluginError, PluginWarning
 
-__all__ = ["PluginError", "PluginWarning", "configure", "initialize", "library_path", "register"]
+__all__ = ["PluginError", "PluginWarning", "client_options", "configure", "initialize", "library_path", "register"]
 
 _PRIORITY = -100  # below the CPU's 0: the user's default platform stays
 _options: dict[str, str | int] = {}
@@ -50,7 +52,7 @@ def configure(
     num_threads: int | None = None,
     libraries: Iterable[str | os.PathLike[str]] | None = None,
 ) -> None:
-    """Sets options of the client that JAX makes when it first looks for devices.
+    """Sets options of the client that JAX or torch_xla makes when it first looks for devices.
 
     Args:
         num_devices: how many devices share the machine's cores.
@@ -58,7 +60,7 @@ def configure(
         libraries: paths of libraries of ops, to which programs may refer by their targets.
 
     Raises:
-        PluginError: JAX has made its clients already, or an option is not positive.
+        PluginError: a framework has made its clients already, or an option is not positive.
     """
     given: dict[str, str | int | None] = {
         "num_devices": num_devices,
@@ -71,12 +73,21 @@ def configure(
             raise PluginError(f"`{name}` is {value!r}; it is a positive integer")
     if _is_initialized():
         raise PluginError("JAX has made its clients already: call `oxcall_plugin.configure` before `jax.devices()`")
+    if _is_torch_xla_initialized():
+        raise PluginError(
+            "torch_xla has made its client already: call `oxcall_plugin.configure` before `torch_xla.device()`"
+        )
     _options.update({name: value for name, value in given.items() if value is not None})
+
+
+def client_options() -> dict[str, str | int]:
+    """The options that :func:`configure` has set, by name."""
+    return dict(_options)
 
 
 def initialize() -> None:
     """Registers the bundled plugin with JAX, which calls this when it looks for plugins."""
-    register(library_path(), options=dict(_options))
+    register(library_path(), options=client_options())
 
 
 def register(
@@ -107,3 +118,10 @@ def _is_initialized() -> bool:
 
     bridge = sys.modules.get("jax._src.xla_bridge")
     return bridge is not None and bool(getattr(bridge, "_backends", None))
+
+
+def _is_torch_xla_initialized() -> bool:
+    import sys
+
+    extension = sys.modules.get("_XLAC")
+    return extension is not None and bool(extension._xla_runtime_is_initialized())
