@@ -42,6 +42,8 @@ fn instructions_are_named_with_their_source() {
 
 #[test]
 fn ids_are_unique_and_known() {
+    let pair = instruction("tuple", 2, tuple(&[matrix(), array(F32, &[2])]), &[1, 1], |_| {});
+    says(&entry(2, vec![pair]), "tuple: the operands are no tuple of type");
     let twice = || instruction("negate", 2, matrix(), &[1], |_| {});
     says(&entry(2, vec![twice(), twice()]), "two instructions of id 2");
     says(&entry(9, vec![twice()]), "the root is none of");

@@ -11,9 +11,13 @@ pub(crate) fn bytecode(data: &[u8]) -> Option<Module> {
     checked(data.len(), || read_bytecode(data))
 }
 
-/// Reads an HLO proto, and then as [`checked`].
+/// Reads an HLO proto. Only what can be verified has a printed form: the others may say what text does not.
 pub(crate) fn hlo_proto(data: &[u8]) -> Option<Module> {
-    checked(data.len(), || read_hlo_proto(data))
+    let (module, verified) = verified(data.len(), || read_hlo_proto(data))?;
+    if verified {
+        reads_back(&module, true);
+    }
+    verified.then_some(module)
 }
 
 /// Reads text, and then as [`checked`].
@@ -23,19 +27,30 @@ pub(crate) fn text(text: &str) -> Option<Module> {
 
 /// The program that `read` gives, if it can be verified; what is printed of it was read again.
 fn checked(length: usize, read: impl FnOnce() -> Result<Module, Error>) -> Option<Module> {
+    let (module, verified) = verified(length, read)?;
+    reads_back(&module, verified);
+    verified.then_some(module)
+}
+
+/// The program that `read` gives, and whether it can be verified.
+fn verified(length: usize, read: impl FnOnce() -> Result<Module, Error>) -> Option<(Module, bool)> {
     let module = memory::bounded(length, read).map_err(|error| says_where(&error)).ok()?;
     let verified = memory::bounded(length, || verify(&module));
     if let Err(error) = &verified {
         says_where(error);
         assert!(error.op.is_some(), "a mistake of no op: {error}");
     }
+    Some((module, verified.is_ok()))
+}
+
+/// What is printed is read as the same program.
+fn reads_back(module: &Module, verified: bool) {
     for print in [print_module, print_module_with_locations] {
-        let printed = print(&module);
+        let printed = print(module);
         let again = parse_text(&printed).unwrap_or_else(|error| panic!("{error}\n{printed}"));
         assert_eq!(printed, print(&again), "another program is read of what is printed");
-        assert_eq!(verified.is_ok(), verify(&again).is_ok(), "what is printed verifies otherwise\n{printed}");
+        assert_eq!(verified, verify(&again).is_ok(), "what is printed verifies otherwise\n{printed}");
     }
-    verified.is_ok().then_some(module)
 }
 
 /// Errors have a message, and if they are about an op a place. Of a whole function, its name says where.

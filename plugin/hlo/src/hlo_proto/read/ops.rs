@@ -4,7 +4,7 @@ use super::{
     super::fields::instruction as field, call, computation::FuncReader, contraction, instruction::Instruction, literal,
     required, simple, window,
 };
-use crate::{BinaryOp, ElementType, Error, Literal, Op, OpKind, RngDistribution, TensorType, UnaryOp, ValueId};
+use crate::{BinaryOp, ElementType, Error, Literal, Op, OpKind, RngDistribution, TensorType, Type, UnaryOp, ValueId};
 
 /// Functions that are ops of CHLO here, and instructions of HLO.
 const OF_CHLO: &[&str] = &["acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erf", "sinh"];
@@ -24,6 +24,15 @@ pub(super) fn read(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> R
     }
     let message = instruction.message;
     let operands = instruction.operands.len();
+    // What says how many dimensions windows and the like have must be there; the verifier checks the rest.
+    let least = match instruction.opcode {
+        "select-and-scatter" => 3,
+        "sort" => 1,
+        _ => 0,
+    };
+    if operands < least {
+        return Err(Error::invalid(format!("has {operands} operands, and needs {least} or more")));
+    }
     match instruction.opcode {
         "add-dependency" | "copy" | "domain" => forward(func, &instruction),
         "bitcast" => {
@@ -35,6 +44,12 @@ pub(super) fn read(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> R
         "constant" => {
             let value = literal::read(required(message, field::LITERAL, "the elements of the constant")?)?;
             func.one(instruction, OpKind::Constant(value), Vec::new())
+        }
+        "convolution" => {
+            let kernel = func.ty(instruction.operand(1)?).tensor();
+            let kernel = kernel.ok_or_else(|| Error::invalid("the kernel is no array"))?;
+            let kind = OpKind::Convolution(window::convolution(message, kernel)?);
+            func.one(instruction, kind, Vec::new())
         }
         "custom-call" => call::custom_call(func, instruction),
         "dynamic-slice" | "dynamic-update-slice" => {
@@ -65,7 +80,7 @@ pub(super) fn read(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> R
             func.several(instruction, kind, regions)
         }
         "reduce-window" => {
-            let kind = OpKind::ReduceWindow { window: window::read(message)? };
+            let kind = OpKind::ReduceWindow { window: window::forward(message)? };
             let regions = func.scalar_regions(&instruction, 1, operands)?;
             func.several(instruction, kind, regions)
         }
@@ -77,7 +92,7 @@ pub(super) fn read(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> R
             func.several(instruction, kind, regions)
         }
         "select-and-scatter" => {
-            let kind = OpKind::SelectAndScatter { window: window::read(message)? };
+            let kind = OpKind::SelectAndScatter { window: window::undilated(message)? };
             let regions = func.scalar_regions(&instruction, 2, 2)?;
             func.one(instruction, kind, regions)
         }
@@ -91,6 +106,10 @@ pub(super) fn read(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> R
             func.several(instruction, kind, regions)
         }
         "tuple" => {
+            let is_of = |types: &[Type]| types.iter().eq(instruction.operands.iter().map(|&value| func.ty(value)));
+            if !matches!(&instruction.ty, Type::Tuple(types) if is_of(types)) {
+                return Err(Error::invalid(format!("the operands are no tuple of type {}", instruction.ty)));
+            }
             let tuple = func.add_value(instruction.ty)?;
             func.add_tuple(instruction.operands, tuple, instruction.location);
             Ok(tuple)

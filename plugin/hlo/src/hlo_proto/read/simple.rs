@@ -36,7 +36,6 @@ pub(super) fn kind(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
         "complex" => OpKind::Complex,
         "concatenate" => OpKind::Concatenate { dim: instruction.dimension()? },
         "convert" => OpKind::Convert,
-        "convolution" => OpKind::Convolution(window::convolution(message)?),
         "dot" => OpKind::DotGeneral(contraction::dot(message)?),
         "dynamic-slice" => {
             OpKind::DynamicSlice { sizes: sizes(message, field::DYNAMIC_SLICE_SIZES, "the sizes of the slice")? }

@@ -6,12 +6,30 @@ use super::{
     super::fields::{WINDOW_DIMENSIONS, convolution as dims, instruction as field, window},
     contraction, required, size, sizes,
 };
-use crate::{ConvolutionDims, Error, WindowDim};
+use crate::{ConvolutionDims, Error, TensorType, WindowDim};
 
 /// The window of an instruction; without one, it has no dimensions.
-pub(super) fn read(message: Message<'_>) -> Result<Vec<WindowDim>, Error> {
+fn read(message: Message<'_>) -> Result<Vec<WindowDim>, Error> {
     let window = message.message(field::WINDOW)?.unwrap_or_default();
     window.messages(WINDOW_DIMENSIONS)?.into_iter().map(dimension).collect()
+}
+
+/// The window of an instruction that has no reversals.
+pub(super) fn forward(message: Message<'_>) -> Result<Vec<WindowDim>, Error> {
+    let window = read(message)?;
+    if window.iter().any(|dim| dim.reversal) {
+        return Err(Error::invalid("only convolutions reverse windows"));
+    }
+    Ok(window)
+}
+
+/// The window of an instruction that has neither reversals nor dilations.
+pub(super) fn undilated(message: Message<'_>) -> Result<Vec<WindowDim>, Error> {
+    let window = forward(message)?;
+    if window.iter().any(|dim| (dim.base_dilation, dim.window_dilation) != (1, 1)) {
+        return Err(Error::invalid("the window must not be dilated"));
+    }
+    Ok(window)
 }
 
 fn dimension(dim: Message<'_>) -> Result<WindowDim, Error> {
@@ -26,20 +44,26 @@ fn dimension(dim: Message<'_>) -> Result<WindowDim, Error> {
     })
 }
 
-pub(super) fn convolution(message: Message<'_>) -> Result<ConvolutionDims, Error> {
+/// A convolution, whose window must be as large as the kernel.
+pub(super) fn convolution(message: Message<'_>, kernel: &TensorType) -> Result<ConvolutionDims, Error> {
     let numbers = required(message, field::CONVOLUTION_DIMS, "the dimension numbers")?;
     let one = |number| size(numbers, number, "a dimension number");
     let list = |number| sizes(numbers, number, "the spatial dimensions");
     // Number 0 says nothing.
     let groups = |number| Ok::<usize, Error>(size(message, number, "the number of groups")?.max(1));
+    let (window, kernel_spatial) = (read(message)?, list(dims::KERNEL_SPATIAL)?);
+    let sizes = kernel_spatial.iter().map(|&dim| kernel.dims.get(dim).copied());
+    if !sizes.eq(window.iter().map(|dim| Some(dim.size))) {
+        return Err(Error::invalid(format!("the window's sizes are not those of the kernel, {kernel}")));
+    }
     Ok(ConvolutionDims {
-        window: read(message)?,
+        window,
         input_batch: one(dims::INPUT_BATCH)?,
         input_feature: one(dims::INPUT_FEATURE)?,
         input_spatial: list(dims::INPUT_SPATIAL)?,
         kernel_input_feature: one(dims::KERNEL_INPUT_FEATURE)?,
         kernel_output_feature: one(dims::KERNEL_OUTPUT_FEATURE)?,
-        kernel_spatial: list(dims::KERNEL_SPATIAL)?,
+        kernel_spatial,
         output_batch: one(dims::OUTPUT_BATCH)?,
         output_feature: one(dims::OUTPUT_FEATURE)?,
         output_spatial: list(dims::OUTPUT_SPATIAL)?,
