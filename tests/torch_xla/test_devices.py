@@ -1,9 +1,10 @@
 """How torch_xla finds the plugin, and what it says of devices."""
 
 import os
-import tomllib
 
 import pytest
+import tomllib
+
 from conftest import PLUGIN, ROOT
 
 SOURCES = [ROOT / "python" / package / "src" for package in ("oxcall", "oxcall-plugin")]

@@ -36,7 +36,10 @@ OPS = {
     "padding": (lambda x: (F.pad(x, (1, 2)), F.pad(x, (1, 1, 1, 1), mode="reflect")), IMAGE),
     "triangles": (lambda x: (x.tril(), x.triu(1), x.diagonal(), torch.diag_embed(x)), X),
     # Reductions.
-    "sums": (lambda x: (x.sum(), x.mean(1), x.prod(0), x.var(1), x.std(), x.logsumexp(1), x.cumsum(1), x.cumprod(0)), X),
+    "sums": (
+        lambda x: (x.sum(), x.mean(1), x.prod(0), x.var(1), x.std(), x.logsumexp(1), x.cumsum(1), x.cumprod(0)),
+        X,
+    ),
     "extremes": (lambda x: (x.amax(1), x.argmax(1), *x.max(0), *x.min(1), x.any(), (x > -9).all()), X),
     "softmax": (lambda x: (x.softmax(1), x.log_softmax(0)), X),
     "norms": (lambda x: (x.norm(), x.norm(dim=1), torch.linalg.vector_norm(x, 3)), X),
@@ -60,15 +63,27 @@ OPS = {
         normal(2, 6, seed=2),
     ),
     "embedding": (lambda w, i: (F.embedding(i, w), F.one_hot(i, 9)), normal(9, 5), integers(9, 2, 3)),
-    "bucketize": (lambda x, b: (torch.bucketize(x, b), torch.histc(x.flatten(), 4, -2, 2)), X, torch.tensor([-1.0, 0.0, 1.0])),
+    "bucketize": (
+        lambda x, b: (torch.bucketize(x, b), torch.histc(x.flatten(), 4, -2, 2)),
+        X,
+        torch.tensor([-1.0, 0.0, 1.0]),
+    ),
     # Contractions.
-    "matmul": (lambda x, y: (x @ y.t(), torch.bmm(x[None], y.t()[None]), torch.einsum("ij,kj->ik", x, y), x @ y[0]), X, Y),
+    "matmul": (
+        lambda x, y: (x @ y.t(), torch.bmm(x[None], y.t()[None]), torch.einsum("ij,kj->ik", x, y), x @ y[0]),
+        X,
+        Y,
+    ),
     "linear": (lambda x, w, b: F.linear(x, w, b), X, normal(5, 6), normal(5)),
     "conv1d": (lambda x, w: F.conv1d(x, w, stride=2, padding=1), normal(2, 3, 9), normal(4, 3, 3)),
     "conv2d": (lambda x, w: F.conv2d(x, w, padding=2, dilation=2), IMAGE, normal(4, 3, 3, 3)),
     "conv3d": (lambda x, w: F.conv3d(x, w), normal(1, 2, 5, 5, 5), normal(3, 2, 2, 2, 2)),
     "grouped": (lambda x, w: F.conv2d(x, w, groups=3), IMAGE, normal(6, 1, 3, 3)),
-    "transposed": (lambda x, w: F.conv_transpose2d(x, w, stride=2, padding=1, output_padding=1), IMAGE, normal(3, 4, 3, 3)),
+    "transposed": (
+        lambda x, w: F.conv_transpose2d(x, w, stride=2, padding=1, output_padding=1),
+        IMAGE,
+        normal(3, 4, 3, 3),
+    ),
     "pooling": (lambda x: (F.max_pool2d(x, 3, 2, 1), F.avg_pool2d(x, 2), F.adaptive_avg_pool2d(x, 4)), IMAGE),
     "resizing": (
         lambda x: (
@@ -88,12 +103,22 @@ OPS = {
         normal(1, 2, 5, 4, seed=2),
     ),
     "losses": (
-        lambda x, t: (F.cross_entropy(x, t), F.nll_loss(x.log_softmax(1), t), F.mse_loss(x, x * 2), F.smooth_l1_loss(x, x * 2)),
+        lambda x, t: (
+            F.cross_entropy(x, t),
+            F.nll_loss(x.log_softmax(1), t),
+            F.mse_loss(x, x * 2),
+            F.smooth_l1_loss(x, x * 2),
+        ),
         X,
         integers(6, 4),
     ),
     "fft": (
-        lambda x: (torch.fft.fft(x).imag, torch.fft.rfft(x).real, torch.fft.irfft(torch.fft.rfft(x)), torch.fft.fft2(x).real),
+        lambda x: (
+            torch.fft.fft(x).imag,
+            torch.fft.rfft(x).real,
+            torch.fft.irfft(torch.fft.rfft(x)),
+            torch.fft.fft2(x).real,
+        ),
         normal(4, 8),
     ),
 }
@@ -146,7 +171,7 @@ def test_random_numbers(device):
     gaussian = torch.randn(20_000, device=device).cpu()
     drawn = torch.randint(0, 10, (20_000,), device=device).cpu()
     coins = torch.bernoulli(torch.full((20_000,), 0.25, device=device)).cpu()
-    assert 0 <= uniform.min() and uniform.max() < 1 and abs(uniform.mean() - 0.5) < 0.02
+    assert uniform.min() >= 0 and uniform.max() < 1 and abs(uniform.mean() - 0.5) < 0.02
     assert abs(gaussian.mean()) < 0.05 and abs(gaussian.std() - 1) < 0.05
     assert set(drawn.tolist()) == set(range(10)) and abs(coins.mean() - 0.25) < 0.02
     again = torch.rand(20_000, device=device).cpu()

@@ -4,9 +4,9 @@ Run by hand, in an environment with jax, where a program is added:
 
     python plugin/hlo/tests/hlo_proto/corpus.py
 
-For each program `corpus/NAME.pb` is an `HloModuleProto`, and `corpus/NAME.values` holds the bytes of arguments and then of
-results, one after the other, row-major: the program says their types. The programs are the `.hlo` files of `programs`, which
-XLA's own parser reads, and the functions of JAX below. `corpus/torch_NAME.pb` come from torch_xla, by another script.
+For each program `corpus/NAME.pb` is an `HloModuleProto`, and `corpus/NAME.values` holds the bytes of arguments and then
+of results, one after the other, row-major: the program says their types. The programs are the `.hlo` files of
+`programs`, which XLA's own parser reads, and the functions of JAX below.
 """
 
 import pathlib
