@@ -1,4 +1,4 @@
-"""torch_xla on the plugin. `OXCALL_PLUGIN_LIBRARY` says where the plugin is, `OXCALL_TEST_LIBS` where the libraries of ops.
+"""torch_xla on the plugin. `OXCALL_PLUGIN_LIBRARY` says where it is, `OXCALL_TEST_LIBS` where libraries of ops are.
 
 Programs travel as HLO protos, and with `XLA_STABLEHLO_COMPILE=1` as StableHLO.
 """

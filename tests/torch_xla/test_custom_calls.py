@@ -1,4 +1,4 @@
-"""Typed custom calls reach Rust handlers, by the interface below `torch.ops`. The gallery's library gives the handlers."""
+"""Typed custom calls reach Rust handlers, by the interface below `torch.ops`. The handlers are those of the gallery."""
 
 import os
 

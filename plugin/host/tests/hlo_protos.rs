@@ -2,8 +2,8 @@
 
 use std::{fs, path::Path, sync::Arc};
 
-use oxcall_hlo::{ElementType, TensorType, read_hlo_proto, verify};
-use oxcall_host::{Argument, Buffer, Edge, Engine, EngineOptions};
+use oxcall_hlo::{ElementType, TensorType, Type, read_hlo_proto, verify};
+use oxcall_host::{Argument, Buffer, Engine, EngineOptions};
 
 fn corpus() -> Vec<(String, Vec<u8>, Vec<u8>)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hlo/tests/hlo_proto/corpus");
@@ -21,13 +21,13 @@ fn corpus() -> Vec<(String, Vec<u8>, Vec<u8>)> {
 }
 
 /// The bytes of each value, of these types.
-fn split<'v>(values: &mut &'v [u8], edges: &[Edge]) -> Vec<&'v [u8]> {
-    let mut take = |edge: &Edge| {
-        let (taken, rest) = values.split_at(edge.ty.tensor().map_or(0, TensorType::byte_size));
+fn split<'v>(values: &mut &'v [u8], types: &[Type]) -> Vec<&'v [u8]> {
+    let mut take = |ty: &Type| {
+        let (taken, rest) = values.split_at(ty.tensor().map_or(0, TensorType::byte_size));
         *values = rest;
         taken
     };
-    edges.iter().map(&mut take).collect()
+    types.iter().map(&mut take).collect()
 }
 
 /// The numbers of a float type, and how far results of it may differ; `None` for types of exact numbers.
@@ -71,14 +71,16 @@ fn programs_give_what_xla_gives() {
         verify(&module).unwrap_or_else(|error| panic!("{name}: {error}\n{module}"));
         let program = engine.compile(module).unwrap_or_else(|error| panic!("{name}: {error}"));
         let mut rest = &values[..];
-        let arguments = split(&mut rest, program.parameters());
-        let expected = split(&mut rest, program.results());
+        let parameters: Vec<Type> = program.parameters().iter().map(|edge| edge.ty.clone()).collect();
+        let types: Vec<Type> = program.results().iter().map(|edge| edge.ty.clone()).collect();
+        let arguments = split(&mut rest, &parameters);
+        let expected = split(&mut rest, &types);
         assert!(rest.is_empty(), "{name}: {} bytes are left", rest.len());
         let buffer = |bytes: &[u8]| Argument::Shared(Arc::new(Buffer::copy_of(engine.allocator(), bytes).unwrap()));
         let results = program.run(arguments.into_iter().map(buffer).collect());
         let results = results.unwrap_or_else(|error| panic!("{name}: {error}"));
-        for (index, ((result, expected), edge)) in results.iter().zip(expected).zip(program.results()).enumerate() {
-            let Some(ty) = edge.ty.tensor() else { continue };
+        for (index, ((result, expected), ty)) in results.iter().zip(expected).zip(&types).enumerate() {
+            let Some(ty) = ty.tensor() else { continue };
             if let Some(mistake) = mistake(ty.element, result.as_bytes(), expected) {
                 mistakes.push(format!("{name}: result {index}, {ty}: {mistake}"));
             }

@@ -91,7 +91,7 @@ fn refused(error: &Error) {
 /// The bytes of the results for certain arguments.
 fn run(program: &Program) -> Option<Vec<Vec<u8>>> {
     let mut random = Random(1);
-    let argument = |ty: &Type| -> Argument {
+    let mut argument = |ty: &Type| -> Argument {
         let len = ty.tensor().map_or(0, oxcall_hlo::TensorType::byte_size);
         let mut bytes: Vec<u8> = (0..len).map(|_| random.number() as u8).collect();
         if let Some(ty) = ty.tensor() {
@@ -99,7 +99,7 @@ fn run(program: &Program) -> Option<Vec<Vec<u8>>> {
         }
         Arc::new(Buffer::copy_of(ENGINE.allocator(), &bytes).expect("little memory")).into()
     };
-    let arguments = program.parameters().iter().map(argument).collect();
+    let arguments = program.parameters().iter().map(|edge| argument(&edge.ty)).collect();
     let results = program.run(arguments).map_err(|error| refused(&error)).ok()?;
     Some(results.iter().map(|buffer| buffer.as_bytes().to_vec()).collect())
 }

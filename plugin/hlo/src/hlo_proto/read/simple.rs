@@ -7,7 +7,7 @@ use super::{
     computation::FuncReader,
     contraction,
     instruction::Instruction,
-    required, size, sizes, window,
+    required, size, sizes,
 };
 use crate::{ComparisonDirection, ComparisonType, Error, FftType, OpKind, RngAlgorithm, Transpose, lower};
 
