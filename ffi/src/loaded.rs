@@ -8,7 +8,7 @@ use std::{
 /// A library that was found loaded; it stays so, as nothing here closes it.
 #[derive(Clone, Copy)]
 pub(crate) struct Library(
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "never found"))] NonNull<c_void>,
+    #[cfg_attr(any(not(target_os = "linux"), miri), expect(dead_code, reason = "never found"))] NonNull<c_void>,
 );
 
 #[cfg(all(target_os = "linux", not(miri)))]

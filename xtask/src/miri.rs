@@ -22,8 +22,8 @@ const SDK: Run = Run {
     flags: "-Zmiri-strict-provenance",
     target: &["--lib"],
     only: &[],
-    // Tables of arithmetic, which take a minute each.
-    skip: &["conversions_are_those_of_ml_dtypes"],
+    // Tables of arithmetic, which take a minute each; and what is below.
+    skip: &["conversions_are_those_of_ml_dtypes", "torch::tests::calls"],
 };
 
 const PJRT: Run = Run { package: "oxcall-pjrt", target: &["--lib"], only: &[], skip: &[], ..SDK };
@@ -43,6 +43,8 @@ const HOST: Run = Run {
 /// and payloads whose drop panics, would count; `ffi/tests/no_alloc.rs` counts what is allocated and freed.
 const RUNS: &[Run] = &[
     SDK,
+    // Handles are integers on the stack of torch's kernels.
+    Run { flags: "-Zmiri-permissive-provenance", only: &["torch::tests::calls"], skip: &[], ..SDK },
     Run {
         flags: "-Zmiri-strict-provenance -Zmiri-ignore-leaks",
         target: &["--test", "*"],

@@ -16,11 +16,12 @@ const INLINE: usize = 8;
 
 /// Names of an operation's attributes, in the C layout.
 pub(crate) struct AttrNames {
-    spans: Box<[sys::XLA_FFI_ByteSpan]>,
-    pointers: Box<[*const sys::XLA_FFI_ByteSpan]>,
+    // Not boxed slices: moving a `Box` ends the validity of pointers into it.
+    spans: Vec<sys::XLA_FFI_ByteSpan>,
+    pointers: Vec<*const sys::XLA_FFI_ByteSpan>,
 }
 
-// SAFETY: constant once made; the pointers are into the boxed spans, and those to static text.
+// SAFETY: constant once made; the pointers are into the spans, and those to static text.
 unsafe impl Send for AttrNames {}
 // SAFETY: as above.
 unsafe impl Sync for AttrNames {}
@@ -28,8 +29,9 @@ unsafe impl Sync for AttrNames {}
 impl AttrNames {
     pub(crate) fn new(attrs: &'static [AttrParam]) -> AttrNames {
         let span = |attr: &AttrParam| sys::XLA_FFI_ByteSpan { ptr: attr.name.as_ptr().cast(), len: attr.name.len() };
-        let spans: Box<[_]> = attrs.iter().map(span).collect();
-        let pointers = spans.iter().map(ptr::from_ref).collect();
+        let spans: Vec<_> = attrs.iter().map(span).collect();
+        let first = spans.as_ptr();
+        let pointers = (0..spans.len()).map(|i| first.wrapping_add(i)).collect();
         AttrNames { spans, pointers }
     }
 

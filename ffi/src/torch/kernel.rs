@@ -145,10 +145,12 @@ impl<'p> Call<'p> {
     /// The work of a kernel: calls the operation.
     pub(super) fn run(&mut self) -> Result<()> {
         self.describe_args()?;
-        let attrs = self.attrs.finish(&self.plan.names);
+        // They stay where they are from here on, since the C struct points into them.
+        let mut attrs = std::mem::take(&mut self.attrs);
+        let c_attrs = attrs.finish(&self.plan.names);
         let num_args = self.buffers.len();
-        self.make_results()?;
-        self.execute(num_args, attrs)?;
+        self.make_results(&attrs)?;
+        self.execute(num_args, &attrs, c_attrs)?;
         self.update_originals()
     }
 
@@ -163,10 +165,11 @@ impl<'p> Call<'p> {
             let describe = || Ok(buffer(tensor.dtype()?, ptr::null_mut(), tensor.sizes()?));
             self.buffers.push(describe().map_err(|error| self.of_argument(index, error))?);
         }
-        self.attrs.finish(&self.plan.names);
+        let mut attrs = std::mem::take(&mut self.attrs);
+        attrs.finish(&self.plan.names);
         let num_args = self.buffers.len();
-        self.make_results()?;
-        self.check_shapes(num_args)
+        self.make_results(&attrs)?;
+        self.check_shapes(num_args, &attrs)
     }
 
     /// Takes all arguments from the stack.
@@ -303,7 +306,7 @@ impl<'p> Call<'p> {
 
     /// Calls the operation.
     #[inline]
-    fn execute(&mut self, num_args: usize, attrs: sys::XLA_FFI_Attrs) -> Result<()> {
+    fn execute(&mut self, num_args: usize, given: &CallAttrs, attrs: sys::XLA_FFI_Attrs) -> Result<()> {
         let mut pointers: SmallVec<[*mut sys::XLA_FFI_Buffer; 2 * INLINE]> =
             self.buffers.iter_mut().map(|buffer| &raw mut *buffer).collect();
         let (args, rets) = pointers.split_at_mut(num_args);
@@ -333,7 +336,7 @@ impl<'p> Call<'p> {
             future: ptr::null_mut(),
         };
         // SAFETY: the frame is whole; the tensors live until this call ends.
-        unsafe { self.plan.contexts.call(self.plan.handler, &mut frame, &self.attrs) }
+        unsafe { self.plan.contexts.call(self.plan.handler, &mut frame, given) }
     }
 
     /// Copies what was updated in a copy back to where the caller sees it.

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::{
+    attrs::CallAttrs,
     kernel::{Call, buffer},
     memory_format::channels_last_strides,
     plan::{Goes, Output, OutputDType, OutputKind},
@@ -20,10 +21,10 @@ use crate::{
 impl Call<'_> {
     /// Makes the tensors of the results, and describes all results behind the arguments.
     #[inline]
-    pub(super) fn make_results(&mut self) -> Result<()> {
+    pub(super) fn make_results(&mut self, attrs: &CallAttrs) -> Result<()> {
         let plan = self.plan;
         if plan.by_function {
-            return self.make_inferred();
+            return self.make_inferred(attrs);
         }
         for output in &plan.outputs {
             if let OutputKind::InPlace(index) = output.kind {
@@ -42,7 +43,7 @@ impl Call<'_> {
                 }
                 OutputKind::Rank0 => self.make(dtype, code, &[])?,
                 _ => {
-                    let dims = self.dims_by_pattern(output)?;
+                    let dims = self.dims_by_pattern(output, attrs)?;
                     self.make(dtype, code, &dims)?;
                 }
             }
@@ -79,10 +80,10 @@ impl Call<'_> {
     }
 
     /// Checks all shapes against the patterns, as the operation does when it is called.
-    pub(super) fn check_shapes(&self, num_args: usize) -> Result<()> {
+    pub(super) fn check_shapes(&self, num_args: usize, attrs: &CallAttrs) -> Result<()> {
         let (args, results) = self.buffers.split_at(num_args);
         let [args, results] = [args, results].map(|side| side.iter().map(dims).collect::<Vec<&[i64]>>());
-        let integers: Vec<(&str, i64)> = self.integers().collect();
+        let integers: Vec<(&str, i64)> = self.integers(attrs).collect();
         shape::check(self.plan.handler, &args[..], &results[..], &integers)
     }
 
@@ -129,28 +130,27 @@ impl Call<'_> {
     }
 
     /// The dimensions of a result that a pattern gives.
-    fn dims_by_pattern(&self, output: &Output) -> Result<Vec<i64>> {
+    fn dims_by_pattern(&self, output: &Output, attrs: &CallAttrs) -> Result<Vec<i64>> {
         let OutputKind::Pattern(pattern) = output.kind else { return Err(no_shape(self, output)) };
         let args: SmallVec<[&[i64]; 8]> = self.buffers[..self.args.len()].iter().map(dims).collect();
-        let integers: SmallVec<[(&str, i64); 8]> = self.integers().collect();
+        let integers: SmallVec<[(&str, i64); 8]> = self.integers(attrs).collect();
         shape::result_dims(self.plan.handler.params, &args[..], &integers, output.param, pattern)
     }
 
     /// The attributes that are integers.
-    fn integers(&self) -> impl Iterator<Item = (&'static str, i64)> {
-        let attrs = self.plan.handler.attrs;
-        self.attrs.given().filter_map(|(index, attr)| Some((attrs[index].name, attr.scalar()?.exact::<i64>()?)))
+    fn integers(&self, attrs: &CallAttrs) -> impl Iterator<Item = (&'static str, i64)> {
+        let known = self.plan.handler.attrs;
+        attrs.given().filter_map(|(index, attr)| Some((known[index].name, attr.scalar()?.exact::<i64>()?)))
     }
 
     /// Makes the results of an operation with a shape function.
-    fn make_inferred(&mut self) -> Result<()> {
+    fn make_inferred(&mut self, attrs: &CallAttrs) -> Result<()> {
         let plan = self.plan;
         let num_args = self.args.len();
         let shape =
             |buffer: &sys::XLA_FFI_Buffer| DType::from_code(buffer.dtype).map(|dtype| Shape::new(dtype, dims(buffer)));
         let args: Vec<Shape> = self.buffers.iter().filter_map(shape).collect();
-        let named =
-            self.attrs.given().map(|(index, attr)| Ok((plan.handler.attrs[index].name.to_owned(), json(attr)?)));
+        let named = attrs.given().map(|(index, attr)| Ok((plan.handler.attrs[index].name.to_owned(), json(attr)?)));
         let attrs: Map<String, Value> = named.collect::<Result<_>>()?;
         let given = |goes: &Goes| match goes {
             Goes::TypeParam(var) => plan.handler.type_params[*var].name,
