@@ -9,19 +9,19 @@ import subprocess
 import sys
 import textwrap
 
-ROOT = pathlib.Path(__file__).parents[2]
-RELEASE = ROOT / "target" / "release"
-PLUGIN = os.environ.setdefault("OXCALL_PLUGIN_LIBRARY", str(RELEASE / "liboxcall_plugin.so"))
-GALLERY = pathlib.Path(os.environ.get("OXCALL_TEST_LIBS", RELEASE)) / "libcustom_ops.so"
-
-# The client is made once a process, before any test.
+# Where `cargo build --release` puts what nobody names; the client is made once a process, before any test.
+os.environ.setdefault("OXCALL_TEST_LIBS", str(pathlib.Path(__file__).parents[2] / "target" / "release"))
+os.environ.setdefault("OXCALL_PLUGIN_LIBRARY", os.path.join(os.environ["OXCALL_TEST_LIBS"], "liboxcall_plugin.so"))
+os.environ.setdefault("OXCALL_LIBRARIES", os.path.join(os.environ["OXCALL_TEST_LIBS"], "libcustom_ops.so"))
 os.environ.setdefault("PJRT_DEVICE", "LIBRARY")
-os.environ.setdefault("PJRT_LIBRARY_PATH", PLUGIN)
-os.environ.setdefault("OXCALL_LIBRARIES", str(GALLERY))
+os.environ.setdefault("PJRT_LIBRARY_PATH", os.environ["OXCALL_PLUGIN_LIBRARY"])
 
 import pytest
 import torch
 import torch_xla
+
+ROOT = pathlib.Path(__file__).parents[2]
+PLUGIN = os.environ["OXCALL_PLUGIN_LIBRARY"]
 
 
 @pytest.fixture(scope="session")

@@ -58,8 +58,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "matrix",
-        args: "[abi|peers|ops|plugin]...",
-        about: "one op library, one plugin on every supported jaxlib; C++ handlers of each; structs against headers",
+        args: "[abi|peers|ops|plugin|torch_xla]...",
+        about: "one op library, one plugin on every supported jaxlib, and on torch_xla; C++ handlers; structs against headers",
         run: matrix::run,
     },
     Command {

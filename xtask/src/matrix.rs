@@ -1,5 +1,5 @@
-//! `cargo xtask matrix`: one op library and one plugin on every supported jaxlib, C++ handlers of every jaxlib in the
-//! plugin, and every struct against each one's header.
+//! `cargo xtask matrix`: one op library and one plugin on every supported jaxlib, the plugin under torch_xla, C++ handlers
+//! of every jaxlib in the plugin, and every struct against each one's header.
 
 mod abi;
 mod history;
@@ -20,7 +20,16 @@ const NEWEST: &str = "ffi-sys/src/xla_ffi.rs";
 const PLUGIN_SINCE: &str = "0.4.38";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    lint::select(args, &[("abi", abi::run), ("peers", test::all_peers), ("ops", ops), ("plugin", plugin)])
+    lint::select(
+        args,
+        &[
+            ("abi", abi::run),
+            ("peers", test::all_peers),
+            ("ops", ops),
+            ("plugin", plugin),
+            ("torch_xla", test::torch_xla),
+        ],
+    )
 }
 
 /// The gallery's library on every jaxlib.

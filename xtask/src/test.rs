@@ -97,6 +97,23 @@ fn torch() -> Result<()> {
     shell::run(command.env("OXCALL_TEST_LIBS", libraries.parent().unwrap_or(Path::new("."))))
 }
 
+/// The plugin as a device of torch_xla, which sends it programs as HLO protos, and as StableHLO.
+pub(crate) fn torch_xla() -> Result<()> {
+    let venv = python::torch_xla()?;
+    let libraries = workspace::build_library("custom_ops")?;
+    let plugin = workspace::build_plugin()?;
+    for stablehlo in [false, true] {
+        let mut command = venv.python();
+        command.args(["-m", "pytest", "tests/torch_xla"]).env("OXCALL_PLUGIN_LIBRARY", &plugin);
+        command.env("OXCALL_TEST_LIBS", libraries.parent().unwrap_or(Path::new(".")));
+        if stablehlo {
+            command.env("XLA_STABLEHLO_COMPILE", "1");
+        }
+        shell::run(&mut command)?;
+    }
+    Ok(())
+}
+
 /// The plugin through a PJRT client that shares no code with XLA or with us.
 fn independent_client(plugin: &Path) -> Result<()> {
     let venv = python::tool_venv("pypjrt", pins::PYPJRT)?;

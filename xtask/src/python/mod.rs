@@ -11,7 +11,7 @@ use std::process::Command;
 pub(crate) use headers::{TENSORFLOW, TORCH, headers, package_headers};
 use interpreter::chosen;
 pub(crate) use interpreter::{Interpreter, find};
-pub(crate) use torch::{newest_torch, with_torch};
+pub(crate) use torch::{newest_torch, torch_xla, with_torch};
 
 use crate::cpp::Compiler;
 use crate::shell::{self, Context, Failure, Result};

@@ -77,6 +77,21 @@ pub(crate) const TORCH_NEEDS: &[&str] = &[
     "pyelftools==0.33",
 ];
 
+/// The torch that torch_xla needs.
+pub(crate) const TORCH_OF_XLA: Torch = torch("2.9.1", (11, 13), 900);
+
+/// torch_xla, and what it imports beside torch.
+pub(crate) const TORCH_XLA: &[&str] = &[
+    "torch_xla==2.9.0",
+    "absl-py==2.5.1",
+    "pyyaml==6.0.3",
+    "requests==2.34.2",
+    "certifi==2026.10.18",
+    "charset-normalizer==3.5.2",
+    "idna==3.20",
+    "urllib3==2.8.0",
+];
+
 /// Runs the Python tests; its own dependencies are pinned too, because nothing is resolved at install time.
 pub(crate) const PYTEST: &[&str] =
     &["pytest==9.2.0", "iniconfig==2.3.1", PACKAGING, "pluggy==1.7.0", "pygments==2.21.0"];

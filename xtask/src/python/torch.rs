@@ -1,6 +1,6 @@
 //! Environments with one torch, of which only the CPU's part works.
 
-use super::{Interpreter, Venv, chosen, made, pins};
+use super::{Interpreter, Venv, chosen, find, made, pins};
 use crate::cpp::Compiler;
 use crate::progress;
 use crate::shell::{Failure, Result};
@@ -12,6 +12,12 @@ pub(crate) fn newest_torch(more: &[&str]) -> Result<Venv> {
     let torch = pins::newest_torch(interpreter.version.0)
         .ok_or_else(|| Failure::new(format!("no pinned torch supports {interpreter}")))?;
     with_torch("torch", torch, &interpreter, more)
+}
+
+/// The environment of torch_xla, with its own torch.
+pub(crate) fn torch_xla() -> Result<Venv> {
+    let torch = &pins::TORCH_OF_XLA;
+    with_torch("torch_xla", torch, &find(torch.python)?, pins::TORCH_XLA)
 }
 
 /// The environment `name` with this torch, pytest, and more packages.
