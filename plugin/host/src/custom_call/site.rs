@@ -12,6 +12,7 @@ use oxcall_hlo::{CustomCall, TensorType};
 use super::{
     Contexts, Host,
     legacy::{Legacy, Pointers},
+    target,
     typed::Typed,
 };
 use crate::{kernel::RawBuffer, pool::Cost};
@@ -76,14 +77,15 @@ impl CallSite {
         tuple: bool,
         frame: u32,
     ) -> Result<CallSite, Error> {
-        let kind = match call.typed_attributes() {
+        let (target, kind) = match call.typed_attributes() {
             Some(attributes) => {
-                Typed::new(host, &call.target, attributes, operands, results).map(|typed| Kind::Typed(Box::new(typed)))
+                let op = target::op(&call.target);
+                (op, Typed::new(host, op, attributes, operands, results).map(|typed| Kind::Typed(Box::new(typed))))
             }
-            None => Legacy::new(host, call, tuple).map(Kind::Legacy),
+            None => (call.target.as_str(), Legacy::new(host, call, tuple).map(Kind::Legacy)),
         };
-        let kind = kind.map_err(|error| named(&call.target, error))?;
-        Ok(CallSite { target: call.target.clone(), kind, cost: estimate(operands, results), frame })
+        let kind = kind.map_err(|error| named(target, error))?;
+        Ok(CallSite { target: target.to_owned(), kind, cost: estimate(operands, results), frame })
     }
 
     pub(crate) fn target(&self) -> &str {

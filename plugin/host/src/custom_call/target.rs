@@ -8,6 +8,17 @@ use oxcall::{
 /// The platform of handlers that any CPU can run, as XLA names it.
 const ANY_CPU: &str = "Host";
 
+/// The op that a typed call means.
+///
+/// torch_xla takes calls for equal, and runs one program for both, if their targets and operands are. So calls from
+/// torch have their attributes behind the name, `top_k{k = 3 : i64}`, as well as where typed calls have them.
+pub(super) fn op(target: &str) -> &str {
+    match target.split_once('{') {
+        Some((name, rest)) if rest.ends_with('}') && !name.is_empty() => name,
+        _ => target,
+    }
+}
+
 /// The typed handler of `target`: of the first source that has one, and there one for the platform rather than for any.
 ///
 /// # Errors
@@ -100,6 +111,20 @@ mod tests {
         for (a, b, expected) in [("", "", 0), ("rms_norm", "rms_norm", 0), ("rms_nrm", "rms_norm", 1), ("abc", "", 3)] {
             assert_eq!(distance(a, b), expected, "{a} {b}");
             assert_eq!(distance(b, a), expected, "{b} {a}");
+        }
+    }
+
+    #[test]
+    fn attributes_behind_a_target_are_no_part_of_the_op() {
+        for (target, expected) in [
+            ("top_k{k = 3 : i64}", "top_k"),
+            ("f{mode = \"{\"}", "f"),
+            ("f{a = {b = 1 : i64}}", "f"),
+            ("top_k", "top_k"),
+            ("top_k{", "top_k{"),
+            ("{}", "{}"),
+        ] {
+            assert_eq!(op(target), expected);
         }
     }
 

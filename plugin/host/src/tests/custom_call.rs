@@ -90,6 +90,22 @@ fn chains_of_calls() {
 }
 
 #[test]
+fn calls_of_torch_xla_repeat_their_attributes_in_the_target() {
+    register::<engine_affine>();
+    let module = |value: f64| {
+        func(|f| {
+            let x = f.param(f32s([8]));
+            let target = format!("engine_affine{{slope = {value:?} : f64}}");
+            emit(f, call(&target, &[slope(value)]), &[x], &[f32s([8]).into()])
+        })
+    };
+    let results = run(module(3.0), &|e| vec![shared(e, &[1f32; 8])]).unwrap();
+    assert_eq!(values::<f32>(&results[0]), [3f32; 8]);
+    let error = run(module(-1.0), &|e| vec![shared(e, &[1f32; 8])]).unwrap_err();
+    assert_eq!(error.message(), "engine_affine: slope -1 is negative");
+}
+
+#[test]
 fn errors_of_handlers_are_those_of_the_execution() {
     register::<engine_affine>();
     let engine = engine();
