@@ -4,6 +4,9 @@ import os
 import pathlib
 
 import pytest
+import torch
+
+import oxcall
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +22,15 @@ def library_path():
         return found
 
     return path
+
+
+@pytest.fixture(scope="session")
+def gallery(library_path):
+    """The gallery as the oxcall package loads it."""
+    return oxcall.load(library_path("custom_ops"))
+
+
+@pytest.fixture(scope="session")
+def ops(gallery):
+    """The gallery's operators."""
+    return torch.ops.custom_op

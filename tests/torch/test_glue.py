@@ -48,16 +48,20 @@ class Ops:
             "vmap": vmap,
             "params": list(params),
             "attrs": list(attrs),
+            "type_params": [{"name": "T"}],
             "shape": "dims",
             "traits": {"side_effect": False},
         })  # fmt: skip
         self.report["ops"].append({
             "key": "CPU",
             "name": f"{self.namespace}::{name}",
-            "overloads": [{"overload": "", "schema": schema}],
+            "overloads": [{"overload": "", "schema": schema, "arguments": self.paths(name)}],
             "left_out": None,
         })  # fmt: skip
         return self
+
+    def paths(self, name):
+        return [[argument.name] for argument in getattr(self, name).default._schema.arguments]
 
     def __getattr__(self, name):
         return getattr(getattr(torch.ops, self.namespace), name)

@@ -1,5 +1,6 @@
 //! `cargo xtask bench ffi`: what a call costs, ours beside C++, and what building an op library costs.
 //! `cargo xtask bench plugin`: programs on the plugin beside stock JAX; `cargo xtask bench linalg`: linear algebra.
+//! `cargo xtask bench torch`: what a call of an operator costs from Python, ours beside C++.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -17,7 +18,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         [what] if what == "ffi" => ffi(),
         [what, names @ ..] if what == "plugin" => plugin(names),
         [what] if what == "linalg" => linalg(),
-        _ => Err(Failure::new("usage: cargo xtask bench ffi | linalg | plugin [NAME]...")),
+        [what] if what == "torch" => torch(),
+        _ => Err(Failure::new("usage: cargo xtask bench ffi | linalg | torch | plugin [NAME]...")),
     }
 }
 
@@ -34,6 +36,20 @@ fn plugin(names: &[String]) -> Result<()> {
 fn linalg() -> Result<()> {
     let mut command = python::on_plugin(&python::default_venv()?, "bench_plugin.linear_algebra")?;
     shell::run(command.arg(workspace::root().join(FOLDER).join("linalg")))
+}
+
+/// Operators of torch, written in Rust and in C++, in turns.
+fn torch() -> Result<()> {
+    // Zig's libc++ is not the library that torch was built with.
+    let compiler = Compiler::on_this_machine()
+        .ok_or_else(|| Failure::new("this needs g++ or clang++: operators in C++ are compiled with torch's headers"))?;
+    let venv = python::newest_torch(pins::MATPLOTLIB)?;
+    let ours = bench_ops()?;
+    let [unboxed, stable] = ["torch_unboxed", "torch_stable"].map(|peer| cpp::torch_peer(&compiler, &venv, peer));
+    let mut command = venv.python();
+    command.args(["-m", "bench_torch"]).current_dir(workspace::root().join("tests"));
+    command.arg(ours).arg(unboxed?).arg(stable?).arg(about("cargo xtask bench torch", &compiler));
+    shell::run(command.arg(workspace::root().join(FOLDER).join("torch")))
 }
 
 /// JAX, and what plots.
@@ -65,7 +81,7 @@ fn ffi() -> Result<()> {
         shell::output(script.env("PYTHONPATH", python::source("oxcall")))
     })?;
     let build = build()?;
-    let about = about(&compiler);
+    let about = about("cargo xtask bench ffi", &compiler);
     let measured = format!("{{\"about\": {about}, \"direct\": {direct}, \"jit\": {jit}, \"build\": {build}}}");
     let file = workspace::scratch("bench")?.join("ffi.json");
     workspace::write(&file, &measured)?;
@@ -143,7 +159,7 @@ fn rms_norm(#[dims(..b, n)] x: Array<f32>, #[dims(..b, n)] mut y: Out<f32>) -> R
 ";
 
 /// Machine, versions and date, as a JSON object.
-fn about(compiler: &Compiler) -> String {
+fn about(command: &str, compiler: &Compiler) -> String {
     let first_line = |program: &str, args: &[&str]| {
         let text = shell::output(shell::command(program).args(args)).unwrap_or_default();
         text.lines().next().unwrap_or_default().trim().to_owned()
@@ -153,7 +169,7 @@ fn about(compiler: &Compiler) -> String {
     let cores = std::thread::available_parallelism().map_or(0, |cores| cores.get());
     let cpu = format!("{}, {cores} cores", model.map_or("unknown CPU", |(_, name)| name.trim()));
     let fields = [
-        ("command", "cargo xtask bench ffi".to_owned()),
+        ("command", command.to_owned()),
         ("date", first_line("date", &["-u", "+%Y-%m-%d"])),
         ("cpu", cpu),
         ("os", first_line("uname", &["-sm"])),

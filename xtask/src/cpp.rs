@@ -32,6 +32,11 @@ impl Compiler {
 
     /// Compiles one source file into a program (`shared` false) or a shared library.
     pub(crate) fn compile(&self, source: &Path, include: &Path, output: &Path, shared: bool) -> Result<()> {
+        self.compile_with(source, include, output, shared, &[])
+    }
+
+    /// As [`compile`](Compiler::compile), with more arguments.
+    fn compile_with(&self, source: &Path, include: &Path, output: &Path, shared: bool, more: &[String]) -> Result<()> {
         if let Some(folder) = output.parent() {
             std::fs::create_dir_all(folder).context(folder.display())?;
         }
@@ -41,7 +46,7 @@ impl Compiler {
         if shared {
             command.args(["-shared", "-fPIC"]);
         }
-        shell::output(command.arg(source).arg("-o").arg(output)).map(drop)
+        shell::output(command.arg(source).arg("-o").arg(output).args(more)).map(drop)
     }
 
     /// The first line of what the compiler says of its version.
@@ -93,4 +98,17 @@ pub(crate) fn peers(venv: &Venv, versions: &[&str]) -> Result<PathBuf> {
 /// The library of peers for one jaxlib.
 pub(crate) fn peer(folder: &Path, version: &str) -> PathBuf {
     folder.join(format!("libpeers-{version}.so"))
+}
+
+/// Compiles `tests/cpp/<name>.cc` against the torch of an environment.
+pub(crate) fn torch_peer(compiler: &Compiler, venv: &Venv, name: &str) -> Result<PathBuf> {
+    let torch = PathBuf::from(venv.eval("import torch, os; print(os.path.dirname(torch.__file__))")?);
+    let source = workspace::root().join("tests/cpp").join(format!("{name}.cc"));
+    let output = workspace::scratch("peers")?.join(format!("lib{name}.so"));
+    // torch's libraries are not visible to others in the process: the peer must say that it needs them.
+    let link = [format!("-L{}", torch.join("lib").display()), "-ltorch_cpu".to_owned(), "-lc10".to_owned()];
+    progress::step(&format!("compiling {name}.cc"), || {
+        compiler.compile_with(&source, &torch.join("include"), &output, true, &link)
+    })?;
+    Ok(output)
 }

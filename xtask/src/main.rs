@@ -64,8 +64,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
-        args: "ffi | plugin [NAME]...",
-        about: "cost of a call beside C++, of building an op library; programs beside XLA:CPU; writes docs/bench",
+        args: "ffi | torch | linalg | plugin [NAME]...",
+        about: "cost of a call beside C++, in XLA and in torch; programs beside XLA:CPU; writes docs/bench",
         run: bench::run,
     },
     Command { name: "docs", args: "", about: "build the API docs and check the guide", run: docs::run },

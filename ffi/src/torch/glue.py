@@ -8,11 +8,11 @@ import ast
 import functools
 import json
 import math
-import operator
 import re
 import struct
 import sys
 import types
+from operator import add, floordiv, mod, mul, sub
 
 import torch
 
@@ -44,27 +44,37 @@ def register(manifest, report):
         implementations.setdefault(entry["name"], []).append((entry, outcome))
     ops = {name: Op(found) for name, found in implementations.items()}
     for op in ops.values():
-        for overload in op.overloads():
-            if overload._name not in _DONE:
-                _DONE.add(overload._name)
-                _register(op, overload, ops)
+        for operator in op.operators():
+            name = operator.overload._name
+            if name not in _DONE:
+                _DONE.add(name)
+                _register(op, operator, ops)
 
 
-def _register(op, overload, ops):
+def _register(op, operator, ops):
+    overload = operator.overload
     if op.json["shape"] == "dims" and op.operands:
         # Instead of a kernel in Rust, which sees numbers where this sees symbols.
-        torch.library.register_fake(overload, Fake(op, overload), lib=_library(op, "FRAGMENT"))
+        torch.library.register_fake(overload, Fake(op, operator), lib=_library(op, "FRAGMENT"))
     # torch takes derivatives and batches of functions only.
     if op.json["vjp"] and not op.mutates():
-        _register_derivative(op, overload, ops)
+        _register_derivative(op, operator, ops)
     if op.json["vmap"] in ("broadcast_all", "expand_dims") and not op.mutates():
         torch.library.register_vmap(overload, Batched(op, overload), lib=_library(op, "FRAGMENT"))
+    if op.mutates():
+        # torch's own way with views that are conjugated or negated wants what is updated to be returned.
+        for key in ("Conjugate", "Negative"):
+            _library(op, "IMPL").impl(_local_name(overload), Materialized(op, operator), key)
     if "XLA" not in op.keys:
-        name = overload._name.partition("::")[2]
-        _library(op, "IMPL").impl(name, XlaCall(op, overload), "XLA")
+        _library(op, "IMPL").impl(_local_name(overload), XlaCall(op, operator), "XLA")
 
 
-def _register_derivative(op, overload, ops):
+def _local_name(overload):
+    """The operator's name without its namespace, with its overload's."""
+    return overload._name.partition("::")[2]
+
+
+def _register_derivative(op, operator, ops):
     """The pairing is worked out when it is first needed: a mistake in it does not disturb the op itself."""
 
     @functools.cache
@@ -72,7 +82,7 @@ def _register_derivative(op, overload, ops):
         name = op.json["vjp"]
         if name not in ops:
             raise RuntimeError(f"{op.name}: its vjp op `{name}` is not in this library; link the crate that has it")
-        return Derivative(op, ops[name], overload)
+        return Derivative(op, ops[name], operator)
 
     def setup_context(ctx, inputs, output, keyword_only_inputs=None):
         derivative().setup_context(ctx, inputs, output, keyword_only_inputs)
@@ -80,7 +90,8 @@ def _register_derivative(op, overload, ops):
     def backward(ctx, *cotangents):
         return derivative().backward(ctx, *cotangents)
 
-    torch.library.register_autograd(overload, backward, setup_context=setup_context, lib=_library(op, "FRAGMENT"))
+    fragment = _library(op, "FRAGMENT")
+    torch.library.register_autograd(operator.overload, backward, setup_context=setup_context, lib=fragment)
 
 
 def _library(op, kind):
@@ -101,7 +112,7 @@ class Op:
         self.name = self.json["name"]
         self.keys = {other["key"] for _, other in implementations}
         self.left_out = outcome["left_out"]
-        self._overloads = [overload["overload"] or "default" for overload in outcome["overloads"]]
+        self._overloads = outcome["overloads"]
         self.namespace, _, self._torch_name = (outcome["name"] or "").partition("::")
         params = self.json["params"]
         self.operands = [param for param in params if param["role"] != "ret"]
@@ -115,25 +126,45 @@ class Op:
             raise RuntimeError(f"{self.name} is no operator of torch: {self.left_out}")
         return getattr(getattr(torch.ops, self.namespace), self._torch_name)
 
-    def overloads(self):
-        """Those that were registered: none where this torch cannot have the op."""
-        return [getattr(self.packet(), name) for name in self._overloads]
+    def operators(self):
+        """Its overloads: none where this torch cannot have the op."""
+        return [
+            Operator(getattr(self.packet(), overload["overload"] or "default"), overload["arguments"])
+            for overload in self._overloads
+        ]
 
     def mutates(self):
         return any(param["role"] == "inout" for param in self.json["params"])
 
 
-def bind(overload, args, kwargs):
-    """Values of a call by the names of the schema, defaults included."""
-    values = {}
-    for index, argument in enumerate(overload._schema.arguments):
-        if index < len(args):
-            values[argument.name] = args[index]
-        elif argument.name in kwargs:
-            values[argument.name] = kwargs[argument.name]
-        else:
-            values[argument.name] = argument.default_value
-    return values
+class Operator:
+    """An overload, whose schema may have other names for the parameters of the op.
+
+    Attributes:
+        names: for each argument of the schema, the name of the parameter or attribute, or the path to a field of one.
+    """
+
+    def __init__(self, overload, paths):
+        self.overload = overload
+        self._arguments = overload._schema.arguments
+        self.names = [
+            # What is no parameter is a dtype.
+            argument.name if path is None else path[0] if len(path) == 1 else tuple(path)
+            for argument, path in zip(self._arguments, paths, strict=True)
+        ]
+
+    def bind(self, args, kwargs):
+        """Values of a call by the names of the op, defaults included."""
+        values = {}
+        for index, (argument, name) in enumerate(zip(self._arguments, self.names, strict=True)):
+            given = args[index] if index < len(args) else kwargs.get(argument.name, argument.default_value)
+            values[name] = given
+        return values
+
+    def keywords(self, values):
+        """Values by the names of the op as keywords of a call; those that the operator does not have are left out."""
+        pairs = zip(self._arguments, self.names, strict=True)
+        return {argument.name: values[name] for argument, name in pairs if name in values}
 
 
 def members(value):
@@ -161,9 +192,8 @@ class Derivative:
     name are passed on.
     """
 
-    def __init__(self, forward, backward, overload):
-        self.forward, self.backward_op = forward, backward
-        self.arguments = [argument.name for argument in overload._schema.arguments]
+    def __init__(self, forward, backward, operator):
+        self.forward, self.backward_op, self.operator = forward, backward, operator
         inputs = [param["name"] for param in forward.operands]
         outputs = [param["name"] for param in forward.returns]
         self.outputs = outputs
@@ -186,8 +216,7 @@ class Derivative:
 
     def setup_context(self, ctx, inputs, output, keyword_only_inputs):
         """Keeps what the backward op needs."""
-        values = dict(zip(self.arguments, inputs, strict=False))
-        values.update(keyword_only_inputs or {})
+        values = self.operator.bind(inputs, keyword_only_inputs or {})
         kept = {name: values[name] for name in self.saved_inputs}
         results = dict(zip(self.outputs, as_tuple(output), strict=True))
         kept.update((name, results[name]) for name in self.saved_outputs)
@@ -210,14 +239,13 @@ class Derivative:
             value = given[name] if kind == "cotangent" else kept[name]
             # torch forbids changing what it gave.
             values[param["name"]] = _each(value, torch.clone) if param["role"] == "inout" else value
-        packet = self.backward_op.packet()
-        known = {argument.name for argument in packet.default._schema.arguments}
-        attributes = {name: value for name, value in ctx.attributes.items() if name in known}
-        returned = iter(as_tuple(packet(**values, **attributes)))
+        # The overloads, where there are several, differ in types only.
+        keywords = self.backward_op.operators()[0].keywords({**ctx.attributes, **values})
+        returned = iter(as_tuple(self.backward_op.packet()(**keywords)))
         found = {}
         for param, target in zip(self.backward_op.results, self.targets, strict=True):
             found[target] = values[param["name"]] if param["role"] == "inout" else next(returned)
-        gradients = tuple(_gradient(ctx.differentiable.get(name), found.get(name)) for name in self.arguments)
+        gradients = tuple(_gradient(ctx.differentiable.get(name), found.get(name)) for name in self.operator.names)
         # torch passes no arguments that have their default, and older versions want no gradients for them.
         return gradients[: len(ctx.needs_input_grad)]
 
@@ -255,6 +283,37 @@ def _each(value, function):
     return None if value is None else function(value)
 
 
+# Views that are conjugated or negated --------------------------------------------------------------------------------
+
+
+class Materialized:
+    """An op that updates tensors, where some are views whose elements are in memory with another sign."""
+
+    def __init__(self, op, operator):
+        self.operator = operator
+        self.updated = [param["name"] for param in op.operands if param["role"] == "inout"]
+
+    def __call__(self, *args, **kwargs):
+        values = self.operator.bind(args, kwargs)
+        plain = {name: _each_tensor(value, _materialize) for name, value in values.items()}
+        returned = self.operator.overload(**self.operator.keywords(plain))
+        for name in self.updated:
+            for tensor, new in zip(members(values[name]), members(plain[name]), strict=True):
+                if new is not tensor:
+                    tensor.copy_(new)
+        return returned
+
+
+def _materialize(tensor):
+    return tensor.resolve_conj().resolve_neg()
+
+
+def _each_tensor(value, function):
+    if isinstance(value, (list, tuple)):
+        return [_each_tensor(member, function) for member in value]
+    return function(value) if isinstance(value, torch.Tensor) else value
+
+
 # Batching ------------------------------------------------------------------------------------------------------------
 
 
@@ -285,23 +344,20 @@ class Batched:
 
 
 # Of dimensions: division truncates, and nothing is negative.
-OPERATORS = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.Div: operator.floordiv, ast.Mod: operator.mod,
-}  # fmt: skip
+OPERATORS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: floordiv, ast.Mod: mod}
 
 
 class Fake:
     """Shapes of the results from the dimension patterns, computed with torch's symbolic integers."""
 
-    def __init__(self, op, overload):
-        self.op, self.overload = op, overload
+    def __init__(self, op, operator):
+        self.op, self.operator = op, operator
         self.patterns = {
             param["name"]: _pattern(param["dims"]) for param in op.json["params"] if param["dims"] is not None
         }
 
     def __call__(self, *args, **kwargs):
-        values = bind(self.overload, args, kwargs)
+        values = self.operator.bind(args, kwargs)
         operands = {param["name"]: members(values[param["name"]]) for param in self.op.operands}
         bound = {name: value for name, value in values.items() if isinstance(value, (int, torch.SymInt))}
         dtypes = {}
@@ -335,9 +391,12 @@ class Fake:
     def _result(self, param, bound, dtypes, values, first):
         dtype = param["dtype"]
         if isinstance(dtype, dict):
-            chosen = dtypes.get(dtype["var"]) or values.get("dtype") or first.dtype
+            letter = self.op.json["type_params"][dtype["var"]]["name"].lower()
+            chosen = dtypes.get(dtype["var"]) or values.get("dtype") or values.get(letter) or first.dtype
+        elif dtype is None:
+            chosen = values.get("dtype") or values.get(f"{param['name']}_dtype") or first.dtype
         else:
-            chosen = DTYPES[dtype] if dtype else values.get("dtype") or first.dtype
+            chosen = DTYPES[dtype]
         pattern = self.patterns.get(param["name"])
         if pattern is None:
             return first.new_empty(() if param["rank"] == 0 else first.shape, dtype=chosen)
@@ -368,13 +427,13 @@ def _pattern(text):
 class XlaCall:
     """An op on tensors of torch_xla: a typed custom call in the program that torch_xla builds."""
 
-    def __init__(self, op, overload):
-        self.op, self.overload = op, overload
+    def __init__(self, op, operator):
+        self.op, self.operator = op, operator
 
     def __call__(self, *args, **kwargs):
         import torch_xla
 
-        values = bind(self.overload, args, kwargs)
+        values = self.operator.bind(args, kwargs)
         operands = [tensor for param in self.op.operands for tensor in members(values[param["name"]])]
         if not operands:
             raise NotImplementedError(f"{self.op.name}: torch_xla has no custom calls without a tensor")
@@ -402,7 +461,7 @@ class XlaCall:
 
         names = {param["name"] for param in self.op.operands}
         given = {name: _each(value, meta) if name in names else value for name, value in values.items()}
-        returned = iter(as_tuple(self.overload(**given)))
+        returned = iter(as_tuple(self.operator.overload(**self.operator.keywords(given))))
         results = []
         for param in self.op.results:
             tensors = members(given[param["name"]] if param["role"] == "inout" else next(returned))
@@ -423,19 +482,20 @@ class XlaCall:
     def _attributes(self, values):
         """The attributes as nested dictionaries of (type in the manifest, value); absent ones are left out."""
 
-        def collect(attributes):
+        def collect(attributes, path):
             found = {}
             for attribute in attributes:
-                name, kind = attribute["name"], attribute["type"]
+                name, kind, here = attribute["name"], attribute["type"], (*path, attribute["name"])
+                value = values.get(here if path else name)
                 # The fields of a struct are arguments of their own.
                 if isinstance(kind, dict) and "struct" in kind:
-                    if fields := collect(kind["struct"]):
+                    if fields := collect(kind["struct"], here):
                         found[name] = ("struct", fields)
-                elif values.get(name) is not None:
-                    found[name] = (kind, values[name])
+                elif value is not None:
+                    found[name] = (kind, value)
             return found
 
-        return collect(self.op.json["attrs"])
+        return collect(self.op.json["attrs"], ())
 
 
 def dictionary(attributes):

@@ -47,6 +47,7 @@ pub(super) fn schedule() {
 /// Called by Python, between two instructions of its main thread. What is wrong with the library becomes an exception of
 /// what loads it; a mistake in the program is shown on stderr.
 unsafe extern "C" fn run(_: *mut c_void) -> c_int {
+    wait_for_loading();
     let problems =
         std::panic::catch_unwind(|| registry().problems().iter().map(ToString::to_string).collect::<Vec<_>>());
     if let Ok(problems) = &problems
@@ -84,4 +85,23 @@ fn raise(message: &str) -> bool {
         set(class.cast::<*mut c_void>().read(), message.as_ptr());
     }
     true
+}
+
+/// Waits until no other thread is loading a library: it may be this one, whose operations are not all known until the
+/// last constructor has run. Python's lock is given away meanwhile.
+fn wait_for_loading() {
+    let (Some(save), Some(restore)) = (loaded::global(c"PyEval_SaveThread"), loaded::global(c"PyEval_RestoreThread"))
+    else {
+        return;
+    };
+    // SAFETY: the functions of these names in Python's interface; this thread holds Python's lock, and has it again
+    // afterwards.
+    unsafe {
+        let save = std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn() -> *mut c_void>(save);
+        let restore = std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn(*mut c_void)>(restore);
+        let state = save();
+        // Looking for a library takes the lock under which libraries are loaded.
+        let _ = loaded::Library::find(c"libtorch_cpu.so");
+        restore(state);
+    }
 }

@@ -38,6 +38,14 @@ pub(super) struct Overload {
     pub(super) arguments: Vec<Option<Vec<&'static str>>>,
 }
 
+impl Overload {
+    fn of(handler: &'static Handler, operator: &Operator) -> Overload {
+        let Operator { schema, sources } = operator;
+        let arguments = sources.iter().map(|source| source.names(handler)).collect();
+        Overload { name: schema.overload.clone(), schema: schema.to_string(), arguments }
+    }
+}
+
 /// What became of an operation: its operator, or why it has none.
 pub(super) type Outcome = Result<Registered, String>;
 
@@ -64,13 +72,28 @@ pub fn register_op(handler: &'static Handler) {
     }
 }
 
+/// An operation's description for torch and its namespace; `None` if its crate keeps it out of torch.
+fn described(handler: &'static Handler) -> Option<(&'static TorchOp, String)> {
+    let op = handler.torch?;
+    match op.namespace.map_or_else(|| of_crate(handler.crate_name()), Namespace::Named) {
+        Namespace::Named(name) => Some((op, stated_namespace(handler).unwrap_or_else(|| name.to_owned()))),
+        Namespace::None => None,
+    }
+}
+
+/// What would become of an operation in a torch that has everything; `None` if its crate keeps it out of torch.
+pub(super) fn planned(handler: &'static Handler) -> Option<Outcome> {
+    let (_, namespace) = described(handler)?;
+    Some(operators(handler).map(|operators| {
+        let name = format!("{namespace}::{}", operators[0].schema.name);
+        let overloads = operators.iter().map(|operator| Overload::of(handler, operator)).collect();
+        Registered { name, overloads }
+    }))
+}
+
 /// What became of an operation; `None` if its crate keeps it out of torch.
 pub(super) fn outcome(shim: &'static Shim, handler: &'static Handler) -> Option<Outcome> {
-    let op = handler.torch?;
-    let namespace = match op.namespace.map_or_else(|| of_crate(handler.crate_name()), Namespace::Named) {
-        Namespace::Named(name) => stated_namespace(handler).unwrap_or_else(|| name.to_owned()),
-        Namespace::None => return None,
-    };
+    let (op, namespace) = described(handler)?;
     let mut outcomes = OUTCOMES.lock().unwrap_or_else(PoisonError::into_inner);
     let address = std::ptr::from_ref(handler).addr();
     if let Some(known) = outcomes.get(&address) {
@@ -113,27 +136,25 @@ fn register_once(
     let other = others.values().flatten().find(|other| other.name == name);
     let mut overloads = Vec::new();
     for (i, operator) in operators.iter().enumerate() {
-        let schema = operator.schema.to_string();
-        let overload = operator.schema.overload.clone();
+        let overload = Overload::of(handler, operator);
         if let Some(other) = other {
-            let known = other.overloads.iter().find(|known| known.name == overload);
-            if known.is_none_or(|known| known.schema != schema) {
+            let known = other.overloads.iter().find(|known| known.name == overload.name);
+            if known.is_none_or(|known| known.schema != overload.schema) {
                 return Err(format!("the operator `{name}` of another platform has another schema"));
             }
         } else {
-            place.define(shim, &schema)?;
+            place.define(shim, &overload.schema)?;
         }
         let new = Plan::new(shim, handler, operator).map_err(|error| error.message().to_owned())?;
         // Nobody else makes plans: this runs once for each operation.
         let _ = op.plans[i].set(Box::new(new));
-        let overloaded = [&operator.schema.name, ".", &overload].concat();
+        let overloaded = [&operator.schema.name, ".", &overload.name].concat();
         let overloaded = overloaded.trim_end_matches('.');
         place.implement(shim, key, overloaded, op.kernels[i])?;
         if other.is_none() && !has_python_fake(handler) {
             place.implement(shim, "Meta", overloaded, op.meta_kernels[i])?;
         }
-        let arguments = operator.sources.iter().map(|source| source.names(handler)).collect();
-        overloads.push(Overload { name: overload, schema, arguments });
+        overloads.push(overload);
     }
     Ok(Registered { name, overloads })
 }

@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    registration::{Overload, dispatch_key, outcome},
-    schema::operators,
+    registration::{Overload, dispatch_key, outcome, planned},
     shim::{Absent, Shim},
 };
 use crate::{descriptor::Handler, registry::registry};
@@ -35,8 +34,7 @@ fn op(handler: &'static Handler, shim: Result<&'static Shim, Absent>) -> Value {
     });
     let outcome = match shim {
         Ok(shim) => outcome(shim, handler),
-        // Without torch at least what no torch can have.
-        Err(_) => operators(handler).err().map(Err),
+        Err(_) => planned(handler),
     };
     match outcome {
         Some(Ok(registered)) => {

@@ -1,5 +1,7 @@
 //! The ops of `tests/cpp/peers.cc` in Rust, with every check on: dtype dispatch, dimension relations, overlap, panics.
 
+mod torch;
+
 use oxcall::prelude::*;
 
 /// Decoding alone: one argument, one result; the first element shows that the buffers arrived.

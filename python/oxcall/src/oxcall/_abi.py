@@ -132,6 +132,23 @@ class NativeLibrary:
         encoded = request.encode()
         return json.loads(_collect(lambda sink: self._infer(handler, encoded, len(encoded), sink, None)))
 
+    def register_torch(self) -> tuple[dict[str, Any], str]:
+        """Registers the ops with the process's torch, those that are not yet.
+
+        Returns what became of each, and the Python program that completes them; it is empty without torch.
+
+        Raises:
+            LoadError: the library was built before there were torch operators.
+        """
+        try:
+            register, glue = self._dll.oxcall_register_torch, self._dll.oxcall_torch_glue
+        except AttributeError:
+            raise self._too_old("it has no operators for PyTorch") from None
+        register.argtypes = glue.argtypes = (_SINK, ctypes.c_void_p)
+        register.restype, glue.restype = ctypes.c_int32, None
+        report = json.loads(_collect(lambda sink: register(sink, None)))
+        return report, _collect(lambda sink: glue(sink, None)).decode()
+
     def last_error(self) -> str:
         """The last failure of an API v1 call, which cannot report one; clears it."""
         function = self._dll.oxcall_last_error

@@ -1,4 +1,4 @@
-"""Loading libraries: registration with JAX, reloading after a rebuild, and the namespace of ops."""
+"""Loading libraries: registration with JAX and PyTorch, reloading after a rebuild, and the namespace of ops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from oxcall import _torch
 from oxcall._abi import Handler, NativeLibrary
+from oxcall._described import OpWithoutJax
 from oxcall._errors import LoadError, OxcallWarning, listing, nearest
 from oxcall._manifest import OpInfo, read_op
 from oxcall._platforms import serve_op
@@ -20,9 +22,12 @@ from oxcall._platforms import serve_op
 if TYPE_CHECKING:
     from oxcall._op import Op
 
+    AnyOp = Op | OpWithoutJax
+
 
 class Library:
-    """The ops of a library, as attributes: ``ops.rms_norm(x, eps=1e-6)``.
+    """The ops of a library, as attributes: ``ops.rms_norm(x, eps=1e-6)`` calls one from JAX, and ``ops.rms_norm.torch``
+    is the PyTorch operator.
 
     ``ops["rms_norm"]`` is the same; use it for an op whose name is not an identifier, or is one of this class's own
     attributes.
@@ -33,20 +38,20 @@ class Library:
         manifest: the library's manifest, a dictionary.
     """
 
-    def __init__(self, name: str, path: str, native: NativeLibrary, ops: dict[str, Op]):
+    def __init__(self, name: str, path: str, native: NativeLibrary, ops: dict[str, AnyOp]):
         self.name = name
         self.path = path
         self.manifest = native.manifest
         self._native = native
         self._ops = ops
 
-    def __getitem__(self, name: str) -> Op:
+    def __getitem__(self, name: str) -> AnyOp:
         try:
             return self._ops[name]
         except KeyError:
             raise KeyError(f"{self.name} has no op `{name}`{nearest(name, self._ops)}") from None
 
-    def __getattr__(self, name: str) -> Op:
+    def __getattr__(self, name: str) -> AnyOp:
         ops = self.__dict__.get("_ops", {})
         if name in ops:
             return ops[name]
@@ -103,7 +108,9 @@ _PROCESS = _Process()
 
 
 def load(path: str | os.PathLike[str], *, name: str | None = None) -> Library:
-    """Loads an op library, registers its handlers with JAX, and returns its ops as JAX functions.
+    """Loads an op library, registers its ops with JAX and PyTorch, and returns them.
+
+    One of the two is enough. With PyTorch, ops are registered at once if it is imported, else as soon as it is.
 
     Every op is registered under its own name for the typed FFI and, where it asked for it, under `<op>.v1`, `<op>.v2`
     and `<op>.v3` for the legacy custom call API. Loading a file again returns the same :class:`Library`. If the file
@@ -116,7 +123,7 @@ def load(path: str | os.PathLike[str], *, name: str | None = None) -> Library:
 
     Raises:
         LoadError: the file is not a library that this process can use, the library reports mistakes in its registry,
-            or JAX is missing or too old.
+            or JAX is too old, or neither JAX nor PyTorch is installed.
     """
     shown = os.path.abspath(os.path.expanduser(os.fspath(path)))
     with _PROCESS.lock:
@@ -161,24 +168,40 @@ def _register(name: str, native: NativeLibrary) -> Library:
     if errors := native.manifest.get("errors"):
         listed = "\n".join(f"  - {error}" for error in errors)
         raise LoadError(f"{native.path} reports mistakes in its ops:\n{listed}")
+    jax = _import_jax()
+    operators = _torch.Operators(native)
+    implementations: dict[str, list[OpInfo]] = {}
+    for index, entry in enumerate(native.manifest["ops"]):
+        implementations.setdefault(entry["name"], []).append(read_op(index, entry))
+    ops: dict[str, Any] = {}
+    for op_name, infos in implementations.items():
+        # Declarations of one op for several platforms agree; the CPU's answers for shapes.
+        info = next((info for info in infos if info.platform == "Host"), infos[0])
+        described = (info, [info.platform for info in infos], operators.__getitem__)
+        if jax is None:
+            ops[op_name] = OpWithoutJax(*described)
+        else:
+            from oxcall._op import Op
+
+            target = _register_op(jax, native, op_name, infos)
+            ops[op_name] = Op(native, *described, target, ops.__getitem__)
+    operators.register_when_imported()
+    return Library(name, native.path, native, ops)
+
+
+def _import_jax() -> Any:
+    """The module that knows JAX; ``None`` where only PyTorch is installed."""
     try:
         from oxcall import _jax
     except ModuleNotFoundError as error:
         if error.name not in ("jax", "jaxlib"):
             raise
-        raise LoadError("oxcall.load needs JAX, which is not installed: `pip install jax`") from error
-    from oxcall._op import Op
-
-    implementations: dict[str, list[OpInfo]] = {}
-    for index, entry in enumerate(native.manifest["ops"]):
-        implementations.setdefault(entry["name"], []).append(read_op(index, entry))
-    ops: dict[str, Op] = {}
-    for op_name, infos in implementations.items():
-        target = _register_op(_jax, native, op_name, infos)
-        # Declarations of one op for several platforms agree; the CPU's answers for shapes.
-        info = next((info for info in infos if info.platform == "Host"), infos[0])
-        ops[op_name] = Op(native, info, [info.platform for info in infos], target, ops.__getitem__)
-    return Library(name, native.path, native, ops)
+        if _torch.is_installed():
+            return None
+        raise LoadError(
+            "oxcall.load needs JAX or PyTorch, and neither is installed: `pip install jax` or `pip install torch`"
+        ) from error
+    return _jax
 
 
 def _register_op(jax: Any, native: NativeLibrary, name: str, infos: list[OpInfo]) -> str:
@@ -232,13 +255,14 @@ def _register_handler(jax: Any, target: str, info: OpInfo, handler: Handler, oth
 
 
 def _warn_reloaded(library: Library) -> None:
-    targets = [op.target for op in library._ops.values()]
+    targets = [op.target for op in library._ops.values() if not isinstance(op, OpWithoutJax)]
     renamed = [target for target in targets if "#" in target]
     warnings.warn(
         f"{library.path} has changed since it was loaded, and the new build is loaded beside the old one: its ops are "
         f"registered under the targets {listing(renamed)}. Call the ops of the library that this `load` returned. "
         "Functions that jax.jit has compiled, raw jax.ffi.ffi_call to the old target names, and libraries returned by "
-        "earlier calls keep the old code; `jax.clear_caches()` makes functions that look up the new ops compile anew.",
+        "earlier calls keep the old code; `jax.clear_caches()` makes functions that look up the new ops compile anew. "
+        "PyTorch keeps the operators of the old build until the process ends.",
         OxcallWarning,
         stacklevel=3,
     )

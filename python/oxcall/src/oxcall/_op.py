@@ -10,35 +10,33 @@ import numpy as np
 from oxcall import _jax
 from oxcall._abi import NativeLibrary
 from oxcall._attrs import encode_attrs
+from oxcall._described import Described
 from oxcall._errors import CallError
 from oxcall._legacy import describe_call
 from oxcall._manifest import OpInfo, Param
 from oxcall._operands import Operands, bind_operands
 from oxcall._results import ResultTypes, Type, check_sizes, chosen_dtypes
-from oxcall._signature import API_VERSION, DTYPE, NUM_RESULTS, OUT_SHAPE, docstring, option_names, signature
+from oxcall._signature import API_VERSION, DTYPE, NUM_RESULTS, OUT_SHAPE, option_names
 from oxcall._vjp import differentiable
 
 
-class Op:
-    """An operation of a library. Operands are given by position, attributes by keyword.
+class Op(Described):
+    """An operation of a library as a JAX function. Operands are given by position, attributes by keyword.
 
     Attributes:
         target: the name under which the typed handler is registered with XLA. It is the op's name, unless that name
             was already taken in this process.
     """
 
-    def __init__(self, native: NativeLibrary, op: OpInfo, platforms: list[str], target: str, find: Callable[[str], Op]):
+    def __init__(
+        self, native: NativeLibrary, op: OpInfo, platforms: list[str], operator: Callable[[str], Any], target: str,
+        find: Callable[[str], Op],
+    ):  # fmt: skip
+        super().__init__(op, platforms, operator)
         self.target = target
-        self._info = op
         self._find = find
         self._options = option_names(op)
         self._results = ResultTypes(native, op)
-        self.__name__ = self.__qualname__ = op.name
-        self.__doc__ = docstring(op, platforms)
-        self.__signature__ = signature(op)
-
-    def __repr__(self) -> str:
-        return f"<oxcall op {self._info.name}{self.__signature__}>"
 
     def __call__(self, /, *operands: Any, **keywords: Any) -> Any:
         op = self._info

@@ -1,0 +1,115 @@
+"""Ops as PyTorch operators. Importing this module does not import PyTorch."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from oxcall._abi import NativeLibrary
+from oxcall._errors import LoadError, OxcallWarning
+
+
+class Operators:
+    """The PyTorch operators of a library: registered at once if PyTorch is imported, else as soon as it is."""
+
+    def __init__(self, native: NativeLibrary):
+        self._native = native
+        self._lock = threading.Lock()
+        self._report: dict[str, Any] | None = None
+
+    def register_when_imported(self) -> None:
+        """Registers now or later. An old library has no operators, which is told only to those who ask for them."""
+        when_imported("torch", self._register_quietly)
+
+    def __getitem__(self, name: str) -> Any:
+        """The operator of an op.
+
+        Raises:
+            LoadError: there is none; the message says why.
+        """
+        try:
+            import torch
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise LoadError(f"{name}: PyTorch is not installed: `pip install torch`") from error
+        report = self._register()
+        if report["torch"] is None:
+            raise LoadError(f"{name}: {report['reason']} (PyTorch {torch.__version__} is installed)")
+        outcomes = [outcome for outcome in report["ops"] if outcome["op"] == name]
+        qualified = next((outcome["name"] for outcome in outcomes if outcome["name"]), None)
+        if qualified is None:
+            reasons = "; ".join(outcome["left_out"] for outcome in outcomes)
+            raise LoadError(f"{name} is no operator in PyTorch {torch.__version__}: {reasons}")
+        return functools.reduce(getattr, qualified.split("::"), torch.ops)
+
+    def _register(self) -> dict[str, Any]:
+        with self._lock:
+            if self._report is None or self._report["torch"] is None:
+                self._report, program = self._native.register_torch()
+                if program:
+                    exec(compile(program, f"<torch glue of {self._native.path}>", "exec"), {})
+            return self._report
+
+    def _register_quietly(self) -> None:
+        try:
+            self._register()
+        except LoadError:
+            pass
+        except Exception as error:
+            warnings.warn(
+                f"{self._native.path}: not all ops could be registered with PyTorch: {error}",
+                OxcallWarning,
+                stacklevel=2,
+            )
+
+
+def is_installed() -> bool:
+    """Whether PyTorch can be imported, as far as one sees without doing so."""
+    try:
+        return importlib.util.find_spec("torch") is not None
+    except ValueError:  # imported, but not from a file
+        return sys.modules["torch"] is not None
+
+
+def when_imported(name: str, callback: Callable[[], None]) -> None:
+    """Calls back once a top-level module has been imported: at once if it is already."""
+    if sys.modules.get(name) is not None:
+        callback()
+    else:
+        sys.meta_path.insert(0, _Watcher(name, callback))
+
+
+class _Watcher:
+    """Finds nothing by itself: it lets the other finders find the module, and sees when it has been executed."""
+
+    def __init__(self, name: str, callback: Callable[[], None]):
+        self._name, self._callback = name, callback
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != self._name or self not in sys.meta_path:
+            return None
+        # It is done with this import; if that fails, the next one is watched again.
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        loader = getattr(spec, "loader", None)
+        if not hasattr(loader, "exec_module"):
+            sys.meta_path.insert(0, self)
+            return spec
+        execute = loader.exec_module
+
+        def exec_module(module: Any) -> None:
+            try:
+                execute(module)
+            except BaseException:
+                sys.meta_path.insert(0, self)
+                raise
+            self._callback()
+
+        loader.exec_module = exec_module
+        return spec

@@ -1,0 +1,72 @@
+"""docs/bench/torch.{json,md,svg}."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import charts
+
+OURS, UNBOXED, STABLE = "bench_ops", "peers_unboxed", "peers_stable"
+NAMES = {OURS: "ours", UNBOXED: "TORCH_LIBRARY", STABLE: "stable ABI"}
+
+
+def write(stem: pathlib.Path, measured: dict[str, Any]) -> None:
+    """Writes the three files, which differ in their suffix."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    stem.with_suffix(".json").write_text(json.dumps(measured, indent=1) + "\n")
+    stem.with_suffix(".md").write_text(markdown(measured))
+    plot(measured["calls"], stem.with_suffix(".svg"))
+
+
+def markdown(measured: dict[str, Any]) -> str:
+    """The page."""
+    about = measured["about"]
+    lines = [
+        "# Operators of PyTorch",
+        "",
+        f"Written by `{about['command']}` on {about['date']}. {about['cpu']}; {about['os']}.",
+        f"{about['rustc']}; {about['cxx']}; torch {about['torch']}.",
+        "",
+        "The same ops in Rust ([torch.rs](../../tests/bench/src/torch.rs)); in C++ with `TORCH_LIBRARY`, whose",
+        "kernels torch calls unboxed and whose binary fits one torch",
+        "([torch_unboxed.cc](../../tests/cpp/torch_unboxed.cc)); and in C++ with the headers of the stable ABI",
+        "([torch_stable.cc](../../tests/cpp/torch_stable.cc)), whose binary fits several torches, as ours does. The",
+        "C++ is compiled with `-O2`; ours has every check on.",
+        "",
+        "A call is `torch.ops.namespace.op.default(...)` in a Python loop, whose own 20 ns are counted. Times are",
+        "those that the thread was on the CPU. The three take turns, and ratios are of ours to another of the same",
+        f"round, the medians of {about['rounds']} rounds.",
+        "",
+        "![Operators of PyTorch](torch.svg)",
+        "",
+        "| call | ours (ns) | TORCH_LIBRARY (ns) | stable ABI (ns) | ours / TORCH_LIBRARY | ours / stable ABI |",
+        "|---|---|---|---|---|---|",
+    ]
+    for record in measured["calls"]:
+        times = " | ".join(f"{record['ns'][form]:.0f}" for form in NAMES)
+        ratios = " | ".join(shown(record, form) for form in (UNBOXED, STABLE))
+        lines.append(f"| {record['name']} | {times} | {ratios} |")
+    return "\n".join([*lines, ""])
+
+
+def shown(record: dict[str, Any], form: str) -> str:
+    """A ratio, and the most that it is meant to be."""
+    limit = record["limits"][form]
+    return f"{record['ratio'][form]:.2f}" + ("" if limit is None else f" (limit {limit:.2f})")
+
+
+def plot(calls: list[dict[str, Any]], path: pathlib.Path) -> None:
+    """Bars of the short calls: one call of a million floats would hide them."""
+    figure, (axis,) = charts.figure(1, 1, (9, 3.4))
+    small = [record for record in calls if record["ns"][OURS] < 20_000]
+    styles = {OURS: charts.OURS, UNBOXED: charts.THEIRS, STABLE: "#b9c3cb"}
+    for shift, (form, color) in enumerate(styles.items()):
+        positions = [place + 0.27 * (shift - 1) for place in range(len(small))]
+        bars = axis.bar(positions, [record["ns"][form] for record in small], 0.25, color=color, label=NAMES[form])
+        axis.bar_label(bars, fmt="%.0f", fontsize=7)
+    axis.set_xticks(range(len(small)), [record["name"] for record in small], fontsize=8)
+    axis.set_ylabel("ns per call from Python")
+    axis.legend(frameon=False, fontsize=8)
+    charts.save(figure, path)
