@@ -24,12 +24,7 @@ struct Libraries {
 
 impl Libraries {
     fn build(venv: &Venv) -> Result<Self> {
-        let custom_ops = workspace::build_library("custom_ops")?;
-        for package in test_libraries()? {
-            workspace::build_library(&package)?;
-        }
-        let folder = custom_ops.parent().unwrap_or(Path::new(".")).to_path_buf();
-        Ok(Self { folder, peers: cpp::peers(venv, &pins::PEERS)?, plugin: workspace::build_plugin()? })
+        Ok(Self { folder: op_libraries()?, peers: cpp::peers(venv, &pins::PEERS)?, plugin: workspace::build_plugin()? })
     }
 
     /// Tells the tests where the libraries are.
@@ -45,6 +40,15 @@ pub(crate) fn all_peers() -> Result<()> {
     let mut command = shell::cargo();
     command.args(["test", "--package", "oxcall-tests", "--test", "peers"]).env("OXCALL_TEST_PEERS", peers);
     shell::run(&mut command)
+}
+
+/// Builds the gallery and the libraries of tests, and gives their folder.
+fn op_libraries() -> Result<PathBuf> {
+    let custom_ops = workspace::build_library("custom_ops")?;
+    for package in test_libraries()? {
+        workspace::build_library(&package)?;
+    }
+    Ok(custom_ops.parent().unwrap_or(Path::new(".")).to_path_buf())
 }
 
 /// Names of the packages under `tests/libs`, each a cdylib.
@@ -90,11 +94,9 @@ fn pytest() -> Result<()> {
 /// The ops as PyTorch operators, where there is no JAX.
 fn torch() -> Result<()> {
     let venv = python::newest_torch(&[])?;
-    let libraries = workspace::build_library("custom_ops")?;
-    workspace::build_library("test_ops")?;
     let mut command = venv.python();
     command.args(["-m", "pytest", "tests/torch"]).env("PYTHONPATH", python::source("oxcall"));
-    shell::run(command.env("OXCALL_TEST_LIBS", libraries.parent().unwrap_or(Path::new("."))))
+    shell::run(command.env("OXCALL_TEST_LIBS", op_libraries()?))
 }
 
 /// The plugin as a device of torch_xla, which sends it programs as HLO protos, and as StableHLO.
