@@ -128,7 +128,7 @@ pub fn register_with_torch<D: Registered>() {
 #[doc(inline)]
 pub use crate::__register_custom_op as register_custom_op;
 
-/// See [`register_custom_op`](crate::habana::register_custom_op).
+/// See [`register_custom_op`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __register_custom_op {

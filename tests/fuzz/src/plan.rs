@@ -303,6 +303,10 @@ impl Names<'_> {
             AttrType::Scalar(dtype) => self.scalar(input, dtype, name)?,
             AttrType::Var(var) => self.scalar(input, self.dtypes[var], None)?,
             AttrType::Pointer => self.scalar(input, DType::S64, None)?,
+            AttrType::Number => {
+                let dtype = *input.choose(&[DType::S64, DType::F64])?;
+                self.scalar(input, dtype, None)?
+            }
             AttrType::String => Value::String(text(input)?),
             AttrType::Array(dtype) => array(input, dtype)?,
             AttrType::Enum(variants) => {
