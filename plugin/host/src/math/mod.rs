@@ -1,7 +1,7 @@
 //! The functions that element-wise ops apply to elements.
 //!
 //! * [`integer`], [`real`], [`complex`], [`select`], [`convert`]: what each op is for each type, in Rust numbers.
-//! * [`elementary`]: vector kernels of `f32` and `f64`, with the constants of [`double`]; [`single`]: those of `f32` alone,
+//! * [`mod@elementary`]: vector kernels of `f32` and `f64`, with the constants of `double`; [`single`]: those of `f32` alone,
 //!   and its constants; [`special`]: rare functions.
 //! * [`function`]: such a function compiled for tiles and for scalars, for each [`level`] of vector instructions.
 //! * [`lower`](mod@lower): from an op and its element types to a few functions.

@@ -89,7 +89,7 @@ real!(f64 i64 libm::lgamma);
 /// Functions for `f32` and for `f64`, in this order: vector kernels, and for `f64` also those of libraries.
 macro_rules! elementary {
     ($($(#[$doc:meta])* $name:ident($x:ident $(, $y:ident)?) $single:expr, $double:expr;)*) => {
-        /// Functions that are compiled for a [`Level`], beside those of [`elementary`].
+        /// Functions that are compiled for a [`Level`], beside those of [`mod@elementary`].
         pub trait Elementary: Real + elementary::Format {
             $($(#[$doc])* fn $name<L: Level>(self $(, $y: Self)?) -> Self;)*
 
