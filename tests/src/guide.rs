@@ -27,5 +27,6 @@ chapters! {
     cookbook: "docs/guide/16-cookbook.md";
     troubleshooting: "docs/guide/17-troubleshooting.md";
     plugin: "docs/guide/18-plugin.md";
+    torch: "docs/guide/19-torch.md";
     descriptors: "docs/guide/21-descriptors.md";
 }

@@ -1,6 +1,9 @@
 //! What an operation may ask of its host, and its states.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::{
+    ffi::c_void,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 
 use xla_ffi_sys::xla_ffi as sys;
 
@@ -11,7 +14,7 @@ use super::{
 use crate::{
     Result,
     descriptor::{Handler, Stage},
-    host::{self, InvokeContext, LazyPool, StageState, TaskPool},
+    host::{self, InvokeContext, InvokeContextBuilder, LazyPool, StageState, TaskPool},
 };
 
 /// How many values of an operation's attributes have their states kept.
@@ -47,6 +50,25 @@ pub(super) fn shared() -> &'static InvokeContext {
     SHARED.get_or_init(|| InvokeContext::builder().pool(pool()).build())
 }
 
+/// A device other than the host: its index, and the stream that work on it goes to, where torch tells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OnDevice {
+    pub(crate) ordinal: i32,
+    pub(crate) stream: Option<*mut c_void>,
+}
+
+/// A context of one call.
+fn context(device: Option<OnDevice>) -> InvokeContextBuilder {
+    let builder = InvokeContext::builder().pool(pool());
+    match device {
+        None => builder,
+        Some(OnDevice { ordinal, stream }) => {
+            let builder = builder.device_ordinal(ordinal);
+            if let Some(stream) = stream { builder.stream(stream) } else { builder }
+        }
+    }
+}
+
 impl Contexts {
     pub(crate) fn new(handler: &Handler) -> Contexts {
         if handler.stages.is_empty() { Contexts::Shared } else { Contexts::Stateful(Mutex::default()) }
@@ -66,13 +88,14 @@ impl Contexts {
         handler: &'static Handler,
         frame: &mut sys::XLA_FFI_CallFrame,
         attrs: &CallAttrs,
+        device: Option<OnDevice>,
     ) -> Result<()> {
-        match self {
-            // SAFETY: as the caller guarantees.
-            Contexts::Shared => unsafe { run(handler, Stage::Execute, frame, shared()) },
-            Contexts::Stateful(states) => {
-                // SAFETY: as the caller guarantees.
-                unsafe { call_stages(handler, frame, attrs, states) }
+        // SAFETY: as the caller guarantees.
+        unsafe {
+            match self {
+                Contexts::Shared if device.is_none() => run(handler, Stage::Execute, frame, shared()),
+                Contexts::Shared => run(handler, Stage::Execute, frame, &context(device).build()),
+                Contexts::Stateful(states) => call_stages(handler, frame, attrs, states, device),
             }
         }
     }
@@ -104,8 +127,9 @@ unsafe fn call_stages(
     frame: &mut sys::XLA_FFI_CallFrame,
     attrs: &CallAttrs,
     states: &Mutex<Vec<(AttrKey, Arc<StageState>)>>,
+    device: Option<OnDevice>,
 ) -> Result<()> {
-    let context = |state| InvokeContext::builder().pool(pool()).state(Stage::Instantiate, state).build();
+    let context = |state| context(device).state(Stage::Instantiate, state).build();
     let key = attrs.key();
     let known = {
         let mut states = states.lock().unwrap_or_else(PoisonError::into_inner);

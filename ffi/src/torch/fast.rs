@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     Result,
-    descriptor::RawHandler,
+    descriptor::{DTypeRule, Param, RawHandler},
     host::{Future, HostVersion, take_error},
 };
 
@@ -28,39 +28,47 @@ const MAX: usize = 6;
 /// The most dimensions of a result.
 const MAX_RANK: usize = 8;
 
-/// What is constant in the calls of an operator, in as few cache lines as it takes: between two calls Python has used
-/// most of the cache.
+/// What is constant in the calls of an operator, in as few cache lines as it takes, and in the order of its use: between
+/// two calls Python has used most of the cache.
 #[repr(C, align(64))]
 pub(crate) struct Fast {
     execute: RawHandler,
-    api: *const sys::XLA_FFI_Api,
-    ctx: *mut sys::XLA_FFI_InvokeContext,
-    /// The names of the attributes.
-    names: *mut *mut sys::XLA_FFI_ByteSpan,
-    device: i32,
-    /// Whether an argument may share memory with one that is updated in place.
-    may_overlap: bool,
-    num_args: u8,
-    num_outputs: u8,
-    num_numbers: u8,
-    /// Where each tensor is on the stack.
-    tensors: [u8; MAX],
-    numbers: [Number; MAX],
-    outputs: [Output; MAX],
-    shim: Hot,
-    dtypes: DTypes,
-}
-
-/// The functions of torch that every call needs.
-#[derive(Clone, Copy)]
-struct Hot {
     dim: unsafe extern "C" fn(TensorHandle, *mut i64) -> Status,
     sizes: unsafe extern "C" fn(TensorHandle, *mut *mut i64) -> Status,
     strides: unsafe extern "C" fn(TensorHandle, *mut *mut i64) -> Status,
     dtype: unsafe extern "C" fn(TensorHandle, *mut i32) -> Status,
     data_ptr: unsafe extern "C" fn(TensorHandle, *mut *mut c_void) -> Status,
+    num_args: u8,
+    num_outputs: u8,
+    num_numbers: u8,
+    /// Whether an argument may share memory with one that is updated in place.
+    may_overlap: bool,
+    args: [Arg; MAX],
+
     delete_tensor: unsafe extern "C" fn(TensorHandle) -> Status,
+    api: *const sys::XLA_FFI_Api,
+    ctx: *mut sys::XLA_FFI_InvokeContext,
+    /// The names of the attributes.
+    names: *mut *mut sys::XLA_FFI_ByteSpan,
+    /// The kinds of operands, and of attributes below.
+    buffers: [u32; MAX],
+    outputs: [Output; MAX],
+
     empty_strided: unsafe extern "C" fn(i64, *const i64, *const i64, i32, i32, i32, *mut TensorHandle) -> Status,
+    device: i32,
+    scalars: [u32; MAX],
+    numbers: [Number; MAX],
+    dtypes: DTypes,
+}
+
+/// A tensor among the arguments.
+#[derive(Clone, Copy, Default)]
+struct Arg {
+    /// Where it is on the stack.
+    slot: u8,
+    /// torch's code of the dtype that it must have, and XLA's; 0 for the latter if it may have several.
+    code: u8,
+    dtype: u8,
 }
 
 // SAFETY: constant; the pointers are to static tables, a shared context, and the plan's names, which live as long.
@@ -109,34 +117,45 @@ impl Fast {
             return None;
         }
         let shim = plan.shim;
+        let arg = |param: &&'static Param| match param.dtype {
+            DTypeRule::One(dtype) => {
+                let code = shim.dtypes.code(dtype).and_then(|code| u8::try_from(code).ok());
+                code.map_or(Arg::default(), |code| Arg { slot: 0, code, dtype: dtype.code() as u8 })
+            }
+            _ => Arg::default(),
+        };
+        let mut args = [Arg::default(); MAX];
+        for (compact, param) in args.iter_mut().zip(&plan.args) {
+            *compact = arg(param);
+        }
         let mut fast = Fast {
             execute: plan.handler.execute,
-            api: HostVersion::default().api(),
-            ctx: shared().as_raw(),
-            names: plan.names.as_ptr(),
-            device: plan.device.ty,
-            may_overlap: !plan.in_place.is_empty() && plan.args.len() > 1,
+            dim: shim.dim,
+            sizes: shim.sizes,
+            strides: shim.strides,
+            dtype: shim.dtype,
+            data_ptr: shim.data_ptr,
             num_args: plan.args.len() as u8,
             num_outputs: plan.outputs.len() as u8,
             num_numbers: plan.names.len() as u8,
-            tensors: [0; MAX],
-            numbers: [Number::default(); MAX],
+            may_overlap: !plan.in_place.is_empty() && plan.args.len() > 1,
+            args,
+            delete_tensor: shim.delete_tensor,
+            api: HostVersion::default().api(),
+            ctx: shared().as_raw(),
+            names: plan.names.as_ptr(),
+            buffers: [sys::XLA_FFI_ArgType_BUFFER; MAX],
             outputs: [Output { kind: Kind::Rank0, typed_by: None, codes: (0, 0) }; MAX],
-            shim: Hot {
-                dim: shim.dim,
-                sizes: shim.sizes,
-                strides: shim.strides,
-                dtype: shim.dtype,
-                data_ptr: shim.data_ptr,
-                delete_tensor: shim.delete_tensor,
-                empty_strided: shim.empty_strided,
-            },
+            empty_strided: shim.empty_strided,
+            device: plan.device.ty,
+            scalars: [sys::XLA_FFI_AttrType_SCALAR; MAX],
+            numbers: [Number::default(); MAX],
             dtypes: shim.dtypes,
         };
         let mut numbers = fast.numbers.iter_mut();
         for (slot, input) in plan.inputs.iter().enumerate() {
             match input {
-                Input::Tensor(index) => fast.tensors[*index] = slot as u8,
+                Input::Tensor(index) => fast.args[*index].slot = slot as u8,
                 Input::Scalar(attr, dtype) => {
                     *numbers.next()? = Number { slot: slot as u8, attr: *attr as u8, dtype: *dtype as u8 };
                 }
@@ -166,13 +185,7 @@ impl Fast {
 
     /// The frame of a call.
     #[inline(always)]
-    fn frame(
-        &self,
-        args: *mut *mut c_void,
-        rets: *mut *mut c_void,
-        attrs: *mut *mut c_void,
-        kinds: (*mut u32, *mut u32),
-    ) -> sys::XLA_FFI_CallFrame {
+    fn frame(&self, args: *mut *mut c_void, rets: *mut *mut c_void, attrs: *mut *mut c_void) -> sys::XLA_FFI_CallFrame {
         sys::XLA_FFI_CallFrame {
             struct_size: sys::XLA_FFI_CallFrame_STRUCT_SIZE as usize,
             extension_start: ptr::null_mut(),
@@ -183,21 +196,21 @@ impl Fast {
                 struct_size: sys::XLA_FFI_Args_STRUCT_SIZE as usize,
                 extension_start: ptr::null_mut(),
                 size: i64::from(self.num_args),
-                types: kinds.0,
+                types: self.buffers.as_ptr().cast_mut(),
                 args,
             },
             rets: sys::XLA_FFI_Rets {
                 struct_size: sys::XLA_FFI_Rets_STRUCT_SIZE as usize,
                 extension_start: ptr::null_mut(),
                 size: i64::from(self.num_outputs),
-                types: kinds.0,
+                types: self.buffers.as_ptr().cast_mut(),
                 rets,
             },
             attrs: sys::XLA_FFI_Attrs {
                 struct_size: sys::XLA_FFI_Attrs_STRUCT_SIZE as usize,
                 extension_start: ptr::null_mut(),
                 size: i64::from(self.num_numbers),
-                types: kinds.1,
+                types: self.scalars.as_ptr().cast_mut(),
                 names: self.names,
                 attrs,
             },
@@ -226,8 +239,8 @@ struct Operand {
 }
 
 /// The results that are made; deleted unless they are handed over.
-struct Made<'s> {
-    shim: &'s Hot,
+struct Made<'f> {
+    fast: &'f Fast,
     handles: [MaybeUninit<TensorHandle>; MAX],
     len: usize,
 }
@@ -237,7 +250,7 @@ impl Drop for Made<'_> {
     fn drop(&mut self) {
         for handle in &self.handles[..self.len] {
             // SAFETY: initialised below `len`; the tensor is ours.
-            unsafe { (self.shim.delete_tensor)(handle.assume_init()) };
+            unsafe { (self.fast.delete_tensor)(handle.assume_init()) };
         }
     }
 }
@@ -248,15 +261,14 @@ impl Drop for Made<'_> {
 /// As for [`kernel`](super::kernel::kernel).
 #[inline]
 pub(super) unsafe fn call(fast: &Fast, stack: *mut u64) -> Option<Result<()>> {
-    let shim = &fast.shim;
     let mut operands = [const { MaybeUninit::<Operand>::uninit() }; 2 * MAX];
     let mut args = [const { MaybeUninit::<*mut sys::XLA_FFI_Buffer>::uninit() }; MAX];
     let mut rets = [const { MaybeUninit::<*mut sys::XLA_FFI_Buffer>::uninit() }; MAX];
     let num_args = usize::from(fast.num_args).min(MAX);
-    let tensors = &fast.tensors[..num_args];
-    for ((slot, operand), arg) in tensors.iter().zip(&mut operands).zip(&mut args) {
+    let tensors = &fast.args[..num_args];
+    for ((tensor, operand), arg) in tensors.iter().zip(&mut operands).zip(&mut args) {
         // SAFETY: a tensor of the stack, which lives until it is deleted below.
-        let described = unsafe { describe(fast, handle(stack, *slot), operand.as_mut_ptr()) };
+        let described = unsafe { describe(fast, tensor, handle(stack, tensor.slot), operand.as_mut_ptr()) };
         if !described {
             return None;
         }
@@ -269,7 +281,7 @@ pub(super) unsafe fn call(fast: &Fast, stack: *mut u64) -> Option<Result<()>> {
             return None;
         }
     }
-    let mut made = Made { shim, handles: [const { MaybeUninit::uninit() }; MAX], len: 0 };
+    let mut made = Made { fast, handles: [const { MaybeUninit::uninit() }; MAX], len: 0 };
     for (output, ret) in fast.outputs[..usize::from(fast.num_outputs).min(MAX)].iter().zip(&mut rets) {
         let (rank, dims, like) = match output.kind {
             Kind::InPlace(index) => {
@@ -297,7 +309,7 @@ pub(super) unsafe fn call(fast: &Fast, stack: *mut u64) -> Option<Result<()>> {
         let at = num_args + made.len;
         made.len += 1;
         // SAFETY: the tensor that was just made.
-        if unsafe { (shim.data_ptr)(new, &raw mut data) } != 0 {
+        if unsafe { (fast.data_ptr)(new, &raw mut data) } != 0 {
             return None;
         }
         operands[at].write(Operand { buffer: buffer(dtype, data, rank, dims), code, len: 0 });
@@ -313,17 +325,13 @@ pub(super) unsafe fn call(fast: &Fast, stack: *mut u64) -> Option<Result<()>> {
         cell.scalar.value = (&raw mut cell.bits).cast();
         attrs[usize::from(number.attr)].write(cell);
     }
-    // On the stack, which is in the cache.
-    let mut buffers = [sys::XLA_FFI_ArgType_BUFFER; MAX];
-    let mut scalars = [sys::XLA_FFI_AttrType_SCALAR; MAX];
-    let kinds = (buffers.as_mut_ptr(), scalars.as_mut_ptr());
     let (args, rets, attrs) = (args.as_mut_ptr().cast(), rets.as_mut_ptr().cast(), attrs.as_mut_ptr().cast());
-    let mut frame = fast.frame(args, rets, attrs, kinds);
+    let mut frame = fast.frame(args, rets, attrs);
     // SAFETY: a whole frame of a handler of this crate; the buffers are valid until it is done.
     let outcome = unsafe { finish((fast.execute)(&raw mut frame), frame.future) };
-    for slot in tensors {
+    for tensor in tensors {
         // SAFETY: the arguments are the kernel's to delete, and not used any more.
-        unsafe { (shim.delete_tensor)(handle(stack, *slot)) };
+        unsafe { (fast.delete_tensor)(handle(stack, tensor.slot)) };
     }
     if outcome.is_ok() {
         for (slot, handle) in made.handles[..made.len].iter().enumerate() {
@@ -367,17 +375,16 @@ unsafe fn finish(error: *mut sys::XLA_FFI_Error, future: *mut sys::XLA_FFI_Futur
 /// # Safety
 /// A live tensor; `operand` points to room for the description.
 #[inline(always)]
-unsafe fn describe(fast: &Fast, tensor: TensorHandle, operand: *mut Operand) -> bool {
-    let shim = &fast.shim;
+unsafe fn describe(fast: &Fast, arg: &Arg, tensor: TensorHandle, operand: *mut Operand) -> bool {
     let (mut rank, mut code) = (0i64, 0i32);
     let (mut sizes, mut strides, mut data) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
     // SAFETY: as the caller guarantees. The sizes and strides are as many as the rank says.
     unsafe {
-        let status = (shim.dim)(tensor, &raw mut rank)
-            | (shim.sizes)(tensor, &raw mut sizes)
-            | (shim.strides)(tensor, &raw mut strides)
-            | (shim.dtype)(tensor, &raw mut code)
-            | (shim.data_ptr)(tensor, &raw mut data);
+        let status = (fast.dim)(tensor, &raw mut rank)
+            | (fast.sizes)(tensor, &raw mut sizes)
+            | (fast.strides)(tensor, &raw mut strides)
+            | (fast.dtype)(tensor, &raw mut code)
+            | (fast.data_ptr)(tensor, &raw mut data);
         if status != 0 {
             return false;
         }
@@ -389,8 +396,13 @@ unsafe fn describe(fast: &Fast, tensor: TensorHandle, operand: *mut Operand) -> 
             }
             len = len.wrapping_mul(size);
         }
-        let Some(dtype) = fast.dtypes.known(code) else { return false };
-        operand.write(Operand { buffer: buffer(dtype.code(), data, rank, sizes), code, len });
+        let dtype = if code == i32::from(arg.code) && arg.dtype != 0 {
+            u32::from(arg.dtype)
+        } else {
+            let Some(dtype) = fast.dtypes.known(code) else { return false };
+            dtype.code()
+        };
+        operand.write(Operand { buffer: buffer(dtype, data, rank, sizes), code, len });
         true
     }
 }
@@ -425,8 +437,7 @@ fn empty(fast: &Fast, rank: i64, dims: *const i64, len: i64, code: i32) -> Optio
     }
     let mut tensor = ptr::null_mut();
     // SAFETY: as many sizes and strides as the rank says.
-    let status =
-        unsafe { (fast.shim.empty_strided)(rank, dims, strides.as_ptr(), code, fast.device, -1, &raw mut tensor) };
+    let status = unsafe { (fast.empty_strided)(rank, dims, strides.as_ptr(), code, fast.device, -1, &raw mut tensor) };
     (status == 0).then_some(tensor)
 }
 

@@ -10,12 +10,14 @@ use xla_ffi_sys::xla_ffi as sys;
 
 use super::{
     attrs::CallAttrs,
+    context::OnDevice,
     error::throw,
     fast,
     memory_format::is_channels_last,
     plan::{Goes, Input, Plan},
+    registration::dispatch_key,
     taken::{Attribute, Taken},
-    tensor::{Tensor, contiguous_strides, is_contiguous},
+    tensor::{Tensor, check, contiguous_strides, is_contiguous},
 };
 use crate::{
     DType, Error, Result,
@@ -226,6 +228,9 @@ impl<'p> Call<'p> {
             self.drop_absent()?;
         }
         self.note_memory_format()?;
+        if !self.plan.on_host {
+            self.check_devices()?;
+        }
         for index in 0..self.args.len() {
             let Some(tensor) = &self.args[index] else { continue };
             let buffer = describe(tensor).map_err(|error| self.of_argument(index, error))?;
@@ -251,6 +256,36 @@ impl<'p> Call<'p> {
             self.channels_last = is_channels_last(sizes, first.strides(sizes.len())?).then_some(sizes.len());
         }
         Ok(())
+    }
+
+    /// Torch calls the kernel of a device as soon as one argument is there.
+    fn check_devices(&self) -> Result<()> {
+        let mut devices = self.args.iter().flatten().map(Tensor::device);
+        let Some(first) = devices.next().transpose()? else { return Ok(()) };
+        for (index, device) in devices.enumerate() {
+            if device? != first {
+                let other = Error::invalid_argument("it is on another device than the first argument");
+                return Err(self.of_argument(index + 1, other));
+            }
+        }
+        Ok(())
+    }
+
+    /// The device that the call is for; `None` for the host.
+    fn on_device(&self) -> Result<Option<OnDevice>> {
+        let plan = self.plan;
+        if plan.on_host {
+            return Ok(None);
+        }
+        let ordinal = self.device()?.index;
+        let mut stream = ptr::null_mut();
+        let status = match plan.shim.cuda_stream.filter(|_| dispatch_key(plan.handler) == "CUDA") {
+            // SAFETY: writes the stream.
+            Some(current) => unsafe { current(ordinal, &raw mut stream) },
+            None => return Ok(Some(OnDevice { ordinal, stream: None })),
+        };
+        check(plan.shim, status, "asking for the current stream")?;
+        Ok(Some(OnDevice { ordinal, stream: Some(stream) }))
     }
 
     /// Optional arguments are told by their number alone, so those that are there must come first.
@@ -335,8 +370,9 @@ impl<'p> Call<'p> {
             attrs,
             future: ptr::null_mut(),
         };
+        let device = self.on_device()?;
         // SAFETY: the frame is whole; the tensors live until this call ends.
-        unsafe { self.plan.contexts.call(self.plan.handler, &mut frame, given) }
+        unsafe { self.plan.contexts.call(self.plan.handler, &mut frame, given, device) }
     }
 
     /// Copies what was updated in a copy back to where the caller sees it.

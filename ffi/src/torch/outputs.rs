@@ -70,7 +70,7 @@ impl Call<'_> {
 
     /// Where results are.
     #[inline]
-    fn device(&self) -> Result<Device> {
+    pub(super) fn device(&self) -> Result<Device> {
         let plan = self.plan;
         if plan.on_host && !self.meta {
             return Ok(plan.device);

@@ -18,7 +18,10 @@ use crate::{
 };
 
 /// How the calls of one operator become calls of its operation.
+#[repr(C)]
 pub(crate) struct Plan {
+    /// What is constant in usual calls, if the operator has any; first, as most calls look at nothing else.
+    pub(crate) fast: Option<Fast>,
     pub(crate) shim: &'static Shim,
     pub(crate) handler: &'static Handler,
     /// What becomes of each value on the stack.
@@ -43,8 +46,6 @@ pub(crate) struct Plan {
     /// Whether the operation runs on the host, and so its results are there.
     pub(crate) on_host: bool,
     pub(crate) contexts: Contexts,
-    /// What is constant in usual calls, if the operator has any.
-    pub(crate) fast: Option<Box<Fast>>,
 }
 
 /// What becomes of a value on the stack.
@@ -162,7 +163,7 @@ impl Plan {
             args,
             fast: None,
         };
-        plan.fast = Fast::new(&plan).map(Box::new);
+        plan.fast = Fast::new(&plan);
         Ok(plan)
     }
 

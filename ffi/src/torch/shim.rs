@@ -131,6 +131,7 @@ shim! {
         delete_string = torch_delete_string(StringHandle) -> Status, "2.10";
         num_threads = torch_get_num_threads(*mut u32) -> Status, "2.10";
         delete_value = torch_delete_stable_ivalue(*mut u64) -> Status, "2.13";
+        cuda_stream = aoti_torch_get_current_cuda_stream(i32, *mut *mut c_void) -> Status, "2.7";
         exception = torch_exception_get_what_without_backtrace() -> *const c_char, "2.13";
     }
 }

@@ -86,6 +86,20 @@ fn count(#[state] state: &std::sync::atomic::AtomicI64, mut y: ScalarOut<i64>) {
     y.set(state.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
 }
 
+#[custom_call(crate = crate, platform = "CUDA")]
+fn on_cuda(
+    device: DeviceOrdinal,
+    #[dims(..s)] x: DeviceArray<f32>,
+    #[dims(..s)] y: DeviceArray<f32>,
+    #[dims(..s)] _z: DeviceOut<f32>,
+) -> Result<()> {
+    assert_ne!(x.as_ptr(), y.as_ptr());
+    match device.0 {
+        0 => Ok(()),
+        other => Err(Error::internal(format!("device {other}"))),
+    }
+}
+
 /// An operator with its plan.
 struct Operator(Plan);
 
@@ -234,6 +248,17 @@ fn errors_free_everything() {
         allow_allocations(None);
         assert!(error.starts_with("first: allocating a tensor failed"), "{error}");
     }
+    assert_eq!(alive(), 0);
+}
+
+#[test]
+fn other_devices() {
+    let on_cuda = Operator::new(on_cuda::HANDLER);
+    let cuda = || FakeTensor { device: 1, ..FakeTensor::floats(&[1.0], &[1]) }.into_value();
+    let [z] = on_cuda.call(&[cuda(), cuda()]).unwrap();
+    assert_eq!(tensor(z).device, 1);
+    let error = on_cuda.call::<1>(&[cuda(), floats(&[1.0], &[1])]).unwrap_err();
+    assert_eq!(error, "on_cuda: argument `y`: it is on another device than the first argument");
     assert_eq!(alive(), 0);
 }
 
