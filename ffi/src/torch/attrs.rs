@@ -5,8 +5,9 @@ use std::{ffi::c_void, ptr};
 use smallvec::SmallVec;
 use xla_ffi_sys::xla_ffi as sys;
 
+use super::value::Str;
 use crate::{
-    attr,
+    DType, Result, attr,
     descriptor::AttrParam,
     host::{Arena, AttrValue},
 };
@@ -57,13 +58,21 @@ const EMPTY: Cell = Cell { scalar: sys::XLA_FFI_Scalar { dtype: 0, value: ptr::n
 /// The kind of an attribute that is absent: decoding takes it for one that the list does not have.
 const ABSENT: sys::XLA_FFI_AttrType = 0;
 
+/// A string or a list, which is used where it is, and the C struct that points to it.
+enum Held {
+    Text(Str, sys::XLA_FFI_ByteSpan),
+    Numbers(Vec<u64>, sys::XLA_FFI_Array),
+}
+
 /// The attributes of one call, each at its place in the operation's list.
 #[derive(Default)]
 pub(crate) struct CallAttrs {
     kinds: SmallVec<[sys::XLA_FFI_AttrType; INLINE]>,
     cells: SmallVec<[Cell; INLINE]>,
     values: SmallVec<[*mut c_void; INLINE]>,
-    /// What is no scalar, by its place.
+    /// Strings and lists, by their places.
+    held: SmallVec<[(usize, Held); 3]>,
+    /// Structs, by their places.
     others: Vec<(usize, AttrValue)>,
     arena: Option<Arena>,
 }
@@ -82,6 +91,33 @@ impl CallAttrs {
     pub(crate) fn set_scalar(&mut self, index: usize, dtype: sys::XLA_FFI_DataType, bits: u64) {
         self.kinds[index] = sys::XLA_FFI_AttrType_SCALAR;
         self.cells[index] = Cell { scalar: sys::XLA_FFI_Scalar { dtype, value: ptr::null_mut() }, bits };
+    }
+
+    /// Gives an attribute a string.
+    pub(crate) fn set_text(&mut self, index: usize, text: Str) -> Result<()> {
+        let bytes = text.bytes()?;
+        let span = sys::XLA_FFI_ByteSpan { ptr: bytes.as_ptr().cast(), len: bytes.len() };
+        self.kinds[index] = sys::XLA_FFI_AttrType_STRING;
+        self.held.push((index, Held::Text(text, span)));
+        Ok(())
+    }
+
+    /// Gives an attribute a list of numbers of a dtype, whose bits are each in 64.
+    pub(crate) fn set_numbers(&mut self, index: usize, dtype: DType, mut bits: Vec<u64>) {
+        let size = bits.len();
+        if dtype == DType::Pred {
+            // A byte each.
+            let bytes: Vec<u8> = bits.iter().map(|bits| u8::from(bits & 0xff != 0)).collect();
+            let word = |bytes: &[u8]| {
+                let mut word = [0; 8];
+                word[..bytes.len()].copy_from_slice(bytes);
+                u64::from_ne_bytes(word)
+            };
+            bits = bytes.chunks(8).map(word).collect();
+        }
+        let array = sys::XLA_FFI_Array { dtype: dtype.code(), size, data: ptr::null_mut() };
+        self.kinds[index] = sys::XLA_FFI_AttrType_ARRAY;
+        self.held.push((index, Held::Numbers(bits, array)));
     }
 
     /// Gives an attribute, or the field of one that `path` leads to, a value.
@@ -113,6 +149,15 @@ impl CallAttrs {
     pub(crate) fn finish(&mut self, names: &AttrNames) -> sys::XLA_FFI_Attrs {
         if !self.others.is_empty() {
             self.write_others();
+        }
+        for (index, held) in &mut self.held {
+            self.values[*index] = match held {
+                Held::Text(_, span) => ptr::from_mut(span).cast(),
+                Held::Numbers(bits, array) => {
+                    array.data = bits.as_mut_ptr().cast();
+                    ptr::from_mut(array).cast()
+                }
+            };
         }
         for ((kind, cell), value) in self.kinds.iter().zip(&mut self.cells).zip(&mut self.values) {
             if *kind == sys::XLA_FFI_AttrType_SCALAR {
@@ -160,7 +205,21 @@ impl CallAttrs {
                 .zip(&self.cells)
                 .map(|(kind, cell)| (*kind, cell.scalar.dtype, cell.bits))
                 .collect(),
+            held: self.held.iter().map(|(index, held)| (*index, held.bytes())).collect(),
             others: self.others.clone(),
+        }
+    }
+}
+
+impl Held {
+    /// What makes two of a kind equal.
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Held::Text(text, _) => text.bytes().unwrap_or_default().to_vec(),
+            Held::Numbers(bits, array) => {
+                let size = (array.size as u64).to_ne_bytes();
+                size.into_iter().chain(bits.iter().flat_map(|bits| bits.to_ne_bytes())).collect()
+            }
         }
     }
 }
@@ -168,6 +227,7 @@ impl CallAttrs {
 /// The values of a call's attributes.
 #[derive(Clone, PartialEq)]
 pub(crate) struct AttrKey {
+    held: Vec<(usize, Vec<u8>)>,
     scalars: Vec<(u32, u32, u64)>,
     others: Vec<(usize, AttrValue)>,
 }

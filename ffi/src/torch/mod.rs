@@ -17,6 +17,7 @@ mod glue;
 mod kernel;
 mod memory_format;
 mod namespace;
+mod operand;
 mod outputs;
 mod plan;
 mod registration;

@@ -6,8 +6,9 @@ use xla_ffi_sys::xla_ffi as sys;
 
 use super::{
     attrs::CallAttrs,
-    kernel::{Call, buffer},
+    kernel::Call,
     memory_format::channels_last_strides,
+    operand::buffer,
     plan::{Goes, Output, OutputDType, OutputKind},
     tensor::{Device, Tensor, contiguous_strides},
     value::List,

@@ -10,3 +10,6 @@ pub mod matrix;
 pub mod row_major;
 pub mod scalar;
 pub mod targets;
+
+// These are for programs of JAX; torch has linear algebra of its own.
+oxcall::namespace!(none);
