@@ -47,3 +47,40 @@ fn error(error: oxcall_hlo::Error) -> Error {
         ErrorKind::TooLarge => Error::resource_exhausted(text),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_and_their_errors() {
+        let proto = include_bytes!("../hlo/tests/hlo_proto/corpus/single.pb");
+        assert_eq!(read(Program { format: "hlo", code: proto }).unwrap().main().body.ops.len(), 1);
+        let nonsense = |format, code| read(Program { format, code }).unwrap_err().to_string();
+        assert!(nonsense("hlo", b"HloModule m").contains("malformed"));
+        assert!(nonsense("hlo_with_config", b"").contains("no module"));
+        assert!(nonsense("mlir", b"\xff").contains("neither"));
+        assert!(nonsense("text", b"").contains("Unknown program format 'text'"));
+    }
+
+    #[test]
+    fn ids_of_devices_are_found_in_regions() {
+        let program = |op: &str| {
+            let text = format!(
+                "func.func @main(%p: tensor<i1>) -> tensor<ui32> {{
+                  %0 = \"stablehlo.if\"(%p) ({{
+                    %1 = {op} : tensor<ui32>
+                    stablehlo.return %1 : tensor<ui32>
+                  }}, {{
+                    %2 = stablehlo.constant dense<1> : tensor<ui32>
+                    stablehlo.return %2 : tensor<ui32>
+                  }}) : (tensor<i1>) -> tensor<ui32>
+                  return %0 : tensor<ui32>
+                }}"
+            );
+            read(Program { format: "mlir", code: text.as_bytes() }).unwrap()
+        };
+        assert!(asks_for_device(&program("stablehlo.replica_id")));
+        assert!(!asks_for_device(&program("stablehlo.constant dense<0>")));
+    }
+}

@@ -1,5 +1,5 @@
 use oxcall::Code;
-use oxcall_hlo::{DotDims, Literal};
+use oxcall_hlo::{Attribute, CustomCall, CustomCallApiVersion, DotDims, Literal};
 
 use super::*;
 use crate::passes::decompose::decompose;
@@ -160,4 +160,38 @@ fn batch_norms_keep_their_types() {
         assert_eq!(text.contains("convert"), element == ElementType::F16, "{text}");
         assert_eq!(text.contains("f32[2,5,3]"), element != ElementType::F64, "{text}");
     }
+}
+
+#[test]
+fn linear_algebra_of_xlas_builders_is_typed() {
+    let call = |target: &str, config: &str| {
+        let mut f = FuncBuilder::new("main");
+        let a = f.param(f32s(&[3, 3]));
+        let call = CustomCall {
+            target: target.to_owned(),
+            has_side_effect: false,
+            backend_config: Attribute::String(config.into()),
+            attributes: Vec::new(),
+            api_version: CustomCallApiVersion::Unspecified,
+            operand_layouts: None,
+            result_layouts: None,
+            aliases: Vec::new(),
+            called_computations: Vec::new(),
+        };
+        let types = [f32s(&[3, 3]).into(), f32s(&[3]).into()];
+        let results = f.with_types(OpKind::CustomCall(Box::new(call)), [a], &types).unwrap();
+        let mut module = Module::with_main(f.finish(results));
+        decompose(&mut module).unwrap();
+        let OpKind::CustomCall(call) = &module.main().body.ops[0].kind else { panic!("{module}") };
+        (call.target.clone(), call.typed_attributes().cloned())
+    };
+    let dictionary = |entries: &[(&str, bool)]| {
+        let entries = entries.iter().map(|(name, value)| ((*name).to_owned(), Attribute::Bool(*value)));
+        Some(Attribute::Dictionary(entries.collect()))
+    };
+    assert_eq!(call("Qr", ""), ("Qr".to_owned(), dictionary(&[])));
+    assert_eq!(call("Eigh", "1,1,100,1e-6"), ("Eigh.f32".to_owned(), dictionary(&[("lower", true)])));
+    assert_eq!(call("Eigh", "0,1,100,1e-6"), ("Eigh.f32".to_owned(), dictionary(&[("lower", false)])));
+    assert_eq!(call("Eigh", "what"), ("Eigh".to_owned(), None));
+    assert_eq!(call("other", ""), ("other".to_owned(), None));
 }
