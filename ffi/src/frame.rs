@@ -234,7 +234,12 @@ impl<'f> Frame<'f> {
         let operands = self.operands(role);
         match operands.count() {
             Some(count) if count >= least && most.is_none_or(|most| count <= most) => {
-                (0..count).map(|i| operands.read(handler, role, i)).collect()
+                // Collecting results would not know how many there are.
+                let mut buffers = Vec::with_capacity(count);
+                for i in 0..count {
+                    buffers.push(operands.read(handler, role, i)?);
+                }
+                Ok(buffers)
             }
             _ => Err(self.wrong_count(handler, role)),
         }

@@ -65,12 +65,19 @@ impl Taken {
         let len = list.len()?;
         if base == Base::Tensor {
             // Those that are taken are freed if a later one cannot be.
-            // SAFETY: each handle is taken once.
-            let tensors = (0..len).map(|i| Ok(unsafe { Tensor::own(shim, handle(list.take(i)?)) }));
-            return Ok(Taken::Tensors(tensors.collect::<Result<_>>()?));
+            let mut tensors = Vec::with_capacity(len);
+            for i in 0..len {
+                // SAFETY: each handle is taken once.
+                tensors.push(unsafe { Tensor::own(shim, handle(list.take(i)?)) });
+            }
+            return Ok(Taken::Tensors(tensors));
         }
         let Some(dtype) = scalar_dtype(base) else { return Err(Error::internal("a list of an unknown type")) };
-        Ok(Taken::Scalars(dtype, (0..len).map(|i| list.take(i)).collect::<Result<_>>()?))
+        let mut bits = Vec::with_capacity(len);
+        for i in 0..len {
+            bits.push(list.take(i)?);
+        }
+        Ok(Taken::Scalars(dtype, bits))
     }
 
     /// The value of the attribute `name`.
