@@ -33,7 +33,7 @@ def markdown(measured: dict[str, Any]) -> str:
         "kernels torch calls unboxed and whose binary fits one torch",
         "([torch_unboxed.cc](../../tests/cpp/torch_unboxed.cc)); and in C++ with the headers of the stable ABI",
         "([torch_stable.cc](../../tests/cpp/torch_stable.cc)), whose binary fits several torches, as ours does. The",
-        "C++ is compiled with `-O2`; ours has every check on.",
+        "C++ is compiled with `-O3`; ours has every check on.",
         "",
         "A call is `torch.ops.namespace.op.default(...)` in a Python loop, whose own 20 ns are counted. Times are",
         "those that the thread was on the CPU. The three take turns, and ratios are of ours to another of the same",

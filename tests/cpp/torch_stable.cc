@@ -44,8 +44,8 @@ Tensor AddOne(Tensor given) {
   return y;
 }
 
-Tensor Mix(Tensor a, Tensor b, std::optional<Tensor> bias, std::vector<Tensor> others, int64_t count, double scale,
-           bool negative, std::string mode, std::vector<int64_t> axes, std::vector<double> weights) {
+Tensor Mix(Tensor a, Tensor b, std::vector<Tensor> others, int64_t count, double scale, bool negative,
+           std::string mode, std::vector<int64_t> axes, std::vector<double> weights, std::optional<Tensor> bias) {
   Check(a, "mix");
   Check(b, "mix");
   STD_TORCH_CHECK(a.sizes().equals(b.sizes()), "mix: `a` and `b` differ in shape");
@@ -85,8 +85,8 @@ STABLE_TORCH_LIBRARY(peers_stable, m) {
   m.def("empty_like(Tensor x) -> Tensor");
   m.def("add_one(Tensor x) -> Tensor");
   m.def(
-      "mix(Tensor a, Tensor b, Tensor? bias, Tensor[] others, int count, float scale, bool negative, str mode, "
-      "int[] axes, float[] weights) -> Tensor");
+      "mix(Tensor a, Tensor b, Tensor[] others, int count, float scale, bool negative, str mode, int[] axes, "
+      "float[] weights, Tensor? bias=None) -> Tensor");
   m.def("topk(Tensor x, int k) -> (Tensor, Tensor)");
 }
 

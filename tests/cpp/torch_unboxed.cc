@@ -33,9 +33,9 @@ at::Tensor AddOne(const at::Tensor& given) {
   return y;
 }
 
-at::Tensor Mix(const at::Tensor& a, const at::Tensor& b, const std::optional<at::Tensor>& bias, at::TensorList others,
-               int64_t count, double scale, bool negative, c10::string_view mode, at::IntArrayRef axes,
-               at::ArrayRef<double> weights) {
+at::Tensor Mix(const at::Tensor& a, const at::Tensor& b, at::TensorList others, int64_t count, double scale,
+               bool negative, c10::string_view mode, at::IntArrayRef axes, at::ArrayRef<double> weights,
+               const std::optional<at::Tensor>& bias) {
   Check(a, "mix");
   Check(b, "mix");
   TORCH_CHECK(a.sizes() == b.sizes(), "mix: `a` and `b` differ in shape");
@@ -75,8 +75,8 @@ TORCH_LIBRARY(peers_unboxed, m) {
   m.def("empty_like(Tensor x) -> Tensor");
   m.def("add_one(Tensor x) -> Tensor");
   m.def(
-      "mix(Tensor a, Tensor b, Tensor? bias, Tensor[] others, int count, float scale, bool negative, str mode, "
-      "int[] axes, float[] weights) -> Tensor");
+      "mix(Tensor a, Tensor b, Tensor[] others, int count, float scale, bool negative, str mode, int[] axes, "
+      "float[] weights, Tensor? bias=None) -> Tensor");
   m.def("topk(Tensor x, int k) -> (Tensor, Tensor)");
 }
 

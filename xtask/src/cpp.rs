@@ -106,9 +106,10 @@ pub(crate) fn torch_peer(compiler: &Compiler, venv: &Venv, name: &str) -> Result
     let source = workspace::root().join("tests/cpp").join(format!("{name}.cc"));
     let output = workspace::scratch("peers")?.join(format!("lib{name}.so"));
     // torch's libraries are not visible to others in the process: the peer must say that it needs them.
-    let link = [format!("-L{}", torch.join("lib").display()), "-ltorch_cpu".to_owned(), "-lc10".to_owned()];
+    let libraries = format!("-L{}", torch.join("lib").display());
+    let more = ["-O3".to_owned(), libraries, "-ltorch_cpu".to_owned(), "-lc10".to_owned()];
     progress::step(&format!("compiling {name}.cc"), || {
-        compiler.compile_with(&source, &torch.join("include"), &output, true, &link)
+        compiler.compile_with(&source, &torch.join("include"), &output, true, &more)
     })?;
     Ok(output)
 }

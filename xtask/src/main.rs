@@ -58,8 +58,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "matrix",
-        args: "[abi|peers|ops|plugin|torch_xla]...",
-        about: "one op library, one plugin on every supported jaxlib, and on torch_xla; C++ handlers; structs against headers",
+        args: "[abi|peers|ops|plugin|torch|torch_xla]...",
+        about: "one op library on every jaxlib and torch, one plugin on every jaxlib and torch_xla; C++ handlers; structs",
         run: matrix::run,
     },
     Command {

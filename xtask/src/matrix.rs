@@ -27,6 +27,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             ("peers", test::all_peers),
             ("ops", ops),
             ("plugin", plugin),
+            ("torch", torch),
             ("torch_xla", test::torch_xla),
         ],
     )
@@ -44,6 +45,20 @@ fn ops() -> Result<()> {
     let about = "The same `libcustom_ops.so`, built once, is loaded by each of these, with the jax of the same\n\
         version. How the C header differs between them is in [abi.md](abi.md).";
     write("docs/matrix.md", "One binary on every supported jaxlib", about, &suite, pins::JAX)
+}
+
+/// The gallery's library on every torch.
+fn torch() -> Result<()> {
+    let suite = Suite {
+        what: "ops",
+        script: "tests/matrix/torch_ops.py",
+        library: workspace::build_library("custom_ops")?,
+        packages: vec![python::source("oxcall")],
+        plugin: None,
+    };
+    let about = "The same `libcustom_ops.so`, built once, is loaded by each of these, where there is no JAX.\n\
+        What an older torch cannot pass to operators, texts and lists before 2.10, is left out there.";
+    write("docs/torch-matrix.md", "One binary on every supported torch", about, &suite, pins::TORCH)
 }
 
 /// The bundled plugin on every jax that it supports.
