@@ -112,8 +112,18 @@ def exported():
 
 
 CHECKS = [
-    values, dtypes, views, several_results, texts_and_lists, states, errors, derivatives, opcheck, compiled_once, exported,
-]  # fmt: skip
+    values,
+    dtypes,
+    views,
+    several_results,
+    texts_and_lists,
+    states,
+    errors,
+    derivatives,
+    opcheck,
+    compiled_once,
+    exported,
+]
 
 
 def main():

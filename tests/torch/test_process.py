@@ -158,3 +158,11 @@ if (child := os.fork()) == 0:
     os._exit(7 if torch.equal(torch.ops.custom_op.rms_norm(x), y) else 1)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 """)
+
+
+@pytest.mark.parametrize("before", ["", "import torch; "])
+def test_the_command_line_shows_schemas(library, before):
+    shown = run(f"{before}import oxcall._cli; oxcall._cli.main(['ops', {library!r}])")
+    assert "torch.ops.custom_op.rms_norm(Tensor x, float eps=1e-5) -> Tensor" in shown
+    assert "torch.ops.custom_op.axpy.float(float alpha, Tensor x, Tensor(a!) y) -> ()" in shown
+    assert "polynomial: none, because it takes attributes of any name" in shown

@@ -48,7 +48,23 @@ def _ops(path: str) -> int:
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    _operators(native)
     return _report(native.manifest.get("errors", []))
+
+
+def _operators(native: _abi.NativeLibrary) -> None:
+    """The schemas of the operators that PyTorch has, or why it has none; nothing for libraries without any."""
+    try:
+        report, _ = native.register_torch()
+    except OxcallError:
+        return
+    print("\nPyTorch operators")
+    for outcome in report["ops"]:
+        if outcome["left_out"]:
+            print(f"{outcome['op']}: none, because {outcome['left_out']}")
+        for overload in outcome["overloads"]:
+            namespace = outcome["name"].partition("::")[0]
+            print(f"torch.ops.{namespace}.{overload['schema']}")
 
 
 def _report(errors: Sequence[str]) -> int:
