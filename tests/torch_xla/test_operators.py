@@ -1,0 +1,33 @@
+"""Operators of the gallery's library on tensors of the device: kernels of the plugin, in the program of torch_xla."""
+
+import os
+
+import pytest
+import torch
+
+
+@pytest.fixture(scope="module")
+def ops():
+    torch.ops.load_library(os.environ["OXCALL_LIBRARIES"])
+    return torch.ops.custom_op
+
+
+def test_results_are_those_of_the_cpu(ops, compare):
+    x = torch.randn(4, 6)
+    compare(lambda x: ops.rms_norm(x * 2, eps=0.1) + 1, x)
+    compare(lambda x: ops.top_k(2, x), x)
+
+
+def test_calls_that_differ_in_attributes_differ(ops, device):
+    x = torch.randn(3, 5)
+    on_device = x.to(device)
+    for eps in (0.5, 2.0, 0.5):
+        torch.testing.assert_close(ops.rms_norm(on_device, eps=eps).cpu(), ops.rms_norm(x, eps=eps))
+
+
+def test_gradients(ops, device):
+    def gradient(where):
+        x = torch.linspace(-1, 2, 8, device=where).reshape(2, 4).requires_grad_()
+        return torch.autograd.grad((ops.rms_norm(x) ** 3).sum(), x)[0].cpu()
+
+    torch.testing.assert_close(gradient(device), gradient("cpu"), rtol=1e-4, atol=1e-5)
