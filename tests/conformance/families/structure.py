@@ -15,6 +15,8 @@ from conformance.tolerances import sums
 
 _SHAPES = ((), (1,), (7,), (0, 3), (5, 2, 3))
 
+_HALVED = "float8_e5m2fnuz"
+
 
 @family
 def containers(rng: np.random.Generator) -> Iterator[Case]:
@@ -79,6 +81,13 @@ def constants(rng: np.random.Generator) -> Iterator[Case]:
         yield Case("constant", dtype, "splat", lambda x=one: jnp.asarray(x), [])
 
 
+def _swapped(x: np.ndarray, y: np.ndarray, count: np.int32) -> tuple[np.ndarray, np.ndarray]:
+    """What the loop of `flow` computes."""
+    for i in range(count):
+        x, y = y, x if i % 2 == 0 else y
+    return x, y
+
+
 @family
 def flow(rng: np.random.Generator) -> Iterator[Case]:
     """Branches and loops that carry every dtype."""
@@ -90,7 +99,12 @@ def flow(rng: np.random.Generator) -> Iterator[Case]:
             def loop(x, y, n):
                 return lax.fori_loop(0, n, lambda i, s: (s[1], lax.select(i % 2 == 0, s[0], s[1])), (x, y))
 
-            yield Case("while", dtype, f"{shape} {count} times", loop, [x, y, np.int32(count)])
+            # XLA:CPU selects elements of this dtype as halves, in which its smallest normal number is lost.
+            oracle = (
+                oracles.numpy(_swapped, "XLA:CPU's select makes 2^-14 of 2^-15") if dtype == _HALVED else oracles.STOCK
+            )
+            operands = [x, y, np.int32(count)]
+            yield Case("while", dtype, f"{shape} {count} times", loop, operands, oracle=oracle)
             flag = np.asarray(count % 2 == 0)
             branch = lambda f, x, y: lax.cond(f, lambda x, y: (y, x), lambda x, y: (x, x), x, y)  # noqa: E731
             yield Case("if", dtype, f"{shape} {flag}", branch, [flag, x, y])
