@@ -34,7 +34,7 @@ fn plugin(names: &[String]) -> Result<()> {
 
 /// Linear algebra on the plugin and on XLA:CPU, in turns.
 fn linalg() -> Result<()> {
-    let mut command = python::on_plugin(&python::default_venv()?, "bench_plugin.linear_algebra")?;
+    let mut command = python::on_plugin(&venv()?, "bench_plugin.linear_algebra")?;
     shell::run(command.arg(workspace::root().join(FOLDER).join("linalg")))
 }
 
