@@ -138,22 +138,29 @@ fn attr_type(ty: Type) -> AttrType {
 fn presence(arg: &Argument) -> Presence {
     match arg.default.as_deref() {
         Some("None") => Presence::Optional,
-        Some("True") => Presence::Default("true"),
-        Some("False") => Presence::Default("false"),
-        Some(text) => Presence::Default(leaked(text)),
+        Some(text) => Presence::Default(leaked(in_rust(text))),
         None if arg.ty.optional => Presence::Optional,
         None => Presence::Required,
     }
 }
 
+/// A default of a schema as an expression of Rust.
+fn in_rust(default: &str) -> &str {
+    match default {
+        "True" => "true",
+        "False" => "false",
+        other => other,
+    }
+}
+
 /// The value of an argument that is absent.
 fn default(arg: &Argument) -> Result<Value> {
-    match presence(arg) {
-        Presence::Default(text) => {
-            let value = literal(text).or_else(|| serde_json::from_str(text).ok());
+    match arg.default.as_deref() {
+        None | Some("None") => Ok(Value::None),
+        Some(text) => {
+            let value = literal(in_rust(text)).or_else(|| serde_json::from_str(text).ok());
             from_json(arg, &value.unwrap_or(Json::Null))
         }
-        _ => Ok(Value::None),
     }
 }
 
