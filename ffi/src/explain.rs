@@ -19,6 +19,22 @@ pub(crate) fn parameters(handler: &Handler, role: Role) -> impl Iterator<Item = 
     handler.params.iter().filter(move |param| param.role == role || param.role == Role::InOut)
 }
 
+/// How many arguments (or results) there may be: at least, and at most.
+pub(crate) fn arity(handler: &Handler, role: Role) -> (usize, Option<usize>) {
+    let least = parameters(handler, role).filter(|param| param.arity == Arity::One).count();
+    let variadic = parameters(handler, role).any(|param| param.arity == Arity::Variadic);
+    (least, (!variadic).then(|| parameters(handler, role).count()))
+}
+
+/// "2", "1 to 2", or "at least 1".
+pub(crate) fn range((least, most): (usize, Option<usize>)) -> String {
+    match most {
+        Some(most) if most == least => least.to_string(),
+        Some(most) => format!("{least} to {most}"),
+        None => format!("at least {least}"),
+    }
+}
+
 /// "argument `x`", or "argument `xs[2]`" inside a variadic parameter.
 pub(crate) fn operand_name(handler: &Handler, role: Role, index: usize) -> String {
     let mut last = None;
@@ -55,13 +71,7 @@ pub(crate) fn count(handler: &'static Handler, role: Role, given: Option<usize>)
         return Error::internal(format!("{}: the host's list of {}s is malformed", handler.name, word(role)));
     };
     let names: Vec<&str> = parameters(handler, role).map(|param| param.name).collect();
-    let least = parameters(handler, role).filter(|param| param.arity == Arity::One).count();
-    let variadic = parameters(handler, role).any(|param| param.arity == Arity::Variadic);
-    let expected = match (variadic, least == names.len()) {
-        (true, _) => format!("at least {least}"),
-        (false, true) => least.to_string(),
-        (false, false) => format!("{least} to {}", names.len()),
-    };
+    let expected = range(arity(handler, role));
     let plural = if expected == "1" { "" } else { "s" };
     let list = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
     Error::invalid_argument(format!("{}: expected {expected} {}{plural}{list}, got {given}", handler.name, word(role)))

@@ -3,8 +3,8 @@
 use super::descriptor::{Definition, InputDesc, InputType, OutputDesc, Outputs, Params};
 use crate::{
     Error, Result,
-    descriptor::{Arity, Handler, Param, Presence, Role},
-    names,
+    descriptor::{Handler, Presence, Role},
+    explain, names,
     torch::schema::{Argument, Base, Parsed, Schema, Type, parse},
 };
 
@@ -72,17 +72,17 @@ impl Checked {
             (Role::Arg, self.operands.len(), "tensor and scalar inputs"),
             (Role::Ret, self.schema.returns.len(), "outputs"),
         ] {
-            let (least, most) = arity(kernel, role);
+            let (least, most) = explain::arity(kernel, role);
             let open = |&(_, index): &(InputType, usize)| {
                 let ty = self.schema.args[index].ty;
                 ty.list || ty.optional
             };
             let open = role == Role::Arg && self.operands.iter().any(open);
             if !open && (given < least || most.is_some_and(|most| given > most)) {
-                let names: Vec<&str> = params(kernel, role).map(|param| param.name).collect();
+                let names: Vec<&str> = explain::parameters(kernel, role).map(|param| param.name).collect();
                 return Err(invalid(format!(
                     "the descriptor has {given} {what}, but kernel `{guid}` takes {} ({})",
-                    range(least, most),
+                    explain::range((least, most)),
                     names.join(", ")
                 )));
             }
@@ -104,25 +104,6 @@ impl Checked {
             )));
         }
         Ok(())
-    }
-}
-
-fn params(kernel: &Handler, role: Role) -> impl Iterator<Item = &Param> {
-    kernel.params.iter().filter(move |param| param.role == role || param.role == Role::InOut)
-}
-
-/// How many operands (or results) a kernel takes.
-fn arity(kernel: &Handler, role: Role) -> (usize, Option<usize>) {
-    let least = params(kernel, role).filter(|param| param.arity == Arity::One).count();
-    let variadic = params(kernel, role).any(|param| param.arity == Arity::Variadic);
-    (least, (!variadic).then(|| params(kernel, role).count()))
-}
-
-fn range(least: usize, most: Option<usize>) -> String {
-    match most {
-        Some(most) if most == least => least.to_string(),
-        Some(most) => format!("{least} to {most}"),
-        None => format!("at least {least}"),
     }
 }
 

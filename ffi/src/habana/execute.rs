@@ -9,7 +9,7 @@ use super::{CustomOp, Registered, arguments::dtype_of, descriptor::InputType, st
 use crate::{
     DType, Error, Result,
     buffer::BufferRef,
-    descriptor::{Arity, DTypeRule, Handler, Role, Stage},
+    descriptor::{DTypeRule, Handler, Role, Stage},
     entry::{report, report_panic, unreportable, unusual},
     explain,
     frame::Frame,
@@ -54,16 +54,11 @@ pub(super) fn results<D: Registered>(call: &ShapeContext<'_>) -> Result<Vec<Shap
 impl CustomOp {
     fn run(&self, frame: &Frame<'_>) -> Result<()> {
         let (handler, checked) = (self.handler(), &self.checked);
-        let operands = |role: Role, arity: Arity| {
-            let params = explain::parameters(handler, role);
-            let (least, open) = params.fold((0, false), |(least, open), param| match param.arity {
-                Arity::One => (least + 1, open),
-                other => (least, open || other == arity),
-            });
-            frame.between(handler, role, least, (!open).then_some(explain::parameters(handler, role).count()))
+        let operands = |role| {
+            let (least, most) = explain::arity(handler, role);
+            frame.between(handler, role, least, most)
         };
-        let args = operands(Role::Arg, Arity::Variadic)?;
-        let rets = operands(Role::Ret, Arity::Variadic)?;
+        let (args, rets) = (operands(Role::Arg)?, operands(Role::Ret)?);
         let stack = checked.stack_of_call(handler, &args, &frame.sorted_attributes(handler)?)?;
         self.check_results(&stack, &rets)?;
         let kernel = self.kernel()?;

@@ -20,7 +20,7 @@ use super::{
     taken::{Attribute, Taken},
     tensor::{Tensor, check},
 };
-use crate::{DType, Error, Result, host::HostVersion, panics};
+use crate::{DType, Error, Result, panics};
 
 /// As many operands as this need no heap.
 const INLINE: usize = 6;
@@ -351,7 +351,8 @@ impl<'p> Call<'p> {
         let mut frame = sys::XLA_FFI_CallFrame {
             struct_size: sys::XLA_FFI_CallFrame_STRUCT_SIZE as usize,
             extension_start: ptr::null_mut(),
-            api: HostVersion::V0_12.api(),
+            // The call fills in its host and context.
+            api: ptr::null(),
             ctx: ptr::null_mut(),
             stage: sys::XLA_FFI_ExecutionStage_EXECUTE,
             args: sys::XLA_FFI_Args {
