@@ -1,6 +1,9 @@
 //! Attributes that the IR keeps as they are: of custom calls, composites, functions and their arguments.
 
-use crate::{ElementType, Literal, Type};
+use crate::{
+    ElementType, Literal, Type,
+    sharding::{Mesh, ShardingRule, TensorSharding},
+};
 
 /// An attribute of a dictionary whose names are not known to StableHLO.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +30,17 @@ pub enum Attribute {
     Dictionary(Vec<(String, Attribute)>),
     /// A type.
     Type(Type),
-    /// Text of an attribute of another dialect, such as `#sdy.sharding<...>`.
+    /// A mesh of devices.
+    Mesh(Mesh),
+    /// How a tensor is split over devices: `sdy.sharding` of parameters and results.
+    Sharding(TensorSharding),
+    /// The same for each result of an op, or for each operand.
+    ShardingPerValue(Vec<TensorSharding>),
+    /// How the shardings of operands and results of a custom call belong together.
+    ShardingRule(Box<ShardingRule>),
+    /// The names of the manual axes of a computation.
+    ManualAxes(Vec<String>),
+    /// Text of an attribute of another dialect.
     Other(String),
 }
 

@@ -204,6 +204,7 @@ impl Module {
             name: "module".into(),
             funcs: vec![main],
             entry: FuncId(0),
+            meshes: Vec::new(),
             attributes: Vec::new(),
             locations: vec![Location::Unknown],
         }

@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use crate::{Attribute, Location, LocationId, OpKind, Type};
+use crate::{
+    Attribute, Error, Location, LocationId, OpKind, Type,
+    sharding::{Mesh, MeshRef},
+};
 
 /// The index of a function in its [`Module`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,6 +24,8 @@ pub struct Module {
     pub funcs: Vec<Func>,
     /// The function that is run: `main`.
     pub entry: FuncId,
+    /// The meshes that shardings name, each with a name of its own.
+    pub meshes: Vec<(String, Mesh)>,
     /// Attributes of the module, sorted by name: `mhlo.num_partitions`, ...
     pub attributes: Vec<(String, Attribute)>,
     /// Source locations; the first is [`Location::Unknown`].
@@ -36,6 +41,20 @@ impl Module {
     /// The function that is run.
     pub fn main(&self) -> &Func {
         self.func(self.entry)
+    }
+
+    /// The mesh that a sharding names.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn mesh<'m>(&'m self, mesh: &'m MeshRef) -> Result<&'m Mesh, Error> {
+        match mesh {
+            MeshRef::Inline(mesh) => Ok(mesh),
+            MeshRef::Named(name) => match self.meshes.iter().find(|(each, _)| each == name) {
+                Some((_, mesh)) => Ok(mesh),
+                None => Err(Error::invalid(format!("no mesh `{name}`"))),
+            },
+        }
     }
 
     /// The location at `id`.

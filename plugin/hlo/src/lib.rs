@@ -20,6 +20,7 @@ mod location;
 mod lower;
 mod ops;
 mod print;
+pub mod sharding;
 mod text;
 mod types;
 mod verify;

@@ -1,7 +1,10 @@
 //! What ops do, with their attributes. Names and meanings are those of the
 //! [StableHLO specification](https://openxla.org/stablehlo/spec); functions that come from the CHLO dialect say so.
 
-use crate::{Attribute, FuncId, Literal};
+use crate::{
+    Attribute, FuncId, Literal,
+    sharding::{ManualComputation, TensorSharding},
+};
 
 /// Defines an enum of ops or attribute values whose names in MLIR are given.
 macro_rules! names {
@@ -569,6 +572,10 @@ pub enum OpKind {
         /// The dimension.
         dim: usize,
     },
+    /// The operand, split as the sharding says.
+    ShardingConstraint(Box<TensorSharding>),
+    /// A region that is written for one device of some axes of a mesh; it uses nothing from outside.
+    ManualComputation(Box<ManualComputation>),
     /// The number of the partition, `U32`.
     PartitionId,
     /// The number of the replica, `U32`.
@@ -628,6 +635,8 @@ impl OpKind {
             OpKind::GetTupleElement { .. } => "stablehlo.get_tuple_element",
             OpKind::AfterAll => "stablehlo.after_all",
             OpKind::GetDimensionSize { .. } => "stablehlo.get_dimension_size",
+            OpKind::ShardingConstraint(_) => "sdy.sharding_constraint",
+            OpKind::ManualComputation(_) => "sdy.manual_computation",
             OpKind::PartitionId => "stablehlo.partition_id",
             OpKind::ReplicaId => "stablehlo.replica_id",
         }

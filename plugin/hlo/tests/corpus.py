@@ -10,6 +10,7 @@ operands and types, and `module.mlir` all of it as text. Programs called `unsupp
 refuses them. The programs are the `.mlir` files of `bytecode/programs`, and the functions of JAX below.
 """
 
+import functools
 import itertools
 import pathlib
 import shutil
@@ -17,9 +18,14 @@ import shutil
 import jax
 import jax.numpy as jnp
 import jaxlib._jax as _jax
+from jax import lax
 from jax._src.interpreters import mlir as jax_mlir
+from jax.sharding import AxisType, NamedSharding, PartitionSpec
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
+
+# For sharded programs.
+jax.config.update("jax_num_cpu_devices", 8)
 
 ROOT = pathlib.Path(__file__).parent / "bytecode"
 
@@ -96,6 +102,49 @@ JAX_PROGRAMS = {
 }
 
 
+def sharded(x, w):
+    """Data and tensor parallelism, with constraints, inside a loop and out of it."""
+
+    def step(x, _):
+        return lax.with_sharding_constraint(jnp.tanh(x @ w), sharding("x", "y")), x.sum()
+
+    x, sums = lax.scan(step, x, length=3)
+    return lax.with_sharding_constraint(x, sharding(PartitionSpec.UNCONSTRAINED, "y")).reshape(-1), sums
+
+
+def shard_map(x, w):
+    """A body per device, of all axes and of one."""
+    both = jax.shard_map(
+        lambda x, w: x * 2 + w[0] + lax.axis_index("x"),
+        in_specs=(PartitionSpec("x", "y"), PartitionSpec(None, "y")),
+        out_specs=PartitionSpec("x", "y"),
+        mesh=mesh(),
+    )
+    one = jax.shard_map(
+        lambda x: x + x.shape[0],
+        in_specs=PartitionSpec("x"),
+        out_specs=PartitionSpec("x"),
+        axis_names={"x"},
+        mesh=mesh(),
+    )
+    return one(both(x, w) @ w)
+
+
+def mesh():
+    return jax.make_mesh((4, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
+
+
+def sharding(*spec):
+    return NamedSharding(mesh(), PartitionSpec(*spec))
+
+
+# These run on eight devices.
+SHARDED_PROGRAMS = {
+    "jax_sharded": (sharded, ((8, 16), PartitionSpec("x", None)), ((16, 16), PartitionSpec(None, "y"))),
+    "jax_shard_map": (shard_map, ((8, 16), PartitionSpec("x", None)), ((16, 16), PartitionSpec())),
+}
+
+
 def outline(module):
     """The module's functions, ops, operands and types. Values are numbered in the order of their definition."""
     lines = []
@@ -116,9 +165,6 @@ def outline(module):
             *ops, end = block.operations
             for op in ops:
                 op = op.operation
-                if op.name == "sdy.sharding_constraint":
-                    numbers[op.result] = numbers[op.operands[0]]
-                    continue
                 name, count = LEGACY.get(op.name, (op.name, len(op.operands)))
                 operands = [f"%{numbers[value]}" for value in list(op.operands)[:count]]
                 lines.append(f"{indent}{name}({', '.join(operands)}) -> ({', '.join(define(op.results))})")
@@ -140,6 +186,11 @@ def serialize_as_jax(module, release):
     """The artifact that JAX sends to a plugin of this release: CHLO as composites, other dialects as they are."""
     bytecode = jax_mlir.module_to_bytecode(module)
     return _jax.mlir.serialize_portable_artifact(bytecode, release, True)
+
+
+def serialize_text_as_jax(text, release):
+    with jax_mlir.make_ir_context():
+        return serialize_as_jax(ir.Module.parse(text), release)
 
 
 def write(name, serialize, releases):
@@ -171,7 +222,13 @@ def main():
     jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")
     for path in sorted((ROOT / "programs").glob("*.mlir")):
         text = path.read_text()
-        write(path.stem, lambda release, text=text: stablehlo.serialize_portable_artifact_str(text, release), RELEASES)
+        # Other dialects are let through only where JAX sends programs.
+        serialize = serialize_text_as_jax if "sdy." in text else stablehlo.serialize_portable_artifact_str
+        write(path.stem, functools.partial(serialize, text), RELEASES)
+    for name, (function, *arguments) in SHARDED_PROGRAMS.items():
+        arguments = [jax.ShapeDtypeStruct(shape, "float32", sharding=sharding(*spec)) for shape, spec in arguments]
+        module = jax.jit(function).lower(*arguments).compiler_ir()
+        write(name, lambda release, module=module: serialize_as_jax(module, release), JAX_RELEASES)
     for name, (function, *arguments) in JAX_PROGRAMS.items():
         module = jax.jit(function).lower(*arguments).compiler_ir()
         write(name, lambda release, module=module: serialize_as_jax(module, release), JAX_RELEASES)

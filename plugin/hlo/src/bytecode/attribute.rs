@@ -2,10 +2,10 @@
 
 use super::{
     cursor::Cursor,
-    literal,
+    literal, sharding,
     tables::{AttrId, Entry, Tables, TypeId},
 };
-use crate::{Alias, ElementType, Error, Literal, TensorType, float};
+use crate::{Alias, Attribute, ElementType, Error, Literal, TensorType, float};
 
 /// A decoded attribute.
 #[derive(Debug)]
@@ -40,6 +40,8 @@ pub(super) enum Node<'a> {
     Location(LocationNode<'a>),
     /// What nothing here needs, in the words of MLIR text or close to them.
     Other(String),
+    /// Of Shardy's dialect, with all that it refers to.
+    Sharding(Attribute),
     /// Something of another dialect, in an encoding that only this dialect knows.
     Foreign(&'a str),
 }
@@ -69,6 +71,7 @@ pub(super) fn decode<'a>(tables: &Tables<'a>, entry: &Entry<'a>) -> Result<Node<
     match entry.dialect {
         "vhlo" => reader.vhlo(),
         "builtin" => reader.builtin(),
+        "sdy" => sharding::decode(tables, &mut cursor),
         dialect => Ok(Node::Foreign(dialect)),
     }
 }

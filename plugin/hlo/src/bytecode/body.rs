@@ -143,6 +143,8 @@ impl<'r, 'c, 'a> BodyReader<'r, 'c, 'a> {
                 self.forward(&header.results, &operands, next)?;
                 return Ok(false);
             }
+            Becomes::Nothing if header.results.is_empty() => return Ok(false),
+            Becomes::Nothing => return Err(Error::invalid("it has no results")),
         };
         let results = self.define(&header.results, next)?;
         let regions = self.regions(cursor, &header)?;

@@ -2,6 +2,7 @@
 
 use super::{
     attribute::Node,
+    sharding,
     tables::{AttrId, Tables},
     types::TypeNode,
 };
@@ -45,7 +46,7 @@ fn entries_at_depth<'a>(
     depth: usize,
 ) -> Result<Vec<(String, Attribute)>, Error> {
     let convert = |(name, value): (&[u8], AttrId)| {
-        // Nothing can be said of an attribute of another dialect, such as a sharding: it is dropped.
+        // Nothing can be said of an attribute of a dialect that is not known: it is dropped.
         if let Node::Foreign(_) = tables.attribute(value)? {
             return Ok(None);
         }
@@ -99,6 +100,10 @@ fn at_depth(tables: &Tables<'_>, id: AttrId, depth: usize) -> Result<Attribute, 
                 "#stablehlo.output_operand_alias<output_tuple_indices = {output:?}, operand_index = {operand}, \
                  operand_tuple_indices = {path:?}>"
             ))
+        }
+        Node::Sharding(attribute) => {
+            tables.spend(sharding::size(attribute))?;
+            attribute.clone()
         }
         Node::Foreign(dialect) => Attribute::Other(format!("an attribute of dialect {dialect}")),
         Node::Location(_) => Attribute::Other("loc(...)".to_owned()),

@@ -4,7 +4,7 @@
 //! Layers, from the bytes up: [`cursor`] (integers and lists), [`container`] (sections, strings, names), [`tables`]
 //! (attributes and types, each decoded when first asked for, by [`attribute`] and [`types`]), [`module`], [`header`] and
 //! [`body`] (functions, op headers and regions), and [`ops`], which knows the ops of VHLO and makes [`OpKind`]s of
-//! them.
+//! them. Ops and attributes of Shardy ([`sharding`]) may stand beside them.
 //!
 //! The input is untrusted. Every count is checked against the bytes that are left, nesting is limited, and whatever
 //! the format shares but the IR copies is charged to a budget: reading takes at most
@@ -23,6 +23,7 @@ mod location;
 mod module;
 mod op;
 mod ops;
+mod sharding;
 mod symbols;
 mod tables;
 mod types;

@@ -17,6 +17,9 @@ use crate::{ArgAttributes, Attribute, Error, Func, FuncId, Module};
 /// The attributes of a function, in alphabetical order.
 const FUNC_ATTRIBUTES: &[&str] = &["arg_attrs", "function_type", "res_attrs", "sym_name", "sym_visibility"];
 
+/// The attributes of a mesh, in alphabetical order.
+const MESH_ATTRIBUTES: &[&str] = &["mesh", "sym_name"];
+
 /// Reads the IR section, which holds one module.
 pub(super) fn read<'a>(tables: &Tables<'a>, mut cursor: Cursor<'a>) -> Result<Module, Error> {
     let mut context = Context::new(tables);
@@ -38,10 +41,10 @@ pub(super) fn read<'a>(tables: &Tables<'a>, mut cursor: Cursor<'a>) -> Result<Mo
     for _ in 0..block.ops {
         read_member(&mut context, &mut cursor)?;
     }
-    let Context { locations, symbols, .. } = context;
+    let Context { locations, symbols, meshes, .. } = context;
     let funcs = symbols.finish().map_err(|(error, location)| locations.add_to(error, location))?;
     let entry = entry(&funcs)?;
-    Ok(Module { name, funcs, entry, attributes, locations: locations.finish() })
+    Ok(Module { name, funcs, entry, meshes, attributes, locations: locations.finish() })
 }
 
 /// The function that is run: `main`, or the only public one.
@@ -82,7 +85,7 @@ fn module_attributes<'a>(
     Ok((name, convert::entries(tables, others)?))
 }
 
-/// Reads an op of the module: a function, or what has no meaning on one device.
+/// Reads an op of the module: a function or a mesh.
 fn read_member<'a>(context: &mut Context<'_, 'a>, cursor: &mut Cursor<'a>) -> Result<(), Error> {
     let tables = context.tables;
     let header = context.header(cursor)?;
@@ -90,11 +93,24 @@ fn read_member<'a>(context: &mut Context<'_, 'a>, cursor: &mut Cursor<'a>) -> Re
     let op = &tables.op_names[name];
     let result = match (op.dialect, op.name) {
         ("vhlo", "func_v1") => read_func(context, cursor, header),
-        ("sdy", "mesh") if header.regions == 0 => Ok(()),
+        ("sdy", "mesh") if header.regions == 0 => read_mesh(context, &header),
         ("vhlo", _) => Err(Error::invalid("an op outside of functions")),
         _ => ops::find(op).map(|_| ()),
     };
     result.or_else(|error| header::blame(context, name, location, error))
+}
+
+/// Reads a mesh.
+fn read_mesh<'a>(context: &mut Context<'_, 'a>, header: &Header<'a>) -> Result<(), Error> {
+    let tables = context.tables;
+    let inherent = header::inherent(tables, header, MESH_ATTRIBUTES, header::dictionary(tables, header)?)?;
+    let attributes = Attributes { tables, inherent };
+    let name = convert::text(attributes.required("sym_name")?.string()?)?;
+    match convert::attribute(tables, attributes.id("mesh")?)? {
+        Attribute::Mesh(mesh) => context.meshes.push((name, mesh)),
+        _ => return Err(Error::invalid("the attribute `mesh` must be a mesh")),
+    }
+    Ok(())
 }
 
 /// Reads a function.

@@ -13,6 +13,7 @@ use crate::{
     Alias, Attribute, CustomCallApiVersion, ElementType, Error, FuncId, Literal, Op, Precision, Region, TensorType,
     Type, ValueId,
     lower::{self, Constants, Source},
+    sharding::Mesh,
 };
 
 /// What is read of a module as a whole.
@@ -23,6 +24,8 @@ pub(super) struct Context<'r, 'a> {
     pub(super) locations: Locations<'a>,
     /// The functions.
     pub(super) symbols: Symbols<'a>,
+    /// The meshes.
+    pub(super) meshes: Vec<(String, Mesh)>,
     /// What is known of ops, by number of the name, as far as they were met.
     pub(super) specs: Vec<Option<OpSpec>>,
 }
@@ -31,7 +34,7 @@ impl<'r, 'a> Context<'r, 'a> {
     /// A module of which nothing is read.
     pub(super) fn new(tables: &'r Tables<'a>) -> Context<'r, 'a> {
         let specs = vec![None; tables.op_names.len()];
-        Context { tables, locations: Locations::new(tables), symbols: Symbols::default(), specs }
+        Context { tables, locations: Locations::new(tables), symbols: Symbols::default(), meshes: Vec::new(), specs }
     }
 }
 

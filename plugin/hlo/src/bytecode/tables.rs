@@ -81,6 +81,11 @@ impl<'a> Tables<'a> {
         Ok(slot.node.get_or_init(|| node))
     }
 
+    /// Where the attribute at `id` lies.
+    pub(super) fn entry(&self, id: AttrId) -> &Entry<'a> {
+        &self.attributes[id.0 as usize].entry
+    }
+
     /// The bytes of the string attribute at `id`, which is read without decoding others.
     pub(super) fn string(&self, id: AttrId) -> Result<&'a [u8], Error> {
         attribute::decode_string(self, &self.attributes[id.0 as usize].entry)

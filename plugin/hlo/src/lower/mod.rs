@@ -12,6 +12,7 @@ mod elementwise;
 mod indexing;
 mod math;
 mod shape;
+mod sharding;
 mod source;
 mod window;
 
@@ -95,6 +96,8 @@ ops! {
     "chlo.constant_like" chlo::constant_like;
     "chlo.top_k" chlo::top_k;
     "func.call" call::call;
+    "sdy.manual_computation" sharding::manual_computation;
+    "sdy.sharding_constraint" sharding::constraint;
     "stablehlo.after_all" plain!(OpKind::AfterAll);
     "stablehlo.batch_norm_grad" math::batch_norm_grad;
     "stablehlo.batch_norm_inference" math::batch_norm_inference;

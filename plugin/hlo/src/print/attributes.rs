@@ -44,8 +44,19 @@ pub(super) fn attribute(attribute: &Attribute) -> String {
         Attribute::DenseArray(literal) => dense_array(literal),
         Attribute::Dictionary(entries) => dictionary(entries),
         Attribute::Type(ty) => ty.to_string(),
+        Attribute::Mesh(mesh) => format!("#sdy.mesh<{mesh}>"),
+        Attribute::Sharding(sharding) => format!("#sdy.sharding{sharding}"),
+        Attribute::ShardingPerValue(shardings) => format!("#sdy.sharding_per_value<[{}]>", join(shardings)),
+        Attribute::ShardingRule(rule) => format!("#sdy.op_sharding_rule{rule}"),
+        Attribute::ManualAxes(names) => format!("#sdy<manual_axes{}>", axis_names(names)),
         Attribute::Other(text) => text.clone(),
     }
+}
+
+/// `{"x", "y"}`.
+pub(super) fn axis_names(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| string(name.as_bytes())).collect();
+    format!("{{{}}}", names.join(", "))
 }
 
 /// Items with commas between.

@@ -141,6 +141,14 @@ pub(super) fn attributes<'m>(kind: &'m OpKind, module: &'m Module) -> Attributes
             all
         }
         OpKind::CustomCall(call) => custom_call(call, module),
+        OpKind::ShardingConstraint(sharding) => {
+            vec![("sharding", Value::Attribute(Attribute::Sharding(sharding.as_ref().clone())))]
+        }
+        OpKind::ManualComputation(manual) => vec![
+            ("in_shardings", Value::Attribute(Attribute::ShardingPerValue(manual.in_shardings.clone()))),
+            ("manual_axes", Value::Attribute(Attribute::ManualAxes(manual.manual_axes.clone()))),
+            ("out_shardings", Value::Attribute(Attribute::ShardingPerValue(manual.out_shardings.clone()))),
+        ],
         OpKind::GetTupleElement { index } => vec![("index", int32(*index as i64))],
         OpKind::Unary(_)
         | OpKind::Binary(_)

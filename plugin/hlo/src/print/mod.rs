@@ -6,6 +6,7 @@ mod literals;
 mod locations;
 mod ops;
 mod pretty;
+mod sharding;
 
 use std::fmt::{self, Write};
 
@@ -100,6 +101,10 @@ impl<'m> Printer<'m> {
         }
         self.out.push_str(" {");
         self.indent += 1;
+        for (name, mesh) in &self.module.meshes {
+            self.line();
+            put!(self, "sdy.mesh {} = <{mesh}>", symbol(name));
+        }
         for func in &self.module.funcs {
             self.function(func);
         }
@@ -252,12 +257,12 @@ impl<'m> Printer<'m> {
 }
 
 /// `@name`, with quotes if it needs them.
-fn symbol(name: &str) -> String {
+pub(crate) fn symbol(name: &str) -> String {
     if is_word(name) { format!("@{name}") } else { format!("@{}", string(name.as_bytes())) }
 }
 
 /// A string in quotes, with escapes.
-fn string(bytes: &[u8]) -> String {
+pub(crate) fn string(bytes: &[u8]) -> String {
     let mut text = String::from("\"");
     for &byte in bytes {
         match byte {

@@ -35,6 +35,7 @@ impl<'m> Printer<'m> {
             Form::CustomCall => self.call(op, "stablehlo.custom_call", "call_target_name", &attributes),
             Form::Call => self.call(op, "func.call", "callee", &attributes),
             Form::Composite => self.composite(op, &attributes),
+            Form::ManualComputation => self.manual_computation(op),
             Form::Generic => false,
         };
         if !done {
@@ -67,7 +68,11 @@ impl<'m> Printer<'m> {
             self.out.push_str(" (");
             for (index, region) in op.regions.iter().enumerate() {
                 self.separate(index);
-                self.block(region, "stablehlo.return", true);
+                let terminator = match op.kind {
+                    OpKind::ManualComputation(_) => "sdy.return",
+                    _ => "stablehlo.return",
+                };
+                self.block(region, terminator, true);
             }
             self.out.push(')');
         }

@@ -55,7 +55,11 @@ impl<'m> Printer<'m> {
                 return !has(attributes, name) || pieces.iter().all(|piece| self.piece(op, piece, attributes, said));
             }
             // Only ops that the IR does not have are written with these.
-            Piece::Ignored | Piece::Quoted(_) => return false,
+            Piece::Quoted(_) => return false,
+            Piece::Sharding(name) => match get(name) {
+                Some(Value::Attribute(Attribute::Sharding(sharding))) => Some(sharding.to_string()),
+                _ => None,
+            },
             Piece::Attributes => {
                 self.other_attributes(attributes, said);
                 return true;

@@ -1,7 +1,7 @@
 //! Attributes.
 
 use super::{Error, Parser, cursor::list, lexer::Kind, types};
-use crate::{Attribute, ElementType, float};
+use crate::{Attribute, ElementType, float, print};
 
 /// What an alias stands for, and what it costs to copy it.
 #[derive(Debug, Clone)]
@@ -58,6 +58,9 @@ impl<'a> Parser<'a> {
                 self.tokens.bump()?;
                 if !name.contains('.') && !self.tokens.is("<") {
                     return Err(self.tokens.error_at(start, format!("the alias {name} is not defined")));
+                }
+                if let Some(sharding) = self.sharding_attribute(name)? {
+                    return Ok(sharding);
                 }
                 self.tokens.skip_parameters()?;
                 Attribute::Other(self.tokens.since(start).into())
@@ -168,6 +171,12 @@ fn attribute_cost(attribute: &Attribute) -> (usize, usize) {
         Attribute::String(bytes) => (1 + bytes.len(), 1),
         Attribute::Symbol(text) | Attribute::Other(text) => (1 + text.len(), 1),
         Attribute::Type(ty) => types::type_cost(ty),
+        // An alias is written out at each use.
+        Attribute::Mesh(_)
+        | Attribute::Sharding(_)
+        | Attribute::ShardingPerValue(_)
+        | Attribute::ShardingRule(_)
+        | Attribute::ManualAxes(_) => (print::attribute_text(attribute).len(), 1),
         _ => (1, 1),
     }
 }

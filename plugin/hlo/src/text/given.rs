@@ -87,8 +87,6 @@ impl<'a> Given<'a> {
 pub(super) enum Statement<T> {
     /// An op.
     Op(T),
-    /// Nothing: its results are its operands.
-    Forward,
     /// The end of the block, with its operands.
     Terminator(Vec<ValueId>),
 }

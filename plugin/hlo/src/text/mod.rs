@@ -15,13 +15,14 @@ mod module;
 mod ops;
 mod pretty;
 mod read;
+mod sharding;
 pub(crate) mod syntax;
 mod types;
 mod values;
 
 use std::collections::HashMap;
 
-use crate::{Attribute, Error, ErrorKind, Module, Op, Type};
+use crate::{Attribute, Error, ErrorKind, Module, Op, Type, sharding::Mesh};
 
 use self::{attributes::Alias, cursor::Cursor, locations::Locations, module::Functions, values::Values};
 
@@ -61,6 +62,7 @@ struct Parser<'a> {
     added: Vec<Op>,
     locations: Locations<'a>,
     functions: Functions,
+    meshes: Vec<(String, Mesh)>,
     /// The values of the function that is being read.
     values: Values<'a>,
 }
@@ -76,6 +78,7 @@ impl<'a> Parser<'a> {
             added: Vec::new(),
             locations: Locations::default(),
             functions: Functions::default(),
+            meshes: Vec::new(),
             values: Values::default(),
         })
     }

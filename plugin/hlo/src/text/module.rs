@@ -65,7 +65,8 @@ impl<'a> Parser<'a> {
         let functions = std::mem::take(&mut self.functions);
         let funcs = self.resolve(functions)?;
         let entry = entry(&funcs)?;
-        Ok(Module { name, funcs, entry, attributes, locations })
+        let meshes = std::mem::take(&mut self.meshes);
+        Ok(Module { name, funcs, entry, meshes, attributes, locations })
     }
 
     /// Takes a module in either form.
@@ -107,16 +108,28 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Takes `sdy.mesh @name = <[...]> {...}`: how devices are arranged. Nothing here asks.
+    /// Takes `sdy.mesh @name = <[...]> {...}`: how devices are arranged.
     fn mesh(&mut self) -> Result<(), Error> {
         self.tokens.bump()?;
-        self.tokens.symbol()?;
+        let name = self.tokens.symbol()?;
         self.tokens.expect("=")?;
-        self.tokens.skip_brackets()?;
+        let mesh = self.tokens.mesh()?;
+        self.meshes.push((name, mesh));
         if self.tokens.is("{") {
             self.dictionary()?;
         }
         self.optional_location().map(drop)
+    }
+
+    /// Takes `"sdy.mesh"() <{mesh = #sdy.mesh<[...]>, sym_name = "name"}> : () -> ()`.
+    fn generic_mesh(&mut self) -> Result<(), Error> {
+        let mut op = Given::new("sdy.mesh", self.tokens.start());
+        self.generic_parts(&mut op, |parser| Err(parser.tokens.error("a mesh has no region")))?;
+        match (op.take_string("sym_name"), op.take_attribute("mesh")) {
+            (Some(name), Some(Attribute::Mesh(mesh))) => self.meshes.push((name, mesh)),
+            _ => return Err(self.tokens.error_at(op.at, "a mesh has attributes `mesh` and `sym_name`")),
+        }
+        Ok(())
     }
 
     /// Takes a function or a mesh.
@@ -126,10 +139,7 @@ impl<'a> Parser<'a> {
             (Kind::Word, "func.func" | "func") => self.function().map_err(|error| error.in_op("func.func")),
             (Kind::String, "\"func.func\"") => self.generic_function().map_err(|error| error.in_op("func.func")),
             (Kind::Word, "sdy.mesh") => self.mesh(),
-            (Kind::String, "\"sdy.mesh\"") => {
-                let mut op = Given::new("sdy.mesh", at);
-                self.generic_parts(&mut op, |parser| Err(parser.tokens.error("a mesh has no region"))).map(drop)
-            }
+            (Kind::String, "\"sdy.mesh\"") => self.generic_mesh(),
             (Kind::Word | Kind::String, name) => {
                 let name = name.trim_matches('"');
                 let only = || Error::unsupported("is not supported in a module: only functions are");

@@ -29,7 +29,6 @@ impl<'a> Parser<'a> {
     fn op(&mut self, names: Vec<ResultName<'a>>) -> Result<Statement<Op>, Error> {
         let (given, location) = match self.given_op()? {
             Statement::Op(op) => op,
-            Statement::Forward => return Ok(Statement::Forward),
             Statement::Terminator(values) => {
                 return match names.first() {
                     None => Ok(Statement::Terminator(values)),
@@ -38,12 +37,6 @@ impl<'a> Parser<'a> {
             }
         };
         let (at, results) = (given.at, given.results.clone());
-        if given.name == syntax::FORWARD {
-            for ((name, _, at), operand) in names.into_iter().zip(&given.operands) {
-                self.name_values(name, at, &[operand.value])?;
-            }
-            return Ok(Statement::Forward);
-        }
         let op = read::op(self, given, location)?;
         let named: usize = names.iter().map(|(_, count, _)| count).sum();
         if !names.is_empty() && named != results.len() {
@@ -150,6 +143,7 @@ impl<'a> Parser<'a> {
                 self.call(&mut op, "callee", |name| Attribute::Symbol(String::from_utf8_lossy(&name).into()))?
             }
             Form::Composite => self.composite(&mut op)?,
+            Form::ManualComputation => self.manual_computation(&mut op)?,
         }
         let location = self.op_location(at)?;
         if let (Form::Reduce, [body]) = (form, op.regions.as_mut_slice()) {
@@ -290,7 +284,7 @@ impl<'a> Parser<'a> {
 
 /// Whether the op ends a block.
 pub(super) fn is_terminator(name: &str) -> bool {
-    matches!(name, "return" | "func.return" | "stablehlo.return" | "chlo.return")
+    matches!(name, "return" | "func.return" | "stablehlo.return" | "chlo.return" | "sdy.return")
 }
 
 /// A parameter of a block: its name, where that stands, and its type.
@@ -337,7 +331,6 @@ impl<'a> Parser<'a> {
                     region.ops.append(&mut self.added);
                     region.ops.push(op);
                 }
-                Statement::Forward => {}
                 Statement::Terminator(results) => break results,
             }
         };

@@ -87,7 +87,11 @@ impl<'a> Parser<'a> {
                 let rest = pieces.iter().position(|piece| !matches!(piece, Piece::Text(_))).unwrap_or(pieces.len());
                 self.pieces(op, &pieces[rest..])
             }
-            Piece::Ignored => self.tokens.skip_brackets(),
+            Piece::Sharding(name) => {
+                let sharding = Attribute::Sharding(self.tensor_sharding()?);
+                op.set(name, Value::Attribute(sharding), at);
+                Ok(())
+            }
             Piece::Attributes => self.op_attributes(op),
             Piece::Types(signature) => {
                 self.tokens.expect(":")?;

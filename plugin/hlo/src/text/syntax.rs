@@ -68,6 +68,8 @@ pub(crate) enum Form {
     Composite,
     /// `func.call @f(%a) : ...`.
     Call,
+    /// `sdy.manual_computation(%a) in_shardings=[...] out_shardings=[...] manual_axes={...} (%arg0: ...) {...} : ...`.
+    ManualComputation,
 }
 
 /// A piece of a pretty form. Strings in it name attributes, unless said otherwise.
@@ -105,8 +107,8 @@ pub(crate) enum Piece {
     ExponentMantissa,
     /// Pieces that are there only if the attribute (or the field of one) is; they begin with text.
     Optional(&'static str, &'static [Piece]),
-    /// `<...>`, which means nothing here.
-    Ignored,
+    /// `<@mesh, [{"x"}, {}]>`.
+    Sharding(&'static str),
     /// `{...}`: the attributes that no other piece says, if there are any.
     Attributes,
     /// `: types`.
@@ -134,7 +136,7 @@ pub(crate) enum Signature {
 
 use Piece::{
     Arguments, Attributes, Bool, ConvolutionDims, ConvolutionWindow, DotAlgorithm, DotDims, Enum, Enums,
-    ExponentMantissa, Ignored, Int, Ints, Operands, Optional, Quoted, SliceRanges, Text, Types,
+    ExponentMantissa, Int, Ints, Operands, Optional, Quoted, Sharding, SliceRanges, Text, Types,
 };
 
 const SAME: Form = Form::Pieces(&[Operands, Attributes, Types(Signature::Same)]);
@@ -162,9 +164,6 @@ macro_rules! optional {
         Optional($name, &[Text(","), Text($keyword), Text("="), $piece])
     };
 }
-
-/// Says where a value is placed; the result is the operand.
-pub(crate) const FORWARD: &str = "sdy.sharding_constraint";
 
 /// The pretty forms, but those of element-wise functions.
 const FORMS: &[(&str, Form)] = &[
@@ -324,7 +323,8 @@ const FORMS: &[(&str, Form)] = &[
     ("stablehlo.get_dimension_size", with_attribute!("dim", Int("dimension"), Full)),
     ("stablehlo.partition_id", SAME),
     ("stablehlo.replica_id", SAME),
-    (FORWARD, Form::Pieces(&[Operands, Ignored, Attributes, Types(Signature::Same)])),
+    ("sdy.sharding_constraint", Form::Pieces(&[Operands, Sharding("sharding"), Attributes, Types(Signature::Same)])),
+    ("sdy.manual_computation", Form::ManualComputation),
 ];
 
 /// The form of the op of this name; `Generic` if it has no other.

@@ -81,10 +81,20 @@ pub(super) fn call(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     Ok(callee.results.clone())
 }
 
+/// The types of results that nothing else tells.
+pub(super) fn given_results(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+    let results = cx.results.ok_or_else(|| Error::invalid("the types of the results must be given"))?;
+    Ok(results.to_vec())
+}
+
+pub(super) fn sharding_constraint(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+    cx.arity(1)?;
+    Ok(cx.operands.to_vec())
+}
+
 pub(super) fn custom_call(cx: Signature<'_>, call: &CustomCall) -> Result<Vec<Type>, Error> {
-    let Some(results) = cx.results else {
-        return Err(Error::invalid("the types of the results must be given"));
-    };
+    let results = given_results(cx)?;
+    let results = results.as_slice();
     // One tuple stands for several results.
     let elements = match results {
         [Type::Tuple(elements)] => elements.as_slice(),

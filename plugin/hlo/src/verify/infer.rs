@@ -78,6 +78,8 @@ fn by_kind(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
         OpKind::GetTupleElement { index } => control::get_tuple_element(cx, *index),
         OpKind::AfterAll => control::after_all(cx),
         OpKind::GetDimensionSize { dim } => shape::get_dimension_size(cx, *dim),
+        OpKind::ShardingConstraint(_) => control::sharding_constraint(cx),
+        OpKind::ManualComputation(_) => control::given_results(cx),
         OpKind::PartitionId | OpKind::ReplicaId => control::device_id(cx),
     }
 }
@@ -97,5 +99,6 @@ fn has_regions(kind: &OpKind) -> bool {
             | OpKind::Case
             | OpKind::Call(_)
             | OpKind::Composite { .. }
+            | OpKind::ManualComputation(_)
     )
 }

@@ -9,6 +9,7 @@ mod module;
 mod numeric;
 mod reduce;
 mod shape;
+mod sharding;
 mod signature;
 #[cfg(test)]
 mod tests;

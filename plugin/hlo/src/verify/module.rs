@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::infer::infer_types;
+use super::sharding;
 use super::signature::{RegionType, Signature, ensure};
 use crate::{Attribute, Error, Func, FuncId, Location, Module, Op, OpKind, Region, Type, ValueId};
 
@@ -24,6 +25,7 @@ const MAX_RANK: usize = 256;
 pub fn verify(module: &Module) -> Result<(), Error> {
     ensure!(module.locations.first() == Some(&Location::Unknown), "the first location must be the unknown one");
     ensure!((module.entry.0 as usize) < module.funcs.len(), "the program has no entry function");
+    sharding::verify_meshes(module)?;
     let mut names = HashSet::new();
     for func in &module.funcs {
         ensure!(names.insert(&func.name), "there are two functions called @{}", func.name);
@@ -48,6 +50,7 @@ fn verify_func(module: &Module, func: &Func) -> Result<(), Error> {
         params.len(),
         results.len()
     );
+    sharding::verify_attributes(module, func)?;
     verify_aliases(func)
 }
 
@@ -143,6 +146,13 @@ impl Scope<'_> {
         values.iter().map(|value| self.func.ty(*value).clone()).collect()
     }
 
+    /// The types of values that may not be defined yet.
+    fn known_types(&self, values: &[ValueId]) -> Result<Vec<Type>, Error> {
+        let ty = |value: &ValueId| self.func.values.get(value.0 as usize).cloned();
+        let types = values.iter().map(ty).collect::<Option<_>>();
+        types.ok_or_else(|| Error::invalid("a result has no type"))
+    }
+
     fn region(&mut self, region: &Region, depth: usize) -> Result<RegionType, Error> {
         ensure!(depth < MAX_DEPTH, "regions are nested more than {MAX_DEPTH} deep");
         self.define(&region.params)?;
@@ -174,6 +184,17 @@ impl Scope<'_> {
             }
             OpKind::CustomCall(call) => {
                 call.called_computations.iter().try_for_each(|callee| self.callee(*callee).map(drop))?;
+            }
+            OpKind::ShardingConstraint(sharding) => {
+                op.operands
+                    .iter()
+                    .try_for_each(|&operand| sharding::fits(self.module, sharding, self.func.ty(operand)))?;
+            }
+            OpKind::ManualComputation(manual) => {
+                let (operands, results) = (self.types(&op.operands), self.known_types(&op.results)?);
+                sharding::manual_computation(self.module, manual, &operands, &results, &regions)?;
+                let inside = Region::free_values(&op.regions);
+                ensure!(inside.is_empty(), "its region uses a value from outside");
             }
             _ => {}
         }

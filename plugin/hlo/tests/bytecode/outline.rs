@@ -87,7 +87,7 @@ fn every_artifact_reads_as_in_jaxlib() {
     }
 }
 
-/// The reader of text is another way to the same module. It knows neither legacy ops nor the sharding dialect.
+/// The reader of text is another way to the same module. It does not know legacy ops.
 #[test]
 fn every_artifact_reads_as_the_text_that_jaxlib_prints() {
     for (program, release, bytes) in artifacts() {
@@ -99,10 +99,7 @@ fn every_artifact_reads_as_the_text_that_jaxlib_prints() {
         let expected = parse_text(&text).unwrap_or_else(|error| panic!("{program}: {error}"));
         let [read, expected] = [&module, &expected].map(print_module_with_locations);
         for (line, expected) in read.lines().zip(expected.lines()) {
-            // Attributes of the sharding dialect are dropped.
-            if !expected.contains("sdy.") {
-                assert_eq!(line, expected, "{program} {release}");
-            }
+            assert_eq!(line, expected, "{program} {release}");
         }
         assert_eq!(read.lines().count(), expected.lines().count(), "{program} {release}");
     }

@@ -21,32 +21,15 @@ from jaxlib.mlir import ir
 ROOT = pathlib.Path(__file__).parent
 # Written by other ops than the ones they were read from, or where defaults are left out.
 IGNORED = re.compile(
-    r' \{(?:mhlo|xla)\.[^{}]*\}| <\{\}>|backend_config = "", '
+    r' \{(?:mhlo|stablehlo|xla)\.[^{}]*\}| <\{\}>|backend_config = "", '
     r"|, precision_config = \[(?:#stablehlo<precision DEFAULT>(?:, )?)*\]"
 )
-
-
-def drop_placements(module):
-    """What says where values are placed is not read."""
-    found = []
-
-    def collect(op):
-        if op.name in ("sdy.sharding_constraint", "sdy.mesh"):
-            found.append(op)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(collect)
-    for op in found:
-        for result, operand in zip(op.results, op.operands, strict=False):
-            result.replace_all_uses_with(operand)
-        op.erase()
 
 
 def normal_form(text):
     with jax_mlir.make_ir_context() as context, ir.Location.unknown(context):
         module = ir.Module.parse(text)
         module.operation.verify()
-        drop_placements(module)
         text = module.operation.get_asm(print_generic_op_form=True)
     return IGNORED.sub("", text).splitlines()
 

@@ -126,8 +126,8 @@ fn what_is_not_supported_is_named() {
         ("%0 = stablehlo.frobnicate %arg0", "stablehlo.frobnicate: the op is not known (at 3:6)"),
         ("%0 = arith.addf %arg0, %arg0 : f32", "arith.addf: ops of this dialect are not supported (at 3:6)"),
         (
-            "%0 = sdy.manual_computation(%arg0) in_shardings=[]",
-            "sdy.manual_computation: partitioned programs (the dialect sdy) are not supported in text (at 3:6)",
+            "%0 = sdy.all_gather [{\"x\"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<2x3xf32>",
+            "sdy.all_gather: this op of Shardy is not supported (at 3:6)",
         ),
         (
             "%0 = \"stablehlo.case\"(%arg1) ({\nstablehlo.return\n^bb1:\nstablehlo.return\n}) : (tensor<i32>) -> ()",

@@ -167,14 +167,35 @@ fn functions_alone_are_a_module() {
 }
 
 #[test]
-fn placements_are_dropped() {
-    let lines = "%0 = sdy.sharding_constraint %arg0 <@empty_mesh, [{}, {}]> : tensor<2x3xf32>\n\
-                 %1 = stablehlo.negate %0 : tensor<2x3xf32>";
-    same(lines, "%0 = stablehlo.negate %arg0 : tensor<2x3xf32>");
-    let generic = lines.replace(
-        "sdy.sharding_constraint %arg0 <@empty_mesh, [{}, {}]> : tensor<2x3xf32>",
-        "\"sdy.sharding_constraint\"(%arg0) <{sharding = #sdy.sharding<@empty_mesh, [{}, {}]>}> : \
-         (tensor<2x3xf32>) -> tensor<2x3xf32>",
+fn shardings_in_both_forms() {
+    const SHARDING: &str = "<@mesh, [{\"x\", ?}p1, {\"y\":(2)4}], replicated={\"z\"}, unreduced={\"w\"}>";
+    same(
+        &format!(
+            "%0 = \"sdy.sharding_constraint\"(%arg0) <{{sharding = #sdy.sharding{SHARDING}}}> : (tensor<2x3xf32>) -> \
+             tensor<2x3xf32>"
+        ),
+        &format!("%0 = sdy.sharding_constraint %arg0 {SHARDING} : tensor<2x3xf32>"),
     );
-    same(&generic, "%0 = stablehlo.negate %arg0 : tensor<2x3xf32>");
+    same(
+        "\"sdy.manual_computation\"(%arg0) <{in_shardings = #sdy.sharding_per_value<[<mesh<[\"x\"=2], \
+         device_ids=[1, 0]>, [{\"x\"}, {?}]>]>, manual_axes = #sdy<manual_axes{\"x\"}>, out_shardings = \
+         #sdy.sharding_per_value<[]>}> ({\n^bb0(%arg3: tensor<1x3xf32>):\nsdy.return\n}) : (tensor<2x3xf32>) -> ()",
+        "sdy.manual_computation(%arg0) in_shardings=[<mesh<[\"x\"=2], device_ids=[1, 0]>, [{\"x\"}, {?}]>] \
+         out_shardings=[] manual_axes={\"x\"} (%arg3: tensor<1x3xf32>) {\nsdy.return\n} : (tensor<2x3xf32>) -> ()",
+    );
+}
+
+#[test]
+fn meshes_in_both_forms() {
+    let text = |mesh: &str| format!("{mesh}\nfunc.func @main() {{\nreturn\n}}");
+    let pretty = parse("pretty", &text("sdy.mesh @m = <[\"x\"=2, \"y\"=2], device_ids=[3, 2, 1, 0]> {a = 1 : i64}"));
+    let generic = "\"sdy.mesh\"() <{mesh = #sdy.mesh<[\"x\"=2, \"y\"=2], device_ids=[3, 2, 1, 0]>, sym_name = \"m\"}> : \
+                   () -> ()";
+    assert_eq!(pretty.meshes, parse("generic", &text(generic)).meshes);
+    assert!(
+        oxcall_hlo::print_module(&pretty).contains("sdy.mesh @m = <[\"x\"=2, \"y\"=2], device_ids=[3, 2, 1, 0]>\n")
+    );
+    for wrong in ["<[\"x\"=0]>", "<[\"x\"=2, \"x\"=2]>", "<[\"x\"=2], device_ids=[0, 0]>", "<[\"x\"=-1]>"] {
+        assert!(oxcall_hlo::parse_text(&text(&format!("sdy.mesh @m = {wrong}"))).is_err(), "{wrong}");
+    }
 }

@@ -91,6 +91,11 @@ fn value(attribute: &Attribute, name: &str) -> Result<AttrValue, Error> {
         Attribute::Unit => Err(unsupported("an attribute without value")),
         Attribute::Symbol(_) => Err(unsupported("a symbol")),
         Attribute::Type(_) => Err(unsupported("a type")),
+        Attribute::Mesh(_)
+        | Attribute::Sharding(_)
+        | Attribute::ShardingPerValue(_)
+        | Attribute::ShardingRule(_)
+        | Attribute::ManualAxes(_) => Err(unsupported("a sharding")),
         Attribute::Other(text) => Err(unsupported(text)),
     }
 }

@@ -38,6 +38,8 @@ pub(super) enum Becomes {
     Return,
     /// Nothing: its results are its operands.
     Forward,
+    /// Nothing: it has no results.
+    Nothing,
 }
 
 impl OpSpec {
@@ -55,15 +57,14 @@ impl OpSpec {
 /// The op of this name.
 pub(super) fn find(op: &OpName<'_>) -> Result<OpSpec, Error> {
     if op.dialect != "vhlo" {
-        // How values are placed on devices, and the seams between VHLO and the dialect that says so.
-        if let ("builtin", "unrealized_conversion_cast") | ("sdy", "sharding_constraint") = (op.dialect, op.name) {
-            return Ok(OpSpec { attributes: &[], regions: Regions::Exactly(0), becomes: Becomes::Forward });
+        if let Some(spec) = beside_vhlo(op) {
+            return Ok(spec);
         }
         let message = match op.dialect {
             "stablehlo" | "chlo" | "mhlo" | "func" => {
                 "this bytecode is no portable artifact: serialize it with stablehlo.serialize_portable_artifact"
             }
-            "sdy" => "sharded programs are not supported",
+            "sdy" => "this op of Shardy is not supported",
             _ => "this dialect is not supported",
         };
         return Err(Error::unsupported(message));
@@ -81,6 +82,28 @@ pub(super) fn find(op: &OpName<'_>) -> Result<OpSpec, Error> {
         Some(reason) => reason.to_owned(),
         None => format!("no release of StableHLO that is known has an op `{}`", op.name),
     }))
+}
+
+/// Ops that stand beside those of VHLO: how values are split over devices, and the seams between the dialects.
+fn beside_vhlo(op: &OpName<'_>) -> Option<OpSpec> {
+    let none = Regions::Exactly(0);
+    let (attributes, regions, becomes): (&[&str], _, _) = match (op.dialect, op.name) {
+        ("builtin", "unrealized_conversion_cast") => (&[], none, Becomes::Forward),
+        ("sdy", "return") => (&[], none, Becomes::Return),
+        // Where propagation ends, which says nothing of results.
+        ("sdy", "propagation_barrier") => (&["allowed_direction"], none, Becomes::Forward),
+        ("sdy", "sharding_group") => (&["group_id"], none, Becomes::Nothing),
+        ("sdy", "sharding_constraint" | "reshard") => {
+            let (name, lower) = lower::find("sdy.sharding_constraint")?;
+            (&["sharding"], none, Becomes::Op(name, lower))
+        }
+        ("sdy", "manual_computation") => {
+            let (name, lower) = lower::find("sdy.manual_computation")?;
+            (&["in_shardings", "manual_axes", "out_shardings"], Regions::Exactly(1), Becomes::Op(name, lower))
+        }
+        _ => return None,
+    };
+    Some(OpSpec { attributes, regions, becomes })
 }
 
 /// The attributes and regions of the element-wise op of this name. The second version of some unary ones adds an

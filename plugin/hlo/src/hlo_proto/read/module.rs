@@ -119,5 +119,5 @@ pub(super) fn read(message: Message<'_>) -> Result<Module, Error> {
     };
     entry::set_attributes(&mut funcs[id.0 as usize], &leaves, message)?;
     let name = message.text(module::NAME)?.to_owned();
-    Ok(Module { name, funcs, entry: id, attributes: Vec::new(), locations })
+    Ok(Module { name, funcs, entry: id, meshes: Vec::new(), attributes: Vec::new(), locations })
 }

@@ -3,11 +3,11 @@
 use crate::{
     Error,
     lower::{self, Lower},
-    text::syntax::FORWARD,
 };
 
 /// Ops of other names.
-const SYNONYMS: &[(&str, &str)] = &[("call", "func.call"), ("chlo.tan", "stablehlo.tan"), (FORWARD, FORWARD)];
+const SYNONYMS: &[(&str, &str)] =
+    &[("call", "func.call"), ("chlo.tan", "stablehlo.tan"), ("sdy.reshard", "sdy.sharding_constraint")];
 
 /// The name under which the op is known here.
 pub(in crate::text) fn canonical_name(name: &str) -> Result<&'static str, Error> {
@@ -22,7 +22,7 @@ pub(in crate::text) fn canonical_name(name: &str) -> Result<&'static str, Error>
     }
     let (dialect, stem) = name.split_once('.').unwrap_or(("", name));
     Err(Error::unsupported(match dialect {
-        "sdy" => "partitioned programs (the dialect sdy) are not supported in text",
+        "sdy" => "this op of Shardy is not supported",
         "stablehlo" | "chlo" => lower::why_unsupported(stem).unwrap_or("the op is not known"),
         "func" => "the op is not known",
         _ => "ops of this dialect are not supported",

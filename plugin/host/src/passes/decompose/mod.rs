@@ -9,7 +9,7 @@ use oxcall_hlo::{BinaryOp, ElementType, Literal, Module, Op, OpKind, TensorType,
 
 use super::ir::{Rewrite, Rewriter, rewrite};
 
-/// Takes away batch norms, maps, sizes of dimensions, ids of devices and bounds of complex numbers, and writes out the
+/// Takes away batch norms, maps, sizes of dimensions, ids of devices, shardings and bounds of complex numbers, and writes out the
 /// scalars that `select` and `clamp` spread over tensors and the conversions that products imply. Calls of linear algebra
 /// that XLA would expand become typed.
 ///
@@ -27,6 +27,8 @@ pub(crate) fn decompose(module: &mut Module) -> Result<(), Error> {
                 .map_err(|_| Error::out_of_range(format!("dimension {dim} has size {size}, which no i32 holds")))?;
             Ok(scalar(rewriter, ElementType::S32, size.to_le_bytes()))
         }
+        // Whole arrays are computed, whatever parts devices have of them.
+        OpKind::ShardingConstraint(_) => Ok(Rewrite::With(op.operands.into())),
         // The program runs on one device.
         OpKind::PartitionId | OpKind::ReplicaId => Ok(scalar(rewriter, ElementType::U32, 0u32.to_le_bytes())),
         OpKind::Select => Ok(Rewrite::Keep(spread(rewriter, op, &[0]))),

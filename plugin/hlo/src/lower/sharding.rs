@@ -1,0 +1,34 @@
+//! Shardings of values, and computations per device.
+
+use super::Source;
+use crate::{
+    Attribute, Error, OpKind,
+    sharding::{ManualComputation, TensorSharding},
+};
+
+pub(super) fn constraint(op: &mut dyn Source) -> Result<OpKind, Error> {
+    match op.attribute("sharding")? {
+        Some(Attribute::Sharding(sharding)) => Ok(OpKind::ShardingConstraint(Box::new(sharding))),
+        _ => Err(wrong("sharding", "a sharding")),
+    }
+}
+
+pub(super) fn manual_computation(op: &mut dyn Source) -> Result<OpKind, Error> {
+    let in_shardings = per_value(op, "in_shardings")?;
+    let out_shardings = per_value(op, "out_shardings")?;
+    let Some(Attribute::ManualAxes(manual_axes)) = op.attribute("manual_axes")? else {
+        return Err(wrong("manual_axes", "names of axes"));
+    };
+    Ok(OpKind::ManualComputation(Box::new(ManualComputation { in_shardings, out_shardings, manual_axes })))
+}
+
+fn per_value(op: &mut dyn Source, name: &'static str) -> Result<Vec<TensorSharding>, Error> {
+    match op.attribute(name)? {
+        Some(Attribute::ShardingPerValue(shardings)) => Ok(shardings),
+        _ => Err(wrong(name, "shardings, one for each value")),
+    }
+}
+
+fn wrong(name: &str, what: &str) -> Error {
+    Error::invalid(format!("the attribute `{name}` must be {what}"))
+}
