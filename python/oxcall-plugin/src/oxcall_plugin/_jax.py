@@ -9,6 +9,7 @@ from typing import Any
 from jax._src import xla_bridge
 from jaxlib import xla_client
 
+from oxcall_plugin._as_cpu import CPU, cpu_options, take_own_handlers
 from oxcall_plugin._errors import PluginError
 from oxcall_plugin._lowerings import share_cpu_rules
 from oxcall_plugin._native import NativePlugin
@@ -26,11 +27,15 @@ def register(path: str, name: str | None, priority: int, options: Mapping[str, A
         raise PluginError(f"the platform `{platform}` is registered already, by {known}")
     # JAX prints a warning for each platform that it does not list here, also when nobody uses it.
     getattr(xla_bridge, "_nonexperimental_plugins", set()).add(platform)
-    xla_bridge.register_plugin(platform, priority=priority, library_path=path, options=dict(options))
-    share_cpu_rules(platform)
     _take_handlers(plugin, platform)
     _take_types(plugin, platform)
-    _serve_libraries(platform)
+    if platform == CPU:
+        priority, options = 0, {**cpu_options(), **options}
+        take_own_handlers()
+    else:
+        _serve_libraries(platform)
+    share_cpu_rules(platform)
+    xla_bridge.register_plugin(platform, priority=priority, library_path=path, options=dict(options))
     _registered[platform] = path
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 # Rules that call back into Python through a target that XLA:CPU keeps to itself.
 _WITHOUT = frozenset({"debug_callback", "debug_print", "io_callback", "pure_callback", "buffer_callback"})
+_sharing: set[str] = set()
 
 
 class _Rules(dict[Any, Any]):
@@ -31,8 +32,10 @@ def share_cpu_rules(platform: str) -> None:
     from jax._src.interpreters import mlir
 
     rules = mlir._platform_specific_lowerings
-    if not isinstance(rules[platform], _Rules):
-        rules[platform] = _Rules(rules[platform], rules["cpu"])
+    if platform not in _sharing:
+        _sharing.add(platform)
+        if rules[platform] is not rules["cpu"]:
+            rules[platform] = _Rules(rules[platform], rules["cpu"])
         _register_pivots(platform)
     donating = mlir._platforms_with_donation
     if platform not in donating:
