@@ -316,6 +316,35 @@ pub struct Alias {
     pub operand_path: Vec<usize>,
 }
 
+/// The channel of a collective or transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ChannelHandle {
+    /// Its number.
+    pub handle: i64,
+    /// What it joins: 0 for an unknown kind, 1 for device to device.
+    pub ty: i64,
+}
+
+/// Which processes a collective is of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CollectiveGroups {
+    /// The ids of the processes of each group, in the order that the op's channel and ids say; without any, all are one
+    /// group. Of [`OpKind::CollectivePermute`], pairs of source and target.
+    pub groups: Vec<Vec<i64>>,
+    /// The channel.
+    pub channel: Option<ChannelHandle>,
+    /// Whether ids are those of devices: the number of the replica times the number of partitions, plus that of the
+    /// partition.
+    pub use_global_device_ids: bool,
+}
+
+impl CollectiveGroups {
+    /// Whether the collective has a channel: then it crosses partitions.
+    pub fn has_channel(&self) -> bool {
+        self.channel.is_some_and(|channel| channel.handle > 0)
+    }
+}
+
 /// A call of a function that is not part of the program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CustomCall {
@@ -576,6 +605,37 @@ pub enum OpKind {
     ShardingConstraint(Box<TensorSharding>),
     /// A region that is written for one device of some axes of a mesh; it uses nothing from outside.
     ManualComputation(Box<ManualComputation>),
+    /// Reduces each operand over the processes of each group; one region.
+    AllReduce(CollectiveGroups),
+    /// Joins the operands of the processes of each group.
+    AllGather {
+        /// The dimension that they are joined along.
+        dim: usize,
+        /// The groups.
+        groups: CollectiveGroups,
+    },
+    /// Reduces the operand over the processes of each group, each of which gets a part; one region.
+    ReduceScatter {
+        /// The dimension that is split.
+        dim: usize,
+        /// The groups.
+        groups: CollectiveGroups,
+    },
+    /// Splits the operands, and sends part `i` to the process `i` of the group, which joins what it gets.
+    AllToAll {
+        /// The dimension that is split.
+        split_dim: usize,
+        /// The dimension that parts are joined along.
+        concat_dim: usize,
+        /// The number of parts: as many as processes in a group.
+        split_count: usize,
+        /// The groups.
+        groups: CollectiveGroups,
+    },
+    /// Sends the operand of the first process of each group to all of it; a process of no group gets zeros.
+    CollectiveBroadcast(CollectiveGroups),
+    /// Sends the operand of each source to its target; a process that is no target gets zeros.
+    CollectivePermute(CollectiveGroups),
     /// The number of the partition, `U32`.
     PartitionId,
     /// The number of the replica, `U32`.
@@ -583,6 +643,19 @@ pub enum OpKind {
 }
 
 impl OpKind {
+    /// The groups of a collective.
+    pub fn collective(&self) -> Option<&CollectiveGroups> {
+        match self {
+            OpKind::AllReduce(groups)
+            | OpKind::AllGather { groups, .. }
+            | OpKind::ReduceScatter { groups, .. }
+            | OpKind::AllToAll { groups, .. }
+            | OpKind::CollectiveBroadcast(groups)
+            | OpKind::CollectivePermute(groups) => Some(groups),
+            _ => None,
+        }
+    }
+
     /// The name in MLIR: `stablehlo.add`.
     pub fn name(&self) -> &'static str {
         match self {
@@ -637,6 +710,12 @@ impl OpKind {
             OpKind::GetDimensionSize { .. } => "stablehlo.get_dimension_size",
             OpKind::ShardingConstraint(_) => "sdy.sharding_constraint",
             OpKind::ManualComputation(_) => "sdy.manual_computation",
+            OpKind::AllReduce(_) => "stablehlo.all_reduce",
+            OpKind::AllGather { .. } => "stablehlo.all_gather",
+            OpKind::ReduceScatter { .. } => "stablehlo.reduce_scatter",
+            OpKind::AllToAll { .. } => "stablehlo.all_to_all",
+            OpKind::CollectiveBroadcast(_) => "stablehlo.collective_broadcast",
+            OpKind::CollectivePermute(_) => "stablehlo.collective_permute",
             OpKind::PartitionId => "stablehlo.partition_id",
             OpKind::ReplicaId => "stablehlo.replica_id",
         }

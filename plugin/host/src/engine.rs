@@ -4,15 +4,16 @@ use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use oxcall::Error;
 use oxcall_hlo::{Func, Literal, Module};
 
 use crate::{
+    collective::{Members, ProcessGrid},
     custom_call::Host,
-    exec::{self, Argument, ExecuteOptions, Frames},
+    exec::{self, Argument, ExecuteOptions, Frames, Gang, Gangs, Seat},
     memory::{Allocator, Buffer},
     observe::{Dump, Span, Trace},
     passes::{self, Edge, Interface},
@@ -31,6 +32,8 @@ pub struct EngineOptions {
     pub dump: Option<Arc<Dump>>,
     /// Where it is written what executions do.
     pub trace: Option<Arc<Trace>>,
+    /// How long processes wait at a collective for others that nobody has started; a minute unless given.
+    pub collective_timeout: Option<Duration>,
 }
 
 /// A client's engine: its threads, its memory, and what custom calls may use. Making one starts no thread and reserves
@@ -41,7 +44,11 @@ pub struct Engine {
     host: Arc<Host>,
     dump: Option<Arc<Dump>>,
     trace: Option<Arc<Trace>>,
+    collective_timeout: Duration,
 }
+
+/// How long processes wait for others, unless the engine's options say it.
+const COLLECTIVE_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Engine {
     /// An engine.
@@ -52,7 +59,8 @@ impl Engine {
         };
         let (pool, allocator) = (Arc::new(Pool::new(threads)), Arc::new(Allocator::new()));
         let host = Arc::new(Host::new(options.platform, &pool, &allocator));
-        Arc::new(Engine { pool, allocator, host, dump: options.dump, trace: options.trace })
+        let collective_timeout = options.collective_timeout.unwrap_or(COLLECTIVE_TIMEOUT);
+        Arc::new(Engine { pool, allocator, host, dump: options.dump, trace: options.trace, collective_timeout })
     }
 
     /// The threads.
@@ -69,6 +77,10 @@ impl Engine {
         &self.host
     }
 
+    pub(crate) fn collective_timeout(&self) -> Duration {
+        self.collective_timeout
+    }
+
     pub(crate) fn trace(&self) -> Option<&Trace> {
         self.trace.as_deref()
     }
@@ -81,26 +93,47 @@ impl Engine {
         Buffer::allocate(&self.allocator, len)
     }
 
-    /// Compiles a verified program. It may be called from several threads at once.
+    /// [`compile_for`](Engine::compile_for) a single process.
+    ///
+    /// # Errors
+    /// Those of `compile_for`.
+    pub fn compile(self: &Arc<Self>, module: Module) -> Result<Program, Error> {
+        self.compile_for(module, ProcessGrid::default())
+    }
+
+    /// Compiles a verified program that each process of `grid` will run. It may be called from several threads at once.
     ///
     /// # Errors
     /// UNIMPLEMENTED for what the engine cannot do, NOT_FOUND for an unknown custom call, both with the op and its
     /// place; what the instantiate stage of a custom call reports.
-    pub fn compile(self: &Arc<Self>, module: Module) -> Result<Program, Error> {
-        let compile = AssertUnwindSafe(|| self.compile_module(module));
+    pub fn compile_for(self: &Arc<Self>, module: Module, grid: ProcessGrid) -> Result<Program, Error> {
+        self.compile_caught(module, Members::all(grid))
+    }
+
+    /// Compiles a verified program of whole arrays, which runs once for all partitions of each replica of `grid`: what
+    /// they run by themselves are manual computations.
+    ///
+    /// # Errors
+    /// Those of [`compile_for`](Engine::compile_for).
+    pub fn compile_whole(self: &Arc<Self>, module: Module, grid: ProcessGrid) -> Result<Program, Error> {
+        self.compile_caught(module, Members::replicas(grid))
+    }
+
+    fn compile_caught(self: &Arc<Self>, module: Module, members: Members) -> Result<Program, Error> {
+        let compile = AssertUnwindSafe(|| self.compile_module(module, members));
         catch_unwind(compile).unwrap_or_else(|payload| Err(exec::panicked(&*payload)))
     }
 
-    fn compile_module(self: &Arc<Self>, module: Module) -> Result<Program, Error> {
+    fn compile_module(self: &Arc<Self>, module: Module, members: Members) -> Result<Program, Error> {
         let started = Instant::now();
         let mut dump = self.dump.as_ref().map(|dump| dump.program(&module.name));
         let evaluate = |func: &Func, operands: &[Literal]| exec::evaluate(&self.pool, &self.allocator, func, operands);
-        let (module, interface) = passes::run_with(module, &evaluate, &mut |pass, module| {
+        let (module, interface) = passes::run_with(module, members.len() == 1, &evaluate, &mut |pass, module| {
             if let Some(dump) = &mut dump {
                 dump.module(pass, module);
             }
         })?;
-        let plan = plan::build(&module, &self.host, &self.allocator)?;
+        let plan = plan::build(&module, self, vec![Arc::new(members)])?;
         if let Some(dump) = &mut dump {
             dump.plan(&plan.to_string());
         }
@@ -110,7 +143,14 @@ impl Engine {
             trace.write(&[Span { name, category: "compile", start: started, end: Instant::now(), args }]);
         }
         let engine = Arc::clone(self);
-        Ok(Program(Arc::new(Compiled { engine, plan, frames: Frames::default(), module, interface })))
+        Ok(Program(Arc::new(Compiled {
+            engine,
+            plan,
+            frames: Frames::default(),
+            gangs: Gangs::default(),
+            module,
+            interface,
+        })))
     }
 }
 
@@ -125,8 +165,22 @@ pub(crate) struct Compiled {
     pub(crate) engine: Arc<Engine>,
     pub(crate) plan: Plan,
     pub(crate) frames: Frames,
+    gangs: Gangs,
     pub(crate) module: Module,
     interface: Interface,
+}
+
+impl Compiled {
+    /// The region of a manual computation, which has been through the passes, as a program of its own.
+    ///
+    /// # Errors
+    /// Those of planning it.
+    pub(crate) fn of_region(engine: &Arc<Engine>, module: Module, gangs: Vec<Arc<Members>>) -> Result<Compiled, Error> {
+        let plan = plan::build(&module, engine, gangs)?;
+        let interface = Interface { parameters: Vec::new(), results: Vec::new() };
+        let (engine, frames, gangs) = (Arc::clone(engine), Frames::default(), Gangs::default());
+        Ok(Compiled { engine, plan, frames, gangs, module, interface })
+    }
 }
 
 /// The memory that a program takes, in bytes.
@@ -216,7 +270,37 @@ impl Program {
         options: &ExecuteOptions,
         done: impl FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static,
     ) {
-        exec::launch(&self.0, arguments, options, done);
+        let seat = self.seat_alone();
+        exec::launch(&self.0, arguments, options, seat, Box::new(|outcome| end(done, outcome)));
+    }
+
+    /// The place of a process that has no others.
+    fn seat_alone(&self) -> Option<Seat> {
+        let members = &self.0.plan.gangs[0];
+        (members.len() == 1 && !self.0.plan.meetings.is_empty())
+            .then(|| Seat { gang: Gang::new(0, members, true, self.0.engine.collective_timeout), member: 0 })
+    }
+
+    /// The processes that run the program.
+    pub fn grid(&self) -> ProcessGrid {
+        self.0.plan.gangs[0].grid()
+    }
+
+    /// Places for one run of the program by all of its processes, in their order: each has to be
+    /// [run](Process::execute).
+    pub fn processes(&self) -> Vec<Process> {
+        let members = &self.0.plan.gangs[0];
+        let gang = Gang::new(0, members, true, self.0.engine.collective_timeout);
+        let process = |member| Process { program: self.clone(), seat: Seat { gang: Arc::clone(&gang), member } };
+        (0..members.len() as u32).map(process).collect()
+    }
+
+    /// The place of one process, where each is run by a call of its own. Calls belong together if they have the same
+    /// launch id, or without one by how many times each process has been run.
+    pub fn process(&self, process: usize, launch: Option<i64>) -> Process {
+        let Compiled { plan, gangs, engine, .. } = &*self.0;
+        let seat = gangs.join(&plan.gangs[0], process as u32, launch, engine.collective_timeout);
+        Process { program: self.clone(), seat }
     }
 
     /// [`execute`](Program::execute), and waits for the results.
@@ -231,6 +315,41 @@ impl Program {
             let _ = sender.send(results);
         });
         receiver.recv().unwrap_or_else(|_| Err(Error::internal("the execution was lost")))
+    }
+}
+
+/// Calls what the caller gave for the results; nobody waits for it.
+fn end(done: impl FnOnce(Result<Vec<Buffer>, Error>), outcome: Result<Vec<Buffer>, Error>) -> Option<exec::Task> {
+    done(outcome);
+    None
+}
+
+/// The place of a process in one run of a program by all of its processes, which wait for each other at collectives.
+pub struct Process {
+    program: Program,
+    seat: Seat,
+}
+
+impl Process {
+    /// As [`Program::execute`]. An error of one process is that of all.
+    pub fn execute(
+        self,
+        arguments: Vec<Argument>,
+        options: &ExecuteOptions,
+        done: impl FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static,
+    ) {
+        exec::launch(&self.program.0, arguments, options, Some(self.seat), Box::new(|outcome| end(done, outcome)));
+    }
+
+    /// Ends the process with an error, before it began.
+    pub fn fail(self, error: Error, done: impl FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static) {
+        exec::abandon(&self.program.0, self.seat, error, Box::new(|outcome| end(done, outcome)));
+    }
+}
+
+impl fmt::Debug for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Process").field("program", &self.program).finish_non_exhaustive()
     }
 }
 

@@ -10,9 +10,10 @@
 //! * [`scalar`]: register programs over single elements.
 //! * [`tile`]: fused element-wise programs.
 //!
-//! Private: `plan` (graph, liveness, storages, steps), `exec` (executing plans), `custom_call` (handlers), `observe`
+//! Private: `collective` (what processes compute together), `plan` (graph, liveness, storages, steps), `exec` (executing plans), `custom_call` (handlers), `observe`
 //! (dumps and traces).
 
+mod collective;
 mod custom_call;
 pub mod element;
 pub mod engine;
@@ -30,8 +31,9 @@ pub mod scalar;
 mod tests;
 pub mod tile;
 
+pub use collective::ProcessGrid;
 pub use custom_call::UserData;
-pub use engine::{Engine, EngineOptions, MemoryStats, Program};
+pub use engine::{Engine, EngineOptions, MemoryStats, Process, Program};
 pub use exec::{Argument, ExecuteOptions, Launch};
 pub use memory::Buffer;
 pub use observe::{Dump, Trace};

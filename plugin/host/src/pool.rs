@@ -1,6 +1,9 @@
 //! The threads of a client, and how kernels share work among them.
 
-use std::{ops::Range, sync::OnceLock};
+use std::{
+    ops::Range,
+    sync::{Mutex, OnceLock, PoisonError},
+};
 
 use bytemuck::Pod;
 use rayon::prelude::*;
@@ -105,6 +108,20 @@ impl Pool {
         let size = size_of::<T>();
         self.chunks(bytemuck::cast_slice_mut(out), len * size, &|offset, chunk| {
             work(offset / size, bytemuck::cast_slice_mut(chunk));
+        });
+    }
+
+    /// Calls `work` with each of `tasks`; on several threads if the whole `cost` is worth it.
+    pub fn for_each<T: Send>(&self, cost: Cost, tasks: Vec<T>, work: impl Fn(T) + Send + Sync) {
+        if !self.splits(cost) || tasks.len() < 2 {
+            return tasks.into_iter().for_each(work);
+        }
+        let tasks: Vec<Mutex<Option<T>>> = tasks.into_iter().map(|task| Mutex::new(Some(task))).collect();
+        self.ranges(tasks.len(), 1, &|range| {
+            for task in &tasks[range] {
+                let task = task.lock().unwrap_or_else(PoisonError::into_inner).take();
+                task.into_iter().for_each(&work);
+            }
         });
     }
 

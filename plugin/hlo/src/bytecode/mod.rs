@@ -49,7 +49,7 @@ pub fn is_bytecode(bytes: &[u8]) -> bool {
 /// their types. Whether ops obey their constraints is for the verifier to say.
 ///
 /// # Errors
-/// If the bytes are malformed, or use what is not supported: dynamic shapes, quantised types, collectives. The error
+/// If the bytes are malformed, or use what is not supported: dynamic shapes, quantised types, infeed. The error
 /// names the op and its source location where there is one.
 pub fn read_bytecode(bytes: &[u8]) -> Result<Module, Error> {
     let container = Container::read(bytes)?;

@@ -10,8 +10,8 @@ use super::{
     value::{Attributes, Value},
 };
 use crate::{
-    Alias, Attribute, CustomCallApiVersion, ElementType, Error, FuncId, Literal, Op, Precision, Region, TensorType,
-    Type, ValueId,
+    Alias, Attribute, ChannelHandle, CustomCallApiVersion, ElementType, Error, FuncId, Literal, Op, Precision, Region,
+    TensorType, Type, ValueId,
     lower::{self, Constants, Source},
     sharding::Mesh,
 };
@@ -117,6 +117,15 @@ impl Source for OpReader<'_, '_, '_> {
 
     fn integers(&mut self, name: &'static str) -> Result<Option<Vec<i64>>, Error> {
         self.read(name, |value| value.integers())
+    }
+
+    fn rows(&mut self, name: &'static str) -> Result<Option<Vec<Vec<i64>>>, Error> {
+        self.read(name, |value| value.rows())
+    }
+
+    /// VHLO has the number alone, as `channel_id`.
+    fn channel(&mut self, _: &'static str) -> Result<Option<ChannelHandle>, Error> {
+        Ok(None)
     }
 
     fn bool(&mut self, name: &'static str) -> Result<Option<bool>, Error> {

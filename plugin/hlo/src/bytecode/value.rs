@@ -6,7 +6,7 @@ use super::{
     tables::{AttrId, Tables, TypeId},
     types::TypeNode,
 };
-use crate::{ElementType, Error, Literal};
+use crate::{ElementType, Error, Literal, lower};
 
 /// Where an op's own attributes come from.
 pub(super) enum Inherent<'r, 'a> {
@@ -104,6 +104,15 @@ impl<'n, 'a> Value<'n, 'a> {
             _ => None,
         };
         Ok(integers.ok_or_else(|| self.expected("a list of integers"))?.collect())
+    }
+
+    /// The rows of a matrix of integers.
+    pub(super) fn rows(&self) -> Result<Vec<Vec<i64>>, Error> {
+        let Node::Dense(literal) = self.node else { return Err(self.expected("a matrix of integers")) };
+        let integers = self.integers()?;
+        // Each row is a list of its own, which is larger than a short row.
+        self.tables.spend(integers.len().saturating_mul(size_of::<Vec<i64>>()))?;
+        lower::rows(literal, integers).ok_or_else(|| self.expected("a matrix of integers"))
     }
 
     /// A float.

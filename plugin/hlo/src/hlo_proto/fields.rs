@@ -85,6 +85,7 @@ messages! {
         DISTRIBUTION = 23,
         EPSILON = 24,
         FEATURE = 25,
+        CHANNEL = 26,
         TARGET = 28,
         DOT_DIMS = 30,
         FFT_TYPE = 31,
@@ -96,8 +97,10 @@ messages! {
         CALLED = 38,
         BACKEND_CONFIG = 43,
         SCATTER_DIMS = 48,
+        REPLICA_GROUPS = 49,
         FEATURE_GROUPS = 50,
         PRECISION = 51,
+        SOURCE_TARGET_PAIRS = 52,
         CONSTRAIN_LAYOUT = 56,
         OPERAND_SHAPES = 57,
         BATCH_GROUPS = 58,
@@ -110,12 +113,28 @@ messages! {
         FRONTEND_ATTRIBUTES = 68,
         UNIQUE_INDICES = 69,
         RNG_ALGORITHM = 70,
+        GLOBAL_DEVICE_IDS = 71,
         COMPARISON = 72,
         ALIASES = 74,
         API_VERSION = 77,
         K = 81,
         LARGEST = 85,
+        COLLECTIVE_DEVICES = 87,
         IS_COMPOSITE = 89,
+    }
+
+    /// `CollectiveDeviceListProto`.
+    collective_devices {
+        REPLICA_GROUPS = 1,
+        IOTA = 2,
+    }
+
+    /// `IotaReplicaGroupListProto`.
+    iota_groups {
+        GROUPS = 1,
+        DEVICES_PER_GROUP = 2,
+        RESHAPE_DIMS = 3,
+        TRANSPOSE_PERM = 4,
     }
 
     /// `OpMetadata`.
@@ -227,6 +246,10 @@ messages! {
         VALUE = 2,
     }
 }
+
+/// `ReplicaGroup` is a list of ids, and `SourceTarget` a pair.
+pub(super) const REPLICA_IDS: u32 = 1;
+pub(super) const SOURCE_TARGET: [u32; 2] = [1, 2];
 
 /// `HloInputOutputAliasProto` and `HloBufferDonorProto` are lists of entries.
 pub(super) const ENTRIES: u32 = 1;

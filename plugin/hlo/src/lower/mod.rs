@@ -5,6 +5,7 @@
 
 mod call;
 mod chlo;
+mod collective;
 mod constants;
 mod contraction;
 mod dynamic;
@@ -20,7 +21,7 @@ use std::{collections::HashMap, sync::LazyLock};
 
 pub(crate) use self::{
     constants::Constants,
-    source::{Source, sizes},
+    source::{Source, rows, sizes},
 };
 use crate::{BinaryOp, Error, OpKind, UnaryOp};
 
@@ -99,6 +100,9 @@ ops! {
     "sdy.manual_computation" sharding::manual_computation;
     "sdy.sharding_constraint" sharding::constraint;
     "stablehlo.after_all" plain!(OpKind::AfterAll);
+    "stablehlo.all_gather" collective::all_gather;
+    "stablehlo.all_reduce" collective::all_reduce;
+    "stablehlo.all_to_all" collective::all_to_all;
     "stablehlo.batch_norm_grad" math::batch_norm_grad;
     "stablehlo.batch_norm_inference" math::batch_norm_inference;
     "stablehlo.batch_norm_training" math::batch_norm_training;
@@ -108,6 +112,8 @@ ops! {
     "stablehlo.case" plain!(OpKind::Case);
     "stablehlo.cholesky" math::cholesky;
     "stablehlo.clamp" plain!(OpKind::Clamp);
+    "stablehlo.collective_broadcast" collective::broadcast;
+    "stablehlo.collective_permute" collective::permute;
     "stablehlo.compare" elementwise::compare;
     "stablehlo.complex" plain!(OpKind::Complex);
     "stablehlo.composite" call::composite;
@@ -141,6 +147,7 @@ ops! {
     "stablehlo.real_dynamic_slice" dynamic::slice;
     "stablehlo.reduce" window::reduce;
     "stablehlo.reduce_precision" elementwise::reduce_precision;
+    "stablehlo.reduce_scatter" collective::reduce_scatter;
     "stablehlo.reduce_window" window::reduce_window;
     "stablehlo.replica_id" plain!(OpKind::ReplicaId);
     "stablehlo.reshape" plain!(OpKind::Reshape);
@@ -164,13 +171,7 @@ ops! {
 /// Why the op of this name (without its dialect) is not supported, if it is known.
 pub(crate) fn why_unsupported(name: &str) -> Option<&'static str> {
     Some(match name {
-        "all_gather"
-        | "all_reduce"
-        | "all_to_all"
-        | "collective_broadcast"
-        | "collective_permute"
-        | "cross-replica-sum"
-        | "reduce_scatter" => "collectives between devices are not supported",
+        "cross-replica-sum" => "sums over replicas are written with all_reduce",
         "async_done" | "async_start" => "asynchronous ops are not supported",
         "infeed" | "outfeed" => "infeed and outfeed are not supported",
         "recv" | "send" => "sending to and receiving from the host or other devices is not supported",

@@ -1,8 +1,8 @@
 //! What is asked of an op that is being read, whichever format it comes in.
 
 use crate::{
-    Alias, Attribute, CustomCallApiVersion, ElementType, Error, FuncId, Literal, Op, OpKind, Precision, Region,
-    TensorType, Type, ValueId,
+    Alias, Attribute, ChannelHandle, CustomCallApiVersion, ElementType, Error, FuncId, Literal, Op, OpKind, Precision,
+    Region, TensorType, Type, ValueId,
 };
 
 /// An op that is being read: its attributes by name, its operands, regions and results. Names of attributes are those of
@@ -24,6 +24,12 @@ pub(crate) trait Source {
 
     /// A list of integers; a tensor of them counts as one. Booleans are 0 and 1.
     fn integers(&mut self, name: &'static str) -> Result<Option<Vec<i64>>, Error>;
+
+    /// The rows of a matrix of integers.
+    fn rows(&mut self, name: &'static str) -> Result<Option<Vec<Vec<i64>>>, Error>;
+
+    /// A channel.
+    fn channel(&mut self, name: &'static str) -> Result<Option<ChannelHandle>, Error>;
 
     /// A boolean.
     fn bool(&mut self, name: &'static str) -> Result<Option<bool>, Error>;
@@ -94,6 +100,15 @@ fn required<T>(name: &str, value: Option<T>) -> Result<T, Error> {
     value.ok_or_else(|| Error::invalid(format!("the attribute `{name}` is missing")))
 }
 
+/// The elements of a matrix of integers, row by row, as its rows; rows without elements are none.
+pub(crate) fn rows(literal: &Literal, integers: Vec<i64>) -> Option<Vec<Vec<i64>>> {
+    match literal.ty().dims[..] {
+        [_, width] if !integers.is_empty() => Some(integers.chunks(width).map(<[i64]>::to_vec).collect()),
+        [_, _] | [0] => Some(Vec::new()),
+        _ => None,
+    }
+}
+
 /// Integers as dimensions or sizes.
 pub(crate) fn sizes(what: impl FnOnce() -> String, integers: Vec<i64>) -> Result<Vec<usize>, Error> {
     if integers.iter().any(|&value| value < 0) {
@@ -138,6 +153,12 @@ impl dyn Source + '_ {
     pub(super) fn required_integers(&mut self, name: &'static str) -> Result<Vec<i64>, Error> {
         let integers = self.integers(name)?;
         required(name, integers)
+    }
+
+    /// The rows of a matrix of integers, which the op must have.
+    pub(super) fn required_rows(&mut self, name: &'static str) -> Result<Vec<Vec<i64>>, Error> {
+        let rows = self.rows(name)?;
+        required(name, rows)
     }
 
     /// Integers of any sign; none by default.

@@ -88,6 +88,7 @@ fn op_attribute(value: &Value) -> String {
         Value::Ints(values) => format!("array<i64: {}>", join(values)),
         Value::Pairs(pairs) if pairs.is_empty() => "dense<> : tensor<0x2xi64>".into(),
         Value::Pairs(pairs) => format!("dense<[{}]> : tensor<{}x2xi64>", pairs_text(pairs), pairs.len()),
+        Value::Rows(rows) => rows_text(rows),
         Value::Bools(values) if values.is_empty() => "array<i1>".into(),
         Value::Bools(values) => format!("array<i1: {}>", join(values)),
         Value::Enum(kind, word) => enum_text(kind, word),
@@ -101,6 +102,15 @@ fn op_attribute(value: &Value) -> String {
             format!("[{}]", structs.join(", "))
         }
     }
+}
+
+/// A matrix of integers, whose shorter rows are filled up with -1.
+fn rows_text(rows: &[Vec<i64>]) -> String {
+    let width = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let full = |row: &Vec<i64>| join(&row.iter().copied().chain(std::iter::repeat(-1)).take(width).collect::<Vec<_>>());
+    let rows: Vec<String> = rows.iter().map(|row| format!("[{}]", full(row))).collect();
+    let elements = if width == 0 { String::new() } else { format!("[{}]", rows.join(", ")) };
+    format!("dense<{elements}> : tensor<{}x{width}xi64>", rows.len())
 }
 
 fn enum_text(kind: &str, word: &str) -> String {

@@ -1,8 +1,8 @@
 //! From what an op does to its attributes: the inverse of what the parser reads.
 
 use crate::{
-    Alias, Attribute, ComparisonType, ConvolutionDims, CustomCall, CustomCallApiVersion, DotAlgorithm, DotDims,
-    ElementType, FuncId, Module, OpKind, Precision, WindowDim,
+    Alias, Attribute, CollectiveGroups, ComparisonType, ConvolutionDims, CustomCall, CustomCallApiVersion,
+    DotAlgorithm, DotDims, ElementType, FuncId, Module, OpKind, Precision, WindowDim,
     text::syntax::{Field, Fields, Value},
 };
 
@@ -129,6 +129,22 @@ pub(super) fn attributes<'m>(kind: &'m OpKind, module: &'m Module) -> Attributes
             ("epsilon", Value::Attribute(Attribute::Float((*epsilon).into(), ElementType::F32))),
             ("feature_index", int(*feature)),
         ],
+        OpKind::AllReduce(groups) => collective(groups, "replica_groups", Vec::new()),
+        OpKind::AllGather { dim, groups } => collective(groups, "replica_groups", vec![("all_gather_dim", int(*dim))]),
+        OpKind::ReduceScatter { dim, groups } => {
+            collective(groups, "replica_groups", vec![("scatter_dimension", int(*dim))])
+        }
+        OpKind::AllToAll { split_dim, concat_dim, split_count, groups } => collective(
+            groups,
+            "replica_groups",
+            vec![
+                ("split_dimension", int(*split_dim)),
+                ("concat_dimension", int(*concat_dim)),
+                ("split_count", int(*split_count)),
+            ],
+        ),
+        OpKind::CollectiveBroadcast(groups) => collective(groups, "replica_groups", Vec::new()),
+        OpKind::CollectivePermute(groups) => collective(groups, "source_target_pairs", Vec::new()),
         OpKind::Call(func) => vec![("callee", Value::Attribute(callee(module, *func)))],
         OpKind::Composite { name, attributes, decomposition, version } => {
             let mut all = vec![("name", text(name))];
@@ -263,6 +279,19 @@ fn convolution(dims: &ConvolutionDims) -> Attributes<'_> {
         ("batch_group_count", int(dims.batch_groups)),
     ];
     all.extend(precision(&dims.precision));
+    all
+}
+
+/// The attributes of a collective: its own, and its groups under the name `list`.
+fn collective<'m>(groups: &CollectiveGroups, list: &'static str, mut all: Attributes<'m>) -> Attributes<'m> {
+    if let Some(channel) = groups.channel {
+        let fields = vec![("handle", Field::Int(channel.handle)), ("type", Field::Int(channel.ty))];
+        all.push(("channel_handle", Value::Struct("channel_handle", fields)));
+    }
+    all.push((list, Value::Rows(groups.groups.clone())));
+    if groups.use_global_device_ids {
+        all.push(("use_global_device_ids", Value::Attribute(Attribute::Unit)));
+    }
     all
 }
 

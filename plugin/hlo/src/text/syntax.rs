@@ -13,6 +13,8 @@ pub(crate) enum Value<'a> {
     Ints(Vec<i64>),
     /// `dense<[[1, 2]]> : tensor<1x2xi64>`.
     Pairs(Vec<[i64; 2]>),
+    /// `dense<[[0, 1], [2, -1]]> : tensor<2x2xi64>`: shorter rows are filled up.
+    Rows(Vec<Vec<i64>>),
     /// `array<i1: true>`.
     Bools(Vec<bool>),
     /// `#stablehlo<precision HIGH>`.

@@ -1,7 +1,7 @@
 //! The types of results.
 
 use super::signature::Signature;
-use super::{contract, control, elementwise, gather, numeric, reduce, shape};
+use super::{collective, contract, control, elementwise, gather, numeric, reduce, shape};
 use crate::{Error, OpKind, Type};
 
 /// Checks the constraints of an op's operands, attributes and regions, and gives the types of its results.
@@ -80,6 +80,14 @@ fn by_kind(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
         OpKind::GetDimensionSize { dim } => shape::get_dimension_size(cx, *dim),
         OpKind::ShardingConstraint(_) => control::sharding_constraint(cx),
         OpKind::ManualComputation(_) => control::given_results(cx),
+        OpKind::AllReduce(groups) => collective::all_reduce(cx, groups),
+        OpKind::AllGather { dim, groups } => collective::all_gather(cx, *dim, groups),
+        OpKind::ReduceScatter { dim, groups } => collective::reduce_scatter(cx, *dim, groups),
+        OpKind::AllToAll { split_dim, concat_dim, split_count, groups } => {
+            collective::all_to_all(cx, *split_dim, *concat_dim, *split_count, groups)
+        }
+        OpKind::CollectiveBroadcast(groups) => collective::broadcast(cx, groups),
+        OpKind::CollectivePermute(groups) => collective::permute(cx, groups),
         OpKind::PartitionId | OpKind::ReplicaId => control::device_id(cx),
     }
 }
@@ -94,6 +102,8 @@ fn has_regions(kind: &OpKind) -> bool {
             | OpKind::SelectAndScatter { .. }
             | OpKind::Sort { .. }
             | OpKind::Map { .. }
+            | OpKind::AllReduce(_)
+            | OpKind::ReduceScatter { .. }
             | OpKind::While
             | OpKind::If
             | OpKind::Case

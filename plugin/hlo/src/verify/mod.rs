@@ -1,5 +1,6 @@
 //! The verifier: whether a program keeps the rules of StableHLO, and what types its ops give.
 
+mod collective;
 mod contract;
 mod control;
 mod elementwise;

@@ -335,7 +335,7 @@ fn what_is_not_supported_is_named() {
             "dynamic_operand",
             "stablehlo.real_dynamic_slice: dynamic shapes: operand 1 has to be a constant (at model.py:3:1)",
         ),
-        ("collective", "stablehlo.all_reduce: collectives between devices are not supported (at model.py:3:1)"),
+        ("infeed", "stablehlo.infeed: infeed and outfeed are not supported (at model.py:3:1)"),
         ("quantised", "stablehlo.uniform_quantize: quantised types are not supported (at model.py:3:1)"),
     ] {
         let error = read_bytecode(&artifact(&format!("unsupported_{program}"))).unwrap_err();

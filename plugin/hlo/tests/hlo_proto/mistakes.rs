@@ -113,7 +113,6 @@ fn shapes_that_cannot_be() {
 #[test]
 fn what_is_not_supported_says_so() {
     for (opcode, text) in [
-        ("all-reduce", "collectives"),
         ("infeed", "infeed"),
         ("send", "sending"),
         ("recv-done", "receiving"),

@@ -103,8 +103,8 @@ fn constants() {
 fn what_is_not_supported_is_named() {
     for (lines, message) in [
         (
-            "%0 = \"stablehlo.all_gather\"(%arg0) {} : (tensor<2x3xf32>) -> tensor<4x3xf32>",
-            "stablehlo.all_gather: collectives between devices are not supported (at 3:6)",
+            "%0 = \"stablehlo.outfeed\"(%arg0) {} : (tensor<2x3xf32>) -> tensor<4x3xf32>",
+            "stablehlo.outfeed: infeed and outfeed are not supported (at 3:6)",
         ),
         (
             "%0 = \"stablehlo.dynamic_gather\"(%arg0, %arg1, %arg1) {dimension_numbers = #stablehlo.gather<>} : \

@@ -4,8 +4,9 @@ use std::{sync::Arc, time::Instant};
 
 use oxcall::{Error, descriptor::Stage, host::Future};
 
-use super::{Argument, Frame, traced};
+use super::{Argument, Frame, gang::Seat, traced};
 use crate::{
+    collective::Member,
     custom_call::{CallState, ExecutionInfo},
     engine::Compiled,
     kernel::{Context, Inputs, Kernel, Outputs, RawBuffer},
@@ -15,12 +16,14 @@ use crate::{
     pool::{Cost, Pool},
 };
 
-/// An execution of a program: it may stop at a custom call that is not done yet, and go on later.
+/// An execution of a program: it may stop at a custom call that is not done yet, or a collective, and go on later.
 pub(crate) struct Execution {
     program: Arc<Compiled>,
     frame: Option<Frame>,
     /// The next step.
     at: usize,
+    /// In which gang it runs.
+    seat: Option<Seat>,
 }
 
 /// How far an execution got.
@@ -28,6 +31,10 @@ pub(crate) enum Progress {
     Done(Vec<Buffer>),
     /// It goes on when the future of a custom call, which the number says, is there.
     Waiting(Future, u32),
+    /// It goes on when the others of its group are at the collective, which the number says.
+    Meeting(u32),
+    /// It goes on when the members of the manual computation, which the number says, have ended.
+    Manual(u32),
 }
 
 impl Execution {
@@ -37,12 +44,46 @@ impl Execution {
         program: Arc<Compiled>,
         arguments: Vec<Argument>,
         info: &ExecutionInfo<'_>,
-    ) -> Result<Execution, Error> {
+        seat: Option<Seat>,
+    ) -> Result<Execution, (Error, Option<Seat>)> {
         let mut frame = program.frames.take(&program.plan);
         let engine = &program.engine;
-        let begun = frame.begin(&program.plan, arguments, engine.allocator(), engine.host(), info);
-        let execution = Execution { program, frame: Some(frame), at: 0 };
-        begun.map(|()| execution)
+        let ids = seat.as_ref().map_or([0; 2], Seat::ids);
+        let begun = frame.begin(&program.plan, arguments, engine.allocator(), engine.host(), info, ids);
+        let mut execution = Execution { program, frame: Some(frame), at: 0, seat };
+        match begun {
+            Ok(()) => Ok(execution),
+            Err(error) => Err((error, execution.seat.take())),
+        }
+    }
+
+    pub(crate) fn seat(&self) -> Option<&Seat> {
+        self.seat.as_ref()
+    }
+
+    /// Leaves its gang.
+    pub(crate) fn leave(&mut self) -> Option<Seat> {
+        self.seat.take()
+    }
+
+    /// The buffers of the collective or manual computation that it stopped at.
+    ///
+    /// # Safety
+    /// It does not go on, and is not dropped, while `'a` lasts; it stopped at such a step, and nobody else works on its
+    /// buffers meanwhile.
+    pub(crate) unsafe fn member<'a>(&self) -> Member<'a> {
+        let frame = self.frame.as_ref().expect("an execution has a frame until it is dropped");
+        let (args, buffers) = (frame.met, &frame.buffers);
+        let (inputs, outputs) = buffers.split_at(args.inputs as usize);
+        // SAFETY: the caller's promise keeps the list of buffers as it is for `'a`: it is not changed before the next step.
+        let (inputs, outputs) = unsafe {
+            (
+                std::slice::from_raw_parts(inputs.as_ptr(), inputs.len()),
+                std::slice::from_raw_parts(outputs.as_ptr(), outputs.len()),
+            )
+        };
+        // SAFETY: as for the buffers of kernels, in `Frame::kernel`.
+        unsafe { Member { inputs: Inputs::new(inputs, args.in_place), outputs: Outputs::new(outputs) } }
     }
 
     pub(crate) fn program(&self) -> &Arc<Compiled> {
@@ -67,7 +108,7 @@ impl Execution {
     }
 
     fn steps<const TRACED: bool>(&mut self, spans: &mut Vec<Span>) -> Result<Progress, Error> {
-        let Execution { program, frame, at } = self;
+        let Execution { program, frame, at, .. } = self;
         let frame = frame.as_mut().expect("an execution has a frame until it is dropped");
         let plan = &program.plan;
         let cx = Context { pool: program.engine.pool() };
@@ -81,6 +122,16 @@ impl Execution {
                     if let Some(future) = pending? {
                         return Ok(Progress::Waiting(future, *site));
                     }
+                }
+                Step::Meet { site, args } => {
+                    frame.gather(*args, &plan.slots);
+                    frame.met = *args;
+                    return Ok(Progress::Meeting(*site));
+                }
+                Step::Manual { site, args } => {
+                    frame.gather(*args, &plan.slots);
+                    frame.met = *args;
+                    return Ok(Progress::Manual(*site));
                 }
                 Step::Stage { site, stage, args } => {
                     if let Some(future) = frame.call(program, *site, *stage, *args)? {

@@ -9,7 +9,7 @@ use crate::{
     custom_call::{CallState, Contexts, ExecutionInfo, Host},
     kernel::RawBuffer,
     memory::{Allocator, Buffer, NOWHERE},
-    plan::{Home, Plan},
+    plan::{Args, Home, Plan},
 };
 
 /// The memory and the table of an execution. Kept by the program for the next one.
@@ -17,12 +17,29 @@ pub(crate) struct Frame {
     pub(super) table: Vec<RawBuffer>,
     /// Room for the buffers of a step.
     pub(super) buffers: Vec<RawBuffer>,
+    /// Which of them the last collective has.
+    pub(super) met: Args,
     pub(super) calls: Vec<CallState>,
     pub(super) contexts: Contexts,
     /// Kept between executions if it is small.
     arena: Option<Buffer>,
     own: Vec<Option<Buffer>>,
+    /// The ids of the process: the replica's and the partition's.
+    ids: Box<[Id; 2]>,
     arguments: Vec<Argument>,
+}
+
+/// An id of the process, aligned as buffers are.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(64))]
+struct Id([u32; 16]);
+
+impl Id {
+    fn new(id: u32) -> Id {
+        let mut all = [0; 16];
+        all[0] = id;
+        Id(all)
+    }
 }
 
 /// An arena of at most so many bytes stays with the program.
@@ -33,15 +50,17 @@ impl Frame {
         Frame {
             table: Vec::with_capacity(plan.homes.len()),
             buffers: Vec::new(),
+            met: Args { first: 0, inputs: 0, outputs: 0, in_place: 0 },
             calls: plan.frames.iter().map(|&site| plan.calls[site as usize].state()).collect(),
             contexts: Contexts::new(),
             arena: None,
             own: Vec::with_capacity(plan.own.len()),
+            ids: Box::new([Id::new(0); 2]),
             arguments: Vec::new(),
         }
     }
 
-    /// Takes the arguments and all memory that the execution needs.
+    /// Takes the arguments and all memory that the execution of the process with these ids needs.
     ///
     /// # Errors
     /// INVALID_ARGUMENT for arguments that are not what the program takes, RESOURCE_EXHAUSTED.
@@ -52,6 +71,7 @@ impl Frame {
         allocator: &Arc<Allocator>,
         host: &Host,
         info: &ExecutionInfo<'_>,
+        ids: [u32; 2],
     ) -> Result<(), Error> {
         check(plan, &arguments)?;
         self.arguments = arguments;
@@ -64,6 +84,8 @@ impl Frame {
         if self.arena.is_none() {
             self.arena = Some(Buffer::allocate(allocator, plan.arena)?);
         }
+        *self.ids = ids.map(Id::new);
+        let ids = self.ids.as_mut_ptr();
         let arena = self.arena.as_ref().map_or(NOWHERE.as_ptr(), |arena| arena.raw().data);
         self.own.clear();
         for &bytes in &plan.own {
@@ -74,6 +96,7 @@ impl Frame {
             Home::Empty => RawBuffer { data: NOWHERE.as_ptr(), len },
             Home::Parameter(index) => self.arguments[index as usize].buffer().raw(),
             Home::Constant(index) => plan.constants[index as usize].raw(),
+            Home::Id(id) => RawBuffer { data: ids.wrapping_add(id as usize).cast(), len },
             Home::Arena(offset) => RawBuffer { data: arena.wrapping_add(offset), len },
             Home::Own(index) => {
                 self.own[index as usize].as_ref().map_or(RawBuffer { data: NOWHERE.as_ptr(), len: 0 }, Buffer::raw)

@@ -25,6 +25,12 @@ impl<'s> Open<'s> {
             Step::Call { site, args } => {
                 Some(span(program, plan.calls[*site as usize].target().to_owned(), "custom_call", *args))
             }
+            Step::Meet { site, args } => {
+                Some(span(program, plan.meetings[*site as usize].name.clone(), "collective", *args))
+            }
+            Step::Manual { args, .. } => {
+                Some(span(program, "manual computation".to_owned(), "manual_computation", *args))
+            }
             Step::Stage { site, stage, args } => {
                 let name = format!("{} of {}", stage.name(), plan.calls[*site as usize].target());
                 Some(span(program, name, "custom_call", *args))

@@ -1,13 +1,13 @@
 //! Kernels by family. Control flow, custom calls and what passes take away have none.
 
-mod combine;
+pub(crate) mod combine;
 mod convolution;
 mod dot;
 mod fft;
 mod indexing;
 mod linalg;
 mod movement;
-mod nest;
+pub(crate) mod nest;
 mod random;
 pub(crate) mod reduce;
 mod scalars;

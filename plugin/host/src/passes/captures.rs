@@ -46,6 +46,8 @@ fn has_body(kind: &OpKind) -> bool {
             | OpKind::Scatter { .. }
             | OpKind::SelectAndScatter { .. }
             | OpKind::Sort { .. }
+            | OpKind::AllReduce(_)
+            | OpKind::ReduceScatter { .. }
     )
 }
 

@@ -36,19 +36,20 @@ const ROUNDS: usize = 8;
 /// INVALID_ARGUMENT for recursion, RESOURCE_EXHAUSTED for programs that inlining makes too large, UNIMPLEMENTED for
 /// what the engine cannot do, with the op and its location.
 pub fn run(module: Module) -> Result<Module, Error> {
-    run_with(module, &|_, _| None, &mut |_, _| {}).map(|(module, _)| module)
+    run_with(module, true, &|_, _| None, &mut |_, _| {}).map(|(module, _)| module)
 }
 
 /// Is told of the module after each pass, by the name of the pass.
 pub type Observe<'a> = dyn FnMut(&str, &Module) + 'a;
 
-/// As [`run`], with constants folded by `evaluate`. Also gives the parameters and results as the program declares them:
+/// As [`run`], for one process if `alone`, which has the number 0, and with constants folded by `evaluate`. Also gives the parameters and results as the program declares them:
 /// those of the module are as they lie in memory.
 ///
 /// # Errors
 /// Those of [`run`].
 pub fn run_with(
     mut module: Module,
+    alone: bool,
     evaluate: &Evaluate<'_>,
     observe: &mut Observe<'_>,
 ) -> Result<(Module, Interface), Error> {
@@ -59,7 +60,7 @@ pub fn run_with(
     observe("tuples", &module);
     let interface = layouts::apply(&mut module)?;
     observe("layouts", &module);
-    decompose::decompose(&mut module)?;
+    decompose::decompose(&mut module, alone)?;
     observe("decompose", &module);
     shrink(&mut module, evaluate, observe)?;
     if unroll::unroll(&mut module)? {

@@ -11,19 +11,21 @@ use super::{
     constants::materialise,
     graph::Graph,
     liveness::last_uses,
-    lower::lower,
+    lower::{Lowered, lower},
     place::{Placed, place},
     storage::{Kind, StorageId, Storages},
 };
-use crate::{custom_call::Host, memory::Allocator};
+use crate::{collective::Members, engine::Engine};
 
-/// The plan of the entry function of `module`, which is verified and has been through the passes.
+/// The plan of the entry function of `module`, which is verified and has been through the passes, and will be run by
+/// one of `gangs`.
 ///
 /// # Errors
 /// UNIMPLEMENTED for what the engine cannot do; what custom calls report; RESOURCE_EXHAUSTED for its constants.
-pub(crate) fn build(module: &Module, host: &Arc<Host>, allocator: &Arc<Allocator>) -> Result<Plan, Error> {
+pub(crate) fn build(module: &Module, engine: &Arc<Engine>, gangs: Vec<Arc<Members>>) -> Result<Plan, Error> {
     let parameters = Parameter::of(module.main());
-    let (mut graph, calls) = lower(module, host)?;
+    let Lowered { mut graph, calls, meetings, manuals } = lower(module, engine, &gangs)?;
+    let allocator = engine.allocator();
     let last = last_uses(&graph);
     let Placed { steps, slots, values, storages, results } = place(&mut graph, &last, &parameters);
     let table = Table::new(&storages);
@@ -51,6 +53,9 @@ pub(crate) fn build(module: &Module, host: &Arc<Host>, allocator: &Arc<Allocator
         parameters,
         written,
         constants,
+        gangs,
+        meetings,
+        manuals,
         calls,
         frame_of,
         frames,
@@ -93,6 +98,7 @@ impl Table {
                 Kind::Empty => Home::Empty,
                 Kind::Parameter(index) => Home::Parameter(index),
                 Kind::Constant(index) => Home::Constant(index),
+                Kind::Id(id) => Home::Id(id),
                 Kind::New if is_own[class] => {
                     table.own.push(bytes);
                     Home::Own(table.own.len() as u32 - 1)

@@ -14,6 +14,8 @@ impl fmt::Display for Plan {
             match step {
                 Step::Kernel { kernel, args } => self.call(f, &kernel.name(), *args)?,
                 Step::Call { site, args } => self.call(f, self.calls[*site as usize].target(), *args)?,
+                Step::Meet { site, args } => self.call(f, &self.meetings[*site as usize].name, *args)?,
+                Step::Manual { args, .. } => self.call(f, "manual computation", *args)?,
                 Step::Stage { site, stage, .. } => {
                     write!(f, "{} of {}", stage.name(), self.calls[*site as usize].target())?;
                 }

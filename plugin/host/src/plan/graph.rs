@@ -2,6 +2,7 @@
 
 use oxcall_hlo::{Literal, ValueId};
 
+use super::ProcessId;
 use crate::{kernel::Kernel, pool::Cost};
 
 /// A value: the contents of some buffer from its definition to its last use.
@@ -37,6 +38,8 @@ pub(crate) enum Source {
     Parameter(u32),
     /// A constant, by its index.
     Constant(u32),
+    /// An id of the process.
+    Id(ProcessId),
 }
 
 #[derive(Default)]
@@ -64,6 +67,10 @@ pub(crate) enum Work {
     Kernel(Box<dyn Kernel>),
     /// A custom call, by its index.
     Call(u32),
+    /// A collective, by its index.
+    Meet(u32),
+    /// A manual computation, by its index.
+    Manual(u32),
 }
 
 /// A loop. Values that no iteration changes are not carried.

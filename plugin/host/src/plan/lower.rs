@@ -3,21 +3,26 @@
 use std::sync::Arc;
 
 use oxcall::Error;
-use oxcall_hlo::{CustomCall, ElementType, Func, Literal, Module, Op, OpKind, Region, TensorType, Type, ValueId};
+use oxcall_hlo::{
+    CustomCall, ElementType, Func, Literal, Module, Op, OpKind, Region, TensorType, Type, ValueId,
+    sharding::ManualComputation,
+};
 use smallvec::SmallVec;
 
 use super::{
-    CallSite,
+    CallSite, MeetingSite, ProcessId,
     fill::{Fill, WORTH_FILLING},
     graph::{Block, Branch, Carried, Compute, Graph, Node, Position, Source, Switch, Value, ValueInfo, While, Work},
     layout,
+    manual::ManualSite,
     order::{Item, order},
     register::Register,
     types::{byte_size, leaves},
     view::is_view,
 };
 use crate::{
-    custom_call::Host,
+    collective::{self, Groups, Members},
+    engine::Engine,
     kernel::Kernel,
     kernels,
     pool::Cost,
@@ -36,11 +41,20 @@ const ASSUMED_ITERATIONS: f64 = 100.0;
 /// The values that a value of the IR consists of: one, or for a tuple any number.
 type Leaves = SmallVec<[Value; 1]>;
 
-/// The graph of the entry function of `module`, and its custom calls.
+/// What the entry function of a module becomes.
+pub(super) struct Lowered {
+    pub(super) graph: Graph,
+    pub(super) calls: Vec<CallSite>,
+    pub(super) meetings: Vec<MeetingSite>,
+    pub(super) manuals: Vec<ManualSite>,
+}
+
+/// The graph of the entry function of `module`, which one of `gangs` will run.
 ///
 /// # Errors
-/// UNIMPLEMENTED for what the engine cannot do; what custom calls report, and an unknown target of one.
-pub(super) fn lower(module: &Module, host: &Arc<Host>) -> Result<(Graph, Vec<CallSite>), Error> {
+/// UNIMPLEMENTED for what the engine cannot do; what custom calls report, and an unknown target of one; collectives that
+/// do not fit the gangs.
+pub(super) fn lower(module: &Module, engine: &Arc<Engine>, gangs: &[Arc<Members>]) -> Result<Lowered, Error> {
     let func = module.main();
     let graph = Graph {
         values: Vec::new(),
@@ -53,10 +67,14 @@ pub(super) fn lower(module: &Module, host: &Arc<Host>) -> Result<(Graph, Vec<Cal
     let mut lowering = Lowering {
         module,
         func,
-        host,
+        engine,
+        gangs,
         graph,
         leaves: vec![Leaves::new(); func.values.len()],
         calls: Vec::new(),
+        meetings: Vec::new(),
+        manuals: Vec::new(),
+        ids: [None; 2],
         frames: Vec::new(),
         position: 1,
         depth: 0,
@@ -76,16 +94,22 @@ pub(super) fn lower(module: &Module, host: &Arc<Host>) -> Result<(Graph, Vec<Cal
     lowering.graph.body = body;
     lowering.graph.results = lowering.flat(&func.body.results);
     lowering.graph.end = lowering.next_position();
-    Ok((lowering.graph, lowering.calls))
+    let Lowering { graph, calls, meetings, manuals, .. } = lowering;
+    Ok(Lowered { graph, calls, meetings, manuals })
 }
 
 struct Lowering<'m> {
     module: &'m Module,
     func: &'m Func,
-    host: &'m Arc<Host>,
+    engine: &'m Arc<Engine>,
+    gangs: &'m [Arc<Members>],
     graph: Graph,
     leaves: Vec<Leaves>,
     calls: Vec<CallSite>,
+    meetings: Vec<MeetingSite>,
+    manuals: Vec<ManualSite>,
+    /// The ids of the process: the replica's and the partition's.
+    ids: [Option<Value>; 2],
     /// For each call frame: a call that it is for.
     frames: Vec<Called<'m>>,
     position: Position,
@@ -189,11 +213,8 @@ impl<'m> Lowering<'m> {
     fn op(&mut self, op: &'m Op, block: &mut Block) -> Result<(), Error> {
         match &op.kind {
             OpKind::Constant(literal) => self.literal(literal, op.results[0], block),
-            OpKind::PartitionId | OpKind::ReplicaId => {
-                // One device runs the whole program.
-                let zero = Literal::splat(TensorType::scalar(ElementType::U32), vec![0; 4]);
-                self.literal(&zero, op.results[0], block);
-            }
+            OpKind::ReplicaId => self.id(ProcessId::Replica, op.results[0]),
+            OpKind::PartitionId => self.id(ProcessId::Partition, op.results[0]),
             OpKind::OptimizationBarrier => {
                 for (&operand, &result) in op.operands.iter().zip(&op.results) {
                     self.leaves[result.0 as usize] = self.leaves[operand.0 as usize].clone();
@@ -204,6 +225,8 @@ impl<'m> Lowering<'m> {
             OpKind::AfterAll => self.leaves[op.results[0].0 as usize] = [self.empty].into_iter().collect(),
             OpKind::While | OpKind::If | OpKind::Case => self.control_flow(op, block)?,
             OpKind::CustomCall(call) => self.custom_call(op, call, block)?,
+            OpKind::ManualComputation(manual) => self.manual_computation(op, manual, block)?,
+            kind if kind.collective().is_some() => self.collective(op, block)?,
             _ => self.kernel_op(op, block)?,
         }
         Ok(())
@@ -221,6 +244,51 @@ impl<'m> Lowering<'m> {
                 self.leaves[result.0 as usize] = [value].into_iter().collect();
             }
         }
+    }
+
+    fn id(&mut self, id: ProcessId, result: ValueId) {
+        let value = self.ids[id as usize].unwrap_or_else(|| {
+            let depth = std::mem::take(&mut self.depth);
+            let value = self.value(size_of::<u32>(), Source::Id(id), None);
+            self.depth = depth;
+            value
+        });
+        self.ids[id as usize] = Some(value);
+        self.leaves[result.0 as usize] = [value].into_iter().collect();
+    }
+
+    fn collective(&mut self, op: &Op, block: &mut Block) -> Result<(), Error> {
+        let groups = self.gangs.iter().map(|gang| Groups::resolve(&op.kind, gang)).collect::<Result<Vec<_>, _>>()?;
+        let exchange = collective::make(op, self.func, &groups)?;
+        let inputs = self.flat(&op.operands);
+        let outputs: Vec<Value> = op.results.iter().flat_map(|&result| self.define(result)).collect();
+        if outputs.iter().all(|&output| self.graph.info(output).bytes == 0) {
+            return Ok(());
+        }
+        self.charge(exchange.cost());
+        let at = self.next_position();
+        let name = match self.module.location(op.location) {
+            oxcall_hlo::Location::Unknown => op.kind.name().to_owned(),
+            place => format!("{} (at {place})", op.kind.name()),
+        };
+        let (work, aliases) = (Work::Meet(self.meetings.len() as u32), exchange.in_place());
+        self.meetings.push(MeetingSite { name, exchange, groups });
+        block.nodes.push(Node::Compute(Compute { at, work, inputs, outputs, aliases, must_alias: false }));
+        Ok(())
+    }
+
+    fn manual_computation(&mut self, op: &Op, manual: &ManualComputation, block: &mut Block) -> Result<(), Error> {
+        let captures = Region::free_values(&op.regions);
+        let site = ManualSite::new(self.module, op, manual, &captures, self.engine, self.gangs)?;
+        self.charge(site.cost());
+        let mut inputs = self.flat(&op.operands);
+        inputs.extend(self.flat(&captures));
+        let outputs = op.results.iter().flat_map(|&result| self.define(result)).collect();
+        let (at, work) = (self.next_position(), Work::Manual(self.manuals.len() as u32));
+        self.manuals.push(site);
+        let aliases = Vec::new();
+        block.nodes.push(Node::Compute(Compute { at, work, inputs, outputs, aliases, must_alias: false }));
+        Ok(())
     }
 
     fn tuple_element(&mut self, op: &Op, index: usize) -> Result<(), Error> {
@@ -345,7 +413,7 @@ impl<'m> Lowering<'m> {
             values.iter().flat_map(|&value| leaves(func.ty(value))).collect()
         };
         let (operands, results) = (types(&op.operands), types(&op.results));
-        if self.host.is_identity(call) && operands == results {
+        if self.engine.host().is_identity(call) && operands == results {
             let values = self.flat(&op.operands);
             let mut values = values.into_iter();
             for &result in &op.results {
@@ -356,7 +424,7 @@ impl<'m> Lowering<'m> {
         }
         let tuple = matches!(op.results[..], [result] if matches!(func.ty(result), Type::Tuple(_)));
         let frame = self.frame((call, operands.clone(), results.clone()));
-        let site = CallSite::new(self.host, call, &operands, &results, tuple || op.results.len() != 1, frame)?;
+        let site = CallSite::new(self.engine.host(), call, &operands, &results, tuple || op.results.len() != 1, frame)?;
         self.charge(site.cost());
         // Layouts and packing: what the handler sees is another buffer than ours.
         let mut inputs = self.flat(&op.operands);

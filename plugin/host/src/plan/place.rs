@@ -59,6 +59,7 @@ impl<'g> Placer<'g> {
                 Source::Computed => continue,
                 Source::Parameter(parameter) => (Kind::Parameter(parameter), parameters[parameter as usize].donated),
                 Source::Constant(constant) => (Kind::Constant(constant), false),
+                Source::Id(id) => (Kind::Id(id), false),
             };
             let id = storages.add(kind, info.bytes, 0, donated);
             storages.set_busy_until(id, last[index]);
@@ -182,6 +183,8 @@ impl<'g> Placer<'g> {
         self.steps.push(match work {
             Work::Kernel(kernel) => Step::Kernel { kernel, args },
             Work::Call(site) => Step::Call { site, args },
+            Work::Meet(site) => Step::Meet { site, args },
+            Work::Manual(site) => Step::Manual { site, args },
         });
     }
 

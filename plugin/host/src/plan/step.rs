@@ -1,9 +1,12 @@
 //! What is executed.
 
+use std::sync::Arc;
+
 use crate::{
+    collective::{Exchange, Groups, Members},
     kernel::Kernel,
     memory::Buffer,
-    plan::{CallSite, Parameter},
+    plan::{CallSite, Parameter, manual::ManualSite},
     pool::Cost,
 };
 use oxcall::descriptor::Stage;
@@ -37,6 +40,16 @@ pub(crate) enum Step {
     },
     /// The execute handler of a custom call.
     Call {
+        site: u32,
+        args: Args,
+    },
+    /// A collective: the execution stops until its group is there.
+    Meet {
+        site: u32,
+        args: Args,
+    },
+    /// A manual computation: the execution stops until its members have ended.
+    Manual {
         site: u32,
         args: Args,
     },
@@ -76,6 +89,24 @@ pub(crate) enum Home {
     Arena(usize),
     /// An allocation of its own, by index.
     Own(u32),
+    /// An id of the process.
+    Id(ProcessId),
+}
+
+/// An id of the process that an execution is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProcessId {
+    Replica,
+    Partition,
+}
+
+/// A collective as a program has it.
+pub(crate) struct MeetingSite {
+    /// The name of the op, and where it is in the source.
+    pub(crate) name: String,
+    pub(crate) exchange: Box<dyn Exchange>,
+    /// The groups among the members of each gang that may run the program.
+    pub(crate) groups: Vec<Groups>,
 }
 
 /// A compiled program.
@@ -96,6 +127,10 @@ pub(crate) struct Plan {
     pub(crate) written: Vec<bool>,
     pub(crate) results: Vec<Slot>,
     pub(crate) constants: Vec<Buffer>,
+    /// The gangs that may run the program: one, but for bodies of manual computations that are in another's.
+    pub(crate) gangs: Vec<Arc<Members>>,
+    pub(crate) meetings: Vec<MeetingSite>,
+    pub(crate) manuals: Vec<ManualSite>,
     pub(crate) calls: Vec<CallSite>,
     /// The call frame of each call.
     pub(crate) frame_of: Vec<u32>,

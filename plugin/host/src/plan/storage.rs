@@ -1,6 +1,6 @@
 //! Storages: what values are kept in, and which of them are one.
 
-use super::graph::Position;
+use super::{ProcessId, graph::Position};
 
 /// The index of a storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,6 +12,7 @@ pub(super) enum Kind {
     Empty,
     Parameter(u32),
     Constant(u32),
+    Id(ProcessId),
     /// Memory of the execution.
     New,
 }

@@ -4,6 +4,7 @@ mod control_flow;
 mod custom_call;
 mod fold;
 mod legacy_call;
+mod manual_computation;
 mod observe;
 mod random;
 mod straight;

@@ -18,6 +18,12 @@ const TWO: Regions = Exactly(2);
 // Sorted by name.
 ops! {
     "after_all_v1" [] NONE;
+    "all_gather_v1" ["all_gather_dim" "channel_id" "replica_groups" "use_global_device_ids"] NONE;
+    "all_gather_v2" ["all_gather_dim" "channel_id" "replica_groups" "use_global_device_ids"] NONE;
+    "all_reduce_v1" ["channel_id" "replica_groups" "use_global_device_ids"] ONE;
+    "all_reduce_v2" ["channel_id" "replica_groups" "use_global_device_ids"] ONE;
+    "all_to_all_v1" ["channel_id" "concat_dimension" "replica_groups" "split_count" "split_dimension"] NONE;
+    "all_to_all_v2" ["channel_id" "concat_dimension" "replica_groups" "split_count" "split_dimension"] NONE;
     "batch_norm_grad_v1" ["epsilon" "feature_index"] NONE;
     "batch_norm_inference_v1" ["epsilon" "feature_index"] NONE;
     "batch_norm_training_v1" ["epsilon" "feature_index"] NONE;
@@ -28,6 +34,8 @@ ops! {
     "case_v1" [] AtLeastOne;
     "cholesky_v1" ["lower"] NONE;
     "clamp_v1" [] NONE;
+    "collective_broadcast_v1" ["channel_id" "replica_groups"] NONE;
+    "collective_permute_v1" ["channel_id" "source_target_pairs"] NONE;
     "compare_v1" ["compare_type" "comparison_direction"] NONE;
     "complex_v1" [] NONE;
     "composite_v1" ["composite_attributes" "decomposition" "name" "version"] NONE;
@@ -102,6 +110,7 @@ ops! {
     "partition_id_v1" [] NONE;
     "real_dynamic_slice_v1" [] NONE;
     "reduce_precision_v1" ["exponent_bits" "mantissa_bits"] NONE;
+    "reduce_scatter_v1" ["channel_id" "replica_groups" "scatter_dimension" "use_global_device_ids"] ONE;
     "reduce_v1" ["dimensions"] ONE;
     "reduce_window_v1" [
         "base_dilations" "padding" "window_dilations" "window_dimensions" "window_strides"

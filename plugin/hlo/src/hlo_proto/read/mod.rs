@@ -8,6 +8,7 @@
 //! are seen: in literals, and in custom calls that ask for them.
 
 mod call;
+mod collective;
 mod computation;
 mod contraction;
 mod entry;

@@ -1,8 +1,8 @@
 //! What instructions do, by their opcodes.
 
 use super::{
-    super::fields::instruction as field, call, computation::FuncReader, contraction, instruction::Instruction, literal,
-    required, simple, window,
+    super::fields::instruction as field, call, collective, computation::FuncReader, contraction,
+    instruction::Instruction, literal, required, simple, window,
 };
 use crate::{BinaryOp, ElementType, Error, Literal, Op, OpKind, RngDistribution, TensorType, Type, UnaryOp, ValueId};
 
@@ -35,6 +35,12 @@ pub(super) fn read(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> R
     }
     match instruction.opcode {
         "add-dependency" | "copy" | "domain" => forward(func, &instruction),
+        "all-gather"
+        | "all-reduce"
+        | "all-to-all"
+        | "collective-broadcast"
+        | "collective-permute"
+        | "reduce-scatter" => collective::read(func, instruction),
         "bitcast" => {
             let kind = simple::bitcast(func, &instruction)?;
             func.one(instruction, kind, Vec::new())

@@ -7,7 +7,7 @@ use super::super::{
     lexer::Kind,
     syntax::{Field, Fields, Value},
 };
-use crate::{Alias, Attribute, ElementType, lower};
+use crate::{Alias, Attribute, ChannelHandle, ElementType, lower};
 
 /// Attributes whose parameters are attributes of their own where the meaning of ops is said. The op has to have all but
 /// the last.
@@ -110,4 +110,20 @@ pub(super) fn alias(attribute: &Attribute) -> Result<Alias, Error> {
         operand_path: dims(take("operand_tuple_indices"))?,
     };
     if fields.is_empty() { Ok(alias) } else { Err(Error::invalid("an alias with other parameters")) }
+}
+
+/// A channel: `#stablehlo.channel_handle<handle = 1, type = 1>`.
+pub(super) fn channel(value: &Value) -> Result<ChannelHandle, Error> {
+    let mut channel = ChannelHandle { handle: 0, ty: 0 };
+    for (name, value) in owned_fields(value)? {
+        let Value::Attribute(Attribute::Integer(value, _)) = value else {
+            return Err(Error::invalid("a channel must be given by integers"));
+        };
+        match &*name {
+            "handle" => channel.handle = value,
+            "type" => channel.ty = value,
+            _ => return Err(Error::invalid("a channel with other parameters")),
+        }
+    }
+    Ok(channel)
 }

@@ -11,8 +11,8 @@ use super::{
     syntax::Value,
 };
 use crate::{
-    Alias, Attribute, BinaryOp, CustomCallApiVersion, ElementType, FuncId, Literal, LocationId, Op, Precision,
-    TensorType, Type, ValueId,
+    Alias, Attribute, BinaryOp, ChannelHandle, CustomCallApiVersion, ElementType, FuncId, Literal, LocationId, Op,
+    Precision, TensorType, Type, ValueId,
     lower::{self, Lower, Source},
 };
 
@@ -136,6 +136,15 @@ impl Source for Reader<'_, '_> {
 
     fn integers(&mut self, name: &'static str) -> Result<Option<Vec<i64>>, Error> {
         self.read(name, "a list of integers", integers)
+    }
+
+    fn rows(&mut self, name: &'static str) -> Result<Option<Vec<Vec<i64>>>, Error> {
+        self.read(name, "a matrix of integers: `dense<[[0, 1]]> : tensor<1x2xi64>`", values::rows)
+    }
+
+    fn channel(&mut self, name: &'static str) -> Result<Option<ChannelHandle>, Error> {
+        let what = "a channel: `#stablehlo.channel_handle<handle = 1, type = 1>`";
+        self.read(name, what, |value| fields::channel(value).ok())
     }
 
     fn bool(&mut self, name: &'static str) -> Result<Option<bool>, Error> {

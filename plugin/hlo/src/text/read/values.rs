@@ -1,6 +1,6 @@
 //! Conversions of the values of attributes.
 
-use crate::{Attribute, Literal, text::syntax::Value};
+use crate::{Attribute, Literal, lower, text::syntax::Value};
 
 /// A splat of integers or booleans is not expanded to more elements than this: they are about dimensions.
 const MAX_SPLAT: usize = 256;
@@ -29,6 +29,15 @@ pub(super) fn integers(value: &Value) -> Option<Vec<i64>> {
         Value::Pairs(pairs) => Some(pairs.concat()),
         Value::Bools(values) => Some(values.iter().map(|&value| value.into()).collect()),
         Value::Attribute(attribute) => attribute_integers(attribute),
+        _ => None,
+    }
+}
+
+/// The rows of a constant matrix of integers.
+pub(super) fn rows(value: &Value) -> Option<Vec<Vec<i64>>> {
+    match value {
+        Value::Rows(rows) => Some(rows.clone()),
+        Value::Attribute(Attribute::Dense(literal)) => lower::rows(literal, literal_integers(literal)?),
         _ => None,
     }
 }

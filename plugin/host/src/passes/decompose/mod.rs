@@ -5,17 +5,20 @@ mod builder_call;
 mod map;
 
 use oxcall::Error;
-use oxcall_hlo::{BinaryOp, ElementType, Literal, Module, Op, OpKind, TensorType, ValueId};
+use oxcall_hlo::{BinaryOp, ElementType, Literal, Module, Op, OpKind, Region, TensorType, ValueId};
 
 use super::ir::{Rewrite, Rewriter, rewrite};
 
-/// Takes away batch norms, maps, sizes of dimensions, ids of devices, shardings and bounds of complex numbers, and writes out the
+/// Takes away batch norms, maps, sizes of dimensions, ids of a process that is alone, shardings and bounds of complex
+/// numbers, and writes out the
 /// scalars that `select` and `clamp` spread over tensors and the conversions that products imply. Calls of linear algebra
 /// that XLA would expand become typed.
 ///
 /// # Errors
 /// UNIMPLEMENTED for maps whose body is not element-wise.
-pub(crate) fn decompose(module: &mut Module) -> Result<(), Error> {
+pub(crate) fn decompose(module: &mut Module, alone: bool) -> Result<(), Error> {
+    // Regions of manual computations are run by several processes.
+    let alone = alone && !has_manual_computation(&module.main().body);
     rewrite(module, |rewriter, op| match op.kind {
         OpKind::BatchNormInference { epsilon, feature } => Ok(batch_norm::inference(rewriter, &op, epsilon, feature)),
         OpKind::BatchNormTraining { epsilon, feature } => Ok(batch_norm::training(rewriter, &op, epsilon, feature)),
@@ -29,16 +32,21 @@ pub(crate) fn decompose(module: &mut Module) -> Result<(), Error> {
         }
         // Whole arrays are computed, whatever parts devices have of them.
         OpKind::ShardingConstraint(_) => Ok(Rewrite::With(op.operands.into())),
-        // The program runs on one device.
-        OpKind::PartitionId | OpKind::ReplicaId => Ok(scalar(rewriter, ElementType::U32, 0u32.to_le_bytes())),
+        OpKind::PartitionId | OpKind::ReplicaId if alone => Ok(scalar(rewriter, ElementType::U32, 0u32.to_le_bytes())),
         OpKind::Select => Ok(Rewrite::Keep(spread(rewriter, op, &[0]))),
         OpKind::Clamp if rewriter.tensor(op.results[0]).element.is_complex() => Ok(clamp_complex(rewriter, op)),
         OpKind::Clamp => Ok(Rewrite::Keep(spread(rewriter, op, &[0, 2]))),
         OpKind::DotGeneral(_) | OpKind::Convolution(_) => Ok(float_product(rewriter, op)),
+        OpKind::AllReduce(_) | OpKind::ReduceScatter { .. } => Ok(Rewrite::Keep(promote(rewriter, op))),
         OpKind::CustomCall(_) => Ok(Rewrite::Keep(typed_call(rewriter, op))),
         _ => Ok(Rewrite::Keep(op)),
     })?;
     Ok(())
+}
+
+fn has_manual_computation(region: &Region) -> bool {
+    let mut ops = region.ops.iter();
+    ops.any(|op| matches!(op.kind, OpKind::ManualComputation(_)) || op.regions.iter().any(has_manual_computation))
 }
 
 /// A call of linear algebra as typed ones are.
@@ -52,6 +60,18 @@ fn typed_call(rewriter: &Rewriter<'_>, mut op: Op) -> Op {
 
 fn scalar(rewriter: &mut Rewriter<'_>, element: ElementType, value: [u8; 4]) -> Rewrite {
     Rewrite::one(rewriter.constant(Literal::dense(TensorType::scalar(element), value)))
+}
+
+/// Gives the operands of a collective the element types in which they are reduced.
+fn promote(rewriter: &mut Rewriter<'_>, mut op: Op) -> Op {
+    for index in 0..op.operands.len() {
+        let operand = op.operands[index];
+        let (ty, element) = (rewriter.tensor(operand).clone(), rewriter.tensor(op.results[index]).element);
+        if ty.element != element {
+            op.operands[index] = rewriter.emit(OpKind::Convert, &[operand], ty.with_element(element));
+        }
+    }
+    op
 }
 
 /// Gives the operands `which` the shape of the result, if they are scalars.

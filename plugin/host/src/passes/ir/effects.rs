@@ -5,10 +5,18 @@ use oxcall_hlo::{Op, OpKind};
 use crate::math;
 
 /// Whether the results depend on nothing but the operands, so that equal ops may be one. Custom calls count as impure:
-/// a handler may keep a state.
+/// a handler may keep a state. So are collectives, which all processes have to meet at in one order.
 pub(crate) fn is_pure(op: &Op) -> bool {
-    !matches!(op.kind, OpKind::CustomCall(_) | OpKind::Rng(_) | OpKind::Call(_) | OpKind::Composite { .. })
-        && op.regions.iter().flat_map(|region| &region.ops).all(is_pure)
+    let impure = matches!(
+        op.kind,
+        OpKind::CustomCall(_)
+            | OpKind::Rng(_)
+            | OpKind::Call(_)
+            | OpKind::Composite { .. }
+            | OpKind::PartitionId
+            | OpKind::ReplicaId
+    );
+    !impure && op.kind.collective().is_none() && op.regions.iter().flat_map(|region| &region.ops).all(is_pure)
 }
 
 /// Whether each element of the result depends on the same element of each operand alone. A bitcast may join elements.

@@ -1,0 +1,179 @@
+//! Collectives.
+
+use std::collections::HashSet;
+
+use super::{
+    reduce::combiner,
+    signature::{Signature, dimension, ensure, one},
+};
+use crate::{CollectiveGroups, Error, TensorType, Type};
+
+/// Checks that no id is negative or twice in the groups.
+fn unique_ids(groups: &CollectiveGroups) -> Result<(), Error> {
+    let mut seen = HashSet::new();
+    for &id in groups.groups.iter().flatten() {
+        ensure!(id >= 0, "replica_groups must hold ids that are not negative, one is {id}");
+        ensure!(seen.insert(id), "replica_groups must hold each id once, {id} is there twice");
+    }
+    Ok(())
+}
+
+/// Checks the ids, and that they may be global.
+fn global_groups(groups: &CollectiveGroups) -> Result<(), Error> {
+    unique_ids(groups)?;
+    ensure!(
+        groups.has_channel() || !groups.use_global_device_ids,
+        "use_global_device_ids needs a channel_handle with a positive handle"
+    );
+    Ok(())
+}
+
+/// The number of processes of each group, which has to be one; `None` if the program alone does not say it.
+fn group_size(groups: &CollectiveGroups) -> Result<Option<usize>, Error> {
+    let size = groups.groups.first().map(Vec::len);
+    for group in &groups.groups {
+        ensure!(
+            Some(group.len()) == size,
+            "replica_groups must have one size, have {} and {}",
+            size.unwrap_or_default(),
+            group.len()
+        );
+    }
+    // Partitions that are not listed may multiply groups of replicas.
+    Ok(size.filter(|_| groups.use_global_device_ids || !groups.has_channel()))
+}
+
+/// All operands, of which there must be one or more.
+fn operands<'a>(cx: Signature<'a>) -> Result<Vec<&'a TensorType>, Error> {
+    cx.tensors(0..cx.operands.len().max(1), "operands")
+}
+
+/// The result of operand `index`, which must be given.
+fn given<'a>(cx: Signature<'a>, index: usize) -> Result<&'a TensorType, Error> {
+    let results = cx.results.ok_or_else(|| Error::invalid("the types of the results must be given"))?;
+    ensure!(
+        results.len() == cx.operands.len(),
+        "has {} results of {} operands, expected one of each",
+        results.len(),
+        cx.operands.len()
+    );
+    results[index].tensor().ok_or_else(|| Error::invalid(format!("result {index} must be a tensor")))
+}
+
+pub(super) fn all_reduce(cx: Signature<'_>, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {
+    global_groups(groups)?;
+    cx.region_count(1)?;
+    let reduced = |operand: &&TensorType| {
+        let element = combiner(&cx.regions[0], "computation", &[operand])?[0];
+        Ok(operand.with_element(element).into())
+    };
+    operands(cx)?.iter().map(reduced).collect()
+}
+
+/// Checks that `result` is `operand` but for dimension `dim`, and that this is `times` as large, or `parts` times
+/// smaller.
+fn resized(
+    operand: &TensorType,
+    result: &TensorType,
+    dim: usize,
+    groups: &CollectiveGroups,
+    grows: bool,
+) -> Result<(), Error> {
+    let rank = operand.rank();
+    let others =
+        |ty: &TensorType| -> Vec<usize> { (0..rank).filter(|&each| each != dim).map(|each| ty.dims[each]).collect() };
+    ensure!(
+        result.rank() == rank && others(result) == others(operand),
+        "the result, {result}, must have the shape of the operand, {operand}, but for dimension {dim}"
+    );
+    let (small, large) = if grows { (operand, result) } else { (result, operand) };
+    let (small, large) = (small.dims[dim], large.dims[dim]);
+    match group_size(groups)? {
+        Some(size) => ensure!(
+            Some(large) == small.checked_mul(size),
+            "dimension {dim} of operand and result, {operand} and {result}, must differ by the factor {size}, the size \
+             of a group"
+        ),
+        None => ensure!(
+            if small == 0 { large == 0 } else { large.is_multiple_of(small) },
+            "dimension {dim} of operand and result, {operand} and {result}, must differ by the size of a group"
+        ),
+    }
+    Ok(())
+}
+
+pub(super) fn all_gather(cx: Signature<'_>, dim: usize, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {
+    global_groups(groups)?;
+    let mut results = Vec::with_capacity(cx.operands.len());
+    for (index, operand) in operands(cx)?.into_iter().enumerate() {
+        dimension(dim, "all_gather_dim", operand, "operand")?;
+        let result = given(cx, index)?;
+        resized(operand, result, dim, groups, true)?;
+        results.push(TensorType::new(operand.element, result.dims.iter().copied()).into());
+    }
+    Ok(results)
+}
+
+pub(super) fn reduce_scatter(cx: Signature<'_>, dim: usize, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {
+    global_groups(groups)?;
+    cx.arity(1)?;
+    cx.region_count(1)?;
+    let operand = cx.tensor(0, "operand")?;
+    dimension(dim, "scatter_dimension", operand, "operand")?;
+    let result = given(cx, 0)?;
+    resized(operand, result, dim, groups, false)?;
+    let element = combiner(&cx.regions[0], "computation", &[operand])?[0];
+    one(TensorType::new(element, result.dims.iter().copied()))
+}
+
+pub(super) fn all_to_all(
+    cx: Signature<'_>,
+    split_dim: usize,
+    concat_dim: usize,
+    split_count: usize,
+    groups: &CollectiveGroups,
+) -> Result<Vec<Type>, Error> {
+    unique_ids(groups)?;
+    ensure!(split_count > 0, "split_count must be positive");
+    let size = groups.groups.first().map(Vec::len);
+    let equal = groups.groups.iter().all(|group| Some(group.len()) == size);
+    ensure!(
+        equal && size.is_none_or(|size| size == split_count),
+        "replica_groups must have split_count = {split_count} processes each"
+    );
+    let mut results = Vec::with_capacity(cx.operands.len());
+    for operand in operands(cx)? {
+        dimension(split_dim, "split_dimension", operand, "operand")?;
+        dimension(concat_dim, "concat_dimension", operand, "operand")?;
+        ensure!(
+            operand.dims[split_dim].is_multiple_of(split_count),
+            "dimension {split_dim} of the operand, {operand}, must be a multiple of split_count = {split_count}"
+        );
+        let mut result = operand.clone();
+        result.dims[split_dim] /= split_count;
+        let joined = result.dims[concat_dim].checked_mul(split_count);
+        result.dims[concat_dim] = joined.ok_or_else(|| Error::invalid("the result is too large"))?;
+        results.push(result.into());
+    }
+    Ok(results)
+}
+
+pub(super) fn broadcast(cx: Signature<'_>, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {
+    unique_ids(groups)?;
+    cx.arity(1)?;
+    one(cx.tensor(0, "operand")?.clone())
+}
+
+pub(super) fn permute(cx: Signature<'_>, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {
+    cx.arity(1)?;
+    let (mut sources, mut targets) = (HashSet::new(), HashSet::new());
+    for pair in &groups.groups {
+        let &[source, target] = &pair[..] else {
+            return Err(Error::invalid("source_target_pairs must be pairs"));
+        };
+        ensure!(source >= 0 && target >= 0, "source_target_pairs must hold ids that are not negative");
+        ensure!(sources.insert(source), "source_target_pairs must have each source once, {source} is there twice");
+        ensure!(targets.insert(target), "source_target_pairs must have each target once, {target} is there twice");
+    }
+    one(cx.tensor(0, "operand")?.clone())
+}

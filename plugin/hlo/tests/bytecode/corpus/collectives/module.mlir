@@ -1,0 +1,40 @@
+#loc2 = loc("-":2:26)
+#loc4 = loc("-":4:10)
+#loc5 = loc("-":4:27)
+#loc10 = loc("-":10:10)
+#loc11 = loc("-":10:27)
+module @collectives attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 2 : i32} {
+  func.func public @main(%arg0: tensor<2x4xf32> loc("-":2:26)) -> (tensor<2x4xf32>, tensor<2x8xf32>, tensor<2x2xf32>, tensor<4x2xf32>, tensor<2x4xf32>, tensor<ui32>, tensor<ui32>) {
+    %0 = "stablehlo.all_reduce"(%arg0) <{channel_handle = #stablehlo.channel_handle<handle = 3, type = 0>, replica_groups = dense<[[0, 1], [2, -1]]> : tensor<2x2xi64>, use_global_device_ids}> ({
+    ^bb0(%arg1: tensor<f32> loc("-":4:10), %arg2: tensor<f32> loc("-":4:27)):
+      %7 = stablehlo.add %arg1, %arg2 : tensor<f32> loc(#loc6)
+      stablehlo.return %7 : tensor<f32> loc(#loc7)
+    }) : (tensor<2x4xf32>) -> tensor<2x4xf32> loc(#loc3)
+    %1 = "stablehlo.all_gather"(%0) <{all_gather_dim = 1 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2x4xf32>) -> tensor<2x8xf32> loc(#loc8)
+    %2 = "stablehlo.reduce_scatter"(%0) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, scatter_dimension = 1 : i64}> ({
+    ^bb0(%arg1: tensor<f32> loc("-":10:10), %arg2: tensor<f32> loc("-":10:27)):
+      %7 = stablehlo.maximum %arg1, %arg2 : tensor<f32> loc(#loc12)
+      stablehlo.return %7 : tensor<f32> loc(#loc13)
+    }) : (tensor<2x4xf32>) -> tensor<2x2xf32> loc(#loc9)
+    %3 = "stablehlo.all_to_all"(%0) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>, concat_dimension = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, split_count = 2 : i64, split_dimension = 1 : i64}> : (tensor<2x4xf32>) -> tensor<4x2xf32> loc(#loc14)
+    %4 = "stablehlo.collective_permute"(%0) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>, source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<2x4xf32>) -> tensor<2x4xf32> loc(#loc15)
+    %5 = stablehlo.partition_id : tensor<ui32> loc(#loc16)
+    %6 = stablehlo.replica_id : tensor<ui32> loc(#loc17)
+    return %4, %1, %2, %3, %4, %5, %6 : tensor<2x4xf32>, tensor<2x8xf32>, tensor<2x2xf32>, tensor<4x2xf32>, tensor<2x4xf32>, tensor<ui32>, tensor<ui32> loc(#loc18)
+  } loc(#loc1)
+} loc(#loc)
+#loc = loc("-":1:1)
+#loc1 = loc("-":2:3)
+#loc3 = loc("-":3:10)
+#loc6 = loc("-":5:12)
+#loc7 = loc("-":6:7)
+#loc8 = loc("-":8:10)
+#loc9 = loc("-":9:10)
+#loc12 = loc("-":11:12)
+#loc13 = loc("-":12:7)
+#loc14 = loc("-":14:10)
+#loc15 = loc("-":15:10)
+#loc16 = loc("-":16:10)
+#loc17 = loc("-":17:10)
+#loc18 = loc("-":18:5)
+

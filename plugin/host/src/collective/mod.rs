@@ -1,0 +1,96 @@
+//! Collectives: what the members of a gang compute together.
+//!
+//! [`groups`] says which processes a collective joins. An [`Exchange`] is the kernel of a collective: it works on the
+//! buffers of all members of one group at once, which have stopped there (see [`exec::gang`](crate::exec)).
+
+mod groups;
+mod movement;
+mod pieces;
+mod reduction;
+#[cfg(test)]
+mod tests;
+
+use oxcall::Error;
+use oxcall_hlo::{Func, Op, OpKind, TensorType, ValueId};
+
+pub use groups::ProcessGrid;
+pub(crate) use groups::{Group, Groups, Members};
+pub(crate) use pieces::{Pieces, strides};
+
+use crate::{
+    kernel::{Context, Inputs, Outputs},
+    pool::Cost,
+};
+
+/// The buffers of one member of a group.
+pub(crate) struct Member<'a> {
+    pub(crate) inputs: Inputs<'a>,
+    pub(crate) outputs: Outputs<'a>,
+}
+
+/// The kernel of a collective.
+pub(crate) trait Exchange: Send + Sync {
+    /// An estimate for one member.
+    fn cost(&self) -> Cost;
+
+    /// Pairs of operand and result that may be one buffer; see [`Kernel::in_place`](crate::kernel::Kernel::in_place).
+    fn in_place(&self) -> Vec<(usize, usize)> {
+        Vec::new()
+    }
+
+    /// Computes the results of all members of `group`, which come in the group's order.
+    ///
+    /// # Errors
+    /// What depends on the machine.
+    fn run(&self, cx: Context<'_>, group: &Group, members: Vec<Member<'_>>) -> Result<(), Error>;
+}
+
+/// The kernel of a collective, whose groups are these or those, by the gang that runs it.
+///
+/// # Errors
+/// INVALID_ARGUMENT if types and the size of groups do not fit, UNIMPLEMENTED for what the engine cannot do.
+pub(crate) fn make(op: &Op, func: &Func, groups: &[Groups]) -> Result<Box<dyn Exchange>, Error> {
+    let tensor = |value: &ValueId| -> Result<&TensorType, Error> {
+        func.ty(*value).tensor().ok_or_else(|| Error::invalid_argument("the operands and results must be tensors"))
+    };
+    let operands = op.operands.iter().map(tensor).collect::<Result<Vec<_>, _>>()?;
+    let results = op.results.iter().map(tensor).collect::<Result<Vec<_>, _>>()?;
+    // Where parts of what one process has are what others get, all groups are of one size.
+    let size = match op.kind {
+        OpKind::AllGather { .. } | OpKind::ReduceScatter { .. } | OpKind::AllToAll { .. } => Groups::size(groups)?,
+        _ => 1,
+    };
+    let exchange: Box<dyn Exchange> = match &op.kind {
+        OpKind::AllReduce(_) => Box::new(reduction::AllReduce::new(func, &op.regions[0], &operands)?),
+        OpKind::ReduceScatter { dim, .. } => {
+            expect(operands[0].dims[*dim], results[0].dims[*dim], *dim, size)?;
+            Box::new(reduction::ReduceScatter::new(func, &op.regions[0], operands[0], *dim, size)?)
+        }
+        OpKind::AllGather { dim, .. } => {
+            for (operand, result) in operands.iter().zip(&results) {
+                expect(result.dims[*dim], operand.dims[*dim], *dim, size)?;
+            }
+            Box::new(movement::Rearranged::all_gather(&operands, *dim, size))
+        }
+        OpKind::AllToAll { split_dim, concat_dim, split_count, .. } => {
+            if *split_count != size {
+                let message = format!("the operands are split in {split_count} parts among groups of {size} processes");
+                return Err(Error::invalid_argument(message));
+            }
+            Box::new(movement::Rearranged::all_to_all(&operands, *split_dim, *concat_dim, size))
+        }
+        OpKind::CollectiveBroadcast(_) | OpKind::CollectivePermute(_) => Box::new(movement::Sent::new(&operands)),
+        kind => return Err(Error::internal(format!("{} is no collective", kind.name()))),
+    };
+    Ok(exchange)
+}
+
+/// Checks that a dimension of all members of a group is as large as those of each together.
+fn expect(all: usize, each: usize, dim: usize, size: usize) -> Result<(), Error> {
+    if each.checked_mul(size) != Some(all) {
+        return Err(Error::invalid_argument(format!(
+            "dimension {dim} is {each} for each process and {all} for all, but groups have {size} processes"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! Collectives that move elements and compute nothing.
+
+use oxcall::Error;
+use oxcall_hlo::TensorType;
+
+use super::{
+    Exchange, Group, Member,
+    pieces::{Pieces, strides},
+};
+use crate::{kernel::Context, kernels::nest::Loop, pool::Cost};
+
+/// Results that are made of pieces of the operands of all members.
+pub(super) struct Rearranged {
+    /// For each operand how its result is made, and the bytes between what one member gets of it and what the next does.
+    results: Vec<(Pieces, usize)>,
+    bytes: f64,
+}
+
+impl Rearranged {
+    /// Joins operands along `dim`.
+    pub(super) fn all_gather(operands: &[&TensorType], dim: usize, size: usize) -> Rearranged {
+        let pieces = |operand: &&TensorType| {
+            let len = strides(operand)[dim] * operand.dims[dim];
+            let before: usize = operand.dims[..dim].iter().product();
+            let loops = [Loop { size: before, strides: [0, len as isize] }, Loop { size, strides: [1, 0] }];
+            (Pieces::new(loops, len), 0)
+        };
+        Rearranged { results: operands.iter().map(pieces).collect(), bytes: (2 * size * bytes(operands)) as f64 }
+    }
+
+    /// Splits operands along one dimension, and joins the parts along another.
+    pub(super) fn all_to_all(operands: &[&TensorType], split: usize, concat: usize, size: usize) -> Rearranged {
+        let pieces = |operand: &&TensorType| {
+            let strides = strides(operand);
+            let mut part = operand.dims.to_vec();
+            part[split] /= size;
+            // What comes of one member is without gaps from this dimension on.
+            let last = split.max(concat);
+            let mut loops = Vec::new();
+            for dim in 0..=last {
+                if dim == concat {
+                    loops.push(Loop { size, strides: [1, 0] });
+                }
+                if dim < last {
+                    loops.push(Loop { size: part[dim], strides: [0, strides[dim] as isize] });
+                }
+            }
+            (Pieces::new(loops, part[last] * strides[last]), part[split] * strides[split])
+        };
+        Rearranged { results: operands.iter().map(pieces).collect(), bytes: 2.0 * bytes(operands) as f64 }
+    }
+}
+
+fn bytes(operands: &[&TensorType]) -> usize {
+    operands.iter().map(|operand| operand.byte_size()).sum()
+}
+
+impl Exchange for Rearranged {
+    fn cost(&self) -> Cost {
+        Cost { flops: 0.0, bytes: self.bytes }
+    }
+
+    fn run(&self, cx: Context<'_>, _: &Group, mut members: Vec<Member<'_>>) -> Result<(), Error> {
+        for (index, (pieces, shift)) in self.results.iter().enumerate() {
+            let sources: Vec<&[u8]> = members.iter().map(|member| member.inputs.get(index)).collect();
+            for (place, member) in members.iter_mut().enumerate() {
+                pieces.copy(cx.pool, &sources, place * shift, member.outputs.take(index));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Operands that are sent as they are.
+pub(super) struct Sent {
+    operands: usize,
+    bytes: usize,
+}
+
+impl Sent {
+    pub(super) fn new(operands: &[&TensorType]) -> Sent {
+        Sent { operands: operands.len(), bytes: bytes(operands) }
+    }
+}
+
+impl Exchange for Sent {
+    fn cost(&self) -> Cost {
+        Cost { flops: 0.0, bytes: 2.0 * self.bytes as f64 }
+    }
+
+    fn run(&self, cx: Context<'_>, group: &Group, mut members: Vec<Member<'_>>) -> Result<(), Error> {
+        for index in 0..self.operands {
+            let operands: Vec<&[u8]> = members.iter().map(|member| member.inputs.get(index)).collect();
+            for (member, &source) in members.iter_mut().zip(&group.sources) {
+                let result = member.outputs.take::<u8>(index);
+                cx.pool.for_chunks(self.cost(), result, 64, |first, result| match source {
+                    Some(source) => result.copy_from_slice(&operands[source as usize][first..][..result.len()]),
+                    None => result.fill(0),
+                });
+            }
+        }
+        Ok(())
+    }
+}

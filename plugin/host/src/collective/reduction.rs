@@ -1,0 +1,232 @@
+//! Collectives that reduce operands of all members, element by element, in the order of the group. Blocks are so small
+//! that they stay in the nearest cache from their first operand to their last result.
+
+use oxcall::Error;
+use oxcall_hlo::{BinaryOp, ElementType, Func, Region, TensorType};
+
+use super::{Exchange, Group, Member, strides};
+use crate::{
+    element::Element,
+    kernel::Context,
+    kernels::{
+        combine::{Combine, by_combine},
+        simd::vectorised,
+    },
+    pool::Cost,
+    scalar::{self, Body, Program, Scalar},
+};
+
+/// The bytes of a block.
+const BLOCK: usize = 8 * 1024;
+
+/// What one thread does at a time, in bytes of each operand.
+const PIECE: usize = 16 * BLOCK;
+
+/// A block of elements of any type.
+type Block = [u64; BLOCK / 8];
+
+/// Reduces operands of one length, at most a block, to the last argument.
+type Loops = fn(&[&[u8]], &mut [u8]);
+
+/// How elements of several operands become one.
+enum Reducer {
+    /// By loops of their own.
+    Fast(Loops),
+    /// By a register program.
+    Body(Box<Program>, usize),
+}
+
+/// Elements whose sum is kept at a time.
+const LANES: usize = 512;
+
+vectorised! {
+/// Combines each accumulated number with an element.
+fn accumulate<T: Element, C: Combine<T::Wide>>(sums: &mut [T::Wide], operand: &[T]) {
+    sums.iter_mut().zip(operand).for_each(|(sum, x)| *sum = C::combine(*sum, x.widen()));
+}
+}
+
+/// Reduces operands of one length by a recognised function. Narrow floats are rounded once.
+fn reduce<T: Element, C: Combine<T::Wide>>(operands: &[&[u8]], result: &mut [u8]) {
+    let mut sums = [C::IDENTITY; LANES];
+    for (index, result) in bytemuck::cast_slice_mut::<u8, T>(result).chunks_mut(LANES).enumerate() {
+        let sums = &mut sums[..result.len()];
+        for (rank, operand) in operands.iter().enumerate() {
+            let operand = &bytemuck::cast_slice::<u8, T>(operand)[index * LANES..][..sums.len()];
+            match rank {
+                0 => sums.iter_mut().zip(operand).for_each(|(sum, x)| *sum = x.widen()),
+                _ => accumulate::<T, C>(sums, operand),
+            }
+        }
+        result.iter_mut().zip(sums).for_each(|(result, sum)| *result = T::narrow(*sum));
+    }
+}
+
+fn fast(function: BinaryOp, element: ElementType) -> Option<Loops> {
+    by_combine!(function, element, (T, C) => { reduce::<T, C> as Loops })
+}
+
+impl Reducer {
+    fn new(func: &Func, body: &Region, element: ElementType) -> Result<Reducer, Error> {
+        if let Some(Body::Binary(function)) = scalar::recognise(func, body)
+            && let Some(fast) = fast(function, element)
+        {
+            return Ok(Reducer::Fast(fast));
+        }
+        let program = Program::new(func, &body.params, &body.ops, &body.results)?;
+        Ok(Reducer::Body(Box::new(program), element.byte_width()))
+    }
+
+    /// Reduces operands of one length, at most a block.
+    fn reduce(&self, operands: &[&[u8]], result: &mut [u8]) {
+        let (program, width) = match self {
+            Reducer::Fast(reduce) => return reduce(operands, result),
+            Reducer::Body(program, width) => (program, *width),
+        };
+        let mut evaluator = program.evaluator();
+        for (index, result) in result.chunks_exact_mut(width).enumerate() {
+            let element = |operand: &&[u8]| Scalar::from_bytes(&operand[index * width..][..width]);
+            let reduced = operands.iter().map(element).reduce(|sum, x| evaluator.call1(&[sum, x]));
+            result.copy_from_slice(&reduced.unwrap_or_default().0.to_le_bytes()[..width]);
+        }
+    }
+
+    fn cost(&self, elements: f64, bytes: f64) -> Cost {
+        let flops = match self {
+            Reducer::Fast(_) => elements,
+            Reducer::Body(program, _) => 20.0 * elements * (2 + program.len()) as f64,
+        };
+        Cost { flops, bytes }
+    }
+}
+
+fn elements(operands: &[&TensorType]) -> (f64, f64) {
+    let count = operands.iter().map(|operand| operand.count()).sum::<usize>();
+    let bytes = operands.iter().map(|operand| operand.byte_size()).sum::<usize>();
+    (count as f64, bytes as f64)
+}
+
+/// Reduces operands to one result, which all get.
+pub(super) struct AllReduce {
+    /// One for each operand.
+    reducers: Vec<Reducer>,
+    cost: Cost,
+}
+
+impl AllReduce {
+    pub(super) fn new(func: &Func, body: &Region, operands: &[&TensorType]) -> Result<AllReduce, Error> {
+        let reducers = operands.iter().map(|operand| Reducer::new(func, body, operand.element));
+        let reducers = reducers.collect::<Result<Vec<_>, _>>()?;
+        let costs = reducers.iter().zip(operands).map(|(reducer, operand)| {
+            let (elements, bytes) = elements(&[operand]);
+            reducer.cost(elements, 2.0 * bytes)
+        });
+        let cost = costs.fold(Cost::default(), |all, cost| all + cost);
+        Ok(AllReduce { reducers, cost })
+    }
+}
+
+/// What one thread does of a reduction: the same bytes of the result of each member.
+struct Piece<'a> {
+    first: usize,
+    results: Vec<&'a mut [u8]>,
+}
+
+impl Exchange for AllReduce {
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn in_place(&self) -> Vec<(usize, usize)> {
+        (0..self.reducers.len()).map(|index| (index, index)).collect()
+    }
+
+    fn run(&self, cx: Context<'_>, _: &Group, mut members: Vec<Member<'_>>) -> Result<(), Error> {
+        let count = members.len() as f64;
+        let cost = Cost { flops: count * self.cost.flops, bytes: count * self.cost.bytes };
+        for (index, reducer) in self.reducers.iter().enumerate() {
+            let operands: Vec<Option<&[u8]>> = members
+                .iter()
+                .map(|member| (!member.inputs.is_in_place(index)).then(|| member.inputs.get(index)))
+                .collect();
+            let mut results: Vec<_> =
+                members.iter_mut().map(|member| member.outputs.take::<u8>(index).chunks_mut(PIECE)).collect();
+            let pieces = results.first().map_or(0, ExactSizeIterator::len);
+            let piece = |place: usize| Piece {
+                first: place * PIECE,
+                results: results.iter_mut().filter_map(Iterator::next).collect(),
+            };
+            let pieces: Vec<Piece<'_>> = (0..pieces).map(piece).collect();
+            cx.pool.for_each(cost, pieces, |piece| reduce_piece(reducer, &operands, piece));
+        }
+        Ok(())
+    }
+}
+
+/// Reduces a piece block by block. Operands that are missing are in their member's result.
+fn reduce_piece(reducer: &Reducer, operands: &[Option<&[u8]>], mut piece: Piece<'_>) {
+    let mut block: Block = [0; BLOCK / 8];
+    let len = piece.results.first().map_or(0, |result| result.len());
+    for first in (0..len).step_by(BLOCK) {
+        let bytes = first..(first + BLOCK).min(len);
+        let block = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut block)[..bytes.len()];
+        let here = operands.iter().zip(&piece.results).map(|(operand, result)| match operand {
+            Some(operand) => &operand[piece.first + first..][..bytes.len()],
+            None => &result[bytes.clone()],
+        });
+        reducer.reduce(&here.collect::<Vec<_>>(), block);
+        piece.results.iter_mut().for_each(|result| result[bytes.clone()].copy_from_slice(block));
+    }
+}
+
+/// Reduces operands, and gives each member a part.
+pub(super) struct ReduceScatter {
+    reducer: Reducer,
+    /// The bytes of a part without gaps.
+    len: usize,
+    /// The bytes from the start of such a part of a member to that of its next.
+    stride: usize,
+    cost: Cost,
+}
+
+impl ReduceScatter {
+    pub(super) fn new(
+        func: &Func,
+        body: &Region,
+        operand: &TensorType,
+        dim: usize,
+        size: usize,
+    ) -> Result<ReduceScatter, Error> {
+        let reducer = Reducer::new(func, body, operand.element)?;
+        let stride = strides(operand)[dim] * operand.dims[dim];
+        let (elements, bytes) = elements(&[operand]);
+        let cost = reducer.cost(elements, bytes);
+        Ok(ReduceScatter { reducer, len: stride / size.max(1), stride, cost })
+    }
+}
+
+impl Exchange for ReduceScatter {
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn run(&self, cx: Context<'_>, _: &Group, mut members: Vec<Member<'_>>) -> Result<(), Error> {
+        let operands: Vec<&[u8]> = members.iter().map(|member| member.inputs.get(0)).collect();
+        for (place, member) in members.iter_mut().enumerate() {
+            let result = member.outputs.take::<u8>(0);
+            cx.pool.for_chunks(self.cost, result, 64, |first, mut result| {
+                let mut at = first;
+                while !result.is_empty() {
+                    let (part, within) = (at / self.len, at % self.len);
+                    let len = (self.len - within).min(BLOCK).min(result.len());
+                    let (block, rest) = result.split_at_mut(len);
+                    let from = part * self.stride + place * self.len + within;
+                    let here: Vec<&[u8]> = operands.iter().map(|operand| &operand[from..][..len]).collect();
+                    self.reducer.reduce(&here, block);
+                    (result, at) = (rest, at + len);
+                }
+            });
+        }
+        Ok(())
+    }
+}

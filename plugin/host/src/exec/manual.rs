@@ -1,0 +1,123 @@
+//! Manual computations: an execution that stops until the members of a gang of its own have ended.
+
+use std::{
+    any::Any,
+    collections::VecDeque,
+    ptr::NonNull,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use oxcall::Error;
+
+use super::{
+    Argument, Execution,
+    gang::{Gang, Next, Seat, copy},
+    launch::{INLINE_NANOS, execution_info},
+    task::{self, Done, Task},
+};
+use crate::{
+    collective::Member,
+    kernel::BUFFER_ALIGN,
+    memory::Buffer,
+    plan::{ManualSite, Shard},
+};
+
+/// An execution that waits for the members of a manual computation, which may use its memory.
+struct Parent(Mutex<State>);
+
+struct State {
+    /// It is there until all members have ended.
+    task: Option<Task>,
+    /// The results of the members that have ended.
+    results: Vec<Vec<Buffer>>,
+    left: usize,
+    failure: Option<Error>,
+}
+
+/// Runs the manual computation that an execution stopped at; its members go to `queue`, or elsewhere.
+pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
+    let program = Arc::clone(task.execution.program());
+    let manual = &program.plan.manuals[site as usize];
+    let child = &manual.program;
+    // The gangs of the region are those of each member of each gang of the program, in order.
+    let outer = |seat: &Seat| {
+        let before: usize = program.plan.gangs[..seat.gang.kind() as usize].iter().map(|gang| gang.len()).sum();
+        before + seat.member as usize
+    };
+    let kind = task.execution.seat().map_or(0, outer);
+    let members = &child.plan.gangs[kind];
+    let count = members.len();
+    let options = task.options.clone().unwrap_or_default();
+    let inline = task.inline || child.plan.cost.nanos() * count as f64 <= INLINE_NANOS;
+    // SAFETY: the parent's execution stopped here, and goes on after all members have ended: they and `Parent` keep it.
+    let Member { inputs, .. } = unsafe { task.execution.member() };
+    let results = (0..count).map(|_| Vec::new()).collect();
+    let parent = Arc::new(Parent(Mutex::new(State { task: Some(task), results, left: count, failure: None })));
+    let gang = Gang::new(kind as u32, members, true, program.engine.collective_timeout());
+    let mut ready = Vec::with_capacity(count);
+    for index in 0..count {
+        let seat = Seat { gang: Arc::clone(&gang), member: index as u32 };
+        let done: Done = {
+            let (parent, program) = (Arc::clone(&parent), Arc::clone(&program));
+            Box::new(move |outcome| parent.ended(index, outcome, &program.plan.manuals[site as usize]))
+        };
+        let arguments = manual.operands.iter().enumerate().map(|(operand, shards)| {
+            let (whole, Shard { offset }) = (inputs.get::<u8>(operand), shards.shards[index]);
+            let place = whole.as_ptr().wrapping_add(offset);
+            if shards.pieces.is_one() && shards.bytes > 0 && place.addr().is_multiple_of(BUFFER_ALIGN) {
+                let data = NonNull::new(place.cast_mut()).expect("buffers are not null");
+                let owner: Box<dyn Any + Send + Sync> = Box::new(Arc::clone(&parent));
+                // SAFETY: the parent keeps the operand as it is until all members have ended.
+                return unsafe { Buffer::foreign(data, shards.bytes, owner) }.map(Arc::new).map(Argument::Shared);
+            }
+            let mut part = Buffer::allocate(program.engine.allocator(), shards.bytes)?;
+            shards.pieces.copy(program.engine.pool(), &[whole], offset, part.as_bytes_mut());
+            Ok(Argument::Donated(part))
+        });
+        let (run_id, process) = (options.run_id.unwrap_or(0), members.processes(index)[0]);
+        let info = execution_info(&options, run_id, process as i32);
+        let begun = match arguments.collect::<Result<Vec<_>, Error>>() {
+            Ok(arguments) => Execution::begin(Arc::clone(child), arguments, &info, Some(seat)),
+            Err(error) => Err((error, Some(seat))),
+        };
+        match begun {
+            Ok(execution) => {
+                ready.push(Task { execution, done, inline, options: Some(options.clone()), failure: None })
+            }
+            Err((error, seat)) => task::end(child, seat, Err(error), done, queue),
+        }
+    }
+    task::proceed(Next { ready, failed: Vec::new() }, queue);
+}
+
+impl Parent {
+    /// A member has ended. After the last one the execution goes on.
+    fn ended(&self, index: usize, outcome: Result<Vec<Buffer>, Error>, manual: &ManualSite) -> Option<Task> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match outcome {
+            Ok(buffers) => state.results[index] = buffers,
+            Err(error) => _ = state.failure.get_or_insert_with(|| copy(&error)),
+        }
+        state.left -= 1;
+        if state.left > 0 {
+            return None;
+        }
+        let mut task = state.task.take()?;
+        task.failure = state.failure.take();
+        if task.failure.is_none() {
+            put_together(&task, manual, &state.results);
+        }
+        Some(task)
+    }
+}
+
+/// Makes the results of a manual computation of those of its members.
+fn put_together(task: &Task, manual: &ManualSite, results: &[Vec<Buffer>]) {
+    // SAFETY: the execution stopped at the manual computation, whose members have ended; it is borrowed meanwhile.
+    let Member { mut outputs, .. } = unsafe { task.execution.member() };
+    let pool = task.execution.program().engine.pool();
+    for (index, whole) in manual.results.iter().enumerate() {
+        let sources: Vec<&[u8]> = whole.sources.iter().map(|&member| results[member][index].as_bytes()).collect();
+        whole.pieces.copy(pool, &sources, 0, outputs.take(index));
+    }
+}

@@ -1,0 +1,151 @@
+//! Executions with what is to be done at their end, and running them.
+
+use std::{
+    collections::VecDeque,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
+
+use oxcall::Error;
+
+use super::{
+    ExecuteOptions, Execution, Progress,
+    gang::{Next, Seat},
+    launch::panicked,
+    manual,
+};
+use crate::{engine::Compiled, memory::Buffer};
+
+/// What is called with the results. The answer is an execution that waited for them.
+pub(crate) type Done = Box<dyn FnOnce(Result<Vec<Buffer>, Error>) -> Option<Task> + Send>;
+
+/// An execution, and what is done at its end.
+pub(crate) struct Task {
+    pub(crate) execution: Execution,
+    pub(crate) done: Done,
+    /// Whether it stays on the thread that it is on, with all of its gang.
+    pub(crate) inline: bool,
+    /// What members of manual computations are started with, if the program has some.
+    pub(crate) options: Option<ExecuteOptions>,
+    /// The error of what it waited for: then it ends.
+    pub(crate) failure: Option<Error>,
+}
+
+/// [`Execution::advance`]; panics of kernels are errors.
+fn advance(execution: &mut Execution) -> Result<Progress, Error> {
+    catch_unwind(AssertUnwindSafe(|| execution.advance())).unwrap_or_else(|payload| Err(panicked(&*payload)))
+}
+
+/// Runs an execution on this thread, and those that can go on because of it, as far as they get.
+pub(crate) fn run(task: Task) {
+    let mut queue = VecDeque::from([task]);
+    while let Some(mut task) = queue.pop_front() {
+        if let Some(error) = task.failure.take() {
+            finish(task, Err(error), &mut queue);
+            continue;
+        }
+        match advance(&mut task.execution) {
+            Ok(Progress::Manual(site)) => manual::start(task, site, &mut queue),
+            Ok(Progress::Done(results)) => finish(task, Ok(results), &mut queue),
+            Ok(Progress::Waiting(future, site)) => future.on_ready(move |outcome| resume(task, site, outcome)),
+            Ok(Progress::Meeting(site)) => match task.execution.seat().map(|seat| Arc::clone(&seat.gang)) {
+                Some(gang) => proceed(gang.arrive(task, site), &mut queue),
+                None => {
+                    let error = "a program with collectives was run by itself, not with those it meets there";
+                    finish(task, Err(Error::failed_precondition(error)), &mut queue);
+                }
+            },
+            Err(error) => finish(task, Err(error), &mut queue),
+        }
+    }
+}
+
+/// Ends those of a gang who have to.
+pub(crate) fn fail(next: Next) {
+    let mut queue = VecDeque::new();
+    proceed(next, &mut queue);
+    queue.into_iter().for_each(elsewhere);
+}
+
+/// Lets the members of a gang go on, or end: of several, the first here, unless all stay here.
+pub(super) fn proceed(next: Next, queue: &mut VecDeque<Task>) {
+    let Next { ready, failed } = next;
+    for (index, task) in ready.into_iter().enumerate() {
+        match task.inline || index == 0 {
+            true => queue.push_back(task),
+            false => elsewhere(task),
+        }
+    }
+    failed.into_iter().for_each(|(task, error)| finish(task, Err(error), queue));
+}
+
+/// Ends an execution.
+fn finish(task: Task, outcome: Result<Vec<Buffer>, Error>, queue: &mut VecDeque<Task>) {
+    let Task { mut execution, done, .. } = task;
+    let program = Arc::clone(execution.program());
+    let seat = execution.leave();
+    // What the execution held is free again before anybody hears of its end.
+    drop(execution);
+    end(&program, seat, outcome, done, queue);
+}
+
+/// Tells the gang and the caller that a member of it has ended.
+pub(super) fn end(
+    program: &Compiled,
+    seat: Option<Seat>,
+    outcome: Result<Vec<Buffer>, Error>,
+    done: Done,
+    queue: &mut VecDeque<Task>,
+) {
+    let Some(Seat { gang, member }) = seat else { return queue.extend(done(outcome)) };
+    let name = |site: u32| program.plan.meetings[site as usize].name.clone();
+    let (outcome, next) = gang.end(member, outcome, name);
+    queue.extend(done(outcome));
+    proceed(next, queue);
+}
+
+/// Goes on after a custom call that was waited for, which may have completed on a thread that is not ours to keep.
+fn resume(task: Task, site: u32, outcome: Result<(), Error>) {
+    match outcome {
+        Ok(()) => elsewhere(task),
+        Err(error) => {
+            let error = task.execution.program().plan.calls[site as usize].explain(error);
+            let mut queue = VecDeque::new();
+            finish(task, Err(error), &mut queue);
+            queue.into_iter().for_each(elsewhere);
+        }
+    }
+}
+
+/// Runs the rest on another thread. A handler may wait for tasks that it gives to the engine's threads: so programs
+/// with custom calls do not run on these.
+pub(crate) fn elsewhere(task: Task) {
+    if task.execution.program().plan.calls.is_empty() {
+        let program = Arc::clone(task.execution.program());
+        return match catch_unwind(AssertUnwindSafe(|| program.engine.pool().workers())) {
+            Ok(workers) => workers.spawn(move || run_caught(task)),
+            // Without another thread this one has to do it.
+            Err(_) => run_caught(task),
+        };
+    }
+    let shared = Arc::new(Mutex::new(Some(Box::new(task))));
+    let theirs = Arc::clone(&shared);
+    let take = |shared: &Mutex<Option<Box<Task>>>| shared.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let started = thread::Builder::new().name("oxcall-run".to_owned()).spawn(move || {
+        if let Some(task) = take(&theirs) {
+            run_caught(*task);
+        }
+    });
+    // Without another thread this one has to do it.
+    if started.is_err()
+        && let Some(task) = take(&shared)
+    {
+        run_caught(*task);
+    }
+}
+
+/// [`run`]. Nobody is there to whom a panic of `done` could be told.
+fn run_caught(task: Task) {
+    let _ = catch_unwind(AssertUnwindSafe(|| run(task)));
+}
