@@ -1,12 +1,10 @@
 //! Buffers of the plugin's devices.
 
-use std::sync::{Arc, OnceLock};
-
 use oxcall_hlo::{ElementType as Hlo, TensorType};
-use oxcall_host::{Buffer, passes::Edge};
-use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, Layout, MemoryId, Promise, Result};
+use oxcall_host::passes::Edge;
+use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, Layout, MemoryId, Result, TensorSpec};
 
-use crate::elements;
+use crate::{contents::Contents, devices, elements};
 
 /// A tensor, which may not be there yet.
 #[derive(Debug)]
@@ -19,70 +17,6 @@ pub(crate) struct CpuBuffer {
     device: DeviceId,
     memory: MemoryId,
     contents: Contents,
-}
-
-/// Memory that is filled in once, before `ready` completes without an error.
-#[derive(Debug, Clone)]
-pub(crate) struct Contents {
-    ready: Event,
-    cell: Arc<OnceLock<Arc<Buffer>>>,
-}
-
-/// What fills in [`Contents`]; if it is dropped, they are an error.
-#[derive(Debug)]
-pub(crate) struct Filler {
-    promise: Promise,
-    cell: Arc<OnceLock<Arc<Buffer>>>,
-}
-
-impl Contents {
-    /// Contents that are there.
-    pub(crate) fn ready(buffer: Buffer) -> Contents {
-        Contents { ready: Event::ready(), cell: Arc::new(OnceLock::from(Arc::new(buffer))) }
-    }
-
-    /// Contents that never will be there.
-    pub(crate) fn failed(error: Error) -> Contents {
-        Contents { ready: Event::failed(error), cell: Arc::default() }
-    }
-
-    /// Contents to come.
-    pub(crate) fn pending() -> (Filler, Contents) {
-        let (promise, ready) = Event::pending();
-        let cell = Arc::<OnceLock<_>>::default();
-        (Filler { promise, cell: cell.clone() }, Contents { ready, cell })
-    }
-
-    /// Completes when the memory is there, or with the error because of which it never will be.
-    pub(crate) fn event(&self) -> &Event {
-        &self.ready
-    }
-
-    /// [`get`](Contents::get), for a holder that gives its own share up.
-    pub(crate) fn take(self) -> Result<Arc<Buffer>> {
-        match Arc::try_unwrap(self.cell) {
-            Ok(cell) => cell.into_inner().ok_or_else(not_ready),
-            Err(cell) => cell.get().cloned().ok_or_else(not_ready),
-        }
-    }
-
-    /// The memory, once [`event`](Contents::event) completed without an error.
-    pub(crate) fn get(&self) -> Result<Arc<Buffer>> {
-        self.cell.get().cloned().ok_or_else(not_ready)
-    }
-}
-
-fn not_ready() -> Error {
-    Error::failed_precondition("the buffer is not ready")
-}
-
-impl Filler {
-    /// Fills in the memory, or says why there is none.
-    pub(crate) fn fill(self, contents: Result<Buffer>) {
-        self.promise.complete(contents.map(|buffer| {
-            let _ = self.cell.set(Arc::new(buffer));
-        }));
-    }
 }
 
 impl CpuBuffer {
@@ -103,6 +37,21 @@ impl CpuBuffer {
         Ok(CpuBuffer { element, dims, layout: None, bytes, device, memory, contents })
     }
 
+    /// A buffer for what a program takes or gives, in the memory of `device`.
+    pub(crate) fn of_spec(spec: &TensorSpec, device: DeviceId, contents: Contents) -> CpuBuffer {
+        let TensorSpec { element_type, dims, layout, .. } = spec;
+        let count: i64 = dims.iter().product();
+        CpuBuffer {
+            element: *element_type,
+            dims: dims.clone(),
+            layout: (!layout.is_row_major()).then(|| layout.clone()),
+            bytes: count as usize * element_type.host_size(),
+            device,
+            memory: devices::memory_of(device),
+            contents,
+        }
+    }
+
     /// The same with its elements in the order of `layout`, if there is one, which fits the dimensions.
     pub(crate) fn with_layout(self, layout: Option<Layout>) -> CpuBuffer {
         CpuBuffer { layout, ..self }
@@ -115,12 +64,11 @@ impl CpuBuffer {
     }
 
     /// Whether it can be this parameter of a program.
-    pub(crate) fn is_of(&self, edge: &Edge) -> bool {
-        edge.ty.tensor().map_or(self.element == ElementType::TOKEN, |ty| {
-            elements::to_pjrt(ty.element) == Some(self.element)
-                && self.dims.iter().copied().eq(ty.dims.iter().map(|&dim| dim as i64))
-                && self.layout == layout(edge)
-        })
+    pub(crate) fn is_of(&self, spec: &TensorSpec) -> bool {
+        let layout = self.layout.as_ref();
+        self.element == spec.element_type
+            && self.dims == spec.dims
+            && layout.map_or(spec.layout.is_row_major(), |layout| *layout == spec.layout)
     }
 
     /// The contents.
@@ -185,7 +133,7 @@ impl oxcall_pjrt::Buffer for CpuBuffer {
     }
 
     fn ready_event(&self) -> Event {
-        self.contents.ready.clone()
+        self.contents.event().clone()
     }
 
     fn copy_to_host(&self, mut destination: HostDestination) -> Event {
@@ -203,6 +151,6 @@ impl oxcall_pjrt::Buffer for CpuBuffer {
     }
 
     fn address(&self) -> Result<usize> {
-        Ok(self.contents.get()?.as_ptr().addr())
+        self.contents.address()
     }
 }

@@ -9,7 +9,8 @@ use oxcall_pjrt::{
 };
 
 use crate::{
-    buffer::{Contents, CpuBuffer, tensor_type},
+    buffer::{CpuBuffer, tensor_type},
+    contents::Contents,
     devices, elements,
     executable::CpuExecutable,
     options::Options,
@@ -107,24 +108,23 @@ impl Client for CpuClient {
 }
 
 impl CpuClient {
-    /// The devices that a program runs on, one for each replica.
+    /// The devices that a program runs on, one for each partition of each replica.
     fn assignment(&self, options: &CompileOptions) -> Result<DeviceAssignment> {
         let (replicas, partitions) = (options.replicas, options.partitions);
-        if partitions != 1 {
-            return Err(Error::unimplemented(format!(
-                "programs of {partitions} partitions are not supported: only those that each device runs by itself"
-            )));
-        }
-        let named = options.device_ordinal.filter(|_| replicas == 1);
+        let count = replicas * partitions;
+        let named = options.device_ordinal.filter(|_| count == 1);
         let assignment = options.device_assignment.clone().or(named.map(|id| DeviceAssignment::single(DeviceId(id))));
-        let assignment = assignment.map_or_else(|| self.default_device_assignment(replicas, 1), Ok)?;
+        let assignment = assignment.map_or_else(|| self.default_device_assignment(replicas, partitions), Ok)?;
         let mut devices = assignment.devices.clone();
         devices.sort_unstable();
         devices.dedup();
         let known = devices.iter().all(|&device| self.topology.device(device).is_some());
-        if !known || devices.len() != replicas || assignment.devices.len() != replicas {
-            let message =
-                format!("{replicas} replicas do not fit {assignment:?} of {} devices", self.topology.devices.len());
+        let counts = (assignment.replicas, assignment.partitions) == (replicas, partitions);
+        if !known || !counts || devices.len() != count || assignment.devices.len() != count {
+            let message = format!(
+                "{replicas} replicas of {partitions} partitions do not fit {assignment:?} of {} devices",
+                self.topology.devices.len()
+            );
             return Err(Error::invalid_argument(message));
         }
         Ok(assignment)

@@ -5,20 +5,25 @@ use std::{hash::Hasher, sync::Arc};
 use oxcall_hlo::Type;
 use oxcall_host::{Argument as HostArgument, Engine, ExecuteOptions, Program as HostProgram, UserData, passes::Edge};
 use oxcall_pjrt::{
-    Argument, Attributes, CompileOptions, CompiledMemoryStats, DeviceAssignment, DeviceLaunch, Error, Event,
-    Executable, Execution, ExecutionOptions, Launch, Layout, Program, Result, TensorSpec, Value,
+    Argument, Attributes, CompileOptions, CompiledMemoryStats, DeviceAssignment, DeviceId, DeviceLaunch, Error, Event,
+    Executable, Execution, ExecutionOptions, Launch, Layout, OpSharding, Program, Result, TensorSpec, Value,
 };
 
 use crate::{
-    buffer::{Contents, CpuBuffer, Filler, element_type, layout},
-    devices, programs, stored,
+    buffer::{CpuBuffer, element_type, layout},
+    contents::{Contents, Filler},
+    devices, programs, sharded,
+    sharded::Partition,
+    stored,
 };
 
-/// A program, which each of its devices runs by itself.
+/// A program, which each of its devices runs by itself, or which runs once for all partitions of a replica.
 #[derive(Debug)]
 pub(crate) struct CpuExecutable {
     program: HostProgram,
     assignment: DeviceAssignment,
+    /// How arrays are split, if there are several partitions.
+    partition: Option<Arc<Partition>>,
     parameters: Vec<TensorSpec>,
     outputs: Vec<TensorSpec>,
     donated: Vec<usize>,
@@ -40,15 +45,27 @@ impl CpuExecutable {
         assignment: DeviceAssignment,
     ) -> Result<CpuExecutable> {
         let module = programs::read(program)?;
-        if assignment.devices.len() > 1 && programs::asks_for_device(&module) {
+        let partition = match assignment.partitions {
+            0 | 1 => None,
+            _ => Some(Arc::new(Partition::new(engine, &module, options)?)),
+        };
+        if assignment.replicas > 1 && programs::asks_for_device(&module) {
             return Err(Error::unimplemented("programs of several devices that ask which one they run on"));
         }
         let compiled = engine.compile(module)?;
-        let specs = |edges: &[Edge]| edges.iter().map(spec).collect::<Result<Vec<_>>>();
+        let whole = |_, ty: &Type| ty.clone();
+        let (parameters, outputs) = match &partition {
+            None => (specs(compiled.parameters(), whole)?, specs(compiled.results(), whole)?),
+            Some(partition) => (
+                specs(compiled.parameters(), |index, ty| partition.parameter_type(index, ty))?,
+                specs(compiled.results(), |index, ty| partition.result_type(index, ty))?,
+            ),
+        };
         let info = compiled.parameter_info();
         Ok(CpuExecutable {
-            parameters: specs(compiled.parameters())?,
-            outputs: specs(compiled.results())?,
+            parameters,
+            outputs,
+            partition,
             donated: (0..info.len()).filter(|&index| info[index].donated).collect(),
             program: compiled,
             assignment,
@@ -58,38 +75,68 @@ impl CpuExecutable {
         })
     }
 
-    /// Starts the program on its device.
-    fn start(&self, launch: DeviceLaunch<CpuBuffer>, options: &ExecutionOptions) -> Result<Execution<CpuBuffer>> {
-        for (index, (argument, edge)) in launch.arguments.iter().zip(self.program.parameters()).enumerate() {
-            if !argument.buffer.is_of(edge) {
-                let order = layout(edge).map(|layout| format!(" in the layout {layout}")).unwrap_or_default();
+    /// Checks the types of a device's arguments.
+    fn check(&self, launch: &DeviceLaunch<CpuBuffer>) -> Result<()> {
+        for (index, (argument, spec)) in launch.arguments.iter().zip(&self.parameters).enumerate() {
+            if !argument.buffer.is_of(spec) {
+                let order = (!spec.layout.is_row_major()).then(|| format!(" in the layout {}", spec.layout));
                 return Err(Error::invalid_argument(format!(
-                    "argument {index} is {:?}, but the program {} takes {}{order}",
+                    "argument {index} is {:?}, but the program {} takes {}{:?}{}",
                     argument.buffer,
                     self.program.name(),
-                    edge.ty
+                    spec.element_type,
+                    spec.dims,
+                    order.unwrap_or_default(),
                 )));
             }
         }
-        let device = launch.device;
+        Ok(())
+    }
+
+    /// Starts the program on a device that runs it by itself.
+    fn start(&self, launch: DeviceLaunch<CpuBuffer>, options: &ExecutionOptions) -> Result<Execution<CpuBuffer>> {
+        self.check(&launch)?;
+        let DeviceLaunch { device, arguments } = launch;
         let (fillers, contents): (Vec<_>, Vec<_>) = self.outputs.iter().map(|_| Contents::pending()).unzip();
+        let ready = Event::all(arguments.iter().map(|argument| argument.buffer.contents().event().clone()));
+        let arguments = move || arguments.into_iter().map(host_argument).collect();
+        let done = self.launch(ready, arguments, execute_options(device, options), fillers);
+        Ok(Execution { outputs: self.buffers(device, contents)?, done })
+    }
+
+    /// Starts the program once for all partitions of a replica.
+    fn start_partitions(
+        &self,
+        partition: &Arc<Partition>,
+        launches: Vec<DeviceLaunch<CpuBuffer>>,
+        options: &ExecutionOptions,
+    ) -> Result<Vec<Execution<CpuBuffer>>> {
+        launches.iter().try_for_each(|launch| self.check(launch))?;
+        let devices: Vec<DeviceId> = launches.iter().map(|launch| launch.device).collect();
+        let (fillers, contents) = partition.pending();
+        let (ready, options) = (sharded::ready(&launches), execute_options(devices[0], options));
+        let gather = partition.clone();
+        let done = self.launch(ready, move || gather.gather(launches), options, fillers);
+        let mut contents: Vec<_> = contents.into_iter().map(Vec::into_iter).collect();
+        let execution = |device| {
+            let contents = contents.iter_mut().filter_map(Iterator::next).collect();
+            Ok(Execution { outputs: self.buffers(device, contents)?, done: done.clone() })
+        };
+        devices.into_iter().map(execution).collect()
+    }
+
+    /// Runs the program when its arguments are there, and gives an event that completes with it.
+    fn launch(
+        &self,
+        ready: Event,
+        arguments: impl FnOnce() -> Result<Vec<HostArgument>> + Send + 'static,
+        options: ExecuteOptions,
+        fillers: Vec<Filler>,
+    ) -> Event {
         let (promise, done) = Event::pending();
         let finish = move |outcome: Result<Vec<oxcall_host::Buffer>>| {
             promise.complete(fill(fillers, outcome));
         };
-        let options = ExecuteOptions {
-            device_ordinal: device.0,
-            run_id: (options.launch_id != 0).then_some(i64::from(options.launch_id)),
-            user_data: options
-                .user_data
-                .iter()
-                // SAFETY: the caller of the C API keeps the data alive, and lets handlers use it on any thread.
-                .map(|data| unsafe { UserData::new(data.type_id, std::ptr::with_exposed_provenance_mut(data.address)) })
-                .collect(),
-            ..ExecuteOptions::default()
-        };
-        let arguments = launch.arguments;
-        let ready = Event::all(arguments.iter().map(|argument| argument.buffer.contents().event().clone()));
         match ready.outcome() {
             Some(Ok(())) => run(&self.program, arguments, options, finish),
             Some(Err(error)) => finish(Err(error)),
@@ -101,24 +148,38 @@ impl CpuExecutable {
                 });
             }
         }
-        let outputs = contents.into_iter().zip(self.program.results());
-        let outputs = outputs.map(|(contents, edge)| {
-            let buffer = CpuBuffer::new(edge.ty.tensor(), device, devices::memory_of(device), contents)?;
-            Ok(buffer.with_layout(layout(edge)))
-        });
-        Ok(Execution { outputs: outputs.collect::<Result<_>>()?, done })
+        done
+    }
+
+    /// The results of a device.
+    fn buffers(&self, device: DeviceId, contents: Vec<Contents>) -> Result<Vec<CpuBuffer>> {
+        let buffer = |(contents, spec): (Contents, &TensorSpec)| CpuBuffer::of_spec(spec, device, contents);
+        Ok(contents.into_iter().zip(&self.outputs).map(buffer).collect())
+    }
+}
+
+fn execute_options(device: DeviceId, options: &ExecutionOptions) -> ExecuteOptions {
+    ExecuteOptions {
+        device_ordinal: device.0,
+        run_id: (options.launch_id != 0).then_some(i64::from(options.launch_id)),
+        user_data: options
+            .user_data
+            .iter()
+            // SAFETY: the caller of the C API keeps the data alive, and lets handlers use it on any thread.
+            .map(|data| unsafe { UserData::new(data.type_id, std::ptr::with_exposed_provenance_mut(data.address)) })
+            .collect(),
+        ..ExecuteOptions::default()
     }
 }
 
 /// Runs a program whose arguments are there.
 fn run(
     program: &HostProgram,
-    arguments: Vec<Argument<CpuBuffer>>,
+    arguments: impl FnOnce() -> Result<Vec<HostArgument>>,
     options: ExecuteOptions,
     finish: impl FnOnce(Result<Vec<oxcall_host::Buffer>>) + Send + 'static,
 ) {
-    let arguments: Result<Vec<_>> = arguments.into_iter().map(host_argument).collect();
-    match arguments {
+    match arguments() {
         Ok(arguments) => program.execute(arguments, &options, finish),
         Err(error) => finish(Err(error)),
     }
@@ -153,12 +214,21 @@ fn fill(fillers: Vec<Filler>, outcome: Result<Vec<oxcall_host::Buffer>>) -> Resu
     Ok(())
 }
 
-fn spec(edge: &Edge) -> Result<TensorSpec> {
-    let (element_type, dims) = match &edge.ty {
+/// Parameters or results as each device has them, whose types `part` gives.
+fn specs(edges: &[Edge], part: impl Fn(usize, &Type) -> Type) -> Result<Vec<TensorSpec>> {
+    edges.iter().enumerate().map(|(index, edge)| spec(edge, &part(index, &edge.ty))).collect()
+}
+
+fn spec(edge: &Edge, ty: &Type) -> Result<TensorSpec> {
+    let (element_type, dims) = match ty {
         Type::Tensor(tensor) => (element_type(tensor.element)?, tensor.dims.iter().map(|&dim| dim as i64).collect()),
         _ => (oxcall_pjrt::ElementType::TOKEN, Vec::new()),
     };
-    let layout = layout(edge).unwrap_or_else(|| Layout::row_major(dims.len()));
+    let layout = layout(edge);
+    if layout.is_some() && *ty != edge.ty {
+        return Err(Error::unimplemented("sharded arrays in a layout that is not row-major"));
+    }
+    let layout = layout.unwrap_or_else(|| Layout::row_major(dims.len()));
     Ok(TensorSpec { element_type, dims, layout, memory_kind: devices::MEMORY_KIND.to_owned() })
 }
 
@@ -181,13 +251,35 @@ impl Executable for CpuExecutable {
         &self.outputs
     }
 
+    fn parameter_shardings(&self) -> Option<&[OpSharding]> {
+        self.partition.as_ref().map(|partition| &*partition.parameter_shardings)
+    }
+
+    fn output_shardings(&self) -> Option<&[OpSharding]> {
+        self.partition.as_ref().map(|partition| &*partition.output_shardings)
+    }
+
     fn donated_parameters(&self) -> &[usize] {
         &self.donated
     }
 
     fn execute(&self, launch: Launch<CpuBuffer>) -> Result<Vec<Execution<CpuBuffer>>> {
-        let Launch { devices, options } = launch;
-        devices.into_iter().map(|device| self.start(device, &options)).collect()
+        let Launch { mut devices, options } = launch;
+        let Some(partition) = &self.partition else {
+            return devices.into_iter().map(|device| self.start(device, &options)).collect();
+        };
+        let partitions = self.assignment.partitions;
+        if !devices.len().is_multiple_of(partitions) {
+            let message = format!("a program of {partitions} partitions runs on all of its devices in one call");
+            return Err(Error::unimplemented(message));
+        }
+        let mut executions = Vec::with_capacity(devices.len());
+        while !devices.is_empty() {
+            let rest = devices.split_off(partitions);
+            executions.extend(self.start_partitions(partition, devices, &options)?);
+            devices = rest;
+        }
+        Ok(executions)
     }
 
     fn fingerprint(&self) -> Result<Vec<u8>> {

@@ -11,6 +11,7 @@
 
 mod buffer;
 mod client;
+mod contents;
 mod devices;
 mod elements;
 mod executable;
@@ -20,6 +21,8 @@ mod options;
 mod platform;
 mod programs;
 mod registration;
+mod sharded;
+mod split;
 mod stored;
 
 #[doc(hidden)]

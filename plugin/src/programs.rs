@@ -1,6 +1,6 @@
 //! Reading programs: from bytes in a named format to a verified module.
 
-use oxcall_hlo::{ErrorKind, Module, Op, OpKind, Region};
+use oxcall_hlo::{ErrorKind, Module, Op, OpKind, Region, sharding};
 use oxcall_pjrt::{Error, Program, Result};
 
 /// Reads and verifies a program: in the format `mlir`, StableHLO as bytecode or text; in `hlo` and `hlo_with_config`, an
@@ -16,8 +16,9 @@ pub(crate) fn read(program: Program<'_>) -> Result<Module> {
         "hlo_with_config" => oxcall_hlo::read_hlo_proto_with_config(program.code),
         _ => return Err(program.unknown_format()),
     };
-    let module = module.map_err(error)?;
+    let mut module = module.map_err(error)?;
     oxcall_hlo::verify(&module).map_err(error)?;
+    sharding::import_custom_calls(&mut module).map_err(error)?;
     Ok(module)
 }
 

@@ -8,6 +8,7 @@
 //! * [`pool`]: the threads of a client.
 //! * [`math`]: the functions of elements.
 //! * [`scalar`]: register programs over single elements.
+//! * [`sharding`]: how the parameters and results of programs are split over devices.
 //! * [`tile`]: fused element-wise programs.
 //!
 //! Private: `collective` (what processes compute together), `plan` (graph, liveness, storages, steps), `exec` (executing plans), `custom_call` (handlers), `observe`
@@ -27,6 +28,7 @@ pub mod passes;
 mod plan;
 pub mod pool;
 pub mod scalar;
+pub mod sharding;
 #[cfg(test)]
 mod tests;
 pub mod tile;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Attributes, Buffer, CompiledMemoryStats, DeviceAssignment, DeviceId, ElementType, Error, Event, Layout, Result,
+    Attributes, Buffer, CompiledMemoryStats, DeviceAssignment, DeviceId, ElementType, Error, Event, Layout, OpSharding,
+    Result,
 };
 
 /// A parameter or a result of a compiled program, as each device has it.
@@ -40,6 +41,16 @@ pub trait Executable: Send + Sync + 'static {
     /// checks that they may be donated, and marks them as deleted.
     fn donated_parameters(&self) -> &[usize] {
         &[]
+    }
+
+    /// How the parameters are split over the partitions of a program of several, in order; `None` where it does not tell.
+    fn parameter_shardings(&self) -> Option<&[OpSharding]> {
+        None
+    }
+
+    /// How the results are split over the partitions of a program of several, in order; `None` where it does not tell.
+    fn output_shardings(&self) -> Option<&[OpSharding]> {
+        None
     }
 
     /// Starts the program; waits for nothing but what is cheap. One [`Execution`] for each entry of

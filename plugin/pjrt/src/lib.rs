@@ -32,6 +32,7 @@ mod options;
 mod platform;
 #[allow(unsafe_code, reason = "the C edge")]
 mod server;
+mod sharding;
 mod topology;
 mod value;
 
@@ -47,6 +48,7 @@ pub use layout::Layout;
 pub use options::{CompileOptions, DeviceAssignment};
 pub use platform::Platform;
 pub use server::api;
+pub use sharding::OpSharding;
 pub use topology::{DeviceDescription, DeviceId, MemoryDescription, MemoryId, Topology};
 pub use value::{Attributes, Value};
 

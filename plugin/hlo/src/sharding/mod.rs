@@ -3,14 +3,16 @@
 //!
 //! A [`Mesh`] gives the devices named axes. A [`TensorSharding`] says over which axes each dimension of a tensor is
 //! split; all others hold copies. What a [`ManualComputation`] computes is written for one device of its manual axes.
-//! Older programs say the same by strings and custom calls ([`OpSharding`]).
+//! Older programs say the same by strings and custom calls ([`OpSharding`], [`import_custom_calls`]).
 
 mod display;
+mod import;
 mod op_sharding;
 mod string;
 mod tiling;
 
 pub use display::factor_name;
+pub use import::import_custom_calls;
 pub use op_sharding::{OpSharding, SubgroupType};
 pub use tiling::Tiling;
 

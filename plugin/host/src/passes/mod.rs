@@ -39,6 +39,14 @@ pub fn run(module: Module) -> Result<Module, Error> {
     run_with(module, true, &|_, _| None, &mut |_, _| {}).map(|(module, _)| module)
 }
 
+/// Puts the bodies of functions in the place of their calls: the entry function of the result calls none.
+///
+/// # Errors
+/// INVALID_ARGUMENT for recursion, RESOURCE_EXHAUSTED for programs that become too large.
+pub(crate) fn inline_calls(module: &mut Module) -> Result<(), Error> {
+    inline::inline(module)
+}
+
 /// Is told of the module after each pass, by the name of the pass.
 pub type Observe<'a> = dyn FnMut(&str, &Module) + 'a;
 

@@ -16,7 +16,7 @@ use super::{
     named_values::NamedValues,
     raw::{Object, Pointers, Texts},
 };
-use crate::{Client, CompileOptions, Error, Executable, Platform, Result, TensorSpec};
+use crate::{Client, CompileOptions, Error, Executable, OpSharding, Platform, Result, TensorSpec};
 
 /// The programs of a platform.
 pub(super) type ExecutableOf<P> = <<P as Platform>::Client as Client>::Executable;
@@ -35,6 +35,9 @@ pub(super) struct ExecutableObject<P: Platform> {
     pub(super) parameter_kinds: Texts,
     pub(super) output_layouts: Layouts,
     pub(super) parameter_layouts: Layouts,
+    /// Serialized `OpSharding`s, if the program has several partitions.
+    pub(super) parameter_shardings: Option<Texts>,
+    pub(super) output_shardings: Option<Texts>,
     pub(super) program: OnceLock<(String, Vec<u8>)>,
     pub(super) fingerprint: OnceLock<Vec<u8>>,
     pub(super) cost_analysis: OnceLock<NamedValues>,
@@ -82,6 +85,7 @@ impl<P: Platform> LoadedObject<P> {
         let (parameters, outputs) = (executable.parameters(), executable.outputs());
         let kinds = |specs: &[TensorSpec]| specs.iter().map(|spec| spec.memory_kind.clone()).collect::<Texts>();
         let layouts = |specs: &[TensorSpec]| specs.iter().map(|spec| spec.layout.clone()).collect::<Layouts>();
+        let shardings = |shardings: Option<&[OpSharding]>| Some(shardings?.iter().map(OpSharding::serialize).collect());
         let shared = Arc::new(ExecutableObject {
             output_types: outputs.iter().map(|spec| spec.element_type.0).collect(),
             output_dims: outputs.iter().flat_map(|spec| spec.dims.iter().copied()).collect(),
@@ -90,6 +94,8 @@ impl<P: Platform> LoadedObject<P> {
             parameter_kinds: kinds(parameters),
             output_layouts: layouts(outputs),
             parameter_layouts: layouts(parameters),
+            parameter_shardings: shardings(executable.parameter_shardings()),
+            output_shardings: shardings(executable.output_shardings()),
             owner: owner.clone(),
             executable,
             options: options.bytes.clone(),

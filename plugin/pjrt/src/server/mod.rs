@@ -26,6 +26,7 @@ mod named_values;
 mod plugin;
 mod raw;
 mod serialize;
+mod shardings;
 mod slot;
 mod table;
 mod topology;

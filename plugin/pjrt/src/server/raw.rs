@@ -155,20 +155,20 @@ impl<T> Pointers<T> {
     }
 }
 
-/// A list of texts as the C API has it: pointers beside lengths.
+/// A list of texts, or of other bytes, as the C API has it: pointers beside lengths.
 #[derive(Debug)]
 pub(super) struct Texts {
     pointers: Pointers<c_char>,
     sizes: Vec<usize>,
-    _texts: Vec<String>,
+    _texts: Vec<Vec<u8>>,
 }
 
-impl FromIterator<String> for Texts {
-    fn from_iter<I: IntoIterator<Item = String>>(texts: I) -> Texts {
-        let texts: Vec<String> = texts.into_iter().collect();
+impl<T: Into<Vec<u8>>> FromIterator<T> for Texts {
+    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Texts {
+        let texts: Vec<Vec<u8>> = texts.into_iter().map(Into::into).collect();
         Texts {
             pointers: texts.iter().map(|text| text.as_ptr().cast_mut().cast()).collect(),
-            sizes: texts.iter().map(String::len).collect(),
+            sizes: texts.iter().map(Vec::len).collect(),
             _texts: texts,
         }
     }

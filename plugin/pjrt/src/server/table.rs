@@ -13,14 +13,15 @@ use xla_ffi_sys::{
         PJRT_MemoryDescriptions_Extension_STRUCT_SIZE,
     },
     pjrt_later::{
-        PJRT_API_LATER_MINOR, PJRT_Api_Later, PJRT_Api_Later_STRUCT_SIZE, PJRT_Layouts_Extension_Later,
-        PJRT_Layouts_Extension_Later_STRUCT_SIZE,
+        PJRT_API_LATER_MINOR, PJRT_Api_Later, PJRT_Api_Later_STRUCT_SIZE, PJRT_Extension_Type_Shardings,
+        PJRT_Layouts_Extension_Later, PJRT_Layouts_Extension_Later_STRUCT_SIZE, PJRT_Shardings_Extension,
+        PJRT_Shardings_Extension_STRUCT_SIZE,
     },
 };
 
 use super::{
     buffer, client, device, error, event, executable, execute, ffi, layouts, memory, memory_descriptions, plugin,
-    topology, transfer,
+    shardings, topology, transfer,
 };
 use crate::{Error, Platform};
 
@@ -89,12 +90,24 @@ impl<P: Platform> Table<P> {
         PJRT_MemoryDescription_Kind = memory_descriptions::kind,
     };
 
+    const SHARDINGS: &'static PJRT_Shardings_Extension = &functions! {
+        PJRT_Shardings_Extension {
+            base: extension(
+                PJRT_Shardings_Extension_STRUCT_SIZE,
+                PJRT_Extension_Type_Shardings,
+                from_ref(Self::MEMORY_DESCRIPTIONS).cast_mut().cast(),
+            ),
+        }
+        PJRT_Shardings_PJRT_Executable_ParameterShardings = shardings::of_parameters::<P>,
+        PJRT_Shardings_PJRT_Executable_OutputShardings = shardings::of_outputs::<P>,
+    };
+
     const FFI: &'static PJRT_FFI_Extension = &functions! {
         PJRT_FFI_Extension {
             base: extension(
                 PJRT_FFI_Extension_STRUCT_SIZE as usize,
                 PJRT_Extension_Type_FFI,
-                from_ref(Self::MEMORY_DESCRIPTIONS).cast_mut().cast(),
+                from_ref(Self::SHARDINGS).cast_mut().cast(),
             ),
         }
         type_register = ffi::register_type,

@@ -12,19 +12,44 @@ from typing import Any
 _WITHOUT = frozenset({"debug_callback", "debug_print", "io_callback", "pure_callback", "buffer_callback"})
 _sharing: set[str] = set()
 
+# The primitive of functions that say in Python how they are to be partitioned, which no plugin can call back: they are
+# lowered as what they compute, on whole arrays.
+_INLINED = "custom_partitioning"
+
 
 class _Rules(dict[Any, Any]):
     """The rules of a platform, which falls back to the CPU's, those that are registered later included."""
 
-    def __init__(self, own: dict[Any, Any], cpu: dict[Any, Any]):
+    def __init__(self, platform: str, own: dict[Any, Any], cpu: dict[Any, Any]):
         super().__init__(own)
+        self._platform = platform
         self._cpu = cpu
 
     def __contains__(self, primitive: Any) -> bool:
-        return super().__contains__(primitive) or (primitive in self._cpu and primitive.name not in _WITHOUT)
+        if super().__contains__(primitive) or primitive.name == _INLINED:
+            return True
+        return primitive in self._cpu and primitive.name not in _WITHOUT
 
     def __missing__(self, primitive: Any) -> Any:
-        return self._cpu[primitive]
+        if primitive.name != _INLINED:
+            return self._cpu[primitive]
+        _register_inlined(self._platform)
+        return self[primitive]
+
+
+def _register_inlined(platform: str) -> None:
+    from jax._src import custom_partitioning
+    from jax._src.interpreters import mlir
+
+    mlir.register_lowering(custom_partitioning.custom_partitioning_p, _lower_inlined, platform=platform)
+
+
+def _lower_inlined(ctx: Any, *values: Any, call: Any, **_: Any) -> Any:
+    """What `call` computes."""
+    from jax._src import core
+    from jax._src.interpreters import mlir
+
+    return mlir.lower_fun(core.jaxpr_as_fun(call), multiple_results=True)(ctx, *values)
 
 
 def share_cpu_rules(platform: str) -> None:
@@ -35,7 +60,9 @@ def share_cpu_rules(platform: str) -> None:
     if platform not in _sharing:
         _sharing.add(platform)
         if rules[platform] is not rules["cpu"]:
-            rules[platform] = _Rules(rules[platform], rules["cpu"])
+            rules[platform] = _Rules(platform, rules[platform], rules["cpu"])
+        else:
+            _register_inlined(platform)
         _register_pivots(platform)
     donating = mlir._platforms_with_donation
     if platform not in donating:

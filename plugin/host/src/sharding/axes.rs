@@ -1,0 +1,145 @@
+//! The axes of a program's mesh, and shardings in terms of them.
+
+use oxcall_hlo::{
+    Module,
+    sharding::{AxisRef, Mesh, MeshRef, TensorSharding, Tiling},
+};
+
+/// A prime part of an axis, by its number: an axis of 8 devices has three of size 2.
+pub(super) type Atom = u16;
+
+/// The mesh that the shardings of a program share, each axis in its prime parts, major to minor.
+#[derive(Debug)]
+pub(super) struct Axes<'m> {
+    module: &'m Module,
+    mesh: &'m Mesh,
+    atoms: Vec<Part>,
+}
+
+#[derive(Debug)]
+struct Part {
+    /// The axis.
+    axis: usize,
+    /// The product of the parts before it.
+    pre: usize,
+    size: usize,
+}
+
+/// How one tensor is split, as far as it is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct State {
+    pub(super) dims: Vec<Dim>,
+    /// What may split none of its dimensions.
+    pub(super) replicated: Vec<Atom>,
+}
+
+/// How one dimension is split.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Dim {
+    /// Major to minor.
+    pub(super) atoms: Vec<Atom>,
+    /// Whether it may not be split further.
+    pub(super) closed: bool,
+}
+
+impl State {
+    /// Nothing is known of a tensor of `rank` dimensions.
+    pub(super) fn open(rank: usize) -> State {
+        State { dims: vec![Dim::default(); rank], replicated: Vec::new() }
+    }
+
+    /// A tensor of which each device has all.
+    pub(super) fn closed(rank: usize) -> State {
+        State { dims: vec![Dim { atoms: Vec::new(), closed: true }; rank], replicated: Vec::new() }
+    }
+}
+
+impl<'m> Axes<'m> {
+    /// The mesh of all devices, if the program has one. If there are several, the first counts.
+    pub(super) fn of_program(module: &'m Module, devices: usize) -> Option<Axes<'m>> {
+        let fits = |mesh: &&Mesh| !mesh.axes.is_empty() && mesh.size() == devices;
+        let mesh = module.meshes.iter().map(|(_, mesh)| mesh).find(fits)?;
+        let mut atoms = Vec::new();
+        for (axis, &(_, size)) in mesh.axes.iter().enumerate() {
+            let mut pre = 1;
+            while pre < size {
+                let rest = size / pre;
+                let prime = (2..=rest).find(|&factor| rest.is_multiple_of(factor)).unwrap_or(rest);
+                atoms.push(Part { axis, pre, size: prime });
+                pre *= prime;
+            }
+        }
+        Some(Axes { module, mesh, atoms })
+    }
+
+    /// The number of devices along an atom.
+    pub(super) fn size(&self, atom: Atom) -> usize {
+        self.atoms[usize::from(atom)].size
+    }
+
+    /// The number of devices along atoms.
+    pub(super) fn product(&self, atoms: &[Atom]) -> usize {
+        atoms.iter().map(|&atom| self.size(atom)).product()
+    }
+
+    /// The atoms of an axis or a part of one; `None` if they do not make it up.
+    fn atoms_of(&self, axis: &AxisRef) -> Option<Vec<Atom>> {
+        let (index, size) = self.mesh.axis(&axis.name)?;
+        let (start, end) = axis.sub_axis.map_or((1, size), |sub| (sub.pre_size, sub.pre_size * sub.size));
+        let inside = |part: &Part| part.axis == index && part.pre >= start && part.pre * part.size <= end;
+        let atoms: Vec<Atom> = (0..).zip(&self.atoms).filter(|(_, part)| inside(part)).map(|(atom, _)| atom).collect();
+        (self.product(&atoms) == end / start).then_some(atoms)
+    }
+
+    /// A sharding of this mesh; `None` if it is of another one.
+    pub(super) fn state(&self, sharding: &TensorSharding) -> Option<State> {
+        if self.module.mesh(&sharding.mesh).ok()? != self.mesh {
+            return None;
+        }
+        let all = |axes: &[AxisRef]| axes.iter().map(|axis| self.atoms_of(axis)).collect::<Option<Vec<_>>>();
+        let dims = sharding.dims.iter().map(|dim| Some(Dim { atoms: all(&dim.axes)?.concat(), closed: dim.closed }));
+        let mut replicated = all(&sharding.replicated)?.concat();
+        replicated.extend(all(&sharding.unreduced)?.concat());
+        Some(State { dims: dims.collect::<Option<_>>()?, replicated })
+    }
+
+    /// Which device has which part of a tensor of these dimensions. Dimensions that do not divide are split less.
+    pub(super) fn tiling(&self, state: &State, dims: &[usize]) -> Tiling {
+        let split: Vec<&[Atom]> =
+            state.dims.iter().zip(dims).map(|(dim, &size)| self.dividing(&dim.atoms, size)).collect();
+        let tiles: Vec<usize> = split.iter().map(|atoms| self.product(atoms)).collect();
+        let mut tile_of = vec![0; self.mesh.size()];
+        for place in 0..tile_of.len() {
+            let coordinates = self.mesh.coordinates(place);
+            let step = |index: usize, &atom: &Atom| {
+                let Part { axis, pre, size } = self.atoms[usize::from(atom)];
+                let post = self.mesh.axes[axis].1 / (pre * size);
+                index * size + coordinates[axis] / post % size
+            };
+            let linear = split.iter().flat_map(|atoms| atoms.iter()).fold(0, step);
+            tile_of[self.mesh.device_at(place)] = linear;
+        }
+        Tiling::new(tiles, tile_of).expect("indices are below their counts")
+    }
+
+    /// The first of the atoms, as many as divide a dimension.
+    fn dividing<'a>(&self, atoms: &'a [Atom], size: usize) -> &'a [Atom] {
+        let divides = |count: &usize| size.is_multiple_of(self.product(&atoms[..*count]));
+        &atoms[..(0..=atoms.len()).rev().find(divides).unwrap_or(0)]
+    }
+
+    /// A state as a sharding of the named mesh.
+    pub(super) fn sharding(&self, dims: &[Vec<Atom>]) -> TensorSharding {
+        use oxcall_hlo::sharding::{DimSharding, SubAxis};
+        let axis = |&atom: &Atom| {
+            let Part { axis, pre, size } = self.atoms[usize::from(atom)];
+            let (name, whole) = &self.mesh.axes[axis];
+            let sub_axis = (size != *whole).then_some(SubAxis { pre_size: pre, size });
+            AxisRef { name: name.clone(), sub_axis }
+        };
+        let dims = dims.iter().map(|atoms| DimSharding::closed(atoms.iter().map(axis).collect())).collect();
+        let name = self.module.meshes.iter().find(|(_, mesh)| mesh == self.mesh).map(|(name, _)| name.clone());
+        let mesh = name.map_or_else(|| MeshRef::Inline(self.mesh.clone()), MeshRef::Named);
+        TensorSharding { mesh, dims, replicated: Vec::new(), unreduced: Vec::new() }
+    }
+}

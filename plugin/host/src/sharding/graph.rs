@@ -1,0 +1,241 @@
+//! A program as tensors and the rules between them.
+
+use std::collections::HashSet;
+
+use oxcall_hlo::{
+    Func, Module, Op, OpKind, Region, TensorType, ValueId,
+    sharding::{ManualComputation, ShardingRule},
+};
+
+use super::{
+    axes::{Axes, State},
+    factors::{Direction, spread},
+    rules,
+};
+
+/// What is known of each tensor, and what it may spread through.
+pub(super) struct Graph<'a> {
+    axes: &'a Axes<'a>,
+    func: &'a Func,
+    /// By value, then one for each result of the program, then operands of computations per device.
+    states: Vec<Option<State>>,
+    nodes: Vec<Node>,
+    /// Values that follow from nothing but constants. Each use has its own copy, as far as shardings go.
+    constants: HashSet<ValueId>,
+}
+
+struct Node {
+    rule: ShardingRule,
+    /// The states of operands, then of results; `None` takes no part.
+    tensors: Vec<Option<usize>>,
+    class: Class,
+}
+
+/// When axes spread through an op, and how: what says most of other tensors comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// At once, both ways.
+    PassThrough,
+    /// At once to results; later both ways.
+    Forward,
+    /// Later; to operands first.
+    Broadcast,
+    /// Later.
+    Other,
+}
+
+/// The number of rounds of [`direction`].
+const ROUNDS: usize = 3;
+
+/// How axes of a factor spread through an op in a round.
+fn direction(node: &Node, factor: usize, round: usize) -> Direction {
+    let rule = &node.rule;
+    let at_once = match node.class {
+        Class::PassThrough => Direction::Both,
+        Class::Forward => Direction::Forward,
+        Class::Broadcast | Class::Other => Direction::None,
+    };
+    let special = [&rule.reduction, &rule.need_replication, &rule.permutation];
+    let second = match node.class {
+        _ if special.iter().any(|factors| factors.contains(&factor)) => Direction::None,
+        Class::Broadcast => Direction::Backward,
+        _ => Direction::Both,
+    };
+    match round {
+        0 => at_once,
+        1 => at_once.or(second),
+        _ => Direction::Both,
+    }
+}
+
+impl<'a> Graph<'a> {
+    /// The graph of a program without calls, whose parameters and results have these states.
+    pub(super) fn new(module: &'a Module, axes: &'a Axes<'a>, params: &[State], results: &[State]) -> Graph<'a> {
+        let func = module.main();
+        let mut states: Vec<Option<State>> =
+            func.values.iter().map(|ty| ty.tensor().map(|ty| State::open(ty.rank()))).collect();
+        for (param, state) in func.body.params.iter().zip(params) {
+            states[param.0 as usize] = Some(state.clone());
+        }
+        let mut graph = Graph { axes, func, states, nodes: Vec::new(), constants: HashSet::new() };
+        for (&value, state) in func.body.results.iter().zip(results) {
+            let result = graph.add(state.clone());
+            graph.edge(&[value], &[], result);
+        }
+        graph.region(&func.body);
+        graph
+    }
+
+    /// What is known of a parameter.
+    pub(super) fn parameter(&self, index: usize) -> State {
+        self.states[self.func.body.params[index].0 as usize].clone().unwrap_or_default()
+    }
+
+    /// What is known of a result.
+    pub(super) fn result(&self, index: usize) -> State {
+        self.states[self.func.values.len() + index].clone().unwrap_or_default()
+    }
+
+    fn add(&mut self, state: State) -> usize {
+        self.states.push(Some(state));
+        self.states.len() - 1
+    }
+
+    fn tensor(&self, value: ValueId) -> Option<&'a TensorType> {
+        self.func.ty(value).tensor()
+    }
+
+    /// The state of a value where it is used.
+    fn used(&self, value: ValueId) -> Option<usize> {
+        (!self.constants.contains(&value)).then_some(value.0 as usize)
+    }
+
+    /// All of these are one tensor: values, and the state `extra`.
+    fn edge(&mut self, sources: &[ValueId], targets: &[ValueId], extra: usize) {
+        let tensors: Vec<_> =
+            sources.iter().chain(targets).map(|&value| self.used(value)).chain([Some(extra)]).collect();
+        self.identity(tensors, sources.len());
+    }
+
+    fn identity(&mut self, tensors: Vec<Option<usize>>, operands: usize) {
+        let Some(rank) = tensors.iter().flatten().find_map(|&index| Some(self.states[index].as_ref()?.dims.len()))
+        else {
+            return;
+        };
+        let mapping: Vec<Vec<usize>> = (0..rank).map(|dim| vec![dim]).collect();
+        let rule = ShardingRule {
+            // Any axes may split it: who has the dimension says what divides it.
+            factors: vec![0; rank],
+            operands: vec![mapping.clone(); operands],
+            results: vec![mapping; tensors.len() - operands],
+            ..ShardingRule::default()
+        };
+        self.nodes.push(Node { rule, tensors, class: Class::PassThrough });
+    }
+
+    /// The same values of both lists are one tensor each.
+    fn same(&mut self, groups: &[&[ValueId]]) {
+        let Some(count) = groups.iter().map(|group| group.len()).min() else { return };
+        for index in 0..count {
+            let tensors = groups.iter().map(|group| self.used(group[index])).collect();
+            self.identity(tensors, 1);
+        }
+    }
+
+    fn region(&mut self, region: &Region) {
+        for op in &region.ops {
+            self.op(op);
+        }
+    }
+
+    fn op(&mut self, op: &Op) {
+        let from_constants = op.operands.iter().all(|operand| self.constants.contains(operand));
+        let expression = matches!(op.kind, OpKind::Constant(_) | OpKind::Iota { .. } | OpKind::BroadcastInDim { .. })
+            || matches!(op.kind, OpKind::Reshape | OpKind::Slice { .. })
+            || (rules::is_pointwise(&op.kind) && !matches!(op.kind, OpKind::ShardingConstraint(_)));
+        if from_constants && expression {
+            self.constants.extend(&op.results);
+            return;
+        }
+        match (&op.kind, &*op.regions) {
+            (OpKind::While, [condition, body]) => {
+                self.same(&[&op.operands, &op.results, &condition.params, &body.params, &body.results]);
+                self.region(body);
+            }
+            (OpKind::If | OpKind::Case, branches) => {
+                for branch in branches {
+                    self.same(&[&branch.results, &op.results]);
+                    self.region(branch);
+                }
+            }
+            (OpKind::OptimizationBarrier, _) => self.same(&[&op.operands, &op.results]),
+            (OpKind::ManualComputation(manual), _) => self.manual(op, manual),
+            (OpKind::ShardingConstraint(sharding), _) => {
+                let constraint = self.axes.state(sharding);
+                self.rule(op);
+                if let Some(state) = constraint {
+                    self.states[op.results[0].0 as usize] = Some(state);
+                }
+            }
+            _ => self.rule(op),
+        }
+    }
+
+    /// Spreads through an op by its rule.
+    fn rule(&mut self, op: &Op) {
+        let types = |values: &[ValueId]| values.iter().map(|&value| self.tensor(value)).collect::<Option<Vec<_>>>();
+        let (Some(operands), Some(results)) = (types(&op.operands), types(&op.results)) else { return };
+        let Some(rule) = rules::of(op, &operands, &results) else { return };
+        let class = match op.kind {
+            ref kind if rules::is_pointwise(kind) => Class::PassThrough,
+            OpKind::Reshape | OpKind::Transpose { .. } | OpKind::BitcastConvert => Class::PassThrough,
+            OpKind::DynamicSlice { .. } | OpKind::DynamicUpdateSlice => Class::Forward,
+            OpKind::BroadcastInDim { .. } => Class::Broadcast,
+            _ => Class::Other,
+        };
+        let results = op.results.iter().map(|result| Some(result.0 as usize));
+        let tensors = op.operands.iter().map(|&operand| self.used(operand)).chain(results).collect();
+        self.nodes.push(Node { rule, tensors, class });
+    }
+
+    /// Operands and results have the shardings that the computation says; nothing spreads through it.
+    fn manual(&mut self, op: &Op, manual: &ManualComputation) {
+        for (&operand, sharding) in op.operands.iter().zip(&manual.in_shardings) {
+            if let Some(state) = self.axes.state(sharding) {
+                let inside = self.add(state);
+                self.edge(&[operand], &[], inside);
+            }
+        }
+        for (result, sharding) in op.results.iter().zip(&manual.out_shardings) {
+            if let Some(state) = self.axes.state(sharding) {
+                self.states[result.0 as usize] = Some(state);
+            }
+        }
+    }
+
+    /// Spreads axes until nothing changes.
+    pub(super) fn propagate(&mut self) {
+        for round in 0..ROUNDS {
+            // Axes are only added, so this ends.
+            while self.sweep(round) {}
+        }
+    }
+
+    /// Goes once over all ops. Says whether anything changed.
+    fn sweep(&mut self, round: usize) -> bool {
+        let mut changed = false;
+        for node in &self.nodes {
+            let mut tensors: Vec<Option<State>> =
+                node.tensors.iter().map(|tensor| tensor.and_then(|index| self.states[index].clone())).collect();
+            if spread(&node.rule, self.axes, &mut tensors, |factor| direction(node, factor, round)) {
+                changed = true;
+                for (&tensor, state) in node.tensors.iter().zip(tensors) {
+                    if let (Some(index), Some(state)) = (tensor, state) {
+                        self.states[index] = Some(state);
+                    }
+                }
+            }
+        }
+        changed
+    }
+}

@@ -1,0 +1,162 @@
+//! Shardings of programs: those that a program states, and those that follow from them.
+//!
+//! Arrays are computed as a whole, so shardings change no result: they say which device gets which part of the program's
+//! parameters and results. Those that are left open are found as [Shardy](https://openxla.org/shardy/propagation) finds
+//! them: each op has a rule ([`rules`]) that says which dimensions of its operands and results belong together, and axes
+//! spread along them ([`factors`]) until nothing changes ([`graph`]).
+
+mod axes;
+mod factors;
+mod graph;
+mod rules;
+
+use oxcall::Error;
+use oxcall_hlo::{
+    ArgAttributes, Attribute, ElementType, Func, Module, TensorType, ValueId,
+    sharding::{OpSharding, TensorSharding, Tiling},
+};
+
+use self::{
+    axes::{Axes, State},
+    graph::Graph,
+};
+use crate::passes;
+
+/// Which shardings may be chosen: one flag for each parameter or result, or a single one for all; none for no.
+#[derive(Debug, Clone, Default)]
+pub struct Open {
+    /// Those of parameters.
+    pub parameters: Vec<bool>,
+    /// Those of results.
+    pub results: Vec<bool>,
+}
+
+/// How parameters and results are split over devices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shardings {
+    /// One for each parameter.
+    pub parameters: Vec<Tiling>,
+    /// One for each result.
+    pub results: Vec<Tiling>,
+}
+
+/// How the parameters and results of a verified program are split over `devices` devices.
+///
+/// What has no sharding and may not be chosen is replicated, as is what nothing is known of.
+///
+/// # Errors
+/// INVALID_ARGUMENT for shardings that do not fit the devices, and those of [`passes::run`] for calls.
+pub fn of_program(module: &Module, devices: usize, open: &Open) -> Result<Shardings, Error> {
+    let main = module.main();
+    let params = stated(main, &main.body.params, &main.param_attributes, &open.parameters, "parameter")?;
+    let results = stated(main, &main.body.results, &main.result_attributes, &open.results, "result")?;
+    let axes = match params.iter().chain(&results).any(Stated::may_change) {
+        true => Axes::of_program(module, devices),
+        false => None,
+    };
+    let found = axes.as_ref().map(|axes| propagate(module, axes, &params, &results)).transpose()?;
+    let tilings = |list: Vec<Stated>, found: Option<&Vec<State>>, what: &str| {
+        let tiling = |(index, stated): (usize, Stated)| {
+            let rank = stated.ty.rank();
+            let chosen = found.filter(|_| stated.may_change()).map(|states| &states[index]);
+            let tiling = match (chosen.zip(axes.as_ref()), &stated.sharding) {
+                (Some((state, axes)), _) => Ok(axes.tiling(state, &stated.ty.dims)),
+                (None, Some(Given::Shardy(sharding))) => Tiling::of(sharding, module, rank, devices),
+                (None, Some(Given::Hlo(sharding))) => sharding.tiling(rank, devices),
+                (None, None) => Ok(Tiling::replicated(rank, devices)),
+            };
+            tiling.map_err(|error| Error::invalid_argument(format!("the sharding of {what} {index}: {error}")))
+        };
+        list.into_iter().enumerate().map(tiling).collect::<Result<_, _>>()
+    };
+    Ok(Shardings {
+        parameters: tilings(params, found.as_ref().map(|found| &found.0), "parameter")?,
+        results: tilings(results, found.as_ref().map(|found| &found.1), "result")?,
+    })
+}
+
+/// What follows for parameters and results.
+fn propagate(
+    module: &Module,
+    axes: &Axes<'_>,
+    params: &[Stated],
+    results: &[Stated],
+) -> Result<(Vec<State>, Vec<State>), Error> {
+    let mut module = module.clone();
+    passes::inline_calls(&mut module)?;
+    let mut graph = Graph::new(&module, axes, &states(axes, params), &states(axes, results));
+    graph.propagate();
+    let parameters = (0..params.len()).map(|index| graph.parameter(index)).collect();
+    Ok((parameters, (0..results.len()).map(|index| graph.result(index)).collect()))
+}
+
+/// A parameter or result, and what the program says of it.
+struct Stated {
+    ty: TensorType,
+    sharding: Option<Given>,
+    /// Whether it may be chosen where nothing is said.
+    open: bool,
+}
+
+/// A sharding that a program gives.
+enum Given {
+    Shardy(TensorSharding),
+    Hlo(OpSharding),
+}
+
+impl Stated {
+    /// Whether the sharding, or more of it, is to be found.
+    fn may_change(&self) -> bool {
+        match &self.sharding {
+            None => self.open,
+            Some(Given::Shardy(sharding)) => sharding.dims.iter().any(|dim| !dim.closed),
+            Some(Given::Hlo(sharding)) => *sharding == OpSharding::Unknown,
+        }
+    }
+}
+
+fn stated(
+    main: &Func,
+    values: &[ValueId],
+    attributes: &[ArgAttributes],
+    open: &[bool],
+    what: &str,
+) -> Result<Vec<Stated>, Error> {
+    let of = |(index, (&value, attributes)): (usize, (&ValueId, &ArgAttributes))| {
+        let mut sharding = None;
+        for (name, attribute) in attributes {
+            match (name.as_str(), attribute) {
+                ("sdy.sharding", Attribute::Sharding(given)) => sharding = Some(Given::Shardy(given.clone())),
+                ("mhlo.sharding", Attribute::String(_)) if sharding.is_none() => {
+                    let text = attribute.as_str().unwrap_or_default();
+                    let given = OpSharding::parse(text).map_err(|error| {
+                        Error::invalid_argument(format!("mhlo.sharding of {what} {index}: {}", error.message))
+                    })?;
+                    sharding = Some(Given::Hlo(given));
+                }
+                _ => {}
+            }
+        }
+        let no_tensor = TensorType::scalar(ElementType::Pred);
+        let ty = main.ty(value).tensor().unwrap_or(&no_tensor).clone();
+        let open = open.get(index).or(open.first().filter(|_| open.len() == 1)).copied().unwrap_or(false);
+        Ok(Stated { ty, sharding, open })
+    };
+    values.iter().zip(attributes).enumerate().map(of).collect()
+}
+
+/// Where propagation starts.
+fn states(axes: &Axes, stated: &[Stated]) -> Vec<State> {
+    let state = |stated: &Stated| {
+        let given = match &stated.sharding {
+            None if stated.open => return State::open(stated.ty.rank()),
+            Some(Given::Shardy(sharding)) => axes.state(sharding),
+            _ => None,
+        };
+        given.unwrap_or_else(|| State::closed(stated.ty.rank()))
+    };
+    stated.iter().map(state).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! What follows from what, as stock JAX reports it for the same programs.
+
+use oxcall_hlo::{parse_text, sharding::Tiling};
+
+use super::*;
+
+/// The tiles of each result of a program on the mesh `x=4, y=2`, whose parameters are split as their types say.
+fn results(main: &str) -> Vec<Vec<usize>> {
+    let text = format!("sdy.mesh @m = <[\"x\"=4, \"y\"=2]>\nfunc.func @main{main}");
+    let module = parse_text(&text).unwrap();
+    oxcall_hlo::verify(&module).unwrap();
+    let open = Open { parameters: vec![false], results: vec![true] };
+    let shardings = of_program(&module, 8, &open).unwrap();
+    shardings.results.iter().map(|tiling: &Tiling| tiling.tiles().to_vec()).collect()
+}
+
+#[test]
+fn element_wise_and_transposed() {
+    let main = "(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {\"y\"}]>}) -> (tensor<8x16xf32>, tensor<16x8xf32>) {
+        %0 = stablehlo.sine %a : tensor<8x16xf32>
+        %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<8x16xf32>) -> tensor<16x8xf32>
+        return %0, %1 : tensor<8x16xf32>, tensor<16x8xf32>
+    }";
+    assert_eq!(results(main), [[4, 2], [2, 4]]);
+}
+
+#[test]
+fn products_and_reductions() {
+    let main = "(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {}]>},
+                 %b: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {\"y\"}]>})
+                 -> (tensor<8x32xf32>, tensor<32xf32>, tensor<f32>) {
+        %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+        %z = stablehlo.constant dense<0.0> : tensor<f32>
+        %1 = stablehlo.reduce(%0 init: %z) applies stablehlo.add across dimensions = [0] : (tensor<8x32xf32>, tensor<f32>) -> tensor<32xf32>
+        %2 = stablehlo.reduce(%0 init: %z) applies stablehlo.add across dimensions = [0, 1] : (tensor<8x32xf32>, tensor<f32>) -> tensor<f32>
+        return %0, %1, %2 : tensor<8x32xf32>, tensor<32xf32>, tensor<f32>
+    }";
+    assert_eq!(results(main), [vec![4, 2], vec![2], vec![]]);
+}
+
+#[test]
+fn reshapes_split_and_join_dimensions() {
+    let main = "(%a: tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {\"y\"}]>}) -> (tensor<48xf32>, tensor<2x4x6xf32>, tensor<6x8xf32>) {
+        %0 = stablehlo.reshape %a : (tensor<8x6xf32>) -> tensor<48xf32>
+        %1 = stablehlo.reshape %a : (tensor<8x6xf32>) -> tensor<2x4x6xf32>
+        %2 = stablehlo.reshape %a : (tensor<8x6xf32>) -> tensor<6x8xf32>
+        return %0, %1, %2 : tensor<48xf32>, tensor<2x4x6xf32>, tensor<6x8xf32>
+    }";
+    assert_eq!(results(main), [vec![4], vec![2, 2, 2], vec![1, 2]]);
+}
+
+#[test]
+fn loops_and_constraints() {
+    let main = "(%a: tensor<8x16xf32>) -> (tensor<8x16xf32>, tensor<8x16xf32>) {
+        %n = stablehlo.constant dense<3> : tensor<i32>
+        %i = stablehlo.constant dense<0> : tensor<i32>
+        %0:2 = stablehlo.while(%k = %i, %c = %a) : tensor<i32>, tensor<8x16xf32>
+          cond {
+            %p = stablehlo.compare LT, %k, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %p : tensor<i1>
+          } do {
+            %d = sdy.sharding_constraint %c <@m, [{}, {\"x\"}]> : tensor<8x16xf32>
+            %one = stablehlo.constant dense<1> : tensor<i32>
+            %j = stablehlo.add %k, %one : tensor<i32>
+            stablehlo.return %j, %d : tensor<i32>, tensor<8x16xf32>
+          }
+        %z = stablehlo.constant dense<0.0> : tensor<8x16xf32>
+        return %0#1, %z : tensor<8x16xf32>, tensor<8x16xf32>
+    }";
+    assert_eq!(results(main), [[1, 4], [1, 1]]);
+}
+
+#[test]
+fn open_dimensions_and_conflicts() {
+    // Both axes want both dimensions of the sum: the first operand's come first.
+    let main = "(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {}]>},
+                 %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{\"y\"}, {}]>})
+                 -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{?}, {\"y\"}]>}, tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {?}]>}) {
+        %0 = stablehlo.add %a, %b : tensor<8x8xf32>
+        return %a, %0 : tensor<8x8xf32>, tensor<8x8xf32>
+    }";
+    assert_eq!(results(main), [[4, 2], [1, 1]]);
+}
+
+#[test]
+fn custom_calls_with_rules() {
+    let call = |attributes: &str| {
+        format!(
+            "(%a: tensor<8x16xf32> {{sdy.sharding = #sdy.sharding<@m, [{{\"x\"}}, {{\"y\"}}]>}}) -> tensor<8x16xf32> {{
+                %0 = stablehlo.custom_call @f(%a) {{{attributes}}} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+                return %0 : tensor<8x16xf32>
+            }}"
+        )
+    };
+    assert_eq!(results(&call("")), [[1, 1]]);
+    let rule = "sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, k]) {i=8, j=16, k=16}, custom>";
+    assert_eq!(results(&call(rule)), [[4, 1]]);
+}
+
+#[test]
+fn what_does_not_divide_is_an_error_or_split_less() {
+    let module = parse_text(
+        "sdy.mesh @m = <[\"x\"=4]>\nfunc.func @main(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}]>}) -> tensor<6xf32> {
+            return %a : tensor<6xf32>
+        }",
+    )
+    .unwrap();
+    let shardings = of_program(&module, 4, &Open { parameters: vec![], results: vec![true] }).unwrap();
+    assert_eq!((shardings.parameters[0].tiles(), shardings.results[0].tiles()), (&[4][..], &[2][..]));
+    assert!(shardings.parameters[0].tile_dims(&[6]).is_err());
+    let error = of_program(&module, 8, &Open::default()).unwrap_err();
+    assert!(error.message().contains("has 4 devices, but the program 8"), "{error}");
+}

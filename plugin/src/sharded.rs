@@ -1,0 +1,165 @@
+//! Programs of several partitions: arrays are put together from the parts that devices have, the program runs once for
+//! all of them, and each device gets its parts of the results.
+
+use std::sync::Arc;
+
+use oxcall_hlo::{Module, TensorType, Type, sharding::Tiling};
+use oxcall_host::{Argument as HostArgument, Buffer, Engine, sharding};
+use oxcall_pjrt::{Argument, CompileOptions, DeviceLaunch, Error, Event, OpSharding, Result};
+
+use crate::{
+    buffer::CpuBuffer,
+    contents::{Contents, Filler, Part},
+    split::Split,
+};
+
+/// How the arguments and results of a program are split over its partitions.
+#[derive(Debug)]
+pub(crate) struct Partition {
+    parameters: Vec<Arc<Split>>,
+    results: Vec<Arc<Split>>,
+    /// The same for clients.
+    pub(crate) parameter_shardings: Vec<OpSharding>,
+    pub(crate) output_shardings: Vec<OpSharding>,
+}
+
+impl Partition {
+    /// The shardings that the program states, or that follow from those.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for shardings that do not fit the devices, and dimensions that do not divide.
+    pub(crate) fn new(engine: &Arc<Engine>, module: &Module, options: &CompileOptions) -> Result<Partition> {
+        let open = sharding::Open {
+            parameters: options.propagate_sharding_to_parameters.clone(),
+            results: options.propagate_sharding_to_outputs.clone(),
+        };
+        let shardings = sharding::of_program(module, options.partitions, &open)?;
+        let main = module.main();
+        let splits = |values: &[oxcall_hlo::ValueId], tilings: Vec<Tiling>, what: &str| {
+            let split = |(index, (&value, tiling)): (usize, (_, Tiling))| {
+                let no_tensor = TensorType::scalar(oxcall_hlo::ElementType::Pred);
+                let ty = main.ty(value).tensor().unwrap_or(&no_tensor);
+                Split::new(engine, tiling, ty).map(Arc::new).map_err(|error| error.context(format!("{what} {index}")))
+            };
+            values.iter().zip(tilings).enumerate().map(split).collect::<Result<Vec<_>>>()
+        };
+        let parameters = splits(&main.body.params, shardings.parameters, "the sharding of parameter")?;
+        let results = splits(&main.body.results, shardings.results, "the sharding of result")?;
+        let for_clients = |splits: &[Arc<Split>]| splits.iter().map(|split| split.op_sharding()).collect();
+        Ok(Partition {
+            parameter_shardings: for_clients(&parameters),
+            output_shardings: for_clients(&results),
+            parameters,
+            results,
+        })
+    }
+
+    /// The type of a parameter as each device has it.
+    pub(crate) fn parameter_type(&self, index: usize, whole: &Type) -> Type {
+        tile_type(&self.parameters[index], whole)
+    }
+
+    /// The type of a result as each device has it.
+    pub(crate) fn result_type(&self, index: usize, whole: &Type) -> Type {
+        tile_type(&self.results[index], whole)
+    }
+
+    /// The results to come: what fills them in, and for each of them the parts of all devices.
+    pub(crate) fn pending(&self) -> (Vec<Filler>, Vec<Vec<Contents>>) {
+        self.results.iter().map(Contents::pending_tiles).unzip()
+    }
+
+    /// The arguments of all devices as whole arrays. What is donated by all devices is donated as a whole.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED when there is no memory.
+    pub(crate) fn gather(&self, launches: Vec<DeviceLaunch<CpuBuffer>>) -> Result<Vec<HostArgument>> {
+        let mut lists: Vec<_> = launches.into_iter().map(|launch| launch.arguments.into_iter()).collect();
+        let gather = |split: &Arc<Split>| {
+            let parts: Vec<Argument<CpuBuffer>> = lists.iter_mut().filter_map(Iterator::next).collect();
+            gather_one(split, parts)
+        };
+        self.parameters.iter().map(gather).collect()
+    }
+}
+
+fn tile_type(split: &Split, whole: &Type) -> Type {
+    match whole {
+        Type::Tensor(ty) => TensorType::new(ty.element, split.tile_dims().iter().copied()).into(),
+        other => other.clone(),
+    }
+}
+
+/// The whole of an argument.
+fn gather_one(split: &Arc<Split>, parts: Vec<Argument<CpuBuffer>>) -> Result<HostArgument> {
+    let donated = parts.iter().all(|part| part.donated);
+    let contents: Vec<Contents> = parts
+        .into_iter()
+        .map(|part| match Arc::try_unwrap(part.buffer) {
+            Ok(buffer) => buffer.into_contents(),
+            Err(buffer) => buffer.contents().clone(),
+        })
+        .collect();
+    if contents.len() != split.devices() {
+        return Err(Error::internal(format!("{} parts of an array on {} devices", contents.len(), split.devices())));
+    }
+    let whole = match split.is_replicated() {
+        true => contents[0].get()?,
+        false => whole_of(split, &contents, donated)?,
+    };
+    // The parts keep the whole, too.
+    drop(contents);
+    Ok(if donated {
+        match Arc::try_unwrap(whole) {
+            Ok(whole) => HostArgument::from(whole),
+            Err(whole) => HostArgument::from(whole),
+        }
+    } else {
+        HostArgument::from(whole)
+    })
+}
+
+/// The array that the parts are parts of; if they are not, one is made, which they become parts of.
+fn whole_of(split: &Arc<Split>, contents: &[Contents], donated: bool) -> Result<Arc<Buffer>> {
+    if let Some(whole) = common_whole(split, contents) {
+        return Ok(whole);
+    }
+    let whole = Arc::new(split.gather(|device| contents[device].get())?);
+    if !donated {
+        let mut joined = vec![false; split.devices()];
+        for (device, contents) in contents.iter().enumerate() {
+            let tile = split.tile_of(device);
+            // Only the first of the copies of a tile is known to have these elements.
+            if !std::mem::replace(&mut joined[tile], true) {
+                contents.join(Part { whole: whole.clone(), split: split.clone(), tile });
+            }
+        }
+    }
+    Ok(whole)
+}
+
+/// The array of which all parts are the right ones.
+fn common_whole(split: &Split, contents: &[Contents]) -> Option<Arc<Buffer>> {
+    let mut whole: Option<Arc<Buffer>> = None;
+    let mut there = vec![false; split.devices()];
+    for (device, contents) in contents.iter().enumerate() {
+        let tile = split.tile_of(device);
+        if std::mem::replace(&mut there[tile], true) {
+            continue;
+        }
+        let part = contents.part()?;
+        let fits = part.tile == tile && (Arc::as_ptr(&part.split) == split || part.split.same_tiles(split));
+        match &whole {
+            _ if !fits => return None,
+            Some(whole) if !Arc::ptr_eq(whole, &part.whole) => return None,
+            _ => whole = Some(part.whole),
+        }
+    }
+    whole
+}
+
+/// Completes when the arguments of all devices are there.
+pub(crate) fn ready(launches: &[DeviceLaunch<CpuBuffer>]) -> Event {
+    let arguments = launches.iter().flat_map(|launch| &launch.arguments);
+    Event::all(arguments.map(|argument| argument.buffer.contents().event().clone()))
+}

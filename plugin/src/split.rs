@@ -1,0 +1,231 @@
+//! Arrays in tiles: where each lies, putting arrays together, and taking them apart.
+
+use std::{fmt, ops::Range, sync::Arc};
+
+use oxcall_hlo::{TensorType, sharding::Tiling};
+use oxcall_host::{Buffer, Engine};
+use oxcall_pjrt::{Error, OpSharding, Result};
+
+/// How a row-major array is split over devices.
+pub(crate) struct Split {
+    engine: Arc<Engine>,
+    tiling: Tiling,
+    /// The dimensions of the whole array.
+    dims: Vec<usize>,
+    /// Those of a tile.
+    tile_dims: Vec<usize>,
+    /// The bytes of an element.
+    width: usize,
+}
+
+impl Split {
+    /// How an array of this type is split.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if its dimensions do not divide.
+    pub(crate) fn new(engine: &Arc<Engine>, tiling: Tiling, ty: &TensorType) -> Result<Split> {
+        let tile_dims = tiling.tile_dims(&ty.dims).map_err(|error| Error::invalid_argument(error.to_string()))?;
+        let width = ty.element.byte_width();
+        Ok(Split { engine: engine.clone(), tiling, dims: ty.dims.to_vec(), tile_dims, width })
+    }
+
+    /// The number of devices.
+    pub(crate) fn devices(&self) -> usize {
+        self.tiling.devices()
+    }
+
+    /// The tile of a device.
+    pub(crate) fn tile_of(&self, device: usize) -> usize {
+        self.tiling.tile_of(device)
+    }
+
+    /// Whether each device has the whole array.
+    pub(crate) fn is_replicated(&self) -> bool {
+        self.tiling.is_replicated()
+    }
+
+    /// The dimensions of a tile.
+    pub(crate) fn tile_dims(&self) -> &[usize] {
+        &self.tile_dims
+    }
+
+    /// Whether a tile of the other has the same place as the one of this that has the same number.
+    pub(crate) fn same_tiles(&self, other: &Split) -> bool {
+        self.tile_dims == other.tile_dims && self.dims == other.dims && self.width == other.width
+    }
+
+    /// The bytes of the whole array.
+    fn bytes(&self) -> usize {
+        self.dims.iter().product::<usize>() * self.width
+    }
+
+    fn tile_bytes(&self) -> usize {
+        self.tile_dims.iter().product::<usize>() * self.width
+    }
+
+    /// The first dimension of which a tile has all, as it has of those after it.
+    fn first_full(&self) -> usize {
+        let split = (0..self.dims.len()).rev().find(|&dim| self.dims[dim] != self.tile_dims[dim]);
+        split.map_or(0, |dim| dim + 1)
+    }
+
+    /// The place of a tile in the whole array, if it lies in one piece.
+    pub(crate) fn contiguous(&self, tile: usize) -> Option<Range<usize>> {
+        let outer = self.first_full().saturating_sub(1);
+        let in_one_piece = self.tile_dims[..outer].iter().all(|&size| size == 1);
+        in_one_piece.then(|| {
+            let start = self.runs(tile).next().map_or(0, |(whole, _)| whole);
+            start..start + self.tile_bytes()
+        })
+    }
+
+    /// Where pieces of a tile of [`run_bytes`](Split::run_bytes) start: in the whole array, and in the tile.
+    fn runs(&self, tile: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let start = self.tiling.start(tile, &self.tile_dims);
+        let outer = self.first_full().saturating_sub(1);
+        let run = self.run_bytes();
+        let count = if run == 0 { 0 } else { self.tile_dims[..outer].iter().product() };
+        (0..count).map(move |number| {
+            let (mut rest, mut stride, mut offset) = (number, self.width, 0);
+            for dim in (0..self.dims.len()).rev() {
+                let mut index = start[dim];
+                if dim < outer {
+                    index += rest % self.tile_dims[dim];
+                    rest /= self.tile_dims[dim];
+                }
+                offset += index * stride;
+                stride *= self.dims[dim];
+            }
+            (offset, number * run)
+        })
+    }
+
+    /// The bytes of a tile that lie together in the whole array.
+    fn run_bytes(&self) -> usize {
+        let outer = self.first_full().saturating_sub(1);
+        self.tile_dims[outer..].iter().product::<usize>() * self.width
+    }
+
+    /// A copy of a tile of `whole`.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED when there is no memory.
+    pub(crate) fn extract(&self, whole: &Buffer, tile: usize) -> Result<Buffer> {
+        let mut copy = self.engine.allocate(self.tile_bytes())?;
+        let (from, to, run) = (whole.as_bytes(), copy.as_bytes_mut(), self.run_bytes());
+        for (source, destination) in self.runs(tile) {
+            to[destination..][..run].copy_from_slice(&from[source..][..run]);
+        }
+        Ok(copy)
+    }
+
+    /// The array of these tiles: for each device, its own. Of tiles that several devices have, the first counts.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED when there is no memory, and those of `tile`.
+    pub(crate) fn gather(&self, mut tile: impl FnMut(usize) -> Result<Arc<Buffer>>) -> Result<Buffer> {
+        let mut whole = self.engine.allocate(self.bytes())?;
+        let (to, run) = (whole.as_bytes_mut(), self.run_bytes());
+        let mut there = vec![false; self.tiling.tiles().iter().product()];
+        for device in 0..self.devices() {
+            let number = self.tile_of(device);
+            if std::mem::replace(&mut there[number], true) {
+                continue;
+            }
+            let buffer = tile(device)?;
+            for (destination, source) in self.runs(number) {
+                to[destination..][..run].copy_from_slice(&buffer.as_bytes()[source..][..run]);
+            }
+        }
+        if there.contains(&false) {
+            return Err(Error::invalid_argument("no device has some part of a sharded array"));
+        }
+        Ok(whole)
+    }
+
+    /// The split as clients are told.
+    pub(crate) fn op_sharding(&self) -> OpSharding {
+        if self.is_replicated() {
+            return OpSharding::Replicated;
+        }
+        let tiles: usize = self.tiling.tiles().iter().product();
+        let mut partitions: Vec<usize> = (0..self.devices()).collect();
+        partitions.sort_by_key(|&device| self.tile_of(device));
+        let mut grid = self.tiling.tiles().to_vec();
+        let copies = self.devices() / tiles.max(1);
+        if copies > 1 {
+            grid.push(copies);
+        }
+        OpSharding::Tiled { grid, partitions, last_is_copies: copies > 1 }
+    }
+}
+
+impl fmt::Debug for Split {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Split").field("dims", &self.dims).field("tiling", &self.tiling).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oxcall_hlo::ElementType;
+    use oxcall_host::EngineOptions;
+
+    use super::*;
+
+    fn split(tiles: &[usize], dims: &[usize]) -> Split {
+        let engine = Engine::new(EngineOptions::default());
+        let count = tiles.iter().product();
+        let tiling = Tiling::new(tiles.to_vec(), (0..count).collect()).unwrap();
+        Split::new(&engine, tiling, &TensorType::new(ElementType::U8, dims.iter().copied())).unwrap()
+    }
+
+    /// Tiles put together are the array, whatever dimensions are split, and tiles in one piece are where they should.
+    #[test]
+    fn tiles_and_arrays() {
+        for (tiles, dims, in_one_piece) in [
+            (&[2, 3][..], &[4, 6][..], false),
+            (&[4, 1], &[4, 6], true),
+            (&[1, 3], &[1, 6], true),
+            (&[1, 3], &[2, 6], false),
+            (&[2, 2, 1], &[2, 4, 3], true),
+            (&[2, 2, 2], &[4, 4, 4], false),
+            (&[1, 1], &[2, 2], true),
+            (&[2], &[0], true),
+            (&[], &[], true),
+        ] {
+            let split = split(tiles, dims);
+            let bytes: Vec<u8> = (0..split.bytes()).map(|byte| byte as u8).collect();
+            let whole = Buffer::copy_of(split.engine.allocator(), &bytes).unwrap();
+            for tile in 0..split.devices() {
+                let range = split.contiguous(tile);
+                assert_eq!(range.is_some(), in_one_piece, "{split:?}");
+                if let Some(range) = range {
+                    assert_eq!(split.extract(&whole, tile).unwrap().as_bytes(), &bytes[range], "{split:?}");
+                }
+            }
+            let again = split.gather(|device| Ok(Arc::new(split.extract(&whole, device)?))).unwrap();
+            assert_eq!(again.as_bytes(), bytes, "{split:?}");
+        }
+        let quarters = split(&[2, 2], &[2, 4]);
+        let whole = Buffer::copy_of(quarters.engine.allocator(), &[0, 1, 2, 3, 4, 5, 6, 7]).unwrap();
+        assert_eq!(quarters.extract(&whole, 1).unwrap().as_bytes(), [2, 3]);
+        assert_eq!(quarters.extract(&whole, 2).unwrap().as_bytes(), [4, 5]);
+    }
+
+    #[test]
+    fn shardings_for_clients() {
+        let engine = Engine::new(EngineOptions::default());
+        let ty = TensorType::new(ElementType::F32, [4, 4]);
+        let of = |tiles: [usize; 2], tile_of: [usize; 4]| {
+            let tiling = Tiling::new(tiles.to_vec(), tile_of.to_vec()).unwrap();
+            Split::new(&engine, tiling, &ty).unwrap().op_sharding()
+        };
+        assert_eq!(of([1, 1], [0; 4]), OpSharding::Replicated);
+        let columns = OpSharding::Tiled { grid: vec![1, 2, 2], partitions: vec![0, 2, 1, 3], last_is_copies: true };
+        assert_eq!(of([1, 2], [0, 1, 0, 1]), columns);
+        let tiles = OpSharding::Tiled { grid: vec![2, 2], partitions: vec![3, 2, 1, 0], last_is_copies: false };
+        assert_eq!(of([2, 2], [3, 2, 1, 0]), tiles);
+        assert!(Split::new(&engine, Tiling::new(vec![3, 1], vec![0, 1, 2]).unwrap(), &ty).is_err());
+    }
+}
