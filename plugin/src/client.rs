@@ -38,6 +38,7 @@ impl CpuClient {
             platform: platform.to_owned(),
             num_threads: options.num_threads,
             dump: options.dump.as_deref().map(Dump::new).transpose()?.map(Arc::new),
+            collective_timeout: None,
             trace: options.trace.as_deref().map(Trace::create).transpose()?.map(Arc::new),
         });
         Ok(CpuClient { engine, topology: devices::topology(platform, options.num_devices) })

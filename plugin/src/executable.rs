@@ -3,7 +3,10 @@
 use std::{hash::Hasher, sync::Arc};
 
 use oxcall_hlo::Type;
-use oxcall_host::{Argument as HostArgument, Engine, ExecuteOptions, Program as HostProgram, UserData, passes::Edge};
+use oxcall_host::{
+    Argument as HostArgument, Engine, ExecuteOptions, Process, ProcessGrid, Program as HostProgram, UserData,
+    passes::Edge,
+};
 use oxcall_pjrt::{
     Argument, Attributes, CompileOptions, CompiledMemoryStats, DeviceAssignment, DeviceId, DeviceLaunch, Error, Event,
     Executable, Execution, ExecutionOptions, Launch, Layout, OpSharding, Program, Result, TensorSpec, Value,
@@ -49,10 +52,11 @@ impl CpuExecutable {
             0 | 1 => None,
             _ => Some(Arc::new(Partition::new(engine, &module, options)?)),
         };
-        if assignment.replicas > 1 && programs::asks_for_device(&module) {
-            return Err(Error::unimplemented("programs of several devices that ask which one they run on"));
-        }
-        let compiled = engine.compile(module)?;
+        let grid = ProcessGrid { replicas: assignment.replicas, partitions: assignment.partitions };
+        let compiled = match &partition {
+            None => engine.compile_for(module, grid)?,
+            Some(_) => engine.compile_whole(module, grid)?,
+        };
         let whole = |_, ty: &Type| ty.clone();
         let (parameters, outputs) = match &partition {
             None => (specs(compiled.parameters(), whole)?, specs(compiled.results(), whole)?),
@@ -94,29 +98,33 @@ impl CpuExecutable {
     }
 
     /// Starts the program on a device that runs it by itself.
-    fn start(&self, launch: DeviceLaunch<CpuBuffer>, options: &ExecutionOptions) -> Result<Execution<CpuBuffer>> {
-        self.check(&launch)?;
+    fn start(
+        &self,
+        runner: Runner,
+        launch: DeviceLaunch<CpuBuffer>,
+        options: &ExecutionOptions,
+    ) -> Result<Execution<CpuBuffer>> {
         let DeviceLaunch { device, arguments } = launch;
         let (fillers, contents): (Vec<_>, Vec<_>) = self.outputs.iter().map(|_| Contents::pending()).unzip();
         let ready = Event::all(arguments.iter().map(|argument| argument.buffer.contents().event().clone()));
         let arguments = move || arguments.into_iter().map(host_argument).collect();
-        let done = self.launch(ready, arguments, execute_options(device, options), fillers);
+        let done = runner.launch(ready, arguments, execute_options(device, options), fillers);
         Ok(Execution { outputs: self.buffers(device, contents)?, done })
     }
 
     /// Starts the program once for all partitions of a replica.
     fn start_partitions(
         &self,
+        runner: Runner,
         partition: &Arc<Partition>,
         launches: Vec<DeviceLaunch<CpuBuffer>>,
         options: &ExecutionOptions,
     ) -> Result<Vec<Execution<CpuBuffer>>> {
-        launches.iter().try_for_each(|launch| self.check(launch))?;
         let devices: Vec<DeviceId> = launches.iter().map(|launch| launch.device).collect();
         let (fillers, contents) = partition.pending();
         let (ready, options) = (sharded::ready(&launches), execute_options(devices[0], options));
         let gather = partition.clone();
-        let done = self.launch(ready, move || gather.gather(launches), options, fillers);
+        let done = runner.launch(ready, move || gather.gather(launches), options, fillers);
         let mut contents: Vec<_> = contents.into_iter().map(Vec::into_iter).collect();
         let execution = |device| {
             let contents = contents.iter_mut().filter_map(Iterator::next).collect();
@@ -125,30 +133,29 @@ impl CpuExecutable {
         devices.into_iter().map(execution).collect()
     }
 
-    /// Runs the program when its arguments are there, and gives an event that completes with it.
-    fn launch(
-        &self,
-        ready: Event,
-        arguments: impl FnOnce() -> Result<Vec<HostArgument>> + Send + 'static,
-        options: ExecuteOptions,
-        fillers: Vec<Filler>,
-    ) -> Event {
-        let (promise, done) = Event::pending();
-        let finish = move |outcome: Result<Vec<oxcall_host::Buffer>>| {
-            promise.complete(fill(fillers, outcome));
+    /// Who runs the program for one call: each of the devices, or each of the replicas.
+    fn runners(&self, devices: &[DeviceId], options: &ExecutionOptions) -> Result<Vec<Runner>> {
+        let runners = match self.partition {
+            None => self.assignment.devices.len(),
+            Some(_) => self.assignment.replicas,
         };
-        match ready.outcome() {
-            Some(Ok(())) => run(&self.program, arguments, options, finish),
-            Some(Err(error)) => finish(Err(error)),
-            None => {
-                let program = self.program.clone();
-                ready.on_ready(move |outcome| match outcome {
-                    Ok(()) => run(&program, arguments, options, finish),
-                    Err(error) => finish(Err(error)),
-                });
+        if runners == 1 {
+            return Ok(vec![Runner::Alone(self.program.clone())]);
+        }
+        if devices.len() == self.assignment.devices.len() {
+            return Ok(self.program.processes().into_iter().map(Runner::Process).collect());
+        }
+        // Each device is started by a call of its own.
+        let place = |device| self.assignment.devices.iter().position(|each| each == device);
+        match devices.first().and_then(place) {
+            Some(place) if self.partition.is_none() => {
+                let launch = (options.launch_id != 0).then_some(i64::from(options.launch_id));
+                Ok(vec![Runner::Process(self.program.process(place, launch))])
+            }
+            _ => {
+                Err(Error::invalid_argument(format!("the program {} does not run on this device", self.program.name())))
             }
         }
-        done
     }
 
     /// The results of a device.
@@ -172,16 +179,48 @@ fn execute_options(device: DeviceId, options: &ExecutionOptions) -> ExecuteOptio
     }
 }
 
-/// Runs a program whose arguments are there.
-fn run(
-    program: &HostProgram,
-    arguments: impl FnOnce() -> Result<Vec<HostArgument>>,
-    options: ExecuteOptions,
-    finish: impl FnOnce(Result<Vec<oxcall_host::Buffer>>) + Send + 'static,
-) {
-    match arguments() {
-        Ok(arguments) => program.execute(arguments, &options, finish),
-        Err(error) => finish(Err(error)),
+/// Who runs a program.
+enum Runner {
+    /// Nobody else.
+    Alone(HostProgram),
+    /// One of several, which wait for each other.
+    Process(Process),
+}
+
+impl Runner {
+    /// Runs the program when its arguments are there, and gives an event that completes with it.
+    fn launch(
+        self,
+        ready: Event,
+        arguments: impl FnOnce() -> Result<Vec<HostArgument>> + Send + 'static,
+        options: ExecuteOptions,
+        fillers: Vec<Filler>,
+    ) -> Event {
+        let (promise, done) = Event::pending();
+        let finish = move |outcome: Result<Vec<oxcall_host::Buffer>>| {
+            promise.complete(fill(fillers, outcome));
+        };
+        match ready.outcome() {
+            Some(outcome) => self.run(outcome.and_then(|()| arguments()), &options, finish),
+            None => {
+                ready.on_ready(move |outcome| self.run(outcome.and_then(|()| arguments()), &options, finish));
+            }
+        }
+        done
+    }
+
+    fn run(
+        self,
+        arguments: Result<Vec<HostArgument>>,
+        options: &ExecuteOptions,
+        finish: impl FnOnce(Result<Vec<oxcall_host::Buffer>>) + Send + 'static,
+    ) {
+        match (self, arguments) {
+            (Runner::Alone(program), Ok(arguments)) => program.execute(arguments, options, finish),
+            (Runner::Alone(_), Err(error)) => finish(Err(error)),
+            (Runner::Process(process), Ok(arguments)) => process.execute(arguments, options, finish),
+            (Runner::Process(process), Err(error)) => process.fail(error, finish),
+        }
     }
 }
 
@@ -265,18 +304,22 @@ impl Executable for CpuExecutable {
 
     fn execute(&self, launch: Launch<CpuBuffer>) -> Result<Vec<Execution<CpuBuffer>>> {
         let Launch { mut devices, options } = launch;
+        devices.iter().try_for_each(|device| self.check(device))?;
+        let ids: Vec<DeviceId> = devices.iter().map(|device| device.device).collect();
+        let runners = self.runners(&ids, &options)?;
         let Some(partition) = &self.partition else {
-            return devices.into_iter().map(|device| self.start(device, &options)).collect();
+            let start = |(runner, device)| self.start(runner, device, &options);
+            return runners.into_iter().zip(devices).map(start).collect();
         };
         let partitions = self.assignment.partitions;
-        if !devices.len().is_multiple_of(partitions) {
+        if devices.len() != runners.len() * partitions {
             let message = format!("a program of {partitions} partitions runs on all of its devices in one call");
             return Err(Error::unimplemented(message));
         }
         let mut executions = Vec::with_capacity(devices.len());
-        while !devices.is_empty() {
+        for runner in runners {
             let rest = devices.split_off(partitions);
-            executions.extend(self.start_partitions(partition, devices, &options)?);
+            executions.extend(self.start_partitions(runner, partition, devices, &options)?);
             devices = rest;
         }
         Ok(executions)

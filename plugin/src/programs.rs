@@ -1,6 +1,6 @@
 //! Reading programs: from bytes in a named format to a verified module.
 
-use oxcall_hlo::{ErrorKind, Module, Op, OpKind, Region, sharding};
+use oxcall_hlo::{ErrorKind, Module, sharding};
 use oxcall_pjrt::{Error, Program, Result};
 
 /// Reads and verifies a program: in the format `mlir`, StableHLO as bytecode or text; in `hlo` and `hlo_with_config`, an
@@ -31,15 +31,6 @@ fn read_mlir(code: &[u8]) -> std::result::Result<Module, oxcall_hlo::Error> {
     std::str::from_utf8(code).map_err(neither).and_then(oxcall_hlo::parse_text)
 }
 
-/// Whether a program asks for the number of its device, and so differs from device to device.
-pub(crate) fn asks_for_device(module: &Module) -> bool {
-    fn in_region(region: &Region) -> bool {
-        let asks = |op: &Op| matches!(op.kind, OpKind::PartitionId | OpKind::ReplicaId);
-        region.ops.iter().any(|op| asks(op) || op.regions.iter().any(in_region))
-    }
-    module.funcs.iter().any(|func| in_region(&func.body))
-}
-
 fn error(error: oxcall_hlo::Error) -> Error {
     let text = error.to_string();
     match error.kind {
@@ -62,26 +53,5 @@ mod tests {
         assert!(nonsense("hlo_with_config", b"").contains("no module"));
         assert!(nonsense("mlir", b"\xff").contains("neither"));
         assert!(nonsense("text", b"").contains("Unknown program format 'text'"));
-    }
-
-    #[test]
-    fn ids_of_devices_are_found_in_regions() {
-        let program = |op: &str| {
-            let text = format!(
-                "func.func @main(%p: tensor<i1>) -> tensor<ui32> {{
-                  %0 = \"stablehlo.if\"(%p) ({{
-                    %1 = {op} : tensor<ui32>
-                    stablehlo.return %1 : tensor<ui32>
-                  }}, {{
-                    %2 = stablehlo.constant dense<1> : tensor<ui32>
-                    stablehlo.return %2 : tensor<ui32>
-                  }}) : (tensor<i1>) -> tensor<ui32>
-                  return %0 : tensor<ui32>
-                }}"
-            );
-            read(Program { format: "mlir", code: text.as_bytes() }).unwrap()
-        };
-        assert!(asks_for_device(&program("stablehlo.replica_id")));
-        assert!(!asks_for_device(&program("stablehlo.constant dense<0>")));
     }
 }

@@ -41,19 +41,21 @@ def gallery(library_path):
     return oxcall.load(library_path("custom_ops"))
 
 
+@pytest.fixture(scope="session")
+def environment():
+    """The environment without what says how JAX and the plugin start."""
+    ours = ("JAX_", "OXCALL_NUM", "OXCALL_LIB")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+
+
 @pytest.fixture
-def fresh():
+def fresh(environment):
     """Runs Python in a process of its own, where JAX has made no client yet; gives what it prints."""
 
-    def run(code: str, timeout: float = 300, **environment: str) -> str:
-        variables = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("JAX_", "OXCALL_NUM", "OXCALL_LIB"))
-        }
+    def run(code: str, timeout: float = 300, **variables: str) -> str:
         command = [sys.executable, "-c", textwrap.dedent(code)]
         done = subprocess.run(
-            command, env={**variables, **environment}, capture_output=True, text=True, timeout=timeout, check=False
+            command, env={**environment, **variables}, capture_output=True, text=True, timeout=timeout, check=False
         )
         assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout.strip()

@@ -62,7 +62,11 @@ FOLLOWS = {
     "matmul_both": (lambda a, b: a @ b, [(8, 16), (16, 32)], [X, Y]),
     "matmul_contracted": (lambda a, b: a @ b, [(8, 16), (16, 32)], [Y, ("y", None)]),
     "matmul_conflict": (lambda a, b: a @ b, [(8, 16), (16, 32)], [X, (None, "x")]),
-    "matmul_batched": (lambda a, b: jnp.einsum("bij,bjk->bik", a, b), [(8, 4, 4), (8, 4, 4)], [("x",), ("x", None, "y")]),
+    "matmul_batched": (
+        lambda a, b: jnp.einsum("bij,bjk->bik", a, b),
+        [(8, 4, 4), (8, 4, 4)],
+        [("x",), ("x", None, "y")],
+    ),
     "sums": (lambda a: (a.sum(), a.sum(0), a.max(1), a.mean((0, 1), keepdims=True)), [(8, 16)], [XY]),
     "argmax": (lambda a: (a.argmax(0), a.argmax(1)), [(8, 16)], [XY]),
     "broadcast": (lambda a: (a[:, None] + jnp.zeros((8, 4)), jnp.broadcast_to(a, (4, 8))), [(8,)], [("x",)]),
@@ -95,7 +99,11 @@ FOLLOWS = {
     "bitcast": (lambda a: lax.bitcast_convert_type(a, jnp.int32), [(8, 16)], [XY]),
     "two_axes_on_one_dim": (lambda a: (a * 2, a.reshape(8, -1)), [(16, 8)], [(("x", "y"),)]),
     "scan": (lambda a: lax.scan(lambda c, x: (c * 0.5 + x, c.sum()), a[0], a), [(8, 16)], [Y]),
-    "while": (lambda a: lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, jnp.tanh(s[1])), (0, a)), [(8, 16)], [XY]),
+    "while": (
+        lambda a: lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, jnp.tanh(s[1])), (0, a)),
+        [(8, 16)],
+        [XY],
+    ),
     "cond": (lambda a: lax.cond(a.sum() > 0, lambda a: a + 1, lambda a: a - 1, a), [(8, 16)], [XY]),
     "fori_matmul": (lambda a, w: lax.fori_loop(0, 3, lambda _, a: jnp.tanh(a @ w), a), [(8, 16), (16, 16)], [X, Y]),
     "convolution": (
@@ -132,7 +140,9 @@ def placements(devices):
 def in_and_out_shardings(devices):
     mesh = mesh_of(devices)
     s = functools.partial(NamedSharding, mesh)
-    f = jax.jit(lambda a, b: (a @ b, a), in_shardings=(s(P("x")), s(P(None, "y"))), out_shardings=(s(P("y", "x")), None))
+    f = jax.jit(
+        lambda a, b: (a @ b, a), in_shardings=(s(P("x")), s(P(None, "y"))), out_shardings=(s(P("y", "x")), None)
+    )
     return f(numbers(8, 16), numbers(16, 8))
 
 
@@ -261,7 +271,12 @@ def explicit_mode(devices):
         @jax.jit
         def f(a, b):
             c = jnp.sin(a) @ b
-            return c, c.sum(0), jax.sharding.reshard(c, P("y", "x")), c.reshape(-1, 2, 8, out_sharding=P("x", None, "y"))
+            return (
+                c,
+                c.sum(0),
+                jax.sharding.reshard(c, P("y", "x")),
+                c.reshape(-1, 2, 8, out_sharding=P("x", None, "y")),
+            )
 
         return f(a, b)
 

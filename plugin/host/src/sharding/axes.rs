@@ -2,7 +2,7 @@
 
 use oxcall_hlo::{
     Module,
-    sharding::{AxisRef, Mesh, MeshRef, TensorSharding, Tiling},
+    sharding::{AxisRef, Mesh, TensorSharding, Tiling},
 };
 
 /// A prime part of an axis, by its number: an axis of 8 devices has three of size 2.
@@ -103,10 +103,16 @@ impl<'m> Axes<'m> {
         Some(State { dims: dims.collect::<Option<_>>()?, replicated })
     }
 
-    /// Which device has which part of a tensor of these dimensions. Dimensions that do not divide are split less.
+    /// The atoms of axes.
+    pub(super) fn named(&self, names: &[String]) -> Vec<Atom> {
+        names.iter().filter_map(|name| self.atoms_of(&AxisRef::new(name.as_str()))).flatten().collect()
+    }
+
+    /// Which device has which part of a tensor of these dimensions. Only whole axes split it, and as many as divide it: who
+    /// reads the shardings of results can say no others.
     pub(super) fn tiling(&self, state: &State, dims: &[usize]) -> Tiling {
         let split: Vec<&[Atom]> =
-            state.dims.iter().zip(dims).map(|(dim, &size)| self.dividing(&dim.atoms, size)).collect();
+            state.dims.iter().zip(dims).map(|(dim, &size)| self.whole_axes(&dim.atoms, size)).collect();
         let tiles: Vec<usize> = split.iter().map(|atoms| self.product(atoms)).collect();
         let mut tile_of = vec![0; self.mesh.size()];
         for place in 0..tile_of.len() {
@@ -122,24 +128,19 @@ impl<'m> Axes<'m> {
         Tiling::new(tiles, tile_of).expect("indices are below their counts")
     }
 
-    /// The first of the atoms, as many as divide a dimension.
-    fn dividing<'a>(&self, atoms: &'a [Atom], size: usize) -> &'a [Atom] {
-        let divides = |count: &usize| size.is_multiple_of(self.product(&atoms[..*count]));
-        &atoms[..(0..=atoms.len()).rev().find(divides).unwrap_or(0)]
-    }
-
-    /// A state as a sharding of the named mesh.
-    pub(super) fn sharding(&self, dims: &[Vec<Atom>]) -> TensorSharding {
-        use oxcall_hlo::sharding::{DimSharding, SubAxis};
-        let axis = |&atom: &Atom| {
-            let Part { axis, pre, size } = self.atoms[usize::from(atom)];
-            let (name, whole) = &self.mesh.axes[axis];
-            let sub_axis = (size != *whole).then_some(SubAxis { pre_size: pre, size });
-            AxisRef { name: name.clone(), sub_axis }
-        };
-        let dims = dims.iter().map(|atoms| DimSharding::closed(atoms.iter().map(axis).collect())).collect();
-        let name = self.module.meshes.iter().find(|(_, mesh)| mesh == self.mesh).map(|(name, _)| name.clone());
-        let mesh = name.map_or_else(|| MeshRef::Inline(self.mesh.clone()), MeshRef::Named);
-        TensorSharding { mesh, dims, replicated: Vec::new(), unreduced: Vec::new() }
+    /// The first of the atoms that make whole axes and divide a dimension.
+    fn whole_axes<'a>(&self, atoms: &'a [Atom], size: usize) -> &'a [Atom] {
+        let mut end = 0;
+        while let Some(&first) = atoms.get(end) {
+            let Part { axis, pre, .. } = self.atoms[usize::from(first)];
+            let whole = (0..).zip(&self.atoms).filter(|(_, part)| part.axis == axis).map(|(atom, _)| atom);
+            let next = end + whole.clone().count();
+            let complete = pre == 1 && atoms.get(end..next).is_some_and(|atoms| atoms.iter().copied().eq(whole));
+            if !complete || !size.is_multiple_of(self.product(&atoms[..next])) {
+                break;
+            }
+            end = next;
+        }
+        &atoms[..end]
     }
 }

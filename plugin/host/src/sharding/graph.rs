@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use oxcall_hlo::{
     Func, Module, Op, OpKind, Region, TensorType, ValueId,
-    sharding::{ManualComputation, ShardingRule},
+    sharding::{ManualComputation, ShardingRule, TensorSharding},
 };
 
 use super::{
-    axes::{Axes, State},
+    axes::{Atom, Axes, Dim, State},
     factors::{Direction, spread},
     rules,
 };
@@ -198,19 +198,51 @@ impl<'a> Graph<'a> {
         self.nodes.push(Node { rule, tensors, class });
     }
 
-    /// Operands and results have the shardings that the computation says; nothing spreads through it.
+    /// Operands and results have the shardings that the computation says; axes that are not manual spread through its region.
     fn manual(&mut self, op: &Op, manual: &ManualComputation) {
-        for (&operand, sharding) in op.operands.iter().zip(&manual.in_shardings) {
-            if let Some(state) = self.axes.state(sharding) {
-                let inside = self.add(state);
-                self.edge(&[operand], &[], inside);
-            }
+        let manual_atoms = self.axes.named(&manual.manual_axes);
+        // A manual axis that splits nothing holds copies.
+        let state = |sharding: &TensorSharding| {
+            let mut state = self.axes.state(sharding)?;
+            let split = |atom: &Atom| state.dims.iter().any(|dim| dim.atoms.contains(atom));
+            let copies: Vec<Atom> = manual_atoms.iter().copied().filter(|atom| !split(atom)).collect();
+            state.replicated.extend(copies);
+            Some(state)
+        };
+        let inputs: Vec<_> = manual.in_shardings.iter().map(state).collect();
+        let outputs: Vec<_> = manual.out_shardings.iter().map(state).collect();
+        for ((&operand, &param), state) in op.operands.iter().zip(&op.regions[0].params).zip(inputs) {
+            let Some(state) = state else { continue };
+            let inside = self.add(state);
+            self.edge(&[operand], &[], inside);
+            self.border(inside, param, &manual_atoms);
         }
-        for (result, sharding) in op.results.iter().zip(&manual.out_shardings) {
-            if let Some(state) = self.axes.state(sharding) {
-                self.states[result.0 as usize] = Some(state);
-            }
+        for ((&result, &inner), state) in op.results.iter().zip(&op.regions[0].results).zip(outputs) {
+            let Some(state) = state else { continue };
+            let result = result.0 as usize;
+            self.states[result] = Some(state);
+            self.border(result, inner, &manual_atoms);
         }
+        self.region(&op.regions[0]);
+    }
+
+    /// A tensor outside of a computation per device and inside, where the manual axes have split it.
+    fn border(&mut self, outside: usize, inside: ValueId, manual: &[Atom]) {
+        let (Some(ty), Some(state)) = (self.tensor(inside), &self.states[outside]) else { return };
+        let rank = ty.rank();
+        let manual_size = |dim: &Dim| {
+            let atoms = dim.atoms.iter().filter(|atom| manual.contains(atom));
+            atoms.map(|&atom| self.axes.size(atom)).product()
+        };
+        let factors = state.dims.iter().map(manual_size);
+        let rule = ShardingRule {
+            factors: factors.chain(ty.dims.iter().copied()).collect(),
+            operands: vec![(0..rank).map(|dim| vec![dim, rank + dim]).collect()],
+            results: vec![(0..rank).map(|dim| vec![rank + dim]).collect()],
+            ..ShardingRule::default()
+        };
+        let tensors = vec![Some(outside), self.used(inside)];
+        self.nodes.push(Node { rule, tensors, class: Class::PassThrough });
     }
 
     /// Spreads axes until nothing changes.

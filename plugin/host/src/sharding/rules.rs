@@ -213,40 +213,33 @@ fn resized(rule: &mut Builder, from: &[usize], to: &[usize]) {
     }
 }
 
-/// Factors of both shapes, from the last dimension to the first: the greatest common parts.
+/// Factors of both shapes, from the first dimension to the last: the greatest common parts.
 fn reshape(rule: &mut Builder, from: &[usize], to: &[usize]) {
     if from.contains(&0) {
         return;
     }
-    let (mut sources, mut targets) = (from.len(), to.len());
-    let (mut left, mut right) = (1, 1);
-    let mut found: Vec<(usize, usize, usize)> = Vec::new();
+    let (mut sources, mut targets) = (from.iter().enumerate(), to.iter().enumerate());
+    let (mut source, mut target) = ((0, 1), (0, 1));
     loop {
-        while left == 1 && sources > 0 {
-            sources -= 1;
-            left = from[sources];
+        while source.1 == 1 {
+            let Some((dim, &size)) = sources.next() else { return };
+            source = (dim, size);
         }
-        while right == 1 && targets > 0 {
-            targets -= 1;
-            right = to[targets];
+        while target.1 == 1 {
+            let Some((dim, &size)) = targets.next() else { return };
+            target = (dim, size);
         }
-        if left == 1 || right == 1 {
-            break;
-        }
-        let common = gcd(left, right);
-        // Parts that have nothing in common are factors of their own, and what comes before is not compared.
+        let common = gcd(source.1, target.1);
+        // Parts that have nothing in common are factors of their own, and what comes after is not compared.
         if common == 1 {
-            let (source, target) = (rule.factor(left, Kind::PassThrough), rule.factor(right, Kind::PassThrough));
-            rule.rule.operands[0][sources].push(source);
-            rule.rule.results[0][targets].push(target);
-            break;
+            let own = [rule.factor(source.1, Kind::PassThrough), rule.factor(target.1, Kind::PassThrough)];
+            rule.rule.operands[0][source.0].push(own[0]);
+            rule.rule.results[0][target.0].push(own[1]);
+            return;
         }
-        found.push((common, sources, targets));
-        left /= common;
-        right /= common;
-    }
-    for &(size, source, target) in found.iter().rev() {
-        rule.dims(size, Kind::PassThrough, &[(0, source)], &[(0, target)]);
+        rule.dims(common, Kind::PassThrough, &[(0, source.0)], &[(0, target.0)]);
+        source.1 /= common;
+        target.1 /= common;
     }
 }
 
