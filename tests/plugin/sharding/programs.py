@@ -1,8 +1,8 @@
 """Programs over several devices: each is a function of a list of devices, and gives arrays.
 
 `python programs.py` runs all of them on the plugin and on stock JAX's CPU, with as many devices as
-`OXCALL_NUM_DEVICES` says, and prints as JSON what is wrong with each. Values must be close, and each device must have the
-same part of each result; shardings must be written alike.
+`OXCALL_NUM_DEVICES` says, and prints as JSON what is wrong with each. Values must be close, each device must have the
+same part of each result, and shardings must be written alike.
 """
 
 import functools
@@ -11,14 +11,13 @@ import os
 import sys
 import traceback
 
-COUNT = int(os.environ["OXCALL_NUM_DEVICES"])
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
+COUNT = int(os.environ["OXCALL_NUM_DEVICES"])
 P = PartitionSpec
 PROGRAMS = {}
 
@@ -47,8 +46,8 @@ def follows(function, shapes, specs):
 
     def run(devices):
         mesh = mesh_of(devices)
-        arguments = [put(mesh, numbers(*shape, seed=n), *spec) for n, (shape, spec) in enumerate(zip(shapes, specs))]
-        return jax.jit(function)(*arguments)
+        arrays = [numbers(*shape, seed=seed) for seed, shape in enumerate(shapes)]
+        return jax.jit(function)(*(put(mesh, array, *spec) for array, spec in zip(arrays, specs, strict=True)))
 
     return run
 
@@ -128,7 +127,7 @@ def placements(devices):
     mesh = mesh_of(devices)
     x = numbers(8, 16)
     sharded = put(mesh, x, "x", "y")
-    single = [jax.device_put(x[i : i + 1], device) for i, device in zip(range(8), devices * 8)][: len(devices)]
+    single = [jax.device_put(x[row : row + 1], device) for row, device in enumerate(devices)]
     made = jax.make_array_from_callback((8, 16), NamedSharding(mesh, P("y", "x")), lambda index: x[index])
     joined = jax.make_array_from_single_device_arrays(
         (len(devices), 16), NamedSharding(Mesh(np.asarray(devices), "d"), P("d")), single
@@ -195,7 +194,7 @@ def reused_arguments(devices):
     before = [np.asarray(shard.data) for shard in x.addressable_shards]
     f = jax.jit(lambda a: a + 1)
     results = [f(x), f(x), f(f(x))]
-    for shard, data in zip(x.addressable_shards, before):
+    for shard, data in zip(x.addressable_shards, before, strict=False):
         np.testing.assert_array_equal(np.asarray(shard.data), data)
     alone = [jax.jit(jnp.sin)(shard.data) for shard in results[-1].addressable_shards]
     return *results, x, alone[-1]
@@ -223,7 +222,7 @@ def mlp_training(devices):
 
 
 def attention(params, x):
-    b, t, d = x.shape
+    _b, _t, _d = x.shape
     q, k, v = (jnp.einsum("btd,dhk->bthk", x, params[name]) for name in "qkv")
     scores = jax.nn.softmax(jnp.einsum("bthk,bshk->bhts", q, k) / 2, axis=-1)
     mixed = jnp.einsum("bhts,bshk->bthk", scores, v)
@@ -313,7 +312,9 @@ def shard_map_of_some_axes(devices):
 
     @jax.jit
     def f(a):
-        body = lambda a: lax.ppermute(a, "x", [(0, 1), (1, 0)]) + a.sum()
+        def body(a):
+            return lax.ppermute(a, "x", [(0, 1), (1, 0)]) + a.sum()
+
         b = jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"), axis_names={"x"}, check_vma=False)(a)
         return b * 2
 
@@ -360,14 +361,14 @@ def check(run):
     found = jax.tree.leaves(run(found_on))
     assert len(expected) == len(found)
     wrong = []
-    for index, (left, right) in enumerate(zip(expected, found)):
+    for index, (left, right) in enumerate(zip(expected, found, strict=False)):
         close = functools.partial(np.testing.assert_allclose, rtol=2e-4, atol=2e-4, err_msg=f"result {index}")
         close(np.asarray(right, "float64"), np.asarray(left, "float64"))
         here, there = described(left, expected_on), described(right, found_on)
         if here != there:
             wrong.append(f"result {index}: {there[1:]}, but stock JAX has {here[1:]}")
             continue
-        for ours, theirs in zip(right.addressable_shards, left.addressable_shards):
+        for ours, theirs in zip(right.addressable_shards, left.addressable_shards, strict=False):
             close(np.asarray(ours.data, "float64"), np.asarray(theirs.data, "float64"))
     return "\n".join(wrong)
 
