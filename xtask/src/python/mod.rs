@@ -116,7 +116,7 @@ fn explain_offline(failure: Failure) -> Failure {
 
 /// The environment that most commands share: jax as [`with_jax`] has it, pytest and ruff.
 pub(crate) fn default_venv() -> Result<Venv> {
-    let tools: Vec<&str> = pins::PYTEST.iter().copied().chain([pins::RUFF]).collect();
+    let tools: Vec<&str> = [pins::PYTEST, pins::JAX_TESTS_NEED, &[pins::RUFF]].concat();
     with_jax("main", &tools)
 }
 
