@@ -47,10 +47,10 @@ impl CpuExecutable {
         options: &CompileOptions,
         assignment: DeviceAssignment,
     ) -> Result<CpuExecutable> {
-        let module = programs::read(program)?;
+        let mut module = programs::read(program)?;
         let partition = match assignment.partitions {
             0 | 1 => None,
-            _ => Some(Arc::new(Partition::new(engine, &module, options)?)),
+            _ => Some(Arc::new(Partition::new(engine, &mut module, options)?)),
         };
         let grid = ProcessGrid { replicas: assignment.replicas, partitions: assignment.partitions };
         let compiled = match &partition {

@@ -81,6 +81,19 @@ pub(crate) unsafe extern "C" fn oxcall_plugin_shadow(name: *const c_char) -> *co
     })
 }
 
+/// Says that calls of a target have batch dimensions, and may be called with a part of them.
+///
+/// # Safety
+/// `name` is a NUL-terminated string.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn oxcall_plugin_batch_partitionable(name: *const c_char) -> *const c_char {
+    message(|| {
+        // SAFETY: as the caller guarantees.
+        registration::register_batch_partitionable(unsafe { registration::text(name) }?);
+        Ok(())
+    })
+}
+
 /// Registers a type of states or user data. `id` holds an id, or 0, for which a new one is written there.
 ///
 /// # Safety

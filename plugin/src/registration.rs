@@ -1,9 +1,10 @@
 //! Handlers of custom calls from outside the program: compiled in, in libraries of ops, or given by address.
 
 use std::{
+    collections::BTreeSet,
     error::Error as _,
     ffi::{CStr, c_char, c_void},
-    sync::OnceLock,
+    sync::{Mutex, OnceLock, PoisonError},
 };
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -21,6 +22,19 @@ use crate::platform::CpuPlatform;
 /// Handlers are registered as the newest host does, which accepts every version of the API up to its own; calls use
 /// the tables of the version that each handler reports.
 const HOST: HostVersion = HostVersion::V0_12;
+
+/// The targets of custom calls that may be called with a part of their first dimensions.
+static BATCH_PARTITIONABLE: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Says that calls of `target` have batch dimensions, and may be called with a part of them.
+pub(crate) fn register_batch_partitionable(target: &str) {
+    BATCH_PARTITIONABLE.lock().unwrap_or_else(PoisonError::into_inner).insert(target.to_owned());
+}
+
+/// The targets that [`register_batch_partitionable`] was told.
+pub(crate) fn batch_partitionable() -> BTreeSet<String> {
+    BATCH_PARTITIONABLE.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
 
 /// Registers the handlers that are linked into this library for its platform, once.
 ///

@@ -10,6 +10,7 @@ use oxcall_pjrt::{Argument, CompileOptions, DeviceLaunch, Error, Event, OpShardi
 use crate::{
     buffer::CpuBuffer,
     contents::{Contents, Filler, Part},
+    registration,
     split::Split,
 };
 
@@ -24,16 +25,18 @@ pub(crate) struct Partition {
 }
 
 impl Partition {
-    /// The shardings that the program states, or that follow from those.
+    /// The shardings that the program states, or that follow from those. In the module, custom calls that run on parts become
+    /// manual computations.
     ///
     /// # Errors
     /// INVALID_ARGUMENT for shardings that do not fit the devices, and dimensions that do not divide.
-    pub(crate) fn new(engine: &Arc<Engine>, module: &Module, options: &CompileOptions) -> Result<Partition> {
-        let open = sharding::Open {
-            parameters: options.propagate_sharding_to_parameters.clone(),
-            results: options.propagate_sharding_to_outputs.clone(),
+    pub(crate) fn new(engine: &Arc<Engine>, module: &mut Module, options: &CompileOptions) -> Result<Partition> {
+        let sharding_options = sharding::Options {
+            open_parameters: options.propagate_sharding_to_parameters.clone(),
+            open_results: options.propagate_sharding_to_outputs.clone(),
+            batch_partitionable: registration::batch_partitionable(),
         };
-        let shardings = sharding::of_program(module, options.partitions, &open)?;
+        let shardings = sharding::partition(module, options.partitions, &sharding_options)?;
         let main = module.main();
         let splits = |values: &[oxcall_hlo::ValueId], tilings: Vec<Tiling>, what: &str| {
             let split = |(index, (&value, tiling)): (usize, (_, Tiling))| {

@@ -19,8 +19,8 @@ OLDER_DIFFERS = {
     "follows_reverse",
     "follows_top_k",
     "follows_fft",
-    "follows_cholesky",
     "follows_reshape_odd_factors",
+    "shard_map_of_some_axes",
 }
 
 

@@ -2,7 +2,7 @@
 
 use oxcall_hlo::{
     Module,
-    sharding::{AxisRef, Mesh, TensorSharding, Tiling},
+    sharding::{AxisRef, Mesh, MeshRef, TensorSharding, Tiling},
 };
 
 /// A prime part of an axis, by its number: an axis of 8 devices has three of size 2.
@@ -103,6 +103,23 @@ impl<'m> Axes<'m> {
         Some(State { dims: dims.collect::<Option<_>>()?, replicated })
     }
 
+    /// The names of the axes.
+    pub(super) fn names(&self) -> impl Iterator<Item = String> {
+        self.mesh.axes.iter().map(|(name, _)| name.clone())
+    }
+
+    /// The axes that atoms make up, which are whole.
+    pub(super) fn refs(&self, atoms: &[Atom]) -> Vec<AxisRef> {
+        let first = atoms.iter().map(|&atom| &self.atoms[usize::from(atom)]).filter(|part| part.pre == 1);
+        first.map(|part| AxisRef::new(self.mesh.axes[part.axis].0.as_str())).collect()
+    }
+
+    /// The mesh as shardings name it.
+    pub(super) fn mesh_ref(&self) -> MeshRef {
+        let name = self.module.meshes.iter().find(|(_, mesh)| mesh == self.mesh).map(|(name, _)| name.clone());
+        name.map_or_else(|| MeshRef::Inline(self.mesh.clone()), MeshRef::Named)
+    }
+
     /// The atoms of axes.
     pub(super) fn named(&self, names: &[String]) -> Vec<Atom> {
         names.iter().filter_map(|name| self.atoms_of(&AxisRef::new(name.as_str()))).flatten().collect()
@@ -129,7 +146,7 @@ impl<'m> Axes<'m> {
     }
 
     /// The first of the atoms that make whole axes and divide a dimension.
-    fn whole_axes<'a>(&self, atoms: &'a [Atom], size: usize) -> &'a [Atom] {
+    pub(super) fn whole_axes<'a>(&self, atoms: &'a [Atom], size: usize) -> &'a [Atom] {
         let mut end = 0;
         while let Some(&first) = atoms.get(end) {
             let Part { axis, pre, .. } = self.atoms[usize::from(first)];

@@ -1,14 +1,15 @@
 //! A program as tensors and the rules between them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use oxcall_hlo::{
     Func, Module, Op, OpKind, Region, TensorType, ValueId,
-    sharding::{ManualComputation, ShardingRule, TensorSharding},
+    sharding::{ManualComputation, ShardingRule, TensorSharding, Tiling},
 };
 
 use super::{
     axes::{Atom, Axes, Dim, State},
+    calls,
     factors::{Direction, spread},
     rules,
 };
@@ -20,6 +21,8 @@ pub(super) struct Graph<'a> {
     /// By value, then one for each result of the program, then operands of computations per device.
     states: Vec<Option<State>>,
     nodes: Vec<Node>,
+    /// Custom calls that may run on parts, by their first results: their nodes.
+    calls: Vec<(ValueId, usize)>,
     /// Values that follow from nothing but constants. Each use has its own copy, as far as shardings go.
     constants: HashSet<ValueId>,
 }
@@ -77,7 +80,7 @@ impl<'a> Graph<'a> {
         for (param, state) in func.body.params.iter().zip(params) {
             states[param.0 as usize] = Some(state.clone());
         }
-        let mut graph = Graph { axes, func, states, nodes: Vec::new(), constants: HashSet::new() };
+        let mut graph = Graph { axes, func, states, nodes: Vec::new(), calls: Vec::new(), constants: HashSet::new() };
         for (&value, state) in func.body.results.iter().zip(results) {
             let result = graph.add(state.clone());
             graph.edge(&[value], &[], result);
@@ -86,14 +89,18 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// What is known of a parameter.
-    pub(super) fn parameter(&self, index: usize) -> State {
-        self.states[self.func.body.params[index].0 as usize].clone().unwrap_or_default()
+    /// How a parameter of these dimensions is split.
+    pub(super) fn parameter(&self, index: usize, dims: &[usize]) -> Tiling {
+        self.tiling(self.func.body.params[index].0 as usize, dims)
     }
 
-    /// What is known of a result.
-    pub(super) fn result(&self, index: usize) -> State {
-        self.states[self.func.values.len() + index].clone().unwrap_or_default()
+    /// How a result of these dimensions is split.
+    pub(super) fn result(&self, index: usize, dims: &[usize]) -> Tiling {
+        self.tiling(self.func.values.len() + index, dims)
+    }
+
+    fn tiling(&self, index: usize, dims: &[usize]) -> Tiling {
+        self.axes.tiling(&self.states[index].clone().unwrap_or_default(), dims)
     }
 
     fn add(&mut self, state: State) -> usize {
@@ -193,6 +200,11 @@ impl<'a> Graph<'a> {
             OpKind::BroadcastInDim { .. } => Class::Broadcast,
             _ => Class::Other,
         };
+        if let (OpKind::CustomCall(call), Some(&first)) = (&op.kind, op.results.first())
+            && calls::may_split(call)
+        {
+            self.calls.push((first, self.nodes.len()));
+        }
         let results = op.results.iter().map(|result| Some(result.0 as usize));
         let tensors = op.operands.iter().map(|&operand| self.used(operand)).chain(results).collect();
         self.nodes.push(Node { rule, tensors, class });
@@ -243,6 +255,17 @@ impl<'a> Graph<'a> {
         };
         let tensors = vec![Some(outside), self.used(inside)];
         self.nodes.push(Node { rule, tensors, class: Class::PassThrough });
+    }
+
+    /// The custom calls that run on parts, by their first results.
+    pub(super) fn split_calls(&self) -> HashMap<ValueId, ManualComputation> {
+        let computation = |&(result, node): &(ValueId, usize)| {
+            let Node { rule, tensors, .. } = &self.nodes[node];
+            let states: Vec<_> =
+                tensors.iter().map(|tensor| tensor.and_then(|index| self.states[index].clone())).collect();
+            Some((result, calls::computation(rule, self.axes, &states)?))
+        };
+        self.calls.iter().filter_map(computation).collect()
     }
 
     /// Spreads axes until nothing changes.

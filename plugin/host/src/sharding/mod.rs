@@ -6,9 +6,12 @@
 //! spread along them ([`factors`]) until nothing changes ([`graph`]).
 
 mod axes;
+mod calls;
 mod factors;
 mod graph;
 mod rules;
+
+use std::collections::BTreeSet;
 
 use oxcall::Error;
 use oxcall_hlo::{
@@ -22,13 +25,15 @@ use self::{
 };
 use crate::passes;
 
-/// Which shardings may be chosen: one flag for each parameter or result, or a single one for all; none for no.
+/// What a client says of a program's shardings.
 #[derive(Debug, Clone, Default)]
-pub struct Open {
-    /// Those of parameters.
-    pub parameters: Vec<bool>,
+pub struct Options {
+    /// Which shardings of parameters may be chosen: one flag for each, or a single one for all; none for no.
+    pub open_parameters: Vec<bool>,
     /// Those of results.
-    pub results: Vec<bool>,
+    pub open_results: Vec<bool>,
+    /// The targets of custom calls that may be called with a part of their first dimensions.
+    pub batch_partitionable: BTreeSet<String>,
 }
 
 /// How parameters and results are split over devices.
@@ -42,25 +47,30 @@ pub struct Shardings {
 
 /// How the parameters and results of a verified program are split over `devices` devices.
 ///
-/// What has no sharding and may not be chosen is replicated, as is what nothing is known of.
+/// What has no sharding and may not be chosen is replicated, as is what nothing is known of. Custom calls that say how they
+/// may be split, and whose operands or results are split, become manual computations.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for shardings that do not fit the devices, and those of [`passes::run`] for calls.
-pub fn of_program(module: &Module, devices: usize, open: &Open) -> Result<Shardings, Error> {
+pub fn partition(module: &mut Module, devices: usize, options: &Options) -> Result<Shardings, Error> {
     let main = module.main();
-    let params = stated(main, &main.body.params, &main.param_attributes, &open.parameters, "parameter")?;
-    let results = stated(main, &main.body.results, &main.result_attributes, &open.results, "result")?;
-    let axes = match params.iter().chain(&results).any(Stated::may_change) {
-        true => Axes::of_program(module, devices),
-        false => None,
-    };
-    let found = axes.as_ref().map(|axes| propagate(module, axes, &params, &results)).transpose()?;
-    let tilings = |list: Vec<Stated>, found: Option<&Vec<State>>, what: &str| {
+    let params = stated(main, &main.body.params, &main.param_attributes, &options.open_parameters, "parameter")?;
+    let results = stated(main, &main.body.results, &main.result_attributes, &options.open_results, "result")?;
+    let mut inlined = module.clone();
+    passes::inline_calls(&mut inlined)?;
+    let has_rules = calls::add_batch_rules(&mut inlined, &|target| options.batch_partitionable.contains(target));
+    let wanted = has_rules || params.iter().chain(&results).any(Stated::may_change);
+    let axes = Axes::of_program(&inlined, devices).filter(|_| wanted);
+    let found = axes.as_ref().map(|axes| {
+        let mut graph = Graph::new(&inlined, axes, &states(axes, &params), &states(axes, &results));
+        graph.propagate();
+        graph
+    });
+    let tilings = |list: Vec<Stated>, found: &dyn Fn(usize) -> Option<Tiling>, what: &str| {
         let tiling = |(index, stated): (usize, Stated)| {
             let rank = stated.ty.rank();
-            let chosen = found.filter(|_| stated.may_change()).map(|states| &states[index]);
-            let tiling = match (chosen.zip(axes.as_ref()), &stated.sharding) {
-                (Some((state, axes)), _) => Ok(axes.tiling(state, &stated.ty.dims)),
+            let tiling = match (found(index).filter(|_| stated.may_change()), &stated.sharding) {
+                (Some(tiling), _) => Ok(tiling),
                 (None, Some(Given::Shardy(sharding))) => Tiling::of(sharding, module, rank, devices),
                 (None, Some(Given::Hlo(sharding))) => sharding.tiling(rank, devices),
                 (None, None) => Ok(Tiling::replicated(rank, devices)),
@@ -69,25 +79,19 @@ pub fn of_program(module: &Module, devices: usize, open: &Open) -> Result<Shardi
         };
         list.into_iter().enumerate().map(tiling).collect::<Result<_, _>>()
     };
-    Ok(Shardings {
-        parameters: tilings(params, found.as_ref().map(|found| &found.0), "parameter")?,
-        results: tilings(results, found.as_ref().map(|found| &found.1), "result")?,
-    })
-}
-
-/// What follows for parameters and results.
-fn propagate(
-    module: &Module,
-    axes: &Axes<'_>,
-    params: &[Stated],
-    results: &[Stated],
-) -> Result<(Vec<State>, Vec<State>), Error> {
-    let mut module = module.clone();
-    passes::inline_calls(&mut module)?;
-    let mut graph = Graph::new(&module, axes, &states(axes, params), &states(axes, results));
-    graph.propagate();
-    let parameters = (0..params.len()).map(|index| graph.parameter(index)).collect();
-    Ok((parameters, (0..results.len()).map(|index| graph.result(index)).collect()))
+    let types = |values: &[ValueId], index: usize| main.ty(values[index]).tensor().map(|ty| ty.dims.to_vec());
+    let parameter = |index: usize| Some(found.as_ref()?.parameter(index, &types(&main.body.params, index)?));
+    let result = |index: usize| Some(found.as_ref()?.result(index, &types(&main.body.results, index)?));
+    let shardings = Shardings {
+        parameters: tilings(params, &parameter, "parameter")?,
+        results: tilings(results, &result, "result")?,
+    };
+    let split = found.map(|graph| graph.split_calls()).unwrap_or_default();
+    if !split.is_empty() {
+        calls::split(&mut inlined, split);
+        *module = inlined;
+    }
+    Ok(shardings)
 }
 
 /// A parameter or result, and what the program says of it.

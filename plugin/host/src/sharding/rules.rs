@@ -152,6 +152,15 @@ pub(super) fn of(op: &Op, operands: &[&TensorType], results: &[&TensorType]) -> 
         OpKind::CustomCall(call) => {
             return custom(call).filter(|rule| fits(rule, operands, results)).cloned();
         }
+        kind if kind.collective().is_some() => {
+            // Parts of other axes than the ones that are exchanged over.
+            for (index, (from, to)) in operands.iter().zip(results).enumerate() {
+                for (dim, (&size, _)) in from.dims.iter().zip(&to.dims).enumerate().filter(|(_, (from, to))| from == to)
+                {
+                    rule.dims(size, Kind::PassThrough, &[(index, dim)], &[(index, dim)]);
+                }
+            }
+        }
         _ => return None,
     }
     Some(rule.finish(operands, results))
@@ -177,7 +186,7 @@ pub(super) fn is_pointwise(kind: &OpKind) -> bool {
 /// The rule that a custom call carries.
 pub(super) fn custom(call: &CustomCall) -> Option<&ShardingRule> {
     call.attributes.iter().find_map(|(name, attribute)| match attribute {
-        Attribute::ShardingRule(rule) if name == "sdy.sharding_rule" => Some(&**rule),
+        Attribute::ShardingRule(rule) if name == super::calls::RULE => Some(&**rule),
         _ => None,
     })
 }

@@ -4,13 +4,17 @@ use oxcall_hlo::{parse_text, sharding::Tiling};
 
 use super::*;
 
+fn open_results() -> Options {
+    Options { open_results: vec![true], ..Options::default() }
+}
+
 /// The tiles of each result of a program on the mesh `x=4, y=2`, whose parameters are split as their types say.
 fn results(main: &str) -> Vec<Vec<usize>> {
     let text = format!("sdy.mesh @m = <[\"x\"=4, \"y\"=2]>\nfunc.func @main{main}");
-    let module = parse_text(&text).unwrap();
+    let mut module = parse_text(&text).unwrap();
     oxcall_hlo::verify(&module).unwrap();
-    let open = Open { parameters: vec![false], results: vec![true] };
-    let shardings = of_program(&module, 8, &open).unwrap();
+    let shardings = partition(&mut module, 8, &open_results()).unwrap();
+    oxcall_hlo::verify(&module).unwrap();
     shardings.results.iter().map(|tiling: &Tiling| tiling.tiles().to_vec()).collect()
 }
 
@@ -100,15 +104,45 @@ fn custom_calls_with_rules() {
 
 #[test]
 fn what_does_not_divide_is_an_error_or_split_less() {
-    let module = parse_text(
+    let mut module = parse_text(
         "sdy.mesh @m = <[\"x\"=4]>\nfunc.func @main(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}]>}) -> tensor<6xf32> {
             return %a : tensor<6xf32>
         }",
     )
     .unwrap();
-    let shardings = of_program(&module, 4, &Open { parameters: vec![], results: vec![true] }).unwrap();
+    let shardings = partition(&mut module, 4, &open_results()).unwrap();
     assert_eq!((shardings.parameters[0].tiles(), shardings.results[0].tiles()), (&[4][..], &[1][..]));
     assert!(shardings.parameters[0].tile_dims(&[6]).is_err());
-    let error = of_program(&module, 8, &Open::default()).unwrap_err();
+    let error = partition(&mut module, 8, &Options::default()).unwrap_err();
     assert!(error.message().contains("has 4 devices, but the program 8"), "{error}");
+}
+
+#[test]
+fn calls_run_on_parts() {
+    let text = |rule: &str| {
+        format!(
+            "sdy.mesh @m = <[\"x\"=4, \"y\"=2]>
+            func.func @main(%a: tensor<8x16xf32> {{sdy.sharding = #sdy.sharding<@m, [{{\"x\"}}, {{\"y\"}}]>}}) -> tensor<8xf32> {{
+                %0 = call @f(%a) : (tensor<8x16xf32>) -> tensor<8xf32>
+                return %0 : tensor<8xf32>
+            }}
+            func.func private @f(%a: tensor<8x16xf32>) -> tensor<8xf32> {{
+                %0 = stablehlo.custom_call @norm(%a) {{{rule}}} : (tensor<8x16xf32>) -> tensor<8xf32>
+                return %0 : tensor<8xf32>
+            }}"
+        )
+    };
+    let rule = "sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i]) {i=8, j=16} need_replication={j}, custom>";
+    let batch_partitionable = Options { batch_partitionable: ["norm".to_owned()].into(), ..open_results() };
+    for (rule, options) in [(rule, open_results()), ("", batch_partitionable)] {
+        let mut module = parse_text(&text(rule)).unwrap();
+        assert_eq!(partition(&mut module, 8, &options).unwrap().results[0].tiles(), [4]);
+        oxcall_hlo::verify(&module).unwrap();
+        let expected = "sdy.manual_computation(%arg0) in_shardings=[<@m, [{\"x\"}, {}]>] out_shardings=[<@m, [{\"x\"}]>] \
+                        manual_axes={\"x\"} (%arg1: tensor<2x16xf32>)";
+        assert!(module.to_string().contains(expected), "{module}");
+    }
+    let mut module = parse_text(&text("")).unwrap();
+    assert_eq!(partition(&mut module, 8, &open_results()).unwrap().results[0].tiles(), [1]);
+    assert!(!module.to_string().contains("manual"), "{module}");
 }

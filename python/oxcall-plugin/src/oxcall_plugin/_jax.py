@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,6 +30,7 @@ def register(path: str, name: str | None, priority: int, options: Mapping[str, A
     getattr(xla_bridge, "_nonexperimental_plugins", set()).add(platform)
     _take_handlers(plugin, platform)
     _take_types(plugin, platform)
+    _take_batch_partitionable(plugin)
     if platform == CPU:
         priority, options = 0, {**cpu_options(), **options}
         take_own_handlers()
@@ -53,6 +55,24 @@ def _take_handlers(plugin: NativePlugin, platform: str) -> None:
         plugin.register_handler(name, stages, int(api_version), int(getattr(traits, "value", traits) or 0))
 
     xla_client.register_custom_call_handler(platform, handler)
+
+
+def _take_batch_partitionable(plugin: NativePlugin) -> None:
+    """The same for `jax.ffi.register_ffi_target_as_batch_partitionable`, which jaxlib keeps for its own partitioner."""
+    attribute = "register_custom_call_as_batch_partitionable"
+    known = getattr(xla_client, attribute, None)
+    if known is None:
+        return
+
+    @functools.wraps(known)
+    def register(name: str, *args: Any, **kwargs: Any) -> Any:
+        plugin.register_batch_partitionable(name)
+        return known(name, *args, **kwargs)
+
+    for callback in getattr(xla_bridge, "_plugin_callbacks", ()):
+        if getattr(getattr(callback, "func", None), "__name__", None) == attribute:
+            plugin.register_batch_partitionable(callback.args[0])
+    setattr(xla_client, attribute, register)
 
 
 def _take_types(plugin: NativePlugin, platform: str) -> None:

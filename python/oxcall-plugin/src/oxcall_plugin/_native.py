@@ -32,15 +32,18 @@ class NativePlugin:
             self._register_type = self._library.oxcall_plugin_register_type
             self._check = self._library.oxcall_plugin_check
             self._shadow = self._library.oxcall_plugin_shadow
+            self._batch_partitionable = self._library.oxcall_plugin_batch_partitionable
         except AttributeError:
             raise PluginError(
                 f"{path} is not a plugin made with `oxcall_plugin::plugin!`: it lacks `oxcall_plugin_name`"
             ) from None
         name.restype = ctypes.c_char_p
-        for function in (self._check, self._register_handler, self._register_type, self._shadow):
+        messages = (self._check, self._register_handler, self._register_type, self._shadow, self._batch_partitionable)
+        for function in messages:
             function.restype = ctypes.c_char_p
         self._register_handler.argtypes = [ctypes.c_char_p, *[ctypes.c_void_p] * 4, ctypes.c_int, ctypes.c_uint32]
         self._shadow.argtypes = [ctypes.c_char_p]
+        self._batch_partitionable.argtypes = [ctypes.c_char_p]
         self._register_type.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p]
         self.name = name().decode()
         _raise(self._check())
@@ -56,6 +59,10 @@ class NativePlugin:
         _raise(self._register_handler(name.encode(), *addresses, api_version, traits))
         if api_version > 0 and (text := self._shadow(name.encode())):
             warnings.warn(text.decode(), PluginWarning, stacklevel=2)
+
+    def register_batch_partitionable(self, name: str) -> None:
+        """Says that calls of a handler have batch dimensions, and may be called with a part of them."""
+        _raise(self._batch_partitionable(name.encode()))
 
     def register_type(self, name: str, type_id: int, type_info: int | None) -> None:
         """Registers a type of states or user data: the id at this address is set, or its value taken."""

@@ -1,0 +1,171 @@
+//! Custom calls that say how they may be split run on parts: they become computations per device.
+
+use std::collections::HashMap;
+
+use oxcall_hlo::{
+    Attribute, CustomCall, Func, Module, Op, OpKind, Region, TensorType, Type, ValueId,
+    sharding::{DimSharding, ManualComputation, ShardingRule, TensorMapping, TensorSharding},
+};
+
+use super::{
+    axes::{Atom, Axes, State},
+    rules,
+};
+
+/// The name of the attribute that holds the rule of a call.
+pub(super) const RULE: &str = "sdy.sharding_rule";
+
+/// Gives calls of `targets` that have no rule the one of calls with batch dimensions: the first dimensions that all
+/// operands and results have in common. Says whether any call has a rule.
+pub(super) fn add_batch_rules(module: &mut Module, targets: &dyn Fn(&str) -> bool) -> bool {
+    fn visit(region: &mut Region, values: &[Type], targets: &dyn Fn(&str) -> bool) -> bool {
+        let mut any = false;
+        for op in &mut region.ops {
+            for region in &mut op.regions {
+                any |= visit(region, values, targets);
+            }
+            let tensors = |list: &[ValueId]| list.iter().map(|&value| values[value.0 as usize].tensor()).collect();
+            let types: (Option<Vec<_>>, Option<Vec<_>>) = (tensors(&op.operands), tensors(&op.results));
+            let OpKind::CustomCall(call) = &mut op.kind else { continue };
+            if rules::custom(call).is_none()
+                && targets(&call.target)
+                && let (Some(operands), Some(results)) = types
+            {
+                let rule = Attribute::ShardingRule(Box::new(batch_rule(&operands, &results)));
+                call.attributes.push((RULE.into(), rule));
+                call.attributes.sort_by(|(left, _), (right, _)| left.cmp(right));
+            }
+            any |= rules::custom(call).is_some();
+        }
+        any
+    }
+    let Func { body, values, .. } = &mut module.funcs[module.entry.0 as usize];
+    visit(body, values, targets)
+}
+
+/// The rule of a call with batch dimensions.
+fn batch_rule(operands: &[&TensorType], results: &[&TensorType]) -> ShardingRule {
+    let all = || operands.iter().chain(results);
+    let rank = all().map(|ty| ty.rank()).min().unwrap_or(0);
+    let common = |&dim: &usize| all().all(|ty| Some(ty.dims[dim]) == results.first().map(|first| first.dims[dim]));
+    let batch = (0..rank).take_while(common).count();
+    let mut factors: Vec<usize> = results.first().map(|ty| ty.dims[..batch].to_vec()).unwrap_or_default();
+    let mut mappings = |types: &[&TensorType]| -> Vec<TensorMapping> {
+        let mapping = |ty: &&TensorType| {
+            let dim = |dim: usize| {
+                if dim < batch {
+                    return vec![dim];
+                }
+                factors.push(ty.dims[dim]);
+                vec![factors.len() - 1]
+            };
+            (0..ty.rank()).map(dim).collect()
+        };
+        types.iter().map(mapping).collect()
+    };
+    let (operands, results) = (mappings(operands), mappings(results));
+    let need_replication = (batch..factors.len()).collect();
+    ShardingRule { factors, operands, results, need_replication, ..ShardingRule::default() }
+}
+
+/// How a call with this rule runs on parts, if it does. `states` are those of operands, then of results.
+pub(super) fn computation(rule: &ShardingRule, axes: &Axes<'_>, states: &[Option<State>]) -> Option<ManualComputation> {
+    let mappings: Vec<&TensorMapping> = rule.operands.iter().chain(&rule.results).collect();
+    let special = [&rule.reduction, &rule.need_replication, &rule.permutation];
+    let mut split: HashMap<usize, Vec<Atom>> = HashMap::new();
+    for factor in (0..rule.factors.len()).filter(|factor| special.iter().all(|factors| !factors.contains(factor))) {
+        let shared = mappings.iter().copied().flatten().any(|dim| dim.len() > 1 && dim.contains(&factor));
+        // Results are asked first: they are what the parts are for.
+        let tensors = states.iter().zip(&mappings).rev();
+        let atoms = tensors.filter_map(|(state, mapping)| {
+            let dim = mapping.iter().position(|dim| *dim == [factor])?;
+            Some(&state.as_ref()?.dims.get(dim)?.atoms)
+        });
+        let Some(atoms) = atoms.max_by_key(|atoms| atoms.len()).filter(|_| !shared) else { continue };
+        let atoms = axes.whole_axes(atoms, rule.factors[factor]);
+        let taken = split.values().flatten().any(|atom| atoms.contains(atom));
+        if !atoms.is_empty() && !taken {
+            split.insert(factor, atoms.to_vec());
+        }
+    }
+    if split.is_empty() {
+        return None;
+    }
+    let sharding = |mapping: &TensorMapping| {
+        let dim = |factors: &Vec<usize>| {
+            let atoms = factors.first().and_then(|factor| split.get(factor));
+            DimSharding::closed(atoms.map(|atoms| axes.refs(atoms)).unwrap_or_default())
+        };
+        TensorSharding {
+            mesh: axes.mesh_ref(),
+            dims: mapping.iter().map(dim).collect(),
+            replicated: Vec::new(),
+            unreduced: Vec::new(),
+        }
+    };
+    let used: Vec<Atom> = split.values().flatten().copied().collect();
+    Some(ManualComputation {
+        in_shardings: rule.operands.iter().map(sharding).collect(),
+        out_shardings: rule.results.iter().map(sharding).collect(),
+        manual_axes: axes
+            .names()
+            .filter(|name| axes.named(&[name.clone()]).iter().any(|atom| used.contains(atom)))
+            .collect(),
+    })
+}
+
+/// Makes calls, named by their first results, computations per device.
+pub(super) fn split(module: &mut Module, mut computations: HashMap<ValueId, ManualComputation>) {
+    let meshes = module.clone();
+    let Func { body, values, .. } = &mut module.funcs[module.entry.0 as usize];
+    visit(body, values, &meshes, &mut computations);
+}
+
+fn visit(
+    region: &mut Region,
+    values: &mut Vec<Type>,
+    module: &Module,
+    computations: &mut HashMap<ValueId, ManualComputation>,
+) {
+    for op in &mut region.ops {
+        for region in &mut op.regions {
+            visit(region, values, module, computations);
+        }
+        if let Some(manual) = op.results.first().and_then(|result| computations.remove(result)) {
+            wrap(op, manual, values, module);
+        }
+    }
+}
+
+/// Puts a call into a computation per device, where it has the types of the parts.
+fn wrap(op: &mut Op, manual: ManualComputation, values: &mut Vec<Type>, module: &Module) {
+    let mut local = |list: &[ValueId], shardings: &[TensorSharding]| -> Vec<ValueId> {
+        let part = |(&value, sharding): (&ValueId, &TensorSharding)| {
+            let ty = &values[value.0 as usize];
+            let ty = match (ty.tensor(), module.mesh(&sharding.mesh)) {
+                (Some(tensor), Ok(mesh)) => {
+                    let tiles = sharding.tiles(mesh, |_| true);
+                    let dims = tensor.dims.iter().zip(tiles).map(|(&size, tiles)| size / tiles);
+                    TensorType::new(tensor.element, dims).into()
+                }
+                _ => ty.clone(),
+            };
+            values.push(ty);
+            ValueId((values.len() - 1) as u32)
+        };
+        list.iter().zip(shardings).map(part).collect()
+    };
+    let params = local(&op.operands, &manual.in_shardings);
+    let results = local(&op.results, &manual.out_shardings);
+    let mut call = Op { operands: params.clone(), results: results.clone(), ..op.clone() };
+    if let OpKind::CustomCall(call) = &mut call.kind {
+        call.attributes.retain(|(name, _)| name != RULE && name != "sdy.sharding");
+    }
+    op.kind = OpKind::ManualComputation(Box::new(manual));
+    op.regions = vec![Region { params, ops: vec![call], results }];
+}
+
+/// Whether a call with a rule may run once for each part.
+pub(super) fn may_split(call: &CustomCall) -> bool {
+    !call.has_side_effect && rules::custom(call).is_some()
+}
