@@ -109,7 +109,7 @@ pub(super) fn computation(rule: &ShardingRule, axes: &Axes<'_>, states: &[Option
         out_shardings: rule.results.iter().map(sharding).collect(),
         manual_axes: axes
             .names()
-            .filter(|name| axes.named(&[name.clone()]).iter().any(|atom| used.contains(atom)))
+            .filter(|name| axes.named(std::slice::from_ref(name)).iter().any(|atom| used.contains(atom)))
             .collect(),
     })
 }
