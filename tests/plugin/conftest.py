@@ -28,14 +28,6 @@ def on_plugin(device):
 
 
 @pytest.fixture(scope="session")
-def library_path():
-    """Gives the path of a library that `cargo build --release` made."""
-    release = pathlib.Path(__file__).parents[2] / "target" / "release"
-    folder = pathlib.Path(os.environ.get("OXCALL_TEST_LIBS", release))
-    return lambda name: str(folder / f"lib{name}.so")
-
-
-@pytest.fixture(scope="session")
 def gallery(library_path):
     """The ops of examples/custom_ops."""
     return oxcall.load(library_path("custom_ops"))

@@ -29,9 +29,9 @@ SHOWN = re.compile(r"^( *)([^#\n]+?)  # ([^\n]+)$", re.MULTILINE)
 def test_snippet(fresh, library_path, snippet):
     code = SHOWN.sub(lambda shown: f"{shown[1]}check({shown[2]}, {shown[3]!r})", snippet)
     for name, library in (("my_ops", "custom_ops"), ("my_plugin", "own_plugin")):
-        code = code.replace(f'"target/release/lib{name}.so"', repr(library_path(library)))
+        code = code.replace(f'"target/release/lib{name}.so"', repr(str(library_path(library))))
     if "capsule" in code:
-        code = f"capsule = capsule_of({library_path('custom_ops')!r})\n{code}"
+        code = f"capsule = capsule_of({str(library_path('custom_ops'))!r})\n{code}"
     # The chapter's options come before JAX; what comes after its first snippet has imported it.
     head = "" if "configure" in code else JAX
     fresh(f"{BEFORE}\n{head}\n{code}\nimport jax\nassert jax.devices('oxcall')")

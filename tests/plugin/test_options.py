@@ -42,7 +42,7 @@ def test_num_devices(fresh):
 def test_libraries_by_option(fresh, library_path):
     code = f"""
         import oxcall_plugin
-        oxcall_plugin.configure(libraries=[{library_path("custom_ops")!r}])
+        oxcall_plugin.configure(libraries=[{str(library_path("custom_ops"))!r}])
         import jax, jax.numpy as jnp
         call = jax.ffi.ffi_call("rms_norm", jax.ShapeDtypeStruct((2, 2), jnp.float32))
         print(jax.jit(lambda x: call(x, eps=0.0))(jnp.ones((2, 2), jnp.float32)).tolist())
@@ -60,7 +60,7 @@ def test_libraries_bring_their_legacy_functions(fresh, library_path):
         call = jax.ffi.ffi_call("rms_norm.v3", shape, custom_call_api_version=3, legacy_backend_config=config)
         print(jax.jit(call)(2 * jnp.ones((2, 2), jnp.float32)).tolist())
     """
-    path = library_path("custom_ops")
+    path = str(library_path("custom_ops"))
     assert fresh(code, JAX_PLATFORMS="oxcall,cpu", OXCALL_LIBRARIES=path) == "[[1.0, 1.0], [1.0, 1.0]]"
 
 

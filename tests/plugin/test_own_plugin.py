@@ -4,7 +4,7 @@
 def test_five_lines_of_rust_and_two_of_python_are_a_plugin(fresh, library_path):
     code = f"""
         import oxcall_plugin
-        oxcall_plugin.register({library_path("own_plugin")!r})
+        oxcall_plugin.register({str(library_path("own_plugin"))!r})
 
         import jax, jax.numpy as jnp
         twice = jax.ffi.ffi_call("twice", jax.ShapeDtypeStruct((3,), jnp.float32))
@@ -19,7 +19,7 @@ def test_legacy_functions_of_ops_that_are_linked_in(fresh, library_path):
     """As `oxcall.load` registers them: under the op's name with the version."""
     code = f"""
         import oxcall_plugin
-        oxcall_plugin.register({library_path("own_plugin")!r})
+        oxcall_plugin.register({str(library_path("own_plugin"))!r})
 
         import jax, jax.numpy as jnp
         from oxcall._legacy import describe_call
@@ -33,7 +33,7 @@ def test_legacy_functions_of_ops_that_are_linked_in(fresh, library_path):
 
 
 def test_a_name_belongs_to_one_library(fresh, library_path):
-    path = library_path("own_plugin")
+    path = str(library_path("own_plugin"))
     code = f"""
         import oxcall_plugin
         oxcall_plugin.register({path!r})
@@ -43,7 +43,7 @@ def test_a_name_belongs_to_one_library(fresh, library_path):
         except oxcall_plugin.PluginError as error:
             print(error)
         try:
-            oxcall_plugin.register({library_path("custom_ops")!r})
+            oxcall_plugin.register({str(library_path("custom_ops"))!r})
         except oxcall_plugin.PluginError as error:
             print(error)
     """

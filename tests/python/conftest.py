@@ -1,6 +1,5 @@
 import ctypes
 import os
-import pathlib
 
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -27,23 +26,6 @@ def dump(ops):
     function = ctypes.CDLL(ops.path).fake_dump
     function.restype = ctypes.c_char_p
     return lambda: function().decode()
-
-
-@pytest.fixture(scope="session")
-def library_path():
-    """The path of a library of this workspace, built in release mode, by the name of its crate."""
-    release = pathlib.Path(__file__).parents[2] / "target" / "release"
-    folder = pathlib.Path(os.environ.get("OXCALL_TEST_LIBS", release))
-
-    def path(name):
-        found = next(
-            (folder / file for file in (f"lib{name}.so", f"lib{name}.dylib") if (folder / file).exists()), None
-        )
-        if found is None:
-            pytest.fail(f"{folder} has no {name}; `cargo build --release --package {name}` makes it")
-        return found
-
-    return path
 
 
 @pytest.fixture(scope="session")

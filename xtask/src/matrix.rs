@@ -35,29 +35,29 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 
 /// The gallery's library on every jaxlib.
 fn ops() -> Result<()> {
-    let suite = Suite {
-        what: "ops",
-        script: "tests/matrix/check.py",
-        library: workspace::build_library("custom_ops")?,
-        packages: vec![python::source("oxcall")],
-        plugin: None,
-    };
+    let suite = gallery("tests/matrix/check.py")?;
     let about = "The same `libcustom_ops.so`, built once, is loaded by each of these, with the jax of the same\n\
         version. How the C header differs between them is in [abi.md](abi.md).";
     write("docs/matrix.md", "One binary on every supported jaxlib", about, &suite, pins::JAX)
 }
 
-/// The gallery's library on every torch.
-fn torch() -> Result<()> {
-    let suite = Suite {
+/// The checks of a script on the gallery's library.
+fn gallery(script: &'static str) -> Result<Suite> {
+    Ok(Suite {
         what: "ops",
-        script: "tests/matrix/torch_ops.py",
+        script,
         library: workspace::build_library("custom_ops")?,
         packages: vec![python::source("oxcall")],
         plugin: None,
-    };
+    })
+}
+
+/// The gallery's library on every torch.
+fn torch() -> Result<()> {
+    let suite = gallery("tests/matrix/torch_ops.py")?;
     let about = "The same `libcustom_ops.so`, built once, is loaded by each of these, where there is no JAX.\n\
-        What an older torch cannot pass to operators, texts and lists before 2.10, is left out there.";
+        What an older torch cannot pass to operators, texts and lists before 2.10, is left out there: the argument where\n\
+        the op has a default for it, otherwise the op.";
     write("docs/torch-matrix.md", "One binary on every supported torch", about, &suite, pins::TORCH)
 }
 

@@ -21,6 +21,7 @@ import jaxlib._jax as _jax
 from jax import lax
 from jax._src.interpreters import mlir as jax_mlir
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
+from jax_programs import convolution_gradient
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
@@ -70,14 +71,6 @@ def lstm(weights, state, inputs):
         return (h, c), h
 
     return jax.lax.scan(step, state, inputs)
-
-
-def convolution_gradient(x, kernel):
-    def loss(kernel):
-        y = jax.lax.conv_general_dilated(x, kernel, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
-        return jax.lax.reduce_window(y, -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID").sum()
-
-    return jax.grad(loss)(kernel)
 
 
 def random_bits(key):

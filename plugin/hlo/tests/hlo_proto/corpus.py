@@ -10,6 +10,7 @@ of results, one after the other, row-major: the program says their types. The pr
 """
 
 import pathlib
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +20,9 @@ import numpy as np
 from jaxlib import _hlo, xla_client
 
 ROOT = pathlib.Path(__file__).parent
+sys.path.insert(0, str(ROOT.parent))
+
+from jax_programs import convolution_gradient  # noqa: E402
 
 # Arguments of these programs, by number, that must have certain values.
 GIVEN = {
@@ -86,14 +90,6 @@ def scanned(weights, h, inputs):
         return h, h.sum()
 
     return jax.lax.scan(step, h, inputs)
-
-
-def convolution_gradient(x, kernel):
-    def loss(kernel):
-        y = jax.lax.conv_general_dilated(x, kernel, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
-        return jax.lax.reduce_window(y, -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID").sum()
-
-    return jax.grad(loss)(kernel)
 
 
 def statistics(x):
