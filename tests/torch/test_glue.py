@@ -1,23 +1,23 @@
-"""ffi/src/torch/glue.py on operators written in Python: what it adds, apart from how Rust registers operators."""
+"""ffi/src/torch/glue on operators written in Python: what it adds, apart from how Rust registers operators."""
 
-import importlib.util
 import itertools
 import math
 import pathlib
+import types
 
 import pytest
 import torch
 from torch.library import Library, opcheck
 
-GLUE = pathlib.Path(__file__).parents[2] / "ffi" / "src" / "torch" / "glue.py"
+GLUE = pathlib.Path(__file__).parents[2] / "ffi" / "src" / "torch" / "glue"
 NAMES = itertools.count()
 
 
 @pytest.fixture(scope="module")
 def glue():
-    spec = importlib.util.spec_from_file_location("glue", GLUE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = types.ModuleType("glue")
+    for part in GLUE.glob("*.py"):
+        exec(compile(part.read_text(), part, "exec"), module.__dict__)
     return module
 
 

@@ -12,7 +12,15 @@ use super::report::report;
 use crate::{loaded, manifest::manifest, registry::registry};
 
 /// The program, which takes the manifest and the report of this library as JSON.
-const PROGRAM: &str = include_str!("glue.py");
+const PROGRAM: &str = concat!(
+    include_str!("glue/operators.py"),
+    include_str!("glue/derivatives.py"),
+    include_str!("glue/views.py"),
+    include_str!("glue/batching.py"),
+    include_str!("glue/shapes.py"),
+    include_str!("glue/xla.py"),
+    include_str!("glue/register.py"),
+);
 
 /// The Python program that completes this library's operators; empty where there is no torch.
 pub(crate) fn program() -> String {

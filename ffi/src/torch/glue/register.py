@@ -1,0 +1,72 @@
+"""What torch lets only Python add to the operators of a library: derivatives, batching, symbolic shapes, torch_xla.
+
+The files of this folder are joined, this one last, and compiled into every op library. They run once torch is there,
+with the library's manifest as `MANIFEST` and what became of its ops in torch as `REPORT`, both JSON. They use nothing
+but torch, and running them again changes nothing.
+"""
+
+import json
+import sys
+import types
+
+import torch
+
+# Registrations last as long as the `torch.library.Library` that they were made through, and another library of ops may
+# bring a copy of this code: both are kept for the process.
+_PROCESS = sys.modules.setdefault("_oxcall_torch", types.ModuleType("_oxcall_torch"))
+_LIBRARIES = _PROCESS.__dict__.setdefault("libraries", {})
+_DONE = _PROCESS.__dict__.setdefault("done", set())
+
+
+def register(manifest, report):
+    """Adds to every operator what belongs to it.
+
+    Args:
+        manifest: the library's manifest.
+        report: what became of each op of the manifest in this torch.
+    """
+    implementations = {}
+    for entry, outcome in zip(manifest["ops"], report["ops"], strict=True):
+        implementations.setdefault(entry["name"], []).append((entry, outcome))
+    ops = {name: Op(found) for name, found in implementations.items()}
+    for op in ops.values():
+        for operator in op.operators():
+            name = operator.overload._name
+            if name not in _DONE:
+                _DONE.add(name)
+                _register(op, operator, ops)
+
+
+def _register(op, operator, ops):
+    overload = operator.overload
+    if op.json["shape"] == "dims" and op.operands:
+        # Instead of a kernel in Rust, which sees numbers where this sees symbols.
+        torch.library.register_fake(overload, Fake(op, operator), lib=_library(op, "FRAGMENT"))
+    # torch takes derivatives and batches of functions only.
+    if op.json["vjp"] and not op.mutates():
+        register_derivative(op, operator, ops, _library(op, "FRAGMENT"))
+    if op.json["vmap"] in ("broadcast_all", "expand_dims") and not op.mutates():
+        torch.library.register_vmap(overload, Batched(op, overload), lib=_library(op, "FRAGMENT"))
+    if op.mutates():
+        # torch's own way with views that are conjugated or negated wants what is updated to be returned.
+        for key in ("Conjugate", "Negative"):
+            _library(op, "IMPL").impl(_local_name(overload), Materialized(op, operator), key)
+    if "XLA" not in op.keys:
+        _library(op, "IMPL").impl(_local_name(overload), XlaCall(op, operator), "XLA")
+
+
+def _local_name(overload):
+    """The operator's name without its namespace, with its overload's."""
+    return overload._name.partition("::")[2]
+
+
+def _library(op, kind):
+    """A library that adds to the op's namespace."""
+    key = op.namespace, kind
+    if key not in _LIBRARIES:
+        _LIBRARIES[key] = torch.library.Library(op.namespace, kind)
+    return _LIBRARIES[key]
+
+
+if "MANIFEST" in globals():
+    register(json.loads(globals()["MANIFEST"]), json.loads(globals()["REPORT"]))
