@@ -148,15 +148,26 @@ import torch
 
 
 def test_forks(library):
-    """Threads do not survive a fork, so what needs none is called, as data loaders do."""
+    """Data loaders fork. The threads of the parent are not in the child, which starts its own."""
     run(f"""
 import os, torch
 torch.ops.load_library({library!r})
-x = torch.ones(2, 3)
-y = torch.ops.custom_op.rms_norm(x)
-if (child := os.fork()) == 0:
-    os._exit(7 if torch.equal(torch.ops.custom_op.rms_norm(x), y) else 1)
-assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+ops, x = torch.ops.custom_op, torch.ones(2, 3)
+y = ops.rms_norm(x)
+
+def works():
+    return torch.equal(ops.rms_norm(x), y) and torch.equal(ops.async_scale(x), 2 * x)
+
+def forked(inner=lambda: True):
+    if (child := os.fork()) == 0:
+        os._exit(7 if works() and inner() else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+assert forked()
+assert works()
+# Now the parent has threads of its own, and so has the child that forks again.
+assert forked(forked)
+assert works()
 """)
 
 

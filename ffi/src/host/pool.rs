@@ -4,7 +4,10 @@ use std::{
     collections::VecDeque,
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicPtr, Ordering},
+    },
     thread::{self, JoinHandle},
 };
 
@@ -137,24 +140,67 @@ impl Task {
     }
 }
 
-/// A pool whose threads start with the first task: most operations need none.
+/// A pool whose threads start with the first task, since most operations need none; and once more in a child process, as
+/// threads do not survive a fork.
 pub(crate) struct LazyPool {
     threads: usize,
-    pool: OnceLock<Option<ThreadPool>>,
+    /// Null, or a box of the latest pool; earlier ones belong to processes before a fork. No lock, as a child may find one
+    /// taken for ever.
+    started: AtomicPtr<Started>,
+}
+
+/// A pool and the process that has its threads.
+struct Started {
+    process: u32,
+    /// Absent where the system has no threads to spare.
+    pool: Option<ThreadPool>,
 }
 
 impl LazyPool {
     /// A pool of `threads` threads, none of which there is yet.
     pub(crate) fn new(threads: usize) -> LazyPool {
-        LazyPool { threads, pool: OnceLock::new() }
+        LazyPool { threads, started: AtomicPtr::default() }
+    }
+
+    /// The pool of this process.
+    fn pool(&self) -> Option<&ThreadPool> {
+        let process = std::process::id();
+        let known = self.started.load(Ordering::Acquire);
+        // SAFETY: null, or a box that is neither changed nor freed before `self` is dropped.
+        if let Some(started) = unsafe { known.as_ref() }.filter(|started| started.process == process) {
+            return started.pool.as_ref();
+        }
+        let new = Box::into_raw(Box::new(Started { process, pool: ThreadPool::new(self.threads).ok() }));
+        // A pool of the parent process is left alone: its threads are not here, and dropping it would wait for them.
+        let latest = match self.started.compare_exchange(known, new, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => new,
+            Err(first) => {
+                // SAFETY: made above and not shared.
+                drop(unsafe { Box::from_raw(new) });
+                first
+            }
+        };
+        // SAFETY: as above; another thread of this process made it if this one did not.
+        unsafe { &*latest }.pool.as_ref()
+    }
+}
+
+impl Drop for LazyPool {
+    fn drop(&mut self) {
+        let started = *self.started.get_mut();
+        // SAFETY: as in `pool`; nobody uses it any more.
+        if unsafe { started.as_ref() }.is_some_and(|started| started.process == std::process::id()) {
+            // SAFETY: as above.
+            drop(unsafe { Box::from_raw(started) });
+        }
     }
 }
 
 impl TaskPool for LazyPool {
     fn schedule(&self, task: Box<dyn FnOnce() + Send>) {
-        match self.pool.get_or_init(|| ThreadPool::new(self.threads).ok()) {
+        match self.pool() {
             Some(pool) => pool.schedule(task),
-            // A system without threads to spare: the task runs all the same.
+            // The task runs all the same.
             None => task(),
         }
     }

@@ -25,7 +25,15 @@ pub(crate) enum Contexts {
     /// No stage but execute: all operations share one.
     Shared,
     /// A state for each value of the attributes, as if each were a compiled program of its own, latest last.
-    Stateful(Mutex<Vec<(AttrKey, Arc<StageState>)>>),
+    Stateful(Mutex<Vec<Kept>>),
+}
+
+/// A state that is kept for the next call with the same attributes.
+pub(crate) struct Kept {
+    /// What made it: a state may have threads, which do not survive a fork.
+    process: u32,
+    key: AttrKey,
+    state: Arc<StageState>,
 }
 
 /// The threads that operations may use: as many as torch uses itself.
@@ -112,7 +120,8 @@ unsafe fn run(
     frame: &mut sys::XLA_FFI_CallFrame,
     context: &InvokeContext,
 ) -> Result<()> {
-    let Some(function) = handler.stage(stage) else { return Ok(()) };
+    let inferred = handler.torch.and_then(|op| op.execute).filter(|_| stage == Stage::Execute);
+    let Some(function) = inferred.or_else(|| handler.stage(stage)) else { return Ok(()) };
     // SAFETY: a handler of this crate; otherwise as the caller guarantees, until the call is done.
     match unsafe { host::call_frame(function, frame, context, stage) }? {
         None => Ok(()),
@@ -126,17 +135,18 @@ unsafe fn call_stages(
     handler: &'static Handler,
     frame: &mut sys::XLA_FFI_CallFrame,
     attrs: &CallAttrs,
-    states: &Mutex<Vec<(AttrKey, Arc<StageState>)>>,
+    states: &Mutex<Vec<Kept>>,
     device: Option<OnDevice>,
 ) -> Result<()> {
     let context = |state| context(device).state(Stage::Instantiate, state).build();
-    let key = attrs.key();
+    let (key, process) = (attrs.key(), std::process::id());
+    let same = |kept: &Kept| kept.process == process && kept.key == key;
     let known = {
         let mut states = states.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = states.iter().position(|(other, _)| *other == key);
+        let at = states.iter().position(same);
         at.map(|at| {
             let latest = states.remove(at);
-            let state = Arc::clone(&latest.1);
+            let state = Arc::clone(&latest.state);
             states.push(latest);
             state
         })
@@ -156,13 +166,17 @@ unsafe fn call_stages(
             // SAFETY: a frame with attributes alone, as hosts give this stage.
             unsafe { run(handler, Stage::Instantiate, &mut alone, &context(Arc::clone(&state))) }?;
             let mut states = states.lock().unwrap_or_else(PoisonError::into_inner);
-            match states.iter().find(|(other, _)| *other == key) {
-                Some((_, first)) => Arc::clone(first),
+            match states.iter().find(|kept| same(kept)) {
+                Some(first) => Arc::clone(&first.state),
                 None => {
                     if states.len() == MAX_STATES {
-                        states.remove(0);
+                        let oldest = states.remove(0);
+                        if oldest.process != process {
+                            // Dropping it could wait for threads that are not here.
+                            std::mem::forget(oldest);
+                        }
                     }
-                    states.push((key, Arc::clone(&state)));
+                    states.push(Kept { process, key, state: Arc::clone(&state) });
                     state
                 }
             }
