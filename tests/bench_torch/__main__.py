@@ -66,7 +66,7 @@ def measure(call: Call) -> dict[str, Any]:
         "name": call.name,
         "ns": {form: statistics.median(samples) for form, samples in times.items()},
         "ratio": ratios,
-        "limits": {FORMS[1]: call.unboxed_limit, FORMS[2]: 1.0},
+        "limits": {FORMS[1]: call.unboxed_limit, FORMS[2]: call.stable_limit},
     }
 
 

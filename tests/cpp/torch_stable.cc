@@ -32,6 +32,21 @@ void Negate(Tensor x) {
   loops::Negate(MutableData(x), x.numel());
 }
 
+// What no kernel of the stable ABI goes below, without the wrappers of the headers: it asks for what tells it how to read
+// the tensor, and deletes its argument, as every kernel has to.
+void Look(StableIValue* stack, uint64_t, uint64_t) {
+  auto x = torch::stable::detail::to<AtenTensorHandle>(stack[0]);
+  int64_t rank, *sizes, *strides;
+  int32_t dtype;
+  void* data;
+  aoti_torch_get_dim(x, &rank);
+  aoti_torch_get_sizes(x, &sizes);
+  aoti_torch_get_strides(x, &strides);
+  aoti_torch_get_dtype(x, &dtype);
+  aoti_torch_get_data_ptr(x, &data);
+  aoti_torch_delete_tensor_object(x);
+}
+
 Tensor EmptyLike(Tensor x) {
   Check(x, "empty_like");
   return torch::stable::empty_like(x);
@@ -81,6 +96,7 @@ std::tuple<Tensor, Tensor> TopK(Tensor given, int64_t k) {
 }  // namespace
 
 STABLE_TORCH_LIBRARY(peers_stable, m) {
+  m.def("look_(Tensor(a!) x) -> ()");
   m.def("negate_(Tensor(a!) x) -> ()");
   m.def("empty_like(Tensor x) -> Tensor");
   m.def("add_one(Tensor x) -> Tensor");
@@ -91,6 +107,7 @@ STABLE_TORCH_LIBRARY(peers_stable, m) {
 }
 
 STABLE_TORCH_LIBRARY_IMPL(peers_stable, CPU, m) {
+  m.impl("look_", &Look);
   m.impl("negate_", TORCH_BOX(&Negate));
   m.impl("empty_like", TORCH_BOX(&EmptyLike));
   m.impl("add_one", TORCH_BOX(&AddOne));

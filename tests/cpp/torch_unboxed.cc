@@ -15,6 +15,11 @@ void Check(const at::Tensor& x, const char* op) {
   TORCH_CHECK(x.scalar_type() == at::kFloat, op, ": expected float32, got ", x.scalar_type());
 }
 
+void Look(at::Tensor& x) {
+  Check(x, "look_");
+  TORCH_CHECK(x.is_contiguous() && x.mutable_data_ptr<float>() != nullptr, "look_: expected a contiguous tensor");
+}
+
 void Negate(at::Tensor& x) {
   Check(x, "negate_");
   TORCH_CHECK(x.is_contiguous(), "negate_: expected a contiguous tensor");
@@ -71,6 +76,7 @@ std::tuple<at::Tensor, at::Tensor> TopK(const at::Tensor& given, int64_t k) {
 }  // namespace
 
 TORCH_LIBRARY(peers_unboxed, m) {
+  m.def("look_(Tensor(a!) x) -> ()");
   m.def("negate_(Tensor(a!) x) -> ()");
   m.def("empty_like(Tensor x) -> Tensor");
   m.def("add_one(Tensor x) -> Tensor");
@@ -81,6 +87,7 @@ TORCH_LIBRARY(peers_unboxed, m) {
 }
 
 TORCH_LIBRARY_IMPL(peers_unboxed, CPU, m) {
+  m.impl("look_", Look);
   m.impl("negate_", Negate);
   m.impl("empty_like", EmptyLike);
   m.impl("add_one", AddOne);

@@ -2,6 +2,10 @@
 
 use oxcall::prelude::*;
 
+/// What a call costs that looks at its argument and does nothing.
+#[custom_call]
+fn look_(_x: InOut<f32>) {}
+
 /// In place: nothing is allocated.
 #[custom_call]
 fn negate_(#[dims(..s)] mut x: InOut<f32>) {
