@@ -311,6 +311,8 @@ pub enum AttrType {
     Pointer,
     /// An integer (`s64`) or a float (`f64`), as it was given.
     Number,
+    /// A device: a string, `cpu` or `cuda:1`.
+    Device,
     /// Anything.
     Any,
 }

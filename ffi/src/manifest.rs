@@ -105,6 +105,7 @@ fn attr_type(ty: AttrType) -> Value {
         AttrType::Dictionary => "dict".into(),
         AttrType::Pointer => "ptr".into(),
         AttrType::Number => "number".into(),
+        AttrType::Device => "device".into(),
         AttrType::Any => "any".into(),
     }
 }

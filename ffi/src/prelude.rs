@@ -5,7 +5,7 @@ pub use num_complex::Complex;
 
 pub use crate::{
     AttrEnum, AttrStruct, Code, DType, Element, Error, Result,
-    attr::{AttrValue, Dict, FromAttr, IntOrFloat, Pointer},
+    attr::{AttrValue, Device, Dict, FromAttr, IntOrFloat, Pointer},
     buffer::{
         AnyArray, AnyOut, Array, DeviceArray, DeviceInOut, DeviceOut, Dyn, InOut, Out, Rank, Scalar, ScalarOut, Token,
         TokenOut, Variadic,

@@ -88,6 +88,7 @@ const VALUES: &[&str] = &[
     "str",
     "Vec",
     "Dict",
+    "Device",
     "IntOrFloat",
     "Pointer",
     "char",

@@ -4,6 +4,7 @@ Only what torch 2.7 has too, and no pytest.
 """
 
 import sys
+import warnings
 
 import checks
 import torch
@@ -59,6 +60,38 @@ def texts_and_lists():
         assert "which operators have since torch 2.10" in str(error), error
     else:
         raise AssertionError("an operator with lists")
+
+
+def absent_arguments():
+    if HAS_LISTS:
+        torch.testing.assert_close(torch.ops.custom_op.fail(X, message="unused"), X)
+        return
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert load().fail.torch is torch.ops.custom_op.fail
+    messages = [str(warning.message) for warning in told]
+    assert any("`message` is a string, which operators have since torch 2.10" in text for text in messages), messages
+    torch.testing.assert_close(torch.ops.custom_op.fail(X), X)
+    try:
+        torch.ops.custom_op.fail(-X)
+    except RuntimeError as error:
+        assert "fail: an element is negative" in str(error), error
+    else:
+        raise AssertionError("the default message")
+    torch.library.opcheck(torch.ops.custom_op.fail.default, (X,))
+
+
+def updates():
+    w, saved = torch.ones(2, requires_grad=True), torch.ones(2)
+    loss = (w * saved).sum()
+    torch.ops.custom_op.axpy(1.0, torch.ones(2), saved)
+    assert saved._version == 1
+    try:
+        loss.backward()
+    except RuntimeError as error:
+        assert "modified by an inplace operation" in str(error), error
+    else:
+        raise AssertionError("an update that autograd did not notice")
 
 
 def states():
@@ -121,6 +154,8 @@ CHECKS = [
     views,
     several_results,
     texts_and_lists,
+    absent_arguments,
+    updates,
     states,
     errors,
     derivatives,

@@ -39,6 +39,21 @@ def test_stubs(fake_path, tmp_path):
     assert "mode: Literal['fast', 'precise'] = ..." in text
 
 
+def test_stubs_have_the_schemas_of_torch(library_path, capsys):
+    assert main(["stubs", str(library_path("custom_ops"))]) == 0
+    functions = {node.name: node for node in ast.parse(capsys.readouterr().out).body if hasattr(node, "name")}
+    for name, schemas in {
+        "rms_norm": ["rms_norm(Tensor x, float eps=1e-5) -> Tensor"],
+        "axpy": [
+            "axpy(int alpha, Tensor x, Tensor(a!) y) -> ()",
+            "axpy.float(float alpha, Tensor x, Tensor(a!) y) -> ()",
+        ],
+        "polynomial": [],
+    }.items():
+        lines = [line.strip() for line in ast.get_docstring(functions[name]).splitlines()]
+        assert [line for line in lines if line.startswith("torch.ops")] == [f"torch.ops.custom_op.{s}" for s in schemas]
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [

@@ -149,3 +149,12 @@ def test_a_nan_attribute_is_compiled_once(test_ops, caplog):
         for _ in range(3):
             test_ops.bits(value=float("nan")).block_until_ready()
     assert len([record for record in caplog.records if "Finished XLA compilation" in record.message]) <= 1
+
+
+def test_devices_are_texts(test_ops):
+    x = np.zeros(3, np.float32)
+    assert test_ops.device_numbers(x, device="cuda:3", other="meta").tolist() == [3, 4]
+    assert test_ops.device_numbers(x, device="cpu").tolist() == [-1, 0]
+    for wrong in ("cuda:", "", 3, None, jax.devices()[0]):
+        with pytest.raises(oxcall.CallError, match=r'attribute `device` takes a device such as "cpu" or "cuda:1", but'):
+            test_ops.device_numbers(x, device=wrong)

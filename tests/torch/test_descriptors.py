@@ -95,6 +95,13 @@ def test_opcheck(ops, name, args):
     torch.library.opcheck(getattr(ops, name).default, args)
 
 
+def test_schemas_are_those_of_the_descriptors(ops):
+    schema = str(ops.custom_topk.default._schema)
+    assert schema.endswith("(Tensor self, SymInt k, SymInt axis, bool bottom) -> (Tensor, Tensor)")
+    arguments = [argument.name for argument in ops.custom_adam.default._schema.arguments]
+    assert arguments == ["param", "grad", "exp_avg", "exp_avg_sq", "step", "lr", "beta1", "beta2", "eps"]
+
+
 def test_outputs_have_the_layout_of_input_0(ops):
     x = torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last)
     y = ops.custom_relu(x)

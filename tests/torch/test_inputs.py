@@ -102,6 +102,25 @@ def test_unaligned_memory_is_refused(ops):
         ops.async_scale(unaligned)
 
 
+@pytest.mark.parametrize(
+    ("devices", "expected"),
+    [
+        (("cpu",), [-1, 0]),
+        ((torch.device("cuda:3"), "meta"), [3, 4]),
+        (("privateuseone:0", torch.device("xla:1")), [0, 3]),
+    ],
+)
+def test_devices(library_path, devices, expected):
+    torch.ops.load_library(library_path("test_ops"))
+    numbers_of = torch.ops.test_ops.device_numbers
+    assert str(numbers_of.default._schema).endswith("(Device device, Tensor _x, Device? other=None) -> Tensor")
+    x = torch.ones(2)
+    assert numbers_of(devices[0], x, *devices[1:]).tolist() == expected
+    compiled = torch.compile(lambda x: numbers_of(devices[0], x, *devices[1:]) + 1, backend="aot_eager", fullgraph=True)
+    assert compiled(x).tolist() == [number + 1 for number in expected]
+    torch.library.opcheck(numbers_of.default, (torch.device(devices[0]), x))
+
+
 def test_bools(ops):
     mask = torch.tensor([True, False, True])
     with pytest.raises(RuntimeError, match="top_k: argument `x`"):

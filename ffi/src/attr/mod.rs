@@ -1,6 +1,7 @@
 //! Attributes: values that are constant in a program, read from the call frame.
 
 mod convert;
+mod device;
 mod dict;
 mod error;
 mod fields;
@@ -9,6 +10,7 @@ mod raw;
 mod values;
 
 pub use convert::{IntOrFloat, Pointer};
+pub use device::Device;
 pub use dict::Dict;
 pub use error::AttrError;
 pub(crate) use fields::sort;
@@ -32,6 +34,7 @@ use crate::descriptor::AttrType;
 /// | `Vec<T>`, `[T; N]` | an array, each element converted; a scalar is not an array |
 /// | [`Dict`] | a dictionary |
 /// | [`IntOrFloat`] | an integer or a float, as it was given |
+/// | [`Device`] | a string such as `cpu` or `cuda:1` |
 /// | [`Pointer<T>`] | an address as an `s64` or `u64` |
 /// | [`AttrValue`] | anything |
 /// | `Option<A>` | as a parameter: the attribute may be absent |
@@ -40,7 +43,7 @@ use crate::descriptor::AttrType;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an attribute of a custom call",
     label = "not an attribute type",
-    note = "attribute types are bool, integers, floats, complex numbers, &str, String, &[T], Vec<T>, [T; N], Dict, Pointer<T>, Option<..> of them, and types with #[derive(AttrEnum)] or #[derive(AttrStruct)]"
+    note = "attribute types are bool, integers, floats, complex numbers, &str, String, &[T], Vec<T>, [T; N], Dict, Device, Pointer<T>, Option<..> of them, and types with #[derive(AttrEnum)] or #[derive(AttrStruct)]"
 )]
 pub trait FromAttr<'f>: Sized {
     /// The type as the manifest shows it.

@@ -117,7 +117,7 @@ fn check_types(schema: &Schema) -> Result<()> {
                  `Tensor {name}`, and return the new value"
             )));
         }
-        if ty.base == Base::ScalarType || (ty.list && ty.base == Base::Str) {
+        if matches!(ty.base, Base::ScalarType | Base::Device) || (ty.list && ty.base == Base::Str) {
             return Err(invalid(format!("argument `{name}` has the type `{ty}`, which descriptors do not support")));
         }
         if ty.base == Base::Tensor {

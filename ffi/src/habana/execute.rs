@@ -22,6 +22,27 @@ use crate::{
 /// # Safety
 /// `raw` is null or a call frame as XLA makes them.
 pub(super) unsafe extern "C" fn execute<D: Registered>(raw: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: as the caller guarantees.
+    unsafe { execute_with::<D>(raw, CustomOp::check_results) }
+}
+
+/// The same for a host that has just asked [`results`] what to give memory for.
+///
+/// # Safety
+/// As for [`execute`].
+pub(super) unsafe extern "C" fn execute_inferred<D: Registered>(
+    raw: *mut sys::XLA_FFI_CallFrame,
+) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: as the caller guarantees.
+    unsafe { execute_with::<D>(raw, |_, _, _| Ok(())) }
+}
+
+/// Compares the results' memory with what the descriptor says of them.
+type Check = fn(&CustomOp, &Stack<'_>, &[BufferRef<'_>]) -> Result<()>;
+
+/// # Safety
+/// As for [`execute`].
+unsafe fn execute_with<D: Registered>(raw: *mut sys::XLA_FFI_CallFrame, check: Check) -> *mut sys::XLA_FFI_Error {
     let op = match D::op() {
         Ok(op) => op,
         // No handler was registered then, so that nobody can have this address; but null would mean success.
@@ -33,7 +54,7 @@ pub(super) unsafe extern "C" fn execute<D: Registered>(raw: *mut sys::XLA_FFI_Ca
         // SAFETY: as the caller guarantees.
         return unsafe { unusual(raw, handler, Stage::Execute, None) };
     };
-    match catch_unwind(AssertUnwindSafe(|| op.run(&frame))) {
+    match catch_unwind(AssertUnwindSafe(|| op.run(&frame, check))) {
         Ok(Ok(())) => std::ptr::null_mut(),
         Ok(Err(error)) => report(frame.api(), handler, Stage::Execute, &error),
         Err(payload) => report_panic(frame.api(), handler, payload),
@@ -52,7 +73,7 @@ pub(super) fn results<D: Registered>(call: &ShapeContext<'_>) -> Result<Vec<Shap
 }
 
 impl CustomOp {
-    fn run(&self, frame: &Frame<'_>) -> Result<()> {
+    fn run(&self, frame: &Frame<'_>, check: Check) -> Result<()> {
         let (handler, checked) = (self.handler(), &self.checked);
         let operands = |role| {
             let (least, most) = explain::arity(handler, role);
@@ -60,7 +81,7 @@ impl CustomOp {
         };
         let (args, rets) = (operands(Role::Arg)?, operands(Role::Ret)?);
         let stack = checked.stack_of_call(handler, &args, &frame.sorted_attributes(handler)?)?;
-        self.check_results(&stack, &rets)?;
+        check(self, &stack, &rets)?;
         let kernel = self.kernel()?;
         let mut call = CallFrameBuilder::new();
         if let Some(params) = &checked.params {

@@ -7,7 +7,7 @@ use super::{
     arguments::Signature,
     check::Checked,
     descriptor::{Definition, Outputs, PartialOutputMetaData},
-    execute::{execute, results},
+    execute::{execute, execute_inferred, results},
 };
 use crate::{
     Error, Result,
@@ -69,7 +69,9 @@ impl CustomOp {
             shape: ShapeRule::Results(results::<D>),
             traits: Traits::default(),
             legacy: None,
-            torch: Some(Box::leak(Box::new(TorchOp::new::<D>(namespace, None).keeping_memory_format()))),
+            torch: Some(Box::leak(Box::new(
+                TorchOp::new::<D>(namespace, None).keeping_memory_format().executing(execute_inferred::<D>),
+            ))),
         };
         Ok(CustomOp { handler: Box::leak(Box::new(handler)), checked, kernel: OnceLock::new() })
     }

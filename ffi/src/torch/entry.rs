@@ -7,7 +7,10 @@ use super::{
     plan::Plan,
     shim::{RawKernel, Shim},
 };
-use crate::{descriptor::Handler, entry::Execute};
+use crate::{
+    descriptor::{Handler, RawHandler},
+    entry::Execute,
+};
 
 /// How many overloads an operation may have: one for integers and one for floats.
 pub(crate) const OVERLOADS: usize = 2;
@@ -20,6 +23,8 @@ pub struct TorchOp {
     pub schema: Option<&'static str>,
     /// Whether results have the memory format of the first argument, instead of being row-major.
     pub(crate) keeps_memory_format: bool,
+    /// What executes a call whose results have the shapes that the operation has just given; the handler if it is none.
+    pub(crate) execute: Option<RawHandler>,
     /// The kernels of the overloads.
     pub(crate) kernels: [RawKernel; OVERLOADS],
     /// Their kernels for tensors without data.
@@ -56,6 +61,7 @@ impl TorchOp {
             namespace,
             schema,
             keeps_memory_format: false,
+            execute: None,
             kernels: [call::<D, 0>, call::<D, 1>],
             meta_kernels: [infer::<D, 0>, infer::<D, 1>],
             plans: [const { OnceLock::new() }; OVERLOADS],
@@ -65,6 +71,11 @@ impl TorchOp {
     /// The same with results in the memory format of the first argument.
     pub(crate) fn keeping_memory_format(self) -> TorchOp {
         TorchOp { keeps_memory_format: true, ..self }
+    }
+
+    /// The same with calls executed by another function than the handler's own.
+    pub(crate) fn executing(self, execute: RawHandler) -> TorchOp {
+        TorchOp { execute: Some(execute), ..self }
     }
 }
 

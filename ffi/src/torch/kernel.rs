@@ -70,21 +70,28 @@ pub(super) unsafe fn run(plan: &Plan, stack: *mut u64) {
 /// Called by torch: the stack has the arguments of the operator that the plan is for, and room for its results.
 #[inline(never)]
 pub(super) unsafe fn kernel<'p>(plan: &'p Plan, stack: *mut u64, work: fn(&mut Call<'p>) -> Result<()>) {
-    let body = || {
-        let mut call = Call::new(plan);
-        // SAFETY: as the caller guarantees; results are left after the arguments have been taken.
-        unsafe {
-            call.take_inputs(stack)?;
-            work(&mut call)?;
-            call.leave_results(stack)
-        }
-    };
-    let error = match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(Ok(())) => return,
-        Ok(Err(error)) => error,
-        Err(payload) => Error::internal(panics::describe(payload)),
-    };
-    throw(plan.shim, named(plan, error));
+    let mut call = Call::new(plan);
+    // SAFETY: as the caller guarantees.
+    let done = guarded(|| unsafe {
+        call.take_inputs(stack)?;
+        work(&mut call)
+    });
+    let done = done.and_then(|()| {
+        // SAFETY: panics are caught by now, and the call still owns all that it has if this throws.
+        unsafe { call.bump_versions() };
+        // SAFETY: the arguments have been taken, so that there is room for the results.
+        guarded(|| unsafe { call.leave_results(stack) })
+    });
+    drop(call);
+    if let Err(error) = done {
+        throw(plan.shim, named(plan, error));
+    }
+}
+
+/// A panic as an error.
+#[inline]
+fn guarded(body: impl FnOnce() -> Result<()>) -> Result<()> {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Error::internal(panics::describe(payload))))
 }
 
 /// The error with the operation's name in front.
@@ -384,6 +391,20 @@ impl<'p> Call<'p> {
             original.copy_from(copy).map_err(|error| self.of_argument(*index, error))?;
         }
         Ok(())
+    }
+
+    /// Tells autograd what was updated in place; copying has told it of the arguments that were copied back.
+    ///
+    /// # Safety
+    /// As for [`Tensor::bump_version`].
+    unsafe fn bump_versions(&self) {
+        let copied = |index: usize| self.originals.iter().any(|(original, _)| *original == index);
+        for &index in self.plan.in_place.iter().filter(|index| !copied(**index)) {
+            if let Some(Some(updated)) = self.args.get(index) {
+                // SAFETY: as the caller guarantees.
+                unsafe { updated.bump_version() };
+            }
+        }
     }
 
     /// An error with the argument's name in front.

@@ -9,6 +9,7 @@
 
 mod attrs;
 mod context;
+mod device;
 mod dtype;
 mod entry;
 mod error;

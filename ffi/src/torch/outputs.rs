@@ -6,11 +6,12 @@ use xla_ffi_sys::xla_ffi as sys;
 
 use super::{
     attrs::CallAttrs,
+    device::Device,
     kernel::Call,
     memory_format::channels_last_strides,
     operand::buffer,
     plan::{Goes, Output, OutputDType, OutputKind},
-    tensor::{Device, Tensor, contiguous_strides},
+    tensor::{Tensor, contiguous_strides},
     value::List,
 };
 use crate::{

@@ -5,10 +5,10 @@ use xla_ffi_sys::xla_ffi as sys;
 use super::{
     attrs::AttrNames,
     context::Contexts,
+    device::Device,
     fast::Fast,
     schema::{AttrSource, Base, Operator, Source, Type},
     shim::Shim,
-    tensor::Device,
 };
 use crate::{
     DType, Error, Result,
@@ -179,7 +179,7 @@ pub(crate) fn scalar_dtype(base: Base) -> Option<DType> {
         Base::Int | Base::SymInt => Some(DType::S64),
         Base::Float => Some(DType::F64),
         Base::Bool => Some(DType::Pred),
-        Base::Tensor | Base::Str | Base::ScalarType | Base::Scalar => None,
+        Base::Tensor | Base::Str | Base::ScalarType | Base::Device | Base::Scalar => None,
     }
 }
 

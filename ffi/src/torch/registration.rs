@@ -12,7 +12,7 @@ use super::{
     glue,
     namespace::{Namespace, of_crate},
     plan::Plan,
-    schema::{Base, Operator, operators, stated_namespace},
+    schema::{Operator, operators, stated_namespace, without_lists},
     shim::{Absent, HeaderKernel, LibraryHandle, RawKernel, Shim, Status},
 };
 use crate::{
@@ -36,13 +36,15 @@ pub(super) struct Overload {
     pub(super) schema: String,
     /// The parameter, attribute or field that each argument is for; `None` for dtypes.
     pub(super) arguments: Vec<Option<Vec<&'static str>>>,
+    /// Why it is without arguments that it has in a newer torch.
+    pub(super) left_out: Vec<String>,
 }
 
 impl Overload {
-    fn of(handler: &'static Handler, operator: &Operator) -> Overload {
+    fn of(handler: &'static Handler, operator: &Operator, left_out: Vec<String>) -> Overload {
         let Operator { schema, sources } = operator;
         let arguments = sources.iter().map(|source| source.names(handler)).collect();
-        Overload { name: schema.overload.clone(), schema: schema.to_string(), arguments }
+        Overload { name: schema.overload.clone(), schema: schema.to_string(), arguments, left_out }
     }
 }
 
@@ -86,7 +88,7 @@ pub(super) fn planned(handler: &'static Handler) -> Option<Outcome> {
     let (_, namespace) = described(handler)?;
     Some(operators(handler).map(|operators| {
         let name = format!("{namespace}::{}", operators[0].schema.name);
-        let overloads = operators.iter().map(|operator| Overload::of(handler, operator)).collect();
+        let overloads = operators.iter().map(|operator| Overload::of(handler, operator, Vec::new())).collect();
         Registered { name, overloads }
     }))
 }
@@ -126,17 +128,19 @@ fn register_once(
     others: &BTreeMap<usize, Outcome>,
 ) -> Outcome {
     let operators = operators(handler)?;
-    for operator in &operators {
-        supported(shim, operator)?;
-    }
+    let possible = |operator: Operator| match shim.has_lists() {
+        true => Ok((operator, Vec::new())),
+        false => without_lists(handler, &operator, shim.version),
+    };
+    let operators: Vec<(Operator, Vec<String>)> = operators.into_iter().map(possible).collect::<Result<_, _>>()?;
     let key = dispatch_key(handler);
     let place = Place::of(namespace, handler);
-    let name = format!("{namespace}::{}", operators[0].schema.name);
+    let name = format!("{namespace}::{}", operators[0].0.schema.name);
     // An operation for several platforms is one operator with several kernels.
     let other = others.values().flatten().find(|other| other.name == name);
     let mut overloads = Vec::new();
-    for (i, operator) in operators.iter().enumerate() {
-        let overload = Overload::of(handler, operator);
+    for (i, (operator, left_out)) in operators.iter().enumerate() {
+        let overload = Overload::of(handler, operator, left_out.clone());
         if let Some(other) = other {
             let known = other.overloads.iter().find(|known| known.name == overload.name);
             if known.is_none_or(|known| known.schema != overload.schema) {
@@ -159,34 +163,10 @@ fn register_once(
     Ok(Registered { name, overloads })
 }
 
-/// Whether `glue.py` infers the results: from patterns, where shapes stay symbolic. A function of the user's sees numbers.
+/// Whether `glue/shapes.py` infers the results: from patterns, where shapes stay symbolic. A function of the user's sees numbers.
 fn has_python_fake(handler: &Handler) -> bool {
     let operands = handler.params.iter().any(|param| param.role != Role::Ret);
     operands && matches!(handler.shape, ShapeRule::Dims)
-}
-
-/// Whether this torch can pass the values that an operator takes and returns.
-fn supported(shim: &Shim, operator: &Operator) -> Result<(), String> {
-    if shim.has_lists() {
-        return Ok(());
-    }
-    let (major, minor, _) = shim.version;
-    let missing = |what: &str| Err(format!("{what}, which operators have since torch 2.10; this is {major}.{minor}"));
-    for arg in &operator.schema.args {
-        let noun = if arg.ty.base == Base::Tensor { "argument" } else { "attribute" };
-        if arg.ty.list {
-            return missing(&format!("{noun} `{}` is a list", arg.name));
-        }
-        match arg.ty.base {
-            Base::Str => return missing(&format!("{noun} `{}` is a string", arg.name)),
-            Base::ScalarType => return missing(&format!("argument `{}` is a dtype", arg.name)),
-            _ => {}
-        }
-    }
-    match operator.schema.returns.iter().any(|ty| ty.list) {
-        true => missing("a result is a list"),
-        false => Ok(()),
-    }
 }
 
 /// Where an operator is defined: its namespace, and the place in the source that torch shows.

@@ -39,7 +39,14 @@ fn op(handler: &'static Handler, shim: Result<&'static Shim, Absent>) -> Value {
     match outcome {
         Some(Ok(registered)) => {
             op["name"] = registered.name.into();
-            let overload = |overload: &Overload| json!({ "overload": overload.name, "schema": overload.schema, "arguments": overload.arguments });
+            let overload = |overload: &Overload| {
+                json!({
+                    "overload": overload.name,
+                    "schema": overload.schema,
+                    "arguments": overload.arguments,
+                    "left_out": overload.left_out,
+                })
+            };
             op["overloads"] = registered.overloads.iter().map(overload).collect();
         }
         Some(Err(reason)) => op["left_out"] = reason.into(),

@@ -34,6 +34,9 @@ macro_rules! shim {
             pub(crate) meta: i32,
             /// Throws a `c10::Error` if its first argument is false.
             pub(crate) check: unsafe extern "C-unwind" fn(bool, *const c_char, *const c_char, u32, *const c_char),
+            /// `torch::autograd::impl::bump_version(const at::Tensor&)`, which every version has had: the C interface
+            /// has nothing that tells autograd of an update. Throws for inference tensors outside inference mode.
+            pub(crate) bump_version: Option<unsafe extern "C-unwind" fn(TensorHandle)>,
             $(
                 #[doc = concat!("`", stringify!($symbol), "`")]
                 pub(crate) $name: unsafe extern "C" fn($($arg),*) $(-> $ret)?,
@@ -76,6 +79,7 @@ macro_rules! shim {
                         cpu: code("aoti_torch_device_type_cpu")?,
                         meta: code("aoti_torch_device_type_meta")?,
                         check: function(symbol("aoti_torch_check")?),
+                        bump_version: symbol(BUMP_VERSION).map(|address| function(address)),
                         $($name: function(symbol(stringify!($symbol))?),)*
                         $($later: symbol(stringify!($later_symbol)).map(|address| function(address)),)*
                     })
@@ -90,6 +94,9 @@ macro_rules! shim {
         };
     };
 }
+
+/// The mangled name; a handle is the address of an `at::Tensor`, as a reference to one is.
+pub(super) const BUMP_VERSION: &str = "_ZN5torch8autograd4impl12bump_versionERKN2at6TensorE";
 
 /// 0 for success.
 pub(crate) type Status = sys::AOTITorchError;

@@ -1,6 +1,7 @@
 //! Values of a kernel's stack as Rust values that own what they hold.
 
 use super::{
+    device::Device,
     kernel::handle,
     schema::{Base, Type},
     shim::Shim,
@@ -24,6 +25,7 @@ pub(super) enum Taken {
     Scalars(DType, Vec<u64>),
     Str(Str),
     DType(DType),
+    Device(Device),
 }
 
 impl Taken {
@@ -52,6 +54,7 @@ impl Taken {
                     let code = value as i32;
                     Taken::DType(shim.dtypes.known(code).ok_or_else(|| dtype::unknown(code))?)
                 }
+                Base::Device => Taken::Device(Device::from_value(value)),
                 Base::Int | Base::SymInt | Base::Float | Base::Bool | Base::Scalar => {
                     Taken::Scalar(scalar_dtype(ty.base).unwrap_or(DType::S64), value)
                 }
@@ -93,6 +96,7 @@ impl Taken {
                 })?;
                 AttrValue::from(text)
             }
+            Taken::Device(device) => AttrValue::from(device.to_string()),
             Taken::None | Taken::Tensor(_) | Taken::Tensors(_) | Taken::DType(_) => {
                 return Err(Error::internal(format!("attribute `{name}` has a value that is none of an attribute")));
             }

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use super::{
+    device::Device,
     dtype,
     shim::{Shim, Status, TensorHandle},
 };
@@ -12,13 +13,6 @@ use crate::{DType, Error, Result};
 pub(crate) struct Tensor {
     shim: &'static Shim,
     handle: TensorHandle,
-}
-
-/// A device: its type's code and its index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Device {
-    pub(crate) ty: i32,
-    pub(crate) index: i32,
 }
 
 impl Drop for Tensor {
@@ -122,6 +116,17 @@ impl Tensor {
         };
         check(self.shim, status, "reading a tensor's device")?;
         Ok(Device { ty, index })
+    }
+
+    /// Tells autograd that the elements have changed.
+    ///
+    /// # Safety
+    /// Nothing on the way to torch catches panics: this may throw.
+    pub(crate) unsafe fn bump_version(&self) {
+        if let Some(bump) = self.shim.bump_version {
+            // SAFETY: a live tensor.
+            unsafe { bump(self.handle) };
+        }
     }
 
     /// Copies the elements of a tensor of the same shape, without a trace for autograd.

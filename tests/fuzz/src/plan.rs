@@ -307,7 +307,7 @@ impl Names<'_> {
                 let dtype = *input.choose(&[DType::S64, DType::F64])?;
                 self.scalar(input, dtype, None)?
             }
-            AttrType::String => Value::String(text(input)?),
+            AttrType::String | AttrType::Device => Value::String(text(input)?),
             AttrType::Array(dtype) => array(input, dtype)?,
             AttrType::Enum(variants) => {
                 let (name, number) = *input.choose(variants)?;

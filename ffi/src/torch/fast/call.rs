@@ -54,6 +54,31 @@ impl Drop for Made<'_> {
     }
 }
 
+/// The arguments of the stack, which are deleted with it.
+struct Arguments<'f> {
+    fast: &'f Fast,
+    stack: *mut u64,
+}
+
+impl Arguments<'_> {
+    /// # Safety
+    /// They are on the stack, described and not deleted.
+    #[inline(always)]
+    unsafe fn take(fast: &Fast, stack: *mut u64) -> Arguments<'_> {
+        Arguments { fast, stack }
+    }
+}
+
+impl Drop for Arguments<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        for tensor in &self.fast.args[..usize::from(self.fast.num_args).min(MAX)] {
+            // SAFETY: as `take` demands.
+            unsafe { (self.fast.delete_tensor)(handle(self.stack, tensor.slot)) };
+        }
+    }
+}
+
 /// Makes a call, unless it is an unusual one: `None` leaves the stack as it was.
 ///
 /// # Safety
@@ -128,10 +153,19 @@ pub(in crate::torch) unsafe fn call(fast: &Fast, stack: *mut u64) -> Option<Resu
     let mut frame = fast.frame(args, rets, attrs);
     // SAFETY: a whole frame of a handler of this crate; the buffers are valid until it is done.
     let outcome = unsafe { finish((fast.execute)(&raw mut frame), frame.future) };
-    for tensor in tensors {
-        // SAFETY: the arguments are the kernel's to delete, and not used any more.
-        unsafe { (fast.delete_tensor)(handle(stack, tensor.slot)) };
+    // SAFETY: the arguments are the kernel's to delete, and not used after this block.
+    let taken = unsafe { Arguments::take(fast, stack) };
+    if outcome.is_ok()
+        && let Some(bump) = fast.bump_version
+    {
+        for output in &fast.outputs[..usize::from(fast.num_outputs).min(MAX)] {
+            if let Kind::InPlace(index) = output.kind {
+                // SAFETY: an argument, which lives until it is deleted below, also if this throws.
+                unsafe { bump(handle(stack, tensors[usize::from(index)].slot)) };
+            }
+        }
     }
+    drop(taken);
     if outcome.is_ok() {
         for (slot, handle) in made.handles[..made.len].iter().enumerate() {
             // SAFETY: there is room for the results, which belong to torch then.

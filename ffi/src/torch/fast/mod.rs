@@ -42,6 +42,8 @@ pub(crate) struct Fast {
     args: [Arg; MAX],
 
     delete_tensor: unsafe extern "C" fn(TensorHandle) -> Status,
+    /// Where arguments are updated in place.
+    bump_version: Option<unsafe extern "C-unwind" fn(TensorHandle)>,
     api: *const sys::XLA_FFI_Api,
     ctx: *mut sys::XLA_FFI_InvokeContext,
     /// The names of the attributes.
@@ -138,6 +140,7 @@ impl Fast {
             may_overlap: !plan.in_place.is_empty() && plan.args.len() > 1,
             args,
             delete_tensor: shim.delete_tensor,
+            bump_version: shim.bump_version.filter(|_| !plan.in_place.is_empty()),
             api: HostVersion::default().api(),
             ctx: shared().as_raw(),
             names: plan.names.as_ptr(),

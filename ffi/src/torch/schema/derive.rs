@@ -197,6 +197,7 @@ impl Builder {
             AttrType::Var(var) => (self.variable(attr.name, self.handler.type_params[var].dtypes)?, false),
             AttrType::Number => (self.number(), false),
             AttrType::String | AttrType::Enum(_) => (Base::Str, false),
+            AttrType::Device => (Base::Device, false),
             AttrType::Dictionary | AttrType::Pointer | AttrType::Any => {
                 let what = match attr.ty {
                     AttrType::Dictionary => "a dictionary",
@@ -294,7 +295,9 @@ impl Builder {
     fn dtypes(&mut self) {
         let params = self.handler.params;
         let bound = |var| params.iter().any(|param| param.role != Role::Ret && param.dtype == DTypeRule::Var(var));
-        let results = self.results.iter().map(|&index| (index, &params[index]));
+        // A descriptor gives the dtypes of its results itself.
+        let described = matches!(self.handler.shape, ShapeRule::Results(_));
+        let results = self.results.iter().filter(|_| !described).map(|&index| (index, &params[index]));
         let free_results: Vec<usize> =
             results.filter(|(_, param)| param.dtype == DTypeRule::Any).map(|(index, _)| index).collect();
         let free: Vec<usize> = (0..self.handler.type_params.len())

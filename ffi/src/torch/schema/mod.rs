@@ -2,12 +2,14 @@
 
 mod derive;
 mod explicit;
+mod limits;
 mod parse;
 
 use std::fmt;
 
 pub(crate) use derive::{AttrSource, Operator, Source, derive, op_name};
 pub(crate) use explicit::{operators, stated_namespace, wrong_schema};
+pub(crate) use limits::without_lists;
 pub(crate) use parse::{Parsed, parse};
 
 /// The schema of one operator: `custom_op::top_k(SymInt k, Tensor x) -> (Tensor, Tensor)`.
@@ -67,12 +69,13 @@ pub(crate) enum Base {
     Bool,
     Str,
     ScalarType,
+    Device,
     /// Any number. Torch gives kernels none of this type, so that operators have overloads in its place.
     Scalar,
 }
 
 impl Base {
-    const ALL: [(Base, &'static str); 8] = [
+    const ALL: [(Base, &'static str); 9] = [
         (Base::Tensor, "Tensor"),
         (Base::Int, "int"),
         (Base::SymInt, "SymInt"),
@@ -80,6 +83,7 @@ impl Base {
         (Base::Bool, "bool"),
         (Base::Str, "str"),
         (Base::ScalarType, "ScalarType"),
+        (Base::Device, "Device"),
         (Base::Scalar, "Scalar"),
     ];
 

@@ -1,9 +1,13 @@
 //! Calls through the kernels: values, ownership, errors.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use super::double::{
-    CPU, FakeTensor, LONG, META, QINT8, Thrown, alive, allow_allocations, list, list_from_value, shim, some, string,
+    CPU, FakeTensor, LONG, META, QINT8, Thrown, alive, allow_allocations, list, list_from_value, refuse_updates, shim,
+    some, string, updates,
 };
 use crate::{
     descriptor::{Handler, Op as _},
@@ -100,6 +104,29 @@ fn on_cuda(
     }
 }
 
+/// The index of a device, and the length of another's type.
+#[custom_call(crate = crate)]
+fn devices(#[attr] device: Device<'_>, #[attr] other: Option<Device<'_>>, #[dims(2)] mut y: Out<i64>) {
+    y[0] = device.index().map_or(-1, i64::from);
+    y[1] = other.map_or(0, |other| other.kind().len() as i64);
+}
+
+static SHAPES: AtomicUsize = AtomicUsize::new(0);
+
+fn counted_shape(stack: &crate::habana::Stack<'_>) -> Result<Vec<i64>> {
+    SHAPES.fetch_add(1, Ordering::Relaxed);
+    Ok(stack.tensor(0)?.dims.clone())
+}
+
+crate::habana::register_custom_op! {
+    Described {
+        schema: "tests::described_add(Tensor self) -> Tensor",
+        guid: "add",
+        inputs: [Tensor],
+        outputs: [DType::F32 => counted_shape],
+    }
+}
+
 /// An operator with its plan.
 struct Operator(Plan);
 
@@ -181,6 +208,46 @@ fn updates_in_place() {
     // The argument is the tensor that is updated, and keeps its old values.
     let [] = add_to.call(&[y.clone().into_value(), y.clone().into_value()]).unwrap();
     assert_eq!((y.values(), alive()), (vec![2.0, 4.0], 0));
+}
+
+#[test]
+fn autograd_is_told_of_updates() {
+    let add_to = Operator::new(add_to::HANDLER);
+    let x = || floats(&[1.0, 2.0], &[2]);
+    updates();
+    let [] = add_to.call(&[x(), x()]).unwrap();
+    assert_eq!(updates(), 1);
+    // Shared memory takes the general way.
+    let y = FakeTensor::floats(&[1.0, 2.0], &[2]);
+    let [] = add_to.call(&[y.clone().into_value(), y.into_value()]).unwrap();
+    assert_eq!(updates(), 1);
+    // Copying back tells of itself; a failing call has changed nothing.
+    let [] = add_to.call(&[floats(&[0.0; 6], &[2, 3]), transposed().into_value()]).unwrap();
+    add_to.call::<0>(&[x(), floats(&[1.0], &[1])]).unwrap_err();
+    assert_eq!(updates(), 0);
+    let y = FakeTensor::floats(&[1.0, 2.0], &[2]);
+    for values in [[x(), x()], [y.clone().into_value(), y.into_value()]] {
+        refuse_updates();
+        assert_eq!(add_to.call::<0>(&values).unwrap_err(), "an inference tensor");
+    }
+    assert_eq!((updates(), alive()), (0, 0));
+}
+
+#[test]
+fn devices_are_attributes() {
+    let devices = Operator::new(devices::HANDLER);
+    let call = |device, other| devices.call(&[device, other]).map(|[y]| tensor(y).integers()).unwrap();
+    assert_eq!(call(0xffff_ffff, 0), [-1, 0]);
+    assert_eq!(call(1 << 32 | 3, some(1 << 32)), [3, 4]);
+    assert_eq!(alive(), 0);
+}
+
+#[test]
+fn descriptors_give_shapes_once() {
+    let handler = <Described as crate::habana::Registered>::op().as_ref().unwrap().handler();
+    let described = Operator::new(handler);
+    let [y] = described.call(&[floats(&[1.0, 2.0], &[2])]).unwrap();
+    assert_eq!((tensor(y).values(), SHAPES.load(Ordering::Relaxed)), (vec![2.0, 3.0], 1));
 }
 
 #[test]

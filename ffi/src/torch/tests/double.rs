@@ -9,13 +9,28 @@ use std::{
     sync::OnceLock,
 };
 
-use crate::{host::AlignedBytes, torch::shim::Shim};
+use crate::{
+    host::AlignedBytes,
+    torch::shim::{BUMP_VERSION, Shim},
+};
 
 thread_local! {
     /// Handles, lists, strings and boxes that nobody has deleted yet.
     static ALIVE: Cell<isize> = const { Cell::new(0) };
     /// Allocations that still succeed; none is counted down while it is `None`.
     static ALLOCATIONS: Cell<Option<usize>> = const { Cell::new(None) };
+    /// The updates of which autograd was told, or `None` while telling it of one throws.
+    static VERSIONS: Cell<Option<usize>> = const { Cell::new(Some(0)) };
+}
+
+/// The updates of which autograd was told since the last call of this.
+pub(super) fn updates() -> usize {
+    VERSIONS.replace(Some(0)).unwrap_or_default()
+}
+
+/// Makes every update throw until [`updates`] is called, as those of inference tensors do.
+pub(super) fn refuse_updates() {
+    VERSIONS.set(None);
 }
 
 /// How many objects of this thread are alive.
@@ -219,6 +234,13 @@ unsafe extern "C-unwind" fn check(condition: bool, _: *const c_char, _: *const c
     }
 }
 
+unsafe extern "C-unwind" fn bump_version(_: Handle) {
+    match VERSIONS.get() {
+        Some(updates) => VERSIONS.set(Some(updates + 1)),
+        None => std::panic::resume_unwind(Box::new(Thrown("an inference tensor".to_owned()))),
+    }
+}
+
 type Values = *mut Vec<u64>;
 
 unsafe extern "C" fn list_size(list: Values, out: *mut usize) -> i32 {
@@ -327,6 +349,7 @@ pub(super) fn shim() -> &'static Shim {
             ("aoti_torch_library_init_impl", never_called as *const c_void),
             ("aoti_torch_library_def", never_called as *const c_void),
             ("aoti_torch_library_impl", never_called as *const c_void),
+            (BUMP_VERSION, bump_version as *const c_void),
             ("torch_list_size", list_size as *const c_void),
             ("torch_list_get_item", list_item as *const c_void),
             ("torch_new_list_reserve_size", new_list as *const c_void),

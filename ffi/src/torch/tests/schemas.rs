@@ -5,7 +5,7 @@ use crate::{
     descriptor::Handler,
     descriptor::Op as _,
     prelude::*,
-    torch::schema::{derive, operators},
+    torch::schema::{derive, operators, without_lists},
 };
 
 /// The schemas of an operation, or why it has none.
@@ -110,6 +110,62 @@ fn reasons_why_there_is_no_operator() {
         assert_eq!(schemas(handler), [reason]);
     }
 }
+
+#[custom_call(crate = crate)]
+#[expect(unused_variables, reason = "only its schema is looked at")]
+fn placed(#[attr] device: Device<'_>, #[attr(default = Device::CPU)] other: Device<'_>, y: ScalarOut<f32>) {}
+
+#[custom_call(crate = crate)]
+#[expect(unused_variables, reason = "only its schema is looked at")]
+fn mostly_new(
+    #[attr(default = "mean")] mode: &str,
+    #[attr] axes: Option<Vec<i64>>,
+    x: Array<f32>,
+    #[attr(default = 1)] k: i64,
+    bias: Option<Array<f32>>,
+    y: AnyOut<'_>,
+) {
+}
+
+#[custom_call(crate = crate, schema = "other_default(Tensor x, str mode=\"sum\") -> Tensor")]
+#[expect(unused_variables, reason = "only its schema is looked at")]
+fn other_default(#[attr(default = "mean")] mode: &str, x: Array<f32>, y: Out<f32>) {}
+
+/// The schema on torch 2.8 and what it lacks, or why there is none.
+fn on_old_torch(handler: &'static Handler) -> Result<(String, Vec<String>), String> {
+    let (operator, left_out) = without_lists(handler, &operators(handler)?[0], (2, 8, 0))?;
+    assert_eq!(operator.schema.args.len(), operator.sources.len());
+    Ok((operator.schema.to_string(), left_out))
+}
+
+#[test]
+fn devices() {
+    assert_eq!(schemas(placed::HANDLER), ["placed(Device device, Device? other=None) -> Tensor"]);
+}
+
+#[test]
+fn an_old_torch_lacks_what_may_be_absent() {
+    let since = |what: &str| format!("{what}, which operators have since torch 2.10; this is 2.8");
+    let (schema, left_out) = on_old_torch(mostly_new::HANDLER).unwrap();
+    // What came behind is given by name, since it is in another place.
+    assert_eq!(schema, "mostly_new(Tensor x, *, int k=1, Tensor? bias=None) -> Tensor");
+    let lacking = ["attribute `mode` is a string", "attribute `axes` is a list", "argument `dtype` is a dtype"];
+    assert_eq!(left_out, lacking.map(since));
+    for (handler, reason) in [
+        (placed::HANDLER, "attribute `device` is a device"),
+        (scaled::HANDLER, "argument `ys` is a list"),
+        // Its absence would be the signature's default, which is another one.
+        (other_default::HANDLER, "attribute `mode` is a string"),
+    ] {
+        assert_eq!(on_old_torch(handler), Err(since(reason)));
+    }
+    let (schema, left_out) = on_old_torch(everything_old::HANDLER).unwrap();
+    assert_eq!((schema.as_str(), left_out.len()), ("everything_old(Tensor x, float alpha=0.5) -> Tensor", 0));
+}
+
+#[custom_call(crate = crate)]
+#[expect(unused_variables, reason = "only its schema is looked at")]
+fn everything_old(#[attr(default = 0.5)] alpha: f32, x: Array<f32>, y: Out<f32>) {}
 
 /// What an operation with this schema has: its operator's schema, or what is wrong.
 macro_rules! stated {

@@ -12,6 +12,7 @@ import dataclasses
 import enum
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -171,6 +172,13 @@ class _Encoder:
         except UnicodeError:
             raise self.wrong(path, "a string that UTF-8 can encode", value) from None
         return value
+
+    def _device(self, path: str, kind: str, value: Any) -> str:
+        # `torch.device` writes itself so; JAX's own devices have other names.
+        text = str(value) if f"{type(value).__module__}.{type(value).__name__}" == "torch.device" else value
+        if not isinstance(text, str) or not re.fullmatch(r"\w+(:[0-9]+)?", text, re.ASCII):
+            raise self.wrong(path, self.expects(kind), value)
+        return text
 
     def _dict(self, path: str, _kind: str, value: Any) -> FrozenAttrs:
         if not isinstance(value, Mapping):
@@ -340,6 +348,7 @@ class _Encoder:
                 "dict": "a dictionary",
                 "ptr": "an address",
                 "number": "an integer or a float",
+                "device": 'a device such as "cpu" or "cuda:1"',
                 "any": "any value",
                 "pred": "a bool",
             }

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 import oxcall
-from oxcall import _abi
+from oxcall import _abi, _torch
 from oxcall._errors import OxcallError
 from oxcall._library import read
 from oxcall._signature import one_line
@@ -54,17 +54,16 @@ def _ops(path: str) -> int:
 
 def _operators(native: _abi.NativeLibrary) -> None:
     """The schemas of the operators that PyTorch has, or why it has none; nothing for libraries without any."""
-    try:
-        report, _ = native.register_torch()
-    except OxcallError:
-        return
-    print("\nPyTorch operators")
-    for outcome in report["ops"]:
+    outcomes = _torch.outcomes(native)
+    if outcomes:
+        print("\nPyTorch operators")
+    for outcome in outcomes:
         if outcome["left_out"]:
             print(f"{outcome['op']}: none, because {outcome['left_out']}")
-        for overload in outcome["overloads"]:
-            namespace = outcome["name"].partition("::")[0]
-            print(f"torch.ops.{namespace}.{overload['schema']}")
+        for schema, overload in zip(_torch.schemas(outcome), outcome["overloads"], strict=True):
+            print(schema)
+            for reason in overload.get("left_out", ()):
+                print(f"  without an argument: {reason}")
 
 
 def _report(errors: Sequence[str]) -> int:
@@ -106,8 +105,8 @@ def _version(package: str) -> str:
 
 
 def _stubs(path: str, output: str | None) -> int:
-    _, infos = read(path)
-    text = stub(infos)
+    native, infos = read(path)
+    text = stub(infos, _torch.outcomes(native))
     if output is None:
         sys.stdout.write(text)
     else:

@@ -136,7 +136,14 @@ def describe_attr(op: OpInfo, attr: Attr) -> str:
 
 def _attr_type(op: OpInfo, attr: Attr) -> str:
     if isinstance(attr.type, str):
-        words = {"str": "string", "dict": "dictionary", "ptr": "address", "number": "int or float", "any": "any value"}
+        words = {
+            "str": "string",
+            "dict": "dictionary",
+            "ptr": "address",
+            "number": "int or float",
+            "device": "device",
+            "any": "any value",
+        }
         return words.get(attr.type) or _dtypes.numpy_name(attr.type)
     ((tag, detail),) = attr.type.items()
     if tag == "array":

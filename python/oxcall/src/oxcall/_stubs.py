@@ -6,7 +6,7 @@ import inspect
 import textwrap
 from typing import Any
 
-from oxcall import _dtypes
+from oxcall import _dtypes, _torch
 from oxcall._manifest import Attr, OpInfo
 from oxcall._rust import SourceText
 from oxcall._signature import DTYPE, NUM_RESULTS, OUT_SHAPE, docstring, is_name, option_names, signature
@@ -23,18 +23,30 @@ from oxcall import Library
 '''
 
 
-def stub(infos: list[OpInfo]) -> str:
-    """A .pyi module with one function an op, and a class `Ops` that types the result of `oxcall.load`."""
+def stub(infos: list[OpInfo], operators: list[dict[str, Any]]) -> str:
+    """A .pyi module with one function an op, and a class `Ops` that types the result of `oxcall.load`.
+
+    Args:
+        infos: the ops.
+        operators: what becomes of them in PyTorch.
+    """
+    schemas: dict[str, list[str]] = {}
+    for outcome in operators:
+        known = schemas.setdefault(outcome["op"], [])
+        known += [schema for schema in _torch.schemas(outcome) if schema not in known]
     by_name: dict[str, list[OpInfo]] = {}
     for info in infos:
         by_name.setdefault(info.name, []).append(info)
     valid = {name: group for name, group in by_name.items() if is_name(name)}
-    functions = [_function(group, method=False) for group in valid.values()]
-    methods = [textwrap.indent(_function(group, method=True), "    ") for group in valid.values()]
+    both = [
+        [_function(group, schemas.get(name, []), method=method) for name, group in valid.items()]
+        for method in (False, True)
+    ]
+    functions, methods = both[0], [textwrap.indent(function, "    ") for function in both[1]]
     return _HEADER + "\n".join(functions) + "\nclass Ops(Library):\n" + ("\n".join(methods) or "    ...\n")
 
 
-def _function(group: list[OpInfo], *, method: bool) -> str:
+def _function(group: list[OpInfo], schemas: list[str], *, method: bool) -> str:
     op = next((info for info in group if info.platform == "Host"), group[0])
     parts = ["self"] if method else []
     attrs = {attr.name: attr for attr in op.attrs}
@@ -60,7 +72,10 @@ def _function(group: list[OpInfo], *, method: bool) -> str:
             parts.append(_keyword(name, attrs.get(name), options.get(name)))
     if positional:
         parts.append("/")
-    doc = textwrap.indent(docstring(op, [info.platform for info in group]), "    ").replace("\\", "\\\\")
+    text = docstring(op, [info.platform for info in group])
+    if schemas:
+        text = "\n".join([text.rstrip(), "", "PyTorch", "-------", *schemas])
+    doc = textwrap.indent(text, "    ").replace("\\", "\\\\")
     quoted = doc.replace('"""', '\\"\\"\\"')
     return f'def {op.name}({", ".join(parts)}) -> {_result(op)}:\n    """{quoted.lstrip()}\n    """\n'
 
@@ -90,6 +105,7 @@ def _type(kind: Any) -> str:
             "dict": "Mapping[str, Any]",
             "ptr": "int",
             "number": "float",
+            "device": "str",
             "any": "Any",
             "pred": "bool",
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import itertools
 import sys
 import threading
 import warnings
@@ -42,6 +43,10 @@ class Operators:
         if report["torch"] is None:
             raise LoadError(f"{name}: {report['reason']} (PyTorch {torch.__version__} is installed)")
         outcomes = [outcome for outcome in report["ops"] if outcome["op"] == name]
+        for overload in itertools.chain.from_iterable(outcome["overloads"] for outcome in outcomes):
+            # An older library leaves out nothing but whole ops.
+            for reason in overload.get("left_out", ()):
+                warnings.warn(f"{name} lacks an argument in PyTorch: {reason}", OxcallWarning, stacklevel=3)
         qualified = next((outcome["name"] for outcome in outcomes if outcome["name"]), None)
         if qualified is None:
             reasons = "; ".join(outcome["left_out"] for outcome in outcomes)
@@ -67,6 +72,21 @@ class Operators:
                 OxcallWarning,
                 stacklevel=2,
             )
+
+
+def outcomes(native: NativeLibrary) -> list[dict[str, Any]]:
+    """What becomes of each op in PyTorch, imported or not; nothing for a library that is too old for operators."""
+    try:
+        report, _ = native.register_torch()
+    except LoadError:
+        return []
+    return report["ops"]
+
+
+def schemas(outcome: dict[str, Any]) -> list[str]:
+    """The operators of an op, as they are called."""
+    namespace = (outcome["name"] or "").partition("::")[0]
+    return [f"torch.ops.{namespace}.{overload['schema']}" for overload in outcome["overloads"]]
 
 
 def is_installed() -> bool:

@@ -57,3 +57,15 @@ pub fn type_code(#[attr] value: oxcall::attr::AttrValue<'_>, mut y: ScalarOut<i3
         _ => -2,
     });
 }
+
+/// A device's index, -1 without one, and the length of another's type, 0 without it.
+#[custom_call]
+pub fn device_numbers(
+    #[attr] device: Device<'_>,
+    #[attr] other: Option<Device<'_>>,
+    #[dims(..s)] _x: Array<f32>,
+    #[dims(2)] mut y: Out<i64, Rank<1>>,
+) {
+    y[0] = device.index().map_or(-1, i64::from);
+    y[1] = other.map_or(0, |other| other.kind().len() as i64);
+}

@@ -1,0 +1,61 @@
+//! What an older torch cannot pass to operators, and what is left of a schema without it.
+
+use super::{Argument, Base, Operator, Schema, Source, derive};
+use crate::descriptor::Handler;
+
+/// The operator without the arguments that a torch of version `torch` (before 2.10) cannot pass, and why each of them is
+/// left out. Only those are whose absence the operation takes for the value that the schema says.
+///
+/// # Errors
+/// If the operator needs one of them.
+pub(crate) fn without_lists(
+    handler: &'static Handler,
+    operator: &Operator,
+    torch: (u8, u8, u8),
+) -> Result<(Operator, Vec<String>), String> {
+    let (major, minor, _) = torch;
+    let since = |what: String| format!("{what}, which operators have since torch 2.10; this is {major}.{minor}");
+    if operator.schema.returns.iter().any(|ty| ty.list) {
+        return Err(since("a result is a list".to_owned()));
+    }
+    let derived = derive(handler)?;
+    let mut kept = Operator { schema: Schema { args: Vec::new(), ..operator.schema.clone() }, sources: Vec::new() };
+    let mut left_out = Vec::new();
+    for (arg, source) in operator.schema.args.iter().zip(&operator.sources) {
+        let Some(what) = too_new(arg) else {
+            // What would be in another place than its callers know can be given by name only.
+            let keyword = arg.keyword || !left_out.is_empty();
+            kept.schema.args.push(Argument { keyword, ..arg.clone() });
+            kept.sources.push(source.clone());
+            continue;
+        };
+        let noun = if matches!(arg.ty.base, Base::Tensor | Base::ScalarType) { "argument" } else { "attribute" };
+        let reason = since(format!("{noun} `{}` is {what}", arg.name));
+        if !may_be_absent(arg, source, &derived) {
+            return Err(reason);
+        }
+        left_out.push(reason);
+    }
+    Ok((kept, left_out))
+}
+
+/// What an argument is that came with torch 2.10.
+fn too_new(arg: &Argument) -> Option<&'static str> {
+    match arg.ty.base {
+        _ if arg.ty.list => Some("a list"),
+        Base::Str => Some("a string"),
+        Base::ScalarType => Some("a dtype"),
+        Base::Device => Some("a device"),
+        _ => None,
+    }
+}
+
+/// Whether the operation does without the argument what the schema's default says.
+fn may_be_absent(arg: &Argument, source: &Source, derived: &[Operator]) -> bool {
+    let own = derived.iter().find_map(|operator| {
+        let at = operator.sources.iter().position(|other| other == source)?;
+        operator.schema.args[at].default.as_deref()
+    });
+    let stated = arg.default.as_deref();
+    stated.is_some() && own.is_some() && (stated == own || stated == Some("None"))
+}
