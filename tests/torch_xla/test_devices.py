@@ -94,6 +94,37 @@ def test_a_thread_for_each_device(fresh, installed, tmp_path):
     assert sorted(printed.split()) == ["1.0", "2.0", "3.0", "4.0"]
 
 
+def test_torchrun(fresh, installed, tmp_path):
+    """Processes meet in torch's own process group; the device of each computes by itself."""
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import os, sys, warnings, torch, torch_xla\n"
+        "import torch.distributed as dist\n"
+        "from torch_xla._internal import pjrt\n"
+        "def work(rank):\n"
+        "    dist.init_process_group('gloo')\n"
+        "    with warnings.catch_warnings(record=True) as told:\n"
+        "        warnings.simplefilter('always')\n"
+        "        pjrt.initialize_multiprocess(rank, int(os.environ['LOCAL_WORLD_SIZE']))\n"
+        "    assert any('`gloo` does' in str(warning.message) for warning in told)\n"
+        "    assert len(torch_xla.devices()) == 1\n"
+        "    w = torch.ones(2, device=torch_xla.device(), requires_grad=True)\n"
+        "    (w * (rank + 1)).sum().backward()\n"
+        "    gradient = w.grad.cpu()\n"
+        "    dist.all_reduce(gradient)\n"
+        "    sys.stdout.write(f'{rank} {gradient.tolist()}\\n')\n"
+        "    dist.destroy_process_group()\n"
+        "torch_xla.launch(work)\n"
+    )
+    code = (
+        "import runpy, sys\n"
+        f"sys.argv = ['torchrun', '--standalone', '--nproc_per_node=2', {str(script)!r}]\n"
+        "runpy.run_module('torch.distributed.run', run_name='__main__')\n"
+    )
+    printed = fresh(code, PJRT_DEVICE="OXCALL", PYTHONPATH=installed)
+    assert sorted(line for line in printed.splitlines() if line[:1].isdigit()) == ["0 [3.0, 3.0]", "1 [3.0, 3.0]"]
+
+
 def test_processes_have_a_device_each(fresh, installed):
     code = """
     import torch_xla, oxcall_plugin._torch_xla as own

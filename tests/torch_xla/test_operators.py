@@ -18,6 +18,25 @@ def test_results_are_those_of_the_cpu(ops, compare):
     compare(lambda x: ops.top_k(2, x), x)
 
 
+def test_operators_by_descriptor(ops, compare):
+    x, y = torch.randn(3, 5), torch.randn(3, 5)
+    compare(lambda x: ops.custom_topk(x * 2, 2, 1, False), x)
+    compare(lambda x: ops.custom_topk(x, 2, 0, True), x)
+    compare(lambda x, y: ops.custom_relu_backward(y, x, 0.25) + ops.custom_relu(x), x, y)
+    state = [torch.zeros(3, 5), torch.zeros(3, 5)]
+    compare(lambda x, y, *state: ops.custom_adam(x, y, *state, 2, lr=0.1), x, y, *state)
+
+
+def test_updates_in_place(ops, compare):
+    def run(x, y):
+        y = y * 1
+        ops.axpy(0.5, x, y)
+        ops.axpy(2, x, y)
+        return y + 1
+
+    compare(run, torch.randn(6), torch.randn(6))
+
+
 def test_calls_that_differ_in_attributes_differ(ops, device):
     x = torch.randn(3, 5)
     on_device = x.to(device)

@@ -52,7 +52,10 @@ def _register(op, operator, ops):
         for key in ("Conjugate", "Negative"):
             _library(op, "IMPL").impl(_local_name(overload), Materialized(op, operator), key)
     if "XLA" not in op.keys:
-        _library(op, "IMPL").impl(_local_name(overload), XlaCall(op, operator), "XLA")
+        # torch_xla wraps its tensors to make updates functions, which torch refuses to do for operators of others: what
+        # updates comes before the wrapper is opened.
+        for key in ("XLA", "AutogradXLA") if op.mutates() else ("XLA",):
+            _library(op, "IMPL").impl(_local_name(overload), XlaCall(op, operator), key)
 
 
 def _local_name(overload):

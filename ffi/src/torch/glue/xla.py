@@ -57,7 +57,8 @@ class XlaCall:
         for param in self.op.results:
             if param["role"] == "inout":
                 for tensor in members(values[param["name"]]):
-                    tensor.copy_(next(results))
+                    with torch.no_grad():
+                        tensor.copy_(next(results))
             else:
                 returned.append(list(results) if param["arity"] == "variadic" else next(results))
         return returned[0] if len(returned) == 1 else tuple(returned) or None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 
 from torch_xla.experimental import plugins
 
@@ -34,6 +35,11 @@ class OxcallDevice(plugins.DevicePlugin):
 
     def configure_multiprocess(self, local_rank: int, local_world_size: int) -> None:
         if local_world_size > 1:
+            warnings.warn(
+                "each process has an OXCALL device of its own, and torch_xla's world in it is that device: neither its "
+                "collectives nor its process group `xla` join processes; `gloo` does",
+                stacklevel=2,
+            )
             # As one device each, the processes share the cores.
             cores = len(os.sched_getaffinity(0))
             self._forced = {"num_devices": 1, "num_threads": max(1, cores // local_world_size)}
