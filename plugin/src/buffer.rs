@@ -4,7 +4,7 @@ use oxcall_hlo::{ElementType as Hlo, TensorType};
 use oxcall_host::passes::Edge;
 use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, Layout, MemoryId, Result, TensorSpec};
 
-use crate::{contents::Contents, devices, elements};
+use crate::{contents::Contents, devices::MemoryKind, elements};
 
 /// A tensor, which may not be there yet.
 #[derive(Debug)]
@@ -37,9 +37,9 @@ impl CpuBuffer {
         Ok(CpuBuffer { element, dims, layout: None, bytes, device, memory, contents })
     }
 
-    /// A buffer for what a program takes or gives, in the memory of `device`.
+    /// A buffer for what a program takes or gives, in a memory of `device`.
     pub(crate) fn of_spec(spec: &TensorSpec, device: DeviceId, contents: Contents) -> CpuBuffer {
-        let TensorSpec { element_type, dims, layout, .. } = spec;
+        let TensorSpec { element_type, dims, layout, memory_kind } = spec;
         let count: i64 = dims.iter().product();
         CpuBuffer {
             element: *element_type,
@@ -47,7 +47,7 @@ impl CpuBuffer {
             layout: (!layout.is_row_major()).then(|| layout.clone()),
             bytes: count as usize * element_type.host_size(),
             device,
-            memory: devices::memory_of(device),
+            memory: MemoryKind::named(memory_kind).unwrap_or_default().of(device),
             contents,
         }
     }
@@ -63,8 +63,11 @@ impl CpuBuffer {
         CpuBuffer { dims, layout, contents, device, memory, ..*self }
     }
 
-    /// Whether it can be this parameter of a program.
+    /// Whether it can be this parameter of a program. JAX gives an array of no booleans for a token.
     pub(crate) fn is_of(&self, spec: &TensorSpec) -> bool {
+        if spec.element_type == ElementType::TOKEN && self.element == ElementType::PRED {
+            return self.dims == [0];
+        }
         let layout = self.layout.as_ref();
         self.element == spec.element_type
             && self.dims == spec.dims

@@ -1,17 +1,55 @@
-//! Devices and memories: each device is a share of this machine, with one memory.
+//! Devices and memories: each device is a share of this machine, with one memory of each kind.
 
-use oxcall_pjrt::{DeviceDescription, DeviceId, MemoryDescription, MemoryId, Topology};
+use oxcall_hlo::{ArgAttributes, Attribute};
+use oxcall_pjrt::{DeviceDescription, DeviceId, Error, MemoryDescription, MemoryId, Result, Topology};
 
-/// The kind of the memory that every device has.
-pub(crate) const MEMORY_KIND: &str = "device";
+/// The kinds of memories that every device has, in the order of their numbers; the first one is where data goes if
+/// nothing is said. They are names for one and the same memory of this machine, as on XLA's CPU.
+const MEMORY_KINDS: [&str; 3] = ["device", "pinned_host", "unpinned_host"];
 
-/// The memory of a device.
-pub(crate) fn memory_of(device: DeviceId) -> MemoryId {
-    MemoryId(device.0)
+/// A kind of memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct MemoryKind(u8);
+
+impl MemoryKind {
+    /// The kind that is called so.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for a name that no kind has.
+    pub(crate) fn named(name: &str) -> Result<MemoryKind> {
+        let place = MEMORY_KINDS.iter().position(|&kind| kind == name);
+        place.map(|place| MemoryKind(place as u8)).ok_or_else(|| {
+            let known = MEMORY_KINDS.join(", ");
+            Error::invalid_argument(format!("there is no memory of the kind {name}; a device has {known}"))
+        })
+    }
+
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        MEMORY_KINDS[usize::from(self.0)]
+    }
+
+    /// The memory of this kind that a device has.
+    pub(crate) fn of(self, device: DeviceId) -> MemoryId {
+        MemoryId(device.0 * MEMORY_KINDS.len() as i32 + i32::from(self.0))
+    }
+}
+
+/// The kinds of memory that `mhlo.memory_kind` names for a program's parameters or results.
+///
+/// # Errors
+/// As [`MemoryKind::named`].
+pub(crate) fn memory_kinds(attributes: &[ArgAttributes]) -> Result<Vec<MemoryKind>> {
+    let kind = |attributes: &ArgAttributes| match attributes.iter().find(|(name, _)| name == "mhlo.memory_kind") {
+        Some((_, Attribute::String(name))) => MemoryKind::named(&String::from_utf8_lossy(name)),
+        _ => Ok(MemoryKind::default()),
+    };
+    attributes.iter().map(kind).collect()
 }
 
 /// `count` devices of a platform.
 pub(crate) fn topology(platform: &str, count: usize) -> Topology {
+    let kinds = || (0..MEMORY_KINDS.len()).map(|place| MemoryKind(place as u8));
     let devices = (0..i32::try_from(count).unwrap_or(i32::MAX)).map(|index| DeviceDescription {
         id: DeviceId(index),
         process_index: 0,
@@ -21,15 +59,42 @@ pub(crate) fn topology(platform: &str, count: usize) -> Topology {
         name: format!("{platform}:{index}"),
         debug_string: format!("device {index} of the platform {platform}: a share of this machine's cores"),
         attributes: Vec::new(),
-        memories: vec![memory_of(DeviceId(index))],
-        default_memory: memory_of(DeviceId(index)),
+        memories: kinds().map(|kind| kind.of(DeviceId(index))).collect(),
+        default_memory: MemoryKind::default().of(DeviceId(index)),
     });
     let devices: Vec<_> = devices.collect();
-    let memory = |device: &DeviceDescription| MemoryDescription {
-        id: device.default_memory,
-        kind: MEMORY_KIND.to_owned(),
-        name: format!("{platform} memory {}", device.id.0),
-        debug_string: format!("memory of {}", device.name),
-    };
-    Topology { memories: devices.iter().map(memory).collect(), devices, attributes: Vec::new() }
+    let memories = devices.iter().flat_map(|device| kinds().map(move |kind| (device, kind)));
+    let memories = memories.map(|(device, kind)| MemoryDescription {
+        id: kind.of(device.id),
+        kind: kind.name().to_owned(),
+        name: format!("{platform} {} {}", kind.name(), device.id.0),
+        debug_string: format!("memory {} of {}", kind.name(), device.name),
+    });
+    Topology { memories: memories.collect(), devices, attributes: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_device_has_every_kind_and_numbers_are_unique() {
+        let topology = topology("p", 3);
+        let ids: Vec<_> = topology.memories.iter().map(|memory| memory.id).collect();
+        assert_eq!(ids, (0..9).map(MemoryId).collect::<Vec<_>>());
+        for device in &topology.devices {
+            let kinds: Vec<_> = device.memories.iter().map(|&id| topology.memory(id).unwrap().kind.as_str()).collect();
+            assert_eq!(kinds, MEMORY_KINDS);
+            assert_eq!(device.default_memory, device.memories[0]);
+        }
+    }
+
+    #[test]
+    fn kinds_of_programs_are_checked() {
+        let kind = |name: &str| vec![("mhlo.memory_kind".to_owned(), Attribute::String(name.into()))];
+        let kinds = memory_kinds(&[kind("pinned_host"), Vec::new()]).unwrap();
+        assert_eq!(kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(), ["pinned_host", "device"]);
+        let error = memory_kinds(&[kind("tape")]).unwrap_err();
+        assert!(error.message().contains("no memory of the kind tape; a device has device, pinned_host"), "{error}");
+    }
 }

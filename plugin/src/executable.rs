@@ -13,9 +13,11 @@ use oxcall_pjrt::{
 };
 
 use crate::{
+    analysis::Operations,
     buffer::{CpuBuffer, element_type, layout},
     contents::{Contents, Filler},
-    devices, programs, sharded,
+    devices::{MemoryKind, memory_kinds},
+    programs, sharded,
     sharded::Partition,
     stored,
 };
@@ -57,12 +59,14 @@ impl CpuExecutable {
             None => engine.compile_for(module, grid)?,
             Some(_) => engine.compile_whole(module, grid)?,
         };
+        let main = compiled.module().main();
+        let kinds = [memory_kinds(&main.param_attributes)?, memory_kinds(&main.result_attributes)?];
         let whole = |_, ty: &Type| ty.clone();
         let (parameters, outputs) = match &partition {
-            None => (specs(compiled.parameters(), whole)?, specs(compiled.results(), whole)?),
+            None => (specs(compiled.parameters(), &kinds[0], whole)?, specs(compiled.results(), &kinds[1], whole)?),
             Some(partition) => (
-                specs(compiled.parameters(), |index, ty| partition.parameter_type(index, ty))?,
-                specs(compiled.results(), |index, ty| partition.result_type(index, ty))?,
+                specs(compiled.parameters(), &kinds[0], |index, ty| partition.parameter_type(index, ty))?,
+                specs(compiled.results(), &kinds[1], |index, ty| partition.result_type(index, ty))?,
             ),
         };
         let info = compiled.parameter_info();
@@ -254,11 +258,12 @@ fn fill(fillers: Vec<Filler>, outcome: Result<Vec<oxcall_host::Buffer>>) -> Resu
 }
 
 /// Parameters or results as each device has them, whose types `part` gives.
-fn specs(edges: &[Edge], part: impl Fn(usize, &Type) -> Type) -> Result<Vec<TensorSpec>> {
-    edges.iter().enumerate().map(|(index, edge)| spec(edge, &part(index, &edge.ty))).collect()
+fn specs(edges: &[Edge], memories: &[MemoryKind], part: impl Fn(usize, &Type) -> Type) -> Result<Vec<TensorSpec>> {
+    let edges = edges.iter().zip(memories).enumerate();
+    edges.map(|(index, (edge, &memory))| spec(edge, &part(index, &edge.ty), memory)).collect()
 }
 
-fn spec(edge: &Edge, ty: &Type) -> Result<TensorSpec> {
+fn spec(edge: &Edge, ty: &Type, memory: MemoryKind) -> Result<TensorSpec> {
     let (element_type, dims) = match ty {
         Type::Tensor(tensor) => (element_type(tensor.element)?, tensor.dims.iter().map(|&dim| dim as i64).collect()),
         _ => (oxcall_pjrt::ElementType::TOKEN, Vec::new()),
@@ -268,7 +273,7 @@ fn spec(edge: &Edge, ty: &Type) -> Result<TensorSpec> {
         return Err(Error::unimplemented("sharded arrays in a layout that is not row-major"));
     }
     let layout = layout.unwrap_or_else(|| Layout::row_major(dims.len()));
-    Ok(TensorSpec { element_type, dims, layout, memory_kind: devices::MEMORY_KIND.to_owned() })
+    Ok(TensorSpec { element_type, dims, layout, memory_kind: memory.name().to_owned() })
 }
 
 impl Executable for CpuExecutable {
@@ -349,11 +354,13 @@ impl Executable for CpuExecutable {
     }
 
     fn cost_analysis(&self) -> Result<Attributes> {
-        let cost = self.program.cost();
-        Ok(vec![
-            ("flops".to_owned(), Value::Float(cost.flops as f32)),
-            ("bytes accessed".to_owned(), Value::Float(cost.bytes as f32)),
-        ])
+        let operations = Operations::of(self.program.module());
+        let values = [
+            ("flops", operations.flops),
+            ("transcendentals", operations.transcendentals),
+            ("bytes accessed", self.program.cost().bytes),
+        ];
+        Ok(values.map(|(name, value)| (name.to_owned(), Value::Float(value as f32))).into())
     }
 
     fn memory_stats(&self) -> Result<CompiledMemoryStats> {

@@ -9,7 +9,9 @@
 //!
 //! and two lines of Python: `import oxcall_plugin` and `oxcall_plugin.register("target/release/libmy_plugin.so")`.
 
+mod analysis;
 mod buffer;
+mod callbacks;
 mod client;
 mod contents;
 mod devices;

@@ -37,8 +37,10 @@ impl TaskPool for Tasks {
     }
 }
 
-/// Custom calls that say how values are spread among devices: on one device nothing is to be done.
-const SHARDING_TARGETS: [&str; 3] = ["Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape"];
+/// Custom calls that say how values are spread among devices, or to which memory they go: on one device, whose memories
+/// are one, nothing is to be done.
+const PLACEMENT_TARGETS: [&str; 4] =
+    ["Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement"];
 
 impl Host {
     pub(crate) fn new(platform: String, pool: &Arc<Pool>, allocator: &Arc<Allocator>) -> Host {
@@ -48,6 +50,6 @@ impl Host {
 
     /// Whether the results of `call` are its operands.
     pub(crate) fn is_identity(&self, call: &CustomCall) -> bool {
-        SHARDING_TARGETS.contains(&call.target.as_str())
+        PLACEMENT_TARGETS.contains(&call.target.as_str())
     }
 }
