@@ -1,11 +1,11 @@
 //! The client: an engine, and the devices that share it.
 
-use std::sync::Arc;
+use std::{ptr::NonNull, sync::Arc};
 
-use oxcall_host::{Dump, Engine, EngineOptions, Trace};
+use oxcall_host::{Buffer, Dump, Engine, EngineOptions, Trace};
 use oxcall_pjrt::{
-    Client, CompileOptions, DeviceAssignment, DeviceId, ElementType, Error, HostSource, Layout, MemoryId, MemoryStats,
-    Platform, Program, Result, Topology,
+    Client, CompileOptions, DeviceAssignment, DeviceId, ElementType, Error, HostSource, Layout, LentMemory, MemoryId,
+    MemoryStats, Platform, Program, Result, Topology,
 };
 
 use crate::{
@@ -80,6 +80,31 @@ impl Client for CpuClient {
             None => source.copy_to(buffer.as_bytes_mut()),
         }
         elements::clean(ty.element, buffer.as_bytes_mut());
+        Ok(CpuBuffer::new(Some(&ty), device, memory, Contents::ready(buffer))?.with_layout(layout))
+    }
+
+    fn view_of(
+        &self,
+        lent: LentMemory,
+        element_type: ElementType,
+        dims: &[i64],
+        layout: Option<&Layout>,
+        device: DeviceId,
+        memory: MemoryId,
+    ) -> Result<CpuBuffer> {
+        let ty = tensor_type(element_type, dims)?;
+        let layout = layout.filter(|layout| !layout.is_row_major()).cloned();
+        if layout.as_ref().is_some_and(|layout| !layout.tiles.is_empty()) {
+            return Err(Error::unimplemented("layouts with tiles are not supported"));
+        }
+        let bytes = lent.as_bytes();
+        let buffer = if bytes.is_empty() {
+            Buffer::empty()
+        } else {
+            let (data, len) = (NonNull::from(bytes).cast(), bytes.len());
+            // SAFETY: as long as `lent` lives, the client leaves the memory alone.
+            unsafe { Buffer::foreign(data, len, Box::new(lent)) }?
+        };
         Ok(CpuBuffer::new(Some(&ty), device, memory, Contents::ready(buffer))?.with_layout(layout))
     }
 

@@ -1,8 +1,8 @@
 //! What a client of a platform can do.
 
 use crate::{
-    Buffer, CompileOptions, DeviceAssignment, DeviceId, ElementType, Error, Executable, HostSource, Layout, MemoryId,
-    MemoryStats, Result, Topology,
+    Buffer, CompileOptions, DeviceAssignment, DeviceId, ElementType, Error, Executable, HostSource, Layout, LentMemory,
+    MemoryId, MemoryStats, Result, Topology,
 };
 
 /// A program in some format: `mlir` (StableHLO, bytecode or text), `hlo` (a serialized `HloModuleProto`),
@@ -74,6 +74,24 @@ pub trait Client: Send + Sync + 'static {
         memory: MemoryId,
         layout: Option<&Layout>,
     ) -> Result<Self::Buffer>;
+
+    /// A buffer whose elements lie in memory that the client lends, in the order of `layout`, row-major by default. The
+    /// memory is as long as they are, and is given back when it is dropped.
+    ///
+    /// # Errors
+    /// `UNIMPLEMENTED` where devices cannot use such memory, `INVALID_ARGUMENT` where they cannot use this; the client
+    /// keeps it then.
+    fn view_of(
+        &self,
+        _lent: LentMemory,
+        _element_type: ElementType,
+        _dims: &[i64],
+        _layout: Option<&Layout>,
+        _device: DeviceId,
+        _memory: MemoryId,
+    ) -> Result<Self::Buffer> {
+        Err(Error::unimplemented("buffers in memory of the client are not supported on this platform"))
+    }
 
     /// A copy of a buffer, possibly one of another client of this platform, in another memory. The source may not be
     /// ready yet; its error then becomes the copy's.

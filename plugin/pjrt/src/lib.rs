@@ -9,7 +9,7 @@
 //! | to do this | there is |
 //! |---|---|
 //! | describe devices | [`Topology`], [`DeviceDescription`], [`MemoryDescription`] |
-//! | move data | [`HostSource`], [`HostDestination`], [`Layout`], [`ElementType`] |
+//! | move data | [`HostSource`], [`HostDestination`], [`LentMemory`], [`Layout`], [`ElementType`] |
 //! | be asynchronous | [`Event`], [`Promise`] |
 //! | compile | [`Program`], [`CompileOptions`] |
 //! | run | [`Launch`], [`Argument`], [`Execution`] |
@@ -43,7 +43,7 @@ pub use custom_call::{CallContext, CustomCall, TensorMut, TensorRef};
 pub use element::ElementType;
 pub use event::{Event, Promise};
 pub use executable::{Argument, DeviceLaunch, Executable, Execution, ExecutionOptions, Launch, TensorSpec, UserData};
-pub use host_memory::{HostDestination, HostSource};
+pub use host_memory::{HostDestination, HostSource, LentMemory};
 pub use layout::Layout;
 pub use options::{CompileOptions, DeviceAssignment};
 pub use platform::Platform;

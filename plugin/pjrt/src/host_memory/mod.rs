@@ -2,10 +2,12 @@
 //!
 //! The addresses and strides are the client's; this module is where they become Rust.
 
+mod lent;
 mod strided;
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
+pub use lent::LentMemory;
 use strided::{Strided, copy};
 
 use crate::{ElementType, Error, Event, Layout, Promise, Result};

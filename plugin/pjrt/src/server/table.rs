@@ -254,7 +254,7 @@ impl<P: Platform> Table<P> {
         PJRT_Executable_OutputElementTypes = executable::output_types::<P>,
         PJRT_Executable_OutputDimensions = executable::output_dims::<P>,
         PJRT_Buffer_CopyToMemory = transfer::to_memory::<P>,
-        PJRT_Client_CreateViewOfDeviceBuffer,
+        PJRT_Client_CreateViewOfDeviceBuffer = transfer::view::<P>,
         PJRT_Executable_Fingerprint = executable::executable_fingerprint::<P>,
         PJRT_Client_TopologyDescription = client::topology::<P>,
         PJRT_Executable_GetCompiledMemoryStats = executable::memory_stats::<P>,

@@ -1,24 +1,28 @@
 //! Transfers between host, devices and memories.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use xla_ffi_sys::{
     pjrt::{
-        PJRT_Buffer_CopyToDevice_Args, PJRT_Buffer_CopyToMemory_Args, PJRT_Buffer_ToHostBuffer_Args,
+        PJRT_Buffer_CopyToDevice_Args, PJRT_Buffer_CopyToMemory_Args, PJRT_Buffer_ToHostBuffer_Args, PJRT_Buffer_Type,
         PJRT_Client_BufferFromHostBuffer_Args, PJRT_Client_CreateErrorBuffer_Args,
-        PJRT_HostBufferSemantics_kImmutableOnlyDuringCall,
+        PJRT_Client_CreateViewOfDeviceBuffer_Args, PJRT_Device, PJRT_HostBufferSemantics_kImmutableOnlyDuringCall,
+        PJRT_Memory,
     },
     pjrt_later::PJRT_Client_CreateErrorBuffer_Args_Later,
 };
 
 use super::{
     buffer_object::{BufferObject, BufferOf},
-    client_object::{ClientHandle, DeviceObject, MemoryObject},
+    client_object::{ClientHandle, ClientObject, DeviceObject, MemoryObject},
     error,
     raw::{Object, array, layout, object, text},
     slot::{guard, slot},
 };
-use crate::{Buffer, Client, ElementType, Error, Event, HostDestination, HostSource, Platform};
+use crate::{
+    Buffer, Client, DeviceId, ElementType, Error, Event, HostDestination, HostSource, LentMemory, MemoryId, Platform,
+    Result,
+};
 
 /// Copies to the host once the contents are there.
 fn copy_to_host<P: Platform>(source: Arc<BufferOf<P>>, ready: &Event, destination: HostDestination) -> Event {
@@ -37,32 +41,53 @@ fn copy_to_host<P: Platform>(source: Arc<BufferOf<P>>, ready: &Event, destinatio
     }
 }
 
+/// The device and the memory that are meant, of which at least one is given.
+///
+/// # Safety
+/// Each is null, or one of this plugin's.
+unsafe fn place<P: Platform>(
+    owner: &ClientObject<P>,
+    device: *mut PJRT_Device,
+    memory: *mut PJRT_Memory,
+) -> Result<(DeviceId, MemoryId)> {
+    // SAFETY: by the contract above.
+    unsafe {
+        match (device.is_null(), memory.is_null()) {
+            (true, true) => Err(Error::invalid_argument("neither a device nor a memory is given")),
+            (false, true) => {
+                let device: &DeviceObject<P> = object("device", device)?;
+                Ok((device.id, owner.memories[device.default_memory].description.id))
+            }
+            (no_device, false) => {
+                let memory: &MemoryObject<P> = object("memory", memory)?;
+                let device = if no_device {
+                    owner.devices[memory.first_device].id
+                } else {
+                    object::<DeviceObject<P>>("device", device)?.id
+                };
+                Ok((device, memory.description.id))
+            }
+        }
+    }
+}
+
+/// An element type of the C API.
+fn known(element_type: PJRT_Buffer_Type) -> Result<ElementType> {
+    let element_type = ElementType(element_type);
+    match element_type.dtype() {
+        Some(_) => Ok(element_type),
+        None => Err(Error::invalid_argument(format!("unknown element type {element_type}"))),
+    }
+}
+
 slot! {
     /// `PJRT_Client_BufferFromHostBuffer`.
     fn from_host<P>(args: PJRT_Client_BufferFromHostBuffer_Args) {
         let ClientHandle::<P>(owner) = object("client", (*args).client)?;
         let dims = array("dims", (*args).dims, (*args).num_dims)?;
         let strides = array("byte_strides", (*args).byte_strides, (*args).num_byte_strides)?;
-        let (device, memory) = match ((*args).device.is_null(), (*args).memory.is_null()) {
-            (true, true) => return Err(Error::invalid_argument("neither a device nor a memory is given")),
-            (false, true) => {
-                let device: &DeviceObject<P> = object("device", (*args).device)?;
-                (device.id, owner.memories[device.default_memory].description.id)
-            }
-            (no_device, false) => {
-                let memory: &MemoryObject<P> = object("memory", (*args).memory)?;
-                let device = if no_device {
-                    owner.devices[memory.first_device].id
-                } else {
-                    object::<DeviceObject<P>>("device", (*args).device)?.id
-                };
-                (device, memory.description.id)
-            }
-        };
-        let element_type = ElementType((*args).type_);
-        if element_type.dtype().is_none() {
-            return Err(Error::invalid_argument(format!("unknown element type {element_type}")));
-        }
+        let (device, memory) = place::<P>(owner, (*args).device, (*args).memory)?;
+        let element_type = known((*args).type_)?;
         let layout = layout((*args).device_layout)?;
         let strides = Some(strides).filter(|strides| !strides.is_empty());
         let lease = (*args).host_buffer_semantics != PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
@@ -70,6 +95,26 @@ slot! {
         let buffer = owner.client.buffer_from_host(source, device, memory, layout.as_ref())?;
         (*args).buffer = BufferObject::new(owner, buffer)?.into_raw();
         (*args).done_with_host_buffer = done.into_raw();
+        Ok(())
+    }
+
+    /// `PJRT_Client_CreateViewOfDeviceBuffer`.
+    fn view<P>(args: PJRT_Client_CreateViewOfDeviceBuffer_Args) {
+        let ClientHandle::<P>(owner) = object("client", (*args).client)?;
+        let dims = array("dims", (*args).dims, (*args).num_dims)?;
+        let (device, memory) = place::<P>(owner, (*args).device, (*args).memory)?;
+        let element_type = known((*args).element_type)?;
+        let layout = layout((*args).layout)?;
+        let len = HostDestination::size_of(element_type, dims)?;
+        if (*args).device_buffer_ptr.is_null() && len > 0 {
+            return Err(Error::invalid_argument("the memory of the buffer is null"));
+        }
+        let (on_delete, argument) = ((*args).on_delete_callback, (*args).on_delete_callback_arg);
+        let (lent, accepted) = LentMemory::from_raw((*args).device_buffer_ptr, len, on_delete, argument);
+        let buffer = owner.client.view_of(lent, element_type, dims, layout.as_ref(), device, memory)?;
+        let buffer = BufferObject::new(owner, buffer)?;
+        accepted.store(true, Ordering::Release);
+        (*args).buffer = buffer.into_raw();
         Ok(())
     }
 

@@ -42,7 +42,6 @@ fn functions_that_are_not_there_say_so() {
         PJRT_Client_DmaMap
         PJRT_Buffer_CopyRawToHost
         PJRT_Client_CreateBuffersForAsyncHostToDevice
-        PJRT_Client_CreateViewOfDeviceBuffer
         PJRT_CopyToDeviceStream_AddChunk
         PJRT_Device_PoisonExecution
     }

@@ -9,9 +9,20 @@ from typing import TYPE_CHECKING, Any
 from oxcall._errors import CallError, LoadError, OxcallError, OxcallWarning
 
 if TYPE_CHECKING:
+    from oxcall._dlpack import from_dlpack, to_dlpack
     from oxcall._library import Library, last_error, load
 
-__all__ = ["CallError", "Library", "LoadError", "OxcallError", "OxcallWarning", "last_error", "load"]
+__all__ = [
+    "CallError",
+    "Library",
+    "LoadError",
+    "OxcallError",
+    "OxcallWarning",
+    "from_dlpack",
+    "last_error",
+    "load",
+    "to_dlpack",
+]
 __version__ = "0.1.0"
 
 
@@ -21,6 +32,10 @@ def __getattr__(name: str) -> Any:
         from oxcall import _library
 
         return getattr(_library, name)
+    if name in ("from_dlpack", "to_dlpack"):
+        from oxcall import _dlpack
+
+        return getattr(_dlpack, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -242,6 +242,28 @@ def zero_cotangent(primal: Any) -> Any:
     return np.zeros(primal.shape, jax.dtypes.float0)
 
 
+def default_device() -> Any:
+    """The device where arrays go if nothing is said."""
+    device = jax.config.jax_default_device
+    if isinstance(device, str):
+        return jax.local_devices(backend=device)[0]
+    return device or jax.local_devices()[0]
+
+
+def view_of_dlpack(external: Any, device: Any) -> Any:
+    """An array on the memory of an object with `__dlpack__`, on a device that uses the CPU's memory.
+
+    `jax.dlpack.from_dlpack` is for devices of JAX's own platforms; what it calls takes others, too.
+    """
+    if device.platform == "cpu":
+        return jax.dlpack.from_dlpack(external, device, copy=False)
+    kind, _ = external.__dlpack_device__()
+    if kind != 1:
+        raise BufferError(f"the memory is that of a device of DLPack's type {kind}, not of the CPU")
+    array = xla_client._xla.dlpack_managed_tensor_to_buffer(external.__dlpack__(), device, None)
+    return jnp.asarray(array, dtype=jax.dtypes.canonicalize_dtype(array.dtype))
+
+
 def api_version() -> str | None:
     """The version of XLA's FFI API, from the header that jaxlib installs."""
     header = pathlib.Path(_ffi.include_dir(), "xla", "ffi", "api", "c_api.h")
