@@ -84,6 +84,7 @@ pub struct Error(Box<Inner>);
 struct Inner {
     code: Code,
     message: String,
+    verbatim: bool,
 }
 
 impl Error {
@@ -92,7 +93,7 @@ impl Error {
     /// The ABI carries messages as C strings: an embedded NUL is shown as `\0`.
     #[cold]
     pub fn new(code: Code, message: impl Into<String>) -> Error {
-        Error(Box::new(Inner { code, message: message.into() }))
+        Error(Box::new(Inner { code, message: message.into(), verbatim: false }))
     }
 
     /// The status code.
@@ -116,7 +117,21 @@ impl Error {
     #[must_use]
     #[cold]
     pub fn context(mut self, context: impl fmt::Display) -> Error {
-        self.0.message = format!("{context}: {}", self.0.message);
+        if !self.0.verbatim {
+            self.0.message = format!("{context}: {}", self.0.message);
+        }
+        self
+    }
+
+    /// This error with its message as it is: no [`context`](Error::context), such as an op's name, comes before it.
+    ///
+    /// ```
+    /// use oxcall::Error;
+    /// assert_eq!(Error::internal("as another library has it").verbatim().context("op").message(), "as another library has it");
+    /// ```
+    #[must_use]
+    pub fn verbatim(mut self) -> Error {
+        self.0.verbatim = true;
         self
     }
 }

@@ -1,8 +1,8 @@
 //! The platform: what a framework finds behind `GetPjrtApi`.
 
-use oxcall_pjrt::{Attributes, Platform, Result, Topology, Value};
+use oxcall_pjrt::{Attributes, Event, Platform, Result, Topology, Value};
 
-use crate::{client::CpuClient, devices, name::platform_name, options::Options};
+use crate::{callbacks::without_gil, client::CpuClient, devices, name::platform_name, options::Options};
 
 /// The plugin's platform.
 #[derive(Debug)]
@@ -26,6 +26,11 @@ impl Platform for CpuPlatform {
 
     fn create_client(options: &[(String, Value)]) -> Result<CpuClient> {
         CpuClient::new(&Options::new(options)?)
+    }
+
+    fn wait(event: &Event) -> Result<()> {
+        // jaxlib asks for addresses with Python's lock, which host callbacks need.
+        event.outcome().unwrap_or_else(|| without_gil(|| event.wait()))
     }
 
     fn topology(_name: &str, options: &[(String, Value)]) -> Result<Topology> {

@@ -1,12 +1,13 @@
-"""The snippets of the guide's chapter on the plugin, each in a process of its own, as it is printed."""
+"""The snippets of the guide's chapters on the plugin, each in a process of its own, as it is printed."""
 
 import pathlib
 import re
 
 import pytest
 
-GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "guide" / "18-plugin.md"
-SNIPPETS = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "guide"
+CHAPTERS = [(GUIDE / name).read_text(encoding="utf-8") for name in ("18-plugin.md", "23-callbacks-memories-sharing.md")]
+SNIPPETS = re.findall(r"^```python\n(.*?)^```$", "\n".join(CHAPTERS), re.MULTILINE | re.DOTALL)
 
 # What the chapter has said before, or leaves to the reader.
 BEFORE = """
@@ -38,4 +39,4 @@ def test_snippet(fresh, library_path, snippet):
 
 
 def test_the_chapter_has_them():
-    assert len(SNIPPETS) >= 5
+    assert len(SNIPPETS) >= 8

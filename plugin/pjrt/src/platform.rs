@@ -1,6 +1,6 @@
 //! What a platform is.
 
-use crate::{Attributes, Client, ElementType, Error, Layout, Result, Topology, Value};
+use crate::{Attributes, Client, ElementType, Error, Event, Layout, Result, Topology, Value};
 
 /// A kind of device: the root of what a vendor implements. It has no value; [`Platform::create_client`] makes one.
 pub trait Platform: 'static {
@@ -36,6 +36,15 @@ pub trait Platform: 'static {
     /// The layout of tensors that nothing is said about.
     fn default_layout(_element_type: ElementType, dims: &[i64]) -> Layout {
         Layout::row_major(dims.len())
+    }
+
+    /// Waits on the caller's thread, where the C API leaves no other way. A framework may hold a lock then that what is
+    /// waited for needs.
+    ///
+    /// # Errors
+    /// The event's.
+    fn wait(event: &Event) -> Result<()> {
+        event.wait()
     }
 
     /// The devices that a client would have, without making one: for compilation ahead of time.

@@ -132,9 +132,12 @@ impl CallSite {
         }
     }
 
-    /// An error of the handler, with the target's name.
+    /// An error of the handler, with the target's name; those that are linked in say themselves which they are.
     pub(crate) fn explain(&self, error: Error) -> Error {
-        named(&self.target, error)
+        match &self.kind {
+            Kind::Typed(typed) if typed.is_linked() => error,
+            _ => named(&self.target, error),
+        }
     }
 
     /// Runs a stage. A future says when it is done; [`explain`](CallSite::explain) is for its error.

@@ -5,7 +5,7 @@ use std::{ptr, sync::Arc};
 use oxcall::{
     DType, Error,
     descriptor::{RawHandler, Stage},
-    host::{self, CallFrame, CallFrameBuilder, Future, HostVersion, InvokeContext, Registration, StageState},
+    host::{self, CallFrame, CallFrameBuilder, Future, HostVersion, InvokeContext, Registration, Source, StageState},
 };
 use oxcall_hlo::{Attribute, TensorType};
 
@@ -71,6 +71,11 @@ impl Typed {
             Stage::Initialize => self.registration.initialize,
             Stage::Execute => Some(self.registration.execute),
         }
+    }
+
+    /// Whether the handler is compiled into the plugin.
+    pub(super) fn is_linked(&self) -> bool {
+        self.registration.source == Source::Linked
     }
 
     pub(super) fn execute(&self) -> RawHandler {

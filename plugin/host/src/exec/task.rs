@@ -13,7 +13,7 @@ use super::{
     ExecuteOptions, Execution, Progress,
     gang::{Next, Seat},
     launch::panicked,
-    manual,
+    lent, manual,
 };
 use crate::{engine::Compiled, memory::Buffer};
 
@@ -108,6 +108,7 @@ pub(super) fn end(
 /// Goes on after a custom call that was waited for, which may have completed on a thread that is not ours to keep.
 fn resume(task: Task, site: u32, outcome: Result<(), Error>) {
     match outcome {
+        Ok(()) if lent::is_lent() => run_caught(task),
         Ok(()) => elsewhere(task),
         Err(error) => {
             let error = task.execution.program().plan.calls[site as usize].explain(error);

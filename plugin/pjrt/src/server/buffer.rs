@@ -22,7 +22,7 @@ use crate::{Buffer, Error, Event, Platform, Result};
 /// Where the contents lie, once they are there.
 fn address<P: Platform>(buffer: &BufferObject<P>, what: &str) -> Result<usize> {
     let held = buffer.get(what)?;
-    buffer.ready.wait()?;
+    P::wait(&buffer.ready)?;
     held.address()
 }
 

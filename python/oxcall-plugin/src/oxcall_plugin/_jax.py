@@ -10,6 +10,7 @@ from typing import Any
 from jax._src import xla_bridge
 from jaxlib import xla_client
 
+from oxcall_plugin import _callback_lowering, _compilation_cache
 from oxcall_plugin._as_cpu import CPU, cpu_options, take_own_handlers
 from oxcall_plugin._errors import PluginError
 from oxcall_plugin._lowerings import share_cpu_rules
@@ -37,6 +38,8 @@ def register(path: str, name: str | None, priority: int, options: Mapping[str, A
     else:
         _serve_libraries(platform)
     share_cpu_rules(platform)
+    _callback_lowering.serve_platform(platform, plugin.callbacks())
+    _compilation_cache.serve_platform(platform)
     xla_bridge.register_plugin(platform, priority=priority, library_path=path, options=dict(options))
     _registered[platform] = path
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-# Rules that call back into Python through a target that XLA:CPU keeps to itself.
-_WITHOUT = frozenset({"debug_callback", "debug_print", "io_callback", "pure_callback", "buffer_callback"})
 _sharing: set[str] = set()
 
-# The primitive of functions that say in Python how they are to be partitioned, which no plugin can call back: they are
-# lowered as what they compute, on whole arrays.
-_INLINED = "custom_partitioning"
+# Primitives whose rules in JAX refuse platforms that it does not list: functions that say in Python how they are to be
+# partitioned, which no plugin can call back, are lowered as what they compute, on whole arrays.
+_OWN = frozenset({"buffer_callback", "custom_partitioning"})
 
 
 class _Rules(dict[Any, Any]):
@@ -26,22 +24,29 @@ class _Rules(dict[Any, Any]):
         self._cpu = cpu
 
     def __contains__(self, primitive: Any) -> bool:
-        if super().__contains__(primitive) or primitive.name == _INLINED:
-            return True
-        return primitive in self._cpu and primitive.name not in _WITHOUT
+        return super().__contains__(primitive) or primitive in self._cpu or primitive.name in _OWN
 
     def __missing__(self, primitive: Any) -> Any:
-        if primitive.name != _INLINED:
+        if primitive.name not in _OWN:
             return self._cpu[primitive]
-        _register_inlined(self._platform)
-        return self[primitive]
+        _register_own(self._platform, primitive)
+        return super().__getitem__(primitive)
+
+
+def _register_own(platform: str, primitive: Any) -> None:
+    from jax._src.interpreters import mlir
+
+    if primitive.name == "buffer_callback":
+        from oxcall_plugin._callback_lowering import lower_buffer_callback as lower
+    else:
+        lower = _lower_inlined
+    mlir.register_lowering(primitive, lower, platform=platform)
 
 
 def _register_inlined(platform: str) -> None:
     from jax._src import custom_partitioning
-    from jax._src.interpreters import mlir
 
-    mlir.register_lowering(custom_partitioning.custom_partitioning_p, _lower_inlined, platform=platform)
+    _register_own(platform, custom_partitioning.custom_partitioning_p)
 
 
 def _lower_inlined(ctx: Any, *values: Any, call: Any, **_: Any) -> Any:

@@ -6,6 +6,7 @@ import ctypes
 import os
 import warnings
 from collections.abc import Mapping
+from typing import Any
 
 from oxcall_plugin._errors import PluginError, PluginWarning
 
@@ -47,6 +48,12 @@ class NativePlugin:
         self._register_type.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p]
         self.name = name().decode()
         _raise(self._check())
+
+    def callbacks(self) -> Any:
+        """What serves the calls of Python functions by this plugin's programs."""
+        from oxcall_plugin._callbacks import Callbacks
+
+        return Callbacks(self._library)
 
     def register_handler(self, name: str, stages: Mapping[str, int], api_version: int, traits: int) -> None:
         """Registers a handler by the addresses of its stages; legacy ones have `execute` only.

@@ -1,0 +1,125 @@
+//! The handlers of the custom calls to which JAX's callbacks are lowered.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
+
+use oxcall::{DType, prelude::*};
+
+use super::{
+    queue::{Answer, Call, Described, Memory, Pending, queue},
+    watch,
+    wire::{pack, unpack},
+};
+
+/// A program's share of a Python function.
+struct Held(u64);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        queue().let_go(self.0);
+    }
+}
+
+#[stage(instantiate)]
+fn hold(#[attr] callback: u64) -> Result<Held> {
+    queue().hold(callback)?;
+    Ok(Held(callback))
+}
+
+/// Calls the Python function of this number with copies of the operands; it gives the elements of the results.
+#[custom_call(name = "oxcall_python_callback", instantiate = hold, side_effect)]
+fn python_callback<'f>(
+    #[state] held: &Held,
+    #[attr] callback: u64,
+    device: DeviceOrdinal,
+    operands: Variadic<AnyArray<'f>>,
+    results: Variadic<AnyOut<'f>>,
+    later: Async<'f>,
+) -> Result<Future<'f>> {
+    debug_assert_eq!(held.0, callback);
+    let describe = |operand: &AnyArray<'f>| Described {
+        dtype: operand.dtype(),
+        dims: dims(operand.shape()),
+        memory: Memory::Owned(Box::new(unpack(operand.dtype(), operand.len(), operand.as_bytes()))),
+    };
+    let expected =
+        |result: &AnyOut<'f>| Described { dtype: result.dtype(), dims: dims(result.shape()), memory: Memory::Later };
+    // Tokens order the calls, and have no elements.
+    let operands = operands.iter().filter(|operand| operand.dtype() != DType::Token).map(describe).collect();
+    let mut results: Vec<_> = results.into_iter().filter(|result| result.dtype() != DType::Token).collect();
+    let expected = results.iter().map(expected).collect();
+    let call = Call { number: 0, callback, device: device.0, operands, results: expected };
+    let deadline = watch::limit().map(|limit| Instant::now() + limit);
+    submit(call, deadline, later, move |answers| {
+        for (result, answer) in results.iter_mut().zip(answers) {
+            let (len, size) = (result.len(), result.size_in_bytes());
+            let packed = pack(result.dtype(), answer);
+            if packed.len() != size {
+                let message = format!("a host callback gave {} bytes for a result of {len} elements", answer.len());
+                return Err(Error::internal(message));
+            }
+            result.copy_from_bytes(&packed);
+        }
+        Ok(())
+    })
+}
+
+/// Calls the Python function of this number with the memory of operands and results.
+#[custom_call(name = "oxcall_python_buffer_callback", instantiate = hold, side_effect)]
+fn python_buffer_callback<'f>(
+    #[state] held: &Held,
+    #[attr] callback: u64,
+    device: DeviceOrdinal,
+    operands: Variadic<AnyArray<'f>>,
+    results: Variadic<AnyOut<'f>>,
+    later: Async<'f>,
+) -> Result<Future<'f>> {
+    debug_assert_eq!(held.0, callback);
+    let at = |dtype, shape, data: *const u8, len| Described {
+        dtype,
+        dims: dims(shape),
+        memory: Memory::InPlace(data.expose_provenance(), len),
+    };
+    let operands = operands
+        .iter()
+        .filter(|operand| operand.dtype() != DType::Token)
+        .map(|operand| at(operand.dtype(), operand.shape(), operand.as_bytes().as_ptr(), operand.size_in_bytes()));
+    let mut results: Vec<_> = results.into_iter().filter(|result| result.dtype() != DType::Token).collect();
+    let outputs = results.iter_mut().map(|result| {
+        let (dtype, shape, len) = (result.dtype(), result.shape(), result.size_in_bytes());
+        at(dtype, shape, result.as_bytes_mut().as_mut_ptr().cast_const(), len)
+    });
+    let (operands, outputs) = (operands.collect(), outputs.collect());
+    let call = Call { number: 0, callback, device: device.0, operands, results: outputs };
+    // It cannot be given up: the function would go on with memory that has another use by then.
+    submit(call, None, later, move |_| {
+        drop(results);
+        Ok(())
+    })
+}
+
+/// Queues a call; `receive` gets the elements of its results.
+fn submit<'f>(
+    call: Call,
+    deadline: Option<Instant>,
+    later: Async<'f>,
+    receive: impl FnOnce(&[&[u8]]) -> Result<()> + Send + 'f,
+) -> Result<Future<'f>> {
+    let answer = Arc::<Mutex<Option<Answer>>>::default();
+    let callback = call.callback;
+    let theirs = Arc::clone(&answer);
+    let work = move || {
+        let answer = theirs.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let answer = answer.unwrap_or_else(|| Err(Error::internal("the call was completed without an answer")))?;
+        // SAFETY: the queue completes a call while it finishes it.
+        let answers: Vec<&[u8]> = answer.into_iter().map(|bytes| unsafe { bytes.get() }).collect();
+        receive(&answers)
+    };
+    later.spawn_with(work, |complete| queue().push(call, Pending { callback, answer, complete, deadline }))
+}
+
+fn dims(shape: &[usize]) -> Vec<i64> {
+    shape.iter().map(|&dim| dim as i64).collect()
+}

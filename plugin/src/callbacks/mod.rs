@@ -1,0 +1,17 @@
+//! Host callbacks: custom calls that Python functions answer.
+//!
+//! Nothing here calls into Python. Calls wait in a queue, from which threads of Python take them;
+//! the executions that made them are suspended meanwhile and hold no thread. So a callback may block, or wait for other
+//! programs of this client, without holding anybody up.
+
+oxcall::namespace!(none);
+
+mod exports;
+mod gil;
+mod handler;
+mod queue;
+mod watch;
+mod wire;
+
+pub(crate) use gil::without_gil;
+use wire::describe;
