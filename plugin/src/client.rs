@@ -15,13 +15,16 @@ use crate::{
     executable::CpuExecutable,
     options::Options,
     platform::CpuPlatform,
-    registration, stored,
+    registration,
+    shared::SharedPrograms,
+    stored,
 };
 
 /// A client of the plugin. Making one starts no thread and reserves no memory.
 #[derive(Debug)]
 pub(crate) struct CpuClient {
     engine: Arc<Engine>,
+    programs: SharedPrograms,
     topology: Topology,
 }
 
@@ -38,10 +41,11 @@ impl CpuClient {
             platform: platform.to_owned(),
             num_threads: options.num_threads,
             dump: options.dump.as_deref().map(Dump::new).transpose()?.map(Arc::new),
-            collective_timeout: None,
             trace: options.trace.as_deref().map(Trace::create).transpose()?.map(Arc::new),
+            collective_timeout: options.collective_timeout,
         });
-        Ok(CpuClient { engine, topology: devices::topology(platform, options.num_devices) })
+        let topology = devices::topology(platform, options.num_devices);
+        Ok(CpuClient { engine, programs: SharedPrograms::default(), topology })
     }
 }
 
@@ -125,7 +129,7 @@ impl Client for CpuClient {
     }
 
     fn compile(&self, program: Program<'_>, options: &CompileOptions) -> Result<CpuExecutable> {
-        CpuExecutable::new(&self.engine, program, options, self.assignment(options)?)
+        CpuExecutable::new(&self.engine, &self.programs, program, options, self.assignment(options)?)
     }
 
     fn deserialize(&self, code: &[u8], options: &CompileOptions) -> Result<CpuExecutable> {

@@ -19,6 +19,7 @@ use crate::{
     devices::{MemoryKind, memory_kinds},
     programs, sharded,
     sharded::Partition,
+    shared::SharedPrograms,
     stored,
 };
 
@@ -29,6 +30,8 @@ pub(crate) struct CpuExecutable {
     assignment: DeviceAssignment,
     /// How arrays are split, if there are several partitions.
     partition: Option<Arc<Partition>>,
+    /// Whether each device runs the program on arrays of its own.
+    per_device: bool,
     parameters: Vec<TensorSpec>,
     outputs: Vec<TensorSpec>,
     donated: Vec<usize>,
@@ -45,6 +48,7 @@ impl CpuExecutable {
     /// Those of reading it and of the engine.
     pub(crate) fn new(
         engine: &Arc<Engine>,
+        shared: &SharedPrograms,
         program: Program<'_>,
         options: &CompileOptions,
         assignment: DeviceAssignment,
@@ -55,14 +59,20 @@ impl CpuExecutable {
             _ => Some(Arc::new(Partition::new(engine, &mut module, options)?)),
         };
         let grid = ProcessGrid { replicas: assignment.replicas, partitions: assignment.partitions };
-        let compiled = match &partition {
-            None => engine.compile_for(module, grid)?,
-            Some(_) => engine.compile_whole(module, grid)?,
+        let by_device = match &partition {
+            Some(partition) => partition.per_device(&module)?,
+            None => Some(module.clone()),
         };
+        let per_device = by_device.is_some();
+        let compiled = match by_device {
+            Some(module) => engine.compile_for(module, grid)?,
+            None => engine.compile_whole(module, grid)?,
+        };
+        let compiled = shared.share(compiled, &assignment.devices);
         let main = compiled.module().main();
         let kinds = [memory_kinds(&main.param_attributes)?, memory_kinds(&main.result_attributes)?];
         let whole = |_, ty: &Type| ty.clone();
-        let (parameters, outputs) = match &partition {
+        let (parameters, outputs) = match partition.as_ref().filter(|_| !per_device) {
             None => (specs(compiled.parameters(), &kinds[0], whole)?, specs(compiled.results(), &kinds[1], whole)?),
             Some(partition) => (
                 specs(compiled.parameters(), &kinds[0], |index, ty| partition.parameter_type(index, ty))?,
@@ -74,6 +84,7 @@ impl CpuExecutable {
             parameters,
             outputs,
             partition,
+            per_device,
             donated: (0..info.len()).filter(|&index| info[index].donated).collect(),
             program: compiled,
             assignment,
@@ -137,9 +148,14 @@ impl CpuExecutable {
         devices.into_iter().map(execution).collect()
     }
 
+    /// How whole arrays are split, if the program runs on these.
+    fn splits_arrays(&self) -> Option<&Arc<Partition>> {
+        self.partition.as_ref().filter(|_| !self.per_device)
+    }
+
     /// Who runs the program for one call: each of the devices, or each of the replicas.
     fn runners(&self, devices: &[DeviceId], options: &ExecutionOptions) -> Result<Vec<Runner>> {
-        let runners = match self.partition {
+        let runners = match self.splits_arrays() {
             None => self.assignment.devices.len(),
             Some(_) => self.assignment.replicas,
         };
@@ -152,7 +168,7 @@ impl CpuExecutable {
         // Each device is started by a call of its own.
         let place = |device| self.assignment.devices.iter().position(|each| each == device);
         match devices.first().and_then(place) {
-            Some(place) if self.partition.is_none() => {
+            Some(place) if self.splits_arrays().is_none() => {
                 let launch = (options.launch_id != 0).then_some(i64::from(options.launch_id));
                 Ok(vec![Runner::Process(self.program.process(place, launch))])
             }
@@ -312,7 +328,7 @@ impl Executable for CpuExecutable {
         devices.iter().try_for_each(|device| self.check(device))?;
         let ids: Vec<DeviceId> = devices.iter().map(|device| device.device).collect();
         let runners = self.runners(&ids, &options)?;
-        let Some(partition) = &self.partition else {
+        let Some(partition) = self.splits_arrays() else {
             let start = |(runner, device)| self.start(runner, device, &options);
             return runners.into_iter().zip(devices).map(start).collect();
         };

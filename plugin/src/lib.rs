@@ -24,6 +24,7 @@ mod platform;
 mod programs;
 mod registration;
 mod sharded;
+mod shared;
 mod split;
 mod stored;
 

@@ -1,6 +1,6 @@
 //! Options of a client: what the framework was given, then the environment, then what fits the machine.
 
-use std::{env, path::PathBuf, thread};
+use std::{env, path::PathBuf, thread, time::Duration};
 
 use oxcall_pjrt::{Error, Result, Value};
 
@@ -17,6 +17,9 @@ pub(crate) struct Options {
     pub(crate) dump: Option<PathBuf>,
     /// The file that a trace is written to, `OXCALL_TRACE`.
     pub(crate) trace: Option<PathBuf>,
+    /// How long a device waits at a collective for others that nobody has started, `OXCALL_COLLECTIVE_TIMEOUT` in
+    /// seconds.
+    pub(crate) collective_timeout: Option<Duration>,
 }
 
 const NAMES: [&str; 3] = ["num_devices", "num_threads", "libraries"];
@@ -53,6 +56,8 @@ impl Options {
             }
             None => variable(&variable_of("libraries")).unwrap_or_default(),
         };
+        let timeout = variable(TIMEOUT).filter(|text| !text.is_empty());
+        let timeout = timeout.map(|text| seconds(&text)).transpose()?;
         // What they write is for people, and depends on no program: so they are variables only.
         let path = |name: &str| variable(name).filter(|path| !path.is_empty()).map(PathBuf::from);
         Ok(Options {
@@ -61,8 +66,17 @@ impl Options {
             libraries: libraries.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect(),
             dump: path("OXCALL_DUMP"),
             trace: path("OXCALL_TRACE"),
+            collective_timeout: timeout,
         })
     }
+}
+
+const TIMEOUT: &str = "OXCALL_COLLECTIVE_TIMEOUT";
+
+fn seconds(text: &str) -> Result<Duration> {
+    let seconds = text.trim().parse().ok().filter(|seconds: &f64| *seconds > 0.0);
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.ok_or_else(|| Error::invalid_argument(format!("{TIMEOUT} is {text}; it is a number of seconds")))
 }
 
 fn variable_of(name: &str) -> String {
@@ -100,12 +114,15 @@ mod tests {
             &[("OXCALL_NUM_THREADS", "7"), ("OXCALL_NUM_DEVICES", " 2 "), ("OXCALL_LIBRARIES", "c.so")],
         );
         let libraries = vec!["a.so".to_owned(), "b.so".to_owned()];
-        let expected = Options { num_devices: 2, num_threads: 3, libraries, dump: None, trace: None };
+        let expected =
+            Options { num_devices: 2, num_threads: 3, libraries, dump: None, trace: None, collective_timeout: None };
         assert_eq!(options.unwrap(), expected);
-        let variables = [("OXCALL_LIBRARIES", "c.so:"), ("OXCALL_NUM_DEVICES", ""), ("OXCALL_TRACE", "a.json")];
+        let variables =
+            [("OXCALL_LIBRARIES", "c.so:"), ("OXCALL_NUM_DEVICES", ""), ("OXCALL_TRACE", "a.json"), (TIMEOUT, "1.5")];
         let options = read(&[], &variables).unwrap();
         assert_eq!((options.num_devices, options.libraries), (1, vec!["c.so".to_owned()]));
         assert_eq!((options.dump, options.trace), (None, Some("a.json".into())));
+        assert_eq!(options.collective_timeout, Some(Duration::from_millis(1500)));
     }
 
     #[test]
@@ -115,6 +132,7 @@ mod tests {
             (("num_devices", Value::Int64(0)), ("", ""), "the client option `num_devices` is 0"),
             (("num_threads", Value::Bool(true)), ("", ""), "it is a positive integer"),
             (("libraries", Value::Int64(1)), ("", ""), "paths separated by `:`"),
+            (("libraries", "".into()), (TIMEOUT, "-1"), "OXCALL_COLLECTIVE_TIMEOUT is -1; it is a number of seconds"),
             (("libraries", "".into()), ("OXCALL_NUM_THREADS", "many"), "OXCALL_NUM_THREADS is many"),
             (
                 ("libraries", "".into()),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use oxcall_hlo::{Module, TensorType, Type, sharding::Tiling};
-use oxcall_host::{Argument as HostArgument, Buffer, Engine, sharding};
+use oxcall_host::{Argument as HostArgument, Buffer, Engine, passes, sharding};
 use oxcall_pjrt::{Argument, CompileOptions, DeviceLaunch, Error, Event, OpSharding, Result};
 
 use crate::{
@@ -55,6 +55,15 @@ impl Partition {
             parameters,
             results,
         })
+    }
+
+    /// The program that each device runs by itself on its own arrays, if that is all that a program does.
+    ///
+    /// # Errors
+    /// Those of the engine's passes.
+    pub(crate) fn per_device(&self, module: &Module) -> Result<Option<Module>> {
+        let tilings = |splits: &[Arc<Split>]| splits.iter().map(|split| split.tiling().clone()).collect::<Vec<_>>();
+        passes::peel(module, &tilings(&self.parameters), &tilings(&self.results))
     }
 
     /// The type of a parameter as each device has it.

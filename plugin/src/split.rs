@@ -29,6 +29,11 @@ impl Split {
         Ok(Split { engine: engine.clone(), tiling, dims: ty.dims.to_vec(), tile_dims, width })
     }
 
+    /// Which tile each device has.
+    pub(crate) fn tiling(&self) -> &Tiling {
+        &self.tiling
+    }
+
     /// The number of devices.
     pub(crate) fn devices(&self) -> usize {
         self.tiling.devices()

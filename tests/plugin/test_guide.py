@@ -6,8 +6,14 @@ import re
 import pytest
 
 GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "guide"
-CHAPTERS = [(GUIDE / name).read_text(encoding="utf-8") for name in ("18-plugin.md", "23-callbacks-memories-sharing.md")]
-SNIPPETS = re.findall(r"^```python\n(.*?)^```$", "\n".join(CHAPTERS), re.MULTILINE | re.DOTALL)
+
+
+def snippets(*chapters):
+    text = "\n".join((GUIDE / chapter).read_text(encoding="utf-8") for chapter in chapters)
+    return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+SNIPPETS = snippets("18-plugin.md", "23-callbacks-memories-sharing.md")
 
 # What the chapter has said before, or leaves to the reader.
 BEFORE = """
@@ -36,6 +42,12 @@ def test_snippet(fresh, library_path, snippet):
     # The chapter's options come before JAX; what comes after its first snippet has imported it.
     head = "" if "configure" in code else JAX
     fresh(f"{BEFORE}\n{head}\n{code}\nimport jax\nassert jax.devices('oxcall')")
+
+
+def test_several_devices(fresh):
+    [snippet] = snippets("22-several-devices.md")
+    code = SHOWN.sub(lambda shown: f"{shown[1]}check({shown[2]}, {shown[3]!r})", snippet)
+    fresh(f"{BEFORE}\n{code}", OXCALL_NUM_DEVICES="4", JAX_PLATFORMS="oxcall,cpu")
 
 
 def test_the_chapter_has_them():

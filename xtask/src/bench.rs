@@ -1,5 +1,6 @@
 //! `cargo xtask bench ffi`: what a call costs, ours beside C++, and what building an op library costs.
-//! `cargo xtask bench plugin`: programs on the plugin beside stock JAX; `cargo xtask bench linalg`: linear algebra.
+//! `cargo xtask bench plugin`: programs on the plugin beside stock JAX; `cargo xtask bench linalg`: linear algebra;
+//! `cargo xtask bench devices`: programs over several devices beside the same work on one.
 //! `cargo xtask bench torch`: what a call of an operator costs from Python, ours beside C++.
 
 use std::path::{Path, PathBuf};
@@ -18,8 +19,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         [what] if what == "ffi" => ffi(),
         [what, names @ ..] if what == "plugin" => plugin(names),
         [what] if what == "linalg" => linalg(),
+        [what] if what == "devices" => devices(),
         [what] if what == "torch" => torch(),
-        _ => Err(Failure::new("usage: cargo xtask bench ffi | linalg | torch | plugin [NAME]...")),
+        _ => Err(Failure::new("usage: cargo xtask bench ffi | linalg | devices | torch | plugin [NAME]...")),
     }
 }
 
@@ -36,6 +38,13 @@ fn plugin(names: &[String]) -> Result<()> {
 fn linalg() -> Result<()> {
     let mut command = python::on_plugin(&venv()?, "bench_plugin.linear_algebra")?;
     shell::run(command.arg(workspace::root().join(FOLDER).join("linalg")))
+}
+
+/// Programs over four devices of the plugin and on one, in turns.
+fn devices() -> Result<()> {
+    let mut command = python::on_plugin(&venv()?, "bench_plugin.devices")?;
+    command.env("OXCALL_NUM_DEVICES", "4");
+    shell::run(command.arg(workspace::root().join(FOLDER).join("devices")))
 }
 
 /// Operators of torch, written in Rust and in C++, in turns.

@@ -3,7 +3,7 @@
 use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
@@ -286,12 +286,33 @@ impl Program {
         self.0.plan.gangs[0].grid()
     }
 
-    /// Places for one run of the program by all of its processes, in their order: each has to be
-    /// [run](Process::execute).
+    /// A handle that does not keep the program.
+    pub fn downgrade(&self) -> WeakProgram {
+        WeakProgram(Arc::downgrade(&self.0))
+    }
+
+    /// The module and the plan as text, without the module's name: programs in which it is the same do the same.
+    pub fn identity(&self) -> String {
+        let text = self.text();
+        let body = text.split_once('\n').map_or("", |(_, body)| body);
+        format!("{body}{}", self.0.plan)
+    }
+
+    /// Whether processes meet each other.
+    pub fn has_collectives(&self) -> bool {
+        !self.0.plan.meetings.is_empty()
+    }
+
+    /// Places for one run of the program by all of its processes, in their order.
     pub fn processes(&self) -> Vec<Process> {
         let members = &self.0.plan.gangs[0];
-        let gang = Gang::new(0, members, true, self.0.engine.collective_timeout);
-        let process = |member| Process { program: self.clone(), seat: Seat { gang: Arc::clone(&gang), member } };
+        let gang = || Gang::new(0, members, true, self.0.engine.collective_timeout);
+        let shared = gang();
+        let process = |member| {
+            // Those who never meet do not fail for each other.
+            let gang = if self.has_collectives() { Arc::clone(&shared) } else { gang() };
+            Process::new(self, Seat { gang, member })
+        };
         (0..members.len() as u32).map(process).collect()
     }
 
@@ -299,8 +320,12 @@ impl Program {
     /// launch id, or without one by how many times each process has been run.
     pub fn process(&self, process: usize, launch: Option<i64>) -> Process {
         let Compiled { plan, gangs, engine, .. } = &*self.0;
-        let seat = gangs.join(&plan.gangs[0], process as u32, launch, engine.collective_timeout);
-        Process { program: self.clone(), seat }
+        let (members, member, timeout) = (&plan.gangs[0], process as u32, engine.collective_timeout);
+        let seat = match self.has_collectives() {
+            true => gangs.join(members, member, launch, timeout),
+            false => Seat { gang: Gang::new(0, members, true, timeout), member },
+        };
+        Process::new(self, seat)
     }
 
     /// [`execute`](Program::execute), and waits for the results.
@@ -318,32 +343,65 @@ impl Program {
     }
 }
 
+/// A handle of a program that does not keep it.
+#[derive(Clone)]
+pub struct WeakProgram(Weak<Compiled>);
+
+impl WeakProgram {
+    /// The program, if somebody still has it.
+    pub fn upgrade(&self) -> Option<Program> {
+        self.0.upgrade().map(Program)
+    }
+}
+
+impl fmt::Debug for WeakProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakProgram").finish_non_exhaustive()
+    }
+}
+
 /// Calls what the caller gave for the results; nobody waits for it.
 fn end(done: impl FnOnce(Result<Vec<Buffer>, Error>), outcome: Result<Vec<Buffer>, Error>) -> Option<exec::Task> {
     done(outcome);
     None
 }
 
-/// The place of a process in one run of a program by all of its processes, which wait for each other at collectives.
+/// The place of a process in one run of a program by all of its processes, which wait for each other at collectives. If
+/// it is dropped, all of them fail.
 pub struct Process {
     program: Program,
-    seat: Seat,
+    seat: Option<Seat>,
 }
 
 impl Process {
+    fn new(program: &Program, seat: Seat) -> Process {
+        Process { program: program.clone(), seat: Some(seat) }
+    }
+
     /// As [`Program::execute`]. An error of one process is that of all.
     pub fn execute(
-        self,
+        mut self,
         arguments: Vec<Argument>,
         options: &ExecuteOptions,
         done: impl FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static,
     ) {
-        exec::launch(&self.program.0, arguments, options, Some(self.seat), Box::new(|outcome| end(done, outcome)));
+        let seat = self.seat.take();
+        exec::launch(&self.program.0, arguments, options, seat, Box::new(|outcome| end(done, outcome)));
     }
 
     /// Ends the process with an error, before it began.
-    pub fn fail(self, error: Error, done: impl FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static) {
-        exec::abandon(&self.program.0, self.seat, error, Box::new(|outcome| end(done, outcome)));
+    pub fn fail(mut self, error: Error, done: impl FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static) {
+        let seat = self.seat.take();
+        exec::abandon(&self.program.0, seat, error, Box::new(|outcome| end(done, outcome)));
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Some(seat) = self.seat.take() {
+            let error = Error::failed_precondition("the process was not run");
+            exec::abandon(&self.program.0, Some(seat), error, Box::new(|_| None));
+        }
     }
 }
 

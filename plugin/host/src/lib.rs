@@ -35,7 +35,7 @@ pub mod tile;
 
 pub use collective::ProcessGrid;
 pub use custom_call::UserData;
-pub use engine::{Engine, EngineOptions, MemoryStats, Process, Program};
+pub use engine::{Engine, EngineOptions, MemoryStats, Process, Program, WeakProgram};
 pub use exec::{Argument, ExecuteOptions, Launch, lend_thread};
 pub use memory::Buffer;
 pub use observe::{Dump, Trace};

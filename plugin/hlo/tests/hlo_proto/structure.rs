@@ -186,3 +186,77 @@ fn indices_may_be_one_vector() {
     assert_eq!(last.operands.len(), 3);
     assert!(last.operands[1..].iter().all(|&index| main.ty(index).tensor().unwrap().rank() == 0));
 }
+
+/// The ops of a program with one collective, whose computation is a sum if it applies one.
+fn collective(opcode: &str, shape: Writer, operands: &[i64], more: impl FnOnce(&mut Writer)) -> Vec<Op> {
+    let scalar = || array(F32, &[]);
+    let sum = computation(
+        1,
+        3,
+        &[parameter(0, 1, scalar()), parameter(1, 2, scalar()), instruction("add", 3, scalar(), &[1, 2], |_| {})],
+    );
+    let call = instruction(opcode, 9, shape, operands, |message| {
+        if opcode.contains("reduce") {
+            message.ints(38, [1]);
+        }
+        more(message);
+    });
+    let module = read(&module(2, &[sum, computation(2, 9, &[parameter(0, 8, array(F32, &[2, 4])), call])]));
+    module.main().body.ops.clone()
+}
+
+/// Adds replica groups, in the newer field.
+fn in_groups(message: &mut Writer, groups: &[&[i64]]) {
+    message.nested(87, |list| {
+        groups.iter().for_each(|group| _ = list.nested(1, |each| _ = each.ints(1, group.iter().copied())));
+    });
+}
+
+#[test]
+fn collectives() {
+    let array = |dims: &[i64]| array(F32, dims);
+    let groups = |op: &Op| op.kind.collective().unwrap().clone();
+    let op = &collective("all-reduce", array(&[2, 4]), &[8], |message| {
+        in_groups(message.int(26, 3).bool(71, true), &[&[0, 2], &[1, 3]]);
+    })[0];
+    assert_eq!(groups(op).groups, [[0, 2], [1, 3]]);
+    assert!(groups(op).has_channel() && groups(op).use_global_device_ids);
+    // The older field, and an array of ids that is transposed.
+    let older = &collective("all-reduce", array(&[2, 4]), &[8], |message| {
+        message.nested(49, |group| _ = group.ints(1, [0, 1]));
+    })[0];
+    assert_eq!((groups(older).groups, groups(older).channel), (vec![vec![0, 1]], None));
+    let iota = &collective("all-reduce", array(&[2, 4]), &[8], |message| {
+        message.nested(87, |list| {
+            list.nested(2, |iota| _ = iota.int(1, 2).int(2, 2).ints(3, [2, 2]).ints(4, [1, 0]));
+        });
+    })[0];
+    assert_eq!(groups(iota).groups, [[0, 2], [1, 3]]);
+    let op = &collective("all-gather", array(&[2, 8]), &[8], |message| {
+        in_groups(message.ints(14, [1]), &[&[0, 1]]);
+    })[0];
+    assert!(matches!(op.kind, OpKind::AllGather { dim: 1, .. }));
+    let op = &collective("reduce-scatter", array(&[1, 4]), &[8], |message| {
+        in_groups(message.ints(14, [0]), &[&[0, 1]]);
+    })[0];
+    assert!(matches!(op.kind, OpKind::ReduceScatter { dim: 0, .. }));
+    let op = &collective("all-to-all", array(&[2, 4]), &[8], |message| {
+        in_groups(message.ints(14, [1]), &[&[0, 1]]);
+    })[0];
+    assert!(matches!(op.kind, OpKind::AllToAll { split_dim: 1, concat_dim: 1, split_count: 2, .. }));
+    let op = &collective("collective-permute", array(&[2, 4]), &[8], |message| {
+        message.nested(52, |pair| _ = pair.int(2, 1)).nested(52, |pair| _ = pair.int(1, 1));
+    })[0];
+    assert_eq!(groups(op).groups, [[0, 1], [1, 0]]);
+    let op = &collective("collective-broadcast", array(&[2, 4]), &[8], |message| in_groups(message, &[&[1, 0]]))[0];
+    assert_eq!(groups(op).groups, [[1, 0]]);
+}
+
+#[test]
+fn an_all_to_all_of_a_tuple_exchanges_its_elements() {
+    let shape = tuple(&[array(F32, &[2, 4]), array(F32, &[2, 4])]);
+    let ops = collective("all-to-all", shape, &[8, 8], |message| in_groups(message, &[&[0, 1]]));
+    let names: Vec<&str> = ops.iter().map(|op| op.kind.name().trim_start_matches("stablehlo.")).collect();
+    let expected = ["reshape", "reshape", "concatenate", "all_to_all", "slice", "reshape", "slice", "reshape", "tuple"];
+    assert_eq!(names[..expected.len()], expected);
+}

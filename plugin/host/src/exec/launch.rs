@@ -83,8 +83,8 @@ pub(crate) fn launch(
 }
 
 /// Ends a member of a gang that did not begin.
-pub(crate) fn abandon(program: &Arc<Compiled>, seat: Seat, error: Error, done: Done) {
-    end(program, Some(seat), error, done);
+pub(crate) fn abandon(program: &Arc<Compiled>, seat: Option<Seat>, error: Error, done: Done) {
+    end(program, seat, error, done);
 }
 
 fn end(program: &Compiled, seat: Option<Seat>, error: Error, done: Done) {

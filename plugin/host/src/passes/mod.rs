@@ -14,6 +14,7 @@ mod hoist;
 mod inline;
 mod ir;
 mod layouts;
+mod peel;
 mod simplify;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use oxcall_hlo::{Module, OpKind};
 pub use self::fold::Evaluate;
 use self::ir::{Rewrite, rewrite};
 pub use self::layouts::{Edge, Interface};
+pub use self::peel::peel;
 
 /// Simplification ends after so many rounds, whether more could be done or not. Most programs take two or three.
 const ROUNDS: usize = 8;
