@@ -185,7 +185,8 @@ fn sorted_outputs(schema: &Schema, mut outputs: Vec<OutputDesc>) -> Result<Vec<O
     unique(outputs.iter().map(|output| output.index), returns, "output", "results")?;
     if outputs.len() != returns {
         return Err(invalid(format!(
-            "the schema has {returns} results, but {} outputs are described; describe each with `.output(index, dtype)`",
+            "the schema has {returns} results, but the number of outputs described is {}; describe each with `.output(index, \
+             dtype)`",
             outputs.len()
         )));
     }

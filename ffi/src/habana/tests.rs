@@ -147,7 +147,10 @@ fn wrong_descriptors_say_what_to_change() {
         ),
         (|| base(SCHEMA).inputs([Params, Params]).into(), "`self` has the type `Tensor`"),
         (|| base("custom_f(int k) -> Tensor").inputs([Scalar]).into(), "input 0 must be a tensor"),
-        (|| base(SCHEMA).inputs([Tensor, Params]).into(), "the schema has 1 results, but 0 outputs are described"),
+        (
+            || base(SCHEMA).inputs([Tensor, Params]).into(),
+            "the schema has 1 results, but the number of outputs described is 0",
+        ),
         (|| base(SCHEMA).inputs([Tensor, Params]).output(1, DType::F32).into(), "output 1 does not exist"),
         (
             || base(SCHEMA).inputs([Tensor, Params]).output(0, DType::F32).output(0, DType::F32).into(),

@@ -94,12 +94,15 @@ fn guarded(body: impl FnOnce() -> Result<()>) -> Result<()> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Error::internal(panics::describe(payload))))
 }
 
-/// The error with the operation's name in front.
+/// The error with the operator's name in front, in the place of the operation's, which a stated schema may rename.
 #[cold]
 pub(super) fn named(plan: &Plan, error: Error) -> Error {
-    let name = plan.handler.name;
-    let has = error.message().strip_prefix(name).is_some_and(|rest| rest.starts_with([':', ' ']));
-    if has { error } else { error.context(name) }
+    let own = error.message().strip_prefix(plan.handler.name).filter(|rest| rest.starts_with([':', ' ']));
+    match own {
+        Some(_) if plan.name == plan.handler.name => error,
+        Some(rest) => Error::new(error.code(), format!("{}{rest}", plan.name)),
+        None => error.context(&plan.name),
+    }
 }
 
 /// The values of a stack that have not been taken yet; they are freed with it.

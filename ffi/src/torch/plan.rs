@@ -24,6 +24,8 @@ pub(crate) struct Plan {
     pub(crate) fast: Option<Fast>,
     pub(crate) shim: &'static Shim,
     pub(crate) handler: &'static Handler,
+    /// The operator's name.
+    pub(crate) name: String,
     /// What becomes of each value on the stack.
     pub(crate) inputs: Vec<Input>,
     /// The parameters of the arguments; the last may have any number of them.
@@ -149,6 +151,7 @@ impl Plan {
         let mut plan = Plan {
             shim,
             handler,
+            name: operator.schema.name.clone(),
             inputs: inputs.collect(),
             variadic: args.last().is_some_and(|param| param.arity == Arity::Variadic),
             fixed: args.iter().all(|param| param.arity == Arity::One),

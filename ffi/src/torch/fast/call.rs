@@ -58,21 +58,22 @@ impl Drop for Made<'_> {
 struct Arguments<'f> {
     fast: &'f Fast,
     stack: *mut u64,
+    count: usize,
 }
 
 impl Arguments<'_> {
     /// # Safety
     /// They are on the stack, described and not deleted.
     #[inline(always)]
-    unsafe fn take(fast: &Fast, stack: *mut u64) -> Arguments<'_> {
-        Arguments { fast, stack }
+    unsafe fn take(fast: &Fast, stack: *mut u64, count: usize) -> Arguments<'_> {
+        Arguments { fast, stack, count }
     }
 }
 
 impl Drop for Arguments<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        for tensor in &self.fast.args[..usize::from(self.fast.num_args).min(MAX)] {
+        for tensor in &self.fast.args[..self.count] {
             // SAFETY: as `take` demands.
             unsafe { (self.fast.delete_tensor)(handle(self.stack, tensor.slot)) };
         }
@@ -85,10 +86,21 @@ impl Drop for Arguments<'_> {
 /// As for [`kernel`](kernel::kernel).
 #[inline]
 pub(in crate::torch) unsafe fn call(fast: &Fast, stack: *mut u64) -> Option<Result<()>> {
+    // SAFETY: as the caller guarantees.
+    unsafe { if fast.unary { call_of::<true>(fast, stack) } else { call_of::<false>(fast, stack) } }
+}
+
+/// The same for an operator with one argument and one result and nothing else, and for any.
+///
+/// # Safety
+/// As for [`kernel`](kernel::kernel).
+#[inline(always)]
+unsafe fn call_of<const UNARY: bool>(fast: &Fast, stack: *mut u64) -> Option<Result<()>> {
+    let count = |number: u8, unary: usize| if UNARY { unary } else { usize::from(number).min(MAX) };
+    let (num_args, num_outputs) = (count(fast.num_args, 1), count(fast.num_outputs, 1));
     let mut operands = [const { MaybeUninit::<Operand>::uninit() }; 2 * MAX];
     let mut args = [const { MaybeUninit::<*mut sys::XLA_FFI_Buffer>::uninit() }; MAX];
     let mut rets = [const { MaybeUninit::<*mut sys::XLA_FFI_Buffer>::uninit() }; MAX];
-    let num_args = usize::from(fast.num_args).min(MAX);
     let tensors = &fast.args[..num_args];
     for ((tensor, operand), arg) in tensors.iter().zip(&mut operands).zip(&mut args) {
         // SAFETY: a tensor of the stack, which lives until it is deleted below.
@@ -98,7 +110,7 @@ pub(in crate::torch) unsafe fn call(fast: &Fast, stack: *mut u64) -> Option<Resu
         }
         arg.write(operand.as_mut_ptr().cast());
     }
-    if fast.may_overlap {
+    if !UNARY && fast.may_overlap {
         // SAFETY: the arguments are described.
         let described = unsafe { operands[..num_args].assume_init_ref() };
         if overlaps(fast, described) {
@@ -106,7 +118,7 @@ pub(in crate::torch) unsafe fn call(fast: &Fast, stack: *mut u64) -> Option<Resu
         }
     }
     let mut made = Made { fast, handles: [const { MaybeUninit::uninit() }; MAX], len: 0 };
-    for (output, ret) in fast.outputs[..usize::from(fast.num_outputs).min(MAX)].iter().zip(&mut rets) {
+    for (output, ret) in fast.outputs[..num_outputs].iter().zip(&mut rets) {
         let (rank, dims, like) = match output.kind {
             Kind::InPlace(index) => {
                 ret.write(operands[usize::from(index)].as_mut_ptr().cast());
@@ -141,7 +153,7 @@ pub(in crate::torch) unsafe fn call(fast: &Fast, stack: *mut u64) -> Option<Resu
     }
     let mut cells = [const { MaybeUninit::<Cell>::uninit() }; MAX];
     let mut attrs = [const { MaybeUninit::<*mut Cell>::uninit() }; MAX];
-    for (number, cell) in fast.numbers[..usize::from(fast.num_numbers).min(MAX)].iter().zip(&mut cells) {
+    for (number, cell) in fast.numbers[..count(fast.num_numbers, 0)].iter().zip(&mut cells) {
         // SAFETY: a number of the stack.
         let bits = unsafe { stack.add(usize::from(number.slot)).read() };
         let scalar = sys::XLA_FFI_Scalar { dtype: u32::from(number.dtype), value: ptr::null_mut() };
@@ -154,11 +166,11 @@ pub(in crate::torch) unsafe fn call(fast: &Fast, stack: *mut u64) -> Option<Resu
     // SAFETY: a whole frame of a handler of this crate; the buffers are valid until it is done.
     let outcome = unsafe { finish((fast.execute)(&raw mut frame), frame.future) };
     // SAFETY: the arguments are the kernel's to delete, and not used after this block.
-    let taken = unsafe { Arguments::take(fast, stack) };
+    let taken = unsafe { Arguments::take(fast, stack, num_args) };
     if outcome.is_ok()
         && let Some(bump) = fast.bump_version
     {
-        for output in &fast.outputs[..usize::from(fast.num_outputs).min(MAX)] {
+        for output in &fast.outputs[..num_outputs] {
             if let Kind::InPlace(index) = output.kind {
                 // SAFETY: an argument, which lives until it is deleted below, also if this throws.
                 unsafe { bump(handle(stack, tensors[usize::from(index)].slot)) };

@@ -39,6 +39,8 @@ pub(crate) struct Fast {
     num_numbers: u8,
     /// Whether an argument may share memory with one that is updated in place.
     may_overlap: bool,
+    /// Whether there is one argument and one result, and nothing else.
+    unary: bool,
     args: [Arg; MAX],
 
     delete_tensor: unsafe extern "C" fn(TensorHandle) -> Status,
@@ -137,6 +139,7 @@ impl Fast {
             num_args: plan.args.len() as u8,
             num_outputs: plan.outputs.len() as u8,
             num_numbers: plan.names.len() as u8,
+            unary: plan.args.len() == 1 && plan.outputs.len() == 1 && plan.names.len() == 0,
             may_overlap: !plan.in_place.is_empty() && plan.args.len() > 1,
             args,
             delete_tensor: shim.delete_tensor,

@@ -15,7 +15,7 @@ use crate::{
     torch::{
         kernel::{Call, kernel, run},
         plan::Plan,
-        schema::derive,
+        schema::{derive, operators},
     },
 };
 
@@ -315,6 +315,26 @@ fn errors_free_everything() {
         allow_allocations(None);
         assert!(error.starts_with("first: allocating a tensor failed"), "{error}");
     }
+    assert_eq!(alive(), 0);
+}
+
+/// Named otherwise in torch.
+#[custom_call(crate = crate, schema = "renamed(Tensor self, float by) -> Tensor")]
+fn original(#[attr] by: f64, #[dims(..s)] x: Array<f32>, #[dims(..s)] mut y: Out<f32>) -> Result<()> {
+    y.fill(x[0]);
+    if by < 0.0 { Err(Error::invalid_argument("`by` is negative")) } else { Ok(()) }
+}
+
+#[test]
+fn errors_have_the_name_of_the_operator() {
+    let operator = &operators(original::HANDLER).unwrap()[0];
+    let renamed = Operator(Plan::new(shim(), original::HANDLER, operator).unwrap());
+    let error = renamed.call::<1>(&[floats(&[1.0], &[1]), (-1f64).to_bits()]).unwrap_err();
+    assert_eq!(error, "renamed: `by` is negative");
+    let mut unknown = FakeTensor::floats(&[1.0], &[1]);
+    unknown.dtype = QINT8;
+    let error = renamed.call::<1>(&[unknown.into_value(), 0]).unwrap_err();
+    assert!(error.starts_with("renamed: argument `x`"), "{error}");
     assert_eq!(alive(), 0);
 }
 

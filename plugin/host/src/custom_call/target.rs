@@ -83,8 +83,8 @@ fn unknown(target: &str, platform: &str, what: &str, hint: &str, known: Vec<(Str
     };
     Error::not_found(format!(
         "No registered implementation for custom call to {target} for platform {platform}: No {what} registered for \
-         {target}{hint}.{nearest} Registered: {listed}. Register it with {how}, or load the library that holds it, \
-         before the program is compiled."
+         {target}{hint}.{nearest} Registered: {listed}. Register it with {how}, or load the library that holds it \
+         (`OXCALL_LIBRARIES` names libraries), before the program is compiled."
     ))
 }
 
