@@ -1,5 +1,5 @@
 //! Collectives that reduce operands of all members, element by element, in the order of the group. Blocks are so small
-//! that they stay in the nearest cache from their first operand to their last result.
+//! that they stay in a cache from their first operand to their last result.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, Func, Region, TensorType};
@@ -17,10 +17,10 @@ use crate::{
 };
 
 /// The bytes of a block.
-const BLOCK: usize = 8 * 1024;
+const BLOCK: usize = 32 * 1024;
 
 /// What one thread does at a time, in bytes of each operand.
-const PIECE: usize = 16 * BLOCK;
+const PIECE: usize = 8 * BLOCK;
 
 /// A block of elements of any type.
 type Block = [u64; BLOCK / 8];
@@ -46,8 +46,21 @@ fn accumulate<T: Element, C: Combine<T::Wide>>(sums: &mut [T::Wide], operand: &[
 }
 }
 
+vectorised! {
+/// Reduces four operands in one go: beside memory, passes over the nearest cache count.
+fn reduce_four<T: Element, C: Combine<T::Wide>>(operands: [&[T]; 4], result: &mut [T]) {
+    let [a, b, c, d] = operands;
+    for ((((result, a), b), c), d) in result.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+        *result = T::narrow(C::combine(C::combine(C::combine(a.widen(), b.widen()), c.widen()), d.widen()));
+    }
+}
+}
+
 /// Reduces operands of one length by a recognised function. Narrow floats are rounded once.
 fn reduce<T: Element, C: Combine<T::Wide>>(operands: &[&[u8]], result: &mut [u8]) {
+    if let &[a, b, c, d] = operands {
+        return reduce_four::<T, C>([a, b, c, d].map(bytemuck::cast_slice), bytemuck::cast_slice_mut(result));
+    }
     let mut sums = [C::IDENTITY; LANES];
     for (index, result) in bytemuck::cast_slice_mut::<u8, T>(result).chunks_mut(LANES).enumerate() {
         let sums = &mut sums[..result.len()];
