@@ -94,35 +94,52 @@ def test_a_thread_for_each_device(fresh, installed, tmp_path):
     assert sorted(printed.split()) == ["1.0", "2.0", "3.0", "4.0"]
 
 
-def test_torchrun(fresh, installed, tmp_path):
-    """Processes meet in torch's own process group; the device of each computes by itself."""
-    script = tmp_path / "train.py"
-    script.write_text(
-        "import os, sys, warnings, torch, torch_xla\n"
-        "import torch.distributed as dist\n"
-        "from torch_xla._internal import pjrt\n"
-        "def work(rank):\n"
-        "    dist.init_process_group('gloo')\n"
-        "    with warnings.catch_warnings(record=True) as told:\n"
-        "        warnings.simplefilter('always')\n"
-        "        pjrt.initialize_multiprocess(rank, int(os.environ['LOCAL_WORLD_SIZE']))\n"
-        "    assert any('`gloo` does' in str(warning.message) for warning in told)\n"
-        "    assert len(torch_xla.devices()) == 1\n"
-        "    w = torch.ones(2, device=torch_xla.device(), requires_grad=True)\n"
-        "    (w * (rank + 1)).sum().backward()\n"
-        "    gradient = w.grad.cpu()\n"
-        "    dist.all_reduce(gradient)\n"
-        "    sys.stdout.write(f'{rank} {gradient.tolist()}\\n')\n"
-        "    dist.destroy_process_group()\n"
-        "torch_xla.launch(work)\n"
-    )
-    code = (
-        "import runpy, sys\n"
-        f"sys.argv = ['torchrun', '--standalone', '--nproc_per_node=2', {str(script)!r}]\n"
-        "runpy.run_module('torch.distributed.run', run_name='__main__')\n"
-    )
-    printed = fresh(code, PJRT_DEVICE="OXCALL", PYTHONPATH=installed)
-    assert sorted(line for line in printed.splitlines() if line[:1].isdigit()) == ["0 [3.0, 3.0]", "1 [3.0, 3.0]"]
+COLLECTIVES = """
+import os, sys, torch, torch_xla
+import torch_xla.core.xla_model as xm
+import torch_xla.runtime as xr
+
+def work(index):
+    device, rank = torch_xla.device(), xr.global_ordinal()
+    for step in range(3):
+        # From the host: numbers that differ from device to device would make programs that differ.
+        x = torch.full((2,), float(rank + step)).to(device)
+        four, tens = (torch.arange(4.0) + rank).to(device), (torch.arange(4.0) * 10 + rank).to(device)
+        total = xm.all_reduce("sum", x)
+        highest = xm.all_reduce("max", x, groups=[[0, 1], [2, 3]])
+        # With pinned layouts it is a sum of programs that differ from device to device.
+        gathered = xm.all_gather(x[:1], pin_layout=False)
+        scattered = xm.reduce_scatter("sum", four, 1.0, 0, 4)
+        # torch_xla has no StableHLO of it.
+        exchanged = tens if "XLA_STABLEHLO_COMPILE" in os.environ else xm.all_to_all(tens, 0, 0, 4)
+        moved = xm.collective_permute(x, [[0, 1], [1, 2], [2, 3], [3, 0]])
+        torch_xla.sync()
+        results = [total, highest, gathered, scattered, exchanged, moved]
+        sys.stdout.write(f"{step} {rank} {[result.cpu().tolist() for result in results]}\\n")
+
+if __name__ == "__main__":
+    torch_xla.launch(work)
+"""
+
+
+@pytest.mark.parametrize("stablehlo", [None, "1"])
+def test_collectives_of_a_thread_for_each_device(fresh, installed, tmp_path, stablehlo):
+    """Each device is run by a call of its own."""
+    script = tmp_path / "spawned.py"
+    script.write_text(COLLECTIVES)
+    code = f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"
+    own = {"PJRT_DEVICE": "OXCALL", "OXCALL_NUM_DEVICES": "4", "XLA_STABLEHLO_COMPILE": stablehlo}
+    printed = fresh(code, PYTHONPATH=installed, **own)
+
+    def expected(step, rank):
+        each = [float(other + step) for other in range(4)]
+        highest = max(each[rank // 2 * 2 :][:2])
+        scattered = 4.0 * rank + 6
+        exchanged = [other * 10.0 + rank if stablehlo else rank * 10.0 + other for other in range(4)]
+        moved = each[(rank - 1) % 4]
+        return f"{step} {rank} {[[sum(each)] * 2, [highest] * 2, each, [scattered], exchanged, [moved] * 2]}"
+
+    assert sorted(printed.splitlines()) == [expected(step, rank) for step in range(3) for rank in range(4)]
 
 
 def test_processes_have_a_device_each(fresh, installed):
