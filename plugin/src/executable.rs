@@ -364,7 +364,12 @@ impl Executable for CpuExecutable {
         // nothing to read a proto.
         let module = self.program.module();
         Ok(match oxcall_hlo::write_hlo_proto(module) {
-            Some(proto) => ("hlo_with_config".to_owned(), proto),
+            Some(mut proto) => {
+                if let Some(partition) = &self.partition {
+                    proto.extend(partition.hlo_shardings());
+                }
+                ("hlo_with_config".to_owned(), proto)
+            }
             None => ("mlir".to_owned(), module.to_string().into_bytes()),
         })
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use oxcall_hlo::{Module, TensorType, Type, sharding::Tiling};
 use oxcall_host::{Argument as HostArgument, Buffer, Engine, passes, sharding};
 use oxcall_pjrt::{Argument, CompileOptions, DeviceLaunch, Error, Event, OpSharding, Result};
+use oxcall_proto::Writer;
 
 use crate::{
     buffer::CpuBuffer,
@@ -64,6 +65,28 @@ impl Partition {
     pub(crate) fn per_device(&self, module: &Module) -> Result<Option<Module>> {
         let tilings = |splits: &[Arc<Split>]| splits.iter().map(|split| split.tiling().clone()).collect::<Vec<_>>();
         passes::peel(module, &tilings(&self.parameters), &tilings(&self.results))
+    }
+
+    /// What a serialized `HloModuleProtoWithConfig` is continued with, to say the shardings: clients without the extension
+    /// look for them there. Parts of a message that come apart belong together.
+    pub(crate) fn hlo_shardings(&self) -> Vec<u8> {
+        const MODULE: u32 = 1;
+        const OUTPUT: u32 = 12;
+        const PARAMETERS: u32 = 14;
+        let mut proto = Writer::default();
+        proto.nested(MODULE, |module| {
+            module.bytes(
+                OUTPUT,
+                match &*self.output_shardings {
+                    [only] => only.serialize(),
+                    all => OpSharding::serialize_tuple(all),
+                },
+            );
+            for sharding in &self.parameter_shardings {
+                module.bytes(PARAMETERS, sharding.serialize());
+            }
+        });
+        proto.finish()
     }
 
     /// The type of a parameter as each device has it.

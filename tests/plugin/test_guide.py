@@ -45,8 +45,9 @@ def test_snippet(fresh, library_path, snippet):
 
 
 def test_several_devices(fresh):
-    [snippet] = snippets("22-several-devices.md")
-    code = SHOWN.sub(lambda shown: f"{shown[1]}check({shown[2]}, {shown[3]!r})", snippet)
+    # The later ones use what the first imports.
+    code = "\n".join(snippets("22-several-devices.md"))
+    code = SHOWN.sub(lambda shown: f"{shown[1]}check({shown[2]}, {shown[3]!r})", code)
     fresh(f"{BEFORE}\n{code}", OXCALL_NUM_DEVICES="4", JAX_PLATFORMS="oxcall,cpu")
 
 

@@ -20,7 +20,7 @@ pub enum OpSharding {
 
 impl OpSharding {
     /// The serialized `OpSharding`.
-    pub(crate) fn serialize(&self) -> Vec<u8> {
+    pub fn serialize(&self) -> Vec<u8> {
         const REPLICATED: i64 = 0;
         const OTHER: i64 = 3;
         let mut proto = Writer::default();
@@ -29,6 +29,17 @@ impl OpSharding {
             OpSharding::Tiled { grid, partitions, last_is_copies } => {
                 proto.int(1, OTHER).sizes(3, grid).sizes(4, partitions).bool(6, *last_is_copies);
             }
+        }
+        proto.finish()
+    }
+
+    /// The serialized `OpSharding` of a tuple.
+    pub fn serialize_tuple(elements: &[OpSharding]) -> Vec<u8> {
+        const TUPLE: i64 = 2;
+        let mut proto = Writer::default();
+        proto.int(1, TUPLE);
+        for element in elements {
+            proto.bytes(5, element.serialize());
         }
         proto.finish()
     }
@@ -41,6 +52,7 @@ mod tests {
     #[test]
     fn protos() {
         assert_eq!(OpSharding::Replicated.serialize(), [8, 0]);
+        assert_eq!(OpSharding::serialize_tuple(&[OpSharding::Replicated]), [8, 2, 0x2a, 2, 8, 0]);
         let tiled = OpSharding::Tiled { grid: vec![1, 2, 2], partitions: vec![0, 2, 1, 3], last_is_copies: true };
         assert_eq!(tiled.serialize(), [8, 3, 0x1a, 3, 1, 2, 2, 0x22, 4, 0, 2, 1, 3, 0x30, 1]);
     }
