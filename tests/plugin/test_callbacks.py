@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import textwrap
 import threading
 import time
 import weakref
@@ -387,24 +388,88 @@ def test_programs_with_callbacks_are_not_stored(tmp_path):
 
 SEVERAL = """
     import threading, jax, jax.numpy as jnp, numpy as np
+    from jax.experimental import io_callback
     from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
-    devices = jax.devices("oxcall")
-    assert len(devices) == 4
+    devices = jax.devices(PLATFORM)
+    mesh = Mesh(np.array(devices), "x")
+    x = jax.device_put(np.arange(8, dtype=np.float32), NamedSharding(mesh, P("x")))
     log = []
     def add(x):
-        log.append(threading.get_ident())
+        log.append(np.shape(x))
         return np.asarray(x) + 1
     def function(x):
         return jax.pure_callback(add, jax.ShapeDtypeStruct(x.shape, x.dtype), x) * 2
+    def spread(function, out=P("x")):
+        return jax.jit(jax.shard_map(function, mesh=mesh, in_specs=P("x"), out_specs=out, check_vma=False))
+    def show(function, *operands):
+        log.clear()
+        result = np.asarray(function(*operands)).tolist()
+        jax.effects_barrier()
+        print(result, sorted(log))
+    print(len(devices))
 """
 
+ON_SEVERAL = {
+    "one after the other": """
+        for i, device in enumerate(devices):
+            show(jax.jit(function), jax.device_put(np.float32(i), device))
+    """,
+    "shard_map": "show(spread(function), x)",
+    "pmap": "show(jax.pmap(function, devices=devices), np.arange(8.0).reshape(4, 2))",
+    "sharded jit": "show(jax.jit(function), x)",
+    "effects": """
+        for ordered in (False, True):
+            shape = jax.ShapeDtypeStruct((8,), "float32")
+            show(jax.jit(lambda x: io_callback(add, shape, x, ordered=ordered)), x)
+        show(jax.jit(lambda x: (jax.debug.callback(add, x), x * 2)[1]), x)
+        show(spread(lambda x: (jax.debug.callback(add, x), jax.lax.psum(x, "x"))[1], P()), x)
+    """,
+    "loop": "show(spread(lambda x: jax.lax.fori_loop(0, 5, lambda i, y: jax.lax.psum(function(y), 'x') / 100, x)), x)",
+    "waiting for each other": """
+        barrier = threading.Barrier(4)
+        def wait(x):
+            barrier.wait(30)
+            return np.asarray(x)
+        show(spread(lambda x: jax.pure_callback(wait, jax.ShapeDtypeStruct(x.shape, x.dtype), x)), x)
+    """,
+}
 
-def test_each_device_calls_back(fresh):
-    code = f"""{SEVERAL}
-    results = [jax.jit(function)(jax.device_put(np.float32(i), device)) for i, device in enumerate(devices)]
-    print([float(x) for x in results], [x.device.id for x in results])
+
+@pytest.mark.parametrize("how", ON_SEVERAL)
+def test_several_devices(fresh, how):
+    environment = {"OXCALL_NUM_DEVICES": "4", "XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
+    shown = [
+        fresh(
+            f"PLATFORM = {platform!r}\n" + textwrap.dedent(SEVERAL) + textwrap.dedent(ON_SEVERAL[how]),
+            60,
+            **environment,
+        )
+        for platform in ("oxcall", "cpu")
+    ]
+    assert shown[0].startswith("4\n") and shown[0] == shown[1]
+
+
+def test_a_device_that_fails_fails_the_others(fresh):
+    """JAX's own CPU waits forever here."""
+
+    code = """
+        def fail(x):
+            if x[0] == 4:
+                raise ValueError("that of device two")
+            return np.asarray(x)
+        def summed(x):
+            return jax.lax.psum(jax.pure_callback(fail, jax.ShapeDtypeStruct(x.shape, x.dtype), x), "x")
+        program = spread(summed, P())
+        try:
+            jax.block_until_ready(program(x))
+        except Exception as error:
+            print("that of device two" in str(error))
+        jax._src.dispatch.runtime_tokens.clear()
+        show(spread(function), x)
     """
-    assert fresh(code, OXCALL_NUM_DEVICES="4", JAX_PLATFORMS="cpu,oxcall") == "[2.0, 4.0, 6.0, 8.0] [0, 1, 2, 3]"
+    code = "PLATFORM = 'oxcall'\n" + textwrap.dedent(SEVERAL) + textwrap.dedent(code)
+    lines = fresh(code, 60, OXCALL_NUM_DEVICES="4").splitlines()
+    assert lines[1:] == ["True", "[2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0] [(2,), (2,), (2,), (2,)]"]
 
 
 LEAVING = {
