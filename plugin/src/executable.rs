@@ -15,6 +15,7 @@ use oxcall_pjrt::{
 use crate::{
     analysis::Operations,
     buffer::{CpuBuffer, element_type, layout},
+    callbacks,
     contents::{Contents, Filler},
     devices::{MemoryKind, memory_kinds},
     programs, sharded,
@@ -35,6 +36,8 @@ pub(crate) struct CpuExecutable {
     parameters: Vec<TensorSpec>,
     outputs: Vec<TensorSpec>,
     donated: Vec<usize>,
+    /// Whether it calls functions of Python.
+    calls_back: bool,
     /// The program as it came, its format, and the options, for storing it and for its fingerprint.
     code: Vec<u8>,
     format: String,
@@ -54,6 +57,7 @@ impl CpuExecutable {
         assignment: DeviceAssignment,
     ) -> Result<CpuExecutable> {
         let mut module = programs::read(program)?;
+        let calls_back = callbacks::calls_back(&module);
         let partition = match assignment.partitions {
             0 | 1 => None,
             _ => Some(Arc::new(Partition::new(engine, &mut module, options)?)),
@@ -87,6 +91,7 @@ impl CpuExecutable {
             per_device,
             donated: (0..info.len()).filter(|&index| info[index].donated).collect(),
             program: compiled,
+            calls_back,
             assignment,
             code: program.code.to_vec(),
             format: program.format.to_owned(),
@@ -124,7 +129,12 @@ impl CpuExecutable {
         let ready = Event::all(arguments.iter().map(|argument| argument.buffer.contents().event().clone()));
         let arguments = move || arguments.into_iter().map(host_argument).collect();
         let done = runner.launch(ready, arguments, execute_options(device, options), fillers);
-        Ok(Execution { outputs: self.buffers(device, contents)?, done })
+        Ok(Execution { outputs: self.buffers(device, contents)?, done: self.in_order(device, done) })
+    }
+
+    /// The end of an execution as the client sees it.
+    fn in_order(&self, device: DeviceId, done: Event) -> Event {
+        if self.calls_back { callbacks::after_earlier(device, done) } else { done }
     }
 
     /// Starts the program once for all partitions of a replica.
@@ -143,7 +153,7 @@ impl CpuExecutable {
         let mut contents: Vec<_> = contents.into_iter().map(Vec::into_iter).collect();
         let execution = |device| {
             let contents = contents.iter_mut().filter_map(Iterator::next).collect();
-            Ok(Execution { outputs: self.buffers(device, contents)?, done: done.clone() })
+            Ok(Execution { outputs: self.buffers(device, contents)?, done: self.in_order(device, done.clone()) })
         };
         devices.into_iter().map(execution).collect()
     }

@@ -86,7 +86,7 @@ def test_debug_nans(place):
             jax.jit(jnp.log)(-1.0).block_until_ready()
         with pytest.raises(FloatingPointError):
             jnp.zeros(3) / 0
-    with jax.debug_infs(True), pytest.raises(FloatingPointError, match="invalid value \\(inf\\)"):
+    with jax.debug_infs(True), pytest.raises(FloatingPointError, match="inf"):
         jax.jit(lambda x: 1 / x)(np.float32(0)).block_until_ready()
     assert np.isnan(jax.jit(jnp.log)(-1.0))
 

@@ -57,3 +57,17 @@ def test_traces_have_steps_with_bytes_and_types(fresh, tmp_path):
     assert any(event["args"]["results"] == ["f32[8,8]"] and event["args"]["bytes"] >= 512 for event in kernels)
     executions = [event for event in events if event.get("cat") == "execution" and "lambda" in event["name"]]
     assert len(executions) == 2
+
+
+def test_traces_have_the_time_that_callbacks_take(fresh, tmp_path):
+    trace = tmp_path / "trace.json"
+    code = """
+        import time, jax, numpy as np
+        def slow(x):
+            time.sleep(0.1)
+            return np.asarray(x)
+        print(float(jax.jit(lambda x: jax.pure_callback(slow, jax.ShapeDtypeStruct((), "float32"), x) + 1)(1.0)))
+    """
+    assert fresh(code, OXCALL_TRACE=str(trace), JAX_PLATFORMS="oxcall,cpu") == "2.0"
+    waits = [event for event in json.loads(trace.read_text()) if event["name"] == "wait for oxcall_python_callback"]
+    assert len(waits) == 1 and waits[0]["dur"] >= 100_000 and waits[0]["args"]["results"] == ["f32[]"]

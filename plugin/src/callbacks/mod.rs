@@ -9,9 +9,11 @@ oxcall::namespace!(none);
 mod exports;
 mod gil;
 mod handler;
+mod order;
 mod queue;
 mod watch;
 mod wire;
 
 pub(crate) use gil::without_gil;
+pub(crate) use order::{after_earlier, calls_back};
 use wire::describe;

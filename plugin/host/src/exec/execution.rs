@@ -24,6 +24,8 @@ pub(crate) struct Execution {
     at: usize,
     /// In which gang it runs.
     seat: Option<Seat>,
+    /// Since when it waits for the step before `at`; for traces.
+    waits_since: Option<Instant>,
 }
 
 /// How far an execution got.
@@ -50,7 +52,7 @@ impl Execution {
         let engine = &program.engine;
         let ids = seat.as_ref().map_or([0; 2], Seat::ids);
         let begun = frame.begin(&program.plan, arguments, engine.allocator(), engine.host(), info, ids);
-        let mut execution = Execution { program, frame: Some(frame), at: 0, seat };
+        let mut execution = Execution { program, frame: Some(frame), at: 0, seat, waits_since: None };
         match begun {
             Ok(()) => Ok(execution),
             Err(error) => Err((error, execution.seat.take())),
@@ -99,8 +101,12 @@ impl Execution {
             return self.steps::<false>(&mut Vec::new());
         }
         let (mut spans, started) = (Vec::new(), Instant::now());
+        if let Some(since) = self.waits_since.take() {
+            spans.extend(traced::wait(&self.program, &self.program.plan.steps[self.at - 1], since));
+        }
         let progress = self.steps::<true>(&mut spans);
         spans.push(traced::execution(&self.program, started));
+        self.waits_since = (!matches!(progress, Ok(Progress::Done(_)))).then(Instant::now);
         if let Some(trace) = self.program.engine.trace() {
             trace.write(&spans);
         }

@@ -46,6 +46,14 @@ impl<'s> Open<'s> {
     }
 }
 
+/// The span of waiting for a step that was not done at once, until now.
+pub(super) fn wait(program: &Compiled, step: &Step, since: Instant) -> Option<Span> {
+    let mut spans = Vec::new();
+    drop(Open::new(program, step, &mut spans));
+    let span = spans.pop()?;
+    Some(Span { name: format!("wait for {}", span.name), start: since, ..span })
+}
+
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         if let Some(mut span) = self.span.take() {

@@ -84,9 +84,7 @@ def _emit(
 
     dtypes = [_dtype(aval) for aval in operand_avals], [_dtype(aval) for aval in result_avals]
     number, kept = served.add(Callback(function, *dtypes), _name(callback))
-    ctx.module_context.add_keepalive(kept)
-    # With it, JAX knows that the program cannot be stored.
-    ctx.module_context.add_host_callback(callback)
+    _keep(ctx, kept, callback)
     types = [_type(aval) for aval in result_avals]
     if token:
         operands, types = [token, *operands], [mlir.ir.Type.parse("!stablehlo.token"), *types]
@@ -124,12 +122,19 @@ def lower_buffer_callback(
         ),
         _name(callback),
     )
-    ctx.module_context.add_keepalive(kept)
-    ctx.module_context.add_host_callback(callback)
+    _keep(ctx, kept, callback)
     types = [_type(aval) for aval in ctx.avals_out]
     aliases = dict(input_output_aliases)
     call_op = _custom_call("oxcall_python_buffer_callback", number, operands, types, has_side_effect, aliases)
     return call_op.results
+
+
+def _keep(ctx: Any, kept: Any, callback: Any) -> None:
+    """Has the program keep what it calls."""
+    ctx.module_context.add_keepalive(kept)
+    # With it, JAX knows that the program cannot be stored. Older jaxlibs take objects of their own only.
+    if jax.__version_info__ >= (0, 6):
+        ctx.module_context.add_host_callback(callback)
 
 
 def _custom_call(
