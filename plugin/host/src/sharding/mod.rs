@@ -2,8 +2,8 @@
 //!
 //! Arrays are computed as a whole, so shardings change no result: they say which device gets which part of the program's
 //! parameters and results. Those that are left open are found as [Shardy](https://openxla.org/shardy/propagation) finds
-//! them: each op has a rule ([`rules`]) that says which dimensions of its operands and results belong together, and axes
-//! spread along them ([`factors`]) until nothing changes ([`graph`]).
+//! them: each op has a rule (`rules`) that says which dimensions of its operands and results belong together, and axes
+//! spread along them (`factors`) until nothing changes (`graph`).
 
 mod axes;
 mod calls;
