@@ -3,6 +3,8 @@
 Plain jax API of 0.4.38 and later only, and no pytest: this runs in an environment that holds jax and nothing else.
 """
 
+import pathlib
+import subprocess
 import sys
 
 import checks
@@ -19,6 +21,7 @@ def main():
     failed |= checks.run(plugin_programs.CHECKS)
     failed |= checks.run(plugin_calls.CHECKS)
     failed |= checks.run(plugin_process.AFTER)
+    failed |= subprocess.run([sys.executable, pathlib.Path(__file__).with_name("plugin_devices.py")]).returncode != 0
     checks.exit_with(failed)
 
 
