@@ -74,6 +74,10 @@ const HOST_TESTS: &[&str] = &[
     "tests::custom_call::chains_of_calls",
     "tests::custom_call::aliases",
     "tests::legacy_call::signatures",
+    "collective::tests::reduce_scatter_gives_parts",
+    "collective::tests::variadic_collectives",
+    "collective::tests::a_process_that_fails_fails_all",
+    "tests::manual_computation::every_device_computes_on_its_part",
 ];
 
 /// Runs everything, or of a package's unit tests those that are named: `[package] [names]`.
