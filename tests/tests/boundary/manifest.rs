@@ -30,7 +30,7 @@ fn is_var(value: &Value, op: &Value) -> bool {
 }
 
 fn check_attr_type(ty: &Value, op: &Value) {
-    if is_dtype(ty) || is_var(ty, op) || ["str", "dict", "ptr", "any"].iter().any(|name| ty == name) {
+    if is_dtype(ty) || is_var(ty, op) || ["str", "dict", "ptr", "any", "device"].iter().any(|name| ty == name) {
         return;
     }
     let object = ty.as_object().unwrap_or_else(|| panic!("{ty}"));
