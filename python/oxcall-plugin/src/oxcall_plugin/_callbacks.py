@@ -11,6 +11,7 @@ import atexit
 import ctypes
 import os
 import threading
+import time
 import traceback
 import weakref
 from collections.abc import Callable, Sequence
@@ -89,6 +90,7 @@ class Callbacks:
         self._lock = threading.Lock()
         self._idle = 0
         self._serves = False
+        self._threads: set[threading.Thread] = set()
 
     def add(self, callback: Callback, name: str) -> tuple[int, Any]:
         """The number by which programs call a function, and an object that a program to be compiled keeps.
@@ -120,15 +122,34 @@ class Callbacks:
         # Threads are not copied; the child starts its own when it lowers a program with callbacks.
         self._lock = threading.Lock()
         self._idle, self._serves = 0, False
+        self._threads = set()
 
     def _end(self) -> None:
         # JAX waits for effects that are under way when Python ends, but later than this.
         _wait_for_effects()
         self._close()
+        # Python stops threads that still run when it ends. Amid a destructor of jaxlib's arrays, that would abort the
+        # process: so they have to end before, unless there is a limit for functions that never do.
+        limit = _time_limit()
+        until = None if limit is None else time.monotonic() + limit
+        for thread in list(self._threads):
+            thread.join(None if until is None else min(max(until - time.monotonic(), 0.0), threading.TIMEOUT_MAX))
 
     def _thread(self) -> None:
-        # A thread of Python's own, which Python may stop when it ends: no frame of the plugin is below.
-        threading.Thread(target=self._serve, name="oxcall-callback", daemon=True).start()
+        # A thread of Python's own, which Python may stop while it waits: no frame of the plugin is below.
+        thread = threading.Thread(target=self._run, name="oxcall-callback", daemon=True)
+        self._threads.add(thread)
+        try:
+            thread.start()
+        except RuntimeError:
+            self._threads.discard(thread)
+            raise
+
+    def _run(self) -> None:
+        try:
+            self._serve()
+        finally:
+            self._threads.discard(threading.current_thread())
 
     def _serve(self) -> None:
         words = (ctypes.c_int64 * 64)()
@@ -211,6 +232,14 @@ class _Freer:
 
 def _address(array: np.ndarray[Any, Any]) -> int:
     return int(array.__array_interface__["data"][0])
+
+
+def _time_limit() -> float | None:
+    """The seconds that a function may take, if that is limited."""
+    try:
+        return float(os.environ.get("OXCALL_CALLBACK_TIMEOUT", ""))
+    except ValueError:
+        return None
 
 
 def _wait_for_effects() -> None:
