@@ -40,8 +40,8 @@ pub(crate) const PYTHON: Minors = (11, 14);
 /// What jax itself imports. The newest versions that still support Python 3.11, which every jax in the table accepts.
 pub(crate) const JAX_NEEDS: &[&str] = &["numpy==2.4.6", "scipy==1.17.1", "ml_dtypes==0.6.0", "opt_einsum==3.4.0"];
 
-/// What the tests that JAX has in its wheel import besides.
-pub(crate) const JAX_TESTS_NEED: &[&str] = &["absl-py==2.5.1"];
+/// What the tests that JAX has in its wheel import besides, and `jax.export`.
+pub(crate) const JAX_TESTS_NEED: &[&str] = &["absl-py==2.5.1", "flatbuffers==25.12.19"];
 
 /// One supported torch.
 pub(crate) struct Torch {
