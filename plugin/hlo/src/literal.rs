@@ -57,6 +57,12 @@ impl Literal {
         self.splat.then_some(&self.data)
     }
 
+    /// Whether all elements have the same bytes, and there is one.
+    pub(crate) fn is_uniform(&self) -> bool {
+        let mut elements = self.data.chunks_exact(self.ty.element.byte_width());
+        self.splat || elements.next().is_some_and(|first| elements.all(|element| element == first))
+    }
+
     /// What is stored: one element of a splat, otherwise all.
     pub fn data(&self) -> &Arc<[u8]> {
         &self.data

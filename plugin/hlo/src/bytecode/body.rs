@@ -146,8 +146,12 @@ impl<'r, 'c, 'a> BodyReader<'r, 'c, 'a> {
             Becomes::Nothing if header.results.is_empty() => return Ok(false),
             Becomes::Nothing => return Err(Error::invalid("it has no results")),
         };
+        let first = *next;
         let results = self.define(&header.results, next)?;
+        // An op's results have numbers in its regions, but no values yet.
+        self.scope[first..*next].fill(None);
         let regions = self.regions(cursor, &header)?;
+        self.scope[first..*next].iter_mut().zip(&results).for_each(|(slot, &result)| *slot = Some(result));
         let dictionary = header::dictionary(tables, &header)?;
         let inherent = header::inherent(tables, &header, spec.attributes, dictionary)?;
         let op = Op { kind: OpKind::OptimizationBarrier, operands, results, regions, location: header.location };

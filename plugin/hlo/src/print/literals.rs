@@ -9,10 +9,10 @@ const MAX_LISTED: usize = 100;
 /// With more dimensions too.
 const MAX_NESTED: usize = 32;
 
-/// `dense<...> : tensor<...>`.
+/// `dense<...> : tensor<...>`; elements that are all the same are written once, as in MLIR.
 pub(super) fn dense(literal: &Literal) -> String {
     let ty = literal.ty();
-    let elements = if literal.splat_element().is_some() || ty.count() == 1 {
+    let elements = if literal.is_uniform() {
         element_text(ty.element, literal.element(0))
     } else if ty.count() == 0 {
         String::new()
