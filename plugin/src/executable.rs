@@ -63,14 +63,11 @@ impl CpuExecutable {
             _ => Some(Arc::new(Partition::new(engine, &mut module, options)?)),
         };
         let grid = ProcessGrid { replicas: assignment.replicas, partitions: assignment.partitions };
-        let by_device = match &partition {
-            Some(partition) => partition.per_device(&module)?,
-            None => Some(module.clone()),
-        };
-        let per_device = by_device.is_some();
-        let compiled = match by_device {
-            Some(module) => engine.compile_for(module, grid)?,
-            None => engine.compile_whole(module, grid)?,
+        let of_device = partition.as_ref().map(|partition| partition.per_device(&module)).transpose()?;
+        let (compiled, per_device) = match of_device {
+            None => (engine.compile_for(module, grid)?, true),
+            Some(Some(of_device)) => (engine.compile_for(of_device, grid)?, true),
+            Some(None) => (engine.compile_whole(module, grid)?, false),
         };
         let compiled = shared.share(compiled, &assignment.devices);
         let main = compiled.module().main();

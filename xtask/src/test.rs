@@ -88,6 +88,12 @@ fn pytest() -> Result<()> {
         libraries.tell(&mut command);
         shell::run(&mut command)?;
     }
+    for mode in ["cpu", "oxcall"] {
+        let mut command = venv.python();
+        command.args(["-m", "pytest", "tests/jax"]).env("OXCALL_TEST_MODE", mode);
+        libraries.tell(&mut command);
+        shell::run(&mut command)?;
+    }
     independent_client(&libraries.plugin)
 }
 

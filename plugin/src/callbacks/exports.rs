@@ -10,6 +10,7 @@ use oxcall::{Error, host::AlignedBytes};
 use super::{
     describe,
     queue::{RawBytes, queue},
+    watch,
 };
 
 /// A number for a function, whose name is for messages.
@@ -77,10 +78,12 @@ pub(crate) unsafe extern "C" fn oxcall_plugin_callback_finish(
     quietly((), || queue().finish(call, answer));
 }
 
-/// Fails all calls, now and later, and ends the threads that wait for them: Python is about to end.
+/// Fails all calls, now and later, and ends the threads that wait for them: Python is about to end. The answer is how
+/// many seconds a function may take; infinity if there is no limit.
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn oxcall_plugin_callback_close() {
+pub(crate) extern "C" fn oxcall_plugin_callback_close() -> f64 {
     quietly((), || queue().close());
+    watch::limit().map_or(f64::INFINITY, |limit| limit.as_secs_f64())
 }
 
 /// No panic crosses the C boundary.

@@ -78,16 +78,12 @@ pub(crate) fn launch(
             let task = Task { execution, done, inline, options: inherited, failure: None };
             if inline { task::run(task) } else { task::elsewhere(task) }
         }
-        Err((error, seat)) => end(program, seat, error, done),
+        Err((error, seat)) => abandon(program, seat, error, done),
     }
 }
 
 /// Ends a member of a gang that did not begin.
-pub(crate) fn abandon(program: &Arc<Compiled>, seat: Option<Seat>, error: Error, done: Done) {
-    end(program, seat, error, done);
-}
-
-fn end(program: &Compiled, seat: Option<Seat>, error: Error, done: Done) {
+pub(crate) fn abandon(program: &Compiled, seat: Option<Seat>, error: Error, done: Done) {
     let mut queue = VecDeque::new();
     task::end(program, seat, Err(error), done, &mut queue);
     queue.into_iter().for_each(task::run);

@@ -39,8 +39,9 @@ fn advance(execution: &mut Execution) -> Result<Progress, Error> {
 
 /// Runs an execution on this thread, and those that can go on because of it, as far as they get.
 pub(crate) fn run(task: Task) {
-    let mut queue = VecDeque::from([task]);
-    while let Some(mut task) = queue.pop_front() {
+    // Most executions are alone: their queue takes no memory.
+    let (mut first, mut queue) = (Some(task), VecDeque::new());
+    while let Some(mut task) = first.take().or_else(|| queue.pop_front()) {
         if let Some(error) = task.failure.take() {
             finish(task, Err(error), &mut queue);
             continue;

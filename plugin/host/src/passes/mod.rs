@@ -25,6 +25,7 @@ use oxcall::Error;
 use oxcall_hlo::{Module, OpKind};
 
 pub use self::fold::Evaluate;
+pub(crate) use self::ir::is_elementwise;
 use self::ir::{Rewrite, rewrite};
 pub use self::layouts::{Edge, Interface};
 pub use self::peel::peel;

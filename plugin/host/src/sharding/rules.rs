@@ -5,6 +5,8 @@ use oxcall_hlo::{
     sharding::{ShardingRule, TensorMapping},
 };
 
+use crate::passes::is_elementwise;
+
 /// What becomes of a factor when it is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -168,19 +170,7 @@ pub(super) fn of(op: &Op, operands: &[&TensorType], results: &[&TensorType]) -> 
 
 /// Whether each element of a result depends on those at its place in the operands alone, of which some may be scalars.
 pub(super) fn is_pointwise(kind: &OpKind) -> bool {
-    matches!(
-        kind,
-        OpKind::Unary(_)
-            | OpKind::Binary(_)
-            | OpKind::Compare(..)
-            | OpKind::Select
-            | OpKind::Clamp
-            | OpKind::Convert
-            | OpKind::ReducePrecision { .. }
-            | OpKind::Complex
-            | OpKind::Map { .. }
-            | OpKind::ShardingConstraint(_)
-    )
+    is_elementwise(kind) || matches!(kind, OpKind::Map { .. } | OpKind::ShardingConstraint(_))
 }
 
 /// The rule that a custom call carries.

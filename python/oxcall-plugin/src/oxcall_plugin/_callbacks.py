@@ -85,7 +85,7 @@ class Callbacks:
         pointer, size = ctypes.c_void_p, ctypes.c_size_t
         self._finish.argtypes = (ctypes.c_uint64, pointer, pointer, size, ctypes.c_char_p)
         self._close = library.oxcall_plugin_callback_close
-        self._close.restype, self._close.argtypes = None, ()
+        self._close.restype, self._close.argtypes = ctypes.c_double, ()
         self._functions: dict[int, Callback] = {}
         self._lock = threading.Lock()
         self._idle = 0
@@ -127,13 +127,12 @@ class Callbacks:
     def _end(self) -> None:
         # JAX waits for effects that are under way when Python ends, but later than this.
         _wait_for_effects()
-        self._close()
+        limit = self._close()
         # Python stops threads that still run when it ends. Amid a destructor of jaxlib's arrays, that would abort the
         # process: so they have to end before, unless there is a limit for functions that never do.
-        limit = _time_limit()
-        until = None if limit is None else time.monotonic() + limit
+        until = time.monotonic() + limit
         for thread in list(self._threads):
-            thread.join(None if until is None else min(max(until - time.monotonic(), 0.0), threading.TIMEOUT_MAX))
+            thread.join(min(max(until - time.monotonic(), 0.0), threading.TIMEOUT_MAX))
 
     def _thread(self) -> None:
         # A thread of Python's own, which Python may stop while it waits: no frame of the plugin is below.
@@ -232,14 +231,6 @@ class _Freer:
 
 def _address(array: np.ndarray[Any, Any]) -> int:
     return int(array.__array_interface__["data"][0])
-
-
-def _time_limit() -> float | None:
-    """The seconds that a function may take, if that is limited."""
-    try:
-        return float(os.environ.get("OXCALL_CALLBACK_TIMEOUT", ""))
-    except ValueError:
-        return None
 
 
 def _wait_for_effects() -> None:
