@@ -17,7 +17,7 @@ use crate::{
     platform::CpuPlatform,
     registration,
     shared::SharedPrograms,
-    stored,
+    stored, xla_options,
 };
 
 /// A client of the plugin. Making one starts no thread and reserves no memory.
@@ -129,6 +129,7 @@ impl Client for CpuClient {
     }
 
     fn compile(&self, program: Program<'_>, options: &CompileOptions) -> Result<CpuExecutable> {
+        xla_options::check(&options.overrides)?;
         CpuExecutable::new(&self.engine, &self.programs, program, options, self.assignment(options)?)
     }
 

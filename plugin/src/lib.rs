@@ -27,6 +27,7 @@ mod sharded;
 mod shared;
 mod split;
 mod stored;
+mod xla_options;
 
 #[doc(hidden)]
 pub mod __private {
