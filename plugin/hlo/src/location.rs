@@ -33,6 +33,19 @@ pub enum Location {
     Fused(Vec<Location>),
 }
 
+impl Location {
+    /// The first name that a framework gave; those of HLO instructions begin with `%`.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Location::Unknown | Location::File { .. } => None,
+            Location::Name(name, inner) if name.starts_with('%') => inner.name(),
+            Location::Name(name, _) => Some(name),
+            Location::Call(callee, caller) => callee.name().or_else(|| caller.name()),
+            Location::Fused(locations) => locations.iter().find_map(Location::name),
+        }
+    }
+}
+
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -6,7 +6,8 @@ use oxcall_proto::Writer as Message;
 
 use super::{
     super::fields::{
-        TRIPLE, WINDOW_DIMENSIONS, computation, dot as dot_dims, instruction as field, program_shape as signature,
+        TRIPLE, WINDOW_DIMENSIONS, computation, dot as dot_dims, instruction as field, metadata,
+        program_shape as signature,
     },
     shape::{literal, shape, tuple},
 };
@@ -184,18 +185,26 @@ impl<'m> Writer<'m> {
     }
 
     fn op(&mut self, into: &mut Computation, op: &Op) -> Option<()> {
-        let (instruction, is_tuple) = match &op.kind {
+        let (mut instruction, is_tuple) = match &op.kind {
             OpKind::While => (self.repeat(into, op)?, true),
             OpKind::If | OpKind::Case => (self.conditional(into, op)?, true),
             OpKind::Constant(value) => (self.constant(into, op, value)?, false),
             _ => (self.instruction(into, op)?, op.results.len() != 1),
         };
+        self.metadata(&mut instruction, op);
         let id = self.emit(into, instruction);
         for (index, &result) in op.results.iter().enumerate() {
             let id = if is_tuple { self.element(into, id, index, self.func.ty(result))? } else { id };
             into.ids.insert(result, id);
         }
         Some(())
+    }
+
+    /// The name under which the op was traced, such as `jit(f)/add`.
+    fn metadata(&self, instruction: &mut Instruction, op: &Op) {
+        if let Some(name) = self.module.location(op.location).name() {
+            instruction.fields.nested(field::METADATA, |source| _ = source.bytes(metadata::OP_NAME, name));
+        }
     }
 
     /// A loop: what it carries, and what its regions use from outside, is one tuple.
