@@ -251,6 +251,20 @@ impl Runner {
     }
 }
 
+/// Whether an argument has its elements.
+fn is_there(argument: &Argument<CpuBuffer>) -> bool {
+    matches!(argument.buffer.contents().event().outcome(), Some(Ok(())))
+}
+
+/// These executions, unless one that could start has failed already: then the call fails, as on XLA's CPU.
+fn failed_at_once(there: bool, executions: Vec<Execution<CpuBuffer>>) -> Result<Vec<Execution<CpuBuffer>>> {
+    let failure = || executions.iter().find_map(|execution| execution.done.outcome()?.err());
+    match there.then(failure).flatten() {
+        Some(error) => Err(error),
+        None => Ok(executions),
+    }
+}
+
 /// The memory of an argument: the program may write it if it is donated and nobody else holds it.
 fn host_argument(argument: Argument<CpuBuffer>) -> Result<HostArgument> {
     let shared = match Arc::try_unwrap(argument.buffer) {
@@ -333,11 +347,12 @@ impl Executable for CpuExecutable {
     fn execute(&self, launch: Launch<CpuBuffer>) -> Result<Vec<Execution<CpuBuffer>>> {
         let Launch { mut devices, options } = launch;
         devices.iter().try_for_each(|device| self.check(device))?;
+        let there = devices.iter().flat_map(|device| &device.arguments).all(is_there);
         let ids: Vec<DeviceId> = devices.iter().map(|device| device.device).collect();
         let runners = self.runners(&ids, &options)?;
         let Some(partition) = self.splits_arrays() else {
             let start = |(runner, device)| self.start(runner, device, &options);
-            return runners.into_iter().zip(devices).map(start).collect();
+            return failed_at_once(there, runners.into_iter().zip(devices).map(start).collect::<Result<_>>()?);
         };
         let partitions = self.assignment.partitions;
         if devices.len() != runners.len() * partitions {
@@ -350,7 +365,7 @@ impl Executable for CpuExecutable {
             executions.extend(self.start_partitions(runner, partition, devices, &options)?);
             devices = rest;
         }
-        Ok(executions)
+        failed_at_once(there, executions)
     }
 
     fn fingerprint(&self) -> Result<Vec<u8>> {
