@@ -48,7 +48,8 @@ pub trait Executable: Send + Sync + 'static {
         None
     }
 
-    /// How the results are split over the partitions of a program of several, in order; `None` where it does not tell.
+    /// How the results are split over the partitions of a program of several, in order; `None` where it does not tell. A
+    /// program without results has one sharding, that of the empty tuple.
     fn output_shardings(&self) -> Option<&[OpSharding]> {
         None
     }

@@ -87,6 +87,7 @@ pub(super) fn decode<'a>(tables: &Tables<'a>, entry: &Entry<'a>, depth: usize) -
     match entry.dialect {
         "vhlo" => reader.vhlo(),
         "builtin" => reader.builtin(),
+        "stablehlo" => reader.stablehlo(),
         dialect => Ok(TypeNode::Other(format!("a type of dialect `{dialect}`"))),
     }
 }
@@ -154,6 +155,14 @@ impl Reader<'_, '_> {
             code => return Ok(TypeNode::Other(format!("the type of VHLO with code {code}"))),
         };
         Ok(TypeNode::Element(element))
+    }
+
+    /// What VHLO has types for may keep those of StableHLO in the regions of Shardy's ops.
+    fn stablehlo(&mut self) -> Result<TypeNode, Error> {
+        Ok(match self.cursor.varint()? {
+            0 => TypeNode::Value(Type::Token, 0),
+            code => TypeNode::Other(format!("the type of StableHLO with code {code}")),
+        })
     }
 
     fn builtin(&mut self) -> Result<TypeNode, Error> {

@@ -175,6 +175,10 @@ impl<T: Into<Vec<u8>>> FromIterator<T> for Texts {
 }
 
 impl Texts {
+    pub(super) fn len(&self) -> usize {
+        self.sizes.len()
+    }
+
     pub(super) fn pointers(&self) -> *const *const c_char {
         self.pointers.as_ptr().cast()
     }

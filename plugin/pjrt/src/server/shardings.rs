@@ -28,7 +28,7 @@ slot! {
     fn of_outputs<P>(args: PJRT_Shardings_PJRT_Executable_OutputShardings_Args) {
         let ExecutableHandle::<P>(shared) = object("executable", (*args).executable)?;
         let shardings = shared.output_shardings.as_ref();
-        (*args).num_outputs = shared.output_types.len();
+        (*args).num_outputs = shardings.map_or(shared.output_types.len(), Texts::len);
         (*args).shardings = shardings.map_or(null(), Texts::pointers);
         (*args).sharding_sizes = shardings.map_or(null(), Texts::sizes);
         Ok(())
