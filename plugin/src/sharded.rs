@@ -10,9 +10,10 @@ use oxcall_proto::Writer;
 
 use crate::{
     buffer::CpuBuffer,
+    callbacks,
     contents::{Contents, Filler, Part},
     registration,
-    split::Split,
+    split::{self, Split},
 };
 
 /// How the arguments and results of a program are split over its partitions.
@@ -20,7 +21,7 @@ use crate::{
 pub(crate) struct Partition {
     parameters: Vec<Arc<Split>>,
     results: Vec<Arc<Split>>,
-    /// The same for clients.
+    /// The same for clients; a program without results has one sharding for them.
     pub(crate) parameter_shardings: Vec<OpSharding>,
     pub(crate) output_shardings: Vec<OpSharding>,
 }
@@ -30,7 +31,8 @@ impl Partition {
     /// manual computations.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for shardings that do not fit the devices, and dimensions that do not divide.
+    /// INVALID_ARGUMENT for shardings that do not fit the devices, and dimensions that do not divide; those of Python
+    /// functions that ask for shardings.
     pub(crate) fn new(engine: &Arc<Engine>, module: &mut Module, options: &CompileOptions) -> Result<Partition> {
         let sharding_options = sharding::Options {
             open_parameters: options.propagate_sharding_to_parameters.clone(),
@@ -49,13 +51,18 @@ impl Partition {
         };
         let parameters = splits(&main.body.params, shardings.parameters, "the sharding of parameter")?;
         let results = splits(&main.body.results, shardings.results, "the sharding of result")?;
-        let for_clients = |splits: &[Arc<Split>]| splits.iter().map(|split| split.op_sharding()).collect();
-        Ok(Partition {
-            parameter_shardings: for_clients(&parameters),
-            output_shardings: for_clients(&results),
-            parameters,
-            results,
-        })
+        for (call, tiling) in &shardings.inspections {
+            // Inside of a computation per device nothing is split.
+            callbacks::inspected(call, &tiling.as_ref().map_or(OpSharding::Replicated, split::op_sharding))?;
+        }
+        let for_clients =
+            |splits: &[Arc<Split>]| -> Vec<_> { splits.iter().map(|split| split.op_sharding()).collect() };
+        let mut output_shardings = for_clients(&results);
+        if results.is_empty() {
+            // To XLA, the empty tuple has a sharding, too.
+            output_shardings.push(OpSharding::Replicated);
+        }
+        Ok(Partition { parameter_shardings: for_clients(&parameters), output_shardings, parameters, results })
     }
 
     /// The program that each device runs by itself on its own arrays, if that is all that a program does.
@@ -78,7 +85,7 @@ impl Partition {
             module.bytes(
                 OUTPUT,
                 match &*self.output_shardings {
-                    [only] => only.serialize(),
+                    [only] if self.results.len() == 1 => only.serialize(),
                     all => OpSharding::serialize_tuple(all),
                 },
             );

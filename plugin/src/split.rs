@@ -150,19 +150,24 @@ impl Split {
 
     /// The split as clients are told.
     pub(crate) fn op_sharding(&self) -> OpSharding {
-        if self.is_replicated() {
-            return OpSharding::Replicated;
-        }
-        let tiles: usize = self.tiling.tiles().iter().product();
-        let mut partitions: Vec<usize> = (0..self.devices()).collect();
-        partitions.sort_by_key(|&device| self.tile_of(device));
-        let mut grid = self.tiling.tiles().to_vec();
-        let copies = self.devices() / tiles.max(1);
-        if copies > 1 {
-            grid.push(copies);
-        }
-        OpSharding::Tiled { grid, partitions, last_is_copies: copies > 1 }
+        op_sharding(&self.tiling)
     }
+}
+
+/// A tiling as clients are told.
+pub(crate) fn op_sharding(tiling: &Tiling) -> OpSharding {
+    if tiling.is_replicated() {
+        return OpSharding::Replicated;
+    }
+    let tiles: usize = tiling.tiles().iter().product();
+    let mut partitions: Vec<usize> = (0..tiling.devices()).collect();
+    partitions.sort_by_key(|&device| tiling.tile_of(device));
+    let mut grid = tiling.tiles().to_vec();
+    let copies = tiling.devices() / tiles.max(1);
+    if copies > 1 {
+        grid.push(copies);
+    }
+    OpSharding::Tiled { grid, partitions, last_is_copies: copies > 1 }
 }
 
 impl fmt::Debug for Split {

@@ -39,18 +39,9 @@ fn python_callback<'f>(
     later: Async<'f>,
 ) -> Result<Future<'f>> {
     debug_assert_eq!(held.0, callback);
-    let describe = |operand: &AnyArray<'f>| Described {
-        dtype: operand.dtype(),
-        dims: dims(operand.shape()),
-        memory: Memory::Owned(Box::new(unpack(operand.dtype(), operand.len(), operand.as_bytes()))),
-    };
-    let expected =
-        |result: &AnyOut<'f>| Described { dtype: result.dtype(), dims: dims(result.shape()), memory: Memory::Later };
-    // Tokens order the calls, and have no elements.
-    let operands = operands.iter().filter(|operand| operand.dtype() != DType::Token).map(describe).collect();
-    let mut results: Vec<_> = results.into_iter().filter(|result| result.dtype() != DType::Token).collect();
-    let expected = results.iter().map(expected).collect();
-    let call = Call { number: 0, callback, device: device.0, operands, results: expected };
+    let copy =
+        |operand: &AnyArray<'f>| Memory::Owned(Box::new(unpack(operand.dtype(), operand.len(), operand.as_bytes())));
+    let (call, mut results) = call_of(callback, device, operands, results, copy, |_| Memory::Later);
     let deadline = watch::limit().map(|limit| Instant::now() + limit);
     submit(call, deadline, later, move |answers| {
         for (result, answer) in results.iter_mut().zip(answers) {
@@ -77,27 +68,39 @@ fn python_buffer_callback<'f>(
     later: Async<'f>,
 ) -> Result<Future<'f>> {
     debug_assert_eq!(held.0, callback);
-    let at = |dtype, shape, data: *const u8, len| Described {
-        dtype,
-        dims: dims(shape),
-        memory: Memory::InPlace(data.expose_provenance(), len),
+    let in_place = |data: *const u8, len| Memory::InPlace(data.expose_provenance(), len);
+    let operand = |operand: &AnyArray<'f>| in_place(operand.as_bytes().as_ptr(), operand.size_in_bytes());
+    let result = |result: &mut AnyOut<'f>| {
+        let len = result.size_in_bytes();
+        in_place(result.as_bytes_mut().as_mut_ptr().cast_const(), len)
     };
-    let operands = operands
-        .iter()
-        .filter(|operand| operand.dtype() != DType::Token)
-        .map(|operand| at(operand.dtype(), operand.shape(), operand.as_bytes().as_ptr(), operand.size_in_bytes()));
-    let mut results: Vec<_> = results.into_iter().filter(|result| result.dtype() != DType::Token).collect();
-    let outputs = results.iter_mut().map(|result| {
-        let (dtype, shape, len) = (result.dtype(), result.shape(), result.size_in_bytes());
-        at(dtype, shape, result.as_bytes_mut().as_mut_ptr().cast_const(), len)
-    });
-    let (operands, outputs) = (operands.collect(), outputs.collect());
-    let call = Call { number: 0, callback, device: device.0, operands, results: outputs };
+    let (call, results) = call_of(callback, device, operands, results, operand, result);
     // It cannot be given up: the function would go on with memory that has another use by then.
     submit(call, None, later, move |_| {
         drop(results);
         Ok(())
     })
+}
+
+/// A call of a function, and its results but for tokens: these order the calls, and have no elements.
+fn call_of<'f>(
+    callback: u64,
+    device: DeviceOrdinal,
+    operands: Variadic<AnyArray<'f>>,
+    results: Variadic<AnyOut<'f>>,
+    of_operand: impl Fn(&AnyArray<'f>) -> Memory,
+    of_result: impl Fn(&mut AnyOut<'f>) -> Memory,
+) -> (Call, Vec<AnyOut<'f>>) {
+    let described = |dtype, shape, memory| Described { dtype, dims: dims(shape), memory };
+    let operands = operands.iter().filter(|operand| operand.dtype() != DType::Token);
+    let operands = operands.map(|operand| described(operand.dtype(), operand.shape(), of_operand(operand))).collect();
+    let mut outputs: Vec<_> = results.into_iter().filter(|result| result.dtype() != DType::Token).collect();
+    let of_output = |result: &mut AnyOut<'f>| {
+        let memory = of_result(result);
+        described(result.dtype(), result.shape(), memory)
+    };
+    let results = outputs.iter_mut().map(of_output).collect();
+    (Call { number: 0, callback, device: device.0, operands, results }, outputs)
 }
 
 /// Queues a call; `receive` gets the elements of its results.

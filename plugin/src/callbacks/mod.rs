@@ -9,11 +9,13 @@ oxcall::namespace!(none);
 mod exports;
 mod gil;
 mod handler;
+mod inspect;
 mod order;
 mod queue;
 mod watch;
 mod wire;
 
 pub(crate) use gil::without_gil;
+pub(crate) use inspect::inspected;
 pub(crate) use order::{after_earlier, calls_back};
 use wire::describe;

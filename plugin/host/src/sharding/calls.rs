@@ -1,4 +1,5 @@
-//! Custom calls that say how they may be split run on parts: they become computations per device.
+//! Custom calls that say how they may be split run on parts: they become computations per device. Others ask how their
+//! operands are split.
 
 use std::collections::HashMap;
 
@@ -8,12 +9,57 @@ use oxcall_hlo::{
 };
 
 use super::{
-    axes::{Atom, Axes, State},
+    axes::{Atom, Axes, Dim, State},
     rules,
 };
 
 /// The name of the attribute that holds the rule of a call.
 pub(super) const RULE: &str = "sdy.sharding_rule";
+
+/// The attribute of calls without results that each device makes, with its parts of the operands.
+const PARTITIONED: &str = "oxcall.partitioned";
+
+/// The target of calls that are made by the compiler, to tell how their operands are split.
+pub const INSPECT_SHARDING: &str = "oxcall_inspect_sharding";
+
+/// Whether a call asks how it is split, though nothing depends on it.
+pub(super) fn observes(call: &CustomCall, results: &[ValueId]) -> bool {
+    let partitioned = || call.attributes.iter().any(|(name, _)| name == PARTITIONED);
+    results.is_empty() && (call.target == INSPECT_SHARDING || partitioned())
+}
+
+/// Whether any call in the region does.
+pub(super) fn any_observes(region: &Region) -> bool {
+    region.ops.iter().any(|op| {
+        let here = matches!(&op.kind, OpKind::CustomCall(call) if observes(call, &op.results));
+        here || op.regions.iter().any(any_observes)
+    })
+}
+
+/// Removes the calls that only ask for shardings.
+pub(super) fn remove_inspections(region: &mut Region) {
+    region.ops.retain(|op| !matches!(&op.kind, OpKind::CustomCall(call) if call.target == INSPECT_SHARDING));
+    region.ops.iter_mut().flat_map(|op| &mut op.regions).for_each(remove_inspections);
+}
+
+/// What makes a call on every device, with its parts of operands that are split like this.
+pub(super) fn on_each_device(axes: &Axes<'_>, operands: &[(&State, &TensorType)]) -> ManualComputation {
+    let sharding = |&(state, ty): &(&State, &TensorType)| {
+        let dims = state.dims.iter().zip(&*ty.dims);
+        let dim = |(dim, &size): (&Dim, &usize)| DimSharding::closed(axes.refs(axes.whole_axes(&dim.atoms, size)));
+        TensorSharding {
+            mesh: axes.mesh_ref(),
+            dims: dims.map(dim).collect(),
+            replicated: Vec::new(),
+            unreduced: Vec::new(),
+        }
+    };
+    ManualComputation {
+        in_shardings: operands.iter().map(sharding).collect(),
+        out_shardings: Vec::new(),
+        manual_axes: axes.names().collect(),
+    }
+}
 
 /// Gives calls of `targets` that have no rule the one of calls with batch dimensions: the first dimensions that all
 /// operands and results have in common. Says whether any call has a rule.
@@ -114,8 +160,11 @@ pub(super) fn computation(rule: &ShardingRule, axes: &Axes<'_>, states: &[Option
     })
 }
 
-/// Makes calls, named by their first results, computations per device.
-pub(super) fn split(module: &mut Module, mut computations: HashMap<ValueId, ManualComputation>) {
+/// A call in a module of which no op is moved: where it is.
+pub(super) type Place = *const Op;
+
+/// Makes calls computations per device.
+pub(super) fn split(module: &mut Module, mut computations: HashMap<Place, ManualComputation>) {
     let meshes = module.clone();
     let Func { body, values, .. } = &mut module.funcs[module.entry.0 as usize];
     visit(body, values, &meshes, &mut computations);
@@ -125,13 +174,13 @@ fn visit(
     region: &mut Region,
     values: &mut Vec<Type>,
     module: &Module,
-    computations: &mut HashMap<ValueId, ManualComputation>,
+    computations: &mut HashMap<Place, ManualComputation>,
 ) {
     for op in &mut region.ops {
         for region in &mut op.regions {
             visit(region, values, module, computations);
         }
-        if let Some(manual) = op.results.first().and_then(|result| computations.remove(result)) {
+        if let Some(manual) = computations.remove(&std::ptr::from_ref(op)) {
             wrap(op, manual, values, module);
         }
     }
@@ -159,7 +208,7 @@ fn wrap(op: &mut Op, manual: ManualComputation, values: &mut Vec<Type>, module: 
     let results = local(&op.results, &manual.out_shardings);
     let mut call = Op { operands: params.clone(), results: results.clone(), ..op.clone() };
     if let OpKind::CustomCall(call) = &mut call.kind {
-        call.attributes.retain(|(name, _)| name != RULE && name != "sdy.sharding");
+        call.attributes.retain(|(name, _)| name != RULE && name != PARTITIONED && name != "sdy.sharding");
     }
     op.kind = OpKind::ManualComputation(Box::new(manual));
     op.regions = vec![Region { params, ops: vec![call], results }];

@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use oxcall_hlo::{
-    Func, Module, Op, OpKind, Region, TensorType, ValueId,
+    CustomCall, Func, Module, Op, OpKind, Region, TensorType, ValueId,
     sharding::{ManualComputation, ShardingRule, TensorSharding, Tiling},
 };
 
 use super::{
     axes::{Atom, Axes, Dim, State},
-    calls,
+    calls::{self, Place},
     factors::{Direction, spread},
     rules,
 };
@@ -21,10 +21,20 @@ pub(super) struct Graph<'a> {
     /// By value, then one for each result of the program, then operands of computations per device.
     states: Vec<Option<State>>,
     nodes: Vec<Node>,
-    /// Custom calls that may run on parts, by their first results: their nodes.
-    calls: Vec<(ValueId, usize)>,
+    /// Custom calls that may run on parts, and their nodes.
+    calls: Vec<(&'a Op, usize)>,
+    /// Custom calls that ask how they are split.
+    observers: Vec<Observer<'a>>,
+    /// Whether ops that are added are those of a computation per device.
+    per_device: bool,
     /// Values that follow from nothing but constants. Each use has its own copy, as far as shardings go.
     constants: HashSet<ValueId>,
+}
+
+struct Observer<'a> {
+    op: &'a Op,
+    call: &'a CustomCall,
+    per_device: bool,
 }
 
 struct Node {
@@ -80,7 +90,16 @@ impl<'a> Graph<'a> {
         for (param, state) in func.body.params.iter().zip(params) {
             states[param.0 as usize] = Some(state.clone());
         }
-        let mut graph = Graph { axes, func, states, nodes: Vec::new(), calls: Vec::new(), constants: HashSet::new() };
+        let mut graph = Graph {
+            axes,
+            func,
+            states,
+            nodes: Vec::new(),
+            calls: Vec::new(),
+            observers: Vec::new(),
+            per_device: false,
+            constants: HashSet::new(),
+        };
         for (&value, state) in func.body.results.iter().zip(results) {
             let result = graph.add(state.clone());
             graph.edge(&[value], &[], result);
@@ -149,13 +168,13 @@ impl<'a> Graph<'a> {
         }
     }
 
-    fn region(&mut self, region: &Region) {
+    fn region(&mut self, region: &'a Region) {
         for op in &region.ops {
             self.op(op);
         }
     }
 
-    fn op(&mut self, op: &Op) {
+    fn op(&mut self, op: &'a Op) {
         let from_constants = op.operands.iter().all(|operand| self.constants.contains(operand));
         let expression = matches!(op.kind, OpKind::Constant(_) | OpKind::Iota { .. } | OpKind::BroadcastInDim { .. })
             || matches!(op.kind, OpKind::Reshape | OpKind::Slice { .. })
@@ -175,6 +194,9 @@ impl<'a> Graph<'a> {
                     self.region(branch);
                 }
             }
+            (OpKind::CustomCall(call), _) if calls::observes(call, &op.results) => {
+                self.observers.push(Observer { op, call, per_device: self.per_device });
+            }
             (OpKind::OptimizationBarrier, _) => self.same(&[&op.operands, &op.results]),
             (OpKind::ManualComputation(manual), _) => self.manual(op, manual),
             (OpKind::ShardingConstraint(sharding), _) => {
@@ -189,7 +211,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Spreads through an op by its rule.
-    fn rule(&mut self, op: &Op) {
+    fn rule(&mut self, op: &'a Op) {
         let types = |values: &[ValueId]| values.iter().map(|&value| self.tensor(value)).collect::<Option<Vec<_>>>();
         let (Some(operands), Some(results)) = (types(&op.operands), types(&op.results)) else { return };
         let Some(rule) = rules::of(op, &operands, &results) else { return };
@@ -200,10 +222,10 @@ impl<'a> Graph<'a> {
             OpKind::BroadcastInDim { .. } => Class::Broadcast,
             _ => Class::Other,
         };
-        if let (OpKind::CustomCall(call), Some(&first)) = (&op.kind, op.results.first())
+        if let OpKind::CustomCall(call) = &op.kind
             && calls::may_split(call)
         {
-            self.calls.push((first, self.nodes.len()));
+            self.calls.push((op, self.nodes.len()));
         }
         let results = op.results.iter().map(|result| Some(result.0 as usize));
         let tensors = op.operands.iter().map(|&operand| self.used(operand)).chain(results).collect();
@@ -211,7 +233,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Operands and results have the shardings that the computation says; axes that are not manual spread through its region.
-    fn manual(&mut self, op: &Op, manual: &ManualComputation) {
+    fn manual(&mut self, op: &'a Op, manual: &ManualComputation) {
         let manual_atoms = self.axes.named(&manual.manual_axes);
         // A manual axis that splits nothing holds copies.
         let state = |sharding: &TensorSharding| {
@@ -235,7 +257,9 @@ impl<'a> Graph<'a> {
             self.states[result] = Some(state);
             self.border(result, inner, &manual_atoms);
         }
+        let outer = std::mem::replace(&mut self.per_device, true);
         self.region(&op.regions[0]);
+        self.per_device = outer;
     }
 
     /// A tensor outside of a computation per device and inside, where the manual axes have split it.
@@ -257,15 +281,33 @@ impl<'a> Graph<'a> {
         self.nodes.push(Node { rule, tensors, class: Class::PassThrough });
     }
 
-    /// The custom calls that run on parts, by their first results.
-    pub(super) fn split_calls(&self) -> HashMap<ValueId, ManualComputation> {
-        let computation = |&(result, node): &(ValueId, usize)| {
+    /// The custom calls that run on parts.
+    pub(super) fn split_calls(&self) -> HashMap<Place, ManualComputation> {
+        let computation = |&(op, node): &(&'a Op, usize)| {
             let Node { rule, tensors, .. } = &self.nodes[node];
             let states: Vec<_> =
                 tensors.iter().map(|tensor| tensor.and_then(|index| self.states[index].clone())).collect();
-            Some((result, calls::computation(rule, self.axes, &states)?))
+            Some((Place::from(op), calls::computation(rule, self.axes, &states)?))
         };
-        self.calls.iter().filter_map(computation).collect()
+        let observer = |observer: &Observer<'a>| {
+            let operand = |&value: &ValueId| Some((self.states[value.0 as usize].as_ref()?, self.tensor(value)?));
+            let operands: Vec<_> = observer.op.operands.iter().map(operand).collect::<Option<_>>()?;
+            Some((Place::from(observer.op), calls::on_each_device(self.axes, &operands)))
+        };
+        // Inside of a computation per device, a call is made by each device already.
+        let outside = |each: &&Observer<'a>| !each.per_device && each.call.target != calls::INSPECT_SHARDING;
+        let observers = self.observers.iter().filter(outside).filter_map(observer);
+        self.calls.iter().filter_map(computation).chain(observers).collect()
+    }
+
+    /// The calls that ask how their operand is split, and the answers: `None` inside of computations per device.
+    pub(super) fn inspections(&self) -> Vec<(CustomCall, Option<Tiling>)> {
+        let inspects = |each: &&Observer<'a>| each.call.target == calls::INSPECT_SHARDING;
+        let answer = |each: &Observer<'a>| {
+            let operand = *each.op.operands.first().filter(|_| !each.per_device)?;
+            Some(self.tiling(operand.0 as usize, &self.tensor(operand)?.dims))
+        };
+        self.observers.iter().filter(inspects).map(|each| (each.call.clone(), answer(each))).collect()
     }
 
     /// Spreads axes until nothing changes.

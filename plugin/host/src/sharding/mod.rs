@@ -15,10 +15,11 @@ use std::collections::BTreeSet;
 
 use oxcall::Error;
 use oxcall_hlo::{
-    ArgAttributes, Attribute, ElementType, Func, Module, TensorType, ValueId,
+    ArgAttributes, Attribute, CustomCall, ElementType, Func, Module, TensorType, ValueId,
     sharding::{OpSharding, TensorSharding, Tiling},
 };
 
+pub use self::calls::INSPECT_SHARDING;
 use self::{
     axes::{Axes, State},
     graph::Graph,
@@ -37,12 +38,15 @@ pub struct Options {
 }
 
 /// How parameters and results are split over devices.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Shardings {
     /// One for each parameter.
     pub parameters: Vec<Tiling>,
     /// One for each result.
     pub results: Vec<Tiling>,
+    /// The calls of [`INSPECT_SHARDING`], which are not in the program any more, and how their operands are split; `None`
+    /// inside of a computation per device.
+    pub inspections: Vec<(CustomCall, Option<Tiling>)>,
 }
 
 /// How the parameters and results of a verified program are split over `devices` devices.
@@ -59,7 +63,8 @@ pub fn partition(module: &mut Module, devices: usize, options: &Options) -> Resu
     let mut inlined = module.clone();
     passes::inline_calls(&mut inlined)?;
     let has_rules = calls::add_batch_rules(&mut inlined, &|target| options.batch_partitionable.contains(target));
-    let wanted = has_rules || params.iter().chain(&results).any(Stated::may_change);
+    let observed = inlined.funcs.iter().any(|func| calls::any_observes(&func.body));
+    let wanted = has_rules || observed || params.iter().chain(&results).any(Stated::may_change);
     let axes = Axes::of_program(&inlined, devices).filter(|_| wanted);
     let found = axes.as_ref().map(|axes| {
         let mut graph = Graph::new(&inlined, axes, &states(axes, &params), &states(axes, &results));
@@ -85,12 +90,14 @@ pub fn partition(module: &mut Module, devices: usize, options: &Options) -> Resu
     let shardings = Shardings {
         parameters: tilings(params, &parameter, "parameter")?,
         results: tilings(results, &result, "result")?,
+        inspections: found.as_ref().map(Graph::inspections).unwrap_or_default(),
     };
     let split = found.map(|graph| graph.split_calls()).unwrap_or_default();
     if !split.is_empty() {
         calls::split(&mut inlined, split);
         *module = inlined;
     }
+    module.funcs.iter_mut().for_each(|func| calls::remove_inspections(&mut func.body));
     Ok(shardings)
 }
 

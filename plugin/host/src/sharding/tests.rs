@@ -1,6 +1,6 @@
 //! What follows from what, as stock JAX reports it for the same programs.
 
-use oxcall_hlo::{parse_text, sharding::Tiling};
+use oxcall_hlo::{OpKind, parse_text, sharding::Tiling};
 
 use super::*;
 
@@ -145,4 +145,25 @@ fn calls_run_on_parts() {
     let mut module = parse_text(&text("")).unwrap();
     assert_eq!(partition(&mut module, 8, &open_results()).unwrap().results[0].tiles(), [1]);
     assert!(!module.to_string().contains("manual"), "{module}");
+}
+
+#[test]
+fn calls_ask_how_they_are_split() {
+    let main = "sdy.mesh @m = <[\"x\"=4, \"y\"=2]>
+    func.func @main(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {\"y\"}]>}) {
+        %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<8x16xf32>) -> tensor<16x8xf32>
+        stablehlo.custom_call @oxcall_inspect_sharding(%0) {has_side_effect = true} : (tensor<16x8xf32>) -> ()
+        stablehlo.custom_call @print(%0, %a) {has_side_effect = true, oxcall.partitioned = true} : (tensor<16x8xf32>, tensor<8x16xf32>) -> ()
+        return
+    }";
+    let mut module = parse_text(main).unwrap();
+    let shardings = partition(&mut module, 8, &Options::default()).unwrap();
+    oxcall_hlo::verify(&module).unwrap();
+    let answers: Vec<_> = shardings.inspections.iter().map(|(_, tiling)| tiling.as_ref().unwrap().tiles()).collect();
+    assert_eq!(answers, [[2, 4]]);
+    let calls: Vec<_> = module.main().body.ops.iter().filter(|op| op.results.is_empty()).collect();
+    let [call] = calls[..] else { panic!("{module}") };
+    assert!(matches!(call.kind, OpKind::ManualComputation(_)), "{module}");
+    let types: Vec<_> = call.regions[0].params.iter().map(|&param| module.main().ty(param).to_string()).collect();
+    assert_eq!(types, ["tensor<8x2xf32>", "tensor<2x8xf32>"]);
 }

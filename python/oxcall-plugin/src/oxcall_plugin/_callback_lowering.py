@@ -25,6 +25,11 @@ def serve_platform(platform: str, callbacks: Callbacks) -> None:
     """Lets programs for `platform` call back into Python."""
     _served[platform] = callbacks
     _take_over()
+    from jax._src import debugging
+
+    # Older versions have the shardings of devices rather than of a mesh.
+    if hasattr(debugging, "inspect_sharding_p") and jax.__version_info__ >= (0, 7):
+        mlir.register_lowering(debugging.inspect_sharding_p, lower_inspect_sharding, platform=platform)
 
 
 @functools.cache
@@ -89,7 +94,10 @@ def _emit(
     if token:
         operands, types = [token, *operands], [mlir.ir.Type.parse("!stablehlo.token"), *types]
     results = _custom_call("oxcall_python_callback", number, operands, types, has_side_effect)
-    if sharding is not None:
+    if partitioned:
+        # Each device makes the call, with its parts of the operands.
+        results.operation.attributes["oxcall.partitioned"] = mlir.ir.UnitAttr.get()
+    elif sharding is not None:
         _set_sharding(ctx, results, _with_token(sharding) if token and result_avals else sharding)
     outputs = list(results.results)
     if token:
@@ -113,9 +121,15 @@ def lower_buffer_callback(
         raise NotImplementedError("multi-platform lowering for buffer_callback")
     from oxcall_plugin._buffer_callback import call
 
+    def function(operands: Sequence[Any], results: Sequence[Any]) -> None:
+        # What is said to share memory begins with the same elements, in memory of its own.
+        for operand, result in input_output_aliases:
+            np.copyto(results[result], operands[operand])
+        call(callback, in_tree, out_tree, operands, results)
+
     number, kept = served.add(
         Callback(
-            functools.partial(call, callback, in_tree, out_tree),
+            function,
             [_dtype(aval) for aval in ctx.avals_in],
             [_dtype(aval) for aval in ctx.avals_out],
             in_place=True,
@@ -124,9 +138,46 @@ def lower_buffer_callback(
     )
     _keep(ctx, kept, callback)
     types = [_type(aval) for aval in ctx.avals_out]
-    aliases = dict(input_output_aliases)
-    call_op = _custom_call("oxcall_python_buffer_callback", number, operands, types, has_side_effect, aliases)
-    return call_op.results
+    return _custom_call("oxcall_python_buffer_callback", number, operands, types, has_side_effect).results
+
+
+def lower_inspect_sharding(ctx: Any, value: Any, *, callback: Any) -> Any:
+    """The rule of `jax.debug.inspect_array_sharding`: the compiler tells the function how the value is split."""
+    from jax._src import debugging
+
+    served = _callbacks_of(ctx)
+    devices, mesh = _devices_and_mesh(ctx.module_context.axis_context)
+    if served is None or devices is None or len(devices) == 1:
+        return debugging._inspect_sharding_lowering_rule(ctx, value, callback=callback)
+
+    def tell(arrays: Sequence[Any]) -> Sequence[Any]:
+        proto = debugging.xc.OpSharding()
+        proto.ParseFromString(arrays[0].tobytes())
+        sharding = debugging.xc.HloSharding.from_proto(proto)
+        if mesh.empty:
+            callback(debugging.sharding_impls.GSPMDSharding(devices, sharding))
+        else:
+            spec = debugging.parse_flatten_op_sharding(sharding, mesh)[0]
+            callback(debugging.sharding_impls.NamedSharding(mesh, spec))
+        return []
+
+    number, kept = served.add(Callback(tell, [np.dtype(np.uint8)], []), _name(callback))
+    _keep(ctx, kept, callback)
+    _custom_call("oxcall_inspect_sharding", number, [value], [], has_side_effect=True)
+    return []
+
+
+def _devices_and_mesh(context: Any) -> tuple[Any, Any]:
+    """The devices that a program is lowered for, and the mesh that they are named by."""
+    from jax._src import mesh as meshes
+
+    if (mesh := getattr(context, "mesh", None)) is not None:
+        return mesh._flat_devices_tuple, mesh
+    devices = getattr(context, "device_assignment", None)
+    abstract = getattr(context, "abstract_mesh", None)
+    if devices is None or abstract is None:
+        return devices, meshes.thread_resources.env.physical_mesh
+    return devices, meshes.Mesh(np.array(devices).reshape(abstract.axis_sizes), abstract.axis_names)
 
 
 def _keep(ctx: Any, kept: Any, callback: Any) -> None:
@@ -143,7 +194,6 @@ def _custom_call(
     operands: Sequence[Any],
     types: Sequence[Any],
     has_side_effect: bool,
-    aliases: dict[int, int] | None = None,
 ) -> Any:
     return mlir.custom_call(
         target,
@@ -151,7 +201,6 @@ def _custom_call(
         result_types=list(types),
         backend_config={"callback": mlir.ir_attribute(np.uint64(number))},
         has_side_effect=has_side_effect,
-        operand_output_aliases=aliases,
         api_version=4,
     )
 
