@@ -71,7 +71,7 @@ impl Buffer {
     pub unsafe fn foreign(data: NonNull<u8>, len: usize, owner: Box<dyn Any + Send + Sync>) -> Result<Buffer, Error> {
         if !data.addr().get().is_multiple_of(BUFFER_ALIGN) {
             return Err(Error::invalid_argument(format!(
-                "unaligned data: a buffer must start at a multiple of {BUFFER_ALIGN} bytes, not at {data:p}"
+                "unaligned data: {data:p} is not aligned to {BUFFER_ALIGN} bytes. "
             )));
         }
         Ok(Buffer { data, len, owner: Owner::Foreign { _keep: owner } })
