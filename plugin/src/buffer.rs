@@ -57,6 +57,11 @@ impl CpuBuffer {
         CpuBuffer { layout, ..self }
     }
 
+    /// A buffer like this one with other contents.
+    pub(crate) fn with_contents(&self, contents: Contents) -> CpuBuffer {
+        CpuBuffer { dims: self.dims.clone(), layout: self.layout.clone(), contents, ..*self }
+    }
+
     /// The same contents as a buffer of another device or memory.
     pub(crate) fn elsewhere(&self, device: DeviceId, memory: MemoryId) -> CpuBuffer {
         let (dims, layout, contents) = (self.dims.clone(), self.layout.clone(), self.contents.clone());

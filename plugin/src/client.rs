@@ -4,8 +4,8 @@ use std::{ptr::NonNull, sync::Arc};
 
 use oxcall_host::{Buffer, Dump, Engine, EngineOptions, Trace};
 use oxcall_pjrt::{
-    Client, CompileOptions, DeviceAssignment, DeviceId, ElementType, Error, HostSource, Layout, LentMemory, MemoryId,
-    MemoryStats, Platform, Program, Result, Topology,
+    Buffer as _, Client, CompileOptions, DeviceAssignment, DeviceId, ElementType, Error, HostSource, Layout,
+    LentMemory, MemoryId, MemoryStats, Platform, Program, Result, Topology,
 };
 
 use crate::{
@@ -113,7 +113,10 @@ impl Client for CpuClient {
     }
 
     fn copy_buffer(&self, source: &CpuBuffer, device: DeviceId, memory: MemoryId) -> Result<CpuBuffer> {
-        // Contents never change, and all devices share this machine's memory.
+        // Contents never change, and all devices share this machine's memory. Who copies within one wants two buffers.
+        if (source.device(), source.memory()) == (device, memory) {
+            return Ok(source.with_contents(self.duplicate(source.contents())));
+        }
         Ok(source.elsewhere(device, memory))
     }
 
@@ -139,6 +142,23 @@ impl Client for CpuClient {
 }
 
 impl CpuClient {
+    /// The same elements in memory of their own.
+    fn duplicate(&self, source: &Contents) -> Contents {
+        let (filler, copy) = Contents::pending();
+        let (engine, source) = (self.engine.clone(), source.clone());
+        let event = source.event().clone();
+        event.on_ready(move |outcome| {
+            let duplicate = || -> Result<Buffer> {
+                let source = source.get()?;
+                let mut buffer = engine.allocate(source.len())?;
+                buffer.as_bytes_mut().copy_from_slice(source.as_bytes());
+                Ok(buffer)
+            };
+            filler.fill(outcome.and_then(|()| duplicate()));
+        });
+        copy
+    }
+
     /// The devices that a program runs on, one for each partition of each replica.
     fn assignment(&self, options: &CompileOptions) -> Result<DeviceAssignment> {
         let (replicas, partitions) = (options.replicas, options.partitions);

@@ -87,10 +87,7 @@ def test_what_is_shared_is_not_donated(on_plugin):
     x = jax.device_put(X, on_plugin)
     shared = np.from_dlpack(oxcall.to_dlpack(x))
     increment = jax.jit(lambda x: x + 1, donate_argnums=0)
-    try:
-        increment(x)
-    except Exception as error:
-        assert "external reference" in str(error)
+    np.testing.assert_array_equal(increment(x), X + 1)
     np.testing.assert_array_equal(shared, X)
 
 

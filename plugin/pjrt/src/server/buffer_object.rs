@@ -45,15 +45,9 @@ impl<B> Cell<B> {
         self.buffer.as_ref()
     }
 
-    /// Whether the memory may be given away.
-    pub(super) fn check_donation(&self) -> Result<()> {
-        if self.buffer.is_none() {
-            return Err(Error::invalid_argument("Donation requested for invalid buffer"));
-        }
-        if self.external_references > 0 {
-            return Err(Error::invalid_argument("Donation requested for buffer with external reference"));
-        }
-        Ok(())
+    /// Whether somebody outside reads the memory, which may not be given away then.
+    pub(super) fn is_shared(&self) -> bool {
+        self.external_references > 0
     }
 
     /// The buffer, which is deleted from now on.

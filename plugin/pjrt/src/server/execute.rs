@@ -99,7 +99,8 @@ fn check_clashes<P: Platform>(requested: &[Requested<'_, P>]) -> Result<()> {
             }
         };
         return Err(Error::invalid_argument(format!(
-            "{what} (flattened argument {}, replica {}, first use: {first}). Toy example for this bug: `{example}`.",
+            "{what} (flattened argument {}, replica {}, partition 0, first use: {first}). Toy example for this bug: \
+             `{example}`.",
             each.index, each.replica
         )));
     }
@@ -109,7 +110,8 @@ fn check_clashes<P: Platform>(requested: &[Requested<'_, P>]) -> Result<()> {
 impl<P: Platform> Requested<'_, P> {
     fn deleted(&self) -> Error {
         Error::invalid_argument(format!(
-            "Invalid buffer passed to Execute() as argument {} to replica {}: Buffer has been deleted or donated.",
+            "Invalid buffer passed to Execute() as argument {} to replica {}: INVALID_ARGUMENT: Buffer has been deleted \
+             or donated.",
             self.index, self.replica
         ))
     }
@@ -131,19 +133,15 @@ fn acquire<P: Platform>(requested: &[Requested<'_, P>]) -> Result<Vec<Argument<B
     order.dedup_by_key(|index| requested[*index].buffer.as_raw());
     let mut locked: HashMap<*mut PJRT_Buffer, _> =
         order.iter().map(|&index| (requested[index].buffer.as_raw(), requested[index].buffer.lock())).collect();
-    for each in requested {
-        let cell = &locked[&each.buffer.as_raw()];
-        if cell.get().is_none() {
-            return Err(each.deleted());
-        }
-        if each.donated {
-            cell.check_donation()?;
-        }
+    if let Some(deleted) = requested.iter().find(|each| locked[&each.buffer.as_raw()].get().is_none()) {
+        return Err(deleted.deleted());
     }
     let mut take = |each: &Requested<'_, P>| {
         let cell = locked.get_mut(&each.buffer.as_raw()).expect("every buffer is locked");
-        let buffer = if each.donated { cell.take() } else { cell.get().cloned() };
-        Argument { buffer: buffer.expect("was checked"), donated: each.donated }
+        // NumPy may see the memory, as after `numpy.asarray` of a JAX array, which keeps its view.
+        let donated = each.donated && !cell.is_shared();
+        let buffer = if donated { cell.take() } else { cell.get().cloned() };
+        Argument { buffer: buffer.expect("was checked"), donated }
     };
     Ok(requested.iter().map(&mut take).collect())
 }

@@ -85,7 +85,9 @@ def _register_pivots(platform: str) -> None:
 
     def lower(ctx: Any, pivots: Any, **params: Any) -> Any:
         static = all(isinstance(size, int) for aval in (*ctx.avals_in, *ctx.avals_out) for size in aval.shape)
-        if not static or any(aval.dtype != "int32" for aval in (*ctx.avals_in, *ctx.avals_out)):
+        # JAX exports programs with those calls only that it knows to be stable.
+        exported = getattr(ctx.module_context.lowering_parameters, "for_export", False)
+        if exported or not static or any(aval.dtype != "int32" for aval in (*ctx.avals_in, *ctx.avals_out)):
             return getattr(loop, "rule", loop)(ctx, pivots, **params)
         return call(ctx, pivots)
 
