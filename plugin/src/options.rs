@@ -24,21 +24,29 @@ pub(crate) struct Options {
 
 const NAMES: [&str; 3] = ["num_devices", "num_threads", "libraries"];
 
+/// What JAX adds when its distributed runtime is initialised: the number of this process, and that of all.
+const DISTRIBUTED: [&str; 2] = ["node_id", "num_nodes"];
+
 impl Options {
     /// The options that `given` and the environment say.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for names that are not known, and values that do not fit.
+    /// INVALID_ARGUMENT for names that are not known, and values that do not fit; UNIMPLEMENTED for several processes.
     pub(crate) fn new(given: &[(String, Value)]) -> Result<Options> {
         Options::read(given, |name| env::var(name).ok())
     }
 
     fn read(given: &[(String, Value)], variable: impl Fn(&str) -> Option<String>) -> Result<Options> {
-        if let Some((name, _)) = given.iter().find(|(name, _)| !NAMES.contains(&name.as_str())) {
+        let known = |name: &str| NAMES.contains(&name) || DISTRIBUTED.contains(&name);
+        if let Some((name, _)) = given.iter().find(|(name, _)| !known(name)) {
             let known = NAMES.join("`, `");
             return Err(Error::invalid_argument(format!("unknown client option `{name}`; the options are `{known}`")));
         }
         let option = |name: &str| given.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+        if let Some(&Value::Int64(processes)) = option("num_nodes").filter(|&processes| *processes != Value::Int64(1)) {
+            let message = format!("devices of {processes} processes: the plugin's devices are those of one process");
+            return Err(Error::unimplemented(message));
+        }
         let count = |name: &str, default: usize| match (option(name), variable(&variable_of(name))) {
             (Some(Value::Int64(number)), _) => positive(&format!("the client option `{name}`"), *number),
             (Some(Value::String(text)), _) => positive_text(&format!("the client option `{name}`"), text),
@@ -123,6 +131,13 @@ mod tests {
         assert_eq!((options.num_devices, options.libraries), (1, vec!["c.so".to_owned()]));
         assert_eq!((options.dump, options.trace), (None, Some("a.json".into())));
         assert_eq!(options.collective_timeout, Some(Duration::from_millis(1500)));
+    }
+
+    #[test]
+    fn the_only_process_of_a_distributed_runtime() {
+        let of = |processes| read(&[("node_id", Value::Int64(0)), ("num_nodes", Value::Int64(processes))], &[]);
+        assert_eq!(of(1).unwrap().num_devices, 1);
+        assert!(of(2).unwrap_err().message().contains("devices of 2 processes"));
     }
 
     #[test]

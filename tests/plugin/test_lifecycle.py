@@ -146,3 +146,18 @@ def test_an_unused_plugin_costs_little(fresh):
         print(sorted(name for name in sys.modules if name.startswith("oxcall.")))
     """
     assert fresh(code) == "[]\n['oxcall._errors', 'oxcall._platforms']"
+
+
+def test_the_only_process_of_the_distributed_runtime(fresh):
+    """JAX tells the client of the processes, and aborts if it is refused."""
+    code = """
+        import socket, jax, jax.numpy as jnp, numpy as np
+        from jax.experimental import multihost_utils
+        with socket.socket() as probe:
+            probe.bind(("localhost", 0))
+            port = probe.getsockname()[1]
+        jax.distributed.initialize(f"localhost:{port}", num_processes=1, process_id=0)
+        multihost_utils.sync_global_devices("here")
+        print(jax.process_count(), multihost_utils.process_allgather(np.arange(3)).tolist(), jnp.add(1, 1))
+    """
+    assert fresh(code, 60, JAX_PLATFORMS="oxcall,cpu").splitlines()[-1] == "1 [[0, 1, 2]] 2"

@@ -7,6 +7,7 @@ use xla_ffi_sys::pjrt::{
     PJRT_Client_DefaultDeviceAssignment_Args, PJRT_Client_Destroy_Args, PJRT_Client_Devices_Args,
     PJRT_Client_LookupAddressableDevice_Args, PJRT_Client_LookupDevice_Args, PJRT_Client_PlatformName_Args,
     PJRT_Client_PlatformVersion_Args, PJRT_Client_ProcessIndex_Args, PJRT_Client_TopologyDescription_Args,
+    PJRT_Client_UpdateGlobalProcessInfo_Args,
 };
 
 use super::{
@@ -98,6 +99,13 @@ slot! {
         let missing = || Error::invalid_argument(format!("No matching device found for local_hardware_id {id}"));
         let device = addressable.find(|device| device.local_hardware_id == id).ok_or_else(missing)?;
         (*args).addressable_device = device.as_raw();
+        Ok(())
+    }
+
+    /// `PJRT_Client_UpdateGlobalProcessInfo`: which processes of JAX's distributed runtime live. No device of a platform
+    /// depends on another process; a client that is refused ends this one.
+    fn update_process_info<P>(args: PJRT_Client_UpdateGlobalProcessInfo_Args) {
+        object::<ClientHandle<P>>("client", (*args).client)?;
         Ok(())
     }
 

@@ -274,7 +274,7 @@ impl<P: Platform> Table<P> {
         PJRT_Client_DmaMap,
         PJRT_Client_DmaUnmap,
         PJRT_Client_CreateUninitializedBuffer,
-        PJRT_Client_UpdateGlobalProcessInfo,
+        PJRT_Client_UpdateGlobalProcessInfo = client::update_process_info::<P>,
         PJRT_TopologyDescription_Deserialize = topology::deserialize,
         PJRT_Client_CreateAliasBuffer,
         PJRT_Client_FulfillAliasBuffer,
