@@ -36,4 +36,8 @@ impl Platform for CpuPlatform {
     fn topology(_name: &str, options: &[(String, Value)]) -> Result<Topology> {
         Ok(devices::topology(Self::name(), Options::new(options)?.num_devices))
     }
+
+    fn client_for(topology: &Topology) -> Result<CpuClient> {
+        CpuClient::new(&Options { num_devices: topology.devices.len(), ..Options::new(&[])? })
+    }
 }

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental import serialize_executable, topologies
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -54,3 +55,20 @@ def test_a_program_on_several_devices_without_results():
     assert program(jnp.arange(8.0)) is None
     jax.effects_barrier()
     assert seen == [28]
+
+
+def test_programs_for_devices_that_are_described():
+    platform = jax.default_backend()
+    try:
+        described = topologies.get_topology_desc(platform=platform, num_devices=8)
+    except NotImplementedError:
+        pytest.skip("JAX's CPU has no topologies")
+
+    def compiled(topology):
+        sharding = NamedSharding(topologies.make_mesh(topology, (4, 2), ("x", "y")), P("x", "y"))
+        argument = jax.ShapeDtypeStruct((16, 16), "float32", sharding=sharding)
+        return serialize_executable.serialize(jax.jit(lambda x: x * x).lower(argument).compile())
+
+    ours, theirs = compiled(topologies.get_attached_topology()), compiled(described)
+    ours, theirs = (serialize_executable.deserialize_and_load(*each) for each in (ours, theirs))
+    assert theirs.as_text() == ours.as_text()

@@ -54,4 +54,12 @@ pub trait Platform: 'static {
     fn topology(_name: &str, _options: &[(String, Value)]) -> Result<Topology> {
         Err(Error::unimplemented("topologies without a client are not supported on this platform"))
     }
+
+    /// A client that only compiles, for devices that need not be there: its programs are stored for other clients.
+    ///
+    /// # Errors
+    /// `UNIMPLEMENTED` where that is not possible.
+    fn client_for(_topology: &Topology) -> Result<Self::Client> {
+        Err(Error::unimplemented("compilation without a client is not supported on this platform"))
+    }
 }

@@ -3,8 +3,8 @@
 use oxcall_proto::{Reader, Writer};
 use xla_ffi_sys::{
     pjrt::{
-        PJRT_Client_Compile_Args, PJRT_Executable_DeserializeAndLoad_Args, PJRT_Executable_Destroy_Args,
-        PJRT_Executable_Fingerprint_Args, PJRT_Executable_GetCompileOptions_Args,
+        PJRT_Client_Compile_Args, PJRT_Compile_Args, PJRT_Executable_DeserializeAndLoad_Args,
+        PJRT_Executable_Destroy_Args, PJRT_Executable_Fingerprint_Args, PJRT_Executable_GetCompileOptions_Args,
         PJRT_Executable_GetCompiledMemoryStats_Args, PJRT_Executable_GetCostAnalysis_Args, PJRT_Executable_Name_Args,
         PJRT_Executable_NumOutputs_Args, PJRT_Executable_NumPartitions_Args, PJRT_Executable_NumReplicas_Args,
         PJRT_Executable_OptimizedProgram_Args, PJRT_Executable_OutputDimensions_Args,
@@ -13,7 +13,7 @@ use xla_ffi_sys::{
         PJRT_LoadedExecutable_AddressableDevices_Args, PJRT_LoadedExecutable_Delete_Args,
         PJRT_LoadedExecutable_Destroy_Args, PJRT_LoadedExecutable_Fingerprint_Args,
         PJRT_LoadedExecutable_GetDeviceAssignment_Args, PJRT_LoadedExecutable_GetExecutable_Args,
-        PJRT_LoadedExecutable_IsDeleted_Args,
+        PJRT_LoadedExecutable_IsDeleted_Args, PJRT_Program,
     },
     pjrt_later::{
         PJRT_Executable_DeserializeAndLoad_Args_Later, PJRT_Executable_GetCompiledMemoryStats_Args_Later,
@@ -22,12 +22,13 @@ use xla_ffi_sys::{
 };
 
 use super::{
-    client_object::ClientHandle,
+    client_object::{ClientHandle, ClientObject},
     executable_object::{ExecutableHandle, ExecutableObject, LoadedObject, once},
     named_values::NamedValues,
     raw::{Object, bytes, object, release, text},
     serialize::Serialized,
     slot::slot,
+    topology::TopologyObject,
 };
 use crate::{Client, CompileOptions, Error, Executable, Platform, Program, Result, options::invalid};
 
@@ -74,19 +75,45 @@ fn fingerprint<P: Platform>(shared: &ExecutableObject<P>) -> Result<&[u8]> {
     Ok(once(&shared.fingerprint, || shared.executable.fingerprint())?)
 }
 
+/// # Safety
+/// `program` is null, or what the C header says.
+unsafe fn read_program<'a>(program: *const PJRT_Program) -> Result<Program<'a>> {
+    // SAFETY: by the contract above.
+    unsafe {
+        let program = program.as_ref().ok_or_else(|| Error::invalid_argument("the program is null"))?;
+        Ok(Program {
+            format: text("program format", program.format, program.format_size)?,
+            code: bytes("program", program.code, program.code_size)?,
+        })
+    }
+}
+
 slot! {
     /// `PJRT_Client_Compile`.
     fn compile<P>(args: PJRT_Client_Compile_Args) {
         let ClientHandle::<P>(owner) = object("client", (*args).client)?;
-        let program = (*args).program.as_ref().ok_or_else(|| Error::invalid_argument("the program is null"))?;
-        let program = Program {
-            format: text("program format", program.format, program.format_size)?,
-            code: bytes("program", program.code, program.code_size)?,
-        };
+        let program = read_program((*args).program)?;
         let options = bytes("compile options", (*args).compile_options, (*args).compile_options_size)?;
         let options = parse_options("PJRT_Client_Compile", options)?;
         let executable = owner.client.compile(program, &options)?;
         (*args).executable = LoadedObject::new(owner, executable, &options)?.into_raw();
+        Ok(())
+    }
+
+    /// `PJRT_Compile`: for devices that need not be there.
+    fn compile_for_topology<P>(args: PJRT_Compile_Args) {
+        let topology: &TopologyObject = object("topology", (*args).topology.cast_mut())?;
+        let owner = if (*args).client.is_null() {
+            ClientObject::<P>::new(P::client_for(&topology.topology)?)?
+        } else {
+            let ClientHandle::<P>(owner) = object("client", (*args).client)?;
+            owner.clone()
+        };
+        let program = read_program((*args).program)?;
+        let options = bytes("compile options", (*args).compile_options, (*args).compile_options_size)?;
+        let options = parse_options("PJRT_Compile", options)?;
+        let loaded = LoadedObject::new(&owner, owner.client.compile(program, &options)?, &options)?;
+        (*args).executable = ExecutableHandle(loaded.shared.clone()).into_raw();
         Ok(())
     }
 

@@ -250,7 +250,7 @@ impl<P: Platform> Table<P> {
         PJRT_TopologyDescription_GetDeviceDescriptions = topology::descriptions,
         PJRT_TopologyDescription_Serialize = topology::serialize,
         PJRT_TopologyDescription_Attributes = topology::attributes,
-        PJRT_Compile,
+        PJRT_Compile = executable::compile_for_topology::<P>,
         PJRT_Executable_OutputElementTypes = executable::output_types::<P>,
         PJRT_Executable_OutputDimensions = executable::output_dims::<P>,
         PJRT_Buffer_CopyToMemory = transfer::to_memory::<P>,

@@ -38,7 +38,6 @@ fn functions_that_are_not_there_say_so() {
         )*};
     }
     unimplemented! {
-        PJRT_Compile
         PJRT_Client_DmaMap
         PJRT_Buffer_CopyRawToHost
         PJRT_Client_CreateBuffersForAsyncHostToDevice
