@@ -13,8 +13,8 @@ fn precision(precision: &[Precision]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that operands may be multiplied, and the element type of the result: any of their kind if given, or any float
-/// for integers.
+/// Checks that operands may be multiplied, and the element type of the result: any of their kind if given, any float for
+/// integers, the real part for complex numbers, and anything for booleans.
 fn product_element(cx: Signature<'_>, lhs: &TensorType, rhs: &TensorType) -> Result<ElementType, Error> {
     let kind = |element: ElementType| {
         (element.is_float(), element.is_complex(), element.is_integer(), element == ElementType::Pred)
@@ -23,7 +23,10 @@ fn product_element(cx: Signature<'_>, lhs: &TensorType, rhs: &TensorType) -> Res
     ensure!(mixes(lhs.element, rhs.element), "lhs and rhs must have element types of one kind, are {lhs} and {rhs}");
     let default = if lhs.element.bits() < rhs.element.bits() { rhs.element } else { lhs.element };
     let element = cx.given_element(0, default);
-    let holds = mixes(element, lhs.element) || (lhs.element.is_integer() && element.is_float());
+    let holds = mixes(element, lhs.element)
+        || lhs.element == ElementType::Pred
+        || (lhs.element.is_integer() && element.is_float())
+        || (lhs.element.is_complex() && element.is_float());
     ensure!(holds, "the result has elements of type {element}, which no product of {lhs} has");
     Ok(element)
 }

@@ -20,7 +20,9 @@ pub(super) fn fft(cx: Signature<'_>, fft_type: FftType, lengths: &[usize]) -> Re
     let half = lengths[count - 1] / 2 + 1;
     let mut expected = lengths.to_vec();
     if fft_type == FftType::Irfft {
-        expected[count - 1] = if lengths[count - 1] == 0 { 0 } else { half };
+        // Nothing is transformed, whether the dimension counts as the half of no numbers or has none.
+        let none = lengths[count - 1] == 0 && operand.dims.last() == Some(&0);
+        expected[count - 1] = if none { 0 } else { half };
     }
     ensure!(
         operand.dims[first..] == expected[..],

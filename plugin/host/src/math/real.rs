@@ -128,6 +128,11 @@ elementary! {
     kernel_atan2(y, x) single::atan2::<L>(y, x), y.atan2(x);
 }
 
+/// The inverse hyperbolic cosine: NaN below 1, where `libm::acosh` is finite for some numbers.
+fn acosh(x: f64) -> f64 {
+    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
+}
+
 /// The function of one real number for `op`.
 pub fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function> {
     use Weight::{Heavy, Light};
@@ -202,7 +207,7 @@ pub fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function> {
             |x: T| elementary::tanh::<L, T>(x),
         ),
         UnaryOp::Acos => unary::<L, _, _, _>(Heavy(40), |x: T| x.acos()),
-        UnaryOp::Acosh => unary::<L, _, _, _>(Heavy(40), |x: T| x.in_double(libm::acosh)),
+        UnaryOp::Acosh => unary::<L, _, _, _>(Heavy(40), |x: T| x.in_double(acosh)),
         UnaryOp::Asin => unary::<L, _, _, _>(Heavy(40), |x: T| x.asin()),
         UnaryOp::Asinh => unary::<L, _, _, _>(Heavy(40), |x: T| x.in_double(libm::asinh)),
         UnaryOp::Atan => unary::<L, _, _, _>(

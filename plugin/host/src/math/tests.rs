@@ -341,3 +341,11 @@ fn rare_functions_have_known_values() {
     near(super::special::erf_inv(0.5), 0.476_936_276_204_469_9);
     near(super::special::erf_inv(-0.999_999), -3.458_910_737_275_499);
 }
+
+#[test]
+fn acosh_is_nan_below_one() {
+    for x in [-212.0_f64, -1e9, -f64::MAX, f64::NEG_INFINITY, -1.0, 0.0, 0.999, f64::NAN] {
+        let found = unary::<f64, f64>(UnaryOp::Acosh, x);
+        assert!(found.is_nan(), "{x}: {found}");
+    }
+}

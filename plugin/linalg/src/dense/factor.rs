@@ -5,6 +5,7 @@ use faer::linalg::cholesky::llt::factor::{LltError, LltRegularization, cholesky_
 use faer::linalg::lu::partial_pivoting::factor::{lu_in_place, lu_in_place_scratch};
 use num_traits::Zero;
 
+use super::reflector::add;
 use super::with_scratch;
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
@@ -62,6 +63,7 @@ const TILE: usize = 16;
 /// the place (from 1) of the first zero on the diagonal of `U`, or 0. (LAPACK: `getrf`.)
 pub fn lu<T: Scalar>(a: &mut Matrix<'_, T>, pivots: &mut [i32], par: Par) -> i32 {
     let (rows, cols) = (a.rows(), a.cols());
+    let source = a.data().to_vec();
     let (mut order, mut inverse) = (vec![0usize; rows], vec![0usize; rows]);
     let scratch = lu_in_place_scratch::<usize, T>(rows, cols, par, Default::default());
     with_scratch(scratch, |stack| {
@@ -77,5 +79,31 @@ pub fn lu<T: Scalar>(a: &mut Matrix<'_, T>, pivots: &mut [i32], par: Par) -> i32
         holds.swap(k, from);
         at[row] = k;
     }
-    (0..pivots.len()).find(|&k| a[(k, k)].is_zero()).map_or(0, |k| k as i32 + 1)
+    let Some(zero) = (0..pivots.len()).find(|&k| a[(k, k)].is_zero()) else { return 0 };
+    if zero + 1 < rows {
+        // faer has divided by this pivot.
+        a.data().copy_from_slice(&source);
+        lu_of_singular(a, pivots);
+    }
+    zero as i32 + 1
+}
+
+/// The same for a matrix with a column that has no pivot: nothing is eliminated there, as in LAPACK.
+fn lu_of_singular<T: Scalar>(a: &mut Matrix<'_, T>, pivots: &mut [i32]) {
+    for (k, pivot) in pivots.iter_mut().enumerate() {
+        let column = &a.col(k)[k..];
+        let best = (1..column.len()).fold(0, |best, i| if column[i].abs1() > column[best].abs1() { i } else { best });
+        *pivot = (k + best) as i32 + 1;
+        (0..a.cols()).for_each(|j| a.col_mut(j).swap(k, k + best));
+        let diagonal = a[(k, k)];
+        if diagonal.is_zero() {
+            continue;
+        }
+        a.col_mut(k)[k + 1..].iter_mut().for_each(|x| *x /= diagonal);
+        for j in k + 1..a.cols() {
+            let (eliminated, rest) = a.two_cols(k, j);
+            let factor = -rest[k];
+            add(&mut rest[k + 1..], factor, &eliminated[k + 1..]);
+        }
+    }
 }

@@ -24,10 +24,11 @@ pub fn eigen<T: Scalar>(
     let n = a.rows();
     let mut diagonal = vec![T::zero(); n];
     // The transposed matrix is the conjugate one, and so are its eigenvectors.
-    let source = match lower {
+    let mut source = match lower {
         true => a.view().to_owned(),
         false => a.view().transpose().to_owned(),
     };
+    (0..n).for_each(|i| source[(i, i)] = T::real(source[(i, i)].re()));
     let compute = if vectors { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
     let scratch = self_adjoint_evd_scratch::<T>(n, compute, par, Default::default());
     with_scratch(scratch, |stack| {

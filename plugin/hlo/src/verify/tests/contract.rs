@@ -21,6 +21,8 @@ fn dot_products() {
     takes(dot(|_| ()), text, &[]);
     takes(dot(|_| ()), "7x2x3xi8, 7x3x5xi8 -> 7x2x5xi32", &[]);
     takes(dot(|_| ()), "7x2x3xi8, 7x3x5xi8 -> 7x2x5xf32", &[]);
+    takes(dot(|_| ()), "7x2x3xi1, 7x3x5xi1 -> 7x2x5xi32", &[]);
+    takes(dot(|_| ()), "7x2x3xcomplex<f32>, 7x3x5xcomplex<f32> -> 7x2x5xf32", &[]);
     takes(dot(|_| ()), "7x2x3xf8E4M3FN, 7x3x5xf8E5M2 -> 7x2x5xf32", &[]);
     takes(dot(|dims| dims.precision = vec![Precision::High, Precision::Default]), text, &[]);
     refuses(

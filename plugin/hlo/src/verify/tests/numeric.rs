@@ -9,6 +9,8 @@ fn transforms() {
     takes(fft(FftType::Rfft, &[3, 5]), "3x5xf32 -> 3x3xcomplex<f32>", &[]);
     takes(fft(FftType::Irfft, &[3, 5]), "3x3xcomplex<f64> -> 3x5xf64", &[]);
     takes(fft(FftType::Rfft, &[0]), "0xf32 -> 0xcomplex<f32>", &[]);
+    takes(fft(FftType::Irfft, &[0]), "3x1xcomplex<f32> -> 3x0xf32", &[]);
+    takes(fft(FftType::Irfft, &[0]), "3x0xcomplex<f32> -> 3x0xf32", &[]);
     refuses(
         fft(FftType::Fft, &[4]),
         "4xf32 -> 4xcomplex<f32>",

@@ -76,7 +76,8 @@ impl<F: Real> Transform<F> {
             others: Vec::new(),
             scale: F::one(),
         };
-        let (Some((&last, others)), true) = (lengths.split_last(), elements > 0) else { return transform };
+        let some = elements > 0 && !lengths.contains(&0);
+        let (Some((&last, others)), true) = (lengths.split_last(), some) else { return transform };
         let direction = match fft_type {
             FftType::Fft | FftType::Rfft => FftDirection::Forward,
             FftType::Ifft | FftType::Irfft => FftDirection::Inverse,
