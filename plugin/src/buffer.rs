@@ -1,5 +1,7 @@
 //! Buffers of the plugin's devices.
 
+use std::fmt;
+
 use oxcall_hlo::{ElementType as Hlo, TensorType};
 use oxcall_host::passes::Edge;
 use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, Layout, MemoryId, Result, TensorSpec};
@@ -7,7 +9,6 @@ use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, Layout, 
 use crate::{contents::Contents, devices::MemoryKind, elements};
 
 /// A tensor, which may not be there yet.
-#[derive(Debug)]
 pub(crate) struct CpuBuffer {
     element: ElementType,
     dims: Vec<i64>,
@@ -113,6 +114,14 @@ pub(crate) fn tensor_type(element: ElementType, dims: &[i64]) -> Result<TensorTy
     let hlo = elements::to_hlo(element)
         .ok_or_else(|| Error::unimplemented(format!("buffers of {element} are not supported")))?;
     Ok(TensorType::new(hlo, dims.iter().map(|&dim| dim as usize)))
+}
+
+/// The type alone, such as `f32[2, 3]`: messages have it.
+impl fmt::Debug for CpuBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{:?}", self.element, self.dims)?;
+        self.layout.as_ref().map_or(Ok(()), |layout| write!(f, " in the layout {layout}"))
+    }
 }
 
 impl oxcall_pjrt::Buffer for CpuBuffer {

@@ -123,6 +123,14 @@ def test_stored_executables(on_plugin):
     check(loaded(X, X))
 
 
+def test_arguments_of_other_types_are_named(on_plugin):
+    executable = jax.jit(lambda x: x + 1).lower(np.ones((2, 3), np.float32)).compile().runtime_executable()
+    for wrong, text in ((np.ones((2, 3), np.int32), r"s32\[2, 3\]"), (np.ones(6, np.float32), r"f32\[6\]")):
+        message = rf"argument 0 is {text}, but the program jit__lambda takes f32\[2, 3\]"
+        with pytest.raises(jax.errors.JaxRuntimeError, match=message):
+            executable.execute([jax.device_put(wrong)])
+
+
 def test_executables_are_stored_for_other_processes(fresh, tmp_path):
     code = """
         import os, pickle, jax, jax.numpy as jnp
