@@ -156,3 +156,13 @@ def test_empty_operands(name):
     for x, y in zip(found, expected if isinstance(expected, tuple) else [expected], strict=True):
         assert (x.shape, x.dtype) == (y.shape, y.dtype)
         np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize("dtype", ["float8_e5m2", "float8_e4m3fn", "bfloat16", "int8", "uint32", "float64", "bool"])
+def test_top_k_of_every_width(dtype):
+    x = np.array([[3, 0, 1, 3], [0, 2, 1, 2]]).astype(jnp.dtype(dtype))
+    values, indices = jax.lax.top_k(x, 3)
+    # Of equal elements those that come first.
+    expected = np.argsort(-x.astype(np.float64), axis=1, kind="stable")[:, :3]
+    np.testing.assert_array_equal(indices, expected)
+    np.testing.assert_array_equal(values, np.take_along_axis(x, expected, 1))

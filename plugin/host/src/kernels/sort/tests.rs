@@ -305,6 +305,10 @@ fn top_k_is_the_head_of_a_descending_sort() {
     let values = [0.0, -0.0, f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 3.0, 3.0, 0.0, -0.0];
     assert_eq!(top_k(F32, &[10], 10, true, &bytes(&values)).1, [2, 4, 6, 7, 0, 8, 1, 9, 5, 3]);
     assert_eq!(top_k(S8, &[5], 5, true, &bytes(&[3i8, 1, 3, -5, 7])).1, [4, 0, 2, 1, 3]);
+    // 1, -2, 0, NaN, 3 and -infinity.
+    let narrow = [0x3C, 0xC0, 0x00, 0x7E, 0x42, 0xFC];
+    let head = (vec![0x7E, 0x42, 0x3C, 0x00], vec![3, 4, 0, 2]);
+    assert_eq!(top_k(ElementType::F8E5M2, &[6], 4, true, &narrow), head);
 
     let random = &mut Random(19);
     for (dims, k) in [(vec![3, 50], 7), (vec![2, 2, 9000], 20), (vec![1], 1), (vec![4, 5], 0), (vec![0, 3], 2)] {

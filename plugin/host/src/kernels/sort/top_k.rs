@@ -4,11 +4,24 @@ use oxcall::Error;
 use oxcall_hlo::{ElementType, Func, Op};
 
 use super::key::{Bits, Sortable, by_sortable};
+use crate::element::Element;
 use crate::{
     kernel::{Context, Inputs, Kernel, Outputs},
     kernels::tensors,
     pool::{Cost, Pool},
 };
+
+/// Evaluates `$body` with `$T` as the stored type of a float of 8 bits or fewer, and wraps it in `Some`; `None` for other
+/// types.
+macro_rules! by_narrow_float {
+    ($element:expr, $T:ident => $body:expr) => {
+        by_sortable!(@ $element, $T => $body;
+            F4E2M1FN crate::element::F4E2M1FN, F8E3M4 crate::element::F8E3M4, F8E4M3 crate::element::F8E4M3,
+            F8E4M3FN crate::element::F8E4M3FN, F8E4M3FNUZ crate::element::F8E4M3FNUZ,
+            F8E4M3B11FNUZ crate::element::F8E4M3B11FNUZ, F8E5M2 crate::element::F8E5M2,
+            F8E5M2FNUZ crate::element::F8E5M2FNUZ, F8E8M0FNU crate::element::F8E8M0FNU)
+    };
+}
 
 /// The `k` first of each row in total order, with their indices; of equal ones, those of lower index.
 #[derive(Debug)]
@@ -25,7 +38,8 @@ pub(super) fn make(op: &Op, func: &Func, k: usize, largest: bool) -> Result<Box<
     let [operand, values, indices] = tensors(op, func)?;
     let element = operand.element;
     let len = operand.dims.last().copied().unwrap_or(1);
-    let supported = by_sortable!(element, T => size_of::<T>()).is_some();
+    let supported =
+        by_sortable!(element, T => size_of::<T>()).or_else(|| by_narrow_float!(element, T => size_of::<T>())).is_some();
     if !supported || indices.element != ElementType::S32 || i32::try_from(len).is_err() {
         let message = format!("top_k of {operand} with indices of {}", indices.element);
         return Err(Error::unimplemented(message));
@@ -34,17 +48,17 @@ pub(super) fn make(op: &Op, func: &Func, k: usize, largest: bool) -> Result<Box<
 }
 
 /// A key in the order wanted, above its position.
-type Item<T> = <<T as Sortable>::Key as Bits>::WithPosition;
+type Item<K> = <K as Bits>::WithPosition;
 
 impl TopK {
-    /// The positions of the first elements of `row`.
-    fn select<T: Sortable>(&self, row: &[T], items: &mut Vec<Item<T>>, positions: &mut [u32]) {
+    /// The positions of the first of a row's keys.
+    fn select<K: Bits>(&self, row: impl Iterator<Item = K>, items: &mut Vec<Item<K>>, positions: &mut [u32]) {
         // Items are collected if they are before the last of the best known, and thinned out now and then.
         let capacity = (4 * self.k).max(1024);
-        let mut last: Option<Item<T>> = None;
+        let mut last: Option<Item<K>> = None;
         items.clear();
-        for (position, &x) in (0..).zip(row) {
-            let key = if self.largest { x.key().inverted() } else { x.key() };
+        for (position, key) in (0..).zip(row) {
+            let key = if self.largest { key.inverted() } else { key };
             let item = key.with_position(position);
             if last.is_some_and(|last| item > last) {
                 continue;
@@ -60,13 +74,20 @@ impl TopK {
         positions.iter_mut().zip(items).for_each(|(position, item)| *position = item.low());
     }
 
-    fn run_typed<T: Sortable>(&self, pool: &Pool, operand: &[T], values: &mut [T], indices: &mut [i32]) {
+    fn run_typed<T: Copy + Sync, K: Bits>(
+        &self,
+        pool: &Pool,
+        key: impl Fn(T) -> K + Sync,
+        operand: &[T],
+        (values, indices): (&mut [T], &mut [i32]),
+    ) {
         let mut positions = vec![0; self.rows * self.k];
         pool.for_chunks(self.cost(), &mut positions, self.k, |first, chunk| {
             let mut items = Vec::new();
             for (index, positions) in chunk.chunks_exact_mut(self.k).enumerate() {
                 let row = first / self.k + index;
-                self.select(&operand[row * self.len..][..self.len], &mut items, positions);
+                let row = &operand[row * self.len..][..self.len];
+                self.select(row.iter().map(|&x| key(x)), &mut items, positions);
             }
         });
         let rows = values.chunks_exact_mut(self.k).zip(positions.chunks_exact(self.k));
@@ -88,11 +109,15 @@ impl Kernel for TopK {
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
-        if self.rows * self.k > 0 {
-            by_sortable!(self.element, T => {
-                self.run_typed::<T>(cx.pool, inputs.get(0), outputs.take(0), outputs.take(1));
-            });
+        if self.rows * self.k == 0 {
+            return Ok(());
         }
+        by_sortable!(self.element, T => {
+            self.run_typed(cx.pool, |x: T| x.key(), inputs.get(0), (outputs.take(0), outputs.take(1)));
+        });
+        by_narrow_float!(self.element, T => {
+            self.run_typed(cx.pool, |x: T| x.widen().key(), inputs.get(0), (outputs.take(0), outputs.take(1)));
+        });
         Ok(())
     }
 }
