@@ -56,8 +56,8 @@ pub(crate) fn topology(platform: &str, count: usize) -> Topology {
         local_hardware_id: index,
         addressable: true,
         kind: platform.to_owned(),
-        name: format!("{platform}:{index}"),
-        debug_string: format!("device {index} of the platform {platform}: a share of this machine's cores"),
+        name: format!("{}Device(id={index})", capitalized(platform)),
+        debug_string: format!("{platform}:{index}"),
         attributes: Vec::new(),
         memories: kinds().map(|kind| kind.of(DeviceId(index))).collect(),
         default_memory: MemoryKind::default().of(DeviceId(index)),
@@ -67,10 +67,41 @@ pub(crate) fn topology(platform: &str, count: usize) -> Topology {
     let memories = memories.map(|(device, kind)| MemoryDescription {
         id: kind.of(device.id),
         kind: kind.name().to_owned(),
-        name: format!("{platform} {} {}", kind.name(), device.id.0),
-        debug_string: format!("memory {} of {}", kind.name(), device.name),
+        name: format!("{}_{}", short_name(platform, kind), kind.of(device.id).0),
+        debug_string: format!(
+            "{}(id={}, process_index={}, client={platform})",
+            long_name(platform, kind),
+            kind.of(device.id).0,
+            device.process_index
+        ),
     });
     Topology { memories: memories.collect(), devices, attributes: Vec::new() }
+}
+
+/// What `repr` of a memory begins with, as for XLA's own devices.
+fn short_name(platform: &str, kind: MemoryKind) -> String {
+    match kind.name() {
+        "device" => format!("{platform}_device").to_uppercase(),
+        host => host.to_uppercase(),
+    }
+}
+
+/// What `str` of a memory begins with, as for XLA's own devices.
+fn long_name(platform: &str, kind: MemoryKind) -> String {
+    match kind.name() {
+        "device" => format!("{}DeviceMemory", capitalized(platform)),
+        "pinned_host" => "PinnedHostMemory".to_owned(),
+        _ => "UnpinnedHostMemorySpace".to_owned(),
+    }
+}
+
+/// A name as that of a class: `MyPlatform` of `my_platform`.
+fn capitalized(name: &str) -> String {
+    let word = |word: &str| {
+        let mut characters = word.chars();
+        characters.next().into_iter().flat_map(char::to_uppercase).chain(characters).collect::<String>()
+    };
+    name.split('_').map(word).collect()
 }
 
 #[cfg(test)]
@@ -87,6 +118,20 @@ mod tests {
             assert_eq!(kinds, MEMORY_KINDS);
             assert_eq!(device.default_memory, device.memories[0]);
         }
+    }
+
+    #[test]
+    fn names_have_the_form_of_xlas_own() {
+        let topology = topology("cpu", 2);
+        let device = &topology.devices[1];
+        assert_eq!([&*device.name, &*device.debug_string], ["CpuDevice(id=1)", "cpu:1"]);
+        let names = topology.memories[3..].iter().map(|memory| [&*memory.name, &*memory.debug_string]);
+        let expected = [
+            ["CPU_DEVICE_3", "CpuDeviceMemory(id=3, process_index=0, client=cpu)"],
+            ["PINNED_HOST_4", "PinnedHostMemory(id=4, process_index=0, client=cpu)"],
+            ["UNPINNED_HOST_5", "UnpinnedHostMemorySpace(id=5, process_index=0, client=cpu)"],
+        ];
+        assert!(names.eq(expected));
     }
 
     #[test]

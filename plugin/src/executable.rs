@@ -125,7 +125,13 @@ impl CpuExecutable {
         let (fillers, contents): (Vec<_>, Vec<_>) = self.outputs.iter().map(|_| Contents::pending()).unzip();
         let ready = Event::all(arguments.iter().map(|argument| argument.buffer.contents().event().clone()));
         let arguments = move || arguments.into_iter().map(host_argument).collect();
+        // As on XLA's CPU, the call lasts as long as its callbacks, unless it has to wait for arguments or other devices.
+        let waits = self.calls_back && matches!(runner, Runner::Alone(_)) && ready.is_ready();
         let done = runner.launch(ready, arguments, execute_options(device, options), fillers);
+        if waits {
+            // The caller learns of a failure by the event.
+            let _ = callbacks::without_gil(|| done.wait());
+        }
         Ok(Execution { outputs: self.buffers(device, contents)?, done: self.in_order(device, done) })
     }
 

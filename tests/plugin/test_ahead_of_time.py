@@ -44,8 +44,10 @@ def test_lowering_and_compiling():
 
 
 def test_analyses():
-    compiled = jax.jit(lambda x: (x @ x, x.sum())).lower(jnp.ones((64, 64), jnp.float32)).compile()
+    lowered = jax.jit(lambda x: (x @ x, x.sum())).lower(jnp.ones((64, 64), jnp.float32))
+    compiled = lowered.compile()
     cost = compiled.cost_analysis()
+    assert lowered.cost_analysis() == cost
     assert 2 * 64**3 <= cost["flops"] < 3 * 64**3 and cost["bytes accessed"] >= 64 * 64 * 4
     with jax.default_device(jax.devices("cpu")[0]):
         theirs = jax.jit(lambda x: (x @ x, x.sum())).lower(jnp.ones((64, 64), jnp.float32)).compile().cost_analysis()

@@ -472,11 +472,18 @@ def test_a_device_that_fails_fails_the_others(fresh):
     assert lines[1:] == ["True", "[2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0] [(2,), (2,), (2,), (2,)]"]
 
 
+# A program that is still under way when the next one is called: a call whose arguments are there lasts as long as its
+# callbacks.
+LATE = """
+import jax, jax.numpy as jnp
+late = jax.jit(lambda a: jax.lax.fori_loop(0, 20, lambda i, b: b @ a, a)[0, 0]).lower(jnp.zeros((1000, 1000))).compile()
+"""
+
 LEAVING = {
-    "pure": "f = jax.jit(lambda x: jax.pure_callback(slow, jax.ShapeDtypeStruct((), 'float32'), x)); y = f(1.0)",
-    "ordered": "jax.jit(lambda x: io_callback(slow, jax.ShapeDtypeStruct((), 'float32'), x, ordered=True))(1.0)",
-    "loop": """f = jax.jit(lambda x: jax.lax.fori_loop(0, 300, lambda i, y: jax.pure_callback(
-        np.asarray, jax.ShapeDtypeStruct((), 'float32'), y), x)); y = f(1.0)""",
+    "pure": "lambda x: jax.pure_callback(slow, jax.ShapeDtypeStruct((), 'float32'), x)",
+    "ordered": "lambda x: io_callback(slow, jax.ShapeDtypeStruct((), 'float32'), x, ordered=True)",
+    "loop": """lambda x: jax.lax.fori_loop(0, 300, lambda i, y: jax.pure_callback(
+        np.asarray, jax.ShapeDtypeStruct((), 'float32'), y), x)""",
 }
 
 
@@ -484,15 +491,15 @@ LEAVING = {
 def test_leaving_the_interpreter(fresh, state):
     """With a callback under way, Python ends; one with effects, which JAX waits for, ends before."""
     code = f"""
-import threading, time, jax, numpy as np
+import time, numpy as np
+{LATE}
 from jax.experimental import io_callback
 def slow(x):
     time.sleep(0.2)
     print("slow", flush=True)
     return np.asarray(x)
-def never(x):
-    threading.Event().wait()
-{LEAVING[state]}
+f = jax.jit({LEAVING[state]}).lower(jnp.float32(1)).compile()
+y = f(late(jnp.zeros((1000, 1000))))
 print("bye", flush=True)
 """
     shown = fresh(code, timeout=60, JAX_PLATFORMS="oxcall,cpu").splitlines()
@@ -500,18 +507,18 @@ print("bye", flush=True)
 
 
 def test_a_limit_of_time(fresh):
-    code = """
-        import threading, jax, jax.numpy as jnp, numpy as np
-        def never(x):
-            threading.Event().wait()
-        f = jax.jit(lambda x: jax.pure_callback(never, jax.ShapeDtypeStruct((), 'float32'), x))
-        try:
-            f(1.0).block_until_ready()
-        except Exception as error:
-            print(error)
-        y = f(2.0)  # is under way when Python ends
-        print(jnp.add(1, 1), jax.jit(lambda x: jax.pure_callback(np.sin, x, x))(0.0))
-    """
+    code = f"""{LATE}
+import threading, numpy as np
+def never(x):
+    threading.Event().wait()
+f = jax.jit(lambda x: jax.pure_callback(never, jax.ShapeDtypeStruct((), 'float32'), x))
+try:
+    f(1.0)
+except Exception as error:
+    print(error)
+y = f(late(jnp.zeros((1000, 1000))))  # is under way when Python ends
+print(jnp.add(1, 1), jax.jit(lambda x: jax.pure_callback(np.sin, x, x))(0.0))
+"""
     lines = fresh(code, timeout=60, JAX_PLATFORMS="oxcall,cpu", OXCALL_CALLBACK_TIMEOUT="0.5").splitlines()
     assert "DEADLINE_EXCEEDED: the host callback never has not returned after 0.5 s" in lines[0]
     assert lines[-1] == "2 0.0"

@@ -37,6 +37,8 @@ def test_num_devices(fresh):
     assert fresh(code, OXCALL_NUM_DEVICES="2") == expected
     option = "import oxcall_plugin; oxcall_plugin.configure(num_devices=2)\n"
     assert fresh(option + textwrap.dedent(code), OXCALL_NUM_DEVICES="7") == expected
+    assert fresh(code, XLA_FLAGS="--xla_force_host_platform_device_count=2") == expected
+    assert fresh(code, XLA_FLAGS="--xla_force_host_platform_device_count=3", OXCALL_NUM_DEVICES="2") == expected
 
 
 def test_libraries_by_option(fresh, library_path):

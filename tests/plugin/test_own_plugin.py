@@ -12,7 +12,7 @@ def test_five_lines_of_rust_and_two_of_python_are_a_plugin(fresh, library_path):
             y = jax.jit(lambda x: twice(jnp.sin(x)) + 1)(jnp.zeros(3, jnp.float32))
         print(y.tolist(), y.devices(), jax.devices("oxcall"), jax.default_backend())
     """
-    assert fresh(code) == "[1.0, 1.0, 1.0] {my_device:0} [oxcall:0] cpu"
+    assert fresh(code) == "[1.0, 1.0, 1.0] {MyDeviceDevice(id=0)} [OxcallDevice(id=0)] cpu"
 
 
 def test_legacy_functions_of_ops_that_are_linked_in(fresh, library_path):

@@ -9,6 +9,7 @@ mod conformance;
 mod cpp;
 mod demo;
 mod docs;
+mod downstream;
 mod fuzz;
 mod lint;
 mod matrix;
@@ -55,6 +56,12 @@ const COMMANDS: &[Command] = &[
         args: "[--family NAME]... [--every N]",
         about: "the plugin against stock JAX: every op and dtype; writes docs/conformance.md if everything ran",
         run: conformance::run,
+    },
+    Command {
+        name: "downstream",
+        args: "[--library NAME]... [--file PART]",
+        about: "the tests of libraries written in JAX, on the plugin; writes docs/downstream.md if everything ran",
+        run: downstream::run,
     },
     Command {
         name: "matrix",

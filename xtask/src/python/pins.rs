@@ -43,6 +43,45 @@ pub(crate) const JAX_NEEDS: &[&str] = &["numpy==2.4.6", "scipy==1.17.1", "ml_dty
 /// What the tests that JAX has in its wheel import besides, and `jax.export`.
 pub(crate) const JAX_TESTS_NEED: &[&str] = &["absl-py==2.5.1", "flatbuffers==25.12.19"];
 
+/// Libraries written in JAX whose tests `cargo xtask downstream` runs, and what they import.
+pub(crate) const DOWNSTREAM: &[&str] = &[
+    "aiofiles==25.1.0",
+    "attrs==26.1.0",
+    "blackjax==1.7.1",
+    "chex==0.1.92",
+    "dm-haiku==0.0.16",
+    "dm-tree==0.1.10",
+    "etils==1.15.0",
+    "flax==0.12.8",
+    "fsspec==2026.9.0",
+    "humanize==4.17.0",
+    "jmp==0.0.4",
+    "joblib==1.6.0",
+    "markdown-it-py==4.3.0",
+    "mdurl==0.1.2",
+    "msgpack==1.2.4",
+    "multipledispatch==1.0.0",
+    "narwhals==2.29.0",
+    "numpyro==0.22.0",
+    "optax==0.2.8",
+    "orbax-checkpoint==0.12.8",
+    "prometheus_client==0.26.0",
+    "protobuf==7.36.2",
+    "psutil==7.2.2",
+    "PyYAML==6.0.3",
+    "rich==15.0.0",
+    "scikit-learn==1.9.1",
+    "tensorstore==0.1.86",
+    "threadpoolctl==3.8.0",
+    "toolz==1.2.0",
+    "tqdm==4.70.1",
+    "treescope==0.1.10",
+    "typing_extensions==4.16.0",
+    "uvloop==0.23.0",
+    "wrapt==2.5.2",
+    "zipp==4.1.2",
+];
+
 /// One supported torch.
 pub(crate) struct Torch {
     pub(crate) version: &'static str,

@@ -4,7 +4,7 @@ JAX finds the plugin by itself once this package is installed::
 
     import jax
 
-    jax.devices("oxcall")  # [oxcall:0]
+    jax.devices("oxcall")  # [OxcallDevice(id=0)]
     with jax.default_device(jax.devices("oxcall")[0]):
         jax.jit(lambda x: x * 2)(1.0)
 
@@ -21,6 +21,7 @@ num_devices    ``OXCALL_NUM_DEVICES``  how many devices share the machine's core
 num_threads    ``OXCALL_NUM_THREADS``  threads that programs use (default: the cores this process has)
 libraries      ``OXCALL_LIBRARIES``    libraries of ops to load, separated by ``:``
 ============== ======================= ================================================================
+Without the first, ``XLA_FLAGS=--xla_force_host_platform_device_count=4`` says the number, as for JAX's CPU.
 """
 
 from __future__ import annotations

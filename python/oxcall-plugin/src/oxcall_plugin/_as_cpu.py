@@ -6,8 +6,7 @@ such as JAX's own tests, as it is.
 
 from __future__ import annotations
 
-import os
-import re
+from oxcall_plugin._xla_flags import host_devices
 
 CPU = "cpu"
 
@@ -17,10 +16,7 @@ def cpu_options() -> dict[str, int]:
     import jax
 
     count = int(getattr(jax.config, "jax_num_cpu_devices", -1) or -1)
-    if count < 1:
-        flag = re.findall(r"--xla_force_host_platform_device_count=(\d+)", os.environ.get("XLA_FLAGS", ""))
-        count = int(flag[-1]) if flag else -1
-    return {"num_devices": count} if count > 0 else {}
+    return {"num_devices": count} if count > 0 else host_devices()
 
 
 def take_own_handlers() -> None:

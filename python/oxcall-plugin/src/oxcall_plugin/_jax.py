@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from jax._src import xla_bridge
 from jaxlib import xla_client
 
-from oxcall_plugin import _callback_lowering, _compilation_cache
+from oxcall_plugin import _callback_lowering, _compilation_cache, _cost_analysis
 from oxcall_plugin._as_cpu import CPU, cpu_options, take_own_handlers
 from oxcall_plugin._errors import PluginError
 from oxcall_plugin._lowerings import share_cpu_rules
 from oxcall_plugin._native import NativePlugin
+from oxcall_plugin._xla_flags import host_devices
 
 _registered: dict[str, str] = {}
 
@@ -36,10 +38,13 @@ def register(path: str, name: str | None, priority: int, options: Mapping[str, A
         priority, options = 0, {**cpu_options(), **options}
         take_own_handlers()
     else:
+        if "OXCALL_NUM_DEVICES" not in os.environ:
+            options = {**host_devices(), **options}
         _serve_libraries(platform)
     share_cpu_rules(platform)
     _callback_lowering.serve_platform(platform, plugin.callbacks())
     _compilation_cache.serve_platform(platform)
+    _cost_analysis.serve_platform(platform)
     xla_bridge.register_plugin(platform, priority=priority, library_path=path, options=dict(options))
     _registered[platform] = path
 
