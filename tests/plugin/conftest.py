@@ -1,3 +1,5 @@
+import functools
+import json
 import os
 import pathlib
 import subprocess
@@ -12,6 +14,8 @@ import jax
 import pytest
 
 import oxcall
+
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
 
 
 @pytest.fixture(scope="session")
@@ -51,5 +55,26 @@ def fresh(environment):
         )
         assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout.strip()
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def outcomes(environment):
+    """What is wrong with each program of a script in `programs`, by the number of devices and the partitioner."""
+
+    @functools.cache
+    def run(script: str, devices: int, shardy: bool = True) -> dict[str, str]:
+        variables = {
+            **environment,
+            "OXCALL_NUM_DEVICES": str(devices),
+            "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
+            "JAX_PLATFORMS": "cpu,oxcall",
+            "JAX_USE_SHARDY_PARTITIONER": str(int(shardy)),
+        }
+        command = [sys.executable, str(PROGRAMS / script)]
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=900, check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
 
     return run

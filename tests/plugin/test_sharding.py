@@ -1,17 +1,13 @@
 """Sharded programs: results and shardings beside those of stock JAX with as many devices, and what is refused."""
 
-import functools
-import json
 import pathlib
 import re
-import subprocess
-import sys
 
 import pytest
 
-PROGRAMS = pathlib.Path(__file__).parent / "sharding" / "programs.py"
-FUNCTIONS = re.findall(r"@program\ndef (\w+)", PROGRAMS.read_text())
-FOLLOWS = re.findall(r'^    "(\w+)": \(', PROGRAMS.read_text().split("FOLLOWS = {")[1].split("\n}")[0], re.MULTILINE)
+TEXT = (pathlib.Path(__file__).parent / "programs" / "sharding.py").read_text()
+FUNCTIONS = re.findall(r"@program\ndef (\w+)", TEXT)
+FOLLOWS = re.findall(r'^    "(\w+)": \(', TEXT.split("FOLLOWS = {")[1].split("\n}")[0], re.MULTILINE)
 NAMES = [*(f"follows_{name}" for name in FOLLOWS), *FUNCTIONS]
 
 # XLA's older partitioner, of which the plugin has none, spreads through these in another way than Shardy.
@@ -24,37 +20,15 @@ OLDER_DIFFERS = {
 }
 
 
-@pytest.fixture(scope="module")
-def outcomes(environment):
-    """What is wrong with each program, by the number of devices and the partitioner."""
-
-    @functools.cache
-    def run(devices: int, shardy: bool) -> dict[str, str]:
-        variables = {
-            **environment,
-            "OXCALL_NUM_DEVICES": str(devices),
-            "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
-            "JAX_PLATFORMS": "cpu,oxcall",
-            "JAX_USE_SHARDY_PARTITIONER": str(int(shardy)),
-        }
-        done = subprocess.run(
-            [sys.executable, str(PROGRAMS)], env=variables, capture_output=True, text=True, timeout=900, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout.splitlines()[-1])
-
-    return run
-
-
 @pytest.mark.parametrize("devices", [4, 8])
 @pytest.mark.parametrize("name", NAMES)
 def test_as_stock_jax(outcomes, name, devices):
-    assert outcomes(devices, True)[name] == ""
+    assert outcomes("sharding.py", devices)[name] == ""
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in OLDER_DIFFERS])
 def test_without_shardy(outcomes, name):
-    assert outcomes(8, False)[name] == ""
+    assert outcomes("sharding.py", 8, shardy=False)[name] == ""
 
 
 def test_what_is_refused(fresh):

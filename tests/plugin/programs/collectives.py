@@ -1,27 +1,13 @@
-"""Programs whose devices meet at collectives: each is a function of a list of four devices, and gives arrays.
-
-`python programs.py` runs all of them on the plugin and on stock JAX's CPU, and prints as JSON what is wrong with each.
-Values must be close, and each device must have the same part of each result.
-"""
-
-import json
-import sys
-import traceback
+"""Programs whose devices meet at collectives: each is a function of a list of four devices."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from beside_stock import P, main, program, put
 from jax import lax
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh
 
-P = PartitionSpec
 XY = P("x", "y")
-PROGRAMS = {}
-
-
-def program(function):
-    PROGRAMS[function.__name__] = function
-    return function
 
 
 def mesh_of(devices):
@@ -30,10 +16,6 @@ def mesh_of(devices):
 
 def numbers(*shape, dtype="float32", seed=0):
     return (10 * np.random.default_rng(seed).normal(size=shape)).astype(dtype)
-
-
-def put(mesh, array, *spec):
-    return jax.device_put(array, NamedSharding(mesh, P(*spec)))
 
 
 def on_shards(devices, body, *arguments, spec=XY, out=None):
@@ -261,38 +243,6 @@ def donated(devices):
     x = put(mesh, numbers(64, 64), "x", "y")
     sharded = jax.shard_map(lambda x: lax.psum(x, "x"), mesh=mesh, in_specs=P("x", "y"), out_specs=P(None, "y"))
     return jax.jit(sharded, donate_argnums=0)(x)
-
-
-def check(run):
-    expected = jax.tree.leaves(run(jax.devices("cpu")[:4]))
-    found = jax.tree.leaves(run(jax.devices("oxcall")[:4]))
-    assert len(expected) == len(found)
-    for index, (left, right) in enumerate(zip(expected, found, strict=True)):
-        assert left.dtype == right.dtype, f"result {index}: {right.dtype}, not {left.dtype}"
-        wide = "complex128" if np.iscomplexobj(left) else "float64"
-        narrow = left.dtype in (jnp.bfloat16, jnp.float16)
-        pairs = [(left, right)]
-        if isinstance(left, jax.Array):
-            shards = [sorted(a.addressable_shards, key=lambda shard: shard.device.id) for a in (left, right)]
-            assert [shard.index for shard in shards[0]] == [shard.index for shard in shards[1]], f"result {index}"
-            pairs += [(a.data, b.data) for a, b in zip(*shards, strict=True)]
-        for a, b in pairs:
-            tolerance = 2e-2 if narrow else 1e-4
-            a, b = np.asarray(a).astype(wide), np.asarray(b).astype(wide)
-            np.testing.assert_allclose(b, a, rtol=tolerance, atol=tolerance, err_msg=f"result {index}")
-    return ""
-
-
-def main():
-    outcomes = {}
-    for name, run in PROGRAMS.items():
-        if len(sys.argv) > 1 and name not in sys.argv[1:]:
-            continue
-        try:
-            outcomes[name] = check(run)
-        except Exception:
-            outcomes[name] = traceback.format_exc(limit=-3)
-    print(json.dumps(outcomes))
 
 
 if __name__ == "__main__":
