@@ -6,14 +6,14 @@ use oxcall_proto::Writer as Message;
 
 use super::{
     super::fields::{
-        TRIPLE, WINDOW_DIMENSIONS, computation, dot as dot_dims, instruction as field, metadata,
-        program_shape as signature,
+        REPLICA_IDS, SOURCE_TARGET, TRIPLE, WINDOW_DIMENSIONS, computation, dot as dot_dims, instruction as field,
+        metadata, program_shape as signature,
     },
     shape::{literal, shape, tuple},
 };
 use crate::{
-    ComparisonType, CustomCallApiVersion, DotDims, Func, Literal, Module, Op, OpKind, Region, TensorType, Type,
-    UnaryOp, ValueId, print,
+    CollectiveGroups, ComparisonType, CustomCallApiVersion, DotDims, Func, Literal, Module, Op, OpKind, Region,
+    TensorType, Type, UnaryOp, ValueId, print,
 };
 
 /// The id of an instruction or computation.
@@ -309,6 +309,9 @@ fn opcode(op: &Op, func: &Func) -> Option<String> {
         OpKind::Concatenate { .. } | OpKind::Reverse { .. } | OpKind::Reduce { .. } | OpKind::Sort { .. } => {}
         OpKind::Map { .. } | OpKind::Tuple | OpKind::GetTupleElement { .. } | OpKind::AfterAll => {}
         OpKind::PartitionId | OpKind::ReplicaId => {}
+        // HLO has no other form with one result.
+        OpKind::AllToAll { split_dim, concat_dim, .. } if split_dim != concat_dim => return None,
+        kind if kind.collective().is_some() => {}
         _ => return None,
     }
     // Names differ in hyphens alone; the functions of CHLO are not HLO.
@@ -317,6 +320,9 @@ fn opcode(op: &Op, func: &Func) -> Option<String> {
 
 /// The attributes of an op that HLO has, as fields of the instruction.
 fn attributes(kind: &OpKind, fields: &mut Message) -> Option<()> {
+    if let Some(collective) = kind.collective() {
+        groups(collective, matches!(kind, OpKind::CollectivePermute(_)), fields);
+    }
     match kind {
         OpKind::Constant(value) => fields.message(field::LITERAL, &literal(value)?),
         OpKind::Compare(direction, order) => {
@@ -326,7 +332,11 @@ fn attributes(kind: &OpKind, fields: &mut Message) -> Option<()> {
         OpKind::ReducePrecision { exponent_bits, mantissa_bits } => {
             fields.int(field::EXPONENT_BITS, (*exponent_bits).into()).int(field::MANTISSA_BITS, (*mantissa_bits).into())
         }
-        OpKind::Iota { dim } | OpKind::Concatenate { dim } => fields.ints(field::DIMENSIONS, [*dim as i64]),
+        OpKind::Iota { dim }
+        | OpKind::Concatenate { dim }
+        | OpKind::AllGather { dim, .. }
+        | OpKind::ReduceScatter { dim, .. } => fields.ints(field::DIMENSIONS, [*dim as i64]),
+        OpKind::AllToAll { split_dim, .. } => fields.ints(field::DIMENSIONS, [*split_dim as i64]),
         OpKind::Sort { dim, stable } => fields.ints(field::DIMENSIONS, [*dim as i64]).bool(field::STABLE, *stable),
         OpKind::BroadcastInDim { dims } | OpKind::Reverse { dims } | OpKind::Reduce { dims } | OpKind::Map { dims } => {
             fields.sizes(field::DIMENSIONS, dims)
@@ -351,6 +361,24 @@ fn attributes(kind: &OpKind, fields: &mut Message) -> Option<()> {
         _ => fields,
     };
     Some(())
+}
+
+/// Who takes part in a collective.
+fn groups(collective: &CollectiveGroups, is_permute: bool, fields: &mut Message) {
+    for group in &collective.groups {
+        let mut members = Message::default();
+        if is_permute {
+            SOURCE_TARGET.into_iter().zip(group).for_each(|(number, &id)| _ = members.int(number, id));
+            fields.message(field::SOURCE_TARGET_PAIRS, &members);
+        } else {
+            members.ints(REPLICA_IDS, group.iter().copied());
+            fields.message(field::REPLICA_GROUPS, &members);
+        }
+    }
+    if let Some(channel) = &collective.channel {
+        fields.int(field::CHANNEL, channel.handle);
+    }
+    fields.bool(field::GLOBAL_DEVICE_IDS, collective.use_global_device_ids);
 }
 
 /// A message whose fields are three integers: a dimension of a slice or padding.
