@@ -73,7 +73,7 @@ impl CpuExecutable {
         let main = compiled.module().main();
         let kinds = [memory_kinds(&main.param_attributes)?, memory_kinds(&main.result_attributes)?];
         let whole = |_, ty: &Type| ty.clone();
-        let (parameters, outputs) = match partition.as_ref().filter(|_| !per_device) {
+        let (parameters, outputs) = match &partition {
             None => (specs(compiled.parameters(), &kinds[0], whole)?, specs(compiled.results(), &kinds[1], whole)?),
             Some(partition) => (
                 specs(compiled.parameters(), &kinds[0], |index, ty| partition.parameter_type(index, ty))?,
@@ -413,7 +413,15 @@ impl Executable for CpuExecutable {
     }
 
     fn memory_stats(&self) -> Result<CompiledMemoryStats> {
-        let stats = self.program.memory_stats();
+        let mut stats = self.program.memory_stats();
+        if let Some(partition) = self.splits_arrays() {
+            // What is for one device: its parts, and its share of what the program takes besides.
+            let aliased = if stats.aliased == 0 { 0 } else { partition.parameter_bytes(self.donated.iter().copied()) };
+            stats.arguments = partition.parameter_bytes(0..self.parameters.len());
+            stats.outputs = partition.result_bytes();
+            stats.aliased = aliased.min(stats.outputs);
+            stats.temporaries /= self.assignment.partitions;
+        }
         Ok(CompiledMemoryStats {
             generated_code_size: stats.constants as i64,
             argument_size: stats.arguments as i64,

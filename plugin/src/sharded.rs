@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use oxcall_hlo::{Module, TensorType, Type, sharding::Tiling};
-use oxcall_host::{Argument as HostArgument, Buffer, Engine, passes, sharding};
+use oxcall_host::{
+    Argument as HostArgument, Buffer, Engine, passes,
+    sharding::{self, Placement},
+};
 use oxcall_pjrt::{Argument, CompileOptions, DeviceLaunch, Error, Event, OpSharding, Result};
 use oxcall_proto::Writer;
 
@@ -21,7 +24,7 @@ use crate::{
 pub(crate) struct Partition {
     parameters: Vec<Arc<Split>>,
     results: Vec<Arc<Split>>,
-    /// The same for clients; a program without results has one sharding for them.
+    /// The same for clients, who know no dimensions of summands; a program without results has one sharding for them.
     pub(crate) parameter_shardings: Vec<OpSharding>,
     pub(crate) output_shardings: Vec<OpSharding>,
 }
@@ -41,19 +44,23 @@ impl Partition {
         };
         let shardings = sharding::partition(module, options.partitions, &sharding_options)?;
         let main = module.main();
-        let splits = |values: &[oxcall_hlo::ValueId], tilings: Vec<Tiling>, what: &str| {
-            let split = |(index, (&value, tiling)): (usize, (_, Tiling))| {
+        let splits = |values: &[oxcall_hlo::ValueId], placements: Vec<Placement>, what: &str| {
+            let split = |(index, (&value, placement)): (usize, (_, Placement))| {
                 let no_tensor = TensorType::scalar(oxcall_hlo::ElementType::Pred);
                 let ty = main.ty(value).tensor().unwrap_or(&no_tensor);
-                Split::new(engine, tiling, ty).map(Arc::new).map_err(|error| error.context(format!("{what} {index}")))
+                let split = Split::new(engine, placement, ty);
+                split.map(Arc::new).map_err(|error| error.context(format!("{what} {index}")))
             };
-            values.iter().zip(tilings).enumerate().map(split).collect::<Result<Vec<_>>>()
+            values.iter().zip(placements).enumerate().map(split).collect::<Result<Vec<_>>>()
         };
         let parameters = splits(&main.body.params, shardings.parameters, "the sharding of parameter")?;
         let results = splits(&main.body.results, shardings.results, "the sharding of result")?;
         for (call, tiling) in &shardings.inspections {
             // Inside of a computation per device nothing is split.
-            callbacks::inspected(call, &tiling.as_ref().map_or(OpSharding::Replicated, split::op_sharding))?;
+            callbacks::inspected(
+                call,
+                &tiling.as_ref().map_or(OpSharding::Replicated, |tiling| split::op_sharding(tiling, false)),
+            )?;
         }
         let for_clients =
             |splits: &[Arc<Split>]| -> Vec<_> { splits.iter().map(|split| split.op_sharding()).collect() };
@@ -70,7 +77,8 @@ impl Partition {
     /// # Errors
     /// Those of the engine's passes.
     pub(crate) fn per_device(&self, module: &Module) -> Result<Option<Module>> {
-        let tilings = |splits: &[Arc<Split>]| splits.iter().map(|split| split.tiling().clone()).collect::<Vec<_>>();
+        let tilings =
+            |splits: &[Arc<Split>]| splits.iter().map(|split| split.tiling().clone()).collect::<Vec<Tiling>>();
         passes::peel(module, &tilings(&self.parameters), &tilings(&self.results))
     }
 
@@ -106,6 +114,16 @@ impl Partition {
         tile_type(&self.results[index], whole)
     }
 
+    /// The bytes that a device has of the parameters `indices`.
+    pub(crate) fn parameter_bytes(&self, indices: impl IntoIterator<Item = usize>) -> usize {
+        indices.into_iter().filter_map(|index| Some(self.parameters.get(index)?.tile_bytes())).sum()
+    }
+
+    /// The bytes that a device has of all results.
+    pub(crate) fn result_bytes(&self) -> usize {
+        self.results.iter().map(|split| split.tile_bytes()).sum()
+    }
+
     /// The results to come: what fills them in, and for each of them the parts of all devices.
     pub(crate) fn pending(&self) -> (Vec<Filler>, Vec<Vec<Contents>>) {
         self.results.iter().map(Contents::pending_tiles).unzip()
@@ -127,7 +145,7 @@ impl Partition {
 
 fn tile_type(split: &Split, whole: &Type) -> Type {
     match whole {
-        Type::Tensor(ty) => TensorType::new(ty.element, split.tile_dims().iter().copied()).into(),
+        Type::Tensor(ty) => TensorType::new(ty.element, split.client_dims().iter().copied()).into(),
         other => other.clone(),
     }
 }

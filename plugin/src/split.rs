@@ -3,13 +3,15 @@
 use std::{fmt, ops::Range, sync::Arc};
 
 use oxcall_hlo::{TensorType, sharding::Tiling};
-use oxcall_host::{Buffer, Engine};
+use oxcall_host::{Buffer, Engine, sharding::Placement};
 use oxcall_pjrt::{Error, OpSharding, Result};
 
 /// How a row-major array is split over devices.
 pub(crate) struct Split {
     engine: Arc<Engine>,
     tiling: Tiling,
+    /// Whether the first dimension is that of summands.
+    summands: bool,
     /// The dimensions of the whole array.
     dims: Vec<usize>,
     /// Those of a tile.
@@ -23,10 +25,11 @@ impl Split {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if its dimensions do not divide.
-    pub(crate) fn new(engine: &Arc<Engine>, tiling: Tiling, ty: &TensorType) -> Result<Split> {
+    pub(crate) fn new(engine: &Arc<Engine>, placement: impl Into<Placement>, ty: &TensorType) -> Result<Split> {
+        let Placement { tiling, summands } = placement.into();
         let tile_dims = tiling.tile_dims(&ty.dims).map_err(|error| Error::invalid_argument(error.to_string()))?;
         let width = ty.element.byte_width();
-        Ok(Split { engine: engine.clone(), tiling, dims: ty.dims.to_vec(), tile_dims, width })
+        Ok(Split { engine: engine.clone(), tiling, summands, dims: ty.dims.to_vec(), tile_dims, width })
     }
 
     /// Which tile each device has.
@@ -49,9 +52,9 @@ impl Split {
         self.tiling.is_replicated()
     }
 
-    /// The dimensions of a tile.
-    pub(crate) fn tile_dims(&self) -> &[usize] {
-        &self.tile_dims
+    /// The dimensions of what a device has, as clients know it.
+    pub(crate) fn client_dims(&self) -> &[usize] {
+        &self.tile_dims[usize::from(self.summands)..]
     }
 
     /// Whether a tile of the other has the same place as the one of this that has the same number.
@@ -64,7 +67,8 @@ impl Split {
         self.dims.iter().product::<usize>() * self.width
     }
 
-    fn tile_bytes(&self) -> usize {
+    /// The bytes of a tile.
+    pub(crate) fn tile_bytes(&self) -> usize {
         self.tile_dims.iter().product::<usize>() * self.width
     }
 
@@ -150,24 +154,32 @@ impl Split {
 
     /// The split as clients are told.
     pub(crate) fn op_sharding(&self) -> OpSharding {
-        op_sharding(&self.tiling)
+        op_sharding(&self.tiling, self.summands)
     }
 }
 
-/// A tiling as clients are told.
-pub(crate) fn op_sharding(tiling: &Tiling) -> OpSharding {
+/// A tiling as clients are told, who know no dimension of `summands`.
+pub(crate) fn op_sharding(tiling: &Tiling, summands: bool) -> OpSharding {
     if tiling.is_replicated() {
         return OpSharding::Replicated;
     }
-    let tiles: usize = tiling.tiles().iter().product();
-    let mut partitions: Vec<usize> = (0..tiling.devices()).collect();
-    partitions.sort_by_key(|&device| tiling.tile_of(device));
-    let mut grid = tiling.tiles().to_vec();
-    let copies = tiling.devices() / tiles.max(1);
-    if copies > 1 {
-        grid.push(copies);
-    }
-    OpSharding::Tiled { grid, partitions, last_is_copies: copies > 1 }
+    let (summands, tiles) = match (summands, tiling.tiles()) {
+        (true, [summands, tiles @ ..]) => (*summands, tiles),
+        (_, tiles) => (1, tiles),
+    };
+    let parts: usize = tiles.iter().product();
+    let copies = tiling.devices() / (parts * summands).max(1);
+    // Devices by their tiles, then the copies of each, then the summands: the tiles of different summands are apart.
+    let mut seen = vec![0; parts * summands];
+    let mut place = |device: usize| {
+        let tile = tiling.tile_of(device);
+        seen[tile] += 1;
+        (tile % parts, seen[tile], tile / parts)
+    };
+    let mut partitions: Vec<_> = (0..tiling.devices()).map(|device| (place(device), device)).collect();
+    partitions.sort_unstable();
+    let partitions = partitions.into_iter().map(|(_, device)| device).collect();
+    OpSharding::Tiled { tiles: tiles.to_vec(), partitions, copies, summands }
 }
 
 impl fmt::Debug for Split {
@@ -232,9 +244,9 @@ mod tests {
             Split::new(&engine, tiling, &ty).unwrap().op_sharding()
         };
         assert_eq!(of([1, 1], [0; 4]), OpSharding::Replicated);
-        let columns = OpSharding::Tiled { grid: vec![1, 2, 2], partitions: vec![0, 2, 1, 3], last_is_copies: true };
+        let columns = OpSharding::Tiled { tiles: vec![1, 2], partitions: vec![0, 2, 1, 3], copies: 2, summands: 1 };
         assert_eq!(of([1, 2], [0, 1, 0, 1]), columns);
-        let tiles = OpSharding::Tiled { grid: vec![2, 2], partitions: vec![3, 2, 1, 0], last_is_copies: false };
+        let tiles = OpSharding::Tiled { tiles: vec![2, 2], partitions: vec![3, 2, 1, 0], copies: 1, summands: 1 };
         assert_eq!(of([2, 2], [3, 2, 1, 0]), tiles);
         assert!(Split::new(&engine, Tiling::new(vec![3, 1], vec![0, 1, 2]).unwrap(), &ty).is_err());
     }

@@ -603,6 +603,11 @@ pub enum OpKind {
     },
     /// The operand, split as the sharding says.
     ShardingConstraint(Box<TensorSharding>),
+    /// The operand is split as all others of a group; no result.
+    ShardingGroup {
+        /// The group.
+        id: i64,
+    },
     /// A region that is written for one device of some axes of a mesh; it uses nothing from outside.
     ManualComputation(Box<ManualComputation>),
     /// Reduces each operand over the processes of each group; one region.
@@ -709,6 +714,7 @@ impl OpKind {
             OpKind::AfterAll => "stablehlo.after_all",
             OpKind::GetDimensionSize { .. } => "stablehlo.get_dimension_size",
             OpKind::ShardingConstraint(_) => "sdy.sharding_constraint",
+            OpKind::ShardingGroup { .. } => "sdy.sharding_group",
             OpKind::ManualComputation(_) => "sdy.manual_computation",
             OpKind::AllReduce(_) => "stablehlo.all_reduce",
             OpKind::AllGather { .. } => "stablehlo.all_gather",

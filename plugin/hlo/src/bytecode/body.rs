@@ -143,8 +143,6 @@ impl<'r, 'c, 'a> BodyReader<'r, 'c, 'a> {
                 self.forward(&header.results, &operands, next)?;
                 return Ok(false);
             }
-            Becomes::Nothing if header.results.is_empty() => return Ok(false),
-            Becomes::Nothing => return Err(Error::invalid("it has no results")),
         };
         let first = *next;
         let results = self.define(&header.results, next)?;

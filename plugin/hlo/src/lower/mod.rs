@@ -99,6 +99,7 @@ ops! {
     "func.call" call::call;
     "sdy.manual_computation" sharding::manual_computation;
     "sdy.sharding_constraint" sharding::constraint;
+    "sdy.sharding_group" sharding::group;
     "stablehlo.after_all" plain!(OpKind::AfterAll);
     "stablehlo.all_gather" collective::all_gather;
     "stablehlo.all_reduce" collective::all_reduce;

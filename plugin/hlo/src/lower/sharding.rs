@@ -13,6 +13,13 @@ pub(super) fn constraint(op: &mut dyn Source) -> Result<OpKind, Error> {
     }
 }
 
+pub(super) fn group(op: &mut dyn Source) -> Result<OpKind, Error> {
+    match op.integer("group_id")? {
+        Some(id) => Ok(OpKind::ShardingGroup { id }),
+        None => Err(wrong("group_id", "a number")),
+    }
+}
+
 pub(super) fn manual_computation(op: &mut dyn Source) -> Result<OpKind, Error> {
     let in_shardings = per_value(op, "in_shardings")?;
     let out_shardings = per_value(op, "out_shardings")?;

@@ -160,6 +160,7 @@ pub(super) fn attributes<'m>(kind: &'m OpKind, module: &'m Module) -> Attributes
         OpKind::ShardingConstraint(sharding) => {
             vec![("sharding", Value::Attribute(Attribute::Sharding(sharding.as_ref().clone())))]
         }
+        OpKind::ShardingGroup { id } => vec![("group_id", Value::Attribute(Attribute::Integer(*id, ElementType::S64)))],
         OpKind::ManualComputation(manual) => vec![
             ("in_shardings", Value::Attribute(Attribute::ShardingPerValue(manual.in_shardings.clone()))),
             ("manual_axes", Value::Attribute(Attribute::ManualAxes(manual.manual_axes.clone()))),

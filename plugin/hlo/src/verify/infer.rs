@@ -79,6 +79,7 @@ fn by_kind(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
         OpKind::AfterAll => control::after_all(cx),
         OpKind::GetDimensionSize { dim } => shape::get_dimension_size(cx, *dim),
         OpKind::ShardingConstraint(_) => control::sharding_constraint(cx),
+        OpKind::ShardingGroup { .. } => control::sharding_constraint(cx).map(|_| Vec::new()),
         OpKind::ManualComputation(_) => control::given_results(cx),
         OpKind::AllReduce(groups) => collective::all_reduce(cx, groups),
         OpKind::AllGather { dim, groups } => collective::all_gather(cx, *dim, groups),

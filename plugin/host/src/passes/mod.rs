@@ -24,6 +24,7 @@ mod unroll;
 use oxcall::Error;
 use oxcall_hlo::{Module, OpKind};
 
+pub(crate) use self::dce::remove_dead;
 pub use self::fold::Evaluate;
 pub(crate) use self::ir::is_elementwise;
 use self::ir::{Rewrite, rewrite};

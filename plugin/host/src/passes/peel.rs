@@ -84,6 +84,7 @@ fn only_computation(main: &Func) -> Option<(&Op, &ManualComputation, Mapping)> {
     for op in &main.body.ops {
         match &op.kind {
             OpKind::ShardingConstraint(_) => names.insert(op.results[0], names.get(op.operands[0])),
+            OpKind::ShardingGroup { .. } => {}
             OpKind::ManualComputation(manual) if found.is_none() => found = Some((op, &**manual)),
             _ => return None,
         }

@@ -1,4 +1,4 @@
-//! The axes of a program's mesh, and shardings in terms of them.
+//! The axes of a program's meshes, and shardings in terms of them.
 
 use oxcall_hlo::{
     Module,
@@ -8,18 +8,35 @@ use oxcall_hlo::{
 /// A prime part of an axis, by its number: an axis of 8 devices has three of size 2.
 pub(super) type Atom = u16;
 
-/// The mesh that the shardings of a program share, each axis in its prime parts, major to minor.
+/// The meshes of a program, each axis in its prime parts, major to minor. Meshes that order the devices alike, or whose
+/// axes go over them in other steps, have parts in common.
 #[derive(Debug)]
 pub(super) struct Axes<'m> {
     module: &'m Module,
-    mesh: &'m Mesh,
-    atoms: Vec<Part>,
+    /// The first is the one of all atoms.
+    meshes: Vec<MeshAxes<'m>>,
+    atoms: Vec<Step>,
+}
+
+/// From one device to the next along an atom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Step {
+    /// By places in the first mesh.
+    stride: usize,
+    size: usize,
 }
 
 #[derive(Debug)]
+struct MeshAxes<'m> {
+    mesh: &'m Mesh,
+    /// For each axis, major to minor.
+    axes: Vec<Vec<Part>>,
+}
+
+/// An atom as a part of an axis.
+#[derive(Debug, Clone, Copy)]
 struct Part {
-    /// The axis.
-    axis: usize,
+    atom: Atom,
     /// The product of the parts before it.
     pre: usize,
     size: usize,
@@ -40,6 +57,16 @@ pub(super) struct Dim {
     pub(super) atoms: Vec<Atom>,
     /// Whether it may not be split further.
     pub(super) closed: bool,
+    /// What it is to be from a later priority on.
+    pub(super) later: Option<Later>,
+}
+
+/// How a dimension is split once what has an earlier priority is spread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Later {
+    pub(super) priority: u64,
+    pub(super) atoms: Vec<Atom>,
+    pub(super) closed: bool,
 }
 
 impl State {
@@ -50,26 +77,68 @@ impl State {
 
     /// A tensor of which each device has all.
     pub(super) fn closed(rank: usize) -> State {
-        State { dims: vec![Dim { atoms: Vec::new(), closed: true }; rank], replicated: Vec::new() }
+        State { dims: vec![Dim { closed: true, ..Dim::default() }; rank], replicated: Vec::new() }
     }
 }
 
 impl<'m> Axes<'m> {
-    /// The mesh of all devices, if the program has one. If there are several, the first counts.
+    /// The meshes of all devices, if the program has any.
     pub(super) fn of_program(module: &'m Module, devices: usize) -> Option<Axes<'m>> {
         let fits = |mesh: &&Mesh| !mesh.axes.is_empty() && mesh.size() == devices;
-        let mesh = module.meshes.iter().map(|(_, mesh)| mesh).find(fits)?;
-        let mut atoms = Vec::new();
-        for (axis, &(_, size)) in mesh.axes.iter().enumerate() {
-            let mut pre = 1;
-            while pre < size {
-                let rest = size / pre;
-                let prime = (2..=rest).find(|&factor| rest.is_multiple_of(factor)).unwrap_or(rest);
-                atoms.push(Part { axis, pre, size: prime });
-                pre *= prime;
+        let mut meshes = module.meshes.iter().map(|(_, mesh)| mesh).filter(fits);
+        let first = meshes.next()?;
+        let mut axes = Axes { module, meshes: Vec::new(), atoms: Vec::new() };
+        axes.add_first(first);
+        meshes.for_each(|mesh| axes.add(mesh));
+        Some(axes)
+    }
+
+    fn add_first(&mut self, mesh: &'m Mesh) {
+        let mut parts = Vec::new();
+        let mut stride = mesh.size();
+        for &(_, size) in &mesh.axes {
+            let mut axis = prime_parts(size);
+            for part in &mut axis {
+                stride /= part.size;
+                part.atom = self.atoms.len() as Atom;
+                self.atoms.push(Step { stride, size: part.size });
             }
+            parts.push(axis);
         }
-        Some(Axes { module, mesh, atoms })
+        self.meshes.push(MeshAxes { mesh, axes: parts });
+    }
+
+    /// Adds a mesh if its axes are made of atoms.
+    fn add(&mut self, mesh: &'m Mesh) {
+        let first = self.meshes[0].mesh;
+        let mut place_of = vec![0; first.size()];
+        (0..first.size()).for_each(|place| place_of[first.device_at(place)] = place);
+        let mut axes = Vec::new();
+        let mut inner = mesh.size();
+        for &(_, size) in &mesh.axes {
+            let mut axis = prime_parts(size);
+            for part in &mut axis {
+                inner /= part.size;
+                // Where one step along the part leads to.
+                let stride = place_of[mesh.device_at(inner)];
+                let step = Step { stride, size: part.size };
+                let Some(atom) = self.atoms.iter().position(|atom| *atom == step) else { return };
+                part.atom = atom as Atom;
+            }
+            axes.push(axis);
+        }
+        // Every other device must be where the steps lead to, too.
+        let place = |mut at: usize| {
+            let mut place = 0;
+            for part in axes.iter().flatten().rev() {
+                place += at % part.size * self.atoms[usize::from(part.atom)].stride;
+                at /= part.size;
+            }
+            place
+        };
+        if (0..mesh.size()).all(|at| place(at) == place_of[mesh.device_at(at)]) {
+            self.meshes.push(MeshAxes { mesh, axes });
+        }
     }
 
     /// The number of devices along an atom.
@@ -82,82 +151,115 @@ impl<'m> Axes<'m> {
         atoms.iter().map(|&atom| self.size(atom)).product()
     }
 
-    /// The atoms of an axis or a part of one; `None` if they do not make it up.
-    fn atoms_of(&self, axis: &AxisRef) -> Option<Vec<Atom>> {
-        let (index, size) = self.mesh.axis(&axis.name)?;
-        let (start, end) = axis.sub_axis.map_or((1, size), |sub| (sub.pre_size, sub.pre_size * sub.size));
-        let inside = |part: &Part| part.axis == index && part.pre >= start && part.pre * part.size <= end;
-        let atoms: Vec<Atom> = (0..).zip(&self.atoms).filter(|(_, part)| inside(part)).map(|(atom, _)| atom).collect();
-        (self.product(&atoms) == end / start).then_some(atoms)
-    }
-
-    /// A sharding of this mesh; `None` if it is of another one.
+    /// A sharding of one of the meshes; `None` if it is of another one.
     pub(super) fn state(&self, sharding: &TensorSharding) -> Option<State> {
-        if self.module.mesh(&sharding.mesh).ok()? != self.mesh {
-            return None;
-        }
-        let all = |axes: &[AxisRef]| axes.iter().map(|axis| self.atoms_of(axis)).collect::<Option<Vec<_>>>();
-        let dims = sharding.dims.iter().map(|dim| Some(Dim { atoms: all(&dim.axes)?.concat(), closed: dim.closed }));
-        let mut replicated = all(&sharding.replicated)?.concat();
-        replicated.extend(all(&sharding.unreduced)?.concat());
+        let mesh = self.module.mesh(&sharding.mesh).ok()?;
+        let axes = self.meshes.iter().find(|axes| axes.mesh == mesh)?;
+        let all =
+            |refs: &[AxisRef]| Some(refs.iter().map(|axis| axes.atoms_of(axis)).collect::<Option<Vec<_>>>()?.concat());
+        let dims = sharding.dims.iter().map(|dim| {
+            let (atoms, closed) = (all(&dim.axes)?, dim.closed);
+            Some(match dim.priority.filter(|&priority| priority > 0) {
+                None => Dim { atoms, closed, later: None },
+                Some(priority) => Dim { later: Some(Later { priority, atoms, closed }), ..Dim::default() },
+            })
+        });
+        let mut replicated = all(&sharding.replicated)?;
+        replicated.extend(all(&sharding.unreduced)?);
         Some(State { dims: dims.collect::<Option<_>>()?, replicated })
     }
 
-    /// The names of the axes.
+    /// The names of the axes of the first mesh.
     pub(super) fn names(&self) -> impl Iterator<Item = String> {
-        self.mesh.axes.iter().map(|(name, _)| name.clone())
+        self.meshes[0].mesh.axes.iter().map(|(name, _)| name.clone())
     }
 
-    /// The axes that atoms make up, which are whole.
+    /// The axes of the first mesh that atoms make up, which are whole.
     pub(super) fn refs(&self, atoms: &[Atom]) -> Vec<AxisRef> {
-        let first = atoms.iter().map(|&atom| &self.atoms[usize::from(atom)]).filter(|part| part.pre == 1);
-        first.map(|part| AxisRef::new(self.mesh.axes[part.axis].0.as_str())).collect()
+        let MeshAxes { mesh, axes } = &self.meshes[0];
+        let starts = |atom: &Atom| axes.iter().position(|axis| axis.first().is_some_and(|part| part.atom == *atom));
+        atoms.iter().filter_map(starts).map(|axis| AxisRef::new(mesh.axes[axis].0.as_str())).collect()
     }
 
-    /// The mesh as shardings name it.
+    /// The first mesh as shardings name it.
     pub(super) fn mesh_ref(&self) -> MeshRef {
-        let name = self.module.meshes.iter().find(|(_, mesh)| mesh == self.mesh).map(|(name, _)| name.clone());
-        name.map_or_else(|| MeshRef::Inline(self.mesh.clone()), MeshRef::Named)
+        let first = self.meshes[0].mesh;
+        let name = self.module.meshes.iter().find(|(_, mesh)| mesh == first).map(|(name, _)| name.clone());
+        name.map_or_else(|| MeshRef::Inline(first.clone()), MeshRef::Named)
     }
 
-    /// The atoms of axes.
+    /// The atoms of axes, whichever mesh has them.
     pub(super) fn named(&self, names: &[String]) -> Vec<Atom> {
-        names.iter().filter_map(|name| self.atoms_of(&AxisRef::new(name.as_str()))).flatten().collect()
+        let atoms = |name: &String| self.meshes.iter().find_map(|mesh| mesh.atoms_of(&AxisRef::new(name.as_str())));
+        names.iter().filter_map(atoms).flatten().collect()
     }
 
     /// Which device has which part of a tensor of these dimensions. Only whole axes split it, and as many as divide it: who
     /// reads the shardings of results can say no others.
     pub(super) fn tiling(&self, state: &State, dims: &[usize]) -> Tiling {
-        let split: Vec<&[Atom]> =
-            state.dims.iter().zip(dims).map(|(dim, &size)| self.whole_axes(&dim.atoms, size)).collect();
+        let split: Vec<&[Atom]> = state
+            .dims
+            .iter()
+            .zip(dims)
+            .map(|(dim, &size)| {
+                let whole = self.meshes.iter().map(|mesh| self.whole_axes_of(mesh, &dim.atoms, size));
+                whole.max_by_key(|atoms| atoms.len()).unwrap_or_default()
+            })
+            .collect();
         let tiles: Vec<usize> = split.iter().map(|atoms| self.product(atoms)).collect();
-        let mut tile_of = vec![0; self.mesh.size()];
+        let first = self.meshes[0].mesh;
+        let mut tile_of = vec![0; first.size()];
         for place in 0..tile_of.len() {
-            let coordinates = self.mesh.coordinates(place);
             let step = |index: usize, &atom: &Atom| {
-                let Part { axis, pre, size } = self.atoms[usize::from(atom)];
-                let post = self.mesh.axes[axis].1 / (pre * size);
-                index * size + coordinates[axis] / post % size
+                let Step { stride, size } = self.atoms[usize::from(atom)];
+                index * size + place / stride % size
             };
             let linear = split.iter().flat_map(|atoms| atoms.iter()).fold(0, step);
-            tile_of[self.mesh.device_at(place)] = linear;
+            tile_of[first.device_at(place)] = linear;
         }
         Tiling::new(tiles, tile_of).expect("indices are below their counts")
     }
 
-    /// The first of the atoms that make whole axes and divide a dimension.
+    /// The first of the atoms that make whole axes of the first mesh and divide a dimension.
     pub(super) fn whole_axes<'a>(&self, atoms: &'a [Atom], size: usize) -> &'a [Atom] {
+        self.whole_axes_of(&self.meshes[0], atoms, size)
+    }
+
+    fn whole_axes_of<'a>(&self, mesh: &MeshAxes<'_>, atoms: &'a [Atom], size: usize) -> &'a [Atom] {
         let mut end = 0;
         while let Some(&first) = atoms.get(end) {
-            let Part { axis, pre, .. } = self.atoms[usize::from(first)];
-            let whole = (0..).zip(&self.atoms).filter(|(_, part)| part.axis == axis).map(|(atom, _)| atom);
-            let next = end + whole.clone().count();
-            let complete = pre == 1 && atoms.get(end..next).is_some_and(|atoms| atoms.iter().copied().eq(whole));
-            if !complete || !size.is_multiple_of(self.product(&atoms[..next])) {
+            let starts = |axis: &&Vec<Part>| axis.first().is_some_and(|part| part.atom == first);
+            let Some(axis) = mesh.axes.iter().find(starts) else { break };
+            let next = end + axis.len();
+            let whole = atoms.get(end..next).is_some_and(|atoms| atoms.iter().eq(axis.iter().map(|part| &part.atom)));
+            if !whole || !size.is_multiple_of(self.product(&atoms[..next])) {
                 break;
             }
             end = next;
         }
         &atoms[..end]
     }
+}
+
+impl MeshAxes<'_> {
+    /// The atoms of an axis or a part of one; `None` if they do not make it up.
+    fn atoms_of(&self, axis: &AxisRef) -> Option<Vec<Atom>> {
+        let (index, size) = self.mesh.axis(&axis.name)?;
+        let (start, end) = axis.sub_axis.map_or((1, size), |sub| (sub.pre_size, sub.pre_size * sub.size));
+        let inside = self.axes[index].iter().filter(|part| part.pre >= start && part.pre * part.size <= end);
+        let covered: usize = inside.clone().map(|part| part.size).product();
+        (covered == end / start).then(|| inside.map(|part| part.atom).collect())
+    }
+}
+
+/// An axis of `size` devices in prime parts, whose atoms are not known yet.
+fn prime_parts(size: usize) -> Vec<Part> {
+    let (mut parts, mut pre) = (Vec::new(), 1);
+    while pre < size {
+        let rest = size / pre;
+        let prime = (2..=rest).find(|&factor| rest.is_multiple_of(factor)).unwrap_or(rest);
+        parts.push(Part { atom: 0, pre, size: prime });
+        pre *= prime;
+    }
+    parts
 }

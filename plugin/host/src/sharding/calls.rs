@@ -121,6 +121,12 @@ pub(super) fn computation(rule: &ShardingRule, axes: &Axes<'_>, states: &[Option
     let mut split: HashMap<usize, Vec<Atom>> = HashMap::new();
     for factor in (0..rule.factors.len()).filter(|factor| special.iter().all(|factors| !factors.contains(factor))) {
         let shared = mappings.iter().copied().flatten().any(|dim| dim.len() > 1 && dim.contains(&factor));
+        // What only operands have, or only results, no part of the call knows of.
+        let [operand, result] = [&rule.operands, &rule.results]
+            .map(|mappings| mappings.iter().flatten().any(|factors| factors.contains(&factor)));
+        if !operand || !result {
+            continue;
+        }
         // Results are asked first: they are what the parts are for.
         let tensors = states.iter().zip(&mappings).rev();
         let atoms = tensors.filter_map(|(state, mapping)| {

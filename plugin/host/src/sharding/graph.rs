@@ -1,6 +1,6 @@
 //! A program as tensors and the rules between them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use oxcall_hlo::{
     CustomCall, Func, Module, Op, OpKind, Region, TensorType, ValueId,
@@ -29,6 +29,10 @@ pub(super) struct Graph<'a> {
     per_device: bool,
     /// Values that follow from nothing but constants. Each use has its own copy, as far as shardings go.
     constants: HashSet<ValueId>,
+    /// The first value of each group of values that are split alike.
+    groups: HashMap<i64, ValueId>,
+    /// All values in groups: these are no constants.
+    grouped: HashSet<ValueId>,
 }
 
 struct Observer<'a> {
@@ -99,7 +103,10 @@ impl<'a> Graph<'a> {
             observers: Vec::new(),
             per_device: false,
             constants: HashSet::new(),
+            groups: HashMap::new(),
+            grouped: HashSet::new(),
         };
+        add_grouped(&func.body, &mut graph.grouped);
         for (&value, state) in func.body.results.iter().zip(results) {
             let result = graph.add(state.clone());
             graph.edge(&[value], &[], result);
@@ -179,7 +186,7 @@ impl<'a> Graph<'a> {
         let expression = matches!(op.kind, OpKind::Constant(_) | OpKind::Iota { .. } | OpKind::BroadcastInDim { .. })
             || matches!(op.kind, OpKind::Reshape | OpKind::Slice { .. })
             || (rules::is_pointwise(&op.kind) && !matches!(op.kind, OpKind::ShardingConstraint(_)));
-        if from_constants && expression {
+        if from_constants && expression && !op.results.iter().any(|result| self.grouped.contains(result)) {
             self.constants.extend(&op.results);
             return;
         }
@@ -199,6 +206,10 @@ impl<'a> Graph<'a> {
             }
             (OpKind::OptimizationBarrier, _) => self.same(&[&op.operands, &op.results]),
             (OpKind::ManualComputation(manual), _) => self.manual(op, manual),
+            (OpKind::ShardingGroup { id }, _) => {
+                let first = *self.groups.entry(*id).or_insert(op.operands[0]);
+                self.same(&[&[first], &op.operands]);
+            }
             (OpKind::ShardingConstraint(sharding), _) => {
                 let constraint = self.axes.state(sharding);
                 self.rule(op);
@@ -310,8 +321,26 @@ impl<'a> Graph<'a> {
         self.observers.iter().filter(inspects).map(|each| (each.call.clone(), answer(each))).collect()
     }
 
-    /// Spreads axes until nothing changes.
+    /// Spreads axes until nothing changes: first those that have no priority, then those of each one.
     pub(super) fn propagate(&mut self) {
+        let dims = self.states.iter().flatten().flat_map(|state| &state.dims);
+        let priorities: BTreeSet<u64> = dims.filter_map(|dim| Some(dim.later.as_ref()?.priority)).collect();
+        self.rounds();
+        for priority in priorities {
+            for dim in self.states.iter_mut().flatten().flat_map(|state| &mut state.dims) {
+                if let Some(later) = dim.later.take_if(|later| later.priority == priority) {
+                    // Where other axes came first, those stay.
+                    if later.atoms.starts_with(&dim.atoms) {
+                        dim.atoms = later.atoms;
+                    }
+                    dim.closed = later.closed;
+                }
+            }
+            self.rounds();
+        }
+    }
+
+    fn rounds(&mut self) {
         for round in 0..ROUNDS {
             // Axes are only added, so this ends.
             while self.sweep(round) {}
@@ -334,5 +363,15 @@ impl<'a> Graph<'a> {
             }
         }
         changed
+    }
+}
+
+/// The values in groups.
+fn add_grouped(region: &Region, grouped: &mut HashSet<ValueId>) {
+    for op in &region.ops {
+        if matches!(op.kind, OpKind::ShardingGroup { .. }) {
+            grouped.extend(&op.operands);
+        }
+        op.regions.iter().for_each(|region| add_grouped(region, grouped));
     }
 }

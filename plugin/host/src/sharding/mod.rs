@@ -10,6 +10,7 @@ mod calls;
 mod factors;
 mod graph;
 mod rules;
+mod summands;
 
 use std::collections::BTreeSet;
 
@@ -26,6 +27,12 @@ use self::{
 };
 use crate::passes;
 
+impl From<Tiling> for Placement {
+    fn from(tiling: Tiling) -> Placement {
+        Placement { tiling, summands: false }
+    }
+}
+
 /// What a client says of a program's shardings.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
@@ -41,22 +48,33 @@ pub struct Options {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shardings {
     /// One for each parameter.
-    pub parameters: Vec<Tiling>,
+    pub parameters: Vec<Placement>,
     /// One for each result.
-    pub results: Vec<Tiling>,
+    pub results: Vec<Placement>,
     /// The calls of [`INSPECT_SHARDING`], which are not in the program any more, and how their operands are split; `None`
     /// inside of a computation per device.
     pub inspections: Vec<(CustomCall, Option<Tiling>)>,
 }
 
+/// How a parameter or result is split over devices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// Which device has which part.
+    pub tiling: Tiling,
+    /// Whether devices have summands: the first dimension is that of summands, of which clients know nothing.
+    pub summands: bool,
+}
+
 /// How the parameters and results of a verified program are split over `devices` devices.
 ///
 /// What has no sharding and may not be chosen is replicated, as is what nothing is known of. Custom calls that say how they
-/// may be split, and whose operands or results are split, become manual computations.
+/// may be split, and whose operands or results are split, become manual computations. Parameters and results of which
+/// devices have summands get a dimension for these.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for shardings that do not fit the devices, and those of [`passes::run`] for calls.
 pub fn partition(module: &mut Module, devices: usize, options: &Options) -> Result<Shardings, Error> {
+    let stacked = summands::stack(module)?;
     let main = module.main();
     let params = stated(main, &main.body.params, &main.param_attributes, &options.open_parameters, "parameter")?;
     let results = stated(main, &main.body.results, &main.result_attributes, &options.open_results, "result")?;
@@ -82,14 +100,18 @@ pub fn partition(module: &mut Module, devices: usize, options: &Options) -> Resu
             };
             tiling.map_err(|error| Error::invalid_argument(format!("the sharding of {what} {index}: {error}")))
         };
-        list.into_iter().enumerate().map(tiling).collect::<Result<_, _>>()
+        list.into_iter().enumerate().map(tiling).collect::<Result<Vec<_>, Error>>()
+    };
+    let placements = |tilings: Vec<Tiling>, summands: &[bool]| {
+        let summands = summands.iter().copied().chain(std::iter::repeat(false));
+        tilings.into_iter().zip(summands).map(|(tiling, summands)| Placement { tiling, summands }).collect()
     };
     let types = |values: &[ValueId], index: usize| main.ty(values[index]).tensor().map(|ty| ty.dims.to_vec());
     let parameter = |index: usize| Some(found.as_ref()?.parameter(index, &types(&main.body.params, index)?));
     let result = |index: usize| Some(found.as_ref()?.result(index, &types(&main.body.results, index)?));
     let shardings = Shardings {
-        parameters: tilings(params, &parameter, "parameter")?,
-        results: tilings(results, &result, "result")?,
+        parameters: placements(tilings(params, &parameter, "parameter")?, &stacked.parameters),
+        results: placements(tilings(results, &result, "result")?, &stacked.results),
         inspections: found.as_ref().map(Graph::inspections).unwrap_or_default(),
     };
     let split = found.map(|graph| graph.split_calls()).unwrap_or_default();

@@ -139,8 +139,8 @@ pub(super) fn of(op: &Op, operands: &[&TensorType], results: &[&TensorType]) -> 
         OpKind::Convolution(dims) => convolution(&mut rule, dims, operands, result),
         OpKind::Fft { lengths, .. } => {
             let batch = result.rank().checked_sub(lengths.len())?;
-            for dim in 0..batch {
-                rule.dims(result.dims[dim], Kind::PassThrough, &[(0, dim)], &[(0, dim)]);
+            for dim in (0..result.rank()).filter(|&dim| operands[0].dims[dim] == result.dims[dim]) {
+                rule.dims(result.dims[dim], needs_if(dim >= batch), &[(0, dim)], &[(0, dim)]);
             }
         }
         OpKind::Cholesky { .. } => rule.pointwise(&result.dims, |dim| needs_if(dim + 2 >= result.rank())),
@@ -343,14 +343,16 @@ fn scatter(rule: &mut Builder, dims: &ScatterDims, operands: &[&TensorType], res
     }
     let kept = (0..input.rank())
         .filter(|dim| !dims.inserted_window_dims.contains(dim) && !dims.input_batching_dims.contains(dim));
+    let mut indexed = dims.inserted_window_dims.clone();
     for (&from, to) in dims.update_window_dims.iter().zip(kept) {
         if update.dims[from] == input.dims[to] {
             let tensors: Vec<_> = inputs(to).chain(updates(from)).collect();
             rule.dims(input.dims[to], Kind::PassThrough, &tensors, &inputs(to).collect::<Vec<_>>());
+        } else {
+            indexed.push(to);
         }
     }
-    // What is indexed keeps its place.
-    let indexed = dims.inserted_window_dims.iter().copied();
+    // What is indexed, or updated in a part, keeps its place.
     for dim in indexed {
         rule.dims(
             input.dims[dim],

@@ -1,6 +1,6 @@
 //! What follows from what, as stock JAX reports it for the same programs.
 
-use oxcall_hlo::{OpKind, parse_text, sharding::Tiling};
+use oxcall_hlo::{OpKind, parse_text};
 
 use super::*;
 
@@ -10,12 +10,17 @@ fn open_results() -> Options {
 
 /// The tiles of each result of a program on the mesh `x=4, y=2`, whose parameters are split as their types say.
 fn results(main: &str) -> Vec<Vec<usize>> {
-    let text = format!("sdy.mesh @m = <[\"x\"=4, \"y\"=2]>\nfunc.func @main{main}");
+    results_with("", main)
+}
+
+/// The same with other meshes.
+fn results_with(meshes: &str, main: &str) -> Vec<Vec<usize>> {
+    let text = format!("sdy.mesh @m = <[\"x\"=4, \"y\"=2]>\n{meshes}\nfunc.func @main{main}");
     let mut module = parse_text(&text).unwrap();
     oxcall_hlo::verify(&module).unwrap();
     let shardings = partition(&mut module, 8, &open_results()).unwrap();
     oxcall_hlo::verify(&module).unwrap();
-    shardings.results.iter().map(|tiling: &Tiling| tiling.tiles().to_vec()).collect()
+    shardings.results.iter().map(|placement| placement.tiling.tiles().to_vec()).collect()
 }
 
 #[test]
@@ -111,8 +116,8 @@ fn what_does_not_divide_is_an_error_or_split_less() {
     )
     .unwrap();
     let shardings = partition(&mut module, 4, &open_results()).unwrap();
-    assert_eq!((shardings.parameters[0].tiles(), shardings.results[0].tiles()), (&[4][..], &[1][..]));
-    assert!(shardings.parameters[0].tile_dims(&[6]).is_err());
+    assert_eq!((shardings.parameters[0].tiling.tiles(), shardings.results[0].tiling.tiles()), (&[4][..], &[1][..]));
+    assert!(shardings.parameters[0].tiling.tile_dims(&[6]).is_err());
     let error = partition(&mut module, 8, &Options::default()).unwrap_err();
     assert!(error.message().contains("has 4 devices, but the program 8"), "{error}");
 }
@@ -136,14 +141,14 @@ fn calls_run_on_parts() {
     let batch_partitionable = Options { batch_partitionable: ["norm".to_owned()].into(), ..open_results() };
     for (rule, options) in [(rule, open_results()), ("", batch_partitionable)] {
         let mut module = parse_text(&text(rule)).unwrap();
-        assert_eq!(partition(&mut module, 8, &options).unwrap().results[0].tiles(), [4]);
+        assert_eq!(partition(&mut module, 8, &options).unwrap().results[0].tiling.tiles(), [4]);
         oxcall_hlo::verify(&module).unwrap();
         let expected = "sdy.manual_computation(%arg0) in_shardings=[<@m, [{\"x\"}, {}]>] out_shardings=[<@m, [{\"x\"}]>] \
                         manual_axes={\"x\"} (%arg1: tensor<2x16xf32>)";
         assert!(module.to_string().contains(expected), "{module}");
     }
     let mut module = parse_text(&text("")).unwrap();
-    assert_eq!(partition(&mut module, 8, &open_results()).unwrap().results[0].tiles(), [1]);
+    assert_eq!(partition(&mut module, 8, &open_results()).unwrap().results[0].tiling.tiles(), [1]);
     assert!(!module.to_string().contains("manual"), "{module}");
 }
 
@@ -166,4 +171,88 @@ fn calls_ask_how_they_are_split() {
     assert!(matches!(call.kind, OpKind::ManualComputation(_)), "{module}");
     let types: Vec<_> = call.regions[0].params.iter().map(|&param| module.main().ty(param).to_string()).collect();
     assert_eq!(types, ["tensor<8x2xf32>", "tensor<2x8xf32>"]);
+}
+
+#[test]
+fn meshes_that_cut_devices_alike_belong_together() {
+    let main = |constraint: &str| {
+        format!(
+            "(%a: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {{
+                %0 = sdy.sharding_constraint %a <@m, [{{\"y\"}}, {{}}]> : tensor<8x8xf32>
+                %1 = sdy.sharding_constraint %a {constraint} : tensor<8x8xf32>
+                %2 = stablehlo.sine %1 : tensor<8x8xf32>
+                return %0, %2 : tensor<8x8xf32>, tensor<8x8xf32>
+            }}"
+        )
+    };
+    let three = "sdy.mesh @n = <[\"u\"=2, \"v\"=2, \"w\"=2]>";
+    assert_eq!(results_with(three, &main("<@n, [{\"u\"}, {\"v\", \"w\"}]>")), [[2, 1], [2, 4]]);
+    // Devices in another order, which goes along the axes of the first mesh.
+    let turned = "sdy.mesh @n = <[\"q\"=2, \"p\"=4], device_ids=[0, 2, 4, 6, 1, 3, 5, 7]>";
+    assert_eq!(results_with(turned, &main("<@n, [{\"q\"}, {\"p\"}]>")), [[2, 1], [2, 4]]);
+    // One that goes along none says nothing.
+    let mixed = "sdy.mesh @n = <[\"q\"=8], device_ids=[3, 0, 1, 2, 7, 6, 5, 4]>";
+    assert_eq!(results_with(mixed, &main("<@n, [{\"q\"}, {}]>")), [[2, 1], [1, 1]]);
+}
+
+#[test]
+fn earlier_priorities_come_first() {
+    let main = |first: &str, second: &str| {
+        format!(
+            "(%a: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@m, [{{\"x\", ?}}{first}, {{?}}]>}},
+              %b: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@m, [{{?}}, {{\"x\", ?}}{second}]>}}) -> tensor<8x8xf32> {{
+                %0 = stablehlo.add %a, %b : tensor<8x8xf32>
+                return %0 : tensor<8x8xf32>
+            }}"
+        )
+    };
+    assert_eq!(results(&main("p0", "p1")), [[4, 1]]);
+    assert_eq!(results(&main("p1", "p0")), [[1, 4]]);
+}
+
+#[test]
+fn values_in_groups_are_split_alike() {
+    let main = "(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {\"y\"}]>}) -> tensor<8x8xf32> {
+        %z = stablehlo.constant dense<0.0> : tensor<8x8xf32>
+        \"sdy.sharding_group\"(%a) {group_id = 3 : i64} : (tensor<8x8xf32>) -> ()
+        \"sdy.sharding_group\"(%z) {group_id = 3 : i64} : (tensor<8x8xf32>) -> ()
+        return %z : tensor<8x8xf32>
+    }";
+    assert_eq!(results(main), [[4, 2]]);
+}
+
+#[test]
+fn parts_of_dimensions_keep_their_places() {
+    let main = "(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {\"y\"}]>}, %i: tensor<1xi32>, %u: tensor<2x8xf32>)
+            -> tensor<8x8xf32> {
+        %0 = \"stablehlo.scatter\"(%a, %i, %u) <{scatter_dimension_numbers =
+            #stablehlo.scatter<update_window_dims = [0, 1], scatter_dims_to_operand_dims = [0]>}> ({
+        ^bb0(%old: tensor<f32>, %new: tensor<f32>):
+            stablehlo.return %new : tensor<f32>
+        }) : (tensor<8x8xf32>, tensor<1xi32>, tensor<2x8xf32>) -> tensor<8x8xf32>
+        return %0 : tensor<8x8xf32>
+    }";
+    assert_eq!(results(main), [[4, 2]]);
+}
+
+/// Summands of a product over a split dimension: one for each part, in front.
+#[test]
+fn summands_are_a_dimension() {
+    let main = "(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {\"x\"}]>},
+                 %b: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {\"y\"}]>})
+                 -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {\"y\"}], unreduced={\"x\"}>}) {
+        %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+        %1 = sdy.sharding_constraint %0 <@m, [{}, {\"y\"}], unreduced={\"x\"}> : tensor<4x4xf32>
+        return %1 : tensor<4x4xf32>
+    }";
+    let text = format!("sdy.mesh @m = <[\"x\"=4, \"y\"=2]>\nfunc.func @main{main}");
+    let mut module = parse_text(&text).unwrap();
+    let shardings = partition(&mut module, 8, &open_results()).unwrap();
+    oxcall_hlo::verify(&module).unwrap();
+    assert!(shardings.results[0].summands && !shardings.parameters[0].summands);
+    assert_eq!(shardings.results[0].tiling.tiles(), [4, 1, 2]);
+    let main = module.main();
+    assert_eq!(main.ty(main.body.results[0]).tensor().unwrap().dims[..], [4, 4, 4]);
+    // Each device multiplies what it has; nothing is summed.
+    assert!(!main.body.ops.iter().any(|op| matches!(op.kind, OpKind::Reduce { .. })));
 }

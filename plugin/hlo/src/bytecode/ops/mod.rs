@@ -38,8 +38,6 @@ pub(super) enum Becomes {
     Return,
     /// Nothing: its results are its operands.
     Forward,
-    /// Nothing: it has no results.
-    Nothing,
 }
 
 impl OpSpec {
@@ -92,7 +90,10 @@ fn beside_vhlo(op: &OpName<'_>) -> Option<OpSpec> {
         ("sdy", "return") => (&[], none, Becomes::Return),
         // Where propagation ends, which says nothing of results.
         ("sdy", "propagation_barrier") => (&["allowed_direction"], none, Becomes::Forward),
-        ("sdy", "sharding_group") => (&["group_id"], none, Becomes::Nothing),
+        ("sdy", "sharding_group") => {
+            let (name, lower) = lower::find("sdy.sharding_group")?;
+            (&["group_id"], none, Becomes::Op(name, lower))
+        }
         ("sdy", "sharding_constraint" | "reshard") => {
             let (name, lower) = lower::find("sdy.sharding_constraint")?;
             (&["sharding"], none, Becomes::Op(name, lower))

@@ -32,6 +32,7 @@ pub(crate) fn decompose(module: &mut Module, alone: bool) -> Result<(), Error> {
         }
         // Whole arrays are computed, whatever parts devices have of them.
         OpKind::ShardingConstraint(_) => Ok(Rewrite::With(op.operands.into())),
+        OpKind::ShardingGroup { .. } => Ok(Rewrite::With(Default::default())),
         OpKind::PartitionId | OpKind::ReplicaId if alone => Ok(scalar(rewriter, ElementType::U32, 0u32.to_le_bytes())),
         OpKind::Select => Ok(Rewrite::Keep(spread(rewriter, op, &[0]))),
         OpKind::Clamp if rewriter.tensor(op.results[0]).element.is_complex() => Ok(clamp_complex(rewriter, op)),
