@@ -60,7 +60,7 @@ impl CpuExecutable {
         let calls_back = callbacks::calls_back(&module);
         let partition = match assignment.partitions {
             0 | 1 => None,
-            _ => Some(Arc::new(Partition::new(engine, &mut module, options)?)),
+            _ => Some(Partition::new(engine, &mut module, options)?),
         };
         let grid = ProcessGrid { replicas: assignment.replicas, partitions: assignment.partitions };
         let of_device = partition.as_ref().map(|partition| partition.per_device(&module)).transpose()?;
@@ -80,6 +80,11 @@ impl CpuExecutable {
                 specs(compiled.results(), &kinds[1], |index, ty| partition.result_type(index, ty))?,
             ),
         };
+        let in_memory = |partition: Partition| match per_device {
+            true => Ok(partition),
+            false => partition.in_memory(compiled.parameters(), compiled.results()),
+        };
+        let partition = partition.map(in_memory).transpose()?.map(Arc::new);
         let info = compiled.parameter_info();
         Ok(CpuExecutable {
             parameters,
@@ -311,11 +316,7 @@ fn spec(edge: &Edge, ty: &Type, memory: MemoryKind) -> Result<TensorSpec> {
         Type::Tensor(tensor) => (element_type(tensor.element)?, tensor.dims.iter().map(|&dim| dim as i64).collect()),
         _ => (oxcall_pjrt::ElementType::TOKEN, Vec::new()),
     };
-    let layout = layout(edge);
-    if layout.is_some() && *ty != edge.ty {
-        return Err(Error::unimplemented("sharded arrays in a layout that is not row-major"));
-    }
-    let layout = layout.unwrap_or_else(|| Layout::row_major(dims.len()));
+    let layout = layout(edge).unwrap_or_else(|| Layout::row_major(dims.len()));
     Ok(TensorSpec { element_type, dims, layout, memory_kind: memory.name().to_owned() })
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use oxcall_hlo::{Module, TensorType, Type, sharding::Tiling};
 use oxcall_host::{
-    Argument as HostArgument, Buffer, Engine, passes,
+    Argument as HostArgument, Buffer, Engine,
+    passes::{self, Edge},
     sharding::{self, Placement},
 };
 use oxcall_pjrt::{Argument, CompileOptions, DeviceLaunch, Error, Event, OpSharding, Result};
@@ -70,6 +71,25 @@ impl Partition {
             output_shardings.push(OpSharding::Replicated);
         }
         Ok(Partition { parameter_shardings: for_clients(&parameters), output_shardings, parameters, results })
+    }
+
+    /// The same for arrays as they lie in memory.
+    ///
+    /// # Errors
+    /// UNIMPLEMENTED for stacks of summands that are not row-major.
+    pub(crate) fn in_memory(mut self, parameters: &[Edge], results: &[Edge]) -> Result<Partition> {
+        for (splits, edges) in [(&mut self.parameters, parameters), (&mut self.results, results)] {
+            for (split, edge) in splits.iter_mut().zip(edges) {
+                match &edge.major_to_minor {
+                    Some(_) if split.has_summands() => {
+                        return Err(Error::unimplemented("sums over devices in a layout that is not row-major"));
+                    }
+                    Some(order) => *split = Arc::new(split.in_order(order)),
+                    None => {}
+                }
+            }
+        }
+        Ok(self)
     }
 
     /// The program that each device runs by itself on its own arrays, if that is all that a program does.

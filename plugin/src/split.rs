@@ -32,9 +32,27 @@ impl Split {
         Ok(Split { engine: engine.clone(), tiling, summands, dims: ty.dims.to_vec(), tile_dims, width })
     }
 
+    /// The same split of an array whose dimensions lie in another order in memory, the slowest first.
+    pub(crate) fn in_order(&self, major_to_minor: &[usize]) -> Split {
+        let in_order = |dims: &[usize]| major_to_minor.iter().map(|&dim| dims[dim]).collect();
+        Split {
+            engine: self.engine.clone(),
+            tiling: self.tiling.in_order(major_to_minor),
+            summands: self.summands,
+            dims: in_order(&self.dims),
+            tile_dims: in_order(&self.tile_dims),
+            width: self.width,
+        }
+    }
+
     /// Which tile each device has.
     pub(crate) fn tiling(&self) -> &Tiling {
         &self.tiling
+    }
+
+    /// Whether the first dimension is that of summands, of which clients know nothing.
+    pub(crate) fn has_summands(&self) -> bool {
+        self.summands
     }
 
     /// The number of devices.

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from jax.experimental.layout import Format, Layout
 from jax.experimental.shard_alike import shard_alike
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
@@ -144,3 +145,18 @@ def test_programs_without_results_on_several_devices():
     assert nothing(put(mesh_of((2,), ("x",)), numbers(4), "x")) is None
     jax.effects_barrier()
     np.testing.assert_array_equal(seen, [numbers(4)])
+
+
+def test_layouts_of_sharded_arrays():
+    sharding = NamedSharding(mesh_of((2, 2), ("x", "y")), P("x", "y"))
+    columns = Format(Layout((1, 0)), sharding)
+    x = numbers(8, 4)
+    there = jax.device_put(x, columns)
+    turned = jax.jit(lambda x: (x.T + 1, x * 2), out_shardings=(columns, sharding))
+    for source in (there, jax.device_put(x, sharding)):
+        plus, double = turned(source)
+        check_parts(plus, x.T + 1)
+        check_parts(double, x * 2)
+        assert plus.format.layout.major_to_minor == (1, 0)
+        check_parts(jax.jit(lambda x: x - 1)(plus), x.T)
+    check_parts(jax.jit(lambda x: x + x, donate_argnums=0, out_shardings=columns)(there), x * 2)

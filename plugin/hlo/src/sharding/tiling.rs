@@ -58,6 +58,18 @@ impl Tiling {
         Tiling::new(tiles, tile_of)
     }
 
+    /// The same of an array whose dimensions are `order` of this one's.
+    #[must_use]
+    pub fn in_order(&self, order: &[usize]) -> Tiling {
+        let tiles: Vec<usize> = order.iter().map(|&dim| self.tiles[dim]).collect();
+        // Where a tile is along each dimension is its start, if tiles have size 1.
+        let linear = |&tile: &usize| {
+            let place = self.start(tile, &vec![1; self.tiles.len()]);
+            order.iter().fold(0, |linear, &dim| linear * self.tiles[dim] + place[dim])
+        };
+        Tiling { tile_of: self.tile_of.iter().map(linear).collect(), tiles }
+    }
+
     /// Into how many tiles each dimension is split.
     pub fn tiles(&self) -> &[usize] {
         &self.tiles
@@ -131,6 +143,11 @@ mod tests {
         assert_eq!((apart.tiles(), apart.tile_of(5)), (&[2, 4][..], 6));
         assert_eq!(apart.tile_dims(&[6, 8]).unwrap(), [3, 2]);
         assert_eq!(apart.start(6, &[3, 2]), [3, 4]);
+        let turned = apart.in_order(&[1, 0]);
+        assert_eq!(
+            (turned.tiles(), turned.tile_of(5), turned.start(turned.tile_of(5), &[2, 3])),
+            (&[4, 2][..], 5, vec![4, 3])
+        );
         assert!(apart.tile_dims(&[5, 8]).unwrap_err().message.contains("does not divide"));
         let reversed = Mesh { device_ids: (0..8).rev().collect(), ..mesh() };
         let rows = tiling(vec![vec![x], vec![]], reversed).unwrap();
