@@ -13,6 +13,7 @@ from jaxlib import xla_client
 
 from oxcall_plugin import _callback_lowering, _compilation_cache, _cost_analysis
 from oxcall_plugin._as_cpu import CPU, cpu_options, take_own_handlers
+from oxcall_plugin._dlpack import take_dlpack
 from oxcall_plugin._errors import PluginError
 from oxcall_plugin._lowerings import share_cpu_rules
 from oxcall_plugin._native import NativePlugin
@@ -37,6 +38,7 @@ def register(path: str, name: str | None, priority: int, options: Mapping[str, A
     if platform == CPU:
         priority, options = 0, {**cpu_options(), **options}
         take_own_handlers()
+        take_dlpack()
     else:
         if "OXCALL_NUM_DEVICES" not in os.environ:
             options = {**host_devices(), **options}

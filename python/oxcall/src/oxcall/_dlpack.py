@@ -144,6 +144,47 @@ class DLPackArray:
         return _capsule_new(ctypes.addressof(managed), name, ctypes.cast(_destroy, ctypes.c_void_p))
 
 
+def array_of(capsule: Any) -> np.ndarray[Any, Any]:
+    """The elements of a tensor that nobody has taken out of its capsule: a view, for as long as the capsule lives."""
+    for name, kind in ((_OLD, _Managed), (_NEW, _Versioned)):
+        if _capsule_is_valid(id(capsule), name):
+            tensor = kind.from_address(_capsule_pointer(id(capsule), name)).tensor
+            break
+    else:
+        raise BufferError("the tensor has been taken out of its capsule")
+    dtype = _dtype(tensor.dtype)
+    shape = tuple(tensor.shape[: tensor.ndim])
+    if tensor.device.type != _CPU[0]:
+        raise BufferError(f"the memory is that of a device of DLPack's type {tensor.device.type}, not of the CPU")
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    strides = tuple(tensor.strides[: tensor.ndim]) if tensor.strides else _dense(shape)
+    # Strides may be negative: the elements lie on both sides of the first one.
+    first = (tensor.data or 0) + tensor.byte_offset
+    spans = [(size - 1) * stride for size, stride in zip(shape, strides, strict=True)]
+    before, after = (sum(span for span in spans if (span < 0) == negative) for negative in (True, False))
+    size = (after - before + 1) * dtype.itemsize
+    memory = (ctypes.c_uint8 * size).from_address(first + before * dtype.itemsize)
+    offset = -before * dtype.itemsize
+    return np.ndarray(shape, dtype, memory, offset, [stride * dtype.itemsize for stride in strides])
+
+
+def _dense(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(np.prod(shape[dim + 1 :])) for dim in range(len(shape)))
+
+
+def _dtype(data_type: _DataType) -> np.dtype[Any]:
+    import ml_dtypes
+
+    for name, code in _EXTENDED.items():
+        if code == data_type.code and hasattr(ml_dtypes, name):
+            return np.dtype(getattr(ml_dtypes, name))
+    for kind, code in _KINDS.items():
+        if code == data_type.code and data_type.lanes == 1:
+            return np.dtype(np.bool_ if kind == "b" else f"{kind}{data_type.bits // 8}")
+    raise BufferError(f"elements of DLPack's type {data_type.code} with {data_type.bits} bits are not supported")
+
+
 def _data_type(dtype: np.dtype[Any]) -> _DataType:
     if (code := _EXTENDED.get(dtype.name)) is None and dtype.isbuiltin == 1:
         code = _KINDS.get(dtype.kind)
