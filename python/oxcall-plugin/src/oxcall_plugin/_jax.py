@@ -48,7 +48,15 @@ def register(path: str, name: str | None, priority: int, options: Mapping[str, A
     _compilation_cache.serve_platform(platform)
     _cost_analysis.serve_platform(platform)
     xla_bridge.register_plugin(platform, priority=priority, library_path=path, options=dict(options))
+    _share_options_with_topologies(platform, options)
     _registered[platform] = path
+
+
+def _share_options_with_topologies(platform: str, options: Mapping[str, Any]) -> None:
+    """A topology without a client has the devices that the client has, unless it is asked for others."""
+    factories = getattr(xla_bridge, "_topology_factories", {})
+    if make := factories.get(platform):
+        factories[platform] = lambda name="", **given: make(name, **{**options, **given})
 
 
 def _take_handlers(plugin: NativePlugin, platform: str) -> None:
