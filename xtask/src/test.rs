@@ -90,7 +90,7 @@ fn pytest() -> Result<()> {
     }
     for mode in ["cpu", "oxcall"] {
         let mut command = venv.python();
-        command.args(["-m", "pytest", "tests/jax"]).env("OXCALL_TEST_MODE", mode);
+        command.args(["-m", "pytest", "tests/jax_areas"]).env("OXCALL_TEST_MODE", mode);
         libraries.tell(&mut command);
         shell::run(&mut command)?;
     }
