@@ -23,5 +23,4 @@ LIBRARIES = (
     Library("optax", "0.2.8", "optax/**/*_test.py"),
     Library("dm-haiku", "0.0.17", "haiku/_src/**/*_test.py", without=("haiku/_src/integration/jax2tf",)),
     Library("flax", "0.12.8", "tests/**/*_test.py", without=("tests/tensorboard_test", "tests/import_test")),
-    Library("blackjax", "1.7.1", "tests/**/test_*.py"),
 )

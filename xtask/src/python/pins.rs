@@ -47,7 +47,6 @@ pub(crate) const JAX_TESTS_NEED: &[&str] = &["absl-py==2.5.1", "flatbuffers==25.
 pub(crate) const DOWNSTREAM: &[&str] = &[
     "aiofiles==25.1.0",
     "attrs==26.1.0",
-    "blackjax==1.7.1",
     "chex==0.1.92",
     "dm-haiku==0.0.16",
     "dm-tree==0.1.10",
