@@ -81,16 +81,16 @@ fn pytest() -> Result<()> {
     let venv = python::default_venv()?;
     python::install_packages(&venv)?;
     let libraries = Libraries::build(&venv)?;
-    // Each folder in a process of its own: JAX's platforms and options are those of a process.
-    for folder in ["tests/python", "tests/plugin"] {
+    // Each in a process of its own: JAX's platforms and options are those of a process.
+    let runs = [
+        ("tests/python", None),
+        ("tests/plugin", None),
+        ("tests/jax_areas", Some("cpu")),
+        ("tests/jax_areas", Some("oxcall")),
+    ];
+    for (folder, mode) in runs {
         let mut command = venv.python();
-        command.args(["-m", "pytest", folder]);
-        libraries.tell(&mut command);
-        shell::run(&mut command)?;
-    }
-    for mode in ["cpu", "oxcall"] {
-        let mut command = venv.python();
-        command.args(["-m", "pytest", "tests/jax_areas"]).env("OXCALL_TEST_MODE", mode);
+        command.args(["-m", "pytest", folder]).envs(mode.map(|mode| ("OXCALL_TEST_MODE", mode)));
         libraries.tell(&mut command);
         shell::run(&mut command)?;
     }
