@@ -24,8 +24,9 @@ pub(crate) struct Options {
 
 const NAMES: [&str; 3] = ["num_devices", "num_threads", "libraries"];
 
-/// What JAX adds when its distributed runtime is initialised: the number of this process, and that of all.
-const DISTRIBUTED: [&str; 2] = ["node_id", "num_nodes"];
+/// What JAX adds when its distributed runtime is initialised: the number of this process, that of all, and the part of
+/// the machines that this one belongs to, under its older name too.
+const DISTRIBUTED: [&str; 4] = ["node_id", "num_nodes", "partition_index", "slice_index"];
 
 impl Options {
     /// The options that `given` and the environment say.

@@ -87,8 +87,16 @@ def client_options() -> dict[str, str | int]:
 
 
 def initialize() -> None:
-    """Registers the bundled plugin with JAX, which calls this when it looks for plugins."""
-    register(library_path(), options=client_options())
+    """Registers the bundled plugin with JAX, which calls this when it looks for plugins.
+
+    If that fails, JAX goes on with a warning, unless `JAX_PLATFORMS` asks for the platform.
+    """
+    try:
+        register(library_path(), options=client_options())
+    except Exception as error:
+        from oxcall_plugin._backend import register_broken
+
+        register_broken(os.environ.get("OXCALL_PLATFORM_NAME") or "oxcall", error)
 
 
 def register(

@@ -1,0 +1,175 @@
+"""An installed plugin breaks no program: JAX where the plugin cannot run, and the plugin beside other processes."""
+
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+# What JAX does without naming the plugin, the warnings meanwhile, and what it says to those who then ask for it.
+WITHOUT = """
+    import warnings
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        import jax, jax.numpy as jnp
+        print(jnp.add(1, 1), jax.default_backend())
+        jax.devices()
+    messages = [str(warning.message) for warning in caught if warning.category.__name__ == "PluginWarning"]
+    print(len(messages), messages[:1])
+    try:
+        jax.devices("oxcall")
+    except RuntimeError as error:
+        print(error)
+"""
+
+# By the message: what is wrong with the environment; `{tmp}` is a folder, `{text}` a file that is not a library.
+BROKEN = {
+    "there is no plugin at": {"OXCALL_PLUGIN_LIBRARY": "{tmp}/missing.so"},
+    "cannot be loaded": {"OXCALL_PLUGIN_LIBRARY": "{text}"},
+    "is not a plugin made with": {"OXCALL_PLUGIN_LIBRARY": "{libs}/libempty_ops.so"},
+    "OXCALL_NUM_DEVICES is many": {"OXCALL_NUM_DEVICES": "many"},
+    "OXCALL_NUM_THREADS is 0": {"OXCALL_NUM_THREADS": "0"},
+    "OXCALL_COLLECTIVE_TIMEOUT is soon": {"OXCALL_COLLECTIVE_TIMEOUT": "soon"},
+    "none.so": {"OXCALL_LIBRARIES": "{tmp}/none.so"},
+    "/none/trace.json": {"OXCALL_TRACE": "{tmp}/none/trace.json"},
+}
+
+
+@pytest.fixture
+def broken(tmp_path):
+    """The environment variables of an entry of `BROKEN`."""
+    text = tmp_path / "text.so"
+    text.write_text("not a library")
+
+    def variables(message):
+        places = {"tmp": tmp_path, "text": text, "libs": os.environ["OXCALL_TEST_LIBS"]}
+        return {name: value.format(**places) for name, value in BROKEN[message].items()}
+
+    return variables
+
+
+@pytest.mark.parametrize("message", BROKEN)
+def test_jax_goes_on_without_a_plugin_that_fails(fresh, broken, message):
+    lines = fresh(WITHOUT, **broken(message)).splitlines()
+    assert lines[0] == "2 cpu"
+    assert lines[1].startswith("1 ") and "JAX goes on without it" in lines[1] and message in lines[1]
+    assert "'oxcall' failed to initialize" in lines[2] and message in lines[2]
+
+
+@pytest.mark.parametrize("message", list(BROKEN)[:4])
+def test_a_plugin_that_is_not_asked_for_says_nothing(fresh, broken, message):
+    lines = fresh(WITHOUT, JAX_PLATFORMS="cpu", **broken(message)).splitlines()
+    assert lines[:2] == ["2 cpu", "0 []"]
+
+
+@pytest.mark.parametrize("platforms", ["oxcall", "oxcall,cpu", "cpu,oxcall"])
+@pytest.mark.parametrize("message", ["there is no plugin at", "OXCALL_NUM_DEVICES is many"])
+def test_an_error_for_those_who_ask_for_the_plugin(fresh, broken, platforms, message):
+    code = """
+        import warnings
+        warnings.simplefilter("error")
+        import jax
+        try:
+            jax.devices()
+        except RuntimeError as error:
+            print(error)
+    """
+    text = fresh(code, JAX_PLATFORMS=platforms, **broken(message))
+    assert text.startswith("Unable to initialize backend 'oxcall'") and message in text
+
+
+def test_the_test_mode_never_falls_back_to_the_cpu_of_jax(fresh, broken):
+    code = """
+        import jax
+        try:
+            print(jax.devices())
+        except RuntimeError as error:
+            print(error)
+    """
+    for message in ("there is no plugin at", "OXCALL_NUM_DEVICES is many"):
+        assert message in fresh(code, OXCALL_PLATFORM_NAME="cpu", **broken(message))
+
+
+PROCESS = """
+    import sys, warnings
+    warnings.simplefilter("error")
+    import jax, jax.numpy as jnp, numpy as np
+    from jax.experimental import multihost_utils
+    rank, port, platforms = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    jax.config.update("jax_platforms", platforms or None)
+    if jax.__version_info__ < (0, 7):
+        jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    jax.distributed.initialize(f"localhost:{port}", num_processes=2, process_id=rank)
+    try:
+        jax.devices()
+    except RuntimeError as error:
+        print("refused:", error)
+        sys.exit()
+    print(jax.process_index(), jax.process_count(), jax.default_backend())
+    print(multihost_utils.process_allgather(np.arange(2) + 10 * rank).tolist())
+    if platforms != "cpu":
+        device, = jax.devices("oxcall")
+        x = jax.device_put(jnp.arange(4.0) + rank, device)
+        y = jax.jit(lambda x: x * 2)(x)
+        print(jax.process_count("oxcall"), y.devices() == {device}, y.is_fully_addressable, np.asarray(y).tolist())
+    multihost_utils.sync_global_devices("the end")
+"""
+
+
+def two_processes(environment, platforms):
+    """What each of two processes of one job prints."""
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port = probe.getsockname()[1]
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(PROCESS), str(rank), str(port), platforms],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    outputs = [process.communicate(timeout=120) for process in started]
+    for process, (out, err) in zip(started, outputs, strict=True):
+        assert process.returncode == 0, f"{out}\n{err}"
+    # Gloo writes a line of its own.
+    return [[line for line in out.splitlines() if not line.startswith("[Gloo]")] for out, _ in outputs]
+
+
+@pytest.mark.parametrize("platforms", ["", "cpu", "cpu,oxcall"])
+def test_beside_several_processes_the_devices_are_each_ones_own(environment, platforms):
+    for rank, lines in enumerate(two_processes(environment, platforms)):
+        assert lines[:2] == [f"{rank} 2 cpu", "[[0, 1], [10, 11]]"]
+        own = [f"1 True True {[2.0 * i + 2 * rank for i in range(4)]}"]
+        assert lines[2:] == ([] if platforms == "cpu" else own)
+
+
+@pytest.mark.parametrize("platforms", ["oxcall", "oxcall,cpu"])
+def test_several_processes_are_not_those_of_the_plugin(environment, platforms):
+    for lines in two_processes(environment, platforms):
+        assert "2 processes" in lines[0] and "JAX_PLATFORMS=cpu,oxcall" in lines[0]
+
+
+def test_a_library_that_does_not_fit_into_memory(environment):
+    """JAX goes on, whether there is room for none of it, for a part, or hardly more than it takes."""
+    code = """
+        import resource, sys, warnings
+        import jax, jax.numpy as jnp
+        from jax._src import xla_bridge
+        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        # Only while the library is loaded: with little memory, jaxlib's own client ends the process.
+        resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[1]), resource.RLIM_INFINITY))
+        xla_bridge._discover_and_register_pjrt_plugins()
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+        print(jnp.add(1, 1), jax.default_backend())
+    """
+    library = pathlib.Path(os.environ["OXCALL_PLUGIN_LIBRARY"]).stat().st_size
+    for room in (1 << 20, library // 2, library + (8 << 20)):
+        command = [sys.executable, "-c", textwrap.dedent(code), str(room)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+        assert (done.returncode, done.stdout) == (0, "2 cpu\n"), done.stderr
