@@ -2,7 +2,7 @@
 
 use crate::{
     Buffer, CompileOptions, DeviceAssignment, DeviceId, ElementType, Error, Executable, HostSource, Layout, LentMemory,
-    MemoryId, MemoryStats, Result, Topology,
+    MemoryId, MemoryStats, Result, Topology, options::MOST_DEVICES,
 };
 
 /// A program in some format: `mlir` (StableHLO, bytecode or text), `hlo` (a serialized `HloModuleProto`),
@@ -56,7 +56,12 @@ pub trait Client: Send + Sync + 'static {
         if devices.is_empty() {
             return Err(Error::failed_precondition("the platform has no device"));
         }
-        let ids = (0..replicas * partitions).map(|index| devices[index % devices.len()].id);
+        let count = replicas.checked_mul(partitions).filter(|&count| count <= MOST_DEVICES).ok_or_else(|| {
+            let message =
+                format!("{replicas} replicas of {partitions} partitions: programs have at most {MOST_DEVICES}");
+            Error::invalid_argument(message)
+        })?;
+        let ids = (0..count).map(|index| devices[index % devices.len()].id);
         Ok(DeviceAssignment { replicas, partitions, devices: ids.collect() })
     }
 

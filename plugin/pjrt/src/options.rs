@@ -140,7 +140,7 @@ pub(crate) fn invalid(error: Error) -> Error {
 }
 
 /// More devices than any program has: no message may ask for more memory than it is worth.
-const MOST_DEVICES: usize = 1 << 20;
+pub(crate) const MOST_DEVICES: usize = 1 << 20;
 
 fn count(field: Field<'_>) -> Result<usize> {
     let count = usize::try_from(field.int()?).ok().filter(|&count| count <= MOST_DEVICES);

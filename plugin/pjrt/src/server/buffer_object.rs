@@ -4,7 +4,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use xla_ffi_sys::pjrt::PJRT_Buffer;
 
-use super::{client_object::ClientObject, layouts::LayoutArrays, raw::Object};
+use super::{
+    client_object::{ClientObject, Owned},
+    layouts::LayoutArrays,
+    raw::Object,
+};
 use crate::{Buffer, Client, ElementType, Error, Event, Layout, Platform, Result};
 
 /// The buffers of a platform.
@@ -28,6 +32,20 @@ pub(super) struct BufferObject<P: Platform> {
 // SAFETY: pointers to buffers are made of `BufferObject` only.
 unsafe impl<P: Platform> Object for BufferObject<P> {
     type Raw = PJRT_Buffer;
+}
+
+impl<P: Platform> Owned<P> for BufferObject<P> {
+    fn belongs_to(&self, client: &ClientObject<P>) -> bool {
+        std::ptr::eq(Arc::as_ptr(&self.owner), client)
+    }
+
+    fn client(&self) -> Option<Arc<ClientObject<P>>> {
+        Some(self.owner.clone())
+    }
+
+    fn name(&self) -> String {
+        format!("the buffer {}{:?}", self.element_type, self.dims)
+    }
 }
 
 /// The part of a buffer that changes.

@@ -13,7 +13,7 @@ use xla_ffi_sys::pjrt::{
 use super::{
     client_object::{ClientHandle, ClientObject},
     named_values,
-    raw::{Object, c_count, object, release},
+    raw::{Object, c_count, null, object, release},
     slot::slot,
 };
 use crate::{Client, DeviceId, Error};
@@ -121,11 +121,14 @@ slot! {
                  `num_replicas * num_partitions`, {replicas} * {partitions} = {needed}"
             )));
         }
+        let out: *mut c_int = (*args).default_assignment;
+        if out.is_null() && needed > 0 {
+            return Err(null("default_assignment"));
+        }
         let assignment = owner.client.default_device_assignment(replicas, partitions)?;
         if assignment.devices.len() != needed {
             return Err(Error::internal("the default device assignment has another size than asked for"));
         }
-        let out: *mut c_int = (*args).default_assignment;
         for (index, device) in assignment.devices.iter().enumerate() {
             out.add(index).write(device.0);
         }

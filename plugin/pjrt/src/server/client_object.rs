@@ -2,7 +2,11 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, OnceLock, Weak},
+    fmt,
+    sync::{
+        Arc, Mutex, OnceLock, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use xla_ffi_sys::{
@@ -12,7 +16,7 @@ use xla_ffi_sys::{
 
 use super::{
     memory,
-    raw::{Object, Pointers},
+    raw::{Object, Pointers, null, object},
     topology::TopologyObject,
 };
 use crate::{Client, DeviceDescription, DeviceId, Error, MemoryDescription, MemoryId, Platform, Result};
@@ -29,6 +33,8 @@ unsafe impl<P: Platform> Object for ClientHandle<P> {
 ///
 /// What callers point to lies in vectors: a box promises that nobody else points into it, also while it is moved.
 pub(super) struct ClientObject<P: Platform> {
+    /// How many clients there were before, and one.
+    number: u64,
     pub(super) client: P::Client,
     pub(super) topology: Arc<TopologyObject>,
     pub(super) devices: Vec<DeviceObject<P>>,
@@ -76,6 +82,45 @@ unsafe impl<P: Platform> Object for MemoryObject<P> {
     type Raw = PJRT_Memory;
 }
 
+/// A part of a client, or an object that was made with one.
+pub(super) trait Owned<P: Platform>: Object {
+    fn belongs_to(&self, client: &ClientObject<P>) -> bool;
+
+    /// The client, if it still lives.
+    fn client(&self) -> Option<Arc<ClientObject<P>>>;
+
+    /// What messages call it.
+    fn name(&self) -> String;
+}
+
+impl<P: Platform> Owned<P> for DeviceObject<P> {
+    fn belongs_to(&self, client: &ClientObject<P>) -> bool {
+        std::ptr::eq(self.owner.as_ptr(), client)
+    }
+
+    fn client(&self) -> Option<Arc<ClientObject<P>>> {
+        self.owner.upgrade()
+    }
+
+    fn name(&self) -> String {
+        format!("the device {}", self.topology.topology.devices[self.index].name)
+    }
+}
+
+impl<P: Platform> Owned<P> for MemoryObject<P> {
+    fn belongs_to(&self, client: &ClientObject<P>) -> bool {
+        std::ptr::eq(self.owner.as_ptr(), client)
+    }
+
+    fn client(&self) -> Option<Arc<ClientObject<P>>> {
+        self.owner.upgrade()
+    }
+
+    fn name(&self) -> String {
+        format!("the memory {}", self.description.name)
+    }
+}
+
 fn gone() -> Error {
     Error::failed_precondition("the client was destroyed")
 }
@@ -92,9 +137,39 @@ impl<P: Platform> MemoryObject<P> {
     }
 }
 
+impl<P: Platform> fmt::Display for ClientObject<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "client {} of the platform {}", self.number, P::name())
+    }
+}
+
 impl<P: Platform> ClientObject<P> {
+    /// The object behind a pointer, which a call gives together with others of this client.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for null, and for an object of another client.
+    ///
+    /// # Safety
+    /// As for [`object`].
+    pub(super) unsafe fn own<'a, T: Owned<P>>(&self, what: impl fmt::Display, raw: *const T::Raw) -> Result<&'a T> {
+        if raw.is_null() {
+            return Err(null(&what.to_string()));
+        }
+        // SAFETY: passed on from the caller.
+        let object: &T = unsafe { object("object", raw) }?;
+        if object.belongs_to(self) {
+            return Ok(object);
+        }
+        let theirs = object.client().map_or_else(|| "a client that is gone".to_owned(), |client| client.to_string());
+        Err(Error::invalid_argument(format!(
+            "{what}: {} belongs to {theirs}, but the call is one of {self}; it takes objects of that client alone",
+            object.name()
+        )))
+    }
+
     /// A client whose description makes sense.
     pub(super) fn new(client: P::Client) -> Result<Arc<ClientObject<P>>> {
+        static CLIENTS: AtomicU64 = AtomicU64::new(0);
         let topology = Arc::new(TopologyObject::new(client.topology().clone()));
         let described = &topology.topology;
         let place = |id: MemoryId| described.memories.iter().position(|memory| memory.id == id);
@@ -141,6 +216,7 @@ impl<P: Platform> ClientObject<P> {
             let addressable =
                 |place: usize| devices.iter().any(|each| each.addressable && each.memories.contains(&place));
             ClientObject {
+                number: CLIENTS.fetch_add(1, Ordering::Relaxed) + 1,
                 device_pointers: devices.iter().map(Object::as_raw).collect(),
                 addressable_devices: devices.iter().filter(|each| each.addressable).map(Object::as_raw).collect(),
                 addressable_memories: (0..memories.len())

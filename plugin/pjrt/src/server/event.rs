@@ -6,7 +6,7 @@ use xla_ffi_sys::pjrt::{
 };
 
 use super::{
-    error,
+    error, limits,
     raw::{Object, object, release, text},
     slot::slot,
 };
@@ -71,7 +71,7 @@ slot! {
 
     /// `PJRT_Event_Set`.
     fn set(args: PJRT_Event_Set_Args) {
-        let message = text("error message", (*args).error_message, (*args).error_message_size)?;
+        let message = text("error message", (*args).error_message, (*args).error_message_size, limits::MESSAGE)?;
         if event((*args).event)?.set(error::outcome((*args).error_code, message)) {
             return Ok(());
         }

@@ -24,6 +24,7 @@ use xla_ffi_sys::{
 use super::{
     client_object::{ClientHandle, ClientObject},
     executable_object::{ExecutableHandle, ExecutableObject, LoadedObject, once},
+    limits,
     named_values::NamedValues,
     raw::{Object, bytes, object, release, text},
     serialize::Serialized,
@@ -82,8 +83,8 @@ unsafe fn read_program<'a>(program: *const PJRT_Program) -> Result<Program<'a>> 
     unsafe {
         let program = program.as_ref().ok_or_else(|| Error::invalid_argument("the program is null"))?;
         Ok(Program {
-            format: text("program format", program.format, program.format_size)?,
-            code: bytes("program", program.code, program.code_size)?,
+            format: text("program format", program.format, program.format_size, limits::NAME)?,
+            code: bytes("program", program.code, program.code_size, limits::PROGRAM)?,
         })
     }
 }
@@ -93,7 +94,7 @@ slot! {
     fn compile<P>(args: PJRT_Client_Compile_Args) {
         let ClientHandle::<P>(owner) = object("client", (*args).client)?;
         let program = read_program((*args).program)?;
-        let options = bytes("compile options", (*args).compile_options, (*args).compile_options_size)?;
+        let options = bytes("compile options", (*args).compile_options, (*args).compile_options_size, limits::PROTO)?;
         let options = parse_options("PJRT_Client_Compile", options)?;
         let executable = owner.client.compile(program, &options)?;
         (*args).executable = LoadedObject::new(owner, executable, &options)?.into_raw();
@@ -110,7 +111,7 @@ slot! {
             owner.clone()
         };
         let program = read_program((*args).program)?;
-        let options = bytes("compile options", (*args).compile_options, (*args).compile_options_size)?;
+        let options = bytes("compile options", (*args).compile_options, (*args).compile_options_size, limits::PROTO)?;
         let options = parse_options("PJRT_Compile", options)?;
         let loaded = LoadedObject::new(&owner, owner.client.compile(program, &options)?, &options)?;
         (*args).executable = ExecutableHandle(loaded.shared.clone()).into_raw();
@@ -121,11 +122,12 @@ slot! {
     fn deserialize<P>(args: PJRT_Executable_DeserializeAndLoad_Args as PJRT_Executable_DeserializeAndLoad_Args_Later) {
         let args = &raw mut (*args).base;
         let ClientHandle::<P>(owner) = object("client", (*args).client)?;
-        let packed = bytes("serialized executable", (*args).serialized_executable, (*args).serialized_executable_size)?;
+        let (data, size) = ((*args).serialized_executable, (*args).serialized_executable_size);
+        let packed = bytes("serialized executable", data, size, limits::PROGRAM)?;
         let (options, code) = unpack::<P>(packed)?;
         let (data, size) =
             ((*args).overridden_serialized_compile_options, (*args).overridden_serialized_compile_options_size);
-        let options = if data.is_null() { options } else { bytes("compile options", data, size)? };
+        let options = if data.is_null() { options } else { bytes("compile options", data, size, limits::PROTO)? };
         let options = parse_options("PJRT_Executable_DeserializeAndLoad", options)?;
         let executable = owner.client.deserialize(code, &options)?;
         (*args).loaded_executable = LoadedObject::new(owner, executable, &options)?.into_raw();

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     ffi::CStr,
     mem::MaybeUninit,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
 };
 
 use xla_ffi_sys::{
@@ -19,7 +19,7 @@ use super::{
     buffer_object::{BufferObject, BufferOf},
     client_object::DeviceObject,
     executable_object::LoadedObject,
-    raw::{Object, array, object, release},
+    raw::{Object, array, null, object, release},
     slot::slot,
 };
 use crate::{Argument, DeviceLaunch, Error, Executable, ExecutionOptions, Launch, Platform, Result, UserData};
@@ -158,7 +158,7 @@ unsafe fn devices<P: Platform>(
         loaded.devices.clone()
     } else {
         // SAFETY: by the contract above.
-        let device: &DeviceObject<P> = unsafe { object("device", args.execute_device) }?;
+        let device: &DeviceObject<P> = unsafe { loaded.shared.owner.own("execute_device", args.execute_device) }?;
         vec![device.index]
     };
     if args.num_devices != devices.len() {
@@ -198,16 +198,12 @@ unsafe fn requested<'a, P: Platform>(
     }
     let mut requested = Vec::with_capacity(expected * devices.len());
     // SAFETY: by the contract above.
-    let lists = unsafe { array("argument lists", args.argument_lists, args.num_devices) }?;
+    let lists = unsafe { array("argument lists", args.argument_lists, args.num_devices, devices.len()) }?;
     for (replica, (&list, &device)) in lists.iter().zip(devices).enumerate() {
         // SAFETY: by the contract above.
-        for (index, &raw) in unsafe { array("argument list", list, expected) }?.iter().enumerate() {
+        for (index, &raw) in unsafe { array("argument list", list, expected, expected) }?.iter().enumerate() {
             // SAFETY: by the contract above.
-            let buffer: &BufferObject<P> = unsafe { object("argument", raw) }?;
-            if !Arc::ptr_eq(&buffer.owner, &loaded.shared.owner) {
-                let message = format!("Buffer passed to Execute() as argument {index} belongs to another client");
-                return Err(Error::invalid_argument(message));
-            }
+            let buffer: &BufferObject<P> = unsafe { loaded.shared.owner.own(format_args!("argument {index}"), raw) }?;
             if buffer.device != device {
                 return Err(Error::invalid_argument(format!(
                     "Buffer passed to Execute() as argument {index} to replica {replica} is on device {}, but replica \
@@ -245,10 +241,15 @@ slot! {
             "non_donatable_input_indices",
             options.base.non_donatable_input_indices,
             options.base.num_non_donatable_input_indices,
+            loaded.shared.executable.parameters().len(),
         )?;
         let devices = devices(loaded, args)?;
         let expected = loaded.shared.output_types.len();
-        let outputs = array("output lists", args.output_lists, if expected == 0 { 0 } else { devices.len() })?;
+        let lists = if expected == 0 { 0 } else { devices.len() };
+        let outputs = array("output lists", args.output_lists, lists, lists)?;
+        if outputs.iter().any(|list| list.is_null()) {
+            return Err(null("output list"));
+        }
         let launch_options = execution_options(&options)?;
         let requested = requested::<P>(loaded, args, &devices, non_donatable)?;
         let mut arguments = acquire(&requested)?.into_iter();

@@ -16,6 +16,7 @@ use super::{
     buffer_object::BufferObject,
     client_object::ClientHandle,
     executable_object::ExecutableHandle,
+    limits,
     raw::{Object, Pointers, array, object, release},
     serialize::Serialized,
     slot::slot,
@@ -99,7 +100,7 @@ slot! {
     /// `PJRT_Layouts_PJRT_Client_GetDefaultLayout`.
     fn of_client<P>(args: PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args) {
         let ClientHandle::<P>(_) = object("client", (*args).client)?;
-        let dims = array("dims", (*args).dims, (*args).num_dims)?;
+        let dims = array("dims", (*args).dims, (*args).num_dims, limits::RANK)?;
         (*args).layout = P::default_layout(ElementType((*args).type_), dims).into_raw();
         Ok(())
     }
@@ -114,7 +115,7 @@ slot! {
     /// `PJRT_Layouts_PJRT_Topology_GetDefaultLayout`.
     fn of_topology<P>(args: PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args) {
         let _: &TopologyObject = object("topology", (*args).topology_description)?;
-        let dims = array("dims", (*args).dims, (*args).num_dims)?;
+        let dims = array("dims", (*args).dims, (*args).num_dims, limits::RANK)?;
         (*args).layout = P::default_layout(ElementType((*args).type_), dims).into_raw();
         Ok(())
     }
@@ -151,9 +152,9 @@ mod tests {
             let arrays = LayoutArrays::new(&layout);
             let c = arrays.raw();
             // SAFETY: the struct points into `arrays`.
-            assert_eq!(unsafe { raw::layout(&raw const c) }.unwrap(), Some(layout));
+            assert_eq!(unsafe { raw::layout(&raw const c, layout.minor_to_major.len()) }.unwrap(), Some(layout));
         }
         // SAFETY: null is no layout.
-        assert_eq!(unsafe { raw::layout(std::ptr::null()) }.unwrap(), None);
+        assert_eq!(unsafe { raw::layout(std::ptr::null(), 3) }.unwrap(), None);
     }
 }

@@ -20,6 +20,7 @@ mod executable_object;
 mod execute;
 mod ffi;
 mod layouts;
+mod limits;
 mod memory;
 mod memory_descriptions;
 mod named_values;

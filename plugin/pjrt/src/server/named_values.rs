@@ -7,7 +7,10 @@ use xla_ffi_sys::pjrt::{
     PJRT_NamedValue_kFloat, PJRT_NamedValue_kInt64, PJRT_NamedValue_kInt64List, PJRT_NamedValue_kString,
 };
 
-use super::raw::{array, text};
+use super::{
+    limits,
+    raw::{array, text},
+};
 use crate::{Attributes, Error, Result, Value};
 
 /// Named values that a caller may read for as long as they live.
@@ -59,24 +62,26 @@ fn raw(name: &str, value: &Value) -> PJRT_NamedValue {
 /// The named values that a caller gives.
 ///
 /// # Safety
-/// The array has `len` values, whose types say which field of the union is there.
+/// The array has `len` values, if that is within the limit, whose types say which field of the union is there.
 pub(super) unsafe fn read(data: *const PJRT_NamedValue, len: usize) -> Result<Attributes> {
     // SAFETY: by the contract above.
     unsafe {
         let read = |value: &PJRT_NamedValue| {
-            let name = text("name of a value", value.name, value.name_size)?;
+            let name = text("name of a value", value.name, value.name_size, limits::NAME)?;
             let union = &value.__bindgen_anon_1;
             let read = match value.type_ {
-                PJRT_NamedValue_kString => text(name, union.string_value, value.value_size)?.into(),
+                PJRT_NamedValue_kString => text(name, union.string_value, value.value_size, limits::VALUE)?.into(),
                 PJRT_NamedValue_kInt64 => union.int64_value.into(),
-                PJRT_NamedValue_kInt64List => array(name, union.int64_array_value, value.value_size)?.to_vec().into(),
+                PJRT_NamedValue_kInt64List => {
+                    array(name, union.int64_array_value, value.value_size, limits::VALUE)?.to_vec().into()
+                }
                 PJRT_NamedValue_kFloat => union.float_value.into(),
                 PJRT_NamedValue_kBool => union.bool_value.into(),
                 other => return Err(Error::invalid_argument(format!("{name}: unknown type of value {other}"))),
             };
             Ok((name.to_owned(), read))
         };
-        array("list of options", data, len)?.iter().map(read).collect()
+        array("list of options", data, len, limits::OPTIONS)?.iter().map(read).collect()
     }
 }
 

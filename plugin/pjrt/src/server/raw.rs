@@ -8,6 +8,7 @@ use std::{
 
 use xla_ffi_sys::pjrt::{PJRT_Buffer_MemoryLayout, PJRT_Buffer_MemoryLayout_Type_Tiled};
 
+use super::limits;
 use crate::{Error, Layout, Result};
 
 /// What a pointer of the C API points to.
@@ -39,7 +40,7 @@ pub(super) unsafe fn object<'a, T: Object>(what: &str, raw: *const T::Raw) -> Re
 }
 
 #[cold]
-fn null(what: &str) -> Error {
+pub(super) fn null(what: &str) -> Error {
     Error::invalid_argument(format!("the {what} is null"))
 }
 
@@ -58,43 +59,59 @@ pub(super) unsafe fn release<T: Object>(raw: *mut T::Raw) {
     }
 }
 
-/// The elements of a C array; none where it is empty, null or not.
+/// The elements of a C array, of which there are `most`; none where it is empty, null or not.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for more elements, for a null pointer with a count, and for an address that is not aligned: nothing
+/// is read then.
 ///
 /// # Safety
-/// A pointer that is not null points to `len` elements that stay unchanged for `'a`.
-pub(super) unsafe fn array<'a, T>(what: &str, data: *const T, len: usize) -> Result<&'a [T]> {
+/// A pointer that is not null points to `len` elements that stay unchanged for `'a`, if `len` is not above `most`.
+pub(super) unsafe fn array<'a, T>(what: &str, data: *const T, len: usize, most: usize) -> Result<&'a [T]> {
+    if len > most || len > isize::MAX as usize / size_of::<T>().max(1) {
+        return Err(too_many(what, len, most));
+    }
     match (data.is_null(), len) {
         (_, 0) => Ok(&[]),
-        (true, _) => Err(null(what)),
+        (true, _) => Err(Error::invalid_argument(format!("the {what} is null, but its count is {len}"))),
+        (false, _) if !data.is_aligned() => {
+            let message = format!("the {what} is at {data:p}, not at a multiple of {} bytes", align_of::<T>());
+            Err(Error::invalid_argument(message))
+        }
         // SAFETY: by the contract above.
         (false, _) => Ok(unsafe { slice::from_raw_parts(data, len) }),
     }
+}
+
+#[cold]
+fn too_many(what: &str, len: usize, most: usize) -> Error {
+    Error::invalid_argument(format!("the count of the {what} is {len}; it is at most {most} here"))
 }
 
 /// The bytes of a C array of characters.
 ///
 /// # Safety
 /// As for [`array()`].
-pub(super) unsafe fn bytes<'a>(what: &str, data: *const c_char, len: usize) -> Result<&'a [u8]> {
+pub(super) unsafe fn bytes<'a>(what: &str, data: *const c_char, len: usize, most: usize) -> Result<&'a [u8]> {
     // SAFETY: passed on from the caller; characters are bytes.
-    unsafe { array(what, data.cast::<u8>(), len) }
+    unsafe { array(what, data.cast::<u8>(), len, most) }
 }
 
 /// The text of a C array of characters.
 ///
 /// # Safety
 /// As for [`array()`].
-pub(super) unsafe fn text<'a>(what: &str, data: *const c_char, len: usize) -> Result<&'a str> {
+pub(super) unsafe fn text<'a>(what: &str, data: *const c_char, len: usize, most: usize) -> Result<&'a str> {
     // SAFETY: passed on from the caller.
-    let bytes = unsafe { bytes(what, data, len) }?;
+    let bytes = unsafe { bytes(what, data, len, most) }?;
     std::str::from_utf8(bytes).map_err(|_| Error::invalid_argument(format!("the {what} is not valid UTF-8")))
 }
 
-/// The layout that a caller describes; `None` for null.
+/// The layout that a caller describes for an array of `rank` dimensions; `None` for null.
 ///
 /// # Safety
-/// `raw` is null or points to a struct whose arrays are as long as it says.
-pub(super) unsafe fn layout(raw: *const PJRT_Buffer_MemoryLayout) -> Result<Option<Layout>> {
+/// `raw` is null or points to a struct whose arrays are as long as it says, within the limits.
+pub(super) unsafe fn layout(raw: *const PJRT_Buffer_MemoryLayout, rank: usize) -> Result<Option<Layout>> {
     if raw.is_null() {
         return Ok(None);
     }
@@ -104,25 +121,25 @@ pub(super) unsafe fn layout(raw: *const PJRT_Buffer_MemoryLayout) -> Result<Opti
             return Err(Error::unimplemented("layouts given by strides are not supported"));
         }
         let tiled = &(*raw).__bindgen_anon_1.tiled;
-        let minor_to_major = array("minor_to_major", tiled.minor_to_major, tiled.minor_to_major_size)?.to_vec();
-        let mut dims = array("tile_dims", tiled.tile_dims, tile_dims(tiled.tile_dim_sizes, tiled.num_tiles)?)?;
-        let mut tiles = Vec::with_capacity(tiled.num_tiles);
-        for &size in array("tile_dim_sizes", tiled.tile_dim_sizes, tiled.num_tiles)? {
+        if tiled.minor_to_major_size != rank {
+            let message = format!("a layout of {} dimensions for an array of {rank}", tiled.minor_to_major_size);
+            return Err(Error::invalid_argument(message));
+        }
+        let minor_to_major = array("minor_to_major", tiled.minor_to_major, rank, rank)?.to_vec();
+        let sizes = array("tile_dim_sizes", tiled.tile_dim_sizes, tiled.num_tiles, limits::TILES)?;
+        if let Some(&size) = sizes.iter().find(|&&size| size > limits::RANK) {
+            return Err(too_many("tile's dimensions", size, limits::RANK));
+        }
+        let count = sizes.iter().sum();
+        let mut dims = array("tile_dims", tiled.tile_dims, count, count)?;
+        let mut tiles = Vec::with_capacity(sizes.len());
+        for &size in sizes {
             let (tile, rest) = dims.split_at(size);
             tiles.push(tile.to_vec());
             dims = rest;
         }
         Ok(Some(Layout { minor_to_major, tiles }))
     }
-}
-
-/// The number of dimensions of all tiles together.
-///
-/// # Safety
-/// As for [`array()`].
-unsafe fn tile_dims(sizes: *const usize, count: usize) -> Result<usize> {
-    // SAFETY: passed on from the caller.
-    Ok(unsafe { array("tile_dim_sizes", sizes, count) }?.iter().sum())
 }
 
 /// A count that the C API has as `int`.

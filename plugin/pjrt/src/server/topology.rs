@@ -16,6 +16,7 @@ use xla_ffi_sys::{
 };
 
 use super::{
+    limits,
     memory_descriptions::DescribedMemories,
     named_values::{self, NamedValues},
     raw::{Object, Pointers, bytes, object, release, text},
@@ -79,7 +80,7 @@ pub(super) fn fnv1a(bytes: &[u8]) -> u64 {
 slot! {
     /// `PJRT_TopologyDescription_Create`.
     fn create<P>(args: PJRT_TopologyDescription_Create_Args) {
-        let name = text("name of the topology", (*args).topology_name, (*args).topology_name_size)?;
+        let name = text("name of the topology", (*args).topology_name, (*args).topology_name_size, limits::NAME)?;
         let options = named_values::read((*args).create_options, (*args).num_options)?;
         (*args).topology = TopologyObject::new(P::topology(name, &options)?).into_raw();
         Ok(())
@@ -134,7 +135,7 @@ slot! {
 
     /// `PJRT_TopologyDescription_Deserialize`.
     fn deserialize(args: PJRT_TopologyDescription_Deserialize_Args) {
-        let bytes = bytes("topology", (*args).serialized_topology, (*args).serialized_topology_size)?;
+        let bytes = bytes("topology", (*args).serialized_topology, (*args).serialized_topology_size, limits::PROTO)?;
         (*args).topology = TopologyObject::new(Topology::deserialize(bytes)?).into_raw();
         Ok(())
     }

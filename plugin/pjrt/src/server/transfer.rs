@@ -14,8 +14,8 @@ use xla_ffi_sys::{
 
 use super::{
     buffer_object::{BufferObject, BufferOf},
-    client_object::{ClientHandle, ClientObject, DeviceObject, MemoryObject},
-    error,
+    client_object::{ClientHandle, ClientObject, DeviceObject, MemoryObject, Owned},
+    error, limits,
     raw::{Object, array, layout, object, text},
     slot::{guard, slot},
 };
@@ -44,7 +44,7 @@ fn copy_to_host<P: Platform>(source: Arc<BufferOf<P>>, ready: &Event, destinatio
 /// The device and the memory that are meant, of which at least one is given.
 ///
 /// # Safety
-/// Each is null, or one of this plugin's.
+/// Each is null, or one of this plugin.
 unsafe fn place<P: Platform>(
     owner: &ClientObject<P>,
     device: *mut PJRT_Device,
@@ -55,17 +55,21 @@ unsafe fn place<P: Platform>(
         match (device.is_null(), memory.is_null()) {
             (true, true) => Err(Error::invalid_argument("neither a device nor a memory is given")),
             (false, true) => {
-                let device: &DeviceObject<P> = object("device", device)?;
+                let device: &DeviceObject<P> = owner.own("device", device)?;
                 Ok((device.id, owner.memories[device.default_memory].description.id))
             }
-            (no_device, false) => {
-                let memory: &MemoryObject<P> = object("memory", memory)?;
-                let device = if no_device {
-                    owner.devices[memory.first_device].id
-                } else {
-                    object::<DeviceObject<P>>("device", device)?.id
-                };
-                Ok((device, memory.description.id))
+            (true, false) => {
+                let memory: &MemoryObject<P> = owner.own("memory", memory)?;
+                Ok((owner.devices[memory.first_device].id, memory.description.id))
+            }
+            (false, false) => {
+                let memory: &MemoryObject<P> = owner.own("memory", memory)?;
+                let device: &DeviceObject<P> = owner.own("device", device)?;
+                if !device.memories.iter().any(|&place| owner.memories[place].description.id == memory.description.id) {
+                    let message = format!("{} is not a memory of {}", memory.name(), device.name());
+                    return Err(Error::invalid_argument(message));
+                }
+                Ok((device.id, memory.description.id))
             }
         }
     }
@@ -84,11 +88,11 @@ slot! {
     /// `PJRT_Client_BufferFromHostBuffer`.
     fn from_host<P>(args: PJRT_Client_BufferFromHostBuffer_Args) {
         let ClientHandle::<P>(owner) = object("client", (*args).client)?;
-        let dims = array("dims", (*args).dims, (*args).num_dims)?;
-        let strides = array("byte_strides", (*args).byte_strides, (*args).num_byte_strides)?;
+        let dims = array("dims", (*args).dims, (*args).num_dims, limits::RANK)?;
+        let strides = array("byte_strides", (*args).byte_strides, (*args).num_byte_strides, dims.len())?;
         let (device, memory) = place::<P>(owner, (*args).device, (*args).memory)?;
         let element_type = known((*args).type_)?;
-        let layout = layout((*args).device_layout)?;
+        let layout = layout((*args).device_layout, dims.len())?;
         let strides = Some(strides).filter(|strides| !strides.is_empty());
         let lease = (*args).host_buffer_semantics != PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
         let (source, done) = HostSource::from_raw((*args).data.cast(), element_type, dims, strides, lease)?;
@@ -101,10 +105,10 @@ slot! {
     /// `PJRT_Client_CreateViewOfDeviceBuffer`.
     fn view<P>(args: PJRT_Client_CreateViewOfDeviceBuffer_Args) {
         let ClientHandle::<P>(owner) = object("client", (*args).client)?;
-        let dims = array("dims", (*args).dims, (*args).num_dims)?;
+        let dims = array("dims", (*args).dims, (*args).num_dims, limits::RANK)?;
         let (device, memory) = place::<P>(owner, (*args).device, (*args).memory)?;
         let element_type = known((*args).element_type)?;
-        let layout = layout((*args).layout)?;
+        let layout = layout((*args).layout, dims.len())?;
         let len = HostDestination::size_of(element_type, dims)?;
         if (*args).device_buffer_ptr.is_null() && len > 0 {
             return Err(Error::invalid_argument("the memory of the buffer is null"));
@@ -126,7 +130,7 @@ slot! {
             return Ok(());
         }
         let source = buffer.get("ToLiteral()")?;
-        let layout = layout((*args).host_layout)?;
+        let layout = layout((*args).host_layout, buffer.dims.len())?;
         let layout = layout.as_ref().unwrap_or(&buffer.layout);
         let (data, size) = ((*args).dst.cast(), (*args).dst_size);
         let destination = HostDestination::from_raw(data, size, buffer.element_type, &buffer.dims, layout)?;
@@ -160,13 +164,13 @@ slot! {
     fn error_buffer<P>(args: PJRT_Client_CreateErrorBuffer_Args as PJRT_Client_CreateErrorBuffer_Args_Later) {
         let args = &raw mut (*args).base;
         let ClientHandle::<P>(owner) = object("client", (*args).client)?;
-        let memory: &MemoryObject<P> = object("memory", (*args).memory)?;
-        let message = text("error message", (*args).error_message, (*args).error_message_size)?;
+        let memory: &MemoryObject<P> = owner.own("memory", (*args).memory)?;
+        let message = text("error message", (*args).error_message, (*args).error_message_size, limits::MESSAGE)?;
         let Err(error) = error::outcome((*args).error_code, message) else {
             return Err(Error::invalid_argument("a buffer cannot hold the error OK"));
         };
         let (element_type, device) = (ElementType((*args).shape_element_type), owner.devices[memory.first_device].id);
-        let dims = array("dims", (*args).shape_dims, (*args).shape_num_dims)?;
+        let dims = array("dims", (*args).shape_dims, (*args).shape_num_dims, limits::RANK)?;
         let buffer = owner.client.error_buffer(error, element_type, dims, device, memory.description.id)?;
         (*args).buffer = BufferObject::new(owner, buffer)?.into_raw();
         Ok(())

@@ -9,6 +9,8 @@ mod abi;
 mod analysis;
 mod buffers;
 mod client;
+mod clients;
+mod counts;
 mod donation;
 mod events;
 mod execution;
