@@ -25,15 +25,17 @@ WITHOUT = """
         print(error)
 """
 
-# By the message: what is wrong with the environment; `{tmp}` is a folder, `{text}` a file that is not a library.
+# By the message: what is wrong. `{tmp}` is a folder, `{text}` a file that is not a library, `{half}` a part of one.
 BROKEN = {
     "there is no plugin at": {"OXCALL_PLUGIN_LIBRARY": "{tmp}/missing.so"},
-    "cannot be loaded": {"OXCALL_PLUGIN_LIBRARY": "{text}"},
+    "it is not a shared library": {"OXCALL_PLUGIN_LIBRARY": "{text}"},
+    "it is not complete": {"OXCALL_PLUGIN_LIBRARY": "{half}"},
     "is not a plugin made with": {"OXCALL_PLUGIN_LIBRARY": "{libs}/libempty_ops.so"},
     "OXCALL_NUM_DEVICES is many": {"OXCALL_NUM_DEVICES": "many"},
     "OXCALL_NUM_THREADS is 0": {"OXCALL_NUM_THREADS": "0"},
     "OXCALL_COLLECTIVE_TIMEOUT is soon": {"OXCALL_COLLECTIVE_TIMEOUT": "soon"},
-    "none.so": {"OXCALL_LIBRARIES": "{tmp}/none.so"},
+    "none.so does not exist": {"OXCALL_LIBRARIES": "{tmp}/none.so"},
+    "half.so cannot be loaded here: it is not complete": {"OXCALL_LIBRARIES": "{half}"},
     "/none/trace.json": {"OXCALL_TRACE": "{tmp}/none/trace.json"},
 }
 
@@ -41,11 +43,13 @@ BROKEN = {
 @pytest.fixture
 def broken(tmp_path):
     """The environment variables of an entry of `BROKEN`."""
-    text = tmp_path / "text.so"
+    text, half = tmp_path / "text.so", tmp_path / "half.so"
     text.write_text("not a library")
+    with open(os.environ["OXCALL_PLUGIN_LIBRARY"], "rb") as library:
+        half.write_bytes(library.read(1 << 20))
 
     def variables(message):
-        places = {"tmp": tmp_path, "text": text, "libs": os.environ["OXCALL_TEST_LIBS"]}
+        places = {"tmp": tmp_path, "text": text, "half": half, "libs": os.environ["OXCALL_TEST_LIBS"]}
         return {name: value.format(**places) for name, value in BROKEN[message].items()}
 
     return variables

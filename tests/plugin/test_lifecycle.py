@@ -145,7 +145,7 @@ def test_an_unused_plugin_costs_little(fresh):
         print([name for name in threads() if name.startswith("oxcall")])
         print(sorted(name for name in sys.modules if name.startswith("oxcall.")))
     """
-    assert fresh(code) == "[]\n['oxcall._errors', 'oxcall._platforms']"
+    assert fresh(code) == "[]\n['oxcall._elf', 'oxcall._errors', 'oxcall._library_file', 'oxcall._platforms']"
 
 
 def test_the_only_process_of_the_distributed_runtime(fresh):

@@ -52,6 +52,31 @@ def test_libraries_by_option(fresh, library_path):
     assert fresh(code, JAX_PLATFORMS="oxcall,cpu", OXCALL_LIBRARIES="/nowhere.so") == "[[1.0, 1.0], [1.0, 1.0]]"
 
 
+def test_a_library_of_the_plugin_may_be_overwritten(fresh, library_path, tmp_path):
+    """By another one, and by nothing; `oxcall.load` finds what the plugin has loaded."""
+    path = tmp_path / "libmine.so"
+    code = f"""
+        import os, shutil, warnings
+        warnings.simplefilter("error")
+        path, first, second = {str(path)!r}, {str(library_path("custom_ops"))!r}, {str(library_path("test_ops"))!r}
+        shutil.copy(first, path)
+        import jax, jax.numpy as jnp
+        jax.devices()
+        shutil.copy(second, path)
+        os.truncate(path, 0)
+        shape = jax.ShapeDtypeStruct((2, 2), jnp.float32)
+        call = jax.jit(lambda x: jax.ffi.ffi_call("rms_norm", shape)(x, eps=0.0))
+        print(call(jnp.ones((2, 2), jnp.float32)).tolist())
+        import oxcall
+        shutil.copy(first, path)
+        ops = oxcall.load(path)
+        print(ops.rms_norm.target, ops.rms_norm(jnp.ones((2, 2), jnp.float32), eps=0.0).tolist())
+    """
+    ones = "[[1.0, 1.0], [1.0, 1.0]]"
+    lines = fresh(code, JAX_PLATFORMS="oxcall,cpu", OXCALL_LIBRARIES=str(path)).splitlines()
+    assert lines == [ones, f"rms_norm {ones}"]
+
+
 def test_libraries_bring_their_legacy_functions(fresh, library_path):
     code = """
         import jax, jax.numpy as jnp, numpy as np

@@ -23,7 +23,7 @@ def ops(fake_path):
 @pytest.fixture
 def dump(ops):
     """What the handler of the last `inspect` or `increment` call saw."""
-    function = ctypes.CDLL(ops.path).fake_dump
+    function = ctypes.CDLL(ops.image_path).fake_dump
     function.restype = ctypes.c_char_p
     return lambda: function().decode()
 

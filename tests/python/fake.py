@@ -68,7 +68,7 @@ OPS = [
 ]  # fmt: skip
 
 
-def build(directory, name="libfake.so", errors=(), **macros):
+def build(directory, name="libfake.so", errors=(), link=(), **macros):
     """Compiles a variant of the library and returns its path."""
     compiler = shutil.which("g++")
     command = [compiler] if compiler else [sys.executable, "-m", "ziglang", "c++"]
@@ -81,6 +81,6 @@ def build(directory, name="libfake.so", errors=(), **macros):
     defines = [f"-D{key}={value}" for key, value in macros.items()]
     temporary = path.with_suffix(".tmp")
     flags = ["-std=c++17", "-shared", "-fPIC", "-O1", f"-I{headers}", f"-I{include}"]
-    subprocess.run([*command, *flags, *defines, str(SOURCE), "-o", str(temporary)], check=True)
+    subprocess.run([*command, *flags, *defines, str(SOURCE), *map(str, link), "-o", str(temporary)], check=True)
     temporary.replace(path)
     return path

@@ -15,19 +15,26 @@ from jax._src import distributed, xla_bridge
 
 from oxcall_plugin._as_cpu import CPU
 from oxcall_plugin._errors import PluginError, PluginWarning
+from oxcall_plugin._libraries import with_images
 
 # Client options that take the place of those by which JAX tells of the processes of `jax.distributed`.
 ONLY_PROCESS = {"node_id": 0, "num_nodes": 1}
 
 
-def guard(platform: str) -> None:
-    """Lets JAX go on without a registered platform if its client cannot be made, unless the user asked for it."""
+def guard(platform: str, options: dict[str, Any]) -> None:
+    """Lets JAX go on without a registered platform if its client cannot be made, unless the user asked for it.
+
+    Args:
+        platform: its name.
+        options: the client options that it was registered with; the libraries of ops are checked late, and changed.
+    """
     registration = xla_bridge._backend_factories[platform]
     make = registration.factory
 
     def factory() -> Any:
         try:
             _refuse_several_processes(platform, registration.priority)
+            options.update(with_images(options))
             return make()
         except Exception as error:
             _warn_unless_asked(platform, error)

@@ -49,7 +49,7 @@ def register(path: str, name: str | None, priority: int, options: Mapping[str, A
     _cost_analysis.serve_platform(platform)
     options = {**_backend.ONLY_PROCESS, **options}
     xla_bridge.register_plugin(platform, priority=priority, library_path=path, options=options)
-    _backend.guard(platform)
+    _backend.guard(platform, options)
     _share_options_with_topologies(platform, options)
     _registered[platform] = path
 

@@ -8,6 +8,8 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
+from oxcall._errors import LoadError
+from oxcall._library_file import check
 from oxcall_plugin._errors import PluginError, PluginWarning
 
 _STAGES = ("instantiate", "prepare", "initialize", "execute")
@@ -23,6 +25,10 @@ class NativePlugin:
     def __init__(self, path: str):
         if not os.path.exists(path):
             raise PluginError(f"there is no plugin at {path}")
+        try:
+            check(path)
+        except LoadError as error:
+            raise PluginError(str(error)) from None
         try:
             self._library = ctypes.CDLL(path)
         except OSError as error:

@@ -8,6 +8,7 @@ import warnings
 from torch_xla.experimental import plugins
 
 from oxcall_plugin import client_options, library_path
+from oxcall_plugin._libraries import with_images
 
 
 class OxcallDevice(plugins.DevicePlugin):
@@ -24,7 +25,7 @@ class OxcallDevice(plugins.DevicePlugin):
         return library_path()
 
     def client_create_options(self) -> dict[str, str | int]:
-        return {**client_options(), **self._forced}
+        return with_images({**client_options(), **self._forced})
 
     def physical_chip_count(self) -> int:
         # Processes that `xmp.spawn` starts; it runs a thread for each device of a process.

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ctypes
 import functools
 import json
-import os
-import sys
 from typing import Any
 
 from oxcall._errors import LoadError
+from oxcall._image import Image, not_a_library
 
 ABI_VERSION = 1
+
+# The function that every library exports.
+ENTRY = "oxcall_library"
 
 _SINK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
@@ -63,22 +65,20 @@ class LibraryTable(ctypes.Structure):
 class NativeLibrary:
     """An op library that is loaded into the process. It is never unloaded: jitted code holds its addresses."""
 
-    def __init__(self, path: str, shown_path: str | None = None):
-        """Loads the file at `path`; messages name `shown_path`, where the file is a copy of another.
+    def __init__(self, image: Image):
+        """Loads an image.
 
         Raises:
-            LoadError: the file is missing, is not a shared library of this machine, is not an oxcall library, or
-                speaks another version of the boundary.
+            LoadError: the dynamic linker refuses it, it is not an oxcall library, or it speaks another version of the
+                boundary.
         """
-        self.path = shown_path or path
-        self._dll = _open(path, self.path)
+        self.image = image
+        self.path = image.shown
+        self._dll = image.open()
         try:
             entry = self._dll.oxcall_library
         except AttributeError:
-            raise LoadError(
-                f"{self.path} is not an oxcall library: it does not export `oxcall_library`. Build a crate that "
-                'depends on `oxcall` with `crate-type = ["cdylib"]` in the [lib] section of its Cargo.toml.'
-            ) from None
+            raise not_a_library(self.path, ENTRY) from None
         entry.argtypes = ()
         entry.restype = ctypes.POINTER(LibraryTable)
         table = entry()
@@ -165,46 +165,3 @@ def _collect(call: Any) -> bytes:
 
     call(_SINK(sink))
     return b"".join(chunks)
-
-
-def _open(path: str, shown: str) -> ctypes.CDLL:
-    if not os.path.exists(path):
-        raise LoadError(
-            f"{shown} does not exist. Build it first (`cargo build --release` writes it to target/release)."
-        )
-    if os.path.isdir(path):
-        raise LoadError(f"{shown} is a directory; give the path of the shared library in it.")
-    try:
-        # RTLD_LOCAL keeps two libraries from binding to each other's symbols; ctypes always adds RTLD_NOW.
-        return ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
-    except OSError as error:
-        reason = _foreign(path)
-        if reason is None:
-            raise LoadError(f"{shown} could not be loaded: {error}") from error
-        raise LoadError(f"{shown} cannot be loaded here: {reason} ({error}).") from error
-
-
-_ELF_MACHINES = {0x03: "x86", 0x28: "arm", 0x3E: "x86_64", 0xB7: "aarch64", 0xF3: "riscv64", 0x15: "ppc64"}
-
-
-def _foreign(path: str) -> str | None:
-    """Why this process cannot load a file, judged by its first bytes; ``None`` if they look right."""
-    with open(path, "rb") as file:
-        head = file.read(20)
-    here = os.uname().machine if hasattr(os, "uname") else "this machine"
-    if head[:4] == b"\x7fELF" and len(head) == 20:
-        if sys.platform != "linux":
-            return f"it is a Linux (ELF) library, and this is {sys.platform}"
-        order = "little" if head[5] == 1 else "big"
-        machine = int.from_bytes(head[18:20], order)
-        built_for = _ELF_MACHINES.get(machine, f"ELF machine {machine}")
-        if built_for != here and not (built_for == "x86" and here in ("i386", "i686")):
-            return f"it was built for {built_for}, and this process runs on {here}; build it with a matching --target"
-        return None
-    if head[:4] in (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe"):
-        return None if sys.platform == "darwin" else f"it is a macOS (Mach-O) library, and this is {sys.platform}"
-    if head[:2] == b"MZ":
-        return None if sys.platform == "win32" else f"it is a Windows (PE) library, and this is {sys.platform}"
-    if head[:8] == b"!<arch>\n":
-        return 'it is a static archive; set `crate-type = ["cdylib"]`'
-    return "it is not a shared library"

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import atexit
 import dataclasses
 import os
-import shutil
-import tempfile
 import threading
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from oxcall import _torch
-from oxcall._abi import Handler, NativeLibrary
+from oxcall._abi import ENTRY, Handler, NativeLibrary
 from oxcall._described import OpWithoutJax
 from oxcall._errors import LoadError, OxcallWarning, listing, nearest
+from oxcall._image import Stamp, image_of, stamp_of
 from oxcall._manifest import OpInfo, read_op
 from oxcall._platforms import serve_op
 
@@ -35,12 +33,15 @@ class Library:
     Attributes:
         name: the library's name in messages.
         path: the file that was loaded.
+        image_path: the copy of it that the process uses, for `ctypes.CDLL`: under `path`, that would load the file
+            once more.
         manifest: the library's manifest, a dictionary.
     """
 
     def __init__(self, name: str, path: str, native: NativeLibrary, ops: dict[str, AnyOp]):
         self.name = name
         self.path = path
+        self.image_path = native.image.path
         self.manifest = native.manifest
         self._native = native
         self._ops = ops
@@ -74,13 +75,9 @@ class Library:
         return f"<oxcall.Library {self.name} ({self.path}): {', '.join(self._ops)}>"
 
 
-# (device, inode, modification time, size) of a file: changes when it is rebuilt.
-_Stamp = tuple[int, int, int, int]
-
-
 @dataclasses.dataclass
 class _Loaded:
-    stamp: _Stamp
+    stamp: Stamp
     library: Library
 
 
@@ -93,15 +90,6 @@ class _Process:
         self.natives: list[NativeLibrary] = []
         # The target that each address is registered under, so that registering again is harmless.
         self.targets: dict[str, tuple[Any, ...]] = {}
-        self._copies: str | None = None
-
-    def private_copy(self, path: str) -> str:
-        """A copy of a file under a new path: the dynamic linker maps a path that it knows to the old library."""
-        if self._copies is None:
-            self._copies = tempfile.mkdtemp(prefix="oxcall-")
-            atexit.register(shutil.rmtree, self._copies, ignore_errors=True)
-        directory = tempfile.mkdtemp(dir=self._copies)
-        return shutil.copy(path, directory)
 
 
 _PROCESS = _Process()
@@ -127,13 +115,17 @@ def load(path: str | os.PathLike[str], *, name: str | None = None) -> Library:
     """
     shown = os.path.abspath(os.path.expanduser(os.fspath(path)))
     with _PROCESS.lock:
-        stamp = _stamp(shown)
+        stamp = stamp_of(shown)
         known = _PROCESS.loaded.get(shown)
         if known is not None and (stamp is None or known.stamp == stamp):
             return known.library
-        native = NativeLibrary(_PROCESS.private_copy(shown) if known is not None else shown, shown)
+        image = image_of(shown, ENTRY)
+        if known is not None and known.library._native.image.path == image.path:
+            known.stamp = image.stamp
+            return known.library
+        native = NativeLibrary(image)
         library = _register(name or _default_name(shown), native)
-        _PROCESS.loaded[shown] = _Loaded(stamp or _stamp(shown), library)
+        _PROCESS.loaded[shown] = _Loaded(image.stamp, library)
         _PROCESS.natives.append(native)
         if known is not None:
             _warn_reloaded(library)
@@ -142,7 +134,7 @@ def load(path: str | os.PathLike[str], *, name: str | None = None) -> Library:
 
 def read(path: str | os.PathLike[str]) -> tuple[NativeLibrary, list[OpInfo]]:
     """A library and its manifest, without JAX and without registering anything."""
-    native = NativeLibrary(os.path.abspath(os.path.expanduser(os.fspath(path))))
+    native = NativeLibrary(image_of(os.path.abspath(os.path.expanduser(os.fspath(path))), ENTRY))
     return native, [read_op(i, entry) for i, entry in enumerate(native.manifest["ops"])]
 
 
@@ -150,14 +142,6 @@ def last_error() -> str:
     """The last failures of API v1 calls, which cannot report any; empty if there were none. Clears them."""
     with _PROCESS.lock:
         return "\n".join(filter(None, (native.last_error() for native in _PROCESS.natives)))
-
-
-def _stamp(path: str) -> _Stamp | None:
-    try:
-        stat = os.stat(path)
-    except OSError:
-        return None
-    return stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
 def _default_name(path: str) -> str:
