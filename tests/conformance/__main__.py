@@ -29,7 +29,7 @@ def main() -> int:
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
 
-    from conformance import families, progress, report, workers
+    from conformance import families, progress, report, runner, workers
     from conformance.cases import all_cases
 
     names = options.family or list(families.NAMES)
@@ -37,8 +37,8 @@ def main() -> int:
     chosen = [number for number in range(0, len(cases), options.every) if options.case in str(cases[number])]
     complete = len(chosen) == len(cases) and not options.family
     table, bar = report.Table(), progress.Bar(len(chosen))
-    job = workers.Job(names, options.seed, options.platform)
-    for outcome in workers.run(job, cases, chosen, options.jobs):
+    job = runner.Cases(names, options.seed, options.platform)
+    for outcome in workers.run(job, chosen, options.jobs):
         table.add(outcome)
         if outcome.message and (outcome.applies or options.verbose):
             bar.line(f"{'FAIL' if outcome.applies else 'NONE'} {outcome}: {outcome.message}")

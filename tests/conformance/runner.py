@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
-from conformance import oracles
-from conformance.cases import Case
+from conformance import oracles, workers
+from conformance.cases import Case, all_cases
 from conformance.compare import Tolerance, compare
 
 
@@ -76,6 +77,28 @@ def run(case: Case, platform: str = "oxcall", stage: Callable[[str], None] = lam
         if difference.message:
             return Outcome.of(case, ulp=worst, message=difference.message)
     return Outcome.of(case, ulp=worst)
+
+
+@dataclasses.dataclass(frozen=True)
+class Cases(workers.Job):
+    """The cases of some families."""
+
+    families: Sequence[str]
+    seed: int
+    platform: str
+
+    def prepare(self) -> workers.Runner:
+        jax.config.update("jax_enable_x64", True)
+        return lambda number, stage: run(self._all[number], self.platform, stage)
+
+    def failed(self, number: int, stage: str, message: str) -> Outcome:
+        return Outcome.of(self._all[number], ulp=np.inf, message=message)
+
+    @functools.cached_property
+    def _all(self) -> Sequence[Case]:
+        from conformance import families  # noqa: F401  (registers them)
+
+        return list(all_cases(self.families, self.seed))
 
 
 def _line(error: Exception) -> str:

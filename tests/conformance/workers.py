@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-import dataclasses
+import abc
 import multiprocessing
 import multiprocessing.connection
 import time
-from collections.abc import Iterator, Sequence
-
-from conformance import runner
-from conformance.cases import Case, all_cases
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 LIMIT = 900  # seconds for a case, the start of its process included, on a machine that does other things, too
 CLEAR = 256  # cases after which JAX's caches are emptied
 
-
-@dataclasses.dataclass(frozen=True)
-class Job:
-    """What workers need to make the cases again: functions do not travel between processes."""
-
-    families: Sequence[str]
-    seed: int
-    platform: str
+Runner = Callable[[int, Callable[[str], None]], Any]
 
 
-def run(job: Job, cases: Sequence[Case], chosen: Sequence[int], count: int) -> Iterator[runner.Outcome]:
+class Job(abc.ABC):
+    """Numbered cases, in a form that travels between processes, where functions do not."""
+
+    @abc.abstractmethod
+    def prepare(self) -> Runner:
+        """In a worker, once: what gives the outcome of a case. It names its stages, for the case that ends it."""
+
+    @abc.abstractmethod
+    def failed(self, number: int, stage: str, message: str) -> Any:
+        """The outcome of a case that ended its process, or that took too long."""
+
+
+def run(job: Job, chosen: Sequence[int], count: int, limit: float = LIMIT) -> Iterator[Any]:
     """The outcomes of the chosen cases, in the order in which they end."""
     waiting = iter(chosen)
-    workers = [worker for worker in (_Worker(job) for _ in range(min(count, len(chosen)))) if worker.give(waiting)]
+    fresh = (_Worker(job, limit) for _ in range(min(count, len(chosen))))
+    workers = [worker for worker in fresh if worker.give(waiting)]
     while workers:
         ready = multiprocessing.connection.wait([worker.pipe for worker in workers], timeout=1.0)
         for worker in list(workers):
-            outcome = worker.look(cases, worker.pipe in ready)
+            outcome = worker.look(worker.pipe in ready)
             if outcome is None:
                 continue
             yield outcome
@@ -41,8 +45,8 @@ def run(job: Job, cases: Sequence[Case], chosen: Sequence[int], count: int) -> I
 
 
 class _Worker:
-    def __init__(self, job: Job) -> None:
-        self.job = job
+    def __init__(self, job: Job, limit: float) -> None:
+        self.job, self.limit = job, limit
         self.start()
 
     def start(self) -> None:
@@ -61,7 +65,7 @@ class _Worker:
         self.pipe.send(number)
         return True
 
-    def look(self, cases: Sequence[Case], ready: bool) -> runner.Outcome | None:
+    def look(self, ready: bool) -> Any:
         """The outcome of its case, if that has ended, well or badly."""
         problem = None
         if ready:
@@ -71,16 +75,17 @@ class _Worker:
                 self.process.join()
                 problem = f"the process ended with exit code {self.process.exitcode} during {self.stage}"
             else:
-                if isinstance(message, runner.Outcome):
+                if not isinstance(message, str):
                     return message
                 self.stage = message
-        elif time.monotonic() - self.since > LIMIT:
-            problem = f"{self.stage} takes longer than {LIMIT} seconds"
+        elif time.monotonic() - self.since > self.limit:
+            problem = f"{self.stage} takes longer than {self.limit} seconds"
         if problem is None:
             return None
+        stage = self.stage
         self.end()
         self.start()
-        return runner.Outcome.of(cases[self.number], ulp=float("inf"), message=problem)
+        return self.job.failed(self.number, stage, problem)
 
     def end(self) -> None:
         self.pipe.close()
@@ -91,17 +96,13 @@ class _Worker:
 def _work(job: Job, pipe: multiprocessing.connection.Connection) -> None:
     import jax
 
-    jax.config.update("jax_enable_x64", True)
-    from conformance import families  # noqa: F401  (registers them)
-
-    cases = list(all_cases(job.families, job.seed))
-    done = 0
+    prepared, done = job.prepare(), 0
     while True:
         try:
             number = pipe.recv()
         except EOFError:
             return
-        pipe.send(runner.run(cases[number], job.platform, pipe.send))
+        pipe.send(prepared(number, pipe.send))
         done += 1
         if done % CLEAR == 0:
             jax.clear_caches()

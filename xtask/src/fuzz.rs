@@ -1,10 +1,11 @@
-//! `cargo xtask fuzz`: damaged calls, programs and compile options under libFuzzer and AddressSanitizer.
+//! `cargo xtask fuzz`: damaged calls, programs and compile options under libFuzzer and AddressSanitizer; and random JAX
+//! programs against stock JAX.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::shell::{self, Context, Failure, Result};
-use crate::workspace;
+use crate::{python, workspace};
 
 /// What `cargo fuzz` gives to rustc, for one program alone.
 const FLAGS: &str = "--cfg fuzzing -Zsanitizer=address -Cpasses=sancov-module -Ccodegen-units=1 -Cdebug-assertions \
@@ -78,6 +79,9 @@ const TARGETS: &[Target] = &[
 
 /// Fuzzes the targets that are named, or all, each for a number of seconds. `keep` adds to the corpora what was found.
 pub(crate) fn run(args: &[String]) -> Result<()> {
+    if let Some((name, rest)) = args.split_first().filter(|(name, _)| *name == "jax") {
+        return jax(name, rest);
+    }
     let mut chosen = Vec::new();
     let (mut seconds, mut keep) = (DEFAULT_SECONDS, false);
     for arg in args {
@@ -95,6 +99,13 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         chosen.extend(TARGETS);
     }
     chosen.into_iter().try_for_each(|target| target.fuzz(seconds, keep))
+}
+
+/// Random JAX programs on the plugin and on stock JAX.
+fn jax(name: &str, args: &[String]) -> Result<()> {
+    let mut command = python::on_plugin(&python::default_venv()?, "fuzz_jax")?;
+    let findings = workspace::scratch(&format!("fuzz/{name}"))?;
+    shell::run(command.arg("--findings").arg(findings).args(args))
 }
 
 impl Target {

@@ -84,8 +84,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "fuzz",
-        args: "[calls] [bytecode] [text] [hlo_proto] [options] [run] [seconds] [keep]",
-        about: "damaged calls and programs under AddressSanitizer (needs nightly); keep: add what is new to the corpora",
+        args: "jax [N] [--seed S] | [calls|bytecode|text|hlo_proto|options|run]... [seconds] [keep]",
+        about: "N random JAX programs against stock JAX; damaged calls and programs under AddressSanitizer (needs nightly)",
         run: fuzz::run,
     },
     Command {

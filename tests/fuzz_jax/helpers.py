@@ -1,0 +1,132 @@
+"""Functions that the text of programs calls."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+__all__ = [
+    "bounded",
+    "convert",
+    "devices_mesh",
+    "inexact",
+    "noisy",
+    "seeded",
+    "spd",
+    "spilled",
+    "term",
+    "total",
+    "use",
+]
+
+_state: dict = {"platform": "cpu", "seed": None, "devices": 1}
+
+
+def use(platform: str, devices: int = 1, seed: object = None) -> None:
+    """Sets the platform and the seed of noise of what is traced from now on."""
+    _state.update(platform=platform, devices=devices, seed=seed)
+
+
+def devices_mesh() -> jax.sharding.Mesh:
+    """The devices that the program runs on."""
+    return jax.sharding.Mesh(np.array(jax.devices(_state["platform"])[: _state["devices"]]), ("d",))
+
+
+def convert(x: jax.Array, dtype: str) -> jax.Array:
+    """A conversion that drops an imaginary part without a warning."""
+    if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(jnp.dtype(dtype), jnp.complexfloating):
+        x = lax.real(x)
+    return lax.convert_element_type(x, dtype)
+
+
+def inexact(tangents: tuple) -> tuple:
+    """Those of floats: integers have none."""
+    return tuple(x for x in tangents if x.dtype != jax.dtypes.float0)
+
+
+def seeded(x: jax.Array) -> jax.Array:
+    """A key of random numbers that depends on a value."""
+    return jax.random.key(lax.convert_element_type(x.ravel()[0], jnp.uint32) if x.size else 0)
+
+
+def spd(x: jax.Array) -> jax.Array:
+    """A positive definite matrix, made of any."""
+    x = bounded(x)
+    return x @ jnp.swapaxes(x, -1, -2).conj() + x.shape[-1] * jnp.eye(x.shape[-1], dtype=x.dtype)
+
+
+def bounded(x: jax.Array) -> jax.Array:
+    """The array without what is large or not a number."""
+    return jnp.where(jnp.abs(x) < 4, x, jnp.ones_like(x))
+
+
+def total(results: tuple) -> jax.Array:
+    """One real number that depends on every inexact result."""
+    parts = [jnp.real(x).astype(jnp.float32).sum() for x in results if jnp.issubdtype(x.dtype, jnp.inexact)]
+    return sum(parts, jnp.float32(0))
+
+
+def noisy(x: jax.Array, ulps: int, salt: int) -> jax.Array:
+    """The value with errors of so many units in the last place, of random signs.
+
+    Every other seed makes NaN of complex numbers that are not finite, or whose squares are not: what products and
+    quotients of them give depends on the formula.
+    """
+    if not isinstance(x, jax.Array) or not jnp.issubdtype(x.dtype, jnp.inexact):
+        return x
+    if jnp.issubdtype(x.dtype, jnp.complexfloating):
+        re, im = lax.real(x), lax.imag(x)
+        size = lax.max(lax.abs(re), lax.abs(im))
+        moved = lax.complex(_moved(re, size, ulps, salt), _moved(im, size, ulps, salt + 500))
+        info = jnp.finfo(x.dtype)
+        low, high = float(info.tiny) ** 0.5 * 16, float(info.max) ** 0.5 / 16
+        plain = ((size > low) & (size < high)) | (size == 0)
+        return jnp.where(plain | ~_odd(), moved, _nan(x))
+    return _moved(x, x, ulps, salt)
+
+
+def term(x: jax.Array, ulps: int, salt: int) -> jax.Array:
+    """The same for what is added up: every other seed makes infinite what would overflow in some orders."""
+    x = noisy(x, ulps, salt)
+    if not isinstance(x, jax.Array) or not jnp.issubdtype(x.dtype, jnp.floating):
+        return x
+    most = float(jnp.finfo(x.dtype).max) / 256
+    return jnp.where((jnp.abs(x) > most) & _odd(), jnp.copysign(jnp.asarray(jnp.inf, x.dtype), x), x)
+
+
+def spilled(result: jax.Array, *operands: jax.Array) -> jax.Array:
+    """The result, of which every other seed makes nothing if an operand has an element that is not finite."""
+    if not isinstance(result, jax.Array) or not jnp.issubdtype(result.dtype, jnp.inexact):
+        return result
+    finite = [jnp.isfinite(x).all() for x in operands if jnp.issubdtype(x.dtype, jnp.inexact)]
+    return jnp.where(jnp.stack(finite).all() | ~_odd(), result, _nan(result)) if finite else result
+
+
+def _nan(x: jax.Array) -> jax.Array:
+    both = jnp.issubdtype(x.dtype, jnp.complexfloating)
+    return jnp.asarray(complex(np.nan, np.nan) if both else np.nan, x.dtype)
+
+
+def _odd() -> jax.Array:
+    return (jnp.asarray(_state["seed"], jnp.uint32) & np.uint32(1)) == 1
+
+
+def _moved(x: jax.Array, size: jax.Array, ulps: int, salt: int) -> jax.Array:
+    bits = jnp.finfo(x.dtype).bits
+    # What is narrow is computed in float32 and rounded once.
+    by = float(jnp.finfo(x.dtype).eps) * (ulps if bits > 16 else 1)
+    sign = _signs(x.shape, salt)
+    wide = x.dtype if bits > 8 else jnp.float32
+    moved = x.astype(wide) + sign.astype(wide) * jnp.asarray(by, wide) * size.astype(wide)
+    return jnp.where(jnp.isfinite(moved), moved, x.astype(wide)).astype(x.dtype)
+
+
+def _signs(shape: tuple[int, ...], salt: int) -> jax.Array:
+    count = int(np.prod(shape))
+    h = lax.iota(jnp.uint32, count) * np.uint32(2654435761) + np.uint32(salt * 40503 % 2**32)
+    h = h ^ (jnp.asarray(_state["seed"], jnp.uint32) * np.uint32(2246822519))
+    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
+        h = (h ^ (h >> np.uint32(shift))) * np.uint32(factor)
+    return (1.0 - 2.0 * ((h >> np.uint32(17)) & np.uint32(1)).astype(jnp.float32)).reshape(shape)

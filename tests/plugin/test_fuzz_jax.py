@@ -1,0 +1,121 @@
+"""Random programs against stock JAX: a fixed few, those that failed once, and what the comparison sees."""
+
+import dataclasses
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from fuzz_jax import case, execute, judge, store
+from fuzz_jax.generate import generate
+from fuzz_jax.ops.table import OPS
+from fuzz_jax.program import Block, Program, Step, steps_of
+from fuzz_jax.shrink import shrink
+
+TESTS = pathlib.Path(__file__).parents[1]
+PROGRAMS = 300
+
+
+def fuzz(environment, tmp_path, *arguments):
+    command = [sys.executable, "-m", "fuzz_jax", "--no-shrink", "--findings", str(tmp_path), *arguments]
+    done = subprocess.run(
+        command, cwd=TESTS, env=environment, capture_output=True, text=True, timeout=1200, check=False
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_random_programs_are_those_of_stock_jax(environment, tmp_path):
+    assert f"{PROGRAMS} programs, 0 findings" in fuzz(environment, tmp_path, str(PROGRAMS))
+
+
+def test_programs_that_failed_once_are_right(environment, tmp_path):
+    kept = len(list(store.FOLDER.glob("*.json")))
+    assert f"{kept} programs, 0 findings" in fuzz(environment, tmp_path, "--replay", str(store.FOLDER))
+
+
+def steps(*rows):
+    """A program of one argument `v1` and of steps (op, result, operands)."""
+    made = tuple(Step(op, (out,), tuple(args)) for op, out, *args in rows)
+    return Block(("v1",), made, (rows[-1][1],))
+
+
+def verdict(block, value, change):
+    program = Program(block, (value,))
+    stock = execute.run(program, "cpu")
+    return judge.judge(program, [change(result) for result in stock], stock)
+
+
+X = np.linspace(0.1, 3, 30, dtype=np.float32)
+
+
+def test_noise_is_not_a_finding():
+    assert not verdict(steps(("exp", "v2", "v1")), X, lambda y: np.nextafter(y, np.float32(np.inf))).message
+    # A difference of near numbers is anything.
+    near = steps(("exp", "v2", "v1"), ("log", "v3", "v2"), ("sub", "v4", "v3", "v1"))
+    found = verdict(near, X, lambda y: y + np.float32(1e-7))
+    assert found.looked_closer and not found.message
+
+
+@pytest.mark.parametrize(
+    ("op", "value", "change"),
+    [
+        ("exp", X, lambda y: y * np.float32(1 + 1e-5)),
+        ("sum_all", X, lambda y: y * np.float32(1 + 1e-4)),
+        ("i_not", np.arange(7, dtype=np.int32), lambda y: y + 1),
+        ("exp", X, lambda y: np.where(y > 5, np.nan, y)),
+        ("neg", X, lambda y: np.where(y < -2, y + np.float32(1e-6), y)),
+        ("exp", X, lambda y: y.astype(np.float64)),
+    ],
+)
+def test_what_is_further_than_noise_is_a_finding(op, value, change):
+    block = steps((op, "v2", "v1"))
+    if op == "sum_all":
+        params = (("axis", (0,)), ("keep", False))
+        block = dataclasses.replace(block, steps=(Step("sum", ("v2",), ("v1",), params),))
+    assert verdict(block, value, change).message
+
+
+def test_programs_are_made_smaller():
+    program = next(p for p in (generate(seed, True) for seed in range(1000)) if has(p, "cumsum"))
+    smaller = shrink(program, lambda candidate: runs(candidate) and has(candidate, "cumsum"), 0, 60)
+    assert [step.op for step in steps_of(smaller.block)] == ["cumsum"]
+    assert sum(value.size for value in smaller.inputs) <= 2
+
+
+def has(program, op):
+    return any(step.op == op for step in steps_of(program.block))
+
+
+def runs(program):
+    try:
+        execute.run(program, "cpu")
+    except Exception:
+        return False
+    return True
+
+
+def test_programs_are_stored(tmp_path):
+    for seed in range(20):
+        program, path = generate(seed, seed % 2 == 1), tmp_path / "program.json"
+        store.save(program, "a title", path)
+        again = store.load(path)
+        assert again.block == program.block
+        for a, b in zip(program.inputs, again.inputs, strict=True):
+            assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
+
+
+def test_a_seed_is_a_program():
+    assert generate(7, True).block == generate(7, True).block
+
+
+def test_most_ops_are_reached():
+    used = {step.op for seed in range(400) for step in steps_of(generate(seed, seed % 2 == 1).block)}
+    alone = {op for op in OPS if OPS[op].text.find("'d'") < 0}
+    assert len(used) > 0.9 * len(alone), sorted(alone - used)
+
+
+def test_an_error_of_stock_jax_is_not_a_finding():
+    block = Block(("v1",), (Step("cholesky", ("v2",), ("v1",)),), ("v2",))
+    assert case.check(Program(block, (X,))).kind == "refused"
