@@ -522,3 +522,35 @@ print(jnp.add(1, 1), jax.jit(lambda x: jax.pure_callback(np.sin, x, x))(0.0))
     lines = fresh(code, timeout=60, JAX_PLATFORMS="oxcall,cpu", OXCALL_CALLBACK_TIMEOUT="0.5").splitlines()
     assert "DEADLINE_EXCEEDED: the host callback never has not returned after 0.5 s" in lines[0]
     assert lines[-1] == "2 0.0"
+
+
+@pytest.mark.parametrize(
+    "mode", [{"JAX_PLATFORMS": "oxcall,cpu"}, {"OXCALL_PLATFORM_NAME": "cpu", "JAX_PLATFORMS": "cpu"}]
+)
+def test_handlers_of_jaxlib_that_call_python_are_never_reached(fresh, mode):
+    """They take the objects of their host, such as the error of a context without a stream, for C++ objects of XLA."""
+    code = """
+        import jax, jax.numpy as jnp, numpy as np
+        from jax.experimental.buffer_callback import buffer_callback
+        from jaxlib import xla_client
+
+        def add(ctx, out, x):
+            try:
+                ctx.stream
+            except jax.errors.JaxRuntimeError as error:
+                print(str(error).split(":")[0])
+            np.asarray(out)[...] = np.asarray(x) + 1
+
+        x = jnp.ones(3, jnp.float32)
+        print(jax.jit(buffer_callback(add, jax.ShapeDtypeStruct((3,), jnp.float32)))(x).tolist())
+        names = [name for name in xla_client.custom_call_targets("Host") if "python" in name]
+        print(len(names) > 0)
+        for name in names:
+            try:
+                jax.jit(lambda x: jax.ffi.ffi_call(name, (), has_side_effect=True)(x, index=np.uint64(0)))(x)
+            except Exception as error:
+                print("No registered implementation" in str(error))
+    """
+    lines = fresh(code, **mode).splitlines()
+    assert lines[:2] == ["UNIMPLEMENTED", "[2.0, 2.0, 2.0]"]
+    assert set(lines[2:]) == {"True"} and len(lines) > 3

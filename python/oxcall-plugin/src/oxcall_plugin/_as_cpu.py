@@ -20,11 +20,13 @@ def cpu_options() -> dict[str, int]:
 
 
 def take_own_handlers() -> None:
-    """Registers jaxlib's own handlers, those that call Python among them, with the plugin.
+    """Registers jaxlib's own handlers with the plugin, but for those that call Python.
 
-    XLA:CPU has them in a table of its own, from which `jax.ffi` cannot take them.
+    XLA:CPU has them in a table of its own, from which `jax.ffi` cannot take them. Those that call Python are compiled
+    together with XLA, and read its objects, errors for instance, as C++ objects; of another host they are not.
     """
     from jaxlib import xla_client
 
     for name, stages in xla_client.custom_call_targets("Host").items():
-        xla_client.register_custom_call_target(name, stages, platform=CPU, api_version=1)
+        if "python" not in name:
+            xla_client.register_custom_call_target(name, stages, platform=CPU, api_version=1)

@@ -10,8 +10,9 @@ from typing import Any
 
 _sharing: set[str] = set()
 
-# Primitives whose rules in JAX refuse platforms that it does not list: functions that say in Python how they are to be
-# partitioned, which no plugin can call back, are lowered as what they compute, on whole arrays.
+# Primitives whose rules in JAX refuse platforms that it does not list, or need its own client. Functions that say
+# in Python how they are to be partitioned, which no plugin can call back, are lowered as what they compute, on whole
+# arrays. Callbacks with buffers are calls of the plugin's own handler.
 _OWN = frozenset({"buffer_callback", "custom_partitioning"})
 
 
@@ -43,10 +44,16 @@ def _register_own(platform: str, primitive: Any) -> None:
     mlir.register_lowering(primitive, lower, platform=platform)
 
 
-def _register_inlined(platform: str) -> None:
+def _register_all_own(platform: str) -> None:
+    """Where the rules are the CPU's own, which are not asked for what they lack."""
     from jax._src import custom_partitioning
 
     _register_own(platform, custom_partitioning.custom_partitioning_p)
+    try:
+        from jax._src.buffer_callback import buffer_callback_p
+    except ImportError:  # before JAX had it
+        return
+    _register_own(platform, buffer_callback_p)
 
 
 def _lower_inlined(ctx: Any, *values: Any, call: Any, **_: Any) -> Any:
@@ -67,7 +74,7 @@ def share_cpu_rules(platform: str) -> None:
         if rules[platform] is not rules["cpu"]:
             rules[platform] = _Rules(platform, rules[platform], rules["cpu"])
         else:
-            _register_inlined(platform)
+            _register_all_own(platform)
         _register_pivots(platform)
     donating = mlir._platforms_with_donation
     if platform not in donating:
