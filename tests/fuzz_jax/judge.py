@@ -95,7 +95,7 @@ def _with_seed(program: Program, traced, seed: int) -> list[np.ndarray]:
 def _wide(program: Program) -> list[np.ndarray] | None:
     """Results with 64-bit floats, in the types of the program; None where they mean something else."""
     text = source(program.block)
-    if "bitcast" in text or "random" in text or "nextafter" in text:
+    if "bits_as" in text or "random" in text or "nextafter" in text:
         return None
     for narrow, wide in _WIDER.items():
         text = re.sub(rf"\b{narrow}\b", wide, text)

@@ -100,7 +100,7 @@ _COMPARISONS = define(
 )
 define(
     convert="convert({0}, {dtype})",
-    bitcast="lax.bitcast_convert_type({0}, {dtype})",
+    bitcast="bits_as({0}, {dtype})",
     select="lax.select({0}, {1}, {2})",
     select_n="lax.select_n({all})",
     clamp="lax.clamp({0}, {1}, {2})",
