@@ -23,7 +23,7 @@ from fuzz_jax.render import source
 
 NEAR = Tolerance(2, reason="the glance")
 RUNS = 6
-MORE_RUNS = 24
+MORE = range(RUNS, 30)  # seeds of a closer look
 FACTOR = 8.0  # how much further than stock's own runs are from each other
 _WIDER = {"float16": "float64", "bfloat16": "float64", "float32": "float64", "complex64": "complex128"}
 
@@ -48,8 +48,10 @@ def judge(program: Program, ours: Sequence[np.ndarray], stock: Sequence[np.ndarr
             far.append((number, difference.message))
     if not far:
         return Verdict(None, False)
-    for runs in (RUNS, MORE_RUNS):
-        references = _references(program, runs)
+    references: list[list[np.ndarray]] = []
+    # The cheapest first.
+    for others in (lambda: _noisy(program, range(RUNS)), lambda: _otherwise(program), lambda: _noisy(program, MORE)):
+        references += others()
         far = [
             (number, message)
             for number, message in far
@@ -61,18 +63,17 @@ def judge(program: Program, ours: Sequence[np.ndarray], stock: Sequence[np.ndarr
     return Verdict(f"result {number}: {message}", True, number)
 
 
-def _references(program: Program, runs: int) -> list[list[np.ndarray]]:
-    found = [execute.run(program, "cpu", jit=False)] if runs == RUNS else []
-    if runs == RUNS and (wide := _wide(program)) is not None:
-        found.append(wide)
-    return found + _noisy(program, runs)
+def _otherwise(program: Program) -> list[list[np.ndarray]]:
+    """Results op by op, and with 64-bit floats."""
+    wide = _wide(program)
+    return [execute.run(program, "cpu", jit=False), *([] if wide is None else [wide])]
 
 
-def _noisy(program: Program, runs: int) -> list[list[np.ndarray]]:
+def _noisy(program: Program, seeds: range) -> list[list[np.ndarray]]:
     """Results with errors after each inexact op."""
     traced = execute.function(program.block, noise=True)
     if program.devices > 1:
-        return [_with_seed(program, traced, seed) for seed in range(min(runs, RUNS))]
+        return [_with_seed(program, traced, seed) for seed in seeds[:RUNS]]
 
     def seeded(seed, *arguments):
         helpers.use("cpu", program.devices, seed)
@@ -81,7 +82,7 @@ def _noisy(program: Program, runs: int) -> list[list[np.ndarray]]:
     jitted = jax.jit(seeded)
     with jax.enable_x64(program.x64), jax.default_device(jax.devices("cpu")[0]):
         arguments = [jnp.asarray(value) for value in program.inputs]
-        return [[np.asarray(x) for x in jitted(np.uint32(seed), *arguments)] for seed in range(runs)]
+        return [[np.asarray(x) for x in jitted(np.uint32(seed), *arguments)] for seed in seeds]
 
 
 def _with_seed(program: Program, traced, seed: int) -> list[np.ndarray]:
