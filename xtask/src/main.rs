@@ -17,6 +17,7 @@ mod miri;
 mod progress;
 mod python;
 mod shell;
+mod soak;
 mod test;
 mod workspace;
 
@@ -87,6 +88,12 @@ const COMMANDS: &[Command] = &[
         args: "jax [N] [--seed S] | [calls|bytecode|text|hlo_proto|options|run]... [seconds] [keep]",
         about: "N random JAX programs against stock JAX; damaged calls and programs under AddressSanitizer (needs nightly)",
         run: fuzz::run,
+    },
+    Command {
+        name: "soak",
+        args: "[KIND]... [--calls N]",
+        about: "what 100,000 calls of each kind leave in memory; writes docs/soak.md if everything ran",
+        run: soak::run,
     },
     Command {
         name: "bindgen",

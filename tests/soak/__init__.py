@@ -1,0 +1,3 @@
+"""What each kind of call leaves behind: `cargo xtask soak`."""
+
+DEVICES = 2
