@@ -101,6 +101,13 @@ impl DType {
         self as sys::XLA_FFI_DataType
     }
 
+    /// Whether elements are floating-point or complex numbers, which have derivatives.
+    #[inline]
+    pub const fn is_inexact(self) -> bool {
+        use DType::*;
+        !matches!(self, Pred | S1 | S2 | S4 | S8 | S16 | S32 | S64 | U1 | U2 | U4 | U8 | U16 | U32 | U64 | Token)
+    }
+
     /// Whether several elements share a byte.
     #[inline]
     pub const fn is_packed(self) -> bool {

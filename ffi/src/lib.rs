@@ -25,6 +25,7 @@ pub mod shape;
 mod state;
 pub mod testing;
 pub mod torch;
+mod vjp;
 
 #[doc(hidden)]
 #[path = "private.rs"]

@@ -1,4 +1,4 @@
-//! Suggestions for misspelt names.
+//! Names: their order, and suggestions for misspelt ones.
 
 /// `; did you mean ...?` for the nearest candidate, or nothing where none is near.
 pub(crate) fn did_you_mean<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> String {
@@ -18,6 +18,24 @@ pub(crate) fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>
 /// The number of edits, where neighbours that are exchanged count once, and a difference in case not at all.
 fn edits(a: &str, b: &str) -> usize {
     strsim::osa_distance(&a.to_lowercase(), &b.to_lowercase())
+}
+
+/// Whether two names are one, also while the compiler runs.
+pub(crate) const fn equal(a: &str, b: &str) -> bool {
+    !less(a, b) && !less(b, a)
+}
+
+/// Whether `a` sorts before `b`, by bytes, as XLA sorts attributes.
+pub(crate) const fn less(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() {
+        if a[i] != b[i] {
+            return a[i] < b[i];
+        }
+        i += 1;
+    }
+    a.len() < b.len()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub use inventory;
 pub use num_complex;
 pub use xla_ffi_sys::xla_ffi as sys;
 
+use crate::names::{equal, less};
 pub use crate::{
     DType, Element, Error, Result,
     attr::{Attr, AttrError, Attributes, Dict, FromAttr, StructFields, enum_attr, struct_fields},
@@ -26,6 +27,7 @@ pub use crate::{
     registry::Entry,
     state::HostType,
     torch::{TorchOp, register_op},
+    vjp::check as check_vjp,
 };
 
 /// An integer that names a dimension.
@@ -170,21 +172,4 @@ const fn named_earlier(sets: &[&[AttrParam]], set: usize, index: usize) -> bool 
         s += 1;
     }
     false
-}
-
-const fn equal(a: &str, b: &str) -> bool {
-    !less(a, b) && !less(b, a)
-}
-
-/// Whether `a` sorts before `b`, by bytes, as XLA sorts attributes.
-const fn less(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut i = 0;
-    while i < a.len() && i < b.len() {
-        if a[i] != b[i] {
-            return a[i] < b[i];
-        }
-        i += 1;
-    }
-    a.len() < b.len()
 }

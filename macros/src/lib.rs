@@ -62,7 +62,7 @@ mod types;
 /// | `T = [f32, f64]` | The element types that the type parameter `T` stands for; one such option for each type parameter. A call is dispatched on its dtypes; several parameters form a product. |
 /// | `T = floats` | The same by a named set; a list may hold sets too: `T = [floats, i32]`. |
 /// | `vmap = "..."` | The `vmap_method` of `jax.ffi.ffi_call`: `sequential`, `sequential_unrolled`, `expand_dims`, `broadcast_all` or `legacy_vectorized`. |
-/// | `vjp = path` | The operation that computes the vector-Jacobian product. |
+/// | `vjp = path` | The operation that computes the vector-Jacobian product. It takes the cotangent of each floating-point result: `dy` of `y`; its other parameters have the names of the operation's, and its results those of arguments behind a `d`. The compiler checks this. |
 /// | `instantiate = path`, `prepare = path`, `initialize = path` | Functions with [`#[stage]`](macro@stage), which make states. |
 /// | `shape = path` | A function that gives the shapes of the results, where `#[dims]` cannot. |
 /// | `namespace = "..."` | The namespace of the torch operator, where it is not that of `oxcall::namespace!`. |

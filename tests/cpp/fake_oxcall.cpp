@@ -259,7 +259,7 @@ const Handler g_handlers[] = {
     legacy(plain(span("scale"), span("Host"), scale)), plain(span("scale_vjp"), span("Host"), scale_vjp),
     plain(span("increment"), span("Host"), increment), plain(span("total"), span("Host"), total),
     plain(span("inspect"), span("Host"), inspect),     plain(span("inspect"), span("CUDA"), inspect),
-    plain(span("filled"), span("Host"), scale),        plain(span("misnamed"), span("Host"), scale),
+    plain(span("filled"), span("Host"), scale),        plain(span("unpaired"), span("Host"), scale),
     plain(span("ordered"), span("Host"), ordered),     recordable(plain(span("rowwise"), span("Host"), rowwise)),
 };
 constexpr size_t kHandlers = sizeof(g_handlers) / sizeof(Handler);

@@ -60,7 +60,7 @@ OPS = [
     INSPECT,
     {**INSPECT, "platform": "CUDA"},
     op("filled", [param("y", "ret", dtype=T)], [FACTOR], type_params=FLOATS),
-    op("misnamed", [param("x"), param("y", "ret")], [FACTOR], vjp="total"),
+    op("unpaired", [param("x"), param("y", "ret")], [FACTOR]),
     op("ordered", [param("t", dtype="token"), param("x"), param("t2", "ret", dtype="token"), param("y", "ret")],
        traits={"command_buffer": False, "side_effect": True, "batch_partitionable": False}),
     op("rowwise", [param("x", dims="..b, n"), param("y", "ret", dims="..b, n")],
@@ -68,11 +68,11 @@ OPS = [
 ]  # fmt: skip
 
 
-def build(directory, name="libfake.so", errors=(), link=(), **macros):
+def build(directory, name="libfake.so", errors=(), link=(), ops=OPS, **macros):
     """Compiles a variant of the library and returns its path."""
     compiler = shutil.which("g++")
     command = [compiler] if compiler else [sys.executable, "-m", "ziglang", "c++"]
-    manifest = json.dumps({"abi": 1, "oxcall": "0.1.0", "errors": list(errors), "ops": OPS})
+    manifest = json.dumps({"abi": 1, "oxcall": "0.1.0", "errors": list(errors), "ops": list(ops)})
     include = pathlib.Path(directory, "include")
     include.mkdir(exist_ok=True)
     (include / "fake_manifest.inc").write_text(",".join(str(byte) for byte in manifest.encode()))

@@ -18,7 +18,7 @@ use super::host::Frame;
     name = "tests.metadata/described@1",
     T = [f32, f64],
     vmap = "broadcast_all",
-    vjp = plain,
+    vjp = described_vjp,
     command_buffer,
     side_effect,
     batch_partitionable
@@ -32,6 +32,17 @@ fn described<T: Float>(
     rest: Variadic<AnyOut>,
 ) {
     let _ = (k, scale, name, x, y, rest);
+}
+
+#[custom_call(T = [f32, f64])]
+fn described_vjp<T: Float>(
+    #[attr] k: i64,
+    #[dims(..b, n * k)] dy: Array<T>,
+    drest: Variadic<AnyArray>,
+    #[dims(..b, n)] mut dx: Out<T>,
+) {
+    let _ = (k, dy, drest);
+    dx.fill(T::from_f64(0.0));
 }
 
 #[custom_call]
@@ -105,7 +116,7 @@ fn the_descriptor_says_what_the_signature_says() {
     assert!(handler.file.ends_with("metadata.rs") && handler.line > 1);
     let traits = handler.traits;
     assert!(traits.command_buffer && traits.side_effect && traits.batch_partitionable);
-    assert_eq!((traits.vmap, traits.vjp), (Some("broadcast_all"), Some("plain")));
+    assert_eq!((traits.vmap, traits.vjp), (Some("broadcast_all"), Some("described_vjp")));
     assert_eq!((handler.type_params[0].name, handler.type_params[0].dtypes), ("T", &[DType::F32, DType::F64][..]));
     let params: Vec<_> = handler.params.iter().map(|p| (p.name, p.role, p.dtype, p.arity, p.rank)).collect();
     assert_eq!(params[0], ("x", Role::Arg, DTypeRule::Var(0), Arity::One, None));

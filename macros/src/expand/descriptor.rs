@@ -1,11 +1,11 @@
 //! The static description of an operation.
 
 use proc_macro2::{Literal, TokenStream};
-use quote::format_ident;
+use quote::{format_ident, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Expr, ExprLit, ItemFn, Lit, Meta};
 
-use super::{attrs, buffers::trait_of, concrete::concrete, private, stage::entry_ident};
+use super::{at, attrs, buffers::trait_of, concrete::concrete, private, stage::entry_ident};
 use crate::model::{Arity, Buffer, CustomCall, DimExpr, DimOp, DimPattern, Param, ParamKind, Role, Stage};
 
 /// `__ATTR_LIST`, `HANDLER`, and the implementation of `Op`.
@@ -48,6 +48,12 @@ pub(super) fn handler(call: &CustomCall) -> TokenStream {
     };
     let vmap = option(options.vmap.as_ref().map(|text| tokens!(#text)));
     let vjp = option(options.vjp.as_ref().map(|path| tokens!(<#path as #private::Op>::NAME)));
+    let vjp_check = options.vjp.as_ref().map(|path| {
+        let span = at(path);
+        quote_spanned! {span=>
+            const _: () = #private::check_vjp(&__HANDLER, <#path as #private::Op>::HANDLER);
+        }
+    });
     let legacy = option(options.legacy.then(|| tokens!(&#private::LegacyEntry::<#ident>::TABLE)));
     let (side_effect, command_buffer) = (options.side_effect, options.command_buffer);
     let batch_partitionable = options.batch_partitionable;
@@ -83,6 +89,8 @@ pub(super) fn handler(call: &CustomCall) -> TokenStream {
             legacy: #legacy,
             torch: ::core::option::Option::Some(&__TORCH),
         };
+
+        #vjp_check
 
         impl #private::Op for #ident {
             const NAME: &'static str = #name;

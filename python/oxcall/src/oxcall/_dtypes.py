@@ -71,3 +71,8 @@ def is_float(dtype: str) -> bool:
 
 def is_complex(dtype: str) -> bool:
     return dtype in ("c64", "c128")
+
+
+def is_inexact(dtype: str) -> bool:
+    """Whether elements are floating-point or complex numbers, which have derivatives."""
+    return is_float(dtype) or is_complex(dtype)

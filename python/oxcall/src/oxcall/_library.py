@@ -15,6 +15,7 @@ from oxcall._described import OpWithoutJax
 from oxcall._errors import LoadError, OxcallWarning, listing, nearest
 from oxcall._image import Stamp, image_of, stamp_of
 from oxcall._manifest import OpInfo, read_op
+from oxcall._pairing import pair
 from oxcall._platforms import serve_op
 
 if TYPE_CHECKING:
@@ -157,10 +158,15 @@ def _register(name: str, native: NativeLibrary) -> Library:
     implementations: dict[str, list[OpInfo]] = {}
     for index, entry in enumerate(native.manifest["ops"]):
         implementations.setdefault(entry["name"], []).append(read_op(index, entry))
+    # Declarations of one op for several platforms agree; the CPU's answers for shapes.
+    declared = {
+        op_name: next((info for info in infos if info.platform == "Host"), infos[0])
+        for op_name, infos in implementations.items()
+    }
+    _check_vjps(native, declared)
     ops: dict[str, Any] = {}
     for op_name, infos in implementations.items():
-        # Declarations of one op for several platforms agree; the CPU's answers for shapes.
-        info = next((info for info in infos if info.platform == "Host"), infos[0])
+        info = declared[op_name]
         described = (info, [info.platform for info in infos], operators.__getitem__)
         if jax is None:
             ops[op_name] = OpWithoutJax(*described)
@@ -171,6 +177,21 @@ def _register(name: str, native: NativeLibrary) -> Library:
             ops[op_name] = Op(native, *described, target, ops.__getitem__)
     operators.register_when_imported()
     return Library(name, native.path, native, ops)
+
+
+def _check_vjps(native: NativeLibrary, ops: dict[str, OpInfo]) -> None:
+    """Refuses ops whose backward ops would give wrong gradients."""
+    for op in ops.values():
+        if op.vjp is None:
+            continue
+        if op.vjp not in ops:
+            raise LoadError(
+                f"{native.path}: {op.name}: its vjp op `{op.vjp}` is not in this library; link the crate that has it"
+            )
+        try:
+            pair(op, ops[op.vjp])
+        except LoadError as error:
+            raise LoadError(f"{native.path}: {error}") from None
 
 
 def _import_jax() -> Any:

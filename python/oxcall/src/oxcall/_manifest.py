@@ -7,6 +7,7 @@ import functools
 import re
 from typing import Any
 
+from oxcall._dtypes import is_inexact
 from oxcall._rust import parse_default
 
 # `dtype` of a parameter: the name of a dtype, the index of a type parameter, or None for any.
@@ -126,6 +127,13 @@ class OpInfo:
         bound = {param.dtype for param in self.operands if param.arity == "one"}
         has_free_type = any(index not in bound for index in range(len(self.type_params)))
         return has_free_type or any(param.dtype is None for param in self.results if param.role == "ret")
+
+    def is_differentiable(self, param: Param) -> bool:
+        """Whether some dtype of a parameter has cotangents."""
+        if param.dtype is None:
+            return True
+        dtypes = self.type_params[param.dtype].dtypes if isinstance(param.dtype, int) else (param.dtype,)
+        return any(is_inexact(dtype) for dtype in dtypes)
 
     @functools.cached_property
     def takes_num_results(self) -> bool:

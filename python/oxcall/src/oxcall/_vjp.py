@@ -1,10 +1,4 @@
-"""Reverse-mode differentiation of an op through the op that its `vjp` option names.
-
-Operands and results of the backward op are matched with those of the forward op by name. With a forward op
-`f(x, w) -> y`, the backward op's operand `x` or `w` is that input, `y` the output, and `dy` or `d_y` the output's
-cotangent; its results `dx` (or `d_x`) and `dw` are the cotangents of the inputs, and an input without one gets zeros.
-Attributes of the same name are passed on.
-"""
+"""Reverse-mode differentiation of an op through the op that its `vjp` option names."""
 
 from __future__ import annotations
 
@@ -15,65 +9,11 @@ from typing import Any
 import jax
 
 from oxcall import _jax
-from oxcall._errors import CallError, listing
+from oxcall._errors import CallError
 from oxcall._manifest import OpInfo
 from oxcall._operands import Operands
-
-
-@dataclasses.dataclass(frozen=True)
-class Pairing:
-    """How a backward op's operands and results belong to a forward op."""
-
-    sources: tuple[tuple[str, str], ...]
-    """For each backward operand, ("input" | "output" | "cotangent", name of the forward parameter)."""
-    cotangents: tuple[str, ...]
-    """For each backward result, the forward input whose cotangent it is."""
-    attrs: tuple[str, ...]
-    """Attributes that both have."""
-
-
-def pair(forward: OpInfo, backward: OpInfo) -> Pairing:
-    """Matches two ops by the names of their parameters.
-
-    Raises:
-        CallError: a name of the backward op fits nothing of the forward op.
-    """
-    inputs = [param.name for param in forward.operands]
-    outputs = [param.name for param in forward.results]
-    by_cotangent = {f"{prefix}{name}": name for name in reversed(outputs) for prefix in ("d_", "d")}
-    by_gradient = {f"{prefix}{name}": name for name in reversed(inputs) for prefix in ("d_", "d")}
-    sources = []
-    for param in backward.operands:
-        if param.name in inputs:
-            sources.append(("input", param.name))
-        elif param.name in outputs:
-            sources.append(("output", param.name))
-        elif param.name in by_cotangent:
-            sources.append(("cotangent", by_cotangent[param.name]))
-        else:
-            raise CallError(
-                f"{forward.name}: argument `{param.name}` of its vjp op `{backward.name}` matches nothing: name it "
-                f"like an argument ({listing(inputs)}), a result ({listing(outputs)}), or `d` and a result for its "
-                f"cotangent ({listing(f'd{name}' for name in outputs)})"
-            )
-    cotangents = []
-    for param in backward.results:
-        # An in-place backward op updates the cotangent `dy` into `dx`; its result is named like its operand.
-        if param.name not in by_gradient:
-            raise CallError(
-                f"{forward.name}: result `{param.name}` of its vjp op `{backward.name}` matches nothing: name it `d` "
-                f"and the argument whose cotangent it is ({listing(f'd{name}' for name in inputs)})"
-            )
-        cotangents.append(by_gradient[param.name])
-    names = {attr.name for attr in forward.attrs}
-    lacking = [attr.name for attr in backward.attrs if attr.presence == "required" and attr.name not in names]
-    if lacking and not forward.extra_attrs:
-        raise CallError(
-            f"{forward.name}: its vjp op `{backward.name}` requires the attribute {listing(lacking)}, which "
-            f"`{forward.name}` does not have; give it a default there"
-        )
-    shared = tuple(attr.name for attr in backward.attrs)
-    return Pairing(tuple(sources), tuple(cotangents), shared)
+from oxcall._pairing import pair
+from oxcall._rust import SourceText
 
 
 def differentiable(
@@ -92,8 +32,7 @@ def differentiable(
         operands: the operands of this call; only their grouping is used.
         result_names: the name of the parameter that each result belongs to.
         attrs: the attributes as the user gave them.
-        find_backward: returns the backward op and its callable; called only on differentiation, so that a mistake in
-            its names does not disturb the forward op.
+        find_backward: returns the backward op and its callable.
     """
 
     @jax.custom_vjp
@@ -101,7 +40,8 @@ def differentiable(
         return primal(*arrays)
 
     def keep(*arrays: Any) -> tuple[tuple[Any, ...], Any]:
-        results = primal(*arrays)
+        # Itself differentiable: a derivative of the derivative needs that of the results that it was given.
+        results = call(*arrays)
         return results, (arrays, results)
 
     def pull_back(residuals: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -120,6 +60,10 @@ def differentiable(
                 passed.append(None)
             passed += [_real(forward, backward, param.name, value) if kind == "cotangent" else value for value in group]
         options = {name: attrs[name] for name in pairing.attrs if name in attrs}
+        # The defaults are the forward op's, unless only Rust knows their values; then the two are the same text.
+        for attr in forward.attrs:
+            if attr.name in pairing.attrs and attr.presence == "default" and not isinstance(attr.default, SourceText):
+                options.setdefault(attr.name, attr.default)
         if backward.takes_num_results:
             options["num_results"] = sum(len(values["input"][name]) for name in pairing.cotangents)
         gradients = backward_call(*passed, **options)
