@@ -48,7 +48,7 @@ class Ops:
             "vmap": vmap,
             "params": list(params),
             "attrs": list(attrs),
-            "type_params": [{"name": "T"}],
+            "type_params": [{"name": "T", "dtypes": ["f32", "f64", "c64", "c128"]}],
             "shape": "dims",
             "traits": {"side_effect": False},
         })  # fmt: skip
@@ -166,6 +166,41 @@ def test_a_mistake_in_names_is_told_on_differentiation(glue):
         ops.twice(x)
     with pytest.raises(RuntimeError, match="lost: its vjp op `gone` is not in this library"):
         ops.lost(x)
+
+
+def test_a_forgotten_cotangent(glue):
+    ops = Ops()
+    ops.add(
+        "two", "Tensor x", "(Tensor, Tensor)", lambda x: (x.clone(), 3 * x),
+        [param("arg", "x", "n"), param("ret", "y", "n"), param("ret", "z", "n")], vjp="two_vjp",
+    )  # fmt: skip
+    ops.add("two_vjp", "Tensor dy", "Tensor", torch.clone, [param("arg", "dy", "n"), param("ret", "dx", "n")])
+    glue.register(ops.manifest, ops.report)
+    with pytest.raises(RuntimeError, match=r"two: its vjp op `two_vjp` takes no cotangent of result `z`.*`dz`"):
+        ops.two(torch.ones(3, requires_grad=True))
+
+
+def test_forward_mode_is_refused(products):
+    x, w = torch.randn(3), torch.randn(3)
+    message = "product: it has no derivative in forward mode"
+    with pytest.raises(NotImplementedError, match=message):
+        torch.func.jvp(lambda x: products.product(x, w), (x,), (torch.ones(3),))
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x, torch.ones(3))
+        with pytest.raises(NotImplementedError, match=message):
+            products.product(dual, w)
+        # What has no tangent is as ever.
+        torch.testing.assert_close(products.product(x, w), 2 * x * w)
+    with pytest.raises(NotImplementedError, match=message):
+        torch.func.jacfwd(lambda x: products.product(x, w))(x)
+
+
+def test_transforms_are_refused_by_name(products):
+    x, w = torch.randn(3), torch.randn(3)
+    with pytest.raises(NotImplementedError, match=r"product: the transforms of torch.func"):
+        torch.func.grad(lambda x: products.product(x, w).sum())(x)
+    # What is not differentiated is as ever.
+    torch.testing.assert_close(torch.func.grad(lambda x: (x * products.product(w, w)).sum())(x), 2 * w * w)
 
 
 @pytest.mark.parametrize(

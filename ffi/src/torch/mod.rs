@@ -18,6 +18,7 @@ mod glue;
 mod kernel;
 mod memory_format;
 mod namespace;
+mod no_derivative;
 mod operand;
 mod outputs;
 mod plan;

@@ -158,6 +158,9 @@ fn register_once(
         if other.is_none() && !has_python_fake(handler) {
             place.implement(shim, "Meta", overloaded, op.meta_kernels[i])?;
         }
+        if other.is_none() && lacks_derivative(handler) {
+            place.refuse_derivatives(shim, overloaded)?;
+        }
         overloads.push(overload);
     }
     Ok(Registered { name, overloads })
@@ -167,6 +170,13 @@ fn register_once(
 fn has_python_fake(handler: &Handler) -> bool {
     let operands = handler.params.iter().any(|param| param.role != Role::Ret);
     operands && matches!(handler.shape, ShapeRule::Dims)
+}
+
+/// Whether torch has to refuse derivatives. Those that are declared are registered by `glue/derivatives.py`; operators that
+/// update their arguments are not torch's to differentiate.
+fn lacks_derivative(handler: &Handler) -> bool {
+    let functional = handler.params.iter().all(|param| param.role != Role::InOut);
+    functional && handler.traits.vjp.is_none() && handler.params.iter().any(|param| param.role == Role::Arg)
 }
 
 /// Where an operator is defined: its namespace, and the place in the source that torch shows.
@@ -205,13 +215,27 @@ impl Place {
         }
     }
 
-    fn implement(&self, shim: &Shim, key: &str, name: &str, kernel: RawKernel) -> Result<(), String> {
-        let key_text = c_string(key);
+    /// A library for the kernels of a dispatch key.
+    fn kernels(&self, shim: &Shim, key: &str) -> Result<LibraryHandle, String> {
+        let key = c_string(key);
         let open = |ns, file, line, out| {
             // SAFETY: C strings that live during the call.
-            unsafe { (shim.init_impl)(ns, key_text.as_ptr(), file, line, out) }
+            unsafe { (shim.init_impl)(ns, key.as_ptr(), file, line, out) }
         };
-        let library = self.library(shim, open)?;
+        self.library(shim, open)
+    }
+
+    fn refuse_derivatives(&self, shim: &Shim, name: &str) -> Result<(), String> {
+        if let Some(no_derivative) = &shim.no_derivative {
+            let library = self.kernels(shim, "Autograd")?;
+            // SAFETY: a library for this key that was just opened; the operator is defined.
+            unsafe { no_derivative.register(library, &c_string(name)) };
+        }
+        Ok(())
+    }
+
+    fn implement(&self, shim: &Shim, key: &str, name: &str, kernel: RawKernel) -> Result<(), String> {
+        let library = self.kernels(shim, key)?;
         let name_text = c_string(name);
         // SAFETY: the same function; the header's type does not say that it may throw.
         let kernel: HeaderKernel = unsafe { std::mem::transmute::<RawKernel, HeaderKernel>(kernel) };

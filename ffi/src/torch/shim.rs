@@ -10,7 +10,7 @@ use std::{
 
 use xla_ffi_sys::torch as sys;
 
-use super::dtype::DTypes;
+use super::{dtype::DTypes, no_derivative::NoDerivative};
 use crate::loaded::Library;
 
 /// What a kernel looks like to torch: arguments in, results out, on one stack of 64-bit values.
@@ -37,6 +37,8 @@ macro_rules! shim {
             /// `torch::autograd::impl::bump_version(const at::Tensor&)`, which every version has had: the C interface
             /// has nothing that tells autograd of an update. Throws for inference tensors outside inference mode.
             pub(crate) bump_version: Option<unsafe extern "C-unwind" fn(TensorHandle)>,
+            /// What makes derivatives of an operator an error.
+            pub(crate) no_derivative: Option<NoDerivative>,
             $(
                 #[doc = concat!("`", stringify!($symbol), "`")]
                 pub(crate) $name: unsafe extern "C" fn($($arg),*) $(-> $ret)?,
@@ -80,6 +82,7 @@ macro_rules! shim {
                         meta: code("aoti_torch_device_type_meta")?,
                         check: function(symbol("aoti_torch_check")?),
                         bump_version: symbol(BUMP_VERSION).map(|address| function(address)),
+                        no_derivative: NoDerivative::load(find),
                         $($name: function(symbol(stringify!($symbol))?),)*
                         $($later: symbol(stringify!($later_symbol)).map(|address| function(address)),)*
                     })

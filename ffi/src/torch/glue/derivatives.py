@@ -21,7 +21,53 @@ def register_derivative(op, operator, ops, library):
     def backward(ctx, *cotangents):
         return derivative().backward(ctx, *cotangents)
 
-    torch.library.register_autograd(operator.overload, backward, setup_context=setup_context, lib=library)
+    checked = Checked(op, library)
+    torch.library.register_autograd(operator.overload, backward, setup_context=setup_context, lib=checked)
+
+
+class Checked:
+    """A `torch.library.Library` whose autograd kernels refuse what they would give wrong results for."""
+
+    def __init__(self, op, library):
+        self.op, self.library = op, library
+
+    def impl(self, name, kernel, key, **options):
+        """As `Library.impl`."""
+
+        def differentiable(keyset, *args, **kwargs):
+            self.refuse_forward_mode(args, kwargs)
+            self.refuse_transforms(args, kwargs)
+            return kernel(keyset, *args, **kwargs)
+
+        self.library.impl(name, differentiable, key, **options)
+
+    def refuse_forward_mode(self, args, kwargs):
+        """torch would drop the tangents."""
+        forward_mode = torch.autograd.forward_ad
+        if forward_mode._current_level < 0:
+            return
+        for tensor in _tensors(args, kwargs):
+            if forward_mode.unpack_dual(tensor).tangent is not None:
+                raise NotImplementedError(
+                    f"{self.op.name}: it has no derivative in forward mode (torch.func.jvp, "
+                    "torch.autograd.forward_ad): its `vjp` is for backward mode"
+                )
+
+    def refuse_transforms(self, args, kwargs):
+        """torch would raise an error that does not name the operator."""
+        if not (torch._C._are_functorch_transforms_active() and torch.is_grad_enabled()):
+            return
+        if any(tensor.requires_grad for tensor in _tensors(args, kwargs)):
+            raise NotImplementedError(
+                f"{self.op.name}: the transforms of torch.func (grad, vjp, jacrev) do not know its derivative; use "
+                "torch.autograd.grad or backward()"
+            )
+
+
+def _tensors(args, kwargs):
+    """The tensors of a call, those of lists included."""
+    for value in (*args, *kwargs.values()):
+        yield from (member for member in members(value) if isinstance(member, torch.Tensor))
 
 
 class Derivative:
@@ -43,6 +89,13 @@ class Derivative:
         targets = {f"{prefix}{name}": name for name in inputs for prefix in ("d", "d_")}
         self.sources = {param["name"]: self._find(sources, param, "argument") for param in backward.operands}
         self.targets = [self._find(targets, param, "result") for param in backward.results]
+        taken = [name for kind, name in self.sources.values() if kind == "cotangent"]
+        for param in forward.returns:
+            if param["name"] not in taken and _has_derivative(forward, param):
+                raise RuntimeError(
+                    f"{forward.name}: its vjp op `{backward.name}` takes no cotangent of result `{param['name']}`, so "
+                    f"that gradients through it would be zero; add an argument `d{param['name']}`"
+                )
         self.saved_inputs = [name for kind, name in self.sources.values() if kind == "input"]
         self.saved_outputs = [name for kind, name in self.sources.values() if kind == "output"]
 
@@ -88,6 +141,15 @@ class Derivative:
         gradients = tuple(_gradient(ctx.differentiable.get(name), found.get(name)) for name in self.operator.names)
         # torch passes no arguments that have their default, and older versions want no gradients for them.
         return gradients[: len(ctx.needs_input_grad)]
+
+
+def _has_derivative(op, param):
+    """Whether some dtype of a parameter is one of floating-point or complex numbers."""
+    dtype = param["dtype"]
+    if dtype is None:
+        return True
+    dtypes = op.json["type_params"][dtype["var"]]["dtypes"] if isinstance(dtype, dict) else [dtype]
+    return any(name.startswith(("f", "bf", "c")) for name in dtypes)
 
 
 def _put(value, tensors):

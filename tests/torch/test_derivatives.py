@@ -1,0 +1,99 @@
+"""Derivatives of real libraries: right, or an error that names the operator."""
+
+import pytest
+import torch
+from torch.autograd import forward_ad
+from torch.library import opcheck
+
+import oxcall
+
+
+@pytest.fixture(scope="module")
+def derived(library_path):
+    oxcall.load(library_path("derived_ops"))
+    return torch.ops.derived_ops
+
+
+def randn(*shape, dtype=torch.float64):
+    return torch.randn(*shape, dtype=dtype, requires_grad=True)
+
+
+def test_first_and_second_derivatives(derived):
+    x = randn(2, 3)
+    assert torch.autograd.gradcheck(derived.cube, x)
+    assert torch.autograd.gradgradcheck(derived.cube, x)
+    opcheck(derived.cube.default, (randn(3),))
+
+
+def test_a_third_derivative_that_is_not_declared(derived):
+    x = randn(3)
+    (first,) = torch.autograd.grad(derived.cube(x).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x, create_graph=True)
+    torch.testing.assert_close(second, 6 * x)
+    with pytest.raises(RuntimeError, match="derived_ops::cube_vjp_vjp"):
+        torch.autograd.grad(second.sum(), x)
+
+
+def test_a_second_derivative_that_is_not_declared(derived, ops):
+    x = torch.randn(3, requires_grad=True)
+    (gradient,) = torch.autograd.grad(derived.fan(x)[1].square().sum(), x, create_graph=True)
+    torch.testing.assert_close(gradient, 18 * x)
+    with pytest.raises(RuntimeError, match="derived_ops::fan_vjp"):
+        gradient.square().sum().backward()
+    x = torch.randn(2, 3, requires_grad=True)
+    (gradient,) = torch.autograd.grad(ops.rms_norm(x).square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="custom_op::rms_norm_vjp"):
+        gradient.sum().backward()
+
+
+def test_gradients_through_each_result(derived):
+    x = torch.randn(4, requires_grad=True)
+    for index, expected in [(0, 1.0), (1, 3.0)]:
+        (gradient,) = torch.autograd.grad(derived.fan(x)[index].sum(), x)
+        assert gradient.tolist() == [expected] * 4
+    assert not derived.fan(x)[2].requires_grad
+
+
+def test_an_operation_without_a_derivative(derived):
+    x = torch.randn(3, requires_grad=True)
+    y = derived.double(x)
+    torch.testing.assert_close(y, 2 * x)
+    with pytest.raises(RuntimeError, match="derived_ops::double"):
+        y.sum().backward()
+    with torch.no_grad():
+        assert not derived.double(x).requires_grad
+    assert derived.double(x.detach()).tolist() == y.tolist()
+
+
+@pytest.mark.parametrize("name", ["cube", "fan_vjp", "double"])
+def test_forward_mode(derived, name):
+    x, tangent = torch.randn(3), torch.ones(3)
+    op = getattr(derived, name)
+    rest = (x,) if name == "fan_vjp" else ()
+    with pytest.raises(NotImplementedError, match=name):
+        torch.func.jvp(lambda x: op(x, *rest), (x,), (tangent,))
+    with pytest.raises(NotImplementedError, match=name):
+        torch.func.jacfwd(lambda x: op(x, *rest))(x)
+    with forward_ad.dual_level():
+        with pytest.raises(NotImplementedError, match=name):
+            op(forward_ad.make_dual(x, tangent), *rest)
+        op(x, *rest)
+
+
+def test_transforms(derived):
+    x = torch.randn(3)
+    with pytest.raises(RuntimeError, match=r"cube: the transforms of torch.func"):
+        torch.func.grad(lambda x: derived.cube(x).sum())(x)
+    with pytest.raises(RuntimeError, match="derived_ops::double"):
+        torch.func.grad(lambda x: derived.double(x).sum())(x)
+    assert torch.func.grad(lambda x: (x * derived.double(torch.ones(3))).sum())(x).tolist() == [2, 2, 2]
+
+
+def test_compiled(derived):
+    x = randn(3)
+    compiled = torch.compile(derived.cube, backend="aot_eager", fullgraph=True)
+    (gradient,) = torch.autograd.grad(compiled(x).sum(), x)
+    torch.testing.assert_close(gradient, 3 * x * x)
+    double = torch.compile(lambda x: derived.double(x) + 1, backend="aot_eager", fullgraph=True)
+    x = torch.randn(3)
+    torch.testing.assert_close(double(x), 2 * x + 1)
