@@ -40,6 +40,8 @@ unsafe extern "C" {
     pub fn aoti_torch_get_dim(tensor: AtenTensorHandle, ret_dim: *mut i64) -> AOTITorchError;
     pub fn aoti_torch_get_sizes(tensor: AtenTensorHandle, ret_sizes: *mut *mut i64) -> AOTITorchError;
     pub fn aoti_torch_get_strides(tensor: AtenTensorHandle, ret_strides: *mut *mut i64) -> AOTITorchError;
+    pub fn aoti_torch_get_storage_offset(tensor: AtenTensorHandle, ret_storage_offset: *mut i64) -> AOTITorchError;
+    pub fn aoti_torch_get_storage_size(tensor: AtenTensorHandle, ret_size: *mut i64) -> AOTITorchError;
     pub fn aoti_torch_get_dtype(tensor: AtenTensorHandle, ret_dtype: *mut i32) -> AOTITorchError;
     pub fn aoti_torch_get_device_type(tensor: AtenTensorHandle, ret_device_type: *mut i32) -> AOTITorchError;
     pub fn aoti_torch_get_device_index(tensor: AtenTensorHandle, ret_device_index: *mut i32) -> AOTITorchError;

@@ -125,3 +125,21 @@ def test_bools(ops):
     mask = torch.tensor([True, False, True])
     with pytest.raises(RuntimeError, match="top_k: argument `x`"):
         ops.top_k(1, mask)
+
+
+@pytest.mark.parametrize("size", [0, 4, 3996])
+def test_a_storage_that_was_shrunk(ops, size):
+    x = torch.ones(1000)
+    assert ops.async_scale(x).tolist() == [2.0] * 1000
+    start, rows = x[:1], x.view(10, 100)
+    longer = [x, x[500:], rows.t(), rows[:, 99:]]
+    x.untyped_storage().resize_(size)
+    for tensor in longer:
+        with pytest.raises(RuntimeError, match=f"argument `x`: the tensor takes .* resized to {size};"):
+            ops.async_scale(tensor)
+    if size:
+        assert ops.async_scale(start).shape == (1,)
+    with pytest.raises(RuntimeError, match="resized"):
+        ops.axpy(1.0, torch.ones(1000), x)
+    with pytest.raises(RuntimeError, match="resized"):
+        ops.concatenate([torch.ones(1000), x], 0)

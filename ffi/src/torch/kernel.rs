@@ -242,9 +242,12 @@ impl<'p> Call<'p> {
         if !self.plan.on_host {
             self.check_devices()?;
         }
+        // Devices of other kinds may keep elements elsewhere.
+        let has_storage = self.plan.on_host || dispatch_key(self.plan.handler) == "CUDA";
         for index in 0..self.args.len() {
             let Some(tensor) = &self.args[index] else { continue };
-            let buffer = describe(tensor).map_err(|error| self.of_argument(index, error))?;
+            let checked = if has_storage { tensor.check_storage() } else { Ok(()) };
+            let buffer = checked.and_then(|()| describe(tensor)).map_err(|error| self.of_argument(index, error))?;
             let buffer = match buffer {
                 Some(buffer) => buffer,
                 None => self.make_contiguous(index).map_err(|error| self.of_argument(index, error))?,

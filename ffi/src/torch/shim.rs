@@ -117,6 +117,8 @@ shim! {
         dim = aoti_torch_get_dim(TensorHandle, *mut i64) -> Status;
         sizes = aoti_torch_get_sizes(TensorHandle, *mut *mut i64) -> Status;
         strides = aoti_torch_get_strides(TensorHandle, *mut *mut i64) -> Status;
+        storage_offset = aoti_torch_get_storage_offset(TensorHandle, *mut i64) -> Status;
+        storage_size = aoti_torch_get_storage_size(TensorHandle, *mut i64) -> Status;
         dtype = aoti_torch_get_dtype(TensorHandle, *mut i32) -> Status;
         device_type = aoti_torch_get_device_type(TensorHandle, *mut i32) -> Status;
         device_index = aoti_torch_get_device_index(TensorHandle, *mut i32) -> Status;

@@ -118,6 +118,37 @@ impl Tensor {
         Ok(Device { ty, index })
     }
 
+    /// Refuses a tensor whose storage ends before it, as after `untyped_storage().resize_()`: torch does not check this
+    /// itself.
+    #[inline]
+    pub(crate) fn check_storage(&self) -> Result<()> {
+        let (mut offset, mut stored) = (0, 0);
+        // SAFETY: a live tensor.
+        let status = unsafe {
+            (self.shim.storage_offset)(self.handle, &raw mut offset)
+                | (self.shim.storage_size)(self.handle, &raw mut stored)
+        };
+        check(self.shim, status, "reading the size of a tensor's storage")?;
+        let sizes = self.sizes()?;
+        let strides = self.strides(sizes.len())?;
+        let bytes = self.dtype()?.bits() as i64 / 8;
+        if sizes.contains(&0) {
+            return Ok(());
+        }
+        let last = sizes
+            .iter()
+            .zip(strides)
+            .fold(offset, |last: i64, (size, stride)| last.saturating_add((size - 1).saturating_mul(*stride)));
+        let end = last.saturating_add(1).saturating_mul(bytes);
+        if end > stored {
+            return Err(Error::invalid_argument(format!(
+                "the tensor takes {end} bytes of its storage, which has been resized to {stored}; clone the tensor before \
+                 its storage is resized"
+            )));
+        }
+        Ok(())
+    }
+
     /// Tells autograd that the elements have changed.
     ///
     /// # Safety

@@ -37,7 +37,7 @@ const XLA_FFI: Bindings = Bindings {
 
 /// The part of torch's stable C interface that the operators use.
 const TORCH_FUNCTIONS: &str = concat!(
-    "aoti_torch_(abi_version|check|call_dispatcher|get_(data_ptr|dim|sizes|strides|dtype|device_type|device_index)",
+    "aoti_torch_(abi_version|check|call_dispatcher|get_(data_ptr|dim|sizes|strides|storage_offset|storage_size|dtype|device_type|device_index)",
     "|new_tensor_handle|delete_tensor_object|empty_strided|copy_|grad_mode_(is_enabled|set_enabled)",
     "|library_(init_fragment|init_impl|def|impl)|get_current_cuda_stream|device_type_(cpu|meta))",
     "|torch_(list_(size|get_item|push_back)|new_list_reserve_size|delete_list|string_(length|c_str)|delete_string",

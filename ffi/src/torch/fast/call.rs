@@ -221,7 +221,7 @@ unsafe fn finish(error: *mut sys::XLA_FFI_Error, future: *mut sys::XLA_FFI_Futur
 /// A live tensor; `operand` points to room for the description.
 #[inline(always)]
 unsafe fn describe(fast: &Fast, arg: &Arg, tensor: TensorHandle, operand: *mut Operand) -> bool {
-    let (mut rank, mut code) = (0i64, 0i32);
+    let (mut rank, mut code, mut offset, mut stored) = (0i64, 0i32, 0i64, 0i64);
     let (mut sizes, mut strides, mut data) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
     // SAFETY: as the caller guarantees. The sizes and strides are as many as the rank says.
     unsafe {
@@ -229,7 +229,9 @@ unsafe fn describe(fast: &Fast, arg: &Arg, tensor: TensorHandle, operand: *mut O
             | (fast.sizes)(tensor, &raw mut sizes)
             | (fast.strides)(tensor, &raw mut strides)
             | (fast.dtype)(tensor, &raw mut code)
-            | (fast.data_ptr)(tensor, &raw mut data);
+            | (fast.data_ptr)(tensor, &raw mut data)
+            | (fast.storage_offset)(tensor, &raw mut offset)
+            | (fast.storage_size)(tensor, &raw mut stored);
         if status != 0 {
             return false;
         }
@@ -241,12 +243,16 @@ unsafe fn describe(fast: &Fast, arg: &Arg, tensor: TensorHandle, operand: *mut O
             }
             len = len.wrapping_mul(size);
         }
-        let dtype = if code == i32::from(arg.code) && arg.dtype != 0 {
-            u32::from(arg.dtype)
+        let (dtype, bytes) = if code == i32::from(arg.code) && arg.dtype != 0 {
+            (u32::from(arg.dtype), i64::from(arg.bytes))
         } else {
             let Some(dtype) = fast.dtypes.known(code) else { return false };
-            dtype.code()
+            (dtype.code(), dtype.bits() as i64 / 8)
         };
+        // The storage may have been shrunk below the tensor; the general way says so.
+        if offset.wrapping_add(len).wrapping_mul(bytes) > stored {
+            return false;
+        }
         operand.write(Operand { buffer: buffer(dtype, data, rank, sizes), code, len });
         true
     }

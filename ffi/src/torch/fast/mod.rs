@@ -34,6 +34,8 @@ pub(crate) struct Fast {
     strides: unsafe extern "C" fn(TensorHandle, *mut *mut i64) -> Status,
     dtype: unsafe extern "C" fn(TensorHandle, *mut i32) -> Status,
     data_ptr: unsafe extern "C" fn(TensorHandle, *mut *mut c_void) -> Status,
+    storage_offset: unsafe extern "C" fn(TensorHandle, *mut i64) -> Status,
+    storage_size: unsafe extern "C" fn(TensorHandle, *mut i64) -> Status,
     num_args: u8,
     num_outputs: u8,
     num_numbers: u8,
@@ -69,6 +71,8 @@ struct Arg {
     /// torch's code of the dtype that it must have, and XLA's; 0 for the latter if it may have several.
     code: u8,
     dtype: u8,
+    /// The bytes of an element of that dtype.
+    bytes: u8,
 }
 
 // SAFETY: constant; the pointers are to static tables, a shared context, and the plan's names, which live as long.
@@ -121,7 +125,12 @@ impl Fast {
         let arg = |param: &&'static Param| match param.dtype {
             DTypeRule::One(dtype) => {
                 let code = shim.dtypes.code(dtype).and_then(|code| u8::try_from(code).ok());
-                code.map_or(Arg::default(), |code| Arg { slot: 0, code, dtype: dtype.code() as u8 })
+                code.map_or(Arg::default(), |code| Arg {
+                    slot: 0,
+                    code,
+                    dtype: dtype.code() as u8,
+                    bytes: (dtype.bits() / 8) as u8,
+                })
             }
             _ => Arg::default(),
         };
@@ -136,6 +145,8 @@ impl Fast {
             strides: shim.strides,
             dtype: shim.dtype,
             data_ptr: shim.data_ptr,
+            storage_offset: shim.storage_offset,
+            storage_size: shim.storage_size,
             num_args: plan.args.len() as u8,
             num_outputs: plan.outputs.len() as u8,
             num_numbers: plan.names.len() as u8,

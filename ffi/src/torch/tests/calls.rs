@@ -199,6 +199,35 @@ fn tensors_that_are_not_row_major() {
 }
 
 #[test]
+fn storages_that_end_before_the_tensor() {
+    let add = Operator::new(add::HANDLER);
+    let refused = |tensor: FakeTensor| {
+        let error = add.call::<1>(&[tensor.into_value(), 0f64.to_bits()]).unwrap_err();
+        assert!(error.starts_with("add: argument `x`: the tensor takes ") && error.contains("clone"), "{error}");
+        assert_eq!(alive(), 0);
+        error
+    };
+    let error = refused(FakeTensor::floats(&[1.0], &[1000]));
+    assert!(error.contains("takes 4000 bytes of its storage, which has been resized to 4"), "{error}");
+    refused(FakeTensor::floats(&[], &[1]));
+    let mut half = FakeTensor::floats(&[1.0, 2.0, 3.0], &[3]);
+    (half.sizes, half.offset) = (vec![2], 2);
+    refused(half);
+    let mut strided = transposed();
+    strided.sizes = vec![2, 4];
+    refused(strided);
+    // Repeated elements and none at all take no more than there is.
+    let mut repeated = FakeTensor::floats(&[7.0], &[3]);
+    repeated.strides = vec![0];
+    let [y] = add.call(&[repeated.into_value(), 0f64.to_bits()]).unwrap();
+    assert_eq!(tensor(y).values(), [7.0; 3]);
+    let mut empty = FakeTensor::floats(&[], &[0, 3]);
+    empty.offset = 5;
+    let [y] = add.call(&[empty.into_value(), 0f64.to_bits()]).unwrap();
+    assert_eq!((tensor(y).sizes, alive()), (vec![0, 3], 0));
+}
+
+#[test]
 fn updates_in_place() {
     let add_to = Operator::new(add_to::HANDLER);
     let y = transposed();

@@ -174,6 +174,8 @@ getters! {
     device_type(tensor) -> i32 { tensor.device }
     device_index(tensor) -> i32 { if tensor.device == CPU { -1 } else { 0 } }
     data_ptr(tensor) -> *mut c_void { tensor.address() }
+    storage_offset(tensor) -> i64 { tensor.offset as i64 }
+    storage_size(tensor) -> i64 { tensor.data.borrow().len() as i64 }
 }
 
 unsafe extern "C" fn delete_tensor(tensor: Handle) -> i32 {
@@ -340,6 +342,8 @@ pub(super) fn shim() -> &'static Shim {
             ("aoti_torch_get_device_type", device_type as *const c_void),
             ("aoti_torch_get_device_index", device_index as *const c_void),
             ("aoti_torch_get_data_ptr", data_ptr as *const c_void),
+            ("aoti_torch_get_storage_offset", storage_offset as *const c_void),
+            ("aoti_torch_get_storage_size", storage_size as *const c_void),
             ("aoti_torch_delete_tensor_object", delete_tensor as *const c_void),
             ("aoti_torch_empty_strided", empty_strided as *const c_void),
             ("aoti_torch_copy_", copy as *const c_void),
