@@ -50,6 +50,8 @@ pub(crate) struct CHandler {
     stages: [*mut c_void; 5],
     /// As [`Legacy::addresses`] has them, or null.
     pub(crate) legacy: [*mut c_void; 5],
+    /// [`Handler::target`].
+    pub(crate) target: Span,
 }
 
 /// The library, as C sees it. New fields are added at the end.
@@ -92,6 +94,7 @@ fn c_handler(handler: &'static Handler) -> CHandler {
             std::ptr::null_mut(),
         ],
         legacy: handler.legacy.map_or([std::ptr::null_mut(); 5], Legacy::addresses),
+        target: Span::of(handler.target().leak()),
     }
 }
 
@@ -122,7 +125,7 @@ pub(crate) extern "C" fn oxcall_library() -> *const CLibrary {
     catch_unwind(c_library).map_or(std::ptr::null(), std::ptr::from_ref)
 }
 
-/// Registers every handler with an XLA host, under its name and platform. Returns an error of the host, or null.
+/// Registers every handler with an XLA host, under its target and its name, for its platform. Returns an error of the host, or null.
 ///
 /// # Safety
 /// `api` is the host's API table.
@@ -146,8 +149,10 @@ fn register_all(api: HostApi<'_>) -> Result<()> {
         return Err(Error::failed_precondition(problem.to_string()));
     }
     for handler in registry().handlers() {
-        api.register_handler(handler.name, handler.platform, handler.bundle(), handler.traits.bits())
-            .map_err(|error| error.context(format_args!("registering `{}`", handler.name)))?;
+        for target in handler.targets() {
+            api.register_handler(&target, handler.platform, handler.bundle(), handler.traits.bits())
+                .map_err(|error| error.context(format_args!("registering `{target}`")))?;
+        }
     }
     Ok(())
 }

@@ -22,6 +22,16 @@ mod linux {
     unsafe extern "C" {
         pub(super) fn dlopen(file: *const c_char, mode: c_int) -> *mut c_void;
         pub(super) fn dlsym(library: *mut c_void, symbol: *const c_char) -> *mut c_void;
+        pub(super) fn dladdr(address: *const c_void, info: *mut Info) -> c_int;
+    }
+
+    /// `Dl_info`
+    #[repr(C)]
+    pub(super) struct Info {
+        pub(super) file: *const c_char,
+        pub(super) base: *mut c_void,
+        pub(super) symbol: *const c_char,
+        pub(super) address: *mut c_void,
     }
 }
 
@@ -68,4 +78,22 @@ pub(crate) fn global(name: &CStr) -> Option<NonNull<c_void>> {
         let _ = name;
         None
     }
+}
+
+/// The path of the library or program that this code is in, as it was loaded.
+pub(crate) fn own_path() -> Option<String> {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        let mut info = std::mem::MaybeUninit::<linux::Info>::uninit();
+        // SAFETY: any address, and room for what is found, of which the path lives as long as the library.
+        unsafe {
+            if linux::dladdr(own_path as *const c_void, info.as_mut_ptr()) == 0 {
+                return None;
+            }
+            let file = info.assume_init().file;
+            NonNull::new(file.cast_mut()).map(|file| CStr::from_ptr(file.as_ptr()).to_string_lossy().into_owned())
+        }
+    }
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    None
 }

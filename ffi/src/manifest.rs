@@ -27,6 +27,7 @@ fn op(handler: &Handler) -> Value {
     stages.sort();
     json!({
         "name": handler.name,
+        "target": handler.target(),
         "platform": handler.platform,
         "doc": handler.doc,
         "module": handler.module,

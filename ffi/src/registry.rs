@@ -163,6 +163,17 @@ impl Handler {
     pub fn crate_name(&self) -> &'static str {
         self.module.split("::").next().unwrap_or(self.module)
     }
+
+    /// The name under which programs call the operation, whichever libraries a process has loaded: `my_ops::scale`, with
+    /// the namespace that torch knows, or else the crate's name.
+    pub fn target(&self) -> String {
+        format!("{}::{}", torch::namespace_of(self), self.name)
+    }
+
+    /// All names under which the operation is registered: its target, and its own name for those who call it by that.
+    pub fn targets(&self) -> [String; 2] {
+        [self.target(), self.name.to_owned()]
+    }
 }
 
 #[cfg(test)]

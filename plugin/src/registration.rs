@@ -57,11 +57,13 @@ fn register_all_linked(platform: &str) -> Result<()> {
         // SAFETY: functions that `#[custom_call]` made obey the contract.
         unsafe {
             let (bundle, traits) = (handler.bundle(), handler.traits.bits());
-            host::register_handler(HOST, Source::Linked, handler.name, platform, &bundle, traits)?;
-            if let Some(legacy) = handler.legacy {
-                // Of the CPU, as all of this platform: so not by its own name.
-                let platform = handler.platform;
-                host::register_legacy_versions(Source::Linked, handler.name, platform, legacy.addresses())?;
+            for target in handler.targets() {
+                host::register_handler(HOST, Source::Linked, &target, platform, &bundle, traits)?;
+                if let Some(legacy) = handler.legacy {
+                    // Of the CPU, as all of this platform: so not by its own name.
+                    let platform = handler.platform;
+                    host::register_legacy_versions(Source::Linked, &target, platform, legacy.addresses())?;
+                }
             }
         }
     }

@@ -27,4 +27,4 @@ def test_a_foreign_target_of_the_same_name(fake_path, initialise):
     code = textwrap.dedent(SCRIPT.format(initialise=initialise))
     done = subprocess.run([sys.executable, "-c", code, fake_path], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split("\n")[0] == "scale#2 scale_vjp [2.] [2.]"
+    assert done.stdout.split("\n")[0] == "fake::scale fake::scale_vjp [2.] [2.]"

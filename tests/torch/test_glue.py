@@ -43,6 +43,7 @@ class Ops:
         self.library.impl(name, function, "CPU")
         self.manifest["ops"].append({
             "name": name,
+            "target": f"{self.namespace}::{name}",
             "platform": "Host",
             "vjp": vjp,
             "vmap": vmap,

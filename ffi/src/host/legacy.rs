@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeMap,
     ffi::c_void,
+    mem::offset_of,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -104,12 +105,16 @@ pub unsafe fn register_legacy_library(library: unsafe extern "C" fn() -> *const 
         // SAFETY: there are so many, which live as long as the library. Their structs are at least as large as they say.
         unsafe {
             let handler: *const CHandler = *table.handlers.add(index);
-            if (*handler).struct_size < size_of::<CHandler>() {
+            // Older libraries end before the target.
+            let size = (*handler).struct_size;
+            if size < offset_of!(CHandler, target) {
                 continue;
             }
-            let handler = &*handler;
-            let (name, platform) = (text(handler.name)?, text(handler.platform)?);
-            register_legacy_versions(Source::Library, name, platform, handler.legacy)?;
+            let platform = text((*handler).platform)?;
+            register_legacy_versions(Source::Library, text((*handler).name)?, platform, (*handler).legacy)?;
+            if size >= size_of::<CHandler>() {
+                register_legacy_versions(Source::Library, text((*handler).target)?, platform, (*handler).legacy)?;
+            }
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! The Python part: derivatives, batching, symbolic shapes and torch_xla, which no C interface covers.
 
 use std::{
-    ffi::{CStr, CString, c_char, c_int, c_void},
+    ffi::{CString, c_char, c_int, c_void},
     ptr::NonNull,
     sync::Once,
 };
@@ -65,19 +65,52 @@ unsafe extern "C" fn run(_: *mut c_void) -> c_int {
         return -1;
     }
     let program = std::panic::catch_unwind(program).unwrap_or_default();
-    // Names of the program are its own, and a process in which only libtorch is loaded runs nothing.
-    let text = format!(
-        "if 'torch' in __import__('sys').modules: exec(compile({}, '<operators of torch>', 'exec'), {{}})",
-        literal(&program)
-    );
-    if let (Some(function), Ok(text)) = (loaded::global(c"PyRun_SimpleString"), CString::new(text)) {
-        // SAFETY: the function of this name in Python's interface; Python's lock is held here.
-        unsafe {
-            let run = std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn(*const c_char) -> c_int>(function);
-            run(CStr::as_ptr(&text));
+    if execute(&format!("PROGRAM = {}\n{LOADER}", literal(&program))) { 0 } else { -1 }
+}
+
+/// Runs the program with names of its own. What is wrong with the library is raised, a mistake in the program is shown; a
+/// process in which only libtorch is loaded runs nothing.
+const LOADER: &str = "
+import sys, traceback
+if 'torch' in sys.modules:
+    try:
+        exec(compile(PROGRAM, '<operators of torch>', 'exec'), {'PENDING': True})
+    except Exception as error:
+        if getattr(error, 'is_of_library', False):
+            raise
+        traceback.print_exc()
+";
+
+/// Whether a text ran without an exception, which is set otherwise.
+fn execute(text: &str) -> bool {
+    type NewDict = unsafe extern "C" fn() -> *mut c_void;
+    type Release = unsafe extern "C" fn(*mut c_void);
+    type Run = unsafe extern "C" fn(*const c_char, c_int, *mut c_void, *mut c_void, *mut c_void) -> *mut c_void;
+    /// `Py_file_input`: statements.
+    const STATEMENTS: c_int = 257;
+    let (Some(new), Some(release), Some(run), Ok(text)) = (
+        loaded::global(c"PyDict_New"),
+        loaded::global(c"Py_DecRef"),
+        loaded::global(c"PyRun_StringFlags"),
+        CString::new(text),
+    ) else {
+        return true;
+    };
+    // SAFETY: the functions of these names in Python's interface; Python's lock is held here. The dictionary and the result
+    // are ours to release, which takes null too.
+    unsafe {
+        let new = std::mem::transmute::<NonNull<c_void>, NewDict>(new);
+        let release = std::mem::transmute::<NonNull<c_void>, Release>(release);
+        let run = std::mem::transmute::<NonNull<c_void>, Run>(run);
+        let names = new();
+        if names.is_null() {
+            return false;
         }
+        let result = run(text.as_ptr(), STATEMENTS, names, names, std::ptr::null_mut());
+        release(names);
+        release(result);
+        !result.is_null()
     }
-    0
 }
 
 /// Sets a `RuntimeError`; false if this is no Python that has it.

@@ -35,6 +35,7 @@ mod value;
 pub use entry::{Described, TorchOp};
 pub(crate) use glue::program;
 pub use namespace::{Namespace, set_namespace};
+pub(crate) use registration::namespace_of;
 pub use registration::{register, register_op};
 pub(crate) use report::report;
 pub(crate) use schema::wrong_schema;

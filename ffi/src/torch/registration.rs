@@ -75,12 +75,17 @@ pub fn register_op(handler: &'static Handler) {
 }
 
 /// An operation's description for torch and its namespace; `None` if its crate keeps it out of torch.
-fn described(handler: &'static Handler) -> Option<(&'static TorchOp, String)> {
+fn described(handler: &Handler) -> Option<(&'static TorchOp, String)> {
     let op = handler.torch?;
     match op.namespace.map_or_else(|| of_crate(handler.crate_name()), Namespace::Named) {
         Namespace::Named(name) => Some((op, stated_namespace(handler).unwrap_or_else(|| name.to_owned()))),
         Namespace::None => None,
     }
+}
+
+/// The namespace of an operation; the crate's name for one that is kept out of torch.
+pub(crate) fn namespace_of(handler: &Handler) -> String {
+    described(handler).map_or_else(|| handler.crate_name().to_owned(), |(_, namespace)| namespace)
 }
 
 /// What would become of an operation in a torch that has everything; `None` if its crate keeps it out of torch.

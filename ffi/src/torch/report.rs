@@ -6,7 +6,7 @@ use super::{
     registration::{Overload, dispatch_key, outcome, planned},
     shim::{Absent, Shim},
 };
-use crate::{descriptor::Handler, registry::registry};
+use crate::{descriptor::Handler, loaded, registry::registry};
 
 /// Each operation's operator, or why it has none; registers what is not registered yet.
 pub(crate) fn report() -> Value {
@@ -19,6 +19,7 @@ pub(crate) fn report() -> Value {
     json!({
         "torch": version,
         "reason": shim.err().map(Absent::message),
+        "library": loaded::own_path(),
         "ops": ops.collect::<Vec<_>>(),
     })
 }
@@ -29,6 +30,7 @@ fn op(handler: &'static Handler, shim: Result<&'static Shim, Absent>) -> Value {
         "platform": handler.platform,
         "key": dispatch_key(handler),
         "name": null,
+        "wanted": null,
         "overloads": [],
         "left_out": null,
     });
@@ -49,7 +51,10 @@ fn op(handler: &'static Handler, shim: Result<&'static Shim, Absent>) -> Value {
             };
             op["overloads"] = registered.overloads.iter().map(overload).collect();
         }
-        Some(Err(reason)) => op["left_out"] = reason.into(),
+        Some(Err(reason)) => {
+            op["left_out"] = reason.into();
+            op["wanted"] = planned(handler).and_then(Result::ok).map(|planned| planned.name).into();
+        }
         None if shim.is_ok() => op["left_out"] = "its crate keeps its operations out of torch".into(),
         None => {}
     }

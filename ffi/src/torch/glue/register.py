@@ -5,7 +5,9 @@ with the library's manifest as `MANIFEST` and what became of its ops in torch as
 but torch, and running them again changes nothing.
 """
 
+import filecmp
 import json
+import os
 import sys
 import types
 
@@ -16,6 +18,10 @@ import torch
 _PROCESS = sys.modules.setdefault("_oxcall_torch", types.ModuleType("_oxcall_torch"))
 _LIBRARIES = _PROCESS.__dict__.setdefault("libraries", {})
 _DONE = _PROCESS.__dict__.setdefault("done", set())
+# The library that defined each operator.
+_OWNERS = _PROCESS.__dict__.setdefault("owners", {})
+# The files that the oxcall package has loaded, which are copies of those that a user knows.
+_ORIGINS = _PROCESS.__dict__.setdefault("origins", {})
 
 
 def register(manifest, report):
@@ -35,6 +41,45 @@ def register(manifest, report):
             if name not in _DONE:
                 _DONE.add(name)
                 _register(op, operator, ops)
+    _check_owners(report)
+
+
+def _check_owners(report):
+    """Refuses a library whose operators another one has defined, unless it is the same library."""
+    path = os.path.abspath(report["library"]) if report.get("library") else None
+    taken = {}
+    for outcome in report["ops"]:
+        if outcome["name"]:
+            _OWNERS.setdefault(outcome["name"], path)
+        wanted = outcome.get("wanted")
+        if wanted and torch._C._jit_get_schemas_for_operator(wanted):
+            owner = _OWNERS.get(wanted)
+            if not _is_same(owner, path):
+                taken.setdefault(_shown(owner) or "another library", []).append(wanted)
+    # The package says it itself, to the thread that loads the library.
+    if not taken or ("PENDING" in globals() and path in _ORIGINS):
+        return
+    listed = "; ".join(f"{', '.join(f'`{name}`' for name in names)} of {owner}" for owner, names in taken.items())
+    error = RuntimeError(
+        f"{_shown(path)} defines operators that torch has already, and it has one of each name in a process: {listed}. "
+        'Load only one of these libraries, or give a crate another namespace: `oxcall::namespace!("...");`'
+    )
+    error.is_of_library = True
+    raise error
+
+
+def _shown(path):
+    return _ORIGINS.get(path, path)
+
+
+def _is_same(a, b):
+    """Whether two files are one library: a copy, or another build of what was at the same place."""
+    if a is None or b is None:
+        return False
+    try:
+        return _shown(a) == _shown(b) or filecmp.cmp(a, b, shallow=False)
+    except OSError:
+        return False
 
 
 def _register(op, operator, ops):

@@ -26,7 +26,7 @@ class XlaCall:
         # attributes must be seen in the target. The plugin looks for what stands before them.
         results = torch_xla._XLAC._xla_custom_call(
             operands,
-            self.op.name + attributes,
+            self.op.json["target"] + attributes,
             [shape for shape, _ in shapes],
             [dtype for _, dtype in shapes],
             self.op.json["traits"]["side_effect"],

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from oxcall import _torch
-from oxcall._abi import ENTRY, Handler, NativeLibrary
+from oxcall._abi import ENTRY, NativeLibrary
 from oxcall._described import OpWithoutJax
 from oxcall._errors import LoadError, OxcallWarning, listing, nearest
 from oxcall._image import Stamp, image_of, stamp_of
 from oxcall._manifest import OpInfo, read_op
 from oxcall._pairing import pair
-from oxcall._platforms import serve_op
+from oxcall._targets import Targets, build_of
+from oxcall._torch import announce
 
 if TYPE_CHECKING:
     from oxcall._op import Op
@@ -89,8 +90,7 @@ class _Process:
         self.lock = threading.RLock()
         self.loaded: dict[str, _Loaded] = {}
         self.natives: list[NativeLibrary] = []
-        # The target that each address is registered under, so that registering again is harmless.
-        self.targets: dict[str, tuple[Any, ...]] = {}
+        self.targets = Targets()
 
 
 _PROCESS = _Process()
@@ -101,10 +101,10 @@ def load(path: str | os.PathLike[str], *, name: str | None = None) -> Library:
 
     One of the two is enough. With PyTorch, ops are registered at once if it is imported, else as soon as it is.
 
-    Every op is registered under its own name for the typed FFI and, where it asked for it, under `<op>.v1`, `<op>.v2`
-    and `<op>.v3` for the legacy custom call API. Loading a file again returns the same :class:`Library`. If the file
-    was rebuilt since, the new build is loaded beside the old one under other target names, and a warning says what
-    still uses the old one.
+    Every op is registered under `<namespace>::<op>` and, where nothing has that name yet, under `<op>`; where it asked
+    for it, with `.v1`, `.v2` and `.v3` behind that for the legacy custom call API. Loading a file again returns the
+    same :class:`Library`. If the file was rebuilt since, the new build is loaded beside the old one under other target
+    names, and a warning says what still uses the old one.
 
     Args:
         path: the shared library.
@@ -124,6 +124,7 @@ def load(path: str | os.PathLike[str], *, name: str | None = None) -> Library:
         if known is not None and known.library._native.image.path == image.path:
             known.stamp = image.stamp
             return known.library
+        announce(image.path, shown)
         native = NativeLibrary(image)
         library = _register(name or _default_name(shown), native)
         _PROCESS.loaded[shown] = _Loaded(image.stamp, library)
@@ -154,6 +155,7 @@ def _register(name: str, native: NativeLibrary) -> Library:
         listed = "\n".join(f"  - {error}" for error in errors)
         raise LoadError(f"{native.path} reports mistakes in its ops:\n{listed}")
     jax = _import_jax()
+    build = build_of(native.image.path)
     operators = _torch.Operators(native)
     implementations: dict[str, list[OpInfo]] = {}
     for index, entry in enumerate(native.manifest["ops"]):
@@ -173,7 +175,11 @@ def _register(name: str, native: NativeLibrary) -> Library:
         else:
             from oxcall._op import Op
 
-            target = _register_op(jax, native, op_name, infos)
+            handlers = [native.handlers[info.index] for info in infos]
+            try:
+                target = _PROCESS.targets.register(jax, build, info, infos, handlers)
+            except LoadError as error:
+                raise LoadError(f"{native.path}: {error}") from error
             ops[op_name] = Op(native, *described, target, ops.__getitem__)
     operators.register_when_imported()
     return Library(name, native.path, native, ops)
@@ -209,62 +215,11 @@ def _import_jax() -> Any:
     return _jax
 
 
-def _register_op(jax: Any, native: NativeLibrary, name: str, infos: list[OpInfo]) -> str:
-    """Registers all implementations of an op under one target name, and returns it."""
-    handlers = [native.handlers[info.index] for info in infos]
-    platforms = {info.platform for info in infos}
-    key = tuple(address for handler in handlers for address in (handler.execute, handler.instantiate))
-    number = 0
-    while True:
-        number += 1
-        target = name if number == 1 else f"{name}#{number}"
-        known = _PROCESS.targets.get(target)
-        if known == key:
-            return target
-        if known is not None or jax.is_queued(target):
-            continue
-        try:
-            for info, handler in zip(infos, handlers, strict=True):
-                _register_handler(jax, target, info, handler, platforms - {info.platform})
-        except Exception as error:
-            if "duplicate" in str(error).lower():  # registered by someone else, not through this package
-                continue
-            raise LoadError(f"{native.path}: the op `{name}` could not be registered: {error}") from error
-        _PROCESS.targets[target] = key
-        return target
-
-
-_STAGES = ("instantiate", "prepare", "initialize", "execute")
-
-
-def _register_handler(jax: Any, target: str, info: OpInfo, handler: Handler, others: set[str]) -> None:
-    """Registers an implementation for its platform and, if that is the CPU, for those like it but ``others``."""
-    stages = {stage: address for stage in _STAGES if (address := getattr(handler, stage))}
-    legacy = (handler.gpu_v1, handler.gpu_v2, handler.gpu_v2)
-    if info.platform == "Host":
-        legacy = (handler.cpu_v1, handler.cpu_v2, handler.cpu_v3)
-
-    def register(platform: str) -> None:
-        if platform in others:
-            return
-        jax.register_typed(target, stages, platform, handler.traits)
-        for version, address in enumerate(legacy, start=1):
-            if info.legacy and address:
-                jax.register_legacy(f"{target}.v{version}", address, platform)
-
-    register(info.platform)
-    if info.batch_partitionable:
-        jax.register_batch_partitionable(target)
-    if info.platform == "Host":
-        serve_op(register)
-
-
 def _warn_reloaded(library: Library) -> None:
     targets = [op.target for op in library._ops.values() if not isinstance(op, OpWithoutJax)]
-    renamed = [target for target in targets if "#" in target]
     warnings.warn(
         f"{library.path} has changed since it was loaded, and the new build is loaded beside the old one: its ops are "
-        f"registered under the targets {listing(renamed)}. Call the ops of the library that this `load` returned. "
+        f"registered under the targets {listing(targets)}. Call the ops of the library that this `load` returned. "
         "Functions that jax.jit has compiled, raw jax.ffi.ffi_call to the old target names, and libraries returned by "
         "earlier calls keep the old code; `jax.clear_caches()` makes functions that look up the new ops compile anew. "
         "PyTorch keeps the operators of the old build until the process ends.",

@@ -79,6 +79,7 @@ class OpInfo:
 
     index: int
     name: str
+    target: str
     platform: str
     doc: str
     module: str
@@ -157,6 +158,8 @@ def read_op(index: int, json: dict[str, Any]) -> OpInfo:
     return OpInfo(
         index=index,
         name=json["name"],
+        # Older libraries do not say it.
+        target=json.get("target") or f"{json['module'].partition('::')[0]}::{json['name']}",
         platform=json["platform"],
         doc=json["doc"],
         module=json["module"],

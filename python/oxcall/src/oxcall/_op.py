@@ -17,6 +17,7 @@ from oxcall._manifest import OpInfo, Param
 from oxcall._operands import Operands, bind_operands
 from oxcall._results import ResultTypes, Type, check_sizes, chosen_dtypes
 from oxcall._signature import API_VERSION, DTYPE, NUM_RESULTS, OUT_SHAPE, option_names
+from oxcall._targets import Target
 from oxcall._vjp import differentiable
 
 
@@ -24,19 +25,23 @@ class Op(Described):
     """An operation of a library as a JAX function. Operands are given by position, attributes by keyword.
 
     Attributes:
-        target: the name under which the typed handler is registered with XLA. It is the op's name, unless that name
-            was already taken in this process.
+        target: the name under which the typed handler is registered with XLA, and which programs call: that of the op
+            behind that of its namespace, and behind both that of the build where the process has several.
     """
 
     def __init__(
-        self, native: NativeLibrary, op: OpInfo, platforms: list[str], operator: Callable[[str], Any], target: str,
+        self, native: NativeLibrary, op: OpInfo, platforms: list[str], operator: Callable[[str], Any], target: Target,
         find: Callable[[str], Op],
     ):  # fmt: skip
         super().__init__(op, platforms, operator)
-        self.target = target
+        self._target = target
         self._find = find
         self._options = option_names(op)
         self._results = ResultTypes(native, op)
+
+    @property
+    def target(self) -> str:
+        return str(self._target)
 
     def __call__(self, /, *operands: Any, **keywords: Any) -> Any:
         op = self._info

@@ -7,12 +7,19 @@ import importlib.util
 import itertools
 import sys
 import threading
+import types
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 from oxcall._abi import NativeLibrary
 from oxcall._errors import LoadError, OxcallWarning
+
+
+def announce(file: str, shown: str) -> None:
+    """Tells what libraries run in PyTorch that this package loads a file, and what a user calls it."""
+    shared = sys.modules.setdefault("_oxcall_torch", types.ModuleType("_oxcall_torch"))
+    shared.__dict__.setdefault("origins", {})[file] = shown
 
 
 class Operators:
@@ -24,8 +31,22 @@ class Operators:
         self._report: dict[str, Any] | None = None
 
     def register_when_imported(self) -> None:
-        """Registers now or later. An old library has no operators, which is told only to those who ask for them."""
-        when_imported("torch", self._register_quietly)
+        """Registers now or later. An old library has no operators, which is told only to those who ask for them.
+
+        Raises:
+            LoadError: PyTorch is imported, and has an operator of the same name from another library.
+        """
+        if sys.modules.get("torch") is None:
+            when_imported("torch", self._register_quietly)
+            return
+        try:
+            self._register()
+        except _Taken:
+            raise
+        except LoadError:
+            pass
+        except Exception as error:
+            self._warn(error)
 
     def __getitem__(self, name: str) -> Any:
         """The operator of an op.
@@ -58,20 +79,35 @@ class Operators:
             if self._report is None or self._report["torch"] is None:
                 self._report, program = self._native.register_torch()
                 if program:
-                    exec(compile(program, f"<torch glue of {self._native.path}>", "exec"), {})
+                    self._run(program)
             return self._report
 
+    def _run(self, program: str) -> None:
+        try:
+            exec(compile(program, f"<torch glue of {self._native.path}>", "exec"), {})
+        except RuntimeError as error:
+            if getattr(error, "is_of_library", False):
+                raise _Taken(str(error)) from None
+            raise
+
     def _register_quietly(self) -> None:
+        """As PyTorch is imported, which cannot fail for a library's sake."""
         try:
             self._register()
+        except _Taken as error:
+            self._warn(error)
         except LoadError:
             pass
         except Exception as error:
-            warnings.warn(
-                f"{self._native.path}: not all ops could be registered with PyTorch: {error}",
-                OxcallWarning,
-                stacklevel=2,
-            )
+            self._warn(error)
+
+    def _warn(self, error: Exception) -> None:
+        message = f"{self._native.path}: not all ops could be registered with PyTorch: {error}"
+        warnings.warn(message, OxcallWarning, stacklevel=3)
+
+
+class _Taken(LoadError):
+    """Another library has operators of the same names."""
 
 
 def outcomes(native: NativeLibrary) -> list[dict[str, Any]]:
@@ -110,26 +146,27 @@ class _Watcher:
 
     def __init__(self, name: str, callback: Callable[[], None]):
         self._name, self._callback = name, callback
+        self._asking = threading.local()
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != self._name or self not in sys.meta_path:
+        if name != self._name or getattr(self._asking, "others", False):
             return None
-        # It is done with this import; if that fails, the next one is watched again.
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        self._asking.others = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._asking.others = False
         loader = getattr(spec, "loader", None)
         if not hasattr(loader, "exec_module"):
-            sys.meta_path.insert(0, self)
             return spec
         execute = loader.exec_module
 
+        # It may only be asked whether the module is there, and an import may fail: it watches until one succeeds.
         def exec_module(module: Any) -> None:
-            try:
-                execute(module)
-            except BaseException:
-                sys.meta_path.insert(0, self)
-                raise
-            self._callback()
+            execute(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+                self._callback()
 
         loader.exec_module = exec_module
         return spec
