@@ -44,6 +44,7 @@ impl CpuClient {
             dump: options.dump.as_deref().map(Dump::new).transpose()?.map(Arc::new),
             trace: options.trace.as_deref().map(Trace::create).transpose()?.map(Arc::new),
             collective_timeout: options.collective_timeout,
+            ..EngineOptions::default()
         });
         let topology = devices::topology(platform, options.num_devices);
         Ok(CpuClient { engine, programs: SharedPrograms::default(), topology })

@@ -391,6 +391,7 @@ impl Executable for CpuExecutable {
     fn optimized_program(&self) -> Result<(String, Vec<u8>)> {
         // JAX asks for it whenever it compiles. It takes milliseconds to read a program in the format `mlir`, and next to
         // nothing to read a proto.
+        self.program.room_to_write()?;
         let module = self.program.module();
         Ok(match oxcall_hlo::write_hlo_proto(module) {
             Some(mut proto) => {

@@ -29,6 +29,8 @@ mod split;
 mod stored;
 mod xla_options;
 
+pub use oxcall_host::SystemAllocator;
+
 #[doc(hidden)]
 pub mod __private {
     //! What the expansion of [`plugin!`](crate::plugin) refers to.

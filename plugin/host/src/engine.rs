@@ -8,13 +8,13 @@ use std::{
 };
 
 use oxcall::Error;
-use oxcall_hlo::{Func, Literal, Module};
+use oxcall_hlo::{Func, Literal, Module, OpKind, Region};
 
 use crate::{
     collective::{Members, ProcessGrid},
     custom_call::Host,
     exec::{self, Argument, ExecuteOptions, Frames, Gang, Gangs, Seat},
-    memory::{Allocator, Buffer},
+    memory::{self, Allocator, Buffer, CacheOptions},
     observe::{Dump, Span, Trace},
     passes::{self, Edge, Interface},
     plan::{self, Parameter, Plan},
@@ -34,6 +34,8 @@ pub struct EngineOptions {
     pub trace: Option<Arc<Trace>>,
     /// How long processes wait at a collective for others that nobody has started; a minute unless given.
     pub collective_timeout: Option<Duration>,
+    /// What is kept of freed memory.
+    pub cache: CacheOptions,
 }
 
 /// A client's engine: its threads, its memory, and what custom calls may use. Making one starts no thread and reserves
@@ -57,7 +59,7 @@ impl Engine {
             0 => std::thread::available_parallelism().map_or(1, |cores| cores.get()),
             threads => threads,
         };
-        let (pool, allocator) = (Arc::new(Pool::new(threads)), Arc::new(Allocator::new()));
+        let (pool, allocator) = (Arc::new(Pool::new(threads)), Arc::new(Allocator::with_cache(options.cache)));
         let host = Arc::new(Host::new(options.platform, &pool, &allocator));
         let collective_timeout = options.collective_timeout.unwrap_or(COLLECTIVE_TIMEOUT);
         Arc::new(Engine { pool, allocator, host, dump: options.dump, trace: options.trace, collective_timeout })
@@ -126,6 +128,8 @@ impl Engine {
 
     fn compile_module(self: &Arc<Self>, module: Module, members: Members) -> Result<Program, Error> {
         let started = Instant::now();
+        memory::reserve()?;
+        memory::room(compile_bytes(&module)).map_err(|error| error.context("compiling"))?;
         let mut dump = self.dump.as_ref().map(|dump| dump.program(&module.name));
         let evaluate = |func: &Func, operands: &[Literal]| exec::evaluate(&self.pool, &self.allocator, func, operands);
         let (module, interface) = passes::run_with(module, members.len() == 1, &evaluate, &mut |pass, module| {
@@ -152,6 +156,36 @@ impl Engine {
             interface,
         })))
     }
+}
+
+/// Checks that there is memory to read and verify a program of `len` bytes.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not.
+pub fn room_to_read(len: usize) -> Result<(), Error> {
+    /// A short op takes so many times its bytes; measured is half of this.
+    const BYTES: usize = 64;
+    memory::reserve()?;
+    memory::room(len.saturating_mul(BYTES)).map_err(|error| error.context("reading the program"))
+}
+
+/// The memory that compiling a program takes, from above, in bytes.
+fn compile_bytes(module: &Module) -> usize {
+    /// Passes have an op several times, as do the graph and the plan; measured is half of this.
+    const OP: usize = 8 << 10;
+    /// As often constants are copied: for passes, for the plan, and for whoever asks for the compiled program.
+    const COPIES: usize = 6;
+    fn bytes(region: &Region) -> usize {
+        let each = region.ops.iter().map(|op| {
+            let constant = match &op.kind {
+                OpKind::Constant(literal) => literal.data().len().saturating_mul(COPIES),
+                _ => 0,
+            };
+            constant.saturating_add(OP).saturating_add(op.regions.iter().map(bytes).sum())
+        });
+        each.fold(0, usize::saturating_add)
+    }
+    module.funcs.iter().map(|func| bytes(&func.body)).fold(0, usize::saturating_add)
 }
 
 impl fmt::Debug for Engine {
@@ -216,6 +250,14 @@ impl Program {
     /// The module as it is executed, as text.
     pub fn text(&self) -> String {
         oxcall_hlo::print_module(self.module())
+    }
+
+    /// Checks that there is memory to write the program down, as text or in another format.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not.
+    pub fn room_to_write(&self) -> Result<(), Error> {
+        memory::room(compile_bytes(self.module())).map_err(|error| error.context("writing the program"))
     }
 
     /// The steps of the plan, one a line.

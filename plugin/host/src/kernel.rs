@@ -1,11 +1,14 @@
 //! Kernels: what the steps of a plan run.
 
-use std::marker::PhantomData;
+use std::{marker::PhantomData, sync::Arc};
 
 use bytemuck::Pod;
 use oxcall::Error;
 
-use crate::pool::{Cost, Pool};
+use crate::{
+    memory::{Allocator, Scratch},
+    pool::{Cost, Pool},
+};
 
 /// Every buffer starts at a multiple of this, in bytes.
 pub const BUFFER_ALIGN: usize = oxcall::host::BUFFER_ALIGN;
@@ -15,6 +18,38 @@ pub const BUFFER_ALIGN: usize = oxcall::host::BUFFER_ALIGN;
 pub struct Context<'a> {
     /// The client's threads.
     pub pool: &'a Pool,
+    /// The client's memory: scratch comes from here, so that a lack of it is an error, and not the end of the process.
+    pub memory: &'a Arc<Allocator>,
+}
+
+impl Context<'_> {
+    /// Scratch memory for `len` elements, with unspecified contents.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED when there is no memory.
+    pub(crate) fn scratch<T: Pod>(&self, len: usize) -> Result<Scratch<T>, Error> {
+        Scratch::new(self.memory, len)
+    }
+
+    /// Scratch memory for `len` elements, all of them `value`.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED when there is no memory.
+    pub(crate) fn filled<T: Pod>(&self, len: usize, value: T) -> Result<Scratch<T>, Error> {
+        let mut scratch = Scratch::new(self.memory, len)?;
+        scratch.fill(value);
+        Ok(scratch)
+    }
+
+    /// Scratch memory with a copy of `elements`.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED when there is no memory.
+    pub(crate) fn copied<T: Pod>(&self, elements: &[T]) -> Result<Scratch<T>, Error> {
+        let mut scratch = Scratch::new(self.memory, elements.len())?;
+        scratch.copy_from_slice(elements);
+        Ok(scratch)
+    }
 }
 
 /// A step's work: a function of buffers, with everything that is known at compile time inside.

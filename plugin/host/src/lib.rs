@@ -35,8 +35,8 @@ pub mod tile;
 
 pub use collective::ProcessGrid;
 pub use custom_call::UserData;
-pub use engine::{Engine, EngineOptions, MemoryStats, Process, Program, WeakProgram};
+pub use engine::{Engine, EngineOptions, MemoryStats, Process, Program, WeakProgram, room_to_read};
 pub use exec::{Argument, ExecuteOptions, Launch, lend_thread};
-pub use memory::Buffer;
+pub use memory::{Buffer, CacheLimit, CacheOptions, SystemAllocator};
 pub use observe::{Dump, Trace};
 pub use plan::Parameter;

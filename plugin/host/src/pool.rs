@@ -6,6 +6,7 @@ use std::{
 };
 
 use bytemuck::Pod;
+use oxcall::Error;
 use rayon::prelude::*;
 
 /// What a piece of work is estimated to cost.
@@ -29,6 +30,32 @@ impl std::ops::Add for Cost {
 
     fn add(self, other: Cost) -> Cost {
         Cost { flops: self.flops + other.flops, bytes: self.bytes + other.bytes }
+    }
+}
+
+/// What a piece of work gives: nothing, or whether it could be done.
+pub trait Outcome: Sized {
+    /// Keeps the error, if it is the first of its kind.
+    fn note(self, failure: &Mutex<Option<Error>>);
+    /// The outcome of all pieces.
+    fn of(failure: Mutex<Option<Error>>) -> Self;
+}
+
+impl Outcome for () {
+    fn note(self, _: &Mutex<Option<Error>>) {}
+
+    fn of(_: Mutex<Option<Error>>) {}
+}
+
+impl Outcome for Result<(), Error> {
+    fn note(self, failure: &Mutex<Option<Error>>) {
+        if let Err(error) = self {
+            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+    }
+
+    fn of(failure: Mutex<Option<Error>>) -> Result<(), Error> {
+        failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 }
 
@@ -92,23 +119,25 @@ impl Pool {
     }
 
     /// Splits `out` at multiples of `unit` elements, and calls `work` with the first index of each piece and the piece;
-    /// on several threads if the whole `cost` is worth it.
-    pub fn for_chunks<T: Pod + Send>(
+    /// on several threads if the whole `cost` is worth it. If pieces fail, so does all, with the first error.
+    pub fn for_chunks<T: Pod + Send, R: Outcome>(
         &self,
         cost: Cost,
         out: &mut [T],
         unit: usize,
-        work: impl Fn(usize, &mut [T]) + Send + Sync,
-    ) {
+        work: impl Fn(usize, &mut [T]) -> R + Send + Sync,
+    ) -> R {
         let pieces = self.pieces(cost, out.len(), unit);
         if pieces <= 1 {
             return work(0, out);
         }
         let len = piece_len(out.len(), unit, pieces);
         let size = size_of::<T>();
+        let failure = Mutex::new(None);
         self.chunks(bytemuck::cast_slice_mut(out), len * size, &|offset, chunk| {
-            work(offset / size, bytemuck::cast_slice_mut(chunk));
+            work(offset / size, bytemuck::cast_slice_mut(chunk)).note(&failure);
         });
+        R::of(failure)
     }
 
     /// Calls `work` with each of `tasks`; on several threads if the whole `cost` is worth it.

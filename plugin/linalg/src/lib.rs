@@ -7,6 +7,7 @@
 
 pub mod dense;
 pub mod matrix;
+mod memory;
 pub mod row_major;
 pub mod scalar;
 pub mod targets;

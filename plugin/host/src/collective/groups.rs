@@ -105,12 +105,12 @@ impl Groups {
     /// INVALID_ARGUMENT if ids are out of range, or a process is in no group or in two.
     pub(crate) fn resolve(kind: &OpKind, members: &Members) -> Result<Groups, Error> {
         let collective = kind.collective().ok_or_else(|| Error::internal("not a collective"))?;
-        let mut member_of = vec![None; members.grid.size()];
+        let mut member_of = vec![None; members.grid.size()]; // Bounded: processes.
         for (member, processes) in members.processes.iter().enumerate() {
             processes.iter().for_each(|&process| member_of[process] = Some(member as u32));
         }
         let sends = matches!(kind, OpKind::CollectivePermute(_) | OpKind::CollectiveBroadcast(_));
-        let mut groups = Groups { groups: Vec::new(), of: vec![u32::MAX; members.len()] };
+        let mut groups = Groups { groups: Vec::new(), of: vec![u32::MAX; members.len()] }; // Bounded: processes.
         let listed: Vec<Group> = process_groups(kind, collective, members.grid)?
             .into_iter()
             .map(|mut processes| {
@@ -218,14 +218,14 @@ fn among_members(processes: &[usize], member_of: &[Option<u32>], members: &Membe
             "the group {processes:?} of {of} crosses an axis that is not manual there"
         )));
     }
-    let sources = vec![Some(0); found.len()];
+    let sources = vec![Some(0); found.len()]; // Bounded: processes.
     Ok(Some(Group { members: found, sources }))
 }
 
 /// Groups of all members between which pairs of source and target lead.
 fn join_pairs(pairs: &[Group], count: usize) -> Result<Vec<Group>, Error> {
     let mut leader: Vec<usize> = (0..count).collect();
-    let mut source_of = vec![None; count];
+    let mut source_of = vec![None; count]; // Bounded: processes.
     for pair in pairs {
         let (source, target) = match pair.members[..] {
             [source, target] => (source, target),

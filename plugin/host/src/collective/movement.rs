@@ -32,7 +32,7 @@ impl Rearranged {
     pub(super) fn all_to_all(operands: &[&TensorType], split: usize, concat: usize, size: usize) -> Rearranged {
         let pieces = |operand: &&TensorType| {
             let strides = strides(operand);
-            let mut part = operand.dims.to_vec();
+            let mut part = operand.dims.to_vec(); // Bounded: dimensions.
             part[split] /= size;
             // What comes of one member is without gaps from this dimension on.
             let last = split.max(concat);

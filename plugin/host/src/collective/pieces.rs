@@ -15,7 +15,7 @@ pub(crate) struct Pieces {
 
 /// The distances between neighbours along each dimension, in bytes.
 pub(crate) fn strides(ty: &TensorType) -> Vec<usize> {
-    let mut strides = vec![ty.element.byte_width(); ty.rank()];
+    let mut strides = vec![ty.element.byte_width(); ty.rank()]; // Bounded: dimensions.
     for dim in (1..ty.rank()).rev() {
         strides[dim - 1] = strides[dim] * ty.dims[dim];
     }

@@ -117,7 +117,7 @@ impl Execution {
         let Execution { program, frame, at, .. } = self;
         let frame = frame.as_mut().expect("an execution has a frame until it is dropped");
         let plan = &program.plan;
-        let cx = Context { pool: program.engine.pool() };
+        let cx = Context { pool: program.engine.pool(), memory: program.engine.allocator() };
         while let Some(step) = plan.steps.get(*at) {
             *at += 1;
             let _span = TRACED.then(|| traced::Open::new(program, step, spans));
@@ -183,7 +183,7 @@ impl Frame {
         // use, unless the kernel may work in place, which the bits say; nobody else writes what the frame owns, or
         // the caller gave up, and nobody writes what is shared.
         let (inputs, outputs) = unsafe { (Inputs::new(inputs, args.in_place), Outputs::new(outputs)) };
-        kernel.run(cx, inputs, outputs)
+        kernel.run(cx, inputs, outputs).map_err(|error| error.context(kernel.name()))
     }
 
     fn call(&mut self, program: &Compiled, site: u32, stage: Stage, args: Args) -> Result<Option<Future>, Error> {

@@ -8,7 +8,7 @@ use super::Argument;
 use crate::{
     custom_call::{CallState, Contexts, ExecutionInfo, Host},
     kernel::RawBuffer,
-    memory::{Allocator, Buffer, NOWHERE},
+    memory::{self, Allocator, Buffer, NOWHERE},
     plan::{Args, Home, Plan},
 };
 
@@ -73,6 +73,7 @@ impl Frame {
         info: &ExecutionInfo<'_>,
         ids: [u32; 2],
     ) -> Result<(), Error> {
+        memory::reserve()?;
         check(plan, &arguments)?;
         self.arguments = arguments;
         for (argument, _) in self.arguments.iter_mut().zip(&plan.written).filter(|(_, written)| **written) {

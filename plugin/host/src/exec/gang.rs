@@ -237,7 +237,7 @@ fn exchange(tasks: &[Task], site: u32, group: &Group) -> Result<(), Error> {
     // SAFETY: all stopped at this collective and go on after it; they are borrowed here, so nobody drops them. Executions
     // have memory of their own, but for what is shared and only read.
     let members: Vec<Member<'_>> = tasks.iter().map(|task| unsafe { task.execution.member() }).collect();
-    let cx = Context { pool: program.engine.pool() };
+    let cx = Context { pool: program.engine.pool(), memory: program.engine.allocator() };
     program.plan.meetings[site as usize].exchange.run(cx, group, members)
 }
 

@@ -75,7 +75,7 @@ combine!(Add for Complex<f32> Complex<f64>: Complex::new(0.0, 0.0), |a, b| a + b
 /// A number that sums of many are kept in: a wider one for `f32`, otherwise the same type.
 pub(crate) trait Precise: Copy {
     /// The type of such a sum.
-    type Sum: Copy + Send + Sync;
+    type Sum: bytemuck::Pod + Send + Sync;
     /// The number as a sum.
     fn to_sum(self) -> Self::Sum;
     /// The sum, rounded.

@@ -1,5 +1,7 @@
 //! Kernels by family. Control flow, custom calls and what passes take away have none.
 
+#[cfg(test)]
+mod allocations;
 pub(crate) mod combine;
 mod convolution;
 mod dot;

@@ -4,12 +4,15 @@
 #[path = "../../../hlo/tests/common/random.rs"]
 mod random;
 
+use std::sync::Arc;
+
 use bytemuck::Pod;
-use oxcall::Error;
+use oxcall::{Code, Error};
 use oxcall_hlo::{ArgAttributes, ElementType, Func, LocationId, Op, OpKind, Region, TensorType, Type, ValueId};
 
 use crate::{
     kernel::{BUFFER_ALIGN, Context, Inputs, Kernel, Outputs, RawBuffer},
+    memory::Allocator,
     pool::Pool,
 };
 
@@ -106,6 +109,39 @@ pub(crate) fn run_kernel(
     in_place: &[(usize, usize)],
     threads: usize,
 ) -> Vec<Vec<u8>> {
+    let (pool, memory) = (Pool::new(threads), Arc::new(Allocator::new()));
+    let cx = Context { pool: &pool, memory: &memory };
+    let run = || run_once(kernel, cx, operands, results, in_place);
+    let expected = run().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(memory.memory_use().live, 0, "{} keeps scratch", kernel.name());
+    // Each of its allocations fails in turn.
+    let allocations = memory.memory_use().allocations as usize;
+    let is_large = operands.iter().map(Vec::len).sum::<usize>() > 1 << 18;
+    for count in 0..allocations.min(if is_large { 1 } else { MOST_FAILURES }) {
+        memory.fail_after(Some(count));
+        let error = run().expect_err("an allocation failed");
+        assert_eq!(error.code(), Code::ResourceExhausted, "{}: {error}", kernel.name());
+        memory.fail_after(None);
+        assert_eq!(memory.memory_use().live, 0, "{} loses scratch", kernel.name());
+    }
+    if allocations > 0 {
+        let again = run().unwrap_or_else(|error| panic!("{error}"));
+        assert!(again == expected || kernel.name() == "rng", "{} after failures", kernel.name());
+    }
+    expected
+}
+
+/// After more allocations than this none is made to fail: those of one loop are alike. (Of large operands, only one is.)
+const MOST_FAILURES: usize = 6;
+
+/// Runs a kernel once.
+fn run_once(
+    kernel: &dyn Kernel,
+    cx: Context<'_>,
+    operands: &[Vec<u8>],
+    results: &[usize],
+    in_place: &[(usize, usize)],
+) -> Result<Vec<Vec<u8>>, Error> {
     let mut operands: Vec<Aligned> = operands.iter().map(|bytes| Aligned::new(bytes)).collect();
     let mut results: Vec<Aligned> = results.iter().map(|&len| Aligned::new(&vec![0xA5; len])).collect();
     let mut mask = 0;
@@ -115,11 +151,10 @@ pub(crate) fn run_kernel(
     }
     let inputs: Vec<RawBuffer> = operands.iter_mut().map(Aligned::raw).collect();
     let outputs: Vec<RawBuffer> = results.iter_mut().map(Aligned::raw).collect();
-    let pool = Pool::new(threads);
     // SAFETY: each buffer is an allocation of its own that lives until the end of this function.
     let (inputs, outputs) = unsafe { (Inputs::new(&inputs, mask), Outputs::new(&outputs)) };
-    kernel.run(Context { pool: &pool }, inputs, outputs).unwrap_or_else(|error| panic!("{error}"));
-    results.iter().map(|result| result.bytes().to_vec()).collect()
+    kernel.run(cx, inputs, outputs)?;
+    Ok(results.iter().map(|result| result.bytes().to_vec()).collect())
 }
 
 /// A region that is being built.

@@ -1,48 +1,79 @@
 //! The caching allocator. Fresh memory of the system costs a page fault every few kilobytes, more than the arithmetic
-//! that fills it: so freed blocks are kept, by size class, up to a share of the machine's memory.
+//! that fills it: so freed blocks are kept, by size class, up to a share of the machine's memory, until they have been
+//! idle for a while.
 
 use std::{
     alloc::{Layout, alloc_zeroed, dealloc},
     fmt,
     ptr::NonNull,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
 };
 
 use oxcall::Error;
 
 use super::{
+    cache::{self, ALWAYS_KEPT, CacheOptions},
     limit::memory_limit,
     sizes::{CLASSES, class_of, class_size},
+    system::{self, HEADROOM, MAPPED, exhausted},
 };
 use crate::kernel::BUFFER_ALIGN;
 
-/// The share of the machine's memory that may be kept unused: one in so many bytes.
-const CACHED_SHARE: usize = 4;
-
 /// Gives out memory, and keeps what comes back for the next request. Making one reserves nothing.
 pub struct Allocator {
-    state: Mutex<State>,
+    shared: Arc<Shared>,
 }
 
+/// What an allocator has in common with the thread that gives back what is idle.
+pub(super) struct Shared {
+    state: Mutex<State>,
+    options: CacheOptions,
+}
+
+#[derive(Default)]
 struct State {
     /// Unused blocks by class; empty until the first block comes back.
-    free: Vec<Vec<Block>>,
+    free: Vec<Kept>,
     cached: usize,
     live: usize,
     peak: usize,
+    pool_peak: usize,
+    allocations: u64,
+    largest: usize,
+    /// Whether a thread looks for what is idle.
+    is_watched: bool,
+    /// For tests: the allocations that succeed before one fails.
+    #[cfg(test)]
+    fails_after: Option<usize>,
+}
+
+/// The unused blocks of a class; the last one is used first.
+#[derive(Default)]
+struct Kept {
+    blocks: Vec<Block>,
+    /// The fewest that there were since the last look: so many of the first have been idle since.
+    idle: usize,
 }
 
 /// How much memory is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// Bytes in live buffers.
+    /// Bytes in live buffers and scratch.
     pub live: usize,
     /// The most that were ever live at once.
     pub peak: usize,
     /// Bytes kept for later requests.
     pub cached: usize,
+    /// The most that were ever live or kept at once.
+    pub pool_peak: usize,
     /// Bytes that may be live at once.
     pub limit: usize,
+    /// Requests up to now.
+    pub allocations: u64,
+    /// The largest of them, in bytes.
+    pub largest: usize,
+    /// The largest block that is kept, in bytes.
+    pub largest_cached: usize,
 }
 
 /// A block of initialised memory that starts at a multiple of [`BUFFER_ALIGN`].
@@ -63,8 +94,18 @@ fn layout(class: usize) -> Option<Layout> {
     Layout::from_size_align(class_size(class).checked_add(BUFFER_ALIGN)?, SYSTEM_ALIGN).ok()
 }
 
-/// A new zeroed block.
+/// A new zeroed block. A large one leaves [`HEADROOM`].
 fn from_system(class: usize) -> Option<Block> {
+    let size = class_size(class);
+    if size >= MAPPED {
+        let block = Block { data: system::map(size)?, class };
+        if !system::has(HEADROOM) {
+            // SAFETY: the block is new, and nobody has it.
+            unsafe { to_system(block) };
+            return None;
+        }
+        return Some(block);
+    }
     // SAFETY: the layout is not empty.
     let start = NonNull::new(unsafe { alloc_zeroed(layout(class)?) })?;
     let gap = BUFFER_ALIGN - start.addr().get() % BUFFER_ALIGN;
@@ -80,6 +121,11 @@ fn from_system(class: usize) -> Option<Block> {
 /// # Safety
 /// The block came from [`from_system`], and is not used any more.
 unsafe fn to_system(block: Block) {
+    let size = class_size(block.class);
+    if size >= MAPPED {
+        // SAFETY: `from_system` mapped it; as the caller guarantees.
+        return unsafe { system::unmap(block.data, size) };
+    }
     let layout = layout(block.class).expect("the layout was valid when the block was made");
     // SAFETY: `from_system` left the gap before the block, and allocated with this layout.
     unsafe {
@@ -89,62 +135,130 @@ unsafe fn to_system(block: Block) {
 }
 
 impl State {
+    fn take(&mut self, class: usize) -> Option<Block> {
+        let kept = self.free.get_mut(class)?;
+        let block = kept.blocks.pop()?;
+        kept.idle = kept.idle.min(kept.blocks.len());
+        self.cached -= class_size(class);
+        Some(block)
+    }
+
+    fn used(&mut self, size: usize) {
+        self.live += size;
+        self.peak = self.peak.max(self.live);
+        self.pool_peak = self.pool_peak.max(self.live + self.cached);
+        self.allocations += 1;
+        self.largest = self.largest.max(size);
+    }
+
     /// Gives unused blocks back to the system, the largest first, until no more than `cap` bytes are kept.
     fn shrink(&mut self, cap: usize) {
-        for (class, blocks) in self.free.iter_mut().enumerate().rev() {
+        for (class, kept) in self.free.iter_mut().enumerate().rev() {
             while self.cached > cap {
-                let Some(block) = blocks.pop() else { break };
+                let Some(block) = kept.blocks.pop() else { break };
                 self.cached -= class_size(class);
                 // SAFETY: an unused block of this allocator.
                 unsafe { to_system(block) };
             }
+            kept.idle = kept.idle.min(kept.blocks.len());
         }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives back what is kept, unless the allocator is in use this moment.
+    pub(super) fn give_back(&self) {
+        match self.state.try_lock() {
+            Ok(mut state) => state.shrink(0),
+            Err(TryLockError::Poisoned(state)) => state.into_inner().shrink(0),
+            Err(TryLockError::WouldBlock) => {}
+        }
+    }
+
+    /// Gives back the blocks that nobody needed since the last call. The answer is whether it should be called again.
+    pub(super) fn give_back_idle(&self) -> bool {
+        let mut idle = Vec::new();
+        let mut state = self.lock();
+        let State { free, cached, .. } = &mut *state;
+        for (class, kept) in free.iter_mut().enumerate().rev() {
+            let surplus = cached.saturating_sub(ALWAYS_KEPT).div_ceil(class_size(class));
+            let count = kept.idle.min(surplus);
+            *cached -= count * class_size(class);
+            idle.extend(kept.blocks.drain(..count));
+            kept.idle = kept.blocks.len();
+        }
+        state.is_watched = state.cached > ALWAYS_KEPT;
+        let again = state.is_watched;
+        // The system may take long: others need not wait for that.
+        drop(state);
+        // SAFETY: unused blocks of this allocator.
+        idle.into_iter().for_each(|block| unsafe { to_system(block) });
+        again
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.lock().shrink(0);
     }
 }
 
 impl Allocator {
     /// An allocator that holds nothing.
     pub fn new() -> Allocator {
-        Allocator { state: Mutex::new(State { free: Vec::new(), cached: 0, live: 0, peak: 0 }) }
+        Allocator::with_cache(CacheOptions::default())
+    }
+
+    /// An allocator that holds nothing, and will keep what `options` say.
+    pub fn with_cache(options: CacheOptions) -> Allocator {
+        let shared = Arc::new(Shared { state: Mutex::default(), options });
+        system::register(Arc::downgrade(&shared));
+        Allocator { shared }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.lock()
     }
 
     /// A block of at least `len` bytes, with unspecified but initialised contents.
     pub(super) fn allocate(&self, len: usize) -> Result<Block, Error> {
-        let refuse = |live: usize, why: &str| {
-            Error::resource_exhausted(format!("Out of memory allocating {len} bytes ({live} bytes are in use): {why}"))
-        };
         let mut state = self.lock();
-        let Some(class) = class_of(len) else { return Err(refuse(state.live, "no block is that large")) };
+        let Some(class) = class_of(len) else {
+            return Err(exhausted(len, Some(state.live), "no block is that large"));
+        };
         let size = class_size(class);
-        let cached = state.free.get_mut(class).and_then(Vec::pop);
-        if let Some(block) = cached {
-            state.cached -= size;
-            state.live += size;
-            state.peak = state.peak.max(state.live);
+        #[cfg(test)]
+        if let Some(left) = &mut state.fails_after {
+            if *left == 0 {
+                return Err(exhausted(len, Some(state.live), "the test says so"));
+            }
+            *left -= 1;
+        }
+        if let Some(block) = state.take(class) {
+            state.used(size);
             return Ok(block);
         }
         let limit = memory_limit();
         if state.live.saturating_add(size) > limit {
-            return Err(refuse(state.live, &format!("the machine has {limit} bytes")));
+            return Err(exhausted(len, Some(state.live), &format!("the machine has {limit} bytes")));
         }
         let room = limit - state.live - size;
         state.shrink(room);
-        state.live += size;
-        state.peak = state.peak.max(state.live);
+        state.used(size);
         // The system may take long to zero memory: others need not wait for that.
         drop(state);
         let block = from_system(class).or_else(|| {
-            self.lock().shrink(0);
+            system::give_back();
             from_system(class)
         });
         block.ok_or_else(|| {
             let mut state = self.lock();
             state.live -= size;
-            refuse(state.live, "the system has no more")
+            exhausted(len, Some(state.live), "the system has no more")
         })
     }
 
@@ -156,7 +270,7 @@ impl Allocator {
         let size = class_size(block.class);
         let mut state = self.lock();
         state.live -= size;
-        let cap = memory_limit() / CACHED_SHARE;
+        let cap = self.shared.options.limit.bytes();
         if size > cap {
             drop(state);
             // SAFETY: as the caller guarantees.
@@ -164,33 +278,46 @@ impl Allocator {
         }
         state.shrink(cap - size);
         if state.free.is_empty() {
-            state.free.resize_with(CLASSES, Vec::new);
+            state.free.resize_with(CLASSES, Kept::default);
         }
-        state.free[block.class].push(block);
+        state.free[block.class].blocks.push(block);
         state.cached += size;
+        if state.is_watched || state.cached <= ALWAYS_KEPT {
+            return;
+        }
+        if let Some(idle) = self.shared.options.idle {
+            state.is_watched = true;
+            drop(state);
+            if !cache::start(&self.shared, idle) {
+                self.lock().is_watched = false;
+            }
+        }
     }
 
     /// How much memory is in use.
     pub fn memory_use(&self) -> MemoryUse {
         let state = self.lock();
-        MemoryUse { live: state.live, peak: state.peak, cached: state.cached, limit: memory_limit() }
+        let State { live, peak, cached, pool_peak, allocations, largest, .. } = *state;
+        let largest_cached = state.free.iter().rposition(|kept| !kept.blocks.is_empty()).map_or(0, class_size);
+        let limit = memory_limit();
+        MemoryUse { live, peak, cached, pool_peak, limit, allocations, largest, largest_cached }
     }
 
     /// Gives what is kept back to the system.
     pub fn release_cached(&self) {
         self.lock().shrink(0);
     }
+
+    /// Has the allocation after the next `count` fail, and all after it; `None` ends that.
+    #[cfg(test)]
+    pub(crate) fn fail_after(&self, count: Option<usize>) {
+        self.lock().fails_after = count;
+    }
 }
 
 impl Default for Allocator {
     fn default() -> Allocator {
         Allocator::new()
-    }
-}
-
-impl Drop for Allocator {
-    fn drop(&mut self) {
-        self.release_cached();
     }
 }
 
@@ -203,6 +330,7 @@ impl fmt::Debug for Allocator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::CacheLimit;
 
     #[test]
     fn blocks_are_kept_and_given_out_again() {
@@ -225,6 +353,58 @@ mod tests {
         assert!(allocator.memory_use().cached >= 198_000);
         allocator.release_cached();
         assert_eq!((allocator.memory_use().cached, allocator.memory_use().live), (0, 0));
+    }
+
+    /// A block of so many bytes.
+    fn block(allocator: &Allocator, len: usize) -> Block {
+        allocator.allocate(len).unwrap()
+    }
+
+    #[test]
+    fn what_is_idle_goes_back_and_what_is_used_stays() {
+        let allocator = Allocator::with_cache(CacheOptions { idle: None, ..CacheOptions::default() });
+        let [used, idle, small] = [20 << 20, 40 << 20, 1000].map(|len| block(&allocator, len));
+        // SAFETY: blocks of this allocator.
+        [used, idle, small].into_iter().for_each(|block| unsafe { allocator.free(block) });
+        let large = |allocator: &Allocator| allocator.memory_use().largest_cached >= 40 << 20;
+        // The first look begins a period.
+        assert!(allocator.shared.give_back_idle() && large(&allocator));
+        let again = block(&allocator, 20 << 20);
+        assert_eq!(again.data, used.data);
+        // SAFETY: a block of this allocator.
+        unsafe { allocator.free(again) };
+        assert!(allocator.shared.give_back_idle() && !large(&allocator));
+        let kept = allocator.memory_use();
+        assert!((20 << 20..40 << 20).contains(&kept.cached) && kept.pool_peak >= 60 << 20, "{kept:?}");
+        // Nobody needs it any more; little is kept in any case.
+        assert!(!allocator.shared.give_back_idle());
+        assert!(allocator.memory_use().cached <= ALWAYS_KEPT);
+    }
+
+    #[test]
+    fn a_thread_gives_back_what_is_idle_and_ends() {
+        let idle = std::time::Duration::from_millis(1);
+        let allocator = Allocator::with_cache(CacheOptions { idle: Some(idle), ..CacheOptions::default() });
+        for _ in 0..3 {
+            let large = block(&allocator, 64 << 20);
+            // SAFETY: a block of this allocator.
+            unsafe { allocator.free(large) };
+            while allocator.memory_use().cached > 0 || allocator.lock().is_watched {
+                std::thread::sleep(idle);
+            }
+        }
+    }
+
+    #[test]
+    fn no_more_is_kept_than_options_say() {
+        let of = |bytes| Allocator::with_cache(CacheOptions { limit: CacheLimit::Bytes(bytes), idle: None });
+        for (bytes, kept) in [(0, 0), (1 << 20, 0), (3 << 20, 1), (5 << 20, 2)] {
+            let allocator = of(bytes);
+            let blocks = [0; 3].map(|_| block(&allocator, 2 << 20));
+            // SAFETY: blocks of this allocator.
+            blocks.into_iter().for_each(|block| unsafe { allocator.free(block) });
+            assert_eq!(allocator.memory_use().cached, kept * (2 << 20), "{bytes}");
+        }
     }
 
     #[test]

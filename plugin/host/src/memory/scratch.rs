@@ -1,43 +1,56 @@
-//! Scratch memory for handlers of custom calls.
+//! Scratch memory of kernels.
 
 use std::{
-    collections::HashMap,
-    ffi::c_void,
-    ptr::NonNull,
-    sync::{Arc, Mutex, PoisonError},
+    marker::PhantomData,
+    ops::{Deref, DerefMut},
+    sync::Arc,
 };
 
-use oxcall::{Result, host::ScratchAllocator};
+use bytemuck::Pod;
+use oxcall::Error;
 
 use super::{Allocator, Buffer};
 
-/// Lends memory of an [`Allocator`].
-pub(crate) struct PoolScratch {
-    allocator: Arc<Allocator>,
-    lent: Mutex<HashMap<NonNull<c_void>, Buffer>>,
+/// Elements in memory of an [`Allocator`], which goes back to it at the end. A `Vec` would end the process where there is
+/// no memory.
+pub(crate) struct Scratch<T> {
+    buffer: Buffer,
+    _type: PhantomData<T>,
 }
 
-// SAFETY: the addresses are keys only.
-unsafe impl Send for PoolScratch {}
-// SAFETY: as above; the map is behind a lock.
-unsafe impl Sync for PoolScratch {}
+impl<T: Pod> Scratch<T> {
+    /// Memory for `len` elements, with unspecified contents.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED when there is no memory.
+    pub(crate) fn new(allocator: &Arc<Allocator>, len: usize) -> Result<Scratch<T>, Error> {
+        const { assert!(align_of::<T>() <= crate::kernel::BUFFER_ALIGN && size_of::<T>() > 0) };
+        let buffer = Buffer::allocate(allocator, len.saturating_mul(size_of::<T>()))?;
+        Ok(Scratch { buffer, _type: PhantomData })
+    }
 
-impl PoolScratch {
-    pub(crate) fn new(allocator: Arc<Allocator>) -> PoolScratch {
-        PoolScratch { allocator, lent: Mutex::default() }
+    /// Memory for no elements.
+    pub(crate) fn empty() -> Scratch<T> {
+        Scratch { buffer: Buffer::empty(), _type: PhantomData }
     }
 }
 
-impl ScratchAllocator for PoolScratch {
-    fn allocate(&self, size: usize) -> Result<NonNull<c_void>> {
-        // Each piece needs an address of its own, the empty ones too.
-        let buffer = Buffer::allocate(&self.allocator, size.max(1))?;
-        let data = NonNull::new(buffer.as_ptr().cast_mut()).expect("buffers are not null").cast();
-        self.lent.lock().unwrap_or_else(PoisonError::into_inner).insert(data, buffer);
-        Ok(data)
+impl<T: Pod> Default for Scratch<T> {
+    fn default() -> Scratch<T> {
+        Scratch::empty()
     }
+}
 
-    unsafe fn free(&self, data: NonNull<c_void>, _size: usize) {
-        self.lent.lock().unwrap_or_else(PoisonError::into_inner).remove(&data);
+impl<T: Pod> Deref for Scratch<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        bytemuck::cast_slice(self.buffer.as_bytes())
+    }
+}
+
+impl<T: Pod> DerefMut for Scratch<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        bytemuck::cast_slice_mut(self.buffer.as_bytes_mut())
     }
 }

@@ -5,16 +5,16 @@ use oxcall::prelude::*;
 use super::{C64, C128, choose, chunks, each, sizes, work};
 use crate::dense::factor::cholesky;
 use crate::matrix::Matrix;
+use crate::memory::matrices;
 use crate::scalar::Scalar as Element;
 
 fn factor<T: Element>(uplo: u8, shape: [usize; 2], a: &mut [T], info: &mut [i32], pool: &ThreadPool<'_>) -> Result<()> {
     let lower = choose("uplo", uplo, &[(b'L', true), (b'U', false)])?;
     info.fill(0);
     let [rows, cols] = shape;
-    each(pool, work(shape), chunks(a, rows * cols).zip(info), |(a, info), par| {
+    each(pool, (work(shape), matrices::<T>(shape, 3)), chunks(a, rows * cols).zip(info), |(a, info), par| {
         *info = cholesky(&mut Matrix::new(a, rows, cols), lower, par).err().map_or(0, |minor| minor as i32);
-    });
-    Ok(())
+    })
 }
 
 macro_rules! potrf {

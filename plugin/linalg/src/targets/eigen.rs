@@ -6,6 +6,7 @@ use oxcall::prelude::*;
 use super::{C64, C128, choose, chunks, each, sizes, work};
 use crate::dense::eigen::Eigen;
 use crate::matrix::Matrix;
+use crate::memory::{self, matrices};
 use crate::scalar::Scalar as Element;
 
 /// What jaxlib reports for a matrix with an element that is not finite, without a call of LAPACK.
@@ -43,18 +44,22 @@ where
     let right = vectors("compute_right", compute[1], right, n, info.len())?;
     info.fill(0);
     let items = a.chunks_exact((n * n).max(1)).zip(chunks(values, n)).zip(left).zip(right).zip(info);
-    each(pool, 20.0 * work([n, n]), items, |((((a, values), left), right), info), par| {
-        let mut copy = a.to_vec();
-        let a = Matrix::new(&mut copy, n, n);
-        if !a.is_finite() {
-            *info = NOT_FINITE;
-            return;
-        }
-        let matrix = |data| Matrix::new(data, n, n);
-        let found = T::eigen(&a, values, left.map(matrix), right.map(matrix), par);
-        *info = if found.is_ok() { 0 } else { NOT_CONVERGED };
-    });
-    Ok(())
+    each(
+        pool,
+        (20.0 * work([n, n]), matrices::<Complex<T::Part>>([n, n], 10)),
+        items,
+        |((((a, values), left), right), info), par| {
+            let mut copy = a.to_vec();
+            let a = Matrix::new(&mut copy, n, n);
+            if !a.is_finite() {
+                *info = NOT_FINITE;
+                return;
+            }
+            let matrix = |data| Matrix::new(data, n, n);
+            let found = T::eigen(&a, values, left.map(matrix), right.map(matrix), par);
+            *info = if found.is_ok() { 0 } else { NOT_CONVERGED };
+        },
+    )
 }
 
 macro_rules! geev_real {
@@ -75,6 +80,7 @@ macro_rules! geev_real {
             pool: ThreadPool,
         ) -> Result<()> {
             let [n, _] = sizes(a.shape());
+            memory::check(matrices::<$C>([re.len(), 1], 1))?;
             let mut values = vec![$C::default(); re.len()];
             eigen([compute_left, compute_right], (&a, n), [&mut left, &mut right], &mut values, &mut info, &pool)?;
             re.iter_mut().zip(&values).for_each(|(re, value)| *re = value.re);

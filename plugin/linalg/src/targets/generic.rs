@@ -7,6 +7,7 @@ use super::qr::last;
 use super::{C64, C128, chunks, each, expect, sizes, work};
 use crate::dense::{qr, symmetric};
 use crate::matrix::Matrix;
+use crate::memory::matrices;
 use crate::scalar::Scalar as Element;
 
 /// Calls `run` with a column-major copy of a row-major matrix, and copies it back.
@@ -28,8 +29,8 @@ pub fn geqrf<T: Element + oxcall::element::Plain>(
     let (shape, count) = (sizes(a.shape()), last(taus.shape()));
     expect("taus", count, shape[0].min(shape[1]))?;
     let items = chunks(&mut a, shape[0] * shape[1]).zip(chunks(&mut taus, count));
-    each(&pool, work(shape), items, |(a, taus), par| in_columns(a, shape, |a| qr::factor(a, taus, par)));
-    Ok(())
+    let cost = (work(shape), matrices::<T>(shape, 3));
+    each(&pool, cost, items, |(a, taus), par| in_columns(a, shape, |a| qr::factor(a, taus, par)))
 }
 
 /// The first columns of the orthogonal (unitary) factor whose reflectors `a` and `taus` have.
@@ -43,10 +44,10 @@ pub fn householder_product<T: Element + oxcall::element::Plain>(
     if shape[0] < shape[1] || count > shape[1] {
         return Err(Error::invalid_argument(format!("{count} reflectors in a {} x {} matrix", shape[0], shape[1])));
     }
-    each(&pool, work(shape), chunks(&mut a, shape[0] * shape[1]).enumerate(), |(index, a), par| {
+    let cost = (work(shape), matrices::<T>(shape, 3));
+    each(&pool, cost, chunks(&mut a, shape[0] * shape[1]).enumerate(), |(index, a), par| {
         in_columns(a, shape, |a| qr::form_q(a, &taus[index * count..][..count], par));
-    });
-    Ok(())
+    })
 }
 
 /// Eigenvectors of a hermitian matrix in place of it, of which one triangle is read, and its eigenvalues in ascending order;
@@ -73,10 +74,11 @@ macro_rules! eigen_targets {
             #[dims(..b, n, n)] mut a: InOut<$T>,
             #[dims(..b, n)] mut values: Out<$R>,
             pool: ThreadPool,
-        ) {
+        ) -> Result<()> {
             let [n, _] = sizes(a.shape());
             let items = chunks(&mut a, n * n).zip(chunks(&mut values, n));
-            each(&pool, 10.0 * work([n, n]), items, |(a, values), par| eigen(a, n, lower, values, par));
+            let cost = (10.0 * work([n, n]), matrices::<$T>([n, n], 7));
+            each(&pool, cost, items, |(a, values), par| eigen(a, n, lower, values, par))
         }
     )*};
 }

@@ -5,6 +5,7 @@ use oxcall::prelude::*;
 use super::{C64, C128, chunks, each, sizes, work};
 use crate::dense::hessenberg;
 use crate::matrix::Matrix;
+use crate::memory::matrices;
 use crate::scalar::Scalar as Element;
 
 fn reduce<T: Element>(
@@ -22,10 +23,10 @@ fn reduce<T: Element>(
         return Err(Error::invalid_argument(format!("rows {low} to {high} of {n}")));
     }
     info.fill(0);
-    each(pool, work([n, n]), chunks(a, n * n).zip(chunks(taus, n.saturating_sub(1))), |(a, taus), _| {
+    let cost = (work([n, n]), matrices::<T>([n, 1], 4));
+    each(pool, cost, chunks(a, n * n).zip(chunks(taus, n.saturating_sub(1))), |(a, taus), _| {
         hessenberg::reduce(&mut Matrix::new(a, n, n), low - 1, high, taus);
-    });
-    Ok(())
+    })
 }
 
 macro_rules! gehrd {

@@ -6,6 +6,7 @@ use super::qr::last;
 use super::{C64, C128, chunks, each, expect, sizes, work};
 use crate::dense::factor::lu;
 use crate::matrix::Matrix;
+use crate::memory::matrices;
 use crate::scalar::Scalar as Element;
 
 fn factor<T: Element>(
@@ -19,10 +20,9 @@ fn factor<T: Element>(
     expect("pivots", count, rows.min(cols))?;
     info.fill(0);
     let items = chunks(a, rows * cols).zip(chunks(pivots, count)).zip(info);
-    each(pool, work(shape), items, |((a, pivots), info), par| {
+    each(pool, (work(shape), matrices::<T>(shape, 3)), items, |((a, pivots), info), par| {
         *info = lu(&mut Matrix::new(a, rows, cols), pivots, par);
-    });
-    Ok(())
+    })
 }
 
 /// The permutation that the exchanges of LU factorizations make: row `k` with row `pivots[k]`, from 0, one after the other.

@@ -26,6 +26,7 @@ use num_complex::Complex;
 use oxcall::prelude::*;
 
 use crate::dense::parallelism;
+use crate::memory;
 
 /// The complex number of two `f32`.
 pub type C64 = Complex<f32>;
@@ -72,13 +73,24 @@ fn work([m, n]: [usize; 2]) -> f64 {
 const GRAIN: f64 = 1e5;
 
 /// Calls `run` with each item: several at once on the host's threads if there are several, or otherwise with leave to use
-/// the rayon threads that this runs on, if it does. An item takes about `work` operations.
-fn each<I: Send>(pool: &ThreadPool<'_>, work: f64, items: impl Iterator<Item = I>, run: impl Fn(I, Par) + Sync) {
+/// the rayon threads that this runs on, if it does. An item takes about `work` operations, and up to `scratch` bytes.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not so much memory.
+fn each<I: Send>(
+    pool: &ThreadPool<'_>,
+    (work, scratch): (f64, usize),
+    items: impl Iterator<Item = I>,
+    run: impl Fn(I, Par) + Sync,
+) -> Result<()> {
     let mut items: Vec<I> = items.collect();
     if items.len() == 1 {
+        memory::check(scratch)?;
         let threads = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads());
-        return items.drain(..).for_each(|item| run(item, parallelism(threads, work)));
+        items.drain(..).for_each(|item| run(item, parallelism(threads, work)));
+        return Ok(());
     }
+    memory::check(scratch.saturating_mul(pool.num_threads().clamp(1, items.len().max(1))))?;
     let grain = (GRAIN / work.max(1.0)).ceil() as usize;
     let items: Vec<Mutex<Option<I>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
     pool.parallel_for(items.len(), grain, |range| {
@@ -89,4 +101,5 @@ fn each<I: Send>(pool: &ThreadPool<'_>, work: f64, items: impl Iterator<Item = I
             }
         }
     });
+    Ok(())
 }

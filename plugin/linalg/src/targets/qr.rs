@@ -5,6 +5,7 @@ use oxcall::prelude::*;
 use super::{C64, C128, chunks, each, expect, sizes, work};
 use crate::dense::qr;
 use crate::matrix::Matrix;
+use crate::memory::matrices;
 use crate::scalar::Scalar as Element;
 
 fn factor<T: Element>(
@@ -15,10 +16,10 @@ fn factor<T: Element>(
 ) -> Result<()> {
     let [rows, cols] = shape;
     expect("taus", count, rows.min(cols))?;
-    each(pool, work(shape), chunks(a, rows * cols).zip(chunks(taus, count)), |(a, taus), par| {
+    let cost = (work(shape), matrices::<T>(shape, 2));
+    each(pool, cost, chunks(a, rows * cols).zip(chunks(taus, count)), |(a, taus), par| {
         qr::factor(&mut Matrix::new(a, rows, cols), taus, par);
-    });
-    Ok(())
+    })
 }
 
 fn factor_pivoted<T: Element>(
@@ -31,9 +32,9 @@ fn factor_pivoted<T: Element>(
     let [rows, cols] = shape;
     expect("taus", count, rows.min(cols))?;
     let items = chunks(a, rows * cols).zip(chunks(pivots, cols)).zip(chunks(taus, count));
-    each(pool, work(shape), items, |((a, pivots), taus), _| {
+    each(pool, (work(shape), matrices::<T>([rows, 1], 8)), items, |((a, pivots), taus), _| {
         qr::factor_pivoted(&mut Matrix::new(a, rows, cols), pivots, taus);
-    });
+    })?;
     if rows == 0 {
         // Nothing is exchanged, but every column has a number.
         chunks(pivots, cols).for_each(|pivots| (1..).zip(pivots).for_each(|(number, pivot)| *pivot = number));
@@ -50,10 +51,10 @@ fn form_q<T: Element>(shape: [usize; 2], a: &mut [T], taus: &[T], count: usize, 
         )));
     }
     let taus = |index: usize| &taus[index * count..][..count];
-    each(pool, work(shape), chunks(a, rows * cols).enumerate(), |(index, a), par| {
+    let cost = (work(shape), matrices::<T>(shape, 2));
+    each(pool, cost, chunks(a, rows * cols).enumerate(), |(index, a), par| {
         qr::form_q(&mut Matrix::new(a, rows, cols), taus(index), par);
-    });
-    Ok(())
+    })
 }
 
 /// How [`apply_q`] multiplies.
@@ -75,12 +76,12 @@ fn apply_q<T: Element>(
     if count > cols || count > rows {
         return Err(Error::invalid_argument(format!("{count} reflectors in a {rows} x {cols} matrix")));
     }
-    each(pool, work(shape) + work(c_shape), chunks(c, c_rows * c_cols).enumerate(), |(index, c), par| {
+    let cost = (work(shape) + work(c_shape), matrices::<T>(shape, 2).saturating_add(matrices::<T>(c_shape, 2)));
+    each(pool, cost, chunks(c, c_rows * c_cols).enumerate(), |(index, c), par| {
         let mut reflectors = a[index * rows * cols..][..rows * cols].to_vec();
         let (a, taus) = (Matrix::new(&mut reflectors, rows, cols), &taus[index * count..][..count]);
         qr::apply_q(&a, taus, &mut Matrix::new(c, c_rows, c_cols), product.left, product.adjoint, par);
-    });
-    Ok(())
+    })
 }
 
 /// The last dimension.

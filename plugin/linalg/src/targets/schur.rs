@@ -5,6 +5,7 @@ use oxcall::prelude::*;
 use super::{C64, C128, choose, chunks, each, sizes, work};
 use crate::dense::{hessenberg, schur_complex, schur_real};
 use crate::matrix::Matrix;
+use crate::memory::matrices;
 use crate::scalar::{Real, Scalar as Element};
 
 /// Reduces `a` to Hessenberg form, sets `z` to what does it, and calls `triangular` with both.
@@ -43,10 +44,10 @@ fn real<T: Real>(
     [re, im]: [&mut [T]; 2],
     info: &mut [i32],
     pool: &ThreadPool<'_>,
-) {
+) -> Result<()> {
     let values = chunks(re, n).zip(chunks(im, n));
     let items = chunks(a, n * n).zip(chunks(z, n * n)).zip(values).zip(info);
-    each(pool, 10.0 * work([n, n]), items, |(((a, z), (re, im)), info), _| {
+    each(pool, (10.0 * work([n, n]), matrices::<T>([n, n], 2)), items, |(((a, z), (re, im)), info), _| {
         let a = Matrix::new(a, n, n);
         if !a.is_finite() {
             *info = none_converges(n);
@@ -56,7 +57,7 @@ fn real<T: Real>(
         let z = wants.then(|| Matrix::new(z, n, n));
         *info = decompose(a, z, |h, z| schur_real::reduce(h, z, &mut values));
         re.iter_mut().zip(im).zip(values).for_each(|((re, im), value)| (*re, *im) = value);
-    });
+    })
 }
 
 fn complex<T: Element>(
@@ -66,9 +67,9 @@ fn complex<T: Element>(
     values: &mut [T],
     info: &mut [i32],
     pool: &ThreadPool<'_>,
-) {
+) -> Result<()> {
     let items = chunks(a, n * n).zip(chunks(z, n * n)).zip(chunks(values, n)).zip(info);
-    each(pool, 10.0 * work([n, n]), items, |(((a, z), values), info), _| {
+    each(pool, (10.0 * work([n, n]), matrices::<T>([n, n], 2)), items, |(((a, z), values), info), _| {
         let mut a = Matrix::new(a, n, n);
         if !a.is_finite() {
             *info = none_converges(n);
@@ -77,7 +78,7 @@ fn complex<T: Element>(
         let z = wants.then(|| Matrix::new(z, n, n));
         *info = decompose(a.reborrow(), z, schur_complex::reduce);
         values.iter_mut().enumerate().for_each(|(k, value)| *value = a[(k, k)]);
-    });
+    })
 }
 
 macro_rules! gees_real {
@@ -100,8 +101,7 @@ macro_rules! gees_real {
             let ([n, _], wants) = (sizes(a.shape()), wants_vectors(mode, sort)?);
             selected.fill(0);
             info.fill(0);
-            real(wants, (&mut a, n), &mut z, [&mut re, &mut im], &mut info, &pool);
-            Ok(())
+            real(wants, (&mut a, n), &mut z, [&mut re, &mut im], &mut info, &pool)
         }
     )*};
 }
@@ -124,8 +124,7 @@ macro_rules! gees_complex {
             let ([n, _], wants) = (sizes(a.shape()), wants_vectors(mode, sort)?);
             selected.fill(0);
             info.fill(0);
-            complex(wants, (&mut a, n), &mut z, &mut values, &mut info, &pool);
-            Ok(())
+            complex(wants, (&mut a, n), &mut z, &mut values, &mut info, &pool)
         }
     )*};
 }

@@ -6,6 +6,7 @@ use super::qr::last;
 use super::{C64, C128, choose, chunks, each, expect, sizes, work};
 use crate::dense::svd;
 use crate::matrix::Matrix;
+use crate::memory::matrices;
 use crate::scalar::Scalar as Element;
 
 /// What LAPACK reports for a matrix with NaN.
@@ -33,7 +34,9 @@ fn decompose<T: Element>(
     info.fill(0);
     let factors = chunks(u, u_shape[0] * u_shape[1]).zip(chunks(vt, vt_shape[0] * vt_shape[1]));
     let items = chunks(a, rows * cols).zip(chunks(s, count)).zip(factors).zip(info);
-    each(pool, 10.0 * work(shape), items, |(((a, s), (u, vt)), info), par| {
+    let factors = if vectors { matrices::<T>(u_shape, 1).saturating_add(matrices::<T>(vt_shape, 2)) } else { 0 };
+    let cost = (10.0 * work(shape), matrices::<T>(shape, 6).saturating_add(factors));
+    each(pool, cost, items, |(((a, s), (u, vt)), info), par| {
         let a = Matrix::new(a, rows, cols);
         if !a.is_finite() {
             *info = NOT_FINITE;
@@ -42,8 +45,7 @@ fn decompose<T: Element>(
         let matrix = |data, [rows, cols]: [usize; 2]| Matrix::new(data, rows, cols);
         let factors = vectors.then(|| (matrix(u, u_shape), matrix(vt, vt_shape)));
         *info = i32::from(svd::decompose(&a, s, factors, par).is_err());
-    });
-    Ok(())
+    })
 }
 
 macro_rules! svd_targets {

@@ -5,6 +5,7 @@ use oxcall::prelude::*;
 use super::{C64, C128, choose, chunks, each, sizes, work};
 use crate::dense::symmetric::{self, Tridiagonal};
 use crate::matrix::Matrix;
+use crate::memory::matrices;
 use crate::scalar::Scalar as Element;
 
 /// What `info` is where the algorithm did not converge.
@@ -25,14 +26,13 @@ fn eigen<T: Element>(
     let lower = is_lower(uplo)?;
     info.fill(0);
     let items = chunks(a, n * n).zip(chunks(values, n)).zip(info);
-    each(pool, 10.0 * work([n, n]), items, |((a, values), info), par| {
+    each(pool, (10.0 * work([n, n]), matrices::<T>([n, n], 6)), items, |((a, values), info), par| {
         let mut a = Matrix::new(a, n, n);
         let triangle = |j: usize| if lower { j..n } else { 0..j + 1 };
         let finite = (0..n).all(|j| a.col(j)[triangle(j)].iter().all(|x| x.finite()));
         let found = finite && symmetric::eigen(&mut a, lower, values, vectors, par).is_ok();
         *info = if found { 0 } else { NOT_CONVERGED };
-    });
-    Ok(())
+    })
 }
 
 fn reduce<T: Element>(
@@ -52,10 +52,10 @@ fn reduce<T: Element>(
     }
     let between = n.saturating_sub(1);
     let vectors = chunks(diagonal, n).zip(chunks(beside, between)).zip(chunks(taus, between));
-    each(pool, work([n, n]), chunks(a, n * n).zip(vectors), |(a, ((diagonal, beside), taus)), _| {
+    let cost = (work([n, n]), matrices::<T>([n, n], 3));
+    each(pool, cost, chunks(a, n * n).zip(vectors), |(a, ((diagonal, beside), taus)), _| {
         symmetric::reduce(&mut Matrix::new(a, n, n), lower, Tridiagonal { diagonal, beside, taus });
-    });
-    Ok(())
+    })
 }
 
 macro_rules! symmetric_targets {

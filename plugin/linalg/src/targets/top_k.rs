@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use oxcall::prelude::*;
 
 use super::expect;
+use crate::memory::{self, matrices};
 
 /// The largest elements along `reduction_dim` in descending order, or the smallest in ascending order, and the matching
 /// elements of `indices`; as many as the results have, or all in their own order if these are as large as the operands.
@@ -38,6 +39,7 @@ pub fn approx_top_k<T: Number + PartialOrd>(
     if kept > count {
         return Err(Error::invalid_argument(format!("{kept} of {count} elements were asked for")));
     }
+    memory::check(matrices::<usize>([count, 1], 1))?;
     let largest =
         initial.partial_cmp(&T::zero()) == Some(Ordering::Less) || (*initial == T::zero() && !is_signed::<T>());
     let better = |a: T, b: T| if largest { order(b, a) } else { order(a, b) };

@@ -5,6 +5,7 @@ use oxcall::prelude::*;
 use super::{C64, C128, choose, chunks, each, expect, sizes};
 use crate::dense::triangular::{Triangle, solve_in_place};
 use crate::matrix::Matrix;
+use crate::memory::matrices;
 use crate::scalar::Scalar as Element;
 
 /// The attributes.
@@ -30,7 +31,8 @@ fn solve<T: Element>(
     let (n, [rows, cols]) = (a_shape[0], b_shape);
     expect("rows of the triangle", n, if left { rows } else { cols })?;
     let each_work = (n * rows) as f64 * cols as f64;
-    each(pool, each_work, chunks(b, rows * cols).enumerate(), |(index, b), par| {
+    let scratch = matrices::<T>([n, n], 1).saturating_add(matrices::<T>(b_shape, 1));
+    each(pool, (each_work, scratch), chunks(b, rows * cols).enumerate(), |(index, b), par| {
         if !alpha.is_one() {
             b.iter_mut().for_each(|x| *x *= alpha);
         }
@@ -41,8 +43,7 @@ fn solve<T: Element>(
         let a = if flip { a.transpose() } else { a };
         let b = if left { b.view_mut() } else { b.view_mut().transpose_mut() };
         solve_in_place(a, Triangle { lower: lower != flip, unit }, conjugate, b, par);
-    });
-    Ok(())
+    })
 }
 
 macro_rules! trsm {

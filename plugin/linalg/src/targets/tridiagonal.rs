@@ -5,6 +5,7 @@ use oxcall::prelude::*;
 use super::{C64, C128, chunks, each, sizes};
 use crate::dense::tridiagonal;
 use crate::matrix::Matrix;
+use crate::memory::matrices;
 use crate::scalar::Scalar as Element;
 
 fn solve<T: Element>(
@@ -12,13 +13,13 @@ fn solve<T: Element>(
     (b, [n, cols]): (&mut [T], [usize; 2]),
     info: &mut [i32],
     pool: &ThreadPool<'_>,
-) {
+) -> Result<()> {
     info.fill(0);
     let diagonals = chunks(lower, n).zip(chunks(diagonal, n)).zip(chunks(upper, n));
     let items = diagonals.zip(chunks(b, n * cols)).zip(info);
-    each(pool, (n * cols) as f64 * 10.0, items, |((((lower, diagonal), upper), b), info), _| {
+    each(pool, ((n * cols) as f64 * 10.0, 0), items, |((((lower, diagonal), upper), b), info), _| {
         *info = tridiagonal::solve(lower, diagonal, upper, &mut Matrix::new(b, n, cols));
-    });
+    })
 }
 
 macro_rules! gtsv {
@@ -33,9 +34,9 @@ macro_rules! gtsv {
             #[dims(..b, n, k)] mut b: InOut<$T>,
             #[dims(..b)] mut info: Out<i32>,
             pool: ThreadPool,
-        ) {
+        ) -> Result<()> {
             let shape = sizes(b.shape());
-            solve([&mut lower, &mut diagonal, &mut upper], (&mut b, shape), &mut info, &pool);
+            solve([&mut lower, &mut diagonal, &mut upper], (&mut b, shape), &mut info, &pool)
         }
     )*};
 }
@@ -57,12 +58,13 @@ pub fn tridiagonal_solve_perturbed<T: Element + oxcall::element::Plain>(
     #[dims(..b, n, k)] b: Array<T>,
     #[dims(..b, n, k)] mut x: Out<T>,
     pool: ThreadPool,
-) {
+) -> Result<()> {
     let [n, cols] = sizes(b.shape());
     x.copy_from_slice(&b);
-    each(&pool, (n * cols) as f64 * 10.0, chunks(&mut x, n * cols).enumerate(), |(index, x), _| {
+    let cost = ((n * cols) as f64 * 10.0, matrices::<T>([n, 1], 6).saturating_add(matrices::<T>([cols, 1], 1)));
+    each(&pool, cost, chunks(&mut x, n * cols).enumerate(), |(index, x), _| {
         let part = |diagonal: &Array<T>| diagonal[index * n..][..n].to_vec();
         let (lower, diagonal, upper) = (part(&lower), part(&diagonal), part(&upper));
         tridiagonal::solve_perturbed(&lower, &diagonal, &upper, &mut Matrix::new(x, n, cols));
-    });
+    })
 }

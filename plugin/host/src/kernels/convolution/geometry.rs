@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::patches::{Place, Run};
 use crate::kernels::dot::matmul::Mat;
 use crate::kernels::dot::{Number, merge};
-use crate::kernels::nest::{self, Loop, Nest, Walk};
+use crate::kernels::nest::{Loop, Nest, Walk};
 
 /// What an axis counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,14 +129,14 @@ impl KernelCopy {
         KernelCopy { loops, offset }
     }
 
-    /// Appends the elements to `out`.
-    pub(super) fn append<C: Copy>(&self, kernel: &[C], out: &mut Vec<C>) {
+    /// Copies the elements to `out`, which has as many.
+    pub(super) fn copy<C: Copy>(&self, kernel: &[C], out: &mut [C]) {
         let (inner, outer) = self.loops.split_last().expect("there are the features");
         let mut walk = Walk::new(outer, [self.offset], 0);
-        for _ in 0..nest::iterations(outer) {
+        for out in out.chunks_exact_mut(inner.size) {
             // Output features are never reversed.
             let from = kernel[walk.step()[0] as usize..].iter().step_by(inner.strides[0] as usize);
-            out.extend(from.take(inner.size));
+            out.iter_mut().zip(from).for_each(|(out, from)| *out = *from);
         }
     }
 }

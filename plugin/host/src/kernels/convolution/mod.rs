@@ -22,7 +22,8 @@ use self::patches::Place;
 use super::dot::matmul::{self, Mat, MatMut, Shape};
 use super::dot::{Convert, Narrow, Number, Widen, compute_type, with_number};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
-use crate::pool::{Cost, Pool};
+use crate::memory::Scratch;
+use crate::pool::Cost;
 
 /// Elements of a block of the matrix of patches, and its columns.
 const BLOCK: (usize, usize) = (1 << 17, 1 << 10);
@@ -78,97 +79,106 @@ impl<C: Number> Kernel for Convolution<C> {
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
-        let mut memory: [Vec<C>; 3] = Default::default();
+        let mut memory: [Scratch<C>; 3] = Default::default();
         let [widened_input, widened_kernel, arranged] = &mut memory;
         let Some(geometry) = &self.geometry else {
-            self.narrow.put(cx.pool, &mut outputs, 0, self.count, |out| out.fill(C::ZERO));
-            return Ok(());
+            return self.narrow.put(cx, &mut outputs, 0, self.count, |out| {
+                out.fill(C::ZERO);
+                Ok(())
+            });
         };
-        let input = self.widen[0].get(cx.pool, inputs, 0, widened_input);
-        let mut kernel = self.widen[1].get(cx.pool, inputs, 1, widened_kernel);
+        let input = self.widen[0].get(cx, inputs, 0, widened_input)?;
+        let mut kernel = self.widen[1].get(cx, inputs, 1, widened_kernel)?;
         if let Some(copy) = &geometry.kernel_copy {
-            arranged.reserve_exact(kernel.len());
-            copy.append(kernel, arranged);
+            *arranged = cx.scratch(kernel.len())?;
+            copy.copy(kernel, arranged);
             kernel = arranged;
         }
-        let job = Job { geometry, input, kernel };
-        self.narrow.put(cx.pool, &mut outputs, 0, self.count, |out| job.run(cx.pool, self.cost, out));
-        Ok(())
+        let job = Job { geometry, cx, input, kernel };
+        self.narrow.put(cx, &mut outputs, 0, self.count, |out| job.run(self.cost, out))
     }
 }
 
 /// One run of a convolution.
 struct Job<'a, C> {
     geometry: &'a Geometry,
+    cx: Context<'a>,
     input: &'a [C],
     kernel: &'a [C],
 }
 
 impl<C: Number> Job<'_, C> {
-    fn run(&self, pool: &Pool, cost: Cost, out: &mut [C]) {
-        let geometry = self.geometry;
+    fn run(&self, cost: Cost, out: &mut [C]) -> Result<(), Error> {
+        let (geometry, pool) = (self.geometry, self.cx.pool);
         let features = geometry.all_features();
         let rows = count(&geometry.rows);
         if geometry.is_direct() {
-            return self.run_directly(pool, cost, out);
+            self.run_directly(pool, cost, out);
+            return Ok(());
         }
         // Pieces of the result that lie in one piece are shared among threads; if there are few, pieces of the sums; if there
         // are none, the work on each block.
         let depth = geometry.depth();
         if geometry.outer.is_empty() && geometry.feature_stride == 1 {
             if rows * LONG_SUMS <= depth && pool.splits(cost) {
-                return self.run_by_sums(pool, cost, out);
+                return self.run_by_sums(cost, out);
             }
             pool.for_chunks(cost, out, features * geometry.row_unit(), |start, out| {
                 let first = start / features;
-                self.multiply(1, 0, [first..first + out.len() / features, 0..depth], out);
-            });
+                self.multiply(1, 0, [first..first + out.len() / features, 0..depth], out)
+            })
         } else if count(&geometry.outer) >= 2 * pool.threads() {
             pool.for_chunks(cost, out, features * rows, |start, out| {
                 let first = start / (features * rows);
-                for (i, out) in out.chunks_exact_mut(features * rows).enumerate() {
-                    self.multiply(1, first + i, [0..rows, 0..depth], out);
-                }
-            });
+                let mut parts = out.chunks_exact_mut(features * rows).enumerate();
+                parts.try_for_each(|(i, out)| self.multiply(1, first + i, [0..rows, 0..depth], out))
+            })
         } else {
             pool.install(cost, |threads| {
-                for (i, out) in out.chunks_exact_mut(features * rows).enumerate() {
-                    self.multiply(threads, i, [0..rows, 0..depth], out);
-                }
-            });
+                let mut parts = out.chunks_exact_mut(features * rows).enumerate();
+                parts.try_for_each(|(i, out)| self.multiply(threads, i, [0..rows, 0..depth], out))
+            })
         }
     }
 
     /// The whole result, which is short, as a sum of parts of its long sums.
-    fn run_by_sums(&self, pool: &Pool, cost: Cost, out: &mut [C]) {
+    fn run_by_sums(&self, cost: Cost, out: &mut [C]) -> Result<(), Error> {
+        let pool = self.cx.pool;
         let (rows, depth) = (count(&self.geometry.rows), self.geometry.depth());
         let parts = 2 * pool.threads();
         let part = depth.div_ceil(parts).next_multiple_of(self.geometry.sum_unit());
-        let mut sums = vec![C::ZERO; parts * out.len()];
+        let mut sums = self.cx.filled(parts * out.len(), C::ZERO)?;
         pool.for_chunks(cost, &mut sums, out.len(), |start, sums| {
-            for (i, sums) in sums.chunks_exact_mut(out.len()).enumerate() {
+            sums.chunks_exact_mut(out.len()).enumerate().try_for_each(|(i, sums)| {
                 let first = (start / out.len() + i) * part;
-                self.multiply(1, 0, [0..rows, first.min(depth)..(first + part).min(depth)], sums);
-            }
-        });
+                self.multiply(1, 0, [0..rows, first.min(depth)..(first + part).min(depth)], sums)
+            })
+        })?;
         let (first, others) = sums.split_at(out.len());
         out.copy_from_slice(first);
         for sums in others.chunks_exact(out.len()) {
             out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = out.plus(sum));
         }
+        Ok(())
     }
 
     /// The results of `rows` at index `outer`, for all features, from what is `summed` of the sums; `out` begins with the
     /// first of them.
-    fn multiply(&self, threads: usize, outer: usize, [rows, summed]: [Range<usize>; 2], out: &mut [C]) {
+    fn multiply(
+        &self,
+        threads: usize,
+        outer: usize,
+        [rows, summed]: [Range<usize>; 2],
+        out: &mut [C],
+    ) -> Result<(), Error> {
         let geometry = self.geometry;
         // The last part of the sums may be nothing.
         if summed.is_empty() {
-            return;
+            return Ok(());
         }
         let mut origin = Place::origin(geometry);
         origin.go(&geometry.outer, outer);
-        let mut patches = Vec::new();
+        let mut patches = Scratch::empty();
         for group in 0..geometry.groups {
             let input = &self.input[group * geometry.input.group..];
             let feature = group * geometry.out_features;
@@ -180,12 +190,13 @@ impl<C: Number> Job<'_, C> {
             if let Some(seen) = geometry.whole_matrix(input, &origin, &rows) {
                 let seen = seen.part([0, summed.start], [rows.len(), summed.len()]);
                 let kernel = kernel.part([summed.start, 0], [summed.len(), geometry.out_features]);
-                matmul::multiply(threads, seen, kernel, out, false);
+                matmul::multiply(self.cx, threads, seen, kernel, out, false)?;
                 continue;
             }
             let ranges = [rows.clone(), summed.clone()];
-            self.multiply_blocks(threads, &origin, (input, kernel), ranges, &mut out, &mut patches);
+            self.multiply_blocks(threads, &origin, (input, kernel), ranges, &mut out, &mut patches)?;
         }
+        Ok(())
     }
 
     /// As [`multiply`](Job::multiply), of one group, by blocks of the matrix of patches.
@@ -196,8 +207,8 @@ impl<C: Number> Job<'_, C> {
         (input, kernel): (&[C], Mat<'_, C>),
         [rows, summed]: [Range<usize>; 2],
         out: &mut MatMut<'_, C>,
-        patches: &mut Vec<C>,
-    ) {
+        patches: &mut Scratch<C>,
+    ) -> Result<(), Error> {
         let geometry = self.geometry;
         // All rows if there are few, but not too few of each sum.
         let long = if rows.len() <= BLOCK.0 / 256 { (BLOCK.0 / rows.len()).min(BLOCK.1) } else { BLOCK.1 };
@@ -205,7 +216,10 @@ impl<C: Number> Job<'_, C> {
         let block = (BLOCK.0 * threads / columns).next_multiple_of(geometry.row_unit()).min(rows.len());
         let by_row = geometry.rows_are_outside();
         let row_axes = if by_row { &geometry.rows } else { &geometry.joined_rows };
-        patches.resize(block * columns, C::ZERO);
+        // Groups are of one size: the first one's are for all.
+        if patches.is_empty() {
+            *patches = self.cx.scratch(block * columns)?;
+        }
         for start in rows.clone().step_by(block) {
             let part = start..(start + block).min(rows.end);
             for first in summed.clone().step_by(columns) {
@@ -233,8 +247,9 @@ impl<C: Number> Job<'_, C> {
                 let seen = Mat::new(patches, [part.len(), summed.len()], strides);
                 let kernel = kernel.part([first, 0], [summed.len(), geometry.out_features]);
                 let out = out.part_of_rows(start - rows.start, part.len());
-                matmul::multiply(threads, seen, kernel, out, accumulate);
+                matmul::multiply(self.cx, threads, seen, kernel, out, accumulate)?;
             }
         }
+        Ok(())
     }
 }

@@ -2,13 +2,15 @@
 
 use half::slice::HalfFloatSliceExt;
 use num_complex::Complex;
+use oxcall::Error;
 use oxcall_hlo::ElementType;
 
 use super::Number;
 use crate::by_element;
 use crate::element::{Element, f16};
-use crate::kernel::{Inputs, Outputs};
-use crate::pool::{Cost, Pool};
+use crate::kernel::{Context, Inputs, Outputs};
+use crate::memory::Scratch;
+use crate::pool::Cost;
 
 /// The type to compute in, for operands and a result of `elements`: the narrowest of `F32`, `F64`, `C64`, `C128`, `S32`
 /// and `S64` that loses nothing. Products of narrow floats are exact in `F32`; integers are computed modulo 2^32 or 2^64,
@@ -123,18 +125,18 @@ impl<C: Number> Widen<C> {
     /// The elements of operand `index`, converted into `memory` if they are not `C`.
     pub(in crate::kernels) fn get<'a>(
         &self,
-        pool: &Pool,
+        cx: Context<'_>,
         inputs: Inputs<'a>,
         index: usize,
-        memory: &'a mut Vec<C>,
-    ) -> &'a [C] {
-        let Some(convert) = self.convert else { return inputs.get(index) };
+        memory: &'a mut Scratch<C>,
+    ) -> Result<&'a [C], Error> {
+        let Some(convert) = self.convert else { return Ok(inputs.get(index)) };
         let count = inputs.get::<u8>(index).len() / self.width;
-        memory.resize(count, C::ZERO);
-        pool.for_chunks(conversion::<C>(count, self.width), memory, 64, |start, out| {
+        *memory = cx.scratch(count)?;
+        cx.pool.for_chunks(conversion::<C>(count, self.width), memory, 64, |start, out| {
             convert(inputs, index, start, out);
         });
-        memory
+        Ok(memory)
     }
 
     /// All elements of operand `index`, if they are `C` already.
@@ -164,22 +166,23 @@ impl<C: Number> Narrow<C> {
     /// Result `index`, which `compute` writes, or whose elements it writes before they are converted.
     pub(in crate::kernels) fn put(
         &self,
-        pool: &Pool,
+        cx: Context<'_>,
         outputs: &mut Outputs<'_>,
         index: usize,
         count: usize,
-        compute: impl FnOnce(&mut [C]),
-    ) {
+        compute: impl FnOnce(&mut [C]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let Some(convert) = self.convert else { return compute(outputs.take(index)) };
-        let mut elements = vec![C::ZERO; count];
-        compute(&mut elements);
+        let mut elements = cx.scratch(count)?;
+        compute(&mut elements)?;
         if elements.is_empty() {
-            return;
+            return Ok(());
         }
-        let (elements, width) = (&elements, self.width);
-        pool.for_chunks(conversion::<C>(count, width), outputs.take::<u8>(index), 64 * width, |start, out| {
+        let (elements, width): (&[C], usize) = (&elements, self.width);
+        cx.pool.for_chunks(conversion::<C>(count, width), outputs.take::<u8>(index), 64 * width, |start, out| {
             convert(&elements[start / width..][..out.len() / width], out);
         });
+        Ok(())
     }
 }
 

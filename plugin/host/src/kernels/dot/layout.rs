@@ -1,9 +1,12 @@
 //! Dimension numbers as batches of matrices.
 
+use oxcall::Error;
 use oxcall_hlo::DotDims;
 
 use super::Number;
 use super::matmul::Mat;
+use crate::kernel::Context;
+use crate::memory::Scratch;
 
 /// A dimension: its size and the distance of its elements.
 pub(in crate::kernels) type Dim = (usize, usize);
@@ -23,11 +26,16 @@ pub(super) struct Side {
 
 impl Side {
     /// The elements as the strides expect them, copied if needed into `memory`.
-    pub(super) fn arrange<'a, C: Number>(&self, elements: &'a [C], memory: &'a mut Vec<C>) -> &'a [C] {
-        let Some(dims) = &self.copied else { return elements };
-        memory.reserve_exact(elements.len());
+    pub(super) fn arrange<'a, C: Number>(
+        &self,
+        cx: Context<'_>,
+        elements: &'a [C],
+        memory: &'a mut Scratch<C>,
+    ) -> Result<&'a [C], Error> {
+        let Some(dims) = &self.copied else { return Ok(elements) };
+        *memory = cx.scratch(elements.len())?;
         gather(elements, dims, memory);
-        memory
+        Ok(memory)
     }
 
     /// The distance of lines that are dense in the operand itself, and whether these are columns.
@@ -50,13 +58,17 @@ impl Side {
     }
 }
 
-/// Appends the elements of the strided array `dims` to `out`.
-fn gather<C: Copy>(elements: &[C], dims: &[Dim], out: &mut Vec<C>) {
+/// Copies the elements of the strided array `dims` to `out`, which has as many.
+fn gather<C: Copy>(elements: &[C], dims: &[Dim], out: &mut [C]) {
     match dims {
-        [] => out.push(elements[0]),
-        [(size, 1)] => out.extend_from_slice(&elements[..*size]),
-        [(size, stride)] => out.extend((0..*size).map(|i| elements[i * stride])),
-        [(size, stride), rest @ ..] => (0..*size).for_each(|i| gather(&elements[i * stride..], rest, out)),
+        _ if out.is_empty() => {}
+        [] => out[0] = elements[0],
+        [(size, 1)] => out.copy_from_slice(&elements[..*size]),
+        [(_, stride)] => out.iter_mut().enumerate().for_each(|(i, out)| *out = elements[i * stride]),
+        [(size, stride), rest @ ..] => {
+            let len = out.len() / size;
+            out.chunks_exact_mut(len).enumerate().for_each(|(i, out)| gather(&elements[i * stride..], rest, out));
+        }
     }
 }
 
@@ -135,7 +147,7 @@ enum Order {
 
 impl<'a> Group<'a> {
     fn new(batch: &'a [Dim], free: &'a [Dim], contracted: &[Dim]) -> Group<'a> {
-        Group { batch, free, contracted: contracted.to_vec() }
+        Group { batch, free, contracted: contracted.to_vec() } // Bounded: dimensions.
     }
 
     fn elements_to_copy(&self) -> usize {
@@ -147,7 +159,7 @@ impl<'a> Group<'a> {
     fn side(&self, order: Order) -> (Side, Vec<Dim>) {
         let (free, contracted) = (count(self.free), count(&self.contracted));
         if let (Some(free_stride), Some(contracted_stride)) = (merge(self.free), merge(&self.contracted)) {
-            return (Side { free, contracted, free_stride, contracted_stride, copied: None }, self.batch.to_vec());
+            return (Side { free, contracted, free_stride, contracted_stride, copied: None }, self.batch.to_vec()); // Bounded: dimensions.
         }
         let ((free_stride, contracted_stride), [outer, inner]) = match order {
             Order::FreeFirst => ((contracted, 1), [self.free, &self.contracted]),
@@ -162,7 +174,7 @@ impl<'a> Group<'a> {
 
 /// The strides of a dense, row-major array.
 fn strides(sizes: &[usize]) -> Vec<usize> {
-    let mut strides = vec![1; sizes.len()];
+    let mut strides = vec![1; sizes.len()]; // Bounded: dimensions.
     for dim in (1..sizes.len()).rev() {
         strides[dim - 1] = strides[dim] * sizes[dim];
     }
@@ -201,7 +213,10 @@ fn merge_batches(dims: impl Iterator<Item = (usize, [usize; 2])>) -> Vec<(usize,
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::{memory::Allocator, pool::Pool};
 
     fn dims(lhs: (&[usize], &[usize]), rhs: (&[usize], &[usize])) -> DotDims {
         DotDims {
@@ -235,9 +250,11 @@ mod tests {
         // The free dimensions of the left operand are around its contracted one.
         let (lhs, rhs, _) = sides(&dims((&[], &[1]), (&[], &[0])), &[2, 3, 4], &[3, 5]);
         assert_eq!(rhs.copied, None);
-        let mut memory = Vec::new();
+        let (pool, allocator) = (Pool::new(1), Arc::new(Allocator::new()));
+        let cx = Context { pool: &pool, memory: &allocator };
+        let mut memory = Scratch::empty();
         let elements: Vec<i32> = (0..24).collect();
-        let copy = lhs.arrange(&elements, &mut memory);
+        let copy = lhs.arrange(cx, &elements, &mut memory).unwrap();
         assert_eq!(copy[..6], [0, 4, 8, 1, 5, 9]);
     }
 

@@ -1,7 +1,10 @@
 //! Products by plain loops: of integers, and of matrices too small for a library.
 
+use oxcall::Error;
+
 use super::Number;
 use super::matmul::{Mat, MatMut, Shape};
+use crate::kernel::Context;
 use crate::kernels::simd::vectorised;
 
 /// Rows of the right operand in a block, and columns: what is used again and again stays in the nearest cache.
@@ -9,49 +12,66 @@ const BLOCK: (usize, usize) = (64, 256);
 
 vectorised! {
 /// `out = a b`, or `out += a b`, by loops.
-pub(super) fn multiply<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, out: MatMut<'_, C>, accumulate: bool) {
-    product(a, b, out, accumulate);
+pub(super) fn multiply<C: Number>(
+    cx: Context<'_>,
+    a: Mat<'_, C>,
+    b: Mat<'_, C>,
+    out: MatMut<'_, C>,
+    accumulate: bool,
+) -> Result<(), Error> {
+    product(cx, a, b, out, accumulate)
 }
 }
 
 vectorised! {
 /// As [`multiply`], for each of many small batches: `batch(i)` gives the operands, and `out` holds the results in order.
 pub(super) fn multiply_each<'a, C: Number + 'a>(
+    cx: Context<'_>,
     shape: Shape,
     batch: impl Fn(usize) -> (Mat<'a, C>, Mat<'a, C>),
     out: &mut [C],
-) {
+) -> Result<(), Error> {
     for (index, out) in out.chunks_exact_mut(shape.m * shape.n).enumerate() {
         let (a, b) = batch(index);
-        product(a, b, MatMut::row_major(out, [shape.m, shape.n]), false);
+        product(cx, a, b, MatMut::row_major(out, [shape.m, shape.n]), false)?;
     }
+    Ok(())
 }
 }
 
 #[inline(always)]
-fn product<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: MatMut<'_, C>, accumulate: bool) {
+fn product<C: Number>(
+    cx: Context<'_>,
+    a: Mat<'_, C>,
+    b: Mat<'_, C>,
+    mut out: MatMut<'_, C>,
+    accumulate: bool,
+) -> Result<(), Error> {
     if !accumulate {
         out.for_each_row(|row| row.fill(C::ZERO), |element| *element = C::ZERO);
     }
     if !out.has_dense_rows() {
-        return elements(a, b, out);
+        elements(a, b, out);
+        return Ok(());
     }
     if b.has_dense_rows() {
-        return rows(a, b, out);
+        rows(a, b, out);
+        return Ok(());
     }
     if a.rows < 4 || b.rows * b.cols < 64 {
-        return elements(a, b, out);
+        elements(a, b, out);
+        return Ok(());
     }
-    let mut tile = Vec::new();
+    let mut tile = cx.scratch(b.rows.min(BLOCK.0) * b.cols.min(BLOCK.1))?;
     for k in (0..b.rows).step_by(BLOCK.0) {
         for column in (0..b.cols).step_by(BLOCK.1) {
             let part = b.part([k, column], [BLOCK.0, BLOCK.1]);
-            tile.clear();
-            part.append_to(&mut tile);
+            part.copy_to(&mut tile[..part.rows * part.cols]);
             let dense = Mat::new(&tile, [part.rows, part.cols], [part.cols, 1]);
             rows(a.part([0, k], [a.rows, BLOCK.0]), dense, out.columns(column, part.cols));
         }
     }
+    Ok(())
 }
 
 /// Adds multiples of rows of `b` to rows of `out`, both dense.

@@ -1,11 +1,13 @@
 //! Products of strided matrices.
 
-use std::borrow::Cow;
-
 use gemm::Parallelism;
+use gemm_common::cache::CACHE_INFO;
+use oxcall::Error;
 use rayon::prelude::*;
 
 use super::{Number, loops, vector};
+use crate::kernel::Context;
+use crate::memory::{Scratch, room};
 use crate::pool::Cost;
 
 /// Fewer multiplications than this are done by loops: a library takes longer to choose its blocks.
@@ -96,12 +98,17 @@ impl<'a, C: Number> Mat<'a, C> {
         }
     }
 
-    /// The elements of the first column, copied if they are apart.
-    pub(super) fn first_column(&self) -> Cow<'a, [C]> {
-        match self.row_stride == 1 || self.rows == 1 {
-            true => Cow::Borrowed(&self.data[..self.rows]),
-            false => (0..self.rows).map(|i| self.at(i, 0)).collect(),
+    /// The elements of the first column, copied to `memory` if they are apart.
+    pub(super) fn first_column<'b>(&self, cx: Context<'_>, memory: &'b mut Scratch<C>) -> Result<&'b [C], Error>
+    where
+        'a: 'b,
+    {
+        if self.row_stride == 1 || self.rows == 1 {
+            return Ok(&self.data[..self.rows]);
         }
+        *memory = cx.scratch(self.rows)?;
+        memory.iter_mut().enumerate().for_each(|(i, to)| *to = self.at(i, 0));
+        Ok(memory)
     }
 
     /// The part from `start` on, of at most `sizes`.
@@ -112,11 +119,11 @@ impl<'a, C: Number> Mat<'a, C> {
         Mat::new(data, sizes, [self.row_stride, self.col_stride])
     }
 
-    /// Appends the elements, row by row.
+    /// Copies the elements, row by row.
     #[inline(always)]
-    pub(super) fn append_to(&self, out: &mut Vec<C>) {
-        for i in 0..self.rows {
-            out.extend((0..self.cols).map(|j| self.at(i, j)));
+    pub(super) fn copy_to(&self, out: &mut [C]) {
+        for (i, row) in out.chunks_exact_mut(self.cols).enumerate() {
+            row.iter_mut().enumerate().for_each(|(j, to)| *to = self.at(i, j));
         }
     }
 }
@@ -205,38 +212,53 @@ impl<'a, C: Number> MatMut<'a, C> {
     }
 }
 
+/// The bytes that `gemm` allocates for a product, from above: blocks of either operand for each level of cache.
+fn packed<C>(Shape { m, n, k }: Shape, threads: usize) -> usize {
+    let bytes = |lines: usize| (lines + 64).saturating_mul(k).saturating_mul(size_of::<C>());
+    let within = |bytes: usize, level: usize| match CACHE_INFO[level].cache_bytes {
+        0 => bytes,
+        cache => bytes.min(2 * cache),
+    };
+    within(bytes(n), 2).saturating_add(within(bytes(m), 1)).saturating_add(threads * CACHE_INFO[1].cache_bytes)
+}
+
 /// `out = a b`, or with `accumulate` `out += a b`, on `threads` threads of the rayon pool that this is called in.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED when there is no memory.
 ///
 /// # Panics
 /// If the sizes do not fit.
 pub(in crate::kernels) fn multiply<C: Number>(
+    cx: Context<'_>,
     threads: usize,
     a: Mat<'_, C>,
     b: Mat<'_, C>,
     out: MatMut<'_, C>,
     accumulate: bool,
-) {
+) -> Result<(), Error> {
     let Shape { m, n, k } = Shape { m: a.rows, n: b.cols, k: a.cols };
     assert!(b.rows == k && out.rows == m && out.cols == n, "the sizes of a product fit");
     // Loops and vectors want the result's rows dense.
     if !out.has_dense_rows() && out.row_stride == 1 {
-        return multiply(threads, b.transposed(), a.transposed(), out.transposed(), accumulate);
+        return multiply(cx, threads, b.transposed(), a.transposed(), out.transposed(), accumulate);
     }
     if m == 0 || n == 0 {
-        return;
+        return Ok(());
     }
     if (Shape { m, n, k }).is_small() || k == 0 {
-        return loops::multiply(a, b, out, accumulate);
+        return loops::multiply(cx, a, b, out, accumulate);
     }
     if n == 1 && (out.row_stride == 1 || m == 1) && (a.row_stride == 1 || a.col_stride == 1) {
-        return vector::multiply(threads, a, b, &mut out.data[..m], accumulate);
+        return vector::multiply(cx, threads, a, b, &mut out.data[..m], accumulate);
     }
     if m == 1 && out.has_dense_rows() && (b.row_stride == 1 || b.col_stride == 1) {
-        return vector::multiply(threads, b.transposed(), a.transposed(), &mut out.data[..n], accumulate);
+        return vector::multiply(cx, threads, b.transposed(), a.transposed(), &mut out.data[..n], accumulate);
     }
     if !C::IN_GEMM {
-        return split_rows(threads, a, b, out, accumulate);
+        return split_rows(cx, threads, a, b, out, accumulate);
     }
+    room(packed::<C>(Shape { m, n, k }, threads))?;
     let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };
     // SAFETY: the pointers and strides are those of matrices of m x k, k x n and m x n elements, which lie in live
     // slices by the assertions of `new`; elements of the result are at different places, and exclusively borrowed.
@@ -263,19 +285,26 @@ pub(in crate::kernels) fn multiply<C: Number>(
             parallelism,
         );
     }
+    Ok(())
 }
 
 /// By loops, rows shared among threads.
-fn split_rows<C: Number>(threads: usize, a: Mat<'_, C>, b: Mat<'_, C>, out: MatMut<'_, C>, accumulate: bool) {
+fn split_rows<C: Number>(
+    cx: Context<'_>,
+    threads: usize,
+    a: Mat<'_, C>,
+    b: Mat<'_, C>,
+    out: MatMut<'_, C>,
+    accumulate: bool,
+) -> Result<(), Error> {
     let rows = out.rows.div_ceil(threads);
     if threads == 1 || out.row_stride < out.cols || !out.has_dense_rows() {
-        return loops::multiply(a, b, out, accumulate);
+        return loops::multiply(cx, a, b, out, accumulate);
     }
     let (stride, cols) = (out.row_stride, out.cols);
-    out.data[..extent([out.rows, cols], [stride, 1])].par_chunks_mut(rows * stride).enumerate().for_each(
-        |(i, chunk)| {
-            let a = a.part([i * rows, 0], [rows, a.cols]);
-            loops::multiply(a, b, MatMut::new(chunk, [a.rows, cols], [stride, 1]), accumulate);
-        },
-    );
+    let data = &mut out.data[..extent([out.rows, cols], [stride, 1])];
+    data.par_chunks_mut(rows * stride).enumerate().try_for_each(|(i, chunk)| {
+        let a = a.part([i * rows, 0], [rows, a.cols]);
+        loops::multiply(cx, a, b, MatMut::new(chunk, [a.rows, cols], [stride, 1]), accumulate)
+    })
 }

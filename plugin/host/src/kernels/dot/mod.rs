@@ -19,7 +19,8 @@ use oxcall_hlo::{ElementType, Func, Op, OpKind};
 use self::layout::{Batches, Side};
 use self::matmul::{MatMut, Shape};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
-use crate::pool::{Cost, Pool};
+use crate::memory::Scratch;
+use crate::pool::Cost;
 
 pub(super) use self::convert::{Convert, Narrow, Widen, compute_type, with_number};
 pub(super) use self::layout::merge;
@@ -99,28 +100,26 @@ impl<C: Number> Kernel for Dot<C> {
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
         let count = self.batches.count() * self.shape.m * self.shape.n;
         if let Some(index) = self.matrix {
-            self.narrow.put(cx.pool, &mut outputs, 0, count, |out| self.multiply_vectors(cx.pool, inputs, index, out));
-            return Ok(());
+            return self.narrow.put(cx, &mut outputs, 0, count, |out| self.multiply_vectors(cx, inputs, index, out));
         }
-        let mut memory: [Vec<C>; 4] = Default::default();
+        let mut memory: [Scratch<C>; 4] = Default::default();
         let [widened_lhs, widened_rhs, arranged_lhs, arranged_rhs] = &mut memory;
-        let lhs = self.lhs.arrange(self.widen[0].get(cx.pool, inputs, 0, widened_lhs), arranged_lhs);
-        let rhs = self.rhs.arrange(self.widen[1].get(cx.pool, inputs, 1, widened_rhs), arranged_rhs);
-        self.narrow.put(cx.pool, &mut outputs, 0, count, |out| self.compute(cx, lhs, rhs, out));
-        Ok(())
+        let lhs = self.lhs.arrange(cx, self.widen[0].get(cx, inputs, 0, widened_lhs)?, arranged_lhs)?;
+        let rhs = self.rhs.arrange(cx, self.widen[1].get(cx, inputs, 1, widened_rhs)?, arranged_rhs)?;
+        self.narrow.put(cx, &mut outputs, 0, count, |out| self.compute(cx, lhs, rhs, out))
     }
 }
 
 impl<C: Number> Dot<C> {
     /// Products of matrices, which operand `index` has, and vectors.
-    fn multiply_vectors(&self, pool: &Pool, inputs: Inputs<'_>, index: usize, out: &mut [C]) {
+    fn multiply_vectors(&self, cx: Context<'_>, inputs: Inputs<'_>, index: usize, out: &mut [C]) -> Result<(), Error> {
         let (side, vectors) = if index == 0 { (&self.lhs, 1) } else { (&self.rhs, 0) };
-        let mut memory = Vec::new();
-        let vectors_of = self.widen[vectors].get(pool, inputs, vectors, &mut memory);
+        let mut memory = Scratch::empty();
+        let vectors_of = self.widen[vectors].get(cx, inputs, vectors, &mut memory)?;
         let (stride, by_column) = side.lines().expect("it was looked at before");
         let operand = vector::Operand { inputs, index, widen: self.widen[index], stride, by_column };
         let rows = side.free;
-        pool.for_chunks(self.cost, out, 16, |mut at, mut out| {
+        cx.pool.for_chunks(self.cost, out, 16, |mut at, mut out| {
             while !out.is_empty() {
                 let (batch, row) = (at / rows, at % rows);
                 let len = (rows - row).min(out.len());
@@ -132,22 +131,24 @@ impl<C: Number> Dot<C> {
                 out = rest;
             }
         });
+        Ok(())
     }
 
-    fn compute(&self, cx: Context<'_>, lhs: &[C], rhs: &[C], out: &mut [C]) {
+    fn compute(&self, cx: Context<'_>, lhs: &[C], rhs: &[C], out: &mut [C]) -> Result<(), Error> {
         let Shape { m, n, k } = self.shape;
         if out.is_empty() || k == 0 {
-            return out.fill(C::ZERO);
+            out.fill(C::ZERO);
+            return Ok(());
         }
         let operands = |batch: usize| {
             let [lhs_offset, rhs_offset] = self.batches.offsets(batch);
             (self.lhs.matrix(lhs, lhs_offset), self.rhs.matrix(rhs, rhs_offset).transposed())
         };
         let each = |threads: usize, first: usize, out: &mut [C]| {
-            for (index, out) in out.chunks_exact_mut(m * n).enumerate() {
+            out.chunks_exact_mut(m * n).enumerate().try_for_each(|(index, out)| {
                 let (a, b) = operands(first + index);
-                matmul::multiply(threads, a, b, MatMut::row_major(out, [m, n]), false);
-            }
+                matmul::multiply(cx, threads, a, b, MatMut::row_major(out, [m, n]), false)
+            })
         };
         // Few products are split each, many among the threads.
         if self.batches.count() < 4 * cx.pool.threads() {
@@ -156,10 +157,10 @@ impl<C: Number> Dot<C> {
         cx.pool.for_chunks(self.cost, out, m * n, |start, out| {
             let first = start / (m * n);
             if self.shape.is_small() {
-                loops::multiply_each(self.shape, |index| operands(first + index), out);
+                loops::multiply_each(cx, self.shape, |index| operands(first + index), out)
             } else {
-                each(1, first, out);
+                each(1, first, out)
             }
-        });
+        })
     }
 }

@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use oxcall::Error;
 use rayon::prelude::*;
 
 use super::matmul::Mat;
 use super::{Number, Widen};
-use crate::kernel::Inputs;
+use crate::kernel::{Context, Inputs};
 use crate::kernels::simd::vectorised;
+use crate::memory::Scratch;
 
 /// Partial sums that are added side by side; a float sum is otherwise as slow as one addition after the other.
 const LANES: usize = 16;
@@ -18,38 +20,38 @@ const PIECE: usize = 64;
 /// `out = matrix vector`, or `out += matrix vector`, on `threads` threads of rayon. The rows or the columns of `matrix`
 /// are dense.
 pub(super) fn multiply<C: Number>(
+    cx: Context<'_>,
     threads: usize,
     matrix: Mat<'_, C>,
     vector: Mat<'_, C>,
     out: &mut [C],
     accumulate: bool,
-) {
+) -> Result<(), Error> {
     if !accumulate {
         out.fill(C::ZERO);
     }
-    let column = vector.first_column();
-    let vector: &[C] = &column;
+    let mut memory = Scratch::empty();
+    let vector = vector.first_column(cx, &mut memory)?;
     if threads == 1 {
-        return add_part(matrix, vector, 0, 0..matrix.cols, out);
+        add_part(matrix, vector, 0, 0..matrix.cols, out);
+        return Ok(());
     }
     if out.len() >= PIECE * threads {
         let piece = out.len().div_ceil(threads).next_multiple_of(16);
         let pieces = out.par_chunks_mut(piece).enumerate();
-        return pieces.for_each(|(i, out)| add_part(matrix, vector, i * piece, 0..matrix.cols, out));
+        pieces.for_each(|(i, out)| add_part(matrix, vector, i * piece, 0..matrix.cols, out));
+        return Ok(());
     }
     let piece = matrix.cols.div_ceil(threads);
-    let partial: Vec<Vec<C>> = (0..threads)
-        .into_par_iter()
-        .map(|i| {
-            let mut sums = vec![C::ZERO; out.len()];
-            let range = (i * piece).min(matrix.cols)..((i + 1) * piece).min(matrix.cols);
-            add_part(matrix, vector, 0, range, &mut sums);
-            sums
-        })
-        .collect();
-    for sums in partial {
-        out.iter_mut().zip(sums).for_each(|(out, sum)| *out = out.plus(sum));
+    let mut partial = cx.filled(threads * out.len(), C::ZERO)?;
+    partial.par_chunks_exact_mut(out.len()).enumerate().for_each(|(i, sums)| {
+        let range = (i * piece).min(matrix.cols)..((i + 1) * piece).min(matrix.cols);
+        add_part(matrix, vector, 0, range, sums);
+    });
+    for sums in partial.chunks_exact(out.len()) {
+        out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = out.plus(sum));
     }
+    Ok(())
 }
 
 /// Adds the products of `columns` to `out`, which starts at row `first`.

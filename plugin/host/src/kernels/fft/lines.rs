@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use bytemuck::Pod;
-use num_traits::Zero;
+use oxcall::Error;
 use rustfft::{Fft, FftNum};
 
 use crate::element::Complex;
-use crate::pool::{Cost, Pool};
+use crate::kernel::Context;
+use crate::pool::Cost;
 
 /// Neighbouring lines that are copied together: what one cache line of the array holds.
 const TOGETHER: usize = 8;
@@ -24,12 +25,17 @@ impl<F: FftNum + Pod> Lines<F> {
         Lines { plan, inside }
     }
 
-    /// Transforms each line of `data`, by way of `memory`, where the elements of each are side by side.
-    pub(super) fn run(&self, pool: &Pool, cost: Cost, data: &mut [Complex<F>], memory: &mut Vec<Complex<F>>) {
+    /// Transforms each line of `data`, by way of `memory`, of as many elements, where those of each are side by side.
+    pub(super) fn run(
+        &self,
+        cx: Context<'_>,
+        cost: Cost,
+        data: &mut [Complex<F>],
+        memory: &mut [Complex<F>],
+    ) -> Result<(), Error> {
         let (length, inside) = (self.plan.len(), self.inside);
-        memory.resize(data.len(), Complex::zero());
-        pool.for_chunks(cost, memory, length, |start, lines| {
-            let mut scratch = vec![Complex::zero(); self.plan.get_inplace_scratch_len()];
+        cx.pool.for_chunks(cost, memory, length, |start, lines| {
+            let mut scratch = cx.scratch(self.plan.get_inplace_scratch_len())?;
             let mut line = start / length;
             let mut rest = lines;
             while !rest.is_empty() {
@@ -44,14 +50,16 @@ impl<F: FftNum + Pod> Lines<F> {
                 self.plan.process_with_scratch(block, &mut scratch);
                 (line, rest) = (line + count, after);
             }
-        });
+            Ok::<(), Error>(())
+        })?;
         let memory: &[Complex<F>] = memory;
-        pool.for_chunks(cost, data, inside, |start, rows| {
+        cx.pool.for_chunks(cost, data, inside, |start, rows| {
             for (i, row) in rows.chunks_exact_mut(inside).enumerate() {
                 let index = start / inside + i;
                 let lines = &memory[index / length * length * inside + index % length..];
                 row.iter_mut().enumerate().for_each(|(column, out)| *out = lines[column * length]);
             }
         });
+        Ok(())
     }
 }

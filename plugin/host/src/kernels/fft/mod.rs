@@ -10,7 +10,6 @@ mod tests;
 use std::sync::Arc;
 
 use bytemuck::Pod;
-use num_traits::Zero;
 use oxcall::Error;
 use oxcall_hlo::{ElementType, FftType, Func, Op, OpKind};
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
@@ -19,7 +18,8 @@ use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
 use self::lines::Lines;
 use crate::element::{Complex, Element};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
-use crate::pool::{Cost, Pool};
+use crate::memory::{Scratch, room};
+use crate::pool::Cost;
 
 /// The kernel of an `fft`.
 ///
@@ -32,6 +32,9 @@ pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let [input, out] = super::tensors(op, func)?;
     let count = input.count().max(out.count());
     let elements = if input.count().min(out.count()) == 0 { 0 } else { count };
+    // The planner's tables are as long as the lines, some for algorithms by way of lines up to four times as long.
+    let line = lengths.iter().copied().max().unwrap_or(0);
+    room(if elements == 0 { 0 } else { line.saturating_mul(12 * 2 * input.element.real().byte_width()) })?;
     Ok(match input.element.real() {
         ElementType::F64 => Box::new(Transform::<f64>::new(*fft_type, lengths, elements)),
         _ => Box::new(Transform::<f32>::new(*fft_type, lengths, elements)),
@@ -107,9 +110,12 @@ impl<F: Real> Transform<F> {
     }
 
     /// Transforms along all dimensions but the last, in place.
-    fn run_others(&self, pool: &Pool, data: &mut [Complex<F>]) {
-        let mut memory = Vec::new();
-        self.others.iter().for_each(|lines| lines.run(pool, self.cost, data, &mut memory));
+    fn run_others(&self, cx: Context<'_>, data: &mut [Complex<F>]) -> Result<(), Error> {
+        if self.others.is_empty() {
+            return Ok(());
+        }
+        let mut memory = cx.scratch(data.len())?;
+        self.others.iter().try_for_each(|lines| lines.run(cx, self.cost, data, &mut memory))
     }
 }
 
@@ -132,40 +138,42 @@ where
                 let (input, out) = (inputs.get::<Complex<F>>(0), outputs.take::<Complex<F>>(0));
                 let length = plan.len();
                 cx.pool.for_chunks(self.cost, out, length, |start, out| {
-                    let mut scratch = vec![Complex::zero(); plan.get_immutable_scratch_len()];
+                    let mut scratch = cx.scratch(plan.get_immutable_scratch_len())?;
                     for (input, out) in input[start..].chunks_exact(length).zip(out.chunks_exact_mut(length)) {
                         plan.process_immutable_with_scratch(input, out, &mut scratch);
                         self.scale(out);
                     }
-                });
-                self.run_others(cx.pool, out);
+                    Ok::<(), Error>(())
+                })?;
+                self.run_others(cx, out)?;
             }
             Some(Last::Forward(plan)) => {
                 let (input, out) = (inputs.get::<F>(0), outputs.take::<Complex<F>>(0));
                 let (length, half) = (plan.len(), plan.complex_len());
                 cx.pool.for_chunks(self.cost, out, half, |start, out| {
-                    let (mut line, mut scratch) = (plan.make_input_vec(), plan.make_scratch_vec());
+                    let (mut line, mut scratch) = (cx.scratch(length)?, cx.scratch(plan.get_scratch_len())?);
                     let lines = input[start / half * length..].chunks_exact(length);
                     for (input, out) in lines.zip(out.chunks_exact_mut(half)) {
                         line.copy_from_slice(input);
                         plan.process_with_scratch(&mut line, out, &mut scratch).expect("the lengths are the plan's");
                     }
-                });
-                self.run_others(cx.pool, out);
+                    Ok::<(), Error>(())
+                })?;
+                self.run_others(cx, out)?;
             }
             Some(Last::Inverse(plan)) => {
                 let (input, out) = (inputs.get::<Complex<F>>(0), outputs.take::<F>(0));
-                let mut memory = Vec::new();
+                let mut memory: Scratch<Complex<F>>;
                 let input = if self.others.is_empty() {
                     input
                 } else {
-                    memory.extend_from_slice(input);
-                    self.run_others(cx.pool, &mut memory);
+                    memory = cx.copied(input)?;
+                    self.run_others(cx, &mut memory)?;
                     &memory
                 };
                 let (length, half) = (plan.len(), plan.complex_len());
                 cx.pool.for_chunks(self.cost, out, length, |start, out| {
-                    let (mut line, mut scratch) = (plan.make_input_vec(), plan.make_scratch_vec());
+                    let (mut line, mut scratch) = (cx.scratch(half)?, cx.scratch(plan.get_scratch_len())?);
                     let lines = input[start / length * half..].chunks_exact(half);
                     for (input, out) in lines.zip(out.chunks_exact_mut(length)) {
                         line.copy_from_slice(input);
@@ -173,7 +181,8 @@ where
                         hermitian(&mut line, length);
                         plan.process_with_scratch(&mut line, out, &mut scratch).expect("the line is hermitian");
                     }
-                });
+                    Ok::<(), Error>(())
+                })?;
             }
         }
         Ok(())

@@ -75,7 +75,7 @@ pub(super) fn make(op: &Op, func: &Func, dims: &GatherDims, sizes: &[usize]) -> 
 }
 
 impl Gather {
-    fn gather<T: Pod + Send + Sync>(&self, cx: Context<'_>, inputs: Inputs<'_>, result: &mut [T]) {
+    fn gather<T: Pod + Send + Sync>(&self, cx: Context<'_>, inputs: Inputs<'_>, result: &mut [T]) -> Result<(), Error> {
         let operand = inputs.get::<T>(0);
         match &self.shape {
             Shape::Rows { slice, len } => cx.pool.for_chunks(self.cost(), result, *len, |first, chunk| {
@@ -87,7 +87,7 @@ impl Gather {
                 }
             }),
             Shape::Mixed(loops) => {
-                let mut starts = vec![0; self.starts.count()];
+                let mut starts = cx.scratch(self.starts.count())?;
                 cx.pool.for_chunks(self.cost(), &mut starts, 1, |first, chunk| {
                     self.starts.fill(inputs, 1, first, chunk);
                 });
@@ -107,6 +107,7 @@ impl Gather {
                 });
             }
         }
+        Ok(())
     }
 }
 
@@ -143,7 +144,7 @@ impl Kernel for Gather {
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
         if self.count > 0 {
-            by_width!(self.element, T => self.gather::<T>(cx, inputs, outputs.take(0)));
+            by_width!(self.element, T => self.gather::<T>(cx, inputs, outputs.take(0))?);
         }
         Ok(())
     }

@@ -107,7 +107,7 @@ pub(super) fn make(op: &Op, func: &Func, dims: &ScatterDims) -> Result<Box<dyn K
         vector_dim: dims.index_vector_dim,
     };
     let (strides, update_strides) = (row_major(&input.dims), row_major(&updates.dims));
-    let mut sizes = vec![1; input.rank()];
+    let mut sizes = vec![1; input.rank()]; // Bounded: dimensions.
     let mut window = Nest::<2>::new();
     let is_window = |dim: &usize| !dims.inserted_window_dims.contains(dim) && !dims.input_batching_dims.contains(dim);
     for (dim, &update_dim) in (0..input.rank()).filter(is_window).zip(&dims.update_window_dims) {
@@ -222,7 +222,7 @@ impl Scatter {
         let mut results: SmallVec<[(&mut [u8], usize); 2]> =
             results.map(|(index, element)| (updated::<u8>(cx, inputs, outputs, index), element.byte_width())).collect();
         let mut evaluator = program.evaluator();
-        let (mut args, mut new) = (vec![Scalar::default(); 2 * count], vec![Scalar::default(); count]);
+        let (mut args, mut new) = (vec![Scalar::default(); 2 * count], vec![Scalar::default(); count]); // Bounded: parameters.
         self.for_windows(starts, |place, update, len, [stride, update_stride]| {
             for i in 0..len {
                 let at = place + i * stride;
@@ -269,7 +269,7 @@ impl Kernel for Scatter {
             (0..self.elements.len()).for_each(|index| _ = updated::<u8>(cx, inputs, &mut outputs, index));
             return Ok(());
         }
-        let mut starts = vec![0; self.starts.count()];
+        let mut starts = cx.scratch(self.starts.count())?;
         cx.pool.for_chunks(self.cost(), &mut starts, 1, |first, starts| {
             self.starts.fill(inputs, self.elements.len(), first, starts);
         });

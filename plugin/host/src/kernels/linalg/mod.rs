@@ -13,6 +13,7 @@ use oxcall_linalg::row_major::{Element as Scalar, System};
 
 use crate::element::{Complex, Element};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::memory::room;
 use crate::pool::{Cost, Pool};
 
 /// The kernel of a `cholesky` or `triangular_solve`.
@@ -61,25 +62,30 @@ macro_rules! by_scalar {
 }
 
 /// Calls `work` with the index of each item of `len` elements, the item, and how many threads it may use: many items are
-/// shared among the threads, few take one after the other all of them.
+/// shared among the threads, few take one after the other all of them. Each takes up to `scratch` elements besides.
 fn each<T: Pod + Send>(
     pool: &Pool,
     cost: Cost,
-    items: &mut [T],
-    len: usize,
+    (items, len): (&mut [T], usize),
+    scratch: usize,
     work: impl Fn(usize, &mut [T], usize) + Send + Sync,
-) {
+) -> Result<(), Error> {
     if items.is_empty() {
-        return;
+        return Ok(());
     }
+    let scratch = scratch.saturating_mul(size_of::<T>());
     if items.len() / len < 2 * pool.threads() {
-        return pool.install(cost, |threads| {
+        room(scratch)?;
+        pool.install(cost, |threads| {
             items.chunks_exact_mut(len).enumerate().for_each(|(index, item)| work(index, item, threads));
         });
+        return Ok(());
     }
+    room(scratch.saturating_mul(pool.threads()))?;
     pool.for_chunks(cost, items, len, |start, items| {
         items.chunks_exact_mut(len).enumerate().for_each(|(i, item)| work(start / len + i, item, 1));
     });
+    Ok(())
 }
 
 /// The last two of a tensor's dimensions.
@@ -121,10 +127,10 @@ impl<T: Element + Scalar> Kernel for Cholesky<T> {
         if !inputs.is_in_place(0) {
             out.copy_from_slice(inputs.get(0));
         }
-        each(cx.pool, self.cost, out, self.n * self.n, |_, matrix, threads| {
+        let len = self.n * self.n;
+        each(cx.pool, self.cost, (out, len), 3 * len, |_, matrix, threads| {
             T::cholesky(matrix, self.n, self.lower, threads);
-        });
-        Ok(())
+        })
     }
 }
 
@@ -164,10 +170,10 @@ impl<T: Element + Scalar> Kernel for Solve<T> {
         if !inputs.is_in_place(1) {
             out.copy_from_slice(inputs.get(1));
         }
-        each(cx.pool, self.cost, out, self.rows * self.cols, |index, b, threads| {
+        let len = self.rows * self.cols;
+        each(cx.pool, self.cost, (out, len), len + self.n * self.n, |index, b, threads| {
             let a = &a[index * self.n * self.n..][..self.n * self.n];
             T::solve(a, self.system, b, self.cols, threads);
-        });
-        Ok(())
+        })
     }
 }

@@ -44,7 +44,7 @@ impl RngBitGenerator {
             philox::fill(key, counter.wrapping_add((start / per_counter) as u128), chunk);
         });
         let next = counter.wrapping_add(used as u128);
-        [key, next as u64, (next >> 64) as u64][..state.len()].to_vec()
+        [key, next as u64, (next >> 64) as u64][..state.len()].to_vec() // Bounded: three words.
     }
 
     /// The same.

@@ -17,8 +17,10 @@ struct ArgExtreme {
     largest: bool,
     layout: Layout,
     width: usize,
-    run: fn(&ArgExtreme, Context<'_>, Inputs<'_>, Outputs<'_>),
+    run: Run,
 }
+
+type Run = fn(&ArgExtreme, Context<'_>, Inputs<'_>, Outputs<'_>) -> Result<(), Error>;
 
 pub(super) fn make(largest: bool, value: ElementType, index: ElementType, layout: &Layout) -> Option<Box<dyn Kernel>> {
     macro_rules! instance {
@@ -32,7 +34,7 @@ pub(super) fn make(largest: bool, value: ElementType, index: ElementType, layout
             }
         };
     }
-    let run: fn(&ArgExtreme, Context<'_>, Inputs<'_>, Outputs<'_>) = instance!(F32 f32, F64 f64, F16 f16, BF16 bf16, S8 i8, S16 i16, S32 i32, S64 i64, U8 u8, U16 u16, U32 u32, U64 u64);
+    let run: Run = instance!(F32 f32, F64 f64, F16 f16, BF16 bf16, S8 i8, S16 i16, S32 i32, S64 i64, U8 u8, U16 u16, U32 u32, U64 u64);
     Some(Box::new(ArgExtreme { largest, layout: layout.clone(), width: value.byte_width(), run }))
 }
 
@@ -49,7 +51,7 @@ fn is_first<V: PartialOrd, I: Ord>(largest: bool, a: &(V, I), b: &(V, I)) -> boo
     better || a_nan && !b_nan || equal && a.1 < b.1
 }
 
-fn run<V, I>(op: &ArgExtreme, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>)
+fn run<V, I>(op: &ArgExtreme, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error>
 where
     V: Element,
     V::Wide: PartialOrd,
@@ -60,7 +62,7 @@ where
     let (value_results, index_results) = (outputs.take::<V>(0), outputs.take::<I>(1));
     let (layout, largest) = (&op.layout, op.largest);
     // Where the best element of each result is.
-    let mut best = vec![INITIAL; value_results.len()];
+    let mut best = cx.filled(value_results.len(), INITIAL)?;
     let element = |place: usize| (values[place].widen(), indices[place]);
     let columns = layout.columns();
     let by_rows = layout.row() > 1 || columns == 1;
@@ -79,27 +81,32 @@ where
                     }
                 });
             }
-            return;
+            return Ok(());
         }
+        let (mut values, mut indices) = (cx.scratch(columns)?, cx.scratch(columns)?);
         for (matrix, best) in best.chunks_exact_mut(columns).enumerate() {
-            let mut current = vec![init; columns];
+            values.fill(init.0);
+            indices.fill(init.1);
             let start = layout.start(first + matrix * columns);
             let mut walk = Walk::new(&layout.reduced, [start], 0);
             for _ in 0..layout.elements() {
                 let row = walk.step()[0] as usize;
-                for (column, (current, best)) in current.iter_mut().zip(best.iter_mut()).enumerate() {
+                let current = values.iter_mut().zip(indices.iter_mut());
+                for (column, ((value, index), best)) in current.zip(best.iter_mut()).enumerate() {
                     let next = element(row + column);
-                    if is_first(largest, &next, current) {
-                        (*current, *best) = (next, row + column);
+                    if is_first(largest, &next, &(*value, *index)) {
+                        (*value, *index, *best) = (next.0, next.1, row + column);
                     }
                 }
             }
         }
-    });
-    for ((best, value), index) in best.into_iter().zip(value_results).zip(index_results) {
+        Ok(())
+    })?;
+    for ((&best, value), index) in best.iter().zip(value_results).zip(index_results) {
         let found = if best == INITIAL { init } else { element(best) };
         (*value, *index) = (V::narrow(found.0), found.1);
     }
+    Ok(())
 }
 
 impl Kernel for ArgExtreme {
@@ -114,9 +121,9 @@ impl Kernel for ArgExtreme {
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {
         // An empty operand has no loops to walk.
-        if self.layout.results() > 0 {
-            (self.run)(self, cx, inputs, outputs);
+        if self.layout.results() == 0 {
+            return Ok(());
         }
-        Ok(())
+        (self.run)(self, cx, inputs, outputs)
     }
 }

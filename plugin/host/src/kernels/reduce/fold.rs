@@ -6,6 +6,7 @@
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType};
+use smallvec::SmallVec;
 
 use super::layout::Layout;
 use super::loops::Loops;
@@ -40,13 +41,13 @@ struct Pairwise<T: Element> {
     combine: fn(T::Wide, T::Wide) -> T::Wide,
     identity: T::Wide,
     /// Joined numbers: the last of so many as the lowest set bit of `count` says.
-    levels: Vec<T::Wide>,
+    levels: SmallVec<[T::Wide; 24]>,
     count: usize,
 }
 
 impl<T: Element> Pairwise<T> {
     fn new(loops: &Loops<T>) -> Pairwise<T> {
-        Pairwise { combine: loops.combine, identity: loops.identity, levels: Vec::with_capacity(24), count: 0 }
+        Pairwise { combine: loops.combine, identity: loops.identity, levels: SmallVec::new(), count: 0 }
     }
 
     fn push(&mut self, mut x: T::Wide) {
@@ -67,14 +68,19 @@ impl<T: Element> Pairwise<T> {
 }
 
 /// Elements of a result in rows, or scattered.
-fn run_rows<T: Element>(fold: &Fold<T>, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) {
+fn run_rows<T: Element>(
+    fold: &Fold<T>,
+    cx: Context<'_>,
+    inputs: Inputs<'_>,
+    mut outputs: Outputs<'_>,
+) -> Result<(), Error> {
     let (operand, init) = (inputs.get::<T>(0), inputs.get::<T>(1)[0].widen());
     let results = outputs.take::<T>(0);
     let (layout, segments, loops) = (&fold.layout, fold.layout.segments(), &fold.loops);
     let finish = |x: T::Wide| T::narrow((loops.combine)(init, x));
     if results.len() < 4 * cx.pool.threads() && segments >= 2 && cx.pool.splits(fold.cost()) {
         let share = Cost { bytes: fold.cost().bytes / results.len() as f64, ..Cost::default() };
-        let mut parts = vec![loops.identity; segments];
+        let mut parts = cx.filled(segments, loops.identity)?;
         for (index, result) in results.iter_mut().enumerate() {
             let start = layout.start(index);
             cx.pool.for_chunks(share, &mut parts, 1, |first, parts| {
@@ -89,7 +95,7 @@ fn run_rows<T: Element>(fold: &Fold<T>, cx: Context<'_>, inputs: Inputs<'_>, mut
             parts.iter().for_each(|&part| sum.push(part));
             *result = finish(sum.finish());
         }
-        return;
+        return Ok(());
     }
     cx.pool.for_chunks(fold.cost(), results, 1, |first, results| {
         let mut walk = Walk::new(&layout.kept, [0], first);
@@ -109,10 +115,16 @@ fn run_rows<T: Element>(fold: &Fold<T>, cx: Context<'_>, inputs: Inputs<'_>, mut
             *result = finish(sum.finish());
         }
     });
+    Ok(())
 }
 
 /// Neighbouring results with their elements below each other.
-fn run_columns<T: Element>(fold: &Fold<T>, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) {
+fn run_columns<T: Element>(
+    fold: &Fold<T>,
+    cx: Context<'_>,
+    inputs: Inputs<'_>,
+    mut outputs: Outputs<'_>,
+) -> Result<(), Error> {
     let (operand, init) = (inputs.get::<T>(0), inputs.get::<T>(1)[0].widen());
     let results = outputs.take::<T>(0);
     let (layout, loops) = (&fold.layout, &fold.loops);
@@ -135,7 +147,7 @@ fn run_columns<T: Element>(fold: &Fold<T>, cx: Context<'_>, inputs: Inputs<'_>, 
     let matrices = results.len() / columns.max(1);
     if matrices * columns.div_ceil(COLUMNS) < 2 * cx.pool.threads() && blocks > 1 && cx.pool.splits(fold.cost()) {
         let share = Cost { bytes: fold.cost().bytes / matrices as f64, ..Cost::default() };
-        let mut parts = vec![loops.identity; blocks * columns];
+        let mut parts = cx.filled(blocks * columns, loops.identity)?;
         for (matrix, results) in results.chunks_exact_mut(columns).enumerate() {
             let start = layout.start(matrix * columns);
             parts.fill(loops.identity);
@@ -151,7 +163,7 @@ fn run_columns<T: Element>(fold: &Fold<T>, cx: Context<'_>, inputs: Inputs<'_>, 
                 *result = finish(sums.fold(loops.identity, |sum, &part| (loops.combine)(sum, part)));
             }
         }
-        return;
+        return Ok(());
     }
     let unit = if matrices < 2 * cx.pool.threads() { COLUMNS } else { columns };
     cx.pool.for_chunks(fold.cost(), results, unit, |first, results| {
@@ -175,6 +187,7 @@ fn run_columns<T: Element>(fold: &Fold<T>, cx: Context<'_>, inputs: Inputs<'_>, 
             rest = after;
         }
     });
+    Ok(())
 }
 
 impl<T: Element> Kernel for Fold<T> {
@@ -192,10 +205,9 @@ impl<T: Element> Kernel for Fold<T> {
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {
         let layout = &self.layout;
         match layout.results() {
-            0 => {}
+            0 => Ok(()),
             _ if layout.row() > 1 || layout.columns() == 1 => run_rows(self, cx, inputs, outputs),
             _ => run_columns(self, cx, inputs, outputs),
         }
-        Ok(())
     }
 }

@@ -47,13 +47,13 @@ impl Kernel for General {
         let count = self.elements.len();
         let operands = Arrays::of(inputs, 0, &self.elements);
         let init: Vec<Scalar> = Arrays::of(inputs, count, &self.elements).at(0).collect();
-        let mut results = vec![Scalar::default(); self.layout.results() * count];
+        let mut results = cx.scratch(self.layout.results() * count)?;
         if results.is_empty() {
             return Ok(());
         }
         cx.pool.for_chunks(self.cost(), &mut results, count, |first, chunk| {
             let mut evaluator = self.body.evaluator();
-            let mut args = vec![Scalar::default(); 2 * count];
+            let mut args = vec![Scalar::default(); 2 * count]; // Bounded: parameters.
             let mut starts = Walk::new(&self.layout.kept, [0], first / count);
             for result in chunk.chunks_exact_mut(count) {
                 let start = starts.step();

@@ -3,7 +3,7 @@
 use crate::element::{bf16, f16};
 
 /// An unsigned integer that is sorted: a key, or a key above a position.
-pub(super) trait Bits: Copy + Ord + Default + Send + Sync {
+pub(super) trait Bits: bytemuck::Pod + Ord + Default + Send + Sync {
     /// The integer with a position below it.
     type WithPosition: Bits;
     /// The bits that a key has.

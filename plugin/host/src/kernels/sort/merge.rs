@@ -1,10 +1,18 @@
 //! A stable merge sort for any comparator, an inconsistent one included.
 
+use oxcall::Error;
+
+use crate::kernel::Context;
+
 /// Runs of so many are sorted by insertion first.
 const RUN: usize = 8;
 
 /// Sorts positions by `less`. If that is no strict weak order, the result is some permutation.
-pub(super) fn sort(positions: &mut [u32], mut less: impl FnMut(u32, u32) -> bool) {
+pub(super) fn sort(
+    cx: Context<'_>,
+    positions: &mut [u32],
+    mut less: impl FnMut(u32, u32) -> bool,
+) -> Result<(), Error> {
     for run in positions.chunks_mut(RUN) {
         for end in 1..run.len() {
             let mut at = end;
@@ -14,7 +22,7 @@ pub(super) fn sort(positions: &mut [u32], mut less: impl FnMut(u32, u32) -> bool
             }
         }
     }
-    let mut merged = vec![0; positions.len()];
+    let mut merged = cx.scratch::<u32>(positions.len())?;
     let mut width = RUN;
     while width < positions.len() {
         for (pair, out) in positions.chunks(2 * width).zip(merged.chunks_mut(2 * width)) {
@@ -24,6 +32,7 @@ pub(super) fn sort(positions: &mut [u32], mut less: impl FnMut(u32, u32) -> bool
         positions.copy_from_slice(&merged);
         width *= 2;
     }
+    Ok(())
 }
 
 fn merge<'a>(mut left: &'a [u32], mut right: &'a [u32], out: &mut [u32], less: &mut impl FnMut(u32, u32) -> bool) {

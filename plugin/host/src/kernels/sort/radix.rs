@@ -1,6 +1,9 @@
 //! Sorting unsigned integers.
 
+use oxcall::Error;
+
 use super::key::Bits;
+use crate::{kernel::Context, memory::Scratch};
 
 /// Bits sorted in one pass; a count for each value of them fits the first-level cache.
 const DIGIT_BITS: u32 = 11;
@@ -11,18 +14,20 @@ const FEW: usize = 1500;
 
 /// Sorts `items` by the bits from `low` on. Items whose bits from `low` on are equal have to be in ascending order, or
 /// equal, so that it does not matter whether the lower bits are compared too.
-pub(super) fn sort<T: Bits>(items: &mut [T], scratch: &mut Vec<T>, low: u32) {
+pub(super) fn sort<T: Bits>(cx: Context<'_>, items: &mut [T], scratch: &mut Scratch<T>, low: u32) -> Result<(), Error> {
     if items.len() < FEW {
-        return items.sort_unstable();
+        items.sort_unstable();
+        return Ok(());
     }
     if items.is_sorted() {
-        return;
+        return Ok(());
     }
-    scratch.clear();
-    scratch.resize(items.len(), T::default());
+    if scratch.len() != items.len() {
+        *scratch = cx.scratch(items.len())?;
+    }
     let passes = (T::BITS - low).div_ceil(DIGIT_BITS) as usize;
     let shift = |pass: usize| low + pass as u32 * DIGIT_BITS;
-    let mut counts = vec![[0u32; BUCKETS]; passes];
+    let mut counts = cx.filled(passes, [0u32; BUCKETS])?;
     for item in items.iter() {
         for (pass, counts) in counts.iter_mut().enumerate() {
             counts[item.digit(shift(pass), BUCKETS - 1)] += 1;
@@ -51,20 +56,25 @@ pub(super) fn sort<T: Bits>(items: &mut [T], scratch: &mut Vec<T>, low: u32) {
         // Items lie in the scratch, which `from` is now.
         to.copy_from_slice(from);
     }
+    Ok(())
 }
 
 /// The same on up to `threads` threads of rayon's current pool. Equal items have to be indistinguishable.
-pub(super) fn sort_parallel<T: Bits>(items: &mut [T], low: u32, threads: usize) {
-    let mut scratch = Vec::new();
+pub(super) fn sort_parallel<T: Bits>(cx: Context<'_>, items: &mut [T], low: u32, threads: usize) -> Result<(), Error> {
     if threads < 2 || items.len() < 64 * FEW {
-        return sort(items, &mut scratch, low);
+        return sort(cx, items, &mut Scratch::empty(), low);
     }
     let (left, right) = items.split_at_mut(items.len() / 2);
-    rayon::join(|| sort_parallel(left, low, threads / 2), || sort_parallel(right, low, threads - threads / 2));
-    scratch.resize(items.len(), T::default());
+    let (left, right) = rayon::join(
+        || sort_parallel(cx, left, low, threads / 2),
+        || sort_parallel(cx, right, low, threads - threads / 2),
+    );
+    left.and(right)?;
+    let mut scratch = cx.scratch(items.len())?;
     let (left, right) = items.split_at(items.len() / 2);
     merge_parallel(left, right, &mut scratch, threads);
     items.copy_from_slice(&scratch);
+    Ok(())
 }
 
 fn merge_parallel<T: Bits>(left: &[T], right: &[T], out: &mut [T], threads: usize) {

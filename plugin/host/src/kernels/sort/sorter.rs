@@ -13,6 +13,7 @@ use crate::{
     by_width,
     kernel::{Context, Inputs, Kernel, Outputs},
     kernels::movement::tensor,
+    memory::Scratch,
     pool::Cost,
     scalar::{Program, Scalar},
 };
@@ -86,34 +87,41 @@ impl Sort {
     }
 
     /// Sorts elements by a key that tells all about them.
-    fn sort_values<T: Sortable>(&self, cx: Context<'_>, key: &Key, operand: &[T], result: &mut [T]) {
+    fn sort_values<T: Sortable>(
+        &self,
+        cx: Context<'_>,
+        key: &Key,
+        operand: &[T],
+        result: &mut [T],
+    ) -> Result<(), Error> {
         let threads = self.threads_for_row(cx);
         let sort_rows = |first: usize, chunk: &mut [T]| {
-            let mut scratch = Vec::new();
-            let mut keys = vec![T::Key::default(); self.len];
+            let mut scratch = Scratch::empty();
+            let mut keys = cx.scratch::<T::Key>(self.len)?;
             for (row, from) in chunk.chunks_exact_mut(self.len).zip(operand[first..].chunks_exact(self.len)) {
                 read_keys(from, Row { base: 0, stride: 1 }, key, &mut keys);
                 if threads > 1 {
-                    radix::sort_parallel(&mut keys, 0, threads);
+                    radix::sort_parallel(cx, &mut keys, 0, threads)?;
                 } else {
-                    radix::sort(&mut keys, &mut scratch, 0);
+                    radix::sort(cx, &mut keys, &mut scratch, 0)?;
                 }
                 let invert = |bits: T::Key| if key.descending { bits.inverted() } else { bits };
-                row.iter_mut().zip(&keys).for_each(|(to, &bits)| *to = T::from_key(invert(bits)));
+                row.iter_mut().zip(keys.iter()).for_each(|(to, &bits)| *to = T::from_key(invert(bits)));
                 if T::IS_FLOAT && key.canonical {
                     restore_equal(from, row, key, &keys);
                 }
             }
+            Ok(())
         };
         if threads > 1 {
-            cx.pool.install(self.cost(), |_| sort_rows(0, result));
+            cx.pool.install(self.cost(), |_| sort_rows(0, result))
         } else {
-            cx.pool.for_chunks(self.cost(), result, self.len, sort_rows);
+            cx.pool.for_chunks(self.cost(), result, self.len, sort_rows)
         }
     }
 
     /// Sorts the positions of each row.
-    fn sort_positions(&self, cx: Context<'_>, inputs: Inputs<'_>, positions: &mut [u32]) {
+    fn sort_positions(&self, cx: Context<'_>, inputs: Inputs<'_>, positions: &mut [u32]) -> Result<(), Error> {
         let threads = self.threads_for_row(cx);
         let sort_rows = |first: usize, chunk: &mut [u32]| {
             for (index, positions) in chunk.chunks_exact_mut(self.len).enumerate() {
@@ -123,27 +131,35 @@ impl Sort {
                     Order::Keys(keys) => {
                         for key in keys.iter().rev() {
                             by_sortable!(self.elements[key.operand].real(), T => {
-                                sort_by_key::<T>(inputs.get(key.operand), row, key, threads, positions);
+                                sort_by_key::<T>(cx, inputs.get(key.operand), row, key, threads, positions)?;
                             });
                         }
                     }
-                    Order::Comparator(program) => self.sort_by_program(inputs, row, program, positions),
+                    Order::Comparator(program) => self.sort_by_program(cx, inputs, row, program, positions)?,
                 }
             }
+            Ok(())
         };
         if threads > 1 {
-            cx.pool.install(self.cost(), |_| sort_rows(0, positions));
+            cx.pool.install(self.cost(), |_| sort_rows(0, positions))
         } else {
-            cx.pool.for_chunks(self.cost(), positions, self.len, sort_rows);
+            cx.pool.for_chunks(self.cost(), positions, self.len, sort_rows)
         }
     }
 
-    fn sort_by_program(&self, inputs: Inputs<'_>, row: Row, program: &Program, positions: &mut [u32]) {
+    fn sort_by_program(
+        &self,
+        cx: Context<'_>,
+        inputs: Inputs<'_>,
+        row: Row,
+        program: &Program,
+        positions: &mut [u32],
+    ) -> Result<(), Error> {
         let mut evaluator = program.evaluator();
-        let mut args = vec![Scalar::default(); 2 * self.elements.len()];
+        let mut args = vec![Scalar::default(); 2 * self.elements.len()]; // Bounded: parameters.
         let operands: Vec<(&[u8], usize)> =
             self.elements.iter().enumerate().map(|(i, element)| (inputs.get(i), element.byte_width())).collect();
-        merge::sort(positions, |a, b| {
+        merge::sort(cx, positions, |a, b| {
             for (pair, (bytes, width)) in args.chunks_exact_mut(2).zip(&operands) {
                 for (arg, position) in pair.iter_mut().zip([a, b]) {
                     let place = row.base + position as usize * row.stride;
@@ -151,7 +167,7 @@ impl Sort {
                 }
             }
             evaluator.call1(&args).0 & 1 == 1
-        });
+        })
     }
 
     /// Writes the elements of each row in the order of `positions`.
@@ -187,7 +203,7 @@ fn read_keys<T: Sortable>(operand: &[T], row: Row, key: &Key, keys: &mut [T::Key
 /// Gives elements that are equal and yet differ, zeros and NaNs, back their signs and payloads, in their old order.
 fn restore_equal<T: Sortable>(from: &[T], row: &mut [T], key: &Key, keys: &[T::Key]) {
     let key_of = |x: T| if key.descending { x.canonical().key().inverted() } else { x.canonical().key() };
-    let mut restored: Vec<T::Key> = Vec::new();
+    let mut restored: Vec<T::Key> = Vec::new(); // Bounded: classes of zeros and NaNs.
     for &odd in from.iter().filter(|x| x.canonical().key() != x.key()) {
         let class = key_of(odd);
         if restored.contains(&class) {
@@ -201,23 +217,32 @@ fn restore_equal<T: Sortable>(from: &[T], row: &mut [T], key: &Key, keys: &[T::K
 }
 
 /// Sorts positions by a key, those of equal keys as they are.
-fn sort_by_key<T: Sortable>(operand: &[T], row: Row, key: &Key, threads: usize, positions: &mut [u32]) {
+fn sort_by_key<T: Sortable>(
+    cx: Context<'_>,
+    operand: &[T],
+    row: Row,
+    key: &Key,
+    threads: usize,
+    positions: &mut [u32],
+) -> Result<(), Error> {
     let row = match key.part {
         Part::Whole => row,
         Part::Real => Row { base: 2 * row.base, stride: 2 * row.stride },
         Part::Imag => Row { base: 2 * row.base + 1, stride: 2 * row.stride },
     };
-    let mut keys = vec![T::Key::default(); positions.len()];
+    let mut keys = cx.scratch::<T::Key>(positions.len())?;
     read_keys(operand, row, key, &mut keys);
+    let mut items = cx.scratch::<<T::Key as Bits>::WithPosition>(positions.len())?;
     let ranked = positions.iter().zip(0..).map(|(&position, rank)| keys[position as usize].with_position(rank));
-    let mut items: Vec<_> = ranked.collect();
+    items.iter_mut().zip(ranked).for_each(|(item, ranked)| *item = ranked);
     if threads > 1 {
-        radix::sort_parallel(&mut items, 32, threads);
+        radix::sort_parallel(cx, &mut items, 32, threads)?;
     } else {
-        radix::sort(&mut items, &mut Vec::new(), 32);
+        radix::sort(cx, &mut items, &mut Scratch::empty(), 32)?;
     }
-    let before = positions.to_vec();
-    positions.iter_mut().zip(items).for_each(|(position, item)| *position = before[item.low() as usize]);
+    let before = cx.copied(positions)?;
+    positions.iter_mut().zip(items.iter()).for_each(|(position, item)| *position = before[item.low() as usize]);
+    Ok(())
 }
 
 impl Kernel for Sort {
@@ -244,11 +269,11 @@ impl Kernel for Sort {
             return Ok(());
         }
         if let Some(key) = self.only_key() {
-            by_sortable!(self.elements[0], T => self.sort_values::<T>(cx, key, inputs.get(0), outputs.take(0)));
+            by_sortable!(self.elements[0], T => self.sort_values::<T>(cx, key, inputs.get(0), outputs.take(0))?);
             return Ok(());
         }
-        let mut positions = vec![0; self.rows() * self.len];
-        self.sort_positions(cx, inputs, &mut positions);
+        let mut positions = cx.scratch(self.rows() * self.len)?;
+        self.sort_positions(cx, inputs, &mut positions)?;
         for (index, element) in self.elements.iter().enumerate() {
             by_width!(element, T => self.permute::<T>(cx, inputs.get(index), &positions, outputs.take(index)));
         }

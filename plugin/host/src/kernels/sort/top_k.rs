@@ -8,7 +8,7 @@ use crate::element::Element;
 use crate::{
     kernel::{Context, Inputs, Kernel, Outputs},
     kernels::tensors,
-    pool::{Cost, Pool},
+    pool::Cost,
 };
 
 /// Evaluates `$body` with `$T` as the stored type of a float of 8 bits or fewer, and wraps it in `Some`; `None` for other
@@ -51,50 +51,58 @@ pub(super) fn make(op: &Op, func: &Func, k: usize, largest: bool) -> Result<Box<
 type Item<K> = <K as Bits>::WithPosition;
 
 impl TopK {
-    /// The positions of the first of a row's keys.
-    fn select<K: Bits>(&self, row: impl Iterator<Item = K>, items: &mut Vec<Item<K>>, positions: &mut [u32]) {
+    /// How many items of a row are collected at most before they are thinned out.
+    fn capacity(&self) -> usize {
+        (4 * self.k).max(1024)
+    }
+
+    /// The positions of the first of a row's keys, by way of `items`, which has room for [`capacity`](TopK::capacity).
+    fn select<K: Bits>(&self, row: impl Iterator<Item = K>, items: &mut [Item<K>], positions: &mut [u32]) {
         // Items are collected if they are before the last of the best known, and thinned out now and then.
-        let capacity = (4 * self.k).max(1024);
         let mut last: Option<Item<K>> = None;
-        items.clear();
+        let mut count = 0;
         for (position, key) in (0..).zip(row) {
             let key = if self.largest { key.inverted() } else { key };
             let item = key.with_position(position);
             if last.is_some_and(|last| item > last) {
                 continue;
             }
-            items.push(item);
-            if items.len() == capacity {
+            items[count] = item;
+            count += 1;
+            if count == items.len() {
                 let (_, &mut kth, _) = items.select_nth_unstable(self.k - 1);
-                items.truncate(self.k);
+                count = self.k;
                 last = Some(kth);
             }
         }
+        let items = &mut items[..count];
         items.sort_unstable();
         positions.iter_mut().zip(items).for_each(|(position, item)| *position = item.low());
     }
 
     fn run_typed<T: Copy + Sync, K: Bits>(
         &self,
-        pool: &Pool,
+        cx: Context<'_>,
         key: impl Fn(T) -> K + Sync,
         operand: &[T],
         (values, indices): (&mut [T], &mut [i32]),
-    ) {
-        let mut positions = vec![0; self.rows * self.k];
-        pool.for_chunks(self.cost(), &mut positions, self.k, |first, chunk| {
-            let mut items = Vec::new();
+    ) -> Result<(), Error> {
+        let mut positions = cx.scratch(self.rows * self.k)?;
+        cx.pool.for_chunks(self.cost(), &mut positions, self.k, |first, chunk| {
+            let mut items = cx.scratch(self.capacity())?;
             for (index, positions) in chunk.chunks_exact_mut(self.k).enumerate() {
                 let row = first / self.k + index;
                 let row = &operand[row * self.len..][..self.len];
                 self.select(row.iter().map(|&x| key(x)), &mut items, positions);
             }
-        });
+            Ok::<(), Error>(())
+        })?;
         let rows = values.chunks_exact_mut(self.k).zip(positions.chunks_exact(self.k));
         for ((values, positions), row) in rows.zip(operand.chunks_exact(self.len)) {
             values.iter_mut().zip(positions).for_each(|(value, &position)| *value = row[position as usize]);
         }
-        indices.iter_mut().zip(positions).for_each(|(index, position)| *index = position as i32);
+        indices.iter_mut().zip(positions.iter()).for_each(|(index, &position)| *index = position as i32);
+        Ok(())
     }
 }
 
@@ -113,10 +121,10 @@ impl Kernel for TopK {
             return Ok(());
         }
         by_sortable!(self.element, T => {
-            self.run_typed(cx.pool, |x: T| x.key(), inputs.get(0), (outputs.take(0), outputs.take(1)));
+            self.run_typed(cx, |x: T| x.key(), inputs.get(0), (outputs.take(0), outputs.take(1)))?;
         });
         by_narrow_float!(self.element, T => {
-            self.run_typed(cx.pool, |x: T| x.widen().key(), inputs.get(0), (outputs.take(0), outputs.take(1)));
+            self.run_typed(cx, |x: T| x.widen().key(), inputs.get(0), (outputs.take(0), outputs.take(1)))?;
         });
         Ok(())
     }

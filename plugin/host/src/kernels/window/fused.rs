@@ -1,11 +1,9 @@
 //! Windows along several dimensions at once: each line of the result is made in one go.
 
+use oxcall::Error;
+
 use super::pool::Pass;
-use crate::{
-    element::Element,
-    kernels::reduce::Loops,
-    pool::{Cost, Pool},
-};
+use crate::{element::Element, kernel::Context, kernels::reduce::Loops, pool::Cost};
 
 /// Windows whose elements are looked up, where windows overlap little: then nothing is gained by reducing one dimension
 /// after the other, and the results in between are memory to be written and read.
@@ -79,21 +77,22 @@ impl Fused {
     /// Writes the results, each of which begins as `init`.
     pub(super) fn run<T: Element>(
         &self,
-        pool: &Pool,
+        cx: Context<'_>,
         (first_loops, loops): (&Loops<T>, &Loops<T::Wide>),
         src: &[T],
         init: T::Wide,
         results: &mut [T],
-    ) where
+    ) -> Result<(), Error>
+    where
         T::Wide: Element<Wide = T::Wide>,
     {
-        pool.for_chunks(self.cost, results, self.to, |first, chunk| {
-            let mut reduced = vec![first_loops.identity; self.from];
-            let mut wide = vec![init; self.to];
+        cx.pool.for_chunks(self.cost, results, self.to, |first, chunk| {
+            let mut reduced = cx.filled(if self.along.is_some() { self.from } else { 0 }, first_loops.identity)?;
+            let stored_wide = T::TYPE == <T::Wide as Element>::TYPE;
+            let mut wide = cx.filled(if stored_wide { 0 } else { self.to }, init)?;
             let mut places = Places::new(&self.axes, first / self.to);
             for line in chunk.chunks_exact_mut(self.to) {
                 let places = places.step();
-                let stored_wide = T::TYPE == <T::Wide as Element>::TYPE;
                 let sums = if stored_wide { bytemuck::cast_slice_mut(line) } else { &mut wide[..] };
                 sums.fill(init);
                 match &self.along {
@@ -105,10 +104,11 @@ impl Fused {
                     }
                 }
                 if !stored_wide {
-                    line.iter_mut().zip(&wide).for_each(|(to, &sum)| *to = T::narrow(sum));
+                    line.iter_mut().zip(wide.iter()).for_each(|(to, &sum)| *to = T::narrow(sum));
                 }
             }
-        });
+            Ok(())
+        })
     }
 }
 
@@ -132,12 +132,12 @@ struct Places<'a> {
 
 impl<'a> Places<'a> {
     fn new(axes: &'a [Axis], line: usize) -> Places<'a> {
-        let (mut index, mut rest) = (vec![0; axes.len()], line);
+        let (mut index, mut rest) = (vec![0; axes.len()], line); // Bounded: dimensions.
         for (i, axis) in index.iter_mut().zip(axes).rev() {
             *i = rest % axis.to;
             rest /= axis.to;
         }
-        let mut places = vec![Vec::new(); axes.len() + 1];
+        let mut places = vec![Vec::new(); axes.len() + 1]; // Bounded: dimensions.
         places[0].push(0);
         Places { axes, index, places, changed: 0 }
     }

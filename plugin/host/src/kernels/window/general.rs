@@ -32,17 +32,26 @@ impl General {
         body: Program,
     ) -> General {
         let (operand, result) = (operand.dims.clone(), result.dims.clone());
-        General { elements, operand, result, window: window.to_vec(), body }
+        General { elements, operand, result, window: window.to_vec(), body } // Bounded: dimensions.
     }
 
     fn results(&self) -> usize {
         self.result.iter().product()
     }
 
-    /// The places in the operand of the elements of the window at `index`, in order; padding and holes left out.
-    fn places(&self, mut index: usize, places: &mut Vec<usize>) {
-        places.clear();
-        places.push(0);
+    /// The most elements that a window has.
+    fn window_len(&self) -> usize {
+        self.window.iter().map(|dim| dim.size).product()
+    }
+
+    /// The places in the operand of the elements of the window at `index`, in order; padding and holes left out. Both
+    /// slices have room for [`window_len`](General::window_len).
+    fn places<'a>(&self, mut index: usize, mut places: &'a mut [usize], mut wider: &'a mut [usize]) -> &'a [usize] {
+        if places.is_empty() {
+            return places;
+        }
+        places[0] = 0;
+        let mut count = 1;
         let strides = row_major(&self.operand);
         let mut starts: Dims = Dims::from_elem(0, self.result.len());
         for (start, &size) in starts.iter_mut().zip(&self.result).rev() {
@@ -56,13 +65,18 @@ impl General {
                 let source = place / dilation;
                 (place >= 0 && place % dilation == 0 && source < self.operand[dim] as i64).then_some(source as usize)
             };
-            let sources: Vec<usize> = (0..window.size).filter_map(inside).collect();
-            let wider = places.iter().flat_map(|place| {
-                let stride = strides[dim] as usize;
-                sources.iter().map(move |source| place + source * stride)
-            });
-            *places = wider.collect();
+            let stride = strides[dim] as usize;
+            let mut wide = 0;
+            for place in &places[..count] {
+                for source in (0..window.size).filter_map(inside) {
+                    wider[wide] = place + source * stride;
+                    wide += 1;
+                }
+            }
+            count = wide;
+            (places, wider) = (wider, places);
         }
+        &places[..count]
     }
 }
 
@@ -72,8 +86,7 @@ impl Kernel for General {
     }
 
     fn cost(&self) -> Cost {
-        let window: usize = self.window.iter().map(|dim| dim.size).product();
-        let elements = (self.results() * window) as f64;
+        let elements = (self.results() * self.window_len()) as f64;
         Cost { flops: 20.0 * elements * (3 + self.body.len()) as f64, bytes: 16.0 * elements }
     }
 
@@ -81,20 +94,22 @@ impl Kernel for General {
         let count = self.elements.len();
         let operands = Arrays::of(inputs, 0, &self.elements);
         let init: Vec<Scalar> = Arrays::of(inputs, count, &self.elements).at(0).collect();
-        let mut results = vec![Scalar::default(); self.results() * count];
+        let mut results = cx.scratch(self.results() * count)?;
         cx.pool.for_chunks(self.cost(), &mut results, count, |first, chunk| {
             let mut evaluator = self.body.evaluator();
-            let (mut args, mut places) = (vec![Scalar::default(); 2 * count], Vec::new());
+            let mut args = vec![Scalar::default(); 2 * count]; // Bounded: parameters.
+            let (mut places, mut wider) = (cx.scratch(self.window_len())?, cx.scratch(self.window_len())?);
             for (index, result) in chunk.chunks_exact_mut(count).enumerate() {
                 result.copy_from_slice(&init);
-                self.places(first / count + index, &mut places);
-                for &place in &places {
+                let places = self.places(first / count + index, &mut places, &mut wider);
+                for &place in places.iter() {
                     args[..count].copy_from_slice(result);
                     args[count..].iter_mut().zip(operands.at(place)).for_each(|(arg, x)| *arg = x);
                     evaluator.call(&args, result);
                 }
             }
-        });
+            Ok::<(), Error>(())
+        })?;
         scalars::write(&results, &self.elements, &mut outputs);
         Ok(())
     }

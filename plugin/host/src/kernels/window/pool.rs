@@ -9,6 +9,7 @@ use crate::{
     element::Element,
     kernel::{Context, Inputs, Kernel, Outputs},
     kernels::{combine::by_combine, reduce::Loops},
+    memory::Scratch,
     pool::{Cost, Pool},
 };
 
@@ -161,12 +162,11 @@ where
         let (operand, init) = (inputs.get::<T>(0), inputs.get::<T>(1)[0].widen());
         let results = outputs.take::<T>(0);
         if let Some(fused) = &self.fused {
-            fused.run(cx.pool, (&self.first, &self.next), operand, init, results);
-            return Ok(());
+            return fused.run(cx, (&self.first, &self.next), operand, init, results);
         }
-        let mut reduced: Option<Vec<T::Wide>> = None;
+        let mut reduced: Option<Scratch<T::Wide>> = None;
         for pass in &self.passes {
-            let mut next = vec![self.first.identity; pass.outer * pass.to * pass.inner];
+            let mut next = cx.filled(pass.outer * pass.to * pass.inner, self.first.identity)?;
             match &reduced {
                 None => pass.run(&self.first, cx.pool, operand, &mut next),
                 Some(reduced) => pass.run(&self.next, cx.pool, reduced, &mut next),

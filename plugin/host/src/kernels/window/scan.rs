@@ -61,15 +61,17 @@ struct Scan {
     function: BinaryOp,
     element: ElementType,
     shape: Shape,
-    run: fn(&Scan, Context<'_>, Inputs<'_>, Outputs<'_>),
+    run: Run,
 }
 
+type Run = fn(&Scan, Context<'_>, Inputs<'_>, Outputs<'_>) -> Result<(), Error>;
+
 pub(super) fn make(function: BinaryOp, element: ElementType, shape: &Shape) -> Option<Box<dyn Kernel>> {
-    let run = by_combine!(function, element, (T, C) => run::<T, C> as fn(&Scan, Context<'_>, Inputs<'_>, Outputs<'_>))?;
+    let run = by_combine!(function, element, (T, C) => run::<T, C> as Run)?;
     Some(Box::new(Scan { function, element, shape: *shape, run }))
 }
 
-fn run<T, C>(scan: &Scan, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>)
+fn run<T, C>(scan: &Scan, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error>
 where
     T: Element,
     T::Wide: Precise,
@@ -80,7 +82,7 @@ where
     let slab = len * inner;
     let round = |sum| T::narrow(T::Wide::from_sum(sum));
     cx.pool.for_chunks(scan.cost(), outputs.take::<T>(0), slab, |first, chunk| {
-        let mut sums = vec![init; inner];
+        let mut sums = cx.filled(if inner == 1 { 0 } else { inner }, init)?;
         for (result, operand) in chunk.chunks_exact_mut(slab).zip(operand[first..].chunks_exact(slab)) {
             if inner == 1 {
                 let mut sum = init;
@@ -99,13 +101,14 @@ where
             sums.fill(init);
             for row in scan.shape.rows() {
                 let pairs = result[row * inner..][..inner].iter_mut().zip(&operand[row * inner..][..inner]);
-                for ((to, x), sum) in pairs.zip(&mut sums) {
+                for ((to, x), sum) in pairs.zip(sums.iter_mut()) {
                     *sum = C::combine(*sum, x.widen().to_sum());
                     *to = round(*sum);
                 }
             }
         }
-    });
+        Ok(())
+    })
 }
 
 impl Kernel for Scan {
@@ -119,10 +122,10 @@ impl Kernel for Scan {
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {
-        if self.shape.count() > 0 {
-            (self.run)(self, cx, inputs, outputs);
+        if self.shape.count() == 0 {
+            return Ok(());
         }
-        Ok(())
+        (self.run)(self, cx, inputs, outputs)
     }
 }
 
@@ -156,13 +159,13 @@ impl Kernel for GeneralScan {
         let init: Vec<Scalar> = Arrays::of(inputs, count, &self.elements).at(0).collect();
         let Shape { len, inner, reverse, .. } = self.shape;
         let slab = len * inner * count;
-        let mut results = vec![Scalar::default(); self.shape.count() * count];
+        let mut results = cx.scratch(self.shape.count() * count)?;
         if results.is_empty() {
             return Ok(());
         }
         cx.pool.for_chunks(self.cost(), &mut results, slab, |first, chunk| {
             let mut evaluator = self.body.evaluator();
-            let mut args = vec![Scalar::default(); 2 * count];
+            let mut args = vec![Scalar::default(); 2 * count]; // Bounded: parameters.
             for (index, result) in chunk.chunks_exact_mut(slab).enumerate() {
                 let base = first / count + index * len * inner;
                 for column in 0..inner {

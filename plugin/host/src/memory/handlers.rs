@@ -1,0 +1,43 @@
+//! Scratch memory of handlers of custom calls.
+
+use std::{
+    collections::HashMap,
+    ffi::c_void,
+    ptr::NonNull,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use oxcall::{Result, host::ScratchAllocator};
+
+use super::{Allocator, Buffer};
+
+/// Lends memory of an [`Allocator`].
+pub(crate) struct PoolScratch {
+    allocator: Arc<Allocator>,
+    lent: Mutex<HashMap<NonNull<c_void>, Buffer>>,
+}
+
+// SAFETY: the addresses are keys only.
+unsafe impl Send for PoolScratch {}
+// SAFETY: as above; the map is behind a lock.
+unsafe impl Sync for PoolScratch {}
+
+impl PoolScratch {
+    pub(crate) fn new(allocator: Arc<Allocator>) -> PoolScratch {
+        PoolScratch { allocator, lent: Mutex::default() }
+    }
+}
+
+impl ScratchAllocator for PoolScratch {
+    fn allocate(&self, size: usize) -> Result<NonNull<c_void>> {
+        // Each piece needs an address of its own, the empty ones too.
+        let buffer = Buffer::allocate(&self.allocator, size.max(1))?;
+        let data = NonNull::new(buffer.as_ptr().cast_mut()).expect("buffers are not null").cast();
+        self.lent.lock().unwrap_or_else(PoisonError::into_inner).insert(data, buffer);
+        Ok(data)
+    }
+
+    unsafe fn free(&self, data: NonNull<c_void>, _size: usize) {
+        self.lent.lock().unwrap_or_else(PoisonError::into_inner).remove(&data);
+    }
+}

@@ -1,0 +1,192 @@
+//! Memory of the system: large blocks, how much more there is, and what is done when there is none.
+//!
+//! Rust ends the process when an ordinary allocation fails. So large ones, whose sizes programs and arrays decide, come
+//! from the engine's [`Allocator`](super::Allocator), which answers with an error; libraries that allocate by themselves
+//! are called after [`room`] has found that they can. Each leaves [`HEADROOM`] for all the small ones. A plugin whose
+//! global allocator is [`SystemAllocator`] gets back what caches keep, and a reserve, before a small one fails.
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    ptr::{self, NonNull},
+    sync::{
+        Mutex, PoisonError, Weak,
+        atomic::{AtomicPtr, Ordering},
+    },
+};
+
+use oxcall::Error;
+
+use super::allocator::Shared;
+
+/// What every large allocation leaves, for small ones: those of Python, of the framework and of this library.
+pub(super) const HEADROOM: usize = 32 << 20;
+
+/// What [`SystemAllocator`] has when the system has nothing.
+const RESERVE: usize = 16 << 20;
+
+/// Larger requests than this are not served from the reserve.
+const SMALL: usize = 1 << 20;
+
+/// From this size on blocks are mapped: then they go back to the system as a whole.
+pub(super) const MAPPED: usize = 256 << 10;
+
+/// Zeroed memory of `len` bytes at the start of a page, or nothing.
+pub(super) fn map(len: usize) -> Option<NonNull<u8>> {
+    #[cfg(unix)]
+    {
+        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping, at an address that the system chooses.
+        let data = unsafe { libc::mmap(ptr::null_mut(), len, protection, flags, -1, 0) };
+        if data == libc::MAP_FAILED { None } else { NonNull::new(data.cast()) }
+    }
+    #[cfg(not(unix))]
+    // SAFETY: `len` is not 0.
+    NonNull::new(unsafe { System.alloc_zeroed(Layout::from_size_align(len, PAGE).ok()?) })
+}
+
+#[cfg(not(unix))]
+const PAGE: usize = 4096;
+
+/// Gives back what [`map`] gave.
+///
+/// # Safety
+/// `data` and `len` are those of a call of `map`, whose memory is not used any more.
+pub(super) unsafe fn unmap(data: NonNull<u8>, len: usize) {
+    #[cfg(unix)]
+    // SAFETY: as the caller guarantees. It fails only where mappings are too many to split one, which this does not.
+    unsafe {
+        libc::munmap(data.as_ptr().cast(), len);
+    }
+    #[cfg(not(unix))]
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        System.dealloc(data.as_ptr(), Layout::from_size_align_unchecked(len, PAGE));
+    }
+}
+
+/// Whether `len` more bytes can be had right now. None of them is touched.
+pub(super) fn has(len: usize) -> bool {
+    // SAFETY: the mapping is this one's, and unused.
+    map(len).map(|data| unsafe { unmap(data, len) }).is_some()
+}
+
+/// The allocators of the process, for what they keep.
+static ALLOCATORS: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+
+/// Adds an allocator to those that [`give_back`] asks.
+pub(super) fn register(allocator: Weak<Shared>) {
+    let mut all = ALLOCATORS.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|each| each.strong_count() > 0);
+    all.push(allocator);
+}
+
+/// Has all allocators give back what they keep; those that are in use this moment do not.
+pub(super) fn give_back() {
+    // It may be an allocation under one of these locks that failed.
+    let Ok(all) = ALLOCATORS.try_lock() else { return };
+    all.iter().filter_map(Weak::upgrade).for_each(|allocator| allocator.give_back());
+}
+
+/// Requests smaller than this need no question: [`HEADROOM`] is there for them.
+const ASKED: usize = 4 << 20;
+
+/// Checks that `len` bytes can be had right now, before code is called that cannot say that there is no memory.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if they cannot.
+pub fn room(len: usize) -> Result<(), Error> {
+    let wanted = len.saturating_add(HEADROOM);
+    if len < ASKED || has(wanted) {
+        return Ok(());
+    }
+    give_back();
+    if has(wanted) { Ok(()) } else { Err(exhausted(len, None, "the system has no more")) }
+}
+
+/// The error of a request of `len` bytes, with those in use if that is known.
+pub(super) fn exhausted(len: usize, live: Option<usize>, why: &str) -> Error {
+    let live = live.map_or(String::new(), |live| format!(" ({live} bytes are in use)"));
+    let advice = "delete arrays that are not needed, or give the process more memory";
+    Error::resource_exhausted(format!("Out of memory allocating {len} bytes{live}: {why}; {advice}"))
+}
+
+/// The start of the reserve; null if there is none.
+static RESERVED: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
+
+/// Sees to it that there is a reserve, before work is begun that makes many small allocations.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not even memory for that.
+pub(crate) fn reserve() -> Result<(), Error> {
+    if !RESERVED.load(Ordering::Relaxed).is_null() {
+        return Ok(());
+    }
+    let reserve = map(RESERVE).or_else(|| {
+        give_back();
+        map(RESERVE)
+    });
+    let reserve = reserve.ok_or_else(|| exhausted(RESERVE, None, "the system has no more"))?;
+    let before = RESERVED.compare_exchange(ptr::null_mut(), reserve.as_ptr(), Ordering::AcqRel, Ordering::Relaxed);
+    if before.is_err() {
+        // SAFETY: mapped above; another thread was faster, so nobody knows of it.
+        unsafe { unmap(reserve, RESERVE) };
+    }
+    Ok(())
+}
+
+/// Gives the reserve to the system, which then has it for an allocation. The answer is whether there was one.
+fn break_reserve() -> bool {
+    let reserve = NonNull::new(RESERVED.swap(ptr::null_mut(), Ordering::AcqRel));
+    // SAFETY: `reserve` mapped it, and who takes the address owns it.
+    reserve.map(|reserve| unsafe { unmap(reserve, RESERVE) }).is_some()
+}
+
+/// The system's allocator; before it fails, what caches keep goes back to the system, and then a reserve. So small
+/// allocations succeed where large ones have failed as errors. For the library that is the plugin:
+///
+/// ```ignore
+/// #[global_allocator]
+/// static MEMORY: oxcall_plugin::SystemAllocator = oxcall_plugin::SystemAllocator;
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemAllocator;
+
+/// Tries again after the caches have given back what they keep, and for a small request after the reserve has.
+#[cold]
+fn again(len: usize, allocate: impl Fn() -> *mut u8) -> *mut u8 {
+    give_back();
+    let mut data = allocate();
+    if data.is_null() && len <= SMALL && break_reserve() {
+        data = allocate();
+    }
+    data
+}
+
+// SAFETY: all memory is that of `System`, with the caller's arguments.
+unsafe impl GlobalAlloc for SystemAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller guarantees.
+        let allocate = || unsafe { System.alloc(layout) };
+        let data = allocate();
+        if data.is_null() { again(layout.size(), allocate) } else { data }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller guarantees.
+        let allocate = || unsafe { System.alloc_zeroed(layout) };
+        let data = allocate();
+        if data.is_null() { again(layout.size(), allocate) } else { data }
+    }
+
+    unsafe fn realloc(&self, data: *mut u8, layout: Layout, len: usize) -> *mut u8 {
+        // SAFETY: as the caller guarantees; a call that fails leaves the memory as it is.
+        let allocate = || unsafe { System.realloc(data, layout, len) };
+        let moved = allocate();
+        if moved.is_null() { again(len, allocate) } else { moved }
+    }
+
+    unsafe fn dealloc(&self, data: *mut u8, layout: Layout) {
+        // SAFETY: as the caller guarantees.
+        unsafe { System.dealloc(data, layout) }
+    }
+}
