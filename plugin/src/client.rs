@@ -44,7 +44,7 @@ impl CpuClient {
             dump: options.dump.as_deref().map(Dump::new).transpose()?.map(Arc::new),
             trace: options.trace.as_deref().map(Trace::create).transpose()?.map(Arc::new),
             collective_timeout: options.collective_timeout,
-            ..EngineOptions::default()
+            cache: options.memory_cache,
         });
         let topology = devices::topology(platform, options.num_devices);
         Ok(CpuClient { engine, programs: SharedPrograms::default(), topology })
@@ -68,6 +68,12 @@ impl Client for CpuClient {
         Ok(MemoryStats {
             bytes_in_use: used.live as i64,
             peak_bytes_in_use: Some(used.peak as i64),
+            num_allocs: Some(used.allocations as i64),
+            largest_alloc_size: Some(used.largest as i64),
+            bytes_limit: i64::try_from(used.limit).ok(),
+            largest_free_block_bytes: Some(used.largest_cached as i64),
+            pool_bytes: Some((used.live + used.cached) as i64),
+            peak_pool_bytes: Some(used.pool_peak as i64),
             ..MemoryStats::default()
         })
     }

@@ -2,6 +2,7 @@
 
 use std::{env, path::PathBuf, thread, time::Duration};
 
+use oxcall_host::{CacheLimit, CacheOptions};
 use oxcall_pjrt::{Error, Result, Value};
 
 /// The options of a client.
@@ -20,9 +21,11 @@ pub(crate) struct Options {
     /// How long a device waits at a collective for others that nobody has started, `OXCALL_COLLECTIVE_TIMEOUT` in
     /// seconds.
     pub(crate) collective_timeout: Option<Duration>,
+    /// How much freed memory is kept, and for how long.
+    pub(crate) memory_cache: CacheOptions,
 }
 
-const NAMES: [&str; 3] = ["num_devices", "num_threads", "libraries"];
+const NAMES: [&str; 4] = ["num_devices", "num_threads", "libraries", "memory_cache"];
 
 /// What JAX adds when its distributed runtime is initialised: the number of this process, that of all, and the part of
 /// the machines that this one belongs to, under its older name too.
@@ -65,6 +68,14 @@ impl Options {
             }
             None => variable(&variable_of("libraries")).unwrap_or_default(),
         };
+        let cache = |what: &str, text: &str| memory_cache(text).ok_or_else(|| wrong_cache(what, text));
+        let memory_cache = match (option("memory_cache"), variable(&variable_of("memory_cache"))) {
+            (Some(Value::Int64(bytes)), _) => cache("the client option `memory_cache`", &bytes.to_string())?,
+            (Some(Value::String(text)), _) => cache("the client option `memory_cache`", text)?,
+            (Some(other), _) => return Err(wrong_cache("the client option `memory_cache`", format!("{other:?}"))),
+            (None, Some(text)) if !text.is_empty() => cache(&variable_of("memory_cache"), &text)?,
+            (None, _) => CacheOptions::default(),
+        };
         let timeout = variable(TIMEOUT).filter(|text| !text.is_empty());
         let timeout = timeout.map(|text| seconds(&text)).transpose()?;
         // What they write is for people, and depends on no program: so they are variables only.
@@ -76,6 +87,7 @@ impl Options {
             dump: path("OXCALL_DUMP"),
             trace: path("OXCALL_TRACE"),
             collective_timeout: timeout,
+            memory_cache,
         })
     }
 }
@@ -86,6 +98,39 @@ fn seconds(text: &str) -> Result<Duration> {
     let seconds = text.trim().parse().ok().filter(|seconds: &f64| *seconds > 0.0);
     let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     duration.ok_or_else(|| Error::invalid_argument(format!("{TIMEOUT} is {text}; it is a number of seconds")))
+}
+
+/// `SIZE` or `SIZE,SECONDS`. A size is bytes, which may end with `K`, `M` or `G`, or hundredths of the memory with `%`;
+/// `inf` seconds keep the memory.
+fn memory_cache(text: &str) -> Option<CacheOptions> {
+    let (size, seconds) = text.split_once(',').map_or((text, None), |(size, seconds)| (size, Some(seconds)));
+    let idle = match seconds.map(|seconds| seconds.trim().parse::<f64>()) {
+        None => CacheOptions::default().idle,
+        Some(Ok(f64::INFINITY)) => None,
+        Some(Ok(seconds)) if seconds > 0.0 => Some(Duration::try_from_secs_f64(seconds).ok()?),
+        Some(_) => return None,
+    };
+    let size = size.trim();
+    let limit = if let Some(percent) = size.strip_suffix('%') {
+        CacheLimit::Percent(percent.parse().ok().filter(|&percent: &u8| percent <= 100)?)
+    } else {
+        let shift = match size.chars().last()? {
+            'K' => 10,
+            'M' => 20,
+            'G' => 30,
+            _ => 0,
+        };
+        let number = if shift == 0 { size } else { &size[..size.len() - 1] };
+        CacheLimit::Bytes(number.parse::<usize>().ok()?.checked_mul(1 << shift)?)
+    };
+    Some(CacheOptions { limit, idle })
+}
+
+fn wrong_cache(what: &str, value: impl std::fmt::Display) -> Error {
+    Error::invalid_argument(format!(
+        "{what} is {value}; it is a size in bytes (which may end with K, M or G) or in hundredths of the memory (25%), and \
+         after a comma seconds: 512M,10"
+    ))
 }
 
 fn variable_of(name: &str) -> String {
@@ -123,8 +168,15 @@ mod tests {
             &[("OXCALL_NUM_THREADS", "7"), ("OXCALL_NUM_DEVICES", " 2 "), ("OXCALL_LIBRARIES", "c.so")],
         );
         let libraries = vec!["a.so".to_owned(), "b.so".to_owned()];
-        let expected =
-            Options { num_devices: 2, num_threads: 3, libraries, dump: None, trace: None, collective_timeout: None };
+        let expected = Options {
+            num_devices: 2,
+            num_threads: 3,
+            libraries,
+            dump: None,
+            trace: None,
+            collective_timeout: None,
+            memory_cache: CacheOptions::default(),
+        };
         assert_eq!(options.unwrap(), expected);
         let variables =
             [("OXCALL_LIBRARIES", "c.so:"), ("OXCALL_NUM_DEVICES", ""), ("OXCALL_TRACE", "a.json"), (TIMEOUT, "1.5")];
@@ -132,6 +184,21 @@ mod tests {
         assert_eq!((options.num_devices, options.libraries), (1, vec!["c.so".to_owned()]));
         assert_eq!((options.dump, options.trace), (None, Some("a.json".into())));
         assert_eq!(options.collective_timeout, Some(Duration::from_millis(1500)));
+    }
+
+    #[test]
+    fn the_cache_is_a_size_and_a_time() {
+        let of = |text: &str| read(&[], &[("OXCALL_MEMORY_CACHE", text)]).unwrap().memory_cache;
+        let (bytes, idle) = (CacheLimit::Bytes, CacheOptions::default().idle);
+        assert_eq!(of("0"), CacheOptions { limit: bytes(0), idle });
+        assert_eq!(of("512M"), CacheOptions { limit: bytes(512 << 20), idle });
+        assert_eq!(
+            of("50%,0.5"),
+            CacheOptions { limit: CacheLimit::Percent(50), idle: Some(Duration::from_millis(500)) }
+        );
+        assert_eq!(of("2G, inf"), CacheOptions { limit: bytes(2 << 30), idle: None });
+        let given = read(&[("memory_cache", Value::Int64(4096))], &[("OXCALL_MEMORY_CACHE", "0")]).unwrap();
+        assert_eq!(given.memory_cache.limit, bytes(4096));
     }
 
     #[test]
@@ -148,6 +215,10 @@ mod tests {
             (("num_devices", Value::Int64(0)), ("", ""), "the client option `num_devices` is 0"),
             (("num_threads", Value::Bool(true)), ("", ""), "it is a positive integer"),
             (("libraries", Value::Int64(1)), ("", ""), "paths separated by `:`"),
+            (("memory_cache", Value::Int64(-1)), ("", ""), "the client option `memory_cache` is -1; it is a size"),
+            (("memory_cache", Value::Bool(true)), ("", ""), "the client option `memory_cache` is Bool(true)"),
+            (("memory_cache", "101%".into()), ("", ""), "hundredths of the memory"),
+            (("libraries", "".into()), ("OXCALL_MEMORY_CACHE", "1M,0"), "OXCALL_MEMORY_CACHE is 1M,0; it is a size"),
             (("libraries", "".into()), (TIMEOUT, "-1"), "OXCALL_COLLECTIVE_TIMEOUT is -1; it is a number of seconds"),
             (("libraries", "".into()), ("OXCALL_NUM_THREADS", "many"), "OXCALL_NUM_THREADS is many"),
             (

@@ -20,6 +20,7 @@ option         variable                meaning
 num_devices    ``OXCALL_NUM_DEVICES``  how many devices share the machine's cores (default 1)
 num_threads    ``OXCALL_NUM_THREADS``  threads that programs use (default: the cores this process has)
 libraries      ``OXCALL_LIBRARIES``    libraries of ops to load, separated by ``:``
+memory_cache   ``OXCALL_MEMORY_CACHE`` how much freed memory is kept, and for how long (default ``25%,2``)
 ============== ======================= ================================================================
 Without the first, ``XLA_FLAGS=--xla_force_host_platform_device_count=4`` says the number, as for JAX's CPU.
 """
@@ -52,6 +53,7 @@ def configure(
     num_devices: int | None = None,
     num_threads: int | None = None,
     libraries: Iterable[str | os.PathLike[str]] | None = None,
+    memory_cache: str | int | None = None,
 ) -> None:
     """Sets options of the client that JAX or torch_xla makes when it first looks for devices.
 
@@ -59,6 +61,8 @@ def configure(
         num_devices: how many devices share the machine's cores.
         num_threads: how many threads programs use.
         libraries: paths of libraries of ops, to which programs may refer by their targets.
+        memory_cache: how much freed memory is kept: bytes, as ``512M``, or a share of the memory, as ``25%``; and after
+            a comma, for how many seconds, or ``inf``.
 
     Raises:
         PluginError: a framework has made its clients already, or an option is not positive.
@@ -67,6 +71,7 @@ def configure(
         "num_devices": num_devices,
         "num_threads": num_threads,
         "libraries": None if libraries is None else os.pathsep.join(os.fspath(path) for path in libraries),
+        "memory_cache": memory_cache,
     }
     for name in ("num_devices", "num_threads"):
         value = given[name]
