@@ -2,6 +2,7 @@
 
 import textwrap
 
+import jax
 import pytest
 from jaxlib import xla_client
 
@@ -157,3 +158,48 @@ def test_jax_names_a_wrong_variable(fresh):
             print(error)
     """
     assert "OXCALL_NUM_DEVICES is many" in fresh(code, OXCALL_NUM_DEVICES="many", JAX_PLATFORMS="oxcall")
+
+
+TRANSFORMATION = """
+    import warnings
+    import jax, jax.numpy as jnp
+    from jax.extend import xla
+
+    called = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for name in ("first", "second"):
+            xla.register_hlo_module_transformation(called.append, name=name, {platforms})
+        jax.devices("{platform}")
+        xla.register_hlo_module_transformation(called.append, name="first", {platforms})
+        with jax.default_device(jax.devices("{platform}")[0]):
+            print(float(jax.jit(lambda x: x * 2)(jnp.float32(4))), called)
+    for warning in caught:
+        if "HLO transformation" in str(warning.message):
+            print(warning.category.__name__, str(warning.message).split(":")[0])
+"""
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 10, 2), reason="JAX has no transformations to register")
+@pytest.mark.parametrize(("first", "platforms"), [("jax.devices()", ""), ("", "platforms='oxcall'")])
+def test_hlo_transformations_are_named_as_not_called(fresh, first, platforms):
+    # Without names of platforms they are for those that JAX knows by then.
+    code = f"import jax; {first}\n" + textwrap.dedent(TRANSFORMATION.format(platform="oxcall", platforms=platforms))
+    lines = fresh(code, JAX_PLATFORMS="oxcall,cpu").splitlines()
+    text = "RuntimeWarning the HLO transformation `{}` is not called for programs of the platform `oxcall`"
+    assert lines == ["8.0 []", *(text.format(name) for name in ("first", "second"))]
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 10, 2), reason="JAX has no transformations to register")
+def test_hlo_transformations_of_other_platforms_are_called(fresh):
+    lines = fresh(
+        TRANSFORMATION.format(platform="cpu", platforms="platforms='cpu'"), JAX_PLATFORMS="oxcall,cpu"
+    ).splitlines()
+    assert len(lines) == 1 and lines[0].startswith("8.0 [b")
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 10, 2), reason="JAX has no transformations to register")
+def test_hlo_transformations_under_the_name_of_the_cpu(fresh):
+    code = "import jax; jax.devices()\n" + textwrap.dedent(TRANSFORMATION.format(platform="cpu", platforms=""))
+    lines = fresh(code, OXCALL_PLATFORM_NAME="cpu", JAX_PLATFORMS="cpu").splitlines()
+    assert lines[0] == "8.0 []" and len(lines) == 3 and all("`cpu`" in line for line in lines[1:])

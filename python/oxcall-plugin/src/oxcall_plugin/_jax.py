@@ -11,7 +11,7 @@ from typing import Any
 from jax._src import xla_bridge
 from jaxlib import xla_client
 
-from oxcall_plugin import _backend, _callback_lowering, _compilation_cache, _cost_analysis
+from oxcall_plugin import _backend, _callback_lowering, _compilation_cache, _cost_analysis, _transforms
 from oxcall_plugin._as_cpu import CPU, cpu_options, take_own_handlers
 from oxcall_plugin._dlpack import take_dlpack
 from oxcall_plugin._errors import PluginError
@@ -47,6 +47,7 @@ def register(path: str, name: str | None, priority: int, options: Mapping[str, A
     _callback_lowering.serve_platform(platform, plugin.callbacks())
     _compilation_cache.serve_platform(platform)
     _cost_analysis.serve_platform(platform)
+    _transforms.serve_platform(platform)
     options = {**_backend.ONLY_PROCESS, **options}
     xla_bridge.register_plugin(platform, priority=priority, library_path=path, options=options)
     _backend.guard(platform, options)
