@@ -75,7 +75,7 @@ def test_a_library_of_the_plugin_may_be_overwritten(fresh, library_path, tmp_pat
     """
     ones = "[[1.0, 1.0], [1.0, 1.0]]"
     lines = fresh(code, JAX_PLATFORMS="oxcall,cpu", OXCALL_LIBRARIES=str(path)).splitlines()
-    assert lines == [ones, f"rms_norm {ones}"]
+    assert lines == [ones, f"custom_op::rms_norm {ones}"]
 
 
 def test_libraries_bring_their_legacy_functions(fresh, library_path):

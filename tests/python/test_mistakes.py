@@ -79,7 +79,7 @@ INVALID = [
 
 @pytest.mark.parametrize("target, results, args, attrs, parts", INVALID)
 def test_calls_that_only_the_handler_checks(gallery, target, results, args, attrs, parts):
-    assert gallery[target].target == target
+    assert gallery[target].target == f"custom_op::{target}"
     with refuses("INVALID_ARGUMENT", *parts):
         raw.call(target, results, *args, **attrs)
 
@@ -142,7 +142,7 @@ def test_alias_that_the_op_declares_may_be_left_out(gallery):
     # Without the declaration the host gives two buffers, and the handler copies the first into the second.
     result = raw.call("axpy", Y, X, X, alpha=1.0)
     np.testing.assert_array_equal(result, 2 * X)
-    assert gallery.axpy.target == "axpy"
+    assert gallery.axpy.target == "custom_op::axpy"
 
 
 def test_bools_that_are_neither_0_nor_1(test_ops):
@@ -224,7 +224,7 @@ def test_states_are_dropped_once(test_ops):
 def test_message_with_an_embedded_nul(gallery):
     with refuses("INVALID_ARGUMENT", "fail: a\\0b"):
         raw.call("fail", Y, -abs(X), message=b"a\0b")
-    assert gallery.fail.target == "fail"
+    assert gallery.fail.target == "custom_op::fail"
 
 
 def test_target_that_is_not_registered():

@@ -37,11 +37,12 @@ fn described<T: Float>(
 #[custom_call(T = [f32, f64])]
 fn described_vjp<T: Float>(
     #[attr] k: i64,
+    #[dims(..b, n)] x: Array<T>,
     #[dims(..b, n * k)] dy: Array<T>,
     drest: Variadic<AnyArray>,
     #[dims(..b, n)] mut dx: Out<T>,
 ) {
-    let _ = (k, dy, drest);
+    let _ = (k, x, dy, drest);
     dx.fill(T::from_f64(0.0));
 }
 

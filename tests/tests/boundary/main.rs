@@ -80,6 +80,9 @@ fn every_host_registers_everything() {
             let (name, platform) = (op["name"].as_str().unwrap(), op["platform"].as_str().unwrap());
             let found = host::find_handler(name, platform).unwrap();
             assert_eq!(found.execute as usize, library.execute(name) as usize, "{name}");
+            let target = op["target"].as_str().unwrap();
+            assert_eq!(target, format!("test_ops::{name}"));
+            assert_eq!(host::find_handler(target, platform).unwrap().execute, found.execute, "{target}");
             let stages = op["stages"].as_array().unwrap();
             let has = |stage: &str| stages.iter().any(|given| given == stage);
             assert_eq!(found.instantiate.is_some(), has("instantiate"), "{name}");

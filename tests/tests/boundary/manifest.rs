@@ -78,6 +78,7 @@ fn check_op(op: &Value) {
         op,
         &[
             "name",
+            "target",
             "platform",
             "doc",
             "module",
@@ -95,7 +96,7 @@ fn check_op(op: &Value) {
             "shape",
         ],
     );
-    for key in ["name", "platform", "doc", "module", "file"] {
+    for key in ["name", "target", "platform", "doc", "module", "file"] {
         assert!(op[key].is_string(), "{key}");
     }
     assert!(op["line"].is_u64() && op["legacy"].is_boolean() && op["extra_attrs"].is_boolean());
