@@ -12,7 +12,7 @@ mod decompose;
 mod fold;
 mod hoist;
 mod inline;
-mod ir;
+pub(crate) mod ir;
 mod layouts;
 mod peel;
 mod simplify;

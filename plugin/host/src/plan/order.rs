@@ -3,9 +3,9 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use oxcall::Error;
-use oxcall_hlo::{Op, OpKind, Region, ValueId};
+use oxcall_hlo::{Op, Region, ValueId};
 
-use crate::tile::Cluster;
+use crate::{passes::ir::has_effect, tile::Cluster};
 
 /// Something to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,9 +133,4 @@ fn for_each_use(op: &Op, visit: &mut impl FnMut(ValueId)) {
         region.ops.iter().for_each(|op| for_each_use(op, visit));
         region.results.iter().for_each(|&result| visit(result));
     }
-}
-
-fn has_effect(op: &Op) -> bool {
-    let own = matches!(&op.kind, OpKind::CustomCall(call) if call.has_side_effect);
-    own || op.regions.iter().flat_map(|region| &region.ops).any(has_effect)
 }

@@ -403,3 +403,24 @@ fn tokens_and_empty_buffers_are_passed() {
     });
     assert!(run(module, &|e| vec![shared::<f32>(e, &[])]).unwrap()[0].is_empty());
 }
+
+#[custom_call]
+fn engine_effect(#[dims(n)] x: Array<f32>, #[dims(n)] mut y: Out<f32>) {
+    y.copy_from_slice(&x);
+}
+
+#[test]
+fn ops_are_not_fused_around_calls_that_keep_their_order() {
+    register::<engine_effect>();
+    let effect = CustomCall { has_side_effect: true, ..call("engine_effect", &[]) };
+    let module = func(|f| {
+        let x = f.param(f32s([2]));
+        let before = binary(f, BinaryOp::Add, x, x)?;
+        emit(f, effect.clone(), &[before], &[f32s([2]).into()])?;
+        // Nothing but the order leads from the first call to the second.
+        let second = emit(f, effect, &[x], &[f32s([2]).into()])?[0];
+        Ok(vec![binary(f, BinaryOp::Multiply, before, second)?])
+    });
+    let results = run(module, &|e| vec![shared(e, &[1f32, 3.0])]).unwrap();
+    assert_eq!(values::<f32>(&results[0]), [2.0, 18.0]);
+}

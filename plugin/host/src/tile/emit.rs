@@ -7,17 +7,16 @@ use oxcall_hlo::{Op, OpKind, ValueId};
 
 use super::access::Access;
 use super::build::{Builder, Value};
-use super::fuse::{Cluster, Graph};
+use super::fuse::Cluster;
+use super::graph::Graph;
+use super::groups::Groups;
 use super::rows::row_reduction;
 use super::single::tensor;
 
 /// What all clusters of a region are made with.
 pub(super) struct Shared<'a> {
     pub(super) graph: &'a Graph<'a>,
-    /// The clusters that each op is in.
-    pub(super) members: &'a [Vec<usize>],
-    /// Ops whose results are not given out.
-    pub(super) repeated: &'a HashSet<usize>,
+    pub(super) groups: &'a Groups<'a>,
 }
 
 /// The cluster of `ops` over `count` elements, in rows of `row`.
@@ -44,10 +43,9 @@ pub(super) fn cluster(shared: &Shared<'_>, mut ops: Vec<usize>, count: usize, ro
     }
     let mut outputs = Vec::new();
     for &index in &ops {
-        let is_ours =
-            |user: usize| own.contains(&user) && shared.members[user].len() <= 1 && !shared.repeated.contains(&user);
+        let is_ours = |user: usize| own.contains(&user) && !shared.groups.is_copied(user);
         let result = graph.region.ops[index].results[0];
-        if !shared.repeated.contains(&index) && is_given_out(graph, index, &is_ours) {
+        if !shared.groups.is_copied(index) && is_given_out(graph, index, &is_ours) {
             emitter.output(result)?;
             outputs.push(result);
         }

@@ -6,6 +6,7 @@
 //! * `chain`: several simple ops at once, in vector registers; `runs`: which ones; `assemble`: their
 //!   instructions.
 //! * `fuse`: which ops of a region become one program; `emit`: that program.
+//! * `graph`: who makes and who uses values; `groups`: what may run as one, in the order that `line` keeps.
 //! * `memory`: registers and buffers of a run; all unsafe code.
 //! * `program`: running it.
 //! * `rows`: reductions of rows together with the ops around them.
@@ -17,6 +18,9 @@ mod build;
 mod chain;
 mod emit;
 mod fuse;
+mod graph;
+mod groups;
+mod line;
 mod memory;
 mod program;
 mod rows;
@@ -28,5 +32,7 @@ pub use single::single;
 
 #[cfg(test)]
 mod fuse_tests;
+#[cfg(test)]
+mod random_tests;
 #[cfg(test)]
 mod tests;

@@ -4,18 +4,20 @@
 //! elements or with one element for each row, as long as nothing else has to run in between. A tile then is a few whole
 //! rows, and everything about them stays in the caches.
 
-use std::collections::HashSet;
-
 use oxcall_hlo::{BinaryOp, Op, OpKind};
 
-use super::access::Access;
-use super::fuse::{Graph, MOST_OPS, MOST_VISITS};
+use super::{
+    access::Access,
+    fuse::MOST_OPS,
+    graph::Graph,
+    groups::{GroupId, Groups},
+};
 use crate::kernels::reduce::{LONGEST_ROW, row_fold};
 use crate::math;
 use crate::scalar::{self, Body};
 
 /// Ops that run together.
-#[derive(Debug, Clone)]
+#[derive(Default)]
 pub(super) struct Unit {
     /// The ops, by index in the region.
     pub(super) ops: Vec<usize>,
@@ -49,76 +51,71 @@ pub(super) fn row_reduction(graph: &Graph<'_>, op: &Op) -> Option<(BinaryOp, usi
     }
 }
 
-/// The units of a region whose clusters have `counts` elements. `members` has the clusters that each op is in.
-pub(super) fn merge(
-    graph: &Graph<'_>,
-    clusters: Vec<Vec<usize>>,
-    counts: &[usize],
-    members: &[Vec<usize>],
-) -> Vec<Unit> {
-    let alone = |(ops, &count): (Vec<usize>, &usize)| Unit { parts: vec![ops.clone()], ops, count, row: 1 };
-    let mut units: Vec<Unit> = clusters.into_iter().zip(counts).map(alone).collect();
-    let first = units.len();
+/// The units of a region whose clusters are `groups` of `counts` elements.
+pub(super) fn merge(graph: &Graph<'_>, groups: &mut Groups<'_>, counts: &[usize]) -> Vec<Unit> {
+    let alone = |(group, &count): (GroupId, &usize)| {
+        let ops = groups.ops(group).to_vec();
+        Unit { parts: vec![ops.clone()], ops, count, row: 1 }
+    };
+    let mut units: Vec<Unit> = groups.ids().zip(counts).map(alone).collect();
+    let mut reductions = Vec::new();
     for (index, op) in graph.region.ops.iter().enumerate() {
         if let Some((_, row)) = row_reduction(graph, op)
             && let Some(operand) = graph.tensor(op.operands[0])
         {
             units.push(Unit { ops: vec![index], count: operand.count(), row, parts: Vec::new() });
+            reductions.push(groups.start(index));
         }
     }
-    if units.len() == first {
-        return units;
-    }
-    let of = members.iter().map(|members| if let &[only] = &members[..] { Some(only) } else { None }).collect();
-    let mut merger = Merger { graph, units, of };
-    for unit in first..merger.units.len() {
-        for &op in &merger.units[unit].ops {
-            merger.of[op] = Some(unit);
-        }
-    }
-    for unit in first..merger.units.len() {
+    let mut merger = Merger { graph, groups, units };
+    for unit in reductions {
         merger.grow(unit);
     }
     merger.units.retain(|unit| !unit.parts.is_empty());
     merger.units
 }
 
-struct Merger<'a> {
+struct Merger<'a, 'g> {
     graph: &'a Graph<'a>,
+    groups: &'a mut Groups<'g>,
+    /// The unit of each group. One that is in another is empty.
     units: Vec<Unit>,
-    /// The unit of each op; none for those that are in several clusters, or on their own.
-    of: Vec<Option<usize>>,
 }
 
-impl Merger<'_> {
-    /// Takes in all units beside `unit` that fit.
-    fn grow(&mut self, unit: usize) {
-        let mut refused = HashSet::new();
-        while let Some(other) = self.neighbours(unit).into_iter().find(|other| !refused.contains(other)) {
-            if self.fits(unit, other) {
-                let Unit { ops, parts, .. } = std::mem::replace(
-                    &mut self.units[other],
-                    Unit { ops: Vec::new(), count: 0, row: 1, parts: Vec::new() },
-                );
-                ops.iter().for_each(|&op| self.of[op] = Some(unit));
-                self.units[unit].ops.extend(ops);
-                self.units[unit].parts.extend(parts);
+impl Merger<'_, '_> {
+    fn unit(&self, group: GroupId) -> &Unit {
+        &self.units[group.index()]
+    }
+
+    /// The group that computes `op`; none if several do, or none.
+    fn of(&self, op: usize) -> Option<GroupId> {
+        let mut groups = self.groups.of(op);
+        groups.next().filter(|_| groups.next().is_none())
+    }
+
+    /// Takes in all units beside `group` that fit.
+    fn grow(&mut self, group: GroupId) {
+        let mut refused: Vec<GroupId> = Vec::new();
+        while let Some(other) = self.neighbours(group).into_iter().find(|other| !refused.contains(other)) {
+            if self.fits(group, other) && self.groups.merge(group, other) {
+                let Unit { ops, parts, .. } = std::mem::take(&mut self.units[other.index()]);
+                let unit = &mut self.units[group.index()];
+                unit.ops.extend(ops);
+                unit.parts.extend(parts);
                 // What was between is inside now.
                 refused.clear();
             } else {
-                refused.insert(other);
+                refused.push(other);
             }
         }
     }
 
-    /// The units that use what `unit` makes, or make what it uses.
-    fn neighbours(&self, unit: usize) -> Vec<usize> {
+    /// The units that use what that of `group` makes, or make what it uses.
+    fn neighbours(&self, group: GroupId) -> Vec<GroupId> {
         let mut found = Vec::new();
-        let mut add = |other: Option<usize>| {
-            found.extend(other.filter(|&other| other != unit && !self.units[other].ops.is_empty()));
-        };
-        for &op in &self.units[unit].ops {
-            self.for_each_user(op, &mut |user, _| add(self.of[user]));
+        let mut add = |other: Option<GroupId>| found.extend(other.filter(|&other| other != group));
+        for &op in &self.unit(group).ops {
+            self.for_each_user(op, &mut |user, _| add(self.of(user)));
             for &operand in &self.graph.region.ops[op].operands {
                 let mut value = self.graph.root(operand);
                 while let Some(producer) = self.graph.producer(value) {
@@ -126,13 +123,13 @@ impl Merger<'_> {
                     if matches!(op.kind, OpKind::BroadcastInDim { .. }) {
                         value = self.graph.root(op.operands[0]);
                     } else {
-                        add(self.of[producer]);
+                        add(self.of(producer));
                         break;
                     }
                 }
             }
         }
-        found.sort_unstable();
+        found.sort_unstable_by_key(|group| group.index());
         found.dedup();
         found
     }
@@ -159,56 +156,20 @@ impl Merger<'_> {
         }
     }
 
-    /// Whether `other` can be a part of `unit`.
-    fn fits(&self, unit: usize, other: usize) -> bool {
-        let (ours, theirs) = (&self.units[unit], &self.units[other]);
+    /// Whether the unit of `other` works on the elements or rows of that of `group`.
+    fn fits(&self, group: GroupId, other: GroupId) -> bool {
+        let (ours, theirs) = (self.unit(group), self.unit(other));
         let same = match theirs.row {
             1 => theirs.count == ours.count || theirs.count == ours.count / ours.row,
             row => (theirs.count, row) == (ours.count, ours.row),
         };
-        let is_direct = |from: usize, to: usize| {
+        let is_direct = |from: &Unit, to: GroupId| {
             let mut direct = true;
-            for &op in &self.units[from].ops {
-                self.for_each_user(op, &mut |user, is_spread| direct &= is_spread || self.of[user] != Some(to));
+            for &op in &from.ops {
+                self.for_each_user(op, &mut |user, is_spread| direct &= is_spread || self.of(user) != Some(to));
             }
             direct
         };
-        same && ours.ops.len() + theirs.ops.len() <= MOST_OPS
-            && is_direct(unit, other)
-            && is_direct(other, unit)
-            && !self.is_apart(unit, other)
-            && !self.is_apart(other, unit)
-    }
-
-    /// Whether something outside of both uses what `from` makes and makes what `to` uses.
-    fn is_apart(&self, from: usize, to: usize) -> bool {
-        let mut seen = HashSet::new();
-        let mut pending: Vec<(usize, bool)> = Vec::new();
-        // What comes after all of `to` does not lead there.
-        let last = self.units[to].ops.iter().copied().max().unwrap_or(0);
-        let users = |op: usize, outside: bool, pending: &mut Vec<(usize, bool)>| {
-            let before = self.graph.users[op].iter().filter(|&&user| user <= last);
-            pending.extend(before.map(|&user| (user, outside)));
-        };
-        self.units[from].ops.iter().for_each(|&op| users(op, false, &mut pending));
-        while let Some((op, outside)) = pending.pop() {
-            if !seen.insert((op, outside)) {
-                continue;
-            }
-            if seen.len() > MOST_VISITS {
-                return true;
-            }
-            match self.of[op] {
-                Some(unit) if unit == to && outside => return true,
-                Some(unit) if unit == to || unit == from => {}
-                Some(unit) => self.units[unit].ops.iter().for_each(|&op| users(op, true, &mut pending)),
-                // A broadcast is a part of whoever uses it.
-                None => {
-                    let is_free = Graph::is_free(&self.graph.region.ops[op]);
-                    users(op, outside || !is_free, &mut pending);
-                }
-            }
-        }
-        false
+        same && ours.ops.len() + theirs.ops.len() <= MOST_OPS && is_direct(ours, other) && is_direct(theirs, group)
     }
 }

@@ -1,0 +1,127 @@
+//! Who makes and who uses the values of a region.
+
+use std::collections::HashMap;
+
+use oxcall_hlo::{ElementType, Func, Op, OpKind, Region, TensorType, ValueId};
+
+use crate::{math, passes::ir::has_effect, scalar};
+
+/// Who makes and who uses values.
+pub(super) struct Graph<'a> {
+    pub(super) func: &'a Func,
+    pub(super) region: &'a Region,
+    /// The op that makes each value of the region.
+    producers: HashMap<ValueId, usize>,
+    /// The ops that use results of each op, reshapes looked through, and those that have to come after it.
+    pub(super) users: Vec<Vec<usize>>,
+    /// Whether results of each op are results of the region, perhaps reshaped.
+    escapes: Vec<bool>,
+}
+
+impl<'a> Graph<'a> {
+    pub(super) fn new(func: &'a Func, region: &'a Region) -> Graph<'a> {
+        let mut producers = HashMap::new();
+        for (index, op) in region.ops.iter().enumerate() {
+            producers.extend(op.results.iter().map(|&result| (result, index)));
+        }
+        let count = region.ops.len();
+        let mut graph = Graph { func, region, producers, users: vec![Vec::new(); count], escapes: vec![false; count] };
+        for (index, op) in region.ops.iter().enumerate() {
+            if graph.is_reshape(op) {
+                continue;
+            }
+            let captures = op.regions.iter().flat_map(scalar::captures);
+            for value in op.operands.iter().copied().chain(captures) {
+                if let Some(producer) = graph.producer(graph.root(value))
+                    && graph.users[producer].last() != Some(&index)
+                {
+                    graph.users[producer].push(index);
+                }
+            }
+        }
+        let with_effect: Vec<usize> = (0..count).filter(|&index| has_effect(&region.ops[index])).collect();
+        for pair in with_effect.windows(2) {
+            graph.users[pair[0]].push(pair[1]);
+        }
+        for &result in &region.results {
+            if let Some(producer) = graph.producer(graph.root(result)) {
+                graph.escapes[producer] = true;
+            }
+        }
+        graph
+    }
+
+    /// The op of this region that makes `value`.
+    pub(super) fn producer(&self, value: ValueId) -> Option<usize> {
+        self.producers.get(&value).copied()
+    }
+
+    /// The value of which `value` is a reshape.
+    pub(super) fn root(&self, mut value: ValueId) -> ValueId {
+        while let Some(producer) = self.producer(value)
+            && self.is_reshape(&self.region.ops[producer])
+        {
+            value = self.region.ops[producer].operands[0];
+        }
+        value
+    }
+
+    /// Whether the result has the operand's elements in their order.
+    fn is_reshape(&self, op: &Op) -> bool {
+        match &op.kind {
+            OpKind::Reshape => true,
+            OpKind::BroadcastInDim { dims } => match (self.tensor(op.operands[0]), self.tensor(op.results[0])) {
+                (Some(from), Some(to)) => {
+                    from.checked_count() == to.checked_count() && dims.windows(2).all(|pair| pair[0] < pair[1])
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    pub(super) fn tensor(&self, value: ValueId) -> Option<&'a TensorType> {
+        self.func.ty(value).tensor()
+    }
+
+    /// Whether results of `op` are used outside of the cluster with these members.
+    pub(super) fn is_used_outside(&self, op: usize, is_member: impl Fn(usize) -> bool) -> bool {
+        self.escapes[op] || self.users[op].iter().any(|&user| !is_member(user))
+    }
+
+    /// Whether the op costs nothing inside of a program.
+    pub(super) fn is_free(op: &Op) -> bool {
+        match &op.kind {
+            OpKind::Constant(literal) => literal.splat_element().is_some() || literal.ty().checked_count() == Some(1),
+            OpKind::Iota { .. } | OpKind::BroadcastInDim { .. } | OpKind::Reshape => true,
+            _ => false,
+        }
+    }
+
+    /// The number of elements of an element-wise op that can be fused.
+    pub(super) fn fusable(&self, op: &Op) -> Option<usize> {
+        if !math::is_element_wise(&op.kind) {
+            return None;
+        }
+        let result = self.tensor(*op.results.first()?)?;
+        let count = result.checked_count()?;
+        let mut elements: smallvec::SmallVec<[ElementType; 4]> = smallvec::SmallVec::new();
+        for &operand in &op.operands {
+            let operand = self.tensor(operand)?;
+            if operand.dims != result.dims && operand.checked_count() != Some(1) {
+                return None;
+            }
+            elements.push(operand.element);
+        }
+        math::lower(&op.kind, &elements, result.element).is_ok().then_some(count)
+    }
+
+    /// Whether it is better to compute the op twice than to store its result: a conversion of what no cluster makes.
+    pub(super) fn is_repeatable(&self, op: &Op) -> bool {
+        let is_stored = |value: ValueId| match self.producer(self.root(value)) {
+            Some(producer) => self.fusable(&self.region.ops[producer]).is_none(),
+            None => true,
+        };
+        matches!(op.kind, OpKind::Convert) && op.operands.iter().all(|&operand| is_stored(operand))
+    }
+}

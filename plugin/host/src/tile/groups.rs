@@ -1,0 +1,191 @@
+//! Groups of ops that become one node each, without a cycle.
+//!
+//! The nodes are the groups and the ops outside of them. They stand in a line such that each comes after all that it
+//! depends on. So what lies between two nodes is found among those that stand between them, and a group that takes in a
+//! node stays where the later of both is, with what was found put behind it.
+
+use oxcall_hlo::OpKind;
+use smallvec::SmallVec;
+
+use super::{graph::Graph, line::Line};
+
+/// Nodes that a search finds at most, and uses that it looks at, so that compiling takes linear time.
+const MOST_VISITS: usize = 512;
+const MOST_USES: usize = 16 * MOST_VISITS;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct GroupId(u32);
+
+impl GroupId {
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+struct Group {
+    /// Its ops, and the copies of other ops.
+    ops: Vec<usize>,
+    /// The op by whose index the line knows the group.
+    node: usize,
+}
+
+pub(super) struct Groups<'a> {
+    graph: &'a Graph<'a>,
+    groups: Vec<Group>,
+    /// The group that each op is in.
+    home: Vec<Option<GroupId>>,
+    /// The groups that compute each op for themselves. Others use the op itself, which runs on its own.
+    copies: Vec<SmallVec<[GroupId; 2]>>,
+    line: Line,
+    /// The last search that found each node.
+    seen: Vec<u32>,
+    searches: u32,
+}
+
+impl<'a> Groups<'a> {
+    pub(super) fn new(graph: &'a Graph<'a>) -> Groups<'a> {
+        let count = graph.region.ops.len();
+        Groups {
+            graph,
+            groups: Vec::new(),
+            home: vec![None; count],
+            copies: vec![SmallVec::new(); count],
+            line: Line::new(count),
+            seen: vec![0; count],
+            searches: 0,
+        }
+    }
+
+    pub(super) fn ops(&self, group: GroupId) -> &[usize] {
+        &self.groups[group.index()].ops
+    }
+
+    pub(super) fn ids(&self) -> impl Iterator<Item = GroupId> + use<> {
+        (0..self.groups.len() as u32).map(GroupId)
+    }
+
+    /// The groups that compute `op`.
+    pub(super) fn of(&self, op: usize) -> impl Iterator<Item = GroupId> {
+        self.home[op].into_iter().chain(self.copies[op].iter().copied())
+    }
+
+    /// Whether groups compute `op` for themselves, and do not give it out.
+    pub(super) fn is_copied(&self, op: usize) -> bool {
+        !self.copies[op].is_empty()
+    }
+
+    /// A group of one op.
+    pub(super) fn start(&mut self, op: usize) -> GroupId {
+        let group = GroupId(self.groups.len() as u32);
+        self.groups.push(Group { ops: vec![op], node: op });
+        self.home[op] = Some(group);
+        group
+    }
+
+    /// Lets `group`, which uses `op`, compute it for itself. It then depends on nothing that it did not before.
+    pub(super) fn copy(&mut self, op: usize, group: GroupId) {
+        self.groups[group.index()].ops.push(op);
+        self.copies[op].push(group);
+    }
+
+    /// Puts `op` into `group`, which uses it, unless something else that depends on it leads there.
+    pub(super) fn join(&mut self, op: usize, group: GroupId) -> bool {
+        let node = self.groups[group.index()].node;
+        let joins = self.unite(op, node);
+        if joins {
+            self.groups[group.index()].ops.push(op);
+            self.home[op] = Some(group);
+        }
+        joins
+    }
+
+    /// Makes `other`, which makes or uses something of `group`, a part of it, unless something outside lies between them.
+    pub(super) fn merge(&mut self, group: GroupId, other: GroupId) -> bool {
+        let [ours, theirs] = [group, other].map(|group| self.groups[group.index()].node);
+        let (first, last) = if self.line.is_before(ours, theirs) { (ours, theirs) } else { (theirs, ours) };
+        if !self.unite(first, last) {
+            return false;
+        }
+        let ops = std::mem::take(&mut self.groups[other.index()].ops);
+        for &op in &ops {
+            for part in self.home[op].iter_mut().chain(&mut self.copies[op]).filter(|part| **part == other) {
+                *part = group;
+            }
+        }
+        let group = &mut self.groups[group.index()];
+        group.ops.extend(ops);
+        group.node = last;
+        true
+    }
+
+    /// Makes one node of two, which the line has as `last`.
+    fn unite(&mut self, first: usize, last: usize) -> bool {
+        let Some(between) = self.between(first, last) else { return false };
+        self.line.remove(first);
+        self.line.put_behind(between, last);
+        true
+    }
+
+    /// The nodes before `last` that depend on `first`; none if `last` depends on one of them, or if they are too many.
+    fn between(&mut self, first: usize, last: usize) -> Option<Vec<usize>> {
+        self.searches += 1;
+        let mut seen = std::mem::take(&mut self.seen);
+        let found = self.search(first, last, &mut seen);
+        self.seen = seen;
+        found
+    }
+
+    fn search(&self, first: usize, last: usize, seen: &mut [u32]) -> Option<Vec<usize>> {
+        let ends = [self.home[first], self.home[last]];
+        let mut found = vec![first];
+        let (mut next, mut uses) = (0, 0);
+        let mut is_free = true;
+        while let Some(&node) = found.get(next) {
+            let mut visit = |to: usize| {
+                uses += 1;
+                if to == last {
+                    // A copy of the op would be in the same group.
+                    let is_inside = self.copies[node].iter().any(|&copy| ends.contains(&Some(copy)));
+                    is_free &= node == first || is_inside && self.home[node].is_none();
+                } else if self.line.is_before(to, last) && seen[to] != self.searches {
+                    seen[to] = self.searches;
+                    found.push(to);
+                }
+            };
+            // Copies of ops give nothing out.
+            match self.home[node] {
+                Some(group) => {
+                    for &op in self.ops(group).iter().filter(|&&op| self.home[op] == Some(group)) {
+                        self.for_each_dependent(op, op, &mut visit);
+                    }
+                }
+                None => self.for_each_dependent(node, node, &mut visit),
+            }
+            if !is_free || found.len() > MOST_VISITS || uses > MOST_USES {
+                return None;
+            }
+            next += 1;
+        }
+        found.remove(0);
+        Some(found)
+    }
+
+    /// Calls `visit` with the nodes that use `op`, whose value `name` is or spreads.
+    fn for_each_dependent(&self, op: usize, name: usize, visit: &mut impl FnMut(usize)) {
+        for &user in &self.graph.users[name] {
+            // Those that use a broadcast repeat it.
+            if matches!(self.graph.region.ops[user].kind, OpKind::BroadcastInDim { .. }) {
+                self.for_each_dependent(op, user, visit);
+                continue;
+            }
+            match self.home[user] {
+                Some(group) if self.copies[op].contains(&group) => {}
+                Some(group) => visit(self.groups[group.index()].node),
+                None => {
+                    visit(user);
+                    self.copies[user].iter().for_each(|copy| visit(self.groups[copy.index()].node));
+                }
+            }
+        }
+    }
+}

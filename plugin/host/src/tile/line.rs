@@ -1,0 +1,102 @@
+//! A line of nodes, told apart by numbers that leave room between them.
+
+/// Nodes, by index, one after another.
+pub(super) struct Line {
+    /// Ascending along the line.
+    labels: Vec<u64>,
+    next: Vec<u32>,
+    previous: Vec<u32>,
+}
+
+impl Line {
+    /// The nodes up to `count` in the order of their indices.
+    pub(super) fn new(count: usize) -> Line {
+        // One more node is both before the first and after the last.
+        let end = u32::try_from(count).expect("fewer than 2^32 nodes");
+        let next = (0..=end).map(|node| if node == end { 0 } else { node + 1 }).collect();
+        let previous = (0..=end).map(|node| if node == 0 { end } else { node - 1 }).collect();
+        let mut line = Line { labels: vec![0; count + 1], next, previous };
+        line.number();
+        line
+    }
+
+    fn end(&self) -> usize {
+        self.labels.len() - 1
+    }
+
+    /// Numbers all nodes anew, as far apart as it goes.
+    fn number(&mut self) {
+        let end = self.end();
+        let step = u64::MAX / (self.labels.len() as u64 + 1);
+        let (mut node, mut label) = (self.next[end] as usize, 0);
+        while node != end {
+            label += step;
+            self.labels[node] = label;
+            node = self.next[node] as usize;
+        }
+        self.labels[end] = u64::MAX;
+    }
+
+    pub(super) fn is_before(&self, a: usize, b: usize) -> bool {
+        self.labels[a] < self.labels[b]
+    }
+
+    pub(super) fn remove(&mut self, node: usize) {
+        let (previous, next) = (self.previous[node], self.next[node]);
+        self.next[previous as usize] = next;
+        self.previous[next as usize] = previous;
+    }
+
+    /// Puts `nodes` behind `node` without changing their order.
+    pub(super) fn put_behind(&mut self, mut nodes: Vec<usize>, node: usize) {
+        nodes.sort_unstable_by_key(|&node| self.labels[node]);
+        let mut last = node as u32;
+        for &each in &nodes {
+            self.remove(each);
+        }
+        let after = self.next[node];
+        for &each in &nodes {
+            (self.next[last as usize], self.previous[each]) = (each as u32, last);
+            last = each as u32;
+        }
+        (self.next[last as usize], self.previous[after as usize]) = (after, last);
+        // Most of the room stays next to `node`, behind which others will be put.
+        let step = (self.labels[after as usize] - self.labels[node]) / 16 / (nodes.len() as u64 + 1);
+        if step == 0 {
+            return self.number();
+        }
+        let mut label = self.labels[after as usize];
+        for &each in nodes.iter().rev() {
+            label -= step;
+            self.labels[each] = label;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_move_behind_others_however_often() {
+        let mut line = Line::new(6);
+        let mut expected: Vec<usize> = (0..6).collect();
+        for turn in 0..2000 {
+            let node = turn * 7 % 6;
+            let place = expected.iter().position(|&each| each == node).unwrap();
+            let moved: Vec<usize> = expected.drain(..place).filter(|each| (each + turn) % 3 > 0).collect();
+            let mut kept: Vec<usize> =
+                (0..6).filter(|each| !expected.contains(each) && !moved.contains(each)).collect();
+            kept.sort_unstable_by_key(|&each| line.labels[each]);
+            expected.splice(0..0, kept.iter().copied());
+            let place = expected.iter().position(|&each| each == node).unwrap() + 1;
+            expected.splice(place..place, moved.iter().copied());
+            line.put_behind(moved, node);
+            assert!(expected.windows(2).all(|pair| line.is_before(pair[0], pair[1])), "turn {turn}");
+        }
+        line.remove(expected[2]);
+        line.number();
+        expected.remove(2);
+        assert!(expected.windows(2).all(|pair| line.is_before(pair[0], pair[1])));
+    }
+}
