@@ -1,8 +1,8 @@
 //! Passes over programs: from a verified module to one function that the engine plans.
 //!
 //! In order: `inline` leaves one function; `tuples` leaves tensors and tokens; `layouts` leaves row-major ones; `decompose` leaves ops that kernels exist
-//! for; `simplify` (with `fold`), `cse`, `hoist` and `dce` leave less of them; `unroll` leaves no short loops over large
-//! arrays; `captures` leaves bodies that use nothing from outside. What comes out keeps the rules of StableHLO, as [`oxcall_hlo::verify`] checks in the tests.
+//! for; `simplify` (with `fold`), `cse`, `hoist` and `dce` leave less of them; `partial` leaves updates that can work in
+//! place; `unroll` leaves no short loops over large arrays; `captures` leaves bodies that use nothing from outside. What comes out keeps the rules of StableHLO, as [`oxcall_hlo::verify`] checks in the tests.
 
 mod captures;
 mod composite;
@@ -14,6 +14,7 @@ mod hoist;
 mod inline;
 pub(crate) mod ir;
 mod layouts;
+mod partial;
 mod peel;
 mod simplify;
 #[cfg(test)]
@@ -75,6 +76,10 @@ pub fn run_with(
     decompose::decompose(&mut module, alone)?;
     observe("decompose", &module);
     shrink(&mut module, evaluate, observe)?;
+    if partial::select_parts(&mut module)? {
+        observe("partial", &module);
+        shrink(&mut module, evaluate, observe)?;
+    }
     if unroll::unroll(&mut module)? {
         observe("unroll", &module);
         shrink(&mut module, evaluate, observe)?;

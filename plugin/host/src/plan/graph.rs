@@ -108,6 +108,8 @@ pub(crate) struct Switch {
 
 pub(crate) struct Branch {
     pub(crate) block: Block,
+    /// Values from this one on are defined in the branch or after it.
+    pub(crate) first: Value,
     /// After the branch's nodes.
     pub(crate) end: Position,
     pub(crate) results: Vec<Value>,

@@ -1,34 +1,49 @@
 //! The last use of each value.
 
+use std::collections::BTreeMap;
+
 use super::graph::{Block, Graph, Node, Position, Value};
 
-/// For each value the position of its last use; 0 if there is none. What a loop uses from outside is used until the
-/// loop's end, since another iteration may follow.
-pub(super) fn last_uses(graph: &Graph) -> Vec<Position> {
-    let mut liveness = Liveness { graph, last: vec![0; graph.values.len()], open: Vec::new() };
+/// Where values are used for the last time.
+pub(super) struct LastUses {
+    /// For each value the position of its last use; 0 if there is none. What a loop uses from outside is used until the
+    /// loop's end, since another iteration may follow.
+    pub(super) anywhere: Vec<Position>,
+    /// For each branch, in the order of their positions, the last use in it of each value from outside.
+    pub(super) in_branch: Vec<BTreeMap<u32, Position>>,
+}
+
+/// The last uses of the values of `graph`.
+pub(super) fn last_uses(graph: &Graph) -> LastUses {
+    let uses = LastUses { anywhere: vec![0; graph.values.len()], in_branch: Vec::new() };
+    let mut liveness = Liveness { graph, uses, open: Vec::new(), branches: Vec::new() };
     liveness.block(&graph.body);
     for &result in &graph.results {
         liveness.used(result, graph.end);
     }
-    liveness.last
+    liveness.uses
 }
 
 struct Liveness<'g> {
     graph: &'g Graph,
-    last: Vec<Position>,
+    uses: LastUses,
     /// For each open loop the values from outside that it uses.
     open: Vec<Vec<Value>>,
+    /// The open branches: the first value that is defined inside, and the index.
+    branches: Vec<(Value, usize)>,
 }
 
 impl Liveness<'_> {
     fn used(&mut self, value: Value, at: Position) {
         let depth = self.graph.info(value).depth as usize;
-        match self.open.get_mut(depth) {
-            Some(outside) => outside.push(value),
-            None => {
-                let last = &mut self.last[value.index()];
-                *last = at.max(*last);
-            }
+        if let Some(outside) = self.open.get_mut(depth) {
+            return outside.push(value);
+        }
+        let last = &mut self.uses.anywhere[value.index()];
+        *last = at.max(*last);
+        for &(_, branch) in self.branches.iter().rev().take_while(|(first, _)| value.0 < first.0) {
+            let last = self.uses.in_branch[branch].entry(value.0).or_default();
+            *last = at.max(*last);
         }
     }
 
@@ -50,8 +65,11 @@ impl Liveness<'_> {
                 Node::Switch(each) => {
                     self.used(each.selector, each.start);
                     for branch in &each.branches {
+                        self.branches.push((branch.first, self.uses.in_branch.len()));
+                        self.uses.in_branch.push(BTreeMap::new());
                         self.block(&branch.block);
                         branch.results.iter().for_each(|&result| self.used(result, branch.end));
+                        self.branches.pop();
                     }
                 }
             }

@@ -383,9 +383,10 @@ impl<'m> Lowering<'m> {
         let selector = self.flat(&op.operands[..1])[0];
         let mut branches = Vec::with_capacity(op.regions.len());
         for region in &op.regions {
+            let first = Value(self.graph.values.len() as u32);
             let block = self.block(region)?;
             let end = self.next_position();
-            branches.push(Branch { block, end, results: self.flat(&region.results) });
+            branches.push(Branch { block, first, end, results: self.flat(&region.results) });
         }
         let end = self.next_position();
         let results = op.results.iter().flat_map(|&result| self.define(result)).collect();

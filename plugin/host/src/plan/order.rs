@@ -1,9 +1,12 @@
 //! In which order the ops and clusters of a region are computed.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, HashMap},
+};
 
 use oxcall::Error;
-use oxcall_hlo::{Op, Region, ValueId};
+use oxcall_hlo::{Op, OpKind, Region, ValueId};
 
 use crate::{passes::ir::has_effect, tile::Cluster};
 
@@ -15,16 +18,14 @@ pub(super) enum Item {
 }
 
 /// The clusters, and the ops of `region` whose results they do not give but somebody needs, each after what it needs;
-/// otherwise in program order, where a cluster counts as its last op. `values` is the number of values of the function.
+/// otherwise in program order, where a cluster counts as its last op. What updates a part of a value comes after all
+/// that reads the value, so that it can work in its memory. `values` is the number of values of the function.
 ///
 /// Custom calls with side effects keep their order.
 ///
 /// # Errors
 /// INTERNAL if the clusters depend on each other in a circle.
 pub(super) fn order(region: &Region, clusters: &[Cluster], values: usize) -> Result<Vec<Item>, Error> {
-    if clusters.is_empty() {
-        return Ok((0..region.ops.len()).map(Item::Op).collect());
-    }
     let graph = Dependencies::new(region, clusters, values);
     let mut missing = graph.needs.clone();
     let mut ready: BinaryHeap<Reverse<(usize, usize)>> =
@@ -65,14 +66,16 @@ impl Dependencies {
         for (item, cluster) in clusters.iter().enumerate() {
             cluster.outputs.iter().for_each(|output| made_by[output.0 as usize] = item);
         }
+        rank.iter_mut().for_each(|rank| *rank *= 2);
         let needed = needed_ops(region, clusters, &made_by);
         let mut item_of = vec![NONE; region.ops.len()];
         for (index, op) in region.ops.iter().enumerate().filter(|(index, _)| needed[*index]) {
             item_of[index] = items.len();
             op.results.iter().for_each(|result| made_by[result.0 as usize] = items.len());
             items.push(Item::Op(index));
-            rank.push(index);
+            rank.push(2 * index);
         }
+        delay_updates(region, clusters, &item_of, &mut rank);
         let mut edges: Vec<(usize, usize)> = Vec::new();
         let mut depends = |item: usize, value: ValueId| {
             let from = made_by[value.0 as usize];
@@ -99,6 +102,45 @@ impl Dependencies {
             users[from].push(to);
         }
         Dependencies { items, rank, needs, users }
+    }
+}
+
+/// Puts each update of a part of a value right behind the last item that reads the value.
+fn delay_updates(region: &Region, clusters: &[Cluster], item_of: &[usize], rank: &mut [usize]) {
+    let is_update = |op: &Op| matches!(op.kind, OpKind::DynamicUpdateSlice | OpKind::Scatter { .. });
+    let ops = || region.ops.iter().zip(item_of).filter(|(_, item)| **item != NONE);
+    if !ops().any(|(op, _)| is_update(op)) {
+        return;
+    }
+    // Reshapes are other names of the same elements.
+    let reshaped: HashMap<ValueId, ValueId> =
+        region.ops.iter().filter(|op| op.kind == OpKind::Reshape).map(|op| (op.results[0], op.operands[0])).collect();
+    let root = |mut value: ValueId| {
+        while let Some(&operand) = reshaped.get(&value) {
+            value = operand;
+        }
+        value
+    };
+    let mut last_read: HashMap<ValueId, usize> =
+        ops().filter(|(op, _)| is_update(op)).map(|(op, _)| (root(op.operands[0]), 0)).collect();
+    let mut read = |value: ValueId, at: usize| {
+        if let Some(last) = last_read.get_mut(&root(value)) {
+            *last = at.max(*last);
+        }
+    };
+    for (cluster, &at) in clusters.iter().zip(&*rank) {
+        cluster.inputs.iter().for_each(|&input| read(input, at));
+    }
+    for (op, &item) in ops().filter(|(op, _)| op.kind != OpKind::Reshape) {
+        let own = if is_update(op) { &op.operands[..1] } else { &[] };
+        for_each_use(op, &mut |value| {
+            if !own.contains(&value) {
+                read(value, rank[item]);
+            }
+        });
+    }
+    for (op, &item) in ops().filter(|(op, _)| is_update(op)) {
+        rank[item] = rank[item].max(last_read[&root(op.operands[0])] + 1);
     }
 }
 

@@ -1,12 +1,15 @@
 //! Which storage each value is kept in, and the steps.
 
+mod branch;
+
 use std::collections::HashSet;
 
 use oxcall_hlo::ValueId;
 
 use super::{
     Args, Parameter, Step,
-    graph::{Block, Carried, Compute, Graph, Node, Position, Source, Switch, Value, While, Work},
+    graph::{Block, Carried, Compute, Graph, Node, Position, Source, Value, While, Work},
+    liveness::LastUses,
     storage::{Kind, StorageId, Storages},
 };
 
@@ -21,7 +24,7 @@ pub(super) struct Placed {
 }
 
 /// Places all values of `graph`, whose blocks it takes.
-pub(super) fn place(graph: &mut Graph, last: &[Position], parameters: &[Parameter]) -> Placed {
+pub(super) fn place(graph: &mut Graph, last: &LastUses, parameters: &[Parameter]) -> Placed {
     let body = std::mem::take(&mut graph.body);
     let mut placer = Placer::new(graph, last, parameters);
     placer.block(body);
@@ -32,7 +35,11 @@ pub(super) fn place(graph: &mut Graph, last: &[Position], parameters: &[Paramete
 
 struct Placer<'g> {
     graph: &'g Graph,
-    last: &'g [Position],
+    last: &'g LastUses,
+    /// The open branches: the first value that is defined inside, the end of all branches, and the branch's index.
+    branches: Vec<(Value, Position, usize)>,
+    /// The number of branches that were opened.
+    opened: usize,
     storages: Storages,
     /// The storage of each value, once it is defined.
     places: Vec<StorageId>,
@@ -49,7 +56,7 @@ struct Placer<'g> {
 const EMPTY: StorageId = StorageId(0);
 
 impl<'g> Placer<'g> {
-    fn new(graph: &'g Graph, last: &'g [Position], parameters: &[Parameter]) -> Placer<'g> {
+    fn new(graph: &'g Graph, last: &'g LastUses, parameters: &[Parameter]) -> Placer<'g> {
         let mut storages = Storages::default();
         storages.add(Kind::Empty, 0, 0, false);
         let mut donors = Vec::new();
@@ -62,7 +69,7 @@ impl<'g> Placer<'g> {
                 Source::Id(id) => (Kind::Id(id), false),
             };
             let id = storages.add(kind, info.bytes, 0, donated);
-            storages.set_busy_until(id, last[index]);
+            storages.set_busy_until(id, last.anywhere[index]);
             places[index] = id;
             if let Source::Parameter(parameter) = info.source
                 && donated
@@ -75,7 +82,8 @@ impl<'g> Placer<'g> {
             result_of[value.index()] = Some(index);
         }
         let (steps, slots, values) = (Vec::new(), Vec::new(), Vec::new());
-        Placer { graph, last, storages, places, result_of, donors, steps, slots, values }
+        let branches = Vec::new();
+        Placer { graph, last, branches, opened: 0, storages, places, result_of, donors, steps, slots, values }
     }
 
     fn bytes(&self, value: Value) -> usize {
@@ -86,9 +94,24 @@ impl<'g> Placer<'g> {
         self.storages.root(self.places[value.index()])
     }
 
+    /// The last use of `value` on the ways that lead on from here: what other branches do does not matter.
+    fn last(&self, value: Value) -> Position {
+        let mut last = self.last.anywhere[value.index()];
+        for &(first, end, branch) in &self.branches {
+            if value.0 >= first.0 {
+                continue;
+            }
+            if last > end {
+                break;
+            }
+            last = self.last.in_branch[branch].get(&value.0).copied().unwrap_or(0);
+        }
+        last
+    }
+
     /// The last use of `value`, which is defined at `at`.
     fn last_use(&self, value: Value, at: Position) -> Position {
-        self.last[value.index()].max(at)
+        self.last(value).max(at)
     }
 
     /// Keeps `value` in `storage` from `at` on.
@@ -102,28 +125,28 @@ impl<'g> Placer<'g> {
     /// Whether the memory of `value` is free for another one from `at` on, `at` being its last use.
     fn is_free_after(&self, value: Value, at: Position) -> bool {
         let storage = self.storage(value);
-        self.storages.is_writable(storage) && self.last[value.index()] == at && self.storages.busy_until(storage) == at
+        self.storages.is_writable(storage) && self.last(value) == at && self.storages.busy_until(storage) == at
     }
 
     /// A storage for `value`, which is defined at `at`: that of an argument which the caller gives up, if it is for a
     /// result, or a new one.
     fn storage_for(&mut self, value: Value, at: Position) -> StorageId {
-        let bytes = self.bytes(value);
-        if bytes == 0 {
-            return EMPTY;
+        match self.bytes(value) {
+            0 => EMPTY,
+            bytes => self.donor(value, at).unwrap_or_else(|| self.storages.add(Kind::New, bytes, at, true)),
         }
-        if let Some(result) = self.result_of[value.index()] {
-            let usable = |(id, wanted): &&(StorageId, Option<usize>)| {
-                let dead = self.storages.busy_until(*id) < at;
-                let mine = wanted.is_none_or(|wanted| wanted == result);
-                mine && dead && self.storages.bytes(*id) == bytes && self.storages.kind(*id) != Kind::New
-            };
-            let best = self.donors.iter().filter(usable).max_by_key(|(_, wanted)| *wanted == Some(result));
-            if let Some(&(id, _)) = best {
-                return id;
-            }
-        }
-        self.storages.add(Kind::New, bytes, at, true)
+    }
+
+    /// The storage of an argument that the caller gives up, if `value` is a result that may have it from `at` on.
+    fn donor(&self, value: Value, at: Position) -> Option<StorageId> {
+        let result = self.result_of[value.index()]?;
+        let usable = |(id, wanted): &&(StorageId, Option<usize>)| {
+            let dead = self.storages.busy_until(*id) < at;
+            let mine = wanted.is_none_or(|wanted| wanted == result);
+            mine && dead && self.storages.bytes(*id) == self.bytes(value) && self.storages.kind(*id) != Kind::New
+        };
+        let best = self.donors.iter().filter(usable).max_by_key(|(_, wanted)| *wanted == Some(result));
+        best.map(|&(id, _)| id)
     }
 
     fn args(&mut self, inputs: &[StorageId], outputs: &[StorageId], in_place: u64) -> Args {
@@ -219,7 +242,7 @@ impl<'g> Placer<'g> {
         let exit = self.steps.len();
         self.steps.push(Step::JumpUnless { predicate: self.storage(predicate).0, target: 0 });
         for (each, &home) in carried.iter().zip(&homes) {
-            self.storages.set_busy_until(home, self.last[each.in_body.index()]);
+            self.storages.set_busy_until(home, self.last(each.in_body));
         }
         let inside = self.storages.next();
         self.block(body);
@@ -269,50 +292,6 @@ impl<'g> Placer<'g> {
             if chain.len() > 1 {
                 self.steps.push(Step::Rotate(chain.iter().map(|id| id.0).collect()));
             }
-        }
-    }
-
-    /// A branch. Each branch leaves its results in the same storages.
-    fn switch(&mut self, each: Switch) {
-        let Switch { start, end, selector, by_predicate, branches, results } = each;
-        let homes: Vec<StorageId> = results.iter().map(|&result| self.storage_for(result, start)).collect();
-        for (&result, &home) in results.iter().zip(&homes) {
-            self.keep(result, home, start);
-            if home != EMPTY {
-                self.storages.hold(home, start, end.max(self.last_use(result, end)));
-            }
-        }
-        let choice = self.steps.len();
-        self.steps.push(Step::Jump(0));
-        let mut targets = Vec::with_capacity(branches.len());
-        let mut exits = Vec::with_capacity(branches.len());
-        for branch in branches {
-            targets.push(self.here());
-            let inside = self.storages.next();
-            self.block(branch.block);
-            let mut taken = HashSet::new();
-            for (&value, &home) in branch.results.iter().zip(&homes).filter(|(_, home)| **home != EMPTY) {
-                let from = self.storage(value);
-                if from >= inside && self.storages.kind(from) == Kind::New && taken.insert(from.0) {
-                    self.storages.unite(from, home);
-                } else {
-                    self.copy(from, home);
-                }
-            }
-            exits.push(self.steps.len());
-            self.steps.push(Step::Jump(0));
-        }
-        let after = self.here();
-        for exit in exits {
-            self.steps[exit] = Step::Jump(after);
-        }
-        let selector = self.storage(selector).0;
-        self.steps[choice] = match (by_predicate, targets.get(1)) {
-            (true, Some(&target)) => Step::JumpUnless { predicate: selector, target },
-            _ => Step::Branch { index: selector, targets: targets.into() },
-        };
-        for (&result, &home) in results.iter().zip(&homes).filter(|(_, home)| **home != EMPTY) {
-            self.storages.set_busy_until(home, self.last_use(result, end));
         }
     }
 

@@ -39,12 +39,25 @@ struct Storage {
 
 /// All storages. Two kinds of union: storages that are one, and classes of storages that exchange their places.
 #[derive(Debug, Default)]
-pub(super) struct Storages(Vec<Storage>);
+pub(super) struct Storages {
+    all: Vec<Storage>,
+    /// What `busy_until` was before each change, while branches are open.
+    changes: Vec<(StorageId, Position)>,
+    /// The number of open branches.
+    branches: usize,
+}
+
+/// A branch that is open.
+pub(super) struct Opened {
+    /// Storages from this one on are of the branch.
+    pub(super) inside: StorageId,
+    changes: usize,
+}
 
 impl Storages {
     pub(super) fn add(&mut self, kind: Kind, bytes: usize, at: Position, writable: bool) -> StorageId {
-        let id = u32::try_from(self.0.len()).expect("fewer than 2^32 storages");
-        self.0.push(Storage {
+        let id = u32::try_from(self.all.len()).expect("fewer than 2^32 storages");
+        self.all.push(Storage {
             bytes,
             kind,
             live: (at, at),
@@ -60,13 +73,13 @@ impl Storages {
 
     /// The id that the next storage will have.
     pub(super) fn next(&self) -> StorageId {
-        StorageId(self.0.len() as u32)
+        StorageId(self.all.len() as u32)
     }
 
     /// The storage that `id` is part of.
     pub(super) fn root(&self, mut id: StorageId) -> StorageId {
-        while self.0[id.0 as usize].parent != id.0 {
-            id = StorageId(self.0[id.0 as usize].parent);
+        while self.all[id.0 as usize].parent != id.0 {
+            id = StorageId(self.all[id.0 as usize].parent);
         }
         id
     }
@@ -74,19 +87,19 @@ impl Storages {
     /// The representative of the storages with which `id` exchanges places.
     pub(super) fn class(&self, id: StorageId) -> StorageId {
         let mut id = self.root(id);
-        while self.0[id.0 as usize].class != id.0 {
-            id = self.root(StorageId(self.0[id.0 as usize].class));
+        while self.all[id.0 as usize].class != id.0 {
+            id = self.root(StorageId(self.all[id.0 as usize].class));
         }
         id
     }
 
     fn at(&self, id: StorageId) -> &Storage {
-        &self.0[self.root(id).0 as usize]
+        &self.all[self.root(id).0 as usize]
     }
 
     fn at_mut(&mut self, id: StorageId) -> &mut Storage {
         let root = self.root(id);
-        &mut self.0[root.0 as usize]
+        &mut self.all[root.0 as usize]
     }
 
     /// Makes `part` a part of `whole`, which is older.
@@ -101,20 +114,21 @@ impl Storages {
         let class = self.class(whole);
         let storage = self.at_mut(whole);
         storage.live = (storage.live.0.min(old.live.0), storage.live.1.max(old.live.1));
-        storage.busy_until = storage.busy_until.max(old.busy_until);
+        let busy_until = storage.busy_until.max(old.busy_until);
         storage.written |= old.written;
         storage.is_result |= old.is_result;
-        self.0[part.0 as usize].parent = whole.0;
+        self.set_busy_until(whole, busy_until);
+        self.all[part.0 as usize].parent = whole.0;
         // A part that represented the class still does, by the storage that it is part of.
         if class == part {
-            self.0[whole.0 as usize].class = whole.0;
+            self.all[whole.0 as usize].class = whole.0;
         }
     }
 
     /// Notes that two storages exchange their places.
     pub(super) fn exchange(&mut self, a: StorageId, b: StorageId) {
         let (a, b) = (self.class(a), self.class(b));
-        self.0[b.0 as usize].class = a.0;
+        self.all[b.0 as usize].class = a.0;
     }
 
     pub(super) fn kind(&self, id: StorageId) -> Kind {
@@ -134,7 +148,27 @@ impl Storages {
     }
 
     pub(super) fn set_busy_until(&mut self, id: StorageId, last: Position) {
-        self.at_mut(id).busy_until = last;
+        let id = self.root(id);
+        let before = std::mem::replace(&mut self.all[id.0 as usize].busy_until, last);
+        if self.branches > 0 {
+            self.changes.push((id, before));
+        }
+    }
+
+    /// Begins a branch; gives what ends it.
+    pub(super) fn open_branch(&mut self) -> Opened {
+        self.branches += 1;
+        Opened { inside: self.next(), changes: self.changes.len() }
+    }
+
+    /// Ends a branch: another one begins as this one did, with all storages from before it as busy as then.
+    pub(super) fn close_branch(&mut self, opened: Opened) {
+        self.branches -= 1;
+        for (id, before) in self.changes.drain(opened.changes..).rev().collect::<Vec<_>>() {
+            if id < opened.inside {
+                self.all[id.0 as usize].busy_until = before;
+            }
+        }
     }
 
     pub(super) fn is_writable(&self, id: StorageId) -> bool {
@@ -158,11 +192,11 @@ impl Storages {
         let storage = self.at_mut(id);
         storage.written = true;
         storage.live = (storage.live.0.min(first), storage.live.1.max(last).max(first));
-        storage.busy_until = last.max(first);
+        self.set_busy_until(id, last.max(first));
     }
 
     /// The roots, oldest first.
     pub(super) fn roots(&self) -> impl Iterator<Item = StorageId> + '_ {
-        (0..self.0.len() as u32).map(StorageId).filter(|&id| self.root(id) == id)
+        (0..self.all.len() as u32).map(StorageId).filter(|&id| self.root(id) == id)
     }
 }

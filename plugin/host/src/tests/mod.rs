@@ -1,5 +1,6 @@
 //! Programs from module to results.
 
+mod carried;
 mod control_flow;
 mod custom_call;
 mod fold;

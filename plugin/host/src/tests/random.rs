@@ -9,8 +9,20 @@ enum Node {
     Constant(i32),
     Binary(BinaryOp, usize, usize),
     Reverse(usize),
-    Loop { count: i32, inits: Vec<usize>, body: Vec<Node>, nexts: Vec<usize> },
-    Branch { taken: bool, sides: [(Vec<Node>, Vec<usize>); 2] },
+    /// The first value, with an element of the second.
+    Update(usize, usize, usize),
+    /// The first value or the second.
+    Select(bool, usize, usize),
+    Loop {
+        count: i32,
+        inits: Vec<usize>,
+        body: Vec<Node>,
+        nexts: Vec<usize>,
+    },
+    Branch {
+        taken: bool,
+        sides: [(Vec<Node>, Vec<usize>); 2],
+    },
 }
 
 struct Random(u64);
@@ -34,7 +46,7 @@ impl Random {
     fn region(&mut self, mut known: usize, depth: usize) -> (Vec<Node>, usize) {
         let mut nodes = Vec::new();
         for _ in 0..1 + self.below(6) {
-            let kind = self.below(if depth < 3 { 8 } else { 6 });
+            let kind = self.below(if depth < 3 { 10 } else { 8 });
             nodes.push(match kind {
                 0 => Node::Constant(self.below(100) as i32),
                 1 => Node::Reverse(self.value(known)),
@@ -42,7 +54,9 @@ impl Random {
                     let ops = [BinaryOp::Add, BinaryOp::Subtract, BinaryOp::Multiply, BinaryOp::Xor];
                     Node::Binary(ops[self.below(4)], self.value(known), self.value(known))
                 }
-                6 => {
+                6 => Node::Update(self.value(known), self.value(known), self.below(4)),
+                7 => Node::Select(self.below(2) == 0, self.value(known), self.value(known)),
+                8 => {
                     let carried = 1 + self.below(4);
                     let inits = self.values(carried, known);
                     let (body, end) = self.region(known + carried, depth + 1);
@@ -75,6 +89,12 @@ fn interpret(nodes: &[Node], env: &mut Vec<Array>) {
                 array.reverse();
                 env.push(array);
             }
+            Node::Update(a, b, at) => {
+                let mut array = env[*a];
+                array[*at] = env[*b][*at];
+                env.push(array);
+            }
+            Node::Select(first, a, b) => env.push(env[if *first { *a } else { *b }]),
             Node::Binary(op, a, b) => {
                 let (a, b) = (env[*a], env[*b]);
                 env.push(std::array::from_fn(|i| match op {
@@ -122,6 +142,17 @@ fn build(
         match node {
             Node::Constant(value) => env.push(f.splat(ty(), value.to_le_bytes())),
             Node::Reverse(value) => env.push(f.op(OpKind::Reverse { dims: vec![0] }, [env[*value]])?),
+            Node::Update(a, b, at) => {
+                let place = constant_s32(f, *at as i32);
+                let kind = OpKind::Slice { start: vec![*at], limit: vec![*at + 1], strides: vec![1] };
+                let part = f.typed(kind, [env[*b]], TensorType::new(ElementType::S32, [1]))?;
+                env.push(f.op(OpKind::DynamicUpdateSlice, [env[*a], part, place])?);
+            }
+            Node::Select(first, a, b) => {
+                let all = TensorType::new(ElementType::Pred, [4]);
+                let flag = f.typed(OpKind::BroadcastInDim { dims: vec![] }, [flags[usize::from(!first)]], all)?;
+                env.push(f.op(OpKind::Select, [flag, env[*a], env[*b]])?);
+            }
             Node::Binary(op, a, b) => env.push(binary(f, *op, env[*a], env[*b])?),
             Node::Loop { count, inits, body, nexts } => {
                 let inits: Vec<ValueId> = inits.iter().map(|&init| env[init]).collect();
@@ -151,8 +182,18 @@ fn build(
 
 #[test]
 fn random_programs_agree_with_an_interpreter() {
+    check(0..200);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn many_random_programs_agree_with_an_interpreter() {
+    check(200..20_000);
+}
+
+fn check(seeds: impl IntoIterator<Item = u64>) {
     let engine = engine();
-    for seed in 0..120 {
+    for seed in seeds {
         let mut random = Random(seed);
         let params = 1 + random.below(3);
         let (nodes, known) = random.region(params, 0);

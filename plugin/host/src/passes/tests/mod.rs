@@ -9,6 +9,7 @@ mod fold;
 mod hoist;
 mod inline;
 mod layouts;
+mod partial;
 mod peel;
 mod simplify;
 mod tuples;
