@@ -79,3 +79,29 @@ def test_tiles_are_refused(on_plugin, format_of):
     tiled = Format(Layout((0, 1, 2), tiling=((8, 128),)), format_of(0).sharding)
     with pytest.raises(Exception, match=r"result 0.*tiles"):
         jax.jit(lambda x: x, out_shardings=tiled)(X)
+
+
+def test_constraints_of_layouts_let_shardings_through(fresh):
+    code = """
+    import jax, jax.numpy as jnp, numpy as np
+    from jax.experimental.layout import Format, Layout, with_layout_constraint
+    from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+
+    mesh = jax.make_mesh((4,), ("x",), (AxisType.Auto,), devices=jax.devices("oxcall"))
+    split = NamedSharding(mesh, P("x"))
+    x = np.arange(32.0, dtype=np.float32).reshape(8, 4)
+
+    @jax.jit
+    def constrained(x):
+        return jax.lax.with_sharding_constraint(x * 2, Format(Layout((1, 0)), split)) + 1
+
+    @jax.jit
+    def only_the_layout(x):
+        return with_layout_constraint(x * 2, Layout((1, 0))) + 1
+
+    for y in constrained(x), only_the_layout(jax.device_put(x, split)):
+        np.testing.assert_array_equal(np.asarray(y), x * 2 + 1)
+        print(tuple(y.sharding.spec), {shard.data.shape for shard in y.addressable_shards})
+    """
+    lines = fresh(code, OXCALL_NUM_DEVICES="4", JAX_PLATFORMS="oxcall,cpu").splitlines()
+    assert lines == ["('x',) {(2, 4)}"] * 2

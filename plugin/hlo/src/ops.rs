@@ -368,7 +368,26 @@ pub struct CustomCall {
     pub called_computations: Vec<FuncId>,
 }
 
+/// Calls that XLA's compiler knows, and takes for their operands: they say how values are spread among devices, in which
+/// memory they are or in which layout.
+const IDENTITIES: [&str; 9] = [
+    "LayoutConstraint",
+    "MoveToDevice",
+    "MoveToHost",
+    "PinToDevice",
+    "Sharding",
+    "SPMDFullToShardShape",
+    "SPMDShardToFullShape",
+    "annotate_device_placement",
+    "xla.sdy.FuncResultSharding",
+];
+
 impl CustomCall {
+    /// Whether the results are the operands, where their types are the same, and the call says something about them only.
+    pub fn is_identity(&self) -> bool {
+        IDENTITIES.contains(&self.target.as_str())
+    }
+
     /// The attributes that a typed FFI handler is given, or `None` for the legacy interfaces. JAX writes them as
     /// `mhlo.backend_config` beside an API version of 1.
     pub fn typed_attributes(&self) -> Option<&Attribute> {

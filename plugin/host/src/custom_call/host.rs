@@ -6,7 +6,6 @@ use std::{
 };
 
 use oxcall::host::{ScratchAllocator, TaskPool};
-use oxcall_hlo::CustomCall;
 
 use crate::{
     memory::{Allocator, PoolScratch},
@@ -37,19 +36,9 @@ impl TaskPool for Tasks {
     }
 }
 
-/// Custom calls that say how values are spread among devices, or to which memory they go: on one device, whose memories
-/// are one, nothing is to be done.
-const PLACEMENT_TARGETS: [&str; 4] =
-    ["Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement"];
-
 impl Host {
     pub(crate) fn new(platform: String, pool: &Arc<Pool>, allocator: &Arc<Allocator>) -> Host {
         let scratch = Arc::new(PoolScratch::new(Arc::clone(allocator)));
         Host { platform, tasks: Arc::new(Tasks(Arc::clone(pool))), scratch }
-    }
-
-    /// Whether the results of `call` are its operands.
-    pub(crate) fn is_identity(&self, call: &CustomCall) -> bool {
-        PLACEMENT_TARGETS.contains(&call.target.as_str())
     }
 }

@@ -414,7 +414,7 @@ impl<'m> Lowering<'m> {
             values.iter().flat_map(|&value| leaves(func.ty(value))).collect()
         };
         let (operands, results) = (types(&op.operands), types(&op.results));
-        if self.engine.host().is_identity(call) && operands == results {
+        if call.is_identity() && operands == results {
             let values = self.flat(&op.operands);
             let mut values = values.into_iter();
             for &result in &op.results {

@@ -204,6 +204,9 @@ impl<'a> Graph<'a> {
             (OpKind::CustomCall(call), _) if calls::observes(call, &op.results) => {
                 self.observers.push(Observer { op, call, per_device: self.per_device });
             }
+            (OpKind::CustomCall(call), _) if call.is_identity() && self.are_alike(&op.operands, &op.results) => {
+                self.same(&[&op.operands, &op.results]);
+            }
             (OpKind::OptimizationBarrier, _) => self.same(&[&op.operands, &op.results]),
             (OpKind::ManualComputation(manual), _) => self.manual(op, manual),
             (OpKind::ShardingGroup { id }, _) => {
@@ -271,6 +274,11 @@ impl<'a> Graph<'a> {
         let outer = std::mem::replace(&mut self.per_device, true);
         self.region(&op.regions[0]);
         self.per_device = outer;
+    }
+
+    /// Whether these are as many values of the same types.
+    fn are_alike(&self, some: &[ValueId], others: &[ValueId]) -> bool {
+        some.iter().map(|&value| self.tensor(value)).eq(others.iter().map(|&value| self.tensor(value)))
     }
 
     /// A tensor outside of a computation per device and inside, where the manual axes have split it.

@@ -34,6 +34,26 @@ fn element_wise_and_transposed() {
 }
 
 #[test]
+fn calls_that_only_say_something_about_their_operands() {
+    for target in ["LayoutConstraint", "annotate_device_placement", "MoveToHost", "xla.sdy.FuncResultSharding"] {
+        let main = format!(
+            "(%a: tensor<8x16xf32> {{sdy.sharding = #sdy.sharding<@m, [{{\"x\"}}, {{}}]>}}, %b: tensor<4xf32>)
+             -> (tensor<8x16xf32>, tensor<4xf32>) {{
+                %0:2 = stablehlo.custom_call @{target}(%a, %b)
+                    : (tensor<8x16xf32>, tensor<4xf32>) -> (tensor<8x16xf32>, tensor<4xf32>)
+                return %0#0, %0#1 : tensor<8x16xf32>, tensor<4xf32>
+            }}"
+        );
+        assert_eq!(results(&main), [vec![4, 1], vec![1]], "{target}");
+    }
+    let opaque = "(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}]>}) -> tensor<8xf32> {
+        %0 = stablehlo.custom_call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+        return %0 : tensor<8xf32>
+    }";
+    assert_eq!(results(opaque), [[1]]);
+}
+
+#[test]
 fn products_and_reductions() {
     let main = "(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {}]>},
                  %b: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {\"y\"}]>})
