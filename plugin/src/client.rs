@@ -174,6 +174,13 @@ impl CpuClient {
     /// The devices that a program runs on, one for each partition of each replica.
     fn assignment(&self, options: &CompileOptions) -> Result<DeviceAssignment> {
         let (replicas, partitions) = (options.replicas, options.partitions);
+        if partitions > 1 && !options.use_spmd_partitioning {
+            let message = format!(
+                "num_partitions={partitions} but SPMD partitioning not enabled: set use_spmd_partitioning of the \
+                 executable build options, or one partition"
+            );
+            return Err(Error::invalid_argument(message));
+        }
         let count = replicas * partitions;
         let named = options.device_ordinal.filter(|_| count == 1);
         let assignment = options.device_assignment.clone().or(named.map(|id| DeviceAssignment::single(DeviceId(id))));

@@ -44,9 +44,10 @@ def test_what_is_refused(fresh):
       return %a : tensor<6xf32>
     }'''
 
-    def error(partitions, assignment, text=text):
+    def error(partitions, assignment, text=text, spmd=True):
         options = xla_client.CompileOptions()
         options.num_partitions = partitions
+        options.executable_build_options.use_spmd_partitioning = spmd
         options.device_assignment = xla_client.DeviceAssignment.create(np.array([assignment]))
         try:
             client.compile_and_load(text, devices[:partitions], options)
@@ -57,6 +58,8 @@ def test_what_is_refused(fresh):
     print("has 4 devices, but the program 2" in error(2, [0, 1]))
     print("device ID" in error(4, [0, 1, 2, 9]), "do not fit" in error(4, [0, 1, 2, 2]))
     print("axis" in error(4, [0, 1, 2, 3], text.replace('{"x"}', '{"z"}')))
+    refused = error(4, [0, 1, 2, 3], spmd=False)
+    print("num_partitions=4 but SPMD partitioning not enabled: set use_spmd_partitioning" in refused)
     mesh = jax.sharding.Mesh(np.array(devices), "d")
     print(jax.jit(jnp.sin)(jax.device_put(np.ones(8), NamedSharding(mesh, P("d")))).shape)
     """
@@ -64,6 +67,7 @@ def test_what_is_refused(fresh):
         "True",
         "True",
         "True True",
+        "True",
         "True",
         "(8,)",
     ]
