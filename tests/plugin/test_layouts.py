@@ -59,7 +59,7 @@ def test_donated_memory_of_another_layout(on_plugin, format_of):
 def test_layouts_that_are_left_to_the_platform(on_plugin, format_of):
     any_layout = Format(Layout.AUTO, format_of(0).sharding)
     compiled = jax.jit(lambda x: x.T, in_shardings=any_layout, out_shardings=any_layout).lower(X).compile()
-    assert compiled.output_formats.layout.major_to_minor == (0, 1, 2)
+    assert compiled.output_formats.layout.major_to_minor == (2, 1, 0)
     constrained = jax.jit(lambda x: with_layout_constraint(x * 2, Layout(ORDER)))(X)
     assert order_of(constrained) == ORDER
     np.testing.assert_array_equal(np.asarray(constrained), 2 * X)
@@ -79,6 +79,28 @@ def test_tiles_are_refused(on_plugin, format_of):
     tiled = Format(Layout((0, 1, 2), tiling=((8, 128),)), format_of(0).sharding)
     with pytest.raises(Exception, match=r"result 0.*tiles"):
         jax.jit(lambda x: x, out_shardings=tiled)(X)
+
+
+def test_any_layout_is_one_that_moves_no_elements(on_plugin, device):
+    auto = Format(Layout.AUTO)
+    arguments = [jax.ShapeDtypeStruct(X.shape, X.dtype), jax.ShapeDtypeStruct((4,), X.dtype)]
+
+    def function(x, y):
+        return x.transpose(2, 0, 1), x + y, jnp.outer(y, y).T
+
+    compiled = jax.jit(function, in_shardings=auto, out_shardings=auto).lower(*arguments).compile()
+    formats, _ = compiled.input_formats
+    assert [format.layout.major_to_minor for format in formats] == [(0, 1, 2), (0,)]
+    orders = [format.layout.major_to_minor for format in compiled.output_formats]
+    assert orders == [(1, 2, 0), (0, 1, 2), (1, 0)]
+    y = np.arange(4, dtype=np.float32)
+    results = compiled(*(jax.device_put(value, format) for value, format in zip((X, y), formats, strict=True)))
+    assert [order_of(result) for result in results] == orders
+    for result, expected in zip(results, function(X, y), strict=True):
+        np.testing.assert_array_equal(np.asarray(result), expected)
+    # The memory of the transposed argument is as it was.
+    memory = (ctypes.c_float * X.size).from_address(results[0].unsafe_buffer_pointer())
+    np.testing.assert_array_equal(memory, X.ravel())
 
 
 def test_constraints_of_layouts_let_shardings_through(fresh):

@@ -29,7 +29,8 @@ pub struct Interface {
 }
 
 /// Gives the entry function's parameters and results the layouts that `mhlo.layout_mode` names, and does away with
-/// constraints of layouts inside the program: where a result is constrained, and may have any layout, it has that one.
+/// constraints of layouts inside the program: where a result is constrained or transposed, and may have any layout, it has
+/// that one.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for what is no layout of the tensor, UNIMPLEMENTED for tiles.
@@ -89,7 +90,7 @@ fn edges(func: &Func, values: &[ValueId], attributes: &[ArgAttributes], what: &s
         let mode = attributes.iter().find(|(name, _)| name == "mhlo.layout_mode").map(|(_, mode)| mode);
         let minor_to_major = match (ty.tensor(), mode.and_then(Attribute::as_str)) {
             (None, _) | (_, None | Some("default")) => None,
-            (_, Some("auto")) => constrained(func, value),
+            (_, Some("auto")) => preferred(func, value),
             (Some(ty), Some(layout)) => {
                 Some(parse(layout, ty).map_err(|error| error.context(format!("{what} {index}")))?)
             }
@@ -110,9 +111,15 @@ fn constraint(op: &Op) -> Option<&CustomCall> {
     }
 }
 
-/// The layout, minor to major, to which the op that makes `value` constrains it.
-fn constrained(func: &Func, value: ValueId) -> Option<Vec<usize>> {
+/// The layout, minor to major, to which the op that makes `value` constrains it, or in which that op need not move
+/// elements.
+fn preferred(func: &Func, value: ValueId) -> Option<Vec<usize>> {
     let op = func.body.ops.iter().rfind(|op| op.results.contains(&value))?;
+    if let OpKind::Transpose { permutation } = &op.kind {
+        let mut dims: Vec<usize> = (0..permutation.len()).collect();
+        dims.sort_unstable_by_key(|&dim| std::cmp::Reverse(permutation[dim]));
+        return Some(dims);
+    }
     let index = op.results.iter().position(|&result| result == value)?;
     constraint(op)?.result_layouts.as_ref()?.get(index).cloned()
 }
