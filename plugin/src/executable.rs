@@ -393,14 +393,24 @@ impl Executable for CpuExecutable {
         // nothing to read a proto.
         self.program.room_to_write()?;
         let module = self.program.module();
+        // Readers would take the shapes of whole arrays for those of the devices' parts.
+        let note = self.splits_arrays().map(|_| {
+            format!(
+                "one program for {} partitions, which runs once, on whole arrays: shapes are not those of the devices' \
+                 parts, and there are no collectives but those that the program states",
+                self.assignment.partitions
+            )
+        });
         Ok(match oxcall_hlo::write_hlo_proto(module) {
             Some(mut proto) => {
-                if let Some(partition) = &self.partition {
-                    proto.extend(partition.hlo_shardings());
-                }
+                proto.extend(self.partition.iter().flat_map(|partition| partition.hlo_shardings()));
+                proto.extend(note.iter().flat_map(|note| Partition::hlo_note(note)));
                 ("hlo_with_config".to_owned(), proto)
             }
-            None => ("mlir".to_owned(), module.to_string().into_bytes()),
+            None => {
+                let head = note.map_or(String::new(), |note| format!("// {note}\n"));
+                ("mlir".to_owned(), (head + &module.to_string()).into_bytes())
+            }
         })
     }
 

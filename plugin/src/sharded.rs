@@ -124,6 +124,22 @@ impl Partition {
         proto.finish()
     }
 
+    /// The same to say `note` at the head of the program's text, as an attribute of the module.
+    pub(crate) fn hlo_note(note: &str) -> Vec<u8> {
+        const MODULE: u32 = 1;
+        const FRONTEND_ATTRIBUTES: u32 = 19;
+        const ENTRY: u32 = 1;
+        const KEY: u32 = 1;
+        const VALUE: u32 = 2;
+        let mut proto = Writer::default();
+        proto.nested(MODULE, |module| {
+            module.nested(FRONTEND_ATTRIBUTES, |attributes| {
+                attributes.nested(ENTRY, |entry| _ = entry.bytes(KEY, "oxcall.partitions").bytes(VALUE, note));
+            });
+        });
+        proto.finish()
+    }
+
     /// The type of a parameter as each device has it.
     pub(crate) fn parameter_type(&self, index: usize, whole: &Type) -> Type {
         tile_type(&self.parameters[index], whole)

@@ -40,6 +40,29 @@ def test_donations_are_shown(on_plugin):
     assert "input_output_alias={ {1}: (1, {}, may-alias) }" in compiled.as_text()
 
 
+def test_texts_of_sharded_programs_say_that_arrays_are_whole(fresh):
+    code = """
+    import jax, jax.numpy as jnp, numpy as np
+    from jax.sharding import NamedSharding, PartitionSpec as P
+
+    mesh = jax.sharding.Mesh(np.array(jax.devices("oxcall")), "d")
+    x = jax.device_put(np.ones((8, 4), np.float32), NamedSharding(mesh, P("d")))
+    summed = lambda x: jax.lax.psum(x, "d")
+    programs = [
+        (jax.jit(lambda x: x.sum(0)), x),
+        (jax.shard_map(summed, mesh=mesh, in_specs=P("d"), out_specs=P()), x),
+        (lambda x: x.sum(0), np.ones((8, 4), np.float32)),
+    ]
+    for function, x in programs:
+        head, *text = jax.jit(function).lower(x).compile().as_text().splitlines()
+        shapes = [shape for shape in ("f32[8,4]", "f32[4,4]") if any(shape in line for line in text)]
+        print('oxcall.partitions="one program for 2 partitions, which runs once, on whole arrays' in head, shapes)
+    """
+    lines = fresh(code, OXCALL_NUM_DEVICES="2", JAX_PLATFORMS="oxcall").splitlines()
+    # What each device runs by itself has the shapes of its parts.
+    assert lines == ["True ['f32[8,4]']", "False ['f32[4,4]']", "False ['f32[8,4]']"]
+
+
 def test_dumps_sort_by_pass(fresh, tmp_path):
     fresh(PROGRAM, OXCALL_DUMP=str(tmp_path / "dump"))
     names = sorted(path.name for path in (tmp_path / "dump").iterdir())
