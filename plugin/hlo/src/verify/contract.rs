@@ -14,18 +14,27 @@ fn precision(precision: &[Precision]) -> Result<(), Error> {
 }
 
 /// Checks that operands may be multiplied, and the element type of the result: any of their kind if given, any float for
-/// integers, the real part for complex numbers, and anything for booleans.
+/// integers and for floats by integers, the real part for complex numbers, and anything for booleans.
 fn product_element(cx: Signature<'_>, lhs: &TensorType, rhs: &TensorType) -> Result<ElementType, Error> {
     let kind = |element: ElementType| {
         (element.is_float(), element.is_complex(), element.is_integer(), element == ElementType::Pred)
     };
     let mixes = |a: ElementType, b: ElementType| kind(a) == kind(b);
-    ensure!(mixes(lhs.element, rhs.element), "lhs and rhs must have element types of one kind, are {lhs} and {rhs}");
-    let default = if lhs.element.bits() < rhs.element.bits() { rhs.element } else { lhs.element };
+    // HLO has products of floats by integers, which weights of fewer bits are multiplied with.
+    let float = match (lhs.element, rhs.element) {
+        (float, integer) | (integer, float) if float.is_float() && integer.is_integer() => Some(float),
+        _ => None,
+    };
+    ensure!(
+        float.is_some() || mixes(lhs.element, rhs.element),
+        "lhs and rhs must have element types of one kind, or floats and integers, are {lhs} and {rhs}"
+    );
+    let wider = if lhs.element.bits() < rhs.element.bits() { rhs.element } else { lhs.element };
+    let default = float.unwrap_or(wider);
     let element = cx.given_element(0, default);
-    let holds = mixes(element, lhs.element)
+    let holds = mixes(element, float.unwrap_or(lhs.element))
         || lhs.element == ElementType::Pred
-        || (lhs.element.is_integer() && element.is_float())
+        || (float.is_none() && lhs.element.is_integer() && element.is_float())
         || (lhs.element.is_complex() && element.is_float());
     ensure!(holds, "the result has elements of type {element}, which no product of {lhs} has");
     Ok(element)

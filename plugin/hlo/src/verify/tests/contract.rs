@@ -23,6 +23,9 @@ fn dot_products() {
     takes(dot(|_| ()), "7x2x3xi8, 7x3x5xi8 -> 7x2x5xf32", &[]);
     takes(dot(|_| ()), "7x2x3xi1, 7x3x5xi1 -> 7x2x5xi32", &[]);
     takes(dot(|_| ()), "7x2x3xcomplex<f32>, 7x3x5xcomplex<f32> -> 7x2x5xf32", &[]);
+    takes(dot(|_| ()), "7x2x3xf32, 7x3x5xi8 -> 7x2x5xf32", &[]);
+    takes(dot(|_| ()), "7x2x3xui8, 7x3x5xbf16 -> 7x2x5xf32", &[]);
+    refuses(dot(|_| ()), "7x2x3xi8, 7x3x5xf32 -> 7x2x5xi32", &[], "the result has elements of type i32");
     takes(dot(|_| ()), "7x2x3xf8E4M3FN, 7x3x5xf8E5M2 -> 7x2x5xf32", &[]);
     takes(dot(|dims| dims.precision = vec![Precision::High, Precision::Default]), text, &[]);
     refuses(
@@ -38,7 +41,9 @@ fn dot_products() {
         "contracting dimension 2 of lhs, tensor<7x2x3xf32>, must be as large as dimension 1 of rhs, tensor<7x4x5xf32>",
     );
     refuses(dot(|_| ()), "7x2x3xf32, 6x3x5xf32 -> 7x2x5xf32", &[], "batching dimension 0 of lhs");
-    refuses(dot(|_| ()), "7x2x3xf32, 7x3x5xi32 -> 7x2x5xf32", &[], "lhs and rhs must have element types of one kind");
+    let kinds = "lhs and rhs must have element types of one kind, or floats and integers";
+    refuses(dot(|_| ()), "7x2x3xf32, 7x3x5xi1 -> 7x2x5xf32", &[], kinds);
+    refuses(dot(|_| ()), "7x2x3xcomplex<f32>, 7x3x5xi8 -> 7x2x5xcomplex<f32>", &[], kinds);
     refuses(dot(|_| ()), "7x2x3xf32, 7x3x5xf32 -> 7x2x5xi32", &[], "the result has elements of type i32");
     refuses(
         dot(|dims| dims.lhs_contracting = vec![0]),
