@@ -1,5 +1,7 @@
 //! The platform: what a framework finds behind `GetPjrtApi`.
 
+use std::ops::RangeInclusive;
+
 use oxcall_pjrt::{Attributes, Event, Platform, Result, Topology, Value};
 
 use crate::{callbacks::without_gil, client::CpuClient, devices, name::platform_name, options::Options};
@@ -18,6 +20,10 @@ impl Platform for CpuPlatform {
 
     fn version() -> &'static str {
         concat!("oxcall ", env!("CARGO_PKG_VERSION"))
+    }
+
+    fn stablehlo_versions() -> RangeInclusive<[i64; 3]> {
+        oxcall_hlo::STABLEHLO_VERSIONS
     }
 
     fn attributes() -> Attributes {

@@ -19,6 +19,7 @@ pub(crate) fn read(program: Program<'_>) -> Result<Module> {
     };
     let mut module = module.map_err(error)?;
     oxcall_hlo::verify(&module).map_err(error)?;
+    oxcall_hlo::settle_futures(&mut module);
     sharding::import_custom_calls(&mut module).map_err(error)?;
     Ok(module)
 }

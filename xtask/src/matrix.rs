@@ -1,5 +1,5 @@
-//! `cargo xtask matrix`: one op library and one plugin on every supported jaxlib, the plugin under torch_xla, C++ handlers
-//! of every jaxlib in the plugin, and every struct against each one's header.
+//! `cargo xtask matrix`: one op library and one plugin on every supported jaxlib, what each may send to the plugin, the
+//! plugin under torch_xla, C++ handlers of every jaxlib in the plugin, and every struct against each one's header.
 
 mod abi;
 mod history;
@@ -27,6 +27,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             ("peers", test::all_peers),
             ("ops", ops),
             ("plugin", plugin),
+            ("stablehlo", test::stablehlo),
             ("torch", torch),
             ("torch_xla", test::torch_xla),
         ],

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::python::{self, Venv, pins};
-use crate::shell::{self, Failure, Result};
+use crate::shell::{self, Context, Failure, Result};
 use crate::{cpp, lint, workspace};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -42,6 +42,21 @@ pub(crate) fn all_peers() -> Result<()> {
     shell::run(&mut command)
 }
 
+/// The names of VHLO that every supported jaxlib knows, against those that the plugin reads.
+pub(crate) fn stablehlo() -> Result<()> {
+    let mut folders = Vec::new();
+    for jax in pins::JAX {
+        match python::find(jax.python) {
+            Ok(interpreter) => folders.push(python::jaxlib(&python::jax_venv(jax, &interpreter)?)?),
+            Err(reason) => println!("jaxlib {}: skipped: {reason}", jax.version),
+        }
+    }
+    let mut command = shell::cargo();
+    command.args(["test", "--package", "oxcall-hlo", "--test", "jaxlib", "--", "--nocapture"]);
+    command.env("OXCALL_TEST_JAXLIB", std::env::join_paths(folders).context("OXCALL_TEST_JAXLIB")?);
+    shell::run(&mut command)
+}
+
 /// Builds the gallery and the libraries of tests, and gives their folder.
 fn op_libraries() -> Result<PathBuf> {
     let custom_ops = workspace::build_library("custom_ops")?;
@@ -68,10 +83,11 @@ fn test_libraries() -> Result<Vec<String>> {
 
 /// Unit, integration and documentation tests of every crate, and of the task runner itself.
 fn rust() -> Result<()> {
-    let libraries = Libraries::build(&python::default_venv()?)?;
+    let venv = python::default_venv()?;
+    let libraries = Libraries::build(&venv)?;
     let mut command = shell::cargo();
     // One broken target should not hide the others.
-    command.args(["test", "--workspace", "--no-fail-fast"]);
+    command.args(["test", "--workspace", "--no-fail-fast"]).env("OXCALL_TEST_JAXLIB", python::jaxlib(&venv)?);
     libraries.tell(&mut command);
     shell::run(&mut command)
 }

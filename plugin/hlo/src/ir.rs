@@ -1,6 +1,6 @@
 //! Modules, functions, regions and ops.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::{
     Attribute, Error, Location, LocationId, OpKind, Type,
@@ -122,6 +122,20 @@ impl Region {
         };
         regions.iter().for_each(|region| region.for_each_use(&mut visit));
         free
+    }
+
+    /// Puts other values in the place of those that `names` has, wherever they are used.
+    pub(crate) fn rename(&mut self, names: &HashMap<ValueId, ValueId>) {
+        let rename = |values: &mut [ValueId]| {
+            for value in values {
+                *value = names.get(value).copied().unwrap_or(*value);
+            }
+        };
+        for op in &mut self.ops {
+            rename(&mut op.operands);
+            op.regions.iter_mut().for_each(|region| region.rename(names));
+        }
+        rename(&mut self.results);
     }
 
     /// Adds the values that it defines, nested regions included, to `set`.

@@ -13,6 +13,7 @@ mod builder;
 mod bytecode;
 mod error;
 mod float;
+mod futures;
 mod hlo_proto;
 mod ir;
 mod literal;
@@ -27,8 +28,9 @@ mod verify;
 
 pub use attribute::Attribute;
 pub use builder::FuncBuilder;
-pub use bytecode::{is_bytecode, read_bytecode};
+pub use bytecode::{STABLEHLO_VERSIONS, is_bytecode, knows_vhlo, read_bytecode};
 pub use error::{Error, ErrorKind};
+pub use futures::settle_futures;
 pub use hlo_proto::{read_hlo_proto, read_hlo_proto_with_config, write_hlo_proto};
 pub use ir::{ArgAttributes, Func, FuncId, Module, Op, Region, ValueId};
 pub use literal::Literal;

@@ -345,6 +345,16 @@ impl CollectiveGroups {
     }
 }
 
+/// The groups of a collective with a root: one process of each group.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RootedGroups {
+    /// The groups.
+    pub groups: CollectiveGroups,
+    /// Whether the last operand, `S32` of one dimension, has the root's place in its group for each of the others;
+    /// otherwise the root is the first of the group.
+    pub dynamic_root: bool,
+}
+
 /// A call of a function that is not part of the program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CustomCall {
@@ -656,10 +666,16 @@ pub enum OpKind {
         /// The groups.
         groups: CollectiveGroups,
     },
-    /// Sends the operand of the first process of each group to all of it; a process of no group gets zeros.
-    CollectiveBroadcast(CollectiveGroups),
+    /// Sends the operands of the root of each group to all of it; a process of no group gets zeros.
+    CollectiveBroadcast(RootedGroups),
+    /// Reduces the operands over the processes of each group; the root gets the results, the others zeros. One region.
+    CollectiveReduce(RootedGroups),
     /// Sends the operand of each source to its target; a process that is no target gets zeros.
     CollectivePermute(CollectiveGroups),
+    /// Starts the op of its region, whose parameters are the operands; a future of its results.
+    AsyncStart,
+    /// Waits for a future.
+    AsyncDone,
     /// The number of the partition, `U32`.
     PartitionId,
     /// The number of the replica, `U32`.
@@ -674,8 +690,8 @@ impl OpKind {
             | OpKind::AllGather { groups, .. }
             | OpKind::ReduceScatter { groups, .. }
             | OpKind::AllToAll { groups, .. }
-            | OpKind::CollectiveBroadcast(groups)
             | OpKind::CollectivePermute(groups) => Some(groups),
+            OpKind::CollectiveBroadcast(rooted) | OpKind::CollectiveReduce(rooted) => Some(&rooted.groups),
             _ => None,
         }
     }
@@ -741,6 +757,9 @@ impl OpKind {
             OpKind::AllToAll { .. } => "stablehlo.all_to_all",
             OpKind::CollectiveBroadcast(_) => "stablehlo.collective_broadcast",
             OpKind::CollectivePermute(_) => "stablehlo.collective_permute",
+            OpKind::CollectiveReduce(_) => "stablehlo.collective_reduce",
+            OpKind::AsyncStart => "stablehlo.async_start",
+            OpKind::AsyncDone => "stablehlo.async_done",
             OpKind::PartitionId => "stablehlo.partition_id",
             OpKind::ReplicaId => "stablehlo.replica_id",
         }

@@ -189,6 +189,8 @@ pub enum Type {
     Token,
     /// A tuple.
     Tuple(Vec<Type>),
+    /// What an op that was started will give.
+    Future(Vec<Type>),
 }
 
 impl Type {
@@ -212,8 +214,8 @@ impl fmt::Display for Type {
         match self {
             Type::Tensor(tensor) => write!(f, "{tensor}"),
             Type::Token => f.write_str("!stablehlo.token"),
-            Type::Tuple(types) => {
-                f.write_str("tuple<")?;
+            Type::Tuple(types) | Type::Future(types) => {
+                f.write_str(if matches!(self, Type::Tuple(_)) { "tuple<" } else { "!stablehlo.future<" })?;
                 for (index, ty) in types.iter().enumerate() {
                     write!(f, "{}{ty}", if index == 0 { "" } else { ", " })?;
                 }

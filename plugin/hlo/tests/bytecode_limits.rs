@@ -46,6 +46,7 @@ const STRINGS: &[&str] = &[
     "broadcast_in_dim_v1",
     "custom_call_v1",
     "main",
+    "all_gather_v2",
 ];
 
 /// Op names, by number.
@@ -57,6 +58,7 @@ mod op {
     pub(super) const CASE: usize = 4;
     pub(super) const BROADCAST: usize = 5;
     pub(super) const CUSTOM_CALL: usize = 6;
+    pub(super) const ALL_GATHER: usize = 7;
 }
 
 /// Types that every file has.
@@ -139,8 +141,8 @@ impl File {
         let lengths = STRINGS.iter().rev().flat_map(|string| varint(string.len() + 1));
         let mut strings: Vec<u8> = varint(STRINGS.len()).into_iter().chain(lengths).collect();
         STRINGS.iter().for_each(|string| strings.extend([string.as_bytes(), &[0]].concat()));
-        let names = [(BUILTIN, 2..3), (VHLO, 3..9)];
-        let mut dialects = [varint(2), varint(0), varint(1 << 1), varint(7)].concat();
+        let names = [(BUILTIN, 2..3), (VHLO, 3..9), (VHLO, 10..11)];
+        let mut dialects = [varint(2), varint(0), varint(1 << 1), varint(8)].concat();
         for (dialect, range) in names {
             dialects.extend([varint(dialect), varint(range.len())].concat());
             range.for_each(|name| dialects.extend(varint(name << 1 | 1)));
@@ -329,4 +331,53 @@ fn the_smallest_ops_take_memory_in_proportion() {
     let one = [op_header(op::CUSTOM_CALL, 0x40, attr::UNKNOWN_LOCATION), varint(properties)].concat();
     let module = read(&file.finish(&[], attr::EMPTY_LIST, 0, ops, &one.repeat(ops))).unwrap();
     assert_eq!(module.main().body.ops.len(), ops);
+}
+
+#[test]
+fn groups_are_much_larger_than_the_axes_that_say_them() {
+    for (devices, ops) in [(1 << 20, 1), (1 << 12, 1000)] {
+        let mut file = File::new();
+        let axis = file.add(VHLO, &[varint(24), varint(attr::MAIN), varint(devices << 1)].concat());
+        let axes = file.add_list([axis]);
+        let mesh = file.add(VHLO, &[varint(25), varint(axes), varint(0)].concat());
+        let reference = file.add(VHLO, &[varint(22), varint(attr::MAIN), varint(0)].concat());
+        let references = file.add_list([reference]);
+        let groups = file.add(VHLO, &[varint(23), varint(mesh), varint(references)].concat());
+        let zero = file.add(VHLO, &[varint(9), varint(ty::S32), varint(0)].concat());
+        let no = file.add(VHLO, &[varint(2), varint(0)].concat());
+        let properties = file.add_properties([zero, zero, groups, no]);
+        let mut one = op_header(op::ALL_GATHER, 0x46, attr::UNKNOWN_LOCATION);
+        one.extend([varint(properties), list([ty::SCALAR]), list([0])].concat());
+        let bytes = file.finish(&[ty::SCALAR], attr::EMPTY_LIST, 1 + ops, ops, &one.repeat(ops));
+        refused(read(&bytes), ErrorKind::TooLarge, "expand to more");
+    }
+}
+
+#[test]
+fn parts_of_meshes_that_are_something_else() {
+    // A list where the mesh, an axis of it, or its device must be.
+    let refused_with = |mesh: &dyn Fn(&mut File) -> usize| {
+        let mut file = File::new();
+        let mesh = mesh(&mut file);
+        let groups = file.add(VHLO, &[varint(23), varint(mesh), varint(attr::EMPTY_LIST)].concat());
+        let zero = file.add(VHLO, &[varint(9), varint(ty::S32), varint(0)].concat());
+        let properties = file.add_properties([zero, zero, groups, zero]);
+        let mut one = op_header(op::ALL_GATHER, 0x46, attr::UNKNOWN_LOCATION);
+        one.extend([varint(properties), list([ty::SCALAR]), list([0])].concat());
+        let error = read(&file.finish(&[ty::SCALAR], attr::EMPTY_LIST, 2, 1, &one)).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Invalid, "{error}");
+    };
+    refused_with(&|_| attr::EMPTY_LIST);
+    refused_with(&|file| {
+        let axes = file.add_list([attr::MAIN]);
+        file.add(VHLO, &[varint(25), varint(axes), varint(0)].concat())
+    });
+    refused_with(&|file| file.add(VHLO, &[varint(25), varint(attr::EMPTY_LIST), varint(attr::MAIN << 1 | 1)].concat()));
+    // A mesh that is itself its list of axes.
+    refused_with(&|file| {
+        let own = file.attributes.len();
+        file.add(VHLO, &[varint(25), varint(own), varint(0)].concat())
+    });
+    // A name that no mesh has.
+    refused_with(&|_| attr::MAIN);
 }

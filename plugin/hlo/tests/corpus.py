@@ -1,6 +1,7 @@
 """Writes the corpus of portable artifacts that the tests of the bytecode reader read, and what jaxlib reads in them.
 
-Run by hand, in an environment with jax, where jaxlib has a newer release of StableHLO or a program is added:
+Run by hand, in an environment with the newest supported jax, where jaxlib has a newer release of StableHLO (then
+`STABLEHLO_VERSIONS` in `bytecode/ops/mod.rs` has it too) or a program is added:
 
     python plugin/hlo/tests/corpus.py
 
@@ -32,6 +33,7 @@ ROOT = pathlib.Path(__file__).parent / "bytecode"
 
 # Each writes another version of MLIR bytecode, or of some op; the last is jaxlib's own.
 RELEASES = ["0.9.0", "0.10.0", "0.12.0", "0.14.0", "0.17.0", "0.20.0", "1.0.0", "1.4.0", "1.7.1", "1.9.5", "1.13.0"]
+RELEASES += ["1.17.0", "1.19.0"]
 RELEASES.append(stablehlo.get_current_version())
 
 # JAX programs are larger, so fewer releases hold them.
@@ -210,21 +212,27 @@ def write(name, serialize, releases):
         (directory / "module.mlir").write_text(expected[1])
 
 
+def write_jax(name, module):
+    """Each release of JAX has programs of its own: what they say differs."""
+    write(f"{name}_{jax.__version__}", lambda release: serialize_as_jax(module, release), JAX_RELEASES)
+
+
 def main():
     # No paths of this machine in source locations.
     jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")
     for path in sorted((ROOT / "programs").glob("*.mlir")):
         text = path.read_text()
         # Other dialects are let through only where JAX sends programs.
-        serialize = serialize_text_as_jax if "sdy." in text else stablehlo.serialize_portable_artifact_str
+        others = any(dialect in text for dialect in ("sdy.", '"chlo.'))
+        serialize = serialize_text_as_jax if others else stablehlo.serialize_portable_artifact_str
         write(path.stem, functools.partial(serialize, text), RELEASES)
     for name, (function, *arguments) in SHARDED_PROGRAMS.items():
         arguments = [jax.ShapeDtypeStruct(shape, "float32", sharding=sharding(*spec)) for shape, spec in arguments]
         module = jax.jit(function).lower(*arguments).compiler_ir()
-        write(name, lambda release, module=module: serialize_as_jax(module, release), JAX_RELEASES)
+        write_jax(name, module)
     for name, (function, *arguments) in JAX_PROGRAMS.items():
         module = jax.jit(function).lower(*arguments).compiler_ir()
-        write(name, lambda release, module=module: serialize_as_jax(module, release), JAX_RELEASES)
+        write_jax(name, module)
 
 
 if __name__ == "__main__":

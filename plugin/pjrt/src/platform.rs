@@ -1,5 +1,7 @@
 //! What a platform is.
 
+use std::ops::RangeInclusive;
+
 use crate::{Attributes, Client, ElementType, Error, Event, Layout, Result, Topology, Value};
 
 /// A kind of device: the root of what a vendor implements. It has no value; [`Platform::create_client`] makes one.
@@ -12,6 +14,10 @@ pub trait Platform: 'static {
 
     /// Version and build, which frameworks hash into the keys of their caches.
     fn version() -> &'static str;
+
+    /// The oldest and the newest StableHLO that the compiler reads. A framework sends a program in the older of its own
+    /// and the newest.
+    fn stablehlo_versions() -> RangeInclusive<[i64; 3]>;
 
     /// Attributes beside those that the server gives itself: `xla_version`, `stablehlo_current_version` and
     /// `stablehlo_minimum_version`.

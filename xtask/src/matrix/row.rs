@@ -32,7 +32,7 @@ impl Host for pins::Jax {
     }
 
     fn environment(&self, interpreter: &Interpreter) -> Result<Venv> {
-        python::venv(&format!("jax-{}", self.version), interpreter, &pins::jax_requirements(self.version))
+        python::jax_venv(self, interpreter)
     }
 }
 

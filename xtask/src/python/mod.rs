@@ -133,6 +133,17 @@ pub(crate) fn with_jax(name: &str, more: &[&str]) -> Result<Venv> {
     venv(name, &interpreter, &requirements)
 }
 
+/// An environment with one jax.
+pub(crate) fn jax_venv(jax: &pins::Jax, interpreter: &Interpreter) -> Result<Venv> {
+    venv(&format!("jax-{}", jax.version), interpreter, &pins::jax_requirements(jax.version))
+}
+
+/// The folder of the jaxlib of an environment. It is not imported.
+pub(crate) fn jaxlib(venv: &Venv) -> Result<PathBuf> {
+    let code = "import importlib.util; print(importlib.util.find_spec('jaxlib').submodule_search_locations[0])";
+    venv.eval(code).map(PathBuf::from)
+}
+
 /// A small environment for tools that need no jax.
 pub(crate) fn tool_venv(name: &str, requirement: &str) -> Result<Venv> {
     venv(name, &chosen(pins::PYTHON)?, &[requirement.to_owned()])

@@ -2,10 +2,13 @@
 
 use super::{
     cursor::Cursor,
-    literal, sharding,
+    literal, mesh_axes, sharding,
     tables::{AttrId, Entry, Tables, TypeId},
 };
-use crate::{Alias, Attribute, ElementType, Error, Literal, TensorType, float};
+use crate::{
+    Alias, Attribute, ElementType, Error, Literal, TensorType, float,
+    sharding::{AxisRef, MeshRef},
+};
 
 /// A decoded attribute.
 #[derive(Debug)]
@@ -40,6 +43,8 @@ pub(super) enum Node<'a> {
     Location(LocationNode<'a>),
     /// What nothing here needs, in the words of MLIR text or close to them.
     Other(String),
+    /// Axes of a mesh, for groups of processes.
+    MeshAxes(MeshRef, Vec<AxisRef>),
     /// Of Shardy's dialect, with all that it refers to.
     Sharding(Attribute),
     /// Something of another dialect, in an encoding that only this dialect knows.
@@ -87,25 +92,59 @@ pub(super) fn decode_string<'a>(tables: &Tables<'a>, entry: &Entry<'a>) -> Resul
     }
 }
 
+/// The attributes of VHLO, in the order of their codes; a compiler's own are left out.
+pub(super) const NAMES: &[&str] = &[
+    "array_v1",
+    "bool_v1",
+    "comparison_direction_v1",
+    "comparison_type_v1",
+    "api_version_v1",
+    "dict_v1",
+    "fft_type_v1",
+    "float_v1",
+    "integer_v1",
+    "output_operand_alias_v1",
+    "precision_v1",
+    "rng_algorithm_v1",
+    "rng_distribution_v1",
+    "string_v1",
+    "tensor_v1",
+    "transpose_v1",
+    "type_v1",
+    "type_extensions_v1",
+    "result_accuracy_mode_v1",
+    "result_accuracy_v1",
+    "sub_axis_info_v1",
+    "axis_ref_v1",
+    "replica_group_mesh_axes_v1",
+    "mesh_axis_v1",
+    "mesh_v1",
+];
+
 /// The codes of attributes of VHLO.
-mod vhlo {
-    pub(super) const ARRAY: u64 = 1;
-    pub(super) const BOOLEAN: u64 = 2;
-    pub(super) const COMPARISON_DIRECTION: u64 = 3;
-    pub(super) const COMPARISON_TYPE: u64 = 4;
-    pub(super) const API_VERSION: u64 = 5;
-    pub(super) const DICTIONARY: u64 = 6;
-    pub(super) const FFT_TYPE: u64 = 7;
-    pub(super) const FLOAT: u64 = 8;
-    pub(super) const INTEGER: u64 = 9;
-    pub(super) const ALIAS: u64 = 10;
-    pub(super) const PRECISION: u64 = 11;
-    pub(super) const RNG_ALGORITHM: u64 = 12;
-    pub(super) const RNG_DISTRIBUTION: u64 = 13;
-    pub(super) const STRING: u64 = 14;
-    pub(super) const TENSOR: u64 = 15;
-    pub(super) const TRANSPOSE: u64 = 16;
-    pub(super) const TYPE: u64 = 17;
+pub(super) mod vhlo {
+    pub(in super::super) const ARRAY: u64 = 1;
+    pub(in super::super) const BOOLEAN: u64 = 2;
+    pub(in super::super) const COMPARISON_DIRECTION: u64 = 3;
+    pub(in super::super) const COMPARISON_TYPE: u64 = 4;
+    pub(in super::super) const API_VERSION: u64 = 5;
+    pub(in super::super) const DICTIONARY: u64 = 6;
+    pub(in super::super) const FFT_TYPE: u64 = 7;
+    pub(in super::super) const FLOAT: u64 = 8;
+    pub(in super::super) const INTEGER: u64 = 9;
+    pub(in super::super) const ALIAS: u64 = 10;
+    pub(in super::super) const PRECISION: u64 = 11;
+    pub(in super::super) const RNG_ALGORITHM: u64 = 12;
+    pub(in super::super) const RNG_DISTRIBUTION: u64 = 13;
+    pub(in super::super) const STRING: u64 = 14;
+    pub(in super::super) const TENSOR: u64 = 15;
+    pub(in super::super) const TRANSPOSE: u64 = 16;
+    pub(in super::super) const TYPE: u64 = 17;
+    pub(in super::super) const SUB_AXIS: u64 = 21;
+    pub(in super::super) const AXIS_REF: u64 = 22;
+    pub(in super::super) const MESH_AXES: u64 = 23;
+    pub(in super::super) const MESH_AXIS: u64 = 24;
+    pub(in super::super) const MESH: u64 = 25;
 }
 
 /// The codes of builtin attributes.
@@ -181,6 +220,7 @@ impl<'a> Reader<'_, 'a> {
             vhlo::STRING => Node::String(self.tables.read_string(self.cursor)?),
             vhlo::TENSOR => self.dense()?,
             vhlo::TYPE => Node::Type(self.tables.read_type(self.cursor)?),
+            vhlo::MESH_AXES => mesh_axes::decode(self.tables, self.cursor)?,
             code => Node::Other(format!("#vhlo<code {code}>")),
         })
     }

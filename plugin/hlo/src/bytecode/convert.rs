@@ -105,6 +105,12 @@ fn at_depth(tables: &Tables<'_>, id: AttrId, depth: usize) -> Result<Attribute, 
             tables.spend(sharding::size(attribute))?;
             attribute.clone()
         }
+        Node::MeshAxes(mesh, axes) => {
+            let names = axes.iter().map(|axis| axis.to_string()).collect::<Vec<_>>().join(", ");
+            let text = format!("#stablehlo.replica_group_mesh_axes<mesh = {mesh}, axes = [{names}]>");
+            tables.spend(text.len())?;
+            Attribute::Other(text)
+        }
         Node::Foreign(dialect) => Attribute::Other(format!("an attribute of dialect {dialect}")),
         Node::Location(_) => Attribute::Other("loc(...)".to_owned()),
         Node::Other(words) => {

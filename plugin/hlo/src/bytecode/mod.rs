@@ -1,5 +1,5 @@
 //! Reads MLIR bytecode that holds a StableHLO portable artifact: a module of VHLO, the versioned copy of StableHLO
-//! that every release can read, as JAX sends it. All releases from 0.9.0 on, in bytecode versions 0 to 6.
+//! that every release can read, as JAX sends it. All releases of [`STABLEHLO_VERSIONS`], in bytecode versions 0 to 6.
 //!
 //! Layers, from the bytes up: [`cursor`] (integers and lists), [`container`] (sections, strings, names), [`tables`]
 //! (attributes and types, each decoded when first asked for, by [`attribute`] and [`types`]), [`module`], [`header`] and
@@ -20,6 +20,7 @@ mod cursor;
 mod header;
 mod literal;
 mod location;
+mod mesh_axes;
 mod module;
 mod op;
 mod ops;
@@ -28,6 +29,8 @@ mod symbols;
 mod tables;
 mod types;
 mod value;
+
+pub use ops::{STABLEHLO_VERSIONS, knows_vhlo};
 
 use container::Container;
 use tables::Tables;

@@ -13,7 +13,7 @@ use crate::{
     Alias, Attribute, ChannelHandle, CustomCallApiVersion, ElementType, Error, FuncId, Literal, Op, Precision, Region,
     TensorType, Type, ValueId,
     lower::{self, Constants, Source},
-    sharding::Mesh,
+    sharding::{self, AxisRef, Mesh},
 };
 
 /// What is read of a module as a whole.
@@ -121,6 +121,15 @@ impl Source for OpReader<'_, '_, '_> {
 
     fn rows(&mut self, name: &'static str) -> Result<Option<Vec<Vec<i64>>>, Error> {
         self.read(name, |value| value.rows())
+    }
+
+    fn mesh_axes(&mut self, name: &'static str) -> Result<Option<(Mesh, Vec<AxisRef>)>, Error> {
+        let Some(Node::MeshAxes(mesh, axes)) = self.attributes.optional(name)?.map(|value| value.node()) else {
+            return Ok(None);
+        };
+        let mesh = sharding::mesh_called(&self.context.meshes, mesh)?;
+        self.tables().spend(sharding::bytes_of_groups(mesh, axes))?;
+        Ok(Some((mesh.clone(), axes.clone())))
     }
 
     /// VHLO has the number alone, as `channel_id`.

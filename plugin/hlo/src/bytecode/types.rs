@@ -9,6 +9,52 @@ use crate::{Dims, ElementType, Error, ErrorKind, TensorType, Type};
 /// How deep types may nest, in tuples for instance.
 const MAX_DEPTH: usize = 32;
 
+/// The types of VHLO, in the order of their codes.
+pub(super) const NAMES: &[&str] = &[
+    "bool_v1",
+    "complex_v1",
+    "bf16_v1",
+    "f16_v1",
+    "f32_v1",
+    "f64_v1",
+    "f8E4M3FN_v1",
+    "f8E5M2_v1",
+    "func_v1",
+    "index_v1",
+    "i4_v1",
+    "i8_v1",
+    "i16_v1",
+    "i32_v1",
+    "i64_v1",
+    "ui4_v1",
+    "ui8_v1",
+    "ui16_v1",
+    "ui32_v1",
+    "ui64_v1",
+    "tensor_v1",
+    "token_v1",
+    "tuple_v1",
+    "quant_v1",
+    "unranked_tensor_v1",
+    "witness_v1",
+    "f8E4M3FNUZ_v1",
+    "f8E5M2FNUZ_v1",
+    "f8E4M3B11FNUZ_v1",
+    "quant_per_axis_v1",
+    "i2_v1",
+    "ui2_v1",
+    "none_v1",
+    "tf31_v1",
+    "f8E4M3_v1",
+    "f8E3M4_v1",
+    "f4E2M1FN_v1",
+    "f6E2M3FN_v1",
+    "f6E3M2FN_v1",
+    "f8E8M0FNU_v1",
+    "buffer_v1",
+    "future_v1",
+];
+
 /// A decoded type.
 #[derive(Debug)]
 pub(super) enum TypeNode {
@@ -36,7 +82,7 @@ impl TypeNode {
     pub(super) fn value(&self, tables: &Tables<'_>) -> Result<Type, Error> {
         match self {
             TypeNode::Value(ty, size) => {
-                if let Type::Tuple(_) = ty {
+                if let Type::Tuple(_) | Type::Future(_) = ty {
                     tables.spend(*size)?;
                 }
                 Ok(ty.clone())
@@ -133,7 +179,7 @@ impl Reader<'_, '_> {
                 return self.tensor();
             }
             22 => return Ok(TypeNode::Value(Type::Token, 0)),
-            23 => return self.tuple(),
+            23 => return self.several(Type::Tuple, "a tuple"),
             24 | 30 => return Ok(TypeNode::Other("a quantised type".into())),
             25 => return Ok(TypeNode::Other("an unranked tensor".into())),
             26 => return Ok(TypeNode::Other("a shape witness".into())),
@@ -151,7 +197,7 @@ impl Reader<'_, '_> {
             39 => F6E3M2FN,
             40 => F8E8M0FNU,
             41 => return Ok(TypeNode::Other("a buffer".into())),
-            42 => return Ok(TypeNode::Other("a future".into())),
+            42 => return self.several(Type::Future, "a future"),
             code => return Ok(TypeNode::Other(format!("the type of VHLO with code {code}"))),
         };
         Ok(TypeNode::Element(element))
@@ -193,7 +239,7 @@ impl Reader<'_, '_> {
                 self.tables.read_attribute(self.cursor)?;
                 return self.tensor();
             }
-            15 => return self.tuple(),
+            15 => return self.several(Type::Tuple, "a tuple"),
             code => return Ok(TypeNode::Other(format!("the builtin type with code {code}"))),
         };
         Ok(TypeNode::Element(element))
@@ -247,7 +293,8 @@ impl Reader<'_, '_> {
         Ok(TypeNode::Value(Type::Tensor(tensor), size))
     }
 
-    fn tuple(&mut self) -> Result<TypeNode, Error> {
+    /// A tuple or future.
+    fn several(&mut self, make: fn(Vec<Type>) -> Type, name: &str) -> Result<TypeNode, Error> {
         let tables = self.tables;
         let ids = self.cursor.list(|cursor| tables.read_type(cursor))?;
         let mut types = Vec::with_capacity(ids.len());
@@ -259,11 +306,11 @@ impl Reader<'_, '_> {
                     total = total.saturating_add(*size);
                     types.push(ty.clone());
                 }
-                TypeNode::Other(words) => return Ok(TypeNode::Other(format!("a tuple with {words}"))),
+                TypeNode::Other(words) => return Ok(TypeNode::Other(format!("{name} with {words}"))),
                 other => return Err(other.unexpected("the type of a value")),
             }
         }
-        Ok(TypeNode::Value(Type::Tuple(types), total))
+        Ok(TypeNode::Value(make(types), total))
     }
 
     fn child(&mut self) -> Result<&TypeNode, Error> {

@@ -1,7 +1,7 @@
 //! Calls, inside the program and out of it, and tuples.
 
 use super::Source;
-use crate::{Attribute, CustomCall, Error, OpKind};
+use crate::{Attribute, CustomCall, Error, OpKind, Type};
 
 pub(super) fn call(op: &mut dyn Source) -> Result<OpKind, Error> {
     Ok(OpKind::Call(op.required_function("callee")?))
@@ -17,6 +17,10 @@ pub(super) fn composite(op: &mut dyn Source) -> Result<OpKind, Error> {
 }
 
 pub(super) fn custom_call(op: &mut dyn Source) -> Result<OpKind, Error> {
+    no_futures(op)?;
+    if matches!(op.attribute("result_tilings")?, Some(Attribute::Array(tilings)) if !tilings.is_empty()) {
+        return Err(Error::unsupported("tiled layouts are not supported: result_tilings must be empty"));
+    }
     Ok(OpKind::CustomCall(Box::new(CustomCall {
         aliases: op.aliases("output_operand_aliases")?,
         called_computations: op.functions("called_computations")?,
@@ -32,4 +36,14 @@ pub(super) fn custom_call(op: &mut dyn Source) -> Result<OpKind, Error> {
 
 pub(super) fn get_tuple_element(op: &mut dyn Source) -> Result<OpKind, Error> {
     Ok(OpKind::GetTupleElement { index: op.size("index")? })
+}
+
+/// An error if the op takes or gives futures: no interface of custom calls has them.
+fn no_futures(op: &mut dyn Source) -> Result<(), Error> {
+    let operands = op.op().operands.clone();
+    let mut types = operands.iter().map(|&operand| op.value_type(operand)).chain(op.first_result());
+    match types.find(|ty| matches!(ty, Type::Future(_))) {
+        Some(future) => Err(Error::unsupported(format!("custom calls with futures, here {future}, are not supported"))),
+        None => Ok(()),
+    }
 }

@@ -1,14 +1,17 @@
 //! Collectives.
 
 use super::Source;
-use crate::{ChannelHandle, CollectiveGroups, Error, OpKind};
+use crate::{ChannelHandle, CollectiveGroups, Error, OpKind, RootedGroups};
 
 /// What a group is filled up with, where another one is longer.
 const NOBODY: i64 = -1;
 
 /// The groups that the attribute `name` lists, with the op's channel.
 fn groups(op: &mut dyn Source, name: &'static str) -> Result<CollectiveGroups, Error> {
-    let mut groups = op.required_rows(name)?;
+    let mut groups = match op.mesh_axes(name)? {
+        Some((mesh, axes)) => mesh.groups(&axes)?,
+        None => op.required_rows(name)?,
+    };
     groups.iter_mut().for_each(|group| group.retain(|&id| id != NOBODY));
     let channel = match op.integer("channel_id")? {
         // VHLO writes 0 where there is none, and no kind.
@@ -46,7 +49,13 @@ pub(super) fn all_to_all(op: &mut dyn Source) -> Result<OpKind, Error> {
 }
 
 pub(super) fn broadcast(op: &mut dyn Source) -> Result<OpKind, Error> {
-    Ok(OpKind::CollectiveBroadcast(groups(op, "replica_groups")?))
+    let dynamic_root = op.bool("has_dynamic_root")?.unwrap_or(false);
+    Ok(OpKind::CollectiveBroadcast(RootedGroups { groups: groups(op, "replica_groups")?, dynamic_root }))
+}
+
+pub(super) fn reduce(op: &mut dyn Source) -> Result<OpKind, Error> {
+    let dynamic_root = op.flag("has_dynamic_root")?;
+    Ok(OpKind::CollectiveReduce(RootedGroups { groups: global_groups(op)?, dynamic_root }))
 }
 
 pub(super) fn permute(op: &mut dyn Source) -> Result<OpKind, Error> {

@@ -104,6 +104,8 @@ ops! {
     "stablehlo.all_gather" collective::all_gather;
     "stablehlo.all_reduce" collective::all_reduce;
     "stablehlo.all_to_all" collective::all_to_all;
+    "stablehlo.async_done" plain!(OpKind::AsyncDone);
+    "stablehlo.async_start" plain!(OpKind::AsyncStart);
     "stablehlo.batch_norm_grad" math::batch_norm_grad;
     "stablehlo.batch_norm_inference" math::batch_norm_inference;
     "stablehlo.batch_norm_training" math::batch_norm_training;
@@ -115,6 +117,7 @@ ops! {
     "stablehlo.clamp" plain!(OpKind::Clamp);
     "stablehlo.collective_broadcast" collective::broadcast;
     "stablehlo.collective_permute" collective::permute;
+    "stablehlo.collective_reduce" collective::reduce;
     "stablehlo.compare" elementwise::compare;
     "stablehlo.complex" plain!(OpKind::Complex);
     "stablehlo.composite" call::composite;
@@ -173,7 +176,8 @@ ops! {
 pub(crate) fn why_unsupported(name: &str) -> Option<&'static str> {
     Some(match name {
         "cross-replica-sum" => "sums over replicas are written with all_reduce",
-        "async_done" | "async_start" => "asynchronous ops are not supported",
+        // Of HLO protos.
+        "async_done" | "async_start" | "async_update" => "asynchronous ops of HLO are not supported",
         "infeed" | "outfeed" => "infeed and outfeed are not supported",
         "recv" | "send" => "sending to and receiving from the host or other devices is not supported",
         "uniform_dequantize" | "uniform_quantize" => "quantised types are not supported",

@@ -3,6 +3,7 @@
 use crate::{
     Alias, Attribute, ChannelHandle, CustomCallApiVersion, ElementType, Error, FuncId, Literal, Op, OpKind, Precision,
     Region, TensorType, Type, ValueId,
+    sharding::{AxisRef, Mesh},
 };
 
 /// An op that is being read: its attributes by name, its operands, regions and results. Names of attributes are those of
@@ -27,6 +28,9 @@ pub(crate) trait Source {
 
     /// The rows of a matrix of integers.
     fn rows(&mut self, name: &'static str) -> Result<Option<Vec<Vec<i64>>>, Error>;
+
+    /// Axes of a mesh that stand for groups of processes, and the mesh.
+    fn mesh_axes(&mut self, name: &'static str) -> Result<Option<(Mesh, Vec<AxisRef>)>, Error>;
 
     /// A channel.
     fn channel(&mut self, name: &'static str) -> Result<Option<ChannelHandle>, Error>;

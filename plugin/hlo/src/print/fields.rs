@@ -143,7 +143,10 @@ pub(super) fn attributes<'m>(kind: &'m OpKind, module: &'m Module) -> Attributes
                 ("split_count", int(*split_count)),
             ],
         ),
-        OpKind::CollectiveBroadcast(groups) => collective(groups, "replica_groups", Vec::new()),
+        OpKind::CollectiveBroadcast(rooted) | OpKind::CollectiveReduce(rooted) => {
+            let root = rooted.dynamic_root.then_some(("has_dynamic_root", Value::Attribute(Attribute::Unit)));
+            collective(&rooted.groups, "replica_groups", root.into_iter().collect())
+        }
         OpKind::CollectivePermute(groups) => collective(groups, "source_target_pairs", Vec::new()),
         OpKind::Call(func) => vec![("callee", Value::Attribute(callee(module, *func)))],
         OpKind::Composite { name, attributes, decomposition, version } => {
@@ -182,6 +185,8 @@ pub(super) fn attributes<'m>(kind: &'m OpKind, module: &'m Module) -> Attributes
         | OpKind::OptimizationBarrier
         | OpKind::Tuple
         | OpKind::AfterAll
+        | OpKind::AsyncStart
+        | OpKind::AsyncDone
         | OpKind::PartitionId
         | OpKind::ReplicaId => Vec::new(),
     }

@@ -64,20 +64,26 @@ impl<'m> Printer<'m> {
             self.dictionary(attributes.iter());
             self.out.push('>');
         }
-        if !op.regions.is_empty() {
-            self.out.push_str(" (");
-            for (index, region) in op.regions.iter().enumerate() {
-                self.separate(index);
-                let terminator = match op.kind {
-                    OpKind::ManualComputation(_) => "sdy.return",
-                    _ => "stablehlo.return",
-                };
-                self.block(region, terminator, true);
-            }
-            self.out.push(')');
-        }
+        self.regions(op);
         self.out.push_str(" : ");
         self.function_type(op);
+    }
+
+    /// ` ({...}, {...})`, if the op has regions.
+    fn regions(&mut self, op: &'m Op) {
+        if op.regions.is_empty() {
+            return;
+        }
+        self.out.push_str(" (");
+        for (index, region) in op.regions.iter().enumerate() {
+            self.separate(index);
+            let terminator = match op.kind {
+                OpKind::ManualComputation(_) => "sdy.return",
+                _ => "stablehlo.return",
+            };
+            self.block(region, terminator, true);
+        }
+        self.out.push(')');
     }
 
     /// `{name = value}`, sorted by name.
@@ -116,14 +122,15 @@ impl<'m> Printer<'m> {
         true
     }
 
-    /// `stablehlo.composite "name" %0 {...} : (types) -> types`.
-    fn composite(&mut self, op: &Op, attributes: &Attributes) -> bool {
+    /// `stablehlo.composite "name" %0 ({...}) {...} : (types) -> types`.
+    fn composite(&mut self, op: &'m Op, attributes: &Attributes) -> bool {
         let OpKind::Composite { name, .. } = &op.kind else { return false };
         put!(self, "stablehlo.composite {}", string(name.as_bytes()));
         if !op.operands.is_empty() {
             self.out.push(' ');
         }
         self.values(&op.operands);
+        self.regions(op);
         self.other_attributes(attributes, &["name"]);
         self.out.push_str(" : ");
         self.function_type(op);

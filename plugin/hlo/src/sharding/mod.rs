@@ -6,12 +6,14 @@
 //! Older programs say the same by strings and custom calls ([`OpSharding`], [`import_custom_calls`]).
 
 mod display;
+mod groups;
 mod import;
 mod op_sharding;
 mod string;
 mod tiling;
 
 pub use display::factor_name;
+pub(crate) use groups::{bytes_of_groups, mesh_called};
 pub use import::import_custom_calls;
 pub use op_sharding::{OpSharding, SubgroupType};
 pub use tiling::Tiling;

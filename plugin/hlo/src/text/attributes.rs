@@ -43,7 +43,9 @@ impl<'a> Parser<'a> {
                                `__elided__`, print it without a limit on large elements)";
                 return Err(Error::unsupported(message).at(self.tokens.position(start)));
             }
-            (Kind::Word, "tensor" | "tuple") | (Kind::Exclamation, "!stablehlo.token") => Attribute::Type(self.ty()?),
+            (Kind::Word, "tensor" | "tuple") | (Kind::Exclamation, "!stablehlo.token" | "!stablehlo.future") => {
+                Attribute::Type(self.ty()?)
+            }
             (Kind::Symbol, _) => Attribute::Symbol(self.tokens.symbol()?),
             (Kind::Punctuation, "[") => Attribute::Array(list(self, "[", "]", Parser::attribute)?),
             (Kind::Punctuation, "{") => Attribute::Dictionary(self.dictionary()?),

@@ -50,6 +50,11 @@ impl<'a> Given<'a> {
         self.operands.iter().map(|each| each.value).collect()
     }
 
+    /// The attribute of this name, if the op has it.
+    pub(super) fn find(&self, name: &str) -> Option<&Entry<'a>> {
+        self.attributes.iter().find(|entry| entry.name == name)
+    }
+
     /// Takes out an attribute, if the op has it.
     pub(super) fn take(&mut self, name: &str) -> Option<Entry<'a>> {
         let index = self.attributes.iter().position(|entry| entry.name == name)?;

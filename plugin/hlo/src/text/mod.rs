@@ -11,6 +11,7 @@ mod given;
 pub(crate) mod lexer;
 mod literals;
 mod locations;
+mod mesh_axes;
 mod module;
 mod ops;
 mod pretty;

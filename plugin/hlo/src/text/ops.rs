@@ -176,12 +176,15 @@ impl<'a> Parser<'a> {
         self.signature(op, Signature::Full)
     }
 
-    /// Takes the rest of `stablehlo.composite "name" %0 {...} : (types) -> types`.
+    /// Takes the rest of `stablehlo.composite "name" %0 ({...}) {...} : (types) -> types`.
     fn composite(&mut self, op: &mut Given<'a>) -> Result<(), Error> {
         let at = self.tokens.start();
         let name = self.tokens.string()?;
         op.set("name", Value::Attribute(Attribute::String(name)), at);
         op.operands = self.operands()?;
+        if self.tokens.is("(") {
+            op.regions = list(self, "(", ")", |parser: &mut Parser<'a>| parser.region())?;
+        }
         self.op_attributes(op)?;
         self.tokens.expect(":")?;
         self.signature(op, Signature::Full)

@@ -9,9 +9,7 @@ use super::{
 };
 use crate::{
     Attribute,
-    sharding::{
-        AxisRef, DimSharding, Mesh, MeshRef, ShardingRule, SubAxis, TensorMapping, TensorSharding, factor_name,
-    },
+    sharding::{AxisRef, DimSharding, Mesh, MeshRef, ShardingRule, TensorMapping, TensorSharding, factor_name},
 };
 
 /// More factors than a rule has.
@@ -76,13 +74,13 @@ impl<'a> Parser<'a> {
 }
 
 impl Cursor<'_> {
-    fn size(&mut self) -> Result<usize, Error> {
+    pub(super) fn size(&mut self) -> Result<usize, Error> {
         let at = self.start();
         usize::try_from(self.integer()?).map_err(|_| self.error_at(at, "a size or index is negative"))
     }
 
     /// Takes a string that is text.
-    fn text_string(&mut self) -> Result<String, Error> {
+    pub(super) fn text_string(&mut self) -> Result<String, Error> {
         let at = self.start();
         String::from_utf8(self.string()?).map_err(|_| self.error_at(at, "the name of an axis is not UTF-8"))
     }
@@ -117,10 +115,7 @@ impl Cursor<'_> {
         let name = self.text_string()?;
         let mut sub_axis = None;
         if self.eat(":")? {
-            self.expect("(")?;
-            let pre_size = self.size()?;
-            self.expect(")")?;
-            sub_axis = Some(SubAxis { pre_size, size: self.size()? });
+            sub_axis = Some(self.sub_axis()?);
         }
         Ok(AxisRef { name, sub_axis })
     }

@@ -23,6 +23,13 @@ impl<'a> Parser<'a> {
                 self.tokens.bump()?;
                 Ok(Type::Token)
             }
+            (Kind::Exclamation, "!stablehlo.future") => {
+                self.tokens.bump()?;
+                self.tokens.enter()?;
+                let types = list(self, "<", ">", Parser::ty)?;
+                self.tokens.leave();
+                Ok(Type::Future(types))
+            }
             (Kind::Exclamation, name) => match self.type_aliases.get(name) {
                 Some(alias) => {
                     let (nodes, depth) = (alias.nodes, alias.depth);
@@ -155,7 +162,7 @@ pub(super) fn type_cost(ty: &Type) -> (usize, usize) {
     match ty {
         Type::Tensor(tensor) => (1 + tensor.rank(), 1),
         Type::Token => (1, 1),
-        Type::Tuple(types) => {
+        Type::Tuple(types) | Type::Future(types) => {
             types.iter().map(type_cost).fold((1, 1), |(nodes, depth), each| (nodes + each.0, depth.max(each.1 + 1)))
         }
     }

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use super::{
+    control::list,
     reduce::combiner,
     signature::{Signature, dimension, ensure, one},
 };
-use crate::{CollectiveGroups, Error, TensorType, Type};
+use crate::{CollectiveGroups, ElementType, Error, RootedGroups, TensorType, Type};
 
 /// Checks that no id is negative or twice in the groups.
 fn unique_ids(groups: &CollectiveGroups) -> Result<(), Error> {
@@ -60,14 +61,17 @@ fn given<'a>(cx: Signature<'a>, index: usize) -> Result<&'a TensorType, Error> {
     results[index].tensor().ok_or_else(|| Error::invalid(format!("result {index} must be a tensor")))
 }
 
+/// The type of `operand` after the op's region reduced it.
+fn reduced(cx: Signature<'_>, operand: &TensorType) -> Result<Type, Error> {
+    let element = combiner(&cx.regions[0], "computation", &[operand])?[0];
+    Ok(operand.with_element(element).into())
+}
+
 pub(super) fn all_reduce(cx: Signature<'_>, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {
     global_groups(groups)?;
     cx.region_count(1)?;
-    let reduced = |operand: &&TensorType| {
-        let element = combiner(&cx.regions[0], "computation", &[operand])?[0];
-        Ok(operand.with_element(element).into())
-    };
-    operands(cx)?.iter().map(reduced).collect()
+    let operands = operands(cx)?;
+    operands.into_iter().map(|operand| reduced(cx, operand)).collect()
 }
 
 /// Checks that `result` is `operand` but for dimension `dim`, and that this is `times` as large, or `parts` times
@@ -158,10 +162,30 @@ pub(super) fn all_to_all(
     Ok(results)
 }
 
-pub(super) fn broadcast(cx: Signature<'_>, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {
-    unique_ids(groups)?;
-    cx.arity(1)?;
-    one(cx.tensor(0, "operand")?.clone())
+/// The operands but for the roots, which are checked.
+fn rooted<'a>(cx: Signature<'a>, rooted: &RootedGroups) -> Result<Vec<&'a TensorType>, Error> {
+    let mut all = operands(cx)?;
+    if rooted.dynamic_root {
+        let roots = all.pop();
+        let expected = TensorType::new(ElementType::S32, [all.len()]);
+        ensure!(
+            !all.is_empty() && roots == Some(&expected),
+            "has_dynamic_root needs operands and then their roots, {expected}, has {}",
+            list(cx.operands)
+        );
+    }
+    Ok(all)
+}
+
+pub(super) fn broadcast(cx: Signature<'_>, groups: &RootedGroups) -> Result<Vec<Type>, Error> {
+    unique_ids(&groups.groups)?;
+    Ok(rooted(cx, groups)?.into_iter().cloned().map(Type::from).collect())
+}
+
+pub(super) fn reduce(cx: Signature<'_>, groups: &RootedGroups) -> Result<Vec<Type>, Error> {
+    global_groups(&groups.groups)?;
+    cx.region_count(1)?;
+    rooted(cx, groups)?.into_iter().map(|operand| reduced(cx, operand)).collect()
 }
 
 pub(super) fn permute(cx: Signature<'_>, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {

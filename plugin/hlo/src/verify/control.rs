@@ -4,7 +4,7 @@ use super::signature::{Class, RegionType, Signature, ensure, one, scalar};
 use crate::{CustomCall, ElementType, Error, TensorType, Type};
 
 /// Types separated by commas, in brackets.
-fn list(types: &[Type]) -> String {
+pub(super) fn list(types: &[Type]) -> String {
     let texts: Vec<String> = types.iter().map(Type::to_string).collect();
     format!("({})", texts.join(", "))
 }
@@ -171,4 +171,25 @@ pub(super) fn after_all(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
 pub(super) fn device_id(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(0)?;
     one(TensorType::scalar(ElementType::U32))
+}
+
+/// The region uses nothing but its parameters, which the module's rules check.
+pub(super) fn async_start(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+    cx.region_count(1)?;
+    let region = &cx.regions[0];
+    ensure!(
+        region.params == cx.operands,
+        "the region must take the operands, {}, takes {}",
+        list(cx.operands),
+        list(&region.params)
+    );
+    Ok(vec![Type::Future(region.results.clone())])
+}
+
+pub(super) fn async_done(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+    cx.arity(1)?;
+    match &cx.operands[0] {
+        Type::Future(types) => Ok(types.clone()),
+        other => Err(Error::invalid(format!("operand must be a future, is {other}"))),
+    }
 }

@@ -87,7 +87,10 @@ fn by_kind(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
         OpKind::AllToAll { split_dim, concat_dim, split_count, groups } => {
             collective::all_to_all(cx, *split_dim, *concat_dim, *split_count, groups)
         }
-        OpKind::CollectiveBroadcast(groups) => collective::broadcast(cx, groups),
+        OpKind::CollectiveBroadcast(rooted) => collective::broadcast(cx, rooted),
+        OpKind::CollectiveReduce(rooted) => collective::reduce(cx, rooted),
+        OpKind::AsyncStart => control::async_start(cx),
+        OpKind::AsyncDone => control::async_done(cx),
         OpKind::CollectivePermute(groups) => collective::permute(cx, groups),
         OpKind::PartitionId | OpKind::ReplicaId => control::device_id(cx),
     }
@@ -105,6 +108,8 @@ fn has_regions(kind: &OpKind) -> bool {
             | OpKind::Map { .. }
             | OpKind::AllReduce(_)
             | OpKind::ReduceScatter { .. }
+            | OpKind::CollectiveReduce(_)
+            | OpKind::AsyncStart
             | OpKind::While
             | OpKind::If
             | OpKind::Case

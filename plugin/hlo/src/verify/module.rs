@@ -26,6 +26,11 @@ pub fn verify(module: &Module) -> Result<(), Error> {
     ensure!(module.locations.first() == Some(&Location::Unknown), "the first location must be the unknown one");
     ensure!((module.entry.0 as usize) < module.funcs.len(), "the program has no entry function");
     sharding::verify_meshes(module)?;
+    let entry = module.main();
+    let ends = entry.body.params.iter().chain(&entry.body.results);
+    if let Some(future) = ends.filter_map(|value| entry.values.get(value.0 as usize)).find(|ty| ty.has_future()) {
+        return Err(Error::unsupported(format!("futures as parameters or results of a program, here {future}")));
+    }
     let mut names = HashSet::new();
     for func in &module.funcs {
         ensure!(names.insert(&func.name), "there are two functions called @{}", func.name);
@@ -60,6 +65,10 @@ fn verify_type(ty: &Type, depth: usize) -> Result<(), Error> {
     match ty {
         Type::Token => Ok(()),
         Type::Tuple(types) => types.iter().try_for_each(|ty| verify_type(ty, depth + 1)),
+        Type::Future(types) => types.iter().try_for_each(|ty| {
+            ensure!(ty.tensor().is_some(), "a future must be of tensors, is of {ty}");
+            verify_type(ty, depth + 1)
+        }),
         Type::Tensor(tensor) => {
             let rank = tensor.rank();
             if rank > MAX_RANK {
@@ -178,7 +187,9 @@ impl Scope<'_> {
             regions.push(self.region(region, depth + 1)?);
         }
         match &op.kind {
-            OpKind::Call(callee) | OpKind::Composite { decomposition: callee, .. } => {
+            // The regions of a composite are for those who know it by name.
+            OpKind::Composite { decomposition, .. } => regions = vec![self.callee(*decomposition)?],
+            OpKind::Call(callee) => {
                 ensure!(regions.is_empty(), "has {} regions, expected 0", regions.len());
                 regions.push(self.callee(*callee)?);
             }
@@ -189,6 +200,10 @@ impl Scope<'_> {
                 op.operands
                     .iter()
                     .try_for_each(|&operand| sharding::fits(self.module, sharding, self.func.ty(operand)))?;
+            }
+            OpKind::AsyncStart => {
+                let inside = Region::free_values(&op.regions);
+                ensure!(inside.is_empty(), "its region uses a value from outside");
             }
             OpKind::ManualComputation(manual) => {
                 let (operands, results) = (self.types(&op.operands), self.known_types(&op.results)?);

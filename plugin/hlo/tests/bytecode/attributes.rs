@@ -342,3 +342,31 @@ fn what_is_not_supported_is_named() {
         assert_eq!(error.to_string(), message);
     }
 }
+
+#[test]
+fn groups_that_are_axes_of_meshes() {
+    let module = newest("mesh_groups");
+    let groups = |index: usize| ops(&module)[index].kind.collective().unwrap().groups.clone();
+    assert_eq!(groups(0), [[0, 2], [1, 3]]);
+    assert_eq!(groups(1), [[3, 1], [2, 0]]);
+    assert_eq!(groups(2), [[0, 1, 2, 3]]);
+}
+
+#[test]
+fn roots_that_are_operands() {
+    let module = newest("rooted_collectives");
+    let rooted = |index: usize| match &ops(&module)[index].kind {
+        OpKind::CollectiveBroadcast(rooted) | OpKind::CollectiveReduce(rooted) => rooted.clone(),
+        kind => panic!("{}", kind.name()),
+    };
+    assert_eq!([rooted(0).dynamic_root, rooted(1).dynamic_root, rooted(2).dynamic_root], [true, false, true]);
+    assert_eq!(rooted(0).groups.groups, [[1, 0]]);
+    assert!(rooted(1).groups.use_global_device_ids && rooted(1).groups.has_channel());
+}
+
+#[test]
+fn composites_keep_their_regions() {
+    let module = newest("composite_regions");
+    let regions: Vec<usize> = ops(&module).iter().map(|op| op.regions.len()).collect();
+    assert_eq!(regions, [0, 1, 2]);
+}

@@ -6,7 +6,16 @@ use crate::{artifact, corpus::artifacts, random::Random};
 
 #[test]
 fn truncation_is_an_error() {
-    for program in ["elementwise", "control", "custom_calls", "jax_lstm", "legacy"] {
+    for program in [
+        "elementwise",
+        "control",
+        "custom_calls",
+        "jax_lstm_0.12.0.1",
+        "futures",
+        "mesh_groups",
+        "composite_regions",
+        "legacy",
+    ] {
         let bytes = artifact(program);
         for length in 0..bytes.len() {
             read_bytecode(&bytes[..length]).expect_err(program);

@@ -92,7 +92,9 @@ fn every_artifact_reads_as_in_jaxlib() {
 fn every_artifact_reads_as_the_text_that_jaxlib_prints() {
     for (program, release, bytes) in artifacts() {
         let Ok(text) = fs::read_to_string(directory().join(&program).join("module.mlir")) else { continue };
-        if ["dynamic_convolution", "einsums", "jax_random_bits", "legacy"].contains(&&program[..]) {
+        if ["dynamic_convolution", "einsums", "legacy"].contains(&&program[..])
+            || program.starts_with("jax_random_bits")
+        {
             continue;
         }
         let module = read_bytecode(&bytes).unwrap();

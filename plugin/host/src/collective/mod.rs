@@ -7,6 +7,7 @@ mod groups;
 mod movement;
 mod pieces;
 mod reduction;
+mod roots;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ use oxcall_hlo::{Func, Op, OpKind, TensorType, ValueId};
 pub use groups::ProcessGrid;
 pub(crate) use groups::{Group, Groups, Members};
 pub(crate) use pieces::{Pieces, strides};
+use roots::Roots;
 
 use crate::{
     kernel::{Context, Inputs, Outputs},
@@ -61,7 +63,11 @@ pub(crate) fn make(op: &Op, func: &Func, groups: &[Groups]) -> Result<Box<dyn Ex
         _ => 1,
     };
     let exchange: Box<dyn Exchange> = match &op.kind {
-        OpKind::AllReduce(_) => Box::new(reduction::AllReduce::new(func, &op.regions[0], &operands)?),
+        OpKind::AllReduce(_) => Box::new(reduction::AllReduce::new(func, &op.regions[0], &operands, None)?),
+        OpKind::CollectiveReduce(rooted) => {
+            let (roots, count) = Roots::new(rooted, operands.len());
+            Box::new(reduction::AllReduce::new(func, &op.regions[0], &operands[..count], Some(roots))?)
+        }
         OpKind::ReduceScatter { dim, .. } => {
             expect(operands[0].dims[*dim], results[0].dims[*dim], *dim, size)?;
             Box::new(reduction::ReduceScatter::new(func, &op.regions[0], operands[0], *dim, size)?)
@@ -79,7 +85,11 @@ pub(crate) fn make(op: &Op, func: &Func, groups: &[Groups]) -> Result<Box<dyn Ex
             }
             Box::new(movement::Rearranged::all_to_all(&operands, *split_dim, *concat_dim, size))
         }
-        OpKind::CollectiveBroadcast(_) | OpKind::CollectivePermute(_) => Box::new(movement::Sent::new(&operands)),
+        OpKind::CollectiveBroadcast(rooted) => {
+            let (roots, count) = Roots::new(rooted, operands.len());
+            Box::new(movement::Sent::new(&operands[..count], roots))
+        }
+        OpKind::CollectivePermute(_) => Box::new(movement::Sent::new(&operands, Roots::First)),
         kind => return Err(Error::internal(format!("{} is no collective", kind.name()))),
     };
     Ok(exchange)

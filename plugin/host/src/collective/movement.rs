@@ -6,6 +6,7 @@ use oxcall_hlo::TensorType;
 use super::{
     Exchange, Group, Member,
     pieces::{Pieces, strides},
+    roots::Roots,
 };
 use crate::{kernel::Context, kernels::nest::Loop, pool::Cost};
 
@@ -75,11 +76,13 @@ impl Exchange for Rearranged {
 pub(super) struct Sent {
     operands: usize,
     bytes: usize,
+    /// Who sends, if the members do not say it as they run.
+    roots: Roots,
 }
 
 impl Sent {
-    pub(super) fn new(operands: &[&TensorType]) -> Sent {
-        Sent { operands: operands.len(), bytes: bytes(operands) }
+    pub(super) fn new(operands: &[&TensorType], roots: Roots) -> Sent {
+        Sent { operands: operands.len(), bytes: bytes(operands), roots }
     }
 }
 
@@ -91,10 +94,15 @@ impl Exchange for Sent {
     fn run(&self, cx: Context<'_>, group: &Group, mut members: Vec<Member<'_>>) -> Result<(), Error> {
         for index in 0..self.operands {
             let operands: Vec<&[u8]> = members.iter().map(|member| member.inputs.get(index)).collect();
+            let root = match self.roots {
+                Roots::Given(_) if group.sources.iter().any(Option::is_some) => Some(self.roots.of(&members, index)?),
+                _ => None,
+            };
             for (member, &source) in members.iter_mut().zip(&group.sources) {
                 let result = member.outputs.take::<u8>(index);
+                let source = source.map(|source| root.unwrap_or(source as usize));
                 cx.pool.for_chunks(self.cost(), result, 64, |first, result| match source {
-                    Some(source) => result.copy_from_slice(&operands[source as usize][first..][..result.len()]),
+                    Some(source) => result.copy_from_slice(&operands[source][first..][..result.len()]),
                     None => result.fill(0),
                 });
             }

@@ -4,7 +4,7 @@
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, Func, Region, TensorType};
 
-use super::{Exchange, Group, Member, strides};
+use super::{Exchange, Group, Member, roots::Roots, strides};
 use crate::{
     element::Element,
     kernel::Context,
@@ -119,15 +119,21 @@ fn elements(operands: &[&TensorType]) -> (f64, f64) {
     (count as f64, bytes as f64)
 }
 
-/// Reduces operands to one result, which all get.
+/// Reduces operands to one result, which all get, or the root of the group alone; the others get zeros then.
 pub(super) struct AllReduce {
     /// One for each operand.
     reducers: Vec<Reducer>,
+    roots: Option<Roots>,
     cost: Cost,
 }
 
 impl AllReduce {
-    pub(super) fn new(func: &Func, body: &Region, operands: &[&TensorType]) -> Result<AllReduce, Error> {
+    pub(super) fn new(
+        func: &Func,
+        body: &Region,
+        operands: &[&TensorType],
+        roots: Option<Roots>,
+    ) -> Result<AllReduce, Error> {
         let reducers = operands.iter().map(|operand| Reducer::new(func, body, operand.element));
         let reducers = reducers.collect::<Result<Vec<_>, _>>()?;
         let costs = reducers.iter().zip(operands).map(|(reducer, operand)| {
@@ -135,7 +141,7 @@ impl AllReduce {
             reducer.cost(elements, 2.0 * bytes)
         });
         let cost = costs.fold(Cost::default(), |all, cost| all + cost);
-        Ok(AllReduce { reducers, cost })
+        Ok(AllReduce { reducers, roots, cost })
     }
 }
 
@@ -158,6 +164,7 @@ impl Exchange for AllReduce {
         let count = members.len() as f64;
         let cost = Cost { flops: count * self.cost.flops, bytes: count * self.cost.bytes };
         for (index, reducer) in self.reducers.iter().enumerate() {
+            let root = self.roots.map(|roots| roots.of(&members, index)).transpose()?;
             let operands: Vec<Option<&[u8]>> = members
                 .iter()
                 .map(|member| (!member.inputs.is_in_place(index)).then(|| member.inputs.get(index)))
@@ -170,14 +177,15 @@ impl Exchange for AllReduce {
                 results: results.iter_mut().filter_map(Iterator::next).collect(),
             };
             let pieces: Vec<Piece<'_>> = (0..pieces).map(piece).collect();
-            cx.pool.for_each(cost, pieces, |piece| reduce_piece(reducer, &operands, piece));
+            cx.pool.for_each(cost, pieces, |piece| reduce_piece(reducer, &operands, root, piece));
         }
         Ok(())
     }
 }
 
-/// Reduces a piece block by block. Operands that are missing are in their member's result.
-fn reduce_piece(reducer: &Reducer, operands: &[Option<&[u8]>], mut piece: Piece<'_>) {
+/// Reduces a piece block by block, for the member `root` or for all. Operands that are missing are in their member's
+/// result.
+fn reduce_piece(reducer: &Reducer, operands: &[Option<&[u8]>], root: Option<usize>, mut piece: Piece<'_>) {
     let mut block: Block = [0; BLOCK / 8];
     let len = piece.results.first().map_or(0, |result| result.len());
     for first in (0..len).step_by(BLOCK) {
@@ -188,7 +196,12 @@ fn reduce_piece(reducer: &Reducer, operands: &[Option<&[u8]>], mut piece: Piece<
             None => &result[bytes.clone()],
         });
         reducer.reduce(&here.collect::<Vec<_>>(), block);
-        piece.results.iter_mut().for_each(|result| result[bytes.clone()].copy_from_slice(block));
+        for (place, result) in piece.results.iter_mut().enumerate() {
+            match root {
+                Some(root) if root != place => result[bytes.clone()].fill(0),
+                _ => result[bytes.clone()].copy_from_slice(block),
+            }
+        }
     }
 }
 

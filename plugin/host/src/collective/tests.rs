@@ -448,3 +448,69 @@ fn a_program_with_collectives_of_others_cannot_run_by_itself() {
     let program = compile(&engine, 1, 1, &all_reduce(alone, "stablehlo.add", "f32")).unwrap();
     assert_eq!(values::<f32>(&program.run(vec![argument(&engine, &[1.0f32, 2.0])]).unwrap()[0]), [1.0, 2.0]);
 }
+
+/// A program of two parameters: what is sent or reduced, and the place of the root in its group.
+fn with_root(op: &str, groups: &str, region: &str) -> String {
+    format!(
+        "func.func @main(%x: tensor<2xf32>, %root: tensor<1xi32>) -> tensor<2xf32> {{\n  %0 = \"stablehlo.{op}\"(%x, %root) \
+         <{{has_dynamic_root, replica_groups = dense<{groups}> : tensor<2x2xi64>}}> {region} : (tensor<2xf32>, \
+         tensor<1xi32>) -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n}}"
+    )
+}
+
+/// The results of four replicas, of which each says where its root is.
+fn rooted(text: &str, root: impl Fn(usize) -> i32) -> Vec<Result<Vec<f32>, Error>> {
+    let engine = engine();
+    let program = compile(&engine, 4, 1, text).unwrap_or_else(|error| panic!("{error}"));
+    let arguments = |index| vec![argument(&engine, &numbered(index)), argument(&engine, &[root(index)])];
+    let outcomes = run_all(&program, Launch::Auto, arguments);
+    outcomes.into_iter().map(|outcome| outcome.map(|results| values(&results[0]))).collect()
+}
+
+#[test]
+fn roots_that_the_program_computes() {
+    let all = |results: Vec<Result<Vec<f32>, Error>>| results.into_iter().map(Result::unwrap).collect::<Vec<_>>();
+    let sent = with_root("collective_broadcast", "[[2, 0], [1, 3]]", "");
+    assert_eq!(all(rooted(&sent, |_| 0)), [numbered(2), numbered(1), numbered(2), numbered(1)]);
+    assert_eq!(all(rooted(&sent, |_| 1)), [numbered(0), numbered(3), numbered(0), numbered(3)]);
+    assert_eq!(all(rooted(&sent, |index| (index % 2) as i32)), [numbered(2), numbered(3), numbered(2), numbered(3)]);
+    let reduced = with_root("collective_reduce", "[[2, 0], [1, 3]]", &region("stablehlo.add", "f32"));
+    let sums = sums(&[&[0, 2], &[1, 3]], 4);
+    let zeros = vec![0.0; 2];
+    assert_eq!(all(rooted(&reduced, |_| 1)), [sums[0].clone(), zeros.clone(), zeros.clone(), sums[3].clone()]);
+}
+
+#[test]
+fn roots_that_no_group_has() {
+    let sent = with_root("collective_broadcast", "[[2, 0], [1, 3]]", "");
+    for (root, expected) in [(2, "the root of operand 0 is 2, but the group has 2 processes"), (-1, "is -1")] {
+        let outcomes = rooted(&sent, |_| root);
+        assert!(outcomes.iter().all(|outcome| outcome.as_ref().unwrap_err().to_string().contains(expected)));
+    }
+    let outcomes = rooted(&sent, |index| i32::from(index == 2));
+    assert!(outcomes[0].as_ref().unwrap_err().to_string().contains("name different roots of operand 0"));
+    assert!(outcomes[1].is_ok() || outcomes[1].as_ref().unwrap_err().to_string().contains("different roots"));
+}
+
+#[test]
+fn the_root_is_the_first_of_its_group() {
+    let op = format!(
+        "\"stablehlo.collective_reduce\"(%x) <{{replica_groups = dense<[[1, 0], [2, 3]]> : tensor<2x2xi64>}}> {}",
+        region("stablehlo.maximum", "f32")
+    );
+    let got = results((4, 1), &program("tensor<2xf32>", "tensor<2xf32>", &op), numbered);
+    assert_eq!(got, [vec![0.0, 0.0], numbered(1), numbered(3), vec![0.0, 0.0]]);
+}
+
+#[test]
+fn groups_that_are_axes_of_a_mesh() {
+    let axes = |axis: &str| {
+        format!(
+            "replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = \"x\", size = 2>, \
+             <name = \"y\", size = 2>]>, axes = [#stablehlo.axis_ref<name = \"{axis}\">]>"
+        )
+    };
+    let reduce = |attributes: &str| results((4, 1), &all_reduce(attributes, "stablehlo.add", "f32"), numbered);
+    assert_eq!(reduce(&axes("x")), sums(&[&[0, 2], &[1, 3]], 4));
+    assert_eq!(reduce(&axes("y")), sums(&[&[0, 1], &[2, 3]], 4));
+}

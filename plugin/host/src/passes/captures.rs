@@ -47,6 +47,7 @@ fn has_body(kind: &OpKind) -> bool {
             | OpKind::SelectAndScatter { .. }
             | OpKind::Sort { .. }
             | OpKind::AllReduce(_)
+            | OpKind::CollectiveReduce(_)
             | OpKind::ReduceScatter { .. }
     )
 }

@@ -26,6 +26,7 @@ pub(crate) fn to_kernel(op: &mut Op, values: &[Type]) -> bool {
     let fits = !operands.iter().any(is_complex) && infer_types(signature).is_ok_and(|inferred| inferred == results);
     if fits {
         op.kind = kind;
+        op.regions.clear();
     }
     fits
 }

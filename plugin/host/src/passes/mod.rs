@@ -1,8 +1,10 @@
 //! Passes over programs: from a verified module to one function that the engine plans.
 //!
-//! In order: `inline` leaves one function; `tuples` leaves tensors and tokens; `layouts` leaves row-major ones; `decompose` leaves ops that kernels exist
-//! for; `simplify` (with `fold`), `cse`, `hoist` and `dce` leave less of them; `partial` leaves updates that can work in
-//! place; `unroll` leaves no short loops over large arrays; `captures` leaves bodies that use nothing from outside. What comes out keeps the rules of StableHLO, as [`oxcall_hlo::verify`] checks in the tests.
+//! In order: `settle_futures` leaves no asynchronous op; `inline` leaves one function; `tuples` leaves tensors and
+//! tokens; `layouts` leaves row-major ones; `decompose` leaves ops that kernels exist for; `simplify` (with `fold`),
+//! `cse`, `hoist` and `dce` leave less of them; `partial` leaves updates that can work in place; `unroll` leaves no short
+//! loops over large arrays; `captures` leaves bodies that use nothing from outside. What comes out keeps the rules of
+//! StableHLO, as [`oxcall_hlo::verify`] checks in the tests.
 
 mod captures;
 mod composite;
@@ -23,7 +25,7 @@ mod tuples;
 mod unroll;
 
 use oxcall::Error;
-use oxcall_hlo::{Module, OpKind};
+use oxcall_hlo::{Module, OpKind, settle_futures};
 
 pub(crate) use self::dce::remove_dead;
 pub use self::fold::Evaluate;
@@ -67,6 +69,7 @@ pub fn run_with(
     observe: &mut Observe<'_>,
 ) -> Result<(Module, Interface), Error> {
     observe("read", &module);
+    settle_futures(&mut module);
     inline::inline(&mut module)?;
     observe("inline", &module);
     tuples::flatten(&mut module);

@@ -7,7 +7,7 @@ fn flatten<'t>(ty: &'t Type, into: &mut Vec<Option<&'t TensorType>>) {
     match ty {
         Type::Tensor(tensor) => into.push(Some(tensor)),
         Type::Token => into.push(None),
-        Type::Tuple(elements) => elements.iter().for_each(|element| flatten(element, into)),
+        Type::Tuple(elements) | Type::Future(elements) => elements.iter().for_each(|element| flatten(element, into)),
     }
 }
 

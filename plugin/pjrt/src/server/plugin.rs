@@ -14,21 +14,17 @@ use crate::{Platform, Value};
 /// The version of XLA's own contract for plugins.
 const XLA_VERSION: i64 = 2;
 
-/// The newest StableHLO that frameworks may send, and the oldest that is read. Fixed: what is sent must not depend on the
-/// build of the plugin.
-const STABLEHLO_CURRENT: [i64; 3] = [1, 13, 0];
-const STABLEHLO_MINIMUM: [i64; 3] = [0, 9, 0];
-
 /// The attributes of each platform, which live as long as the process.
 static ATTRIBUTES: LazyLock<Mutex<HashMap<TypeId, &'static NamedValues>>> = LazyLock::new(Mutex::default);
 
 fn attributes_of<P: Platform>() -> &'static NamedValues {
     let mut known = ATTRIBUTES.lock().unwrap_or_else(PoisonError::into_inner);
     known.entry(TypeId::of::<P>()).or_insert_with(|| {
+        let stablehlo = P::stablehlo_versions();
         let mut attributes = vec![
             ("xla_version".to_owned(), Value::Int64(XLA_VERSION)),
-            ("stablehlo_current_version".to_owned(), Value::Int64List(STABLEHLO_CURRENT.to_vec())),
-            ("stablehlo_minimum_version".to_owned(), Value::Int64List(STABLEHLO_MINIMUM.to_vec())),
+            ("stablehlo_current_version".to_owned(), Value::Int64List(stablehlo.end().to_vec())),
+            ("stablehlo_minimum_version".to_owned(), Value::Int64List(stablehlo.start().to_vec())),
         ];
         for (name, value) in P::attributes() {
             match attributes.iter_mut().find(|known| known.0 == name) {

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 use std::{
+    ops::RangeInclusive,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicI64, Ordering},
@@ -46,6 +47,10 @@ impl Platform for Toy {
 
     fn version() -> &'static str {
         "toy 1.0"
+    }
+
+    fn stablehlo_versions() -> RangeInclusive<[i64; 3]> {
+        [0, 9, 0]..=[1, 13, 0]
     }
 
     fn attributes() -> Attributes {

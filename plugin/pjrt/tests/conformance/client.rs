@@ -231,5 +231,6 @@ fn plugin_attributes() {
     assert_eq!((current.type_, current.value_size), (PJRT_NamedValue_kInt64List, 3));
     // SAFETY: the type says that it is a list.
     let list = unsafe { current.__bindgen_anon_1.int64_array_value };
-    assert_eq!(elements(list, 3), [1, 13, 0]);
+    // The toy's, or the newest that a plugin reads.
+    assert!(elements(list, 3) >= vec![1, 13, 0]);
 }

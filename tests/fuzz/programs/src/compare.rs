@@ -46,7 +46,7 @@ pub(crate) fn is_exact(module: &Module) -> bool {
     fn exact(ty: &Type) -> bool {
         match ty {
             Type::Tensor(tensor) => !tensor.element.is_float() && !tensor.element.is_complex(),
-            Type::Tuple(parts) => parts.iter().all(exact),
+            Type::Tuple(parts) | Type::Future(parts) => parts.iter().all(exact),
             Type::Token => true,
         }
     }

@@ -52,7 +52,7 @@ fn is_small(func: &Func) -> bool {
     fn bytes(ty: &Type) -> usize {
         match ty {
             Type::Tensor(tensor) => tensor.byte_size(),
-            Type::Tuple(parts) => parts.iter().map(bytes).sum(),
+            Type::Tuple(parts) | Type::Future(parts) => parts.iter().map(bytes).sum(),
             Type::Token => 0,
         }
     }

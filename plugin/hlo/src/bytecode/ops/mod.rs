@@ -5,11 +5,32 @@
 
 mod table;
 
-use super::container::OpName;
+use std::ops::RangeInclusive;
+
+use super::{attribute, container::OpName, types};
 use crate::{
     Error,
     lower::{self, Lower},
 };
+
+/// The oldest and the newest release of StableHLO whose portable artifacts are read: the newest is the one that added
+/// what [`knows_vhlo`] learned last. Programs may be sent in any release between them.
+pub const STABLEHLO_VERSIONS: RangeInclusive<[i64; 3]> = [0, 9, 0]..=[1, 22, 0];
+
+/// Whether `name` is that of an op, attribute or type of VHLO that is read, or refused for a reason: `add_v1`.
+pub fn knows_vhlo(name: &str) -> bool {
+    let op = OpName { dialect: "vhlo", name, registered: true };
+    attribute::NAMES.contains(&name)
+        || types::NAMES.contains(&name)
+        || name == "func_v1"
+        || find(&op).is_ok()
+        || lower::why_unsupported(stem(name)).is_some()
+}
+
+/// The name without its version.
+fn stem(name: &str) -> &str {
+    name.rsplit_once("_v").map_or(name, |(stem, _)| stem)
+}
 
 /// What is known of an op.
 #[derive(Clone, Copy)]
@@ -27,6 +48,7 @@ pub(super) struct OpSpec {
 enum Regions {
     Exactly(usize),
     AtLeastOne,
+    Any,
 }
 
 /// What an op becomes.
@@ -44,6 +66,7 @@ impl OpSpec {
     /// Checks the number of regions.
     pub(super) fn check_regions(&self, count: usize) -> Result<(), Error> {
         let expected = match self.regions {
+            Regions::Any => return Ok(()),
             Regions::Exactly(expected) if expected != count => expected.to_string(),
             Regions::AtLeastOne if count == 0 => "at least one".to_owned(),
             _ => return Ok(()),
@@ -75,8 +98,7 @@ pub(super) fn find(op: &OpName<'_>) -> Result<OpSpec, Error> {
     {
         return Ok(OpSpec { attributes, regions, becomes: Becomes::Op(name, lower) });
     }
-    let stem = op.name.rsplit_once("_v").map_or(op.name, |(stem, _)| stem);
-    Err(Error::unsupported(match lower::why_unsupported(stem) {
+    Err(Error::unsupported(match lower::why_unsupported(stem(op.name)) {
         Some(reason) => reason.to_owned(),
         None => format!("no release of StableHLO that is known has an op `{}`", op.name),
     }))
@@ -126,7 +148,7 @@ pub(super) fn public_name(op: &OpName<'_>) -> String {
     if dialect != "vhlo" {
         return format!("{dialect}.{name}");
     }
-    match name.rsplit_once("_v").map_or(name, |(name, _)| name) {
+    match stem(name) {
         name @ ("func" | "call" | "return") => format!("func.{name}"),
         name => format!("stablehlo.{name}"),
     }

@@ -1,6 +1,6 @@
 //! The table of ops that are not element-wise.
 
-use super::Regions::{self, AtLeastOne, Exactly};
+use super::Regions::{self, Any, AtLeastOne, Exactly};
 use crate::UnaryOp;
 
 /// Makes the table: name, sorted attributes and regions.
@@ -24,6 +24,8 @@ ops! {
     "all_reduce_v2" ["channel_id" "replica_groups" "use_global_device_ids"] ONE;
     "all_to_all_v1" ["channel_id" "concat_dimension" "replica_groups" "split_count" "split_dimension"] NONE;
     "all_to_all_v2" ["channel_id" "concat_dimension" "replica_groups" "split_count" "split_dimension"] NONE;
+    "async_done_v1" [] NONE;
+    "async_start_v1" [] ONE;
     "batch_norm_grad_v1" ["epsilon" "feature_index"] NONE;
     "batch_norm_inference_v1" ["epsilon" "feature_index"] NONE;
     "batch_norm_training_v1" ["epsilon" "feature_index"] NONE;
@@ -35,11 +37,13 @@ ops! {
     "cholesky_v1" ["lower"] NONE;
     "clamp_v1" [] NONE;
     "collective_broadcast_v1" ["channel_id" "replica_groups"] NONE;
+    "collective_broadcast_v2" ["channel_id" "has_dynamic_root" "replica_groups"] NONE;
     "collective_permute_v1" ["channel_id" "source_target_pairs"] NONE;
+    "collective_reduce_v1" ["channel_id" "has_dynamic_root" "replica_groups" "use_global_device_ids"] ONE;
     "compare_v1" ["compare_type" "comparison_direction"] NONE;
     "complex_v1" [] NONE;
     "composite_v1" ["composite_attributes" "decomposition" "name" "version"] NONE;
-    "composite_v2" ["composite_attributes" "decomposition" "name" "version"] NONE;
+    "composite_v2" ["composite_attributes" "decomposition" "name" "version"] Any;
     "concatenate_v1" ["dimension"] NONE;
     "constant_v1" ["value"] NONE;
     "convert_v1" [] NONE;
@@ -53,6 +57,10 @@ ops! {
     "custom_call_v1" [
         "api_version" "backend_config" "call_target_name" "called_computations" "has_side_effect" "operand_layouts"
         "output_operand_aliases" "result_layouts"
+    ] NONE;
+    "custom_call_v2" [
+        "api_version" "backend_config" "call_target_name" "called_computations" "has_side_effect" "operand_layouts"
+        "output_operand_aliases" "result_layouts" "result_tilings"
     ] NONE;
     "dot_general_v1" [
         "lhs_batching_dimensions" "lhs_contracting_dimensions" "precision_config" "rhs_batching_dimensions"

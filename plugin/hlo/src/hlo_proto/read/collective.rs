@@ -8,7 +8,7 @@ use super::{
     instruction::Instruction,
     sizes,
 };
-use crate::{ChannelHandle, CollectiveGroups, Error, Op, OpKind, TensorType, Type, ValueId};
+use crate::{ChannelHandle, CollectiveGroups, Error, Op, OpKind, RootedGroups, TensorType, Type, ValueId};
 
 /// More devices than this are taken for a mistake.
 const MOST_DEVICES: usize = 1 << 16;
@@ -34,7 +34,7 @@ pub(super) fn read(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> R
             let split_count = split_count.ok_or_else(|| Error::unsupported("all-to-all without replica groups"))?;
             OpKind::AllToAll { split_dim: dim, concat_dim: dim, split_count, groups }
         }
-        "collective-broadcast" => OpKind::CollectiveBroadcast(groups),
+        "collective-broadcast" => OpKind::CollectiveBroadcast(RootedGroups { groups, dynamic_root: false }),
         _ => OpKind::CollectivePermute(groups),
     };
     func.several(instruction, kind, Vec::new())

@@ -26,7 +26,7 @@ pub(super) fn shape(ty: &Type) -> Option<Message> {
             shape.int(field::ELEMENT, TOKEN);
             Some(shape)
         }
-        Type::Tuple(elements) => tuple(elements.iter()),
+        Type::Tuple(elements) | Type::Future(elements) => tuple(elements.iter()),
     }
 }
 

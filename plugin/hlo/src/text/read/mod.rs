@@ -8,12 +8,14 @@ use self::values::{integers, word};
 use super::{
     Error, Parser,
     given::{Entry, Given},
+    mesh_axes,
     syntax::Value,
 };
 use crate::{
     Alias, Attribute, BinaryOp, ChannelHandle, CustomCallApiVersion, ElementType, FuncId, Literal, LocationId, Op,
     Precision, TensorType, Type, ValueId,
     lower::{self, Lower, Source},
+    sharding::{self, AxisRef, Mesh},
 };
 
 pub(super) use self::names::{canonical_name, why_no_program};
@@ -140,6 +142,24 @@ impl Source for Reader<'_, '_> {
 
     fn rows(&mut self, name: &'static str) -> Result<Option<Vec<Vec<i64>>>, Error> {
         self.read(name, "a matrix of integers: `dense<[[0, 1]]> : tensor<1x2xi64>`", values::rows)
+    }
+
+    fn mesh_axes(&mut self, name: &'static str) -> Result<Option<(Mesh, Vec<AxisRef>)>, Error> {
+        let Some(Entry { value: Value::Attribute(Attribute::Other(text)), at, .. }) = self.given.find(name) else {
+            return Ok(None);
+        };
+        let position = self.parser.tokens.position(*at);
+        let read = || -> Result<_, Error> {
+            let Some((mesh, axes)) = mesh_axes::parse(text)? else { return Ok(None) };
+            let mesh = sharding::mesh_called(&self.parser.meshes, &mesh)?.clone();
+            Ok(Some((mesh, axes)))
+        };
+        let found = read().map_err(|error| Error { location: None, ..error }.at(position))?;
+        if let Some((mesh, axes)) = &found {
+            self.take(name);
+            self.parser.charge(sharding::bytes_of_groups(mesh, axes) / size_of::<Attribute>(), 0)?;
+        }
+        Ok(found)
     }
 
     fn channel(&mut self, name: &'static str) -> Result<Option<ChannelHandle>, Error> {

@@ -138,3 +138,21 @@ fn tuples_and_tokens() {
         refuses(kind, "f32 -> ui32", &[], "has 1 operands, expected 0");
     }
 }
+
+#[test]
+fn futures() {
+    takes(OpKind::AsyncStart, "2xf32 -> future(4xf32)", &["2xf32 -> 4xf32"]);
+    takes(OpKind::AsyncStart, "2xf32, i8 -> future(4xf32; i8)", &["2xf32, i8 -> 4xf32, i8"]);
+    takes(OpKind::AsyncDone, "future(4xf32) -> 4xf32", &[]);
+    takes(OpKind::AsyncDone, "future(4xf32; i8) -> 4xf32, i8", &[]);
+    refuses(
+        OpKind::AsyncStart,
+        "2xf32 -> future(2xf32)",
+        &["4xf32 -> 2xf32"],
+        "the region must take the operands, (tensor<2xf32>), takes (tensor<4xf32>)",
+    );
+    refuses(OpKind::AsyncStart, "2xf32 -> future(2xf32)", &[], "has 0 regions, expected 1");
+    gives_other(OpKind::AsyncStart, "2xf32 -> future(2xf32)", &["2xf32 -> 4xf32"]);
+    refuses(OpKind::AsyncDone, "2xf32 -> 2xf32", &[], "operand must be a future, is tensor<2xf32>");
+    gives_other(OpKind::AsyncDone, "future(4xf32) -> 2xf32", &[]);
+}

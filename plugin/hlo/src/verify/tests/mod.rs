@@ -13,11 +13,14 @@ mod shape;
 use super::{RegionType, Signature, infer_types};
 use crate::{ElementType, OpKind, TensorType, Type};
 
-/// A type: `2x3xf32`, `f32`, `token`, or `(f32; 2xf32)` for a tuple.
+/// A type: `2x3xf32`, `f32`, `token`, `(f32; 2xf32)` for a tuple, or `future(f32)`.
 fn ty(text: &str) -> Type {
     let text = text.trim();
     if text == "token" {
         return Type::Token;
+    }
+    if let Some(inner) = text.strip_prefix("future(").and_then(|text| text.strip_suffix(')')) {
+        return Type::Future(types(inner));
     }
     if let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
         return Type::Tuple(types(inner));

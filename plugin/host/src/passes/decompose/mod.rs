@@ -38,7 +38,9 @@ pub(crate) fn decompose(module: &mut Module, alone: bool) -> Result<(), Error> {
         OpKind::Clamp if rewriter.tensor(op.results[0]).element.is_complex() => Ok(clamp_complex(rewriter, op)),
         OpKind::Clamp => Ok(Rewrite::Keep(spread(rewriter, op, &[0, 2]))),
         OpKind::DotGeneral(_) | OpKind::Convolution(_) => Ok(float_product(rewriter, op)),
-        OpKind::AllReduce(_) | OpKind::ReduceScatter { .. } => Ok(Rewrite::Keep(promote(rewriter, op))),
+        OpKind::AllReduce(_) | OpKind::ReduceScatter { .. } | OpKind::CollectiveReduce(_) => {
+            Ok(Rewrite::Keep(promote(rewriter, op)))
+        }
         OpKind::CustomCall(_) => Ok(Rewrite::Keep(typed_call(rewriter, op))),
         _ => Ok(Rewrite::Keep(op)),
     })?;
@@ -65,7 +67,8 @@ fn scalar(rewriter: &mut Rewriter<'_>, element: ElementType, value: [u8; 4]) -> 
 
 /// Gives the operands of a collective the element types in which they are reduced.
 fn promote(rewriter: &mut Rewriter<'_>, mut op: Op) -> Op {
-    for index in 0..op.operands.len() {
+    // Roots, which come last, have no result.
+    for index in 0..op.results.len() {
         let operand = op.operands[index];
         let (ty, element) = (rewriter.tensor(operand).clone(), rewriter.tensor(op.results[index]).element);
         if ty.element != element {

@@ -1,0 +1,20 @@
+#loc4 = loc("-":4:26)
+module @mesh_groups attributes {mhlo.num_replicas = 4 : i32} {
+  sdy.mesh @mesh = <["x"=2, "y"=2]> loc(#loc1)
+  sdy.mesh @line = <["z"=4], device_ids=[3, 2, 1, 0]> loc(#loc2)
+  func.func public @main(%arg0: tensor<4xf32> loc("-":4:26)) -> (tensor<8xf32>, tensor<4xf32>, tensor<4xf32>) {
+    %0 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>}> : (tensor<4xf32>) -> tensor<8xf32> loc(#loc5)
+    %1 = "stablehlo.all_to_all"(%arg0) <{concat_dimension = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @line, axes = [#stablehlo.axis_ref<name = "z", sub_axis_info = (1)2>]>, split_count = 2 : i64, split_dimension = 0 : i64}> : (tensor<4xf32>) -> tensor<4xf32> loc(#loc6)
+    %2 = "stablehlo.all_to_all"(%arg0) <{concat_dimension = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "a", size = 2>, <name = "b", size = 2>], device_ids=dense<[0, 2, 1, 3]> : tensor<4xi64>>, axes = [#stablehlo.axis_ref<name = "b">, #stablehlo.axis_ref<name = "a">]>, split_count = 4 : i64, split_dimension = 0 : i64}> : (tensor<4xf32>) -> tensor<4xf32> loc(#loc7)
+    return %0, %1, %2 : tensor<8xf32>, tensor<4xf32>, tensor<4xf32> loc(#loc8)
+  } loc(#loc3)
+} loc(#loc)
+#loc = loc("-":1:1)
+#loc1 = loc("-":2:3)
+#loc2 = loc("-":3:3)
+#loc3 = loc("-":4:3)
+#loc5 = loc("-":5:10)
+#loc6 = loc("-":6:10)
+#loc7 = loc("-":7:10)
+#loc8 = loc("-":8:5)
+

@@ -1,0 +1,47 @@
+//! The roots of groups.
+
+use oxcall::Error;
+use oxcall_hlo::RootedGroups;
+
+use super::Member;
+
+/// Which process of a group is its root.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Roots {
+    /// The first one.
+    First,
+    /// The one whose place the operand of this index has, for each of the operands before it.
+    Given(usize),
+}
+
+impl Roots {
+    /// The roots of a collective, and the number of operands that it works on.
+    pub(super) fn new(groups: &RootedGroups, operands: usize) -> (Roots, usize) {
+        match groups.dynamic_root.then(|| operands.checked_sub(1)).flatten() {
+            Some(rest) => (Roots::Given(rest), rest),
+            None => (Roots::First, operands),
+        }
+    }
+
+    /// The place in the group of the root of operand `index`.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the group has no such place, or its members say different ones.
+    pub(super) fn of(self, members: &[Member<'_>], index: usize) -> Result<usize, Error> {
+        let Roots::Given(operand) = self else { return Ok(0) };
+        let mut roots = members.iter().map(|member| member.inputs.get::<i32>(operand)[index]);
+        let root = roots.next().unwrap_or_default();
+        if let Some(other) = roots.find(|other| *other != root) {
+            let message =
+                format!("the processes of a group name different roots of operand {index}: {root} and {other}");
+            return Err(Error::invalid_argument(message));
+        }
+        let place = usize::try_from(root).ok().filter(|&place| place < members.len());
+        place.ok_or_else(|| {
+            let size = members.len();
+            Error::invalid_argument(format!(
+                "the root of operand {index} is {root}, but the group has {size} processes"
+            ))
+        })
+    }
+}

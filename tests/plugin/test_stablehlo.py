@@ -1,0 +1,194 @@
+"""What newer releases of StableHLO have, sent by jaxlib in the newest release that it and the plugin know."""
+
+import jax
+import pytest
+from jaxlib.mlir.dialects import stablehlo
+
+FOUR = {
+    "OXCALL_NUM_DEVICES": "4",
+    "XLA_FLAGS": "--xla_force_host_platform_device_count=4",
+    "JAX_PLATFORMS": "cpu,oxcall",
+}
+
+HEAD = """
+import functools
+import jax, jax.numpy as jnp, numpy as np
+from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+from jaxlib import _jax, xla_client
+devices = jax.devices("oxcall")
+
+def run(text, *arguments):
+    '''The first result of each replica.'''
+    options = xla_client.CompileOptions()
+    options.num_replicas = 4
+    options.device_assignment = xla_client.DeviceAssignment.create(np.arange(4).reshape(4, 1))
+    executable = devices[0].client.compile_and_load(text, _jax.DeviceList(tuple(devices)), options)
+    sharding = NamedSharding(Mesh(np.array(devices), "i"), P("i"))
+    results = executable.execute_sharded([jax.device_put(argument, sharding) for argument in arguments])
+    return [np.asarray(part).tolist() for part in results.disassemble_into_single_device_arrays()[0]]
+
+def program(signature, body):
+    return "module attributes {mhlo.num_replicas = 4 : i32} { func.func public @main" + signature + " {" + body + "} }"
+"""
+
+
+def numbers(version):
+    return [int(number) for number in version.split(".")]
+
+
+def test_nothing_of_this_jaxlib_is_kept_back(device):
+    """The plugin announces a release as new as that of the installed jaxlib, so JAX never writes for an older."""
+    announced = getattr(device.client, "stablehlo_current_version", None)
+    if announced is None:
+        pytest.skip("this jaxlib does not say what the plugin announces")
+    assert list(announced) >= numbers(stablehlo.get_current_version())
+
+
+@pytest.mark.skipif(not hasattr(jax._src.lax.parallel, "all_gather_start"), reason="a JAX without them")
+def test_collectives_that_are_started_and_waited_for(fresh):
+    printed = fresh(
+        HEAD
+        + """
+from jax._src.lax import parallel
+
+def both(start, collective):
+    def body(devices, is_async):
+        mesh = Mesh(np.array(devices), "i")
+
+        @jax.jit
+        @functools.partial(jax.shard_map, mesh=mesh, in_specs=P("i"), out_specs=P("i"), check_vma=False)
+        def program(x):
+            if not is_async:
+                return collective(x)
+            future = start(x)
+            other = jnp.sin(x).sum()  # what runs meanwhile
+            return future.done() + 0 * other
+
+        return np.asarray(program(jnp.arange(32.0, dtype="float32").reshape(16, 2)))
+
+    np.testing.assert_array_equal(body(devices, True), body(jax.devices("cpu"), False))
+
+ring = [(i, (i + 1) % 4) for i in range(4)]
+both(lambda x: parallel.all_gather_start(x, "i", tiled=True), lambda x: lax.all_gather(x, "i", tiled=True))
+both(lambda x: parallel.psum_start(x, "i"), lambda x: lax.psum(x, "i"))
+both(
+    lambda x: parallel.psum_scatter_start(x, "i", tiled=True), lambda x: lax.psum_scatter(x, "i", tiled=True)
+)
+both(
+    lambda x: parallel.all_to_all_start(x, "i", 0, 0, tiled=True), lambda x: lax.all_to_all(x, "i", 0, 0, tiled=True)
+)
+both(lambda x: parallel.ppermute_start(x, "i", ring), lambda x: lax.ppermute(x, "i", ring))
+print("ok")
+""",
+        **FOUR,
+    )
+    assert printed == "ok"
+
+
+def needs(version):
+    """Only where jaxlib knows this release."""
+    known = numbers(stablehlo.get_current_version()) >= numbers(version)
+    return pytest.mark.skipif(not known, reason=f"jaxlib does not know StableHLO {version}")
+
+
+@needs("1.14.0")
+def test_composites_with_regions(fresh):
+    printed = fresh(
+        HEAD
+        + '''
+text = program("(%x: tensor<3xf32>) -> tensor<3xf32>", """
+  %init = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.composite "my.scan" %x, %init ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) {decomposition = @sums} : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+func.func private @sums(%x: tensor<3xf32>, %init: tensor<f32>) -> tensor<3xf32> {
+  %0 = "stablehlo.reduce_window"(%x, %init) <{
+    window_dimensions = array<i64: 3>, padding = dense<[[2, 0]]> : tensor<1x2xi64>
+  }> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+""")
+print(run(text, np.arange(12.0, dtype="float32"))[1])
+''',
+        **FOUR,
+    )
+    assert printed == "[3.0, 7.0, 12.0]"
+
+
+@needs("1.17.0")
+def test_scans(fresh):
+    """`chlo.scan`, which arrives as a composite with a region and a decomposition."""
+    printed = fresh(
+        HEAD
+        + '''
+text = program("(%x: tensor<3xf32>) -> tensor<3xf32>", """
+  %init = stablehlo.constant dense<1.0> : tensor<f32>
+  %0:2 = "chlo.scan"(%x, %init) <{
+    dimension = 0 : i64, is_reverse = false, operandSegmentSizes = array<i32: 1, 1>,
+    resultSegmentSizes = array<i32: 1, 1>
+  }> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.multiply %a, %b : tensor<f32>
+    stablehlo.return %s, %s : tensor<f32>, tensor<f32>
+  }) : (tensor<3xf32>, tensor<f32>) -> (tensor<3xf32>, tensor<f32>)
+  return %0#0 : tensor<3xf32>
+""")
+print(run(text, np.arange(12.0, dtype="float32"))[1])
+''',
+        **FOUR,
+    )
+    assert printed == "[3.0, 12.0, 60.0]"
+
+
+@needs("1.16.0")
+def test_groups_that_are_axes_of_a_mesh(fresh):
+    printed = fresh(
+        HEAD
+        + '''
+def gather(axis):
+    return run(program("(%x: tensor<1xf32>) -> tensor<2xf32>", """
+  %0 = "stablehlo.all_gather"(%x) <{
+    all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<
+      mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "x", size = 4>]>, axes = [AXIS]>
+  }> : (tensor<1xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+""".replace("AXIS", axis)), np.arange(4.0, dtype="float32"))
+print(gather('#stablehlo.axis_ref<name = "x", sub_axis_info = (1)2>'))
+print(gather('#stablehlo.axis_ref<name = "x", sub_axis_info = (2)2>'))
+''',
+        **FOUR,
+    )
+    assert printed.splitlines() == [
+        "[[0.0, 2.0], [1.0, 3.0], [0.0, 2.0], [1.0, 3.0]]",
+        "[[0.0, 1.0], [0.0, 1.0], [2.0, 3.0], [2.0, 3.0]]",
+    ]
+
+
+@needs("1.20.0")
+def test_roots_that_the_program_computes(fresh):
+    """`lax.pbroadcast` from a source that is an array, for which JAX asks what the plugin reads."""
+    printed = fresh(
+        HEAD
+        + """
+mesh = Mesh(np.array(devices), "i")
+
+@jax.jit
+@functools.partial(jax.shard_map, mesh=mesh, in_specs=(P("i"), P()), out_specs=P("i"))
+def program(x, source):
+    return lax.pbroadcast(x, "i", source)
+
+x, source = np.arange(4.0, dtype="float32"), np.int32(2)
+assert "has_dynamic_root" in program.lower(x, source).as_text()
+print(np.asarray(program(x, source)).tolist())
+""",
+        **FOUR,
+    )
+    assert printed == "[2.0, 2.0, 2.0, 2.0]"
