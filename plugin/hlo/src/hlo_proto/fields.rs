@@ -95,6 +95,7 @@ messages! {
         ID = 35,
         OPERANDS = 36,
         CALLED = 38,
+        SHARDING = 40,
         BACKEND_CONFIG = 43,
         SCATTER_DIMS = 48,
         REPLICA_GROUPS = 49,
@@ -121,6 +122,18 @@ messages! {
         LARGEST = 85,
         COLLECTIVE_DEVICES = 87,
         IS_COMPOSITE = 89,
+    }
+
+    /// `OpSharding`.
+    op_sharding {
+        TYPE = 1,
+        GRID = 3,
+        DEVICES = 4,
+        TUPLE = 5,
+        REPLICATE_LAST = 6,
+        LAST_DIMS = 8,
+        IOTA_DIMS = 9,
+        IOTA_ORDER = 10,
     }
 
     /// `CollectiveDeviceListProto`.

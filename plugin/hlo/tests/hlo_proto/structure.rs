@@ -260,3 +260,68 @@ fn an_all_to_all_of_a_tuple_exchanges_its_elements() {
     let expected = ["reshape", "reshape", "concatenate", "all_to_all", "slice", "reshape", "slice", "reshape", "tuple"];
     assert_eq!(names[..expected.len()], expected);
 }
+
+/// Tiles along the first dimension over four devices: `{devices=[4,1]<=[4]}`.
+fn rows(message: &mut Writer) {
+    message.nested(40, |sharding| _ = sharding.int(1, 3).ints(3, [4, 1]).ints(9, [4]).ints(10, [0]));
+}
+
+#[test]
+fn shardings_are_attributes_and_custom_calls() {
+    let large = || array(F32, &[8, 4]);
+    let of_root = |message: &mut Writer| {
+        message.nested(40, |sharding| {
+            sharding.int(1, 2).nested(5, |first| {
+                // Columns over the second of two axes, copies over the first.
+                first.int(1, 3).ints(3, [1, 2, 2]).ints(9, [2, 2]).ints(10, [1, 0]).ints(8, [0]);
+            });
+            sharding.nested(5, |second| _ = second.int(1, 0));
+        });
+    };
+    let with = |opcode: &str, id, operands: &[i64], more: fn(&mut Writer)| {
+        instruction(opcode, id, large(), operands, |message| more(message))
+    };
+    let entry = computation(
+        1,
+        9,
+        &[
+            instruction("parameter", 2, large(), &[], |message| rows(message.int(9, 0))),
+            parameter(1, 3, large()),
+            with("add", 4, &[2, 3], rows),
+            with("negate", 5, &[4], |message| _ = message.nested(40, |manual| _ = manual.int(1, 4))),
+            with("custom-call", 6, &[5], |message| rows(message.bytes(28, "Sharding"))),
+            instruction("tuple", 9, tuple(&[large(), large()]), &[6, 4], of_root),
+        ],
+    );
+    let mut module = read(&module(1, &[entry]));
+    let main = module.main();
+    let text = |attributes: &[(String, Attribute)]| {
+        attributes.iter().map(|(_, text)| text.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(text(&main.param_attributes[0]), ["{devices=[4,1]<=[4]}"]);
+    assert!(main.param_attributes[1].is_empty());
+    assert_eq!(text(&main.result_attributes[0]), ["{devices=[1,2,2]<=[2,2]T(1,0) last_tile_dims={replicated}}"]);
+    assert_eq!(text(&main.result_attributes[1]), ["{replicated}"]);
+    let names: Vec<&str> = main.body.ops.iter().map(|op| op.kind.name()).collect();
+    // One call is that of the sum.
+    let call = "stablehlo.custom_call";
+    assert_eq!(names, ["stablehlo.add", call, "stablehlo.negate", call, "stablehlo.tuple"]);
+    // The rest of the compiler sees what it sees of StableHLO.
+    oxcall_hlo::sharding::import_custom_calls(&mut module).unwrap();
+    verify(&module).unwrap();
+    let printed = module.to_string();
+    assert!(printed.contains(r#"sdy.sharding_constraint %0 <@mesh, [{"axis_2", "axis_1"}, {}]>"#), "{printed}");
+}
+
+#[test]
+fn shardings_that_are_none() {
+    let of = |write: fn(&mut Writer)| {
+        let root = instruction("negate", 3, matrix(), &[2], |message| _ = message.nested(40, write));
+        read_hlo_proto(&module(1, &[computation(1, 3, &[parameter(0, 2, matrix()), root])])).map(drop)
+    };
+    assert!(of(|sharding| _ = sharding.int(1, 0)).is_ok());
+    assert!(of(|sharding| _ = sharding.int(1, 9)).unwrap_err().to_string().contains("kind number 9"));
+    assert!(of(|sharding| _ = sharding.int(1, 1)).unwrap_err().to_string().contains("names 0 devices"));
+    let last = of(|sharding| _ = sharding.int(1, 3).ints(3, [4, 1]).ints(8, [3]));
+    assert!(last.unwrap_err().to_string().contains("subgroups of the kind number 3"));
+}

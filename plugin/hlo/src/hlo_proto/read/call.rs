@@ -6,7 +6,9 @@ use super::{
     super::fields::{instruction as field, map, operand_alias, shape as shape_fields},
     computation::FuncReader,
     instruction::Instruction,
-    shape, size, sizes,
+    shape,
+    sharding::Sharding,
+    size, sizes,
 };
 use crate::{
     Alias, Attribute, CustomCall, CustomCallApiVersion, ElementType, Error, FuncId, LocationId, Op, OpKind, Region,
@@ -180,7 +182,7 @@ pub(super) fn custom_call(func: &mut FuncReader<'_>, instruction: Instruction<'_
         target: message.text(field::TARGET)?.to_owned(),
         has_side_effect: message.bool(field::SIDE_EFFECT)?,
         backend_config: backend_config(message, api_version)?,
-        attributes: Vec::new(),
+        attributes: Sharding::of(message)?.iter().map(split).collect(),
         api_version,
         operand_layouts,
         result_layouts,
@@ -188,6 +190,26 @@ pub(super) fn custom_call(func: &mut FuncReader<'_>, instruction: Instruction<'_
         called_computations: instruction.all_called(func.module)?,
     };
     func.one(instruction, OpKind::CustomCall(Box::new(call)), Vec::new())
+}
+
+/// What says how the value of a call is split.
+pub(super) fn split(sharding: &Sharding) -> (String, Attribute) {
+    ("mhlo.sharding".to_owned(), Attribute::String(sharding.to_string().into_bytes()))
+}
+
+/// The call that says how its operand is split.
+pub(super) fn constraint(sharding: &str) -> CustomCall {
+    CustomCall {
+        target: "Sharding".to_owned(),
+        has_side_effect: false,
+        backend_config: Attribute::String(Vec::new()),
+        attributes: vec![split(&Sharding::All(sharding.to_owned()))],
+        api_version: CustomCallApiVersion::Original,
+        operand_layouts: None,
+        result_layouts: None,
+        aliases: Vec::new(),
+        called_computations: Vec::new(),
+    }
 }
 
 /// What a call is configured with: bytes, of which typed calls have a dictionary as text.

@@ -9,7 +9,9 @@ use super::{
     call,
     instruction::Instruction,
     module::ModuleReader,
-    ops, shape, size,
+    ops, shape,
+    sharding::Sharding,
+    size,
 };
 use crate::{Error, Func, LocationId, Op, OpKind, Region, Type, ValueId, lower::Constants};
 
@@ -23,6 +25,8 @@ pub(super) struct FuncReader<'r> {
     ids: HashMap<i64, ValueId>,
     /// Small constants, which may say sizes.
     constants: Constants,
+    /// The shardings of values that have one.
+    pub(super) shardings: HashMap<ValueId, Sharding>,
     /// The elements of tuples that were made here.
     tuples: HashMap<ValueId, Vec<ValueId>>,
     ops: Vec<Op>,
@@ -40,6 +44,7 @@ impl<'r> FuncReader<'r> {
             values: Vec::new(),
             ids: HashMap::new(),
             constants: Constants::default(),
+            shardings: HashMap::new(),
             tuples: HashMap::new(),
             ops: Vec::new(),
         }
@@ -72,6 +77,9 @@ impl<'r> FuncReader<'r> {
             if is_parameter(message)? {
                 let ty = shape::read(message.message(field::SHAPE)?.unwrap_or_default())?;
                 let value = self.add_value(ty)?;
+                if let Some(sharding) = Sharding::of(message)? {
+                    self.shardings.insert(value, sharding);
+                }
                 params.push((size(message, field::PARAMETER, "the number of a parameter")?, value));
                 let id = message.int(field::ID)?;
                 if self.ids.insert(id, value).is_some() {
@@ -103,6 +111,7 @@ impl<'r> FuncReader<'r> {
         let id = message.int(field::ID)?;
         let value = Instruction::new(self, message, opcode, location)
             .and_then(|instruction| ops::read(self, instruction))
+            .and_then(|value| self.split(value, message, location))
             .map_err(|error| error.in_op(opcode).at(self.module.place(location)))?;
         if self.ids.insert(id, value).is_some() {
             return Err(Error::invalid(format!("there are two instructions of id {id}"))
@@ -110,6 +119,25 @@ impl<'r> FuncReader<'r> {
                 .at(self.module.place(location)));
         }
         Ok(())
+    }
+
+    /// The value, split over devices as its instruction says. Custom calls say it themselves, and where a scalar is
+    /// changes nothing.
+    fn split(&mut self, value: ValueId, message: Message<'_>, location: LocationId) -> Result<ValueId, Error> {
+        let Some(sharding) = Sharding::of(message)? else { return Ok(value) };
+        let ty = self.ty(value).tensor().filter(|ty| ty.rank() > 0).cloned();
+        let is_call = message.text(field::OPCODE)? == "custom-call";
+        let value = match (sharding.constraint(), ty) {
+            (Some(text), Some(ty)) if !is_call => {
+                let result = self.add_value(ty.into())?;
+                let kind = OpKind::CustomCall(Box::new(call::constraint(text)));
+                self.add(Op { kind, operands: vec![value], results: vec![result], regions: Vec::new(), location });
+                result
+            }
+            _ => value,
+        };
+        self.shardings.insert(value, sharding);
+        Ok(value)
     }
 
     /// The value of the instruction of this id.

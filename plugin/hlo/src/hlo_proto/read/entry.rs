@@ -4,10 +4,12 @@ use oxcall_proto::Message;
 
 use super::{
     super::fields::{ENTRIES, alias, donor, module},
+    call,
     computation::FuncReader,
+    sharding::Sharding,
     size, sizes,
 };
-use crate::{Attribute, ElementType, Error, Func, LocationId, Type, ValueId};
+use crate::{ArgAttributes, Attribute, ElementType, Error, Func, LocationId, Type, ValueId};
 
 /// The paths to the leaves of a value, in order.
 type Paths = Vec<Vec<usize>>;
@@ -24,13 +26,26 @@ pub(super) struct Leaves {
 pub(super) fn read(mut func: FuncReader<'_>, message: Message<'_>) -> Result<(Func, Leaves), Error> {
     let (params, instructions) = func.parameters(message)?;
     let (mut flat, mut inputs) = (Vec::new(), Vec::with_capacity(params.len()));
+    let mut param_shardings = Vec::new();
     for param in params {
-        inputs.push(parameter(&mut func, param, &mut flat)?);
+        let paths = parameter(&mut func, param, &mut flat)?;
+        param_shardings.extend(attributes(&func, param, paths.len()));
+        inputs.push(paths);
     }
     let root = func.body(message, instructions)?;
     let mut results = Vec::new();
     let outputs = result(&mut func, root, &mut results)?;
-    Ok((func.finish(flat, results), Leaves { inputs, outputs }))
+    let result_shardings = attributes(&func, root, outputs.len());
+    let mut func = func.finish(flat, results);
+    (func.param_attributes, func.result_attributes) = (param_shardings, result_shardings);
+    Ok((func, Leaves { inputs, outputs }))
+}
+
+/// The attributes of the `count` leaves of a value: how they are split over devices.
+fn attributes(func: &FuncReader<'_>, value: ValueId, count: usize) -> Vec<ArgAttributes> {
+    let shardings = func.shardings.get(&value).map(|sharding| sharding.leaves(count)).unwrap_or_default();
+    let attributes = |leaf: usize| shardings.get(leaf).map(|&text| call::split(&Sharding::All(text.to_owned())));
+    (0..count).map(|leaf| attributes(leaf).into_iter().collect()).collect()
 }
 
 /// Adds the leaves of a parameter, and the ops that make it of them. The answer is their paths.

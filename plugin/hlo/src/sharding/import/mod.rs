@@ -3,6 +3,8 @@
 //! Strings number devices without a mesh. One is found whose axes are what the strings of a program have in common: of
 //! `{devices=[4,2]<=[8]}` and `{devices=[8]<=[2,4]T(1,0)}`, axes of 2, 2 and 2 devices.
 
+mod inline;
+
 use std::collections::{BTreeSet, HashMap};
 
 use super::{AxisRef, DimSharding, ManualComputation, Mesh, MeshRef, OpSharding, SubgroupType, TensorSharding};
@@ -22,7 +24,7 @@ const MESH: &str = "mesh";
 /// Programs without them stay as they are. Strings that no mesh can say with the others are left alone.
 ///
 /// # Errors
-/// INVALID for strings that are no shardings; UNSUPPORTED for per-device computations that are no calls.
+/// INVALID for strings that are no shardings; UNSUPPORTED for per-device code that cannot be told from the rest.
 pub fn import_custom_calls(module: &mut Module) -> Result<(), Error> {
     let mut strings = Vec::new();
     for func in &module.funcs {
@@ -39,9 +41,17 @@ pub fn import_custom_calls(module: &mut Module) -> Result<(), Error> {
     }
     let Some(grid) = Grid::of(strings.iter().filter_map(|text| parsed.get(text))) else { return Ok(()) };
     module.meshes.insert(0, (MESH.into(), grid.mesh()));
-    let mut importer = Importer { grid, parsed, seen: BTreeSet::new() };
+    let mut importer = Importer { grid, parsed, stated: HashMap::new(), seen: BTreeSet::new() };
     importer.attributes(&mut module.funcs[module.entry.0 as usize]);
     importer.func(module, module.entry, &[])
+}
+
+/// The sharding among attributes.
+fn stated(attributes: &[(String, Attribute)]) -> Option<TensorSharding> {
+    attributes.iter().find_map(|(_, attribute)| match attribute {
+        Attribute::Sharding(sharding) => Some(sharding.clone()),
+        _ => None,
+    })
 }
 
 /// The string of a sharding among attributes.
@@ -144,6 +154,8 @@ struct Imported {
 struct Importer {
     grid: Grid,
     parsed: HashMap<String, OpSharding>,
+    /// The shardings of the parameters of the function that is being imported.
+    stated: HashMap<ValueId, TensorSharding>,
     /// Functions that are done.
     seen: BTreeSet<u32>,
 }
@@ -199,7 +211,9 @@ impl Importer {
         if !self.seen.insert(id.0) {
             return Ok(());
         }
-        let Func { body, values, .. } = &mut module.funcs[id.0 as usize];
+        let Func { body, values, param_attributes, .. } = &mut module.funcs[id.0 as usize];
+        let params = body.params.iter().zip(&*param_attributes);
+        self.stated = params.filter_map(|(&param, attributes)| Some((param, stated(attributes)?))).collect();
         let (mut region, mut types) = (std::mem::take(body), std::mem::take(values));
         let mut callees = Vec::new();
         let done = self.region(&mut region, &mut types, manual, &mut callees);
@@ -216,12 +230,12 @@ impl Importer {
         manual: &[String],
         callees: &mut Vec<(FuncId, Vec<String>)>,
     ) -> Result<(), Error> {
-        for op in &mut region.ops {
-            for region in &mut op.regions {
-                self.region(region, types, manual, callees)?;
-            }
-        }
         self.calls(region, types, manual, callees)?;
+        self.inline(region, types, manual, callees)?;
+        // Those of computations per device, too: what is in them is imported, and stays as it is.
+        for region in region.ops.iter_mut().flat_map(|op| &mut op.regions) {
+            self.region(region, types, manual, callees)?;
+        }
         for op in &mut region.ops {
             let ty = op.operands.first().and_then(|operand| types[operand.0 as usize].tensor());
             let Some(call) = custom_call(op) else {
@@ -232,10 +246,6 @@ impl Importer {
                 }
                 continue;
             };
-            if call.target != CONSTRAINT {
-                let message = format!("@{} that is no part of a call of a per-device function", call.target);
-                return Err(Error::unsupported(message));
-            }
             if let (Some(imported), 1) = (self.of_call(call, ty), op.operands.len()) {
                 op.kind = OpKind::ShardingConstraint(Box::new(imported.sharding));
             }
