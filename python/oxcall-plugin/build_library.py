@@ -1,5 +1,6 @@
 """Builds the plugin's shared library with cargo, and puts it into the wheel."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -10,6 +11,15 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 WORKSPACE = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = "oxcall-plugin-bundled"
 LIBRARY = "liboxcall_plugin.so"
+
+
+def _reproducible(environment):
+    """The environment of a build that leaves the paths of this machine out of the library."""
+    encoded = environment.get("CARGO_ENCODED_RUSTFLAGS")
+    flags = environment.get("RUSTFLAGS", "").split() if encoded is None else encoded.split("\x1f")
+    cargo_home = environment.get("CARGO_HOME") or pathlib.Path.home() / ".cargo"
+    flags += [f"--remap-path-prefix={WORKSPACE}=/oxcall", f"--remap-path-prefix={cargo_home}=/cargo"]
+    return {**environment, "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(filter(None, flags))}
 
 
 class BuildLibrary(BuildHookInterface):
@@ -25,7 +35,7 @@ class BuildLibrary(BuildHookInterface):
             )
         command = ["cargo", "build", "--release", "--package", PACKAGE, "--message-format", "short"]
         try:
-            subprocess.run(command, cwd=WORKSPACE, check=True, stdout=sys.stderr)
+            subprocess.run(command, cwd=WORKSPACE, check=True, stdout=sys.stderr, env=_reproducible(os.environ))
         except FileNotFoundError:
             raise RuntimeError("building the plugin needs Rust: `cargo` is not found") from None
         build_data["force_include"][str(self._target() / "release" / LIBRARY)] = f"oxcall_plugin/{LIBRARY}"

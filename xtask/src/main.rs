@@ -16,6 +16,7 @@ mod matrix;
 mod miri;
 mod progress;
 mod python;
+mod reproducible;
 mod shell;
 mod soak;
 mod test;
@@ -94,6 +95,12 @@ const COMMANDS: &[Command] = &[
         args: "[KIND]... [--calls N]",
         about: "what 100,000 calls of each kind leave in memory; writes docs/soak.md if everything ran",
         run: soak::run,
+    },
+    Command {
+        name: "reproducible",
+        args: "[package]",
+        about: "two builds of an op library in different folders: the same bytes, and no path in them",
+        run: reproducible::run,
     },
     Command {
         name: "bindgen",
