@@ -10,7 +10,8 @@ use oxcall_pjrt::{Error, Program, Result};
 /// INVALID_ARGUMENT for what is no valid program and for formats that are not known, UNIMPLEMENTED for what is not
 /// supported, each with the op and its source location; RESOURCE_EXHAUSTED if there is no memory for it.
 pub(crate) fn read(program: Program<'_>) -> Result<Module> {
-    oxcall_host::room_to_read(program.code.len())?;
+    let len = program.code.len();
+    oxcall_host::room_to_read(if oxcall_hlo::is_bytecode(program.code) { len } else { len / 4 })?;
     let module = match program.format {
         "mlir" => read_mlir(program.code),
         "hlo" => oxcall_hlo::read_hlo_proto(program.code),

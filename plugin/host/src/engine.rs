@@ -158,12 +158,13 @@ impl Engine {
     }
 }
 
-/// Checks that there is memory to read and verify a program of `len` bytes.
+/// Checks that there is memory to read and verify a program of `len` bytes of bytecode, or four times as many in another
+/// format.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not.
 pub fn room_to_read(len: usize) -> Result<(), Error> {
-    /// A short op takes so many times its bytes; measured is half of this.
+    /// An op of ten bytes takes less than so many times as many when it was read.
     const BYTES: usize = 64;
     memory::reserve()?;
     memory::room(len.saturating_mul(BYTES)).map_err(|error| error.context("reading the program"))
@@ -171,8 +172,8 @@ pub fn room_to_read(len: usize) -> Result<(), Error> {
 
 /// The memory that compiling a program takes, from above, in bytes.
 fn compile_bytes(module: &Module) -> usize {
-    /// Passes have an op several times, as do the graph and the plan; measured is half of this.
-    const OP: usize = 8 << 10;
+    /// Passes have an op several times, as do the graph and the plan. 200,000 small ops take a third of this each.
+    const OP: usize = 3 << 10;
     /// As often constants are copied: for passes, for the plan, and for whoever asks for the compiled program.
     const COPIES: usize = 6;
     fn bytes(region: &Region) -> usize {

@@ -59,7 +59,7 @@ PROGRAMS = {
     "cholesky": (jnp.linalg.cholesky, lambda: [symmetric(1200)]),
     "solve": (jnp.linalg.solve, lambda: [symmetric(1000), normal(1000, 1000, dtype=np.float64)]),
     "qr": (jnp.linalg.qr, lambda: [normal(1000, 700)]),
-    "eigh": (jnp.linalg.eigvalsh, lambda: [symmetric(300)]),
+    "eigh": (jnp.linalg.eigvalsh, lambda: [symmetric(700)]),
     "cumsum": (functools.partial(jnp.cumsum, axis=0), lambda: [normal(4, 2_000_000)]),
     "argmax": (functools.partial(jnp.argmax, axis=0), lambda: [normal(4, 4_000_000)]),
     "pool": (pool, lambda: [normal(3000, 2000)]),
