@@ -1,11 +1,45 @@
-//! Calls of handlers out of which C++ exceptions may come.
+//! Calls of handlers and other C functions that may leave by unwinding: C++ exceptions, and the end of the thread.
 //!
-//! Rust cannot catch these: one that reaches a function of Rust ends the process. So a function in assembly stands between
-//! the two, and its personality, which the unwinder asks at every frame that it passes, lets no exception pass.
+//! Rust can catch neither: one that reaches a function of Rust ends the process. So a function in assembly stands between
+//! the two, and its personality, which the unwinder asks at every frame that it passes, lets nothing pass. An exception
+//! becomes an error. A thread that is to end stays where it is: Python ends threads that want its lock when it has begun
+//! to end itself, and from version 3.14 on has them wait for good, too.
+
+use std::{ffi::c_void, thread, time::Duration};
 
 use xla_ffi_sys::xla_ffi as sys;
 
 use crate::{Result, descriptor::RawHandler};
+
+/// A C function that may end its thread.
+pub type EndingFunction = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+
+/// Calls a C function that may end its thread, such as those of Python that take its lock. The thread then waits here
+/// until the process ends. A C++ exception is swallowed.
+///
+/// # Safety
+/// As for the function.
+pub unsafe fn call_ending(function: EndingFunction, argument: *mut c_void) {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+    // SAFETY: handlers, too, are functions from a pointer to a pointer; the caller vouches for the call.
+    unsafe {
+        let function = std::mem::transmute::<EndingFunction, RawHandler>(function);
+        // What it returns is not an error of a handler: only whether it returned is of interest.
+        let _ = call(function, argument.cast());
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        portable::call_ending(function, argument);
+    }
+}
+
+/// Where a thread stays that is to end, but has frames of Rust: these cannot be unwound.
+fn stay() -> ! {
+    loop {
+        thread::sleep(Duration::from_secs(3600));
+    }
+}
 
 /// Calls a handler; an exception is an error, as in XLA.
 ///
@@ -37,6 +71,36 @@ pub(super) unsafe fn call(handler: RawHandler, frame: *mut sys::XLA_FFI_CallFram
 pub(super) unsafe fn call(handler: RawHandler, frame: *mut sys::XLA_FFI_CallFrame) -> Result<*mut sys::XLA_FFI_Error> {
     // SAFETY: as the caller guarantees.
     Ok(unsafe { handler(frame) })
+}
+
+/// Where there is no function in assembly: a destructor sees that the thread is to end.
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+mod portable {
+    use std::ffi::c_void;
+
+    use super::EndingFunction;
+
+    struct Stay;
+
+    impl Drop for Stay {
+        fn drop(&mut self) {
+            super::stay();
+        }
+    }
+
+    /// # Safety
+    /// As for the function.
+    pub(super) unsafe fn call_ending(function: EndingFunction, argument: *mut c_void) {
+        let stay = Stay;
+        // SAFETY: the same function, which may unwind; the frame of this one is never left by that.
+        unsafe {
+            let function = std::mem::transmute::<EndingFunction, unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void>(
+                function,
+            );
+            function(argument);
+        }
+        std::mem::forget(stay);
+    }
 }
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
@@ -109,12 +173,10 @@ mod x86_64 {
         const FORCE_UNWIND: c_int = 8;
         const HANDLER_FOUND: c_int = 6;
         const INSTALL_CONTEXT: c_int = 7;
-        const CONTINUE_UNWIND: c_int = 8;
         /// The DWARF number of `rax`.
         const RAX: c_int = 0;
         if actions & FORCE_UNWIND != 0 {
-            // A thread that is cancelled: nobody may stop that.
-            return CONTINUE_UNWIND;
+            super::stay();
         }
         if actions & SEARCH_PHASE != 0 {
             return HANDLER_FOUND;
@@ -194,9 +256,9 @@ mod x86_64 {
 
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod tests {
-    use std::{
-        ffi::c_void,
-        sync::atomic::{AtomicUsize, Ordering::SeqCst},
+    use std::sync::{
+        atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc::{RecvTimeoutError, Sender, channel},
     };
 
     use super::*;
@@ -230,6 +292,48 @@ mod tests {
             unsafe { _Unwind_RaiseException(Box::into_raw(Box::new(exception))) };
         }
         frame
+    }
+
+    unsafe extern "C-unwind" {
+        fn pthread_exit(value: *mut c_void) -> !;
+    }
+
+    /// Ends its thread, unless the argument is null.
+    unsafe extern "C-unwind" fn ends(argument: *mut c_void) -> *mut c_void {
+        if !argument.is_null() {
+            // SAFETY: nothing below is unwound, `call_ending` sees to that; and this function has nothing to drop.
+            unsafe { pthread_exit(std::ptr::null_mut()) };
+        }
+        argument
+    }
+
+    #[test]
+    fn threads_that_are_to_end_stay() {
+        // SAFETY: the same function by the type of those that `call_ending` expects to unwind.
+        let ends = unsafe {
+            std::mem::transmute::<unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void, EndingFunction>(ends)
+        };
+        // SAFETY: it returns.
+        unsafe { call_ending(ends, std::ptr::null_mut()) };
+        struct Left(Sender<()>);
+        impl Drop for Left {
+            fn drop(&mut self) {
+                let _ = self.0.send(());
+            }
+        }
+        let (left, gone) = channel();
+        let (reached, here) = channel();
+        thread::spawn(move || {
+            let _left = Left(left);
+            let _ = std::panic::catch_unwind(|| {
+                reached.send(()).unwrap();
+                // SAFETY: it ends the thread, which has frames of Rust below.
+                unsafe { call_ending(ends, std::ptr::without_provenance_mut(1)) };
+            });
+        });
+        here.recv().unwrap();
+        // Neither destructors run, nor does the thread end; the process lives, or the test would not pass.
+        assert_eq!(gone.recv_timeout(Duration::from_millis(200)), Err(RecvTimeoutError::Timeout));
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub(crate) use call::call_frame;
 pub use call::{Metadata, call, metadata};
 pub use context::{InvokeContext, InvokeContextBuilder};
 pub(crate) use error::take as take_error;
+#[doc(hidden)]
+pub use exception::{EndingFunction, call_ending};
 pub use frame::{CallFrame, CallFrameBuilder};
 pub use future::Future;
 pub use legacy::{

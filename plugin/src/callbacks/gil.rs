@@ -6,19 +6,21 @@ use std::{
 };
 
 use libloading::os::unix::Library;
+use oxcall::host::{EndingFunction, call_ending};
 
 /// What Python's C interface has for it; `None` in processes without Python.
 struct Python {
     is_held: unsafe extern "C" fn() -> c_int,
     save: unsafe extern "C" fn() -> *mut c_void,
-    restore: unsafe extern "C" fn(*mut c_void),
+    restore: EndingFunction,
 }
 
 fn python() -> Option<&'static Python> {
     static PYTHON: OnceLock<Option<Python>> = OnceLock::new();
     let find = || {
         let process = Library::this();
-        // SAFETY: the functions have these types in every version of Python 3.
+        // SAFETY: the functions have these types in every version of Python 3; that the last one returns nothing matters
+        // to nobody.
         unsafe {
             Some(Python {
                 is_held: *process.get(b"PyGILState_Check\0").ok()?,
@@ -37,8 +39,8 @@ pub(crate) fn without_gil<T>(work: impl FnOnce() -> T) -> T {
     struct Released(&'static Python, *mut c_void);
     impl Drop for Released {
         fn drop(&mut self) {
-            // SAFETY: the state that this thread gave up.
-            unsafe { (self.0.restore)(self.1) }
+            // SAFETY: the state that this thread gave up. Where Python has begun to end, the thread does not return.
+            unsafe { call_ending(self.0.restore, self.1) }
         }
     }
     // SAFETY: this thread holds the lock.

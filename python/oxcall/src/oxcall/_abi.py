@@ -122,10 +122,15 @@ class NativeLibrary:
 
     @functools.cached_property
     def _infer(self) -> Any:
-        function = self._dll.oxcall_infer
-        function.argtypes = (ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, _SINK, ctypes.c_void_p)
-        function.restype = None
-        return function
+        return self._answering("oxcall_infer", None, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)
+
+    def _answering(self, name: str, result: Any, *arguments: Any) -> Any:
+        """A function of the library that answers by calling Python.
+
+        It is called with Python's lock. Without, it would take the lock in its callback, with frames of the library
+        below: where Python has begun to end, it ends such a thread, and frames of Rust cannot be unwound.
+        """
+        return ctypes.PYFUNCTYPE(result, *arguments, _SINK, ctypes.c_void_p)((name, self._dll))
 
     def infer(self, handler: int, request: str) -> dict[str, Any]:
         """Asks the library for the results of a call; both sides are JSON."""
@@ -141,19 +146,16 @@ class NativeLibrary:
             LoadError: the library was built before there were torch operators.
         """
         try:
-            register, glue = self._dll.oxcall_register_torch, self._dll.oxcall_torch_glue
+            register = self._answering("oxcall_register_torch", ctypes.c_int32)
+            glue = self._answering("oxcall_torch_glue", None)
         except AttributeError:
             raise self._too_old("it has no operators for PyTorch") from None
-        register.argtypes = glue.argtypes = (_SINK, ctypes.c_void_p)
-        register.restype, glue.restype = ctypes.c_int32, None
         report = json.loads(_collect(lambda sink: register(sink, None)))
         return report, _collect(lambda sink: glue(sink, None)).decode()
 
     def last_error(self) -> str:
         """The last failure of an API v1 call, which cannot report one; clears it."""
-        function = self._dll.oxcall_last_error
-        function.argtypes = (_SINK, ctypes.c_void_p)
-        function.restype = None
+        function = self._answering("oxcall_last_error", None)
         return _collect(lambda sink: function(sink, None)).decode(errors="replace")
 
 
