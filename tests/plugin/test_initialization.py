@@ -1,5 +1,6 @@
 """An installed plugin breaks no program: JAX where the plugin cannot run, and the plugin beside other processes."""
 
+import contextlib
 import os
 import pathlib
 import socket
@@ -177,3 +178,34 @@ def test_a_library_that_does_not_fit_into_memory(environment):
         command = [sys.executable, "-c", textwrap.dedent(code), str(room)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
         assert (done.returncode, done.stdout) == (0, "2 cpu\n"), done.stderr
+
+
+def hidden_sys():
+    """How to start a program that sees an empty `/sys`; `None` where the system does not allow that."""
+    for flags in (["-m"], ["-rm"]):
+        command = ["unshare", *flags, "sh", "-c", 'mount -t tmpfs none /sys && exec "$0" "$@"']
+        with contextlib.suppress(OSError):
+            if subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0:
+                return command
+    return None
+
+
+def test_no_program_is_run_where_sys_cannot_be_read(environment, tmp_path):
+    """To learn the sizes of caches, for instance, by the first program of a name that `PATH` has."""
+    if (prefix := hidden_sys()) is None:
+        pytest.skip("no namespaces of mounts")
+    for name in ("lscpu", "nproc", "getconf", "uname"):
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        program.chmod(0o755)
+    code = """
+        import jax, jax.numpy as jnp
+        x = jnp.ones((64, 64), jnp.float32)
+        results = x @ x, jnp.linalg.qr(jnp.eye(200))[0], jnp.linalg.cholesky(jnp.eye(9))
+        print(*(float(result.sum()) for result in results))
+    """
+    variables = {**environment, "JAX_PLATFORMS": "oxcall,cpu", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = [*prefix, sys.executable, "-c", textwrap.dedent(code)]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stdout) == (0, "262144.0 200.0 9.0\n"), done.stderr
+    assert not (tmp_path / "ran").exists()

@@ -14,6 +14,7 @@
 //! Private: `collective` (what processes compute together), `plan` (graph, liveness, storages, steps), `exec` (executing plans), `custom_call` (handlers), `observe`
 //! (dumps and traces).
 
+mod caches;
 mod collective;
 mod custom_call;
 pub mod element;

@@ -2,8 +2,10 @@
 
 use oxcall::{
     Error,
-    host::{self, LegacyFunction, Registration},
+    host::{self, LegacyFunction, Registration, Source},
 };
+
+use crate::caches;
 
 /// The platform of handlers that any CPU can run, as XLA names it.
 const ANY_CPU: &str = "Host";
@@ -26,7 +28,12 @@ pub(super) fn op(target: &str) -> &str {
 pub(super) fn typed(target: &str, platform: &str) -> Result<Registration, Error> {
     check_name(target)?;
     let found = [platform, ANY_CPU].into_iter().filter_map(|platform| host::find_handler(target, platform).ok());
-    found.min_by_key(|handler| handler.source).ok_or_else(|| {
+    let first = found.min_by_key(|handler| handler.source);
+    if first.as_ref().is_some_and(|handler| handler.source == Source::Linked) {
+        // The linear algebra is among these, and multiplies.
+        caches::know();
+    }
+    first.ok_or_else(|| {
         let known = host::registered_handlers().into_iter().map(|(name, platform, _)| (name, platform)).collect();
         let hint = match host::find_legacy(target, platform).or_else(|| host::find_legacy(target, ANY_CPU)) {
             Some(_) => " (a function of the legacy API has this name; the program calls it by the typed FFI)",

@@ -6,6 +6,7 @@ use oxcall::Error;
 use rayon::prelude::*;
 
 use super::{Number, loops, vector};
+use crate::caches;
 use crate::kernel::Context;
 use crate::memory::{Scratch, room};
 use crate::pool::Cost;
@@ -259,6 +260,7 @@ pub(in crate::kernels) fn multiply<C: Number>(
         return split_rows(cx, threads, a, b, out, accumulate);
     }
     room(packed::<C>(Shape { m, n, k }, threads))?;
+    caches::know();
     let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };
     // SAFETY: the pointers and strides are those of matrices of m x k, k x n and m x n elements, which lie in live
     // slices by the assertions of `new`; elements of the result are at different places, and exclusively borrowed.

@@ -11,6 +11,7 @@ use oxcall_hlo::{ElementType, Func, Op, OpKind, Transpose};
 use oxcall_linalg::dense::triangular::Triangle;
 use oxcall_linalg::row_major::{Element as Scalar, System};
 
+use crate::caches;
 use crate::element::{Complex, Element};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::memory::room;
@@ -21,6 +22,8 @@ use crate::pool::{Cost, Pool};
 /// # Errors
 /// INTERNAL if `op` is another one; UNIMPLEMENTED for an element type that has no such op.
 pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
+    // The algorithms multiply.
+    caches::know();
     match op.kind {
         OpKind::Cholesky { lower } => make_cholesky(lower, op, func),
         OpKind::TriangularSolve { left_side, lower, unit_diagonal, transpose } => {
