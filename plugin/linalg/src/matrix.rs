@@ -42,6 +42,11 @@ impl<'a, T: Scalar> Matrix<'a, T> {
         self.data
     }
 
+    /// All elements, column by column, to be read.
+    pub fn elements(&self) -> &[T] {
+        self.data
+    }
+
     /// Column `j`.
     pub fn col(&self, j: usize) -> &[T] {
         &self.data[j * self.rows..][..self.rows]

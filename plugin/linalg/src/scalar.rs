@@ -39,6 +39,16 @@ pub trait Scalar:
         Float::abs(self.re()) + Float::abs(self.im())
     }
 
+    /// The quotient, which overflows or vanishes only if the result does.
+    fn divided_by(self, divisor: Self) -> Self {
+        // In units of the larger part.
+        let size = Float::max(Float::abs(divisor.re()), Float::abs(divisor.im()));
+        let (c, d) = (divisor.re() / size, divisor.im() / size);
+        let (a, b) = (self.re() / size, self.im() / size);
+        let norm = c * c + d * d;
+        Self::new((a * c + b * d) / norm, (b * c - a * d) / norm)
+    }
+
     /// Whether it is neither infinite nor NaN.
     fn finite(self) -> bool {
         Float::is_finite(self.re()) && Float::is_finite(self.im())
@@ -60,6 +70,7 @@ macro_rules! scalars {
             fn im(self) -> $real { 0.0 }
             fn new(re: $real, _: $real) -> $real { re }
             fn modulus(self) -> $real { self.abs() }
+            fn divided_by(self, divisor: $real) -> $real { self / divisor }
         }
 
         impl Real for $real {

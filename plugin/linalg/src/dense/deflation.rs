@@ -3,6 +3,8 @@
 //! Deflation is by the criterion of M. Ahues and F. Tisseur ("A new deflation criterion for the QR algorithm", LAPACK
 //! Working Note 122, 1997).
 
+use std::ops::Range;
+
 use num_traits::{Float, Zero};
 
 use crate::matrix::Matrix;
@@ -28,15 +30,17 @@ pub struct Block {
 /// The rows whose eigenvalues are still to be found, and the sweeps since the last was.
 #[derive(Debug)]
 pub struct Progress {
+    rows: Range<usize>,
     end: usize,
     sweep: usize,
     most: usize,
 }
 
 impl Progress {
-    /// At the beginning, with a matrix of `n` rows.
-    pub fn new(n: usize) -> Progress {
-        Progress { end: n, sweep: 0, most: SWEEPS * n.max(10) }
+    /// At the beginning, with these rows and columns of a matrix.
+    pub fn new(rows: Range<usize>) -> Progress {
+        let most = SWEEPS * rows.len().max(10);
+        Progress { end: rows.end, rows, sweep: 0, most }
     }
 
     /// The last block that is not done, and that has at most `small` rows if it needs no sweep; `None` at the end. The
@@ -45,12 +49,12 @@ impl Progress {
     /// # Errors
     /// If the eigenvalues before this place (from 1) do not converge.
     pub fn next<T: Scalar>(&mut self, h: &mut Matrix<'_, T>, small: usize) -> Result<Option<Block>, usize> {
-        let end = self.end;
-        if end == 0 {
+        let (first, end) = (self.rows.start, self.end);
+        if end <= first {
             return Ok(None);
         }
-        let start = (1..end).rev().find(|&k| negligible(h, k)).unwrap_or(0);
-        if start > 0 {
+        let start = (first + 1..end).rev().find(|&k| self.is_negligible(h, k)).unwrap_or(first);
+        if start > first {
             h[(start, start - 1)] = T::zero();
         }
         if start + small >= end {
@@ -63,32 +67,33 @@ impl Progress {
         }
         Ok(Some(Block { start, end, sweep: Some(self.sweep) }))
     }
-}
 
-/// Whether the element left of diagonal element `k` can be set to zero.
-fn negligible<T: Scalar>(h: &Matrix<'_, T>, k: usize) -> bool {
-    let (epsilon, tiny) = (<T::Part as Float>::epsilon(), <T::Part as Float>::min_positive_value());
-    let below = h[(k, k - 1)].abs1();
-    if below <= tiny / epsilon * T::Part::of(h.rows() as f64) {
-        return true;
-    }
-    let (upper, lower) = (h[(k - 1, k - 1)], h[(k, k)]);
-    let mut around = upper.abs1() + lower.abs1();
-    if around.is_zero() {
-        if k >= 2 {
-            around += h[(k - 1, k - 2)].abs1();
+    /// Whether the element left of diagonal element `k` can be set to zero.
+    fn is_negligible<T: Scalar>(&self, h: &Matrix<'_, T>, k: usize) -> bool {
+        let (epsilon, tiny) = (<T::Part as Float>::epsilon(), <T::Part as Float>::min_positive_value());
+        let least = tiny / epsilon * T::Part::of(self.rows.len() as f64);
+        let below = h[(k, k - 1)].abs1();
+        if below <= least {
+            return true;
         }
-        if k + 1 < h.rows() {
-            around += h[(k + 1, k)].abs1();
+        let (upper, lower) = (h[(k - 1, k - 1)], h[(k, k)]);
+        let mut around = upper.abs1() + lower.abs1();
+        if around.is_zero() {
+            if k >= self.rows.start + 2 {
+                around += h[(k - 1, k - 2)].abs1();
+            }
+            if k + 1 < self.rows.end {
+                around += h[(k + 1, k)].abs1();
+            }
         }
+        if below > epsilon * around {
+            return false;
+        }
+        let above = h[(k - 1, k)].abs1();
+        let (larger, smaller) = (Float::max(below, above), Float::min(below, above));
+        let difference = (upper - lower).abs1();
+        let (most, less) = (Float::max(lower.abs1(), difference), Float::min(lower.abs1(), difference));
+        let scale = most + larger;
+        smaller * (larger / scale) <= Float::max(least, epsilon * (less * (most / scale)))
     }
-    if below > epsilon * around {
-        return false;
-    }
-    let above = h[(k - 1, k)].abs1();
-    let (larger, smaller) = (Float::max(below, above), Float::min(below, above));
-    let difference = (upper - lower).abs1();
-    let (most, least) = (Float::max(lower.abs1(), difference), Float::min(lower.abs1(), difference));
-    let scale = most + larger;
-    smaller * (larger / scale) <= Float::max(tiny / epsilon, epsilon * (least * (most / scale)))
 }

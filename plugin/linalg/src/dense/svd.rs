@@ -4,6 +4,7 @@ use faer::diag::DiagMut;
 use faer::linalg::svd::{ComputeSvdVectors, SvdError, svd, svd_scratch};
 use faer::{Mat, Par};
 
+use super::scale::Scale;
 use super::with_scratch;
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
@@ -19,6 +20,9 @@ pub fn decompose<T: Scalar>(
     par: Par,
 ) -> Result<(), SvdError> {
     let (rows, cols) = (a.rows(), a.cols());
+    let (mut memory, scale) = (a.elements().to_vec(), Scale::of(a.elements()));
+    scale.apply(&mut memory);
+    let a = Matrix::new(&mut memory, rows, cols);
     let compute = |count: usize, all: usize| match count == all {
         true => ComputeSvdVectors::Full,
         false => ComputeSvdVectors::Thin,
@@ -48,6 +52,7 @@ pub fn decompose<T: Scalar>(
             Default::default(),
         )
     })?;
+    scale.undo(&mut values);
     s.iter_mut().zip(&values).for_each(|(s, value)| *s = value.re());
     if let (Some(vt), Some(v)) = (&mut vt, &v) {
         for j in 0..vt.cols() {

@@ -5,6 +5,7 @@ use faer::linalg::evd::{ComputeEigenvectors, EvdError, self_adjoint_evd, self_ad
 use faer::{Mat, Par};
 
 use super::reflector::{self, add, dot};
+use super::scale::Scale;
 use super::with_scratch;
 use crate::matrix::Matrix;
 use crate::scalar::{Real, Scalar};
@@ -29,6 +30,10 @@ pub fn eigen<T: Scalar>(
         false => a.view().transpose().to_owned(),
     };
     (0..n).for_each(|i| source[(i, i)] = T::real(source[(i, i)].re()));
+    // The other triangle is not read and may hold anything, so it has no say.
+    let triangle = (0..n).flat_map(|j| (j..n).map(move |i| (i, j)));
+    let scale = Scale::of(&triangle.map(|at| source[at]).collect::<Vec<T>>());
+    (0..n).for_each(|j| scale.apply(source.col_as_slice_mut(j)));
     let compute = if vectors { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
     let scratch = self_adjoint_evd_scratch::<T>(n, compute, par, Default::default());
     with_scratch(scratch, |stack| {
@@ -44,6 +49,7 @@ pub fn eigen<T: Scalar>(
     if !lower && vectors {
         a.data().iter_mut().for_each(|x| *x = Scalar::conj(*x));
     }
+    scale.undo(&mut diagonal);
     values.iter_mut().zip(&diagonal).for_each(|(value, x)| *value = x.re());
     Ok(())
 }

@@ -5,6 +5,7 @@ use oxcall::prelude::*;
 
 use super::{C64, C128, choose, chunks, each, sizes, work};
 use crate::dense::eigen::Eigen;
+use crate::dense::scale::Scale;
 use crate::matrix::Matrix;
 use crate::memory::{self, matrices};
 use crate::scalar::Scalar as Element;
@@ -50,13 +51,16 @@ where
         items,
         |((((a, values), left), right), info), par| {
             let mut copy = a.to_vec();
+            let scale = Scale::of(&copy);
+            scale.apply(&mut copy);
             let a = Matrix::new(&mut copy, n, n);
             if !a.is_finite() {
                 *info = NOT_FINITE;
                 return;
             }
             let matrix = |data| Matrix::new(data, n, n);
-            let found = T::eigen(&a, values, left.map(matrix), right.map(matrix), par);
+            let found = T::eigen(&a, &mut *values, left.map(matrix), right.map(matrix), par);
+            scale.undo(values);
             *info = if found.is_ok() { 0 } else { NOT_CONVERGED };
         },
     )

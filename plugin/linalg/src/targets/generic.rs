@@ -77,7 +77,7 @@ macro_rules! eigen_targets {
         ) -> Result<()> {
             let [n, _] = sizes(a.shape());
             let items = chunks(&mut a, n * n).zip(chunks(&mut values, n));
-            let cost = (10.0 * work([n, n]), matrices::<$T>([n, n], 7));
+            let cost = (10.0 * work([n, n]), matrices::<$T>([n, n], 8));
             each(&pool, cost, items, |(a, values), par| eigen(a, n, lower, values, par))
         }
     )*};

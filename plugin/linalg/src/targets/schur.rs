@@ -1,27 +1,36 @@
 //! `gees`: Schur decomposition.
 
+use std::ops::Range;
+
 use oxcall::prelude::*;
 
 use super::{C64, C128, choose, chunks, each, sizes, work};
-use crate::dense::{hessenberg, schur_complex, schur_real};
+use crate::dense::scale::Scale;
+use crate::dense::{hessenberg, isolated, schur_complex, schur_real};
 use crate::matrix::Matrix;
 use crate::memory::matrices;
 use crate::scalar::{Real, Scalar as Element};
 
-/// Reduces `a` to Hessenberg form, sets `z` to what does it, and calls `triangular` with both.
+/// Reduces `a` to Hessenberg form, sets `z` to what does it, and calls `triangular` with both and the rows that are not
+/// triangular yet.
 fn decompose<T: Element>(
-    mut a: Matrix<'_, T>,
+    a: &mut Matrix<'_, T>,
     mut z: Option<Matrix<'_, T>>,
-    triangular: impl FnOnce(&mut Matrix<'_, T>, Option<&mut Matrix<'_, T>>) -> Result<(), usize>,
+    triangular: impl FnOnce(&mut Matrix<'_, T>, Option<&mut Matrix<'_, T>>, Range<usize>) -> Result<(), usize>,
 ) -> i32 {
-    let n = a.rows();
-    let mut taus = vec![T::zero(); n.saturating_sub(1)];
-    hessenberg::reduce(&mut a, 0, n, &mut taus);
+    let permuted = isolated::permute(a);
+    let rows = permuted.rest.clone();
+    let mut taus = vec![T::zero(); a.rows().saturating_sub(1)];
+    hessenberg::reduce(a, rows.start, rows.end, &mut taus);
     match &mut z {
-        Some(z) => hessenberg::form_q(&mut a, &taus, z),
-        None => hessenberg::clear(&mut a),
+        Some(z) => hessenberg::form_q(a, &taus, z),
+        None => hessenberg::clear(a),
     }
-    triangular(&mut a, z.as_mut()).err().map_or(0, |place| place as i32)
+    let outcome = triangular(a, z.as_mut(), rows);
+    if let Some(z) = &mut z {
+        permuted.undo(z);
+    }
+    outcome.err().map_or(0, |place| place as i32)
 }
 
 /// What `info` is where an element is not finite: no eigenvalue converges.
@@ -48,15 +57,20 @@ fn real<T: Real>(
     let values = chunks(re, n).zip(chunks(im, n));
     let items = chunks(a, n * n).zip(chunks(z, n * n)).zip(values).zip(info);
     each(pool, (10.0 * work([n, n]), matrices::<T>([n, n], 2)), items, |(((a, z), (re, im)), info), _| {
-        let a = Matrix::new(a, n, n);
+        let mut a = Matrix::new(a, n, n);
         if !a.is_finite() {
             *info = none_converges(n);
             return;
         }
         let mut values = vec![(T::zero(), T::zero()); n];
         let z = wants.then(|| Matrix::new(z, n, n));
-        *info = decompose(a, z, |h, z| schur_real::reduce(h, z, &mut values));
-        re.iter_mut().zip(im).zip(values).for_each(|((re, im), value)| (*re, *im) = value);
+        let scale = Scale::of(a.elements());
+        scale.apply(a.data());
+        *info = decompose(&mut a, z, |h, z, rows| schur_real::reduce(h, z, &mut values, rows));
+        scale.undo(a.data());
+        re.iter_mut().zip(&mut *im).zip(values).for_each(|((re, im), value)| (*re, *im) = value);
+        scale.undo(re);
+        scale.undo(im);
     })
 }
 
@@ -76,7 +90,10 @@ fn complex<T: Element>(
             return;
         }
         let z = wants.then(|| Matrix::new(z, n, n));
-        *info = decompose(a.reborrow(), z, schur_complex::reduce);
+        let scale = Scale::of(a.elements());
+        scale.apply(a.data());
+        *info = decompose(&mut a, z, schur_complex::reduce);
+        scale.undo(a.data());
         values.iter_mut().enumerate().for_each(|(k, value)| *value = a[(k, k)]);
     })
 }
