@@ -1,6 +1,7 @@
 //! Reading programs: from bytes in a named format to a verified module.
 
 use oxcall_hlo::{ErrorKind, Module, sharding};
+use oxcall_host::with_default_environment;
 use oxcall_pjrt::{Error, Program, Result};
 
 /// Reads and verifies a program: in the format `mlir`, StableHLO as bytecode or text; in `hlo` and `hlo_with_config`, an
@@ -12,6 +13,11 @@ use oxcall_pjrt::{Error, Program, Result};
 pub(crate) fn read(program: Program<'_>) -> Result<Module> {
     let len = program.code.len();
     oxcall_host::room_to_read(if oxcall_hlo::is_bytecode(program.code) { len } else { len / 4 })?;
+    // Decimal numbers of texts are made by arithmetic.
+    with_default_environment(|| read_verified(program))
+}
+
+fn read_verified(program: Program<'_>) -> Result<Module> {
     let module = match program.format {
         "mlir" => read_mlir(program.code),
         "hlo" => oxcall_hlo::read_hlo_proto(program.code),

@@ -13,6 +13,7 @@ use oxcall_hlo::{Func, Literal, Module, OpKind, Region};
 use crate::{
     collective::{Members, ProcessGrid},
     custom_call::Host,
+    environment::with_default_environment,
     exec::{self, Argument, ExecuteOptions, Frames, Gang, Gangs, Seat},
     memory::{self, Allocator, Buffer, CacheOptions},
     observe::{Dump, Span, Trace},
@@ -123,7 +124,7 @@ impl Engine {
 
     fn compile_caught(self: &Arc<Self>, module: Module, members: Members) -> Result<Program, Error> {
         let compile = AssertUnwindSafe(|| self.compile_module(module, members));
-        catch_unwind(compile).unwrap_or_else(|payload| Err(exec::panicked(&*payload)))
+        with_default_environment(|| catch_unwind(compile)).unwrap_or_else(|payload| Err(exec::panicked(&*payload)))
     }
 
     fn compile_module(self: &Arc<Self>, module: Module, members: Members) -> Result<Program, Error> {

@@ -11,7 +11,7 @@
 //! * [`sharding`]: how the parameters and results of programs are split over devices.
 //! * [`tile`]: fused element-wise programs.
 //!
-//! Private: `collective` (what processes compute together), `plan` (graph, liveness, storages, steps), `exec` (executing plans), `custom_call` (handlers), `observe`
+//! Private: `collective` (what processes compute together), `plan` (graph, liveness, storages, steps), `exec` (executing plans), `environment` (how floating-point arithmetic is set up), `custom_call` (handlers), `observe`
 //! (dumps and traces).
 
 mod caches;
@@ -19,6 +19,7 @@ mod collective;
 mod custom_call;
 pub mod element;
 pub mod engine;
+mod environment;
 mod exec;
 pub mod kernel;
 pub mod kernels;
@@ -37,6 +38,7 @@ pub mod tile;
 pub use collective::ProcessGrid;
 pub use custom_call::UserData;
 pub use engine::{Engine, EngineOptions, MemoryStats, Process, Program, WeakProgram, room_to_read};
+pub use environment::with_default_environment;
 pub use exec::{Argument, ExecuteOptions, Launch, lend_thread};
 pub use memory::{Buffer, CacheLimit, CacheOptions, SystemAllocator};
 pub use observe::{Dump, Trace};

@@ -9,6 +9,8 @@ use bytemuck::Pod;
 use oxcall::Error;
 use rayon::prelude::*;
 
+use crate::environment::set_default_environment;
+
 /// What a piece of work is estimated to cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
@@ -87,7 +89,14 @@ impl Pool {
     pub fn workers(&self) -> &rayon::ThreadPool {
         self.pool.get_or_init(|| {
             let name = |index| format!("oxcall-{index}");
-            rayon::ThreadPoolBuilder::new().num_threads(self.threads).thread_name(name).build().expect("threads start")
+            // Threads inherit the environment of the one that happens to start them.
+            let start = |_| set_default_environment();
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(self.threads)
+                .thread_name(name)
+                .start_handler(start)
+                .build()
+                .expect("threads start")
         })
     }
 

@@ -8,6 +8,7 @@ use std::{
 use oxcall::host::{ScratchAllocator, TaskPool};
 
 use crate::{
+    environment::with_default_environment,
     memory::{Allocator, PoolScratch},
     pool::Pool,
 };
@@ -27,7 +28,7 @@ impl TaskPool for Tasks {
     fn schedule(&self, task: Box<dyn FnOnce() + Send>) {
         self.0.workers().spawn(move || {
             // A panic is the task's own affair: the thread lives on for the others.
-            let _ = catch_unwind(AssertUnwindSafe(task));
+            let _ = with_default_environment(|| catch_unwind(AssertUnwindSafe(task)));
         });
     }
 

@@ -10,7 +10,7 @@ use oxcall::{
 use oxcall_hlo::{Attribute, TensorType};
 
 use super::{Host, attributes, context, context::ExecutionInfo, target};
-use crate::kernel::RawBuffer;
+use crate::{environment::with_default_environment, kernel::RawBuffer};
 
 /// A call of a handler, instantiated.
 pub(super) struct Typed {
@@ -58,7 +58,7 @@ impl Typed {
         let info = ExecutionInfo { run_id: 0, device_ordinal: 0, user_data: &[] };
         let context = context::build(host, self.version, &info, self.stages.clone());
         // SAFETY: a registered handler; the frame has no buffers; the context has neither stream nor user data.
-        match unsafe { host::call(handler, frame, &context, Stage::Instantiate) }? {
+        match with_default_environment(|| unsafe { host::call(handler, frame, &context, Stage::Instantiate) })? {
             Some(future) => future.wait(),
             None => Ok(()),
         }

@@ -9,6 +9,7 @@ use crate::{
     collective::Member,
     custom_call::{CallState, ExecutionInfo},
     engine::Compiled,
+    environment::set_default_environment,
     kernel::{Context, Inputs, Kernel, Outputs, RawBuffer},
     memory::Buffer,
     observe::Span,
@@ -124,8 +125,7 @@ impl Execution {
             match step {
                 Step::Kernel { kernel, args } => frame.kernel(&**kernel, *args, &plan.slots, cx)?,
                 Step::Call { site, args } => {
-                    let pending = frame.call(program, *site, Stage::Execute, *args);
-                    if let Some(future) = pending? {
+                    if let Some(future) = frame.call(program, *site, Stage::Execute, *args)? {
                         return Ok(Progress::Waiting(future, *site));
                     }
                 }
@@ -187,6 +187,13 @@ impl Frame {
     }
 
     fn call(&mut self, program: &Compiled, site: u32, stage: Stage, args: Args) -> Result<Option<Future>, Error> {
+        let outcome = self.handle(program, site, stage, args);
+        // A handler may leave another one, and the next step needs this.
+        set_default_environment();
+        outcome
+    }
+
+    fn handle(&mut self, program: &Compiled, site: u32, stage: Stage, args: Args) -> Result<Option<Future>, Error> {
         let plan = &program.plan;
         let frame = plan.frame_of[site as usize] as usize;
         if let (Stage::Execute, CallState::Typed(state)) = (stage, &mut self.calls[frame]) {

@@ -15,7 +15,7 @@ use super::{
     launch::panicked,
     lent, manual,
 };
-use crate::{engine::Compiled, memory::Buffer};
+use crate::{engine::Compiled, environment::with_default_environment, memory::Buffer};
 
 /// What is called with the results. The answer is an execution that waited for them.
 pub(crate) type Done = Box<dyn FnOnce(Result<Vec<Buffer>, Error>) -> Option<Task> + Send>;
@@ -39,6 +39,10 @@ fn advance(execution: &mut Execution) -> Result<Progress, Error> {
 
 /// Runs an execution on this thread, and those that can go on because of it, as far as they get.
 pub(crate) fn run(task: Task) {
+    with_default_environment(|| run_all(task));
+}
+
+fn run_all(task: Task) {
     // Most executions are alone: their queue takes no memory.
     let (mut first, mut queue) = (Some(task), VecDeque::new());
     while let Some(mut task) = first.take().or_else(|| queue.pop_front()) {

@@ -3,6 +3,8 @@
 mod carried;
 mod control_flow;
 mod custom_call;
+#[cfg(target_arch = "x86_64")]
+mod environment;
 mod fold;
 mod legacy_call;
 mod manual_computation;

@@ -1,0 +1,182 @@
+//! The floating-point environment that everything of ours computes in.
+//!
+//! Callers come with any: jaxlib compiles with subnormal numbers flushed to zero, libraries set that for the thread that
+//! loads them, and a thread inherits the environment of the one that starts it. Rust's arithmetic, and so the engine's, is
+//! defined in the default environment only: rounding to nearest, subnormal numbers, no traps.
+
+/// Does `work` in the default floating-point environment; the caller's is back afterwards, after a panic too.
+pub fn with_default_environment<R>(work: impl FnOnce() -> R) -> R {
+    let _callers = Callers::replace();
+    kept_inside(work)
+}
+
+/// Gives this thread the default environment, from now on.
+pub(crate) fn set_default_environment() {
+    if control::get() != control::DEFAULT {
+        control::set(control::DEFAULT);
+    }
+}
+
+/// Calls `work`, and keeps the compiler from moving its arithmetic out.
+#[inline(never)]
+fn kept_inside<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
+/// The caller's environment, which comes back when this is dropped.
+struct Callers(control::Word);
+
+impl Callers {
+    fn replace() -> Callers {
+        let callers = control::get();
+        if callers != control::DEFAULT {
+            control::set(control::DEFAULT);
+        }
+        Callers(callers)
+    }
+}
+
+impl Drop for Callers {
+    fn drop(&mut self) {
+        // What ran in between may have left another one: handlers of custom calls do.
+        if control::get() != self.0 {
+            control::set(self.0);
+        }
+    }
+}
+
+/// MXCSR; the older unit's control word is not looked at, since no code of ours uses that unit.
+#[cfg(target_arch = "x86_64")]
+mod control {
+    use std::arch::asm;
+
+    pub(super) type Word = u32;
+
+    /// All exceptions masked, and nothing else.
+    pub(super) const DEFAULT: Word = 0x1f80;
+    /// The bits that say which exceptions there were: they are results and no part of the environment.
+    const FLAGS: Word = 0x3f;
+
+    #[inline(always)]
+    pub(super) fn get() -> Word {
+        let mut word: Word = 0;
+        // SAFETY: it stores four bytes to `word`. Every x86-64 has the instruction.
+        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut word, options(nostack, preserves_flags)) };
+        word & !FLAGS
+    }
+
+    #[inline(always)]
+    pub(super) fn set(word: Word) {
+        // SAFETY: it loads four bytes from `word`, whose bits are a default's or were read from the register, so none is
+        // reserved. What follows is Rust code in the default environment, or the caller's return to its own.
+        unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack, preserves_flags)) };
+    }
+}
+
+/// FPCR.
+#[cfg(target_arch = "aarch64")]
+mod control {
+    use std::arch::asm;
+
+    pub(super) type Word = u64;
+
+    pub(super) const DEFAULT: Word = 0;
+
+    #[inline(always)]
+    pub(super) fn get() -> Word {
+        let word: Word;
+        // SAFETY: it reads a register that every AArch64 has.
+        unsafe { asm!("mrs {}, fpcr", out(reg) word, options(nostack, preserves_flags)) };
+        word
+    }
+
+    #[inline(always)]
+    pub(super) fn set(word: Word) {
+        // SAFETY: as on x86-64.
+        unsafe { asm!("msr fpcr, {}", in(reg) word, options(nostack, preserves_flags)) };
+    }
+}
+
+/// Other processors keep what they have.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod control {
+    pub(super) type Word = ();
+
+    pub(super) const DEFAULT: Word = ();
+
+    pub(super) fn get() -> Word {}
+
+    pub(super) fn set((): Word) {}
+}
+
+/// Environments that callers may have; for tests of what runs in them.
+#[cfg(all(test, target_arch = "x86_64"))]
+pub(crate) mod testing {
+    use super::{Callers, control, kept_inside};
+
+    /// Each rounding mode, flushing to zero, and traps.
+    pub(crate) const ODD: [(&str, u32); 6] = [
+        ("flushed results", 0x9f80),
+        ("flushed results and operands", 0x9fc0),
+        ("rounding down", 0x3f80),
+        ("rounding up, flushed", 0xdfc0),
+        ("rounding to zero", 0x7f80),
+        ("traps", 0x0000),
+    ];
+
+    /// Does `work` in an environment, and looks whether it left that as it was.
+    pub(crate) fn within<R>(word: u32, work: impl FnOnce() -> R) -> R {
+        let _ours = Callers::replace();
+        control::set(word);
+        let result = kept_inside(work);
+        assert_eq!(control::get(), word, "the caller's environment was changed");
+        result
+    }
+
+    /// The environment of this thread.
+    pub(crate) fn current() -> u32 {
+        control::get()
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use std::hint::black_box;
+
+    use super::{control, set_default_environment, testing, with_default_environment};
+
+    #[test]
+    fn work_sees_the_default_and_the_caller_gets_its_own_back() {
+        for (name, word) in testing::ODD {
+            let tiny = testing::within(word, || with_default_environment(|| black_box(1e-30f32) * black_box(1e-10)));
+            assert_eq!(tiny.to_bits(), 1e-40f32.to_bits(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_panic_gives_it_back_too() {
+        testing::within(0x9fc0, || {
+            let panicked = std::panic::catch_unwind(|| with_default_environment(|| panic!("on purpose")));
+            assert!(panicked.is_err());
+        });
+    }
+
+    #[test]
+    fn what_work_leaves_does_not_reach_the_caller() {
+        testing::within(0x9fc0, || with_default_environment(|| control::set(0x3f80)));
+        with_default_environment(|| control::set(0x3f80));
+        assert_eq!(testing::current(), control::DEFAULT);
+    }
+
+    #[test]
+    fn threads_inherit_their_starters_until_they_set_their_own() {
+        testing::within(0x9fc0, || {
+            let inherited = std::thread::spawn(testing::current).join().unwrap();
+            let set = std::thread::spawn(|| {
+                set_default_environment();
+                testing::current()
+            });
+            assert_eq!((inherited, set.join().unwrap()), (0x9fc0, control::DEFAULT));
+        });
+    }
+}
