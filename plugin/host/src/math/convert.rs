@@ -149,11 +149,11 @@ pub fn between_complex<L: Level>(from: ElementType) -> Function {
     .named("convert", 2.0)
 }
 
-/// Whether an element is not zero, as 0 or 1; NaN is not.
+/// Whether a real element is not zero, as 0 or 1; NaN is not.
 pub fn is_nonzero<L: Level>(from: ElementType) -> Option<Function> {
     let from = if from.is_integer() { bits(from) } else { from };
     by_wide!(@ from, A => Some(unary::<L, A, u8, _>(Light, |x: A| u8::from(x != A::zeroed())));
-        U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64, C64 Complex<f32>, C128 Complex<f64>)
+        U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64)
     .map(|function| function.named("nonzero", 1.0))
 }
 

@@ -199,9 +199,6 @@ fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Steps> {
     if from == to {
         return Some(none.0);
     }
-    if to == ElementType::Pred {
-        return Some(none.then(Some(convert::is_nonzero::<L>(wide(from))?)).0);
-    }
     if from.is_complex() && to.is_complex() {
         return Some(none.then(Some(convert::between_complex::<L>(from))).0);
     }
@@ -212,6 +209,9 @@ fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Steps> {
     // Complex numbers lose their imaginary part.
     let part = from.is_complex().then(|| unary_function::<L>(UnaryOp::Real, from)).flatten();
     let (from, chain) = (from.real(), none.then(part));
+    if to == ElementType::Pred {
+        return Some(chain.then(Some(convert::is_nonzero::<L>(wide(from))?)).0);
+    }
     let chain = match () {
         () if from == ElementType::F64 && convert::is_packed(to) => chain.then(Some(convert::to_f32_odd::<L>())),
         () if wide(from) == wide(to) => chain,

@@ -32,7 +32,8 @@ impl Side {
         elements: &'a [C],
         memory: &'a mut Scratch<C>,
     ) -> Result<&'a [C], Error> {
-        let Some(dims) = &self.copied else { return Ok(elements) };
+        // An empty operand has no elements at any stride.
+        let Some(dims) = self.copied.as_ref().filter(|_| !elements.is_empty()) else { return Ok(elements) };
         *memory = cx.scratch(elements.len())?;
         gather(elements, dims, memory);
         Ok(memory)
