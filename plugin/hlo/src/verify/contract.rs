@@ -151,7 +151,7 @@ pub(super) fn convolution(cx: Signature<'_>, dims: &ConvolutionDims) -> Result<V
 
 pub(super) fn cholesky(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
-    let a = cx.tensor_of(0, "a", super::signature::Class::FloatOrF64Complex)?;
+    let a = cx.tensor_of(0, "a", super::signature::Class::FloatOrComplex)?;
     square(a, "a")?;
     one(a.clone())
 }
@@ -165,7 +165,7 @@ fn square(ty: &TensorType, name: &str) -> Result<(), Error> {
 
 pub(super) fn triangular_solve(cx: Signature<'_>, left_side: bool) -> Result<Vec<Type>, Error> {
     cx.arity(2)?;
-    let a = cx.tensor_of(0, "a", super::signature::Class::FloatOrF64Complex)?;
+    let a = cx.tensor_of(0, "a", super::signature::Class::FloatOrComplex)?;
     let b = cx.tensor(1, "b")?;
     square(a, "a")?;
     super::signature::same_element(a, "a", b, "b")?;

@@ -7,7 +7,7 @@ use num_complex::Complex;
 use num_traits::{Float, Zero};
 
 use super::qr::norm;
-use super::with_scratch;
+use super::{hessenberg, isolated, schur_complex, with_scratch};
 use crate::matrix::Matrix;
 use crate::scalar::{Real, Scalar};
 
@@ -82,6 +82,9 @@ macro_rules! eigen {
                 mut right: Option<Matrix<'_, Self>>,
                 par: Par,
             ) -> Result<(), EvdError> {
+                if left.is_none() && right.is_none() && a.rows() <= IN_ORDER {
+                    return in_order(a, values);
+                }
                 let scratch = evd::evd_scratch::<Self>(
                     a.rows(), compute(left.is_some()), compute(right.is_some()), par, Default::default(),
                 );
@@ -104,6 +107,23 @@ macro_rules! eigen {
 }
 
 eigen!(f32, f64);
+
+/// Up to so many rows LAPACK does one shift after the other, whose order of eigenvalues is known.
+const IN_ORDER: usize = 75;
+
+/// The eigenvalues of a complex matrix, in the order of LAPACK.
+fn in_order<T: Scalar>(a: &Matrix<'_, T>, values: &mut [T]) -> Result<(), EvdError> {
+    let n = a.rows();
+    let mut memory = a.elements().to_vec();
+    let mut h = Matrix::new(&mut memory, n, n);
+    let rows = isolated::permute(&mut h).rest;
+    let mut taus = vec![T::zero(); n.saturating_sub(1)];
+    hessenberg::reduce(&mut h, rows.start, rows.end, &mut taus);
+    hessenberg::clear(&mut h);
+    schur_complex::reduce(&mut h, None, rows).map_err(|_| EvdError::NoConvergence)?;
+    values.iter_mut().enumerate().for_each(|(k, value)| *value = h[(k, k)]);
+    Ok(())
+}
 
 /// Eigenvectors from their real and imaginary parts, which for a pair of eigenvalues are two neighbouring columns.
 fn unpack<R: Real>(im: &[R], packed: &Mat<R>, vectors: &mut Matrix<'_, Complex<R>>)

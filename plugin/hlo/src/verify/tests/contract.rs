@@ -168,7 +168,7 @@ fn matrices() {
         "the last two dimensions of a must be equal, it is tensor<2x3xf32>",
     );
     refuses(cholesky.clone(), "3xf32 -> 3xf32", &[], "the last two dimensions of a must be equal");
-    refuses(cholesky, "3x3xi32 -> 3x3xi32", &[], "a must be a tensor of f32, f64 or complex type");
+    refuses(cholesky, "3x3xi32 -> 3x3xi32", &[], "a must be a tensor of floating-point or complex type");
     let solve = |left_side| OpKind::TriangularSolve {
         left_side,
         lower: true,
@@ -177,6 +177,7 @@ fn matrices() {
     };
     takes(solve(true), "2x3x3xf64, 2x3x5xf64 -> 2x3x5xf64", &[]);
     takes(solve(false), "3x3xf64, 5x3xf64 -> 5x3xf64", &[]);
+    takes(solve(true), "3x3xbf16, 3x5xbf16 -> 3x5xbf16", &[]);
     refuses(
         solve(false),
         "3x3xf64, 3x5xf64 -> 3x5xf64",

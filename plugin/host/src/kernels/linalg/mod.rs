@@ -12,7 +12,7 @@ use oxcall_linalg::dense::triangular::Triangle;
 use oxcall_linalg::row_major::{Element as Scalar, System};
 
 use crate::caches;
-use crate::element::{Complex, Element};
+use crate::element::{Complex, Element, bf16, f16};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::memory::room;
 use crate::pool::{Cost, Pool};
@@ -39,10 +39,18 @@ pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     }
 }
 
-/// Evaluates `$body` with `$T` as one of the four types of LAPACK.
+/// Evaluates `$body` with `$T` as one of the four types of LAPACK, or a type that is computed in one of them.
 macro_rules! by_scalar {
     ($element:expr, $T:ident => $body:expr) => {
         match $element {
+            ElementType::F16 => {
+                type $T = f16;
+                $body
+            }
+            ElementType::BF16 => {
+                type $T = bf16;
+                $body
+            }
             ElementType::F32 => {
                 type $T = f32;
                 $body
@@ -91,6 +99,25 @@ fn each<T: Pod + Send>(
     Ok(())
 }
 
+/// Calls `work` with `elements` as they are computed, and stores what it made of them.
+fn computed<T: Element, R>(elements: &mut [T], work: impl FnOnce(&mut [T::Wide]) -> R) -> R
+where
+    T::Wide: Element,
+{
+    if T::TYPE == <T::Wide as Element>::TYPE {
+        return work(bytemuck::cast_slice_mut(elements));
+    }
+    let mut wide: Vec<T::Wide> = elements.iter().map(|x| x.widen()).collect();
+    let result = work(&mut wide);
+    elements.iter_mut().zip(wide).for_each(|(to, x)| *to = T::narrow(x));
+    result
+}
+
+/// How many stored elements have the size of a computed one.
+fn wide_units<T: Element>() -> usize {
+    size_of::<T::Wide>() / size_of::<T>()
+}
+
 /// The last two of a tensor's dimensions.
 fn matrix(dims: &[usize]) -> Result<[usize; 2], Error> {
     dims.last_chunk().copied().ok_or_else(|| Error::internal("linear algebra of a tensor that is no matrix"))
@@ -112,7 +139,10 @@ fn make_cholesky(lower: bool, op: &Op, func: &Func) -> Result<Box<dyn Kernel>, E
     Ok(by_scalar!(input.element, T => Box::new(Cholesky::<T> { lower, n, cost, _type: PhantomData })))
 }
 
-impl<T: Element + Scalar> Kernel for Cholesky<T> {
+impl<T: Element> Kernel for Cholesky<T>
+where
+    T::Wide: Element + Scalar,
+{
     fn name(&self) -> String {
         format!("cholesky[{}]", T::TYPE)
     }
@@ -131,8 +161,8 @@ impl<T: Element + Scalar> Kernel for Cholesky<T> {
             out.copy_from_slice(inputs.get(0));
         }
         let len = self.n * self.n;
-        each(cx.pool, self.cost, (out, len), 3 * len, |_, matrix, threads| {
-            T::cholesky(matrix, self.n, self.lower, threads);
+        each(cx.pool, self.cost, (out, len), wide_units::<T>() * 4 * len, |_, matrix, threads| {
+            computed(matrix, |matrix| <T::Wide as Scalar>::cholesky(matrix, self.n, self.lower, threads));
         })
     }
 }
@@ -155,7 +185,10 @@ fn make_solve(system: System, op: &Op, func: &Func) -> Result<Box<dyn Kernel>, E
     Ok(by_scalar!(a.element, T => Box::new(Solve::<T> { system, n, rows, cols, cost, _type: PhantomData })))
 }
 
-impl<T: Element + Scalar> Kernel for Solve<T> {
+impl<T: Element> Kernel for Solve<T>
+where
+    T::Wide: Element + Scalar,
+{
     fn name(&self) -> String {
         format!("triangular_solve[{}]", T::TYPE)
     }
@@ -174,9 +207,16 @@ impl<T: Element + Scalar> Kernel for Solve<T> {
             out.copy_from_slice(inputs.get(1));
         }
         let len = self.rows * self.cols;
-        each(cx.pool, self.cost, (out, len), len + self.n * self.n, |index, b, threads| {
+        each(cx.pool, self.cost, (out, len), wide_units::<T>() * 2 * (len + self.n * self.n), |index, b, threads| {
             let a = &a[index * self.n * self.n..][..self.n * self.n];
-            T::solve(a, self.system, b, self.cols, threads);
+            let mut memory = Vec::new();
+            let a: &[T::Wide] = if T::TYPE == <T::Wide as Element>::TYPE {
+                bytemuck::cast_slice(a)
+            } else {
+                memory.extend(a.iter().map(|x| x.widen()));
+                &memory
+            };
+            computed(b, |b| <T::Wide as Scalar>::solve(a, self.system, b, self.cols, threads));
         })
     }
 }
