@@ -71,8 +71,12 @@ float_extremes!(f32 f64);
 combine!(Add for f32 f64: 0.0, |a, b| a + b);
 combine!(Multiply for f32 f64: 1.0, |a, b| a * b);
 combine!(Add for Complex<f32> Complex<f64>: Complex::new(0.0, 0.0), |a, b| a + b);
+// Of two products in each part one is not rounded.
+combine!(Multiply for Complex<f32> Complex<f64>: Complex::new(1.0, 0.0), |a, b| {
+    Complex::new(a.re.mul_add(b.re, -(a.im * b.im)), a.re.mul_add(b.im, a.im * b.re))
+});
 
-/// A number that sums of many are kept in: a wider one for `f32`, otherwise the same type.
+/// A number that sums of many are kept in: a wider one of single precision, otherwise the same type.
 pub(crate) trait Precise: Copy {
     /// The type of such a sum.
     type Sum: bytemuck::Pod + Send + Sync;
@@ -96,6 +100,20 @@ impl Precise for f32 {
     }
 }
 
+impl Precise for Complex<f32> {
+    type Sum = Complex<f64>;
+
+    #[inline(always)]
+    fn to_sum(self) -> Complex<f64> {
+        Complex::new(self.re.into(), self.im.into())
+    }
+
+    #[inline(always)]
+    fn from_sum(sum: Complex<f64>) -> Complex<f32> {
+        Complex::new(sum.re as f32, sum.im as f32)
+    }
+}
+
 macro_rules! precise {
     ($($ty:ty),*) => {$(
         impl Precise for $ty {
@@ -108,7 +126,7 @@ macro_rules! precise {
     )*};
 }
 
-precise!(u8, u32, u64, i32, i64, f64, Complex<f32>, Complex<f64>);
+precise!(u8, u32, u64, i32, i64, f64, Complex<f64>);
 
 /// Evaluates `$body` with `$T` as the type that elements are read as and `$C` as the function that `$op` is of them, and
 /// wraps it in `Some`; `None` for what is rare enough to run as a program. Integers of one width share what does not
@@ -130,7 +148,7 @@ macro_rules! by_combine {
             [U32 | S32 => u32, U64 | S64 => u64] [Add Multiply And Or Xor],
             [Pred => u8] [And Or],
             [U32 => u32, U64 => u64, S32 => i32, S64 => i64] [Maximum Minimum],
-            [C64 => $crate::element::Complex<f32>, C128 => $crate::element::Complex<f64>] [Add])
+            [C64 => $crate::element::Complex<f32>, C128 => $crate::element::Complex<f64>] [Add Multiply])
     };
     // As above, of the types in which elements are computed.
     (@computed $op:expr, $element:expr, ($T:ident, $C:ident) => $body:expr) => {

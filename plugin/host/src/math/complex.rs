@@ -1,35 +1,79 @@
 //! Functions of complex numbers.
+//!
+//! What is more than a few products is computed in double precision for both types, so that the results of the smaller one
+//! are rounded once.
+
+use std::f64::consts::{FRAC_PI_2, LN_2, PI};
 
 use num_complex::Complex;
 use num_traits::Zero;
 use oxcall_hlo::{BinaryOp, UnaryOp};
 
+use super::elementary::fma;
 use super::function::{Function, Weight, Wide, binary, unary};
-use super::level::Level;
+use super::level::{Baseline, Level};
 use super::real::Real;
 
+type C128 = Complex<f64>;
+
+/// A type of complex numbers by its parts.
+pub trait Part: Real {
+    /// A function of complex doubles.
+    fn of_one(z: Complex<Self>, f: impl Fn(C128) -> C128) -> Complex<Self>;
+    /// A function of two complex doubles.
+    fn of_two(x: Complex<Self>, y: Complex<Self>, f: impl Fn(C128, C128) -> C128) -> Complex<Self>;
+}
+
+macro_rules! part {
+    ($($ty:ident)*) => {$(
+        impl Part for $ty {
+            #[inline(always)]
+            fn of_one(z: Complex<$ty>, f: impl Fn(C128) -> C128) -> Complex<$ty> {
+                let result = f(Complex::new(f64::from(z.re), f64::from(z.im)));
+                Complex::new(result.re as $ty, result.im as $ty)
+            }
+            #[inline(always)]
+            fn of_two(x: Complex<$ty>, y: Complex<$ty>, f: impl Fn(C128, C128) -> C128) -> Complex<$ty> {
+                Self::of_one(x, |x| f(x, Complex::new(f64::from(y.re), f64::from(y.im))))
+            }
+        }
+    )*};
+}
+
+part!(f32 f64);
+
+/// The product; each part is rounded at its first product, and at the sum, if the processor fuses these.
+#[inline(always)]
+fn product<L: Level, T: Real>(x: Complex<T>, y: Complex<T>) -> Complex<T> {
+    Complex::new(fma::<L, T>(x.re, y.re, -(x.im * y.im)), fma::<L, T>(x.re, y.im, x.im * y.re))
+}
+
+/// A power of two with which `x` becomes a number between 1 and 4, or less if it is subnormal.
+#[inline(always)]
+fn scale_of(x: f64) -> f64 {
+    let exponent = ((x.to_bits() >> 52) & 0x7ff).min(2045);
+    f64::from_bits((2046 - exponent) << 52)
+}
+
 /// The quotient, scaled against overflow; by zero, infinities or NaN as C's Annex G has it.
-fn quotient<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
-    let (largest, zero) = (b.re.abs().max(b.im.abs()), T::zero());
-    let scale = if largest.is_finite() && largest > zero {
-        // A power of two, so that scaling is exact.
-        T::from(2.0).expect("2").powi(-largest.log2().floor().to_i32().unwrap_or(0))
-    } else {
-        T::one()
-    };
+fn quotient<L: Level>(a: C128, b: C128) -> C128 {
+    let (largest, zero) = (b.re.abs().max(b.im.abs()), 0.0f64);
+    let scale = if largest.is_finite() && largest > zero { scale_of(largest) } else { 1.0 };
     let (c, d) = (b.re * scale, b.im * scale);
-    let norm = c * c + d * d;
-    let result = Complex::new((a.re * c + a.im * d) / norm * scale, (a.im * c - a.re * d) / norm * scale);
+    let norm = fma::<L, f64>(c, c, d * d);
+    let real = fma::<L, f64>(a.re, c, a.im * d) / norm * scale;
+    let imaginary = fma::<L, f64>(a.im, c, -(a.re * d)) / norm * scale;
+    let result = Complex::new(real, imaginary);
     if !(result.re.is_nan() && result.im.is_nan()) {
         return result;
     }
-    let infinite = |x: T| if x.is_infinite() { T::one().copysign(x) } else { zero.copysign(x) };
+    let infinite = |x: f64| if x.is_infinite() { 1f64.copysign(x) } else { zero.copysign(x) };
     if norm == zero && !(a.re.is_nan() && a.im.is_nan()) {
-        let infinity = T::infinity().copysign(c);
+        let infinity = f64::INFINITY.copysign(c);
         Complex::new(infinity * a.re, infinity * a.im)
     } else if (a.re.is_infinite() || a.im.is_infinite()) && c.is_finite() && d.is_finite() {
         let (x, y) = (infinite(a.re), infinite(a.im));
-        Complex::new(T::infinity() * (x * c + y * d), T::infinity() * (y * c - x * d))
+        Complex::new(f64::INFINITY * (x * c + y * d), f64::INFINITY * (y * c - x * d))
     } else if (b.re.is_infinite() || b.im.is_infinite()) && a.re.is_finite() && a.im.is_finite() {
         let (x, y) = (infinite(b.re), infinite(b.im));
         Complex::new(zero * (a.re * x + a.im * y), zero * (a.im * x - a.re * y))
@@ -39,110 +83,109 @@ fn quotient<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
 }
 
 /// e^z - 1.
-fn exp_m1<T: Real>(z: Complex<T>) -> Complex<T> {
-    // e^x cos y - 1 = (e^x - 1) cos y - 2 sin^2(y / 2)
-    let two = T::one() + T::one();
+fn exp_m1(z: C128) -> C128 {
     let (sin, cos) = z.im.sin_cos();
-    let half = (z.im / two).sin();
-    let real = z.re.exp_m1() * cos - two * half * half;
-    let imaginary = if z.im == T::zero() { z.im } else { z.re.exp() * sin };
+    let size = z.re.exp();
+    let real = if z.re.abs() > 1.0 && z.im != 0.0 {
+        size * cos - 1.0
+    } else {
+        // e^x cos y - 1 = (e^x - 1) cos y - 2 sin^2(y / 2)
+        let half = (z.im / 2.0).sin();
+        z.re.exp_m1() * cos - 2.0 * half * half
+    };
+    let imaginary = if z.im == 0.0 { z.im } else { size * sin };
     Complex::new(real, imaginary)
 }
 
 /// e^z, where an imaginary part 0 stays so.
-fn exp<T: Real>(z: Complex<T>) -> Complex<T> {
+fn exp(z: C128) -> C128 {
     let size = z.re.exp();
-    if z.im == T::zero() {
+    if z.im == 0.0 {
         return Complex::new(size, z.im);
     }
-    if z.re == T::neg_infinity() && !z.im.is_finite() {
+    if z.re == f64::NEG_INFINITY && !z.im.is_finite() {
         return Complex::zero();
     }
-    if z.re == T::infinity() && !z.im.is_finite() {
-        return Complex::new(z.re, T::nan());
+    if z.re == f64::INFINITY && !z.im.is_finite() {
+        return Complex::new(z.re, f64::NAN);
     }
     let (sin, cos) = z.im.sin_cos();
     if size.is_infinite() && z.re.is_finite() {
         // e^x alone overflows, the parts perhaps do not.
-        let half = (z.re / (T::one() + T::one())).exp();
+        let half = (z.re / 2.0).exp();
         return Complex::new(half * cos * half, half * sin * half);
     }
     Complex::new(size * cos, size * sin)
 }
 
 /// ln(1 + z).
-fn ln_1p<T: Real>(z: Complex<T>) -> Complex<T> {
-    let two = T::one() + T::one();
-    let angle = z.im.atan2(z.re + T::one());
+fn ln_1p(z: C128) -> C128 {
+    let two = 2.0;
+    let angle = z.im.atan2(z.re + 1.0);
     let (x, y) = (z.re.abs(), z.im.abs());
-    let limit = T::from(0.5).expect("0.5");
+    let limit = 0.5;
     let real = if x < limit && y < limit {
         // |1 + z|^2 - 1 = x (2 + x) + y^2
         (z.re * (two + z.re) + z.im * z.im).ln_1p() / two
     } else {
-        (z.re + T::one()).hypot(z.im).ln()
+        (z.re + 1.0).hypot(z.im).ln()
     };
     Complex::new(real, angle)
 }
 
 /// tanh z.
-fn tanh<T: Real>(z: Complex<T>) -> Complex<T> {
-    let (one, two) = (T::one(), T::one() + T::one());
-    if z.re.abs() > T::from(22.0).expect("22") {
+fn tanh(z: C128) -> C128 {
+    let (one, two) = (1f64, 2f64);
+    if z.re.abs() > 22.0 {
         let (sin, cos) = z.im.sin_cos();
         let small = (-two * z.re.abs()).exp();
-        let imaginary = if z.im.is_finite() { two * two * sin * cos * small } else { T::zero().copysign(z.im) };
+        let imaginary = if z.im.is_finite() { two * two * sin * cos * small } else { 0f64.copysign(z.im) };
         return Complex::new(one.copysign(z.re), imaginary);
     }
-    // Kahan's formula.
-    let t = z.im.tan();
-    let beta = one + t * t;
-    let s = z.re.sinh();
-    let rho = (one + s * s).sqrt();
-    if t.is_infinite() {
-        return Complex::new(rho / s, one / t);
-    }
-    let denominator = one + beta * s * s;
-    Complex::new(beta * rho * s / denominator, t / denominator)
+    // sinh 2x / (cosh 2x + cos 2y), and sin 2y over the same, which does not cancel as a sum of squares.
+    let (cos, s) = (z.im.cos(), z.re.sinh());
+    let denominator = 2.0 * (cos * cos + s * s);
+    let imaginary = if z.im == 0.0 { z.im } else { (2.0 * z.im).sin() / denominator };
+    Complex::new((2.0 * z.re).sinh() / denominator, imaginary)
 }
 
 /// z times i.
-fn by_i<T: Real>(z: Complex<T>) -> Complex<T> {
+fn by_i(z: C128) -> C128 {
     Complex::new(-z.im, z.re)
 }
 
 /// z times -i.
-fn by_minus_i<T: Real>(z: Complex<T>) -> Complex<T> {
+fn by_minus_i(z: C128) -> C128 {
     Complex::new(z.im, -z.re)
 }
 
 /// The square root with a non-negative real part.
-fn sqrt<T: Real>(z: Complex<T>) -> Complex<T> {
-    let (zero, two) = (T::zero(), T::one() + T::one());
+fn sqrt(z: C128) -> C128 {
+    let (zero, two) = (0f64, 2f64);
     if z.im.is_infinite() {
-        return Complex::new(T::infinity(), z.im);
+        return Complex::new(f64::INFINITY, z.im);
     }
-    if z.re == T::infinity() {
+    if z.re == f64::INFINITY {
         return Complex::new(z.re, if z.im.is_nan() { z.im } else { zero.copysign(z.im) });
     }
-    if z.re == T::neg_infinity() {
+    if z.re == f64::NEG_INFINITY {
         let real = if z.im.is_nan() { z.im } else { zero };
-        return Complex::new(real, T::infinity().copysign(z.im));
+        return Complex::new(real, f64::INFINITY.copysign(z.im));
     }
     if z.re == zero && z.im == zero {
         return Complex::new(zero, z.im);
     }
     // Scaled by a power of four so that the modulus neither overflows nor loses digits.
     let four = two * two;
-    let (big, small) = (T::max_value() / (four * four), T::min_positive_value() * four / T::epsilon());
+    let (big, small) = (f64::MAX / (four * four), f64::MIN_POSITIVE * four / f64::EPSILON);
     let largest = z.re.abs().max(z.im.abs());
     let (scale, unscale) = match () {
-        () if largest > big => (T::one() / (four * four), four),
+        () if largest > big => (1.0 / (four * four), four),
         () if largest < small => {
-            let up = T::one() / (T::epsilon() * T::epsilon());
-            (up, T::epsilon())
+            let up = 1.0 / (f64::EPSILON * f64::EPSILON);
+            (up, f64::EPSILON)
         }
-        () => (T::one(), T::one()),
+        () => (1.0, 1.0),
     };
     let (x, y) = (z.re * scale, z.im * scale);
     let root = ((x.abs() + x.hypot(y)) / two).sqrt();
@@ -155,18 +198,16 @@ fn sqrt<T: Real>(z: Complex<T>) -> Complex<T> {
 }
 
 /// ln z.
-fn ln<T: Real>(z: Complex<T>) -> Complex<T> {
+fn ln(z: C128) -> C128 {
     let angle = z.im.atan2(z.re);
     let modulus = z.re.hypot(z.im);
     let (x, y) = (z.re.abs().max(z.im.abs()), z.re.abs().min(z.im.abs()));
     let real = match () {
         // Near the unit circle the logarithm of the modulus would lose digits.
-        () if x > T::from(0.5).expect("0.5") && x < T::from(1.5).expect("1.5") => {
-            ((x - T::one()) * (x + T::one()) + y * y).ln_1p() / (T::one() + T::one())
-        }
+        () if x > 0.5 && x < 1.5 => ((x - 1.0) * (x + 1.0) + y * y).ln_1p() / 2.0,
         () if modulus.is_infinite() && x.is_finite() => {
-            let two = T::one() + T::one();
-            (x / two).hypot(y / two).ln() + T::LN_2()
+            let two = 2.0;
+            (x / two).hypot(y / two).ln() + LN_2
         }
         () => modulus.ln(),
     };
@@ -174,51 +215,58 @@ fn ln<T: Real>(z: Complex<T>) -> Complex<T> {
 }
 
 /// a^b.
-fn power<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
-    let zero = T::zero();
+fn power(a: C128, b: C128) -> C128 {
+    let zero = 0f64;
     if b.is_zero() {
-        return Complex::new(T::one(), zero);
+        return Complex::new(1.0, zero);
     }
     if a.is_zero() {
-        return if b.re > zero { Complex::zero() } else { Complex::new(T::nan(), T::nan()) };
+        return if b.re > zero { Complex::zero() } else { Complex::new(f64::NAN, f64::NAN) };
     }
-    if b == Complex::new(T::one(), zero) {
+    if b == Complex::new(1.0, zero) {
         return a;
     }
-    if b == Complex::new(T::one() + T::one(), zero) {
+    if b == Complex::new(2.0, zero) {
         return a * a;
     }
-    let (modulus, angle) = (ln(a).re, a.im.atan2(a.re));
-    exp(Complex::new(b.re * modulus - b.im * angle, b.im * modulus + b.re * angle))
+    let (log, angle) = (ln(a).re, a.im.atan2(a.re));
+    let turn = if b.im == zero { b.re * angle } else { b.im * log + b.re * angle };
+    // The power of the modulus is nearer than the exponential of its logarithm.
+    let power = a.re.hypot(a.im).powf(b.re);
+    let size = if b.im == zero { power } else { power * (-b.im * angle).exp() };
+    if size.is_normal() && power.is_normal() {
+        let (sin, cos) = turn.sin_cos();
+        return Complex::new(size * cos, if turn == zero { turn } else { size * sin });
+    }
+    exp(Complex::new(b.re * log - b.im * angle, turn))
 }
 
 /// The hyperbolic sine.
-fn sinh<T: Real>(z: Complex<T>) -> Complex<T> {
+fn sinh(z: C128) -> C128 {
     let (sin, cos) = z.im.sin_cos();
-    let imaginary = if z.im == T::zero() { z.im } else { z.re.cosh() * sin };
-    let real = if z.re == T::zero() { z.re } else { z.re.sinh() * cos };
+    let imaginary = if z.im == 0.0 { z.im } else { z.re.cosh() * sin };
+    let real = if z.re == 0.0 { z.re } else { z.re.sinh() * cos };
     Complex::new(real, imaginary)
 }
 
 /// The hyperbolic cosine.
-fn cosh<T: Real>(z: Complex<T>) -> Complex<T> {
+fn cosh(z: C128) -> C128 {
     let (sin, cos) = z.im.sin_cos();
-    let imaginary = if z.im == T::zero() || z.re == T::zero() { z.re * z.im } else { z.re.sinh() * sin };
+    let imaginary = if z.im == 0.0 || z.re == 0.0 { z.re * z.im } else { z.re.sinh() * sin };
     Complex::new(z.re.cosh() * cos, imaginary)
 }
 
 /// The arc sine, by Hull, Fairgrieve and Tang's formulas (ACM TOMS 23, 1997), without their scaling.
-fn asin_acos<T: Real>(z: Complex<T>) -> (Complex<T>, Complex<T>) {
-    let (one, two) = (T::one(), T::one() + T::one());
+fn asin_acos(z: C128) -> (C128, C128) {
+    let (one, two) = (1f64, 2f64);
     let (x, y) = (z.re.abs(), z.im.abs());
-    let large = T::one() / T::epsilon();
+    let large = 1.0 / f64::EPSILON;
     let (real_asin, real_acos, imaginary);
     if x > large || y > large {
         // asin z = -i ln(2 i z) to working precision.
         real_asin = x.atan2(y);
         real_acos = y.atan2(x);
-        imaginary =
-            if x.is_infinite() || y.is_infinite() { T::infinity() } else { ln(Complex::new(x, y)).re + T::LN_2() };
+        imaginary = if x.is_infinite() || y.is_infinite() { f64::INFINITY } else { ln(Complex::new(x, y)).re + LN_2 };
     } else {
         let (r, s) = ((x + one).hypot(y), (x - one).hypot(y));
         let a = (r + s) / two;
@@ -231,8 +279,8 @@ fn asin_acos<T: Real>(z: Complex<T>) -> (Complex<T>, Complex<T>) {
         } else {
             y * y * (one / (r + x + one) + one / (s + (x - one))) / two
         };
-        let minus = if x > one && y == T::zero() { T::zero() } else { minus };
-        if b <= T::from(0.6417).expect("0.6417") {
+        let minus = if x > one && y == 0.0 { 0.0 } else { minus };
+        if b <= 0.6417 {
             real_asin = b.asin();
             real_acos = b.acos();
         } else {
@@ -244,50 +292,58 @@ fn asin_acos<T: Real>(z: Complex<T>) -> (Complex<T>, Complex<T>) {
         let above = if x < one {
             (yy / (r + x + one) + yy / (s + (one - x))) / two
         } else {
-            let rest = if y == T::zero() && x == one { T::zero() } else { s + (x - one) };
+            let rest = if y == 0.0 && x == one { 0.0 } else { s + (x - one) };
             (yy / (r + x + one) + rest) / two
         };
-        imaginary = if a <= T::from(1.5).expect("1.5") {
-            (above + (above * (a + one)).sqrt()).ln_1p()
-        } else {
-            (a + (a * a - one).sqrt()).ln()
-        };
+        imaginary =
+            if a <= 1.5 { (above + (above * (a + one)).sqrt()).ln_1p() } else { (a + (a * a - one).sqrt()).ln() };
     }
     let asin = Complex::new(real_asin.copysign(z.re), imaginary.copysign(z.im));
-    let acos_real = if z.re.is_sign_negative() { T::PI() - real_acos } else { real_acos };
+    let acos_real = if z.re.is_sign_negative() { PI - real_acos } else { real_acos };
     (asin, Complex::new(acos_real, if z.im.is_sign_negative() { imaginary } else { -imaginary }))
 }
 
 /// The inverse hyperbolic tangent.
-fn atanh<T: Real>(z: Complex<T>) -> Complex<T> {
-    let (one, two) = (T::one(), T::one() + T::one());
+fn atanh<L: Level>(z: C128) -> C128 {
+    let (one, two) = (1f64, 2f64);
     let four = two * two;
     let (x, y) = (z.re.abs(), z.im.abs());
-    let large = one / T::epsilon();
+    let large = one / f64::EPSILON;
     if x > large || y > large {
         // atanh z = 1 / z + i pi / 2 to working precision.
         let real = if x.is_infinite() || y.is_infinite() {
-            T::zero()
+            0.0
         } else {
-            quotient(Complex::new(one, T::zero()), Complex::new(x, y)).re
+            quotient::<L>(Complex::new(one, 0.0), Complex::new(x, y)).re
         };
-        return Complex::new(real.copysign(z.re), T::FRAC_PI_2().copysign(z.im));
+        return Complex::new(real.copysign(z.re), FRAC_PI_2.copysign(z.im));
     }
     let distance = (one - x) * (one - x) + y * y;
     let real = (four * x / distance).ln_1p() / four;
-    let imaginary = (two * y).atan2((one - x) * (one + x) - y * y) / two;
+    let imaginary = (two * y).atan2(fma::<L, f64>(-y, y, (one - x) * (one + x))) / two;
     Complex::new(real.copysign(z.re), imaginary.copysign(z.im))
 }
 
+/// The number of modulus 1 with the same angle.
+fn sign(z: C128) -> C128 {
+    let modulus = z.re.hypot(z.im);
+    match () {
+        () if modulus == 0.0 => Complex::zero(),
+        () if modulus.is_infinite() && z.re.is_finite() && z.im.is_finite() => sign(z / 4.0),
+        () if modulus.is_infinite() => quotient::<Baseline>(z, Complex::new(modulus, 0.0)),
+        () => z / modulus,
+    }
+}
+
 /// The function of one complex number for `op`.
-pub fn unary_op<L: Level, T: Real>(op: UnaryOp) -> Option<Function>
+pub fn unary_op<L: Level, T: Part>(op: UnaryOp) -> Option<Function>
 where
     Complex<T>: Wide,
 {
     use Weight::{Heavy, Light};
     macro_rules! heavy {
         ($f:expr) => {
-            unary::<L, Complex<T>, Complex<T>, _>(Heavy(80), $f)
+            unary::<L, Complex<T>, Complex<T>, _>(Heavy(80), |z| T::of_one(z, $f))
         };
     }
     Some(match op {
@@ -296,40 +352,37 @@ where
         UnaryOp::Real => unary::<L, _, _, _>(Light, |z: Complex<T>| z.re),
         UnaryOp::Negate => unary::<L, _, _, _>(Light, |z: Complex<T>| -z),
         UnaryOp::Conj => unary::<L, _, _, _>(Light, |z: Complex<T>| z.conj()),
-        UnaryOp::Square => unary::<L, _, _, _>(Light, |z: Complex<T>| z * z).costing(6.0),
-        UnaryOp::Sign => heavy!(|z| {
-            let modulus = z.re.hypot(z.im);
-            if modulus == T::zero() { Complex::zero() } else { quotient(z, Complex::new(modulus, T::zero())) }
-        }),
+        UnaryOp::Square => unary::<L, _, _, _>(Light, |z: Complex<T>| product::<L, T>(z, z)).costing(6.0),
+        UnaryOp::Sign => heavy!(sign),
         UnaryOp::IsFinite => unary::<L, _, _, _>(Light, |z: Complex<T>| u8::from(z.re.is_finite() && z.im.is_finite())),
-        UnaryOp::Exponential => heavy!(|z| exp(z)),
-        UnaryOp::ExponentialMinusOne => heavy!(|z| exp_m1(z)),
-        UnaryOp::Log => heavy!(|z| ln(z)),
-        UnaryOp::LogPlusOne => heavy!(|z| ln_1p(z)),
+        UnaryOp::Exponential => heavy!(exp),
+        UnaryOp::ExponentialMinusOne => heavy!(exp_m1),
+        UnaryOp::Log => heavy!(ln),
+        UnaryOp::LogPlusOne => heavy!(ln_1p),
         UnaryOp::Logistic => heavy!(|z| {
-            let one = Complex::new(T::one(), T::zero());
-            quotient(one, one + exp(-z))
+            let one = Complex::new(1.0, 0.0);
+            quotient::<L>(one, one + exp(-z))
         }),
-        UnaryOp::Sqrt => heavy!(|z| sqrt(z)),
+        UnaryOp::Sqrt => heavy!(sqrt),
         UnaryOp::Rsqrt => heavy!(|z| {
-            if z.is_zero() {
-                Complex::new(T::infinity(), T::nan())
-            } else {
-                quotient(Complex::new(T::one(), T::zero()), sqrt(z))
+            let modulus = z.re.hypot(z.im);
+            match () {
+                () if z.is_zero() => Complex::new(f64::INFINITY, f64::NAN),
+                () if modulus.is_normal() => sqrt(z).conj() / modulus,
+                () => quotient::<L>(Complex::new(1.0, 0.0), sqrt(z)),
             }
         }),
         UnaryOp::Cbrt => heavy!(|z| {
             if z.is_zero() {
                 return z;
             }
-            let three = T::from(3.0).expect("3");
-            let (sin, cos) = (z.im.atan2(z.re) / three).sin_cos();
+            let (sin, cos) = (z.im.atan2(z.re) / 3.0).sin_cos();
             let modulus = z.re.hypot(z.im).cbrt();
             Complex::new(modulus * cos, modulus * sin)
         }),
-        UnaryOp::Sinh => heavy!(|z| sinh(z)),
-        UnaryOp::Cosh => heavy!(|z| cosh(z)),
-        UnaryOp::Tanh => heavy!(|z| tanh(z)),
+        UnaryOp::Sinh => heavy!(sinh),
+        UnaryOp::Cosh => heavy!(cosh),
+        UnaryOp::Tanh => heavy!(tanh),
         UnaryOp::Sine => heavy!(|z| by_minus_i(sinh(by_i(z)))),
         UnaryOp::Cosine => heavy!(|z| cosh(by_i(z))),
         UnaryOp::Tan => heavy!(|z| by_minus_i(tanh(by_i(z)))),
@@ -340,44 +393,46 @@ where
             let acos = asin_acos(z).1;
             if z.im.is_sign_negative() { by_minus_i(acos) } else { by_i(acos) }
         }),
-        UnaryOp::Atanh => heavy!(|z| atanh(z)),
-        UnaryOp::Atan => heavy!(|z| by_minus_i(atanh(by_i(z)))),
+        UnaryOp::Atanh => heavy!(atanh::<L>),
+        UnaryOp::Atan => heavy!(|z| by_minus_i(atanh::<L>(by_i(z)))),
         _ => return None,
     })
 }
 
 /// The function of two complex numbers for `op`.
-pub fn binary_op<L: Level, T: Real>(op: BinaryOp) -> Option<Function>
+pub fn binary_op<L: Level, T: Part>(op: BinaryOp) -> Option<Function>
 where
     Complex<T>: Wide,
 {
     use Weight::{Heavy, Light};
     macro_rules! heavy {
         ($f:expr) => {
-            binary::<L, Complex<T>, Complex<T>, Complex<T>, _>(Heavy(80), $f)
+            binary::<L, Complex<T>, Complex<T>, Complex<T>, _>(Heavy(80), |x, y| T::of_two(x, y, $f))
         };
     }
     Some(match op {
         BinaryOp::Add => binary::<L, _, _, _, _>(Light, |x: Complex<T>, y: Complex<T>| x + y),
         BinaryOp::Subtract => binary::<L, _, _, _, _>(Light, |x: Complex<T>, y: Complex<T>| x - y),
-        BinaryOp::Multiply => binary::<L, _, _, _, _>(Light, |x: Complex<T>, y: Complex<T>| x * y).costing(6.0),
-        BinaryOp::Divide => heavy!(|x, y| quotient(x, y)),
-        BinaryOp::Power => heavy!(|x, y| power(x, y)),
+        BinaryOp::Multiply => {
+            binary::<L, _, _, _, _>(Light, |x: Complex<T>, y: Complex<T>| product::<L, T>(x, y)).costing(6.0)
+        }
+        BinaryOp::Divide => heavy!(quotient::<L>),
+        BinaryOp::Power => heavy!(power),
         BinaryOp::Maximum => heavy!(|x, y| if is_nan(x) || (!is_nan(y) && is_greater(x, y)) { x } else { y }),
         BinaryOp::Minimum => heavy!(|x, y| if is_nan(x) || (!is_nan(y) && is_greater(y, x)) { x } else { y }),
         BinaryOp::Atan2 => heavy!(|y, x| {
             // -i ln((x + i y) / sqrt(x^2 + y^2))
-            by_minus_i(ln(quotient(x + by_i(y), sqrt(x * x + y * y))))
+            by_minus_i(ln(quotient::<L>(x + by_i(y), sqrt(x * x + y * y))))
         }),
         _ => return None,
     })
 }
 
-fn is_nan<T: Real>(z: Complex<T>) -> bool {
+fn is_nan(z: C128) -> bool {
     z.re.is_nan() || z.im.is_nan()
 }
 
 /// Whether `a` comes after `b` in lexicographic order.
-fn is_greater<T: Real>(a: Complex<T>, b: Complex<T>) -> bool {
+fn is_greater(a: C128, b: C128) -> bool {
     a.re > b.re || (a.re == b.re && a.im > b.im)
 }

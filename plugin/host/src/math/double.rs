@@ -1,6 +1,6 @@
 //! Constants and polynomials of the elementary functions of `f64`, which are terms of their series.
 
-use super::elementary::{self, fma, nearest, polynomial};
+use super::elementary::{self, fma, nearest, polynomial, sum};
 use super::level::Level;
 
 /// 1 / n!, for an n of at most 18, of which the factorial is exact.
@@ -61,6 +61,7 @@ elementary::format! { f64 i64 {
     const TANH_END: f64 = 20.0;
     const NO_BITS: i64 = -60;
     const TINY: f64 = 1e-17;
+    const SMALL: f64 = 1e-290;
     const EASY_ANGLES: f64 = 1_000_000.0;
 
     #[inline(always)]
@@ -81,7 +82,7 @@ elementary::format! { f64 i64 {
     }
 
     #[inline(always)]
-    fn quarter_turns<L: Level>(x: f64) -> (f64, f64, i64) {
+    fn quarter_turns<L: Level>(x: f64) -> ([f64; 2], [f64; 2], i64) {
         /// pi / 2 in parts: three of at most 33 bits, so that multiples are exact, and the rest.
         const PARTS: [f64; 4] = [
             f64::from_bits(0x3ff9_21fb_5440_0000),
@@ -95,13 +96,13 @@ elementary::format! { f64 i64 {
         // What rounding lost of the second part.
         let lost = fma::<L, f64>(n, -PARTS[1], high - r);
         let tail = fma::<L, f64>(n, -PARTS[3], fma::<L, f64>(n, -PARTS[2], lost));
-        let (r, tail) = (r + tail, tail - ((r + tail) - r));
+        let [r, tail] = sum(r, tail);
         let u = r * r;
-        let sin = fma::<L, f64>(-r * u, polynomial::<L, f64, 8>(u, &SINE), tail) + r;
+        let sin = sum(r, fma::<L, f64>(-r * u, polynomial::<L, f64, 8>(u, &SINE), tail));
         let half = 0.5 * u;
         let one = 1.0 - half;
         let small = fma::<L, f64>(u * u, polynomial::<L, f64, 7>(u, &COSINE), -r * tail);
-        let cos = one + ((1.0 - one) - half + small);
+        let cos = sum(one, (1.0 - one) - half + small);
         (sin, cos, integer)
     }
 } }

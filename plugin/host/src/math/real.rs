@@ -128,6 +128,19 @@ elementary! {
     kernel_atan2(y, x) single::atan2::<L>(y, x), y.atan2(x);
 }
 
+/// 1 / the square root.
+#[inline(always)]
+fn rsqrt<L: Level, T: Elementary>(x: T) -> T {
+    let root = x.sqrt();
+    let result = T::one() / root;
+    // What rounding lost of the root and of the quotient. It is no number for 0 and infinity, and has lost its digits where
+    // squares are next to nothing.
+    let of_root = elementary::fma::<L, T>(-root, root, x);
+    let of_quotient = elementary::fma::<L, T>(-root, result, T::one());
+    let lost = of_quotient - T::of(0.5) * of_root * result * result;
+    if L::FUSED && x > T::SMALL && x < T::infinity() { elementary::fma::<L, T>(result, lost, result) } else { result }
+}
+
 /// The inverse hyperbolic cosine: NaN below 1, where `libm::acosh` is finite for some numbers.
 fn acosh(x: f64) -> f64 {
     if x < 1.0 { f64::NAN } else { libm::acosh(x) }
@@ -184,7 +197,12 @@ pub fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function> {
         UnaryOp::Real | UnaryOp::Conj => unary::<L, _, _, _>(Light, |x: T| x),
         UnaryOp::RoundNearestAfz => unary::<L, _, _, _>(Light, |x: T| x.round()),
         UnaryOp::RoundNearestEven => unary::<L, _, _, _>(Light, |x: T| x.round_even()),
-        UnaryOp::Rsqrt => unary::<L, _, _, _>(Light, |x: T| T::one() / x.sqrt()).costing(6.0),
+        UnaryOp::Rsqrt => unary::<L, _, _, _>(
+            Light,
+            #[inline(always)]
+            |x: T| rsqrt::<L, T>(x),
+        )
+        .costing(8.0),
         UnaryOp::Sign => unary::<L, _, _, _>(Light, |x: T| Real::sign(x)),
         UnaryOp::Sine => guarded_unary::<L, T, _, _, _>(
             20,

@@ -67,6 +67,57 @@ impl<T: Element> Pairwise<T> {
     }
 }
 
+/// The same for several columns side by side.
+struct PairwiseColumns<'a, T: Element> {
+    loops: &'a Loops<T>,
+    levels: Vec<Vec<T::Wide>>,
+    /// Levels that are not in use.
+    spare: Vec<Vec<T::Wide>>,
+    count: usize,
+}
+
+impl<'a, T: Element> PairwiseColumns<'a, T> {
+    fn new(loops: &'a Loops<T>) -> PairwiseColumns<'a, T> {
+        PairwiseColumns { loops, levels: Vec::new(), spare: Vec::new(), count: 0 }
+    }
+
+    fn join(&self, high: &[T::Wide], low: &mut [T::Wide]) {
+        low.iter_mut().zip(high).for_each(|(low, &high)| *low = (self.loops.combine)(high, *low));
+    }
+
+    fn push(&mut self, sums: &mut [T::Wide]) {
+        let mut bits = self.count;
+        while bits & 1 == 1 {
+            if let Some(level) = self.levels.pop() {
+                self.join(&level, sums);
+                self.spare.push(level);
+            }
+            bits >>= 1;
+        }
+        let mut level = self.spare.pop().unwrap_or_default();
+        level.clear();
+        level.extend_from_slice(sums);
+        self.levels.push(level);
+        self.count += 1;
+    }
+
+    /// The joined numbers.
+    fn finish(&mut self, sums: &mut [T::Wide]) {
+        sums.fill(self.loops.identity);
+        for (index, level) in std::mem::take(&mut self.levels).into_iter().rev().enumerate() {
+            match index {
+                0 => sums.copy_from_slice(&level),
+                _ => self.join(&level, sums),
+            }
+            self.spare.push(level);
+        }
+        self.count = 0;
+    }
+}
+
+/// Rows that are summed one after the other.
+const ROWS: usize = 16;
+
 /// Elements of a result in rows, or scattered.
 fn run_rows<T: Element>(
     fold: &Fold<T>,
@@ -131,16 +182,24 @@ fn run_columns<T: Element>(
     let (columns, rows) = (layout.columns(), layout.elements());
     let finish = |x: T::Wide| T::narrow((loops.combine)(init, x));
     // Rows are summed in blocks, whose sums are then joined.
-    let block = (PIECE / columns).clamp(64, 1024);
+    let block = (PIECE / columns).clamp(ROWS, 1024);
     let sum_block = |start: isize, index: usize, column: usize, sums: &mut [T::Wide]| {
-        let mut places = [0; 64];
+        let mut places = [0; ROWS];
         let mut walk = Walk::new(&layout.reduced, [start], index * block);
         let mut left = block.min(rows - index * block);
+        let mut joined = (left > ROWS).then(|| PairwiseColumns::new(loops));
         while left > 0 {
-            let places = &mut places[..left.min(64)];
+            let places = &mut places[..left.min(ROWS)];
             places.iter_mut().for_each(|place| *place = walk.step()[0] as usize);
+            sums.fill(loops.identity);
             (loops.rows)(operand, places, column, sums);
+            if let Some(joined) = &mut joined {
+                joined.push(sums);
+            }
             left -= places.len();
+        }
+        if let Some(joined) = &mut joined {
+            joined.finish(sums);
         }
     };
     let blocks = rows.div_ceil(block);
@@ -158,9 +217,10 @@ fn run_columns<T: Element>(
                     }
                 }
             });
+            let mut sum = Pairwise::new(loops);
             for (column, result) in results.iter_mut().enumerate() {
-                let sums = parts[column..].iter().step_by(columns);
-                *result = finish(sums.fold(loops.identity, |sum, &part| (loops.combine)(sum, part)));
+                parts[column..].iter().step_by(columns).for_each(|&part| sum.push(part));
+                *result = finish(sum.finish());
             }
         }
         return Ok(());
@@ -169,20 +229,22 @@ fn run_columns<T: Element>(
     cx.pool.for_chunks(fold.cost(), results, unit, |first, results| {
         let mut next = first;
         let mut rest = results;
-        let (mut total, mut sums) = ([loops.identity; COLUMNS], [loops.identity; COLUMNS]);
+        let (mut joined, mut sums) = (PairwiseColumns::new(loops), [loops.identity; COLUMNS]);
         while !rest.is_empty() {
             let column = next % columns;
             let (piece, after) = rest.split_at_mut((columns - column).min(COLUMNS).min(rest.len()));
             let start = layout.start(next - column);
-            let total = &mut total[..piece.len()];
-            total.fill(loops.identity);
-            for index in 0..blocks {
-                let sums = &mut sums[..piece.len()];
-                sums.fill(loops.identity);
-                sum_block(start, index, column, sums);
-                total.iter_mut().zip(sums).for_each(|(total, sum)| *total = (loops.combine)(*total, *sum));
+            let sums = &mut sums[..piece.len()];
+            if blocks == 1 {
+                sum_block(start, 0, column, sums);
+            } else {
+                for index in 0..blocks {
+                    sum_block(start, index, column, sums);
+                    joined.push(sums);
+                }
+                joined.finish(sums);
             }
-            piece.iter_mut().zip(total).for_each(|(result, total)| *result = finish(*total));
+            piece.iter_mut().zip(sums).for_each(|(result, sum)| *result = finish(*sum));
             next += piece.len();
             rest = after;
         }

@@ -1,7 +1,11 @@
 //! Running totals: `cumsum`, `cumprod`, `cummax`, ...
+//!
+//! A total is that of whole blocks before it, and of blocks of blocks, joined with that of its own block so far: so the
+//! error grows with the logarithm of its place, not with the place.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, WindowDim};
+use smallvec::SmallVec;
 
 use crate::{
     element::Element,
@@ -78,37 +82,98 @@ where
     C: Combine<<T::Wide as Precise>::Sum>,
 {
     let (operand, init) = (inputs.get::<T>(0), inputs.get::<T>(1)[0].widen().to_sum());
-    let Shape { len, inner, reverse, .. } = scan.shape;
+    let Shape { len, inner, .. } = scan.shape;
     let slab = len * inner;
     let round = |sum| T::narrow(T::Wide::from_sum(sum));
     cx.pool.for_chunks(scan.cost(), outputs.take::<T>(0), slab, |first, chunk| {
-        let mut sums = cx.filled(if inner == 1 { 0 } else { inner }, init)?;
+        let mut memory = cx.scratch(Totals::<<T::Wide as Precise>::Sum>::scratch(len, inner))?;
+        let mut totals = Totals::new(C::combine, C::IDENTITY, init, (&mut memory[..], inner));
         for (result, operand) in chunk.chunks_exact_mut(slab).zip(operand[first..].chunks_exact(slab)) {
-            if inner == 1 {
-                let mut sum = init;
-                let mut add = |(to, x): (&mut T, &T)| {
-                    sum = C::combine(sum, x.widen().to_sum());
-                    *to = round(sum);
-                };
-                let pairs = result.iter_mut().zip(operand);
-                if reverse {
-                    pairs.rev().for_each(&mut add)
+            totals.reset();
+            let mut rows = scan.shape.rows().peekable();
+            while rows.peek().is_some() {
+                if inner == 1 {
+                    let (before, mut sum) = (totals.before[0], C::IDENTITY);
+                    for row in rows.by_ref().take(BLOCK) {
+                        sum = C::combine(sum, operand[row].widen().to_sum());
+                        result[row] = round(C::combine(before, sum));
+                    }
+                    totals.block[0] = sum;
                 } else {
-                    pairs.for_each(&mut add)
+                    for row in rows.by_ref().take(BLOCK) {
+                        let pairs = result[row * inner..][..inner].iter_mut().zip(&operand[row * inner..][..inner]);
+                        for (((to, x), sum), &before) in pairs.zip(&mut *totals.block).zip(&*totals.before) {
+                            *sum = C::combine(*sum, x.widen().to_sum());
+                            *to = round(C::combine(before, *sum));
+                        }
+                    }
                 }
-                continue;
-            }
-            sums.fill(init);
-            for row in scan.shape.rows() {
-                let pairs = result[row * inner..][..inner].iter_mut().zip(&operand[row * inner..][..inner]);
-                for ((to, x), sum) in pairs.zip(sums.iter_mut()) {
-                    *sum = C::combine(*sum, x.widen().to_sum());
-                    *to = round(*sum);
-                }
+                totals.close();
             }
         }
         Ok(())
     })
+}
+
+/// Rows of a block, and blocks of the next larger one.
+const BLOCK: usize = 8;
+
+/// The totals of complete blocks, of several columns side by side.
+struct Totals<'a, W> {
+    combine: fn(W, W) -> W,
+    identity: W,
+    init: W,
+    /// Of all complete blocks.
+    before: &'a mut [W],
+    /// Of the block that is not complete.
+    block: &'a mut [W],
+    /// Of complete blocks of each size that no larger complete one has, the smallest first.
+    levels: &'a mut [W],
+    count: usize,
+}
+
+impl<'a, W: Copy> Totals<'a, W> {
+    /// The elements of memory for rows of so many columns.
+    fn scratch(rows: usize, columns: usize) -> usize {
+        let (mut blocks, mut levels) = (rows / BLOCK + 1, 1);
+        while blocks >= BLOCK {
+            (blocks, levels) = (blocks / BLOCK, levels + 1);
+        }
+        (3 + levels) * columns
+    }
+
+    fn new(combine: fn(W, W) -> W, identity: W, init: W, (memory, columns): (&'a mut [W], usize)) -> Totals<'a, W> {
+        let (before, rest) = memory.split_at_mut(columns);
+        let (block, levels) = rest.split_at_mut(columns);
+        Totals { combine, identity, init, before, block, levels, count: 0 }
+    }
+
+    fn reset(&mut self) {
+        self.before.fill(self.init);
+        self.block.fill(self.identity);
+        self.levels.fill(self.identity);
+        self.count = 0;
+    }
+
+    /// The block is complete.
+    fn close(&mut self) {
+        let combine = |to: &mut [W], from: &[W]| {
+            to.iter_mut().zip(from).for_each(|(to, &from)| *to = (self.combine)(*to, from));
+        };
+        self.count += 1;
+        let columns = self.block.len();
+        combine(&mut self.levels[..columns], &*self.block);
+        let (mut count, mut levels) = (self.count, &mut *self.levels);
+        while count.is_multiple_of(BLOCK) {
+            let (complete, larger) = std::mem::take(&mut levels).split_at_mut(columns);
+            combine(&mut larger[..columns], complete);
+            complete.fill(self.identity);
+            (count, levels) = (count / BLOCK, larger);
+        }
+        self.before.fill(self.init);
+        self.levels.chunks_exact(columns).rev().for_each(|level| combine(&mut *self.before, level));
+        self.block.fill(self.identity);
+    }
 }
 
 impl Kernel for Scan {
@@ -169,16 +234,51 @@ impl Kernel for GeneralScan {
             for (index, result) in chunk.chunks_exact_mut(slab).enumerate() {
                 let base = first / count + index * len * inner;
                 for column in 0..inner {
-                    let mut total = init.clone();
-                    for row in self.shape.rows() {
-                        let place = row * inner + column;
-                        // The element is after the total, or before it.
+                    // What comes later is after the total, or before it.
+                    let mut join = |total: &[Scalar], later: &[Scalar], out: &mut [Scalar]| {
                         let (left, right) = args.split_at_mut(count);
-                        let (of_total, of_element) = if reverse { (right, left) } else { (left, right) };
-                        of_total.copy_from_slice(&total);
-                        of_element.iter_mut().zip(operands.at(base + place)).for_each(|(arg, x)| *arg = x);
-                        evaluator.call(&args, &mut total);
-                        result[place * count..][..count].copy_from_slice(&total);
+                        let (first, second) = if reverse { (right, left) } else { (left, right) };
+                        first.copy_from_slice(total);
+                        second.copy_from_slice(later);
+                        evaluator.call(&args, out);
+                    };
+                    // Of complete blocks of each size that no larger complete one has.
+                    let mut levels: Vec<Option<Vec<Scalar>>> = Vec::new();
+                    let (mut before, mut sum, mut next) = (init.clone(), init.clone(), init.clone());
+                    for (number, row) in self.shape.rows().enumerate() {
+                        let place = row * inner + column;
+                        let x: SmallVec<[Scalar; 2]> = operands.at(base + place).collect();
+                        let result = &mut result[place * count..][..count];
+                        if number % BLOCK == 0 {
+                            sum.copy_from_slice(&x);
+                        } else {
+                            join(&sum, &x, &mut next);
+                            sum.copy_from_slice(&next);
+                        }
+                        join(&before, &sum, &mut *result);
+                        if (number + 1) % BLOCK > 0 {
+                            continue;
+                        }
+                        let (mut blocks, mut level, mut complete) = ((number + 1) / BLOCK, 0, sum.clone());
+                        loop {
+                            if level == levels.len() {
+                                levels.push(None);
+                            }
+                            if let Some(total) = levels[level].take() {
+                                join(&total, &complete, &mut next);
+                                complete.copy_from_slice(&next);
+                            }
+                            if !blocks.is_multiple_of(BLOCK) {
+                                levels[level] = Some(complete);
+                                break;
+                            }
+                            (blocks, level) = (blocks / BLOCK, level + 1);
+                        }
+                        before.copy_from_slice(&init);
+                        for total in levels.iter().rev().flatten() {
+                            join(&before, total, &mut next);
+                            before.copy_from_slice(&next);
+                        }
                     }
                 }
             }

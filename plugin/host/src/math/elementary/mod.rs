@@ -45,6 +45,8 @@ pub trait Format: Float + FloatConst {
     const NO_BITS: Self::Int;
     /// Below it e^x - 1 and ln(1 + x) are x.
     const TINY: Self;
+    /// Above it the rounding errors of numbers are numbers, too.
+    const SMALL: Self;
     /// Up to it the multiple of pi / 2 next to an angle has few enough bits.
     const EASY_ANGLES: Self;
 
@@ -61,14 +63,22 @@ pub trait Format: Float + FloatConst {
     fn exp_series<L: Level>(r: Self) -> Self;
     /// n ln 2 + ln(1 + f) for 1 + f between the root of 1/2 and that of 2, and a correction to add before the largest part.
     fn ln_parts<L: Level>(n: Self, f: Self, correction: Self) -> Self;
-    /// The sine and cosine of what is left of x after multiples of pi / 2, and their number.
-    fn quarter_turns<L: Level>(x: Self) -> (Self, Self, Self::Int);
+    /// The sine and cosine of what is left of x after multiples of pi / 2, each rounded and what rounding lost; and the number
+    /// of multiples.
+    fn quarter_turns<L: Level>(x: Self) -> ([Self; 2], [Self; 2], Self::Int);
 }
 
 /// `a * b + c`, fused if the processor does that at no cost.
 #[inline(always)]
 pub fn fma<L: Level, T: Float>(a: T, b: T, c: T) -> T {
     if L::FUSED { a.mul_add(b, c) } else { a * b + c }
+}
+
+/// `a + b` and what rounding it lost, if `a` is larger or zero.
+#[inline(always)]
+pub fn sum<T: Float>(a: T, b: T) -> [T; 2] {
+    let sum = a + b;
+    [sum, b - (sum - a)]
 }
 
 /// The polynomial with the given coefficients, lowest power first.

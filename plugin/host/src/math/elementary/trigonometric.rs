@@ -2,7 +2,7 @@
 
 use num_traits::{One, WrappingAdd, Zero};
 
-use super::{Format, Level, int};
+use super::{Format, Level, fma, int};
 
 /// Whether these functions are accurate for `x`: the multiple of pi / 2 next to it has few enough bits.
 #[inline(always)]
@@ -32,14 +32,14 @@ fn or_tiny<T: Format>(x: T, f: T) -> T {
 /// sin x.
 #[inline(always)]
 pub fn sin<L: Level, T: Format>(x: T) -> T {
-    let (sin, cos, n) = T::quarter_turns::<L>(x);
+    let ([sin, _], [cos, _], n) = T::quarter_turns::<L>(x);
     or_tiny(x, turned(if is_even::<T>(n) { sin } else { cos }, n))
 }
 
 /// cos x.
 #[inline(always)]
 pub fn cos<L: Level, T: Format>(x: T) -> T {
-    let (sin, cos, n) = T::quarter_turns::<L>(x);
+    let ([sin, _], [cos, _], n) = T::quarter_turns::<L>(x);
     turned(if is_even::<T>(n) { cos } else { sin }, n.wrapping_add(&T::Int::one()))
 }
 
@@ -47,6 +47,14 @@ pub fn cos<L: Level, T: Format>(x: T) -> T {
 #[inline(always)]
 pub fn tan<L: Level, T: Format>(x: T) -> T {
     let (sin, cos, n) = T::quarter_turns::<L>(x);
-    let (above, below) = if is_even::<T>(n) { (sin, cos) } else { (-cos, sin) };
-    or_tiny(x, above / below)
+    let turn = |even: T, odd: T| if is_even::<T>(n) { even } else { odd };
+    let (above, below) = (turn(sin[0], -cos[0]), turn(cos[0], sin[0]));
+    let tan = above / below;
+    if !L::FUSED {
+        return or_tiny(x, tan);
+    }
+    // What is left of the numerator, over the denominator.
+    let (above_low, below_low) = (turn(sin[1], -cos[1]), turn(cos[1], sin[1]));
+    let rest = fma::<L, T>(-tan, below, above) + fma::<L, T>(-tan, below_low, above_low);
+    or_tiny(x, tan + rest / below)
 }

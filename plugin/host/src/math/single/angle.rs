@@ -1,8 +1,15 @@
 //! Arc tangent.
 
 use super::polynomial;
-use crate::math::elementary::fma;
+use crate::math::elementary::{fma, sum};
 use crate::math::level::Level;
+
+/// `whole + whole_low - (part + part_low)`, and what rounding it lost.
+#[inline(always)]
+fn of_rest(whole: f32, whole_low: f32, part: f32, part_low: f32) -> [f32; 2] {
+    let [high, low] = sum(whole, -part);
+    sum(high, low + (whole_low - part_low))
+}
 
 /// The angle of the point (x, y).
 #[inline(always)]
@@ -31,9 +38,14 @@ pub fn atan2<L: Level>(y: f32, x: f32) -> f32 {
             0.001_488_691_939_3,
         ],
     );
-    let angle = fma::<L, f32>(ratio * u, q, ratio);
-    let angle = if a > b { FRAC_PI_2 - angle } else { angle };
-    let angle = if x.is_sign_negative() { PI - angle } else { angle };
+    // What rounding lost of the ratio, in angles.
+    let lost = if L::FUSED { fma::<L, f32>(-ratio, high, low) / fma::<L, f32>(high, u, high) } else { 0.0 };
+    let lost = if lost.is_finite() { lost } else { 0.0 };
+    let (angle, rest) = (ratio, fma::<L, f32>(ratio * u, q, lost));
+    // pi / 2 and pi are rounded, too.
+    let [angle, rest] = sum(angle, rest);
+    let [angle, rest] = if a > b { of_rest(FRAC_PI_2, -4.371_139e-8, angle, rest) } else { [angle, rest] };
+    let angle = if x.is_sign_negative() { of_rest(PI, -8.742_278e-8, angle, rest)[0] } else { angle + rest };
     let result = angle.copysign(y);
     if x.is_nan() || y.is_nan() { f32::NAN } else { result }
 }

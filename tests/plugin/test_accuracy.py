@@ -1,0 +1,143 @@
+"""How near results are to exact ones, beside stock JAX: measured against wider types, for what has one."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import pytest
+from jax import lax
+
+COUNT = 4000
+MANTISSAS = {"float16": 10, "bfloat16": 7, "float32": 23, "float64": 52, "complex64": 23, "complex128": 52}
+
+
+def wide(x):
+    """Numbers in 80 bits."""
+    return x.astype(np.clongdouble if np.issubdtype(x.dtype, np.complexfloating) else np.longdouble)
+
+
+def draw(dtype, low, high, count=COUNT, positive=False):
+    """Numbers of absolute values from 2^low to 2^high."""
+    rng = np.random.default_rng([low + 100, high + 100, count])
+    part = lambda: np.exp2(rng.uniform(low, high, count)) * (1 if positive else rng.choice([-1, 1], count))  # noqa: E731
+    x = part() + 1j * part() if dtype.startswith("complex") else part()
+    return x.astype(getattr(ml_dtypes, dtype, dtype))
+
+
+def errors(found, exact, dtype, of_all=False):
+    """The root of the mean square, and the largest, of errors in units of the last place; of the whole array's size if
+    errors of its elements depend on that."""
+    with np.errstate(all="ignore"):
+        size = np.abs(exact)
+        if of_all:
+            size = np.full_like(size, np.sqrt(np.mean(size**2)))
+        error = np.abs(wide(found) - exact) / size * 2.0 ** MANTISSAS[dtype]
+    info = ml_dtypes.finfo(np.empty(0, getattr(ml_dtypes, dtype, dtype)).real.dtype)
+    usual = np.isfinite(error) & (size > 16 * float(info.tiny)) & (size < float(info.max) / 4)
+    assert usual.any()
+    return np.sqrt(np.mean(error[usual] ** 2)), np.max(error[usual])
+
+
+def check(function, exact, arguments, of_all=False, slack=1.05):
+    """Asserts that the plugin's results are as near as those of stock JAX, but for a factor of `slack`."""
+    dtype = arguments[0].dtype.name
+    with np.errstate(all="ignore"):
+        exact = exact(*map(wide, arguments))
+
+    def measured(platform):
+        with jax.default_device(jax.devices(platform)[0]):
+            return errors(np.asarray(jax.jit(function)(*arguments)), exact, dtype, of_all)
+
+    (ours, our_worst), (stock, stock_worst) = measured("oxcall"), measured("cpu")
+    # Where both are rounded almost exactly, what is left is chance.
+    assert ours <= max(slack * stock, 0.32), f"{ours} ULP instead of {stock}"
+    assert our_worst <= max(1.5 * slack * stock_worst, 1.0), f"at worst {our_worst} ULP instead of {stock_worst}"
+
+
+# Functions that XLA:CPU computes in single precision where the plugin takes double.
+COMPLEX = {
+    "exponential": (lax.exp, np.exp),
+    "log": (lax.log, np.log),
+    "log_plus_one": (lax.log1p, lambda z: np.log1p(z.real * (2 + z.real) + z.imag**2) / 2 + 1j * np.angle(1 + z)),
+    "sqrt": (lax.sqrt, np.sqrt),
+    "rsqrt": (lax.rsqrt, lambda z: 1 / np.sqrt(z)),
+    "sine": (lax.sin, np.sin),
+    "cosine": (lax.cos, np.cos),
+    "tan": (lax.tan, np.tan),
+    "sinh": (lax.sinh, lambda z: np.sinh(z.real) * np.cos(z.imag) + 1j * np.cosh(z.real) * np.sin(z.imag)),
+    "cosh": (lax.cosh, lambda z: np.cosh(z.real) * np.cos(z.imag) + 1j * np.sinh(z.real) * np.sin(z.imag)),
+    "tanh": (lax.tanh, np.tanh),
+    "asin": (lax.asin, np.arcsin),
+    "acos": (lax.acos, np.arccos),
+    "atan": (lax.atan, np.arctan),
+    "asinh": (lax.asinh, np.arcsinh),
+    "acosh": (lax.acosh, np.arccosh),
+    "atanh": (lax.atanh, np.arctanh),
+    "logistic": (lax.logistic, lambda z: 1 / (1 + np.exp(-z))),
+    "sign": (lax.sign, lambda z: z / np.abs(z)),
+}
+
+
+@pytest.mark.parametrize("op", COMPLEX)
+@pytest.mark.parametrize("low, high", [(-3, 3), (-10, 0), (0, 6)])
+def test_functions_of_complex64(op, low, high):
+    function, exact = COMPLEX[op]
+    check(function, exact, [draw("complex64", low, high)])
+
+
+@pytest.mark.parametrize("low, high", [(-3, 3), (-6, 0)])
+def test_complex_quotients_and_powers(low, high):
+    x, y = draw("complex64", low, high), np.roll(draw("complex64", low, high), 7)
+    check(lax.div, np.divide, [x, y])
+    check(lax.pow, np.power, [x, y])
+
+
+def test_integer_powers_of_complex_numbers_are_exact():
+    with jax.default_device(jax.devices("oxcall")[0]):
+        for dtype in ("complex64", "complex128"):
+            x = jax.jit(lax.pow)(np.array(9, dtype), np.array(5, dtype))
+            assert x == 59049
+
+
+CUMULATIVE = {"cumsum": (lax.cumsum, np.cumsum), "cumprod": (lax.cumprod, np.cumprod)}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("op", CUMULATIVE)
+@pytest.mark.parametrize("shape, axis", [((40, 1000), 1), ((1000, 40), 0), ((7, 100), 1), ((2, 3000, 3), 1)])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_running_totals(dtype, op, shape, axis, reverse):
+    function, exact = CUMULATIVE[op]
+    x = draw(dtype, -4, 2, int(np.prod(shape))).reshape(shape)
+    if op == "cumprod":
+        x = (1 + 0.003 * x).astype(dtype)
+    flip = lambda x: np.flip(x, axis) if reverse else x  # noqa: E731
+    # Errors add up along a row, so a few rows are a few samples: chance alone makes a factor of two. Totals without
+    # blocks, one after the other, are off by a factor of four and more.
+    slack = 2.2 if dtype in ("float64", "complex128") else 1.05
+    total = functools.partial(function, axis=axis, reverse=reverse)
+    check(total, lambda x: flip(exact(flip(x), axis)), [x], of_all=True, slack=slack)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("shape, axis", [((300, 200), 1), ((10000, 16), 0), ((3000, 300), 0), ((40, 700, 3), 1)])
+def test_sums(dtype, shape, axis):
+    x = draw(dtype, -4, 2, int(np.prod(shape))).reshape(shape)
+    check(functools.partial(jnp.sum, axis=axis), functools.partial(np.sum, axis=axis), [x], of_all=True)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+@pytest.mark.parametrize("window, stride", [(2, 1), (31, 1), (100, 100)])
+def test_windows(dtype, window, stride):
+    x = draw(dtype, -4, 2, 2000)
+    function = lambda x: lax.reduce_window(x, np.zeros((), dtype), lax.add, (window,), (stride,), "VALID")  # noqa: E731
+    exact = lambda x: np.array([x[i : i + window].sum() for i in range(0, 2001 - window, stride)])  # noqa: E731
+    check(function, exact, [x], of_all=True)
+
+
+@pytest.mark.parametrize("shape, axis", [((10, 1000), 1), ((1000, 10), 0)])
+def test_running_logarithms_of_sums(shape, axis):
+    x = draw("float32", -2, 2, 10000).reshape(shape)
+    check(functools.partial(lax.cumlogsumexp, axis=axis), lambda x: np.logaddexp.accumulate(x, axis), [x], of_all=True)
