@@ -24,6 +24,9 @@ mod client;
 mod custom_call;
 mod element;
 mod event;
+#[cfg(test)]
+#[path = "event/tests.rs"]
+mod event_tests;
 mod executable;
 #[allow(unsafe_code, reason = "reads and writes memory that a client lends")]
 mod host_memory;
@@ -33,6 +36,7 @@ mod platform;
 #[allow(unsafe_code, reason = "the C edge")]
 mod server;
 mod sharding;
+mod sync;
 mod topology;
 mod value;
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{Callback, copy_of};
-use crate::Result;
+use crate::{Result, sync::thread_local};
 
 /// Callbacks that are due on a thread which is inside one already. They wait for their turn instead of being called from
 /// there: a chain of programs, each started by the end of the one before, may be longer than the stack is deep.
@@ -32,7 +32,7 @@ pub(super) fn call_back(callbacks: Vec<Callback>, outcome: &Result<()>) {
             true
         }
     });
-    if first == Ok(true) {
+    if matches!(first, Ok(true)) {
         /// Ends the turn of this call, also if a callback panics.
         struct Turn;
         impl Drop for Turn {

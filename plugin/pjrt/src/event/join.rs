@@ -1,9 +1,10 @@
 //! Several events as one.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use super::{Event, Promise};
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 impl Event {
     /// An event that completes when all of `events` have, with the error of the first in the list that failed.

@@ -3,14 +3,14 @@
 mod due;
 mod join;
 
-use std::{
-    fmt,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-};
+use std::fmt;
 
 use due::{call_back, call_due};
 
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+};
 
 type Callback = Box<dyn FnOnce(Result<()>) + Send>;
 
@@ -182,6 +182,3 @@ impl fmt::Debug for Promise {
         f.write_str("Promise")
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,11 +1,13 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
 };
 
-use super::*;
-use crate::Code;
+use crate::{Code, Error, Event};
 
 #[test]
 fn many_wait_for_one() {

@@ -1,0 +1,6 @@
+//! What events are synchronised with. `tests/schedules.rs` compiles them with the types of shuttle in this place.
+
+pub(crate) use std::{
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread_local,
+};
