@@ -14,7 +14,7 @@ use crate::{
     collective::{Members, ProcessGrid},
     custom_call::Host,
     environment::with_default_environment,
-    exec::{self, Argument, ExecuteOptions, Frames, Gang, Gangs, Seat},
+    exec::{self, Argument, ExecuteOptions, Frames, Gang, Gangs, Seat, Threads, Watch},
     memory::{self, Allocator, Buffer, CacheOptions},
     observe::{Dump, Span, Trace},
     passes::{self, Edge, Interface},
@@ -47,7 +47,8 @@ pub struct Engine {
     host: Arc<Host>,
     dump: Option<Arc<Dump>>,
     trace: Option<Arc<Trace>>,
-    collective_timeout: Duration,
+    threads: Threads,
+    watch: Arc<Watch>,
 }
 
 /// How long processes wait for others, unless the engine's options say it.
@@ -62,8 +63,9 @@ impl Engine {
         };
         let (pool, allocator) = (Arc::new(Pool::new(threads)), Arc::new(Allocator::with_cache(options.cache)));
         let host = Arc::new(Host::new(options.platform, &pool, &allocator));
-        let collective_timeout = options.collective_timeout.unwrap_or(COLLECTIVE_TIMEOUT);
-        Arc::new(Engine { pool, allocator, host, dump: options.dump, trace: options.trace, collective_timeout })
+        let watch = Arc::new(Watch::new(options.collective_timeout.unwrap_or(COLLECTIVE_TIMEOUT)));
+        let (dump, trace) = (options.dump, options.trace);
+        Arc::new(Engine { pool, allocator, host, dump, trace, threads: Threads::new(), watch })
     }
 
     /// The threads.
@@ -80,8 +82,23 @@ impl Engine {
         &self.host
     }
 
-    pub(crate) fn collective_timeout(&self) -> Duration {
-        self.collective_timeout
+    pub(crate) fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
+    /// How many threads there are for executions with custom calls, and how many were ever started.
+    pub fn run_threads(&self) -> (usize, usize) {
+        self.threads.count()
+    }
+
+    pub(crate) fn watch(&self) -> &Arc<Watch> {
+        &self.watch
+    }
+
+    /// Ends the executions that wait at a collective for processes which nobody has started. It is what
+    /// [`interrupt`](crate::interrupt) cannot do, since it may be called in a signal handler.
+    pub fn interrupt_waiting(&self) {
+        self.watch.interrupt();
     }
 
     pub(crate) fn trace(&self) -> Option<&Trace> {
@@ -322,7 +339,7 @@ impl Program {
     fn seat_alone(&self) -> Option<Seat> {
         let members = &self.0.plan.gangs[0];
         (members.len() == 1 && !self.0.plan.meetings.is_empty())
-            .then(|| Seat { gang: Gang::new(0, members, true, self.0.engine.collective_timeout), member: 0 })
+            .then(|| Seat { gang: Gang::new(0, members, true, &self.0.engine.watch), member: 0 })
     }
 
     /// The processes that run the program.
@@ -342,6 +359,12 @@ impl Program {
         format!("{body}{}", self.0.plan)
     }
 
+    /// Whether it has custom calls, which may wait for anything.
+    pub fn has_custom_calls(&self) -> bool {
+        let plan = &self.0.plan;
+        !plan.calls.is_empty() || plan.manuals.iter().any(|manual| !manual.program.plan.calls.is_empty())
+    }
+
     /// Whether processes meet each other.
     pub fn has_collectives(&self) -> bool {
         !self.0.plan.meetings.is_empty()
@@ -350,7 +373,7 @@ impl Program {
     /// Places for one run of the program by all of its processes, in their order.
     pub fn processes(&self) -> Vec<Process> {
         let members = &self.0.plan.gangs[0];
-        let gang = || Gang::new(0, members, true, self.0.engine.collective_timeout);
+        let gang = || Gang::new(0, members, true, &self.0.engine.watch);
         let shared = gang();
         let process = |member| {
             // Those who never meet do not fail for each other.
@@ -364,10 +387,10 @@ impl Program {
     /// launch id, or without one by how many times each process has been run.
     pub fn process(&self, process: usize, launch: Option<i64>) -> Process {
         let Compiled { plan, gangs, engine, .. } = &*self.0;
-        let (members, member, timeout) = (&plan.gangs[0], process as u32, engine.collective_timeout);
+        let (members, member, watch) = (&plan.gangs[0], process as u32, &engine.watch);
         let seat = match self.has_collectives() {
-            true => gangs.join(members, member, launch, timeout),
-            false => Seat { gang: Gang::new(0, members, true, timeout), member },
+            true => gangs.join(members, member, launch, watch),
+            false => Seat { gang: Gang::new(0, members, true, watch), member },
         };
         Process::new(self, seat)
     }

@@ -6,6 +6,7 @@ use bytemuck::Pod;
 use oxcall::Error;
 
 use crate::{
+    exec::Era,
     memory::{Allocator, Scratch},
     pool::{Cost, Pool},
 };
@@ -20,6 +21,9 @@ pub struct Context<'a> {
     pub pool: &'a Pool,
     /// The client's memory: scratch comes from here, so that a lack of it is an error, and not the end of the process.
     pub memory: &'a Arc<Allocator>,
+    /// When the execution was asked for: a kernel that may run without end stops, whatever it has computed, when this is
+    /// over.
+    pub era: Era,
 }
 
 impl Context<'_> {

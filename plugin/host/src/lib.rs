@@ -31,6 +31,7 @@ mod plan;
 pub mod pool;
 pub mod scalar;
 pub mod sharding;
+mod sync;
 #[cfg(test)]
 mod tests;
 pub mod tile;
@@ -39,7 +40,7 @@ pub use collective::ProcessGrid;
 pub use custom_call::UserData;
 pub use engine::{Engine, EngineOptions, MemoryStats, Process, Program, WeakProgram, room_to_read};
 pub use environment::with_default_environment;
-pub use exec::{Argument, ExecuteOptions, Launch, lend_thread};
+pub use exec::{Argument, Era, ExecuteOptions, Launch, current_era, interrupt, lend_thread, on_engine_thread};
 pub use memory::{Buffer, CacheLimit, CacheOptions, SystemAllocator};
 pub use observe::{Dump, Trace};
 pub use plan::Parameter;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use oxcall_hlo::{Func, Literal, OpKind, TensorType};
 
+use super::Era;
 use crate::{
     kernel::{Context, Inputs, Outputs, RawBuffer},
     kernels,
@@ -47,7 +48,7 @@ pub(crate) fn evaluate(
     // SAFETY: buffers of their own, aligned and initialised as the allocator's are, which live until the kernel is done
     // and which nobody else uses meanwhile.
     let (kernel_inputs, kernel_outputs) = unsafe { (Inputs::new(&raw_inputs, 0), Outputs::new(&raw_outputs)) };
-    kernel.run(Context { pool, memory: allocator }, kernel_inputs, kernel_outputs).ok()?;
+    kernel.run(Context { pool, memory: allocator, era: Era::now() }, kernel_inputs, kernel_outputs).ok()?;
     let literal = |(buffer, ty): (&Buffer, &TensorType)| Literal::dense(ty.clone(), buffer.as_bytes());
     Some(outputs.iter().zip(types).map(literal).collect())
 }

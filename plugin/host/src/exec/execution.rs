@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use oxcall::{Error, descriptor::Stage, host::Future};
 
-use super::{Argument, Frame, gang::Seat, traced};
+use super::{Argument, Era, Frame, gang::Seat, interrupt::interrupted, traced};
 use crate::{
     collective::Member,
     custom_call::{CallState, ExecutionInfo},
@@ -25,6 +25,8 @@ pub(crate) struct Execution {
     at: usize,
     /// In which gang it runs.
     seat: Option<Seat>,
+    /// When it was asked for: it ends if there is an interrupt since.
+    era: Era,
     /// Since when it waits for the step before `at`; for traces.
     waits_since: Option<Instant>,
 }
@@ -48,12 +50,13 @@ impl Execution {
         arguments: Vec<Argument>,
         info: &ExecutionInfo<'_>,
         seat: Option<Seat>,
+        era: Era,
     ) -> Result<Execution, (Error, Option<Seat>)> {
         let mut frame = program.frames.take(&program.plan);
         let engine = &program.engine;
         let ids = seat.as_ref().map_or([0; 2], Seat::ids);
         let begun = frame.begin(&program.plan, arguments, engine.allocator(), engine.host(), info, ids);
-        let mut execution = Execution { program, frame: Some(frame), at: 0, seat, waits_since: None };
+        let mut execution = Execution { program, frame: Some(frame), at: 0, seat, era, waits_since: None };
         match begun {
             Ok(()) => Ok(execution),
             Err(error) => Err((error, execution.seat.take())),
@@ -62,6 +65,10 @@ impl Execution {
 
     pub(crate) fn seat(&self) -> Option<&Seat> {
         self.seat.as_ref()
+    }
+
+    pub(super) fn era(&self) -> Era {
+        self.era
     }
 
     /// Leaves its gang.
@@ -115,11 +122,16 @@ impl Execution {
     }
 
     fn steps<const TRACED: bool>(&mut self, spans: &mut Vec<Span>) -> Result<Progress, Error> {
-        let Execution { program, frame, at, .. } = self;
+        let Execution { program, frame, at, era, .. } = self;
         let frame = frame.as_mut().expect("an execution has a frame until it is dropped");
         let plan = &program.plan;
-        let cx = Context { pool: program.engine.pool(), memory: program.engine.allocator() };
-        while let Some(step) = plan.steps.get(*at) {
+        let cx = Context { pool: program.engine.pool(), memory: program.engine.allocator(), era: *era };
+        loop {
+            // After the last step, too: the kernel of a loop may have stopped before its end.
+            if era.is_over() {
+                return Err(interrupted(format_args!("the program {}", program.module.name)));
+            }
+            let Some(step) = plan.steps.get(*at) else { break };
             *at += 1;
             let _span = TRACED.then(|| traced::Open::new(program, step, spans));
             match step {

@@ -11,14 +11,14 @@
 use std::{
     collections::HashMap,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    thread,
-    time::{Duration, Instant},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use oxcall::Error;
 
 use super::{
+    Era, Watch,
+    interrupt::interrupted,
     launch::panicked,
     task::{Task, fail},
 };
@@ -33,10 +33,8 @@ pub(crate) struct Gang {
     /// Which of the program's gangs it is one of.
     kind: u32,
     members: Arc<Members>,
-    /// How long those that are there wait for the others.
-    timeout: Duration,
+    watch: Arc<Watch>,
     state: Mutex<State>,
-    joined: Condvar,
 }
 
 /// The place of an execution in a gang.
@@ -87,11 +85,11 @@ pub(super) fn copy(error: &Error) -> Error {
 
 impl Gang {
     /// A gang whose members will all be started, if `all_come`; otherwise they have to [`join`](Gang::join).
-    pub(crate) fn new(kind: u32, members: &Arc<Members>, all_come: bool, timeout: Duration) -> Arc<Gang> {
+    pub(crate) fn new(kind: u32, members: &Arc<Members>, all_come: bool, watch: &Arc<Watch>) -> Arc<Gang> {
         let doing = vec![if all_come { Doing::Running } else { Doing::Missing }; members.len()];
         let state = State { doing, meetings: HashMap::new(), failure: None, is_watched: false };
-        let (members, joined) = (Arc::clone(members), Condvar::new());
-        Arc::new(Gang { kind, members, timeout, state: Mutex::new(state), joined })
+        let (members, watch) = (Arc::clone(members), Arc::clone(watch));
+        Arc::new(Gang { kind, members, watch, state: Mutex::new(state) })
     }
 
     pub(crate) fn kind(&self) -> u32 {
@@ -109,7 +107,7 @@ impl Gang {
         let was_missing = *doing == Doing::Missing;
         if was_missing {
             *doing = Doing::Running;
-            self.joined.notify_all();
+            self.unwatch(&mut state);
         }
         was_missing
     }
@@ -162,7 +160,9 @@ impl Gang {
                 let error = error.context(&meeting.name);
                 let failed = tasks.into_iter().map(|task| (task, copy(&error)));
                 let failed = failed.collect::<Vec<_>>();
-                let mut next = self.lock().fail_all(error);
+                let mut state = self.lock();
+                let mut next = state.fail_all(error);
+                self.unwatch(&mut state);
                 next.failed.extend(failed);
                 next
             }
@@ -194,40 +194,57 @@ impl Gang {
                 let place = self.members.name(member as usize);
                 let error = Error::new(error.code(), format!("{place}: {}", error.message()));
                 let next = state.fail_all(copy(&error));
+                self.unwatch(&mut state);
                 (Err(error), next)
             }
         }
     }
 
-    /// Sees to it that those who wait do not wait forever, if somebody is missing.
+    /// Sees to it that those who wait do not wait forever, if some members are missing.
     fn watch(self: &Arc<Gang>, state: &mut State) {
         if state.is_watched || state.missing().is_empty() {
             return;
         }
-        let gang = Arc::clone(self);
-        let started = thread::Builder::new().name("oxcall-watch".to_owned()).spawn(move || gang.wait_for_missing());
-        state.is_watched = started.is_ok();
+        self.watch.remember(self);
+        state.is_watched = true;
     }
 
-    fn wait_for_missing(&self) {
-        let deadline = Instant::now() + self.timeout;
-        let mut state = self.lock();
-        while state.failure.is_none() && !state.missing().is_empty() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                let names: Vec<String> =
-                    state.missing().into_iter().map(|member| self.members.name(member as usize)).collect();
-                let next = state.fail_all(Error::deadline_exceeded(format!(
-                    "other processes of the program waited {} seconds at a collective for {}, which nobody ran",
-                    self.timeout.as_secs(),
-                    names.join("; ")
-                )));
-                drop(state);
-                return fail(next);
-            }
-            state = self.joined.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+    /// The opposite, once nobody is missing or the gang has failed.
+    fn unwatch(&self, state: &mut State) {
+        if state.is_watched && (state.failure.is_some() || state.missing().is_empty()) {
+            self.watch.forget(self);
+            state.is_watched = false;
         }
-        state.is_watched = false;
+    }
+
+    /// Fails, as those who are missing have not come in time.
+    pub(super) fn give_up(&self) {
+        self.fail_waiting(|missing| {
+            let names: Vec<String> = missing.into_iter().map(|member| self.members.name(member as usize)).collect();
+            Error::deadline_exceeded(format!(
+                "other processes of the program waited {} seconds at a collective for {}, which nobody ran",
+                self.watch.timeout.as_secs(),
+                names.join("; ")
+            ))
+        });
+    }
+
+    /// Fails, as the executions that wait for the missing ones are to end.
+    pub(super) fn interrupt(&self) {
+        self.fail_waiting(|_| interrupted("a collective that waited for other processes of its program"));
+    }
+
+    /// Fails if members are missing.
+    fn fail_waiting(&self, error: impl FnOnce(Vec<u32>) -> Error) {
+        let mut state = self.lock();
+        let missing = state.missing();
+        if state.failure.is_some() || missing.is_empty() {
+            return;
+        }
+        let next = state.fail_all(error(missing));
+        self.unwatch(&mut state);
+        drop(state);
+        fail(next);
     }
 }
 
@@ -237,7 +254,7 @@ fn exchange(tasks: &[Task], site: u32, group: &Group) -> Result<(), Error> {
     // SAFETY: all stopped at this collective and go on after it; they are borrowed here, so nobody drops them. Executions
     // have memory of their own, but for what is shared and only read.
     let members: Vec<Member<'_>> = tasks.iter().map(|task| unsafe { task.execution.member() }).collect();
-    let cx = Context { pool: program.engine.pool(), memory: program.engine.allocator() };
+    let cx = Context { pool: program.engine.pool(), memory: program.engine.allocator(), era: Era::now() };
     program.plan.meetings[site as usize].exchange.run(cx, group, members)
 }
 

@@ -3,10 +3,12 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
-use super::gang::{Gang, Seat};
+use super::{
+    Watch,
+    gang::{Gang, Seat},
+};
 use crate::collective::Members;
 
 /// What calls have in common that belong together.
@@ -32,7 +34,7 @@ pub(crate) struct Gangs(Mutex<Table>);
 
 impl Gangs {
     /// The seat of a process in its next run of the program, or in that with the launch id.
-    pub(crate) fn join(&self, members: &Arc<Members>, process: u32, launch: Option<i64>, timeout: Duration) -> Seat {
+    pub(crate) fn join(&self, members: &Arc<Members>, process: u32, launch: Option<i64>, watch: &Arc<Watch>) -> Seat {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         table.runs.resize(members.len(), 0);
         table.give_up();
@@ -43,11 +45,11 @@ impl Gangs {
             },
             Run::Launch,
         );
-        let gang = table.open.entry(run).or_insert_with(|| Gang::new(0, members, false, timeout));
+        let gang = table.open.entry(run).or_insert_with(|| Gang::new(0, members, false, watch));
         let mut gang = Arc::clone(gang);
         if !gang.join(process) {
             // The launch id was used before: another run.
-            gang = Gang::new(0, members, false, timeout);
+            gang = Gang::new(0, members, false, watch);
             gang.join(process);
             table.open.insert(run, Arc::clone(&gang));
         }

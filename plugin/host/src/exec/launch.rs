@@ -12,7 +12,7 @@ use std::{
 use oxcall::Error;
 
 use super::{
-    Argument, Execution,
+    Argument, Era, Execution,
     gang::Seat,
     task::{self, Done, Task},
 };
@@ -47,6 +47,8 @@ pub struct ExecuteOptions {
     pub run_id: Option<i64>,
     /// What handlers find under type ids.
     pub user_data: Vec<UserData>,
+    /// When it was asked for; now unless given.
+    pub era: Option<Era>,
 }
 
 /// What handlers are told of an execution.
@@ -65,20 +67,43 @@ pub(crate) fn launch(
 ) {
     static RUNS: AtomicI64 = AtomicI64::new(1);
     let run_id = options.run_id.unwrap_or_else(|| RUNS.fetch_add(1, Ordering::Relaxed));
-    let info = execution_info(options, run_id, options.device_ordinal);
+    let era = options.era.unwrap_or_else(Era::now);
     let members = seat.as_ref().map_or(1, |seat| seat.gang.len());
     let inline = match options.launch {
         Launch::Auto => program.plan.cost.nanos() * members as f64 <= INLINE_NANOS,
         Launch::Inline => true,
         Launch::Elsewhere => false,
     };
-    match Execution::begin(Arc::clone(program), arguments, &info, seat) {
-        Ok(execution) => {
-            let inherited = (!program.plan.manuals.is_empty()).then(|| options.clone());
-            let task = Task { execution, done, inline, options: inherited, failure: None };
-            if inline { task::run(task) } else { task::elsewhere(task) }
+    let start = Start { program: Arc::clone(program), arguments, run_id, era, seat, done, inline };
+    if inline {
+        return start.run(options);
+    }
+    let options = options.clone();
+    task::on_another_thread(program, Box::new(move || start.run(&options)));
+}
+
+/// An execution that has not begun: it has no memory yet but its arguments.
+struct Start {
+    program: Arc<Compiled>,
+    arguments: Vec<Argument>,
+    run_id: i64,
+    era: Era,
+    seat: Option<Seat>,
+    done: Done,
+    inline: bool,
+}
+
+impl Start {
+    fn run(self, options: &ExecuteOptions) {
+        let Start { program, arguments, run_id, era, seat, done, inline } = self;
+        let info = execution_info(options, run_id, options.device_ordinal);
+        match Execution::begin(Arc::clone(&program), arguments, &info, seat, era) {
+            Ok(execution) => {
+                let inherited = (!program.plan.manuals.is_empty()).then(|| options.clone());
+                task::run(Task { execution, done, inline, options: inherited, failure: None });
+            }
+            Err((error, seat)) => abandon(&program, seat, error, done),
         }
-        Err((error, seat)) => abandon(program, seat, error, done),
     }
 }
 

@@ -46,6 +46,7 @@ pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
     };
     let kind = task.execution.seat().map_or(0, outer);
     let members = &child.plan.gangs[kind];
+    let era = task.execution.era();
     let count = members.len();
     let options = task.options.clone().unwrap_or_default();
     let inline = task.inline || child.plan.cost.nanos() * count as f64 <= INLINE_NANOS;
@@ -53,7 +54,7 @@ pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
     let Member { inputs, .. } = unsafe { task.execution.member() };
     let results = (0..count).map(|_| Vec::new()).collect();
     let parent = Arc::new(Parent(Mutex::new(State { task: Some(task), results, left: count, failure: None })));
-    let gang = Gang::new(kind as u32, members, true, program.engine.collective_timeout());
+    let gang = Gang::new(kind as u32, members, true, program.engine.watch());
     let mut ready = Vec::with_capacity(count);
     for index in 0..count {
         let seat = Seat { gang: Arc::clone(&gang), member: index as u32 };
@@ -77,7 +78,7 @@ pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
         let (run_id, process) = (options.run_id.unwrap_or(0), members.processes(index)[0]);
         let info = execution_info(&options, run_id, process as i32);
         let begun = match arguments.collect::<Result<Vec<_>, Error>>() {
-            Ok(arguments) => Execution::begin(Arc::clone(child), arguments, &info, Some(seat)),
+            Ok(arguments) => Execution::begin(Arc::clone(child), arguments, &info, Some(seat), era),
             Err(error) => Err((error, Some(seat))),
         };
         match begun {

@@ -1,19 +1,20 @@
 //! Executions with what is to be done at their end, and running them.
 
 use std::{
+    cell::Cell,
     collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, PoisonError},
-    thread,
+    sync::Arc,
 };
 
 use oxcall::Error;
 
 use super::{
-    ExecuteOptions, Execution, Progress,
+    Era, ExecuteOptions, Execution, Progress,
     gang::{Next, Seat},
     launch::panicked,
     lent, manual,
+    threads::Job,
 };
 use crate::{engine::Compiled, environment::with_default_environment, memory::Buffer};
 
@@ -34,7 +35,39 @@ pub(crate) struct Task {
 
 /// [`Execution::advance`]; panics of kernels are errors.
 fn advance(execution: &mut Execution) -> Result<Progress, Error> {
+    CURRENT.set(Some(execution.era()));
     catch_unwind(AssertUnwindSafe(|| execution.advance())).unwrap_or_else(|payload| Err(panicked(&*payload)))
+}
+
+thread_local! {
+    static RUNNING: Cell<bool> = const { Cell::new(false) };
+    static CURRENT: Cell<Option<Era>> = const { Cell::new(None) };
+}
+
+/// When the execution was asked for whose handler this thread runs.
+pub fn current_era() -> Option<Era> {
+    CURRENT.get()
+}
+
+/// Whether this thread runs executions right now, or what their ends called: others may depend on it, so it must not wait
+/// for an execution to end.
+pub fn on_engine_thread() -> bool {
+    RUNNING.get()
+}
+
+/// Until it is dropped, this thread is one [`on_engine_thread`].
+struct Engaged(bool);
+
+impl Engaged {
+    fn new() -> Engaged {
+        Engaged(RUNNING.replace(true))
+    }
+}
+
+impl Drop for Engaged {
+    fn drop(&mut self) {
+        RUNNING.set(self.0);
+    }
 }
 
 /// Runs an execution on this thread, and those that can go on because of it, as far as they get.
@@ -43,6 +76,7 @@ pub(crate) fn run(task: Task) {
 }
 
 fn run_all(task: Task) {
+    let _engaged = Engaged::new();
     // Most executions are alone: their queue takes no memory.
     let (mut first, mut queue) = (Some(task), VecDeque::new());
     while let Some(mut task) = first.take().or_else(|| queue.pop_front()) {
@@ -103,6 +137,7 @@ pub(super) fn end(
     done: Done,
     queue: &mut VecDeque<Task>,
 ) {
+    let _engaged = Engaged::new();
     let Some(Seat { gang, member }) = seat else { return queue.extend(done(outcome)) };
     let name = |site: u32| program.plan.meetings[site as usize].name.clone();
     let (outcome, next) = gang.end(member, outcome, name);
@@ -113,7 +148,7 @@ pub(super) fn end(
 /// Goes on after a custom call that was waited for, which may have completed on a thread that is not ours to keep.
 fn resume(task: Task, site: u32, outcome: Result<(), Error>) {
     match outcome {
-        Ok(()) if lent::is_lent() => run_caught(task),
+        Ok(()) if lent::is_lent() => caught(|| run(task)),
         Ok(()) => elsewhere(task),
         Err(error) => {
             let error = task.execution.program().plan.calls[site as usize].explain(error);
@@ -124,34 +159,32 @@ fn resume(task: Task, site: u32, outcome: Result<(), Error>) {
     }
 }
 
-/// Runs the rest on another thread. A handler may wait for tasks that it gives to the engine's threads: so programs
-/// with custom calls do not run on these.
+/// Runs the rest on another thread.
 pub(crate) fn elsewhere(task: Task) {
-    if task.execution.program().plan.calls.is_empty() {
-        let program = Arc::clone(task.execution.program());
-        return match catch_unwind(AssertUnwindSafe(|| program.engine.pool().workers())) {
-            Ok(workers) => workers.spawn(move || run_caught(task)),
-            // Without another thread this one has to do it.
-            Err(_) => run_caught(task),
-        };
-    }
-    let shared = Arc::new(Mutex::new(Some(Box::new(task))));
-    let theirs = Arc::clone(&shared);
-    let take = |shared: &Mutex<Option<Box<Task>>>| shared.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let started = thread::Builder::new().name("oxcall-run".to_owned()).spawn(move || {
-        if let Some(task) = take(&theirs) {
-            run_caught(*task);
+    let program = Arc::clone(task.execution.program());
+    on_another_thread(&program, Box::new(move || run(task)));
+}
+
+/// Does `work`, which runs `program`, on another thread; without one, on this. A handler may wait for tasks that it gives to
+/// the engine's threads: so programs with custom calls do not run on these.
+pub(super) fn on_another_thread(program: &Compiled, work: Job) {
+    let left = if program.plan.calls.is_empty() {
+        match catch_unwind(AssertUnwindSafe(|| program.engine.pool().workers())) {
+            Ok(workers) => {
+                workers.spawn(move || caught(work));
+                None
+            }
+            Err(_) => Some(work),
         }
-    });
-    // Without another thread this one has to do it.
-    if started.is_err()
-        && let Some(task) = take(&shared)
-    {
-        run_caught(*task);
+    } else {
+        program.engine.threads().spawn(Box::new(move || caught(work)))
+    };
+    if let Some(work) = left {
+        caught(work);
     }
 }
 
-/// [`run`]. Nobody is there to whom a panic of `done` could be told.
-fn run_caught(task: Task) {
-    let _ = catch_unwind(AssertUnwindSafe(|| run(task)));
+/// Nobody is there to whom a panic of `done` could be told.
+fn caught(work: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(work));
 }

@@ -41,10 +41,10 @@ impl Kernel for Register {
         self.cost
     }
 
-    fn run(&self, _: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
         let args: SmallVec<[Scalar; 8]> = (0..inputs.len()).map(|i| Scalar::from_bytes(inputs.get::<u8>(i))).collect();
         let mut results: SmallVec<[Scalar; 8]> = SmallVec::from_elem(Scalar::default(), self.widths.len());
-        self.program.evaluator().call(&args, &mut results);
+        self.program.evaluator().until(cx.era).call(&args, &mut results);
         for (index, (result, &width)) in results.iter().zip(&self.widths).enumerate() {
             outputs.take::<u8>(index).copy_from_slice(&result.0.to_le_bytes()[..width]);
         }

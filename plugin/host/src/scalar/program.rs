@@ -5,6 +5,7 @@ use oxcall_hlo::{Func, Op, ValueId};
 
 use super::Scalar;
 use super::build::Builder;
+use crate::exec::Era;
 use crate::math::Function;
 use crate::math::function::ScalarFn;
 
@@ -121,7 +122,7 @@ impl Program {
 
     /// Registers to run the program with, any number of times.
     pub fn evaluator(&self) -> Evaluator<'_> {
-        Evaluator { program: self, registers: self.registers.clone() }
+        Evaluator { program: self, registers: self.registers.clone(), era: None }
     }
 }
 
@@ -130,9 +131,16 @@ impl Program {
 pub struct Evaluator<'a> {
     program: &'a Program,
     registers: Vec<Scalar>,
+    era: Option<Era>,
 }
 
 impl Evaluator<'_> {
+    /// Lets loops end when `era` is over; the results are meaningless then.
+    #[must_use]
+    pub fn until(self, era: Era) -> Self {
+        Evaluator { era: Some(era), ..self }
+    }
+
     /// Computes the results of `args`.
     ///
     /// # Panics
@@ -144,7 +152,7 @@ impl Evaluator<'_> {
         for (&register, &arg) in params.iter().zip(&args[..params.len()]) {
             registers[register as usize] = arg;
         }
-        run(code, registers);
+        run(code, registers, self.era);
         for (&register, result) in places.iter().zip(&mut results[..places.len()]) {
             *result = registers[register as usize];
         }
@@ -162,8 +170,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// Runs instructions until the end.
-fn run(code: &[Instruction], registers: &mut [Scalar]) {
+/// Runs instructions until the end, or an iteration after `era`.
+fn run(code: &[Instruction], registers: &mut [Scalar], era: Option<Era>) {
     let mut next = 0;
     while let Some(instruction) = code.get(next) {
         next += 1;
@@ -179,6 +187,10 @@ fn run(code: &[Instruction], registers: &mut [Scalar]) {
             Instruction::Jump(target) => next = *target as usize,
             Instruction::JumpIf { predicate, on, target } => {
                 if (registers[*predicate as usize].0 != 0) == *on {
+                    // The end of a loop's body jumps back.
+                    if (*target as usize) < next && era.is_some_and(Era::is_over) {
+                        return;
+                    }
                     next = *target as usize;
                 }
             }
