@@ -13,6 +13,8 @@ use crate::{
     contents::Contents,
     devices, elements,
     executable::CpuExecutable,
+    in_flight::InFlight,
+    interrupt,
     name::platform_name,
     options::Options,
     platform::CpuPlatform,
@@ -26,6 +28,7 @@ use crate::{
 pub(crate) struct CpuClient {
     engine: Arc<Engine>,
     programs: SharedPrograms,
+    in_flight: Arc<InFlight>,
     topology: Topology,
 }
 
@@ -46,8 +49,12 @@ impl CpuClient {
             collective_timeout: options.collective_timeout,
             cache: options.memory_cache,
         });
+        if options.interrupt {
+            interrupt::install(&engine)?;
+        }
         let topology = devices::topology(platform, options.num_devices);
-        Ok(CpuClient { engine, programs: SharedPrograms::default(), topology })
+        let in_flight = InFlight::new(topology.devices.len(), options.max_inflight);
+        Ok(CpuClient { engine, programs: SharedPrograms::default(), in_flight, topology })
     }
 }
 
@@ -145,7 +152,8 @@ impl Client for CpuClient {
 
     fn compile(&self, program: Program<'_>, options: &CompileOptions) -> Result<CpuExecutable> {
         xla_options::check(&options.overrides)?;
-        CpuExecutable::new(&self.engine, &self.programs, program, options, self.assignment(options)?)
+        let assignment = self.assignment(options)?;
+        CpuExecutable::new(&self.engine, &self.programs, &self.in_flight, program, options, assignment)
     }
 
     fn deserialize(&self, code: &[u8], options: &CompileOptions) -> Result<CpuExecutable> {

@@ -4,7 +4,7 @@ use std::{hash::Hasher, sync::Arc};
 
 use oxcall_hlo::Type;
 use oxcall_host::{
-    Argument as HostArgument, Engine, ExecuteOptions, Process, ProcessGrid, Program as HostProgram, UserData,
+    Argument as HostArgument, Engine, Era, ExecuteOptions, Process, ProcessGrid, Program as HostProgram, UserData,
     passes::Edge,
 };
 use oxcall_pjrt::{
@@ -18,6 +18,7 @@ use crate::{
     callbacks,
     contents::{Contents, Filler},
     devices::{MemoryKind, memory_kinds},
+    in_flight::{InFlight, Permit},
     programs, sharded,
     sharded::Partition,
     shared::SharedPrograms,
@@ -28,6 +29,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct CpuExecutable {
     program: HostProgram,
+    in_flight: Arc<InFlight>,
     assignment: DeviceAssignment,
     /// How arrays are split, if there are several partitions.
     partition: Option<Arc<Partition>>,
@@ -52,6 +54,7 @@ impl CpuExecutable {
     pub(crate) fn new(
         engine: &Arc<Engine>,
         shared: &SharedPrograms,
+        in_flight: &Arc<InFlight>,
         program: Program<'_>,
         options: &CompileOptions,
         assignment: DeviceAssignment,
@@ -93,6 +96,7 @@ impl CpuExecutable {
             per_device,
             donated: (0..info.len()).filter(|&index| info[index].donated).collect(),
             program: compiled,
+            in_flight: in_flight.clone(),
             calls_back,
             assignment,
             code: program.code.to_vec(),
@@ -123,8 +127,9 @@ impl CpuExecutable {
     fn start(
         &self,
         runner: Runner,
+        permit: Permit,
         launch: DeviceLaunch<CpuBuffer>,
-        options: &ExecutionOptions,
+        options: ExecuteOptions,
     ) -> Result<Execution<CpuBuffer>> {
         let DeviceLaunch { device, arguments } = launch;
         let (fillers, contents): (Vec<_>, Vec<_>) = self.outputs.iter().map(|_| Contents::pending()).unzip();
@@ -132,7 +137,7 @@ impl CpuExecutable {
         let arguments = move || arguments.into_iter().map(host_argument).collect();
         // As on XLA's CPU, the call lasts as long as its callbacks, unless it has to wait for arguments or other devices.
         let waits = self.calls_back && matches!(runner, Runner::Alone(_)) && ready.is_ready();
-        let done = runner.launch(ready, arguments, execute_options(device, options), fillers);
+        let done = runner.launch(permit, ready, arguments, options, fillers);
         if waits {
             // The caller learns of a failure by the event.
             let _ = callbacks::without_gil(|| done.wait());
@@ -149,15 +154,16 @@ impl CpuExecutable {
     fn start_partitions(
         &self,
         runner: Runner,
+        permit: Permit,
         partition: &Arc<Partition>,
         launches: Vec<DeviceLaunch<CpuBuffer>>,
-        options: &ExecutionOptions,
+        options: ExecuteOptions,
     ) -> Result<Vec<Execution<CpuBuffer>>> {
         let devices: Vec<DeviceId> = launches.iter().map(|launch| launch.device).collect();
         let (fillers, contents) = partition.pending();
-        let (ready, options) = (sharded::ready(&launches), execute_options(devices[0], options));
+        let ready = sharded::ready(&launches);
         let gather = partition.clone();
-        let done = runner.launch(ready, move || gather.gather(launches), options, fillers);
+        let done = runner.launch(permit, ready, move || gather.gather(launches), options, fillers);
         let mut contents: Vec<_> = contents.into_iter().map(Vec::into_iter).collect();
         let execution = |device| {
             let contents = contents.iter_mut().filter_map(Iterator::next).collect();
@@ -203,8 +209,9 @@ impl CpuExecutable {
     }
 }
 
-fn execute_options(device: DeviceId, options: &ExecutionOptions) -> ExecuteOptions {
+fn execute_options(device: DeviceId, era: Era, options: &ExecutionOptions) -> ExecuteOptions {
     ExecuteOptions {
+        era: Some(era),
         device_ordinal: device.0,
         run_id: (options.launch_id != 0).then_some(i64::from(options.launch_id)),
         user_data: options
@@ -229,6 +236,7 @@ impl Runner {
     /// Runs the program when its arguments are there, and gives an event that completes with it.
     fn launch(
         self,
+        permit: Permit,
         ready: Event,
         arguments: impl FnOnce() -> Result<Vec<HostArgument>> + Send + 'static,
         options: ExecuteOptions,
@@ -236,6 +244,8 @@ impl Runner {
     ) -> Event {
         let (promise, done) = Event::pending();
         let finish = move |outcome: Result<Vec<oxcall_host::Buffer>>| {
+            // What its end calls may launch the next one.
+            drop(permit);
             promise.complete(fill(fillers, outcome));
         };
         match ready.outcome() {
@@ -356,10 +366,20 @@ impl Executable for CpuExecutable {
         devices.iter().try_for_each(|device| self.check(device))?;
         let there = devices.iter().flat_map(|device| &device.arguments).all(is_there);
         let ids: Vec<DeviceId> = devices.iter().map(|device| device.device).collect();
-        let runners = self.runners(&ids, &options)?;
+        // Before it waits: an interrupt meanwhile is meant for this launch, too.
+        let era = Era::now();
+        let together = if self.splits_arrays().is_some() { self.assignment.partitions } else { 1 };
+        // Devices that are started by calls of their own wait for the others' calls.
+        let is_part = ids.len() < self.assignment.devices.len() && self.program.has_collectives();
+        let permits = self.in_flight.launch(&ids, together, is_part || self.program.has_custom_calls());
+        let mut runners = self.runners(&ids, &options)?.into_iter().zip(permits);
+        let options = |device| execute_options(device, era, &options);
         let Some(partition) = self.splits_arrays() else {
-            let start = |(runner, device)| self.start(runner, device, &options);
-            return failed_at_once(there, runners.into_iter().zip(devices).map(start).collect::<Result<_>>()?);
+            let start = |((runner, permit), device): (_, DeviceLaunch<CpuBuffer>)| {
+                let options = options(device.device);
+                self.start(runner, permit, device, options)
+            };
+            return failed_at_once(there, runners.zip(devices).map(start).collect::<Result<_>>()?);
         };
         let partitions = self.assignment.partitions;
         if devices.len() != runners.len() * partitions {
@@ -367,9 +387,10 @@ impl Executable for CpuExecutable {
             return Err(Error::unimplemented(message));
         }
         let mut executions = Vec::with_capacity(devices.len());
-        for runner in runners {
+        for (runner, permit) in runners.by_ref() {
             let rest = devices.split_off(partitions);
-            executions.extend(self.start_partitions(runner, partition, devices, &options)?);
+            let options = options(devices[0].device);
+            executions.extend(self.start_partitions(runner, permit, partition, devices, options)?);
             devices = rest;
         }
         failed_at_once(there, executions)

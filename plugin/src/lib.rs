@@ -18,6 +18,8 @@ mod devices;
 mod elements;
 mod executable;
 mod exports;
+mod in_flight;
+mod interrupt;
 mod name;
 mod options;
 mod platform;

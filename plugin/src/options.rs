@@ -5,6 +5,8 @@ use std::{env, path::PathBuf, thread, time::Duration};
 use oxcall_host::{CacheLimit, CacheOptions};
 use oxcall_pjrt::{Error, Result, Value};
 
+use crate::in_flight::MAX_INFLIGHT;
+
 /// The options of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Options {
@@ -12,6 +14,10 @@ pub(crate) struct Options {
     pub(crate) num_devices: usize,
     /// Threads that programs use together.
     pub(crate) num_threads: usize,
+    /// Programs that a device may have in flight.
+    pub(crate) max_inflight: usize,
+    /// Whether SIGINT ends the programs that run.
+    pub(crate) interrupt: bool,
     /// Paths of libraries of ops to load.
     pub(crate) libraries: Vec<String>,
     /// The directory that programs are written to, `OXCALL_DUMP`.
@@ -25,7 +31,7 @@ pub(crate) struct Options {
     pub(crate) memory_cache: CacheOptions,
 }
 
-const NAMES: [&str; 4] = ["num_devices", "num_threads", "libraries", "memory_cache"];
+const NAMES: [&str; 6] = ["num_devices", "num_threads", "max_inflight", "interrupt", "libraries", "memory_cache"];
 
 /// What JAX adds when its distributed runtime is initialised: the number of this process, that of all, and the part of
 /// the machines that this one belongs to, under its older name too.
@@ -60,6 +66,15 @@ impl Options {
             (None, Some(text)) if !text.is_empty() => positive_text(&variable_of(name), &text),
             (None, _) => Ok(default),
         };
+        let interrupt = match (option("interrupt"), variable(&variable_of("interrupt"))) {
+            (Some(Value::Bool(flag)), _) => *flag,
+            (Some(other), _) => {
+                let message = format!("the client option `interrupt` is {other:?}; it is true or false");
+                return Err(Error::invalid_argument(message));
+            }
+            (None, Some(text)) if !text.is_empty() => flag(&variable_of("interrupt"), &text)?,
+            (None, _) => false,
+        };
         let libraries = match option("libraries") {
             Some(Value::String(paths)) => paths.clone(),
             Some(other) => {
@@ -83,6 +98,8 @@ impl Options {
         Ok(Options {
             num_devices: count("num_devices", 1)?,
             num_threads: count("num_threads", thread::available_parallelism().map_or(1, usize::from))?,
+            max_inflight: count("max_inflight", MAX_INFLIGHT)?,
+            interrupt,
             libraries: libraries.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect(),
             dump: path("OXCALL_DUMP"),
             trace: path("OXCALL_TRACE"),
@@ -133,6 +150,14 @@ fn wrong_cache(what: &str, value: impl std::fmt::Display) -> Error {
     ))
 }
 
+fn flag(what: &str, text: &str) -> Result<bool> {
+    match text.trim() {
+        "1" => Ok(true),
+        "0" => Ok(false),
+        _ => Err(Error::invalid_argument(format!("{what} is {text}; it is 1 or 0"))),
+    }
+}
+
 fn variable_of(name: &str) -> String {
     format!("OXCALL_{}", name.to_ascii_uppercase())
 }
@@ -164,20 +189,29 @@ mod tests {
     #[test]
     fn options_come_before_variables() {
         let options = read(
-            &[("num_threads", Value::Int64(3)), ("libraries", "a.so:b.so".into())],
-            &[("OXCALL_NUM_THREADS", "7"), ("OXCALL_NUM_DEVICES", " 2 "), ("OXCALL_LIBRARIES", "c.so")],
+            &[("num_threads", Value::Int64(3)), ("libraries", "a.so:b.so".into()), ("interrupt", Value::Bool(true))],
+            &[
+                ("OXCALL_NUM_THREADS", "7"),
+                ("OXCALL_NUM_DEVICES", " 2 "),
+                ("OXCALL_LIBRARIES", "c.so"),
+                ("OXCALL_INTERRUPT", "0"),
+                ("OXCALL_MAX_INFLIGHT", "8"),
+            ],
         );
-        let libraries = vec!["a.so".to_owned(), "b.so".to_owned()];
         let expected = Options {
             num_devices: 2,
             num_threads: 3,
-            libraries,
+            max_inflight: 8,
+            interrupt: true,
+            libraries: vec!["a.so".to_owned(), "b.so".to_owned()],
             dump: None,
             trace: None,
             collective_timeout: None,
             memory_cache: CacheOptions::default(),
         };
         assert_eq!(options.unwrap(), expected);
+        let options = read(&[], &[("OXCALL_INTERRUPT", "1")]).unwrap();
+        assert_eq!((options.interrupt, options.max_inflight), (true, MAX_INFLIGHT));
         let variables =
             [("OXCALL_LIBRARIES", "c.so:"), ("OXCALL_NUM_DEVICES", ""), ("OXCALL_TRACE", "a.json"), (TIMEOUT, "1.5")];
         let options = read(&[], &variables).unwrap();
@@ -219,6 +253,9 @@ mod tests {
             (("memory_cache", Value::Bool(true)), ("", ""), "the client option `memory_cache` is Bool(true)"),
             (("memory_cache", "101%".into()), ("", ""), "hundredths of the memory"),
             (("libraries", "".into()), ("OXCALL_MEMORY_CACHE", "1M,0"), "OXCALL_MEMORY_CACHE is 1M,0; it is a size"),
+            (("interrupt", "yes".into()), ("", ""), "the client option `interrupt` is"),
+            (("libraries", "".into()), ("OXCALL_INTERRUPT", "on"), "OXCALL_INTERRUPT is on; it is 1 or 0"),
+            (("max_inflight", Value::Int64(0)), ("", ""), "the client option `max_inflight` is 0"),
             (("libraries", "".into()), (TIMEOUT, "-1"), "OXCALL_COLLECTIVE_TIMEOUT is -1; it is a number of seconds"),
             (("libraries", "".into()), ("OXCALL_NUM_THREADS", "many"), "OXCALL_NUM_THREADS is many"),
             (

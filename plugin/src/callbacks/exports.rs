@@ -9,7 +9,7 @@ use oxcall::{Error, host::AlignedBytes};
 
 use super::{
     describe,
-    queue::{RawBytes, queue},
+    queue::{RawBytes, queue, set_answering},
     watch,
 };
 
@@ -42,7 +42,10 @@ pub(crate) unsafe extern "C" fn oxcall_plugin_callback_next(words: *mut i64, cap
         words.write_bytes(0, capacity);
         std::slice::from_raw_parts_mut(words, capacity)
     };
-    quietly(0, || queue().next(|item| describe(item, words)).unwrap_or(0))
+    set_answering(false);
+    let count = quietly(0, || queue().next(|item| describe(item, words)).unwrap_or(0));
+    set_answering(count > 0);
+    count
 }
 
 /// Gives back the memory of an operand.
@@ -76,6 +79,7 @@ pub(crate) unsafe extern "C" fn oxcall_plugin_callback_finish(
         Err(Error::internal(unsafe { CStr::from_ptr(error) }.to_string_lossy()).verbatim())
     };
     quietly((), || queue().finish(call, answer));
+    set_answering(false);
 }
 
 /// Fails all calls, now and later, and ends the threads that wait for them: Python is about to end. The answer is how

@@ -6,6 +6,7 @@ use std::{
 };
 
 use oxcall::{DType, prelude::*};
+use oxcall_host::Era;
 
 use super::{
     queue::{Answer, Call, Described, Memory, Pending, queue},
@@ -43,7 +44,7 @@ fn python_callback<'f>(
         |operand: &AnyArray<'f>| Memory::Owned(Box::new(unpack(operand.dtype(), operand.len(), operand.as_bytes())));
     let (call, mut results) = call_of(callback, device, operands, results, copy, |_| Memory::Later);
     let deadline = watch::limit().map(|limit| Instant::now() + limit);
-    submit(call, deadline, later, move |answers| {
+    submit(call, deadline, oxcall_host::current_era(), later, move |answers| {
         for (result, answer) in results.iter_mut().zip(answers) {
             let (len, size) = (result.len(), result.size_in_bytes());
             let packed = pack(result.dtype(), answer);
@@ -76,7 +77,7 @@ fn python_buffer_callback<'f>(
     };
     let (call, results) = call_of(callback, device, operands, results, operand, result);
     // It cannot be given up: the function would go on with memory that has another use by then.
-    submit(call, None, later, move |_| {
+    submit(call, None, None, later, move |_| {
         drop(results);
         Ok(())
     })
@@ -107,6 +108,7 @@ fn call_of<'f>(
 fn submit<'f>(
     call: Call,
     deadline: Option<Instant>,
+    era: Option<Era>,
     later: Async<'f>,
     receive: impl FnOnce(&[&[u8]]) -> Result<()> + Send + 'f,
 ) -> Result<Future<'f>> {
@@ -120,7 +122,7 @@ fn submit<'f>(
         let answers: Vec<&[u8]> = answer.into_iter().map(|bytes| unsafe { bytes.get() }).collect();
         receive(&answers)
     };
-    later.spawn_with(work, |complete| queue().push(call, Pending { callback, answer, complete, deadline }))
+    later.spawn_with(work, |complete| queue().push(call, Pending { callback, answer, complete, deadline, era }))
 }
 
 fn dims(shape: &[usize]) -> Vec<i64> {

@@ -30,7 +30,7 @@ pub(crate) fn inspected(call: &CustomCall, sharding: &OpSharding) -> Result<()> 
     let (promise, answered) = Event::pending();
     let complete = Box::new(move || promise.complete(Ok(())));
     let deadline = watch::limit().map(|limit| Instant::now() + limit);
-    queue().push(call, Pending { callback, answer: Arc::clone(&answer), complete, deadline });
+    queue().push(call, Pending { callback, answer: Arc::clone(&answer), complete, deadline, era: None });
     without_gil(|| answered.wait())?;
     let answer = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
     answer.unwrap_or_else(|| Err(Error::internal("the call was completed without an answer"))).map(|_| ())

@@ -18,4 +18,12 @@ mod wire;
 pub(crate) use gil::without_gil;
 pub(crate) use inspect::inspected;
 pub(crate) use order::{after_earlier, calls_back};
+#[cfg(test)]
+pub(crate) use queue::answering;
+pub(crate) use queue::is_answering;
 use wire::describe;
+
+/// Gives up the calls of programs that were interrupted.
+pub(crate) fn interrupt() {
+    queue::queue().interrupt();
+}

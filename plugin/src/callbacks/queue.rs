@@ -1,6 +1,7 @@
 //! The calls that wait for Python, and those that it works on.
 
 use std::{
+    cell::Cell,
     collections::{HashMap, VecDeque},
     hash::{BuildHasher, RandomState},
     sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError},
@@ -9,7 +10,32 @@ use std::{
 
 use oxcall::{DType, Error, Result, host::AlignedBytes};
 
+use oxcall_host::Era;
+
 use super::watch;
+
+thread_local! {
+    static ANSWERING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread has taken a call that it has not answered.
+pub(crate) fn is_answering() -> bool {
+    ANSWERING.get()
+}
+
+/// Says whether it has.
+pub(super) fn set_answering(is: bool) {
+    ANSWERING.set(is);
+}
+
+/// Does `work` as a thread that has.
+#[cfg(test)]
+pub(crate) fn answering<T>(work: impl FnOnce() -> T) -> T {
+    set_answering(true);
+    let done = work();
+    set_answering(false);
+    done
+}
 
 /// A buffer of a call.
 #[derive(Debug)]
@@ -84,9 +110,15 @@ pub(super) struct Pending {
     pub(super) answer: Arc<Mutex<Option<Answer>>>,
     pub(super) complete: Box<dyn FnOnce() + Send>,
     pub(super) deadline: Option<Instant>,
+    /// When its program was asked for, if the call can be given up when there is an interrupt.
+    pub(super) era: Option<Era>,
 }
 
 impl Pending {
+    fn is_interrupted(&self) -> bool {
+        self.era.is_some_and(Era::is_over)
+    }
+
     pub(super) fn resolve(self, answer: Answer) {
         *lock(&self.answer) = Some(answer);
         oxcall_host::lend_thread(self.complete);
@@ -188,9 +220,11 @@ impl Queue {
     pub(super) fn push(&self, mut call: Call, pending: Pending) {
         let timed = pending.deadline.is_some();
         let mut state = lock(&self.state);
-        if state.closed {
+        // With the lock: an interrupt that is not seen here finds the call in the list.
+        if state.closed || pending.is_interrupted() {
+            let error = if state.closed { closed() } else { interrupted() };
             drop(state);
-            return pending.resolve(Err(closed()));
+            return pending.resolve(Err(error));
         }
         state.calls += 1;
         call.number = state.calls;
@@ -241,6 +275,20 @@ impl Queue {
         pending.into_values().for_each(|pending| pending.resolve(Err(closed())));
     }
 
+    /// Fails the calls of programs that were interrupted; those that nobody has taken are not made.
+    pub(super) fn interrupt(&self) {
+        let mut state = lock(&self.state);
+        let State { items, pending, .. } = &mut *state;
+        let over = pending.extract_if(|_, pending| pending.is_interrupted());
+        let over: HashMap<u64, Pending> = over.collect();
+        let is_over = |item: &Item| matches!(item, Item::Call(call) if over.contains_key(&call.number));
+        let gone: VecDeque<Item>;
+        (gone, *items) = std::mem::take(items).into_iter().partition(is_over);
+        drop(state);
+        drop(gone);
+        over.into_values().for_each(|pending| pending.resolve(Err(interrupted())));
+    }
+
     /// Fails the calls whose time is over, and says when the next one's is.
     pub(super) fn expire(&self, now: Instant, after: &str) -> Option<Instant> {
         let (expired, next) = {
@@ -264,6 +312,10 @@ impl Queue {
         }
         next
     }
+}
+
+fn interrupted() -> Error {
+    Error::cancelled("the program was interrupted while it waited for a host callback").verbatim()
 }
 
 fn closed() -> Error {
@@ -291,7 +343,7 @@ mod tests {
             let answer = lock(&theirs).take().expect("the answer comes first");
             sender.send(answer.err().map(|error| error.message().to_owned())).unwrap();
         });
-        (Pending { callback: 1, answer, complete, deadline }, receiver)
+        (Pending { callback: 1, answer, complete, deadline, era: None }, receiver)
     }
 
     fn next_call(queue: &Queue) -> u64 {
@@ -337,6 +389,27 @@ mod tests {
         assert_eq!(queue.expire(now, "0 s"), Some(later));
         assert!(firsts.recv().unwrap().unwrap().contains("has not returned after 0 s"));
         assert!(seconds.try_recv().is_err());
+    }
+
+    #[test]
+    fn calls_of_interrupted_programs_are_given_up() {
+        let queue = fresh();
+        let ((mut first, firsts), (mut second, seconds)) = (pending(None), pending(None));
+        let (kept, keeps) = pending(None);
+        (first.era, second.era) = (Some(Era::now()), Some(Era::now()));
+        queue.push(call(1), first);
+        queue.push(call(1), kept);
+        oxcall_host::interrupt();
+        queue.interrupt();
+        // This one comes late.
+        queue.push(call(1), second);
+        for answers in [firsts, seconds] {
+            assert!(answers.recv().unwrap().unwrap().contains("was interrupted"));
+        }
+        // Nobody makes a call that was given up.
+        queue.finish(next_call(&queue), Err(Error::internal("of the other")));
+        assert_eq!(keeps.recv().unwrap().unwrap(), "of the other");
+        assert!(lock(&queue.state).items.is_empty());
     }
 
     #[test]

@@ -19,6 +19,8 @@ option         variable                meaning
 ============== ======================= ================================================================
 num_devices    ``OXCALL_NUM_DEVICES``  how many devices share the machine's cores (default 1)
 num_threads    ``OXCALL_NUM_THREADS``  threads that programs use (default: the cores this process has)
+max_inflight   ``OXCALL_MAX_INFLIGHT`` programs in flight on a device; one more waits (default 32)
+interrupt      ``OXCALL_INTERRUPT``    whether Ctrl-C ends the programs that run (default 0: it does not)
 libraries      ``OXCALL_LIBRARIES``    libraries of ops to load, separated by ``:``
 memory_cache   ``OXCALL_MEMORY_CACHE`` how much freed memory is kept, and for how long (default ``25%,2``)
 ============== ======================= ================================================================
@@ -52,6 +54,8 @@ def configure(
     *,
     num_devices: int | None = None,
     num_threads: int | None = None,
+    max_inflight: int | None = None,
+    interrupt: bool | None = None,
     libraries: Iterable[str | os.PathLike[str]] | None = None,
     memory_cache: str | int | None = None,
 ) -> None:
@@ -60,23 +64,30 @@ def configure(
     Args:
         num_devices: how many devices share the machine's cores.
         num_threads: how many threads programs use.
+        max_inflight: how many programs a device may have in flight. A call that starts one more waits.
+        interrupt: whether Ctrl-C ends the programs that run, with an error. The plugin then handles the signal SIGINT,
+            and calls the handler that was there before.
         libraries: paths of libraries of ops, to which programs may refer by their targets.
         memory_cache: how much freed memory is kept: bytes, as ``512M``, or a share of the memory, as ``25%``; and after
             a comma, for how many seconds, or ``inf``.
 
     Raises:
-        PluginError: a framework has made its clients already, or an option is not positive.
+        PluginError: a framework has made its clients already, or an option has a value that it cannot have.
     """
     given: dict[str, str | int | None] = {
         "num_devices": num_devices,
         "num_threads": num_threads,
+        "max_inflight": max_inflight,
+        "interrupt": interrupt,
         "libraries": None if libraries is None else os.pathsep.join(os.fspath(path) for path in libraries),
         "memory_cache": memory_cache,
     }
-    for name in ("num_devices", "num_threads"):
+    for name in ("num_devices", "num_threads", "max_inflight"):
         value = given[name]
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
             raise PluginError(f"`{name}` is {value!r}; it is a positive integer")
+    if interrupt is not None and not isinstance(interrupt, bool):
+        raise PluginError(f"`interrupt` is {interrupt!r}; it is True or False")
     if _is_initialized():
         raise PluginError("JAX has made its clients already: call `oxcall_plugin.configure` before `jax.devices()`")
     if _is_torch_xla_initialized():
