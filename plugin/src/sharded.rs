@@ -35,8 +35,7 @@ impl Partition {
     /// manual computations.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for shardings that do not fit the devices, and dimensions that do not divide; those of Python
-    /// functions that ask for shardings.
+    /// INVALID_ARGUMENT for shardings that do not fit the devices; those of Python functions that ask for shardings.
     pub(crate) fn new(engine: &Arc<Engine>, module: &mut Module, options: &CompileOptions) -> Result<Partition> {
         let sharding_options = sharding::Options {
             open_parameters: options.propagate_sharding_to_parameters.clone(),
@@ -45,17 +44,15 @@ impl Partition {
         };
         let shardings = sharding::partition(module, options.partitions, &sharding_options)?;
         let main = module.main();
-        let splits = |values: &[oxcall_hlo::ValueId], placements: Vec<Placement>, what: &str| {
-            let split = |(index, (&value, placement)): (usize, (_, Placement))| {
+        let splits = |values: &[oxcall_hlo::ValueId], placements: Vec<Placement>| -> Vec<Arc<Split>> {
+            let split = |(&value, placement): (_, Placement)| {
                 let no_tensor = TensorType::scalar(oxcall_hlo::ElementType::Pred);
-                let ty = main.ty(value).tensor().unwrap_or(&no_tensor);
-                let split = Split::new(engine, placement, ty);
-                split.map(Arc::new).map_err(|error| error.context(format!("{what} {index}")))
+                Arc::new(Split::new(engine, placement, main.ty(value).tensor().unwrap_or(&no_tensor)))
             };
-            values.iter().zip(placements).enumerate().map(split).collect::<Result<Vec<_>>>()
+            values.iter().zip(placements).map(split).collect()
         };
-        let parameters = splits(&main.body.params, shardings.parameters, "the sharding of parameter")?;
-        let results = splits(&main.body.results, shardings.results, "the sharding of result")?;
+        let parameters = splits(&main.body.params, shardings.parameters);
+        let results = splits(&main.body.results, shardings.results);
         for (call, tiling) in &shardings.inspections {
             // Inside of a computation per device nothing is split.
             callbacks::inspected(

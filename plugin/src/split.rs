@@ -14,22 +14,28 @@ pub(crate) struct Split {
     summands: bool,
     /// The dimensions of the whole array.
     dims: Vec<usize>,
-    /// Those of a tile.
+    /// Those of a tile, of which the last ones are padded where the dimensions do not divide.
     tile_dims: Vec<usize>,
     /// The bytes of an element.
     width: usize,
 }
 
+/// Bytes that lie together, in an array and in a tile of it.
+struct Run {
+    /// Where they start in the array.
+    whole: usize,
+    /// Where they start in the tile.
+    tile: usize,
+    /// How many there are.
+    len: usize,
+}
+
 impl Split {
     /// How an array of this type is split.
-    ///
-    /// # Errors
-    /// INVALID_ARGUMENT if its dimensions do not divide.
-    pub(crate) fn new(engine: &Arc<Engine>, placement: impl Into<Placement>, ty: &TensorType) -> Result<Split> {
+    pub(crate) fn new(engine: &Arc<Engine>, placement: impl Into<Placement>, ty: &TensorType) -> Split {
         let Placement { tiling, summands } = placement.into();
-        let tile_dims = tiling.tile_dims(&ty.dims).map_err(|error| Error::invalid_argument(error.to_string()))?;
-        let width = ty.element.byte_width();
-        Ok(Split { engine: engine.clone(), tiling, summands, dims: ty.dims.to_vec(), tile_dims, width })
+        let (tile_dims, width) = (tiling.tile_dims(&ty.dims), ty.element.byte_width());
+        Split { engine: engine.clone(), tiling, summands, dims: ty.dims.to_vec(), tile_dims, width }
     }
 
     /// The same split of an array whose dimensions lie in another order in memory, the slowest first.
@@ -77,7 +83,7 @@ impl Split {
 
     /// Whether a tile of the other has the same place as the one of this that has the same number.
     pub(crate) fn same_tiles(&self, other: &Split) -> bool {
-        self.tile_dims == other.tile_dims && self.dims == other.dims && self.width == other.width
+        self.tiling.tiles() == other.tiling.tiles() && self.dims == other.dims && self.width == other.width
     }
 
     /// The bytes of the whole array.
@@ -96,52 +102,62 @@ impl Split {
         split.map_or(0, |dim| dim + 1)
     }
 
-    /// The place of a tile in the whole array, if it lies in one piece.
+    /// The place of a tile in the whole array, if it lies in one piece and needs no padding.
     pub(crate) fn contiguous(&self, tile: usize) -> Option<Range<usize>> {
         let outer = self.first_full().saturating_sub(1);
-        let in_one_piece = self.tile_dims[..outer].iter().all(|&size| size == 1);
+        let in_one_piece = self.tile_dims[..outer].iter().all(|&size| size == 1) && !self.is_padded(tile);
         in_one_piece.then(|| {
-            let start = self.runs(tile).next().map_or(0, |(whole, _)| whole);
+            let start = self.runs(tile).next().map_or(0, |run| run.whole);
             start..start + self.tile_bytes()
         })
     }
 
-    /// Where pieces of a tile of [`run_bytes`](Split::run_bytes) start: in the whole array, and in the tile.
-    fn runs(&self, tile: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+    /// The dimensions of the part of a tile that lies in the array; what is beyond is padding.
+    fn extent(&self, tile: usize) -> Vec<usize> {
+        let starts = self.tiling.start(tile, &self.tile_dims);
+        let inside = |(dim, start): (usize, usize)| self.dims[dim].saturating_sub(start).min(self.tile_dims[dim]);
+        starts.into_iter().enumerate().map(inside).collect()
+    }
+
+    fn is_padded(&self, tile: usize) -> bool {
+        !self.tiling.divides(&self.dims) && self.extent(tile) != self.tile_dims
+    }
+
+    /// The pieces of a tile that lie together, in the whole array and in the tile.
+    fn runs(&self, tile: usize) -> impl Iterator<Item = Run> + '_ {
         let start = self.tiling.start(tile, &self.tile_dims);
+        let extent = self.extent(tile);
         let outer = self.first_full().saturating_sub(1);
-        let run = self.run_bytes();
-        let count = if run == 0 { 0 } else { self.tile_dims[..outer].iter().product() };
+        // All of the dimensions behind `outer` is in each tile.
+        let len = extent[outer..].iter().product::<usize>() * self.width;
+        let count = if len == 0 { 0 } else { extent[..outer].iter().product() };
         (0..count).map(move |number| {
-            let (mut rest, mut stride, mut offset) = (number, self.width, 0);
+            let (mut rest, mut run) = (number, Run { whole: 0, tile: 0, len });
+            let (mut whole_stride, mut tile_stride) = (self.width, self.width);
             for dim in (0..self.dims.len()).rev() {
-                let mut index = start[dim];
-                if dim < outer {
-                    index += rest % self.tile_dims[dim];
-                    rest /= self.tile_dims[dim];
-                }
-                offset += index * stride;
-                stride *= self.dims[dim];
+                let index = if dim < outer { rest % extent[dim] } else { 0 };
+                rest /= if dim < outer { extent[dim] } else { 1 };
+                run.whole += (start[dim] + index) * whole_stride;
+                run.tile += index * tile_stride;
+                whole_stride *= self.dims[dim];
+                tile_stride *= self.tile_dims[dim];
             }
-            (offset, number * run)
+            run
         })
     }
 
-    /// The bytes of a tile that lie together in the whole array.
-    fn run_bytes(&self) -> usize {
-        let outer = self.first_full().saturating_sub(1);
-        self.tile_dims[outer..].iter().product::<usize>() * self.width
-    }
-
-    /// A copy of a tile of `whole`.
+    /// A copy of a tile of `whole`; its padding is zeros.
     ///
     /// # Errors
     /// RESOURCE_EXHAUSTED when there is no memory.
     pub(crate) fn extract(&self, whole: &Buffer, tile: usize) -> Result<Buffer> {
         let mut copy = self.engine.allocate(self.tile_bytes())?;
-        let (from, to, run) = (whole.as_bytes(), copy.as_bytes_mut(), self.run_bytes());
-        for (source, destination) in self.runs(tile) {
-            to[destination..][..run].copy_from_slice(&from[source..][..run]);
+        let (from, to) = (whole.as_bytes(), copy.as_bytes_mut());
+        if self.is_padded(tile) {
+            to.fill(0);
+        }
+        for run in self.runs(tile) {
+            to[run.tile..][..run.len].copy_from_slice(&from[run.whole..][..run.len]);
         }
         Ok(copy)
     }
@@ -152,7 +168,7 @@ impl Split {
     /// RESOURCE_EXHAUSTED when there is no memory, and those of `tile`.
     pub(crate) fn gather(&self, mut tile: impl FnMut(usize) -> Result<Arc<Buffer>>) -> Result<Buffer> {
         let mut whole = self.engine.allocate(self.bytes())?;
-        let (to, run) = (whole.as_bytes_mut(), self.run_bytes());
+        let to = whole.as_bytes_mut();
         let mut there = vec![false; self.tiling.tiles().iter().product()];
         for device in 0..self.devices() {
             let number = self.tile_of(device);
@@ -160,8 +176,8 @@ impl Split {
                 continue;
             }
             let buffer = tile(device)?;
-            for (destination, source) in self.runs(number) {
-                to[destination..][..run].copy_from_slice(&buffer.as_bytes()[source..][..run]);
+            for run in self.runs(number) {
+                to[run.whole..][..run.len].copy_from_slice(&buffer.as_bytes()[run.tile..][..run.len]);
             }
         }
         if there.contains(&false) {
@@ -217,7 +233,7 @@ mod tests {
         let engine = Engine::new(EngineOptions::default());
         let count = tiles.iter().product();
         let tiling = Tiling::new(tiles.to_vec(), (0..count).collect()).unwrap();
-        Split::new(&engine, tiling, &TensorType::new(ElementType::U8, dims.iter().copied())).unwrap()
+        Split::new(&engine, tiling, &TensorType::new(ElementType::U8, dims.iter().copied()))
     }
 
     /// Tiles put together are the array, whatever dimensions are split, and tiles in one piece are where they should.
@@ -253,19 +269,53 @@ mod tests {
         assert_eq!(quarters.extract(&whole, 2).unwrap().as_bytes(), [4, 5]);
     }
 
+    /// Tiles of dimensions that do not divide: what lies in the array is where it belongs, and the rest is zeros.
+    #[test]
+    fn padded_tiles() {
+        for (tiles, dims, tile_dims) in [
+            (&[4][..], &[5][..], &[2][..]),
+            (&[4, 1], &[7, 3], &[2, 3]),
+            (&[1, 4], &[3, 7], &[3, 2]),
+            (&[2, 2], &[7, 5], &[4, 3]),
+            (&[2, 3, 2], &[3, 4, 5], &[2, 2, 3]),
+            (&[4], &[1], &[1]),
+            (&[4], &[0], &[0]),
+        ] {
+            let split = split(tiles, dims);
+            assert_eq!(split.client_dims(), tile_dims);
+            let bytes: Vec<u8> = (1..=split.bytes()).map(|byte| byte as u8).collect();
+            let whole = Buffer::copy_of(split.engine.allocator(), &bytes).unwrap();
+            let alone: Vec<_> = (0..split.devices()).map(|tile| split.extract(&whole, tile).unwrap()).collect();
+            let mut elements: Vec<u8> = alone.iter().flat_map(|tile| tile.as_bytes()).copied().collect();
+            elements.retain(|&element| element != 0);
+            elements.sort_unstable();
+            assert_eq!(elements, bytes, "{split:?}");
+            for (tile, alone) in alone.iter().enumerate() {
+                if let Some(range) = split.contiguous(tile) {
+                    assert_eq!(alone.as_bytes(), &bytes[range], "{split:?}");
+                }
+            }
+            let alone: Vec<_> = alone.into_iter().map(Arc::new).collect();
+            assert_eq!(split.gather(|device| Ok(alone[device].clone())).unwrap().as_bytes(), bytes, "{split:?}");
+        }
+        let quarters = split(&[4], &[5]);
+        let whole = Buffer::copy_of(quarters.engine.allocator(), &[1, 2, 3, 4, 5]).unwrap();
+        let tiles: Vec<_> = (0..4).map(|tile| quarters.extract(&whole, tile).unwrap().as_bytes().to_vec()).collect();
+        assert_eq!(tiles, [[1, 2], [3, 4], [5, 0], [0, 0]]);
+    }
+
     #[test]
     fn shardings_for_clients() {
         let engine = Engine::new(EngineOptions::default());
         let ty = TensorType::new(ElementType::F32, [4, 4]);
         let of = |tiles: [usize; 2], tile_of: [usize; 4]| {
             let tiling = Tiling::new(tiles.to_vec(), tile_of.to_vec()).unwrap();
-            Split::new(&engine, tiling, &ty).unwrap().op_sharding()
+            Split::new(&engine, tiling, &ty).op_sharding()
         };
         assert_eq!(of([1, 1], [0; 4]), OpSharding::Replicated);
         let columns = OpSharding::Tiled { tiles: vec![1, 2], partitions: vec![0, 2, 1, 3], copies: 2, summands: 1 };
         assert_eq!(of([1, 2], [0, 1, 0, 1]), columns);
         let tiles = OpSharding::Tiled { tiles: vec![2, 2], partitions: vec![3, 2, 1, 0], copies: 1, summands: 1 };
         assert_eq!(of([2, 2], [3, 2, 1, 0]), tiles);
-        assert!(Split::new(&engine, Tiling::new(vec![3, 1], vec![0, 1, 2]).unwrap(), &ty).is_err());
     }
 }

@@ -3,7 +3,7 @@
 use super::{MeshRef, TensorSharding};
 use crate::{Error, Module};
 
-/// A tensor in tiles of equal size, and the tile that each device has. Several devices may have the same one.
+/// A tensor in tiles of one size, the last of them padded, and the tile that each device has. Several devices may have the same one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tiling {
     /// Into how many tiles each dimension is split.
@@ -21,11 +21,13 @@ impl Tiling {
     /// Tiles, and the tile of each device.
     ///
     /// # Errors
-    /// If a device has a tile that there is not.
+    /// If a device has a tile that does not exist.
     pub fn new(tiles: Vec<usize>, tile_of: Vec<usize>) -> Result<Tiling, Error> {
         let count = tiles.iter().try_fold(1usize, |count, &tiles| count.checked_mul(tiles));
         if count.is_none_or(|count| tile_of.iter().any(|&tile| tile >= count)) {
-            return Err(Error::invalid("a sharding gives a device a part that there is not"));
+            return Err(Error::invalid(format!(
+                "a sharding assigns a device a tile that does not exist: tiles {tiles:?}, by device {tile_of:?}"
+            )));
         }
         Ok(Tiling { tiles, tile_of })
     }
@@ -90,19 +92,15 @@ impl Tiling {
         self.tiles.iter().all(|&tiles| tiles == 1)
     }
 
-    /// The dimensions of a tile of a tensor of these dimensions.
-    ///
-    /// # Errors
-    /// If they are not equal parts.
-    pub fn tile_dims(&self, dims: &[usize]) -> Result<Vec<usize>, Error> {
-        let part = |(dim, (&size, &tiles)): (usize, (&usize, &usize))| {
-            if tiles == 0 || size % tiles != 0 {
-                let message = format!("dimension {dim} of size {size} does not divide into {tiles} equal parts");
-                return Err(Error::invalid(message));
-            }
-            Ok(size / tiles)
-        };
-        dims.iter().zip(&self.tiles).enumerate().map(part).collect()
+    /// Whether the tiles of a tensor of these dimensions are full: no dimension needs padding.
+    pub fn divides(&self, dims: &[usize]) -> bool {
+        dims.iter().zip(&self.tiles).all(|(size, tiles)| size.is_multiple_of(*tiles))
+    }
+
+    /// The dimensions of a tile of a tensor of these dimensions. Where they do not divide, the last tiles are padded, as
+    /// XLA pads them: five elements in four tiles are two, two, one and none.
+    pub fn tile_dims(&self, dims: &[usize]) -> Vec<usize> {
+        dims.iter().zip(&self.tiles).map(|(size, tiles)| size.div_ceil(*tiles)).collect()
     }
 
     /// The first index in each dimension of a tile, whose dimensions are `tile_dims`.
@@ -141,14 +139,17 @@ mod tests {
         assert_eq!((0..8).map(|device| both.tile_of(device)).collect::<Vec<_>>(), [0, 4, 1, 5, 2, 6, 3, 7]);
         let apart = tiling(vec![vec![y], vec![x.clone()]], mesh()).unwrap();
         assert_eq!((apart.tiles(), apart.tile_of(5)), (&[2, 4][..], 6));
-        assert_eq!(apart.tile_dims(&[6, 8]).unwrap(), [3, 2]);
+        assert_eq!(apart.tile_dims(&[6, 8]), [3, 2]);
         assert_eq!(apart.start(6, &[3, 2]), [3, 4]);
         let turned = apart.in_order(&[1, 0]);
         assert_eq!(
             (turned.tiles(), turned.tile_of(5), turned.start(turned.tile_of(5), &[2, 3])),
             (&[4, 2][..], 5, vec![4, 3])
         );
-        assert!(apart.tile_dims(&[5, 8]).unwrap_err().message.contains("does not divide"));
+        assert_eq!(
+            (apart.tile_dims(&[5, 8]), apart.divides(&[5, 8]), apart.divides(&[6, 8])),
+            (vec![3, 2], false, true)
+        );
         let reversed = Mesh { device_ids: (0..8).rev().collect(), ..mesh() };
         let rows = tiling(vec![vec![x], vec![]], reversed).unwrap();
         assert_eq!((0..8).map(|device| rows.tile_of(device)).collect::<Vec<_>>(), [3, 3, 2, 2, 1, 1, 0, 0]);

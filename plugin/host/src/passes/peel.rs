@@ -57,8 +57,10 @@ fn per_device(module: &Module, parameters: &[Tiling], results: &[Tiling]) -> Opt
     let mut func = main.clone();
     for (&param, tiling) in main.body.params.iter().zip(parameters) {
         let ty = main.ty(param).tensor()?;
-        let part = tiling.tile_dims(&ty.dims).ok()?;
-        func.values[param.0 as usize] = TensorType::new(ty.element, part).into();
+        if !tiling.divides(&ty.dims) {
+            return None;
+        }
+        func.values[param.0 as usize] = TensorType::new(ty.element, tiling.tile_dims(&ty.dims)).into();
     }
     let mut ends = Vec::with_capacity(main.body.results.len());
     for (&result, tiling) in main.body.results.iter().zip(results) {
