@@ -259,8 +259,8 @@ pub(in crate::kernels) fn multiply<C: Number>(
     if !C::IN_GEMM {
         return split_rows(cx, threads, a, b, out, accumulate);
     }
-    room(packed::<C>(Shape { m, n, k }, threads))?;
     caches::know();
+    room(packed::<C>(Shape { m, n, k }, threads))?;
     let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };
     // SAFETY: the pointers and strides are those of matrices of m x k, k x n and m x n elements, which lie in live
     // slices by the assertions of `new`; elements of the result are at different places, and exclusively borrowed.
