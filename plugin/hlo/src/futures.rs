@@ -23,23 +23,21 @@ impl Type {
 }
 
 /// Puts the ops that a program starts in the place where it starts them: futures become tuples of what was computed.
-/// Devices of one machine gain nothing from what else could run meanwhile. A module that [`verify`](crate::verify)
+/// Devices of one machine gain nothing from what else could run meanwhile. A module that [`verify`](crate::verify())
 /// accepts stays one.
 pub fn settle_futures(module: &mut Module) {
     module.funcs.iter_mut().filter(|func| func.values.iter().any(Type::has_future)).for_each(settle_func);
 }
 
 fn settle_func(func: &mut Func) {
-    let mut body = std::mem::take(&mut func.body);
-    settle_region(&mut body, &mut func.values);
-    func.body = body;
+    settle_region(&mut func.body);
     func.values.iter_mut().for_each(Type::settle);
 }
 
-fn settle_region(region: &mut Region, values: &mut [Type]) {
+fn settle_region(region: &mut Region) {
     let mut ops = Vec::with_capacity(region.ops.len());
     for mut op in std::mem::take(&mut region.ops) {
-        op.regions.iter_mut().for_each(|region| settle_region(region, values));
+        op.regions.iter_mut().for_each(settle_region);
         match op.kind {
             OpKind::AsyncStart => start(op, &mut ops),
             OpKind::AsyncDone => done(&op, &mut ops),

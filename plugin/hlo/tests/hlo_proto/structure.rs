@@ -278,9 +278,8 @@ fn shardings_are_attributes_and_custom_calls() {
             sharding.nested(5, |second| _ = second.int(1, 0));
         });
     };
-    let with = |opcode: &str, id, operands: &[i64], more: fn(&mut Writer)| {
-        instruction(opcode, id, large(), operands, |message| more(message))
-    };
+    let with =
+        |opcode: &str, id, operands: &[i64], more: fn(&mut Writer)| instruction(opcode, id, large(), operands, more);
     let entry = computation(
         1,
         9,

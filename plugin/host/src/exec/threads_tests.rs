@@ -29,7 +29,10 @@ fn jobs_may_wait_for_each_other() {
     for _ in 0..3 {
         for _ in 0..count {
             let barrier = Arc::clone(&barrier);
-            assert!(threads.spawn(Box::new(move || drop(barrier.wait()))).is_none());
+            let wait = move || {
+                barrier.wait();
+            };
+            assert!(threads.spawn(Box::new(wait)).is_none());
         }
         barrier.wait();
     }

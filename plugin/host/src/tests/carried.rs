@@ -156,37 +156,35 @@ fn branches_that_all_update() {
             stablehlo.return %new : tensor<4096xf32>
          }}) : (tensor<i1>) -> tensor<4096xf32>"
     );
-    let value = |place: usize| if place % 2 == 0 { -(place as f32) } else { 2.0 * place as f32 };
+    let value = |place: usize| if place.is_multiple_of(2) { -(place as f32) } else { 2.0 * place as f32 };
     let expected = changed((0..9).map(|place| (place, value(place))));
     assert_eq!(run_in_place(&repeated(9, "4096xf32", &body)), expected);
 }
 
 #[test]
 fn loops_in_branches_in_loops() {
-    let body = format!(
-        "%next = \"stablehlo.if\"(%p) ({{ stablehlo.return %b : tensor<4096xf32> }}, {{
+    let body = "%next = \"stablehlo.if\"(%p) ({ stablehlo.return %b : tensor<4096xf32> }, {
             %five = stablehlo.constant dense<5> : tensor<i32>
             %inner:2 = stablehlo.while(%j = %zero, %c = %b) : tensor<i32>, tensor<4096xf32>
-            cond {{
+            cond {
                 %less = stablehlo.compare LT, %j, %five, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
                 stablehlo.return %less : tensor<i1>
-            }} do {{
+            } do {
                 %at = stablehlo.add %j, %i : tensor<i32>
                 %q = stablehlo.compare LT, %at, %five, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
-                %d = \"stablehlo.if\"(%q) ({{
+                %d = \"stablehlo.if\"(%q) ({
                     %new = stablehlo.dynamic_update_slice %c, %u, %at :
                         (tensor<4096xf32>, tensor<1xf32>, tensor<i32>) -> tensor<4096xf32>
                     stablehlo.return %new : tensor<4096xf32>
-                }}, {{ stablehlo.return %c : tensor<4096xf32> }}) : (tensor<i1>) -> tensor<4096xf32>
+                }, { stablehlo.return %c : tensor<4096xf32> }) : (tensor<i1>) -> tensor<4096xf32>
                 %jnext = stablehlo.add %j, %one : tensor<i32>
                 stablehlo.return %jnext, %d : tensor<i32>, tensor<4096xf32>
-            }}
+            }
             stablehlo.return %inner#1 : tensor<4096xf32>
-         }}) : (tensor<i1>) -> tensor<4096xf32>"
-    );
+         }) : (tensor<i1>) -> tensor<4096xf32>";
     // Iteration 1 writes to places 1 to 4, iteration 3 to 3 and 4; later ones write nothing.
     let expected = changed([(1, -1.0), (2, -1.0), (3, -3.0), (4, -3.0)]);
-    assert_eq!(run_in_place(&repeated(6, "4096xf32", &body)), expected);
+    assert_eq!(run_in_place(&repeated(6, "4096xf32", body)), expected);
 }
 
 #[test]

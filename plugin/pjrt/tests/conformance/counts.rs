@@ -48,11 +48,11 @@ fn of_options() {
     let api = &plugin.api.base;
     let option = int_option("num_devices", 1);
     let first = &raw const option;
-    counts!(plugin, api.PJRT_Client_Create, "options", create_options, num_options, first, |args| ());
-    counts!(plugin, api.PJRT_TopologyDescription_Create, "options", create_options, num_options, first, |args| ());
+    counts!(plugin, api.PJRT_Client_Create, "options", create_options, num_options, first, |args| {});
+    counts!(plugin, api.PJRT_TopologyDescription_Create, "options", create_options, num_options, first, |args| {});
     let name = c"a".as_ptr();
     let slot = api.PJRT_TopologyDescription_Create;
-    counts!(plugin, slot, "name of the topology", topology_name, topology_name_size, name, |args| ());
+    counts!(plugin, slot, "name of the topology", topology_name, topology_name_size, name, |args| {});
     let create = |value: PJRT_NamedValue, phrase| {
         refused(plugin, api.PJRT_Client_Create, phrase, |args| {
             args.create_options = &raw const value;
@@ -220,7 +220,7 @@ fn of_programs() {
         args.client = client.raw;
     });
     let slot = api.PJRT_TopologyDescription_Deserialize;
-    counts!(&plugin, slot, "topology", serialized_topology, serialized_topology_size, byte, |args| ());
+    counts!(&plugin, slot, "topology", serialized_topology, serialized_topology_size, byte, |args| {});
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn of_events_and_extensions() {
         (args.topology_description, args.type_) = (topology, kind);
     });
     let ffi = plugin.extension::<PJRT_FFI_Extension>(PJRT_Extension_Type_FFI).unwrap();
-    counts!(&plugin, ffi.type_register, "name of the type", type_name, type_name_size, byte, |args| ());
+    counts!(&plugin, ffi.type_register, "name of the type", type_name, type_name_size, byte, |args| {});
     // The struct of this function has a size of its own.
     let register = |target, platform| {
         let mut args = PJRT_FFI_Register_Handler_Args {

@@ -18,6 +18,9 @@ enum Node {
     Piece(usize),
 }
 
+/// The ops of each piece, by the first of them.
+type Members = HashMap<usize, Vec<usize>>;
+
 /// The ops of a region, and which of them are for one device.
 struct Pieces<'r> {
     ops: &'r [Op],
@@ -84,7 +87,7 @@ impl<'r> Pieces<'r> {
     ///
     /// # Errors
     /// UNSUPPORTED if a piece uses what it computes itself for all devices.
-    fn order(&mut self) -> Result<(Vec<Node>, HashMap<usize, Vec<usize>>), Error> {
+    fn order(&mut self) -> Result<(Vec<Node>, Members), Error> {
         let nodes: Vec<Node> = (0..self.ops.len()).map(|index| self.node(index)).collect();
         let circle = || Err(Error::unsupported("code for one device that uses what it gave to all devices"));
         let within = |index: usize| {
@@ -95,7 +98,7 @@ impl<'r> Pieces<'r> {
         if (0..self.ops.len()).any(within) {
             return circle();
         }
-        let mut members: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut members = Members::new();
         for (index, node) in nodes.iter().enumerate() {
             if let Node::Piece(root) = node {
                 members.entry(*root).or_default().push(index);
