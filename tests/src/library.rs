@@ -40,6 +40,7 @@ struct Handler {
     traits: u32,
     stages: [*mut c_void; 5],
     legacy: [*mut c_void; 5],
+    target: Span,
 }
 
 /// `oxcall_library_t`.
@@ -205,8 +206,8 @@ impl Library {
             // SAFETY: texts live as long as the library.
             unsafe {
                 assert_eq!(
-                    (handler.name.text(), handler.platform.text()),
-                    (op["name"].as_str().unwrap(), op["platform"].as_str().unwrap())
+                    (handler.name.text(), handler.target.text(), handler.platform.text()),
+                    (op["name"].as_str().unwrap(), op["target"].as_str().unwrap(), op["platform"].as_str().unwrap())
                 )
             };
             assert_eq!(handler.traits, u32::from(op["traits"]["command_buffer"] == true));

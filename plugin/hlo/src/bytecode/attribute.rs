@@ -221,7 +221,7 @@ impl<'a> Reader<'_, 'a> {
             vhlo::TENSOR => self.dense()?,
             vhlo::TYPE => Node::Type(self.tables.read_type(self.cursor)?),
             vhlo::MESH_AXES => mesh_axes::decode(self.tables, self.cursor)?,
-            code => Node::Other(format!("#vhlo<code {code}>")),
+            code => Node::Other(format!("an attribute of VHLO with code {code}")),
         })
     }
 
@@ -256,7 +256,7 @@ impl<'a> Reader<'_, 'a> {
                 Node::Location(LocationNode::Name(name, self.attribute()?))
             }
             builtin::UNKNOWN_LOCATION => Node::Location(LocationNode::Unknown),
-            code => Node::Other(format!("#builtin<code {code}>")),
+            code => Node::Other(format!("a builtin attribute with code {code}")),
         })
     }
 

@@ -6,7 +6,7 @@ use super::{
     tables::{AttrId, Tables},
     types::TypeNode,
 };
-use crate::{Attribute, Error};
+use crate::{Attribute, Error, print};
 
 /// How deep attributes may nest.
 const MAX_DEPTH: usize = 64;
@@ -86,10 +86,10 @@ fn at_depth(tables: &Tables<'_>, id: AttrId, depth: usize) -> Result<Attribute, 
             TypeNode::Element(element) => Attribute::Other(element.name().to_owned()),
             TypeNode::Tf32 => Attribute::Other("tf32".to_owned()),
             TypeNode::None => Attribute::Other("none".to_owned()),
-            TypeNode::Function { .. } => Attribute::Other("a function type".to_owned()),
+            TypeNode::Function { .. } => described("a function type"),
             TypeNode::Other(words) => {
                 tables.spend(words.len())?;
-                Attribute::Other(words.clone())
+                described(words)
             }
         },
         Node::Enum(name, value) => Attribute::Other(format!("#stablehlo<{name} {value}>")),
@@ -111,11 +111,16 @@ fn at_depth(tables: &Tables<'_>, id: AttrId, depth: usize) -> Result<Attribute, 
             tables.spend(text.len())?;
             Attribute::Other(text)
         }
-        Node::Foreign(dialect) => Attribute::Other(format!("an attribute of dialect {dialect}")),
+        Node::Foreign(dialect) => described(&format!("an attribute of dialect {dialect}")),
         Node::Location(_) => Attribute::Other("loc(...)".to_owned()),
         Node::Other(words) => {
             tables.spend(words.len())?;
-            Attribute::Other(words.clone())
+            described(words)
         }
     })
+}
+
+/// An attribute that text has no form for, in words: quoted, so that what is printed can be read.
+fn described(words: &str) -> Attribute {
+    Attribute::Other(format!("#vhlo.described<{}>", print::string(words.as_bytes())))
 }
