@@ -46,7 +46,13 @@ def interrupted(environment):
         ours = {"JAX_PLATFORMS": "oxcall,cpu", "OXCALL_INTERRUPT": "1", "JAX_ENABLE_X64": "1", **variables}
         command = [sys.executable, "-c", textwrap.dedent(HEAD) + textwrap.dedent(code)]
         with subprocess.Popen(
-            command, env={**environment, **ours}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command,
+            env={**environment, **ours},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            # What a shell starts in the background ignores the signal, and so do its children.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         ) as process:
             # A program that goes on forever must not.
             guard = threading.Timer(120, process.kill)

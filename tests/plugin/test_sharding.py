@@ -54,7 +54,8 @@ def test_what_is_refused(fresh):
         except Exception as error:
             return str(error)
 
-    print("does not divide into 4 equal parts" in error(4, [0, 1, 2, 3]))
+    # As on XLA's CPU, the last parts are padded.
+    print(error(4, [0, 1, 2, 3]))
     print("has 4 devices, but the program 2" in error(2, [0, 1]))
     print("device ID" in error(4, [0, 1, 2, 9]), "do not fit" in error(4, [0, 1, 2, 2]))
     print("axis" in error(4, [0, 1, 2, 3], text.replace('{"x"}', '{"z"}')))
@@ -64,7 +65,7 @@ def test_what_is_refused(fresh):
     print(jax.jit(jnp.sin)(jax.device_put(np.ones(8), NamedSharding(mesh, P("d")))).shape)
     """
     assert fresh(code, OXCALL_NUM_DEVICES="4", JAX_PLATFORMS="oxcall").split("\n") == [
-        "True",
+        "None",
         "True",
         "True True",
         "True",
