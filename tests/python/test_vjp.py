@@ -59,3 +59,24 @@ def test_a_default_of_the_forward_op_is_the_value_of_the_backward_op(tmp_path):
         library = oxcall.load(fake.build(tmp_path, f"libdefault{number}.so", ops=ops))
         gradient = jax.grad(lambda x, scale=library.scale: scale(x).sum())(jnp.ones(2))
         np.testing.assert_array_equal(gradient, [2, 2])
+
+
+def test_derivatives_of_derivatives(library_path):
+    derived = oxcall.load(library_path("derived_ops"))
+    x = jnp.array([0.5, -2.0, 3.0], jnp.float32)
+
+    def sum_of_gradient(function):
+        return lambda x: jax.grad(function)(x).sum()
+
+    def derivative(order):
+        def function(x):
+            return derived.cube(x).sum()
+
+        for _ in range(order - 1):
+            function = sum_of_gradient(function)
+        return jax.jit(jax.grad(function))(x)
+
+    np.testing.assert_array_equal(derivative(1), 3 * x * x)
+    np.testing.assert_array_equal(derivative(2), 6 * x)
+    with pytest.raises(ValueError, match=r"cube_vjp_vjp.*cannot be differentiated"):
+        derivative(3)

@@ -65,6 +65,37 @@ def test_an_operation_without_a_derivative(derived):
     assert derived.double(x.detach()).tolist() == y.tolist()
 
 
+def test_updates_that_autograd_would_have_to_record(ops):
+    x, weight = torch.randn(3, requires_grad=True), torch.randn(3, requires_grad=True)
+    for y in (weight * 1, torch.ones(3)):
+        expected = y.detach() + 2 * x.detach()
+        with pytest.raises(RuntimeError, match=r"axpy: argument `[xy]`: the tensor requires a gradient"):
+            ops.axpy(2.0, x, y)
+        with torch.no_grad():
+            ops.axpy(2.0, x, y)
+        torch.testing.assert_close(y.detach(), expected)
+    with pytest.raises(RuntimeError, match=r"axpy: argument `y`"):
+        ops.axpy(2.0, torch.ones(3), weight * 1)
+    ops.axpy(2.0, x.detach(), y)
+    with pytest.raises(RuntimeError, match="axpy"):
+        torch.func.jvp(lambda x: ops.axpy(2.0, x, torch.zeros(3)), (torch.ones(3),), (torch.ones(3),))
+    with forward_ad.dual_level(), pytest.raises(RuntimeError, match="axpy"):
+        ops.axpy(2.0, forward_ad.make_dual(torch.ones(3), torch.ones(3)), torch.zeros(3))
+
+
+def test_compiled_updates_that_autograd_would_have_to_record(ops):
+    def update(x):
+        y = x * 1
+        ops.axpy(2.0, x, y)
+        return y
+
+    compiled = torch.compile(update, backend="aot_eager", fullgraph=True)
+    x = torch.randn(3)
+    torch.testing.assert_close(compiled(x), 3 * x)
+    with pytest.raises(RuntimeError):
+        compiled(x.requires_grad_()).sum().backward()
+
+
 @pytest.mark.parametrize("name", ["cube", "fan_vjp", "double"])
 def test_forward_mode(derived, name):
     x, tangent = torch.randn(3), torch.ones(3)

@@ -37,6 +37,16 @@ def test_updates_in_place(ops, compare):
     compare(run, torch.randn(6), torch.randn(6))
 
 
+def test_updates_that_autograd_would_have_to_record(ops, device):
+    x = torch.ones(3, device=device, requires_grad=True)
+    y = torch.zeros(3, device=device)
+    with pytest.raises(RuntimeError, match="axpy: argument `x`: the tensor requires a gradient"):
+        ops.axpy(2.0, x, y)
+    with torch.no_grad():
+        ops.axpy(2.0, x, y)
+    assert y.cpu().tolist() == [2, 2, 2]
+
+
 def test_calls_that_differ_in_attributes_differ(ops, device):
     x = torch.randn(3, 5)
     on_device = x.to(device)

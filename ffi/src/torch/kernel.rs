@@ -153,6 +153,7 @@ impl<'p> Call<'p> {
 
     /// The work of a kernel: calls the operation.
     pub(super) fn run(&mut self) -> Result<()> {
+        self.refuse_gradients()?;
         self.describe_args()?;
         // They stay where they are from here on, since the C struct points into them.
         let mut attrs = std::mem::take(&mut self.attrs);
@@ -166,6 +167,7 @@ impl<'p> Call<'p> {
     /// The work of a kernel for tensors without data: infers the results, and checks the shapes as a call would.
     pub(super) fn infer(&mut self) -> Result<()> {
         self.meta = true;
+        self.refuse_gradients()?;
         if !self.plan.fixed {
             self.drop_absent()?;
         }
@@ -179,6 +181,24 @@ impl<'p> Call<'p> {
         let num_args = self.buffers.len();
         self.make_results(&attrs)?;
         self.check_shapes(num_args, &attrs)
+    }
+
+    /// Refuses an update that autograd would have to record, which it cannot: gradients through it would be wrong.
+    fn refuse_gradients(&self) -> Result<()> {
+        // SAFETY: takes nothing.
+        if self.plan.in_place.is_empty() || !unsafe { (self.plan.shim.grad_mode)() } {
+            return Ok(());
+        }
+        match self.args.iter().position(|arg| arg.as_ref().is_some_and(Tensor::requires_grad)) {
+            None => Ok(()),
+            Some(index) => Err(self.of_argument(
+                index,
+                Error::unimplemented(
+                    "the tensor requires a gradient, and an operation that updates an argument in place has no derivative: \
+                     call it under torch.no_grad() or with detach()ed tensors, or return the new values",
+                ),
+            )),
+        }
     }
 
     /// Takes all arguments from the stack.
@@ -399,14 +419,21 @@ impl<'p> Call<'p> {
         Ok(())
     }
 
-    /// Tells autograd what was updated in place; copying has told it of the arguments that were copied back.
+    /// Tells autograd what was updated in place. Copying has told it of the arguments that were copied back, unless the
+    /// operator has a kernel of autograd, below which torch does not count updates.
     ///
     /// # Safety
     /// As for [`Tensor::bump_version`].
     unsafe fn bump_versions(&self) {
-        let copied = |index: usize| self.originals.iter().any(|(original, _)| *original == index);
-        for &index in self.plan.in_place.iter().filter(|index| !copied(**index)) {
-            if let Some(Some(updated)) = self.args.get(index) {
+        let counted = self.plan.shim.no_derivative.is_none();
+        for &index in &self.plan.in_place {
+            let original = self.originals.iter().find(|(original, _)| *original == index).map(|(_, original)| original);
+            let updated = match original {
+                Some(_) if counted => None,
+                Some(original) => Some(original),
+                None => self.args.get(index).and_then(Option::as_ref),
+            };
+            if let Some(updated) = updated {
                 // SAFETY: as the caller guarantees.
                 unsafe { updated.bump_version() };
             }

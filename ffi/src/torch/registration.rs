@@ -177,11 +177,11 @@ fn has_python_fake(handler: &Handler) -> bool {
     operands && matches!(handler.shape, ShapeRule::Dims)
 }
 
-/// Whether torch has to refuse derivatives. Those that are declared are registered by `glue/derivatives.py`; operators that
-/// update their arguments are not torch's to differentiate.
+/// Whether torch has to refuse derivatives. Those that are declared are registered by `glue/derivatives.py`, for operators
+/// that update none of their arguments.
 fn lacks_derivative(handler: &Handler) -> bool {
-    let functional = handler.params.iter().all(|param| param.role != Role::InOut);
-    functional && handler.traits.vjp.is_none() && handler.params.iter().any(|param| param.role == Role::Arg)
+    let has = |role| handler.params.iter().any(|param| param.role == role);
+    has(Role::InOut) || (handler.traits.vjp.is_none() && has(Role::Arg))
 }
 
 /// Where an operator is defined: its namespace, and the place in the source that torch shows.

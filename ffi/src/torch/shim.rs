@@ -37,6 +37,8 @@ macro_rules! shim {
             /// `torch::autograd::impl::bump_version(const at::Tensor&)`, which every version has had: the C interface
             /// has nothing that tells autograd of an update. Throws for inference tensors outside inference mode.
             pub(crate) bump_version: Option<unsafe extern "C-unwind" fn(TensorHandle)>,
+            /// `c10::TensorImpl::requires_grad() const`, which the C interface lacks too.
+            pub(crate) requires_grad: Option<RequiresGrad>,
             /// What makes derivatives of an operator an error.
             pub(crate) no_derivative: Option<NoDerivative>,
             $(
@@ -82,6 +84,7 @@ macro_rules! shim {
                         meta: code("aoti_torch_device_type_meta")?,
                         check: function(symbol("aoti_torch_check")?),
                         bump_version: symbol(BUMP_VERSION).map(|address| function(address)),
+                        requires_grad: symbol(REQUIRES_GRAD).map(|address| function(address)),
                         no_derivative: NoDerivative::load(find),
                         $($name: function(symbol(stringify!($symbol))?),)*
                         $($later: symbol(stringify!($later_symbol)).map(|address| function(address)),)*
@@ -100,6 +103,22 @@ macro_rules! shim {
 
 /// The mangled name; a handle is the address of an `at::Tensor`, as a reference to one is.
 pub(super) const BUMP_VERSION: &str = "_ZN5torch8autograd4impl12bump_versionERKN2at6TensorE";
+
+/// The mangled name.
+pub(super) const REQUIRES_GRAD: &str = "_ZNK3c1010TensorImpl13requires_gradEv";
+
+/// Takes the first word of an `at::Tensor`, which is its only one.
+pub(crate) type RequiresGrad = unsafe extern "C" fn(*const c_void) -> bool;
+
+/// Whether autograd records what is done with the tensor.
+///
+/// # Safety
+/// The function of that name, and a live tensor.
+#[inline]
+pub(crate) unsafe fn requires_grad(function: RequiresGrad, tensor: TensorHandle) -> bool {
+    // SAFETY: a handle is the address of an `at::Tensor`, which is one pointer that is never null.
+    unsafe { function(tensor.cast::<*const c_void>().read()) }
+}
 
 /// 0 for success.
 pub(crate) type Status = sys::AOTITorchError;

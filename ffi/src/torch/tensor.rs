@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use super::{
     device::Device,
     dtype,
-    shim::{Shim, Status, TensorHandle},
+    shim::{Shim, Status, TensorHandle, requires_grad},
 };
 use crate::{DType, Error, Result};
 
@@ -158,6 +158,12 @@ impl Tensor {
             // SAFETY: a live tensor.
             unsafe { bump(self.handle) };
         }
+    }
+
+    /// Whether autograd records what is done with it, where libtorch says so.
+    pub(crate) fn requires_grad(&self) -> bool {
+        // SAFETY: a live tensor.
+        self.shim.requires_grad.is_some_and(|function| unsafe { requires_grad(function, self.handle) })
     }
 
     /// Copies the elements of a tensor of the same shape, without a trace for autograd.

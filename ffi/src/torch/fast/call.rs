@@ -12,7 +12,10 @@ use super::{Arg, Fast, Kind, MAX};
 use crate::{
     Result,
     host::{Future, take_error},
-    torch::{kernel, shim::TensorHandle},
+    torch::{
+        kernel,
+        shim::{TensorHandle, requires_grad},
+    },
 };
 
 /// The most dimensions of a result.
@@ -102,6 +105,14 @@ unsafe fn call_of<const UNARY: bool>(fast: &Fast, stack: *mut u64) -> Option<Res
     let mut args = [const { MaybeUninit::<*mut sys::XLA_FFI_Buffer>::uninit() }; MAX];
     let mut rets = [const { MaybeUninit::<*mut sys::XLA_FFI_Buffer>::uninit() }; MAX];
     let tensors = &fast.args[..num_args];
+    if let Some(function) = fast.requires_grad
+        // SAFETY: takes nothing.
+        && unsafe { (fast.grad_mode)() }
+        // SAFETY: a tensor of the stack, which lives until it is deleted below.
+        && tensors.iter().any(|tensor| unsafe { requires_grad(function, handle(stack, tensor.slot)) })
+    {
+        return None;
+    }
     for ((tensor, operand), arg) in tensors.iter().zip(&mut operands).zip(&mut args) {
         // SAFETY: a tensor of the stack, which lives until it is deleted below.
         let described = unsafe { describe(fast, tensor, handle(stack, tensor.slot), operand.as_mut_ptr()) };

@@ -12,7 +12,7 @@ use super::{
     context::{Contexts, shared},
     dtype::DTypes,
     plan::{Input, OutputDType, OutputKind, Plan},
-    shim::{Status, TensorHandle},
+    shim::{RequiresGrad, Status, TensorHandle},
 };
 pub(in crate::torch) use call::call;
 
@@ -48,6 +48,9 @@ pub(crate) struct Fast {
     delete_tensor: unsafe extern "C" fn(TensorHandle) -> Status,
     /// Where arguments are updated in place.
     bump_version: Option<unsafe extern "C-unwind" fn(TensorHandle)>,
+    /// As well; autograd must not have to record the update.
+    requires_grad: Option<RequiresGrad>,
+    grad_mode: unsafe extern "C" fn() -> bool,
     api: *const sys::XLA_FFI_Api,
     ctx: *mut sys::XLA_FFI_InvokeContext,
     /// The names of the attributes.
@@ -155,6 +158,8 @@ impl Fast {
             args,
             delete_tensor: shim.delete_tensor,
             bump_version: shim.bump_version.filter(|_| !plan.in_place.is_empty()),
+            requires_grad: shim.requires_grad.filter(|_| !plan.in_place.is_empty()),
+            grad_mode: shim.grad_mode,
             api: HostVersion::default().api(),
             ctx: shared().as_raw(),
             names: plan.names.as_ptr(),

@@ -25,6 +25,19 @@ def register_derivative(op, operator, ops, library):
     torch.library.register_autograd(operator.overload, backward, setup_context=setup_context, lib=checked)
 
 
+def refuse_recorded_updates(op, values):
+    """Refuses updates that autograd would have to record, where the kernel is not called to do so."""
+    if not (op.mutates() and torch.is_grad_enabled()):
+        return
+    for param in op.operands:
+        if any(tensor.requires_grad for tensor in members(values[param["name"]])):
+            raise RuntimeError(
+                f"{op.name}: argument `{param['name']}`: the tensor requires a gradient, and an operation that updates "
+                "an argument in place has no derivative: call it under torch.no_grad() or with detach()ed tensors, or "
+                "return the new values"
+            )
+
+
 class Checked:
     """A `torch.library.Library` whose autograd kernels refuse what they would give wrong results for."""
 

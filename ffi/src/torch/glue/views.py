@@ -1,5 +1,7 @@
 """Views that are conjugated or negated."""
 
+import torch
+
 
 class Materialized:
     """An op that updates tensors, where some are views whose elements are in memory with another sign."""
@@ -15,8 +17,17 @@ class Materialized:
         for name in self.updated:
             for tensor, new in zip(members(values[name]), members(plain[name]), strict=True):
                 if new is not tensor:
-                    tensor.copy_(new)
+                    _copy(tensor, new)
         return returned
+
+
+def _copy(tensor, new):
+    """Below a kernel of autograd, torch does not count the update."""
+    counted = not tensor.is_inference()
+    version = tensor._version if counted else None
+    tensor.copy_(new)
+    if counted and tensor._version == version:
+        torch.autograd.graph.increment_version(tensor)
 
 
 def _materialize(tensor):

@@ -20,6 +20,7 @@ class XlaCall:
         operands = [tensor for param in self.op.operands for tensor in members(values[param["name"]])]
         if not operands:
             raise NotImplementedError(f"{self.op.name}: torch_xla has no custom calls without a tensor")
+        refuse_recorded_updates(self.op, values)
         shapes = self._result_types(values)
         attributes = dictionary(self._attributes(values))
         # torch_xla takes two calls for equal, and runs one program for both, if their targets and operands are: the
