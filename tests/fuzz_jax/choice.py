@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -25,8 +27,9 @@ DEEPEST = 2  # functions inside of functions
 class Choice:
     """What makers of steps are given."""
 
-    def __init__(self, rng: np.random.Generator, x64: bool, devices: int) -> None:
-        self.rng, self.x64, self.devices = rng, x64, devices
+    def __init__(self, rng: np.random.Generator, of_steps: execute.Types) -> None:
+        self.rng, self.types = rng, of_steps
+        self.x64, self.devices = of_steps.x64, of_steps.devices
         self.values: dict[str, Type] = {}
         self.steps: list[Step] = []
         self.depth = 0
@@ -46,8 +49,8 @@ class Choice:
     def one(self, items: Sequence[T], weights: Sequence[float] | None = None) -> T:
         if weights is None:
             return items[int(self.rng.integers(len(items)))]
-        total = np.asarray(weights, float)
-        return items[int(self.rng.choice(len(items), p=total / total.sum()))]
+        up_to = list(itertools.accumulate(weights))
+        return items[bisect.bisect(up_to, self.rng.random() * up_to[-1], 0, len(items) - 1)]
 
     def dtype(self, test: Callable[[Type], bool] = lambda _: True) -> str:
         """A dtype for which the test holds, which sees a scalar of it."""
@@ -123,7 +126,7 @@ class Choice:
         """Adds a step; its results."""
         step = Step(op, ("v0",), tuple(args), tuple(params.items()), tuple(blocks))
         known = {name: self.values[name] for name in self._visible(step)}
-        results = execute.infer(step, known, self.x64, self.devices, self.inside_devices)
+        results = self.types.of(step, known, self.inside_devices)
         if not results or sum(type.size for type in results) > LARGEST:
             raise Skip
         outs = [self.name() for _ in results]

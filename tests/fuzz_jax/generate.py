@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from conformance import inputs
 
+from fuzz_jax import execute
 from fuzz_jax.choice import Choice
 from fuzz_jax.program import Block, Program, live
 from fuzz_jax.types import Type
@@ -12,8 +13,12 @@ from fuzz_jax.types import Type
 
 def generate(seed: int, x64: bool, devices: int = 1) -> Program:
     """The program of a seed."""
-    rng = np.random.default_rng([seed, x64, devices])
-    c = Choice(rng, x64, devices)
+    return execute.Types.within(lambda types: _generate(seed, types), x64, devices)
+
+
+def _generate(seed: int, types: execute.Types) -> Program:
+    x64, devices = types.x64, types.devices
+    c = Choice(np.random.default_rng([seed, x64, devices]), types)
     names, arguments = [], []
     shapes = [c.shape() for _ in range(3)]
     if devices > 1:
@@ -29,7 +34,7 @@ def generate(seed: int, x64: bool, devices: int = 1) -> Program:
     made = [out for step in c.steps for out in step.outs]
     loose = [name for name in made if name not in c.used]
     c.rng.shuffle(loose)
-    outs = [*loose[:4], *({c.one(made) for _ in range(c.integer(0, 2))} if made else names[:1])]
+    outs = [*loose[:4], *([c.one(made) for _ in range(c.integer(0, 2))] if made else names[:1])]
     outs = list(dict.fromkeys(outs)) or names[:1]
     block = live(Block(tuple(names), tuple(c.steps), tuple(outs)))
     return Program(block, tuple(arguments), x64, devices)

@@ -39,13 +39,11 @@ class Verdict:
 
 def judge(program: Program, ours: Sequence[np.ndarray], stock: Sequence[np.ndarray]) -> Verdict:
     """Compares the results of the plugin with those of stock JAX, as one program each."""
-    far = []
     for number, (a, b) in enumerate(zip(ours, stock, strict=True)):
         if (a.dtype, a.shape) != (b.dtype, b.shape):
             shown = f"{a.dtype}{list(a.shape)} instead of {b.dtype}{list(b.shape)}"
             return Verdict(f"result {number}: {shown}", False, number)
-        if (difference := compare(a, b, NEAR)).message:
-            far.append((number, difference.message))
+    far = differ(ours, stock)
     if not far:
         return Verdict(None, False)
     references: list[list[np.ndarray]] = []
@@ -63,10 +61,16 @@ def judge(program: Program, ours: Sequence[np.ndarray], stock: Sequence[np.ndarr
     return Verdict(f"result {number}: {message}", True, number)
 
 
+def differ(ours: Sequence[np.ndarray], stock: Sequence[np.ndarray]) -> list[tuple[int, str]]:
+    """The results that are not near at a glance, and how they differ."""
+    messages = [compare(a, b, NEAR).message for a, b in zip(ours, stock, strict=True)]
+    return [(number, message) for number, message in enumerate(messages) if message]
+
+
 def _otherwise(program: Program) -> list[list[np.ndarray]]:
     """Results op by op, and with 64-bit floats."""
     wide = _wide(program)
-    return [execute.run(program, "cpu", jit=False), *([] if wide is None else [wide])]
+    return [execute.step_by_step(program), *([] if wide is None else [wide])]
 
 
 def _noisy(program: Program, seeds: range) -> list[list[np.ndarray]]:
@@ -79,7 +83,7 @@ def _noisy(program: Program, seeds: range) -> list[list[np.ndarray]]:
         helpers.use("cpu", program.devices, seed)
         return traced(*arguments)
 
-    jitted = jax.jit(seeded)
+    jitted = jax.jit(seeded, compiler_options=execute.QUICK)
     with jax.enable_x64(program.x64), jax.default_device(jax.devices("cpu")[0]):
         arguments = [jnp.asarray(value) for value in program.inputs]
         return [[np.asarray(x) for x in jitted(np.uint32(seed), *arguments)] for seed in seeds]
@@ -90,7 +94,9 @@ def _with_seed(program: Program, traced, seed: int) -> list[np.ndarray]:
         helpers.use("cpu", program.devices, seed)
         return traced(*arguments)
 
-    return execute.call(seeded, program.inputs, "cpu", program.x64, program.devices)
+    return execute.call(
+        jax.jit(seeded, compiler_options=execute.QUICK), program.inputs, "cpu", program.x64, program.devices
+    )
 
 
 def _wide(program: Program) -> list[np.ndarray] | None:
@@ -100,11 +106,9 @@ def _wide(program: Program) -> list[np.ndarray] | None:
         return None
     for narrow, wide in _WIDER.items():
         text = re.sub(rf"\b{narrow}\b", wide, text)
-    names = dict(execute.NAMES)
-    exec(compile(text, "<wide program>", "exec"), names)
     arguments = [value.astype(_WIDER.get(value.dtype.name, value.dtype.name)) for value in program.inputs]
     try:
-        return execute.call(names["program"], arguments, "cpu", True, program.devices)
+        return execute.call(jax.jit(execute.of_text(text)), arguments, "cpu", True, program.devices)
     except Exception:  # an op that has no 64-bit form
         return None
 

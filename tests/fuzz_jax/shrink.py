@@ -110,11 +110,14 @@ def _cut(program: Program) -> Iterator[Program]:
 
 def _types(program: Program) -> dict[str, Type]:
     """The types of all values outside of inner functions."""
+    return execute.Types.within(lambda types: _known(program, types), program.x64, program.devices)
+
+
+def _known(program: Program, types: execute.Types) -> dict[str, Type]:
     known = program.types
     for step in program.block.steps:
         with contextlib.suppress(Exception):
-            found = execute.infer(step, known, program.x64, program.devices, False)
-            known.update(zip(step.outs, found, strict=True))
+            known.update(zip(step.outs, types.of(step, known, False), strict=True))
     return known
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import math
 
-import numpy as np
 from conformance import inputs
 
 NARROW_INTEGERS = ("int2", "uint2", "int4", "uint4")
@@ -30,7 +31,7 @@ class Type:
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64))
+        return math.prod(self.shape)
 
     def is_integer(self) -> bool:
         return self.dtype in inputs.INTEGERS
@@ -53,11 +54,12 @@ class Type:
         return self.dtype == "bool"
 
 
-def dtypes(x64: bool) -> list[tuple[str, float]]:
+@functools.cache
+def dtypes(x64: bool) -> tuple[tuple[str, float], ...]:
     """Dtypes of inputs and conversions, with how often each is drawn."""
     table = [("float32", 8.0), ("int32", 4.0), ("bool", 2.0), ("bfloat16", 2.0), ("float16", 2.0), ("complex64", 1.5)]
     table += [(name, 0.7) for name in INTEGERS if name != "int32"]
     table += [(name, 0.2) for name in SMALL_FLOATS] + [(name, 0.2) for name in NARROW_INTEGERS]
     if x64:
         table += [("float64", 8.0), ("int64", 4.0), ("uint64", 1.0), ("complex128", 1.5)]
-    return table
+    return tuple(table)
