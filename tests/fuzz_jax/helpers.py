@@ -12,7 +12,9 @@ __all__ = [
     "bounded",
     "convert",
     "devices_mesh",
+    "flushed",
     "inexact",
+    "moved",
     "noisy",
     "seeded",
     "spd",
@@ -89,12 +91,44 @@ def noisy(x: jax.Array, ulps: int, salt: int) -> jax.Array:
 
 
 def term(x: jax.Array, ulps: int, salt: int) -> jax.Array:
-    """The same for what is added up: every other seed makes infinite what would overflow in some orders."""
+    """The same for what is added up: some seeds make infinite what would overflow in some orders, others small."""
     x = noisy(x, ulps, salt)
     if not isinstance(x, jax.Array) or not jnp.issubdtype(x.dtype, jnp.floating):
         return x
     most = float(jnp.finfo(x.dtype).max) / 256
-    return jnp.where((jnp.abs(x) > most) & _odd(), jnp.copysign(jnp.asarray(jnp.inf, x.dtype), x), x)
+    other = jnp.where(_odd(2), x / jnp.asarray(256, x.dtype), jnp.copysign(jnp.asarray(jnp.inf, x.dtype), x))
+    return jnp.where((jnp.abs(x) > most) & _odd(), other, x)
+
+
+def moved(result: jax.Array, operand: jax.Array, ulps: int, salt: int) -> jax.Array:
+    """The result with errors of so many units in the last place of the operand."""
+    if not isinstance(result, jax.Array) or result.shape != operand.shape:
+        return result
+    return _moved(result, operand.astype(result.dtype), ulps, salt)
+
+
+def flushed(result: jax.Array, *operands: jax.Array) -> jax.Array:
+    """The result; every other seed makes the least normal number of a zero where no operand is zero or infinite.
+
+    XLA:CPU flushes subnormal numbers to zero, StableHLO does not: what comes after may multiply them, or divide.
+    """
+    if not isinstance(result, jax.Array) or not jnp.issubdtype(result.dtype, jnp.inexact):
+        return result
+    if jnp.issubdtype(result.dtype, jnp.complexfloating):
+        re, im = (_flushed(part, result, operands) for part in (lax.real(result), lax.imag(result)))
+        return lax.complex(re, im)
+    return _flushed(result, result, operands)
+
+
+def _flushed(part: jax.Array, result: jax.Array, operands: tuple) -> jax.Array:
+    info = jnp.finfo(part.dtype)
+    if info.minexp > jnp.finfo(jnp.float32).minexp:  # narrow: its subnormal numbers are float32's normal ones
+        return part
+    zero = (part == 0) & _odd()
+    for x in operands:
+        if isinstance(x, jax.Array) and x.shape in ((), result.shape):
+            zero &= (x != 0) & jnp.isfinite(x)
+    return jnp.where(zero, jnp.copysign(jnp.asarray(info.tiny, part.dtype), part), part)
 
 
 def spilled(result: jax.Array, *operands: jax.Array) -> jax.Array:
@@ -110,8 +144,8 @@ def _nan(x: jax.Array) -> jax.Array:
     return jnp.asarray(complex(np.nan, np.nan) if both else np.nan, x.dtype)
 
 
-def _odd() -> jax.Array:
-    return (jnp.asarray(_state["seed"], jnp.uint32) & np.uint32(1)) == 1
+def _odd(bit: int = 1) -> jax.Array:
+    return (jnp.asarray(_state["seed"], jnp.uint32) & np.uint32(bit)) != 0
 
 
 def bits_as(x: jax.Array, dtype: str) -> jax.Array:

@@ -43,6 +43,10 @@ def _step(step: Step, noise: bool, depth: int) -> list[str]:
             lines.append(_INDENT * depth + f"{out} = noisy({out}, {ulps}, {salt + 1000 * number})")
             if op.spills:
                 lines.append(_INDENT * depth + f"{out} = spilled({', '.join((out, *step.args))})")
+            if op.underflows:
+                lines.append(_INDENT * depth + f"{out} = flushed({', '.join((out, *step.args))})")
+            if op.cancels:
+                lines.append(_INDENT * depth + f"{out} = moved({out}, {step.args[0]}, {op.cancels}, {salt + 500})")
     return lines
 
 

@@ -77,6 +77,17 @@ def test_what_is_further_than_noise_is_a_finding(op, value, change):
     assert verdict(block, value, change).message
 
 
+def test_what_explains_a_difference_explains_no_other():
+    # 0 * x is zero without a subnormal number, so 0 / 0 is not anything.
+    zeros = steps(("mul", "v2", "v1", "v1"), ("div", "v3", "v2", "v1"))
+    assert verdict(zeros, np.zeros(3, np.float32), np.ones_like).message
+    assert verdict(steps(("gelu", "v2", "v1")), X - 4, lambda y: y + np.float32(1e-4)).message
+    largest = np.array([1e38, 1e38, -1e38], np.float32)
+    total = Block(("v1",), (Step("reduce_sum", ("v2",), ("v1",), (("axis", (0,)),)),), ("v2",))
+    assert not verdict(total, 3 * largest, np.ones_like).message  # partial sums overflow
+    assert verdict(total, largest / 1000, np.ones_like).message
+
+
 def test_programs_are_made_smaller():
     program = next(p for p in (generate(seed, True) for seed in range(1000)) if has(p, "cumsum"))
     smaller = shrink(program, lambda candidate: runs(candidate) and has(candidate, "cumsum"), 0, 60)

@@ -21,6 +21,8 @@ class Op:
         sums: whether errors follow the size of what it adds up, not of what comes of that.
         many: whether it gives a tuple.
         spills: whether an operand that is not finite may make any element of the results so.
+        underflows: whether a zero may be a subnormal number that XLA:CPU flushed.
+        cancels: how inexact what is subtracted inside is, in units of the operand's last place.
     """
 
     text: str
@@ -28,6 +30,8 @@ class Op:
     sums: bool = False
     many: bool = False
     spills: bool = False
+    underflows: bool = False
+    cancels: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,12 +61,18 @@ class Skip(Exception):
 
 
 def define(
-    ulps: int = 0, sums: bool = False, many: bool = False, spills: bool = False, **texts: str
+    ulps: int = 0,
+    sums: bool = False,
+    many: bool = False,
+    spills: bool = False,
+    underflows: bool = False,
+    cancels: int = 0,
+    **texts: str,
 ) -> tuple[str, ...]:
     """Adds ops to the table."""
     for name, text in texts.items():
         assert name not in OPS, name
-        OPS[name] = Op(text, ulps, sums, many, spills)
+        OPS[name] = Op(text, ulps, sums, many, spills, underflows, cancels)
     return tuple(texts)
 
 
