@@ -13,6 +13,9 @@ from fuzz_jax import DEVICES
 os.environ["JAX_PLATFORMS"] = "cpu,oxcall"
 os.environ["JAX_NUM_CPU_DEVICES"] = os.environ["OXCALL_NUM_DEVICES"] = str(DEVICES)
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+# What costs time and changes no result: keys of a cache that is not used, and lines of Python in modules.
+os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "0"
+os.environ["JAX_TRACEBACK_IN_LOCATIONS_LIMIT"] = "0"
 
 from fuzz_jax import case, session, store
 from fuzz_jax.render import script

@@ -35,6 +35,7 @@ class Choice:
         self.depth = 0
         self.inside_devices = False
         self.used: set[str] = set()
+        self.constants: set[str] = set()  # values that depend on no argument
         self._count = 0
 
     # Random choices.
@@ -132,6 +133,8 @@ class Choice:
         outs = [self.name() for _ in results]
         self.steps.append(Step(op, tuple(outs), tuple(args), tuple(params.items()), tuple(blocks)))
         self.values.update(zip(outs, results, strict=True))
+        if known.keys() <= self.constants:
+            self.constants.update(outs)
         self.used.update(self._visible(step))
         return outs
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, TypeVar
@@ -23,8 +24,7 @@ T = TypeVar("T")
 NAMES = {"jax": jax, "jnp": jnp, "lax": lax, "np": np, "P": PartitionSpec}
 NAMES.update({name: getattr(helpers, name) for name in helpers.__all__})
 MESHES = ("shard_map", "constrain")  # ops that have devices in their text
-# Stock JAX that compiles in a quarter of the time, with the older emitters of loops and without LLVM's passes.
-QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
+_QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
 
 
 def function(block: Block, noise: bool = False) -> Any:
@@ -44,6 +44,19 @@ def _compiled(text: str) -> CodeType:
     return compile(text, "<program>", "exec")
 
 
+def quick(program: Program) -> dict[str, Any] | None:
+    """XLA's options for a quarter of the time to compile: the older emitters of loops, and none of LLVM's passes.
+
+    Those emitters end the process over some integers narrower than a byte.
+    """
+    return None if _is_narrow(program) else _QUICK
+
+
+def _is_narrow(program: Program) -> bool:
+    dtypes = {value.dtype.name for value in program.inputs}
+    return not dtypes.isdisjoint(NARROW_INTEGERS) or re.search("int[24]\\b", source(program.block)) is not None
+
+
 class Traced:
     """A program for runs on several platforms: it is traced once where no platform's devices are part of it."""
 
@@ -51,8 +64,7 @@ class Traced:
         self.program, self.jitted = program, None
         meshes = program.devices > 1 or any(step.op in MESHES for step in steps_of(program.block))
         # JAX's compiled functions refuse arguments narrower than a byte, for a layout that is not theirs.
-        narrow = any(value.dtype.name in NARROW_INTEGERS for value in program.inputs)
-        if not meshes and not narrow:
+        if not meshes and not _is_narrow(program):
             self.jitted = jax.jit(function(program.block))
 
     def run(self, platform: str, options: dict[str, Any] | None = None) -> list[np.ndarray]:

@@ -43,7 +43,8 @@ def judge(program: Program, ours: Sequence[np.ndarray], stock: Sequence[np.ndarr
         if (a.dtype, a.shape) != (b.dtype, b.shape):
             shown = f"{a.dtype}{list(a.shape)} instead of {b.dtype}{list(b.shape)}"
             return Verdict(f"result {number}: {shown}", False, number)
-    far = differ(ours, stock)
+    messages = [compare(a, b, NEAR).message for a, b in zip(ours, stock, strict=True)]
+    far = [(number, message) for number, message in enumerate(messages) if message]
     if not far:
         return Verdict(None, False)
     references: list[list[np.ndarray]] = []
@@ -59,12 +60,6 @@ def judge(program: Program, ours: Sequence[np.ndarray], stock: Sequence[np.ndarr
             return Verdict(None, True)
     number, message = far[0]
     return Verdict(f"result {number}: {message}", True, number)
-
-
-def differ(ours: Sequence[np.ndarray], stock: Sequence[np.ndarray]) -> list[tuple[int, str]]:
-    """The results that are not near at a glance, and how they differ."""
-    messages = [compare(a, b, NEAR).message for a, b in zip(ours, stock, strict=True)]
-    return [(number, message) for number, message in enumerate(messages) if message]
 
 
 def _otherwise(program: Program) -> list[list[np.ndarray]]:
@@ -83,7 +78,7 @@ def _noisy(program: Program, seeds: range) -> list[list[np.ndarray]]:
         helpers.use("cpu", program.devices, seed)
         return traced(*arguments)
 
-    jitted = jax.jit(seeded, compiler_options=execute.QUICK)
+    jitted = jax.jit(seeded, compiler_options=execute.quick(program))
     with jax.enable_x64(program.x64), jax.default_device(jax.devices("cpu")[0]):
         arguments = [jnp.asarray(value) for value in program.inputs]
         return [[np.asarray(x) for x in jitted(np.uint32(seed), *arguments)] for seed in seeds]
@@ -95,7 +90,7 @@ def _with_seed(program: Program, traced, seed: int) -> list[np.ndarray]:
         return traced(*arguments)
 
     return execute.call(
-        jax.jit(seeded, compiler_options=execute.QUICK), program.inputs, "cpu", program.x64, program.devices
+        jax.jit(seeded, compiler_options=execute.quick(program)), program.inputs, "cpu", program.x64, program.devices
     )
 
 

@@ -57,7 +57,7 @@ class Programs(workers.Job):
         words = os.open(self.folder / "stderr.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.dup2(words, 2)
         gc.freeze()  # JAX's modules: a tenth of the time goes into looking for garbage among them
-        gc.set_threshold(30_000, 20, 20)
+        gc.set_threshold(100_000, 20, 100)
         return self._run
 
     def program(self, number: int) -> Program:
