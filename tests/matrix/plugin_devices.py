@@ -68,6 +68,39 @@ def shard_map():
     same(run)
 
 
+def started_collectives():
+    """Collectives that are started and waited for: ops of StableHLO or custom calls, by the version of JAX."""
+    parallel = jax._src.lax.parallel
+    if not hasattr(parallel, "all_gather_start"):
+        return
+
+    def started(x):
+        futures = [
+            parallel.all_gather_start(x, "x", tiled=True),
+            parallel.psum_scatter_start(x, "y", tiled=True),
+            parallel.all_to_all_start(x, "y", 0, 1, tiled=True),
+            parallel.ppermute_start(x, "x", [(0, 1), (1, 0)]),
+        ]
+        return tuple(future.done() for future in futures)
+
+    def at_once(x):
+        return (
+            jax.lax.all_gather(x, "x", tiled=True),
+            jax.lax.psum_scatter(x, "y", tiled=True),
+            jax.lax.all_to_all(x, "y", 0, 1, tiled=True),
+            jax.lax.ppermute(x, "x", [(0, 1), (1, 0)]),
+        )
+
+    def run(mesh):
+        # JAX 0.10's CPU compiles none that are started.
+        body = at_once if mesh.devices.flat[0].platform == "cpu" else started
+        x = jax.device_put(X, NamedSharding(mesh, P("x", "y")))
+        specs = {"in_specs": P("x", "y"), "out_specs": (P("x", "y"),) * 4, "check_vma": False}
+        return jax.jit(jax_shard_map(body, mesh=mesh, **specs))(x)
+
+    same(run)
+
+
 def sharded_jit():
     def run(mesh):
         x = jax.device_put(X, NamedSharding(mesh, P("x", None)))
@@ -114,4 +147,4 @@ def dlpack():
 
 
 if __name__ == "__main__":
-    checks.exit_with(checks.run([pmap, shard_map, sharded_jit, callbacks, memories, dlpack]))
+    checks.exit_with(checks.run([pmap, shard_map, started_collectives, sharded_jit, callbacks, memories, dlpack]))

@@ -45,22 +45,20 @@ def test_nothing_of_this_jaxlib_is_kept_back(device):
     assert list(announced) >= numbers(stablehlo.get_current_version())
 
 
-@pytest.mark.skipif(
-    not hasattr(jax._src.lax.parallel, "all_gather_start") or jax.__version_info__ >= (0, 11),
-    reason="a JAX without them, or one that writes them as custom calls",
-)
+@pytest.mark.skipif(not hasattr(jax._src.lax.parallel, "all_gather_start"), reason="a JAX without them")
 def test_collectives_that_are_started_and_waited_for(fresh):
+    """As `stablehlo.async_start`, or from JAX 0.11.1 on as custom calls."""
     printed = fresh(
         HEAD
         + """
 from jax._src.lax import parallel
 
-def both(start, collective):
+def both(start, collective, check_vma=False):
     def body(devices, is_async):
         mesh = Mesh(np.array(devices), "i")
 
         @jax.jit
-        @functools.partial(jax.shard_map, mesh=mesh, in_specs=P("i"), out_specs=P("i"), check_vma=False)
+        @functools.partial(jax.shard_map, mesh=mesh, in_specs=P("i"), out_specs=P("i"), check_vma=check_vma)
         def program(x):
             if not is_async:
                 return collective(x)
@@ -74,7 +72,8 @@ def both(start, collective):
 
 ring = [(i, (i + 1) % 4) for i in range(4)]
 both(lambda x: parallel.all_gather_start(x, "i", tiled=True), lambda x: lax.all_gather(x, "i", tiled=True))
-both(lambda x: parallel.psum_start(x, "i"), lambda x: lax.psum(x, "i"))
+# Without the check, JAX 0.12 gives no future.
+both(lambda x: parallel.psum_start(x, "i"), lambda x: lax.psum(x, "i"), check_vma=True)
 both(
     lambda x: parallel.psum_scatter_start(x, "i", tiled=True), lambda x: lax.psum_scatter(x, "i", tiled=True)
 )
@@ -87,6 +86,44 @@ print("ok")
         **FOUR,
     )
     assert printed == "ok"
+
+
+def test_collectives_that_are_started_by_custom_calls(fresh):
+    """What JAX writes from 0.11.1 on, for replicas."""
+    printed = fresh(
+        HEAD
+        + '''
+def started(name, config, result, reducer=""):
+    config = "{" + config.replace("'", "\\\\22") + "}"
+    return run(program("(%x: tensor<4xf32>) -> tensor<" + result + ">", f"""
+  %f = stablehlo.custom_call @"{name}-start"(%x) {{
+    backend_config = "", {reducer} mhlo.frontend_attributes = {{async_collective_config = "{config}"}}
+  }} : (tensor<4xf32>) -> tensor<{result}>
+  %y = stablehlo.custom_call @"{name}-done"(%f) {{backend_config = ""}} : (tensor<{result}>) -> tensor<{result}>
+  return %y : tensor<{result}>
+}}
+func.func private @add(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {{
+  %0 = stablehlo.add %a, %b : tensor<f32>
+  return %0 : tensor<f32>
+"""), np.arange(16.0, dtype="float32"))
+
+add = "called_computations = [@add],"
+pairs = "'replica_groups': [[0, 1], [2, 3]]"
+print(started("all-gather", "'all_gather_dimension': 0, " + pairs, "8xf32")[3])
+print(started("all-reduce", pairs, "4xf32", add)[2])
+print(started("reduce-scatter", "'scatter_dimension': 0, 'tiled': true, " + pairs, "2xf32", add)[1])
+print(started("all-to-all", "'split_dimension': 0, 'concat_dimension': 0, 'split_count': 2, " + pairs, "4xf32")[0])
+print(started("collective-permute", "'permutation': [[0, 3], [3, 0]]", "4xf32"))
+''',
+        **FOUR,
+    )
+    assert printed.splitlines() == [
+        "[8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0]",
+        "[20.0, 22.0, 24.0, 26.0]",
+        "[8.0, 10.0]",
+        "[0.0, 1.0, 4.0, 5.0]",
+        "[[12.0, 13.0, 14.0, 15.0], [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, 3.0]]",
+    ]
 
 
 def needs(version):

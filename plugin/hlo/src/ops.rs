@@ -379,8 +379,8 @@ pub struct CustomCall {
 }
 
 /// Calls that XLA's compiler knows, and takes for their operands: they say how values are spread among devices, in which
-/// memory they are or in which layout.
-const IDENTITIES: [&str; 9] = [
+/// memory they are or in which layout, or wait for a collective, which has run where it was started.
+const IDENTITIES: [&str; 14] = [
     "LayoutConstraint",
     "MoveToDevice",
     "MoveToHost",
@@ -388,7 +388,12 @@ const IDENTITIES: [&str; 9] = [
     "Sharding",
     "SPMDFullToShardShape",
     "SPMDShardToFullShape",
+    "all-gather-done",
+    "all-reduce-done",
+    "all-to-all-done",
     "annotate_device_placement",
+    "collective-permute-done",
+    "reduce-scatter-done",
     "xla.sdy.FuncResultSharding",
 ];
 

@@ -1,6 +1,6 @@
 //! Calls, inside the program and out of it, and tuples.
 
-use super::Source;
+use super::{Source, started};
 use crate::{Attribute, CustomCall, Error, OpKind, Type};
 
 pub(super) fn call(op: &mut dyn Source) -> Result<OpKind, Error> {
@@ -21,7 +21,7 @@ pub(super) fn custom_call(op: &mut dyn Source) -> Result<OpKind, Error> {
     if matches!(op.attribute("result_tilings")?, Some(Attribute::Array(tilings)) if !tilings.is_empty()) {
         return Err(Error::unsupported("tiled layouts are not supported: result_tilings must be empty"));
     }
-    Ok(OpKind::CustomCall(Box::new(CustomCall {
+    let call = CustomCall {
         aliases: op.aliases("output_operand_aliases")?,
         called_computations: op.functions("called_computations")?,
         target: op.required_text("call_target_name")?,
@@ -31,7 +31,11 @@ pub(super) fn custom_call(op: &mut dyn Source) -> Result<OpKind, Error> {
         operand_layouts: op.layouts("operand_layouts")?,
         result_layouts: op.layouts("result_layouts")?,
         attributes: op.others()?,
-    })))
+    };
+    match started::collective(op, &call)? {
+        Some(kind) => Ok(kind),
+        None => Ok(OpKind::CustomCall(Box::new(call))),
+    }
 }
 
 pub(super) fn get_tuple_element(op: &mut dyn Source) -> Result<OpKind, Error> {

@@ -15,6 +15,7 @@ mod math;
 mod shape;
 mod sharding;
 mod source;
+mod started;
 mod window;
 
 use std::{collections::HashMap, sync::LazyLock};
