@@ -164,42 +164,73 @@ impl Groups {
     }
 }
 
+/// What the ids in the groups of a collective are, as the specification names it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Numbering {
+    /// Replicas: those of each partition meet.
+    CrossReplica,
+    /// Partitions: those of each replica meet.
+    CrossPartition,
+    /// Replicas: those of all partitions meet.
+    CrossReplicaAndPartition,
+    /// Devices.
+    FlattenedIds,
+}
+
+impl Numbering {
+    fn of(kind: &OpKind, collective: &CollectiveGroups) -> Numbering {
+        match (collective.has_channel(), knows_device_ids(kind), collective.use_global_device_ids) {
+            (false, ..) => Numbering::CrossReplica,
+            (true, false, _) => Numbering::CrossPartition,
+            (true, true, false) => Numbering::CrossReplicaAndPartition,
+            (true, true, true) => Numbering::FlattenedIds,
+        }
+    }
+}
+
+/// Whether a collective has `use_global_device_ids`.
+fn knows_device_ids(kind: &OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::AllReduce(_) | OpKind::AllGather { .. } | OpKind::ReduceScatter { .. } | OpKind::CollectiveReduce(_)
+    )
+}
+
 /// The groups of a collective as processes.
 fn process_groups(kind: &OpKind, collective: &CollectiveGroups, grid: ProcessGrid) -> Result<Vec<Vec<usize>>, Error> {
     let ProcessGrid { replicas, partitions } = grid;
-    let crosses_replicas_too =
-        matches!(kind, OpKind::AllReduce(_) | OpKind::AllGather { .. } | OpKind::ReduceScatter { .. });
-    let channel = collective.has_channel();
-    let (count, what) = match (collective.use_global_device_ids, channel && !crosses_replicas_too) {
-        (true, _) => (grid.size(), "device"),
-        (false, true) => (partitions, "partition"),
-        (false, false) => (replicas, "replica"),
+    let numbering = Numbering::of(kind, collective);
+    let (count, what) = match numbering {
+        Numbering::CrossReplica | Numbering::CrossReplicaAndPartition => (replicas, "replica"),
+        Numbering::CrossPartition => (partitions, "partition"),
+        Numbering::FlattenedIds => (grid.size(), "device"),
     };
-    let id = |&id: &i64| {
-        let known = usize::try_from(id).ok().filter(|&id| id < count);
-        known.ok_or_else(|| Error::invalid_argument(format!("{what} {id} is none of the program's {count}")))
+    let unknown = |id: i64| {
+        let hint = match (numbering, knows_device_ids(kind)) {
+            (Numbering::CrossPartition | Numbering::FlattenedIds, _) => String::new(),
+            _ if partitions == 1 => String::new(),
+            (_, true) => format!("; its {partitions} partitions meet by a channel and `use_global_device_ids`"),
+            (_, false) => format!("; its {partitions} partitions meet by a channel"),
+        };
+        Error::invalid_argument(format!("{what} {id} is none of the program's {count}{hint}"))
     };
+    let id = |&id: &i64| usize::try_from(id).ok().filter(|&known| known < count).ok_or_else(|| unknown(id));
     let lists = collective.groups.iter().map(|group| group.iter().map(id).collect::<Result<Vec<usize>, _>>());
     let mut lists = lists.collect::<Result<Vec<_>, _>>()?;
     if lists.is_empty() && !matches!(kind, OpKind::CollectivePermute(_)) {
         lists.push((0..count).collect());
     }
-    if collective.use_global_device_ids {
-        return Ok(lists);
-    }
     let process = |replica: usize, partition: usize| replica * partitions + partition;
-    Ok(match (channel, crosses_replicas_too) {
-        // Replicas of all partitions together.
-        (true, true) => lists
+    Ok(match numbering {
+        Numbering::FlattenedIds => lists,
+        Numbering::CrossReplicaAndPartition => lists
             .iter()
             .map(|list| (0..partitions).flat_map(|p| list.iter().map(move |&r| process(r, p))).collect())
             .collect(),
-        // Partitions of each replica.
-        (true, false) => (0..replicas)
+        Numbering::CrossPartition => (0..replicas)
             .flat_map(|r| lists.iter().map(move |list| list.iter().map(|&p| process(r, p)).collect()))
             .collect(),
-        // Replicas of each partition.
-        (false, _) => (0..partitions)
+        Numbering::CrossReplica => (0..partitions)
             .flat_map(|p| lists.iter().map(move |list| list.iter().map(|&r| process(r, p)).collect()))
             .collect(),
     })

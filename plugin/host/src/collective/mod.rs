@@ -4,6 +4,8 @@
 //! buffers of all members of one group at once, which have stopped there (see [`exec::gang`](crate::exec)).
 
 mod groups;
+#[cfg(test)]
+mod mode_tests;
 mod movement;
 mod pieces;
 mod reduction;

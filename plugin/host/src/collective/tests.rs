@@ -8,11 +8,11 @@ use std::{
 
 use bytemuck::Pod;
 use oxcall::Error;
-use oxcall_hlo::{parse_text, verify};
+use oxcall_hlo::{Module, parse_text, verify};
 
 use crate::{Argument, Buffer, Engine, EngineOptions, ExecuteOptions, Launch, ProcessGrid, Program};
 
-fn engine() -> Arc<Engine> {
+pub(super) fn engine() -> Arc<Engine> {
     let collective_timeout = Some(Duration::from_millis(200));
     Engine::new(EngineOptions { num_threads: 2, collective_timeout, ..EngineOptions::default() })
 }
@@ -23,18 +23,22 @@ fn compile(engine: &Arc<Engine>, replicas: usize, partitions: usize, text: &str)
     engine.compile_for(module, ProcessGrid { replicas, partitions })
 }
 
-fn argument<T: Pod>(engine: &Engine, values: &[T]) -> Argument {
+pub(super) fn argument<T: Pod>(engine: &Engine, values: &[T]) -> Argument {
     Argument::from(Buffer::copy_of(engine.allocator(), bytemuck::cast_slice(values)).unwrap())
 }
 
-fn values<T: Pod>(buffer: &Buffer) -> Vec<T> {
+pub(super) fn values<T: Pod>(buffer: &Buffer) -> Vec<T> {
     buffer.as_bytes().chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
 }
 
 type Outcome = Result<Vec<Buffer>, Error>;
 
 /// Runs all processes, each with arguments of its own, and waits for all.
-fn run_all(program: &Program, launch: Launch, mut arguments: impl FnMut(usize) -> Vec<Argument>) -> Vec<Outcome> {
+pub(super) fn run_all(
+    program: &Program,
+    launch: Launch,
+    mut arguments: impl FnMut(usize) -> Vec<Argument>,
+) -> Vec<Outcome> {
     let (sender, receiver) = mpsc::channel();
     let mut count = 0;
     for (index, process) in program.processes().into_iter().enumerate() {
@@ -61,10 +65,21 @@ fn results<T: Pod + PartialEq + std::fmt::Debug>(
     text: &str,
     input: impl Fn(usize) -> Vec<T>,
 ) -> Vec<Vec<T>> {
-    let engine = engine();
-    let program = compile(&engine, grid.0, grid.1, text).unwrap_or_else(|error| panic!("{error}"));
+    let module = parse_text(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    verify(&module).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    results_of(&engine(), module, ProcessGrid { replicas: grid.0, partitions: grid.1 }, input)
+}
+
+/// The same of a verified module.
+pub(super) fn results_of<T: Pod + PartialEq + std::fmt::Debug>(
+    engine: &Arc<Engine>,
+    module: Module,
+    grid: ProcessGrid,
+    input: impl Fn(usize) -> Vec<T>,
+) -> Vec<Vec<T>> {
+    let program = engine.compile_for(module, grid).unwrap_or_else(|error| panic!("{error}"));
     let run = |launch| -> Vec<Vec<T>> {
-        let outcomes = run_all(&program, launch, |index| vec![argument(&engine, &input(index))]);
+        let outcomes = run_all(&program, launch, |index| vec![argument(engine, &input(index))]);
         outcomes.into_iter().map(|outcome| values(&outcome.unwrap()[0])).collect()
     };
     let here = run(Launch::Inline);
@@ -79,7 +94,7 @@ fn program(from: &str, to: &str, op: &str) -> String {
 }
 
 /// The region of a reduction by `op`.
-fn region(op: &str, element: &str) -> String {
+pub(super) fn region(op: &str, element: &str) -> String {
     format!(
         "({{\n^bb0(%a: tensor<{element}>, %b: tensor<{element}>):\n  %s = {op} %a, %b : tensor<{element}>\n  \
          stablehlo.return %s : tensor<{element}>\n}})"

@@ -15,7 +15,7 @@ const MOST_DEVICES: usize = 1 << 16;
 
 /// Adds a collective, and gives its value.
 pub(super) fn read(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
-    let groups = groups(instruction.message, instruction.opcode == "collective-permute")?;
+    let groups = groups(instruction.message, instruction.opcode)?;
     let kind = match instruction.opcode {
         "all-reduce" => {
             let regions = func.scalar_regions(&instruction, 1, 2)?;
@@ -41,12 +41,12 @@ pub(super) fn read(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> R
 }
 
 /// The groups of an instruction, or its pairs of source and target.
-fn groups(message: Message<'_>, is_permute: bool) -> Result<CollectiveGroups, Error> {
+fn groups(message: Message<'_>, opcode: &str) -> Result<CollectiveGroups, Error> {
     let handle = message.int(field::CHANNEL)?;
     let ids = |group: &Message<'_>| Ok(group.ints(REPLICA_IDS)?);
     let lists = |groups: Vec<Message<'_>>| groups.iter().map(ids).collect::<Result<Vec<_>, Error>>();
     let devices = message.message(field::COLLECTIVE_DEVICES)?.unwrap_or_default();
-    let groups = if is_permute {
+    let groups = if opcode == "collective-permute" {
         let [source, target] = SOURCE_TARGET;
         let pair = |pair: Message<'_>| Ok(vec![pair.int(source)?, pair.int(target)?]);
         message.messages(field::SOURCE_TARGET_PAIRS)?.into_iter().map(pair).collect::<Result<Vec<_>, Error>>()?
@@ -59,7 +59,9 @@ fn groups(message: Message<'_>, is_permute: bool) -> Result<CollectiveGroups, Er
     Ok(CollectiveGroups {
         groups,
         channel: (handle > 0).then_some(ChannelHandle { handle, ty: 0 }),
-        use_global_device_ids: message.bool(field::GLOBAL_DEVICE_IDS)?,
+        // XLA ignores it elsewhere.
+        use_global_device_ids: matches!(opcode, "all-reduce" | "all-gather" | "reduce-scatter")
+            && message.bool(field::GLOBAL_DEVICE_IDS)?,
     })
 }
 
