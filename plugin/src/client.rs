@@ -30,6 +30,7 @@ pub(crate) struct CpuClient {
     programs: SharedPrograms,
     in_flight: Arc<InFlight>,
     topology: Topology,
+    errors_at_call: bool,
 }
 
 impl CpuClient {
@@ -54,7 +55,8 @@ impl CpuClient {
         }
         let topology = devices::topology(platform, options.num_devices);
         let in_flight = InFlight::new(topology.devices.len(), options.max_inflight);
-        Ok(CpuClient { engine, programs: SharedPrograms::default(), in_flight, topology })
+        let errors_at_call = options.errors_at_call;
+        Ok(CpuClient { engine, programs: SharedPrograms::default(), in_flight, topology, errors_at_call })
     }
 }
 
@@ -153,7 +155,9 @@ impl Client for CpuClient {
     fn compile(&self, program: Program<'_>, options: &CompileOptions) -> Result<CpuExecutable> {
         xla_options::check(&options.overrides)?;
         let assignment = self.assignment(options)?;
-        CpuExecutable::new(&self.engine, &self.programs, &self.in_flight, program, options, assignment)
+        let executable =
+            CpuExecutable::new(&self.engine, &self.programs, &self.in_flight, program, options, assignment)?;
+        Ok(executable.with_errors_at_call(self.errors_at_call))
     }
 
     fn deserialize(&self, code: &[u8], options: &CompileOptions) -> Result<CpuExecutable> {

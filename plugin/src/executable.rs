@@ -40,6 +40,8 @@ pub(crate) struct CpuExecutable {
     donated: Vec<usize>,
     /// Whether it calls functions of Python.
     calls_back: bool,
+    /// Whether executions that have failed before their call returns fail the call.
+    errors_at_call: bool,
     /// The program as it came, its format, and the options, for storing it and for its fingerprint.
     code: Vec<u8>,
     format: String,
@@ -98,11 +100,18 @@ impl CpuExecutable {
             program: compiled,
             in_flight: in_flight.clone(),
             calls_back,
+            errors_at_call: false,
             assignment,
             code: program.code.to_vec(),
             format: program.format.to_owned(),
             options: options.bytes.clone(),
         })
+    }
+
+    /// The same program, whose executions fail their call if they have failed before it returns, or leave that to their
+    /// results.
+    pub(crate) fn with_errors_at_call(self, errors_at_call: bool) -> CpuExecutable {
+        CpuExecutable { errors_at_call, ..self }
     }
 
     /// Checks the types of a device's arguments.
@@ -277,13 +286,9 @@ fn is_there(argument: &Argument<CpuBuffer>) -> bool {
     matches!(argument.buffer.contents().event().outcome(), Some(Ok(())))
 }
 
-/// These executions, unless one that could start has failed already: then the call fails, as on XLA's CPU.
-fn failed_at_once(there: bool, executions: Vec<Execution<CpuBuffer>>) -> Result<Vec<Execution<CpuBuffer>>> {
-    let failure = || executions.iter().find_map(|execution| execution.done.outcome()?.err());
-    match there.then(failure).flatten() {
-        Some(error) => Err(error),
-        None => Ok(executions),
-    }
+/// The error of one that has failed already.
+fn failure(executions: &[Execution<CpuBuffer>]) -> Option<Error> {
+    executions.iter().find_map(|execution| execution.done.outcome()?.err())
 }
 
 /// The memory of an argument: the program may write it if it is donated and nobody else holds it.
@@ -364,7 +369,9 @@ impl Executable for CpuExecutable {
     fn execute(&self, launch: Launch<CpuBuffer>) -> Result<Vec<Execution<CpuBuffer>>> {
         let Launch { mut devices, options } = launch;
         devices.iter().try_for_each(|device| self.check(device))?;
-        let there = devices.iter().flat_map(|device| &device.arguments).all(is_there);
+        // As on XLA's CPU, an execution that waited for its arguments leaves its errors to its results.
+        let at_call = self.errors_at_call && devices.iter().flat_map(|device| &device.arguments).all(is_there);
+        let failed_at_call = |executions: &[_]| at_call.then(|| failure(executions)).flatten().map_or(Ok(()), Err);
         let ids: Vec<DeviceId> = devices.iter().map(|device| device.device).collect();
         // Before it waits: an interrupt meanwhile is meant for this launch, too.
         let era = Era::now();
@@ -379,7 +386,8 @@ impl Executable for CpuExecutable {
                 let options = options(device.device);
                 self.start(runner, permit, device, options)
             };
-            return failed_at_once(there, runners.zip(devices).map(start).collect::<Result<_>>()?);
+            let executions: Vec<_> = runners.zip(devices).map(start).collect::<Result<_>>()?;
+            return failed_at_call(&executions).map(|()| executions);
         };
         let partitions = self.assignment.partitions;
         if devices.len() != runners.len() * partitions {
@@ -393,7 +401,7 @@ impl Executable for CpuExecutable {
             executions.extend(self.start_partitions(runner, permit, partition, devices, options)?);
             devices = rest;
         }
-        failed_at_once(there, executions)
+        failed_at_call(&executions).map(|()| executions)
     }
 
     fn fingerprint(&self) -> Result<Vec<u8>> {

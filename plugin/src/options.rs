@@ -29,9 +29,13 @@ pub(crate) struct Options {
     pub(crate) collective_timeout: Option<Duration>,
     /// How much freed memory is kept, and for how long.
     pub(crate) memory_cache: CacheOptions,
+    /// Whether a program that has failed before its call returns fails the call. Otherwise its results tell, as those of
+    /// programs that fail later.
+    pub(crate) errors_at_call: bool,
 }
 
-const NAMES: [&str; 6] = ["num_devices", "num_threads", "max_inflight", "interrupt", "libraries", "memory_cache"];
+const NAMES: [&str; 7] =
+    ["num_devices", "num_threads", "max_inflight", "interrupt", "libraries", "memory_cache", "errors_at_call"];
 
 /// What JAX adds when its distributed runtime is initialised: the number of this process, that of all, and the part of
 /// the machines that this one belongs to, under its older name too.
@@ -66,12 +70,16 @@ impl Options {
             (None, Some(text)) if !text.is_empty() => positive_text(&variable_of(name), &text),
             (None, _) => Ok(default),
         };
-        let interrupt = match (option("interrupt"), variable(&variable_of("interrupt"))) {
-            (Some(Value::Bool(flag)), _) => *flag,
-            (Some(other), _) => {
-                let message = format!("the client option `interrupt` is {other:?}; it is true or false");
-                return Err(Error::invalid_argument(message));
+        let given_flag = |name: &str| match option(name) {
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(other) => {
+                let message = format!("the client option `{name}` is {other:?}; it is true or false");
+                Err(Error::invalid_argument(message))
             }
+            None => Ok(None),
+        };
+        let interrupt = match (given_flag("interrupt")?, variable(&variable_of("interrupt"))) {
+            (Some(flag), _) => flag,
             (None, Some(text)) if !text.is_empty() => flag(&variable_of("interrupt"), &text)?,
             (None, _) => false,
         };
@@ -105,6 +113,8 @@ impl Options {
             trace: path("OXCALL_TRACE"),
             collective_timeout: timeout,
             memory_cache,
+            // The framework knows where it looks for errors, its user does not: so there is no variable.
+            errors_at_call: given_flag("errors_at_call")?.unwrap_or(false),
         })
     }
 }
@@ -189,13 +199,19 @@ mod tests {
     #[test]
     fn options_come_before_variables() {
         let options = read(
-            &[("num_threads", Value::Int64(3)), ("libraries", "a.so:b.so".into()), ("interrupt", Value::Bool(true))],
+            &[
+                ("num_threads", Value::Int64(3)),
+                ("libraries", "a.so:b.so".into()),
+                ("interrupt", Value::Bool(true)),
+                ("errors_at_call", Value::Bool(true)),
+            ],
             &[
                 ("OXCALL_NUM_THREADS", "7"),
                 ("OXCALL_NUM_DEVICES", " 2 "),
                 ("OXCALL_LIBRARIES", "c.so"),
                 ("OXCALL_INTERRUPT", "0"),
                 ("OXCALL_MAX_INFLIGHT", "8"),
+                ("OXCALL_ERRORS_AT_CALL", "0"),
             ],
         );
         let expected = Options {
@@ -208,10 +224,12 @@ mod tests {
             trace: None,
             collective_timeout: None,
             memory_cache: CacheOptions::default(),
+            errors_at_call: true,
         };
         assert_eq!(options.unwrap(), expected);
         let options = read(&[], &[("OXCALL_INTERRUPT", "1")]).unwrap();
         assert_eq!((options.interrupt, options.max_inflight), (true, MAX_INFLIGHT));
+        assert!(!options.errors_at_call);
         let variables =
             [("OXCALL_LIBRARIES", "c.so:"), ("OXCALL_NUM_DEVICES", ""), ("OXCALL_TRACE", "a.json"), (TIMEOUT, "1.5")];
         let options = read(&[], &variables).unwrap();
@@ -255,6 +273,7 @@ mod tests {
             (("libraries", "".into()), ("OXCALL_MEMORY_CACHE", "1M,0"), "OXCALL_MEMORY_CACHE is 1M,0; it is a size"),
             (("interrupt", "yes".into()), ("", ""), "the client option `interrupt` is"),
             (("libraries", "".into()), ("OXCALL_INTERRUPT", "on"), "OXCALL_INTERRUPT is on; it is 1 or 0"),
+            (("errors_at_call", Value::Int64(1)), ("", ""), "the client option `errors_at_call` is Int64(1)"),
             (("max_inflight", Value::Int64(0)), ("", ""), "the client option `max_inflight` is 0"),
             (("libraries", "".into()), (TIMEOUT, "-1"), "OXCALL_COLLECTIVE_TIMEOUT is -1; it is a number of seconds"),
             (("libraries", "".into()), ("OXCALL_NUM_THREADS", "many"), "OXCALL_NUM_THREADS is many"),

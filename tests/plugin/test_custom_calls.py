@@ -60,6 +60,15 @@ def test_errors_of_handlers_arrive(gallery, on_plugin):
     assert jnp.add(1, 1) == 2
 
 
+def test_a_call_that_fails_before_it_returns_raises(gallery, on_plugin):
+    """As on JAX's CPU: the traceback shows the call, not the line that reads the result."""
+    call = jax.ffi.ffi_call("fail", jax.ShapeDtypeStruct((2,), jnp.float32))
+    program = jax.jit(lambda x: call(x, message="a negative number")).lower(jnp.ones(2, jnp.float32)).compile()
+    with pytest.raises(Exception, match="a negative number"):
+        program(-jnp.ones(2, jnp.float32))
+    assert program(jnp.ones(2, jnp.float32)).tolist() == [1.0, 1.0]
+
+
 # Registers handlers of the gallery under names of their own: `capsule_of(op)` is the handler of an op.
 CAPSULES = """
     import ctypes, os, warnings

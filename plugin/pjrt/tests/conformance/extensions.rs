@@ -6,7 +6,7 @@ use oxcall::prelude::{Array, Out, UserData, custom_call};
 use oxcall_pjrt::Code;
 use xla_ffi_sys::{pjrt::*, pjrt_later::PJRT_Layouts_Extension_Later};
 
-use crate::common::client::{Context, Plugin, Start, elements, text};
+use crate::common::client::{Context, Plugin, Start, bool_option, elements, text};
 
 fn layouts(plugin: &Plugin) -> &'static PJRT_Layouts_Extension_Later {
     plugin.extension(PJRT_Extension_Type_Layouts).expect("the plugin has the layouts extension")
@@ -121,6 +121,17 @@ fn conformance_add_label(label: UserData<Label>, #[dims(n)] x: Array<i32>, #[dim
     y.iter_mut().zip(x.iter()).for_each(|(y, x)| *y = x + label.0);
 }
 
+fn register_add_label(plugin: &Plugin) {
+    let extension: &PJRT_FFI = plugin.extension(PJRT_Extension_Type_FFI).expect("the plugin has the FFI extension");
+    let target = "conformance_add_label";
+    let handler = oxcall::registry::registry().find(target, "Host").unwrap().execute;
+    let registered = plugin.call(extension.register_handler, |args| {
+        (args.target_name, args.target_name_size) = (target.as_ptr().cast(), target.len());
+        args.handler = handler as *mut c_void;
+    });
+    registered.unwrap();
+}
+
 /// Executions with user data of their own, at once: a handler that a client registered by its address sees that of its
 /// execution, and an error where there is none.
 #[test]
@@ -129,17 +140,12 @@ fn user_data_reaches_the_handlers_of_an_execution() {
         [Label(10), Label(20), Label(30), Label(40), Label(50), Label(60), Label(70), Label(80)];
     let plugin = Plugin::get();
     let extension: &PJRT_FFI = plugin.extension(PJRT_Extension_Type_FFI).expect("the plugin has the FFI extension");
-    let (name, target) = ("conformance.label", "conformance_add_label");
+    let name = "conformance.label";
     let registered = plugin.call(extension.type_register, |args| {
         (args.type_name, args.type_name_size) = (name.as_ptr().cast(), name.len());
     });
     let type_id = registered.unwrap().type_id;
-    let handler = oxcall::registry::registry().find(target, "Host").unwrap().execute;
-    let registered = plugin.call(extension.register_handler, |args| {
-        (args.target_name, args.target_name_size) = (target.as_ptr().cast(), target.len());
-        args.handler = handler as *mut c_void;
-    });
-    registered.unwrap();
+    register_add_label(plugin);
     let client = plugin.client();
     let loaded = client.compile(plugin.programs.labelled);
     std::thread::scope(|scope| {
@@ -165,4 +171,39 @@ fn user_data_reaches_the_handlers_of_an_execution() {
     });
     let buffer = client.put(&[0; 4], client.devices()[0]);
     loaded.run(&[&buffer]).and_then(|output| output.integers()).unwrap_err().expect(Code::NotFound, "User data");
+}
+
+/// A program that fails before its call returns: the results and the event of the end tell, so that a framework that
+/// keeps errors of calls (torch_xla does) goes on.
+#[test]
+fn failures_come_with_the_results() {
+    let plugin = Plugin::get();
+    register_add_label(plugin);
+    let client = plugin.client();
+    let loaded = client.compile(plugin.programs.labelled);
+    let buffer = client.put(&[1, 2, 3, 4], client.devices()[0]);
+    let (output, done) = loaded.run_with(&[&buffer], &Start::default()).unwrap();
+    done.wait().unwrap_err().expect(Code::NotFound, "User data");
+    output.ready_event().wait().unwrap_err().expect(Code::NotFound, "User data");
+    let (output, done) = client.compile(plugin.programs.sum).run_with(&[&output, &buffer], &Start::default()).unwrap();
+    done.wait().unwrap_err().expect(Code::NotFound, "User data");
+    output.integers().unwrap_err().expect(Code::NotFound, "User data");
+    let output = client.compile(plugin.programs.increment).run(&[&buffer]).unwrap();
+    assert_eq!(output.integers().unwrap(), [2, 3, 4, 5]);
+}
+
+/// The option is the plugin's own, for JAX, which raises errors of calls.
+#[test]
+fn failures_of_calls_by_option() {
+    let plugin = Plugin::get();
+    if plugin.programs.huge.is_none() {
+        return;
+    }
+    register_add_label(plugin);
+    let client = plugin.client_with(&mut [bool_option("errors_at_call", true)]).unwrap();
+    let buffer = client.put(&[1, 2, 3, 4], client.devices()[0]);
+    let failed = client.compile(plugin.programs.labelled).run(&[&buffer]);
+    failed.err().unwrap().expect(Code::NotFound, "User data");
+    let output = client.compile(plugin.programs.increment).run(&[&buffer]).unwrap();
+    assert_eq!(output.integers().unwrap(), [2, 3, 4, 5]);
 }

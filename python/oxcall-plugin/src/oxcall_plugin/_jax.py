@@ -19,6 +19,9 @@ from oxcall_plugin._lowerings import share_cpu_rules
 from oxcall_plugin._native import NativePlugin
 from oxcall_plugin._xla_flags import host_devices
 
+# JAX raises an error of a call at this call, torch_xla at a later step, so the plugin's own default suits torch_xla.
+ERRORS_AT_CALL = {"errors_at_call": True}
+
 _registered: dict[str, str] = {}
 
 
@@ -48,7 +51,7 @@ def register(path: str, name: str | None, priority: int, options: Mapping[str, A
     _compilation_cache.serve_platform(platform)
     _cost_analysis.serve_platform(platform)
     _transforms.serve_platform(platform)
-    options = {**_backend.ONLY_PROCESS, **options}
+    options = {**_backend.ONLY_PROCESS, **ERRORS_AT_CALL, **options}
     xla_bridge.register_plugin(platform, priority=priority, library_path=path, options=options)
     _backend.guard(platform, options)
     _share_options_with_topologies(platform, options)
