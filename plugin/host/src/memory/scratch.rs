@@ -1,8 +1,9 @@
 //! Scratch memory of kernels.
 
 use std::{
-    marker::PhantomData,
     ops::{Deref, DerefMut},
+    ptr::NonNull,
+    slice,
     sync::Arc,
 };
 
@@ -13,10 +14,18 @@ use super::{Allocator, Buffer};
 
 /// Elements in memory of an [`Allocator`], which goes back to it at the end. A `Vec` would end the process where there is
 /// no memory.
+///
+/// The place is kept as elements, so that inner loops pay nothing for reaching them.
 pub(crate) struct Scratch<T> {
-    buffer: Buffer,
-    _type: PhantomData<T>,
+    data: NonNull<T>,
+    len: usize,
+    _buffer: Buffer,
 }
+
+// SAFETY: the elements are owned, as those of a `Vec` are.
+unsafe impl<T: Send> Send for Scratch<T> {}
+// SAFETY: they are shared only as `&[T]`.
+unsafe impl<T: Sync> Sync for Scratch<T> {}
 
 impl<T: Pod> Scratch<T> {
     /// Memory for `len` elements, with unspecified contents.
@@ -24,14 +33,22 @@ impl<T: Pod> Scratch<T> {
     /// # Errors
     /// RESOURCE_EXHAUSTED when there is no memory.
     pub(crate) fn new(allocator: &Arc<Allocator>, len: usize) -> Result<Scratch<T>, Error> {
-        const { assert!(align_of::<T>() <= crate::kernel::BUFFER_ALIGN && size_of::<T>() > 0) };
         let buffer = Buffer::allocate(allocator, len.saturating_mul(size_of::<T>()))?;
-        Ok(Scratch { buffer, _type: PhantomData })
+        Ok(Scratch::of(buffer, len))
     }
 
     /// Memory for no elements.
     pub(crate) fn empty() -> Scratch<T> {
-        Scratch { buffer: Buffer::empty(), _type: PhantomData }
+        Scratch::of(Buffer::empty(), 0)
+    }
+
+    /// The first `len` elements of `buffer`.
+    fn of(mut buffer: Buffer, len: usize) -> Scratch<T> {
+        const { assert!(align_of::<T>() <= crate::kernel::BUFFER_ALIGN && size_of::<T>() > 0) };
+        let bytes = buffer.as_bytes_mut();
+        assert!(bytes.len() / size_of::<T>() >= len, "memory for {len} elements");
+        let data = NonNull::from(bytes).cast();
+        Scratch { data, len, _buffer: buffer }
     }
 }
 
@@ -45,12 +62,51 @@ impl<T: Pod> Deref for Scratch<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        bytemuck::cast_slice(self.buffer.as_bytes())
+        // SAFETY: the buffer, which nothing else reaches, has so many initialised bytes at an address aligned for `T`, as
+        // `of` checked; every bit pattern is a `T`. They are written only through `&mut self`.
+        unsafe { slice::from_raw_parts(self.data.as_ptr(), self.len) }
     }
 }
 
 impl<T: Pod> DerefMut for Scratch<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        bytemuck::cast_slice_mut(self.buffer.as_bytes_mut())
+        // SAFETY: as in `deref`, and borrowed exclusively.
+        unsafe { slice::from_raw_parts_mut(self.data.as_ptr(), self.len) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_live_as_long_as_their_memory() {
+        let allocator = Arc::new(Allocator::new());
+        let mut numbers = Scratch::<u64>::new(&allocator, 100).unwrap();
+        numbers.fill(7);
+        numbers[99] = 1;
+        let moved = std::thread::spawn(move || {
+            numbers[0] = 2;
+            numbers
+        });
+        let numbers = moved.join().unwrap();
+        assert_eq!((numbers.len(), numbers[0], numbers[1], numbers[99]), (100, 2, 7, 1));
+    }
+
+    #[test]
+    fn elements_of_several_bytes_are_dense() {
+        let allocator = Arc::new(Allocator::new());
+        let mut counts = Scratch::<[u32; 3]>::new(&allocator, 5).unwrap();
+        counts.iter_mut().zip(0..).for_each(|(counts, i)| *counts = [i, i + 1, i + 2]);
+        assert_eq!(bytemuck::cast_slice::<_, u32>(&counts)[..6], [0, 1, 2, 1, 2, 3]);
+        assert_eq!(counts.iter().map(|counts| counts[0]).sum::<u32>(), 10);
+    }
+
+    #[test]
+    fn there_may_be_no_elements() {
+        let allocator = Arc::new(Allocator::new());
+        assert!(Scratch::<u64>::empty().is_empty());
+        assert!(Scratch::<f32>::new(&allocator, 0).unwrap().iter_mut().next().is_none());
+        assert!(Scratch::<u64>::new(&allocator, usize::MAX / 2).is_err());
     }
 }
