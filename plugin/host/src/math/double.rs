@@ -1,6 +1,8 @@
 //! Constants and polynomials of the elementary functions of `f64`, which are terms of their series.
 
-use super::elementary::{self, fma, nearest, polynomial, sum};
+mod trigonometric;
+
+use super::elementary::{self, fma, polynomial};
 use super::level::Level;
 
 /// 1 / n!, for an n of at most 18, of which the factorial is exact.
@@ -82,27 +84,15 @@ elementary::format! { f64 i64 {
     }
 
     #[inline(always)]
-    fn quarter_turns<L: Level>(x: f64) -> ([f64; 2], [f64; 2], i64) {
-        /// pi / 2 in parts: three of at most 33 bits, so that multiples are exact, and the rest.
-        const PARTS: [f64; 4] = [
-            f64::from_bits(0x3ff9_21fb_5440_0000),
-            f64::from_bits(0x3dd0_b461_1a60_0000),
-            f64::from_bits(0x3ba3_198a_2e00_0000),
-            f64::from_bits(0x397b_839a_2520_49c1),
-        ];
-        let (n, integer) = nearest(x * std::f64::consts::FRAC_2_PI);
-        let high = fma::<L, f64>(n, -PARTS[0], x);
-        let r = fma::<L, f64>(n, -PARTS[1], high);
-        // What rounding lost of the second part.
-        let lost = fma::<L, f64>(n, -PARTS[1], high - r);
-        let tail = fma::<L, f64>(n, -PARTS[3], fma::<L, f64>(n, -PARTS[2], lost));
-        let [r, tail] = sum(r, tail);
-        let u = r * r;
-        let sin = sum(r, fma::<L, f64>(-r * u, polynomial::<L, f64, 8>(u, &SINE), tail));
-        let half = 0.5 * u;
-        let one = 1.0 - half;
-        let small = fma::<L, f64>(u * u, polynomial::<L, f64, 7>(u, &COSINE), -r * tail);
-        let cos = sum(one, (1.0 - one) - half + small);
-        (sin, cos, integer)
+    fn sine<L: Level>(x: f64) -> f64 {
+        trigonometric::sin::<L>(x)
+    }
+    #[inline(always)]
+    fn cosine<L: Level>(x: f64) -> f64 {
+        trigonometric::cos::<L>(x)
+    }
+    #[inline(always)]
+    fn tangent<L: Level>(x: f64) -> f64 {
+        trigonometric::tan::<L>(x)
     }
 } }

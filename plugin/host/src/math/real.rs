@@ -157,7 +157,7 @@ pub fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function> {
         UnaryOp::Cosine => guarded_unary::<L, T, _, _, _>(
             20,
             #[inline(always)]
-            |x: T| elementary::cos::<L, T>(x),
+            |x: T| T::cosine::<L>(x),
             |x: T| elementary::is_angle_easy(x),
             |x: T| x.cos(),
         ),
@@ -207,7 +207,7 @@ pub fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function> {
         UnaryOp::Sine => guarded_unary::<L, T, _, _, _>(
             20,
             #[inline(always)]
-            |x: T| elementary::sin::<L, T>(x),
+            |x: T| T::sine::<L>(x),
             |x: T| elementary::is_angle_easy(x),
             |x: T| x.sin(),
         ),
@@ -215,7 +215,7 @@ pub fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function> {
         UnaryOp::Tan => guarded_unary::<L, T, _, _, _>(
             25,
             #[inline(always)]
-            |x: T| elementary::tan::<L, T>(x),
+            |x: T| T::tangent::<L>(x),
             |x: T| elementary::is_angle_easy(x),
             |x: T| x.tan(),
         ),

@@ -4,6 +4,7 @@ use num_complex::Complex;
 use oxcall_hlo::{BinaryOp, ElementType, OpKind, UnaryOp};
 
 use super::level::{Baseline, Level};
+use super::elementary::Format;
 use super::{elementary, lower, single};
 use crate::element::Element;
 use crate::scalar::Scalar;
@@ -55,9 +56,9 @@ fn kernels_are_accurate<L: Level>() {
     sweep("ln", 1.5, 0.5, 2.0, elementary::ln::<L, f32>, f64::ln);
     sweep("ln_1p", 1.5, -1.0, most, elementary::ln_1p::<L, f32>, f64::ln_1p);
     sweep("ln_1p", 1.5, -1.0, 2.0, elementary::ln_1p::<L, f32>, f64::ln_1p);
-    sweep("sin", 2.5, -6000.0, 6000.0, elementary::sin::<L, f32>, f64::sin);
-    sweep("cos", 2.5, -6000.0, 6000.0, elementary::cos::<L, f32>, f64::cos);
-    sweep("tan", 4.0, -6000.0, 6000.0, elementary::tan::<L, f32>, f64::tan);
+    sweep("sin", 0.61, -6000.0, 6000.0, <f32 as Format>::sine::<L>, f64::sin);
+    sweep("cos", 0.61, -6000.0, 6000.0, <f32 as Format>::cosine::<L>, f64::cos);
+    sweep("tan", 4.0, -6000.0, 6000.0, <f32 as Format>::tangent::<L>, f64::tan);
     for x in [1.0f32, -0.7] {
         sweep("atan2", 2.5, -most, most, |y| single::atan2::<L>(y, x), |y| y.atan2(f64::from(x)));
         sweep("atan2", 2.5, -2.0, 2.0, |y| single::atan2::<L>(y, x), |y| y.atan2(f64::from(x)));
@@ -104,9 +105,9 @@ fn double_kernels_are_accurate<L: Level>() {
     sweep_double("ln_1p", 2.0, [-1.0, most], elementary::ln_1p::<L, f64>, f64::ln_1p);
     sweep_double("ln_1p", 2.0, [-1.0, 2.0], elementary::ln_1p::<L, f64>, f64::ln_1p);
     for range in [10.0, 1_000_000.0] {
-        sweep_double("sin", 2.0, [-range, range], elementary::sin::<L, f64>, f64::sin);
-        sweep_double("cos", 2.0, [-range, range], elementary::cos::<L, f64>, f64::cos);
-        sweep_double("tan", 4.0, [-range, range], elementary::tan::<L, f64>, f64::tan);
+        sweep_double("sin", 2.0, [-range, range], <f64 as Format>::sine::<L>, f64::sin);
+        sweep_double("cos", 2.0, [-range, range], <f64 as Format>::cosine::<L>, f64::cos);
+        sweep_double("tan", 4.0, [-range, range], <f64 as Format>::tangent::<L>, f64::tan);
     }
 }
 

@@ -6,13 +6,11 @@
 
 mod exp;
 mod log;
-mod trigonometric;
 
 use num_traits::{Float, FloatConst, NumCast, PrimInt, WrappingAdd, WrappingSub};
 
 pub use exp::{exp, expm1, logistic, tanh};
 pub use log::{ln, ln_1p, split};
-pub use trigonometric::{cos, is_angle_easy, sin, tan};
 
 use super::level::Level;
 
@@ -47,7 +45,7 @@ pub trait Format: Float + FloatConst {
     const TINY: Self;
     /// Above it the rounding errors of numbers are numbers, too.
     const SMALL: Self;
-    /// Up to it the multiple of pi / 2 next to an angle has few enough bits.
+    /// Up to it the multiple of pi / 2 next to an angle has few enough bits for [`Format::sine`] and the others.
     const EASY_ANGLES: Self;
 
     /// Its bits.
@@ -63,9 +61,18 @@ pub trait Format: Float + FloatConst {
     fn exp_series<L: Level>(r: Self) -> Self;
     /// n ln 2 + ln(1 + f) for 1 + f between the root of 1/2 and that of 2, and a correction to add before the largest part.
     fn ln_parts<L: Level>(n: Self, f: Self, correction: Self) -> Self;
-    /// The sine and cosine of what is left of x after multiples of pi / 2, each rounded and what rounding lost; and the number
-    /// of multiples.
-    fn quarter_turns<L: Level>(x: Self) -> ([Self; 2], [Self; 2], Self::Int);
+    /// The sine of an easy angle.
+    fn sine<L: Level>(x: Self) -> Self;
+    /// The cosine of an easy angle.
+    fn cosine<L: Level>(x: Self) -> Self;
+    /// The tangent of an easy angle.
+    fn tangent<L: Level>(x: Self) -> Self;
+}
+
+/// Whether sine, cosine and tangent of `x` are accurate.
+#[inline(always)]
+pub fn is_angle_easy<T: Format>(x: T) -> bool {
+    x.abs() <= T::EASY_ANGLES
 }
 
 /// `a * b + c`, fused if the processor does that at no cost.

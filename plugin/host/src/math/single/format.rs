@@ -1,6 +1,7 @@
 //! Constants and polynomials of the elementary functions.
 
-use crate::math::elementary::{self, fma, nearest, polynomial, sum};
+use super::trigonometric;
+use crate::math::elementary::{self, fma, polynomial};
 use crate::math::level::Level;
 
 elementary::format! { f32 i32 {
@@ -54,25 +55,15 @@ elementary::format! { f32 i32 {
     }
 
     #[inline(always)]
-    fn quarter_turns<L: Level>(x: f32) -> ([f32; 2], [f32; 2], i32) {
-        /// pi / 2 in parts: three of 11 bits, so that multiples are exact, and the rest.
-        const PARTS: [f32; 4] = [1.570_312_5, 4.837_513e-4, 7.549_533_62e-8, 2.563_344e-12];
-        let (n, integer) = nearest(x * std::f32::consts::FRAC_2_PI);
-        let high = fma::<L, f32>(n, -PARTS[1], fma::<L, f32>(n, -PARTS[0], x));
-        let r = fma::<L, f32>(n, -PARTS[2], high);
-        // What rounding lost of the third part.
-        let lost = fma::<L, f32>(n, -PARTS[2], high - r);
-        let [r, tail] = sum(r, fma::<L, f32>(n, -PARTS[3], lost));
-        let u = r * r;
-        // (sin r - r) / r^3 in u = r^2; 2.8e-11.
-        let s = polynomial::<L, f32, 4>(u, &[-0.166_666_666_64, 0.008_333_331_866, -0.000_198_400_82, 2.724_931_4e-6]);
-        let sin = sum(r, fma::<L, f32>(r * u, s, tail));
-        // (cos r - 1 + u / 2) / u^2; 2.0e-9.
-        let c = polynomial::<L, f32, 3>(u, &[0.041_666_664_65, -0.001_388_830_07, 2.454_743_75e-5]);
-        let half = 0.5 * u;
-        let one = 1.0 - half;
-        let small = fma::<L, f32>(u * u, c, -r * tail);
-        let cos = sum(one, (1.0 - one) - half + small);
-        (sin, cos, integer)
+    fn sine<L: Level>(x: f32) -> f32 {
+        trigonometric::sin::<L>(x)
+    }
+    #[inline(always)]
+    fn cosine<L: Level>(x: f32) -> f32 {
+        trigonometric::cos::<L>(x)
+    }
+    #[inline(always)]
+    fn tangent<L: Level>(x: f32) -> f32 {
+        trigonometric::tan::<L>(x)
     }
 } }

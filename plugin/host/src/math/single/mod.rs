@@ -13,6 +13,7 @@ mod angle;
 mod error;
 mod format;
 mod power;
+mod trigonometric;
 
 pub use angle::atan2;
 pub use error::{erf, erf_inv, erfc};

@@ -1,0 +1,87 @@
+//! Sine and cosine, in double precision: beside what care for the last bits takes in single precision, that is fewer
+//! operations. The tangent, which takes more of them, has that care.
+
+use std::f64::consts::FRAC_1_PI;
+
+use crate::math::elementary::{Format, fma, nearest, polynomial, sum};
+use crate::math::level::Level;
+
+/// What is left of `x` after so many half turns. Twice as many are an integer.
+#[inline(always)]
+fn rest<L: Level>(x: f64, half_turns: f64) -> f64 {
+    if L::FUSED {
+        const PI: [f64; 2] = [std::f64::consts::PI, f64::from_bits(0x3ca1_a626_3314_5c07)];
+        return fma::<L, f64>(half_turns, -PI[1], fma::<L, f64>(half_turns, -PI[0], x));
+    }
+    /// Two parts of at most 33 bits, so that multiples are exact, and the rest.
+    const PI: [f64; 3] = [
+        f64::from_bits(0x4009_21fb_5440_0000),
+        f64::from_bits(0x3de0_b461_1a60_0000),
+        f64::from_bits(0x3bb3_198a_2e03_7073),
+    ];
+    x - half_turns * PI[0] - half_turns * PI[1] - half_turns * PI[2]
+}
+
+/// The sine of an angle of at most a quarter turn, with the other sign after an odd number of half turns.
+#[inline(always)]
+fn turned_sin<L: Level>(x: f64, half_turns: i64) -> f32 {
+    let u = x * x;
+    // (sin x - x) / x^3 in u = x^2, up to pi / 2; 6.1e-9 of the sine, a tenth of a unit in the last place.
+    let series = polynomial::<L, f64, 4>(
+        u,
+        &[-0.166_666_595_209_272_72, 0.008_333_065_425_149_431, -0.000_198_095_386_903_554_3, 2.605_630_613_374_925e-6],
+    );
+    // Keeps -0.
+    let sin = x * fma::<L, f64>(u, series, 1.0);
+    f64::of_bits(sin.bits() ^ (half_turns << 63)) as f32
+}
+
+/// sin x.
+#[inline(always)]
+pub(super) fn sin<L: Level>(x: f32) -> f32 {
+    let x = f64::from(x);
+    let (n, half_turns) = nearest(x * FRAC_1_PI);
+    turned_sin::<L>(rest::<L>(x, n), half_turns)
+}
+
+/// cos x = sin(pi / 2 - x).
+#[inline(always)]
+pub(super) fn cos<L: Level>(x: f32) -> f32 {
+    let x = f64::from(x);
+    let (n, half_turns) = nearest(fma::<L, f64>(x, FRAC_1_PI, -0.5));
+    turned_sin::<L>(-rest::<L>(x, n + 0.5), half_turns)
+}
+
+/// tan x.
+#[inline(always)]
+pub(super) fn tan<L: Level>(x: f32) -> f32 {
+    /// pi / 2 in parts: three of 11 bits, so that multiples are exact, and the rest.
+    const PARTS: [f32; 4] = [1.570_312_5, 4.837_513e-4, 7.549_533_62e-8, 2.563_344e-12];
+    let (n, quarter_turns) = nearest(x * std::f32::consts::FRAC_2_PI);
+    let high = fma::<L, f32>(n, -PARTS[1], fma::<L, f32>(n, -PARTS[0], x));
+    let r = fma::<L, f32>(n, -PARTS[2], high);
+    // What rounding lost of the third part.
+    let lost = fma::<L, f32>(n, -PARTS[2], high - r);
+    let [r, tail] = sum(r, fma::<L, f32>(n, -PARTS[3], lost));
+    let u = r * r;
+    // (tan r - r) / r^3 in u = r^2, up to pi / 4; 1.3e-9 of the tangent.
+    let series = polynomial::<L, f32, 7>(
+        u,
+        &[
+            0.333_333_500_32,
+            0.133_326_534_8,
+            0.054_061_071_57,
+            0.021_276_032_23,
+            0.010_852_244_782,
+            6.812_186_94e-5,
+            0.004_387_116_495,
+        ],
+    );
+    let [tan, low] = sum(r, fma::<L, f32>(r * u, series, fma::<L, f32>(tail, u, tail)));
+    // -1 / tan after an odd number, and what rounding lost of both.
+    let inverse = -1.0 / tan;
+    let left = fma::<L, f32>(inverse, low, fma::<L, f32>(inverse, tan, 1.0));
+    let result = if quarter_turns & 1 == 0 { tan } else { fma::<L, f32>(inverse, left, inverse) };
+    // Also keeps -0.
+    if x.abs() < 1e-8 { x } else { result }
+}
