@@ -282,4 +282,12 @@ mod tests {
         assert_eq!(code_name(Code::InvalidArgument), "INVALID_ARGUMENT");
         assert_eq!(code_name(Code::Internal), "INTERNAL");
     }
+
+    #[test]
+    fn tables_have_the_addresses_of_handlers() {
+        unsafe extern "C" fn handler(_: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {
+            std::ptr::null_mut()
+        }
+        assert_eq!(address(handler).addr(), (handler as *const ()).addr());
+    }
 }

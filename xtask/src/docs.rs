@@ -1,4 +1,4 @@
-//! `cargo xtask docs`: the API docs, and the links of the Markdown files.
+//! `cargo xtask docs`: the API docs, the links of the Markdown files, and the tests that promises name.
 
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     check_links()
 }
 
-/// Every relative link of every Markdown file must lead to a file of the workspace.
-pub(crate) fn check_links() -> Result<()> {
+/// The page of promises, each with its tests.
+const PROMISES: &str = "SECURITY.md";
+
+/// Every relative link of every Markdown file must lead to a file of the workspace, and so must every path of a promise.
+fn check_links() -> Result<()> {
     let mut files = Vec::new();
     markdown_files(workspace::root(), &mut files)?;
     let mut broken = Vec::new();
@@ -33,6 +36,9 @@ pub(crate) fn check_links() -> Result<()> {
             }
         }
     }
+    let promises = workspace::read(&workspace::root().join(PROMISES))?;
+    let missing = paths(&promises).filter(|path| !exists(path));
+    broken.extend(missing.map(|path| format!("{PROMISES}: {path}")));
     if !broken.is_empty() {
         return Err(Failure::new(format!("links that lead nowhere:\n{}", broken.join("\n"))));
     }
@@ -72,6 +78,26 @@ fn links(text: &str) -> Vec<&str> {
     found
 }
 
+/// The paths of files and folders in inline code: what has a slash and consists of what such names consist of.
+fn paths(text: &str) -> impl Iterator<Item = &str> {
+    let in_path = |letter: char| letter.is_ascii_alphanumeric() || "_-./*".contains(letter);
+    let code = text.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+    code.filter(move |code| code.contains('/') && code.chars().all(in_path))
+}
+
+/// Whether a path of the workspace leads to something; a name may have a star.
+fn exists(path: &str) -> bool {
+    let path = workspace::root().join(path);
+    let Some((before, after)) = path.file_name().and_then(|name| name.to_str()?.split_once('*')) else {
+        return path.exists();
+    };
+    let names = path.parent().and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten();
+    names.map(|entry| entry.file_name()).any(|name| {
+        let name = name.to_string_lossy();
+        name.starts_with(before) && name.ends_with(after)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +106,18 @@ mod tests {
     fn links_outside_code_are_found() {
         let text = "[a](x.md) and [b](y.md#z), `#[dims](no)`\n```\n[c](no)\n```\n[d](z)";
         assert_eq!(links(text), ["x.md", "y.md#z", "z"]);
+    }
+
+    #[test]
+    fn nothing_is_broken() {
+        check_links().unwrap();
+    }
+
+    #[test]
+    fn paths_of_promises_are_found() {
+        let text =
+            "| `unsafe` and a/b | `xtask/src/docs.rs` (T), `xtask/src/d*.rs`; `cargo xtask a/b` |\n`xtask/none*`";
+        let found: Vec<_> = paths(text).map(|path| (path, exists(path))).collect();
+        assert_eq!(found, [("xtask/src/docs.rs", true), ("xtask/src/d*.rs", true), ("xtask/none*", false)]);
     }
 }

@@ -17,6 +17,7 @@ mod miri;
 mod progress;
 mod python;
 mod reproducible;
+mod sanitize;
 mod shell;
 mod soak;
 mod test;
@@ -91,9 +92,15 @@ const COMMANDS: &[Command] = &[
         run: fuzz::run,
     },
     Command {
+        name: "sanitize",
+        args: "[address|thread] [package]...",
+        about: "the SDK's and the engine's tests under AddressSanitizer and ThreadSanitizer (needs nightly with rust-src)",
+        run: sanitize::run,
+    },
+    Command {
         name: "soak",
         args: "[KIND]... [--calls N]",
-        about: "what 100,000 calls of each kind leave in memory; writes docs/soak.md if everything ran",
+        about: "what 100,000 calls of each kind leave in memory; writes docs/soak.md, unless there are --calls",
         run: soak::run,
     },
     Command {

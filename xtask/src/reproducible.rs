@@ -41,9 +41,15 @@ fn build(package: &str, folder: &Path) -> Result<Vec<u8>> {
     command.arg("--target-dir").arg(&target);
     command.arg("--config").arg(format!("build.rustflags=[{}]", remapping(&copy)?));
     shell::run(command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS"))?;
-    let name = workspace::release_library(&package.replace('-', "_"));
-    let library = target.join("release").join(name.file_name().unwrap_or_default());
+    let library = library(&target.join("release"))?;
     std::fs::read(&library).context(library.display())
+}
+
+/// The shared library that a build left; its name need not be that of the package.
+fn library(folder: &Path) -> Result<PathBuf> {
+    let mut paths = std::fs::read_dir(folder).context(folder.display())?.flatten().map(|entry| entry.path());
+    let found = paths.find(|path| path.extension().is_some_and(|kind| kind == std::env::consts::DLL_EXTENSION));
+    found.ok_or_else(|| Failure::new(format!("no shared library in {}: the package has none", folder.display())))
 }
 
 /// What keeps the paths of a machine out of a library, as `python/oxcall-plugin/build_library.py` does for wheels.

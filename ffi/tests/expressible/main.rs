@@ -9,6 +9,7 @@ mod conversions;
 mod dims;
 mod dtypes;
 mod errors;
+mod frames;
 mod host;
 mod metadata;
 mod panics;
