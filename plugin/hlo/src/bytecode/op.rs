@@ -212,6 +212,10 @@ impl Source for OpReader<'_, '_, '_> {
         self.read(name, |value| value.choice(CustomCallApiVersion::from_name))
     }
 
+    fn spend(&mut self, bytes: usize) -> Result<(), Error> {
+        self.tables().spend(bytes)
+    }
+
     fn others(&mut self) -> Result<Vec<(String, Attribute)>, Error> {
         let is_other = |(name, _): &(&[u8], AttrId)| !self.own.iter().any(|own| own.as_bytes() == *name);
         convert::entries(self.tables(), self.dictionary.iter().copied().filter(is_other))

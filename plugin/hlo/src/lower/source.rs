@@ -77,6 +77,9 @@ pub(crate) trait Source {
     /// The version of the interface of a custom call.
     fn api_version(&mut self, name: &'static str) -> Result<Option<CustomCallApiVersion>, Error>;
 
+    /// Accounts for memory that what is read takes, where it is much more than the attribute does.
+    fn spend(&mut self, bytes: usize) -> Result<(), Error>;
+
     /// The attributes that the op's definition does not know, sorted by name. To be asked last.
     fn others(&mut self) -> Result<Vec<(String, Attribute)>, Error>;
 

@@ -19,6 +19,9 @@ pub(super) fn collective(op: &mut dyn Source, call: &CustomCall) -> Result<Optio
     let Some(text) = frontend.and_then(|(_, attributes)| attributes.get(CONFIG)?.as_str()) else { return Ok(None) };
     let config = Config::parse(text)?;
     let kind = read(&config)?;
+    // Ops may share the text, and groups take ten times its room.
+    let groups = kind.collective().into_iter().flat_map(|collective| &collective.groups);
+    op.spend(groups.map(|group| size_of::<Vec<i64>>() + size_of_val(&group[..])).sum())?;
     if matches!(kind, OpKind::AllReduce(_) | OpKind::ReduceScatter { .. }) {
         let region = reducer(op, call)?;
         op.op().regions.push(region);

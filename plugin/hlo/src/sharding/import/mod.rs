@@ -1,7 +1,8 @@
 //! Programs of the older form: shardings as strings and custom calls become meshes, constraints and computations per device.
 //!
 //! Strings number devices without a mesh. One is found whose axes are what the strings of a program have in common: of
-//! `{devices=[4,2]<=[8]}` and `{devices=[8]<=[2,4]T(1,0)}`, axes of 2, 2 and 2 devices.
+//! `{devices=[4,2]<=[8]}` and `{devices=[8]<=[2,4]T(1,0)}`, axes of 2, 2 and 2 devices. Where the numbers themselves have no
+//! such axes (`{devices=[4]3,1,0,2}`, of a mesh of devices in another order), those of places in the first such list do.
 
 mod inline;
 
@@ -29,17 +30,18 @@ pub fn import_custom_calls(module: &mut Module) -> Result<(), Error> {
     let mut strings = Vec::new();
     for func in &module.funcs {
         let attributes = func.param_attributes.iter().chain(&func.result_attributes);
-        strings.extend(attributes.filter_map(|attributes| text_of(attributes)).map(str::to_owned));
+        strings.extend(attributes.filter_map(|attributes| text_of(attributes)).map(|text| (text.to_owned(), false)));
         collect(&func.body, &mut strings);
     }
     if strings.is_empty() {
         return Ok(());
     }
     let mut parsed = HashMap::new();
-    for text in strings.iter().filter(|text| !text.is_empty()) {
+    for (text, _) in strings.iter().filter(|(text, _)| !text.is_empty()) {
         parsed.insert(text.clone(), OpSharding::parse(text)?);
     }
-    let Some(grid) = Grid::of(strings.iter().filter_map(|text| parsed.get(text))) else { return Ok(()) };
+    let shardings = strings.iter().filter_map(|(text, needed)| Some((parsed.get(text)?, *needed)));
+    let Some(grid) = Grid::of(shardings) else { return Ok(()) };
     module.meshes.insert(0, (MESH.into(), grid.mesh()));
     let mut importer = Importer { grid, parsed, stated: HashMap::new(), seen: BTreeSet::new() };
     importer.attributes(&mut module.funcs[module.entry.0 as usize]);
@@ -66,17 +68,23 @@ fn custom_call(op: &Op) -> Option<&CustomCall> {
     }
 }
 
-fn collect(region: &Region, strings: &mut Vec<String>) {
+/// The strings of a region's ops, and whether the program cannot run unless the mesh can say them: what leaves code for one
+/// device.
+fn collect(region: &Region, strings: &mut Vec<(String, bool)>) {
     for op in &region.ops {
-        strings.extend(custom_call(op).and_then(|call| text_of(&call.attributes)).map(str::to_owned));
+        let text = custom_call(op).and_then(|call| Some((text_of(&call.attributes)?, call.target == TO_GLOBAL)));
+        strings.extend(text.map(|(text, needed)| (text.to_owned(), needed)));
         op.regions.iter().for_each(|region| collect(region, strings));
     }
 }
 
 /// The axes that the shardings of a program share.
 struct Grid {
-    /// The strides of axes in the numbers of devices, and at last the number of devices: each divides the next.
+    /// The strides of axes in the places of devices, and at last the number of devices: each divides the next.
     cuts: Vec<usize>,
+    /// The device at each place, and the place of each device; empty where these are the same.
+    order: Vec<usize>,
+    places: Vec<usize>,
 }
 
 /// The axes of a grid of tiles, for each dimension major to minor, as strides and sizes.
@@ -105,12 +113,42 @@ fn digits(grid: &[usize], devices: &[usize]) -> Option<Vec<Vec<(usize, usize)>>>
     regular.then_some(all)
 }
 
+/// The places of devices in an order of them; `None` if some are missing.
+fn places_in(order: &[usize]) -> Option<Vec<usize>> {
+    let mut places = vec![usize::MAX; order.len()];
+    order.iter().enumerate().try_for_each(|(place, &device)| places.get_mut(device).map(|of| *of = place))?;
+    (!places.contains(&usize::MAX)).then_some(places)
+}
+
 impl Grid {
-    fn of<'s>(shardings: impl Iterator<Item = &'s OpSharding>) -> Option<Grid> {
+    /// The grid that can say most of the shardings, of which some are needed.
+    fn of<'s>(shardings: impl Iterator<Item = (&'s OpSharding, bool)> + Clone) -> Option<Grid> {
+        let tiled = shardings.filter_map(|(sharding, needed)| match sharding {
+            OpSharding::Tiled { grid, devices, .. } => Some((&grid[..], &devices[..], needed)),
+            _ => None,
+        });
+        // The needed ones before others.
+        let irregular = tiled.clone().filter(|(grid, devices, _)| digits(grid, devices).is_none());
+        let order = irregular.min_by_key(|&(.., needed)| !needed).map(|(_, order, _)| order.to_vec());
+        let iota = Grid::in_order(Vec::new(), Vec::new(), tiled.clone());
+        let other = order.and_then(|order| Grid::in_order(places_in(&order)?, order, tiled));
+        // Of equals, the last: the order of the numbers.
+        other.into_iter().chain(iota).max_by_key(|(_, said)| *said).map(|(grid, _)| grid)
+    }
+
+    /// The grid of devices in an order, and how many of the needed shardings it can say, and of all.
+    fn in_order<'s>(
+        places: Vec<usize>,
+        order: Vec<usize>,
+        tiled: impl Iterator<Item = (&'s [usize], &'s [usize], bool)>,
+    ) -> Option<(Grid, [usize; 2])> {
         let mut cuts: Option<Vec<usize>> = None;
-        for sharding in shardings {
-            let OpSharding::Tiled { grid, devices, .. } = sharding else { continue };
-            let Some(digits) = digits(grid, devices) else { continue };
+        let mut said = [0, 0];
+        let none = Grid { cuts: Vec::new(), order, places };
+        for (grid, devices, needed) in tiled {
+            let Some(digits) = none.digits(grid, devices) else { continue };
+            said[0] += usize::from(needed);
+            said[1] += 1;
             let ends = digits.iter().flatten().flat_map(|&(stride, size)| [stride, stride * size]);
             let known = cuts.clone().unwrap_or_else(|| vec![1, devices.len()]);
             let all: BTreeSet<usize> = known.iter().copied().chain(ends).collect();
@@ -122,12 +160,21 @@ impl Grid {
                 cuts.get_or_insert(known);
             }
         }
-        cuts.map(|cuts| Grid { cuts })
+        cuts.map(|cuts| (Grid { cuts, ..none }, said))
+    }
+
+    /// The axes of a grid of tiles, as [`digits`] gives them, over the places of devices.
+    fn digits(&self, grid: &[usize], devices: &[usize]) -> Option<Vec<Vec<(usize, usize)>>> {
+        if self.places.is_empty() {
+            return digits(grid, devices);
+        }
+        let places: Option<Vec<usize>> = devices.iter().map(|&device| self.places.get(device).copied()).collect();
+        digits(grid, &places.filter(|places| places.len() == self.places.len())?)
     }
 
     fn mesh(&self) -> Mesh {
         let axes = self.cuts.windows(2).rev().map(|cut| (axis_name(cut[0]), cut[1] / cut[0])).collect();
-        Mesh { axes, device_ids: Vec::new() }
+        Mesh { axes, device_ids: self.order.clone() }
     }
 
     fn axis(&self, (stride, size): (usize, usize)) -> Option<AxisRef> {
@@ -170,7 +217,7 @@ impl Importer {
             OpSharding::Manual => manual_axes = self.grid.all_axes(),
             OpSharding::Unknown => sharding.dims.iter_mut().for_each(|dim| dim.closed = false),
             OpSharding::Tiled { grid, devices, subgroups } if grid.len() == rank + subgroups.len() => {
-                for (dim, digits) in digits(grid, devices)?.into_iter().enumerate() {
+                for (dim, digits) in self.grid.digits(grid, devices)?.into_iter().enumerate() {
                     let axes = digits.into_iter().map(|digit| self.grid.axis(digit)).collect::<Option<Vec<_>>>()?;
                     match dim.checked_sub(rank).map(|dim| subgroups[dim]) {
                         None => sharding.dims[dim] = DimSharding::closed(axes),
@@ -413,6 +460,25 @@ mod tests {
     }
 
     #[test]
+    fn devices_in_another_order() {
+        let text = r#"func.func @main(%a: tensor<4x2xf32> {mhlo.sharding = "{devices=[2,2]3,1,0,2}"},
+            %b: tensor<4x2xf32> {mhlo.sharding = "{devices=[1,2,2]3,0,1,2 last_tile_dim_replicate}"},
+            %c: tensor<4x2xf32> {mhlo.sharding = "{replicated}"}) { return }"#;
+        let mut module = crate::parse_text(text).unwrap();
+        import_custom_calls(&mut module).unwrap();
+        crate::verify(&module).unwrap();
+        let text = module.to_string();
+        for expected in [
+            r#"sdy.mesh @mesh = <["axis_2"=2, "axis_1"=2], device_ids=[3, 1, 0, 2]>"#,
+            r#"sdy.sharding = #sdy.sharding<@mesh, [{"axis_2"}, {"axis_1"}]>"#,
+            r#"sdy.sharding = #sdy.sharding<@mesh, [{}, {"axis_1"}]>"#,
+            r#"sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>"#,
+        ] {
+            assert!(text.contains(expected), "{expected}\n{text}");
+        }
+    }
+
+    #[test]
     fn what_no_mesh_can_say_is_left_alone() {
         let text = |first: &str, second: &str| {
             let parameters =
@@ -429,7 +495,9 @@ mod tests {
         // Two rows of three and three of two have no common axes.
         let copies = |grid: &str| format!("{{devices=[{grid}]<=[6] last_tile_dim_replicate}}");
         assert_eq!(import(&copies("2,3"), &copies("3,2")).unwrap(), [2, 1]);
-        assert_eq!(import("{devices=[3]2,0,1}", "{replicated}").unwrap(), [1, 1]);
+        // Nor have two orders of devices.
+        assert_eq!(import("{devices=[3]1,0,2}", "{devices=[3]2,0,1}").unwrap(), [2, 1]);
+        assert_eq!(import("{devices=[3]<=[3]}", "{devices=[3]2,0,1}").unwrap(), [2, 1]);
         assert!(import("{devices=}", "{replicated}").is_err());
     }
 }

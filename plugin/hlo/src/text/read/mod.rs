@@ -157,7 +157,7 @@ impl Source for Reader<'_, '_> {
         let found = read().map_err(|error| Error { location: None, ..error }.at(position))?;
         if let Some((mesh, axes)) = &found {
             self.take(name);
-            self.parser.charge(sharding::bytes_of_groups(mesh, axes) / size_of::<Attribute>(), 0)?;
+            self.spend(sharding::bytes_of_groups(mesh, axes))?;
         }
         Ok(found)
     }
@@ -259,6 +259,10 @@ impl Source for Reader<'_, '_> {
             }
             _ => None,
         })
+    }
+
+    fn spend(&mut self, bytes: usize) -> Result<(), Error> {
+        self.parser.charge(bytes / size_of::<Attribute>(), 0)
     }
 
     fn others(&mut self) -> Result<Vec<(String, Attribute)>, Error> {

@@ -1,25 +1,10 @@
-"""Programs of sharded tensors, each with what torch's CPU makes of the same: run on four devices by `test_spmd.py`."""
+"""Programs of sharded tensors."""
 
-import copy
-import sys
-
-import numpy as np
 import torch
 import torch_xla
 import torch_xla.distributed.spmd as xs
 import torch_xla.experimental.xla_quantized_matmul
-import torch_xla.runtime as xr
-
-xr.use_spmd()
-DEVICE = torch_xla.device()
-LINE = xs.Mesh(np.arange(4), (4,), ("d",))
-SQUARE = xs.Mesh(np.arange(4), (2, 2), ("x", "y"))
-
-
-def sharded(tensor, mesh, spec):
-    moved = tensor.to(DEVICE)
-    xs.mark_sharding(moved, mesh, spec)
-    return moved
+from common import DEVICE, LINE, SQUARE, main, sharded
 
 
 def rows():
@@ -115,29 +100,6 @@ def parts_of_devices():
     return torch.cat([shard.unpadded_data for shard in moved.local_shards]), x
 
 
-def code_for_each_device():
-    x = torch.randn(8, 16)
-    part = xs.enable_manual_sharding(sharded(x, LINE, ("d", None)), ("d", None), mesh=LINE).global_tensor
-    assert part.shape == (2, 16)
-    return xs.disable_manual_sharding(part * 2, ("d", None), x.shape, mesh=LINE).global_tensor, x * 2
-
-
-def training():
-    here = torch.nn.Linear(16, 8)
-    there = copy.deepcopy(here).to(DEVICE)
-    xs.mark_sharding(there.weight, LINE, ("d", None))
-    x = torch.randn(32, 16)
-    sides = [(there, sharded(x, LINE, ("d", None))), (here, x)]
-    steps = [(model, batch, torch.optim.SGD(model.parameters(), 0.1)) for model, batch in sides]
-    for _ in range(3):
-        for model, batch, optimizer in steps:
-            optimizer.zero_grad()
-            model(batch).square().mean().backward()
-            optimizer.step()
-        torch_xla.sync()
-    return there.weight.detach(), here.weight.detach()
-
-
 CASES = [
     rows,
     tiles_of_two_axes,
@@ -155,16 +117,7 @@ CASES = [
     product_of_floats_and_integers,
     results_of_a_step,
     parts_of_devices,
-    code_for_each_device,
-    training,
 ]
 
 if __name__ == "__main__":
-    torch.manual_seed(0)
-    for case in CASES:
-        try:
-            got, expected = case()
-            torch_xla.sync()
-            torch.testing.assert_close(got.cpu(), expected, rtol=1e-4, atol=1e-5)
-        except Exception as error:
-            sys.stdout.write(f"{case.__name__}: {str(error).splitlines()[0]}\n")
+    main(CASES)
