@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
+import scipy.special
 from jax import lax
 
 COUNT = 4000
@@ -40,8 +41,9 @@ def errors(found, exact, dtype, of_all=False):
     return np.sqrt(np.mean(error[usual] ** 2)), np.max(error[usual])
 
 
-def check(function, exact, arguments, of_all=False, slack=1.05):
-    """Asserts that the plugin's results are as near as those of stock JAX, but for a factor of `slack`."""
+def check(function, exact, arguments, of_all=False, slack=1.05, least=0.32):
+    """Asserts that the plugin's results are as near as those of stock JAX, but for a factor of `slack`, or that their
+    error is at most `least`."""
     dtype = arguments[0].dtype.name
     with np.errstate(all="ignore"):
         exact = exact(*map(wide, arguments))
@@ -52,8 +54,9 @@ def check(function, exact, arguments, of_all=False, slack=1.05):
 
     (ours, our_worst), (stock, stock_worst) = measured("oxcall"), measured("cpu")
     # Where both are rounded almost exactly, what is left is chance.
-    assert ours <= max(slack * stock, 0.32), f"{ours} ULP instead of {stock}"
-    assert our_worst <= max(1.5 * slack * stock_worst, 1.0), f"at worst {our_worst} ULP instead of {stock_worst}"
+    assert ours <= max(slack * stock, least), f"{ours} ULP instead of {stock}"
+    worst = max(1.5 * slack * stock_worst, 1.0, 9 * least if of_all else 0)
+    assert our_worst <= worst, f"at worst {our_worst} ULP instead of {stock_worst}"
 
 
 # Functions that XLA:CPU computes in single precision where the plugin takes double.
@@ -106,7 +109,7 @@ CUMULATIVE = {"cumsum": (lax.cumsum, np.cumsum), "cumprod": (lax.cumprod, np.cum
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("op", CUMULATIVE)
-@pytest.mark.parametrize("shape, axis", [((40, 1000), 1), ((1000, 40), 0), ((7, 100), 1), ((2, 3000, 3), 1)])
+@pytest.mark.parametrize("shape, axis", [((300, 1000), 1), ((1000, 300), 0), ((400, 100), 1), ((100, 1000, 3), 1)])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_running_totals(dtype, op, shape, axis, reverse):
     function, exact = CUMULATIVE[op]
@@ -114,9 +117,9 @@ def test_running_totals(dtype, op, shape, axis, reverse):
     if op == "cumprod":
         x = (1 + 0.003 * x).astype(dtype)
     flip = lambda x: np.flip(x, axis) if reverse else x  # noqa: E731
-    # Errors add up along a row, so a few rows are a few samples: chance alone makes a factor of two. Totals without
-    # blocks, one after the other, are off by a factor of four and more.
-    slack = 2.2 if dtype in ("float64", "complex128") else 1.05
+    # Errors of products of f64 add up in any order, so theirs are those of a few hundred random walks: beside the same
+    # number of others, chance makes a tenth.
+    slack = 1.15 if op == "cumprod" and dtype in ("float64", "complex128") else 1.05
     total = functools.partial(function, axis=axis, reverse=reverse)
     check(total, lambda x: flip(exact(flip(x), axis)), [x], of_all=True, slack=slack)
 
@@ -141,3 +144,67 @@ def test_windows(dtype, window, stride):
 def test_running_logarithms_of_sums(shape, axis):
     x = draw("float32", -2, 2, 10000).reshape(shape)
     check(functools.partial(lax.cumlogsumexp, axis=axis), lambda x: np.logaddexp.accumulate(x, axis), [x], of_all=True)
+
+
+# Functions whose zeros and poles jaxlib's own sums of logarithms do not keep, at numbers that f64 has, by mpmath.
+KNOWN = {
+    lax.lgamma: {
+        1e-10: 23.025850929882736,
+        0.5: 0.5723649429247001,
+        1 + 2**-20: -5.504750066148867e-07,
+        1.4616321449683622: -0.12148629053584961,
+        2 - 2**-20: -4.0319826848018475e-07,
+        4.0: 1.791759469228055,
+        170.5: 704.0044277342047,
+        1e10: 220258509288.81058,
+        -0.5: 1.2655121234846454,
+        -20.25: -41.60096191534053,
+    },
+    lax.digamma: {
+        1e-10: -10000000000.577215,
+        0.5: -1.9635100260214235,
+        1.46163: -2.0756283887224574e-06,
+        1.4616: -3.110625123034165e-05,
+        4.0: 1.2561176684318005,
+        170.5: 5.135799878794703,
+        1e10: 23.025850929890456,
+        -20.25: 6.174235633614484,
+        -1e-30: 9.999999999999999e29,
+    },
+    lax.polygamma: {
+        (1, 0.5): 4.934802200544679,
+        (1, 1e-3): 1000001.6425331958,
+        (2, 3.25): -0.12815694713911513,
+        (3, -100.5): 194.8181801269197,
+        (5, 15.85): 2.8014000509723567e-05,
+        (10, 2.5): -156.229596593233,
+        (2, 1e4): -1.000100005e-08,
+    },
+}
+
+
+@pytest.mark.parametrize("function", KNOWN, ids=lambda function: function.__name__)
+def test_functions_of_f64_have_known_values(function):
+    points = np.array(list(KNOWN[function]), "float64")
+    with jax.default_device(jax.devices("oxcall")[0]):
+        found = np.asarray(jax.jit(function)(*np.atleast_2d(points.T)))
+    values = np.array(list(KNOWN[function].values()))
+    assert np.all(np.abs(found - values) <= 8 * np.spacing(np.abs(values))), (found - values) / np.spacing(
+        np.abs(values)
+    )
+
+
+@pytest.mark.parametrize("function, exact", [(lax.lgamma, scipy.special.gammaln), (lax.digamma, scipy.special.digamma)])
+@pytest.mark.parametrize("low, high", [(-20, 20), (-1, 2)])
+def test_gamma_functions_of_f32(function, exact, low, high):
+    x = draw("float32", low, high, positive=True)
+    with jax.default_device(jax.devices("oxcall")[0]):
+        _, worst = errors(np.asarray(jax.jit(function)(x)), exact(x.astype("float64")), "float32")
+    # In double precision and rounded once, which is half a unit.
+    assert worst <= 0.51
+
+
+def test_inverse_hyperbolic_functions_of_large_numbers():
+    x = draw("float64", 0, 1000, positive=True)
+    check(lax.asinh, np.arcsinh, [x])
+    check(lax.acosh, np.arccosh, [1 + x])

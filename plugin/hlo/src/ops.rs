@@ -66,6 +66,7 @@ names! {
         Asinh "chlo.asinh" "CHLO: inverse hyperbolic sine.",
         Atan "chlo.atan" "CHLO: arc tangent.",
         Atanh "chlo.atanh" "CHLO: inverse hyperbolic tangent.",
+        BesselI0e "chlo.bessel_i0e" "A composite of JAX: exponentially scaled modified Bessel function of order 0.",
         BesselI1e "chlo.bessel_i1e" "CHLO: exponentially scaled modified Bessel function of order 1.",
         Conj "chlo.conj" "CHLO: complex conjugate.",
         Cosh "chlo.cosh" "CHLO: hyperbolic cosine.",

@@ -8,7 +8,7 @@ fn unary_class(op: UnaryOp) -> Class {
     match op {
         Abs | Sign => Class::SignedFloatOrComplex,
         Ceil | Floor | IsFinite | RoundNearestAfz | RoundNearestEven => Class::Float,
-        BesselI1e | Digamma | Erf | ErfInv | Erfc | IsInf | IsNegInf | IsPosInf | Lgamma => Class::Float,
+        BesselI0e | BesselI1e | Digamma | Erf | ErfInv | Erfc | IsInf | IsNegInf | IsPosInf | Lgamma => Class::Float,
         CountLeadingZeros | Popcnt => Class::Integer,
         Negate | Square => Class::Number,
         Not => Class::BooleanOrInteger,

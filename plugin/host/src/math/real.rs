@@ -5,7 +5,7 @@ use oxcall_hlo::{BinaryOp, UnaryOp};
 
 use super::function::{Function, Weight, Wide, binary, guarded_binary, guarded_unary, unary};
 use super::level::Level;
-use super::{elementary, single};
+use super::{bessel, elementary, single, special};
 
 /// A float in which elements are computed: `f32` or `f64`.
 pub trait Real: Wide + Float + FloatConst {
@@ -14,8 +14,6 @@ pub trait Real: Wide + Float + FloatConst {
 
     /// The nearest integer, halves to even.
     fn round_even(self) -> Self;
-    /// ln |gamma(x)|.
-    fn lgamma(self) -> Self;
     /// A function of doubles.
     fn in_double(self, f: impl Fn(f64) -> f64) -> Self;
     /// A function of two doubles.
@@ -45,17 +43,13 @@ pub trait Real: Wide + Float + FloatConst {
 }
 
 macro_rules! real {
-    ($ty:ident $int:ident $lgamma:path) => {
+    ($ty:ident $int:ident) => {
         impl Real for $ty {
             type Key = $int;
 
             #[inline(always)]
             fn round_even(self) -> Self {
                 self.round_ties_even()
-            }
-            #[inline(always)]
-            fn lgamma(self) -> Self {
-                $lgamma(self)
             }
             #[inline(always)]
             fn in_double(self, f: impl Fn(f64) -> f64) -> Self {
@@ -83,8 +77,8 @@ macro_rules! real {
     };
 }
 
-real!(f32 i32 libm::lgammaf);
-real!(f64 i64 libm::lgamma);
+real!(f32 i32);
+real!(f64 i64);
 
 /// Functions for `f32` and for `f64`, in this order: vector kernels, and for `f64` also those of libraries.
 macro_rules! elementary {
@@ -95,6 +89,10 @@ macro_rules! elementary {
 
             /// Whether [`kernel_pow`](Elementary::kernel_pow) serves.
             fn is_power_easy(self, exponent: Self) -> bool;
+            /// Whether [`kernel_lgamma`](Elementary::kernel_lgamma) serves.
+            fn is_lgamma_easy(self) -> bool;
+            /// Whether [`kernel_digamma`](Elementary::kernel_digamma) serves.
+            fn is_digamma_easy(self) -> bool;
         }
         impl Elementary for f32 {
             $(#[inline(always)] fn $name<L: Level>(self $(, $y: f32)?) -> f32 { let $x = self; $single })*
@@ -103,12 +101,28 @@ macro_rules! elementary {
             fn is_power_easy(self, exponent: f32) -> bool {
                 single::is_power_easy(self, exponent)
             }
+            #[inline(always)]
+            fn is_lgamma_easy(self) -> bool {
+                special::is_lgamma_easy(f64::from(self))
+            }
+            #[inline(always)]
+            fn is_digamma_easy(self) -> bool {
+                special::is_digamma_easy(f64::from(self))
+            }
         }
         impl Elementary for f64 {
             $(#[inline(always)] fn $name<L: Level>(self $(, $y: f64)?) -> f64 { let $x = self; $double })*
 
             #[inline(always)]
             fn is_power_easy(self, _: f64) -> bool {
+                true
+            }
+            #[inline(always)]
+            fn is_lgamma_easy(self) -> bool {
+                true
+            }
+            #[inline(always)]
+            fn is_digamma_easy(self) -> bool {
                 true
             }
         }
@@ -121,7 +135,11 @@ elementary! {
     /// 1 - erf(x).
     kernel_erfc(x) single::erfc::<L>(x), libm::erfc(x);
     /// The inverse of erf.
-    kernel_erf_inv(x) single::erf_inv::<L>(x), super::special::erf_inv(x);
+    kernel_erf_inv(x) single::erf_inv::<L>(x), special::erf_inv(x);
+    /// ln |gamma(x)|.
+    kernel_lgamma(x) special::lgamma::<L>(f64::from(x)) as f32, libm::lgamma(x);
+    /// Digamma.
+    kernel_digamma(x) special::positive_digamma::<L>(f64::from(x)) as f32, special::digamma(x);
     /// x^y.
     kernel_pow(x, y) single::power::<L>(x, y), x.powf(y);
     /// The angle of the point (x, y).
@@ -141,9 +159,22 @@ fn rsqrt<L: Level, T: Elementary>(x: T) -> T {
     if L::FUSED && x > T::SMALL && x < T::infinity() { elementary::fma::<L, T>(result, lost, result) } else { result }
 }
 
+/// From here on the root of x^2 + 1 or x^2 - 1 is x, and the logarithm of 2x has one rounding, where that of x and ln 2 have
+/// two. Twice the larger ones is infinite.
+const LARGE: std::ops::Range<f64> = 1e9..1e300;
+
 /// The inverse hyperbolic cosine: NaN below 1, where `libm::acosh` is finite for some numbers.
 fn acosh(x: f64) -> f64 {
-    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
+    match () {
+        () if x < 1.0 => f64::NAN,
+        () if LARGE.contains(&x) => (2.0 * x).ln(),
+        () => libm::acosh(x),
+    }
+}
+
+/// The inverse hyperbolic sine.
+fn asinh(x: f64) -> f64 {
+    if LARGE.contains(&x.abs()) { (2.0 * x.abs()).ln().copysign(x) } else { libm::asinh(x) }
 }
 
 /// The function of one real number for `op`.
@@ -227,16 +258,31 @@ pub fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function> {
         UnaryOp::Acos => unary::<L, _, _, _>(Heavy(40), |x: T| x.acos()),
         UnaryOp::Acosh => unary::<L, _, _, _>(Heavy(40), |x: T| x.in_double(acosh)),
         UnaryOp::Asin => unary::<L, _, _, _>(Heavy(40), |x: T| x.asin()),
-        UnaryOp::Asinh => unary::<L, _, _, _>(Heavy(40), |x: T| x.in_double(libm::asinh)),
+        UnaryOp::Asinh => unary::<L, _, _, _>(Heavy(40), |x: T| x.in_double(asinh)),
         UnaryOp::Atan => unary::<L, _, _, _>(
             Heavy(30),
             #[inline(always)]
             |x: T| x.kernel_atan2::<L>(T::one()),
         ),
         UnaryOp::Atanh => unary::<L, _, _, _>(Heavy(40), |x: T| x.in_double(libm::atanh)),
-        UnaryOp::BesselI1e => unary::<L, _, _, _>(Heavy(200), |x: T| x.in_double(super::special::bessel_i1e)),
+        UnaryOp::BesselI0e => unary::<L, _, _, _>(
+            Heavy(40),
+            #[inline(always)]
+            |x: T| x.in_double(bessel::i0e::<L>),
+        ),
+        UnaryOp::BesselI1e => unary::<L, _, _, _>(
+            Heavy(40),
+            #[inline(always)]
+            |x: T| x.in_double(bessel::i1e::<L>),
+        ),
         UnaryOp::Cosh => unary::<L, _, _, _>(Heavy(40), |x: T| x.cosh()),
-        UnaryOp::Digamma => unary::<L, _, _, _>(Heavy(100), |x: T| x.in_double(super::special::digamma)),
+        UnaryOp::Digamma => guarded_unary::<L, T, _, _, _>(
+            60,
+            #[inline(always)]
+            |x: T| x.kernel_digamma::<L>(),
+            |x: T| x.is_digamma_easy(),
+            |x: T| x.in_double(special::digamma),
+        ),
         UnaryOp::Erf => unary::<L, _, _, _>(
             Heavy(15),
             #[inline(always)]
@@ -267,7 +313,13 @@ pub fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function> {
             #[inline(always)]
             move |x: T| truth(x == T::infinity()),
         ),
-        UnaryOp::Lgamma => unary::<L, _, _, _>(Heavy(60), |x: T| x.lgamma()),
+        UnaryOp::Lgamma => guarded_unary::<L, T, _, _, _>(
+            60,
+            #[inline(always)]
+            |x: T| x.kernel_lgamma::<L>(),
+            |x: T| x.is_lgamma_easy(),
+            |x: T| x.in_double(libm::lgamma),
+        ),
         UnaryOp::Sinh => unary::<L, _, _, _>(Heavy(40), |x: T| x.sinh()),
         UnaryOp::Square => unary::<L, _, _, _>(Light, |x: T| x * x),
         UnaryOp::CountLeadingZeros | UnaryOp::Not | UnaryOp::Popcnt => return None,
@@ -298,10 +350,8 @@ pub fn binary_op<L: Level, T: Elementary>(op: BinaryOp) -> Option<Function> {
         BinaryOp::Remainder => binary::<L, _, _, _, _>(Heavy(20), |x: T, y: T| x % y),
         BinaryOp::Subtract => binary::<L, _, _, _, _>(Light, |x: T, y: T| x - y),
         BinaryOp::NextAfter => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.next_after(y)),
-        BinaryOp::Polygamma => {
-            binary::<L, _, _, _, _>(Heavy(200), |x: T, y: T| x.in_double2(y, super::special::polygamma))
-        }
-        BinaryOp::Zeta => binary::<L, _, _, _, _>(Heavy(200), |x: T, y: T| x.in_double2(y, super::special::zeta)),
+        BinaryOp::Polygamma => binary::<L, _, _, _, _>(Heavy(200), |x: T, y: T| x.in_double2(y, special::polygamma)),
+        BinaryOp::Zeta => binary::<L, _, _, _, _>(Heavy(200), |x: T, y: T| x.in_double2(y, special::zeta)),
         BinaryOp::And
         | BinaryOp::Or
         | BinaryOp::Xor

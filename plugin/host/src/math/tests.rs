@@ -3,9 +3,9 @@
 use num_complex::Complex;
 use oxcall_hlo::{BinaryOp, ElementType, OpKind, UnaryOp};
 
-use super::level::{Baseline, Level};
 use super::elementary::Format;
-use super::{elementary, lower, single};
+use super::level::{Baseline, Level};
+use super::{bessel, elementary, lower, single, special};
 use crate::element::Element;
 use crate::scalar::Scalar;
 
@@ -46,6 +46,12 @@ fn sweep(name: &str, bound: f64, low: f32, high: f32, found: impl Fn(f32) -> f32
     }
 }
 
+/// The logarithm of gamma as loops have it.
+fn lgamma<L: Level>(x: f32) -> f32 {
+    let x = f64::from(x);
+    (if special::is_lgamma_easy(x) { special::lgamma::<L>(x) } else { libm::lgamma(x) }) as f32
+}
+
 fn kernels_are_accurate<L: Level>() {
     let most = f32::MAX;
     sweep("exp", 1.5, -110.0, 100.0, elementary::exp::<L, f32>, f64::exp);
@@ -63,9 +69,13 @@ fn kernels_are_accurate<L: Level>() {
         sweep("atan2", 2.5, -most, most, |y| single::atan2::<L>(y, x), |y| y.atan2(f64::from(x)));
         sweep("atan2", 2.5, -2.0, 2.0, |y| single::atan2::<L>(y, x), |y| y.atan2(f64::from(x)));
     }
+    sweep("lgamma", 0.51, 1e-40, most, lgamma::<L>, libm::lgamma);
+    sweep("lgamma", 0.51, 0.5, 4.0, lgamma::<L>, libm::lgamma);
+    sweep("digamma", 0.51, 1e-38, most, |x| special::positive_digamma::<L>(f64::from(x)) as f32, special::digamma);
+    sweep("digamma", 0.51, 1.4, 1.5, |x| special::positive_digamma::<L>(f64::from(x)) as f32, special::digamma);
     sweep("erf", 3.0, -6.0, 6.0, single::erf::<L>, libm::erf);
     sweep("erfc", 5.0, -6.0, 12.0, single::erfc::<L>, libm::erfc);
-    sweep("erf_inv", 8.0, -0.999, 0.999, single::erf_inv::<L>, super::special::erf_inv);
+    sweep("erf_inv", 8.0, -0.999, 0.999, single::erf_inv::<L>, special::erf_inv);
     for y in [2.5f32, -0.3] {
         sweep("pow", 1.0, 1e-40, most, |x| single::power::<L>(x, y), |x| x.powf(f64::from(y)));
     }
@@ -332,15 +342,36 @@ fn rare_functions_have_known_values() {
     let near = |found: f64, expected: f64| {
         assert!((found - expected).abs() <= 4e-14 * expected.abs().max(1e-3), "{found} {expected}");
     };
-    near(super::special::digamma(1.0), -0.577_215_664_901_532_9);
-    near(super::special::digamma(-0.5), 0.036_489_973_978_576_52);
-    near(super::special::zeta(2.0, 1.0), std::f64::consts::PI.powi(2) / 6.0);
-    near(super::special::zeta(3.5, 0.25), 128.546_958_964_284_35);
-    near(super::special::polygamma(1.0, 0.5), std::f64::consts::PI.powi(2) / 2.0);
-    near(super::special::bessel_i1e(1.0), 0.207_910_415_349_708_46);
-    near(super::special::bessel_i1e(-30.0), -0.071_916_330_598_647_56);
-    near(super::special::erf_inv(0.5), 0.476_936_276_204_469_9);
-    near(super::special::erf_inv(-0.999_999), -3.458_910_737_275_499);
+    near(special::digamma(1.0), -0.577_215_664_901_532_9);
+    near(special::digamma(-0.5), 0.036_489_973_978_576_52);
+    near(special::zeta(2.0, 1.0), std::f64::consts::PI.powi(2) / 6.0);
+    near(special::zeta(3.5, 0.25), 128.546_958_964_284_35);
+    near(special::polygamma(1.0, 0.5), std::f64::consts::PI.powi(2) / 2.0);
+    near(special::polygamma(3.0, -100.5), 194.818_180_126_919_76);
+    near(special::polygamma(2.0, -0.25), 122.697_366_783_662_36);
+    near(special::zeta(2.0, -1e10 - 0.5), 9.869_604_400_989_358);
+    near(special::digamma(-1e-30), 1e30);
+    assert!(special::polygamma(f64::INFINITY, 1.0).is_nan());
+    for (x, i0e, i1e) in [
+        (1e-10, 0.9999999999, 4.9999999995e-11),
+        (0.5, 0.6450352704491501, 0.1564208031848717),
+        (2.0, 0.30850832255367105, 0.21526928924893765),
+        (3.75, 0.2144570512300487, 0.1829684209308909),
+        (7.999, 0.14344107205089568, 0.13414997242586205),
+        (8.0, 0.14343178185685032, 0.13414249329269817),
+        (15.5, 0.1021805065232921, 0.09882736571300377),
+        (16.0, 0.10054412736125203, 0.09734961475646808),
+        (100.0, 0.03994437929909668, 0.03974415302513025),
+        (1e+30, 3.989422804014327e-16, 3.989422804014327e-16),
+    ] {
+        near(bessel::i0e::<Baseline>(x), i0e);
+        near(bessel::i1e::<Baseline>(x), i1e);
+        near(bessel::i1e::<Baseline>(-x), -i1e);
+    }
+    assert_eq!((bessel::i0e::<Baseline>(f64::INFINITY), bessel::i1e::<Baseline>(f64::NEG_INFINITY)), (0.0, 0.0));
+    assert!(bessel::i0e::<Baseline>(f64::NAN).is_nan() && bessel::i1e::<Baseline>(f64::NAN).is_nan());
+    near(special::erf_inv(0.5), 0.476_936_276_204_469_9);
+    near(special::erf_inv(-0.999_999), -3.458_910_737_275_499);
 }
 
 #[test]

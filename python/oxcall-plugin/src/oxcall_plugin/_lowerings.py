@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from oxcall_plugin._function_lowering import register_functions
+
 _sharing: set[str] = set()
 
 # Primitives whose rules in JAX refuse platforms that it does not list, or need its own client. Functions that say
@@ -76,6 +78,7 @@ def share_cpu_rules(platform: str) -> None:
         else:
             _register_all_own(platform)
         _register_pivots(platform)
+        register_functions(platform)
     donating = mlir._platforms_with_donation
     if platform not in donating:
         donating.append(platform)
