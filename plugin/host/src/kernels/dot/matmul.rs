@@ -14,6 +14,9 @@ use crate::pool::Cost;
 /// Fewer multiplications than this are done by loops: a library takes longer to choose its blocks.
 const SMALL: usize = 512;
 
+/// More terms than this make the sum of one product of vectors a long one.
+const MANY_TERMS: usize = 32;
+
 /// The sizes of a product: `m` by `k` times `k` by `n`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::kernels) struct Shape {
@@ -247,7 +250,9 @@ pub(in crate::kernels) fn multiply<C: Number>(
     if m == 0 || n == 0 {
         return Ok(());
     }
-    if (Shape { m, n, k }).is_small() || k == 0 {
+    // Long products of two vectors are summed in lanes.
+    let is_dot = m * n == 1 && k > MANY_TERMS;
+    if (Shape { m, n, k }).is_small() && !is_dot || k == 0 {
         return loops::multiply(cx, a, b, out, accumulate);
     }
     if n == 1 && (out.row_stride == 1 || m == 1) && (a.row_stride == 1 || a.col_stride == 1) {
@@ -260,32 +265,38 @@ pub(in crate::kernels) fn multiply<C: Number>(
         return split_rows(cx, threads, a, b, out, accumulate);
     }
     caches::know();
-    room(packed::<C>(Shape { m, n, k }, threads))?;
+    let in_lanes = C::IN_LANES && m * n <= 256 && a.col_stride == 1 && b.row_stride == 1;
+    let terms = if in_lanes { k } else { k.div_ceil(k.div_ceil(C::TERMS)) };
+    room(packed::<C>(Shape { m, n, k: terms }, threads))?;
     let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };
-    // SAFETY: the pointers and strides are those of matrices of m x k, k x n and m x n elements, which lie in live
-    // slices by the assertions of `new`; elements of the result are at different places, and exclusively borrowed.
-    unsafe {
-        gemm::gemm(
-            m,
-            n,
-            k,
-            out.data.as_mut_ptr(),
-            out.col_stride as isize,
-            out.row_stride as isize,
-            accumulate,
-            a.data.as_ptr(),
-            a.col_stride as isize,
-            a.row_stride as isize,
-            b.data.as_ptr(),
-            b.col_stride as isize,
-            b.row_stride as isize,
-            C::ONE,
-            C::ONE,
-            false,
-            false,
-            false,
-            parallelism,
-        );
+    for start in (0..k).step_by(terms) {
+        let (a, b) = (a.part([0, start], [m, terms]), b.part([start, 0], [terms, n]));
+        // SAFETY: the pointers and strides are those of matrices of m x k, k x n and m x n elements, k being the terms of
+        // this part, which lie in live slices by the assertions of `new`; elements of the result are at different places,
+        // and exclusively borrowed.
+        unsafe {
+            gemm::gemm(
+                m,
+                n,
+                a.cols,
+                out.data.as_mut_ptr(),
+                out.col_stride as isize,
+                out.row_stride as isize,
+                accumulate || start > 0,
+                a.data.as_ptr(),
+                a.col_stride as isize,
+                a.row_stride as isize,
+                b.data.as_ptr(),
+                b.col_stride as isize,
+                b.row_stride as isize,
+                C::ONE,
+                C::ONE,
+                false,
+                false,
+                false,
+                parallelism,
+            );
+        }
     }
     Ok(())
 }

@@ -19,6 +19,15 @@ pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
     /// Whether the bits of an element of this type are one of `Self`, or one modulo 2^n.
     fn holds(element: ElementType) -> bool;
 
+    /// Products that `gemm` may add one after the other: the errors of longer sums grow, shorter ones take time. Those of
+    /// `f64` are as long as XLA:CPU's.
+    const TERMS: usize;
+    /// Whether `gemm` multiplies dense rows by dense columns, if there are few, in the lanes of vectors.
+    const IN_LANES: bool;
+
+    /// `a * b`.
+    fn times(self, other: Self) -> Self;
+
     /// `self + a * b`.
     fn plus_product(self, a: Self, b: Self) -> Self;
 
@@ -29,15 +38,22 @@ pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
 }
 
 macro_rules! floats {
-    ($($ty:ty, $element:ident, $one:expr, $cost:literal;)*) => {$(
+    ($($ty:ty, $element:ident, $one:expr, $cost:literal, $terms:expr, $in_lanes:literal;)*) => {$(
         impl Number for $ty {
             const ZERO: Self = <$ty as num_traits::ConstZero>::ZERO;
             const ONE: Self = $one;
             const IN_GEMM: bool = true;
             const COST: f64 = $cost;
+            const TERMS: usize = $terms;
+            const IN_LANES: bool = $in_lanes;
 
             fn holds(element: ElementType) -> bool {
                 element == ElementType::$element
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self * other
             }
 
             #[inline(always)]
@@ -54,10 +70,10 @@ macro_rules! floats {
 }
 
 floats! {
-    f32, F32, 1.0, 0.2;
-    f64, F64, 1.0, 0.4;
-    Complex<f32>, C64, Complex::new(1.0, 0.0), 0.8;
-    Complex<f64>, C128, Complex::new(1.0, 0.0), 1.6;
+    f32, F32, 1.0, 0.2, 128, true;
+    f64, F64, 1.0, 0.4, usize::MAX, true;
+    Complex<f32>, C64, Complex::new(1.0, 0.0), 0.8, 48, false;
+    Complex<f64>, C128, Complex::new(1.0, 0.0), 1.6, 48, false;
 }
 
 macro_rules! integers {
@@ -67,9 +83,16 @@ macro_rules! integers {
             const ONE: Self = 1;
             const IN_GEMM: bool = false;
             const COST: f64 = $cost;
+            const TERMS: usize = usize::MAX;
+            const IN_LANES: bool = false;
 
             fn holds(element: ElementType) -> bool {
                 matches!(element, ElementType::$signed | ElementType::$unsigned)
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self.wrapping_mul(other)
             }
 
             #[inline(always)]
