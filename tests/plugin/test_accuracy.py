@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
+import scipy.fft
 import scipy.special
 from jax import lax
 
@@ -227,3 +228,10 @@ def test_inverse_hyperbolic_functions_of_large_numbers():
     x = draw("float64", 0, 1000, positive=True)
     check(lax.asinh, np.arcsinh, [x])
     check(lax.acosh, np.arccosh, [1 + x])
+
+
+@pytest.mark.parametrize("length", [8, 16, 64, 100, 500, 1024, 6000])
+def test_transforms_of_real_numbers_of_f32(length):
+    x = draw("float32", -3, 3, 24000 // length * length).reshape(-1, length)
+    check(jnp.fft.rfft, scipy.fft.rfft, [x], of_all=True)
+    check(jnp.fft.irfft, scipy.fft.irfft, [scipy.fft.rfft(x)], of_all=True)

@@ -1,9 +1,10 @@
-//! `fft`: Fourier transforms of the last one to three dimensions, by `rustfft` and `realfft`, whose plans are made once.
+//! `fft`: Fourier transforms of the last one to three dimensions, by `rustfft`, whose plans are made once.
 //!
 //! A transform of several dimensions is one along each. The last dimension comes first in a forward transform of real
 //! numbers, and last in an inverse one, so that only the half that symmetry does not give is transformed further.
 
 mod lines;
+mod real;
 #[cfg(test)]
 mod tests;
 
@@ -12,10 +13,10 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::{ElementType, FftType, Func, Op, OpKind};
-use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
 
 use self::lines::Lines;
+use self::real::RealPlan;
 use crate::element::{Complex, Element};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::memory::{Scratch, room};
@@ -42,10 +43,29 @@ pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
 }
 
 /// A type of real numbers that are transformed.
-trait Real: FftNum + num_traits::Float + Element {}
+trait Real: FftNum + num_traits::Float + Element {
+    /// In double precision.
+    fn to_double(self) -> f64;
+    /// Rounded.
+    fn of_double(x: f64) -> Self;
+}
 
-impl Real for f32 {}
-impl Real for f64 {}
+macro_rules! real {
+    ($($float:ident)*) => {$(
+        impl Real for $float {
+            #[inline(always)]
+            fn to_double(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn of_double(x: f64) -> $float {
+                x as $float
+            }
+        }
+    )*};
+}
+
+real!(f32 f64);
 
 /// Transforms of `rank` dimensions.
 struct Transform<F: FftNum + Pod> {
@@ -62,8 +82,8 @@ struct Transform<F: FftNum + Pod> {
 /// What is done along the last dimension.
 enum Last<F: FftNum + Pod> {
     Complex(Arc<dyn Fft<F>>),
-    Forward(Arc<dyn RealToComplex<F>>),
-    Inverse(Arc<dyn ComplexToReal<F>>),
+    Forward(RealPlan<F>),
+    Inverse(RealPlan<F>),
 }
 
 impl<F: Real> Transform<F> {
@@ -91,10 +111,10 @@ impl<F: Real> Transform<F> {
             FftType::Fft | FftType::Ifft => Last::Complex(planner.plan_fft(last, direction)),
             FftType::Rfft | FftType::Irfft => {
                 inside = last / 2 + 1;
-                let mut planner = RealFftPlanner::new();
+                let plan = RealPlan::new(last, direction);
                 match direction {
-                    FftDirection::Forward => Last::Forward(planner.plan_fft_forward(last)),
-                    FftDirection::Inverse => Last::Inverse(planner.plan_fft_inverse(last)),
+                    FftDirection::Forward => Last::Forward(plan),
+                    FftDirection::Inverse => Last::Inverse(plan),
                 }
             }
         });
@@ -151,11 +171,10 @@ where
                 let (input, out) = (inputs.get::<F>(0), outputs.take::<Complex<F>>(0));
                 let (length, half) = (plan.len(), plan.complex_len());
                 cx.pool.for_chunks(self.cost, out, half, |start, out| {
-                    let (mut line, mut scratch) = (cx.scratch(length)?, cx.scratch(plan.get_scratch_len())?);
+                    let mut scratch = cx.scratch(plan.scratch_len())?;
                     let lines = input[start / half * length..].chunks_exact(length);
                     for (input, out) in lines.zip(out.chunks_exact_mut(half)) {
-                        line.copy_from_slice(input);
-                        plan.process_with_scratch(&mut line, out, &mut scratch).expect("the lengths are the plan's");
+                        plan.forward(input, out, &mut scratch);
                     }
                     Ok::<(), Error>(())
                 })?;
@@ -173,13 +192,13 @@ where
                 };
                 let (length, half) = (plan.len(), plan.complex_len());
                 cx.pool.for_chunks(self.cost, out, length, |start, out| {
-                    let (mut line, mut scratch) = (cx.scratch(half)?, cx.scratch(plan.get_scratch_len())?);
+                    let (mut line, mut scratch) = (cx.scratch(half)?, cx.scratch(plan.scratch_len())?);
                     let lines = input[start / length * half..].chunks_exact(half);
                     for (input, out) in lines.zip(out.chunks_exact_mut(length)) {
                         line.copy_from_slice(input);
                         self.scale(&mut line);
                         hermitian(&mut line, length);
-                        plan.process_with_scratch(&mut line, out, &mut scratch).expect("the line is hermitian");
+                        plan.inverse(&mut line, out, &mut scratch);
                     }
                     Ok::<(), Error>(())
                 })?;
