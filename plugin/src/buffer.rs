@@ -6,7 +6,7 @@ use oxcall_hlo::{ElementType as Hlo, TensorType};
 use oxcall_host::passes::Edge;
 use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, Layout, MemoryId, Result, TensorSpec};
 
-use crate::{contents::Contents, devices::MemoryKind, elements};
+use crate::{contents::Contents, devices::MemoryKind, elements, unpadded};
 
 /// A tensor, which may not be there yet.
 pub(crate) struct CpuBuffer {
@@ -18,6 +18,10 @@ pub(crate) struct CpuBuffer {
     device: DeviceId,
     memory: MemoryId,
     contents: Contents,
+    /// The dynamic dimensions, in order.
+    dynamic: Vec<usize>,
+    /// Their sizes, scalars of `S32`, which are there when the contents are.
+    sizes: Vec<Contents>,
 }
 
 impl CpuBuffer {
@@ -35,7 +39,8 @@ impl CpuBuffer {
             Some(ty) => (element_type(ty.element)?, ty.dims.iter().map(|&dim| dim as i64).collect(), ty.byte_size()),
             None => (ElementType::TOKEN, Vec::new(), 0),
         };
-        Ok(CpuBuffer { element, dims, layout: None, bytes, device, memory, contents })
+        let (dynamic, sizes) = Default::default();
+        Ok(CpuBuffer { element, dims, layout: None, bytes, device, memory, contents, dynamic, sizes })
     }
 
     /// A buffer for what a program takes or gives, in a memory of `device`.
@@ -50,6 +55,8 @@ impl CpuBuffer {
             device,
             memory: MemoryKind::named(memory_kind).unwrap_or_default().of(device),
             contents,
+            dynamic: Vec::new(),
+            sizes: Vec::new(),
         }
     }
 
@@ -58,15 +65,30 @@ impl CpuBuffer {
         CpuBuffer { layout, ..self }
     }
 
+    /// The same with one more dynamic dimension, after those that it has, and its size.
+    pub(crate) fn with_size(mut self, dim: usize, size: Contents) -> CpuBuffer {
+        self.dynamic.push(dim);
+        self.sizes.push(size);
+        self
+    }
+
     /// A buffer like this one with other contents.
     pub(crate) fn with_contents(&self, contents: Contents) -> CpuBuffer {
-        CpuBuffer { dims: self.dims.clone(), layout: self.layout.clone(), contents, ..*self }
+        CpuBuffer { contents, ..self.elsewhere(self.device, self.memory) }
     }
 
     /// The same contents as a buffer of another device or memory.
     pub(crate) fn elsewhere(&self, device: DeviceId, memory: MemoryId) -> CpuBuffer {
-        let (dims, layout, contents) = (self.dims.clone(), self.layout.clone(), self.contents.clone());
-        CpuBuffer { dims, layout, contents, device, memory, ..*self }
+        CpuBuffer {
+            dims: self.dims.clone(),
+            layout: self.layout.clone(),
+            contents: self.contents.clone(),
+            dynamic: self.dynamic.clone(),
+            sizes: self.sizes.clone(),
+            device,
+            memory,
+            ..*self
+        }
     }
 
     /// Whether it can be this parameter of a program. JAX gives an array of no booleans for a token.
@@ -78,6 +100,12 @@ impl CpuBuffer {
         self.element == spec.element_type
             && self.dims == spec.dims
             && layout.map_or(spec.layout.is_row_major(), |layout| *layout == spec.layout)
+    }
+
+    /// The size of a dynamic dimension.
+    pub(crate) fn size(&self, dim: usize) -> Option<&Contents> {
+        let place = self.dynamic.iter().position(|&each| each == dim)?;
+        self.sizes.get(place)
     }
 
     /// The contents.
@@ -119,7 +147,12 @@ pub(crate) fn tensor_type(element: ElementType, dims: &[i64]) -> Result<TensorTy
 /// The type alone, such as `f32[2, 3]`: messages have it.
 impl fmt::Debug for CpuBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{:?}", self.element, self.dims)?;
+        write!(f, "{}[", self.element)?;
+        for (dim, size) in self.dims.iter().enumerate() {
+            let bound = if self.dynamic.contains(&dim) { "<=" } else { "" };
+            write!(f, "{}{bound}{size}", if dim == 0 { "" } else { ", " })?;
+        }
+        f.write_str("]")?;
         self.layout.as_ref().map_or(Ok(()), |layout| write!(f, " in the layout {layout}"))
     }
 }
@@ -131,6 +164,18 @@ impl oxcall_pjrt::Buffer for CpuBuffer {
 
     fn dims(&self) -> &[i64] {
         &self.dims
+    }
+
+    fn dynamic_dims(&self) -> &[usize] {
+        &self.dynamic
+    }
+
+    fn unpadded_dims(&self) -> Result<Vec<i64>> {
+        let mut dims = self.dims.clone();
+        for (&dim, size) in self.dynamic.iter().zip(&self.sizes) {
+            dims[dim] = i64::from(unpadded::read_size(size)?);
+        }
+        Ok(dims)
     }
 
     fn layout(&self) -> Layout {
@@ -154,11 +199,21 @@ impl oxcall_pjrt::Buffer for CpuBuffer {
     }
 
     fn copy_to_host(&self, mut destination: HostDestination) -> Event {
-        Event::completed(self.contents.get().and_then(|buffer| match &self.layout {
-            Some(layout) => destination.write_layout(buffer.as_bytes(), layout),
-            None => {
-                destination.write(buffer.as_bytes());
-                Ok(())
+        Event::completed(self.contents.get().and_then(|buffer| {
+            let dense;
+            let bytes = if self.dynamic.is_empty() {
+                buffer.as_bytes()
+            } else {
+                let (layout, unpadded) = (self.layout(), self.unpadded_dims()?);
+                dense = unpadded::dense(buffer.as_bytes(), &self.dims, &unpadded, &layout, self.element.host_size())?;
+                &dense[..]
+            };
+            match &self.layout {
+                Some(layout) => destination.write_layout(bytes, layout),
+                None => {
+                    destination.write(bytes);
+                    Ok(())
+                }
             }
         }))
     }

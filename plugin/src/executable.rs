@@ -8,8 +8,8 @@ use oxcall_host::{
     passes::Edge,
 };
 use oxcall_pjrt::{
-    Argument, Attributes, CompileOptions, CompiledMemoryStats, DeviceAssignment, DeviceId, DeviceLaunch, Error, Event,
-    Executable, Execution, ExecutionOptions, Launch, Layout, OpSharding, Program, Result, TensorSpec, Value,
+    Argument, Attributes, Buffer, CompileOptions, CompiledMemoryStats, DeviceAssignment, DeviceId, DeviceLaunch, Error,
+    Event, Executable, Execution, ExecutionOptions, Launch, Layout, OpSharding, Program, Result, TensorSpec, Value,
 };
 
 use crate::{
@@ -38,6 +38,10 @@ pub(crate) struct CpuExecutable {
     parameters: Vec<TensorSpec>,
     outputs: Vec<TensorSpec>,
     donated: Vec<usize>,
+    /// The dynamic dimensions of parameters, with the size for arguments that are as large as the bound.
+    parameter_sizes: Vec<(DynamicDim, Contents)>,
+    /// The dynamic dimensions of results.
+    output_sizes: Vec<DynamicDim>,
     /// Whether it calls functions of Python.
     calls_back: bool,
     /// Whether executions that have failed before their call returns fail the call.
@@ -46,6 +50,25 @@ pub(crate) struct CpuExecutable {
     code: Vec<u8>,
     format: String,
     options: Vec<u8>,
+}
+
+/// A dynamic dimension of a parameter or result.
+#[derive(Debug, Clone, Copy)]
+struct DynamicDim {
+    /// The parameter or result.
+    index: usize,
+    /// The dimension.
+    dim: usize,
+}
+
+impl DynamicDim {
+    /// Those of some parameters or results, in the order in which a program takes or gives their sizes.
+    fn of(edges: &[Edge]) -> Vec<DynamicDim> {
+        let each = |(index, edge): (usize, &Edge)| {
+            edge.dynamic.iter().map(move |&dim| DynamicDim { index, dim }).collect::<Vec<_>>()
+        };
+        edges.iter().enumerate().flat_map(each).collect()
+    }
 }
 
 impl CpuExecutable {
@@ -85,6 +108,19 @@ impl CpuExecutable {
                 specs(compiled.results(), &kinds[1], |index, ty| partition.result_type(index, ty))?,
             ),
         };
+        let output_sizes = DynamicDim::of(compiled.results());
+        let with_bound = |dynamic: DynamicDim| -> Result<_> {
+            let mut bound = engine.allocate(size_of::<i32>())?;
+            let size = parameters[dynamic.index].dims[dynamic.dim] as i32;
+            bound.as_bytes_mut().copy_from_slice(&size.to_le_bytes());
+            Ok((dynamic, Contents::ready(bound)))
+        };
+        let parameter_sizes: Vec<_> =
+            DynamicDim::of(compiled.parameters()).into_iter().map(with_bound).collect::<Result<_>>()?;
+        if partition.is_some() && !(parameter_sizes.is_empty() && output_sizes.is_empty()) {
+            let message = "dynamic shapes of parameters or results in programs of several partitions are not supported";
+            return Err(Error::unimplemented(message));
+        }
         let in_memory = |partition: Partition| match per_device {
             true => Ok(partition),
             false => partition.in_memory(compiled.parameters(), compiled.results()),
@@ -92,6 +128,8 @@ impl CpuExecutable {
         let partition = partition.map(in_memory).transpose()?.map(Arc::new);
         let info = compiled.parameter_info();
         Ok(CpuExecutable {
+            parameter_sizes,
+            output_sizes,
             parameters,
             outputs,
             partition,
@@ -117,7 +155,9 @@ impl CpuExecutable {
     /// Checks the types of a device's arguments.
     fn check(&self, launch: &DeviceLaunch<CpuBuffer>) -> Result<()> {
         for (index, (argument, spec)) in launch.arguments.iter().zip(&self.parameters).enumerate() {
-            if !argument.buffer.is_of(spec) {
+            let may_vary =
+                |dim: &usize| self.parameter_sizes.iter().any(|(each, _)| (each.index, each.dim) == (index, *dim));
+            if !argument.buffer.is_of(spec) || !argument.buffer.dynamic_dims().iter().all(may_vary) {
                 let order = (!spec.layout.is_row_major()).then(|| format!(" in the layout {}", spec.layout));
                 return Err(Error::invalid_argument(format!(
                     "argument {index} is {:?}, but the program {} takes {}{:?}{}",
@@ -141,9 +181,19 @@ impl CpuExecutable {
         options: ExecuteOptions,
     ) -> Result<Execution<CpuBuffer>> {
         let DeviceLaunch { device, arguments } = launch;
-        let (fillers, contents): (Vec<_>, Vec<_>) = self.outputs.iter().map(|_| Contents::pending()).unzip();
+        let count = self.outputs.len() + self.output_sizes.len();
+        let (fillers, mut contents): (Vec<_>, Vec<_>) = (0..count).map(|_| Contents::pending()).unzip();
+        let sizes = contents.split_off(self.outputs.len());
         let ready = Event::all(arguments.iter().map(|argument| argument.buffer.contents().event().clone()));
-        let arguments = move || arguments.into_iter().map(host_argument).collect();
+        let given = self
+            .parameter_sizes
+            .iter()
+            .map(|(dynamic, bound)| arguments[dynamic.index].buffer.size(dynamic.dim).unwrap_or(bound).clone());
+        let given: Vec<Contents> = given.collect();
+        let arguments = move || {
+            let sizes = given.iter().map(|size| Ok(HostArgument::from(size.get()?)));
+            arguments.into_iter().map(host_argument).chain(sizes).collect()
+        };
         // As on XLA's CPU, the call lasts as long as its callbacks, unless it has to wait for arguments or other devices.
         let waits = self.calls_back && matches!(runner, Runner::Alone(_)) && ready.is_ready();
         let done = runner.launch(permit, ready, arguments, options, fillers);
@@ -151,7 +201,12 @@ impl CpuExecutable {
             // The caller learns of a failure by the event.
             let _ = callbacks::without_gil(|| done.wait());
         }
-        Ok(Execution { outputs: self.buffers(device, contents)?, done: self.in_order(device, done) })
+        let mut outputs = self.buffers(device, contents)?;
+        for (dynamic, size) in self.output_sizes.iter().zip(sizes) {
+            let output = outputs.remove(dynamic.index);
+            outputs.insert(dynamic.index, output.with_size(dynamic.dim, size));
+        }
+        Ok(Execution { outputs, done: self.in_order(device, done) })
     }
 
     /// The end of an execution as the client sees it.
@@ -310,7 +365,8 @@ fn host_argument(argument: Argument<CpuBuffer>) -> Result<HostArgument> {
 /// Hands the results, or copies of the error, to the buffers that wait for them.
 fn fill(fillers: Vec<Filler>, outcome: Result<Vec<oxcall_host::Buffer>>) -> Result<()> {
     match outcome {
-        Ok(buffers) => fillers.into_iter().zip(buffers).for_each(|(filler, buffer)| filler.fill(Ok(buffer))),
+        // Sizes, which come last, are there before what they are the sizes of.
+        Ok(buffers) => fillers.into_iter().zip(buffers).rev().for_each(|(filler, buffer)| filler.fill(Ok(buffer))),
         Err(error) => {
             let copy = || Error::new(error.code(), error.message());
             fillers.into_iter().for_each(|filler| filler.fill(Err(copy())));

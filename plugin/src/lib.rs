@@ -29,6 +29,7 @@ mod sharded;
 mod shared;
 mod split;
 mod stored;
+mod unpadded;
 mod xla_options;
 
 pub use oxcall_host::SystemAllocator;

@@ -38,5 +38,5 @@ pub use location::{Location, LocationId};
 pub use ops::*;
 pub use print::{print_module, print_module_with_locations};
 pub use text::parse_text;
-pub use types::{Dims, ElementType, TensorType, Type};
+pub use types::{Dims, DynamicDims, ElementType, TensorType, Type};
 pub use verify::{RegionType, Signature, infer_types, verify};

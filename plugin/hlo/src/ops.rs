@@ -636,6 +636,12 @@ pub enum OpKind {
         /// The dimension.
         dim: usize,
     },
+    /// The first operand, whose dimension has as many elements as the second says, `S32`: what is beyond them in memory
+    /// is no part of it.
+    SetDimensionSize {
+        /// The dimension.
+        dim: usize,
+    },
     /// The operand, split as the sharding says.
     ShardingConstraint(Box<TensorSharding>),
     /// The operand is split as all others of a group; no result.
@@ -754,6 +760,7 @@ impl OpKind {
             OpKind::GetTupleElement { .. } => "stablehlo.get_tuple_element",
             OpKind::AfterAll => "stablehlo.after_all",
             OpKind::GetDimensionSize { .. } => "stablehlo.get_dimension_size",
+            OpKind::SetDimensionSize { .. } => "stablehlo.set_dimension_size",
             OpKind::ShardingConstraint(_) => "sdy.sharding_constraint",
             OpKind::ShardingGroup { .. } => "sdy.sharding_group",
             OpKind::ManualComputation(_) => "sdy.manual_computation",

@@ -1,6 +1,9 @@
 //! Types of values.
 
-use std::fmt;
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+};
 
 use smallvec::SmallVec;
 
@@ -114,24 +117,76 @@ impl fmt::Display for ElementType {
     }
 }
 
-/// A tensor of static shape. Elements are in row-major order wherever a tensor lies in memory.
+/// The dimensions of a tensor that may be smaller at run time than they are in its type, which has their bounds.
+///
+/// Tensor types are compared by their bounds, so any two of these are equal.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DynamicDims(u64);
+
+impl DynamicDims {
+    /// None.
+    pub const NONE: DynamicDims = DynamicDims(0);
+
+    /// Dimensions from this one on cannot be dynamic.
+    pub const LIMIT: usize = u64::BITS as usize;
+
+    /// Adds a dimension, and says whether it is below [`LIMIT`](DynamicDims::LIMIT), as it has to be.
+    pub fn insert(&mut self, dim: usize) -> bool {
+        let fits = dim < Self::LIMIT;
+        if fits {
+            self.0 |= 1 << dim;
+        }
+        fits
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether this dimension is dynamic.
+    pub fn contains(self, dim: usize) -> bool {
+        dim < Self::LIMIT && self.0 >> dim & 1 == 1
+    }
+
+    /// The dimensions, in order.
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        (0..Self::LIMIT).filter(move |&dim| self.contains(dim))
+    }
+}
+
+impl PartialEq for DynamicDims {
+    fn eq(&self, _: &DynamicDims) -> bool {
+        true
+    }
+}
+
+impl Eq for DynamicDims {}
+
+impl Hash for DynamicDims {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// A tensor. Elements are in row-major order wherever a tensor lies in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TensorType {
     /// The element type.
     pub element: ElementType,
-    /// The sizes of the dimensions; empty for a scalar.
+    /// The sizes of the dimensions, or the bounds of those that are dynamic; empty for a scalar.
     pub dims: Dims,
+    /// Which dimensions the program declares to be dynamic.
+    pub dynamic: DynamicDims,
 }
 
 impl TensorType {
-    /// A tensor type. Readers check that [`byte_size`](TensorType::byte_size) does not overflow.
+    /// A tensor type of static shape. Readers check that [`byte_size`](TensorType::byte_size) does not overflow.
     pub fn new(element: ElementType, dims: impl IntoIterator<Item = usize>) -> TensorType {
-        TensorType { element, dims: dims.into_iter().collect() }
+        TensorType { element, dims: dims.into_iter().collect(), dynamic: DynamicDims::NONE }
     }
 
     /// A scalar.
     pub fn scalar(element: ElementType) -> TensorType {
-        TensorType { element, dims: Dims::new() }
+        TensorType::new(element, [])
     }
 
     /// The number of dimensions.
@@ -166,24 +221,33 @@ impl TensorType {
     /// The same shape with another element type.
     #[must_use]
     pub fn with_element(&self, element: ElementType) -> TensorType {
-        TensorType { element, dims: self.dims.clone() }
+        TensorType { element, dims: self.dims.clone(), dynamic: self.dynamic }
     }
 }
 
 impl fmt::Display for TensorType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("tensor<")?;
-        for dim in &self.dims {
-            write!(f, "{dim}x")?;
+        for (dim, size) in self.dims.iter().enumerate() {
+            if self.dynamic.contains(dim) { f.write_str("?x")? } else { write!(f, "{size}x")? }
         }
-        write!(f, "{}>", self.element)
+        write!(f, "{}", self.element)?;
+        if !self.dynamic.is_empty() {
+            f.write_str(", #stablehlo.bounds<")?;
+            for (dim, size) in self.dims.iter().enumerate() {
+                f.write_str(if dim == 0 { "" } else { ", " })?;
+                if self.dynamic.contains(dim) { write!(f, "{size}")? } else { f.write_str("?")? }
+            }
+            f.write_str(">")?;
+        }
+        f.write_str(">")
     }
 }
 
 /// The type of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Type {
-    /// A tensor of static shape.
+    /// A tensor.
     Tensor(TensorType),
     /// A token, which orders side effects.
     Token,

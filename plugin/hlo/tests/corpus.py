@@ -160,7 +160,9 @@ def outline(module):
             *ops, end = block.operations
             for op in ops:
                 op = op.operation
-                name, count = LEGACY.get(op.name, (op.name, len(op.operands)))
+                itself = (op.name, len(op.operands))
+                is_dynamic = any("?" in str(value.type) for value in op.results)
+                name, count = itself if is_dynamic else LEGACY.get(op.name, itself)
                 operands = [f"%{numbers[value]}" for value in list(op.operands)[:count]]
                 lines.append(f"{indent}{name}({', '.join(operands)}) -> ({', '.join(define(op.results))})")
                 for region in op.regions:

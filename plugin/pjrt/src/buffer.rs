@@ -10,8 +10,21 @@ pub trait Buffer: Send + Sync + 'static {
     /// The type of the elements.
     fn element_type(&self) -> ElementType;
 
-    /// The dimensions.
+    /// The dimensions, with the bounds of those that are dynamic.
     fn dims(&self) -> &[i64];
+
+    /// The dynamic dimensions, in order: they may be smaller than [`dims`](Buffer::dims) says.
+    fn dynamic_dims(&self) -> &[usize] {
+        &[]
+    }
+
+    /// The dimensions as they are. Called after [`ready_event`](Buffer::ready_event) completed without an error.
+    ///
+    /// # Errors
+    /// If they are not known.
+    fn unpadded_dims(&self) -> Result<Vec<i64>> {
+        Ok(self.dims().to_vec())
+    }
 
     /// The order of the elements in the device's memory.
     fn layout(&self) -> Layout {
@@ -33,7 +46,8 @@ pub trait Buffer: Send + Sync + 'static {
     /// Completes when the contents are there, or with the error because of which they never will be.
     fn ready_event(&self) -> Event;
 
-    /// Copies the contents to the host. Called only after [`ready_event`](Buffer::ready_event) completed without an error.
+    /// Copies the contents to the host, without the padding of dynamic dimensions. Called only after
+    /// [`ready_event`](Buffer::ready_event) completed without an error.
     ///
     /// The copy is over when the returned event completes; `destination` may be kept until then, and must be dropped
     /// before.

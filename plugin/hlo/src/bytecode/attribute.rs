@@ -39,6 +39,8 @@ pub(super) enum Node<'a> {
     Type(TypeId),
     /// A result that shares memory with an operand.
     Alias(Alias),
+    /// The bounds of the dynamic dimensions of a tensor; those of others are negative.
+    Bounds(Vec<i64>),
     /// A source location.
     Location(LocationNode<'a>),
     /// What nothing here needs, in the words of MLIR text or close to them.
@@ -140,6 +142,7 @@ pub(super) mod vhlo {
     pub(in super::super) const TENSOR: u64 = 15;
     pub(in super::super) const TRANSPOSE: u64 = 16;
     pub(in super::super) const TYPE: u64 = 17;
+    pub(in super::super) const TYPE_EXTENSIONS: u64 = 18;
     pub(in super::super) const SUB_AXIS: u64 = 21;
     pub(in super::super) const AXIS_REF: u64 = 22;
     pub(in super::super) const MESH_AXES: u64 = 23;
@@ -220,6 +223,7 @@ impl<'a> Reader<'_, 'a> {
             vhlo::STRING => Node::String(self.tables.read_string(self.cursor)?),
             vhlo::TENSOR => self.dense()?,
             vhlo::TYPE => Node::Type(self.tables.read_type(self.cursor)?),
+            vhlo::TYPE_EXTENSIONS => Node::Bounds(self.cursor.list(Cursor::signed)?),
             vhlo::MESH_AXES => mesh_axes::decode(self.tables, self.cursor)?,
             code => Node::Other(format!("an attribute of VHLO with code {code}")),
         })

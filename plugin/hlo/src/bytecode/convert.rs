@@ -112,6 +112,7 @@ fn at_depth(tables: &Tables<'_>, id: AttrId, depth: usize) -> Result<Attribute, 
             Attribute::Other(text)
         }
         Node::Foreign(dialect) => described(&format!("an attribute of dialect {dialect}")),
+        Node::Bounds(_) => described("the bounds of a tensor type"),
         Node::Location(_) => Attribute::Other("loc(...)".to_owned()),
         Node::Other(words) => {
             tables.spend(words.len())?;

@@ -1,10 +1,11 @@
 //! Types: those of VHLO, and the builtin ones that appear in attributes.
 
 use super::{
+    attribute::Node,
     cursor::Cursor,
-    tables::{Entry, Tables, TypeId},
+    tables::{AttrId, Entry, Tables, TypeId},
 };
-use crate::{Dims, ElementType, Error, ErrorKind, TensorType, Type};
+use crate::{ElementType, Error, ErrorKind, TensorType, Type};
 
 /// How deep types may nest, in tuples for instance.
 const MAX_DEPTH: usize = 32;
@@ -173,10 +174,10 @@ impl Reader<'_, '_> {
             17 => U16,
             18 => U32,
             19 => U64,
-            20 => return self.tensor(),
+            20 => return self.tensor(None),
             21 => {
-                self.tables.read_attribute(self.cursor)?;
-                return self.tensor();
+                let encoding = self.tables.read_attribute(self.cursor)?;
+                return self.tensor(Some(encoding));
             }
             22 => return Ok(TypeNode::Value(Type::Token, 0)),
             23 => return self.several(Type::Tuple, "a tuple"),
@@ -234,10 +235,10 @@ impl Reader<'_, '_> {
             31 => F6E3M2FN,
             32 => F8E8M0FNU,
             12 => return Ok(TypeNode::None),
-            13 => return self.tensor(),
+            13 => return self.tensor(None),
             14 => {
-                self.tables.read_attribute(self.cursor)?;
-                return self.tensor();
+                let encoding = self.tables.read_attribute(self.cursor)?;
+                return self.tensor(Some(encoding));
             }
             15 => return self.several(Type::Tuple, "a tuple"),
             code => return Ok(TypeNode::Other(format!("the builtin type with code {code}"))),
@@ -270,20 +271,29 @@ impl Reader<'_, '_> {
         Ok(TypeNode::Function { parameters, results })
     }
 
-    fn tensor(&mut self) -> Result<TypeNode, Error> {
+    /// A tensor; the encoding has the bounds of its dynamic dimensions.
+    fn tensor(&mut self, encoding: Option<AttrId>) -> Result<TypeNode, Error> {
         let sizes = self.cursor.list(Cursor::signed)?;
         let element = match self.child()? {
             TypeNode::Element(element) => *element,
             TypeNode::Other(words) => return Ok(TypeNode::Other(format!("a tensor of {words}"))),
             other => return Err(other.unexpected("an element type")),
         };
-        if sizes.iter().copied().any(is_dynamic) {
-            let text = sizes.iter().map(|&size| if is_dynamic(size) { "?x".into() } else { format!("{size}x") });
-            return Ok(TypeNode::Other(format!("the dynamic shape tensor<{}{element}>", text.collect::<String>())));
+        let bounds = match encoding.map(|id| self.tables.attribute(id)).transpose()? {
+            Some(Node::Bounds(bounds)) => &bounds[..],
+            _ => &[],
+        };
+        let mut tensor = TensorType::new(element, []);
+        for (dim, &size) in sizes.iter().enumerate() {
+            let bound = if is_dynamic(size) { bounds.get(dim).copied().unwrap_or(size) } else { size };
+            if is_dynamic(bound) || is_dynamic(size) && !tensor.dynamic.insert(dim) {
+                let text = sizes.iter().map(|&size| if is_dynamic(size) { "?x".into() } else { format!("{size}x") });
+                let text = text.collect::<String>();
+                return Ok(TypeNode::Other(format!("the dynamic shape tensor<{text}{element}> without bounds")));
+            }
+            let bound = usize::try_from(bound).map_err(|_| self.cursor.error("a dimension that is too large"))?;
+            tensor.dims.push(bound);
         }
-        let dims = sizes.iter().map(|&size| usize::try_from(size)).collect::<Result<Dims, _>>();
-        let tensor =
-            TensorType { element, dims: dims.map_err(|_| self.cursor.error("a dimension that is too large"))? };
         // The engine counts bytes in `isize`.
         let bytes = tensor.checked_count().and_then(|count| count.checked_mul(element.byte_width()));
         if bytes.is_none_or(|bytes| isize::try_from(bytes).is_err()) {

@@ -63,7 +63,9 @@ pub(super) fn attributes<'m>(kind: &'m OpKind, module: &'m Module) -> Attributes
             ("edge_padding_high", Value::Ints(high.clone())),
             ("interior_padding", Value::Ints(interior.clone())),
         ],
-        OpKind::Concatenate { dim } | OpKind::GetDimensionSize { dim } => vec![("dimension", int(*dim))],
+        OpKind::Concatenate { dim } | OpKind::GetDimensionSize { dim } | OpKind::SetDimensionSize { dim } => {
+            vec![("dimension", int(*dim))]
+        }
         OpKind::Reverse { dims } | OpKind::Reduce { dims } | OpKind::Map { dims } => vec![("dimensions", ints(dims))],
         OpKind::Gather { dims, slice_sizes, indices_are_sorted } => vec![
             (

@@ -5,7 +5,7 @@ use super::{
     cursor::list,
     lexer::{self, Kind},
 };
-use crate::{Dims, ElementType, TensorType, Type};
+use crate::{Dims, DynamicDims, ElementType, TensorType, Type};
 
 impl<'a> Parser<'a> {
     /// Takes the type of a value.
@@ -52,14 +52,16 @@ impl<'a> Parser<'a> {
         if !self.tokens.is("<") {
             return Err(self.tokens.expected("`<`"));
         }
-        let dims = self.dims()?;
-        let element = self.element_type()?;
+        let (dims, dynamic) = self.dims()?;
+        let mut ty = TensorType { element: self.element_type()?, dims, dynamic };
         if self.tokens.is(",") {
-            let message = "tensors with an encoding, such as bounds of dynamic dimensions, are not supported";
+            self.bounds(&mut ty)?;
+        } else if !dynamic.is_empty() {
+            let message = "tensors with dynamic dimensions without bounds are not supported";
             return Err(Error::unsupported(message).at(self.tokens.position(start)));
         }
         self.tokens.expect(">")?;
-        let ty = TensorType { element, dims };
+        let element = ty.element;
         let bytes = ty.checked_count().and_then(|count| count.checked_mul(element.byte_width()));
         match bytes {
             Some(bytes) if isize::try_from(bytes).is_ok() => Ok(ty),
@@ -67,26 +69,52 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes `<2x3x`: the token is the bracket. Not done by tokens, which in `0x4xf32` would be `0x4` and `xf32`.
-    fn dims(&mut self) -> Result<Dims, Error> {
-        let mut dims = Dims::new();
+    /// Takes `, #stablehlo.bounds<8, ?>`, which has the bounds of dynamic dimensions: the token is the comma.
+    fn bounds(&mut self, ty: &mut TensorType) -> Result<(), Error> {
+        const HEADS: [&str; 2] = ["#stablehlo.bounds<", "#stablehlo.type_extensions<bounds = ["];
+        let (at, source) = (lexer::skip_space(self.tokens.source(), self.tokens.end()), self.tokens.source());
+        let Some(head) = HEADS.into_iter().find(|head| source[at..].starts_with(head)) else {
+            let message = "tensors with an encoding other than bounds of dynamic dimensions are not supported";
+            return Err(Error::unsupported(message).at(self.tokens.position(at)));
+        };
+        let from = at + head.len();
+        let wrong = || self.tokens.error_at(at, "expected the bound of each dynamic dimension, and `?` for others");
+        let len = source[from..].find('>').ok_or_else(wrong)?;
+        let mut bounds = source[from..from + len].trim_end_matches(']').split(',').map(str::trim);
+        for (dim, size) in ty.dims.iter_mut().enumerate() {
+            match (bounds.next(), ty.dynamic.contains(dim)) {
+                (Some("?"), false) => {}
+                (Some(bound), true) => *size = bound.parse().map_err(|_| wrong())?,
+                _ => return Err(wrong()),
+            }
+        }
+        if bounds.next().is_some() {
+            return Err(wrong());
+        }
+        self.tokens.seek(from + len + 1)
+    }
+
+    /// Takes `<2x?x`: the token is the bracket. Not done by tokens, which in `0x4xf32` would be `0x4` and `xf32`.
+    fn dims(&mut self) -> Result<(Dims, DynamicDims), Error> {
+        let (mut dims, mut dynamic) = (Dims::new(), DynamicDims::NONE);
         let mut at = self.tokens.end();
         let end = self.tokens.source().len();
         loop {
             at = lexer::skip_space(self.tokens.slice(0, end), at);
             let rest = self.tokens.slice(at, end);
-            if rest.starts_with(['?', '*']) {
-                let message = "tensors with dynamic dimensions are not supported";
+            if rest.starts_with('*') || rest.starts_with('?') && !dynamic.insert(dims.len()) {
+                let message = "tensors without a rank, or with so many dynamic dimensions, are not supported";
                 return Err(Error::unsupported(message).at(self.tokens.position(at)));
             }
+            let is_dynamic = rest.starts_with('?');
             let digits = rest.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
-            if digits == 0 {
+            if digits == 0 && !is_dynamic {
                 self.tokens.seek(at)?;
-                return Ok(dims);
+                return Ok((dims, dynamic));
             }
-            let dim = rest[..digits].parse();
+            let dim = if is_dynamic { Ok(0) } else { rest[..digits].parse() };
             dims.push(dim.map_err(|_| self.tokens.error_at(at, "a dimension does not fit 64 bits"))?);
-            at = lexer::skip_space(self.tokens.slice(0, end), at + digits);
+            at = lexer::skip_space(self.tokens.slice(0, end), at + digits.max(usize::from(is_dynamic)));
             if !self.tokens.slice(at, end).starts_with('x') {
                 return Err(self.tokens.error_at(at, "expected `x` after a dimension of a tensor"));
             }

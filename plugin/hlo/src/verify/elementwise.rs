@@ -129,7 +129,7 @@ pub(super) fn bitcast_convert(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     } else if from.bits() > to.bits() {
         dims.push(large / small);
     }
-    one(TensorType { element: to, dims })
+    one(TensorType::new(to, dims))
 }
 
 pub(super) fn reduce_precision(cx: Signature<'_>, exponent_bits: u32, mantissa_bits: u32) -> Result<Vec<Type>, Error> {

@@ -137,7 +137,7 @@ pub(super) fn gather(cx: Signature<'_>, dims: &GatherDims, slice_sizes: &[usize]
     );
     let batch = indexing.batch_sizes();
     sorted_dims(&dims.offset_dims, "offset_dims", batch.len() + window.len(), "the result")?;
-    one(TensorType { element: operand.element, dims: interleave(&batch, &window, &dims.offset_dims) })
+    one(TensorType::new(operand.element, interleave(&batch, &window, &dims.offset_dims)))
 }
 
 pub(super) fn scatter(cx: Signature<'_>, dims: &ScatterDims) -> Result<Vec<Type>, Error> {

@@ -78,6 +78,7 @@ fn by_kind(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
         OpKind::GetTupleElement { index } => control::get_tuple_element(cx, *index),
         OpKind::AfterAll => control::after_all(cx),
         OpKind::GetDimensionSize { dim } => shape::get_dimension_size(cx, *dim),
+        OpKind::SetDimensionSize { dim } => shape::set_dimension_size(cx, *dim),
         OpKind::ShardingConstraint(_) => control::sharding_constraint(cx),
         OpKind::ShardingGroup { .. } => control::sharding_constraint(cx).map(|_| Vec::new()),
         OpKind::ManualComputation(_) => control::given_results(cx),

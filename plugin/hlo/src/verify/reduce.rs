@@ -84,7 +84,7 @@ pub(super) fn reduce_window(cx: Signature<'_>, window: &[WindowDim]) -> Result<V
     let dims = windowed(inputs[0], "inputs", window)?;
     cx.region_count(1)?;
     let elements = combiner(&cx.regions[0], "body", &inputs)?;
-    Ok(elements.into_iter().map(|element| TensorType { element, dims: dims.clone() }.into()).collect())
+    Ok(elements.into_iter().map(|element| TensorType::new(element, dims.iter().copied()).into()).collect())
 }
 
 pub(super) fn select_and_scatter(cx: Signature<'_>, window: &[WindowDim]) -> Result<Vec<Type>, Error> {

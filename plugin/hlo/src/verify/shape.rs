@@ -76,7 +76,7 @@ pub(super) fn slice(
         ensure!(stride > 0, "strides[{dim}] must be positive");
         *size = (limit - start).div_ceil(stride);
     }
-    one(TensorType { element: operand.element, dims })
+    one(TensorType::new(operand.element, dims))
 }
 
 /// Checks start indices: one integer scalar for each dimension of `ty`, all of one type.
@@ -130,7 +130,7 @@ pub(super) fn pad(cx: Signature<'_>, low: &[i64], high: &[i64], interior: &[i64]
             Error::invalid(format!("dimension {dim} of operand, {operand}, has size {padded} after padding"))
         })?;
     }
-    one(TensorType { element: operand.element, dims })
+    one(TensorType::new(operand.element, dims))
 }
 
 pub(super) fn concatenate(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
@@ -165,4 +165,14 @@ pub(super) fn get_dimension_size(cx: Signature<'_>, dim: usize) -> Result<Vec<Ty
     cx.arity(1)?;
     dimension(dim, "dimension", cx.tensor(0, "operand")?, "operand")?;
     one(TensorType::scalar(crate::ElementType::S32))
+}
+
+pub(super) fn set_dimension_size(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
+    cx.arity(2)?;
+    let (operand, size) = (cx.tensor(0, "operand")?, cx.tensor(1, "size")?);
+    dimension(dim, "dimension", operand, "operand")?;
+    ensure!(*size == TensorType::scalar(crate::ElementType::S32), "size must be a scalar of i32, is {size}");
+    let mut result = operand.clone();
+    ensure!(result.dynamic.insert(dim), "dimension {dim} of operand, {operand}, cannot be dynamic: there are too many");
+    one(result)
 }

@@ -327,14 +327,33 @@ fn einsums_become_dot_products_sums_and_transpositions() {
     assert_eq!(ops(&module)[6].kind, OpKind::Reduce { dims: vec![1] });
 }
 
+/// The type of the result says how many elements there are.
+#[test]
+fn slices_with_computed_bounds_are_dynamic_slices() {
+    let module = newest("computed_slices");
+    let slices = ops(&module).iter().filter_map(|op| match &op.kind {
+        OpKind::DynamicSlice { sizes } => Some(sizes.clone()),
+        _ => None,
+    });
+    assert_eq!(slices.collect::<Vec<_>>(), [[1, 2], [2, 9]]);
+    let last = &ops(&module).last().unwrap().kind;
+    assert_eq!(*last, OpKind::Slice { start: vec![0, 0], limit: vec![2, 9], strides: vec![1, 4] });
+}
+
+#[test]
+fn bounds_of_dynamic_dimensions_are_kept() {
+    let module = newest("bounded_shapes");
+    let types: Vec<String> = module.main().values.iter().map(ToString::to_string).collect();
+    assert_eq!(types[0], "tensor<?x3xf32, #stablehlo.bounds<8, ?>>");
+    let param = module.main().ty(module.main().body.params[0]).tensor().unwrap();
+    assert_eq!((&param.dims[..], param.dynamic.iter().collect::<Vec<_>>()), (&[8, 3][..], vec![0]));
+}
+
 #[test]
 fn what_is_not_supported_is_named() {
     for (program, message) in [
-        ("dynamic", "func.func: the dynamic shape tensor<?xf32> is not supported (at -:2:3)"),
-        (
-            "dynamic_operand",
-            "stablehlo.real_dynamic_slice: dynamic shapes: operand 1 has to be a constant (at model.py:3:1)",
-        ),
+        ("dynamic", "func.func: the dynamic shape tensor<?xf32> without bounds is not supported (at -:2:3)"),
+        ("dynamic_operand", "stablehlo.dynamic_pad: dynamic shapes: operand 2 has to be a constant (at model.py:3:1)"),
         ("infeed", "stablehlo.infeed: infeed and outfeed are not supported (at model.py:3:1)"),
         ("quantised", "stablehlo.uniform_quantize: quantised types are not supported (at model.py:3:1)"),
     ] {

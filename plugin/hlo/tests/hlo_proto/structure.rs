@@ -176,6 +176,39 @@ fn a_call_that_says_so_is_a_composite() {
     assert_eq!((&name[..], *version), ("chlo.erf", 1));
 }
 
+/// A matrix whose first dimension is dynamic.
+fn bounded() -> Writer {
+    let mut shape = array(F32, &[2, 3]);
+    shape.ints(6, [1, 0]);
+    shape
+}
+
+#[test]
+fn sizes_of_dimensions_are_set() {
+    let number = || array(S32, &[]);
+    let set = instruction("set-dimension-size", 3, bounded(), &[1, 2], |message| _ = message.ints(14, [0]));
+    let params = [parameter(0, 1, bounded()), parameter(1, 2, number()), set];
+    let module = read(&module(1, &[computation(1, 3, &params)]));
+    let op = module.main().body.ops.last().unwrap();
+    assert_eq!(op.kind, OpKind::SetDimensionSize { dim: 0 });
+    for value in [op.operands[0], op.results[0]] {
+        assert_eq!(module.main().ty(value).to_string(), "tensor<?x3xf32, #stablehlo.bounds<2, ?>>");
+    }
+}
+
+/// A reshape to computed sizes sets those of the dimensions that are dynamic.
+#[test]
+fn reshapes_with_sizes() {
+    let number = || array(S32, &[]);
+    let reshape = instruction("dynamic-reshape", 4, bounded(), &[1, 2, 3], |_| {});
+    let params = [parameter(0, 1, array(F32, &[6])), parameter(1, 2, number()), parameter(2, 3, number()), reshape];
+    let module = read(&module(1, &[computation(1, 4, &params)]));
+    let main = module.main();
+    let kinds: Vec<&OpKind> = main.body.ops.iter().map(|op| &op.kind).collect();
+    assert_eq!(kinds, [&OpKind::Reshape, &OpKind::SetDimensionSize { dim: 0 }]);
+    assert_eq!(main.body.ops[1].operands[1], main.body.params[1]);
+}
+
 #[test]
 fn indices_may_be_one_vector() {
     let slice = instruction("dynamic-slice", 3, array(F32, &[1, 2]), &[1, 2], |message| _ = message.ints(20, [1, 2]));

@@ -117,7 +117,12 @@ fn what_is_not_supported_is_named() {
         ),
         (
             "%0 = \"stablehlo.negate\"(%arg0) : (tensor<2x3xf32>) -> tensor<?x3xf32>",
-            "stablehlo.negate: tensors with dynamic dimensions are not supported (at 3:62)",
+            "stablehlo.negate: tensors with dynamic dimensions without bounds are not supported (at 3:55)",
+        ),
+        (
+            "%0 = \"stablehlo.negate\"(%arg0) : (tensor<2x3xf32>) -> tensor<?x3xf32, #sparse>",
+            "stablehlo.negate: tensors with an encoding other than bounds of dynamic dimensions are not supported \
+             (at 3:71)",
         ),
         (
             "%0 = \"stablehlo.negate\"(%arg0) : (tensor<2x3xf32>) -> memref<2x3xf32>",

@@ -17,6 +17,9 @@ pub struct Edge {
     pub ty: Type,
     /// Its dimensions from the slowest to the fastest in memory; `None` if they are in order.
     pub major_to_minor: Option<Vec<usize>>,
+    /// The dimensions that may be smaller than the type says. The program has further parameters or results for their
+    /// sizes, scalars of `S32`, which come after all others in the order of what they belong to.
+    pub dynamic: Vec<usize>,
 }
 
 /// The parameters and the results of a program.
@@ -96,7 +99,7 @@ fn edges(func: &Func, values: &[ValueId], attributes: &[ArgAttributes], what: &s
             }
         };
         let order = minor_to_major.map(|order| order.into_iter().rev().collect::<Vec<_>>());
-        Ok(Edge { ty, major_to_minor: order.filter(|order| !order.is_sorted()) })
+        Ok(Edge { ty, major_to_minor: order.filter(|order| !order.is_sorted()), dynamic: Vec::new() })
     };
     values.iter().enumerate().map(edge).collect()
 }

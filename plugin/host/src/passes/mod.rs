@@ -1,7 +1,7 @@
 //! Passes over programs: from a verified module to one function that the engine plans.
 //!
 //! In order: `settle_futures` leaves no asynchronous op; `inline` leaves one function; `tuples` leaves tensors and
-//! tokens; `layouts` leaves row-major ones; `decompose` leaves ops that kernels exist for; `simplify` (with `fold`),
+//! tokens; `dynamic` leaves static shapes; `layouts` leaves row-major ones; `decompose` leaves ops that kernels exist for; `simplify` (with `fold`),
 //! `cse`, `hoist` and `dce` leave less of them; `partial` leaves updates that can work in place; `unroll` leaves no short
 //! loops over large arrays; `captures` leaves bodies that use nothing from outside. What comes out keeps the rules of
 //! StableHLO, as [`oxcall_hlo::verify`] checks in the tests.
@@ -11,6 +11,7 @@ mod composite;
 mod cse;
 mod dce;
 mod decompose;
+mod dynamic;
 mod fold;
 mod hoist;
 mod inline;
@@ -74,7 +75,10 @@ pub fn run_with(
     observe("inline", &module);
     tuples::flatten(&mut module);
     observe("tuples", &module);
-    let interface = layouts::apply(&mut module)?;
+    let dynamic = dynamic::resolve(&mut module)?;
+    observe("dynamic", &module);
+    let mut interface = layouts::apply(&mut module)?;
+    dynamic.mark(&mut interface);
     observe("layouts", &module);
     decompose::decompose(&mut module, alone)?;
     observe("decompose", &module);

@@ -48,19 +48,21 @@ slot! {
         Ok(())
     }
 
-    /// `PJRT_Buffer_UnpaddedDimensions`: no dimension is dynamic, so none is padded.
+    /// `PJRT_Buffer_UnpaddedDimensions`. Sizes of dynamic dimensions are there when the contents are.
     fn unpadded_dimensions<P>(args: PJRT_Buffer_UnpaddedDimensions_Args) {
         let buffer: &BufferObject<P> = object("buffer", (*args).buffer)?;
-        (*args).unpadded_dims = buffer.dims.as_ptr();
-        (*args).num_dims = buffer.dims.len();
+        let dims = buffer.unpadded_dims()?;
+        (*args).unpadded_dims = dims.as_ptr();
+        (*args).num_dims = dims.len();
         Ok(())
     }
 
-    /// `PJRT_Buffer_DynamicDimensionIndices`: there are none.
+    /// `PJRT_Buffer_DynamicDimensionIndices`.
     fn dynamic_dimension_indices<P>(args: PJRT_Buffer_DynamicDimensionIndices_Args) {
-        let _: &BufferObject<P> = object("buffer", (*args).buffer)?;
-        (*args).dynamic_dim_indices = null();
-        (*args).num_dynamic_dims = 0;
+        let buffer: &BufferObject<P> = object("buffer", (*args).buffer)?;
+        let dims = &buffer.dynamic_dims;
+        (*args).dynamic_dim_indices = if dims.is_empty() { null() } else { dims.as_ptr() };
+        (*args).num_dynamic_dims = dims.len();
         Ok(())
     }
 

@@ -19,6 +19,9 @@ pub(super) struct BufferObject<P: Platform> {
     pub(super) owner: Arc<ClientObject<P>>,
     pub(super) element_type: ElementType,
     pub(super) dims: Box<[i64]>,
+    pub(super) dynamic_dims: Box<[usize]>,
+    /// The dimensions as they are, once somebody asked for them, if some are dynamic.
+    unpadded: OnceLock<Box<[i64]>>,
     pub(super) layout: Layout,
     /// Places in the client's lists.
     pub(super) device: usize,
@@ -101,6 +104,8 @@ impl<P: Platform> BufferObject<P> {
             owner: owner.clone(),
             element_type: buffer.element_type(),
             dims: buffer.dims().into(),
+            dynamic_dims: buffer.dynamic_dims().into(),
+            unpadded: OnceLock::new(),
             layout: buffer.layout(),
             device,
             memory,
@@ -119,6 +124,20 @@ impl<P: Platform> BufferObject<P> {
     pub(super) fn get(&self, what: &str) -> Result<Arc<BufferOf<P>>> {
         let deleted = || Error::invalid_argument(format!("{what} called on deleted or donated buffer"));
         self.lock().get().cloned().ok_or_else(deleted)
+    }
+
+    /// The dimensions as they are; waits for the contents if some are dynamic.
+    pub(super) fn unpadded_dims(&self) -> Result<&[i64]> {
+        if self.dynamic_dims.is_empty() {
+            return Ok(&self.dims);
+        }
+        if let Some(dims) = self.unpadded.get() {
+            return Ok(dims);
+        }
+        let buffer = self.get("logical_dimensions()")?;
+        P::wait(&self.ready)?;
+        let dims = buffer.unpadded_dims()?;
+        Ok(self.unpadded.get_or_init(|| dims.into()))
     }
 
     pub(super) fn is_deleted(&self) -> bool {

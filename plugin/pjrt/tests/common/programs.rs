@@ -17,6 +17,10 @@ pub(crate) struct Programs {
     pub(crate) slow: &'static str,
     /// Needs more memory than any machine has; `None` on platforms without such programs.
     pub(crate) huge: Option<&'static str>,
+    /// As many elements of `x` as the first one says; `None` on platforms without dynamic shapes.
+    pub(crate) first: Option<&'static str>,
+    /// The sum of what `first` gives, four times.
+    pub(crate) total: Option<&'static str>,
     /// `x`, and what the custom call `conformance_add_label` adds to it.
     pub(crate) labelled: &'static str,
 }
@@ -30,6 +34,8 @@ pub(crate) const TOY: Programs = Programs {
     sum_both_donated: "program sum\nparam s32[4] donated\nparam s32[4] donated\nsum",
     slow: "program slow\nparam s32[4]\nsleep 20\nadd 1",
     huge: None,
+    first: None,
+    total: None,
     labelled: "program labelled\nparam s32[4]\ncall conformance_add_label",
 };
 
@@ -74,6 +80,8 @@ pub(crate) const STABLEHLO: Programs = Programs {
     ),
     slow: SLOW,
     huge: Some(HUGE),
+    first: Some(FIRST),
+    total: Some(TOTAL),
     labelled: stablehlo!(
         "labelled",
         "%x: tensor<4xi32>",
@@ -107,6 +115,30 @@ module @huge {
   func.func public @main(%x: tensor<4xi32>) -> tensor<4x8796093022208xi32> {
     %r = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<4xi32>) -> tensor<4x8796093022208xi32>
     return %r : tensor<4x8796093022208xi32>
+  }
+}
+";
+
+const FIRST: &str = "
+module @first {
+  func.func public @main(%x: tensor<4xi32>) -> tensor<?xi32, #stablehlo.bounds<4>> {
+    %s = stablehlo.slice %x [0:1] : (tensor<4xi32>) -> tensor<1xi32>
+    %n = stablehlo.reshape %s : (tensor<1xi32>) -> tensor<i32>
+    %r = stablehlo.set_dimension_size %x, %n, dim = 0
+      : (tensor<4xi32>, tensor<i32>) -> tensor<?xi32, #stablehlo.bounds<4>>
+    return %r : tensor<?xi32, #stablehlo.bounds<4>>
+  }
+}
+";
+
+const TOTAL: &str = "
+module @total {
+  func.func public @main(%x: tensor<?xi32, #stablehlo.bounds<4>>) -> tensor<4xi32> {
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    %s = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [0]
+      : (tensor<?xi32, #stablehlo.bounds<4>>, tensor<i32>) -> tensor<i32>
+    %r = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<i32>) -> tensor<4xi32>
+    return %r : tensor<4xi32>
   }
 }
 ";

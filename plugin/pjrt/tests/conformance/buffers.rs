@@ -3,7 +3,7 @@
 use oxcall_pjrt::Code;
 use xla_ffi_sys::pjrt::*;
 
-use crate::common::client::{Buffer, Plugin, int_option};
+use crate::common::client::{Buffer, Plugin, elements, int_option};
 
 fn iota(plugin: &'static Plugin) -> Buffer {
     let client = plugin.client();
@@ -47,6 +47,34 @@ fn what_a_buffer_says() {
     assert_eq!(layout.type_, PJRT_Buffer_MemoryLayout_Type_Tiled);
     // SAFETY: the type says which struct is there.
     assert_eq!(unsafe { layout.__bindgen_anon_1.tiled.minor_to_major_size }, 1);
+}
+
+/// The bound is the buffer's size, and what the host gets has the size that was computed.
+#[test]
+fn dynamic_dimensions() {
+    let plugin = Plugin::get();
+    let (Some(first), Some(total)) = (plugin.programs.first, plugin.programs.total) else { return };
+    let (client, api) = (plugin.client(), &plugin.api.base);
+    let (first, total) = (client.compile(first), client.compile(total));
+    for size in 0..=4 {
+        let x = client.put(&[size, 10, 20, 30], client.devices()[0]);
+        let result = first.run(&[&x]).unwrap();
+        let expected = &[size, 10, 20, 30][..size as usize];
+        let dynamic = plugin.call(api.PJRT_Buffer_DynamicDimensionIndices, |args| args.buffer = result.raw).unwrap();
+        assert_eq!(elements(dynamic.dynamic_dim_indices, dynamic.num_dynamic_dims), [0]);
+        assert_eq!(result.dims(), [4]);
+        let unpadded = plugin.call(api.PJRT_Buffer_UnpaddedDimensions, |args| args.buffer = result.raw).unwrap();
+        assert_eq!(elements(unpadded.unpadded_dims, unpadded.num_dims), [i64::from(size)]);
+        assert_eq!(result.integers().unwrap(), expected);
+        assert_eq!(total.run(&[&result]).unwrap().integers().unwrap(), [expected.iter().sum::<i32>(); 4]);
+    }
+    // An array of the bound's size is one, but a dynamic array is none of static size.
+    let x = client.put(&[3, 10, 20, 30], client.devices()[0]);
+    assert_eq!(total.run(&[&x]).unwrap().integers().unwrap(), [63; 4]);
+    let result = first.run(&[&x]).unwrap();
+    let increment = client.compile(plugin.programs.increment);
+    let Err(failure) = increment.run(&[&result]) else { panic!("a dynamic array is taken for a static one") };
+    failure.expect(Code::InvalidArgument, "s32[<=4]");
 }
 
 #[test]

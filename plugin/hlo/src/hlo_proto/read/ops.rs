@@ -67,8 +67,24 @@ pub(super) fn read(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> R
         }
         "dynamic-reshape" => {
             let mut instruction = instruction;
-            instruction.operands.truncate(1);
-            func.one(instruction, OpKind::Reshape, Vec::new())
+            let sizes = instruction.operands.split_off(1.min(operands));
+            let (mut ty, location) = (instruction.tensor()?.clone(), instruction.location);
+            let dynamic = std::mem::take(&mut ty.dynamic);
+            if func.ty(instruction.operand(0)?).tensor().is_some_and(|operand| !operand.dynamic.is_empty()) {
+                // Then the elements go where the sizes say.
+                ty.dynamic = dynamic;
+            }
+            instruction.ty = ty.clone().into();
+            let mut value = func.one(instruction, OpKind::Reshape, Vec::new())?;
+            for dim in dynamic.iter() {
+                let size = *sizes.get(dim).ok_or_else(|| Error::invalid(format!("no size for dimension {dim}")))?;
+                ty.dynamic.insert(dim);
+                let result = func.add_value(ty.clone().into())?;
+                let (kind, operands) = (OpKind::SetDimensionSize { dim }, vec![value, size]);
+                func.add(Op { kind, operands, results: vec![result], regions: Vec::new(), location });
+                value = result;
+            }
+            Ok(value)
         }
         "get-tuple-element" => {
             let index = super::size(message, field::TUPLE_INDEX, "the index")?;
@@ -103,8 +119,11 @@ pub(super) fn read(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> R
             func.one(instruction, kind, regions)
         }
         "set-dimension-size" => {
-            simple::check_static_size(func, &instruction)?;
-            forward(func, &instruction)
+            if simple::is_static_size(func, &instruction)? {
+                return forward(func, &instruction);
+            }
+            let kind = OpKind::SetDimensionSize { dim: instruction.dimension()? };
+            func.one(instruction, kind, Vec::new())
         }
         "sort" => {
             let kind = OpKind::Sort { dim: instruction.dimension()?, stable: message.bool(field::STABLE)? };

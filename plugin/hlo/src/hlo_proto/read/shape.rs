@@ -38,10 +38,12 @@ pub(super) fn tensor(message: Message<'_>) -> Result<TensorType, Error> {
     let primitive = message.int(shape::ELEMENT)?;
     let element = element_type(primitive)
         .ok_or_else(|| Error::unsupported(format!("the element type number {primitive} is not supported")))?;
-    if message.ints(shape::DYNAMIC)?.iter().any(|&dynamic| dynamic != 0) {
-        return Err(Error::unsupported("dynamic shapes are not supported"));
+    let mut ty = TensorType::new(element, sizes(message, shape::DIMENSIONS, "the dimensions of a shape")?);
+    for (dim, _) in message.ints(shape::DYNAMIC)?.iter().enumerate().filter(|(_, dynamic)| **dynamic != 0) {
+        if dim >= ty.rank() || !ty.dynamic.insert(dim) {
+            return Err(Error::invalid(format!("dimension {dim} of {ty} is dynamic")));
+        }
     }
-    let ty = TensorType::new(element, sizes(message, shape::DIMENSIONS, "the dimensions of a shape")?);
     let bytes = ty.checked_count().and_then(|count| count.checked_mul(element.byte_width()));
     bytes.map(|_| ty).ok_or_else(|| Error::invalid("a shape does not fit in memory"))
 }

@@ -152,10 +152,10 @@ pub(super) fn bitcast(func: &FuncReader<'_>, instruction: &Instruction<'_>) -> R
     Ok(if operand == Some(instruction.tensor()?.element) { OpKind::Reshape } else { OpKind::BitcastConvert })
 }
 
-/// Checks that a dimension is given the size that it has anyway.
-pub(super) fn check_static_size(func: &FuncReader<'_>, instruction: &Instruction<'_>) -> Result<(), Error> {
+/// Whether a dimension is given the size that it has anyway.
+pub(super) fn is_static_size(func: &FuncReader<'_>, instruction: &Instruction<'_>) -> Result<bool, Error> {
     let size = func.constant(instruction.operand(1)?).and_then(|size| usize::try_from(size).ok());
-    let dim = instruction.dimension()?;
-    let is_static = size.is_some() && size == instruction.tensor()?.dims.get(dim).copied();
-    if is_static { Ok(()) } else { Err(Error::unsupported("dynamic shapes are not supported")) }
+    let (dim, operand) = (instruction.dimension()?, func.ty(instruction.operand(0)?).tensor());
+    let is_dynamic = operand.is_none_or(|ty| ty.dynamic.contains(dim));
+    Ok(!is_dynamic && size.is_some() && size == instruction.tensor()?.dims.get(dim).copied())
 }

@@ -138,6 +138,10 @@ fn slices() {
     refuses(pad(i64::MAX, i64::MAX, i64::MAX), "4xf32, f32 -> 0xf32", &[], "after padding");
     refuses(pad(0, 0, 0), "4xf32, 1xf32 -> 4xf32", &[], "padding_value must be a scalar");
     refuses(pad(0, 0, 0), "4xf32, f64 -> 4xf32", &[], "operand and padding_value must have the same element type");
+    let set = |dim| OpKind::SetDimensionSize { dim };
+    takes(set(1), "4x5xf32, i32 -> 4x5xf32", &[]);
+    refuses(set(2), "4x5xf32, i32 -> 4x5xf32", &[], "dimension");
+    refuses(set(1), "4x5xf32, i64 -> 4x5xf32", &[], "size must be a scalar of i32, is tensor<i64>");
     takes(OpKind::GetDimensionSize { dim: 1 }, "4x5xf32 -> i32", &[]);
     refuses(
         OpKind::GetDimensionSize { dim: 2 },

@@ -1,0 +1,20 @@
+#loc2 = loc("-":2:26)
+#loc3 = loc("-":2:47)
+#loc4 = loc("-":2:70)
+module @computed_slices {
+  func.func public @main(%arg0: tensor<4x9xf32> loc("-":2:26), %arg1: tensor<2xi64> loc("-":2:47), %arg2: tensor<2xi64> loc("-":2:70)) -> (tensor<1x2xf32>, tensor<2x3xf32>) {
+    %c = stablehlo.constant dense<1> : tensor<2xi64> loc(#loc5)
+    %c_0 = stablehlo.constant dense<[1, 4]> : tensor<2xi64> loc(#loc6)
+    %0 = stablehlo.real_dynamic_slice %arg0, %arg1, %arg2, %c : (tensor<4x9xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<1x2xf32> loc(#loc7)
+    %1 = stablehlo.real_dynamic_slice %arg0, %arg1, %arg2, %c_0 : (tensor<4x9xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<2x3xf32> loc(#loc8)
+    return %0, %1 : tensor<1x2xf32>, tensor<2x3xf32> loc(#loc9)
+  } loc(#loc1)
+} loc(#loc)
+#loc = loc("-":1:1)
+#loc1 = loc("-":2:3)
+#loc5 = loc("-":3:13)
+#loc6 = loc("-":4:16)
+#loc7 = loc("-":5:10)
+#loc8 = loc("-":6:10)
+#loc9 = loc("-":7:5)
+
