@@ -77,8 +77,8 @@ impl Literal {
         if self.splat { &self.data } else { &self.data[index * width..][..width] }
     }
 
-    /// The elements of a constant of integers or booleans; unsigned values have the bits of a `u64`.
-    pub(crate) fn integers(&self) -> Option<impl Iterator<Item = i64>> {
+    /// The elements of a constant of integers or booleans, `None` for others; unsigned values have the bits of a `u64`.
+    pub fn integers(&self) -> Option<impl Iterator<Item = i64>> {
         let element = self.ty.element;
         let signed = element.is_signed();
         (element.is_integer() || element == ElementType::Pred).then(|| {

@@ -3,8 +3,11 @@
 use oxcall::Error;
 use oxcall_hlo::{FuncId, Module, Op, OpKind, Region, Type, ValueId};
 
-use super::composite;
-use super::ir::{Mapping, count_ops, op_error, shift};
+use super::{
+    composite,
+    ir::{Mapping, count_ops, op_error, shift},
+    scan,
+};
 
 /// A program may grow by this factor, and [`GROWTH_ALLOWANCE`] ops, before inlining is refused.
 const GROWTH_FACTOR: usize = 64;
@@ -185,7 +188,8 @@ impl Inliner<'_> {
             match callee(&op) {
                 Some(_) if composite::to_kernel(&mut op, &self.values) => done.push(op),
                 Some(callee) => {
-                    let results = self.call(callee, &op, &mut done);
+                    let scan = scan::expand(&op, &mut self.values, &mut done);
+                    let results = scan.unwrap_or_else(|| self.call(callee, &op, &mut done));
                     renamed.extend(&op.results, &results);
                 }
                 None => {

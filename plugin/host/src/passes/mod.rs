@@ -19,6 +19,7 @@ pub(crate) mod ir;
 mod layouts;
 mod partial;
 mod peel;
+mod scan;
 mod simplify;
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,7 @@ mod inline;
 mod layouts;
 mod partial;
 mod peel;
+mod scan;
 mod simplify;
 mod tuples;
 mod unroll;
