@@ -1,6 +1,6 @@
 //! Offsets in the arena.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::Position;
 use crate::kernel::BUFFER_ALIGN;
@@ -37,39 +37,56 @@ fn rounded(bytes: usize) -> usize {
     bytes.next_multiple_of(BUFFER_ALIGN)
 }
 
-/// The unused parts of the arena, by offset.
+/// The unused parts of the arena.
 #[derive(Default)]
 struct Gaps {
+    /// Their sizes, by offset.
     sizes: BTreeMap<usize, usize>,
+    /// The same by size, and the offsets of each.
+    by_size: BTreeSet<(usize, usize)>,
     end: usize,
 }
 
 impl Gaps {
+    /// The smallest gap that is large enough, and of these the first.
     fn take(&mut self, size: usize) -> usize {
-        let fits = self.sizes.iter().filter(|(_, gap)| **gap >= size).min_by_key(|(_, gap)| **gap);
-        if let Some((&offset, &gap)) = fits {
-            self.sizes.remove(&offset);
+        if let Some(&(gap, offset)) = self.by_size.range((size, 0)..).next() {
+            self.remove(offset);
             if gap > size {
-                self.sizes.insert(offset + size, gap - size);
+                self.insert(offset + size, gap - size);
             }
             return offset;
         }
         // A gap at the end grows.
         let last = self.sizes.last_key_value().map(|(&offset, &gap)| (offset, gap));
         let offset = last.filter(|(offset, gap)| offset + gap == self.end).map_or(self.end, |(offset, _)| offset);
-        self.sizes.remove(&offset);
+        self.remove(offset);
         self.end = offset + size;
         offset
     }
 
     fn free(&mut self, mut offset: usize, mut size: usize) {
-        if let Some(next) = self.sizes.remove(&(offset + size)) {
+        if let Some(next) = self.remove(offset + size) {
             size += next;
         }
-        if let Some((&before, &gap)) = self.sizes.range(..offset).next_back().filter(|(at, gap)| *at + *gap == offset) {
+        let before = self.sizes.range(..offset).next_back().map(|(&at, &gap)| (at, gap));
+        if let Some((before, gap)) = before.filter(|(at, gap)| at + gap == offset) {
+            self.remove(before);
             (offset, size) = (before, gap + size);
         }
+        self.insert(offset, size);
+    }
+
+    fn insert(&mut self, offset: usize, size: usize) {
         self.sizes.insert(offset, size);
+        self.by_size.insert((size, offset));
+    }
+
+    /// Removes the gap at an offset, if there is one: its size.
+    fn remove(&mut self, offset: usize) -> Option<usize> {
+        let size = self.sizes.remove(&offset)?;
+        self.by_size.remove(&(size, offset));
+        Some(size)
     }
 }
 

@@ -54,14 +54,18 @@ impl Line {
         for &each in &nodes {
             self.remove(each);
         }
+        // Most of the room stays next to `node`, behind which others will be put.
+        let places = 16 * (nodes.len() as u64 + 1);
+        if self.room_behind(node) < places {
+            self.spread(node, places);
+        }
         let after = self.next[node];
+        let step = self.room_behind(node) / places;
         for &each in &nodes {
             (self.next[last as usize], self.previous[each]) = (each as u32, last);
             last = each as u32;
         }
         (self.next[last as usize], self.previous[after as usize]) = (after, last);
-        // Most of the room stays next to `node`, behind which others will be put.
-        let step = (self.labels[after as usize] - self.labels[node]) / 16 / (nodes.len() as u64 + 1);
         if step == 0 {
             return self.number();
         }
@@ -70,6 +74,49 @@ impl Line {
             label -= step;
             self.labels[each] = label;
         }
+    }
+
+    fn room_behind(&self, node: usize) -> u64 {
+        self.labels[self.next[node] as usize] - self.labels[node]
+    }
+
+    /// Numbers the nodes around `node` anew, so that there are many times `places` numbers behind each: those whose labels
+    /// begin with the same bits, as few as are not too dense. A node is so renumbered a logarithmic number of times for
+    /// each that is put somewhere.
+    fn spread(&mut self, node: usize, places: u64) {
+        const ROOM: u64 = 16;
+        /// The nodes that a range may have, for each bit more.
+        const GROWTH: f64 = 4.0 / 3.0;
+        let end = self.end();
+        let (mut first, mut last, mut count, mut most) = (node, node, 1, 1.0);
+        for bits in 1..u64::BITS {
+            let mask = (1 << bits) - 1;
+            let (low, high) = (self.labels[node] & !mask, self.labels[node] | mask);
+            while let before = self.previous[first] as usize
+                && before != end
+                && self.labels[before] >= low
+            {
+                (first, count) = (before, count + 1);
+            }
+            while let after = self.next[last] as usize
+                && after != end
+                && self.labels[after] <= high
+            {
+                (last, count) = (after, count + 1);
+            }
+            let step = mask / (count + 1);
+            most *= GROWTH;
+            if step >= places.saturating_mul(ROOM) && count as f64 <= most {
+                let (mut each, mut label) = (first, low);
+                for _ in 0..count {
+                    label += step;
+                    self.labels[each] = label;
+                    each = self.next[each] as usize;
+                }
+                return;
+            }
+        }
+        self.number();
     }
 }
 
@@ -98,5 +145,21 @@ mod tests {
         line.number();
         expected.remove(2);
         assert!(expected.windows(2).all(|pair| line.is_before(pair[0], pair[1])));
+    }
+
+    /// Always behind the same node, amid many others: the order stays, and so do most of the numbers.
+    #[test]
+    fn crowded_places_are_spread() {
+        const COUNT: usize = 5000;
+        let mut line = Line::new(COUNT);
+        let before = line.labels.clone();
+        let place = COUNT / 2;
+        for node in 0..place {
+            line.put_behind(vec![node], place);
+        }
+        let order: Vec<usize> = (place..=place).chain((0..place).rev()).chain(place + 1..COUNT).collect();
+        assert!(order.windows(2).all(|pair| line.is_before(pair[0], pair[1])));
+        let renumbered = (place..COUNT).filter(|&node| line.labels[node] != before[node]).count();
+        assert!(renumbered < COUNT / 4, "{renumbered} of the others have other numbers");
     }
 }
