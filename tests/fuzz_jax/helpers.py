@@ -132,11 +132,17 @@ def _flushed(part: jax.Array, result: jax.Array, operands: tuple) -> jax.Array:
 
 
 def spilled(result: jax.Array, *operands: jax.Array) -> jax.Array:
-    """The result, of which every other seed makes nothing if an operand has an element that is not finite."""
+    """The result; if an operand has an element that is not finite, some seeds make NaN of it, others make it finite.
+
+    Which elements meet infinity times zero depends on the algorithm.
+    """
     if not isinstance(result, jax.Array) or not jnp.issubdtype(result.dtype, jnp.inexact):
         return result
     finite = [jnp.isfinite(x).all() for x in operands if jnp.issubdtype(x.dtype, jnp.inexact)]
-    return jnp.where(jnp.stack(finite).all() | ~_odd(), result, _nan(result)) if finite else result
+    if not finite:
+        return result
+    other = jnp.where(_odd(2), jnp.where(jnp.isfinite(result), result, jnp.ones_like(result)), _nan(result))
+    return jnp.where(jnp.stack(finite).all() | ~_odd(), result, other)
 
 
 def _nan(x: jax.Array) -> jax.Array:

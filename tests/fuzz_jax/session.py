@@ -20,7 +20,9 @@ from fuzz_jax.generate import generate
 from fuzz_jax.program import Program
 from fuzz_jax.shrink import shrink
 
-LIMIT = 240.0  # seconds for a program and for making it smaller
+LIMIT = 900.0  # seconds for a program and for making it smaller, on a machine that does other things, too
+SHRINKING = 120.0  # seconds
+SMALLER = "making it smaller"  # a stage
 _SHRUNK: set[tuple[str, ...]] = set()  # errors of which a smaller program is known to this process
 _SHARE = 10  # of so many programs, one runs on several devices
 
@@ -72,6 +74,7 @@ class Programs(workers.Job):
         outcome = case.check(program, self.platform, stage)
         if not outcome.is_finding:
             return Numbered(number, outcome)
+        stage(SMALLER)
         return Numbered(number, outcome, self._keep(number, program, outcome))
 
     def _keep(self, number: int, program: Program, outcome: Outcome) -> pathlib.Path:
@@ -86,21 +89,23 @@ class Programs(workers.Job):
             found = case.check(candidate, self.platform)
             return found.kind == outcome.kind and (found.kind == "wrong" or _words(found) == _words(outcome))
 
-        smaller = shrink(program, fails, outcome.output, LIMIT / 2)
+        smaller = shrink(program, fails, outcome.output, SHRINKING)
         again = case.check(smaller, self.platform)
         store.save(smaller, f"{again.kind}: {again.message}", path)
         return path
 
     # What ends a process, or takes too long, is made smaller in processes of its own.
     def failed(self, number: int, stage: str, message: str) -> Numbered:
+        path = self.folder / f"{number}.json"
+        if stage == SMALLER:
+            return Numbered(number, Outcome("wrong", f"see the file: {message}"), path)
         if stage != self.platform:
             return Numbered(number, Outcome("refused", message))
         outcome = Outcome("late" if "longer" in message else "ended", message)
         program = self.program(number)
-        path = self.folder / f"{number}.json"
         store.save(program, f"{outcome.kind}: {message}", path)
         if self.shrinks and outcome.kind == "ended":
-            smaller = shrink(program, lambda candidate: _ends(candidate, self.platform, path), 0, LIMIT)
+            smaller = shrink(program, lambda candidate: _ends(candidate, self.platform, path), 0, SHRINKING)
             store.save(smaller, f"{outcome.kind}: {message}", path)
         return Numbered(number, outcome, path)
 

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from fuzz_jax import case, execute, judge, store
+from fuzz_jax import case, execute, judge, session, store
 from fuzz_jax.generate import generate
 from fuzz_jax.ops.table import OPS
 from fuzz_jax.program import Block, Program, Step, steps_of
@@ -105,6 +105,12 @@ def runs(program):
     except Exception:
         return False
     return True
+
+
+def test_what_takes_too_long_to_be_made_smaller_is_a_finding(tmp_path):
+    job = session.Programs("oxcall", None, None, tmp_path, True)
+    assert job.failed(3, session.SMALLER, "takes longer than 900 seconds").outcome.is_finding
+    assert not job.failed(3, "stock JAX", "takes longer than 900 seconds").outcome.is_finding
 
 
 def test_programs_are_stored(tmp_path):
