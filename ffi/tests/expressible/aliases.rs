@@ -1,6 +1,7 @@
 //! Memory that several operands share.
 
 use oxcall::{
+    element::U4,
     prelude::*,
     testing::{Value, call},
 };
@@ -38,13 +39,24 @@ fn first(xs: Variadic<Array<f32>>, mut y: Out<f32>) {
 }
 
 #[custom_call]
-fn flip(mut bits: InOut<bool>, mut small: InOut<oxcall::element::U4>) {
+fn flip(mut bits: InOut<bool>, mut small: InOut<U4>) {
     for bit in bits.iter_mut() {
         *bit = !*bit;
     }
     for index in 0..small.len() {
         let value = small.get(index).unwrap();
-        small.set(index, oxcall::element::U4::wrapping(15 - value.get()));
+        small.set(index, U4::wrapping(15 - value.get()));
+    }
+}
+
+/// All bits are ones.
+#[custom_call]
+fn fifteens(#[dims(..)] mut y: Out<U4>, #[dims(..)] mut z: Out<U4>) {
+    for index in 0..y.len() {
+        y.set(index, U4::MAX);
+    }
+    for index in 0..z.len() {
+        z.set(index, U4::MAX);
     }
 }
 
@@ -73,7 +85,6 @@ fn an_in_out_in_two_buffers_is_copied_and_the_argument_kept() {
 
 #[test]
 fn in_outs_of_bool_and_packed_elements() {
-    use oxcall::element::U4;
     let call = || call::<flip>().arg([true, false]).arg([1u8, 2, 3].map(U4::wrapping));
     for outputs in [call().run().unwrap(), call().alias(0, 0).alias(1, 1).run().unwrap()] {
         assert_eq!(outputs.get::<bool>(0).as_slice().unwrap(), [false, true]);
@@ -118,6 +129,21 @@ fn overlap_of_one_byte_is_found() {
     // SAFETY: only checked, since it is refused; `y` would end past the memory, but no byte of it is read.
     let error = unsafe { frame.execute::<accumulate>(&bare()) }.unwrap_err();
     assert!(error.message().contains("share memory"), "{error}");
+}
+
+#[test]
+fn packed_results_share_no_byte() {
+    let mut memory = [0u8; 8];
+    let base = memory.as_mut_ptr().cast::<U4>();
+    // Seven elements are four bytes.
+    for z in 0..=4 {
+        let frame = Frame::default().ret(base, &[7]).ret(base.wrapping_byte_add(z), &[7]);
+        // SAFETY: all buffers lie in `memory`.
+        match unsafe { frame.execute::<fifteens>(&bare()) } {
+            Ok(()) => assert_eq!(z, 4),
+            Err(error) => assert!(z < 4 && error.message().contains("share memory"), "{z}: {error}"),
+        }
+    }
 }
 
 #[test]
