@@ -14,6 +14,7 @@ mod fuzz;
 mod lint;
 mod matrix;
 mod miri;
+mod mutants;
 mod progress;
 mod python;
 mod reproducible;
@@ -96,6 +97,12 @@ const COMMANDS: &[Command] = &[
         args: "[address|thread] [package]...",
         about: "the SDK's and the engine's tests under AddressSanitizer and ThreadSanitizer (needs nightly with rust-src)",
         run: sanitize::run,
+    },
+    Command {
+        name: "mutants",
+        args: "[frames|dims|bytecode|text|hlo_proto]... [--shard K/N]",
+        about: "whether the tests see each change of what decodes frames, dimensions and programs (needs cargo-mutants)",
+        run: mutants::run,
     },
     Command {
         name: "soak",
