@@ -17,14 +17,19 @@ pub(super) struct RealPlan<F: FftNum + Pod> {
     len: usize,
     /// Of `len`, or if that is even of half as many.
     complex: Arc<dyn Fft<F>>,
-    /// -i e^(-2 pi i k / len), for a k from 1 to below a quarter of `len`; empty if that is odd.
-    twiddles: Vec<Complex<f64>>,
+    /// -i e^(-2 pi i k / len), or the conjugates for the way back, for a k from 1 to below a quarter of `len`; none if that
+    /// is odd. The real parts, and the imaginary ones.
+    twiddles: [Vec<f64>; 2],
 }
 
 impl<F: Real> RealPlan<F> {
     pub(super) fn new(len: usize, direction: FftDirection) -> RealPlan<F> {
         let (complex, quarter) = if len.is_multiple_of(2) { (len / 2, len.div_ceil(4)) } else { (len, 0) };
-        let twiddles = (1..quarter).map(|k| twiddle(k, len)).collect();
+        let sign = if direction == FftDirection::Forward { 1.0 } else { -1.0 };
+        let twiddles = [
+            (1..quarter).map(|k| twiddle(k, len).re).collect(),
+            (1..quarter).map(|k| sign * twiddle(k, len).im).collect(),
+        ];
         RealPlan { len, complex: FftPlanner::new().plan_fft(complex, direction), twiddles }
     }
 
@@ -93,51 +98,76 @@ fn twiddle(k: usize, len: usize) -> Complex<f64> {
     Complex::new(-sin, -cos)
 }
 
+/// Pairs that are computed side by side.
+const LANES: usize = 8;
+
+/// Replaces pairs from both ends of `line` by their sum and difference: for a and the conjugate of b of a pair, which are
+/// multiplied with `factor`, s = a + b and d = a - b become s + t d and the conjugate of s - t d, t being the twiddle.
 #[inline(always)]
-fn wide<F: Real>(z: Complex<F>) -> Complex<f64> {
-    Complex::new(z.re.to_double(), z.im.to_double())
+fn combine<F: Real>(line: &mut [Complex<F>], twiddles: &[Vec<f64>; 2], factor: f64) {
+    let count = twiddles[0].len();
+    let (low, rest) = line.split_at_mut(count);
+    let high = rest.split_at_mut(rest.len() - count).1;
+    let (low, low_rest) = low.as_chunks_mut::<LANES>();
+    let (high_rest, high) = high.as_rchunks_mut::<LANES>();
+    let [(re, re_rest), (im, im_rest)] = [0, 1].map(|part| twiddles[part].as_chunks::<LANES>());
+    for (((low, high), re), im) in low.iter_mut().zip(high.iter_mut().rev()).zip(re).zip(im) {
+        combine_chunk(low, high, re, im, factor);
+    }
+    for (((low, high), re), im) in low_rest.iter_mut().zip(high_rest.iter_mut().rev()).zip(re_rest).zip(im_rest) {
+        combine_chunk(std::array::from_mut(low), std::array::from_mut(high), &[*re], &[*im], factor);
+    }
 }
 
 #[inline(always)]
-fn narrow<F: Real>(z: Complex<f64>) -> Complex<F> {
-    Complex::new(F::of_double(z.re), F::of_double(z.im))
+fn combine_chunk<F: Real, const N: usize>(
+    low: &mut [Complex<F>; N],
+    high: &mut [Complex<F>; N],
+    re: &[f64; N],
+    im: &[f64; N],
+    factor: f64,
+) {
+    let a = [low.map(|z| factor * z.re.to_double()), low.map(|z| factor * z.im.to_double())];
+    let mut b = [high.map(|z| factor * z.re.to_double()), high.map(|z| -factor * z.im.to_double())];
+    b.iter_mut().for_each(|part| part.reverse());
+    let (mut sums, mut differences) = ([[F::zero(); N]; 2], [[F::zero(); N]; 2]);
+    for i in 0..N {
+        let (sum, difference) = ([a[0][i] + b[0][i], a[1][i] + b[1][i]], [a[0][i] - b[0][i], a[1][i] - b[1][i]]);
+        let turned = [re[i] * difference[0] - im[i] * difference[1], re[i] * difference[1] + im[i] * difference[0]];
+        sums[0][i] = F::of_double(sum[0] + turned[0]);
+        sums[1][i] = F::of_double(sum[1] + turned[1]);
+        differences[0][i] = F::of_double(sum[0] - turned[0]);
+        differences[1][i] = F::of_double(turned[1] - sum[1]);
+    }
+    for i in 0..N {
+        low[i] = Complex::new(sums[0][i], sums[1][i]);
+        high[N - 1 - i] = Complex::new(differences[0][i], differences[1][i]);
+    }
 }
 
 vectorised! {
 /// Makes the transform of half as many complex numbers, which all but the last of `line` hold, that of real ones.
-fn split<F: Real>(line: &mut [Complex<F>], twiddles: &[Complex<f64>]) {
+fn split<F: Real>(line: &mut [Complex<F>], twiddles: &[Vec<f64>; 2]) {
     let half = line.len() - 1;
     let Complex { re, im } = line[0];
     (line[0], line[half]) = (Complex::new(re + im, F::zero()), Complex::new(re - im, F::zero()));
     if half.is_multiple_of(2) {
         line[half / 2] = line[half / 2].conj();
     }
-    let (low, high) = line[1..half].split_at_mut(twiddles.len());
-    let high = high.iter_mut().rev();
-    for ((low, high), twiddle) in low.iter_mut().zip(high).zip(twiddles) {
-        let (a, b) = (wide(*low), wide(*high).conj());
-        let (even, odd) = ((a + b) * 0.5, twiddle * (a - b) * 0.5);
-        (*low, *high) = (narrow(even + odd), narrow((even - odd).conj()));
-    }
+    combine(&mut line[1..half], twiddles, 0.5);
 }
 }
 
 vectorised! {
 /// The other way round, times two.
-fn join<F: Real>(line: &mut [Complex<F>], twiddles: &[Complex<f64>]) {
+fn join<F: Real>(line: &mut [Complex<F>], twiddles: &[Vec<f64>; 2]) {
     let half = line.len() - 1;
     let (first, last) = (line[0].re, line[half].re);
     line[0] = Complex::new(first + last, first - last);
-    if half > 0 && half.is_multiple_of(2) {
+    if half.is_multiple_of(2) {
         let middle = line[half / 2].conj();
         line[half / 2] = middle + middle;
     }
-    let (low, high) = line[1..half].split_at_mut(twiddles.len());
-    let high = high.iter_mut().rev();
-    for ((low, high), twiddle) in low.iter_mut().zip(high).zip(twiddles) {
-        let (a, b) = (wide(*low), wide(*high).conj());
-        let (even, odd) = (a + b, twiddle.conj() * (a - b));
-        (*low, *high) = (narrow(even + odd), narrow((even - odd).conj()));
-    }
+    combine(&mut line[1..half], twiddles, 1.0);
 }
 }
