@@ -6,6 +6,7 @@
 mod bench;
 mod bindgen;
 mod conformance;
+mod coverage;
 mod cpp;
 mod demo;
 mod docs;
@@ -99,6 +100,12 @@ const COMMANDS: &[Command] = &[
         run: sanitize::run,
     },
     Command {
+        name: "coverage",
+        args: "[package]...",
+        about: "lines of each crate that Rust tests run (needs llvm-tools); writes docs/coverage.md",
+        run: coverage::run,
+    },
+    Command {
         name: "mutants",
         args: "[frames|dims|bytecode|text|hlo_proto]... [--shard K/N]",
         about: "whether the tests see each change of what decodes frames, dimensions and programs (needs cargo-mutants)",
@@ -125,6 +132,9 @@ const COMMANDS: &[Command] = &[
 ];
 
 fn main() -> ExitCode {
+    if let Some(code) = coverage::compile() {
+        return code;
+    }
     let args: Vec<String> = std::env::args().skip(1).collect();
     match dispatch(&args) {
         Ok(()) => ExitCode::SUCCESS,
