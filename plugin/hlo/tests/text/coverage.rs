@@ -19,6 +19,9 @@ const OTHERS: &str = "stablehlo.constant stablehlo.iota stablehlo.compare stable
     stablehlo.get_tuple_element stablehlo.after_all stablehlo.get_dimension_size stablehlo.partition_id \
     stablehlo.replica_id";
 
+/// Functions that CHLO has no op for, so that programs have them as composites only.
+const COMPOSITES: [&str; 1] = ["chlo.bessel_i0e"];
+
 fn collect(region: &Region, kinds: &mut Vec<OpKind>) {
     for op in &region.ops {
         kinds.push(op.kind.clone());
@@ -33,7 +36,7 @@ fn every_op_is_in_a_program() {
         parse(&name, &text).funcs.iter().for_each(|func| collect(&func.body, &mut kinds));
     }
     let names: HashSet<&str> = kinds.iter().map(OpKind::name).collect();
-    let unary = UnaryOp::ALL.iter().map(|op| op.name());
+    let unary = UnaryOp::ALL.iter().map(|op| op.name()).filter(|name| !COMPOSITES.contains(name));
     let binary = BinaryOp::ALL.iter().map(|op| op.name());
     let missing: Vec<&str> =
         unary.chain(binary).chain(OTHERS.split_whitespace()).filter(|name| !names.contains(name)).collect();
