@@ -17,6 +17,7 @@ __all__ = [
     "moved",
     "noisy",
     "seeded",
+    "signed",
     "spd",
     "spilled",
     "term",
@@ -88,6 +89,13 @@ def noisy(x: jax.Array, ulps: int, salt: int) -> jax.Array:
         plain = ((size > low) & (size < high)) | (size == 0)
         return jnp.where(plain | ~_odd(), moved, _nan(x))
     return _moved(x, x, ulps, salt)
+
+
+def signed(x: jax.Array) -> jax.Array:
+    """The array; every other seed changes the signs of NaNs, which no op promises."""
+    if not isinstance(x, jax.Array) or not jnp.issubdtype(x.dtype, jnp.floating):
+        return x
+    return jnp.where(jnp.isnan(x) & _odd(), -x, x)
 
 
 def term(x: jax.Array, ulps: int, salt: int) -> jax.Array:

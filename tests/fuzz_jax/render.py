@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,12 +21,12 @@ def source(block: Block, name: str = "program", noise: bool = False) -> str:
 def _function(block: Block, name: str, noise: bool, depth: int) -> list[str]:
     lines = [_INDENT * depth + f"def {name}({', '.join(block.params)}):"]
     for step in block.steps:
-        lines += _step(step, noise, depth + 1)
+        lines += _step(step, noise, depth + 1, block.params if depth == 0 else ())
     lines.append(_INDENT * (depth + 1) + f"return ({', '.join(block.outs)},)")
     return lines
 
 
-def _step(step: Step, noise: bool, depth: int) -> list[str]:
+def _step(step: Step, noise: bool, depth: int, given: Sequence[str]) -> list[str]:
     op, lines = OPS[step.op], []
     first = step.outs[0].lstrip("*")
     names = {f"f{number}": f"{first}_f{number}" for number in range(len(step.blocks))}
@@ -34,6 +35,8 @@ def _step(step: Step, noise: bool, depth: int) -> list[str]:
     salt = 131 * int(first[1:])
     ulps = op.ulps if noise else 0
     args = [f"term({arg}, {ulps}, {salt + 7 * n + 1})" if ulps and op.sums else arg for n, arg in enumerate(step.args)]
+    if noise and op.signs:
+        args = [arg if arg in given else f"signed({arg})" for arg in args]
     params = {key: repr(value) for key, value in step.params}
     text = op.text.format(*args, **names, **params, all=", ".join(args))
     targets = f"{', '.join(step.outs)}{',' if op.many and len(step.outs) == 1 else ''}"

@@ -12,10 +12,9 @@ _EXACT = define(
     round_even="lax.round({0}, lax.RoundingMethod.TO_NEAREST_EVEN)",
     is_finite="lax.is_finite({0})",
     isnan="jnp.isnan({0})",
-    signbit="jnp.signbit({0})",
-    nan_to_num="jnp.nan_to_num({0})",
-    relu="jax.nn.relu({0})",
 )
+_EXACT += define(signs=True, signbit="jnp.signbit({0})")
+_EXACT += define(nan_to_num="jnp.nan_to_num({0})", relu="jax.nn.relu({0})")
 _ROUNDED = define(1, sqrt="lax.sqrt({0})")
 _ROUNDED += define(1, underflows=True, square="lax.square({0})", reciprocal="1 / {0}")
 _FUNCTIONS = define(4, underflows=True, exp="lax.exp({0})", exp2="lax.exp2({0})", logistic="lax.logistic({0})")
@@ -79,7 +78,8 @@ _REMAINDER = define(0, rem="lax.rem({0}, {1})", max="lax.max({0}, {1})", min="la
 _OF_FLOATS = define(16, underflows=True, pow="lax.pow({0}, {1})", atan2="lax.atan2({0}, {1})")
 _OF_FLOATS += define(16, hypot="jnp.hypot({0}, {1})")
 _OF_FLOATS += define(4, logaddexp="jnp.logaddexp({0}, {1})")
-_EXACT_BINARY = define(nextafter="lax.nextafter({0}, {1})", copysign="jnp.copysign({0}, {1})")
+_EXACT_BINARY = define(nextafter="lax.nextafter({0}, {1})")
+_EXACT_BINARY += define(signs=True, copysign="jnp.copysign({0}, {1})")
 _C_BINARY = define(4, underflows=True, c_mul="lax.mul({0}, {1})")
 _C_BINARY += (*define(8, underflows=True, c_div="lax.div({0}, {1})"), "add", "sub")
 _C_POW = define(64, c_pow="lax.pow({0}, {1})")
@@ -102,7 +102,6 @@ _COMPARISONS = define(
 )
 define(
     convert="convert({0}, {dtype})",
-    bitcast="bits_as({0}, {dtype})",
     select="lax.select({0}, {1}, {2})",
     select_n="lax.select_n({all})",
     clamp="lax.clamp({0}, {1}, {2})",
@@ -111,6 +110,7 @@ define(
     to_bool="({0} > 0)",
     remainder="lax.rem({0}, lax.full_like({0}, {by}))",
 )
+define(signs=True, bitcast="bits_as({0}, {dtype})")
 define(4, underflows=True, integer_pow="lax.integer_pow({0}, {power})")
 define(2, weak="{0} * {a} + {b}")
 

@@ -23,6 +23,7 @@ class Op:
         spills: whether an operand that is not finite may make any element of the results so.
         underflows: whether a zero may be a subnormal number that XLA:CPU flushed.
         cancels: how inexact what is subtracted inside is, in units of the operand's last place.
+        signs: whether it sees the sign of a NaN.
     """
 
     text: str
@@ -32,6 +33,7 @@ class Op:
     spills: bool = False
     underflows: bool = False
     cancels: int = 0
+    signs: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,12 +69,13 @@ def define(
     spills: bool = False,
     underflows: bool = False,
     cancels: int = 0,
+    signs: bool = False,
     **texts: str,
 ) -> tuple[str, ...]:
     """Adds ops to the table."""
     for name, text in texts.items():
         assert name not in OPS, name
-        OPS[name] = Op(text, ulps, sums, many, spills, underflows, cancels)
+        OPS[name] = Op(text, ulps, sums, many, spills, underflows, cancels, signs)
     return tuple(texts)
 
 
