@@ -163,11 +163,15 @@ def _odd(bit: int = 1) -> jax.Array:
 
 
 def bits_as(x: jax.Array, dtype: str) -> jax.Array:
-    """The bits as another dtype; subnormal numbers, which XLA:CPU takes for zeros, are zeros."""
+    """The bits as another dtype.
+
+    Subnormal numbers, which XLA:CPU takes for zeros, are zeros; NaNs are the usual one: no op promises their bits.
+    """
     x = lax.bitcast_convert_type(x, dtype)
     if not jnp.issubdtype(x.dtype, jnp.floating):
         return x
-    return jnp.where(jnp.abs(x) < jnp.finfo(x.dtype).tiny, jnp.zeros_like(x), x)
+    x = jnp.where(jnp.abs(x) < jnp.finfo(x.dtype).tiny, jnp.zeros_like(x), x)
+    return jnp.where(jnp.isnan(x), jnp.full_like(x, jnp.nan), x)
 
 
 def _part(x: jax.Array, size: jax.Array, ulps: int, salt: int) -> jax.Array:
