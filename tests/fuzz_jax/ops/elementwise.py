@@ -42,10 +42,9 @@ _LESS_EXACT = define(
     acosh="lax.acosh({0})",
     atanh="lax.atanh({0})",
     erf_inv="lax.erf_inv({0})",
-    lgamma="lax.lgamma({0})",
-    digamma="lax.digamma({0})",
     i0e="jax.scipy.special.i0e({0})",
 )
+_LESS_EXACT += define(16, cancels=8, lgamma="lax.lgamma({0})", digamma="lax.digamma({0})")  # near their zeros
 _LESS_EXACT += define(16, underflows=True, erfc="lax.erfc({0})", softplus="jax.nn.softplus({0})")
 _LESS_EXACT += define(16, cancels=2, gelu="jax.nn.gelu({0})")  # 1 + tanh(x), times x
 _COMPLEX = define(
