@@ -140,17 +140,23 @@ def _flushed(part: jax.Array, result: jax.Array, operands: tuple) -> jax.Array:
 
 
 def spilled(result: jax.Array, *operands: jax.Array) -> jax.Array:
-    """The result; if an operand has an element that is not finite, some seeds make NaN of it, others make it finite.
+    """The result; if an operand has an element that is not finite, or a complex one whose square is not, some seeds
+    make NaN of it, others make it finite.
 
     Which elements meet infinity times zero depends on the algorithm.
     """
     if not isinstance(result, jax.Array) or not jnp.issubdtype(result.dtype, jnp.inexact):
         return result
-    finite = [jnp.isfinite(x).all() for x in operands if jnp.issubdtype(x.dtype, jnp.inexact)]
+    finite = [jnp.isfinite(_square(x)).all() for x in operands if jnp.issubdtype(x.dtype, jnp.inexact)]
     if not finite:
         return result
     other = jnp.where(_odd(2), jnp.where(jnp.isfinite(result), result, jnp.ones_like(result)), _nan(result))
     return jnp.where(jnp.stack(finite).all() | ~_odd(), result, other)
+
+
+def _square(x: jax.Array) -> jax.Array:
+    """What products of complex numbers compute; real numbers are as they are."""
+    return lax.square(lax.real(x)) + lax.square(lax.imag(x)) if jnp.iscomplexobj(x) else x
 
 
 def _nan(x: jax.Array) -> jax.Array:

@@ -38,7 +38,7 @@ _RUNNING = define(
     cumsum="lax.cumsum({0}, {at}, {reverse})",
     cumlogsumexp="lax.cumlogsumexp({0}, {at}, {reverse})",
 )
-_RUNNING += define(8, True, cumprod="lax.cumprod({0}, {at}, {reverse})")
+_RUNNING += define(8, True, underflows=True, cumprod="lax.cumprod({0}, {at}, {reverse})")
 _RUNNING_EXACT = define(cummax="lax.cummax({0}, {at}, {reverse})", cummin="lax.cummin({0}, {at}, {reverse})")
 _SORTS = define(
     sort="jnp.sort({0}, axis={at}, descending={reverse})",
@@ -49,7 +49,8 @@ define(
     median="jnp.median({0}, axis={at})",
     searchsorted="jnp.searchsorted(jnp.sort({0}.ravel()), {0}.ravel(), side={side})",
 )
-define(0, many=True, sort_pairs="lax.sort(({all}), dimension={at}, num_keys={keys})", top_k="lax.top_k({0}, {k})")
+define(0, many=True, sort_pairs="lax.sort(({all}), dimension={at}, num_keys={keys})")
+define(0, many=True, signs=True, top_k="lax.top_k({0}, {k})")
 _WINDOW = "window_dimensions={size}, window_strides={strides}, padding={padding}, window_dilation={dilation}"
 define(2, True, window_sum=f"lax.reduce_window({{0}}, np.array(0, {{0}}.dtype), lax.add, {_WINDOW})")
 define(
