@@ -428,12 +428,10 @@ impl<'p> Call<'p> {
         let counted = self.plan.shim.no_derivative.is_none();
         for &index in &self.plan.in_place {
             let original = self.originals.iter().find(|(original, _)| *original == index).map(|(_, original)| original);
-            let updated = match original {
-                Some(_) if counted => None,
-                Some(original) => Some(original),
-                None => self.args.get(index).and_then(Option::as_ref),
-            };
-            if let Some(updated) = updated {
+            if original.is_some() && counted {
+                continue;
+            }
+            if let Some(updated) = original.or_else(|| self.args.get(index)?.as_ref()) {
                 // SAFETY: as the caller guarantees.
                 unsafe { updated.bump_version() };
             }
