@@ -177,8 +177,8 @@ fn has_python_fake(handler: &Handler) -> bool {
     operands && matches!(handler.shape, ShapeRule::Dims)
 }
 
-/// Whether torch has to refuse derivatives. Those that are declared are registered by `glue/derivatives.py`, for operators
-/// that update none of their arguments.
+/// Whether torch has to refuse derivatives. `glue/derivatives.py` registers those that are declared, for operators that
+/// update none of their arguments.
 fn lacks_derivative(handler: &Handler) -> bool {
     let has = |role| handler.params.iter().any(|param| param.role == role);
     has(Role::InOut) || (handler.traits.vjp.is_none() && has(Role::Arg))

@@ -110,7 +110,7 @@ pub(super) const REQUIRES_GRAD: &str = "_ZNK3c1010TensorImpl13requires_gradEv";
 /// Takes the first word of an `at::Tensor`, which is its only one.
 pub(crate) type RequiresGrad = unsafe extern "C" fn(*const c_void) -> bool;
 
-/// Whether autograd records what is done with the tensor.
+/// Whether autograd records operations on the tensor.
 ///
 /// # Safety
 /// The function of that name, and a live tensor.

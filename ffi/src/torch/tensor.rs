@@ -160,7 +160,7 @@ impl Tensor {
         }
     }
 
-    /// Whether autograd records what is done with it, where libtorch says so.
+    /// Whether autograd records operations on it; `false` where libtorch lacks the function that says so.
     pub(crate) fn requires_grad(&self) -> bool {
         // SAFETY: a live tensor.
         self.shim.requires_grad.is_some_and(|function| unsafe { requires_grad(function, self.handle) })

@@ -11,13 +11,13 @@ use oxcall::{
 
 use super::host::{Frame, bare};
 
-/// How many arguments there are.
+/// The number of arguments.
 #[custom_call]
 fn tally(xs: Variadic<Scalar<f32>>, mut y: ScalarOut<i32>) {
     y.set(xs.len() as i32);
 }
 
-/// What `tally` says of a frame with one argument that `damage` has changed: the result, or the message.
+/// The result of `tally`, or its error message, for a frame with one argument that `damage` has changed.
 fn damaged(damage: impl FnOnce(&mut sys::XLA_FFI_CallFrame)) -> Result<i32, String> {
     let (x, mut y) = (2f32, 0i32);
     let result = &raw mut y;
@@ -37,7 +37,7 @@ fn many_arguments() {
     for len in [0, 1, 7, 8, 9, 100] {
         let mut y = 0i32;
         let frame = xs[..len].iter().fold(Frame::default(), |frame, x| frame.arg(x, &[])).ret(&raw mut y, &[]);
-        // SAFETY: the operands live, and nobody else uses the result.
+        // SAFETY: the operands are alive, and nothing else uses the result.
         unsafe { frame.execute::<tally>(&bare()) }.unwrap();
         assert_eq!(y as usize, len);
     }

@@ -121,7 +121,7 @@ fn at_depth(tables: &Tables<'_>, id: AttrId, depth: usize) -> Result<Attribute, 
     })
 }
 
-/// An attribute that text has no form for, in words: quoted, so that what is printed can be read.
+/// A description of an attribute that has no form in text, quoted so that the printed program can be read.
 fn described(words: &str) -> Attribute {
     Attribute::Other(format!("#vhlo.described<{}>", print::string(words.as_bytes())))
 }

@@ -31,7 +31,7 @@ pub(super) fn collective(op: &mut dyn Source, call: &CustomCall) -> Result<Optio
 
 type Read = fn(&Config) -> Result<OpKind, Error>;
 
-/// What the targets start.
+/// The collective that each target starts.
 const STARTED: [(&str, Read); 5] = [
     ("all-gather-start", |config| {
         Ok(OpKind::AllGather { dim: config.size("all_gather_dimension")?, groups: config.global_groups()? })

@@ -152,7 +152,7 @@ pub(super) fn bitcast(func: &FuncReader<'_>, instruction: &Instruction<'_>) -> R
     Ok(if operand == Some(instruction.tensor()?.element) { OpKind::Reshape } else { OpKind::BitcastConvert })
 }
 
-/// Whether a dimension is given the size that it has anyway.
+/// Whether the op sets a dimension to the size that it has already.
 pub(super) fn is_static_size(func: &FuncReader<'_>, instruction: &Instruction<'_>) -> Result<bool, Error> {
     let size = func.constant(instruction.operand(1)?).and_then(|size| usize::try_from(size).ok());
     let (dim, operand) = (instruction.dimension()?, func.ty(instruction.operand(0)?).tensor());
