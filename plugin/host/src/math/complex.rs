@@ -55,14 +55,31 @@ fn scale_of(x: f64) -> f64 {
     f64::from_bits((2046 - exponent) << 52)
 }
 
+/// The power of two to scale a dividend by, whose largest part this is, and its reciprocal: products with the parts of a
+/// scaled divisor then neither overflow nor lose digits, nor does a part that is far smaller.
+#[inline(always)]
+fn scale_of_dividend(largest: f64) -> (f64, f64) {
+    const DOWN: f64 = 1.0 / 16.0;
+    const UP: f64 = f64::from_bits((1023 + 110) << 52);
+    match () {
+        () if largest > f64::MAX * DOWN && largest.is_finite() => (DOWN, 1.0 / DOWN),
+        () if largest < f64::MIN_POSITIVE * UP => (UP, 1.0 / UP),
+        () => (1.0, 1.0),
+    }
+}
+
 /// The quotient, scaled against overflow; by zero, infinities or NaN as C's Annex G has it.
 fn quotient<L: Level>(a: C128, b: C128) -> C128 {
     let (largest, zero) = (b.re.abs().max(b.im.abs()), 0.0f64);
     let scale = if largest.is_finite() && largest > zero { scale_of(largest) } else { 1.0 };
     let (c, d) = (b.re * scale, b.im * scale);
+    let (up, down) = scale_of_dividend(a.re.abs().max(a.im.abs()));
+    let (x, y) = (a.re * up, a.im * up);
+    // At most the largest power of two, so that a part which is zero stays zero.
+    let back = (scale * down).min(f64::from_bits(2046 << 52));
     let norm = fma::<L, f64>(c, c, d * d);
-    let real = fma::<L, f64>(a.re, c, a.im * d) / norm * scale;
-    let imaginary = fma::<L, f64>(a.im, c, -(a.re * d)) / norm * scale;
+    let real = fma::<L, f64>(x, c, y * d) / norm * back;
+    let imaginary = fma::<L, f64>(y, c, -(x * d)) / norm * back;
     let result = Complex::new(real, imaginary);
     if !(result.re.is_nan() && result.im.is_nan()) {
         return result;

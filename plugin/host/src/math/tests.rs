@@ -336,6 +336,37 @@ fn complex_functions_invert_one_another() {
     }
 }
 
+/// x 2^k, exact where that is a number; `k` is from -3000 to 3000.
+fn times_power_of_two(x: f64, k: i32) -> f64 {
+    (0..4).fold(x, |x, step| x * 2f64.powi((k + step) >> 2))
+}
+
+#[test]
+fn complex_quotients_scale_with_their_operands() {
+    let sizes = [-1073, -1030, -1022, -1000, -540, -1, 0, 3, 520, 1000, 1019, 1021, 1022];
+    let parts = [0.0, 1.0, -1.0, 1.5];
+    for (m, n) in sizes.into_iter().flat_map(|m| sizes.map(|n| (m, n))) {
+        for (re, im) in parts.into_iter().flat_map(|re| parts.map(|im| (re, im))) {
+            // Divisors whose squared modulus is a power of two, so that quotients are exact.
+            for divisor in [(1.0, 0.0), (0.0, -1.0), (1.0, 1.0), (-1.0, 1.0)] {
+                let at = |x: f64, k| times_power_of_two(x, k);
+                let whole = if m < -1022 { (re * 2.0, im * 2.0) } else { (re, im) };
+                let a = Complex::new(at(whole.0, m), at(whole.1, m));
+                let b = Complex::new(at(divisor.0, n), at(divisor.1, n));
+                let norm = divisor.0 * divisor.0 + divisor.1 * divisor.1;
+                let exact = Complex::new(
+                    at((whole.0 * divisor.0 + whole.1 * divisor.1) / norm, m - n),
+                    at((whole.1 * divisor.0 - whole.0 * divisor.1) / norm, m - n),
+                );
+                let found = binary(BinaryOp::Divide, a, b);
+                // Ties of subnormal numbers may be rounded twice.
+                let near = |found: f64, exact: f64| found == exact || (found - exact).abs() <= 5e-324;
+                assert!(near(found.re, exact.re) && near(found.im, exact.im), "{a} / {b} = {found}, not {exact}");
+            }
+        }
+    }
+}
+
 #[test]
 fn rare_functions_have_known_values() {
     // From the Digital Library of Mathematical Functions and mpmath.
