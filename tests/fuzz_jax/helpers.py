@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 
 __all__ = [
+    "beside_largest",
     "bits_as",
     "bounded",
     "convert",
@@ -113,6 +114,14 @@ def moved(result: jax.Array, operand: jax.Array, ulps: int, salt: int) -> jax.Ar
     if not isinstance(result, jax.Array) or result.shape != operand.shape:
         return result
     return _moved(result, operand.astype(result.dtype), ulps, salt)
+
+
+def beside_largest(result: jax.Array, ulps: int, salt: int) -> jax.Array:
+    """The result with errors of so many units in the last place of the largest number of its row."""
+    if not result.size:
+        return result
+    largest = jnp.max(jnp.abs(result), axis=-1, keepdims=True)
+    return _moved(result, jnp.broadcast_to(largest, result.shape), ulps, salt)
 
 
 def flushed(result: jax.Array, *operands: jax.Array) -> jax.Array:

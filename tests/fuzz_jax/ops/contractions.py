@@ -31,9 +31,15 @@ define(
     triangular="lax.linalg.triangular_solve(spd({0}), {0}, left_side={left}, lower={lower}, transpose_a={flip})",
     inv="jnp.linalg.inv(spd({0}))",
     det="jnp.linalg.det(spd({0}))",
+    qr_r="jnp.abs(jnp.linalg.qr(spd({0}), mode='r'))",
+)
+define(
+    16,
+    True,
+    spills=True,
+    largest=True,
     eigvalsh="jnp.linalg.eigvalsh(spd({0}))",
     svdvals="jnp.linalg.svd(bounded({0}), compute_uv=False)",
-    qr_r="jnp.abs(jnp.linalg.qr(spd({0}), mode='r'))",
 )
 define(16, True, many=True, spills=True, slogdet="jnp.linalg.slogdet(spd({0}))")
 

@@ -24,6 +24,7 @@ class Op:
         underflows: whether a zero may be a subnormal number that XLA:CPU flushed.
         cancels: how inexact what is subtracted inside is, in units of the operand's last place.
         signs: whether it sees the sign of a NaN.
+        largest: whether errors of its results follow the largest of them.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Op:
     underflows: bool = False
     cancels: int = 0
     signs: bool = False
+    largest: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,12 +72,13 @@ def define(
     underflows: bool = False,
     cancels: int = 0,
     signs: bool = False,
+    largest: bool = False,
     **texts: str,
 ) -> tuple[str, ...]:
     """Adds ops to the table."""
     for name, text in texts.items():
         assert name not in OPS, name
-        OPS[name] = Op(text, ulps, sums, many, spills, underflows, cancels, signs)
+        OPS[name] = Op(text, ulps, sums, many, spills, underflows, cancels, signs, largest)
     return tuple(texts)
 
 
