@@ -68,6 +68,16 @@ fn scale_of_dividend(largest: f64) -> (f64, f64) {
     }
 }
 
+/// The sum of two products, without the rounding error of the second: z / z is 1 also where multiply-add is fused.
+///
+/// Kahan's algorithm: C.-P. Jeannerod, N. Louvet, J.-M. Muller, "Further analysis of Kahan's algorithm", 2013.
+#[inline(always)]
+fn sum_of_products<L: Level>((a, b): (f64, f64), (c, d): (f64, f64)) -> f64 {
+    let product = c * d;
+    let error = if product.is_finite() { fma::<L, f64>(c, d, -product) } else { 0.0 };
+    fma::<L, f64>(a, b, product) + error
+}
+
 /// The quotient, scaled against overflow; by zero, infinities or NaN as C's Annex G has it.
 fn quotient<L: Level>(a: C128, b: C128) -> C128 {
     let (largest, zero) = (b.re.abs().max(b.im.abs()), 0.0f64);
@@ -78,8 +88,8 @@ fn quotient<L: Level>(a: C128, b: C128) -> C128 {
     // At most the largest power of two, so that a part which is zero stays zero.
     let back = (scale * down).min(f64::from_bits(2046 << 52));
     let norm = fma::<L, f64>(c, c, d * d);
-    let real = fma::<L, f64>(x, c, y * d) / norm * back;
-    let imaginary = fma::<L, f64>(y, c, -(x * d)) / norm * back;
+    let real = sum_of_products::<L>((x, c), (y, d)) / norm * back;
+    let imaginary = sum_of_products::<L>((y, c), (-x, d)) / norm * back;
     let result = Complex::new(real, imaginary);
     if !(result.re.is_nan() && result.im.is_nan()) {
         return result;

@@ -336,6 +336,15 @@ fn complex_functions_invert_one_another() {
     }
 }
 
+#[test]
+fn complex_numbers_divided_by_themselves_are_one() {
+    for (re, im) in [(0.1, 0.3), (-1e160, 1e160 / 3.0), (7e-310, -1e-320), (f64::MAX, f64::MAX / 3.0)] {
+        let z = Complex::new(re, im);
+        let found = binary(BinaryOp::Divide, z, z);
+        assert!((found.re - 1.0).abs() <= f64::EPSILON && found.im == 0.0, "{z}: {found}");
+    }
+}
+
 /// x 2^k, exact where that is a number; `k` is from -3000 to 3000.
 fn times_power_of_two(x: f64, k: i32) -> f64 {
     (0..4).fold(x, |x, step| x * 2f64.powi((k + step) >> 2))
