@@ -9,6 +9,7 @@ from jax import lax
 
 __all__ = [
     "beside_largest",
+    "beside_one",
     "bits_as",
     "bounded",
     "convert",
@@ -122,6 +123,11 @@ def beside_largest(result: jax.Array, ulps: int, salt: int) -> jax.Array:
         return result
     largest = jnp.max(jnp.abs(result), axis=-1, keepdims=True)
     return _moved(result, jnp.broadcast_to(largest, result.shape), ulps, salt)
+
+
+def beside_one(result: jax.Array, ulps: int, salt: int) -> jax.Array:
+    """The result with errors of so many units in the last place of 1: logarithms of sums that are nearly 1."""
+    return _moved(result, jnp.ones_like(result), ulps, salt)
 
 
 def flushed(result: jax.Array, *operands: jax.Array) -> jax.Array:

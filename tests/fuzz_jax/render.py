@@ -48,8 +48,8 @@ def _step(step: Step, noise: bool, depth: int, given: Sequence[str]) -> list[str
                 lines.append(_INDENT * depth + f"{out} = spilled({', '.join((out, *step.args))})")
             if op.underflows:
                 lines.append(_INDENT * depth + f"{out} = flushed({', '.join((out, *step.args))})")
-            if op.largest:
-                lines.append(_INDENT * depth + f"{out} = beside_largest({out}, {ulps}, {salt + 700})")
+            if op.beside:
+                lines.append(_INDENT * depth + f"{out} = beside_{op.beside}({out}, {ulps}, {salt + 700})")
             if op.cancels:
                 lines.append(_INDENT * depth + f"{out} = moved({out}, {step.args[0]}, {op.cancels}, {salt + 500})")
     return lines

@@ -37,7 +37,7 @@ define(
     16,
     True,
     spills=True,
-    largest=True,
+    beside="largest",
     eigvalsh="jnp.linalg.eigvalsh(spd({0}))",
     svdvals="jnp.linalg.svd(bounded({0}), compute_uv=False)",
 )

@@ -11,11 +11,11 @@ _SUMS = define(
     mean="jnp.mean({0}, axis={axis}, keepdims={keep})",
     var="jnp.var({0}, axis={axis}, keepdims={keep})",
     std="jnp.std({0}, axis={axis}, keepdims={keep})",
-    norm="jnp.sqrt(jnp.sum(jnp.square(jnp.abs({0})), axis={axis}, keepdims={keep}))",
     reduce_sum="lax.reduce({0}, np.array(0, {0}.dtype), lax.add, {axis})",
 )
+_SUMS += define(2, True, spills=True, norm="jnp.sqrt(jnp.sum(jnp.square(jnp.abs({0})), axis={axis}, keepdims={keep}))")
 _PRODUCTS = define(8, True, prod="jnp.prod({0}, axis={axis}, keepdims={keep})")
-_PRODUCTS += define(8, True, logsumexp="jax.nn.logsumexp({0}, axis={axis}, keepdims={keep})")
+_PRODUCTS += define(8, True, beside="one", logsumexp="jax.nn.logsumexp({0}, axis={axis}, keepdims={keep})")
 _EXTREMES = define(
     max_of="jnp.max({0}, axis={axis}, keepdims={keep})",
     min_of="jnp.min({0}, axis={axis}, keepdims={keep})",
@@ -44,7 +44,8 @@ _SORTS = define(
     sort="jnp.sort({0}, axis={at}, descending={reverse})",
     argsort="jnp.argsort({0}, axis={at}, descending={reverse})",
 )
-define(4, True, softmax="jax.nn.softmax({0}, axis={at})", log_softmax="jax.nn.log_softmax({0}, axis={at})")
+define(4, True, softmax="jax.nn.softmax({0}, axis={at})")
+define(4, True, beside="one", log_softmax="jax.nn.log_softmax({0}, axis={at})")
 define(
     median="jnp.median({0}, axis={at})",
     searchsorted="jnp.searchsorted(jnp.sort({0}.ravel()), {0}.ravel(), side={side})",

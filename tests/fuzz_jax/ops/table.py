@@ -24,7 +24,7 @@ class Op:
         underflows: whether a zero may be a subnormal number that XLA:CPU flushed.
         cancels: how inexact what is subtracted inside is, in units of the operand's last place.
         signs: whether it sees the sign of a NaN.
-        largest: whether errors of its results follow the largest of them.
+        beside: what errors of its results follow instead of their own sizes: ``largest`` of a row, or ``one``.
     """
 
     text: str
@@ -35,7 +35,7 @@ class Op:
     underflows: bool = False
     cancels: int = 0
     signs: bool = False
-    largest: bool = False
+    beside: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,13 +72,13 @@ def define(
     underflows: bool = False,
     cancels: int = 0,
     signs: bool = False,
-    largest: bool = False,
+    beside: str = "",
     **texts: str,
 ) -> tuple[str, ...]:
     """Adds ops to the table."""
     for name, text in texts.items():
         assert name not in OPS, name
-        OPS[name] = Op(text, ulps, sums, many, spills, underflows, cancels, signs, largest)
+        OPS[name] = Op(text, ulps, sums, many, spills, underflows, cancels, signs, beside)
     return tuple(texts)
 
 
