@@ -22,6 +22,7 @@ __all__ = [
     "signed",
     "spd",
     "spilled",
+    "spilled_here",
     "term",
     "total",
     "use",
@@ -165,8 +166,23 @@ def spilled(result: jax.Array, *operands: jax.Array) -> jax.Array:
     finite = [jnp.isfinite(_square(x)).all() for x in operands if jnp.issubdtype(x.dtype, jnp.inexact)]
     if not finite:
         return result
-    other = jnp.where(_odd(2), jnp.where(jnp.isfinite(result), result, jnp.ones_like(result)), _nan(result))
-    return jnp.where(jnp.stack(finite).all() | ~_odd(), result, other)
+    return jnp.where(jnp.stack(finite).all() | ~_odd(), result, _unlike(result))
+
+
+def spilled_here(result: jax.Array, *operands: jax.Array) -> jax.Array:
+    """The same for ops that compute each element from its own operands."""
+    if not isinstance(result, jax.Array) or not jnp.issubdtype(result.dtype, jnp.inexact):
+        return result
+    finite = jnp.ones(result.shape, bool)
+    for x in operands:
+        if isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jnp.inexact) and x.shape in ((), result.shape):
+            finite &= jnp.isfinite(_square(x))
+    return jnp.where(finite | ~_odd(), result, _unlike(result))
+
+
+def _unlike(result: jax.Array) -> jax.Array:
+    """What is finite where the result is not in some seeds, and NaN in others."""
+    return jnp.where(_odd(2), jnp.where(jnp.isfinite(result), result, jnp.ones_like(result)), _nan(result))
 
 
 def _square(x: jax.Array) -> jax.Array:

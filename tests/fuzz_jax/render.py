@@ -34,7 +34,7 @@ def _step(step: Step, noise: bool, depth: int, given: Sequence[str]) -> list[str
         lines += _function(block, name, noise, depth)
     salt = 131 * int(first[1:])
     ulps = op.ulps if noise else 0
-    args = [f"term({arg}, {ulps}, {salt + 7 * n + 1})" if ulps and op.sums else arg for n, arg in enumerate(step.args)]
+    args = [f"term({arg}, {ulps}, {salt + 7 * n + 1})" if ulps else arg for n, arg in enumerate(step.args)]
     if noise and op.signs:
         args = [arg if arg in given else f"signed({arg})" for arg in args]
     params = {key: repr(value) for key, value in step.params}
@@ -44,10 +44,9 @@ def _step(step: Step, noise: bool, depth: int, given: Sequence[str]) -> list[str
     if ulps:
         for number, out in enumerate(step.outs):
             lines.append(_INDENT * depth + f"{out} = noisy({out}, {ulps}, {salt + 1000 * number})")
-            if op.spills:
-                lines.append(_INDENT * depth + f"{out} = spilled({', '.join((out, *step.args))})")
-            if op.underflows:
-                lines.append(_INDENT * depth + f"{out} = flushed({', '.join((out, *step.args))})")
+            all_ = ", ".join((out, *step.args))
+            lines.append(_INDENT * depth + f"{out} = {'spilled' if op.spills else 'spilled_here'}({all_})")
+            lines.append(_INDENT * depth + f"{out} = flushed({all_})")
             if op.beside:
                 lines.append(_INDENT * depth + f"{out} = beside_{op.beside}({out}, {ulps}, {salt + 700})")
             if op.cancels:

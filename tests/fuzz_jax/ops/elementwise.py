@@ -16,8 +16,8 @@ _EXACT = define(
 _EXACT += define(signs=True, signbit="jnp.signbit({0})")
 _EXACT += define(nan_to_num="jnp.nan_to_num({0})", relu="jax.nn.relu({0})")
 _ROUNDED = define(1, sqrt="lax.sqrt({0})")
-_ROUNDED += define(1, underflows=True, square="lax.square({0})", reciprocal="1 / {0}")
-_FUNCTIONS = define(4, underflows=True, exp="lax.exp({0})", exp2="lax.exp2({0})", logistic="lax.logistic({0})")
+_ROUNDED += define(1, square="lax.square({0})", reciprocal="1 / {0}")
+_FUNCTIONS = define(4, exp="lax.exp({0})", exp2="lax.exp2({0})", logistic="lax.logistic({0})")
 _FUNCTIONS += define(4, expm1="lax.expm1({0})", log="lax.log({0})")
 _FUNCTIONS += define(64, log1p="lax.log1p({0})")  # of float64 at about -0.4, in vectors
 _FUNCTIONS += define(
@@ -44,7 +44,7 @@ _LESS_EXACT = define(
     i0e="jax.scipy.special.i0e({0})",
 )
 _LESS_EXACT += define(16, cancels=8, lgamma="lax.lgamma({0})", digamma="lax.digamma({0})")  # near their zeros
-_LESS_EXACT += define(16, underflows=True, erfc="lax.erfc({0})", softplus="jax.nn.softplus({0})")
+_LESS_EXACT += define(16, erfc="lax.erfc({0})", softplus="jax.nn.softplus({0})")
 _LESS_EXACT += define(16, cancels=2, gelu="jax.nn.gelu({0})")  # 1 + tanh(x), times x
 _COMPLEX = define(
     8,
@@ -70,16 +70,16 @@ _OF_INTEGERS = define(
     i_sign="lax.sign({0})",
 )
 _ARITHMETIC = define(1, add="lax.add({0}, {1})", sub="lax.sub({0}, {1})")
-_ARITHMETIC += define(1, underflows=True, mul="lax.mul({0}, {1})")
-_DIVISION = define(2, underflows=True, div="lax.div({0}, {1})")
+_ARITHMETIC += define(1, mul="lax.mul({0}, {1})")
+_DIVISION = define(2, div="lax.div({0}, {1})")
 _REMAINDER = define(0, rem="lax.rem({0}, {1})", max="lax.max({0}, {1})", min="lax.min({0}, {1})")
-_OF_FLOATS = define(16, underflows=True, pow="lax.pow({0}, {1})", atan2="lax.atan2({0}, {1})")
+_OF_FLOATS = define(16, pow="lax.pow({0}, {1})", atan2="lax.atan2({0}, {1})")
 _OF_FLOATS += define(16, hypot="jnp.hypot({0}, {1})")
 _OF_FLOATS += define(4, logaddexp="jnp.logaddexp({0}, {1})")
 _EXACT_BINARY = define(nextafter="lax.nextafter({0}, {1})")
 _EXACT_BINARY += define(signs=True, copysign="jnp.copysign({0}, {1})")
-_C_BINARY = define(4, underflows=True, c_mul="lax.mul({0}, {1})")
-_C_BINARY += (*define(8, underflows=True, c_div="lax.div({0}, {1})"), "add", "sub")
+_C_BINARY = define(4, c_mul="lax.mul({0}, {1})")
+_C_BINARY += (*define(8, c_div="lax.div({0}, {1})"), "add", "sub")
 _C_POW = define(64, spills=True, c_pow="lax.pow({0}, {1})")
 _BITS = define(
     and_="lax.bitwise_and({0}, {1})",
@@ -109,7 +109,7 @@ define(
     remainder="lax.rem({0}, lax.full_like({0}, {by}))",
 )
 define(signs=True, bitcast="bits_as({0}, {dtype})")
-define(4, underflows=True, integer_pow="lax.integer_pow({0}, {power})")
+define(4, integer_pow="lax.integer_pow({0}, {power})")
 define(2, weak="{0} * {a} + {b}")
 
 

@@ -27,7 +27,7 @@ define(
 define(
     4,
     many=True,
-    underflows=True,
+    spills=True,
     grad="jax.grad(lambda *args: total({f0}(*args)), argnums={argnums})({all})",
     vjp_of_scan="jax.vjp(lambda x: lax.scan(lambda c, _: ({f0}(c)[0], c), x, None, length={length})[0], {0})"
     "[1](jnp.ones_like({0}))",
@@ -36,7 +36,7 @@ define(
 define(
     4,
     many=True,
-    underflows=True,
+    spills=True,
     jvp="(lambda outs, tangents: (*outs, *inexact(tangents)))(*jax.jvp({f0}, ({all},), ({all},)))",
     linearize="inexact(jax.linearize({f0}, {all})[1]({all}))",
     grad_checkpoint="jax.grad(lambda *args: total(jax.checkpoint({f0})(*args)), argnums={argnums})({all})",

@@ -17,11 +17,10 @@ class Op:
     Attributes:
         text: its expression: operands are ``{0}``, ``{1}``... or ``{all}``, functions ``{f0}``...; parameters
             have names.
-        ulps: how inexact its results are; 0 stands for exact.
-        sums: whether errors follow the size of what it adds up, not of what comes of that.
+        ulps: how inexact its results are; 0 stands for exact. Operands of inexact ops are inexact as well, and a
+            zero of theirs may be a subnormal number that XLA:CPU flushed.
         many: whether it gives a tuple.
-        spills: whether an operand that is not finite may make any element of the results so.
-        underflows: whether a zero may be a subnormal number that XLA:CPU flushed.
+        spills: whether an operand that is not finite may make any element of the results so, not only its own.
         cancels: how inexact what is subtracted inside is, in units of the operand's last place.
         signs: whether it sees the sign of a NaN.
         beside: what errors of its results follow instead of their own sizes: ``largest`` of a row, or ``one``.
@@ -29,10 +28,8 @@ class Op:
 
     text: str
     ulps: int = 0
-    sums: bool = False
     many: bool = False
     spills: bool = False
-    underflows: bool = False
     cancels: int = 0
     signs: bool = False
     beside: str = ""
@@ -66,10 +63,8 @@ class Skip(Exception):
 
 def define(
     ulps: int = 0,
-    sums: bool = False,
     many: bool = False,
     spills: bool = False,
-    underflows: bool = False,
     cancels: int = 0,
     signs: bool = False,
     beside: str = "",
@@ -78,7 +73,7 @@ def define(
     """Adds ops to the table."""
     for name, text in texts.items():
         assert name not in OPS, name
-        OPS[name] = Op(text, ulps, sums, many, spills, underflows, cancels, signs, beside)
+        OPS[name] = Op(text, ulps, many, spills, cancels, signs, beside)
     return tuple(texts)
 
 
