@@ -18,6 +18,7 @@ __all__ = [
     "inexact",
     "moved",
     "noisy",
+    "nonzero",
     "seeded",
     "signed",
     "spd",
@@ -67,6 +68,11 @@ def spd(x: jax.Array) -> jax.Array:
 def bounded(x: jax.Array) -> jax.Array:
     """The array without what is large or not a number."""
     return jnp.where(jnp.abs(x) < 4, x, jnp.ones_like(x))
+
+
+def nonzero(x: jax.Array) -> jax.Array:
+    """The array with ones for zeros, whose complex powers are NaN in stock JAX."""
+    return jnp.where(x == 0, jnp.ones_like(x), x)
 
 
 def total(results: tuple) -> jax.Array:

@@ -51,7 +51,8 @@ const SANITIZERS: &[Sanitizer] = &[
     },
     Sanitizer {
         name: "thread",
-        flags: "-Zsanitizer=thread",
+        // The plugin, a library, finds the sanitizer's functions in the program.
+        flags: "-Zsanitizer=thread -Clink-arg=-rdynamic",
         options: ("TSAN_OPTIONS", "halt_on_error=1:second_deadlock_stack=1"),
         builds_std: true,
         // Those with threads, locks or atomics of their own.
