@@ -19,6 +19,8 @@ __all__ = [
     "moved",
     "noisy",
     "nonzero",
+    "placed",
+    "results_of_parts",
     "seeded",
     "signed",
     "spd",
@@ -40,6 +42,17 @@ def use(platform: str, devices: int = 1, seed: object = None) -> None:
 def devices_mesh() -> jax.sharding.Mesh:
     """The devices that the program runs on."""
     return jax.sharding.Mesh(np.array(jax.devices(_state["platform"])[: _state["devices"]]), ("d",))
+
+
+def placed(x: jax.Array, *axes: str | None) -> jax.Array:
+    """The array in parts over the devices; stock JAX has all of it on each: its maximum of parts drops NaNs."""
+    spec = jax.sharding.PartitionSpec(*() if _state["platform"] == "cpu" else axes)
+    return lax.with_sharding_constraint(x, jax.sharding.NamedSharding(devices_mesh(), spec))
+
+
+def results_of_parts(results: tuple) -> tuple:
+    """Those of a function on every device, placed likewise."""
+    return tuple(placed(x, "d") for x in results)
 
 
 def convert(x: jax.Array, dtype: str) -> jax.Array:

@@ -7,7 +7,8 @@ from fuzz_jax.ops.table import Skip, Verbatim, define, maker
 
 define(
     many=True,
-    shard_map="jax.shard_map({f0}, mesh=devices_mesh(), in_specs={specs}, out_specs=P('d'), check_vma=False)({all})",
+    shard_map="results_of_parts(jax.shard_map({f0}, mesh=devices_mesh(), in_specs={specs}, out_specs=P('d'), "
+    "check_vma=False)({all}))",
 )
 define(
     2,
@@ -22,7 +23,7 @@ define(
     all_to_all="lax.all_to_all({0}, 'd', {split}, {concat}, tiled=True)",
     ppermute="lax.ppermute({0}, 'd', {pairs})",
     axis_index="lax.axis_index('d')",
-    constrain="jax.lax.with_sharding_constraint({0}, jax.sharding.NamedSharding(devices_mesh(), P(*{spec})))",
+    constrain="placed({0}, *{spec})",
 )
 
 
