@@ -13,7 +13,7 @@ def snippets(*chapters):
     return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-SNIPPETS = snippets("18-plugin.md", "23-callbacks-memories-sharing.md")
+SNIPPETS = snippets("19-plugin.md", "21-callbacks-memories-sharing.md")
 
 # What the chapter has said before, or leaves to the reader.
 BEFORE = """
@@ -46,7 +46,7 @@ def test_snippet(fresh, library_path, snippet):
 
 def test_several_devices(fresh):
     # The later ones use what the first imports.
-    code = "\n".join(snippets("22-several-devices.md"))
+    code = "\n".join(snippets("20-several-devices.md"))
     code = SHOWN.sub(lambda shown: f"{shown[1]}check({shown[2]}, {shown[3]!r})", code)
     fresh(f"{BEFORE}\n{code}", OXCALL_NUM_DEVICES="4", JAX_PLATFORMS="oxcall,cpu")
 
