@@ -1,5 +1,28 @@
 #![doc = include_str!("../README.md")]
 
+// Modules:
+//
+// * `dtype`, `element`: dtypes by their codes; Rust types of elements, with the codecs of packed and 8-bit ones.
+// * `buffer`: checked buffer descriptions (`raw`), and the parameter types made from them.
+// * `attr`: attributes: the wire form (`raw`), conversions, dictionaries, support for the derives.
+// * `shape`: `#[dims]` patterns: binding, checking, inferring; `ShapeContext` for shape functions.
+// * `context`: what a handler may ask of its host; futures (`task`) and scoped loops (`pool`).
+// * `state`: types of states, and their registration with each host.
+// * `error`, `panics`: status codes and messages; panics as errors.
+// * `api`: calls into the host's table; all knowledge of versions on the handler's side.
+// * `frame`, `entry`: call frames as handlers read them; from the C entry point to the generated code and back.
+// * `explain`: errors of decoding, made out of line.
+// * `descriptor`: static descriptions of ops.
+// * `registry`, `manifest`, `exports`: all ops of a library; the same as JSON; the C symbols.
+// * `vjp`: the check that a backward op fits its forward op, which the compiler runs.
+// * `legacy`: API v1 to v3.
+// * `habana`: operators by descriptor.
+// * `host`: the host's side of the interface.
+// * `testing`: calls of ops in plain tests, by `host`.
+// * `torch`: ops as PyTorch operators.
+// * `loaded`: symbols of libraries that the process has loaded.
+// * `private`: everything that the macros' output refers to, as `__private`.
+
 mod api;
 pub mod attr;
 pub mod buffer;

@@ -2,6 +2,18 @@
 //!
 //! Each macro is parse -> check -> expand: `model` is what lies between, `messages` has every text that is reported, and
 //! all mistakes of an item are reported in one run.
+//!
+//! Modules:
+//!
+//! * `custom_call`, `stage`, `derive*`, `library`: the macros, from tokens to a checked item.
+//! * `entries`, `options`, `attrs`, `dims`, `generics`: grammars: lists of entries, options, helper attributes,
+//!   patterns, lists of types.
+//! * `types`, `params`, `signature`: the role of a parameter; rules of a function.
+//! * `check`, `relations`: rules across parameters; the binding of names in patterns.
+//! * `names`: names of targets, platforms and attributes.
+//! * `model`: the checked item, between parsing and expansion.
+//! * `expand`: token output.
+//! * `messages`, `errors`, `suggest`: the texts of all errors; the collection of an item's mistakes; "did you mean".
 
 use proc_macro::TokenStream;
 

@@ -8,6 +8,34 @@
 //! ```
 //!
 //! and two lines of Python: `import oxcall_plugin` and `oxcall_plugin.register("target/release/libmy_plugin.so")`.
+//!
+//! # Modules
+//!
+//! * `platform`, `client`, `devices`, `options`: the platform, its client, devices and options.
+//! * `programs`, `stored`, `shared`: from bytes to a verified module; stored executables; programs that executables
+//!   share.
+//! * `buffer`, `executable`, `elements`: buffers, perhaps not there yet; executions; element types of both sides.
+//! * `contents`, `unpadded`, `split`, `sharded`: memory behind buffers; arrays with dynamic dimensions; arrays in
+//!   tiles; programs of several partitions, from parts to whole arrays and back.
+//! * `callbacks`: host callbacks.
+//! * `in_flight`, `interrupt`: the limit of programs in flight; SIGINT, where an option asks for it.
+//! * `analysis`: operations of a program, as XLA counts them.
+//! * `xla_options`: XLA's compiler options, checked and not used.
+//! * `registration`, `exports`, `name`: handlers from outside; the C symbols that Python calls; the name that `plugin!`
+//!   gives.
+//!
+//! # Facts about JAX and torch_xla
+//!
+//! * JAX asks for the optimised program whenever it compiles. Reading it in the format `mlir` takes jaxlib 2 to 4 ms,
+//!   an HLO proto 0.1 ms (`executable`).
+//! * Users change NumPy arrays after `device_put`, although JAX allows plugins to keep them: the elements are copied
+//!   during the call (`client`).
+//! * JAX raises the error of an execution's call right there; torch_xla keeps it, and raises it at the next step. So
+//!   results carry errors, unless the client option `errors_at_call` asks for errors of calls (`executable`).
+//! * Python ends threads that take its lock after it has begun to end. Where jaxlib holds the lock and asks for
+//!   something that is not there yet, the lock is given up while the plugin waits (`callbacks::gil`); a thread that
+//!   Python ends stays where it is (`oxcall::host`), because frames of Rust cannot be unwound. What libraries answer
+//!   through Python is asked with the lock held.
 
 mod analysis;
 mod buffer;

@@ -3,6 +3,31 @@
 //! Layouts changed under the same names (`XLA_FFI_State_Set_Args` three times), and before jaxlib 0.6 the table lies
 //! about its size; all that knowledge is here. Struct sizes are the oldest that carry the fields in use: newer hosts
 //! accept them.
+//!
+//! # Facts about hosts
+//!
+//! Measured on the jaxlib versions of `docs/matrix.md`; the code that relies on each is in brackets.
+//!
+//! * A call frame reports 168 bytes although its C struct has 176: `future` lies behind the reported end (`frame`,
+//!   `host::frame`).
+//! * Before jaxlib 0.6, the API table reports 88 bytes, whatever it holds (`HostApi::function`).
+//! * jaxlib 0.4.38 inserted `ThreadPool_NumThreads` before the future functions without a new version. A call with an
+//!   empty struct is refused by name, which tells the two apart (`HostApi::shift`).
+//! * `State_Set` and `State_Get` have three layouts under one name, two of them of the same size; the minor version
+//!   decides (`api::state`).
+//! * The metadata query has no API table before jaxlib 0.8.1; a handler then reports version 0.1 (`entry`).
+//! * XLA accepts a range of handler versions, and before jaxlib 0.8.1 only 0.1. A handler reports the host's version,
+//!   at most ours (`entry`).
+//! * `TypeInfo` and the deleter moved in jaxlib 0.8.1 (`state`, `HostApi::register_type`).
+//! * Hosts free the dimensions of a frame when the handler returns, but keep the buffers: asynchronous handlers copy
+//!   the dimensions (`context::task`).
+//! * Attributes arrive sorted by name. The fast path looks where they then are; other orders work, more slowly
+//!   (`frame`, `attr`).
+//! * A Python `float` arrives as `f64` and an `int` as `s64` (`attr::convert`); the Python package sends the declared
+//!   types.
+//! * Buffers start at multiples of 64 bytes, even empty ones and tokens. Nothing relies on it: the element's alignment
+//!   is checked.
+//! * XLA:CPU calls neither prepare nor initialize; an error says so (`state`).
 
 mod context;
 mod error;

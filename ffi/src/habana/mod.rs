@@ -52,6 +52,13 @@
 //! # Ok::<(), oxcall::Error>(())
 //! ```
 
+// Modules:
+//
+// * `descriptor`: both forms of descriptors.
+// * `check`: mistakes in a descriptor.
+// * `arguments`, `stack`, `params`: a call as its functions see it, and the kernel's parameters.
+// * `op`, `execute`: the handler made from a descriptor, and the call of its kernel.
+
 mod arguments;
 mod check;
 mod descriptor;

@@ -6,6 +6,9 @@
 //!
 //! What a typed call has and these have not: states, user data, run id, device ordinal, scratch memory. Loops on the
 //! thread pool run on the calling thread, and a call that returns a future is waited for.
+//!
+//! XLA keeps legacy targets in a registry of their own, so the Python package registers them as `<target>.v1` to
+//! `<target>.v3`.
 
 mod call;
 mod failure;

@@ -7,6 +7,22 @@
 //! An argument is a tensor, a result is a new one, an `InOut` parameter is a tensor that is updated in place, and an
 //! attribute is an argument of its own type. The guide has the whole table.
 
+// Modules:
+//
+// * `shim`: libtorch's functions, found by name.
+// * `registration`, `entry`, `namespace`: registration of each op once; the kernels' C entry points; namespaces of
+//   crates.
+// * `schema`: operator schemas: `derive` from a description, `parse` and `explicit` for stated ones, `limits` of older
+//   torches.
+// * `plan`: per-operator data, computed at registration.
+// * `kernel`, `fast`: a call of any kind, and the usual kind without heap.
+// * `taken`, `value`, `tensor`, `device`, `memory_format`, `dtype`: values that torch hands over.
+// * `operand`, `attrs`, `outputs`, `context`: the operands, attributes, results and contexts of the call frame.
+// * `error`: errors as C++ exceptions.
+// * `no_derivative`: derivatives that are errors.
+// * `report`: the outcome of registration, as JSON.
+// * `glue`: runs the Python files under `glue/`.
+
 mod attrs;
 mod context;
 mod device;

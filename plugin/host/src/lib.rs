@@ -1,18 +1,49 @@
 //! The CPU engine: from a verified [`oxcall_hlo::Module`] to a flat plan of kernels over planned buffers.
 //!
-//! * [`engine`]: what clients use: an [`Engine`] compiles a module to a [`Program`], which is executed.
-//! * [`element`]: the Rust types that elements are stored as and computed in.
-//! * [`passes`]: from programs as they are written to programs as they are run.
-//! * [`kernel`]: what a step of a plan runs, with its operands and results as slices.
-//! * [`memory`]: buffers and the caching allocator.
-//! * [`pool`]: the threads of a client.
-//! * [`math`]: the functions of elements.
-//! * [`scalar`]: register programs over single elements.
-//! * [`sharding`]: how the parameters and results of programs are split over devices.
-//! * [`tile`]: fused element-wise programs.
+//! # Modules
 //!
-//! Private: `collective` (what processes compute together), `plan` (graph, liveness, storages, steps), `exec` (executing plans), `environment` (how floating-point arithmetic is set up), `custom_call` (handlers), `observe`
-//! (dumps and traces).
+//! * [`engine`]: the interface for clients: an [`Engine`] compiles a module to a [`Program`], which is executed.
+//! * [`passes`]: from programs as they are written to programs as they are run.
+//! * `plan`: from a program to steps: graph, liveness, storages, offsets.
+//! * `exec`: executing plans.
+//! * `collective`: kernels over the buffers of a whole group of processes.
+//! * `custom_call`: handlers: finding and calling them.
+//! * [`kernel`], [`kernels`]: the interface of a kernel; the kernels by family.
+//! * [`tile`]: fused element-wise programs and reductions of rows.
+//! * [`scalar`]: register programs over single elements, for regions and bodies.
+//! * [`math`]: the functions of elements, written once and compiled for each level of vector instructions.
+//! * [`sharding`]: the split of parameters and results over devices.
+//! * [`element`]: the Rust types in which elements are stored and computed.
+//! * [`memory`]: buffers, the caching allocator, scratch memory, and the global allocator.
+//! * [`pool`], `sync`: the threads of a client, and the costs of work; synchronisation.
+//! * `environment`: the floating-point environment of all computations.
+//! * `caches`: cache sizes for `gemm`, found without starting a program.
+//! * `observe`: dumps of programs and plans (`OXCALL_DUMP`), traces of executions (`OXCALL_TRACE`).
+//!
+//! There are three interpreters, at three grains: tile programs work on tiles of arrays, chains (inside of them) on
+//! vector registers, register programs on single elements.
+//!
+//! # Invariants
+//!
+//! * Passes get verified programs, and their output would be accepted again; the tests check that.
+//! * A kernel's results overlap neither each other nor its operands, unless the kernel said that it may work in place.
+//! * Kernels write their results whole: earlier contents of the memory show nowhere.
+//! * Executions of a program share nothing that changes but the counter of `rng` and the states of handlers. Each has a
+//!   frame of its own; frames are used again, not shared.
+//! * Every buffer starts at a multiple of 64 bytes, is initialised (memory of the system is zeroed), dense and
+//!   row-major. Elements narrower than a byte take a whole one, sign-extended or with clean upper bits. An array of
+//!   another layout is one whose dimensions are in another order, which only the edges of programs (`passes::layouts`)
+//!   and transfers know; custom calls have layouts and packed elements of their own (`plan::layout`).
+//! * Memory of the size of an array comes from the engine's allocator (`Context::scratch`), which fails with
+//!   RESOURCE_EXHAUSTED. `kernels::allocations` searches the source for other ways, and the tests of each kernel let
+//!   each of its allocations fail in turn. Crates that allocate by themselves (`gemm`, `faer`, the plans of `rustfft`)
+//!   are called, and programs read and compiled, after `memory::room` has found that they can. Each large allocation
+//!   leaves 32 MiB for small ones; `SystemAllocator` gives these what caches keep, and a reserve, before it fails.
+//!   (Panicking instead is not possible: `handle_alloc_error` aborts on stable Rust, and a global allocator must not
+//!   unwind.)
+//! * Everything that computes (passes, kernels, the threads of the pool, handlers) does so in the default
+//!   floating-point environment, and the caller's is restored afterwards (`environment`). So a constant has the bits
+//!   that running would give.
 
 mod caches;
 mod collective;

@@ -3,6 +3,8 @@
 //! [`targets`] has the handlers: the `lapack_*_ffi` names that jaxlib registers, with its attributes, column-major
 //! operands and `info` codes, and the generic names of XLA. The algorithms are in [`dense`], each generic over the four
 //! element types ([`scalar`]).
+//!
+//! [`row_major`] is for the engine's own ops; [`matrix`] and `memory` serve the algorithms.
 #![forbid(unsafe_code)]
 
 pub mod dense;

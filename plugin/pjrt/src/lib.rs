@@ -14,6 +14,15 @@
 //! | compile | [`Program`], [`CompileOptions`] |
 //! | run | [`Launch`], [`Argument`], [`Execution`] |
 //! | call handlers of the XLA FFI | [`CustomCall`] |
+//!
+//! # Modules
+//!
+//! * `platform`, `client`, `buffer`, `executable`: the traits that a device implements.
+//! * `topology`, `layout`, `sharding`, `element`, `value`, `analysis`, `options`: the types in their interfaces.
+//! * `event`, `sync`: events and promises, with callbacks in turn; synchronisation.
+//! * `host_memory`: memory that a client lends, of any strides.
+//! * `custom_call`: handlers for platforms whose memory the host can read.
+//! * `server`: the C edge.
 
 #![deny(unsafe_code)]
 

@@ -3,6 +3,12 @@
 //! Nothing here calls into Python. Calls wait in a queue, from which threads of Python take them;
 //! the executions that made them are suspended meanwhile and hold no thread. So a callback may block, or wait for other
 //! programs of this client, without holding anybody up.
+//!
+//! * `handler`, `queue`, `wire`: the handlers of the custom calls; the queue from which threads of Python take calls;
+//!   their description.
+//! * `exports`, `gil`: the C symbols for Python; Python's lock.
+//! * `inspect`: Python functions that are told of shardings.
+//! * `order`, `watch`: ends of programs in the order of their starts; the time limit.
 
 oxcall::namespace!(none);
 

@@ -1,7 +1,9 @@
 //! Programs as XLA's protocol buffers.
 //!
-//! Read: an `HloModuleProto`, which torch_xla and other clients of XLA's builders send. Written: an
-//! `HloModuleProtoWithConfig`, the form in which XLA's tools take optimised programs.
+//! * `read`: an `HloModuleProto`, which torch_xla and other clients of XLA's builders send.
+//! * `write`: an `HloModuleProtoWithConfig`, the form in which XLA's tools take optimised programs
+//!   (`compiled.as_text()`).
+//! * `fields`, `element`: the numbers of fields and element types, for both.
 
 mod element;
 mod fields;

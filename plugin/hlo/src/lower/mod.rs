@@ -1,7 +1,7 @@
-//! What ops mean: from the attributes of an op, wherever they come from, to its [`OpKind`].
+//! The meaning of ops: from an op's attributes, wherever they come from, to its [`OpKind`].
 //!
-//! Readers say what an op has ([`Source`]); what the attributes mean, and which legacy and dynamic ops are written with
-//! others, is said here for all of them.
+//! Readers say what an op has ([`Source`]). The meaning of attributes, and the expression of legacy and dynamic ops by
+//! others, stand here for all of them.
 
 mod call;
 mod chlo;

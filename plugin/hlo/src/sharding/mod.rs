@@ -4,6 +4,9 @@
 //! A [`Mesh`] gives the devices named axes. A [`TensorSharding`] says over which axes each dimension of a tensor is
 //! split; all others hold copies. What a [`ManualComputation`] computes is written for one device of its manual axes.
 //! Older programs say the same by strings and custom calls ([`OpSharding`], [`import_custom_calls`]).
+//!
+//! `op_sharding` and `string` are HLO's own form, `tiling` says which device has which part, `import` turns the older
+//! form into Shardy's.
 
 mod display;
 mod groups;

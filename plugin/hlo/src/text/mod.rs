@@ -1,9 +1,9 @@
 //! The parser of MLIR text: StableHLO and the parts of CHLO, MHLO and func that programs use, in pretty and generic
 //! form.
 //!
-//! Both forms of an op are read into the same parts ([`given`]): operands, attributes, regions and types. What the
-//! attributes mean is said for all formats in [`lower`](crate::lower), which asks [`read`]; how pretty forms are written is data ([`syntax`]), which the printer uses
-//! too.
+//! Both forms of an op are read into the same parts ([`given`]): operands, attributes, regions and types. The meaning
+//! of the attributes stands in [`lower`](crate::lower) for all formats, which asks [`read`]. The pretty forms are data
+//! ([`syntax`]), shared with the printer. `lexer` and `cursor` read tokens, `module` and `ops` the structure.
 
 mod attributes;
 mod cursor;

@@ -2,6 +2,8 @@
 //!
 //! [`groups`] says which processes a collective joins. An [`Exchange`] is the kernel of a collective: it works on the
 //! buffers of all members of one group at once, which have stopped there (see [`exec::gang`](crate::exec)).
+//!
+//! The kernels are in `reduction` and `movement`, over `pieces` of arrays; `roots` has the roots of groups.
 
 mod groups;
 #[cfg(test)]

@@ -1,4 +1,17 @@
-//! Executing plans.
+//! Execution of plans.
+//!
+//! * `launch`: the thread on which an execution runs.
+//! * `task`: executions that stop and go on.
+//! * `execution`: the loop over the steps.
+//! * `frame`: slots, memory and call frames of one execution.
+//! * `argument`: the arguments of an execution.
+//! * `gang`: executions that meet at collectives.
+//! * `gangs`, `watch`: gangs whose members are launched one by one, and their time limit.
+//! * `manual`: manual computations.
+//! * `threads`, `lent`: threads for custom calls, which may block; threads of callers on which executions may go on.
+//! * `interrupt`: the count of interrupts, such as Ctrl-C.
+//! * `traced`: spans of steps.
+//! * `evaluate`: ops of constants, for the passes.
 
 mod argument;
 mod evaluate;

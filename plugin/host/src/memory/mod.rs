@@ -1,4 +1,9 @@
 //! Memory: buffers, and the caching allocator that they come from.
+//!
+//! * `buffer`, `scratch`, `handlers`: memory of arguments and results, of kernels, and of custom calls.
+//! * `allocator`: the cache, by size class (`sizes`); `cache`: how much is kept, and for how long; `limit`: how much
+//!   there is.
+//! * `system`: memory of the system, and the global allocator.
 
 mod allocator;
 mod buffer;

@@ -1,4 +1,4 @@
-//! What people look at: programs after each pass, and traces of executions. Both are off unless asked for.
+//! Dumps of programs after each pass, and traces of executions. Both are off unless asked for.
 
 mod dump;
 mod trace;

@@ -1,10 +1,16 @@
 //! Passes over programs: from a verified module to one function that the engine plans.
 //!
 //! In order: `settle_futures` leaves no asynchronous op; `inline` leaves one function; `tuples` leaves tensors and
-//! tokens; `dynamic` leaves static shapes; `layouts` leaves row-major ones; `decompose` leaves ops that kernels exist for; `simplify` (with `fold`),
-//! `cse`, `hoist` and `dce` leave less of them; `partial` leaves updates that can work in place; `unroll` leaves no short
-//! loops over large arrays; `captures` leaves bodies that use nothing from outside. What comes out keeps the rules of
-//! StableHLO, as [`oxcall_hlo::verify`] checks in the tests.
+//! tokens; `dynamic` leaves static shapes, with sizes beside them; `layouts` leaves row-major parameters and results;
+//! `decompose` (with `composite` and `scan`) leaves ops that kernels exist for; `simplify` (with `fold`), `cse`,
+//! `hoist` and `dce` leave less of them; `partial` leaves updates that can work in place; `unroll` leaves no short
+//! loops over large arrays; `captures` leaves bodies that use nothing from outside. `ir` is shared by all. The result
+//! keeps the rules of StableHLO, as [`oxcall_hlo::verify`] checks in the tests.
+//!
+//! Outside of this order, `peel` finds programs that each device runs by itself.
+//!
+//! JAX's functions of CHLO arrive as composites with a decomposition: `composite` takes a kernel by name, or else the
+//! decomposition.
 
 mod captures;
 mod composite;

@@ -7,6 +7,10 @@
 //!    argument, or a new one; and writes the steps. The results of a branch are in the storage of what it was given where
 //!    [`origin`] finds that.
 //! 4. [`arena`] gives each storage a home: a part of one arena, or, for results, an allocation of its own.
+//!
+//! Beside these: `view` (ops that need no kernel), `order` (the order of ops), `layout` (layouts and packing of custom
+//! calls), `register` (loops of scalars), `manual` (manual computations as programs of their own), `constants` and
+//! `fill`, `step` (the steps), `display` (plans as text).
 
 mod arena;
 mod build;

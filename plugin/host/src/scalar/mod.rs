@@ -1,4 +1,7 @@
 //! Register programs over single elements: rank-0 regions, and bodies of reductions, comparators, scatters and loops.
+//!
+//! `build` makes programs from regions, `program` runs them, `recognise` finds common bodies, `value` is a single
+//! element.
 
 mod build;
 mod program;

@@ -1,4 +1,4 @@
-//! What passes share: rewriting in program order, copies of regions, uses of values.
+//! Parts that passes share: rewriting in program order, copies of regions, uses of values.
 
 mod clone;
 mod effects;
