@@ -9,7 +9,7 @@ use std::time::Instant;
 use crate::cpp::{self, Compiler};
 use crate::python::{self, pins};
 use crate::shell::{self, Context, Failure, Result};
-use crate::{progress, workspace};
+use crate::{commands, progress, workspace};
 
 /// Where the numbers go that the repository keeps.
 const FOLDER: &str = "docs/bench";
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         [what] if what == "linalg" => linalg(),
         [what] if what == "devices" => devices(),
         [what] if what == "torch" => torch(),
-        _ => Err(Failure::new("usage: cargo xtask bench ffi | linalg | devices | torch | plugin [NAME]...")),
+        _ => Err(commands::usage("bench")),
     }
 }
 

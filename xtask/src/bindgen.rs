@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::python::{self, pins};
 use crate::shell::{self, Failure, Result};
-use crate::workspace;
+use crate::{commands, workspace};
 
 /// Set on the second run: the folder that holds what [`fetch`] found.
 const INPUTS: &str = "OXCALL_BINDGEN_INPUTS";
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let check = match args {
         [] => false,
         [flag] if flag == "--check" => true,
-        _ => return Err(Failure::new("usage: cargo xtask bindgen [--check]")),
+        _ => return Err(commands::usage("bindgen")),
     };
     match std::env::var_os(INPUTS) {
         None => again(&fetch()?, args),

@@ -1,11 +1,11 @@
 //! `cargo xtask demo`: the gallery of example ops inside `jax.jit`, on stock JAX and on the plugin, from nothing but Rust and Python.
 
-use crate::shell::{self, Failure, Result};
-use crate::{python, workspace};
+use crate::shell::{self, Result};
+use crate::{commands, python, workspace};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     if !args.is_empty() {
-        return Err(Failure::new("usage: cargo xtask demo"));
+        return Err(commands::usage("demo"));
     }
     // Python first: where it is missing, that is said before minutes of building.
     let venv = python::default_venv()?;

@@ -17,8 +17,8 @@ const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 const DEFAULT_SECONDS: u32 = 300;
 
 /// What is fuzzed.
-struct Target {
-    name: &'static str,
+pub(crate) struct Target {
+    pub(crate) name: &'static str,
     package: &'static str,
     features: &'static str,
     binary: &'static str,
@@ -48,7 +48,7 @@ const TEXTS: &[&str] = &[
     "plugin/hlo/tests/text/older",
 ];
 
-const TARGETS: &[Target] = &[
+pub(crate) const TARGETS: &[Target] = &[
     Target {
         name: "calls",
         package: "oxcall-fuzz",

@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 
 use crate::shell::{self, Failure, Result};
-use crate::{progress, python, workspace};
+use crate::{progress, python, tidy, workspace};
 
 /// Checks the dependencies against deny.toml.
 const CARGO_DENY: &str = "0.20.2";
 
 /// A part of the command, under the name that selects it.
-type Part = (&'static str, fn() -> Result<()>);
+pub(crate) type Part = (&'static str, fn() -> Result<()>);
 
-const PARTS: &[Part] = &[("fmt", fmt), ("ruff", ruff), ("clippy", clippy), ("rustdoc", rustdoc), ("deny", deny)];
+pub(crate) const PARTS: &[Part] =
+    &[("fmt", fmt), ("tidy", tidy), ("ruff", ruff), ("clippy", clippy), ("rustdoc", rustdoc), ("deny", deny)];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     select(args, PARTS)
@@ -21,7 +22,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 pub(crate) fn select(args: &[String], parts: &[Part]) -> Result<()> {
     if let Some(unknown) = args.iter().find(|arg| parts.iter().all(|(name, _)| name != arg)) {
         let names: Vec<&str> = parts.iter().map(|(name, _)| *name).collect();
-        return Err(Failure::new(format!("`{unknown}` is no part; the parts are {}", names.join(", "))));
+        return Err(Failure::new(format!("`{unknown}` is not a part; the parts are {}", names.join(", "))));
     }
     for (name, part) in parts {
         if args.is_empty() || args.iter().any(|arg| arg == name) {
@@ -33,6 +34,10 @@ pub(crate) fn select(args: &[String], parts: &[Part]) -> Result<()> {
 
 fn fmt() -> Result<()> {
     shell::run(shell::cargo().args(["fmt", "--all", "--check"]))
+}
+
+fn tidy() -> Result<()> {
+    tidy::run(&[])
 }
 
 fn clippy() -> Result<()> {

@@ -17,21 +17,20 @@ use row::{Host, Row, Suite};
 const NEWEST: &str = "ffi-sys/src/xla_ffi.rs";
 
 /// The oldest jax that the plugin supports.
-const PLUGIN_SINCE: &str = "0.4.38";
+pub(crate) const PLUGIN_SINCE: &str = "0.4.38";
+
+pub(crate) const PARTS: &[lint::Part] = &[
+    ("abi", abi::run),
+    ("peers", test::all_peers),
+    ("ops", ops),
+    ("plugin", plugin),
+    ("stablehlo", test::stablehlo),
+    ("torch", torch),
+    ("torch_xla", test::torch_xla),
+];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    lint::select(
-        args,
-        &[
-            ("abi", abi::run),
-            ("peers", test::all_peers),
-            ("ops", ops),
-            ("plugin", plugin),
-            ("stablehlo", test::stablehlo),
-            ("torch", torch),
-            ("torch_xla", test::torch_xla),
-        ],
-    )
+    lint::select(args, PARTS)
 }
 
 /// The gallery's library on every jaxlib.

@@ -4,8 +4,8 @@ use crate::shell::{self, Failure, Result};
 use crate::workspace;
 
 /// What is changed, and the tests that are to see it.
-struct Part {
-    name: &'static str,
+pub(crate) struct Part {
+    pub(crate) name: &'static str,
     package: &'static str,
     files: &'static [&'static str],
     tests: &'static [&'static str],
@@ -15,7 +15,7 @@ struct Part {
 const SDK: Part = Part { name: "", package: "oxcall", files: &[], tests: &["--lib", "--test=expressible"] };
 const READERS: Part = Part { package: "oxcall-hlo", tests: &["--lib", "--tests"], ..SDK };
 
-const PARTS: &[Part] = &[
+pub(crate) const PARTS: &[Part] = &[
     Part { name: "frames", files: &["ffi/src/frame.rs", "ffi/src/entry.rs"], ..SDK },
     Part { name: "dims", files: &["ffi/src/shape/*.rs"], ..SDK },
     Part { name: "bytecode", files: &["plugin/hlo/src/bytecode/**/*.rs"], ..READERS },

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::shell::{self, Context, Failure, Result};
-use crate::workspace;
+use crate::{commands, workspace};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let package = match args {
         [] => "custom_ops",
         [package] => package,
-        _ => return Err(Failure::new("usage: cargo xtask reproducible [package]")),
+        _ => return Err(commands::usage("reproducible")),
     };
     let folders = [workspace::scratch("reproducible/one")?, workspace::scratch("reproducible/another/place")?];
     let first = build(package, &folders[0])?;

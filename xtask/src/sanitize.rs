@@ -12,8 +12,8 @@ const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 const SERVER: &str = "oxcall-pjrt";
 
 /// A sanitizer of the nightly compiler, and what runs under it.
-struct Sanitizer {
-    name: &'static str,
+pub(crate) struct Sanitizer {
+    pub(crate) name: &'static str,
     /// For the compiler.
     flags: &'static str,
     /// The variable of its options, and these.
@@ -25,7 +25,7 @@ struct Sanitizer {
     targets: &'static [&'static str],
 }
 
-const SANITIZERS: &[Sanitizer] = &[
+pub(crate) const SANITIZERS: &[Sanitizer] = &[
     Sanitizer {
         name: "address",
         flags: "-Zsanitizer=address",

@@ -6,10 +6,13 @@ use crate::python::{self, Venv, pins};
 use crate::shell::{self, Context, Failure, Result};
 use crate::{cpp, lint, workspace};
 
+pub(crate) const PARTS: &[lint::Part] =
+    &[("lint", || lint::run(&[])), ("rust", rust), ("python", pytest), ("torch", torch)];
+
 pub(crate) fn run(args: &[String]) -> Result<()> {
     const DEFAULT: [&str; 3] = ["rust", "python", "torch"];
     let args = if args.is_empty() { DEFAULT.map(str::to_owned).to_vec() } else { args.to_vec() };
-    lint::select(&args, &[("lint", || lint::run(&[])), ("rust", rust), ("python", pytest), ("torch", torch)])
+    lint::select(&args, PARTS)
 }
 
 /// What tests load, built before any of them runs.
