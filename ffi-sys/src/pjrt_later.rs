@@ -1,5 +1,5 @@
-//! What PJRT added after 0.90, the newest published header: 0.91 to 0.114. Written by hand; a test compares it with the
-//! layouts of another binding that was generated from the header of 0.114.
+//! PJRT's additions after 0.90, the newest published header: 0.91 to 0.114. Written by hand; a test compares it with
+//! the layouts of another binding that was generated from the header of 0.114.
 //!
 //! A struct that grew holds the old one as `base`. Additions that this project does not use are opaque pointers.
 

@@ -1,5 +1,5 @@
-//! What the macro records about an operation: static data from which decoding errors, shape inference, the manifest
-//! and the registration tables are made.
+//! The macro's record of an operation: static data from which decoding errors, shape inference, the manifest and the
+//! registration tables are made.
 
 use xla_ffi_sys::xla_ffi as sys;
 

@@ -1,4 +1,4 @@
-//! What a crate of custom calls needs: `use oxcall::prelude::*;`
+//! The imports of a crate of custom calls: `use oxcall::prelude::*;`
 
 pub use half::{bf16, f16};
 pub use num_complex::Complex;

@@ -1,4 +1,4 @@
-//! What the macros' output refers to. Not part of the public interface.
+//! Items to which the macros' output refers. Not part of the public interface.
 
 pub use std::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! What calls allocate: nothing where the number of operands is fixed; and nothing that is not freed.
+//! Allocations of calls: none where the number of operands is fixed, and none that is not freed.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},

@@ -1,4 +1,4 @@
-//! What both derives share.
+//! Code that both derives share.
 
 use syn::{Attribute, Data, Path, parse_quote};
 

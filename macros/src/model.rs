@@ -1,4 +1,4 @@
-//! What parsing yields and expansion consumes: one checked `#[custom_call]` function.
+//! The model between parsing and expansion: one checked `#[custom_call]` function.
 
 use proc_macro2::{Ident, Span};
 use syn::{Expr, ItemFn, LitStr, Path, Type};

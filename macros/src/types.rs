@@ -1,4 +1,4 @@
-//! What a parameter is, read off its type: the table of the names that `oxcall` knows, by last path segment.
+//! Roles of parameters, read off their types: the table of the names that `oxcall` knows, by last path segment.
 
 use proc_macro2::Ident;
 use quote::ToTokens;

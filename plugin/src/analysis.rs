@@ -1,4 +1,4 @@
-//! What a program computes, counted as XLA's cost analysis does.
+//! Operations of a program, counted as XLA's cost analysis does.
 
 use oxcall_hlo::{BinaryOp, Func, Module, Op, OpKind, Region, UnaryOp, ValueId};
 

@@ -1,4 +1,4 @@
-//! How many programs each device has in flight.
+//! The programs that each device has in flight, and their limit.
 //!
 //! A program is in flight from its launch, with its arguments, until it has ended. Whoever launches one more than the
 //! limit waits until another has ended, as on XLA's CPU: a thread that runs ahead holds memory for so many programs and no

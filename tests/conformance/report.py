@@ -42,7 +42,7 @@ results that are subnormal numbers of `float32` and `float64`, which XLA:CPU flu
 """
 
 _ORACLES = """
-## Where stock JAX is not the reference
+## References other than stock JAX
 
 """
 

@@ -17,7 +17,7 @@ from soak.measure import Slope, measure
 
 GROWTH = 2 * 2**20  # bytes of a process over all calls: heaps move by some hundred KiB, and 100,000 objects are more
 
-HEAD = """# What calls leave behind
+HEAD = """# Memory left by calls
 
 Written by `cargo xtask soak`, with jax {jax} on {machine}.
 

@@ -1,4 +1,4 @@
-//! Where things lie.
+//! Places in the workspace.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! What the tests of several operations need.
+//! Helpers for the tests of several operations.
 
 use oxcall::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What a call's context offers.
+//! Services of a call's context: user data, streams, device memory, the thread pool.
 
 use std::ffi::c_void;
 

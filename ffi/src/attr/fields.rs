@@ -1,4 +1,4 @@
-//! What the derives of enumerations and structs call.
+//! Functions that the derives of enumerations and structs call.
 
 use std::ffi::c_void;
 

@@ -1,4 +1,4 @@
-//! What all buffer types tell about themselves, and what those that may be written do alike.
+//! Methods common to all buffer types, and those common to the writable ones.
 
 /// Rank, length and size in bytes of a type with a field `buffer`: `describe!(['f] AnyArray<'f>)`.
 macro_rules! describe {

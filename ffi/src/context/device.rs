@@ -1,4 +1,4 @@
-//! Where a call runs: stream, run, device.
+//! The place of a call: stream, run, device.
 
 use std::{ffi::c_void, marker::PhantomData};
 

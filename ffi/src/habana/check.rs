@@ -1,4 +1,4 @@
-//! What is wrong with a descriptor by itself, before any call: every message says what to change.
+//! Faults of a descriptor by itself, found before any call: every message says what to change.
 
 use super::descriptor::{Definition, InputDesc, InputType, OutputDesc, Outputs, Params};
 use crate::{

@@ -1,4 +1,4 @@
-//! What all functions of the API table have in common.
+//! The common frame of all functions of the API table.
 
 use std::{
     any::Any,

@@ -1,4 +1,4 @@
-//! What a failed legacy call leaves behind.
+//! The state that a failed legacy call leaves: NaN in its results, and the last error.
 
 use std::{
     ffi::c_void,

@@ -1,4 +1,4 @@
-//! What a shape function sees of a call.
+//! A shape function's view of a call.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Which operands of a call belong to which parameter.
+//! The assignment of a call's operands to parameters.
 
 use std::{fmt, ops::Range};
 

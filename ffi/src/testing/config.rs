@@ -1,4 +1,4 @@
-//! What a test's host offers.
+//! The services of a test's host.
 
 use std::{
     any::Any,

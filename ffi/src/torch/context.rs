@@ -1,4 +1,4 @@
-//! What an operation may ask of its host, and its states.
+//! The contexts of an operation's calls, and its states.
 
 use std::{
     ffi::c_void,

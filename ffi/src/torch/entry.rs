@@ -1,4 +1,4 @@
-//! What the macro adds to an operation's description for torch.
+//! The macro's additions to an operation's description for torch.
 
 use std::{fmt, marker::PhantomData, sync::OnceLock};
 

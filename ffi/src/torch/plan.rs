@@ -1,4 +1,4 @@
-//! What is worked out once for each operator.
+//! Plans of operators, worked out once for each.
 
 use xla_ffi_sys::xla_ffi as sys;
 

@@ -1,4 +1,4 @@
-//! What became of a library's operations in torch, as JSON.
+//! The report on a library's operations in torch, as JSON.
 
 use serde_json::{Value, json};
 

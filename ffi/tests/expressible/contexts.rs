@@ -1,4 +1,4 @@
-//! What a handler may ask its host for.
+//! A handler's requests to its host.
 
 use std::{
     ops::Range,

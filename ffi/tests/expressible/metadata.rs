@@ -1,4 +1,4 @@
-//! What handlers say about themselves.
+//! The handlers' descriptions of themselves.
 
 use oxcall::{
     __private::sys,

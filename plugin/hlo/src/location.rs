@@ -1,4 +1,4 @@
-//! Where ops come from.
+//! Source locations of ops.
 
 use std::{fmt, sync::Arc};
 

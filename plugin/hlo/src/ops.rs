@@ -1,4 +1,4 @@
-//! What ops do, with their attributes. Names and meanings are those of the
+//! Kinds of ops, with their attributes. Names and meanings are those of the
 //! [StableHLO specification](https://openxla.org/stablehlo/spec); functions that come from the CHLO dialect say so.
 
 use crate::{

@@ -1,4 +1,4 @@
-//! What StableHLO's own ops need: row-major matrices, without a call frame.
+//! Row-major matrices for StableHLO's own ops, without a call frame.
 
 use faer::{MatMut, MatRef};
 use num_complex::Complex;

@@ -1,4 +1,4 @@
-//! What a device's buffers can do.
+//! The interface of a device's buffers.
 
 use crate::{DeviceId, ElementType, Event, HostDestination, Layout, MemoryId, Result};
 

@@ -1,4 +1,4 @@
-//! What a client of a platform can do.
+//! The interface of a platform's clients.
 
 use crate::{
     Buffer, CompileOptions, DeviceAssignment, DeviceId, ElementType, Error, Executable, HostSource, Layout, LentMemory,

@@ -1,4 +1,4 @@
-//! What compiled programs can do.
+//! The interface of compiled programs.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a platform is.
+//! The interface of a platform.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! How a tensor is split over the partitions of a program.
+//! The split of a tensor over the partitions of a program.
 
 use oxcall_proto::Writer;
 

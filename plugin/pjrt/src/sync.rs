@@ -1,4 +1,4 @@
-//! What events are synchronised with. `tests/schedules.rs` compiles them with the types of shuttle in this place.
+//! The synchronisation types of events. `tests/schedules.rs` compiles them with the types of shuttle in this place.
 
 pub(crate) use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},

@@ -1,4 +1,4 @@
-//! What a platform's author gets from the server: asynchronous errors, panics, custom calls with a stream.
+//! The server's services to a platform's author: asynchronous errors, panics, custom calls with a stream.
 
 #[path = "common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! How calls are described to Python, and elements in the form that NumPy has them in.
+//! Descriptions of calls for Python, and elements in the form that NumPy has them in.
 
 use std::borrow::Cow;
 

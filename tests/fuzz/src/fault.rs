@@ -1,4 +1,4 @@
-//! What hosts must not do, done to a call.
+//! Faults that hosts must not make, made in a call.
 
 use arbitrary::{Result, Unstructured};
 use oxcall::DType;

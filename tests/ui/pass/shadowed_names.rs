@@ -1,4 +1,4 @@
-//! What the macros write does not depend on names in the user's scope, nor needs `unsafe` of the user.
+//! Independence of the macros' output from names in the user's scope, and from `unsafe` of the user.
 
 #![forbid(unsafe_code)]
 #![allow(unused, non_camel_case_types)]

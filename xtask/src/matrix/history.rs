@@ -1,4 +1,4 @@
-//! How the header of an older jaxlib is known to differ from the newest one. Any other difference is drift.
+//! Known differences between the header of an older jaxlib and the newest one. Any other difference is drift.
 
 use super::layout::{Item, Layout};
 use crate::python::pins;

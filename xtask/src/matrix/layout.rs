@@ -1,4 +1,4 @@
-//! What this workspace believes of the ABI: every size, offset and constant of the generated bindings.
+//! This workspace's view of the ABI: every size, offset and constant of the generated bindings.
 //!
 //! The numbers are read from the `const _` assertions that bindgen writes beside each struct. rustc has checked them
 //! when ffi-sys compiled, so they are the Rust side's own, and no struct can be left out.

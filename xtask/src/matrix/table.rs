@@ -1,4 +1,4 @@
-//! What all releases of a host did, as a table.
+//! The results of all releases of a host, as a table.
 
 use super::row::Row;
 

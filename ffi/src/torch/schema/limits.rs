@@ -1,4 +1,4 @@
-//! What an older torch cannot pass to operators, and what is left of a schema without it.
+//! Types that an older torch cannot pass to operators, and the schema without them.
 
 use super::{Argument, Base, Operator, Schema, Source, derive};
 use crate::descriptor::Handler;

@@ -1,4 +1,4 @@
-//! What comes before regions: the headers of ops, regions and blocks.
+//! Headers of ops, regions and blocks, which come before the regions themselves.
 
 use super::{
     attribute::Node,

@@ -1,4 +1,4 @@
-//! What is asked of an op that is being read, whichever format it comes in.
+//! The interface to an op that is being read, whichever format it comes in.
 
 use crate::{
     Alias, Attribute, ChannelHandle, CustomCallApiVersion, ElementType, Error, FuncId, Literal, Op, OpKind, Precision,

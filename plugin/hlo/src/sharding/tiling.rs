@@ -1,4 +1,4 @@
-//! Which part of a tensor each device has.
+//! Tilings: the part of a tensor that each device has.
 
 use super::{MeshRef, TensorSharding};
 use crate::{Error, Module};

@@ -1,4 +1,4 @@
-//! What is read of each artifact, against what jaxlib reads.
+//! Outlines of artifacts, against what jaxlib reads.
 
 use std::{fmt::Write, fs};
 

@@ -1,4 +1,4 @@
-//! How much memory reading takes: an allocator that counts.
+//! The memory that reading takes: an allocator that counts.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},

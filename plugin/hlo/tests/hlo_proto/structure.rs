@@ -1,4 +1,4 @@
-//! What becomes of computations, tuples and aliases.
+//! Computations, tuples and aliases of HLO protos, after reading.
 
 use oxcall_hlo::{
     Attribute, CustomCallApiVersion, ElementType, Module, Op, OpKind, TensorType, Type, read_hlo_proto, verify,

@@ -1,4 +1,4 @@
-//! What errors say: line and column, op, and what is wrong.
+//! Error messages: line and column, op, and what is wrong.
 
 use oxcall_hlo::{ErrorKind, parse_text};
 

@@ -1,4 +1,4 @@
-//! Which processes a collective joins, as the StableHLO specification says in "Process grouping".
+//! The processes that a collective joins, as the StableHLO specification says in "Process grouping".
 
 use oxcall::Error;
 use oxcall_hlo::{CollectiveGroups, OpKind};

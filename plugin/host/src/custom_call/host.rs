@@ -1,4 +1,4 @@
-//! What the engine offers to handlers.
+//! The engine as a host of handlers.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

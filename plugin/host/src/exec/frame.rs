@@ -1,4 +1,4 @@
-//! What one execution works on: the table of slots, memory, and call frames.
+//! The working state of one execution: the table of slots, memory, and call frames.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Where executions run: cheap ones on the calling thread, others on the engine's.
+//! Launches: cheap executions run on the calling thread, others on the engine's.
 
 use std::{
     any::Any,

@@ -1,4 +1,4 @@
-//! What an element-wise op does to elements: a few [`Function`]s.
+//! Element-wise ops as a few [`Function`]s of their elements.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ComparisonType, ElementType, OpKind, UnaryOp};

@@ -1,4 +1,4 @@
-//! How much freed memory is kept, and for how long.
+//! Limits of the freed memory that is kept, in size and in time.
 
 use std::{
     sync::{Arc, Weak},

@@ -1,4 +1,4 @@
-//! How much memory there is.
+//! The memory that the process may use.
 
 use std::{fs, sync::OnceLock};
 

@@ -1,4 +1,4 @@
-//! What every iteration of a loop computes alike is computed before it.
+//! Loop-invariant code motion: ops that every iteration computes alike move before the loop.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! What lies between our buffers and those of custom calls: layouts that are not row-major, elements that share bytes,
-//! and results that share memory with operands.
+//! Conversions between our buffers and those of custom calls: layouts that are not row-major, elements that share
+//! bytes, and results that share memory with operands.
 
 use oxcall::Error;
 use oxcall_hlo::{CustomCall, ElementType, Func, Op, OpKind, Region, TensorType, ValueId};

@@ -1,4 +1,4 @@
-//! Which value's memory the results of a branch are in.
+//! Origins of a branch's results: the values whose memory they may be in.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Which storage each value is kept in, and the steps.
+//! Buffer assignment: the storage of each value, and the steps over the storages.
 
 mod branch;
 

@@ -1,4 +1,4 @@
-//! What is executed.
+//! Steps of a plan, and their slots.
 
 use std::sync::Arc;
 

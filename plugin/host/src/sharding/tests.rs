@@ -1,4 +1,4 @@
-//! What follows from what, as stock JAX reports it for the same programs.
+//! Shardings that follow from others, as stock JAX reports them for the same programs.
 
 use oxcall_hlo::{OpKind, parse_text};
 

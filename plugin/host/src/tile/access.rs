@@ -1,4 +1,4 @@
-//! How a tile's elements lie in an operand: by strides.
+//! Access of a tile to the elements of an operand, by strides.
 
 use bytemuck::Pod;
 use oxcall::Error;

@@ -1,4 +1,4 @@
-//! Which ops become one program.
+//! Fusion: the choice of ops that become one program.
 //!
 //! Ops are taken from last to first. An element-wise op joins a cluster that uses its result if nothing outside lies
 //! between them; else it starts a cluster. Ops that cost nothing to repeat (constants, iota, broadcasts, a conversion of

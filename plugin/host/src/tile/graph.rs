@@ -1,4 +1,4 @@
-//! Who makes and who uses the values of a region.
+//! Producers and users of the values of a region.
 
 use std::collections::HashMap;
 

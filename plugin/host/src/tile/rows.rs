@@ -1,4 +1,4 @@
-//! Which reductions of rows run with the element-wise ops around them, as in a softmax.
+//! Fusion of reductions of rows with the element-wise ops around them, as in a softmax.
 //!
 //! Clusters and reductions are units. A reduction takes in the units beside it, before and after, that work on the same
 //! elements or with one element for each row, as long as nothing else has to run in between. A tile then is a few whole

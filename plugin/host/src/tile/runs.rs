@@ -1,4 +1,4 @@
-//! Which values of a program are computed together, as a [`Chain`](super::chain::Chain).
+//! Runs: values of a program that are computed together, as a [`Chain`](super::chain::Chain).
 //!
 //! A run is what simple functions compute one after another. Comparisons that are only selected by, and both shifts of
 //! a rotation, are no instructions of their own but parts of those that use them.

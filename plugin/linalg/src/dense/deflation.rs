@@ -1,4 +1,4 @@
-//! Which part of a Hessenberg matrix the QR algorithm is at: what both Schur forms have in common.
+//! The active part of a Hessenberg matrix in the QR algorithm, common to both Schur forms.
 //!
 //! Deflation is by the criterion of M. Ahues and F. Tisseur ("A new deflation criterion for the QR algorithm", LAPACK
 //! Working Note 122, 1997).

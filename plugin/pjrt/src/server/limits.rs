@@ -1,4 +1,4 @@
-//! How long the lists of callers may be.
+//! Limits of the lists that callers pass.
 //!
 //! A count says how far a list is read, so it is checked before anything is: against what the call knows, such as the
 //! number of a program's parameters, or else against these limits, which no working caller reaches.

@@ -1,4 +1,4 @@
-//! What all functions of the table have in common.
+//! The common frame of all functions of the table.
 
 use std::{
     mem::MaybeUninit,

@@ -1,4 +1,4 @@
-//! What instructions do, by their opcodes.
+//! Instructions, read by their opcodes.
 
 use super::{
     super::fields::instruction as field, call, collective, computation::FuncReader, contraction,

@@ -1,4 +1,4 @@
-//! What an op has, asked by the name and meaning of attributes; what the op then means is said in [`lower`].
+//! Attributes of an op in text, asked for by name and meaning; what the op then means is said in [`lower`].
 
 mod fields;
 mod names;

@@ -1,4 +1,4 @@
-//! Where the slices of a gather and the windows of a scatter start.
+//! Start indices of the slices of a gather and of the windows of a scatter.
 
 use bytemuck::Pod;
 use oxcall_hlo::{ElementType, TensorType};

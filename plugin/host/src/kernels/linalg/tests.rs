@@ -1,4 +1,4 @@
-//! What is factored or solved is multiplied again.
+//! Factors and solutions, multiplied again.
 
 use num_traits::{Float, Zero};
 use oxcall_hlo::{OpKind, Transpose};

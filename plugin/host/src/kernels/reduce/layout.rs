@@ -1,4 +1,4 @@
-//! Which elements a result is reduced from.
+//! The elements from which each result of a reduction is made.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! What ops do to dynamic dimensions: which dimensions of the results have which sizes, and which operands must not show
-//! their padding.
+//! Rules of ops for dynamic dimensions: which dimensions of the results have which sizes, and which operands must not
+//! show their padding.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ConvolutionDims, DotDims, Op, OpKind, TensorType, ValueId};

@@ -1,4 +1,4 @@
-//! What may be removed, shared or moved.
+//! Effects of ops: whether they may be removed, shared or moved.
 
 use oxcall_hlo::{Op, OpKind};
 
