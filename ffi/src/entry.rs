@@ -316,7 +316,8 @@ unsafe fn is_metadata_query(extension: *const sys::XLA_FFI_InternalExtension) ->
     }
 }
 
-/// Whether a frame asks for metadata rather than for the handler's work. Other extensions are none of ours, and ignored.
+/// Whether a frame asks for metadata rather than for the handler's work. Other extensions are none of ours, and
+/// ignored.
 ///
 /// # Safety
 /// The first extension of a live frame, or null.

@@ -127,7 +127,8 @@ impl Error {
     ///
     /// ```
     /// use oxcall::Error;
-    /// assert_eq!(Error::internal("as another library has it").verbatim().context("op").message(), "as another library has it");
+    /// let error = Error::internal("as another library has it").verbatim();
+    /// assert_eq!(error.context("op").message(), "as another library has it");
     /// ```
     #[must_use]
     pub fn verbatim(mut self) -> Error {

@@ -125,7 +125,8 @@ pub(crate) extern "C" fn oxcall_library() -> *const CLibrary {
     catch_unwind(c_library).map_or(std::ptr::null(), std::ptr::from_ref)
 }
 
-/// Registers every handler with an XLA host, under its target and its name, for its platform. Returns an error of the host, or null.
+/// Registers every handler with an XLA host, under its target and its name, for its platform. Returns an error of the
+/// host, or null.
 ///
 /// # Safety
 /// `api` is the host's API table.

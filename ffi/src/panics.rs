@@ -28,8 +28,8 @@ pub(crate) fn install_hook() {
     });
 }
 
-/// Drops a value of the user's where a panic of its drop must not unwind any further. The payload of such a panic, which
-/// may panic in its drop again, is leaked.
+/// Drops a value of the user's where a panic of its drop must not unwind any further. The payload of such a panic,
+/// which may panic in its drop again, is leaked.
 pub(crate) fn drop_quietly<T>(value: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
         std::mem::forget(payload);

@@ -164,8 +164,8 @@ impl Handler {
         self.module.split("::").next().unwrap_or(self.module)
     }
 
-    /// The name under which programs call the operation, whichever libraries a process has loaded: `my_ops::scale`, with
-    /// the namespace that torch knows, or else the crate's name.
+    /// The name under which programs call the operation, whichever libraries a process has loaded: `my_ops::scale`,
+    /// with the namespace that torch knows, or else the crate's name.
     pub fn target(&self) -> String {
         format!("{}::{}", torch::namespace_of(self), self.name)
     }

@@ -129,8 +129,9 @@ mod types;
 /// | `_`, `..` | any dimension; any number of dimensions |
 ///
 /// A name is bound where it stands alone in an argument that is not optional (a variadic one without members binds
-/// nothing), or by an integer attribute's parameter of that name. Expressions and results use bound names only. The patterns are checked at each call, and give the shapes of
-/// the results; a result without a pattern has the shape of the first argument.
+/// nothing), or by an integer attribute's parameter of that name. Expressions and results use bound names only. The
+/// patterns are checked at each call, and give the shapes of the results; a result without a pattern has the shape of
+/// the first argument.
 ///
 /// ```
 /// use oxcall::prelude::*;
@@ -148,8 +149,8 @@ mod types;
 ///
 /// # Return type
 ///
-/// Nothing, or a `Result<(), E>` whose error converts into `oxcall::Error`. With an `Async<'f>` parameter, a `Future<'f>`
-/// or `Result<Future<'f>>`.
+/// Nothing, or a `Result<(), E>` whose error converts into `oxcall::Error`. With an `Async<'f>` parameter, a
+/// `Future<'f>` or `Result<Future<'f>>`.
 #[proc_macro_attribute]
 pub fn custom_call(args: TokenStream, item: TokenStream) -> TokenStream {
     match custom_call::parse(args.into(), item.clone().into()) {
@@ -196,8 +197,8 @@ pub fn stage(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes an enum the type of an attribute, given as a variant's name or number.
 ///
-/// A variant's name is its identifier in snake case, or `#[attr(name = "...")]`. `#[attr(crate = path)]` on the enum says
-/// where `oxcall` is.
+/// A variant's name is its identifier in snake case, or `#[attr(name = "...")]`. `#[attr(crate = path)]` on the enum
+/// says where `oxcall` is.
 ///
 /// ```
 /// use oxcall::AttrEnum;
@@ -272,8 +273,8 @@ pub fn derive_user_params(item: TokenStream) -> TokenStream {
 
 /// Names the crates whose operations belong to a library, and links them in.
 ///
-/// A crate that is only named in `Cargo.toml` is not linked, and its operations would be missing without a word. A named
-/// crate that holds no operation is reported when the library is loaded. `crate` stands for the crate itself;
+/// A crate that is only named in `Cargo.toml` is not linked, and its operations would be missing without a word. A
+/// named crate that holds no operation is reported when the library is loaded. `crate` stands for the crate itself;
 /// `crate: path` says where `oxcall` is.
 ///
 /// ```ignore

@@ -152,7 +152,8 @@ impl Part {
         if let Some(range) = self.split.contiguous(self.tile) {
             let bytes = &self.whole.as_bytes()[range];
             let keep: Box<dyn Any + Send + Sync> = Box::new(self.whole.clone());
-            // SAFETY: the bytes are those of a buffer that the view keeps alive, and that is only read while it is shared.
+            // SAFETY: the bytes are those of a buffer that the view keeps alive, and that is only read while it is
+            // shared.
             if let Ok(view) = unsafe { Buffer::foreign(NonNull::from(bytes).cast(), bytes.len(), keep) } {
                 return Ok(view);
             }

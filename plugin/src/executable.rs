@@ -194,7 +194,8 @@ impl CpuExecutable {
             let sizes = given.iter().map(|size| Ok(HostArgument::from(size.get()?)));
             arguments.into_iter().map(host_argument).chain(sizes).collect()
         };
-        // As on XLA's CPU, the call lasts as long as its callbacks, unless it has to wait for arguments or other devices.
+        // As on XLA's CPU, the call lasts as long as its callbacks, unless it has to wait for arguments or other
+        // devices.
         let waits = self.calls_back && matches!(runner, Runner::Alone(_)) && ready.is_ready();
         let done = runner.launch(permit, ready, arguments, options, fillers);
         if waits {
@@ -474,8 +475,8 @@ impl Executable for CpuExecutable {
     }
 
     fn optimized_program(&self) -> Result<(String, Vec<u8>)> {
-        // JAX asks for it whenever it compiles. It takes milliseconds to read a program in the format `mlir`, and next to
-        // nothing to read a proto.
+        // JAX asks for it whenever it compiles. It takes milliseconds to read a program in the format `mlir`, and next
+        // to nothing to read a proto.
         self.program.room_to_write()?;
         let module = self.program.module();
         // Readers would take the shapes of whole arrays for those of the devices' parts.

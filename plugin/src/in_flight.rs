@@ -1,12 +1,12 @@
 //! The programs that each device has in flight, and their limit.
 //!
 //! A program is in flight from its launch, with its arguments, until it has ended. Whoever launches one more than the
-//! limit waits until another has ended, as on XLA's CPU: a thread that runs ahead holds memory for so many programs and no
-//! more.
+//! limit waits until another has ended, as on XLA's CPU: a thread that runs ahead holds memory for so many programs and
+//! no more.
 //!
 //! A launch that another program may depend on must not wait for that program. So threads of the engine and threads
-//! that answer host callbacks never wait. Where programs are in flight that may wait for anything (for custom calls, or for
-//! devices that are started by calls of their own), nobody waits longer than [`STALL`] while no program ends.
+//! that answer host callbacks never wait. Where programs are in flight that may wait for anything (for custom calls, or
+//! for devices that are started by calls of their own), nobody waits longer than [`STALL`] while no program ends.
 
 use std::{
     sync::{
@@ -69,9 +69,9 @@ impl InFlight {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until all of `devices` have room, and takes it on all of them at once, so that launches on several devices do
-    /// not wait for each other in a circle. There is a permit for each `together` devices. `dependent` says whether the
-    /// program may wait for anything.
+    /// Waits until all of `devices` have room, and takes it on all of them at once, so that launches on several devices
+    /// do not wait for each other in a circle. There is a permit for each `together` devices. `dependent` says whether
+    /// the program may wait for anything.
     pub(crate) fn launch(self: &Arc<InFlight>, devices: &[DeviceId], together: usize, dependent: bool) -> Vec<Permit> {
         if !self.take(&mut self.lock(), devices) {
             // Callbacks need Python's lock, which this thread may hold.

@@ -29,8 +29,8 @@ pub(crate) struct Options {
     pub(crate) collective_timeout: Option<Duration>,
     /// How much freed memory is kept, and for how long.
     pub(crate) memory_cache: CacheOptions,
-    /// Whether a program that has failed before its call returns fails the call. Otherwise its results tell, as those of
-    /// programs that fail later.
+    /// Whether a program that has failed before its call returns fails the call. Otherwise its results tell, as those
+    /// of programs that fail later.
     pub(crate) errors_at_call: bool,
 }
 

@@ -4,8 +4,8 @@ use oxcall_hlo::{ErrorKind, Module, sharding};
 use oxcall_host::with_default_environment;
 use oxcall_pjrt::{Error, Program, Result};
 
-/// Reads and verifies a program: in the format `mlir`, StableHLO as bytecode or text; in `hlo` and `hlo_with_config`, an
-/// HLO proto.
+/// Reads and verifies a program: in the format `mlir`, StableHLO as bytecode or text; in `hlo` and `hlo_with_config`,
+/// an HLO proto.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for what is no valid program and for formats that are not known, UNIMPLEMENTED for what is not

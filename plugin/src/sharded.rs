@@ -31,8 +31,8 @@ pub(crate) struct Partition {
 }
 
 impl Partition {
-    /// The shardings that the program states, or that follow from those. In the module, custom calls that run on parts become
-    /// manual computations.
+    /// The shardings that the program states, or that follow from those. In the module, custom calls that run on parts
+    /// become manual computations.
     ///
     /// # Errors
     /// INVALID_ARGUMENT for shardings that do not fit the devices; those of Python functions that ask for shardings.
@@ -99,8 +99,8 @@ impl Partition {
         passes::peel(module, &tilings(&self.parameters), &tilings(&self.results))
     }
 
-    /// What a serialized `HloModuleProtoWithConfig` is continued with, to say the shardings: clients without the extension
-    /// look for them there. Parts of a message that come apart belong together.
+    /// What a serialized `HloModuleProtoWithConfig` is continued with, to say the shardings: clients without the
+    /// extension look for them there. Parts of a message that come apart belong together.
     pub(crate) fn hlo_shardings(&self) -> Vec<u8> {
         const MODULE: u32 = 1;
         const OUTPUT: u32 = 12;

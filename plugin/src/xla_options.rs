@@ -1,6 +1,7 @@
 //! XLA's compiler options, which `compiler_options` of `jax.jit` sets: their names and types.
 //!
-//! The plugin has no use for any of them. But they are checked as XLA checks them, so that a mistake is found here, too.
+//! The plugin has no use for any of them. But they are checked as XLA checks them, so that a mistake is found here,
+//! too.
 
 use oxcall_pjrt::{Attributes, Error, Result, Value};
 
@@ -46,7 +47,8 @@ impl Kind {
         }
     }
 
-    /// Whether an option of this type takes a value. Texts are read as numbers and flags, other types are not converted.
+    /// Whether an option of this type takes a value. Texts are read as numbers and flags, other types are not
+    /// converted.
     fn takes(self, value: &Value) -> bool {
         match (self, value) {
             (Kind::String | Kind::Enum, Value::String(_)) => true,

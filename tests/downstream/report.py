@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import importlib.metadata
+import textwrap
 
 from downstream.libraries import Library
 from downstream.runner import Comparison
@@ -20,9 +21,10 @@ others need a package, a file or a network that is not there.
 """
 
 
-def line(text: str, width: int = 300) -> str:
-    """A message in one line."""
-    return " ".join(text.split())[:width]
+def item(test: str, text: str, length: int = 300) -> str:
+    """A test and the beginning of its message, as an item of a list."""
+    message = " ".join(text.split())[:length]
+    return textwrap.fill(f"- `{test}`: {message}", 120, subsequent_indent="  ", break_on_hyphens=False) + "\n"
 
 
 def markdown(table: dict[Library, Comparison]) -> str:
@@ -32,5 +34,5 @@ def markdown(table: dict[Library, Comparison]) -> str:
         f"| {library.name} {library.version} | {found.passed} | {len(found.missed)} |\n"
         for library, found in table.items()
     ]
-    missed = [f"- `{test}`: {line(text)}\n" for found in table.values() for test, text in found.missed.items()]
+    missed = [item(test, text) for found in table.values() for test, text in found.missed.items()]
     return head + "".join(rows) + ("\nMissed:\n\n" + "".join(missed) if missed else "")

@@ -1,4 +1,5 @@
-//! `cargo xtask demo`: the gallery of example ops inside `jax.jit`, on stock JAX and on the plugin, from nothing but Rust and Python.
+//! `cargo xtask demo`: the gallery of example ops inside `jax.jit`, on stock JAX and on the plugin, from nothing but
+//! Rust and Python.
 
 use crate::shell::{self, Result};
 use crate::{commands, python, workspace};

@@ -87,7 +87,7 @@ fn write(page: &str, title: &str, about: &str, suite: &Suite, hosts: &[impl Host
     }
     let script = suite.script;
     let text = format!(
-        "# {title}\n\nWritten by `cargo xtask matrix`; the columns are the checks of [{script}](../{script}).\n\n{about}\n\n\
+        "# {title}\n\nWritten by `cargo xtask matrix`; the columns are the checks of\n[{script}](../{script}).\n\n{about}\n\n\
          {table}"
     );
     workspace::write(&workspace::root().join(page), &text)?;

@@ -36,11 +36,11 @@ const HOST: Run = Run {
     ..PJRT
 };
 
-/// What runs. Everything follows stacked borrows with strict provenance, but for addresses that travel as integers; what
-/// asynchronous work and states share follows tree borrows as well.
+/// What runs. Everything follows stacked borrows with strict provenance, but for addresses that travel as integers;
+/// what asynchronous work and states share follows tree borrows as well.
 ///
-/// Leaks of the unit tests are errors. Those of the others are not looked at: threads that still run when the tests end,
-/// and payloads whose drop panics, would count; `ffi/tests/no_alloc.rs` counts what is allocated and freed.
+/// Leaks of the unit tests are errors. Those of the others are not looked at: threads that still run when the tests
+/// end, and payloads whose drop panics, would count; `ffi/tests/no_alloc.rs` counts what is allocated and freed.
 const RUNS: &[Run] = &[
     SDK,
     // Handles are integers on the stack of torch's kernels.

@@ -1,7 +1,7 @@
 //! Completion from another thread.
 //!
-//! A handler that takes [`Async`] may return before its work is done. The host keeps the buffers alive and waits for the
-//! future; an error or a panic on the other thread becomes the call's error, and a dropped promise does too.
+//! A handler that takes [`Async`] may return before its work is done. The host keeps the buffers alive and waits for
+//! the future; an error or a panic on the other thread becomes the call's error, and a dropped promise does too.
 //!
 //! `later.spawn(work)` would start a thread for each call, which takes longer than scaling a small array. Here the
 //! thread is a state: one for each call in a program, as long as its executable lives.

@@ -1,7 +1,7 @@
 //! Errors and panics: what a caller in Python sees of them.
 //!
-//! An [`Error`] has one of sixteen status codes and a message, and arrives as `jax.errors.JaxRuntimeError` with the text
-//! `CODE: op: message`. A panic becomes `INTERNAL`, with its message and place; the process lives on.
+//! An [`Error`] has one of sixteen status codes and a message, and arrives as `jax.errors.JaxRuntimeError` with the
+//! text `CODE: op: message`. A panic becomes `INTERNAL`, with its message and place; the process lives on.
 
 use oxcall::{AttrEnum, prelude::*};
 

@@ -1,7 +1,7 @@
 //! Packed 4-bit integers.
 //!
-//! XLA stores two `int4` in a byte, the first in the low half. [`Array<S4>`](Array) reads them one by one with `get` and
-//! `iter`, and `as_bytes` gives the bytes for code that takes them apart itself.
+//! XLA stores two `int4` in a byte, the first in the low half. [`Array<S4>`](Array) reads them one by one with `get`
+//! and `iter`, and `as_bytes` gives the bytes for code that takes them apart itself.
 
 use oxcall::{element::S4, prelude::*};
 

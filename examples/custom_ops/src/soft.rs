@@ -7,8 +7,8 @@ use crate::grain;
 
 /// Softmax over the rows of a matrix: `y = exp(x - max) / sum(exp(x - max))`, computed in f32.
 ///
-/// Subtracting the row's maximum keeps `exp` from overflowing. As `jax.nn.softmax`, a row with a NaN or with nothing but
-/// negative infinity becomes NaN.
+/// Subtracting the row's maximum keeps `exp` from overflowing. As `jax.nn.softmax`, a row with a NaN or with nothing
+/// but negative infinity becomes NaN.
 #[custom_call(vmap = "sequential")]
 pub fn softmax(
     #[dims(rows, n)] x: ArrayView2<'_, bf16>,

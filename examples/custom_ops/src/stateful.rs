@@ -73,8 +73,8 @@ fn design(#[attr] cutoff: f64, #[attr(default = 31)] taps: usize) -> Result<Filt
 
 /// Low-pass filter along the last axis; only positions where the whole filter fits are computed.
 ///
-/// `cutoff` is the frequency, in cycles a sample, above which the signal is removed: more than 0, at most 0.5 (Nyquist).
-/// The integer attribute `taps` is also a name in the pattern of the result's shape.
+/// `cutoff` is the frequency, in cycles a sample, above which the signal is removed: more than 0, at most 0.5
+/// (Nyquist). The integer attribute `taps` is also a name in the pattern of the result's shape.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for a `cutoff` or `taps` out of range, when the program is compiled; for a signal that is shorter

@@ -217,7 +217,8 @@ macro_rules! sizes {
 }
 sizes!(usize as i64, isize as i64);
 
-/// A number as the caller gave it: an integer or a float. In torch it makes two overloads of the operator, one for each.
+/// A number as the caller gave it: an integer or a float. In torch it makes two overloads of the operator, one for
+/// each.
 ///
 /// ```
 /// use oxcall::prelude::*;

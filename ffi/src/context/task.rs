@@ -105,8 +105,8 @@ struct Started {
     future: Cell<Option<*mut sys::XLA_FFI_Future>>,
     ended: Cell<Option<Arc<Ended>>>,
     dims: Cell<Vec<Vec<i64>>>,
-    /// The dimensions of work that has started: the handler's own parameters refer to them until it has returned, even if
-    /// the work has ended before.
+    /// The dimensions of work that has started: the handler's own parameters refer to them until it has returned, even
+    /// if the work has ended before.
     shared: Cell<Option<Arc<Vec<Vec<i64>>>>>,
 }
 

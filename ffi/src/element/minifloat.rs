@@ -45,7 +45,8 @@ const fn power_of_two(exponent: i32) -> f32 {
 }
 
 impl Format {
-    /// The 6-bit format with two exponent and three mantissa bits. It exists in programs only: the FFI has no such dtype.
+    /// The 6-bit format with two exponent and three mantissa bits. It exists in programs only: the FFI has no such
+    /// dtype.
     pub const F6E2M3FN: Format = Format { exponent: 2, mantissa: 3, bias: 1, special: Special::Finite };
 
     /// The 6-bit format with three exponent and two mantissa bits; in programs only, too.
@@ -131,7 +132,8 @@ impl Format {
 
         let min_normal = power_of_two(self.min_exponent() + self.mantissa as i32).to_bits();
         let magnitude = if absolute < min_normal {
-            // A sum with this constant has its last bit where the subnormal numbers have theirs, so the addition rounds.
+            // A sum with this constant has its last bit where the subnormal numbers have theirs, so the addition
+            // rounds.
             let rounder = power_of_two(self.min_exponent() + F32_MANTISSA as i32);
             (f32::from_bits(absolute) + rounder).to_bits() - rounder.to_bits()
         } else {

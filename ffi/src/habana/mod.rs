@@ -13,8 +13,8 @@
 //! (`hpu_custom_op.h`), [`UserCustomOpDescriptor`] has one function for all outputs (`hpu_custom_op_pt2.h`).
 //! [`register_custom_op!`](crate::habana::register_custom_op) registers either.
 //!
-//! The operator is one of the library, beside those that `#[custom_call]` makes: a torch operator with the schema's name, a
-//! JAX function, and a custom call of the plugin, whose attributes are the arguments that are not tensors.
+//! The operator is one of the library, beside those that `#[custom_call]` makes: a torch operator with the schema's
+//! name, a JAX function, and a custom call of the plugin, whose attributes are the arguments that are not tensors.
 //!
 //! What is wrong with a descriptor (a schema that cannot be read, two inputs of one index, a guid that no kernel has, a
 //! parameter that the kernel does not know) is a [problem](crate::registry::Registry::problems) of the registry, and
@@ -105,18 +105,25 @@ pub fn register_with_torch<D: Registered>() {
 /// Registers the operator of a descriptor: `register_custom_op! { pub Name = descriptor }`.
 ///
 /// `Name` becomes a type that stands for the operator, with the documentation comments that stand before it. The
-/// descriptor is any expression of type [`CustomOpDescriptor`] or [`UserCustomOpDescriptor`]; it is evaluated once, when
-/// the library is loaded.
+/// descriptor is any expression of type [`CustomOpDescriptor`] or [`UserCustomOpDescriptor`]; it is evaluated once,
+/// when the library is loaded.
 ///
 /// The macro form of the older descriptors lists their parts, like Habana's `REGISTER_CUSTOM_OP_ATTRIBUTES`:
 ///
 /// ```
 /// # use oxcall::{habana::Stack, prelude::*};
 /// # #[custom_call(name = "first_rows_f32")]
-/// # fn first_rows(#[attr] n: usize, x: Array<f32>, mut y: Out<f32>) { let _ = n; let k = y.len(); y.copy_from_slice(&x[..k]); }
+/// # fn first_rows(#[attr] n: usize, x: Array<f32>, mut y: Out<f32>) {
+/// #     let (_, k) = (n, y.len());
+/// #     y.copy_from_slice(&x[..k]);
+/// # }
 /// # #[derive(oxcall::habana::UserParams)]
 /// # struct RowParams { n: i64 }
-/// # fn rows(stack: &Stack<'_>) -> Result<Vec<i64>> { let mut s = stack.tensor(0)?.dims.clone(); s[0] = stack.int(1)?; Ok(s) }
+/// # fn rows(stack: &Stack<'_>) -> Result<Vec<i64>> {
+/// #     let mut dims = stack.tensor(0)?.dims.clone();
+/// #     dims[0] = stack.int(1)?;
+/// #     Ok(dims)
+/// # }
 /// # fn fill(stack: &Stack<'_>) -> Result<RowParams> { Ok(RowParams { n: stack.int(1)? }) }
 /// oxcall::habana::register_custom_op! {
 ///     /// The first `n` rows.

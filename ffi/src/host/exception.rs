@@ -1,9 +1,9 @@
 //! Calls of handlers and other C functions that may leave by unwinding: C++ exceptions, and the end of the thread.
 //!
-//! Rust can catch neither: one that reaches a function of Rust ends the process. So a function in assembly stands between
-//! the two, and its personality, which the unwinder asks at every frame that it passes, lets nothing pass. An exception
-//! becomes an error. A thread that is to end stays where it is: Python ends threads that want its lock when it has begun
-//! to end itself, and from version 3.14 on has them wait for good, too.
+//! Rust can catch neither: one that reaches a function of Rust ends the process. So a function in assembly stands
+//! between the two, and its personality, which the unwinder asks at every frame that it passes, lets nothing pass. An
+//! exception becomes an error. A thread that is to end stays where it is: Python ends threads that want its lock when
+//! it has begun to end itself, and from version 3.14 on has them wait for good, too.
 
 use std::{ffi::c_void, thread, time::Duration};
 
@@ -202,8 +202,8 @@ mod x86_64 {
         Error::unknown(format!("XLA FFI call failed: {text}"))
     }
 
-    /// What an exception of GNU's C++ library says, or the name of its type if that is none of the standard's; `None` for
-    /// those of other languages and libraries.
+    /// What an exception of GNU's C++ library says, or the name of its type if that is none of the standard's; `None`
+    /// for those of other languages and libraries.
     ///
     /// # Safety
     /// A caught exception.
@@ -227,8 +227,8 @@ mod x86_64 {
         type What = unsafe extern "C" fn(*const c_void) -> *const c_char;
         const RTLD_LAZY_NOLOAD: c_int = 1 | 4;
 
-        // SAFETY: the layouts are those of libstdc++'s stable ABI, which the class vouches for; the library is loaded, as
-        // the exception is its own; `what` is called only on what `__do_catch` says is a `std::exception`.
+        // SAFETY: the layouts are those of libstdc++'s stable ABI, which the class vouches for; the library is loaded,
+        // as the exception is its own; `what` is called only on what `__do_catch` says is a `std::exception`.
         unsafe {
             if exception.cast::<u64>().read() != GNU_CPP {
                 return None;

@@ -102,7 +102,8 @@ pub unsafe fn register_legacy_library(library: unsafe extern "C" fn() -> *const 
         )));
     }
     for index in 0..table.num_handlers {
-        // SAFETY: there are so many, which live as long as the library. Their structs are at least as large as they say.
+        // SAFETY: there are so many, which live as long as the library. Their structs are at least as large as they
+        // say.
         unsafe {
             let handler: *const CHandler = *table.handlers.add(index);
             // Older libraries end before the target.

@@ -140,12 +140,12 @@ impl Task {
     }
 }
 
-/// A pool whose threads start with the first task, since most operations need none; and once more in a child process, as
-/// threads do not survive a fork.
+/// A pool whose threads start with the first task, since most operations need none; and once more in a child process,
+/// as threads do not survive a fork.
 pub(crate) struct LazyPool {
     threads: usize,
-    /// Null, or a box of the latest pool; earlier ones belong to processes before a fork. No lock, as a child may find one
-    /// taken for ever.
+    /// Null, or a box of the latest pool; earlier ones belong to processes before a fork. No lock, as a child may find
+    /// one taken for ever.
     started: AtomicPtr<Started>,
 }
 

@@ -25,8 +25,8 @@ struct Registered {
     versions: u8,
 }
 
-/// Ids that are given out come after this one, so that they differ from those that XLA, which counts from 1, gives in the
-/// same process: a C++ library registers a type with several hosts, and has one place for its id.
+/// Ids that are given out come after this one, so that they differ from those that XLA, which counts from 1, gives in
+/// the same process: a C++ library registers a type with several hosts, and has one place for its id.
 const BEFORE_OURS: i64 = 1 << 32;
 
 struct Types {

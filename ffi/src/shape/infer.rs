@@ -92,8 +92,8 @@ fn infer_all(
         .collect()
 }
 
-/// The dimensions of a result that its pattern gives, where nothing else is to be inferred. `integers` are the attributes
-/// that are integers.
+/// The dimensions of a result that its pattern gives, where nothing else is to be inferred. `integers` are the
+/// attributes that are integers.
 pub(crate) fn result_dims<A: DimsList + ?Sized>(
     params: &'static [Param],
     args: &A,

@@ -162,7 +162,8 @@ unsafe fn call_stages(
                 attrs: frame.attrs,
                 ..Default::default()
             };
-            // Outside the lock, since it may take long: of two threads that instantiate at once, the first one's is kept.
+            // Outside the lock, since it may take long: of two threads that instantiate at once, the first one's is
+            // kept.
             // SAFETY: a frame with attributes alone, as hosts give this stage.
             unsafe { run(handler, Stage::Instantiate, &mut alone, &context(Arc::clone(&state))) }?;
             let mut states = states.lock().unwrap_or_else(PoisonError::into_inner);

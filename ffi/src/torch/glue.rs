@@ -52,8 +52,8 @@ pub(super) fn schedule() {
     });
 }
 
-/// Called by Python, between two instructions of its main thread. What is wrong with the library becomes an exception of
-/// what loads it; a mistake in the program is shown on stderr.
+/// Called by Python, between two instructions of its main thread. What is wrong with the library becomes an exception
+/// of what loads it; a mistake in the program is shown on stderr.
 unsafe extern "C" fn run(_: *mut c_void) -> c_int {
     wait_for_loading();
     let problems =
@@ -68,8 +68,8 @@ unsafe extern "C" fn run(_: *mut c_void) -> c_int {
     if execute(&format!("PROGRAM = {}\n{LOADER}", literal(&program))) { 0 } else { -1 }
 }
 
-/// Runs the program with names of its own. What is wrong with the library is raised, a mistake in the program is shown; a
-/// process in which only libtorch is loaded runs nothing.
+/// Runs the program with names of its own. What is wrong with the library is raised, a mistake in the program is shown;
+/// a process in which only libtorch is loaded runs nothing.
 const LOADER: &str = "
 import sys, traceback
 if 'torch' in sys.modules:
@@ -96,8 +96,8 @@ fn execute(text: &str) -> bool {
     ) else {
         return true;
     };
-    // SAFETY: the functions of these names in Python's interface; Python's lock is held here. The dictionary and the result
-    // are ours to release, which takes null too.
+    // SAFETY: the functions of these names in Python's interface; Python's lock is held here. The dictionary and the
+    // result are ours to release, which takes null too.
     unsafe {
         let new = std::mem::transmute::<NonNull<c_void>, NewDict>(new);
         let release = std::mem::transmute::<NonNull<c_void>, Release>(release);

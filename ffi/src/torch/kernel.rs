@@ -350,8 +350,8 @@ impl<'p> Call<'p> {
         Ok(buffer)
     }
 
-    /// Copies arguments that share memory with one that is updated in place: they keep their old values, as with torch's
-    /// own operators.
+    /// Copies arguments that share memory with one that is updated in place: they keep their old values, as with
+    /// torch's own operators.
     fn separate_shared_memory(&mut self) -> Result<()> {
         let extent = |buffer: &sys::XLA_FFI_Buffer| {
             let start = buffer.data.addr();

@@ -1,8 +1,8 @@
 //! The operations of a library as PyTorch operators.
 //!
 //! There is no C++ and no link to torch: its stable C interface is found by name in the process, so that one binary
-//! serves torch 2.7 and later, and processes without torch. Each operation of a crate becomes an operator in the crate's
-//! namespace when the library is loaded, or when [`register`] is called after torch has been imported.
+//! serves torch 2.7 and later, and processes without torch. Each operation of a crate becomes an operator in the
+//! crate's namespace when the library is loaded, or when [`register`] is called after torch has been imported.
 //!
 //! An argument is a tensor, a result is a new one, an `InOut` parameter is a tensor that is updated in place, and an
 //! attribute is an argument of its own type. The guide has the whole table.

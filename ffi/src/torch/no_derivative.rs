@@ -1,8 +1,9 @@
-//! Derivatives of operators that declare none: torch's own kernel for them, which raises an error that names the operator.
+//! Derivatives of operators that declare none: torch's own kernel for them, which raises an error that names the
+//! operator.
 //!
-//! Without a kernel of autograd, torch lets gradients pass as zeros, with a warning, and drops the tangents of forward mode
-//! in silence. The C interface cannot register this kernel, so that C++ functions of libtorch are called by their mangled
-//! names; every version has had them. What they pass around is only ever moved by them.
+//! Without a kernel of autograd, torch lets gradients pass as zeros, with a warning, and drops the tangents of forward
+//! mode in silence. The C interface cannot register this kernel, so that C++ functions of libtorch are called by their
+//! mangled names; every version has had them. What they pass around is only ever moved by them.
 
 use std::{
     ffi::{CStr, c_char, c_void},
@@ -37,7 +38,8 @@ pub(crate) struct NoDerivative {
 }
 
 impl NoDerivative {
-    /// The functions of a libtorch; `None` where one is missing, or results are not returned through the first argument.
+    /// The functions of a libtorch; `None` where one is missing, or results are not returned through the first
+    /// argument.
     ///
     /// # Safety
     /// What is found under a symbol is the function of that name.

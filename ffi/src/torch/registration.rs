@@ -171,7 +171,8 @@ fn register_once(
     Ok(Registered { name, overloads })
 }
 
-/// Whether `glue/shapes.py` infers the results: from patterns, where shapes stay symbolic. A function of the user's sees numbers.
+/// Whether `glue/shapes.py` infers the results: from patterns, where shapes stay symbolic. A function of the user's
+/// sees numbers.
 fn has_python_fake(handler: &Handler) -> bool {
     let operands = handler.params.iter().any(|param| param.role != Role::Ret);
     operands && matches!(handler.shape, ShapeRule::Dims)

@@ -379,8 +379,8 @@ pub struct CustomCall {
     pub called_computations: Vec<FuncId>,
 }
 
-/// Calls that XLA's compiler knows, and takes for their operands: they say how values are spread among devices, in which
-/// memory they are or in which layout, or wait for a collective, which has run where it was started.
+/// Calls that XLA's compiler knows, and takes for their operands: they say how values are spread among devices, in
+/// which memory they are or in which layout, or wait for a collective, which has run where it was started.
 const IDENTITIES: [&str; 14] = [
     "LayoutConstraint",
     "MoveToDevice",
@@ -399,7 +399,8 @@ const IDENTITIES: [&str; 14] = [
 ];
 
 impl CustomCall {
-    /// Whether the results are the operands, where their types are the same, and the call says something about them only.
+    /// Whether the results are the operands, where their types are the same, and the call says something about them
+    /// only.
     pub fn is_identity(&self) -> bool {
         IDENTITIES.contains(&self.target.as_str())
     }

@@ -1,5 +1,5 @@
-//! Made-up HLO protos that are small and mean much: what is read of them, or refused, takes memory in proportion to their
-//! size. In a program of its own, since its allocator counts.
+//! Made-up HLO protos that are small and mean much: what is read of them, or refused, takes memory in proportion to
+//! their size. In a program of its own, since its allocator counts.
 
 #[path = "common/hlo.rs"]
 mod hlo;

@@ -1,8 +1,8 @@
 //! The sizes of the machine's caches, which `gemm` wants to know.
 //!
 //! It looks for them under `/sys` before its first product. Where these files cannot be read, it would run `lscpu`, or
-//! the program of this name that `PATH` has first. So it looks on a thread that cannot start programs, and then asks the
-//! processor.
+//! the program of this name that `PATH` has first. So it looks on a thread that cannot start programs, and then asks
+//! the processor.
 
 use std::{sync::Once, thread};
 

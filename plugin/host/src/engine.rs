@@ -176,8 +176,8 @@ impl Engine {
     }
 }
 
-/// Checks that there is memory to read and verify a program of `len` bytes of bytecode, or four times as many in another
-/// format.
+/// Checks that there is memory to read and verify a program of `len` bytes of bytecode, or four times as many in
+/// another format.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not.

@@ -1,8 +1,8 @@
 //! The floating-point environment that everything of ours computes in.
 //!
-//! Callers come with any: jaxlib compiles with subnormal numbers flushed to zero, libraries set that for the thread that
-//! loads them, and a thread inherits the environment of the one that starts it. Rust's arithmetic, and so the engine's, is
-//! defined in the default environment only: rounding to nearest, subnormal numbers, no traps.
+//! Callers come with any: jaxlib compiles with subnormal numbers flushed to zero, libraries set that for the thread
+//! that loads them, and a thread inherits the environment of the one that starts it. Rust's arithmetic, and so the
+//! engine's, is defined in the default environment only: rounding to nearest, subnormal numbers, no traps.
 
 /// Does `work` in the default floating-point environment; the caller's is back afterwards, after a panic too.
 pub fn with_default_environment<R>(work: impl FnOnce() -> R) -> R {
@@ -67,8 +67,8 @@ mod control {
 
     #[inline(always)]
     pub(super) fn set(word: Word) {
-        // SAFETY: it loads four bytes from `word`, whose bits are a default's or were read from the register, so none is
-        // reserved. What follows is Rust code in the default environment, or the caller's return to its own.
+        // SAFETY: it loads four bytes from `word`, whose bits are a default's or were read from the register, so none
+        // is reserved. What follows is Rust code in the default environment, or the caller's return to its own.
         unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack, preserves_flags)) };
     }
 }

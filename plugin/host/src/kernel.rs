@@ -21,8 +21,8 @@ pub struct Context<'a> {
     pub pool: &'a Pool,
     /// The client's memory: scratch comes from here, so that a lack of it is an error, and not the end of the process.
     pub memory: &'a Arc<Allocator>,
-    /// When the execution was asked for: a kernel that may run without end stops, whatever it has computed, when this is
-    /// over.
+    /// When the execution was asked for: a kernel that may run without end stops, whatever it has computed, when this
+    /// is over.
     pub era: Era,
 }
 

@@ -28,7 +28,8 @@ fn in_many_orders(test: impl Fn() + Send + Sync + Copy + 'static) {
     check_pct(test, 500, 3);
 }
 
-/// Jobs of several threads, each of which ends only when all have begun: no job waits for a thread that another one has.
+/// Jobs of several threads, each of which ends only when all have begun: no job waits for a thread that another one
+/// has.
 #[test]
 fn every_job_has_a_thread() {
     in_many_orders(|| {

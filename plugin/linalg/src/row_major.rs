@@ -24,8 +24,8 @@ pub struct System {
 
 /// The element types. Each is compiled here once, so that callers need not be.
 pub trait Element: Scalar {
-    /// Cholesky factor of the matrix of `n` rows of which `a` has one triangle, in place, with zeros in the other. False if
-    /// the matrix is not positive definite; then all is NaN. Runs on `threads` threads of rayon.
+    /// Cholesky factor of the matrix of `n` rows of which `a` has one triangle, in place, with zeros in the other.
+    /// False if the matrix is not positive definite; then all is NaN. Runs on `threads` threads of rayon.
     fn cholesky(a: &mut [Self], n: usize, lower: bool, threads: usize) -> bool;
 
     /// Solves a triangular system in place: `b` has rows of `cols` elements.

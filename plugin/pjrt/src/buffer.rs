@@ -59,8 +59,8 @@ pub trait Buffer: Send + Sync + 'static {
     }
 
     /// Where the contents lie: a host's address if [`is_on_cpu`](Buffer::is_on_cpu), otherwise whatever the device's
-    /// libraries take for one. Called after [`ready_event`](Buffer::ready_event) completed, and valid until the buffer is
-    /// dropped.
+    /// libraries take for one. Called after [`ready_event`](Buffer::ready_event) completed, and valid until the buffer
+    /// is dropped.
     ///
     /// # Errors
     /// If there is no such thing.

@@ -46,8 +46,8 @@ pub trait Client: Send + Sync + 'static {
         Err(Error::unimplemented("memory statistics are not available on this platform"))
     }
 
-    /// The devices for a program of so many replicas and partitions: by default one after the other, from the first again
-    /// after the last.
+    /// The devices for a program of so many replicas and partitions: by default one after the other, from the first
+    /// again after the last.
     ///
     /// # Errors
     /// If the platform cannot place the program.
@@ -67,8 +67,8 @@ pub trait Client: Send + Sync + 'static {
 
     /// A buffer with the contents of host memory.
     ///
-    /// The source is valid during the call, or longer if it can be [kept](HostSource::keep). `layout` is the one that the
-    /// caller wants on the device.
+    /// The source is valid during the call, or longer if it can be [kept](HostSource::keep). `layout` is the one that
+    /// the caller wants on the device.
     ///
     /// # Errors
     /// `RESOURCE_EXHAUSTED` if there is no memory left; `UNIMPLEMENTED` for types and layouts that are not supported.
@@ -123,8 +123,8 @@ pub trait Client: Send + Sync + 'static {
     /// Compiles a program.
     ///
     /// # Errors
-    /// [`unknown_format`](Program::unknown_format) for formats that the platform does not have; whatever is wrong with the
-    /// program.
+    /// [`unknown_format`](Program::unknown_format) for formats that the platform does not have; whatever is wrong with
+    /// the program.
     fn compile(&self, program: Program<'_>, options: &CompileOptions) -> Result<Self::Executable>;
 
     /// Loads what [`Executable::serialize`] made, which may come from another process or version, or be nonsense.

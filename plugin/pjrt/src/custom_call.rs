@@ -141,8 +141,8 @@ impl CustomCall {
 
     fn stage(&self, handler: RawHandler, stage: Stage, frame: &mut CallFrame, context: &InvokeContext) -> Result<()> {
         // SAFETY: handlers in the registry obey the XLA FFI, and take the stream and user data of this platform, as
-        // whoever registered them vouched. The frame's buffers are borrowed slices of the right length, which outlive the
-        // call, since it is waited for.
+        // whoever registered them vouched. The frame's buffers are borrowed slices of the right length, which outlive
+        // the call, since it is waited for.
         let outcome = unsafe { call(handler, frame, context, stage) }.and_then(|future| match future {
             Some(future) => future.wait(),
             None => Ok(()),

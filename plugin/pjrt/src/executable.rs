@@ -37,19 +37,20 @@ pub trait Executable: Send + Sync + 'static {
     /// The results, in order.
     fn outputs(&self) -> &[TensorSpec];
 
-    /// The parameters whose memory the program takes over, as `tf.aliasing_output` and `jax.buffer_donor` say. The server
-    /// checks that they may be donated, and marks them as deleted.
+    /// The parameters whose memory the program takes over, as `tf.aliasing_output` and `jax.buffer_donor` say. The
+    /// server checks that they may be donated, and marks them as deleted.
     fn donated_parameters(&self) -> &[usize] {
         &[]
     }
 
-    /// How the parameters are split over the partitions of a program of several, in order; `None` where it does not tell.
+    /// How the parameters are split over the partitions of a program of several, in order; `None` where it does not
+    /// tell.
     fn parameter_shardings(&self) -> Option<&[OpSharding]> {
         None
     }
 
-    /// How the results are split over the partitions of a program of several, in order; `None` where it does not tell. A
-    /// program without results has one sharding, that of the empty tuple.
+    /// How the results are split over the partitions of a program of several, in order; `None` where it does not tell.
+    /// A program without results has one sharding, that of the empty tuple.
     fn output_shardings(&self) -> Option<&[OpSharding]> {
         None
     }
@@ -117,8 +118,8 @@ pub trait Executable: Send + Sync + 'static {
 pub struct Argument<B> {
     /// The buffer. Others may hold it too.
     pub buffer: Arc<B>,
-    /// Whether its memory may be overwritten. No later execution will see the buffer, but earlier ones may still use it:
-    /// `Arc::try_unwrap` tells.
+    /// Whether its memory may be overwritten. No later execution will see the buffer, but earlier ones may still use
+    /// it: `Arc::try_unwrap` tells.
     pub donated: bool,
 }
 
@@ -134,8 +135,9 @@ pub struct DeviceLaunch<B> {
 /// One call of `PJRT_LoadedExecutable_Execute`.
 #[derive(Debug)]
 pub struct Launch<B> {
-    /// All addressable devices of the program in the order of its assignment; or a single one, where the client starts each
-    /// device by a call of its own. It may be none of the program's then: whether that works is the platform's choice.
+    /// All addressable devices of the program in the order of its assignment; or a single one, where the client starts
+    /// each device by a call of its own. It may be none of the program's then: whether that works is the platform's
+    /// choice.
     pub devices: Vec<DeviceLaunch<B>>,
     /// Everything else.
     pub options: ExecutionOptions,

@@ -2,8 +2,8 @@
 //!
 //! A device's author implements [`Platform`], [`Client`], [`Buffer`] and [`Executable`], none of which needs `unsafe`,
 //! and gets a complete PJRT plugin: [`api`] makes the function table of a platform, and [`export_platform!`] the symbol
-//! `GetPjrtApi` that frameworks look up. The server knows nothing of programs or devices; it does what all of them have in
-//! common: the C layouts of every version, ownership and lifetimes, events and their callbacks, donation, external
+//! `GetPjrtApi` that frameworks look up. The server knows nothing of programs or devices; it does what all of them have
+//! in common: the C layouts of every version, ownership and lifetimes, events and their callbacks, donation, external
 //! references, errors and panics.
 //!
 //! | to do this | there is |

@@ -11,8 +11,8 @@ pub enum OpSharding {
     Tiled {
         /// The number of tiles of each dimension.
         tiles: Vec<usize>,
-        /// The partitions: by their tiles, the first dimension the major one; then by the copies of the tile, then by the
-        /// summands.
+        /// The partitions: by their tiles, the first dimension the major one; then by the copies of the tile, then by
+        /// the summands.
         partitions: Vec<usize>,
         /// How many copies there are of each tile.
         copies: usize,

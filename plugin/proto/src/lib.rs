@@ -1,4 +1,5 @@
-//! The wire format of protocol buffers, read and written field by field: no descriptions of messages, no generated code.
+//! The wire format of protocol buffers, read and written field by field: no descriptions of messages, no generated
+//! code.
 //!
 //! Input is untrusted: whatever is no message is [`Malformed`], and reading takes memory in proportion to the input.
 #![forbid(unsafe_code)]

@@ -30,8 +30,8 @@ pub(crate) extern "C" fn oxcall_plugin_callback_drop(function: u64) -> u32 {
     quietly(0, || queue().drop_lowered(function).into())
 }
 
-/// Waits for an item, and writes its description. The number of words that it has: if that is more than `capacity`, they
-/// are written by the next call that has room; 0 when there will be no more items.
+/// Waits for an item, and writes its description. The number of words that it has: if that is more than `capacity`,
+/// they are written by the next call that has room; 0 when there will be no more items.
 ///
 /// # Safety
 /// `words` points to memory for `capacity` words.

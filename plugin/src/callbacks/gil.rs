@@ -19,8 +19,8 @@ fn python() -> Option<&'static Python> {
     static PYTHON: OnceLock<Option<Python>> = OnceLock::new();
     let find = || {
         let process = Library::this();
-        // SAFETY: the functions have these types in every version of Python 3; that the last one returns nothing matters
-        // to nobody.
+        // SAFETY: the functions have these types in every version of Python 3; that the last one returns nothing
+        // matters to nobody.
         unsafe {
             Some(Python {
                 is_held: *process.get(b"PyGILState_Check\0").ok()?,

@@ -1,8 +1,8 @@
 //! Call frames, call descriptors and requests for shapes with faults in them, given to operations of every kind.
 //!
 //! An input of the fuzzer is a plan: a sound call, and then faults in it. Memory behind pointers is always as large as
-//! what points to it says, so whatever AddressSanitizer finds is the SDK's own mistake. A handler must return success or
-//! an error that it made; success leaves arguments as they were; nothing may end the process.
+//! what points to it says, so whatever AddressSanitizer finds is the SDK's own mistake. A handler must return success
+//! or an error that it made; success leaves arguments as they were; nothing may end the process.
 
 mod build;
 mod fault;

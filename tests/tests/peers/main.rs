@@ -1,8 +1,8 @@
-//! Handlers written with jaxlib's own C++ headers, called by this project's host ([`mod@host`]) and by programs that the
-//! plugin's engine compiles and executes ([`engine`]): whether it is the host that they expect.
+//! Handlers written with jaxlib's own C++ headers, called by this project's host ([`mod@host`]) and by programs that
+//! the plugin's engine compiles and executes ([`engine`]): whether it is the host that they expect.
 //!
-//! `cargo xtask test` compiles them (`tests/cpp/peers.cc`) for one jaxlib of each layout, `cargo xtask matrix peers` for
-//! all of [`HEADERS`]; both say where they are.
+//! `cargo xtask test` compiles them (`tests/cpp/peers.cc`) for one jaxlib of each layout, `cargo xtask matrix peers`
+//! for all of [`HEADERS`]; both say where they are.
 
 mod engine;
 mod host;

@@ -120,7 +120,8 @@ pub(crate) fn default_venv() -> Result<Venv> {
     with_jax("main", &tools)
 }
 
-/// An environment with the newest jax for the interpreter, more packages, and a C++ compiler where the machine has none.
+/// An environment with the newest jax for the interpreter, more packages, and a C++ compiler where the machine has
+/// none.
 pub(crate) fn with_jax(name: &str, more: &[&str]) -> Result<Venv> {
     let interpreter = chosen(pins::PYTHON)?;
     let jax = pins::newest_jax(interpreter.version.0)

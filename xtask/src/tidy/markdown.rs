@@ -44,7 +44,8 @@ fn kind(line: &str, fence: &mut Option<&'static str>) -> Kind {
     Kind::Code
 }
 
-/// Paragraphs outside blocks of code, each with the number of its first line. A row of a table is one, and so is a heading.
+/// Paragraphs outside blocks of code, each with the number of its first line. A row of a table is one, and so is a
+/// heading.
 fn paragraphs(text: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut open = false;

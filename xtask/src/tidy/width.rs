@@ -37,11 +37,12 @@ pub(super) fn check(sources: &Sources) -> Vec<Complaint> {
     complaints
 }
 
-/// Whether a line has words to wrap: it is more than one address or link, after the mark of a comment or a list.
+/// Whether a line has words to wrap: after the mark of a comment or a list, it is more than one address or link, and
+/// not a row of a table.
 fn can_be_wrapped(line: &str) -> bool {
     let text = line.trim_start().trim_start_matches(['/', '!', '#', '-', '*', '>', ' ']);
     let link = text.starts_with(['[', '<']) && text.ends_with([')', '>']) && text.matches("](").count() <= 1;
-    text.contains(' ') && !link
+    text.contains(' ') && !link && !text.starts_with('|')
 }
 
 #[cfg(test)]
@@ -51,7 +52,7 @@ mod tests {
     #[test]
     fn narrow_comments_tables_and_addresses_pass() {
         let (wide, word) = ("word ".repeat(30), "w".repeat(130));
-        let rust = format!("// short\nlet text = \"{wide}\";\n// https://{word}\n");
+        let rust = format!("// short\nlet text = \"{wide}\";\n// https://{word}\n/// | {wide} |\n");
         let text = format!("| {wide} |\n```\n{wide}\n```\n- [{wide}]({word})\n");
         assert_eq!(check(&Sources::of(&[("a.rs", &rust), ("a.md", &text), ("a.json", &wide)])), []);
     }

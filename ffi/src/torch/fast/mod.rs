@@ -1,6 +1,6 @@
 //! The calls that most operators get: a fixed number of row-major tensors and numbers, results with the shape of an
-//! argument. All that is constant is prepared, nothing is on the heap, and arguments are not moved: what turns out to be
-//! unusual leaves the stack as it was, and takes the general way.
+//! argument. All that is constant is prepared, nothing is on the heap, and arguments are not moved: what turns out to
+//! be unusual leaves the stack as it was, and takes the general way.
 
 mod call;
 
@@ -24,8 +24,8 @@ use crate::{
 /// The most arguments, results, and attributes each.
 const MAX: usize = 6;
 
-/// What is constant in the calls of an operator, in as few cache lines as it takes, and in the order of its use: between
-/// two calls Python has used most of the cache.
+/// What is constant in the calls of an operator, in as few cache lines as it takes, and in the order of its use:
+/// between two calls Python has used most of the cache.
 #[repr(C, align(64))]
 pub(crate) struct Fast {
     execute: RawHandler,

@@ -3,8 +3,8 @@
 use super::{Argument, Base, Operator, Schema, Source, derive};
 use crate::descriptor::Handler;
 
-/// The operator without the arguments that a torch of version `torch` (before 2.10) cannot pass, and why each of them is
-/// left out. Only those are whose absence the operation takes for the value that the schema says.
+/// The operator without the arguments that a torch of version `torch` (before 2.10) cannot pass, and why each of them
+/// is left out. Only those are whose absence the operation takes for the value that the schema says.
 ///
 /// # Errors
 /// If the operator needs one of them.

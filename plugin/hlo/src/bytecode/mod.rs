@@ -2,8 +2,8 @@
 //! that every release can read, as JAX sends it. All releases of [`STABLEHLO_VERSIONS`], in bytecode versions 0 to 6.
 //!
 //! Layers, from the bytes up: [`cursor`] (integers and lists), [`container`] (sections, strings, names), [`tables`]
-//! (attributes and types, each decoded when first asked for, by [`attribute`] and [`types`]), [`module`], [`header`] and
-//! [`body`] (functions, op headers and regions), and [`ops`], which knows the ops of VHLO and makes [`OpKind`]s of
+//! (attributes and types, each decoded when first asked for, by [`attribute`] and [`types`]), [`module`], [`header`]
+//! and [`body`] (functions, op headers and regions), and [`ops`], which knows the ops of VHLO and makes [`OpKind`]s of
 //! them. Ops and attributes of Shardy ([`sharding`]) may stand beside them.
 //!
 //! The input is untrusted. Every count is checked against the bytes that are left, nesting is limited, and whatever

@@ -6,8 +6,9 @@ use crate::{
     sharding::{AxisRef, Mesh},
 };
 
-/// An op that is being read: its attributes by name, its operands, regions and results. Names of attributes are those of
-/// VHLO, in which dimension numbers are attributes of their own. `None` means that the op does not have the attribute.
+/// An op that is being read: its attributes by name, its operands, regions and results. Names of attributes are those
+/// of VHLO, in which dimension numbers are attributes of their own. `None` means that the op does not have the
+/// attribute.
 pub(crate) trait Source {
     /// The name of the op, as `stablehlo.add`.
     fn name(&self) -> &str;

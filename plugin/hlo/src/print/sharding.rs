@@ -8,7 +8,8 @@ use super::{
 use crate::{Op, OpKind};
 
 impl<'m> Printer<'m> {
-    /// `sdy.manual_computation(%0) in_shardings=[...] out_shardings=[...] manual_axes={...} (%arg0: type) {...} : types`.
+    /// `sdy.manual_computation(%0) in_shardings=[...] out_shardings=[...] manual_axes={...} (%arg0: type) {...} :
+    /// types`.
     pub(super) fn manual_computation(&mut self, op: &'m Op) -> bool {
         let (OpKind::ManualComputation(manual), [body]) = (&op.kind, &*op.regions) else { return false };
         self.out.push_str("sdy.manual_computation(");

@@ -6,8 +6,8 @@ use super::{AxisRef, DimSharding, Mesh, MeshRef, TensorSharding};
 use crate::Error;
 
 impl Mesh {
-    /// The ids of the devices in groups: those of one group differ along `axes` only, and are in the order of `axes`, major
-    /// to minor.
+    /// The ids of the devices in groups: those of one group differ along `axes` only, and are in the order of `axes`,
+    /// major to minor.
     ///
     /// # Errors
     /// If the mesh does not have the axes, or they overlap.

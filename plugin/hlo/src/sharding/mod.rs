@@ -28,8 +28,8 @@ use crate::Error;
 pub struct Mesh {
     /// Names and sizes, major to minor.
     pub axes: Vec<(String, usize)>,
-    /// The logical id of the device at each place; empty if it is the place. A mesh with one id and no axes is maximal: it
-    /// stands for that device alone.
+    /// The logical id of the device at each place; empty if it is the place. A mesh with one id and no axes is maximal:
+    /// it stands for that device alone.
     pub device_ids: Vec<usize>,
 }
 
@@ -84,8 +84,8 @@ pub struct TensorSharding {
     pub unreduced: Vec<AxisRef>,
 }
 
-/// What `sdy.manual_computation` says of its region, which is written for one device of the manual axes. Along the other
-/// axes it sees whole tensors.
+/// What `sdy.manual_computation` says of its region, which is written for one device of the manual axes. Along the
+/// other axes it sees whole tensors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ManualComputation {
     /// How operands are split; parameters of the region have the local shapes.

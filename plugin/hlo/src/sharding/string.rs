@@ -131,7 +131,8 @@ impl Parser<'_> {
         (subgroups.len() <= grid.len()).then_some(OpSharding::Tiled { grid, devices, subgroups })
     }
 
-    /// Takes the rest of `<=[2,4]T(1,0)`: the numbers of a grid of these dimensions, in the order of the transposed one.
+    /// Takes the rest of `<=[2,4]T(1,0)`: the numbers of a grid of these dimensions, in the order of the transposed
+    /// one.
     fn iota(&mut self) -> Option<Vec<usize>> {
         let dims = self.numbers()?;
         self.expect("]")?;

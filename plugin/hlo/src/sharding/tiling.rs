@@ -3,7 +3,8 @@
 use super::{MeshRef, TensorSharding};
 use crate::{Error, Module};
 
-/// A tensor in tiles of one size, the last of them padded, and the tile that each device has. Several devices may have the same one.
+/// A tensor in tiles of one size, the last of them padded, and the tile that each device has. Several devices may have
+/// the same one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tiling {
     /// Into how many tiles each dimension is split.
@@ -97,8 +98,8 @@ impl Tiling {
         dims.iter().zip(&self.tiles).all(|(size, tiles)| size.is_multiple_of(*tiles))
     }
 
-    /// The dimensions of a tile of a tensor of these dimensions. Where they do not divide, the last tiles are padded, as
-    /// XLA pads them: five elements in four tiles are two, two, one and none.
+    /// The dimensions of a tile of a tensor of these dimensions. Where they do not divide, the last tiles are padded,
+    /// as XLA pads them: five elements in four tiles are two, two, one and none.
     pub fn tile_dims(&self, dims: &[usize]) -> Vec<usize> {
         dims.iter().zip(&self.tiles).map(|(size, tiles)| size.div_ceil(*tiles)).collect()
     }

@@ -50,7 +50,8 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes the rest of
-    /// `sdy.manual_computation(%0) in_shardings=[...] out_shardings=[...] manual_axes={"x"} (%arg0: type) {...} : type`.
+    /// `sdy.manual_computation(%0) in_shardings=[...] out_shardings=[...] manual_axes={"x"} (%arg0: type) {...} :
+    /// type`.
     pub(super) fn manual_computation(&mut self, op: &mut Given<'a>) -> Result<(), Error> {
         op.operands = list(self, "(", ")", Parser::operand)?;
         for name in ["in_shardings", "out_shardings"] {

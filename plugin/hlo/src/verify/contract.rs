@@ -13,8 +13,8 @@ fn precision(precision: &[Precision]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that operands may be multiplied, and the element type of the result: any of their kind if given, any float for
-/// integers and for floats by integers, the real part for complex numbers, and anything for booleans.
+/// Checks that operands may be multiplied, and the element type of the result: any of their kind if given, any float
+/// for integers and for floats by integers, the real part for complex numbers, and anything for booleans.
 fn product_element(cx: Signature<'_>, lhs: &TensorType, rhs: &TensorType) -> Result<ElementType, Error> {
     let kind = |element: ElementType| {
         (element.is_float(), element.is_complex(), element.is_integer(), element == ElementType::Pred)

@@ -86,7 +86,8 @@ impl Members {
 pub(crate) struct Group {
     /// The members, in the order of the collective.
     pub(crate) members: Vec<u32>,
-    /// For each, the place in the group of the one whose operand it gets, where a collective sends operands as they are.
+    /// For each, the place in the group of the one whose operand it gets, where a collective sends operands as they
+    /// are.
     pub(crate) sources: Vec<Option<u32>>,
 }
 

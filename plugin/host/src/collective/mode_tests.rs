@@ -1,6 +1,6 @@
-//! Every collective in every mode of the specification ("Process grouping"): which processes meet, by the op's channel and
-//! `use_global_device_ids`. Programs are read as StableHLO and as HLO protos, and run by each process, and in manual
-//! computations.
+//! Every collective in every mode of the specification ("Process grouping"): which processes meet, by the op's channel
+//! and `use_global_device_ids`. Programs are read as StableHLO and as HLO protos, and run by each process, and in
+//! manual computations.
 
 use oxcall_hlo::{Module, parse_text, read_hlo_proto_with_config, verify, write_hlo_proto};
 
@@ -38,8 +38,8 @@ const CASES: [Case; 7] = [
     Case { name: "collective_permute", modes: MOVEMENT_MODES, is_in_hlo: true },
 ];
 
-/// Rows of ids of two each, as the mode counts them, and the groups of processes that they mean on a grid of two replicas
-/// of two partitions: process = 2 * replica + partition.
+/// Rows of ids of two each, as the mode counts them, and the groups of processes that they mean on a grid of two
+/// replicas of two partitions: process = 2 * replica + partition.
 fn meaning(mode: Mode) -> (&'static str, &'static [&'static [usize]]) {
     match mode {
         CrossReplica => ("[[1, 0]]", &[&[2, 0], &[3, 1]]),
@@ -50,7 +50,8 @@ fn meaning(mode: Mode) -> (&'static str, &'static [&'static [usize]]) {
 }
 
 impl Case {
-    /// The op on `%x`, of type `tensor<4xf32>`, for groups of `size` processes, and the number of elements that it gives.
+    /// The op on `%x`, of type `tensor<4xf32>`, for groups of `size` processes, and the number of elements that it
+    /// gives.
     fn op(&self, mode: Mode, rows: &str, size: usize) -> (String, usize) {
         let count = rows.matches('[').count() - 1;
         let mut attributes = match self.name {

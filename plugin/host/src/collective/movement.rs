@@ -12,7 +12,8 @@ use crate::{kernel::Context, kernels::nest::Loop, pool::Cost};
 
 /// Results that are made of pieces of the operands of all members.
 pub(super) struct Rearranged {
-    /// For each operand how its result is made, and the bytes between what one member gets of it and what the next does.
+    /// For each operand how its result is made, and the bytes between what one member gets of it and what the next
+    /// does.
     results: Vec<(Pieces, usize)>,
     bytes: f64,
 }

@@ -7,7 +7,8 @@ use crate::{
     pool::{Cost, Pool},
 };
 
-/// How an array is made of pieces of one length: from which of several others each comes, and from which of its bytes on.
+/// How an array is made of pieces of one length: from which of several others each comes, and from which of its bytes
+/// on.
 pub(crate) struct Pieces {
     loops: Nest<2>,
     len: usize,

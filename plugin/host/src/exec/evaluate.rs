@@ -17,8 +17,8 @@ use crate::{
 /// compiling starts none.
 const MOST_NANOS: f64 = 30_000.0;
 
-/// The results of the only op of `func`, of these operands; `None` if there is no kernel for it, it is too much work, or
-/// it is not the same in each execution.
+/// The results of the only op of `func`, of these operands; `None` if there is no kernel for it, it is too much work,
+/// or it is not the same in each execution.
 pub(crate) fn evaluate(
     pool: &Pool,
     allocator: &Arc<Allocator>,

@@ -85,7 +85,8 @@ impl Execution {
         let frame = self.frame.as_ref().expect("an execution has a frame until it is dropped");
         let (args, buffers) = (frame.met, &frame.buffers);
         let (inputs, outputs) = buffers.split_at(args.inputs as usize);
-        // SAFETY: the caller's promise keeps the list of buffers as it is for `'a`: it is not changed before the next step.
+        // SAFETY: the caller's promise keeps the list of buffers as it is for `'a`: it is not changed before the next
+        // step.
         let (inputs, outputs) = unsafe {
             (
                 std::slice::from_raw_parts(inputs.as_ptr(), inputs.len()),

@@ -5,8 +5,8 @@
 //! the caller's alone.
 //!
 //! A member that fails makes all fail with its error. If every member has stopped or ended, and no group is complete,
-//! the members' collectives do not match: that is an error, too. Where members are started one by one, by calls of their
-//! own, the others wait for them for a limited time.
+//! the members' collectives do not match: that is an error, too. Where members are started one by one, by calls of
+//! their own, the others wait for them for a limited time.
 
 use std::{
     collections::HashMap,
@@ -251,8 +251,8 @@ impl Gang {
 /// Computes for a whole group.
 fn exchange(tasks: &[Task], site: u32, group: &Group) -> Result<(), Error> {
     let program = tasks[0].execution.program();
-    // SAFETY: all stopped at this collective and go on after it; they are borrowed here, so nobody drops them. Executions
-    // have memory of their own, but for what is shared and only read.
+    // SAFETY: all stopped at this collective and go on after it; they are borrowed here, so nobody drops them.
+    // Executions have memory of their own, but for what is shared and only read.
     let members: Vec<Member<'_>> = tasks.iter().map(|task| unsafe { task.execution.member() }).collect();
     let cx = Context { pool: program.engine.pool(), memory: program.engine.allocator(), era: Era::now() };
     program.plan.meetings[site as usize].exchange.run(cx, group, members)

@@ -7,8 +7,9 @@ use oxcall::Error;
 /// How many interrupts there were.
 static INTERRUPTS: AtomicU64 = AtomicU64::new(0);
 
-/// Ends all executions of this process that were asked for before: they fail with CANCELLED at their next step, or the next
-/// iteration of a loop. Later ones are not concerned. It may be called in a signal handler: it adds one to a number.
+/// Ends all executions of this process that were asked for before: they fail with CANCELLED at their next step, or the
+/// next iteration of a loop. Later ones are not concerned. It may be called in a signal handler: it adds one to a
+/// number.
 pub fn interrupt() {
     INTERRUPTS.fetch_add(1, Ordering::Relaxed);
 }

@@ -49,8 +49,8 @@ pub fn current_era() -> Option<Era> {
     CURRENT.get()
 }
 
-/// Whether this thread runs executions right now, or what their ends called: others may depend on it, so it must not wait
-/// for an execution to end.
+/// Whether this thread runs executions right now, or what their ends called: others may depend on it, so it must not
+/// wait for an execution to end.
 pub fn on_engine_thread() -> bool {
     RUNNING.get()
 }
@@ -165,8 +165,8 @@ pub(crate) fn elsewhere(task: Task) {
     on_another_thread(&program, Box::new(move || run(task)));
 }
 
-/// Does `work`, which runs `program`, on another thread; without one, on this. A handler may wait for tasks that it gives to
-/// the engine's threads: so programs with custom calls do not run on these.
+/// Does `work`, which runs `program`, on another thread; without one, on this. A handler may wait for tasks that it
+/// gives to the engine's threads: so programs with custom calls do not run on these.
 pub(super) fn on_another_thread(program: &Compiled, work: Job) {
     let left = if program.plan.calls.is_empty() {
         match catch_unwind(AssertUnwindSafe(|| program.engine.pool().workers())) {

@@ -65,8 +65,8 @@ impl Threads {
         Threads(Arc::default())
     }
 
-    /// Does `job` on a thread that does nothing else meanwhile. If the system has no more threads, a job is given back, which
-    /// is for the caller to do.
+    /// Does `job` on a thread that does nothing else meanwhile. If the system has no more threads, a job is given back,
+    /// which is for the caller to do.
     pub(super) fn spawn(&self, job: Job) -> Option<Job> {
         let mut state = self.0.lock();
         state.jobs.push_back(job);

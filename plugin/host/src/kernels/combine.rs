@@ -128,9 +128,9 @@ macro_rules! precise {
 
 precise!(u8, u32, u64, i32, i64, f64, Complex<f64>);
 
-/// Evaluates `$body` with `$T` as the type that elements are read as and `$C` as the function that `$op` is of them, and
-/// wraps it in `Some`; `None` for what is rare enough to run as a program. Integers of one width share what does not
-/// depend on their sign.
+/// Evaluates `$body` with `$T` as the type that elements are read as and `$C` as the function that `$op` is of them,
+/// and wraps it in `Some`; `None` for what is rare enough to run as a program. Integers of one width share what does
+/// not depend on their sign.
 macro_rules! by_combine {
     (@function $value:ident, $result:ident, $C:ident => $body:expr; [$($op:ident)+]) => {
         match $value {

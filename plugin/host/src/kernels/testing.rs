@@ -131,7 +131,8 @@ pub(crate) fn run_kernel(
     expected
 }
 
-/// After more allocations than this none is made to fail: those of one loop are alike. (Of large operands, only one is.)
+/// After more allocations than this none is made to fail: those of one loop are alike. (Of large operands, only one
+/// is.)
 const MOST_FAILURES: usize = 6;
 
 /// Runs a kernel once.

@@ -1,7 +1,7 @@
 //! Functions of complex numbers.
 //!
-//! What is more than a few products is computed in double precision for both types, so that the results of the smaller one
-//! are rounded once.
+//! What is more than a few products is computed in double precision for both types, so that the results of the smaller
+//! one are rounded once.
 
 use std::f64::consts::{FRAC_PI_2, LN_2, PI};
 
@@ -55,8 +55,8 @@ fn scale_of(x: f64) -> f64 {
     f64::from_bits((2046 - exponent) << 52)
 }
 
-/// The power of two to scale a dividend by, whose largest part this is, and its reciprocal: products with the parts of a
-/// scaled divisor then neither overflow nor lose digits, nor does a part that is far smaller.
+/// The power of two to scale a dividend by, whose largest part this is, and its reciprocal: products with the parts of
+/// a scaled divisor then neither overflow nor lose digits, nor does a part that is far smaller.
 #[inline(always)]
 fn scale_of_dividend(largest: f64) -> (f64, f64) {
     const DOWN: f64 = 1.0 / 16.0;

@@ -1,8 +1,9 @@
 //! Rare functions of real numbers, in double precision: gamma, zeta, digamma, polygamma, inverse error
 //! function.
 //!
-//! Scalar code, but for those whose doc says "for loops": series and recurrences whose formulas are in Abramowitz and Stegun, *Handbook of Mathematical
-//! Functions* (numbers below), and the NIST Digital Library of Mathematical Functions.
+//! Scalar code, but for those whose doc says "for loops": series and recurrences whose formulas are in Abramowitz and
+//! Stegun, *Handbook of Mathematical Functions* (numbers below), and the NIST Digital Library of Mathematical
+//! Functions.
 
 use std::f64::consts::PI;
 

@@ -45,8 +45,8 @@ impl CacheLimit {
 /// So many bytes are kept in any case: a thread that gives them back would cost more.
 pub(super) const ALWAYS_KEPT: usize = 8 << 20;
 
-/// Starts the thread that gives back what an allocator keeps in vain; it ends when little is kept. The answer is whether
-/// there is one.
+/// Starts the thread that gives back what an allocator keeps in vain; it ends when little is kept. The answer is
+/// whether there is one.
 pub(super) fn start(allocator: &Arc<Shared>, idle: Duration) -> bool {
     let allocator = Arc::downgrade(allocator);
     thread::Builder::new().name("oxcall-memory".to_owned()).spawn(move || run(&allocator, idle)).is_ok()

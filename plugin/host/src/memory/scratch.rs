@@ -12,8 +12,8 @@ use oxcall::Error;
 
 use super::{Allocator, Buffer};
 
-/// Elements in memory of an [`Allocator`], which goes back to it at the end. A `Vec` would end the process where there is
-/// no memory.
+/// Elements in memory of an [`Allocator`], which goes back to it at the end. A `Vec` would end the process where there
+/// is no memory.
 ///
 /// The place is kept as elements, so that inner loops pay nothing for reaching them.
 pub(crate) struct Scratch<T> {
@@ -62,8 +62,8 @@ impl<T: Pod> Deref for Scratch<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: the buffer, which nothing else reaches, has so many initialised bytes at an address aligned for `T`, as
-        // `of` checked; every bit pattern is a `T`. They are written only through `&mut self`.
+        // SAFETY: the buffer, which nothing else reaches, has so many initialised bytes at an address aligned for `T`,
+        // as `of` checked; every bit pattern is a `T`. They are written only through `&mut self`.
         unsafe { slice::from_raw_parts(self.data.as_ptr(), self.len) }
     }
 }

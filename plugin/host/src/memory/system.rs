@@ -1,9 +1,10 @@
 //! Memory of the system: large blocks, how much more there is, and what is done when there is none.
 //!
 //! Rust ends the process when an ordinary allocation fails. So large ones, whose sizes programs and arrays decide, come
-//! from the engine's [`Allocator`](super::Allocator), which answers with an error; libraries that allocate by themselves
-//! are called after [`room`] has found that they can. Each leaves [`HEADROOM`] for all the small ones. A plugin whose
-//! global allocator is [`SystemAllocator`] gets back what caches keep, and a reserve, before a small one fails.
+//! from the engine's [`Allocator`](super::Allocator), which answers with an error; libraries that allocate by
+//! themselves are called after [`room`] has found that they can. Each leaves [`HEADROOM`] for all the small ones. A
+//! plugin whose global allocator is [`SystemAllocator`] gets back what caches keep, and a reserve, before a small one
+//! fails.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},

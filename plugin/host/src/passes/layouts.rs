@@ -32,8 +32,8 @@ pub struct Interface {
 }
 
 /// Gives the entry function's parameters and results the layouts that `mhlo.layout_mode` names, and does away with
-/// constraints of layouts inside the program: where a result is constrained or transposed, and may have any layout, it has
-/// that one.
+/// constraints of layouts inside the program: where a result is constrained or transposed, and may have any layout, it
+/// has that one.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for what is no layout of the tensor, UNIMPLEMENTED for tiles.

@@ -65,8 +65,8 @@ pub(crate) fn inline_calls(module: &mut Module) -> Result<(), Error> {
 /// Is told of the module after each pass, by the name of the pass.
 pub type Observe<'a> = dyn FnMut(&str, &Module) + 'a;
 
-/// As [`run`], for one process if `alone`, which has the number 0, and with constants folded by `evaluate`. Also gives the parameters and results as the program declares them:
-/// those of the module are as they lie in memory.
+/// As [`run`], for one process if `alone`, which has the number 0, and with constants folded by `evaluate`. Also gives
+/// the parameters and results as the program declares them: those of the module are as they lie in memory.
 ///
 /// # Errors
 /// Those of [`run`].

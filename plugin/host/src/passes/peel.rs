@@ -1,5 +1,5 @@
-//! Programs that are one manual computation over all of their devices, such as those of `jax.pmap`: what each device runs
-//! on its own arrays.
+//! Programs that are one manual computation over all of their devices, such as those of `jax.pmap`: what each device
+//! runs on its own arrays.
 
 use std::collections::HashMap;
 
@@ -14,9 +14,9 @@ use super::{
     ir::{Mapping, remap_operands},
 };
 
-/// The program of each device of a verified `module` whose parameters and results are split over devices like this, if all
-/// it does is a manual computation whose operands are its parameters, and whose results are its results, split in the
-/// same way. Its parameters and results are the parts that devices have.
+/// The program of each device of a verified `module` whose parameters and results are split over devices like this, if
+/// all it does is a manual computation whose operands are its parameters, and whose results are its results, split in
+/// the same way. Its parameters and results are the parts that devices have.
 ///
 /// # Errors
 /// Those of inlining calls.

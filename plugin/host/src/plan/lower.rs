@@ -52,8 +52,8 @@ pub(super) struct Lowered {
 /// The graph of the entry function of `module`, which one of `gangs` will run.
 ///
 /// # Errors
-/// UNIMPLEMENTED for what the engine cannot do; what custom calls report, and an unknown target of one; collectives that
-/// do not fit the gangs.
+/// UNIMPLEMENTED for what the engine cannot do; what custom calls report, and an unknown target of one; collectives
+/// that do not fit the gangs.
 pub(super) fn lower(module: &Module, engine: &Arc<Engine>, gangs: &[Arc<Members>]) -> Result<Lowered, Error> {
     let func = module.main();
     let graph = Graph {

@@ -1,5 +1,5 @@
-//! Manual computations: a region that each device of some axes of a mesh runs on its parts of arrays, as a program of its
-//! own.
+//! Manual computations: a region that each device of some axes of a mesh runs on its parts of arrays, as a program of
+//! its own.
 
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@
 //!    kernel computes together are one node.
 //! 2. [`liveness`] finds the last use of each value.
 //! 3. [`place`] gives each value a storage: that of an operand if the kernel may work in place, that of a donated
-//!    argument, or a new one; and writes the steps. The results of a branch are in the storage of what it was given where
-//!    [`origin`] finds that.
+//!    argument, or a new one; and writes the steps. The results of a branch are in the storage of what it was given
+//!    where [`origin`] finds that.
 //! 4. [`arena`] gives each storage a home: a part of one arena, or, for results, an allocation of its own.
 //!
 //! Beside these: `view` (ops that need no kernel), `order` (the order of ops), `layout` (layouts and packing of custom

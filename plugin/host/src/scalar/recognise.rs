@@ -30,7 +30,8 @@ pub enum Body {
     Second,
     /// A comparator.
     Order(Order),
-    /// Of (value, index, value, index): the larger value, NaN before all, with its index; of equal ones the lower index.
+    /// Of (value, index, value, index): the larger value, NaN before all, with its index; of equal ones the lower
+    /// index.
     ArgMax,
     /// As `ArgMax`, the smaller value.
     ArgMin,

@@ -194,8 +194,8 @@ impl<'m> Axes<'m> {
         names.iter().filter_map(atoms).flatten().collect()
     }
 
-    /// Which device has which part of a tensor of these dimensions. Only whole axes split it, and as many as divide it: who
-    /// reads the shardings of results can say no others.
+    /// Which device has which part of a tensor of these dimensions. Only whole axes split it, and as many as divide it:
+    /// who reads the shardings of results can say no others.
     pub(super) fn tiling(&self, state: &State, dims: &[usize]) -> Tiling {
         let split: Vec<&[Atom]> = state
             .dims

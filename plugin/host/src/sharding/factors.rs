@@ -1,4 +1,5 @@
-//! Propagation through one op: from the shardings of its operands and results to axes of the factors of its rule, and back.
+//! Propagation through one op: from the shardings of its operands and results to axes of the factors of its rule, and
+//! back.
 
 use oxcall_hlo::sharding::{ShardingRule, TensorMapping};
 
@@ -45,8 +46,8 @@ struct Projected {
     size: usize,
 }
 
-/// Spreads axes among the operands and results of an op, which `states` gives in this order. Tensors without a state have
-/// none to give and take none. Says which of them changed.
+/// Spreads axes among the operands and results of an op, which `states` gives in this order. Tensors without a state
+/// have none to give and take none. Says which of them changed.
 pub(super) fn spread(
     rule: &ShardingRule,
     axes: &Axes<'_>,
@@ -164,8 +165,8 @@ fn project(rule: &ShardingRule, axes: &Axes<'_>, state: &State, mapping: &Tensor
     Projected { factors, replicated: state.replicated.clone(), size }
 }
 
-/// The axes that a factor has in all `sources`, or that continue those; where two disagree, what is before that. Axes of
-/// `others` may disagree, but not add.
+/// The axes that a factor has in all `sources`, or that continue those; where two disagree, what is before that. Axes
+/// of `others` may disagree, but not add.
 fn major_axes<'p>(
     factor: usize,
     sources: impl Iterator<Item = &'p Option<Projected>>,

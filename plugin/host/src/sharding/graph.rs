@@ -246,7 +246,8 @@ impl<'a> Graph<'a> {
         self.nodes.push(Node { rule, tensors, class });
     }
 
-    /// Operands and results have the shardings that the computation says; axes that are not manual spread through its region.
+    /// Operands and results have the shardings that the computation says; axes that are not manual spread through its
+    /// region.
     fn manual(&mut self, op: &'a Op, manual: &ManualComputation) {
         let manual_atoms = self.axes.named(&manual.manual_axes);
         // A manual axis that splits nothing holds copies.

@@ -54,8 +54,8 @@ pub struct Shardings {
     pub parameters: Vec<Placement>,
     /// One for each result.
     pub results: Vec<Placement>,
-    /// The calls of [`INSPECT_SHARDING`], which are not in the program any more, and how their operands are split; `None`
-    /// inside of a computation per device.
+    /// The calls of [`INSPECT_SHARDING`], which are not in the program any more, and how their operands are split;
+    /// `None` inside of a computation per device.
     pub inspections: Vec<(CustomCall, Option<Tiling>)>,
 }
 
@@ -70,9 +70,9 @@ pub struct Placement {
 
 /// How the parameters and results of a verified program are split over `devices` devices.
 ///
-/// What has no sharding and may not be chosen is replicated, as is what nothing is known of. Custom calls that say how they
-/// may be split, and whose operands or results are split, become manual computations. Parameters and results of which
-/// devices have summands get a dimension for these.
+/// What has no sharding and may not be chosen is replicated, as is what nothing is known of. Custom calls that say how
+/// they may be split, and whose operands or results are split, become manual computations. Parameters and results of
+/// which devices have summands get a dimension for these.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for shardings that do not fit the devices, and those of [`passes::run`] for calls.

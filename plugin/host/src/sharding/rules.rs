@@ -57,7 +57,8 @@ impl Builder {
         }
     }
 
-    /// A factor for each dimension of the first result, which all tensors of this rank have; `kind` tells of which kind.
+    /// A factor for each dimension of the first result, which all tensors of this rank have; `kind` tells of which
+    /// kind.
     fn pointwise(&mut self, dims: &[usize], kind: impl Fn(usize) -> Kind) {
         for (dim, &size) in dims.iter().enumerate() {
             let factor = self.factor(size, kind(dim));

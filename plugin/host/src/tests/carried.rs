@@ -7,8 +7,8 @@ use super::*;
 /// The bytes of the buffer that the programs carry.
 const BYTES: usize = 4 * 4096;
 
-/// A loop of `count` iterations over `%i` and `%b`, a buffer of 4096 numbers, whose body gives `%next`. `%u` is `-i`, and `%p`
-/// whether `i` is even.
+/// A loop of `count` iterations over `%i` and `%b`, a buffer of 4096 numbers, whose body gives `%next`. `%u` is `-i`,
+/// and `%p` whether `i` is even.
 fn repeated(count: usize, ty: &str, body: &str) -> String {
     format!(
         "func.func @main(%x: tensor<{ty}>, %n: tensor<i32>) -> tensor<{ty}> {{
@@ -34,8 +34,8 @@ fn repeated(count: usize, ty: &str, body: &str) -> String {
     )
 }
 
-/// Runs a program whose loop carries a buffer, and gives the buffer; checks that the plan copies it once at most, before
-/// the loop, and writes it only where it is.
+/// Runs a program whose loop carries a buffer, and gives the buffer; checks that the plan copies it once at most,
+/// before the loop, and writes it only where it is.
 fn run_in_place(text: &str) -> Vec<f32> {
     let mut module = parse_text(text).unwrap();
     verify(&module).unwrap();
@@ -95,8 +95,8 @@ fn selections_between_the_buffer_and_its_update() {
     }
 }
 
-/// A predicate, index and update for each of two rows, as `vmap` makes them: row 0 takes part in even iterations, row 1 in
-/// all.
+/// A predicate, index and update for each of two rows, as `vmap` makes them: row 0 takes part in even iterations, row 1
+/// in all.
 #[test]
 fn selections_between_rows_and_their_scatter() {
     for (kind, combine) in [("add", "stablehlo.add %old, %given : tensor<f32>"), ("set", "")] {

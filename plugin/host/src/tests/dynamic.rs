@@ -1,5 +1,5 @@
-//! Bounded dynamic shapes: a program with a dimension of up to `BOUND` elements gives for each size what the same program
-//! gives whose dimension has that size.
+//! Bounded dynamic shapes: a program with a dimension of up to `BOUND` elements gives for each size what the same
+//! program gives whose dimension has that size.
 //!
 //! In the programs `[[N,3:f32]]` is a tensor type of which the first dimension is dynamic, and `{N}` its bound; in the
 //! static program both have the size. Padding holds NaN and odd numbers.

@@ -1,9 +1,9 @@
 //! Fusion: the choice of ops that become one program.
 //!
 //! Ops are taken from last to first. An element-wise op joins a cluster that uses its result if nothing outside lies
-//! between them; else it starts a cluster. Ops that cost nothing to repeat (constants, iota, broadcasts, a conversion of
-//! what is in memory anyway) belong to each cluster that uses them. Reshapes are other names of the same elements. At
-//! last reductions of rows join the clusters around them.
+//! between them; else it starts a cluster. Ops that cost nothing to repeat (constants, iota, broadcasts, a conversion
+//! of what is in memory anyway) belong to each cluster that uses them. Reshapes are other names of the same elements.
+//! At last reductions of rows join the clusters around them.
 
 use oxcall::Error;
 use oxcall_hlo::{Func, Region, TensorType, ValueId};

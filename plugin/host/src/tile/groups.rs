@@ -99,7 +99,8 @@ impl<'a> Groups<'a> {
         joins
     }
 
-    /// Makes `other`, which makes or uses something of `group`, a part of it, unless something outside lies between them.
+    /// Makes `other`, which makes or uses something of `group`, a part of it, unless something outside lies between
+    /// them.
     pub(super) fn merge(&mut self, group: GroupId, other: GroupId) -> bool {
         let [ours, theirs] = [group, other].map(|group| self.groups[group.index()].node);
         let (first, last) = if self.line.is_before(ours, theirs) { (ours, theirs) } else { (theirs, ours) };

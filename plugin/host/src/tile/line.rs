@@ -80,9 +80,9 @@ impl Line {
         self.labels[self.next[node] as usize] - self.labels[node]
     }
 
-    /// Numbers the nodes around `node` anew, so that there are many times `places` numbers behind each: those whose labels
-    /// begin with the same bits, as few as are not too dense. A node is so renumbered a logarithmic number of times for
-    /// each that is put somewhere.
+    /// Numbers the nodes around `node` anew, so that there are many times `places` numbers behind each: those whose
+    /// labels begin with the same bits, as few as are not too dense. A node is so renumbered a logarithmic number of
+    /// times for each that is put somewhere.
     fn spread(&mut self, node: usize, places: u64) {
         const ROOM: u64 = 16;
         /// The nodes that a range may have, for each bit more.

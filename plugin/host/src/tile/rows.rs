@@ -134,8 +134,8 @@ impl Merger<'_, '_> {
         found
     }
 
-    /// Calls `visit` with the users of `op`, broadcasts looked through, and whether they use it as it is, or spread over
-    /// rows.
+    /// Calls `visit` with the users of `op`, broadcasts looked through, and whether they use it as it is, or spread
+    /// over rows.
     fn for_each_user(&self, op: usize, visit: &mut impl FnMut(usize, bool)) {
         for &user in &self.graph.users[op] {
             match &self.graph.region.ops[user] {

@@ -1,9 +1,9 @@
 //! `xla/ffi/api/ffi_test.cc`: the API that handlers are written with, here as handlers meet it in programs.
 //!
-//! Not here: `Expected`, `BindingPlatformStreamInference` and `DefineAutoSymbol`, which are about C++'s templates, result
-//! type and exported symbols, and the benchmarks (`cargo xtask bench ffi`). Names that differ only by the C++ type of a
-//! binding share a test, which says so. The C layouts are tested in `ffi/src/host/tests`, and C++'s side of all this in
-//! `tests/tests/peers`.
+//! Not here: `Expected`, `BindingPlatformStreamInference` and `DefineAutoSymbol`, which are about C++'s templates,
+//! result type and exported symbols, and the benchmarks (`cargo xtask bench ffi`). Names that differ only by the C++
+//! type of a binding share a test, which says so. The C layouts are tested in `ffi/src/host/tests`, and C++'s side of
+//! all this in `tests/tests/peers`.
 
 use std::sync::{
     Barrier, Mutex,
@@ -334,8 +334,8 @@ struct PairOfNumbers {
     f32: f32,
 }
 
-/// `AutoBinding`, `AutoBindingResult`, `AutoBindingStructs`, `StructAttr` and `AttrsAsStruct`: parameters are always bound
-/// by the function's signature.
+/// `AutoBinding`, `AutoBindingResult`, `AutoBindingStructs`, `StructAttr` and `AttrsAsStruct`: parameters are always
+/// bound by the function's signature.
 #[custom_call]
 fn binds_struct(#[attr] pair: PairOfNumbers, x: Scalar<f32>, mut y: ScalarOut<f32>) {
     y.set(x.get() * pair.f32 + pair.i32 as f32);

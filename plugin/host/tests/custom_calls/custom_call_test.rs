@@ -1,8 +1,8 @@
 //! `xla/tests/custom_call_test.cc`.
 //!
-//! The tests that XLA has disabled (`FfiNestedTupleOutput`, `FfiNestedTupleInputAndOutput`, `IgnoresEmptyTupleParameter`,
-//! `HandleTupleDifferentRanks`, `Tokens`) are here, too. Layouts of a program's parameters, which XLA forces in two
-//! tests, are not a thing of StableHLO: the layouts of the calls say the same.
+//! The tests that XLA has disabled (`FfiNestedTupleOutput`, `FfiNestedTupleInputAndOutput`,
+//! `IgnoresEmptyTupleParameter`, `HandleTupleDifferentRanks`, `Tokens`) are here, too. Layouts of a program's
+//! parameters, which XLA forces in two tests, are not a thing of StableHLO: the layouts of the calls say the same.
 
 use std::{
     ffi::{c_char, c_void},
@@ -344,8 +344,8 @@ fn fill_by(#[attr] method: InitMethod, #[dims()] mut y: ScalarOut<f32>) {
     y.set(f32::from(u8::from(method == InitMethod::One)));
 }
 
-/// Ours takes a variant by name, or its number as an integer of any width, so what XLA refuses (an `i16` for an `i8`) is
-/// taken, and another kind of value is refused.
+/// Ours takes a variant by name, or its number as an integer of any width, so what XLA refuses (an `i16` for an `i8`)
+/// is taken, and another kind of value is refused.
 #[test]
 fn ffi_wrong_enum_type() {
     let go = |attribute: &str| run(&one_call("fill_by", attribute, &[], &[F32]), &[]);

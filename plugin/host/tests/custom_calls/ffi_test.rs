@@ -1,9 +1,9 @@
 //! `xla/ffi/ffi_test.cc`: the API inside XLA, and its registry. What it shares with `xla/ffi/api/ffi_test.cc` is in
 //! [`api_ffi_test`](super::api_ffi_test).
 //!
-//! Not here: `StaticHandlerSymbolRegistration` and `PlatformStream`, which are about C++ symbols and types, `RunOptionsCtx`
-//! (the CPU has no stream; the toy device of `plugin/pjrt/tests` has), and `FromAbslStatus` and the like. The registry's
-//! own tests are in `ffi/src/host/tests/registry.rs`.
+//! Not here: `StaticHandlerSymbolRegistration` and `PlatformStream`, which are about C++ symbols and types,
+//! `RunOptionsCtx` (the CPU has no stream; the toy device of `plugin/pjrt/tests` has), and `FromAbslStatus` and the
+//! like. The registry's own tests are in `ffi/src/host/tests/registry.rs`.
 
 use oxcall::{descriptor::RawHandler, prelude::*};
 use xla_ffi_sys::xla_ffi as sys;

@@ -1,9 +1,10 @@
 //! `xla/service/gpu/custom_call_test.cc`, as far as it is not about GPUs.
 //!
 //! Not here: streams, command buffers and `InstantiateCanAccessTargetGpuComputeCapability`; `CalledComputation` and the
-//! compiler's `HloComputation`, which only handlers of XLA's own sources can see (what else those tests ask of a context,
-//! the device and scratch memory, is in `with_called_computation`); start and done pairs and the `Pin` and `Unpin` calls of
-//! `HloBuffer` tests, which are HLO that StableHLO cannot say: chains of updates in place are here without them.
+//! compiler's `HloComputation`, which only handlers of XLA's own sources can see (what else those tests ask of a
+//! context, the device and scratch memory, is in `with_called_computation`); start and done pairs and the `Pin` and
+//! `Unpin` calls of `HloBuffer` tests, which are HLO that StableHLO cannot say: chains of updates in place are here
+//! without them.
 
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
 

@@ -2,8 +2,9 @@
 //!
 //! XLA's own lists of tests, one module for each file, one function for each test, by its name:
 //! `xla/tests/custom_call_test.cc` ([`custom_call_test`]), `xla/service/gpu/custom_call_test.cc`
-//! ([`gpu_custom_call_test`]), `xla/ffi/api/ffi_test.cc` ([`api_ffi_test`]) and `xla/ffi/ffi_test.cc` ([`ffi_test`]). What
-//! cannot apply here is named, with the reason, at the top of each module. [`mistakes`] and [`under_load`] are our own.
+//! ([`gpu_custom_call_test`]), `xla/ffi/api/ffi_test.cc` ([`api_ffi_test`]) and `xla/ffi/ffi_test.cc` ([`ffi_test`]).
+//! What cannot apply here is named, with the reason, at the top of each module. [`mistakes`] and [`under_load`] are our
+//! own.
 
 mod api_ffi_test;
 mod custom_call_test;

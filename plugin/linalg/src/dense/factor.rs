@@ -59,8 +59,8 @@ fn copy_lower<T: Scalar>(
 /// The sides of a tile of which two stay in the nearest cache.
 const TILE: usize = 16;
 
-/// LU factorization with partial pivoting. Row `k` was exchanged with row `pivots[k]` (from 1), one after the other. Gives
-/// the place (from 1) of the first zero on the diagonal of `U`, or 0. (LAPACK: `getrf`.)
+/// LU factorization with partial pivoting. Row `k` was exchanged with row `pivots[k]` (from 1), one after the other.
+/// Gives the place (from 1) of the first zero on the diagonal of `U`, or 0. (LAPACK: `getrf`.)
 pub fn lu<T: Scalar>(a: &mut Matrix<'_, T>, pivots: &mut [i32], par: Par) -> i32 {
     let (rows, cols) = (a.rows(), a.cols());
     let source = a.data().to_vec();

@@ -14,8 +14,8 @@ pub struct Permuted {
     exchanged: Vec<usize>,
 }
 
-/// Exchanges rows and columns so that those that have nothing but a diagonal element come last or first. (LAPACK: `gebal`
-/// with `P`.)
+/// Exchanges rows and columns so that those that have nothing but a diagonal element come last or first. (LAPACK:
+/// `gebal` with `P`.)
 pub fn permute<T: Scalar>(a: &mut Matrix<'_, T>) -> Permuted {
     let n = a.rows();
     let (mut low, mut high) = (0, n);

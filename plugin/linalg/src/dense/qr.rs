@@ -34,8 +34,8 @@ fn reflect<T: Scalar>(a: &mut Matrix<'_, T>, k: usize, columns: std::ops::Range<
     tau
 }
 
-/// QR factorization with column pivoting: column `j` of the result was column `pivots[j]` (from 1) before. Columns whose
-/// `pivots` are not 0 at first are moved to the front and stay there. (LAPACK: `geqp3`.)
+/// QR factorization with column pivoting: column `j` of the result was column `pivots[j]` (from 1) before. Columns
+/// whose `pivots` are not 0 at first are moved to the front and stay there. (LAPACK: `geqp3`.)
 pub fn factor_pivoted<T: Scalar>(a: &mut Matrix<'_, T>, pivots: &mut [i32], taus: &mut [T]) {
     let cols = a.cols();
     let mut fixed = 0;

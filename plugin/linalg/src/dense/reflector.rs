@@ -15,8 +15,8 @@ use crate::scalar::Scalar;
 /// Reflectors in one block.
 pub const BLOCK: usize = 32;
 
-/// Makes the reflector with `H^H (alpha, x) = (beta, 0)` and a real `beta`. Gives `tau`; `alpha` becomes `beta`, and `x`
-/// the rest of `v`. (LAPACK: `larfg`.)
+/// Makes the reflector with `H^H (alpha, x) = (beta, 0)` and a real `beta`. Gives `tau`; `alpha` becomes `beta`, and
+/// `x` the rest of `v`. (LAPACK: `larfg`.)
 pub fn make<T: Scalar>(alpha: &mut T, x: &mut [T]) -> T {
     let largest = x.iter().fold(T::Part::zero(), |most, x| Float::max(most, x.abs1()));
     if largest.is_zero() && alpha.im().is_zero() && x.iter().all(|x| x.finite()) {

@@ -1,8 +1,8 @@
 //! Units in which squares and products of a matrix's elements are numbers.
 //!
-//! The algorithms of eigenvalues and singular values take squares of elements, which overflow, or vanish, long before the
-//! elements do. So matrices of very large or very small elements are computed in units of a power of two, as LAPACK's
-//! drivers do.
+//! The algorithms of eigenvalues and singular values take squares of elements, which overflow, or vanish, long before
+//! the elements do. So matrices of very large or very small elements are computed in units of a power of two, as
+//! LAPACK's drivers do.
 
 use num_traits::{Float, One};
 

@@ -1,7 +1,7 @@
 //! The Schur form of a complex Hessenberg matrix.
 //!
-//! The QR algorithm with single shifts of Wilkinson, step by step as LAPACK's `lahqr` does it: so the eigenvalues come in
-//! its order, and the vectors have its phases.
+//! The QR algorithm with single shifts of Wilkinson, step by step as LAPACK's `lahqr` does it: so the eigenvalues come
+//! in its order, and the vectors have its phases.
 
 use std::ops::Range;
 
@@ -12,8 +12,8 @@ use super::reflector;
 use crate::matrix::Matrix;
 use crate::scalar::{Real, Scalar};
 
-/// Reduces `rows` of `h` to triangular form, and multiplies `z` with the unitary matrix that does it from the right. The other
-/// rows are triangular, and what is below the diagonal of the first subdiagonal is real.
+/// Reduces `rows` of `h` to triangular form, and multiplies `z` with the unitary matrix that does it from the right.
+/// The other rows are triangular, and what is below the diagonal of the first subdiagonal is real.
 ///
 /// # Errors
 /// If the eigenvalues before this place (from 1) do not converge.
@@ -58,7 +58,8 @@ pub fn reduce<T: Scalar>(
     Ok(())
 }
 
-/// Multiplies row `j` from column `first` on with `phase`, and columns `j` of `h`, above the row, and `z` with its conjugate.
+/// Multiplies row `j` from column `first` on with `phase`, and columns `j` of `h`, above the row, and `z` with its
+/// conjugate.
 fn scale<T: Scalar>(h: &mut Matrix<'_, T>, z: Option<&mut Matrix<'_, T>>, j: usize, phase: T, first: usize) {
     (first..h.cols()).for_each(|column| h[(j, column)] *= phase);
     let back = Scalar::conj(phase);
@@ -121,7 +122,8 @@ fn shift<T: Scalar>(h: &Matrix<'_, T>, start: usize, end: usize, sweep: usize) -
     corner - u * u.divided_by(x + y)
 }
 
-/// The row at which a sweep begins, below two small elements beside the diagonal, and what its first reflector is made of.
+/// The row at which a sweep begins, below two small elements beside the diagonal, and what its first reflector is made
+/// of.
 fn beginning<T: Scalar>(h: &Matrix<'_, T>, start: usize, end: usize, shift: T) -> (usize, [T; 2]) {
     let epsilon = <T::Part as Float>::epsilon();
     let mut k = end - 2;

@@ -1,8 +1,8 @@
 //! The real Schur form of a real Hessenberg matrix.
 //!
 //! The QR algorithm with double shifts of J. G. F. Francis ("The QR transformation", 1961), step by step as LAPACK's
-//! `lahqr` does it, and blocks of two rows in the standard form of its `lanv2`: so the eigenvalues come in its order, and
-//! the vectors have its signs.
+//! `lahqr` does it, and blocks of two rows in the standard form of its `lanv2`: so the eigenvalues come in its order,
+//! and the vectors have its signs.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use super::standard::standardize;
 use crate::matrix::Matrix;
 use crate::scalar::Real;
 
-/// Reduces `rows` of `h` to quasi-triangular form, and multiplies `z` with the orthogonal matrix that does it from the right.
-/// The other rows are triangular. The eigenvalues are `values[k].0 + i values[k].1`.
+/// Reduces `rows` of `h` to quasi-triangular form, and multiplies `z` with the orthogonal matrix that does it from the
+/// right. The other rows are triangular. The eigenvalues are `values[k].0 + i values[k].1`.
 ///
 /// # Errors
 /// If the eigenvalues before this place (from 1) do not converge.
@@ -81,7 +81,8 @@ fn shifts<T: Real>(h: &Matrix<'_, T>, start: usize, end: usize, sweep: usize) ->
     Shifts { re: [near * size; 2], im: T::zero() }
 }
 
-/// The row at which a sweep begins, below two small elements beside the diagonal, and what its first reflector is made of.
+/// The row at which a sweep begins, below two small elements beside the diagonal, and what its first reflector is made
+/// of.
 fn beginning<T: Real>(h: &Matrix<'_, T>, start: usize, end: usize, shifts: Shifts<T>) -> (usize, [T; 3]) {
     let Shifts { re: [first, second], im } = shifts;
     let epsilon = <T as Float>::epsilon();

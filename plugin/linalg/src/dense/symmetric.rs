@@ -65,8 +65,8 @@ pub struct Tridiagonal<'a, T: Scalar> {
     pub taus: &'a mut [T],
 }
 
-/// Reduces a hermitian matrix, whose lower or upper triangle `a` has, to the tridiagonal `Q^H a Q`; the reflectors of `Q` lie
-/// beyond the diagonals next to the main one. (LAPACK: `sytrd`, `hetrd`.)
+/// Reduces a hermitian matrix, whose lower or upper triangle `a` has, to the tridiagonal `Q^H a Q`; the reflectors of
+/// `Q` lie beyond the diagonals next to the main one. (LAPACK: `sytrd`, `hetrd`.)
 pub fn reduce<T: Scalar>(a: &mut Matrix<'_, T>, lower: bool, out: Tridiagonal<'_, T>) {
     if lower {
         return reduce_lower(a, out);
@@ -117,8 +117,8 @@ fn reduce_lower<T: Scalar>(a: &mut Matrix<'_, T>, out: Tridiagonal<'_, T>) {
     }
 }
 
-/// The product of the hermitian matrix in the rows and columns from `first` on, of which the lower triangle is read, with
-/// a vector.
+/// The product of the hermitian matrix in the rows and columns from `first` on, of which the lower triangle is read,
+/// with a vector.
 fn multiply_lower<T: Scalar>(a: &Matrix<'_, T>, first: usize, v: &[T]) -> Vec<T> {
     let mut out = vec![T::zero(); v.len()];
     for (j, &x) in v.iter().enumerate() {

@@ -15,8 +15,8 @@ pub struct Triangle {
     pub unit: bool,
 }
 
-/// Solves `a x = b`, or with `conjugate` the system of the conjugate of `a`, for each column of `b`, which becomes `x`. For
-/// `x a = b` transpose both.
+/// Solves `a x = b`, or with `conjugate` the system of the conjugate of `a`, for each column of `b`, which becomes `x`.
+/// For `x a = b` transpose both.
 pub fn solve_in_place<T: Scalar>(a: MatRef<'_, T>, triangle: Triangle, conjugate: bool, b: MatMut<'_, T>, par: Par) {
     if !triangle.unit && has_extremes(a) {
         return substitute(a, triangle.lower, conjugate, b);
@@ -30,8 +30,8 @@ pub fn solve_in_place<T: Scalar>(a: MatRef<'_, T>, triangle: Triangle, conjugate
     }
 }
 
-/// Whether the diagonal has an element whose reciprocal, which faer multiplies with, or the square of it, is no number of
-/// the type, or one of few digits.
+/// Whether the diagonal has an element whose reciprocal, which faer multiplies with, or the square of it, is no number
+/// of the type, or one of few digits.
 fn has_extremes<T: Scalar>(a: MatRef<'_, T>) -> bool {
     let largest = Float::sqrt(<T::Part as Float>::max_value()) * T::Part::of(0.125);
     let usual = T::Part::of(1.0) / largest..=largest;

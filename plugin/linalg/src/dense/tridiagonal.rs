@@ -5,9 +5,9 @@ use num_traits::{Float, One, Zero};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
-/// Solves a tridiagonal system for each column of `b`. The diagonals have `n` elements each: `lower[0]` and `upper[n - 1]` are
-/// not read. They become those of the triangle `U`: `diagonal`, `upper`, and from `lower[1]` on its second superdiagonal.
-/// Gives the place (from 1) of a zero on the diagonal of `U`, or 0. (LAPACK: `gtsv`.)
+/// Solves a tridiagonal system for each column of `b`. The diagonals have `n` elements each: `lower[0]` and
+/// `upper[n - 1]` are not read. They become those of the triangle `U`: `diagonal`, `upper`, and from `lower[1]` on its
+/// second superdiagonal. Gives the place (from 1) of a zero on the diagonal of `U`, or 0. (LAPACK: `gtsv`.)
 pub fn solve<T: Scalar>(lower: &mut [T], diagonal: &mut [T], upper: &mut [T], b: &mut Matrix<'_, T>) -> i32 {
     let n = diagonal.len();
     eliminate(lower, diagonal, upper, b);
@@ -70,8 +70,8 @@ fn eliminate<T: Scalar>(lower: &mut [T], diagonal: &mut [T], upper: &mut [T], b:
     }
 }
 
-/// As [`solve`], but pivots so small that the solution would overflow are moved away from zero, as LAPACK's `lagts` does:
-/// for inverse iteration, which wants a solution of nearly singular systems.
+/// As [`solve`], but pivots so small that the solution would overflow are moved away from zero, as LAPACK's `lagts`
+/// does: for inverse iteration, which wants a solution of nearly singular systems.
 pub fn solve_perturbed<T: Scalar>(lower: &[T], diagonal: &[T], upper: &[T], b: &mut Matrix<'_, T>) {
     let (mut lower, mut diagonal, mut upper) = (lower.to_vec(), diagonal.to_vec(), upper.to_vec());
     let n = diagonal.len();

@@ -19,8 +19,8 @@ fn factor<T: Element>(uplo: u8, shape: [usize; 2], a: &mut [T], info: &mut [i32]
 
 macro_rules! potrf {
     ($($op:ident $target:tt $T:ident,)*) => {$(
-        /// Cholesky factor of each hermitian matrix, of which one triangle (`uplo`: `L`, `U`) is read and written. `info`
-        /// is the order of the first leading minor that is not positive definite, or 0.
+        /// Cholesky factor of each hermitian matrix, of which one triangle (`uplo`: `L`, `U`) is read and written.
+        /// `info` is the order of the first leading minor that is not positive definite, or 0.
         #[custom_call(name = $target)]
         pub fn $op(
             #[attr] uplo: u8,

@@ -69,8 +69,8 @@ where
 macro_rules! geev_real {
     ($($op:ident $target:tt $T:ident $C:ident,)*) => {$(
         /// Eigenvalues of each real matrix as real and imaginary parts, and its left and right eigenvectors where
-        /// `compute_left` and `compute_right` are `V`. `info` is positive if the algorithm did not converge, and -4 if an
-        /// element is not finite.
+        /// `compute_left` and `compute_right` are `V`. `info` is positive if the algorithm did not converge, and -4 if
+        /// an element is not finite.
         #[custom_call(name = $target)]
         pub fn $op(
             #[attr] compute_left: u8,
@@ -96,8 +96,9 @@ macro_rules! geev_real {
 
 macro_rules! geev_complex {
     ($($op:ident $target:tt $T:ident,)*) => {$(
-        /// Eigenvalues of each complex matrix, and its left and right eigenvectors where `compute_left` and `compute_right`
-        /// are `V`. `info` is positive if the algorithm did not converge, and -4 if an element is not finite.
+        /// Eigenvalues of each complex matrix, and its left and right eigenvectors where `compute_left` and
+        /// `compute_right` are `V`. `info` is positive if the algorithm did not converge, and -4 if an element is not
+        /// finite.
         #[custom_call(name = $target)]
         pub fn $op(
             #[attr] compute_left: u8,

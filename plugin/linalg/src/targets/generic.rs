@@ -1,5 +1,5 @@
-//! The targets that JAX and XLA's builders (torch_xla) lower QR factorization and eigenvalues to where a platform has none
-//! of its own. Their matrices are row-major.
+//! The targets that JAX and XLA's builders (torch_xla) lower QR factorization and eigenvalues to where a platform has
+//! none of its own. Their matrices are row-major.
 
 use oxcall::prelude::*;
 
@@ -50,8 +50,8 @@ pub fn householder_product<T: Element + oxcall::element::Plain>(
     })
 }
 
-/// Eigenvectors of a hermitian matrix in place of it, of which one triangle is read, and its eigenvalues in ascending order;
-/// NaN if the algorithm did not converge.
+/// Eigenvectors of a hermitian matrix in place of it, of which one triangle is read, and its eigenvalues in ascending
+/// order; NaN if the algorithm did not converge.
 fn eigen<T: Element>(a: &mut [T], n: usize, lower: bool, values: &mut [T::Part], par: faer::Par) {
     let triangle = |i: usize| if lower { 0..i + 1 } else { i..n };
     let mut found = (0..n).all(|i| a[i * n..][triangle(i)].iter().all(|x| x.finite()));
@@ -67,7 +67,8 @@ fn eigen<T: Element>(a: &mut [T], n: usize, lower: bool, values: &mut [T::Part],
 
 macro_rules! eigen_targets {
     ($($name:ident $target:tt $T:ident $R:ident,)*) => {$(
-        /// Eigenvectors of each hermitian matrix in place of it, and its eigenvalues in ascending order. One triangle is read.
+        /// Eigenvectors of each hermitian matrix in place of it, and its eigenvalues in ascending order. One triangle
+        /// is read.
         #[custom_call(name = $target)]
         pub fn $name(
             #[attr] lower: bool,

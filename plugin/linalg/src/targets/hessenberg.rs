@@ -31,8 +31,8 @@ fn reduce<T: Element>(
 
 macro_rules! gehrd {
     ($($op:ident $target:tt $T:ident,)*) => {$(
-        /// Reduces rows and columns `low` to `high`, from 1, of each matrix to Hessenberg form, with the reflectors below its
-        /// subdiagonal and in `taus`.
+        /// Reduces rows and columns `low` to `high`, from 1, of each matrix to Hessenberg form, with the reflectors
+        /// below its subdiagonal and in `taus`.
         #[custom_call(name = $target)]
         pub fn $op(
             #[attr] low: i32,

@@ -25,8 +25,8 @@ fn factor<T: Element>(
     })
 }
 
-/// The permutation that the exchanges of LU factorizations make: row `k` with row `pivots[k]`, from 0, one after the other.
-/// JAX has a loop for it on platforms without such a function.
+/// The permutation that the exchanges of LU factorizations make: row `k` with row `pivots[k]`, from 0, one after the
+/// other. JAX has a loop for it on platforms without such a function.
 #[custom_call(name = "lu_pivots_to_permutation")]
 pub fn pivots_to_permutation(
     #[dims(..b, k)] pivots: Array<i32>,
@@ -48,8 +48,8 @@ pub fn pivots_to_permutation(
 
 macro_rules! getrf {
     ($($op:ident $target:tt $T:ident,)*) => {$(
-        /// LU factorization of each matrix with partial pivoting: row `k` was exchanged with row `pivots[k]`, from 1. `info`
-        /// is the place of the first zero on the diagonal of U, or 0.
+        /// LU factorization of each matrix with partial pivoting: row `k` was exchanged with row `pivots[k]`, from 1.
+        /// `info` is the place of the first zero on the diagonal of U, or 0.
         #[custom_call(name = $target)]
         pub fn $op(
             #[dims(..b, m, n)] mut a: InOut<$T>,

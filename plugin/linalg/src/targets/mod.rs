@@ -1,8 +1,8 @@
-//! The handlers. Each file has one factorization or solver with its four targets, whose names begin with the letter of their
-//! type: `s`, `d`, `c` and `z` for `f32`, `f64`, and the complex numbers of these.
+//! The handlers. Each file has one factorization or solver with its four targets, whose names begin with the letter of
+//! their type: `s`, `d`, `c` and `z` for `f32`, `f64`, and the complex numbers of these.
 //!
-//! JAX passes matrices in column-major layout (`operand_layouts`), so a buffer of shape `[..., m, n]` holds columns of `m`
-//! elements. Batches are shared among the host's threads.
+//! JAX passes matrices in column-major layout (`operand_layouts`), so a buffer of shape `[..., m, n]` holds columns of
+//! `m` elements. Batches are shared among the host's threads.
 
 pub mod cholesky;
 pub mod eigen;
@@ -72,8 +72,9 @@ fn work([m, n]: [usize; 2]) -> f64 {
 /// Fewer operations than this are not worth another thread.
 const GRAIN: f64 = 1e5;
 
-/// Calls `run` with each item: several at once on the host's threads if there are several, or otherwise with leave to use
-/// the rayon threads that this runs on, if it does. An item takes about `work` operations, and up to `scratch` bytes.
+/// Calls `run` with each item: several at once on the host's threads if there are several, or otherwise with leave to
+/// use the rayon threads that this runs on, if it does. An item takes about `work` operations, and up to `scratch`
+/// bytes.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not so much memory.

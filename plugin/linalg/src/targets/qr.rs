@@ -99,8 +99,8 @@ macro_rules! qr_targets {
             factor(shape, &mut a, (&mut taus, count), &pool)
         }
 
-        /// QR factorization of each matrix with column pivoting: column `j` was column `pivots[j]`, from 1. Columns whose
-        /// `pivots` are not 0 in the operand come first.
+        /// QR factorization of each matrix with column pivoting: column `j` was column `pivots[j]`, from 1. Columns
+        /// whose `pivots` are not 0 in the operand come first.
         #[custom_call(name = $geqp3_target)]
         pub fn $geqp3(
             #[dims(..b, m, n)] mut a: InOut<$T>,
@@ -119,8 +119,8 @@ macro_rules! qr_targets {
             form_q(shape, &mut a, &taus, count, &pool)
         }
 
-        /// The product of each matrix `c` with the orthogonal (unitary) factor whose reflectors `a` and `taus` have, or with
-        /// its adjoint if `transpose` is set; from the `left` or the right.
+        /// The product of each matrix `c` with the orthogonal (unitary) factor whose reflectors `a` and `taus` have, or
+        /// with its adjoint if `transpose` is set; from the `left` or the right.
         #[custom_call(name = $ormqr_target)]
         pub fn $ormqr(
             #[attr] left: bool,

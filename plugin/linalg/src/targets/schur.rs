@@ -100,9 +100,9 @@ fn complex<T: Element>(
 
 macro_rules! gees_real {
     ($($op:ident $target:tt $T:ident,)*) => {$(
-        /// Real Schur form of each matrix in place of it, the Schur vectors if `mode` is `V`, and the eigenvalues as real and
-        /// imaginary parts. `sort` has to be `N`, so none are `selected`. `info` is positive if the algorithm did not
-        /// converge.
+        /// Real Schur form of each matrix in place of it, the Schur vectors if `mode` is `V`, and the eigenvalues as
+        /// real and imaginary parts. `sort` has to be `N`, so none are `selected`. `info` is positive if the algorithm
+        /// did not converge.
         #[custom_call(name = $target)]
         pub fn $op(
             #[attr] mode: u8,
@@ -125,8 +125,8 @@ macro_rules! gees_real {
 
 macro_rules! gees_complex {
     ($($op:ident $target:tt $T:ident,)*) => {$(
-        /// Schur form of each matrix in place of it, the Schur vectors if `mode` is `V`, and the eigenvalues. `sort` has to be
-        /// `N`, so none are `selected`. `info` is positive if the algorithm did not converge.
+        /// Schur form of each matrix in place of it, the Schur vectors if `mode` is `V`, and the eigenvalues. `sort`
+        /// has to be `N`, so none are `selected`. `info` is positive if the algorithm did not converge.
         #[custom_call(name = $target)]
         pub fn $op(
             #[attr] mode: u8,

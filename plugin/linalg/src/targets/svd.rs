@@ -54,8 +54,9 @@ macro_rules! svd_targets {
         svd_targets!(@ $gesvd $gesvd_target $T $R);
     )*};
     (@ $op:ident $target:tt $T:ident $R:ident) => {
-        /// Singular values of each matrix in descending order, and by `mode` all singular vectors (`A`), as many as values
-        /// (`S`), or none (`N`). `info` is positive if the algorithm did not converge, and -4 if an element is not finite.
+        /// Singular values of each matrix in descending order, and by `mode` all singular vectors (`A`), as many as
+        /// values (`S`), or none (`N`). `info` is positive if the algorithm did not converge, and -4 if an element is
+        /// not finite.
         #[custom_call(name = $target)]
         pub fn $op(
             #[attr] mode: u8,

@@ -60,8 +60,8 @@ fn reduce<T: Element>(
 
 macro_rules! symmetric_targets {
     ($($evd:ident $evd_target:tt $trd:ident $trd_target:tt $T:ident $R:ident,)*) => {$(
-        /// Eigenvalues of each hermitian matrix in ascending order, and with `mode` `V` its eigenvectors in place of it. One
-        /// triangle (`uplo`: `L`, `U`) is read. `info` is positive if the algorithm did not converge.
+        /// Eigenvalues of each hermitian matrix in ascending order, and with `mode` `V` its eigenvectors in place of
+        /// it. One triangle (`uplo`: `L`, `U`) is read. `info` is positive if the algorithm did not converge.
         #[custom_call(name = $evd_target)]
         pub fn $evd(
             #[attr] mode: u8,
@@ -75,8 +75,8 @@ macro_rules! symmetric_targets {
             eigen([mode, uplo], (&mut a, n), &mut values, &mut info, &pool)
         }
 
-        /// Reduces each hermitian matrix to tridiagonal form: its diagonal, what is beside it, and the reflectors in place of
-        /// one triangle (`uplo`: `L`, `U`), with `taus`.
+        /// Reduces each hermitian matrix to tridiagonal form: its diagonal, what is beside it, and the reflectors in
+        /// place of one triangle (`uplo`: `L`, `U`), with `taus`.
         #[custom_call(name = $trd_target)]
         pub fn $trd(
             #[attr] uplo: u8,

@@ -10,8 +10,8 @@ use crate::memory::{self, matrices};
 /// The largest elements along `reduction_dim` in descending order, or the smallest in ascending order, and the matching
 /// elements of `indices`; as many as the results have, or all in their own order if these are as large as the operands.
 ///
-/// Which of both is wanted, only the comparator says, which handlers do not see; but the initial value is then the one that
-/// every element beats: the lowest for the largest. The recall that is asked for is always reached.
+/// Which of both is wanted, only the comparator says, which handlers do not see; but the initial value is then the one
+/// that every element beats: the lowest for the largest. The recall that is asked for is always reached.
 #[custom_call(name = "ApproxTopK", T = [f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64])]
 #[expect(clippy::too_many_arguments, reason = "the interface of XLA")]
 pub fn approx_top_k<T: Number + PartialOrd>(

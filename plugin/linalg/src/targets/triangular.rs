@@ -48,9 +48,9 @@ fn solve<T: Element>(
 
 macro_rules! trsm {
     ($($op:ident $target:tt $T:ident,)*) => {$(
-        /// Solves `op(a) x = alpha b` (`side` `L`) or `x op(a) = alpha b` (`R`) with the lower or upper triangle (`uplo`: `L`,
-        /// `U`) of `a`, itself, transposed or its adjoint (`trans_x`: `N`, `T`, `C`), with a diagonal of ones if `diag` is
-        /// `U`. Without the operand `alpha`, which older JAX passes, it is 1.
+        /// Solves `op(a) x = alpha b` (`side` `L`) or `x op(a) = alpha b` (`R`) with the lower or upper triangle
+        /// (`uplo`: `L`, `U`) of `a`, itself, transposed or its adjoint (`trans_x`: `N`, `T`, `C`), with a diagonal of
+        /// ones if `diag` is `U`. Without the operand `alpha`, which older JAX passes, it is 1.
         #[custom_call(name = $target)]
         #[expect(clippy::too_many_arguments, reason = "the interface of LAPACK")]
         pub fn $op(

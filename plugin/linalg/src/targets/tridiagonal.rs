@@ -24,8 +24,8 @@ fn solve<T: Element>(
 
 macro_rules! gtsv {
     ($($op:ident $target:tt $T:ident,)*) => {$(
-        /// Solves each tridiagonal system for all columns of `b`, with partial pivoting. The first element of `lower` and the
-        /// last of `upper` are not read. `info` is the place of a zero pivot, or 0.
+        /// Solves each tridiagonal system for all columns of `b`, with partial pivoting. The first element of `lower`
+        /// and the last of `upper` are not read. `info` is the place of a zero pivot, or 0.
         #[custom_call(name = $target)]
         pub fn $op(
             #[dims(..b, n)] mut lower: InOut<$T>,
@@ -48,8 +48,8 @@ gtsv! {
     zgtsv "lapack_zgtsv_ffi" C128,
 }
 
-/// Solves each tridiagonal system for all columns of `b`, with partial pivoting, and with pivots moved away from zero where
-/// the solution would overflow.
+/// Solves each tridiagonal system for all columns of `b`, with partial pivoting, and with pivots moved away from zero
+/// where the solution would overflow.
 #[custom_call(name = "tridiagonal_solve_perturbed_ffi", T = [f32, f64, C64, C128])]
 pub fn tridiagonal_solve_perturbed<T: Element + oxcall::element::Plain>(
     #[dims(..b, n)] lower: Array<T>,

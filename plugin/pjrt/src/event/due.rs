@@ -9,15 +9,16 @@ use std::{
 use super::{Callback, copy_of};
 use crate::{Result, sync::thread_local};
 
-/// Callbacks that are due on a thread which is inside one already. They wait for their turn instead of being called from
-/// there: a chain of programs, each started by the end of the one before, may be longer than the stack is deep.
+/// Callbacks that are due on a thread which is inside one already. They wait for their turn instead of being called
+/// from there: a chain of programs, each started by the end of the one before, may be longer than the stack is deep.
 type Due = VecDeque<(Callback, Result<()>)>;
 
 thread_local! {
     static DUE: RefCell<Option<Due>> = const { RefCell::new(None) };
 }
 
-/// Calls `callbacks`, and those that become due meanwhile; or leaves them to the call of this function that runs already.
+/// Calls `callbacks`, and those that become due meanwhile; or leaves them to the call of this function that runs
+/// already.
 pub(super) fn call_back(callbacks: Vec<Callback>, outcome: &Result<()>) {
     let calls = callbacks.into_iter().map(|callback| (callback, outcome.as_ref().map(|&()| ()).map_err(copy_of)));
     let mut calls: Due = calls.collect();

@@ -127,8 +127,8 @@ impl Event {
         }
     }
 
-    /// Calls `callback` exactly once with the outcome: now, on this thread, if the work is over, otherwise on the thread
-    /// that completes it.
+    /// Calls `callback` exactly once with the outcome: now, on this thread, if the work is over, otherwise on the
+    /// thread that completes it.
     pub fn on_ready(&self, callback: impl FnOnce(Result<()>) + Send + 'static) {
         let Some(shared) = &self.0 else { return callback(Ok(())) };
         let mut state = shared.lock();
@@ -149,8 +149,8 @@ impl Event {
 }
 
 impl Promise {
-    /// Completes the event. Callbacks run on this thread before it returns (inside of a callback: soon after), also those of
-    /// the client and copies to the host: so no lock that a method of a buffer needs may be held.
+    /// Completes the event. Callbacks run on this thread before it returns (inside of a callback: soon after), also
+    /// those of the client and copies to the host: so no lock that a method of a buffer needs may be held.
     pub fn complete(mut self, outcome: Result<()>) {
         if let Some(shared) = self.0.take() {
             shared.complete(outcome);

@@ -172,8 +172,8 @@ impl<'a> HostSource<'a> {
     }
 
     fn copy_strided(&self, out: &mut [u8], strides: &[i64]) {
-        // SAFETY: the source's elements are readable, and the strides are dense, so they stay within `out`, whose length
-        // was checked.
+        // SAFETY: the source's elements are readable, and the strides are dense, so they stay within `out`, whose
+        // length was checked.
         unsafe {
             copy(
                 &self.shape.dims,
@@ -184,8 +184,8 @@ impl<'a> HostSource<'a> {
         }
     }
 
-    /// The same tensor for as long as the caller wants, if the client agreed to leave it unchanged until it is told; it is
-    /// told when the result is dropped. Otherwise the source comes back.
+    /// The same tensor for as long as the caller wants, if the client agreed to leave it unchanged until it is told; it
+    /// is told when the result is dropped. Otherwise the source comes back.
     ///
     /// # Errors
     /// The source itself.
@@ -292,7 +292,8 @@ impl HostDestination {
         assert_eq!(bytes.len(), self.len(), "the source has as many bytes as the destination takes");
         let size = self.element_type.host_size();
         let strides = layout.byte_strides(&self.shape.dims, size)?;
-        // SAFETY: both sides are dense, `bytes` has the right length, and as many bytes are writable and exclusively ours.
+        // SAFETY: both sides are dense, `bytes` has the right length, and as many bytes are writable and exclusively
+        // ours.
         unsafe {
             copy(
                 &self.shape.dims,

@@ -21,8 +21,8 @@ const TILE: i64 = 32;
 /// Copies `from` to `to`, both of `dims` elements of `size` bytes.
 ///
 /// # Safety
-/// Every element of `from` is readable, every one of `to` writable; the two do not overlap, nor do the elements of `to`.
-/// No dimension is negative.
+/// Every element of `from` is readable, every one of `to` writable; the two do not overlap, nor do the elements of
+/// `to`. No dimension is negative.
 pub(super) unsafe fn copy(dims: &[i64], size: usize, from: Strided<'_, *const u8>, to: Strided<'_, *mut u8>) {
     if size == 0 || dims.contains(&0) {
         return;

@@ -102,8 +102,8 @@ slot! {
         Ok(())
     }
 
-    /// `PJRT_Client_UpdateGlobalProcessInfo`: which processes of JAX's distributed runtime live. No device of a platform
-    /// depends on another process; a client that is refused ends this one.
+    /// `PJRT_Client_UpdateGlobalProcessInfo`: which processes of JAX's distributed runtime live. No device of a
+    /// platform depends on another process; a client that is refused ends this one.
     fn update_process_info<P>(args: PJRT_Client_UpdateGlobalProcessInfo_Args) {
         object::<ClientHandle<P>>("client", (*args).client)?;
         Ok(())

@@ -17,8 +17,8 @@ use super::{
 };
 use crate::{Error, UserData};
 
-/// The host that types of clients are registered with. It is not one that handlers usually see: so a client and a handler
-/// may both register a name, in either order, and get the same id.
+/// The host that types of clients are registered with. It is not one that handlers usually see: so a client and a
+/// handler may both register a name, in either order, and get the same id.
 const CLIENTS: HostVersion = HostVersion::V0_4_34;
 
 slot! {

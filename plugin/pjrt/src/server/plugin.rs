@@ -42,8 +42,8 @@ slot! {
         P::initialize()
     }
 
-    /// `PJRT_Plugin_Attributes`. Old headers (0.54 to 0.70 at least) say a size without the last field, which callers read
-    /// all the same.
+    /// `PJRT_Plugin_Attributes`. Old headers (0.54 to 0.70 at least) say a size without the last field, which callers
+    /// read all the same.
     fn attributes<P>(args: PJRT_Plugin_Attributes_Args at least size_of::<PJRT_Plugin_Attributes_Args>()) {
         let attributes = attributes_of::<P>();
         (*args).attributes = attributes.as_ptr();

@@ -62,8 +62,8 @@ pub(super) unsafe fn release<T: Object>(raw: *mut T::Raw) {
 /// The elements of a C array, of which there are `most`; none where it is empty, null or not.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for more elements, for a null pointer with a count, and for an address that is not aligned: nothing
-/// is read then.
+/// `INVALID_ARGUMENT` for more elements, for a null pointer with a count, and for an address that is not aligned:
+/// nothing is read then.
 ///
 /// # Safety
 /// A pointer that is not null points to `len` elements that stay unchanged for `'a`, if `len` is not above `most`.

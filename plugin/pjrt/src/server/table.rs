@@ -32,8 +32,8 @@ pub fn api<P: Platform>() -> *const PJRT_Api {
     from_ref(Table::<P>::API).cast()
 }
 
-/// Exports `GetPjrtApi`, which frameworks look up in a plugin's library, for a [`Platform`]: the only line that a crate of
-/// type `cdylib` needs beside the platform. The example `toy_plugin` is such a crate.
+/// Exports `GetPjrtApi`, which frameworks look up in a plugin's library, for a [`Platform`]: the only line that a crate
+/// of type `cdylib` needs beside the platform. The example `toy_plugin` is such a crate.
 #[macro_export]
 macro_rules! export_platform {
     ($platform:ty) => {

@@ -1,7 +1,7 @@
 //! Counts of C arrays: absurd ones, and those of null pointers, are refused before anything is read.
 //!
-//! Each array that is given here has one element. So a function that reads as much as its caller says reads past its end,
-//! which Miri reports, or ends the process.
+//! Each array that is given here has one element. So a function that reads as much as its caller says reads past its
+//! end, which Miri reports, or ends the process.
 
 use std::{ffi::c_void, ptr::null_mut};
 

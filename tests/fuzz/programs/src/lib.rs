@@ -1,4 +1,5 @@
-//! Damaged and made-up programs, in bytecode, text and HLO protos, and compile options, given to what reads them and to the engine.
+//! Damaged and made-up programs, in bytecode, text and HLO protos, and compile options, given to what reads them and to
+//! the engine.
 //!
 //! Whatever the input: no panic, no hang, and memory within a multiple (512) of its size; an error that
 //! says where; what is read is verified or refused; what is printed reads back as the same program. What is verified

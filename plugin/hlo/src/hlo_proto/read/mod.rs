@@ -4,8 +4,8 @@
 //! so that what is read is no larger than a multiple of the input, however computations use each other. Tuples stay as
 //! they are but for the program's own parameters and results, which are their leaves: so clients pass them.
 //!
-//! Shardings of parameters and results become their attributes `mhlo.sharding`, those of other instructions custom calls
-//! of the target `Sharding`, as in StableHLO that XLA writes.
+//! Shardings of parameters and results become their attributes `mhlo.sharding`, those of other instructions custom
+//! calls of the target `Sharding`, as in StableHLO that XLA writes.
 //!
 //! Layouts say how XLA would place an array in memory. Here all arrays are row-major, so they only matter where bytes
 //! are seen: in literals, and in custom calls that ask for them.

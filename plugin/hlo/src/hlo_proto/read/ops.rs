@@ -205,8 +205,8 @@ fn rng(func: &mut FuncReader<'_>, mut instruction: Instruction<'_>) -> Result<Va
     func.one(instruction, OpKind::Rng(distribution), Vec::new())
 }
 
-/// The state of the generator that a program's instructions share, advanced by each. No program sees where it begins, and
-/// each draw must differ from those before: so it is random bits.
+/// The state of the generator that a program's instructions share, advanced by each. No program sees where it begins,
+/// and each draw must differ from those before: so it is random bits.
 fn fresh_state(func: &mut FuncReader<'_>, mut instruction: Instruction<'_>) -> Result<ValueId, Error> {
     let ty = instruction.tensor()?.clone();
     if ty.element != ElementType::U64 {

@@ -13,8 +13,8 @@ use self::instruction::Writer;
 use super::fields::{ENTRIES, MAY_ALIAS, alias, config, module as field, with_config};
 use crate::{Func, Module};
 
-/// The entry function of `module`, which calls no other, as a serialised `HloModuleProtoWithConfig`; `None` if it uses an
-/// element type that XLA does not have.
+/// The entry function of `module`, which calls no other, as a serialised `HloModuleProtoWithConfig`; `None` if it uses
+/// an element type that XLA does not have.
 pub fn write_hlo_proto(module: &Module) -> Option<Vec<u8>> {
     let mut writer = Writer::new(module);
     let main = module.main();

@@ -1,8 +1,10 @@
-//! Programs of the older form: shardings as strings and custom calls become meshes, constraints and computations per device.
+//! Programs of the older form: shardings as strings and custom calls become meshes, constraints and computations per
+//! device.
 //!
 //! Strings number devices without a mesh. One is found whose axes are what the strings of a program have in common: of
-//! `{devices=[4,2]<=[8]}` and `{devices=[8]<=[2,4]T(1,0)}`, axes of 2, 2 and 2 devices. Where the numbers themselves have no
-//! such axes (`{devices=[4]3,1,0,2}`, of a mesh of devices in another order), those of places in the first such list do.
+//! `{devices=[4,2]<=[8]}` and `{devices=[8]<=[2,4]T(1,0)}`, axes of 2, 2 and 2 devices. Where the numbers themselves
+//! have no such axes (`{devices=[4]3,1,0,2}`, of a mesh of devices in another order), those of places in the first such
+//! list do.
 
 mod inline;
 
@@ -21,8 +23,8 @@ const ATTRIBUTE: &str = "mhlo.sharding";
 /// The name of the mesh that is made.
 const MESH: &str = "mesh";
 
-/// Brings a program that has shardings as strings and custom calls, as JAX sent them before Shardy, into the newer form.
-/// Programs without them stay as they are. Strings that no mesh can say with the others are left alone.
+/// Brings a program that has shardings as strings and custom calls, as JAX sent them before Shardy, into the newer
+/// form. Programs without them stay as they are. Strings that no mesh can say with the others are left alone.
 ///
 /// # Errors
 /// INVALID for strings that are no shardings; UNSUPPORTED for per-device code that cannot be told from the rest.
@@ -68,8 +70,8 @@ fn custom_call(op: &Op) -> Option<&CustomCall> {
     }
 }
 
-/// The strings of a region's ops, and whether the program cannot run unless the mesh can say them: what leaves code for one
-/// device.
+/// The strings of a region's ops, and whether the program cannot run unless the mesh can say them: what leaves code for
+/// one device.
 fn collect(region: &Region, strings: &mut Vec<(String, bool)>) {
     for op in &region.ops {
         let text = custom_call(op).and_then(|call| Some((text_of(&call.attributes)?, call.target == TO_GLOBAL)));

@@ -100,8 +100,8 @@ pub(super) struct Geometry {
     pub(super) joined_rows: Vec<Axis>,
     /// The axes that are summed, in the order that they have in the kernel.
     pub(super) summed: Vec<Axis>,
-    /// How the kernel is copied first, with its dimensions of `summed` before the output features: if it has these between
-    /// them, or if it is reversed.
+    /// How the kernel is copied first, with its dimensions of `summed` before the output features: if it has these
+    /// between them, or if it is reversed.
     pub(super) kernel_copy: Option<KernelCopy>,
     /// The distance of neighbours in `summed` and of output features, in the kernel or its copy.
     pub(super) kernel_strides: [usize; 2],

@@ -2,8 +2,8 @@
 //!
 //! What the window sees at each place is a row of a matrix, which is multiplied with the kernel, a block at a time
 //! ([`patches`]); windows of one element need no such matrix, and convolutions of single features are done directly
-//! ([`direct`]). The roles of dimensions are told apart in [`geometry`], so the convolutions that compute gradients, with
-//! batch and features exchanged, need no copies in another layout.
+//! ([`direct`]). The roles of dimensions are told apart in [`geometry`], so the convolutions that compute gradients,
+//! with batch and features exchanged, need no copies in another layout.
 
 mod direct;
 mod geometry;
@@ -116,8 +116,8 @@ impl<C: Number> Job<'_, C> {
             self.run_directly(pool, cost, out);
             return Ok(());
         }
-        // Pieces of the result that lie in one piece are shared among threads; if there are few, pieces of the sums; if there
-        // are none, the work on each block.
+        // Pieces of the result that lie in one piece are shared among threads; if there are few, pieces of the sums; if
+        // there are none, the work on each block.
         let depth = geometry.depth();
         if geometry.outer.is_empty() && geometry.feature_stride == 1 {
             if rows * LONG_SUMS <= depth && pool.splits(cost) {
@@ -162,8 +162,8 @@ impl<C: Number> Job<'_, C> {
         Ok(())
     }
 
-    /// The results of `rows` at index `outer`, for all features, from what is `summed` of the sums; `out` begins with the
-    /// first of them.
+    /// The results of `rows` at index `outer`, for all features, from what is `summed` of the sums; `out` begins with
+    /// the first of them.
     fn multiply(
         &self,
         threads: usize,

@@ -147,8 +147,8 @@ fn layouts() -> [[Vec<usize>; 3]; 3] {
     [[nchw.clone(), oihw, nchw], [nhwc.clone(), hwio, nhwc], gradient]
 }
 
-/// As the gradient of a kernel: few results, each a sum of so many products that these are shared among threads. The number
-/// of products is no multiple of the number of parts, and in the last case the window is reversed.
+/// As the gradient of a kernel: few results, each a sum of so many products that these are shared among threads. The
+/// number of products is no multiple of the number of parts, and in the last case the window is reversed.
 #[test]
 fn long_sums_are_cut() {
     let [.., channels_last, gradient] = layouts();

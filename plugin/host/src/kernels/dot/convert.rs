@@ -13,8 +13,8 @@ use crate::memory::Scratch;
 use crate::pool::Cost;
 
 /// The type to compute in, for operands and a result of `elements`: the narrowest of `F32`, `F64`, `C64`, `C128`, `S32`
-/// and `S64` that loses nothing. Products of narrow floats are exact in `F32`; integers are computed modulo 2^32 or 2^64,
-/// which agrees with any narrower result.
+/// and `S64` that loses nothing. Products of narrow floats are exact in `F32`; integers are computed modulo 2^32 or
+/// 2^64, which agrees with any narrower result.
 pub(in crate::kernels) fn compute_type(elements: &[ElementType]) -> ElementType {
     let any = |test: fn(ElementType) -> bool| elements.iter().any(|&element| test(element));
     let double = any(|element| matches!(element, ElementType::F64 | ElementType::C128));

@@ -24,7 +24,8 @@ pub(super) fn multiply<C: Number>(
 }
 
 vectorised! {
-/// As [`multiply`], for each of many small batches: `batch(i)` gives the operands, and `out` holds the results in order.
+/// As [`multiply`], for each of many small batches: `batch(i)` gives the operands, and `out` holds the results in
+/// order.
 pub(super) fn multiply_each<'a, C: Number + 'a>(
     cx: Context<'_>,
     shape: Shape,

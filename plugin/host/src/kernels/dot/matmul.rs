@@ -271,9 +271,9 @@ pub(in crate::kernels) fn multiply<C: Number>(
     let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };
     for start in (0..k).step_by(terms) {
         let (a, b) = (a.part([0, start], [m, terms]), b.part([start, 0], [terms, n]));
-        // SAFETY: the pointers and strides are those of matrices of m x k, k x n and m x n elements, k being the terms of
-        // this part, which lie in live slices by the assertions of `new`; elements of the result are at different places,
-        // and exclusively borrowed.
+        // SAFETY: the pointers and strides are those of matrices of m x k, k x n and m x n elements, k being the terms
+        // of this part, which lie in live slices by the assertions of `new`; elements of the result are at different
+        // places, and exclusively borrowed.
         unsafe {
             gemm::gemm(
                 m,

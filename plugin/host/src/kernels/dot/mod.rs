@@ -1,8 +1,8 @@
 //! `dot_general`: contractions of two operands.
 //!
 //! Both operands become batches of matrices, by strides where the dimensions allow it and by a copy where they do not
-//! ([`layout`]). Elements are multiplied and added in one of six types ([`Number`]): matrices by the `gemm` crate, vectors,
-//! small matrices and integers by loops of this module.
+//! ([`layout`]). Elements are multiplied and added in one of six types ([`Number`]): matrices by the `gemm` crate,
+//! vectors, small matrices and integers by loops of this module.
 
 mod convert;
 mod layout;

@@ -19,8 +19,8 @@ pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
     /// Whether the bits of an element of this type are one of `Self`, or one modulo 2^n.
     fn holds(element: ElementType) -> bool;
 
-    /// Products that `gemm` may add one after the other: the errors of longer sums grow, shorter ones take time. Those of
-    /// `f64` are as long as XLA:CPU's.
+    /// Products that `gemm` may add one after the other: the errors of longer sums grow, shorter ones take time. Those
+    /// of `f64` are as long as XLA:CPU's.
     const TERMS: usize;
     /// Whether `gemm` multiplies dense rows by dense columns, if there are few, in the lanes of vectors.
     const IN_LANES: bool;

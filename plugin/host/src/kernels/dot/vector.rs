@@ -78,8 +78,8 @@ pub(super) struct Operand<'a, C> {
 }
 
 impl<C: Number> Operand<'_, C> {
-    /// `out = matrix vector`, of the rows from the element at `offset` on. Elements that have to be converted are so a few
-    /// kilobytes at a time.
+    /// `out = matrix vector`, of the rows from the element at `offset` on. Elements that have to be converted are so a
+    /// few kilobytes at a time.
     pub(super) fn multiply(&self, offset: usize, vector: &[C], out: &mut [C]) {
         out.fill(C::ZERO);
         let add = if self.by_column { add_multiples } else { add_dots };

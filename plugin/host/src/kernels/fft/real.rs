@@ -1,7 +1,8 @@
 //! Transforms of real numbers: of an even length by complex numbers of half of it, of an odd length by complex numbers.
 //!
-//! Neighbours become the parts of complex numbers, whose transform `z` is that of the even places plus `i` times that of
-//! the odd ones. Both are told apart by symmetry, and joined, in double precision: what that step rounds is its result.
+//! Neighbours become the parts of complex numbers, whose transform `z` is that of the even places plus `i` times that
+//! of the odd ones. Both are told apart by symmetry, and joined, in double precision: what that step rounds is its
+//! result.
 
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ pub(super) struct RealPlan<F: FftNum + Pod> {
     len: usize,
     /// Of `len`, or if that is even of half as many.
     complex: Arc<dyn Fft<F>>,
-    /// -i e^(-2 pi i k / len), or the conjugates for the way back, for a k from 1 to below a quarter of `len`; none if that
-    /// is odd. The real parts, and the imaginary ones.
+    /// -i e^(-2 pi i k / len), or the conjugates for the way back, for a k from 1 to below a quarter of `len`; none if
+    /// that is odd. The real parts, and the imaginary ones.
     twiddles: [Vec<f64>; 2],
 }
 
@@ -84,8 +85,8 @@ impl<F: Real> RealPlan<F> {
     }
 }
 
-/// -i e^(-2 pi i k / len) of a k below a quarter of `len`: the sine and cosine of an angle of at most pi / 4, since a larger
-/// one is rounded more.
+/// -i e^(-2 pi i k / len) of a k below a quarter of `len`: the sine and cosine of an angle of at most pi / 4, since a
+/// larger one is rounded more.
 fn twiddle(k: usize, len: usize) -> Complex<f64> {
     let angle = |k: usize| std::f64::consts::TAU * (k as f64 / len as f64);
     let (sin, cos) = if 8 * k <= len {
@@ -101,8 +102,9 @@ fn twiddle(k: usize, len: usize) -> Complex<f64> {
 /// Pairs that are computed side by side.
 const LANES: usize = 8;
 
-/// Replaces pairs from both ends of `line` by their sum and difference: for a and the conjugate of b of a pair, which are
-/// multiplied with `factor`, s = a + b and d = a - b become s + t d and the conjugate of s - t d, t being the twiddle.
+/// Replaces pairs from both ends of `line` by their sum and difference: for a and the conjugate of b of a pair, which
+/// are multiplied with `factor`, s = a + b and d = a - b become s + t d and the conjugate of s - t d, t being the
+/// twiddle.
 #[inline(always)]
 fn combine<F: Real>(line: &mut [Complex<F>], twiddles: &[Vec<f64>; 2], factor: f64) {
     let count = twiddles[0].len();

@@ -72,8 +72,8 @@ macro_rules! by_scalar {
     };
 }
 
-/// Calls `work` with the index of each item of `len` elements, the item, and how many threads it may use: many items are
-/// shared among the threads, few take one after the other all of them. Each takes up to `scratch` elements besides.
+/// Calls `work` with the index of each item of `len` elements, the item, and how many threads it may use: many items
+/// are shared among the threads, few take one after the other all of them. Each takes up to `scratch` elements besides.
 fn each<T: Pod + Send>(
     pool: &Pool,
     cost: Cost,

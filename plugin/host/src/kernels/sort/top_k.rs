@@ -11,8 +11,8 @@ use crate::{
     pool::Cost,
 };
 
-/// Evaluates `$body` with `$T` as the stored type of a float of 8 bits or fewer, and wraps it in `Some`; `None` for other
-/// types.
+/// Evaluates `$body` with `$T` as the stored type of a float of 8 bits or fewer, and wraps it in `Some`; `None` for
+/// other types.
 macro_rules! by_narrow_float {
     ($element:expr, $T:ident => $body:expr) => {
         by_sortable!(@ $element, $T => $body;

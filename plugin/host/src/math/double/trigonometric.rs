@@ -4,8 +4,8 @@ use super::{COSINE, SINE};
 use crate::math::elementary::{Format, fma, nearest, polynomial, sum};
 use crate::math::level::Level;
 
-/// The sine and cosine of what is left of x after multiples of pi / 2, each rounded and what rounding lost; and the number
-/// of multiples.
+/// The sine and cosine of what is left of x after multiples of pi / 2, each rounded and what rounding lost; and the
+/// number of multiples.
 #[inline(always)]
 fn quarter_turns<L: Level>(x: f64) -> ([f64; 2], [f64; 2], i64) {
     /// pi / 2 in parts: three of at most 33 bits, so that multiples are exact, and the rest.

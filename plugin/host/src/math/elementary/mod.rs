@@ -59,7 +59,8 @@ pub trait Format: Float + FloatConst {
 
     /// (e^r - 1 - r) / r^2 for an r of at most ln 2 / 2.
     fn exp_series<L: Level>(r: Self) -> Self;
-    /// n ln 2 + ln(1 + f) for 1 + f between the root of 1/2 and that of 2, and a correction to add before the largest part.
+    /// n ln 2 + ln(1 + f) for 1 + f between the root of 1/2 and that of 2, and a correction to add before the largest
+    /// part.
     fn ln_parts<L: Level>(n: Self, f: Self, correction: Self) -> Self;
     /// The sine of an easy angle.
     fn sine<L: Level>(x: Self) -> Self;

@@ -1,5 +1,5 @@
-//! Custom calls that XLA's builders make of linear algebra, for XLA's own passes: they name no version of the interface, and
-//! are never looked up there. Here they are typed calls of handlers.
+//! Custom calls that XLA's builders make of linear algebra, for XLA's own passes: they name no version of the
+//! interface, and are never looked up there. Here they are typed calls of handlers.
 
 use oxcall_hlo::{Attribute, CustomCall, CustomCallApiVersion, ElementType};
 
@@ -33,8 +33,8 @@ fn typed(call: &CustomCall, element: ElementType) -> Option<(&'static str, Vec<(
     }
 }
 
-/// Whether the lower triangle is meant: the first of the numbers `lower,sort,iterations,epsilon`. The others are for Jacobi's
-/// method; eigenvalues are always sorted here.
+/// Whether the lower triangle is meant: the first of the numbers `lower,sort,iterations,epsilon`. The others are for
+/// Jacobi's method; eigenvalues are always sorted here.
 fn lower_triangle(config: &Attribute) -> Option<bool> {
     match config.as_str()?.split(',').next()? {
         "1" => Some(true),

@@ -11,8 +11,8 @@ use super::ir::{Rewrite, Rewriter, rewrite};
 
 /// Takes away batch norms, maps, sizes of dimensions, ids of a process that is alone, shardings and bounds of complex
 /// numbers, and writes out the
-/// scalars that `select` and `clamp` spread over tensors and the conversions that products imply. Calls of linear algebra
-/// that XLA would expand become typed.
+/// scalars that `select` and `clamp` spread over tensors and the conversions that products imply. Calls of linear
+/// algebra that XLA would expand become typed.
 ///
 /// # Errors
 /// UNIMPLEMENTED for maps whose body is not element-wise.

@@ -6,8 +6,8 @@ use oxcall_hlo::{Location, Op, Region, ValueId};
 use super::{Resolver, Sizes};
 
 impl Resolver {
-    /// A loop that carries the sizes of what it carries. Which dimensions are dynamic is known when another round finds no
-    /// more of them.
+    /// A loop that carries the sizes of what it carries. Which dimensions are dynamic is known when another round finds
+    /// no more of them.
     pub(super) fn while_loop(&mut self, op: Op, locations: &[Location]) -> Result<(), Error> {
         let dims = |sizes: Sizes| sizes.into_iter().map(|(dim, _)| dim).collect::<Vec<_>>();
         let mut dynamic: Vec<Vec<usize>> = op.operands.iter().map(|&operand| dims(self.sizes(operand))).collect();

@@ -1,9 +1,10 @@
 //! Bounded dynamic shapes: from values whose dimensions have sizes that are computed, to static ones.
 //!
-//! A value with a dynamic dimension is an array of the bound's size, the padding at its end included, and a scalar `S32`
-//! that holds its size. The pass finds these scalars, from `set_dimension_size` and the dynamic parameters through each
-//! op; where an op would see the padding, the padding gets a value that changes nothing. What comes out is static:
-//! parameters and results with dynamic dimensions have their sizes as further parameters and results, after all others.
+//! A value with a dynamic dimension is an array of the bound's size, the padding at its end included, and a scalar
+//! `S32` that holds its size. The pass finds these scalars, from `set_dimension_size` and the dynamic parameters
+//! through each op; where an op would see the padding, the padding gets a value that changes nothing. What comes out is
+//! static: parameters and results with dynamic dimensions have their sizes as further parameters and results, after all
+//! others.
 
 mod control;
 mod emit;
@@ -24,8 +25,8 @@ use super::{Interface, ir::op_error};
 /// The dynamic dimensions of a value, in order, and the scalars that hold their sizes.
 type Sizes = SmallVec<[(usize, ValueId); 2]>;
 
-/// The dynamic dimensions of a program's parameters and results. Their sizes are the last parameters and results, in this
-/// order.
+/// The dynamic dimensions of a program's parameters and results. Their sizes are the last parameters and results, in
+/// this order.
 #[derive(Debug, Default)]
 pub(super) struct DynamicEdges {
     parameters: Vec<Vec<usize>>,

@@ -70,8 +70,8 @@ impl Resolver {
         Ok(())
     }
 
-    /// Which of these dimensions of the result has the computed size: the only one that has more than one element, or the
-    /// one that the program declares, or the first.
+    /// Which of these dimensions of the result has the computed size: the only one that has more than one element, or
+    /// the one that the program declares, or the first.
     fn dynamic_place(&self, to: &TensorType, places: Range<usize>) -> Option<usize> {
         let mut large = places.clone().filter(|&place| to.dims[place] != 1);
         let (first, second) = (large.next(), large.next());

@@ -93,8 +93,8 @@ impl Placer<'_> {
         opened
     }
 
-    /// Brings the results of a branch that ends at `end` to their homes. Storages in `own` were made for them, later ones
-    /// in the branch.
+    /// Brings the results of a branch that ends at `end` to their homes. Storages in `own` were made for them, later
+    /// ones in the branch.
     fn leave(&mut self, results: &[Value], homes: &[StorageId], end: Position, own: Range<StorageId>) {
         let mut taken: HashSet<u32> = HashSet::new();
         let (mut to, mut from) = (Vec::new(), Vec::new());

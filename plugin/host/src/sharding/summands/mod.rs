@@ -1,8 +1,9 @@
 //! Values of which each device has a summand (`unreduced` in shardings), as stacks of summands.
 //!
-//! Arrays are computed as a whole, and sums too. Only where summands show, in parameters and results of a program and of
-//! manual computations, is there an array of them: with one more dimension in front, which the axes of the sum split. What
-//! XLA's devices have as summands depends on what made the sum; so do the stacks, for the ops that programs end with.
+//! Arrays are computed as a whole, and sums too. Only where summands show, in parameters and results of a program and
+//! of manual computations, is there an array of them: with one more dimension in front, which the axes of the sum
+//! split. What XLA's devices have as summands depends on what made the sum; so do the stacks, for the ops that programs
+//! end with.
 
 mod emit;
 mod stack;

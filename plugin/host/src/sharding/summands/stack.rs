@@ -144,8 +144,8 @@ impl Stacker<'_> {
         Ok(Some(self.emit.op(op.kind.clone(), stacks, element, dims)))
     }
 
-    /// The stack of a value that devices have as it is: what an axis splits is in the summands of its devices, and what all
-    /// of them have in the first.
+    /// The stack of a value that devices have as it is: what an axis splits is in the summands of its devices, and what
+    /// all of them have in the first.
     fn spread(&mut self, value: ValueId, axes: &[AxisRef], mesh: &Mesh) -> ValueId {
         let (element, whole) = (self.emit.element(value), self.emit.dims(value));
         let count: usize = axes.iter().map(|axis| axis.size(mesh)).product();
@@ -195,8 +195,8 @@ impl Stacker<'_> {
     }
 }
 
-/// The contracted places of the right operand, of which `rest` has those of each dimension together, in the order of the
-/// left operand's dimensions.
+/// The contracted places of the right operand, of which `rest` has those of each dimension together, in the order of
+/// the left operand's dimensions.
 fn matching(right: &[Split], dims: &DotDims, rest: &[usize]) -> Vec<usize> {
     let start = |dim: usize| {
         let before = dims.rhs_contracting.iter().filter(|&&each| each < dim);
