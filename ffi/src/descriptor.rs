@@ -3,12 +3,10 @@
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use crate::{
-    DType, Result,
-    shape::{Shape, ShapeContext},
-    state::HostType,
-    torch::TorchOp,
-};
+use crate::shape::{Shape, ShapeContext};
+use crate::state::HostType;
+use crate::torch::TorchOp;
+use crate::{DType, Result};
 
 /// A stage function or handler with the C signature of `XLA_FFI_Handler`.
 pub type RawHandler = unsafe extern "C" fn(*mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error;

@@ -1,23 +1,17 @@
 //! From the C entry point to the generated code and back: frame heads, metadata queries, panics, errors.
 
-use std::{
-    ffi::c_void,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use crate::{
-    Error, Result,
-    api::{HostApi, MINOR},
-    attr::Dict,
-    context::{Context, FromContext, Future, Pending},
-    descriptor::{Handler, Stage},
-    explain,
-    frame::Frame,
-    panics,
-    state::{HostType, State},
-};
+use crate::api::{HostApi, MINOR};
+use crate::attr::Dict;
+use crate::context::{Context, FromContext, Future, Pending};
+use crate::descriptor::{Handler, Stage};
+use crate::frame::Frame;
+use crate::state::{HostType, State};
+use crate::{Error, Result, explain, panics};
 
 /// An operation's execute handler, as the macro generates it.
 ///

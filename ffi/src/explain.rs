@@ -1,13 +1,10 @@
 //! Errors of decoding, made out of line: they name the operation, the parameter, what is expected and what came.
 
-use crate::{
-    DType, Error,
-    attr::{AttrError, AttrList},
-    buffer::{BufferError, BufferRef, Mismatch},
-    descriptor::{Arity, DTypeRule, Handler, Param, Role},
-    frame::Frame,
-    shape,
-};
+use crate::attr::{AttrError, AttrList};
+use crate::buffer::{BufferError, BufferRef, Mismatch};
+use crate::descriptor::{Arity, DTypeRule, Handler, Param, Role};
+use crate::frame::Frame;
+use crate::{DType, Error, shape};
 
 /// "argument" or "result".
 fn word(role: Role) -> &'static str {

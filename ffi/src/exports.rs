@@ -3,27 +3,20 @@
 //! They are looked up on one library's handle, and nothing inside refers to them by name, so that two libraries in
 //! one process never call each other's. Handlers themselves are not exported: they are reached through the table.
 
-use std::{
-    ffi::{c_char, c_void},
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::OnceLock,
-};
+use std::ffi::{c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 use xla_ffi_sys::xla_ffi as sys;
 
-use crate::{
-    Code, DType, Error, Result,
-    api::HostApi,
-    descriptor::{Handler, Legacy, Stage},
-    entry::{address, create},
-    legacy,
-    manifest::{ABI_VERSION, manifest},
-    panics,
-    registry::registry,
-    shape::{self, Shape},
-    torch,
-};
+use crate::api::HostApi;
+use crate::descriptor::{Handler, Legacy, Stage};
+use crate::entry::{address, create};
+use crate::manifest::{ABI_VERSION, manifest};
+use crate::registry::registry;
+use crate::shape::{self, Shape};
+use crate::{Code, DType, Error, Result, legacy, panics, torch};
 
 /// UTF-8 text that is not NUL-terminated.
 #[repr(C)]

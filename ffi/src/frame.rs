@@ -2,21 +2,19 @@
 //!
 //! Everything here is inlined into the handlers; whatever fails goes to the cold functions of [`crate::explain`].
 
-use std::{ffi::c_void, marker::PhantomData};
+use std::ffi::c_void;
+use std::marker::PhantomData;
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use crate::{
-    Error, Result,
-    api::HostApi,
-    attr::{AttrList, AttrStorage, Attributes},
-    buffer::{BufferError, BufferRef, BufferSpec, Mismatch},
-    context::Pending,
-    descriptor::{Handler, Role, Stage},
-    entry::asks_for_metadata,
-    explain,
-    host::CallFrame,
-};
+use crate::api::HostApi;
+use crate::attr::{AttrList, AttrStorage, Attributes};
+use crate::buffer::{BufferError, BufferRef, BufferSpec, Mismatch};
+use crate::context::Pending;
+use crate::descriptor::{Handler, Role, Stage};
+use crate::entry::asks_for_metadata;
+use crate::host::CallFrame;
+use crate::{Error, Result, explain};
 
 /// A call frame whose head has been checked: its size, its stage, its host.
 #[derive(Clone, Copy)]

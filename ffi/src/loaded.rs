@@ -1,9 +1,7 @@
 //! Symbols of libraries that the process has loaded already; nothing is loaded here.
 
-use std::{
-    ffi::{CStr, c_void},
-    ptr::NonNull,
-};
+use std::ffi::{CStr, c_void};
+use std::ptr::NonNull;
 
 /// A library that was found loaded; it stays so, as nothing here closes it.
 #[derive(Clone, Copy)]

@@ -2,11 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    descriptor::{Arity, AttrParam, AttrType, DTypeRule, Handler, Param, Presence, Role, ShapeRule, Stage},
-    registry::Registry,
-    shape::Pattern,
-};
+use crate::descriptor::{Arity, AttrParam, AttrType, DTypeRule, Handler, Param, Presence, Role, ShapeRule, Stage};
+use crate::registry::Registry;
+use crate::shape::Pattern;
 
 /// The version of the manifest and of the C boundary.
 pub(crate) const ABI_VERSION: u32 = 1;

@@ -1,13 +1,11 @@
 //! Panics as errors: what was said, and where.
 
-use std::{
-    any::Any,
-    cell::Cell,
-    fmt,
-    io::{self, Write},
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::Once,
-};
+use std::any::Any;
+use std::cell::Cell;
+use std::fmt;
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Once;
 
 thread_local! {
     /// Where the latest panic of this thread happened.

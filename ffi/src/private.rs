@@ -7,28 +7,26 @@ pub use inventory;
 pub use num_complex;
 pub use xla_ffi_sys::xla_ffi as sys;
 
-use crate::names::{equal, less};
-pub use crate::{
-    DType, Element, Error, Result,
-    attr::{Attr, AttrError, Attributes, Dict, FromAttr, StructFields, enum_attr, struct_fields},
-    buffer::{ArgParam, BufferRef, BufferSpec, InOutParam, RetParam, Variadic},
-    context::FromContext,
-    descriptor::{
-        Arity, AttrParam, AttrType, DTypeRule, DimExpr, DimOp, DimPattern, Handler, Legacy, Op, Param, Presence,
-        RawHandler, Role, ShapeRule, Slot, Stage, StageHandler, Traits, TypeParam,
-    },
-    entry::{Execute, Outcome, StageFn, call_state, context, execute, rest, stage, state, state_of},
-    explain::{
-        attribute, check_dims, dims as dims_error, dispatch as dispatch_error, mismatch, missing_attribute,
-        overlap as overlap_error,
-    },
-    frame::{ArrayStorage, Frame, check_overlap, extent, overlap, same_dims},
-    legacy::LegacyEntry,
-    registry::Entry,
-    state::HostType,
-    torch::{TorchOp, register_op},
-    vjp::check as check_vjp,
+pub use crate::attr::{Attr, AttrError, Attributes, Dict, FromAttr, StructFields, enum_attr, struct_fields};
+pub use crate::buffer::{ArgParam, BufferRef, BufferSpec, InOutParam, RetParam, Variadic};
+pub use crate::context::FromContext;
+pub use crate::descriptor::{
+    Arity, AttrParam, AttrType, DTypeRule, DimExpr, DimOp, DimPattern, Handler, Legacy, Op, Param, Presence,
+    RawHandler, Role, ShapeRule, Slot, Stage, StageHandler, Traits, TypeParam,
 };
+pub use crate::entry::{Execute, Outcome, StageFn, call_state, context, execute, rest, stage, state, state_of};
+pub use crate::explain::{
+    attribute, check_dims, dims as dims_error, dispatch as dispatch_error, mismatch, missing_attribute,
+    overlap as overlap_error,
+};
+pub use crate::frame::{ArrayStorage, Frame, check_overlap, extent, overlap, same_dims};
+pub use crate::legacy::LegacyEntry;
+use crate::names::{equal, less};
+pub use crate::registry::Entry;
+pub use crate::state::HostType;
+pub use crate::torch::{TorchOp, register_op};
+pub use crate::vjp::check as check_vjp;
+pub use crate::{DType, Element, Error, Result};
 
 /// An integer that names a dimension.
 pub trait DimValue {

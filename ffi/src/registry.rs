@@ -3,9 +3,13 @@
 //! `inventory` collects them before `main` or when the library is loaded. A crate that is only named in `Cargo.toml`
 //! is never linked and registers nothing: name the crates of a library with [`library!`](crate::library).
 
-use std::{collections::HashMap, fmt, sync::OnceLock};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::OnceLock;
 
-use crate::{Result, descriptor::Handler, habana::CustomOp, panics, torch};
+use crate::descriptor::Handler;
+use crate::habana::CustomOp;
+use crate::{Result, panics, torch};
 
 /// A handler that wants to be collected.
 pub struct Entry(pub &'static Handler);

@@ -1,17 +1,15 @@
 //! States that stages leave for later ones: typed, owned by the host, dropped exactly once.
 
-use std::{
-    ffi::c_void,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering},
-    },
-};
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use crate::{Error, Result, api::HostApi, descriptor::Stage, panics};
+use crate::api::HostApi;
+use crate::descriptor::Stage;
+use crate::{Error, Result, panics};
 
 /// A type that can be a state: any that may be shared between threads, since a program may run on several at once.
 #[diagnostic::on_unimplemented(

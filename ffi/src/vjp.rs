@@ -7,11 +7,9 @@
 mod message;
 
 use self::message::Message;
-use crate::{
-    DType,
-    descriptor::{Arity, AttrParam, DTypeRule, DimPattern, Handler, Param, Presence, Role},
-    names::equal,
-};
+use crate::DType;
+use crate::descriptor::{Arity, AttrParam, DTypeRule, DimPattern, Handler, Param, Presence, Role};
+use crate::names::equal;
 
 /// Refuses a backward operation that does not fit: one that takes no cotangent of a result, one with a parameter that
 /// matches nothing of `forward`, or one whose parameters and attributes cannot have the values of their counterparts.

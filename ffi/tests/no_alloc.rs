@@ -1,20 +1,15 @@
 //! Allocations of calls: none where the number of operands is fixed, and none that is not freed.
 
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
-    ffi::c_void,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
-use oxcall::{
-    descriptor::{Op, Stage},
-    host::{self, AttrValue, CallFrame, CallFrameBuilder, HostVersion, InvokeContext, StageState},
-    prelude::*,
-};
+use oxcall::descriptor::{Op, Stage};
+use oxcall::host::{self, AttrValue, CallFrame, CallFrameBuilder, HostVersion, InvokeContext, StageState};
+use oxcall::prelude::*;
 
 /// Counts per thread, so that tests beside each other do not count for each other.
 struct Counting;

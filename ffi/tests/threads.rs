@@ -1,18 +1,13 @@
 //! A million calls from 64 threads, with state and random errors: every one is counted, none is lost.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicI64, AtomicU64, Ordering::Relaxed},
-    },
-    thread,
-};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI64, AtomicU64};
+use std::thread;
 
-use oxcall::{
-    descriptor::{Op, Stage},
-    host::{self, CallFrameBuilder, HostVersion, InvokeContext, StageState},
-    prelude::*,
-};
+use oxcall::descriptor::{Op, Stage};
+use oxcall::host::{self, CallFrameBuilder, HostVersion, InvokeContext, StageState};
+use oxcall::prelude::*;
 
 const THREADS: u64 = if cfg!(miri) { 4 } else { 64 };
 const CALLS: u64 = if cfg!(miri) { 8 } else { 1_000_000 / THREADS };

@@ -1,9 +1,13 @@
 //! Helper attributes: `#[attr(...)]`, `#[dims(...)]`, `#[state(...)]`, `#[arg]`, `#[ret]`, `#[inout]`, `#[ctx]`.
 
 use proc_macro2::TokenStream;
-use syn::{Attribute, Expr, Ident, LitStr, Meta, spanned::Spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, Ident, LitStr, Meta};
 
-use crate::{dims, entries, errors::Errors, messages, model::Stage, names, stage, suggest::nearest};
+use crate::errors::Errors;
+use crate::model::Stage;
+use crate::suggest::nearest;
+use crate::{dims, entries, messages, names, stage};
 
 /// The helper attributes of parameters.
 const HELPERS: &[&str] = &["attr", "dims", "state", "arg", "ret", "inout", "ctx"];

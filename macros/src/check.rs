@@ -4,15 +4,12 @@ use std::collections::BTreeMap;
 
 use syn::ItemFn;
 
-use crate::{
-    errors::Errors,
-    messages,
-    model::{Arity, Attr, Buffer, Options, Param, ParamKind, Role, Stage, TypeParam},
-    options::HOST,
-    params::Params,
-    stage,
-    types::{self, Known, Memory},
-};
+use crate::errors::Errors;
+use crate::model::{Arity, Attr, Buffer, Options, Param, ParamKind, Role, Stage, TypeParam};
+use crate::options::HOST;
+use crate::params::Params;
+use crate::types::{self, Known, Memory};
+use crate::{messages, stage};
 
 /// The buffers among parameters.
 pub(crate) fn buffers(params: &[Param]) -> impl Iterator<Item = (&Param, &Buffer)> {

@@ -2,7 +2,9 @@
 
 use proc_macro2::TokenStream;
 
-use crate::{check, errors::Errors, generics, model::CustomCall, options, params, relations, signature};
+use crate::errors::Errors;
+use crate::model::CustomCall;
+use crate::{check, generics, options, params, relations, signature};
 
 /// Parses and checks; the error holds every mistake.
 pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<CustomCall> {

@@ -2,12 +2,9 @@
 
 use syn::{Attribute, Data, Path, parse_quote};
 
-use crate::{
-    attrs::{self, AttrArgs},
-    entries,
-    errors::Errors,
-    messages,
-};
+use crate::attrs::{self, AttrArgs};
+use crate::errors::Errors;
+use crate::{entries, messages};
 
 /// `#[attr(crate = path)]` on the item, or `::oxcall`.
 pub(crate) fn krate(attrs: &[Attribute], errors: &mut Errors) -> Path {

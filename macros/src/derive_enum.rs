@@ -2,9 +2,12 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use syn::{Data, DeriveInput, Fields, Path, ext::IdentExt};
+use syn::ext::IdentExt;
+use syn::{Data, DeriveInput, Fields, Path};
 
-use crate::{derive, errors::Errors, messages, names::snake_case};
+use crate::errors::Errors;
+use crate::names::snake_case;
+use crate::{derive, messages};
 
 /// Parses, checks, and expands.
 pub(crate) fn derive(item: TokenStream) -> syn::Result<TokenStream> {

@@ -2,9 +2,12 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
-use syn::{Data, DeriveInput, Fields, ext::IdentExt};
+use syn::ext::IdentExt;
+use syn::{Data, DeriveInput, Fields};
 
-use crate::{derive, errors::Errors, messages, model::Arity, types};
+use crate::errors::Errors;
+use crate::model::Arity;
+use crate::{derive, messages, types};
 
 /// A field of the struct.
 struct Field<'a> {

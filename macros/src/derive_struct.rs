@@ -2,18 +2,13 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{
-    Data, DeriveInput, Expr, Fields, GenericParam, Generics, Lifetime, Path, Type, ext::IdentExt, parse_quote,
-    spanned::Spanned,
-};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Expr, Fields, GenericParam, Generics, Lifetime, Path, Type, parse_quote};
 
-use crate::{
-    derive,
-    errors::Errors,
-    messages,
-    model::{Arity, Presence},
-    types,
-};
+use crate::errors::Errors;
+use crate::model::{Arity, Presence};
+use crate::{derive, messages, types};
 
 /// A field of the struct.
 struct Field<'a> {

@@ -9,14 +9,13 @@
 //! ```
 
 use proc_macro2::{Ident, Span, TokenStream};
-use syn::{Lit, Token, ext::IdentExt, parse::ParseStream, token};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Lit, Token, token};
 
-use crate::{
-    entries,
-    errors::Errors,
-    messages,
-    model::{DimExpr, DimOp, DimPattern},
-};
+use crate::errors::Errors;
+use crate::model::{DimExpr, DimOp, DimPattern};
+use crate::{entries, messages};
 
 /// A parsed pattern.
 pub(crate) struct Parsed {

@@ -2,13 +2,12 @@
 //! the next: the parser skips to the comma and goes on.
 
 use proc_macro2::{TokenStream, TokenTree};
-use syn::{
-    Ident, LitStr, Path, Token,
-    ext::IdentExt,
-    parse::{ParseStream, Parser},
-};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Ident, LitStr, Path, Token};
 
-use crate::{errors::Errors, messages};
+use crate::errors::Errors;
+use crate::messages;
 
 /// Parses comma-separated entries; `entry` gets each key, with the input after it. `what` names an entry in messages.
 pub(crate) fn parse(

@@ -1,11 +1,15 @@
 //! Type parameters and the element types they stand for: `T = [f32, f64]`, `T = floats`, `T = [floats, i32]`.
 
 use proc_macro2::{Ident, Span};
-use syn::{
-    GenericParam, Generics, Path, Token, Type, bracketed, parse::ParseStream, parse_quote_spanned, spanned::Spanned,
-};
+use syn::parse::ParseStream;
+use syn::spanned::Spanned;
+use syn::{GenericParam, Generics, Path, Token, Type, bracketed, parse_quote_spanned};
 
-use crate::{attrs::did_you_mean, entries, errors::Errors, messages, model::TypeParam, suggest::nearest, types};
+use crate::attrs::did_you_mean;
+use crate::errors::Errors;
+use crate::model::TypeParam;
+use crate::suggest::nearest;
+use crate::{entries, messages, types};
 
 /// The named sets, by the names of their elements.
 const SETS: &[(&str, &[&str])] = &[
@@ -178,7 +182,8 @@ fn set_key(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use quote::{ToTokens, quote};
-    use syn::{parse::Parser, parse_quote};
+    use syn::parse::Parser;
+    use syn::parse_quote;
 
     use super::*;
 

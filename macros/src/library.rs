@@ -2,9 +2,15 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Path, Token, bracketed, ext::IdentExt, parse::ParseStream, parse_quote, spanned::Spanned};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::spanned::Spanned;
+use syn::{Path, Token, bracketed, parse_quote};
 
-use crate::{attrs::did_you_mean, entries, errors::Errors, messages, suggest::nearest};
+use crate::attrs::did_you_mean;
+use crate::errors::Errors;
+use crate::suggest::nearest;
+use crate::{entries, messages};
 
 /// A checked `library!`.
 struct Library {

@@ -1,18 +1,15 @@
 //! The options of `#[custom_call(...)]`.
 
 use proc_macro2::{Ident, TokenStream};
-use syn::{ItemFn, LitStr, Path, ext::IdentExt, parse_quote};
+use syn::ext::IdentExt;
+use syn::{ItemFn, LitStr, Path, parse_quote};
 
-use crate::{
-    attrs::did_you_mean,
-    entries,
-    errors::Errors,
-    generics::{self, List},
-    messages,
-    model::Options,
-    names, stage,
-    suggest::nearest,
-};
+use crate::attrs::did_you_mean;
+use crate::errors::Errors;
+use crate::generics::{self, List};
+use crate::model::Options;
+use crate::suggest::nearest;
+use crate::{entries, messages, names, stage};
 
 /// All options but the lists of type parameters.
 const OPTIONS: &[&str] = &[

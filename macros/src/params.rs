@@ -1,16 +1,14 @@
 //! Parameters: what each one is, by its helper attributes or else by its type.
 
 use proc_macro2::Ident;
-use syn::{Attribute, FnArg, ItemFn, Pat, PatType, Type, ext::IdentExt};
+use syn::ext::IdentExt;
+use syn::{Attribute, FnArg, ItemFn, Pat, PatType, Type};
 
-use crate::{
-    attrs::{self, AttrArgs, Forced, Helpers},
-    dims,
-    errors::Errors,
-    messages,
-    model::{Arity, Attr, Buffer, DimPattern, Param, ParamKind, Presence, Role, Stage},
-    types::{self, Known},
-};
+use crate::attrs::{self, AttrArgs, Forced, Helpers};
+use crate::errors::Errors;
+use crate::model::{Arity, Attr, Buffer, DimPattern, Param, ParamKind, Presence, Role, Stage};
+use crate::types::{self, Known};
+use crate::{dims, messages};
 
 /// The parameters of a signature.
 pub(crate) struct Params {

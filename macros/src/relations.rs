@@ -5,16 +5,13 @@ use std::collections::HashMap;
 use proc_macro2::Ident;
 use syn::{FnArg, ItemFn, Pat, parse_quote};
 
-use crate::{
-    attrs::did_you_mean,
-    check::{attrs, buffers},
-    dims::names,
-    errors::Errors,
-    messages,
-    model::{Arity, Buffer, DimExpr, DimPattern, Options, Param, Presence, Role},
-    suggest::nearest,
-    types,
-};
+use crate::attrs::did_you_mean;
+use crate::check::{attrs, buffers};
+use crate::dims::names;
+use crate::errors::Errors;
+use crate::model::{Arity, Buffer, DimExpr, DimPattern, Options, Param, Presence, Role};
+use crate::suggest::nearest;
+use crate::{messages, types};
 
 /// What binds a name.
 struct Binding<'a> {

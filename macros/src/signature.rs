@@ -3,7 +3,8 @@
 use proc_macro2::TokenStream;
 use syn::{Attribute, Item, ItemFn, ReturnType, Type};
 
-use crate::{errors::Errors, messages, types};
+use crate::errors::Errors;
+use crate::{messages, types};
 
 /// Parses the item under `#[macro_name]` as a function.
 pub(crate) fn function(macro_name: &str, item: TokenStream) -> syn::Result<ItemFn> {

@@ -3,17 +3,13 @@
 use proc_macro2::{Ident, TokenStream};
 use syn::{ItemFn, Path, Type, parse_quote};
 
-use crate::{
-    attrs::did_you_mean,
-    check, entries,
-    errors::Errors,
-    messages,
-    model::{ParamKind, Stage, StageFn},
-    params::{self, Params},
-    signature::{self, Returned},
-    suggest::nearest,
-    types,
-};
+use crate::attrs::did_you_mean;
+use crate::errors::Errors;
+use crate::model::{ParamKind, Stage, StageFn};
+use crate::params::{self, Params};
+use crate::signature::{self, Returned};
+use crate::suggest::nearest;
+use crate::{check, entries, messages, types};
 
 /// The stages before execute, in the order in which XLA runs them.
 pub(crate) const NAMES: &[(&str, Stage)] =

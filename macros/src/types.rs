@@ -4,11 +4,9 @@ use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{Expr, GenericArgument, Lifetime, Lit, PathArguments, PathSegment, Type};
 
-use crate::{
-    messages,
-    model::{Arity, Role},
-    suggest::nearest,
-};
+use crate::messages;
+use crate::model::{Arity, Role};
+use crate::suggest::nearest;
 
 /// What the type of a parameter says about it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,7 +6,9 @@ use oxcall_hlo::{ElementType as Hlo, TensorType};
 use oxcall_host::passes::Edge;
 use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, Layout, MemoryId, Result, TensorSpec};
 
-use crate::{contents::Contents, devices::MemoryKind, elements, unpadded};
+use crate::contents::Contents;
+use crate::devices::MemoryKind;
+use crate::{elements, unpadded};
 
 /// A tensor, which may not be there yet.
 pub(crate) struct CpuBuffer {

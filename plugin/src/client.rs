@@ -1,6 +1,7 @@
 //! The client: an engine, and the devices that share it.
 
-use std::{ptr::NonNull, sync::Arc};
+use std::ptr::NonNull;
+use std::sync::Arc;
 
 use oxcall_host::{Buffer, Dump, Engine, EngineOptions, Trace};
 use oxcall_pjrt::{
@@ -8,20 +9,15 @@ use oxcall_pjrt::{
     LentMemory, MemoryId, MemoryStats, Platform, Program, Result, Topology,
 };
 
-use crate::{
-    buffer::{CpuBuffer, tensor_type},
-    contents::Contents,
-    devices, elements,
-    executable::CpuExecutable,
-    in_flight::InFlight,
-    interrupt,
-    name::platform_name,
-    options::Options,
-    platform::CpuPlatform,
-    registration,
-    shared::SharedPrograms,
-    stored, xla_options,
-};
+use crate::buffer::{CpuBuffer, tensor_type};
+use crate::contents::Contents;
+use crate::executable::CpuExecutable;
+use crate::in_flight::InFlight;
+use crate::name::platform_name;
+use crate::options::Options;
+use crate::platform::CpuPlatform;
+use crate::shared::SharedPrograms;
+use crate::{devices, elements, interrupt, registration, stored, xla_options};
 
 /// A client of the plugin. Making one starts no thread and reserves no memory.
 #[derive(Debug)]

@@ -1,10 +1,8 @@
 //! The memory behind buffers, which may be a part of a larger array.
 
-use std::{
-    any::Any,
-    ptr::NonNull,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use oxcall_host::Buffer;
 use oxcall_pjrt::{Error, Event, Promise, Result};

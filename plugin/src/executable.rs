@@ -1,29 +1,26 @@
 //! Compiled programs of the plugin.
 
-use std::{hash::Hasher, sync::Arc};
+use std::hash::Hasher;
+use std::sync::Arc;
 
 use oxcall_hlo::Type;
+use oxcall_host::passes::Edge;
 use oxcall_host::{
     Argument as HostArgument, Engine, Era, ExecuteOptions, Process, ProcessGrid, Program as HostProgram, UserData,
-    passes::Edge,
 };
 use oxcall_pjrt::{
     Argument, Attributes, Buffer, CompileOptions, CompiledMemoryStats, DeviceAssignment, DeviceId, DeviceLaunch, Error,
     Event, Executable, Execution, ExecutionOptions, Launch, Layout, OpSharding, Program, Result, TensorSpec, Value,
 };
 
-use crate::{
-    analysis::Operations,
-    buffer::{CpuBuffer, element_type, layout},
-    callbacks,
-    contents::{Contents, Filler},
-    devices::{MemoryKind, memory_kinds},
-    in_flight::{InFlight, Permit},
-    programs, sharded,
-    sharded::Partition,
-    shared::SharedPrograms,
-    stored,
-};
+use crate::analysis::Operations;
+use crate::buffer::{CpuBuffer, element_type, layout};
+use crate::contents::{Contents, Filler};
+use crate::devices::{MemoryKind, memory_kinds};
+use crate::in_flight::{InFlight, Permit};
+use crate::sharded::Partition;
+use crate::shared::SharedPrograms;
+use crate::{callbacks, programs, sharded, stored};
 
 /// A program, which each of its devices runs by itself, or which runs once for all partitions of a replica.
 #[derive(Debug)]

@@ -1,19 +1,16 @@
 //! The C symbols of a plugin besides `GetPjrtApi`: what the Python package calls. Each that can fail returns a message,
 //! which is valid until the thread's next call, or null.
 
-use std::{
-    cell::RefCell,
-    ffi::{CString, c_char, c_int, c_void},
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::cell::RefCell;
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use oxcall::{
-    Error, Result,
-    host::{self, HostVersion},
-};
+use oxcall::host::{self, HostVersion};
+use oxcall::{Error, Result};
 use xla_ffi_sys::xla_ffi as sys;
 
-use crate::{name::platform_name, registration};
+use crate::name::platform_name;
+use crate::registration;
 
 /// Runs `work`, and gives its error, or its panic, as a message.
 fn message(work: impl FnOnce() -> Result<()>) -> *const c_char {

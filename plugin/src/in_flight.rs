@@ -8,13 +8,9 @@
 //! that answer host callbacks never wait. Where programs are in flight that may wait for anything (for custom calls, or
 //! for devices that are started by calls of their own), nobody waits longer than [`STALL`] while no program ends.
 
-use std::{
-    sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use oxcall_pjrt::DeviceId;
 
@@ -142,7 +138,8 @@ impl Drop for Permit {
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::mpsc, thread};
+    use std::sync::mpsc;
+    use std::thread;
 
     use super::*;
 

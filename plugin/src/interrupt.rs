@@ -19,16 +19,12 @@ pub(crate) fn install(engine: &Arc<Engine>) -> Result<()> {
 
 #[cfg(target_os = "linux")]
 mod system {
-    use std::{
-        ffi::{c_int, c_void},
-        mem::MaybeUninit,
-        ptr::{null, null_mut, with_exposed_provenance},
-        sync::{
-            Arc, Mutex, OnceLock, PoisonError, Weak,
-            atomic::{AtomicI32, Ordering},
-        },
-        thread,
-    };
+    use std::ffi::{c_int, c_void};
+    use std::mem::MaybeUninit;
+    use std::ptr::{null, null_mut, with_exposed_provenance};
+    use std::sync::atomic::{AtomicI32, Ordering};
+    use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+    use std::thread;
 
     use libc::{SA_SIGINFO, SIG_DFL, SIG_IGN, SIGINT, sigaction, siginfo_t};
     use oxcall_host::Engine;

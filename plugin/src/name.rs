@@ -1,10 +1,8 @@
 //! The name of the platform that this library is a plugin for.
 
-use std::{
-    env,
-    ffi::{CStr, CString},
-    sync::OnceLock,
-};
+use std::env;
+use std::ffi::{CStr, CString};
+use std::sync::OnceLock;
 
 /// What `plugin!` says of the library.
 #[derive(Debug)]

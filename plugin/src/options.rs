@@ -1,6 +1,8 @@
 //! Options of a client: what the framework was given, then the environment, then what fits the machine.
 
-use std::{env, path::PathBuf, thread, time::Duration};
+use std::path::PathBuf;
+use std::time::Duration;
+use std::{env, thread};
 
 use oxcall_host::{CacheLimit, CacheOptions};
 use oxcall_pjrt::{Error, Result, Value};

@@ -4,7 +4,11 @@ use std::ops::RangeInclusive;
 
 use oxcall_pjrt::{Attributes, Event, Platform, Result, Topology, Value};
 
-use crate::{callbacks::without_gil, client::CpuClient, devices, name::platform_name, options::Options};
+use crate::callbacks::without_gil;
+use crate::client::CpuClient;
+use crate::devices;
+use crate::name::platform_name;
+use crate::options::Options;
 
 /// The plugin's platform.
 #[derive(Debug)]

@@ -1,19 +1,15 @@
 //! Handlers of custom calls from outside the program: compiled in, in libraries of ops, or given by address.
 
-use std::{
-    collections::BTreeSet,
-    error::Error as _,
-    ffi::{CStr, c_char, c_void},
-    sync::{Mutex, OnceLock, PoisonError},
-};
+use std::collections::BTreeSet;
+use std::error::Error as _;
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-use oxcall::{
-    Error, Result,
-    descriptor::RawHandler,
-    host::{self, HostVersion, LegacyFunction, Source},
-    registry::{Problem, registry},
-};
+use oxcall::descriptor::RawHandler;
+use oxcall::host::{self, HostVersion, LegacyFunction, Source};
+use oxcall::registry::{Problem, registry};
+use oxcall::{Error, Result};
 use oxcall_pjrt::Platform;
 use xla_ffi_sys::xla_ffi as sys;
 

@@ -3,22 +3,18 @@
 
 use std::sync::Arc;
 
-use oxcall_hlo::{Module, TensorType, Type, sharding::Tiling};
-use oxcall_host::{
-    Argument as HostArgument, Buffer, Engine,
-    passes::{self, Edge},
-    sharding::{self, Placement},
-};
+use oxcall_hlo::sharding::Tiling;
+use oxcall_hlo::{Module, TensorType, Type};
+use oxcall_host::passes::{self, Edge};
+use oxcall_host::sharding::{self, Placement};
+use oxcall_host::{Argument as HostArgument, Buffer, Engine};
 use oxcall_pjrt::{Argument, CompileOptions, DeviceLaunch, Error, Event, OpSharding, Result};
 use oxcall_proto::Writer;
 
-use crate::{
-    buffer::CpuBuffer,
-    callbacks,
-    contents::{Contents, Filler, Part},
-    registration,
-    split::{self, Split},
-};
+use crate::buffer::CpuBuffer;
+use crate::contents::{Contents, Filler, Part};
+use crate::split::{self, Split};
+use crate::{callbacks, registration};
 
 /// How the arguments and results of a program are split over its partitions.
 #[derive(Debug)]

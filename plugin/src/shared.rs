@@ -3,11 +3,9 @@
 //! torch_xla runs each device from a thread of its own, and each thread may compile the program that it finds no
 //! executable of yet. Devices that run different executables still have to meet.
 
-use std::{
-    collections::HashMap,
-    fmt,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 use oxcall_host::{Program, WeakProgram};
 use oxcall_pjrt::DeviceId;

@@ -1,9 +1,13 @@
 //! Arrays in tiles: where each lies, putting arrays together, and taking them apart.
 
-use std::{fmt, ops::Range, sync::Arc};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
 
-use oxcall_hlo::{TensorType, sharding::Tiling};
-use oxcall_host::{Buffer, Engine, sharding::Placement};
+use oxcall_hlo::TensorType;
+use oxcall_hlo::sharding::Tiling;
+use oxcall_host::sharding::Placement;
+use oxcall_host::{Buffer, Engine};
 use oxcall_pjrt::{Error, OpSharding, Result};
 
 /// How a row-major array is split over devices.

@@ -1,16 +1,16 @@
 //! A library of handlers, opened as C does: one of ours by its table, a C++ one by its symbols.
 
-use std::{
-    env,
-    ffi::{c_char, c_void},
-    mem::transmute,
-    path::{Path, PathBuf},
-    process::Command,
-    sync::OnceLock,
-};
+use std::env;
+use std::ffi::{c_char, c_void};
+use std::mem::transmute;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
 
 use libloading::os::unix::{Library as Handle, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
-use oxcall::{Code, Error, Result, descriptor::RawHandler, host::HostVersion};
+use oxcall::descriptor::RawHandler;
+use oxcall::host::HostVersion;
+use oxcall::{Code, Error, Result};
 use serde_json::Value;
 use xla_ffi_sys::xla_ffi as sys;
 

@@ -53,7 +53,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         name: "tidy",
         forms: &[Form {
             args: "",
-            about: "links, paths, items, commands and counts that the documents name; width and heads of comments",
+            about: "links, paths, items, commands and counts that the documents name; width and heads of comments; imports",
         }],
         run: tidy::run,
     },

@@ -6,7 +6,8 @@
 //! `later.spawn(work)` would start a thread for each call, which takes longer than scaling a small array. Here the
 //! thread is a state: one for each call in a program, as long as its executable lives.
 
-use std::{sync::mpsc, thread};
+use std::sync::mpsc;
+use std::thread;
 
 use multiversion::multiversion;
 use oxcall::prelude::*;

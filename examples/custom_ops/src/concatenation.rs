@@ -1,6 +1,7 @@
 //! Any number of arguments, and a function for the shape of the result.
 
-use oxcall::{prelude::*, shape::ShapeContext};
+use oxcall::prelude::*;
+use oxcall::shape::ShapeContext;
 
 /// Arrays joined along `axis`; a negative axis counts from the last one.
 ///
@@ -74,10 +75,8 @@ fn join(shapes: &[&[usize]], axis: i64) -> Result<(usize, Vec<usize>)> {
 
 #[cfg(test)]
 mod tests {
-    use oxcall::{
-        ndarray::{ArrayD, ArrayView, Axis, IxDyn, concatenate as nd_concatenate},
-        testing::call,
-    };
+    use oxcall::ndarray::{ArrayD, ArrayView, Axis, IxDyn, concatenate as nd_concatenate};
+    use oxcall::testing::call;
 
     use super::*;
 

@@ -4,7 +4,8 @@
 //! and optional entries. A misspelt entry is an error that names the nearest one.
 
 use multiversion::multiversion;
-use oxcall::{AttrEnum, AttrStruct, prelude::*};
+use oxcall::prelude::*;
+use oxcall::{AttrEnum, AttrStruct};
 
 use crate::grain;
 
@@ -157,11 +158,9 @@ fn horner<T: Float, const N: usize>(terms: &[T], x: &[T; N]) -> [T; N] {
 
 #[cfg(test)]
 mod tests {
-    use oxcall::{
-        host::AttrValue,
-        ndarray::array,
-        testing::{Call, call},
-    };
+    use oxcall::host::AttrValue;
+    use oxcall::ndarray::array;
+    use oxcall::testing::{Call, call};
 
     use crate::testing::{assert_close, numbers};
 

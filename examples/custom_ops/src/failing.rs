@@ -3,7 +3,8 @@
 //! An [`Error`] has one of sixteen status codes and a message, and arrives as `jax.errors.JaxRuntimeError` with the
 //! text `CODE: op: message`. A panic becomes `INTERNAL`, with its message and place; the process lives on.
 
-use oxcall::{AttrEnum, prelude::*};
+use oxcall::AttrEnum;
+use oxcall::prelude::*;
 
 macro_rules! statuses {
     ($($variant:ident),*) => {

@@ -5,10 +5,8 @@
 //! descriptor fills in. The operators `custom_topk`, `custom_relu` and `custom_relu_backward` are those of Habana's
 //! examples; `custom_adam` shows several tensors in and out, described by one function.
 
-use oxcall::{
-    habana::{CustomOpDescriptor, InputType, PartialOutputMetaData, Stack, UserCustomOpDescriptor, UserParams},
-    prelude::*,
-};
+use oxcall::habana::{CustomOpDescriptor, InputType, PartialOutputMetaData, Stack, UserCustomOpDescriptor, UserParams};
+use oxcall::prelude::*;
 
 use crate::order::Ordered;
 
@@ -232,11 +230,9 @@ fn adam(
 
 #[cfg(test)]
 mod tests {
-    use oxcall::{
-        ndarray::{ArrayD, Axis, array},
-        registry::registry,
-        testing::Call,
-    };
+    use oxcall::ndarray::{ArrayD, Axis, array};
+    use oxcall::registry::registry;
+    use oxcall::testing::Call;
 
     use super::*;
     use crate::testing::numbers;

@@ -3,7 +3,8 @@
 //! XLA stores two `int4` in a byte, the first in the low half. [`Array<S4>`](Array) reads them one by one with `get`
 //! and `iter`, and `as_bytes` gives the bytes for code that takes them apart itself.
 
-use oxcall::{element::S4, prelude::*};
+use oxcall::element::S4;
+use oxcall::prelude::*;
 
 use crate::grain;
 
@@ -47,7 +48,8 @@ fn unpack<T: Float<Wide = f32>>(bytes: &[u8], scale: f32, y: &mut [T]) {
 
 #[cfg(test)]
 mod tests {
-    use oxcall::{ndarray::Array2, testing::call};
+    use oxcall::ndarray::Array2;
+    use oxcall::testing::call;
 
     use super::*;
 

@@ -1,6 +1,7 @@
 //! The largest elements of each row: two results of different dtypes, and a dimension that an attribute gives.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use oxcall::prelude::*;
 
@@ -105,7 +106,8 @@ fn largest<T: Ordered>(row: &[T], k: usize) -> impl Iterator<Item = usize> {
 
 #[cfg(test)]
 mod tests {
-    use oxcall::{ndarray::array, testing::call};
+    use oxcall::ndarray::array;
+    use oxcall::testing::call;
 
     use crate::testing::numbers;
 

@@ -88,7 +88,8 @@ fn exp_of_negative(x: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use oxcall::{ndarray::Array2, testing::call};
+    use oxcall::ndarray::Array2;
+    use oxcall::testing::call;
 
     use crate::testing::numbers;
 

@@ -112,10 +112,8 @@ pub fn tridiagonal_solve<T: Float>(
 
 #[cfg(test)]
 mod tests {
-    use oxcall::{
-        ndarray::{Array2, Array3, array},
-        testing::{Call, call},
-    };
+    use oxcall::ndarray::{Array2, Array3, array};
+    use oxcall::testing::{Call, call};
 
     use crate::testing::{assert_close, numbers};
 

@@ -4,10 +4,8 @@
 //! the stage returns is kept by the host and borrowed by every execution, which may run on several threads at a time:
 //! so a state is `Send + Sync`, and what changes in it is atomic or behind a lock. It is dropped exactly once.
 
-use std::{
-    f64::consts::PI,
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::f64::consts::PI;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use oxcall::prelude::*;
 

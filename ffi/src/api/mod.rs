@@ -34,7 +34,8 @@ mod error;
 mod future;
 mod state;
 
-use std::{ffi::c_void, marker::PhantomData};
+use std::ffi::c_void;
+use std::marker::PhantomData;
 
 use xla_ffi_sys::xla_ffi as sys;
 

@@ -5,7 +5,8 @@ use std::ffi::c_void;
 use xla_ffi_sys::{v0_1, v0_2, xla_ffi as sys};
 
 use super::{HostApi, Slot, span};
-use crate::{Result, descriptor::Stage};
+use crate::Result;
+use crate::descriptor::Stage;
 
 impl HostApi<'_> {
     /// Registers a handler bundle under a name and platform.

@@ -3,13 +3,15 @@
 //! Float to narrower float rounds to nearest, and is an error if a finite value becomes infinite; integer to integer
 //! is range-checked; integer to float must be exact; float to integer never happens.
 
-use std::{fmt, marker::PhantomData};
+use std::fmt;
+use std::marker::PhantomData;
 
 use half::{bf16, f16};
 use num_complex::Complex;
 
 use super::{Attr, AttrError, AttrScalar, FromAttr};
-use crate::{DType, Element, descriptor::AttrType};
+use crate::descriptor::AttrType;
+use crate::{DType, Element};
 
 /// The value of a scalar attribute, in the widest type of its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,11 +2,10 @@
 
 use std::ffi::c_void;
 
-use super::{Attr, AttrError, AttrList, convert::convert_scalar};
-use crate::{
-    descriptor::{AttrParam, Presence},
-    names,
-};
+use super::convert::convert_scalar;
+use super::{Attr, AttrError, AttrList};
+use crate::descriptor::{AttrParam, Presence};
+use crate::names;
 
 /// The index of the variant that an attribute names, by its name or by its number.
 ///

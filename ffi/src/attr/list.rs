@@ -1,10 +1,12 @@
 //! Lists of attributes: the host's, and an operation's in its own order.
 
-use std::{ffi::c_void, marker::PhantomData};
+use std::ffi::c_void;
+use std::marker::PhantomData;
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{Attr, raw::span_bytes};
+use super::Attr;
+use super::raw::span_bytes;
 
 /// An operation's attributes, in the order of its list: the host's arrays, or storage of ours.
 #[derive(Clone, Copy)]

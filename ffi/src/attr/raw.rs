@@ -1,11 +1,14 @@
 //! The wire form of attributes, behind safe types.
 
-use std::{ffi::c_void, fmt, marker::PhantomData};
+use std::ffi::c_void;
+use std::fmt;
+use std::marker::PhantomData;
 
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::{AttrError, AttrList, Dict};
-use crate::{DType, Element, element::Unpacked};
+use crate::element::Unpacked;
+use crate::{DType, Element};
 
 /// One attribute as it is in the call frame: its kind and a pointer to its value.
 #[derive(Clone, Copy)]

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
-use super::{Attr, AttrArray, AttrError, AttrValue, FromAttr, convert::Convert};
-use crate::{Element, descriptor::AttrType, element::Unpacked};
+use super::convert::Convert;
+use super::{Attr, AttrArray, AttrError, AttrValue, FromAttr};
+use crate::Element;
+use crate::descriptor::AttrType;
+use crate::element::Unpacked;
 
 impl<'f> FromAttr<'f> for &'f str {
     const TYPE: AttrType = AttrType::String;

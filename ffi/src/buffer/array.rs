@@ -1,14 +1,14 @@
 //! Typed argument buffers.
 
-use std::{fmt, marker::PhantomData, ops::Deref};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
 
 use ndarray::ArrayView;
 
 use super::{ArgParam, BufferRef, BufferSpec, Dyn, Mismatch, Ranked, Rows, param};
-use crate::{
-    DType, Element,
-    element::{Packed, Unpacked},
-};
+use crate::element::{Packed, Unpacked};
+use crate::{DType, Element};
 
 /// An argument: a dense row-major array of `T`, read only.
 ///

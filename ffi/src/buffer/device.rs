@@ -1,6 +1,7 @@
 //! Buffers in device memory: addresses and shapes, no access from the CPU.
 
-use std::{fmt, marker::PhantomData};
+use std::fmt;
+use std::marker::PhantomData;
 
 use super::{ArgParam, BufferRef, BufferSpec, InOutParam, Mismatch, RetParam};
 use crate::{DType, Element};

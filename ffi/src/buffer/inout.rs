@@ -1,18 +1,14 @@
 //! An argument and a result in the same memory.
 
-use std::{
-    fmt,
-    marker::PhantomData,
-    ops::{Deref, DerefMut},
-};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 
 use ndarray::ArrayViewMut;
 
 use super::{BufferRef, BufferSpec, Dyn, InOutParam, Mismatch, Ranked, RowsMut, param};
-use crate::{
-    DType, Element,
-    element::{Packed, Unpacked},
-};
+use crate::element::{Packed, Unpacked};
+use crate::{DType, Element};
 
 /// An argument that is updated in place: one operand and one result that share memory.
 ///

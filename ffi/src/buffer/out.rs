@@ -1,15 +1,14 @@
 //! Typed result buffers.
 
-use std::{
-    fmt,
-    marker::PhantomData,
-    ops::{Deref, DerefMut},
-};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 
 use ndarray::ArrayViewMut;
 
 use super::{BufferRef, BufferSpec, Dyn, Mismatch, Ranked, RetParam, RowsMut, param};
-use crate::{DType, Element, element::Plain};
+use crate::element::Plain;
+use crate::{DType, Element};
 
 /// A result: a dense row-major array of `T`, to write.
 ///

@@ -1,6 +1,7 @@
 //! A buffer of a call frame, checked once, before it gets a Rust type.
 
-use std::{hint::cold_path, marker::PhantomData};
+use std::hint::cold_path;
+use std::marker::PhantomData;
 
 use xla_ffi_sys::xla_ffi as sys;
 

@@ -1,6 +1,7 @@
 //! Rank-0 buffers.
 
-use std::{marker::PhantomData, ops::Deref};
+use std::marker::PhantomData;
+use std::ops::Deref;
 
 use super::{ArgParam, BufferRef, BufferSpec, Mismatch, RetParam, param};
 use crate::Element;

@@ -21,7 +21,9 @@ use std::marker::PhantomData;
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use crate::{Error, Result, api::HostApi, frame::Frame};
+use crate::api::HostApi;
+use crate::frame::Frame;
+use crate::{Error, Result};
 
 /// The host's side of one call: every context can be asked for here, when it is needed.
 ///

@@ -3,10 +3,8 @@
 use std::marker::PhantomData;
 
 use super::{Context, FromContext};
-use crate::{
-    Error, Result,
-    attr::{AttrList, Dict},
-};
+use crate::attr::{AttrList, Dict};
+use crate::{Error, Result};
 
 /// The options that the program's caller gave for this execution: a dictionary. Hosts before API 0.5 have none.
 #[derive(Clone, Copy, Debug)]

@@ -1,15 +1,11 @@
 //! Parallel loops on the host's thread pool.
 
-use std::{
-    any::Any,
-    ffi::c_void,
-    ops::Range,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Arc, Condvar, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::any::Any;
+use std::ffi::c_void;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::{Context, FromContext};
 use crate::{Result, panics};

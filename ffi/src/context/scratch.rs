@@ -1,6 +1,7 @@
 //! Scratch memory on the device.
 
-use std::{ffi::c_void, marker::PhantomData};
+use std::ffi::c_void;
+use std::marker::PhantomData;
 
 use super::{Context, FromContext};
 use crate::{Error, Result};

@@ -1,18 +1,17 @@
 //! Completion after the handler has returned.
 
-use std::{
-    cell::{Cell, OnceCell},
-    marker::PhantomData,
-    mem::ManuallyDrop,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Condvar, Mutex, PoisonError},
-    thread,
-};
+use std::cell::{Cell, OnceCell};
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
 
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::{Context, FromContext};
-use crate::{Error, Result, api::HostApi, panics};
+use crate::api::HostApi;
+use crate::{Error, Result, panics};
 
 /// The right to complete this call later. A handler with this parameter returns a [`Future`].
 ///

@@ -1,12 +1,11 @@
 //! Data that whoever runs the program hands to its handlers.
 
-use std::{marker::PhantomData, ops::Deref};
+use std::marker::PhantomData;
+use std::ops::Deref;
 
 use super::{Context, FromContext};
-use crate::{
-    Error, Result,
-    state::{HostType, State},
-};
+use crate::state::{HostType, State};
+use crate::{Error, Result};
 
 /// A type of user data, known to hosts under a name. Made by [`user_data!`](crate::user_data).
 ///

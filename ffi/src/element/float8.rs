@@ -1,6 +1,7 @@
 //! 8-bit floating-point elements.
 
-use super::{minifloat::minifloat, *};
+use super::minifloat::minifloat;
+use super::*;
 
 macro_rules! float8 {
     ($($(#[$doc:meta])* $name:ident: $exponent:literal, $mantissa:literal, $bias:literal, $special:ident, default $default:literal;)*) => {

@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use super::{minifloat::minifloat, *};
+use super::minifloat::minifloat;
+use super::*;
 
 /// An element of 1, 2 or 4 bits, packed into bytes from the low bits up.
 ///

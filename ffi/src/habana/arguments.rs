@@ -4,20 +4,15 @@ use std::ops::Range;
 
 use serde_json::Value as Json;
 
-use super::{
-    check::Checked,
-    descriptor::Outputs,
-    stack::{Stack, Value},
-};
-use crate::{
-    DType, Error, Result,
-    attr::{Attr, AttrStorage, FromAttr},
-    buffer::BufferRef,
-    descriptor::{Arity, AttrParam, AttrType, DTypeRule, Handler, Param, Presence, Role, Slot},
-    explain,
-    shape::{Shape, ShapeContext, literal},
-    torch::schema::{Argument, Base, Type},
-};
+use super::check::Checked;
+use super::descriptor::Outputs;
+use super::stack::{Stack, Value};
+use crate::attr::{Attr, AttrStorage, FromAttr};
+use crate::buffer::BufferRef;
+use crate::descriptor::{Arity, AttrParam, AttrType, DTypeRule, Handler, Param, Presence, Role, Slot};
+use crate::shape::{Shape, ShapeContext, literal};
+use crate::torch::schema::{Argument, Base, Type};
+use crate::{DType, Error, Result, explain};
 
 /// What a handler's description takes from a descriptor.
 pub(super) struct Signature {

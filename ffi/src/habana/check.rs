@@ -1,12 +1,9 @@
 //! Faults of a descriptor by itself, found before any call: every message says what to change.
 
 use super::descriptor::{Definition, InputDesc, InputType, OutputDesc, Outputs, Params};
-use crate::{
-    Error, Result,
-    descriptor::{Handler, Presence, Role},
-    explain, names,
-    torch::schema::{Argument, Base, Parsed, Schema, Type, parse},
-};
+use crate::descriptor::{Handler, Presence, Role};
+use crate::torch::schema::{Argument, Base, Parsed, Schema, Type, parse};
+use crate::{Error, Result, explain, names};
 
 /// A descriptor whose parts fit its schema.
 pub(super) struct Checked {

@@ -1,7 +1,8 @@
 //! Descriptors as they are written: the older form with inputs and outputs, and the newer one with a function.
 
 use super::{Stack, UserParams};
-use crate::{DType, Result, host::AttrValue};
+use crate::host::AttrValue;
+use crate::{DType, Result};
 
 /// The shape of one output.
 pub type OutputShapeFn = fn(&Stack<'_>) -> Result<Vec<i64>>;

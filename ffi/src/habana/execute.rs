@@ -5,17 +5,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use half::{bf16, f16};
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{CustomOp, Registered, arguments::dtype_of, descriptor::InputType, stack::Stack};
-use crate::{
-    DType, Error, Result,
-    buffer::BufferRef,
-    descriptor::{DTypeRule, Handler, Role, Stage},
-    entry::{report, report_panic, unreportable, unusual},
-    explain,
-    frame::Frame,
-    host::{AttrValue, CallFrameBuilder},
-    shape::{Shape, ShapeContext},
-};
+use super::arguments::dtype_of;
+use super::descriptor::InputType;
+use super::stack::Stack;
+use super::{CustomOp, Registered};
+use crate::buffer::BufferRef;
+use crate::descriptor::{DTypeRule, Handler, Role, Stage};
+use crate::entry::{report, report_panic, unreportable, unusual};
+use crate::frame::Frame;
+use crate::host::{AttrValue, CallFrameBuilder};
+use crate::shape::{Shape, ShapeContext};
+use crate::{DType, Error, Result, explain};
 
 /// The execute handler of the operator `D`.
 ///

@@ -79,7 +79,9 @@ pub use oxcall_macros::UserParams;
 pub use params::UserParams;
 pub use stack::Stack;
 
-use crate::{Result, descriptor::Handler, torch::Described};
+use crate::Result;
+use crate::descriptor::Handler;
+use crate::torch::Described;
 
 /// What [`register_custom_op!`](crate::habana::register_custom_op) implements for the type that it makes.
 #[doc(hidden)]

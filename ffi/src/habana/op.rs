@@ -1,22 +1,18 @@
 //! A descriptor that was checked: an operator, its handler, and its kernel.
 
-use std::{panic::catch_unwind, sync::OnceLock};
+use std::panic::catch_unwind;
+use std::sync::OnceLock;
 
-use super::{
-    Registered, Stack,
-    arguments::Signature,
-    check::Checked,
-    descriptor::{Definition, Outputs, PartialOutputMetaData},
-    execute::{execute, execute_inferred, results},
-};
-use crate::{
-    Error, Result,
-    descriptor::{HOST, Handler, ShapeRule, Traits},
-    names, panics,
-    registry::{Registry, registry},
-    shape::Shape,
-    torch::TorchOp,
-};
+use super::arguments::Signature;
+use super::check::Checked;
+use super::descriptor::{Definition, Outputs, PartialOutputMetaData};
+use super::execute::{execute, execute_inferred, results};
+use super::{Registered, Stack};
+use crate::descriptor::{HOST, Handler, ShapeRule, Traits};
+use crate::registry::{Registry, registry};
+use crate::shape::Shape;
+use crate::torch::TorchOp;
+use crate::{Error, Result, names, panics};
 
 /// Where a descriptor is.
 #[derive(Clone, Copy)]

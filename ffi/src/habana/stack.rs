@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::{DType, Error, Result, shape::Shape};
+use crate::shape::Shape;
+use crate::{DType, Error, Result};
 
 /// The arguments of a call, in the order of the schema.
 ///

@@ -3,7 +3,10 @@
 use std::sync::OnceLock;
 
 use super::*;
-use crate::{DType, Error, prelude::*, registry::registry, testing::Call};
+use crate::prelude::*;
+use crate::registry::registry;
+use crate::testing::Call;
+use crate::{DType, Error};
 
 #[derive(UserParams)]
 #[attr(crate = crate)]

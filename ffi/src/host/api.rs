@@ -1,6 +1,8 @@
 //! The API tables, one for each host version.
 
-use std::{ffi::c_void, mem::transmute, ptr};
+use std::ffi::c_void;
+use std::mem::transmute;
+use std::ptr;
 
 use xla_ffi_sys::{v0_1, xla_ffi as sys};
 

@@ -1,9 +1,7 @@
 //! Memory whose addresses survive moves of its owner.
 
-use std::{
-    alloc::{Layout, alloc, dealloc, handle_alloc_error},
-    ptr::{self, NonNull},
-};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ptr::{self, NonNull};
 
 /// A bump allocator of plain C data. What it hands out lives, at the same address, until the arena is dropped.
 ///

@@ -4,8 +4,10 @@ use std::ptr;
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{AlignedBytes, arena::Arena};
-use crate::{DType, element::Element};
+use super::AlignedBytes;
+use super::arena::Arena;
+use crate::DType;
+use crate::element::Element;
 
 /// The alignment of scalars and arrays in attributes, in bytes, as XLA has it.
 const ATTR_ALIGN: usize = 16;

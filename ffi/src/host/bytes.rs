@@ -1,13 +1,11 @@
 //! Owned memory with the alignment that XLA gives buffers.
 
-use std::{
-    alloc::{Layout, alloc, dealloc, handle_alloc_error},
-    fmt,
-    ptr::NonNull,
-    slice,
-};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ptr::NonNull;
+use std::{fmt, slice};
 
-use crate::{DType, element::Element};
+use crate::DType;
+use crate::element::Element;
 
 /// The alignment of buffers that XLA allocates, in bytes.
 pub const BUFFER_ALIGN: usize = 64;

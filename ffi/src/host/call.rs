@@ -1,14 +1,14 @@
 //! Calls of handlers.
 
-use std::{mem::offset_of, ptr};
+use std::mem::offset_of;
+use std::ptr;
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{CallFrame, Future, HostVersion, InvokeContext, error::take, exception};
-use crate::{
-    Error, Result,
-    descriptor::{RawHandler, Stage},
-};
+use super::error::take;
+use super::{CallFrame, Future, HostVersion, InvokeContext, exception};
+use crate::descriptor::{RawHandler, Stage};
+use crate::{Error, Result};
 
 /// Calls a handler of one stage as a host does. `Ok(None)` means that the call is done, a [`Future`] that it will be.
 ///

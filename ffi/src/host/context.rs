@@ -1,17 +1,20 @@
 //! The context of a call: what a handler may ask its host for.
 
-use std::{any::Any, collections::HashMap, ffi::c_void, fmt, sync::Arc};
+use std::any::Any;
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::fmt;
+use std::sync::Arc;
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{
-    AttrValue, HostVersion, ScratchAllocator, StageState, TaskPool,
-    arena::Arena,
-    attrs::write_attrs,
-    memory::Scratch,
-    slot::{context, slot},
-};
-use crate::{Error, Result, descriptor::Stage};
+use super::arena::Arena;
+use super::attrs::write_attrs;
+use super::memory::Scratch;
+use super::slot::{context, slot};
+use super::{AttrValue, HostVersion, ScratchAllocator, StageState, TaskPool};
+use crate::descriptor::Stage;
+use crate::{Error, Result};
 
 /// What the `ctx` of a call frame points to. Made by [`InvokeContext::builder`].
 ///

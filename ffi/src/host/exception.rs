@@ -5,11 +5,14 @@
 //! exception becomes an error. A thread that is to end stays where it is: Python ends threads that want its lock when
 //! it has begun to end itself, and from version 3.14 on has them wait for good, too.
 
-use std::{ffi::c_void, thread, time::Duration};
+use std::ffi::c_void;
+use std::thread;
+use std::time::Duration;
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use crate::{Result, descriptor::RawHandler};
+use crate::Result;
+use crate::descriptor::RawHandler;
 
 /// A C function that may end its thread.
 pub type EndingFunction = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
@@ -105,14 +108,13 @@ mod portable {
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod x86_64 {
-    use std::{
-        arch::naked_asm,
-        ffi::{CStr, c_char, c_int, c_void},
-    };
+    use std::arch::naked_asm;
+    use std::ffi::{CStr, c_char, c_int, c_void};
 
     use xla_ffi_sys::xla_ffi as sys;
 
-    use crate::{Error, descriptor::RawHandler};
+    use crate::Error;
+    use crate::descriptor::RawHandler;
 
     // The unwinder's interface (Itanium C++ ABI, level I); the standard library links it.
     unsafe extern "C" {
@@ -256,10 +258,9 @@ mod x86_64 {
 
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod tests {
-    use std::sync::{
-        atomic::{AtomicUsize, Ordering::SeqCst},
-        mpsc::{RecvTimeoutError, Sender, channel},
-    };
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::Ordering::SeqCst;
+    use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 
     use super::*;
     use crate::Code;

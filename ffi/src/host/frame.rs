@@ -1,14 +1,13 @@
 //! Call frames: what a host hands to a handler.
 
-use std::{ffi::c_void, fmt, ptr};
+use std::ffi::c_void;
+use std::{fmt, ptr};
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{
-    AttrValue,
-    arena::Arena,
-    attrs::{c_len, write_attrs},
-};
+use super::AttrValue;
+use super::arena::Arena;
+use super::attrs::{c_len, write_attrs};
 use crate::DType;
 
 /// Collects the arguments, results and attributes of a call.

@@ -1,14 +1,13 @@
 //! `XLA_FFI_Future`: the completion of an asynchronous call.
 
-use std::{
-    fmt,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{error::take, slot::slot};
+use super::error::take;
+use super::slot::slot;
 use crate::{Code, Error, Result};
 
 /// The completion of a call whose handler returned before its work was done.

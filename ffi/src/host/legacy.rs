@@ -1,19 +1,15 @@
 //! The functions of API v1 to v3 that are registered with hosts of this process. A function says nothing of its
 //! version: the program that calls it does.
 
-use std::{
-    collections::BTreeMap,
-    ffi::c_void,
-    mem::offset_of,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::mem::offset_of;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::registry::{Source, canonical};
-use crate::{
-    Error, Result,
-    exports::{CHandler, CLibrary, Span},
-    manifest::ABI_VERSION,
-};
+use crate::exports::{CHandler, CLibrary, Span};
+use crate::manifest::ABI_VERSION;
+use crate::{Error, Result};
 
 /// The address of a custom call function of API v1, v2 or v3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,22 +1,16 @@
 //! Scratch memory that a host lends to handlers.
 
-use std::{
-    alloc::{Layout, alloc, dealloc},
-    collections::HashMap,
-    ffi::c_void,
-    ptr::NonNull,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::alloc::{Layout, alloc, dealloc};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{
-    BUFFER_ALIGN,
-    slot::{context, slot},
-};
+use super::BUFFER_ALIGN;
+use super::slot::{context, slot};
 use crate::{Error, Result};
 
 /// Gives out memory of the device that a handler runs on.

@@ -1,17 +1,14 @@
 //! The handlers that are registered with hosts of this process.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{
-    HostVersion, metadata,
-    slot::{slot, text},
-};
-use crate::{Error, Result, descriptor::RawHandler};
+use super::slot::{slot, text};
+use super::{HostVersion, metadata};
+use crate::descriptor::RawHandler;
+use crate::{Error, Result};
 
 /// Where a handler comes from. Several sources may have a handler of one name: that of the first one is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

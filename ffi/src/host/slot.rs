@@ -1,13 +1,12 @@
 //! The common frame of all functions of the API table.
 
-use std::{
-    any::Any,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{InvokeContext, error::into_raw};
+use super::InvokeContext;
+use super::error::into_raw;
 use crate::{Error, Result};
 
 /// Defines a function of the API table: it checks the size of the args struct as XLA does, runs the body, which

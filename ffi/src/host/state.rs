@@ -1,18 +1,15 @@
 //! The states that stages leave for later ones.
 
-use std::{
-    ffi::c_void,
-    fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::ffi::c_void;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use xla_ffi_sys::{v0_1, v0_2, xla_ffi as sys};
 
-use super::{
-    slot::{context, slot},
-    types::{Deleter, deleter},
-};
-use crate::{Error, Result, descriptor::Stage};
+use super::slot::{context, slot};
+use super::types::{Deleter, deleter};
+use crate::descriptor::Stage;
+use crate::{Error, Result};
 
 /// The state of one stage: set once by the handler, then lent to later stages, and deleted with this object.
 ///

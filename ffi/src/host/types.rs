@@ -1,17 +1,13 @@
 //! Types that handlers and hosts register, so that opaque pointers carry an id.
 
-use std::{
-    collections::HashMap,
-    ffi::c_void,
-    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
-};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{
-    HostVersion,
-    slot::{slot, text},
-};
+use super::HostVersion;
+use super::slot::{slot, text};
 use crate::{Error, Result};
 
 /// Destroys an object of a registered type.

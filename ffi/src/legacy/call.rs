@@ -1,23 +1,16 @@
 //! Legacy calls as typed calls.
 
-use std::{
-    ffi::{c_char, c_void},
-    panic::{AssertUnwindSafe, catch_unwind},
-    ptr::NonNull,
-    slice,
-    sync::{Arc, LazyLock},
-};
+use std::ffi::{c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::{Arc, LazyLock};
 
-use super::{
-    failure::{Output, report},
-    wire::{CallDescriptor, MAGIC},
-};
-use crate::{
-    Error, Result,
-    descriptor::{HOST, Handler, Stage},
-    host::{self, CallFrameBuilder, InvokeContext, TaskPool},
-    panics,
-};
+use super::failure::{Output, report};
+use super::wire::{CallDescriptor, MAGIC};
+use crate::descriptor::{HOST, Handler, Stage};
+use crate::host::{self, CallFrameBuilder, InvokeContext, TaskPool};
+use crate::{Error, Result, panics};
 
 /// Runs tasks on the thread that schedules them: the legacy API lends no threads.
 struct Inline;

@@ -1,15 +1,11 @@
 //! The state that a failed legacy call leaves: NaN in its results, and the last error.
 
-use std::{
-    ffi::c_void,
-    ptr::NonNull,
-    sync::{Mutex, PoisonError},
-};
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError};
 
-use super::{
-    status::{Told, set_failure},
-    wire::BufferType,
-};
+use super::status::{Told, set_failure};
+use super::wire::BufferType;
 use crate::{DType, Error, panics};
 
 static LAST_ERROR: Mutex<String> = Mutex::new(String::new());

@@ -17,18 +17,14 @@ mod status;
 mod tests;
 mod wire;
 
-use std::{
-    ffi::{c_char, c_void},
-    marker::PhantomData,
-    ptr::NonNull,
-};
+use std::ffi::{c_char, c_void};
+use std::marker::PhantomData;
+use std::ptr::NonNull;
 
 pub(crate) use failure::take_last_error;
 
-use crate::{
-    Result,
-    descriptor::{Legacy, Op},
-};
+use crate::Result;
+use crate::descriptor::{Legacy, Op};
 
 /// The sizes in bytes of the buffers that a call descriptor states, for whoever makes a call of foreign bytes.
 #[derive(Debug)]

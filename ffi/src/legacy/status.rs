@@ -4,10 +4,8 @@
 //! would make a library impossible to load. So the function is looked up, and where there is none, the message is
 //! written into the struct, whose layout in builds with libstdc++ is known.
 
-use std::{
-    ffi::{CStr, c_char, c_void},
-    ptr::NonNull,
-};
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::NonNull;
 
 /// How much of a failure the host was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +178,8 @@ mod linux {
 
 #[cfg(test)]
 mod tests {
-    use std::{mem::offset_of, sync::Mutex};
+    use std::mem::offset_of;
+    use std::sync::Mutex;
 
     use super::*;
 

@@ -3,10 +3,8 @@
 //! It comes from outside, so that every length is checked against the bytes that are there before anything is
 //! allocated for it.
 
-use crate::{
-    DType, Error, Result,
-    host::{AlignedBytes, AttrValue, array_bytes},
-};
+use crate::host::{AlignedBytes, AttrValue, array_bytes};
+use crate::{DType, Error, Result};
 
 /// The first bytes; the digit is the version of the encoding.
 pub(super) const MAGIC: [u8; 4] = *b"OXC1";

@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{Pattern, operands::Operand};
+use super::Pattern;
+use super::operands::Operand;
 use crate::descriptor::{DimExpr, DimOp, DimPattern};
 
 /// What a name stands for.

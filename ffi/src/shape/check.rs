@@ -1,14 +1,10 @@
 //! The check of a call's shapes.
 
-use super::{
-    Pattern,
-    bindings::{Bindings, Mismatch},
-    operands::{Assigned, DimsList, Operand, assign, check_counts},
-};
-use crate::{
-    Error, Result,
-    descriptor::{DimPattern, Handler, Param, Role},
-};
+use super::Pattern;
+use super::bindings::{Bindings, Mismatch};
+use super::operands::{Assigned, DimsList, Operand, assign, check_counts};
+use crate::descriptor::{DimPattern, Handler, Param, Role};
+use crate::{Error, Result};
 
 /// Checks the dimensions of a call's arguments and results against the `#[dims(...)]` patterns of `handler`.
 ///

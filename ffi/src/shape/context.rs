@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::{Shape, operands::assign};
-use crate::{
-    DType, Error, Result,
-    descriptor::{Arity, AttrParam, AttrType, Handler, Param, Presence},
-};
+use super::Shape;
+use super::operands::assign;
+use crate::descriptor::{Arity, AttrParam, AttrType, Handler, Param, Presence};
+use crate::{DType, Error, Result};
 
 /// The arguments and attributes of a call whose result shapes are to be inferred: what the function of
 /// `#[custom_call(shape = ...)]` is given.

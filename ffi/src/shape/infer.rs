@@ -2,16 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::{
-    Pattern, Shape, ShapeContext,
-    bindings::{Bindings, EvalError},
-    check::{bind_args, check_results},
-    operands::{Assigned, DimsList, Operand, assign, check_counts},
-};
-use crate::{
-    DType, Error, Result,
-    descriptor::{Arity, DTypeRule, DimPattern, Handler, Param, Role, ShapeRule, TypeParam},
-};
+use super::bindings::{Bindings, EvalError};
+use super::check::{bind_args, check_results};
+use super::operands::{Assigned, DimsList, Operand, assign, check_counts};
+use super::{Pattern, Shape, ShapeContext};
+use crate::descriptor::{Arity, DTypeRule, DimPattern, Handler, Param, Role, ShapeRule, TypeParam};
+use crate::{DType, Error, Result};
 
 /// The results of a call with these arguments and attributes.
 ///

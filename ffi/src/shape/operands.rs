@@ -1,13 +1,12 @@
 //! The assignment of a call's operands to parameters.
 
-use std::{fmt, ops::Range};
+use std::fmt;
+use std::ops::Range;
 
 use super::Shape;
-use crate::{
-    Error, Result,
-    buffer::BufferRef,
-    descriptor::{Arity, Param, Role},
-};
+use crate::buffer::BufferRef;
+use crate::descriptor::{Arity, Param, Role};
+use crate::{Error, Result};
 
 /// The dimensions of the arguments, or of the results, of a call.
 pub trait DimsList {

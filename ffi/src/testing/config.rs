@@ -1,20 +1,14 @@
 //! The services of a test's host.
 
-use std::{
-    any::Any,
-    ffi::c_void,
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
-    time::Duration,
-};
+use std::any::Any;
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
-use crate::{
-    Result,
-    descriptor::Stage,
-    host::{AttrValue, HostVersion, InvokeContext, LazyPool, ScratchAllocator, StageState, TaskPool},
-};
+use crate::Result;
+use crate::descriptor::Stage;
+use crate::host::{AttrValue, HostVersion, InvokeContext, LazyPool, ScratchAllocator, StageState, TaskPool};
 
 /// Finds the id of a type of user data on a host.
 pub(super) type TypeIdOf = Arc<dyn Fn(HostVersion) -> Result<i64> + Send + Sync>;

@@ -3,12 +3,10 @@
 use serde_json::{Map, Number, Value as Json};
 
 use super::Value;
-use crate::{
-    DType, Result,
-    descriptor::Handler,
-    host::AttrValue,
-    shape::{self, Shape},
-};
+use crate::descriptor::Handler;
+use crate::host::AttrValue;
+use crate::shape::{self, Shape};
+use crate::{DType, Result};
 
 /// Dtype and shape of each result.
 pub(super) type Results = Vec<(DType, Vec<i64>)>;

@@ -1,20 +1,14 @@
 //! An operation that is instantiated, as in a compiled program.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{
-    Outputs, Value,
-    config::Config,
-    infer::{Known, Results, infer},
-};
-use crate::{
-    DType, Error, Result,
-    descriptor::{Handler, RawHandler, Stage},
-    host::{self, AttrValue, CallFrame, CallFrameBuilder, InvokeContext, StageState},
-};
+use super::config::Config;
+use super::infer::{Known, Results, infer};
+use super::{Outputs, Value};
+use crate::descriptor::{Handler, RawHandler, Stage};
+use crate::host::{self, AttrValue, CallFrame, CallFrameBuilder, InvokeContext, StageState};
+use crate::{DType, Error, Result};
 
 /// An operation with its attributes and the state of its instantiate stage: what a compiled program holds of it.
 ///

@@ -25,21 +25,24 @@ mod instance;
 mod tests;
 mod value;
 
-use std::{any::Any, ffi::c_void, fmt, sync::Arc, time::Duration};
+use std::any::Any;
+use std::ffi::c_void;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
 
 use config::{Config, Stream};
 use instance::CallSpec;
 use ndarray::ArrayD;
 
-pub use self::{instance::Instance, value::Value};
-use crate::{
-    DType, Error, Result,
-    api::HostApi,
-    context::UserDataType,
-    descriptor::{Handler, Op, Stage},
-    element::Element,
-    host::{AttrValue, HeapScratch, HostVersion, LazyPool},
-};
+pub use self::instance::Instance;
+pub use self::value::Value;
+use crate::api::HostApi;
+use crate::context::UserDataType;
+use crate::descriptor::{Handler, Op, Stage};
+use crate::element::Element;
+use crate::host::{AttrValue, HeapScratch, HostVersion, LazyPool};
+use crate::{DType, Error, Result};
 
 /// A call of operation `O`.
 pub fn call<O: Op>() -> Call {

@@ -1,22 +1,16 @@
 //! The harness, with handlers written by hand.
 
-use std::{
-    sync::{
-        Mutex,
-        atomic::{AtomicPtr, AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use ndarray::{Array3, arr0, array};
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::*;
-use crate::{
-    Code,
-    descriptor::{RawHandler, ShapeRule, StageHandler, Traits},
-    state::HostType,
-};
+use crate::Code;
+use crate::descriptor::{RawHandler, ShapeRule, StageHandler, Traits};
+use crate::state::HostType;
 
 /// A descriptor around an execute handler.
 const fn handler(execute: RawHandler, stages: &'static [StageHandler]) -> Handler {

@@ -2,11 +2,9 @@
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
-use crate::{
-    DType,
-    element::Element,
-    host::{AlignedBytes, array_bytes},
-};
+use crate::DType;
+use crate::element::Element;
+use crate::host::{AlignedBytes, array_bytes};
 
 /// An array with its dtype and shape, in the memory layout that XLA gives buffers: row-major, packed where the dtype
 /// is, from a 64-byte boundary on.

@@ -1,16 +1,15 @@
 //! The attributes of a call: scalars on the stack, all else on the heap.
 
-use std::{ffi::c_void, ptr};
+use std::ffi::c_void;
+use std::ptr;
 
 use smallvec::SmallVec;
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::value::Str;
-use crate::{
-    DType, Result, attr,
-    descriptor::AttrParam,
-    host::{Arena, AttrValue},
-};
+use crate::descriptor::AttrParam;
+use crate::host::{Arena, AttrValue};
+use crate::{DType, Result, attr};
 
 /// The attributes of as many as this need no heap.
 const INLINE: usize = 8;

@@ -1,21 +1,15 @@
 //! The contexts of an operation's calls, and its states.
 
-use std::{
-    ffi::c_void,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-};
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{
-    attrs::{AttrKey, CallAttrs},
-    shim::Shim,
-};
-use crate::{
-    Result,
-    descriptor::{Handler, Stage},
-    host::{self, InvokeContext, InvokeContextBuilder, LazyPool, StageState, TaskPool},
-};
+use super::attrs::{AttrKey, CallAttrs};
+use super::shim::Shim;
+use crate::Result;
+use crate::descriptor::{Handler, Stage};
+use crate::host::{self, InvokeContext, InvokeContextBuilder, LazyPool, StageState, TaskPool};
 
 /// How many values of an operation's attributes have their states kept.
 const MAX_STATES: usize = 64;

@@ -1,16 +1,14 @@
 //! The macro's additions to an operation's description for torch.
 
-use std::{fmt, marker::PhantomData, sync::OnceLock};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::OnceLock;
 
-use super::{
-    kernel::{Call, kernel, run},
-    plan::Plan,
-    shim::{RawKernel, Shim},
-};
-use crate::{
-    descriptor::{Handler, RawHandler},
-    entry::Execute,
-};
+use super::kernel::{Call, kernel, run};
+use super::plan::Plan;
+use super::shim::{RawKernel, Shim};
+use crate::descriptor::{Handler, RawHandler};
+use crate::entry::Execute;
 
 /// How many overloads an operation may have: one for integers and one for floats.
 pub(crate) const OVERLOADS: usize = 2;

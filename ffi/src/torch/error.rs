@@ -1,14 +1,13 @@
 //! Errors as C++ exceptions, which torch turns into Python's.
 
-use std::{
-    cell::RefCell,
-    ffi::{CStr, CString, c_char, c_void},
-    ptr::NonNull,
-    sync::OnceLock,
-};
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ptr::NonNull;
+use std::sync::OnceLock;
 
 use super::shim::Shim;
-use crate::{Code, Error, loaded::Library};
+use crate::loaded::Library;
+use crate::{Code, Error};
 
 thread_local! {
     /// The message of the latest exception of this thread: it is read while the exception is made, and belongs to

@@ -1,15 +1,15 @@
 //! The Python part: derivatives, batching, symbolic shapes and torch_xla, which no C interface covers.
 
-use std::{
-    ffi::{CString, c_char, c_int, c_void},
-    ptr::NonNull,
-    sync::Once,
-};
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::ptr::NonNull;
+use std::sync::Once;
 
 use serde_json::Value;
 
 use super::report::report;
-use crate::{loaded, manifest::manifest, registry::registry};
+use crate::loaded;
+use crate::manifest::manifest;
+use crate::registry::registry;
 
 /// The program, which takes the manifest and the report of this library as JSON.
 const PROGRAM: &str = concat!(

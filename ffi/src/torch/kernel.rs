@@ -1,25 +1,21 @@
 //! The kernel: a call by torch as a call of the operation.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    ptr,
-};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
 
 use smallvec::SmallVec;
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{
-    attrs::CallAttrs,
-    context::OnDevice,
-    error::throw,
-    fast,
-    memory_format::is_channels_last,
-    operand::{buffer, bytes, copy, describe, types},
-    plan::{Goes, Input, Plan},
-    registration::dispatch_key,
-    taken::{Attribute, Taken},
-    tensor::{Tensor, check},
-};
+use super::attrs::CallAttrs;
+use super::context::OnDevice;
+use super::error::throw;
+use super::fast;
+use super::memory_format::is_channels_last;
+use super::operand::{buffer, bytes, copy, describe, types};
+use super::plan::{Goes, Input, Plan};
+use super::registration::dispatch_key;
+use super::taken::{Attribute, Taken};
+use super::tensor::{Tensor, check};
 use crate::{DType, Error, Result, panics};
 
 /// As many operands as this need no heap.

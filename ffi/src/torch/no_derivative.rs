@@ -5,10 +5,8 @@
 //! mode in silence. The C interface cannot register this kernel, so that C++ functions of libtorch are called by their
 //! mangled names; every version has had them. What they pass around is only ever moved by them.
 
-use std::{
-    ffi::{CStr, c_char, c_void},
-    ptr::NonNull,
-};
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::NonNull;
 
 use super::shim::LibraryHandle;
 

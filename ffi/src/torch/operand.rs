@@ -1,15 +1,15 @@
 //! Tensors as operands of a call frame.
 
-use std::{ffi::c_void, ptr};
+use std::ffi::c_void;
+use std::ptr;
 
 use smallvec::SmallVec;
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{
-    plan::Plan,
-    tensor::{Tensor, contiguous_strides, is_contiguous},
-};
-use crate::{DType, Result, host::array_bytes};
+use super::plan::Plan;
+use super::tensor::{Tensor, contiguous_strides, is_contiguous};
+use crate::host::array_bytes;
+use crate::{DType, Result};
 
 /// A buffer's description of a tensor; `None` if it is not row-major.
 #[inline]

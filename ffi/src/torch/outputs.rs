@@ -4,21 +4,17 @@ use serde_json::{Map, Value};
 use smallvec::SmallVec;
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{
-    attrs::CallAttrs,
-    device::Device,
-    kernel::Call,
-    memory_format::channels_last_strides,
-    operand::buffer,
-    plan::{Goes, Output, OutputDType, OutputKind},
-    tensor::{Tensor, contiguous_strides},
-    value::List,
-};
-use crate::{
-    DType, Error, Result, attr,
-    descriptor::{Arity, DTypeRule, Role},
-    shape::{self, Shape},
-};
+use super::attrs::CallAttrs;
+use super::device::Device;
+use super::kernel::Call;
+use super::memory_format::channels_last_strides;
+use super::operand::buffer;
+use super::plan::{Goes, Output, OutputDType, OutputKind};
+use super::tensor::{Tensor, contiguous_strides};
+use super::value::List;
+use crate::descriptor::{Arity, DTypeRule, Role};
+use crate::shape::{self, Shape};
+use crate::{DType, Error, Result, attr};
 
 impl Call<'_> {
     /// Makes the tensors of the results, and describes all results behind the arguments.

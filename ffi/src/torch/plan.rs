@@ -2,20 +2,15 @@
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{
-    attrs::AttrNames,
-    context::Contexts,
-    device::Device,
-    fast::Fast,
-    schema::{AttrSource, Base, Operator, Source, Type},
-    shim::Shim,
-};
-use crate::{
-    DType, Error, Result,
-    descriptor::{Arity, DTypeRule, DimExpr, DimPattern, HOST, Handler, Param, Role, ShapeRule},
-    panics,
-    shape::Pattern,
-};
+use super::attrs::AttrNames;
+use super::context::Contexts;
+use super::device::Device;
+use super::fast::Fast;
+use super::schema::{AttrSource, Base, Operator, Source, Type};
+use super::shim::Shim;
+use crate::descriptor::{Arity, DTypeRule, DimExpr, DimPattern, HOST, Handler, Param, Role, ShapeRule};
+use crate::shape::Pattern;
+use crate::{DType, Error, Result, panics};
 
 /// How the calls of one operator become calls of its operation.
 #[repr(C)]

@@ -1,25 +1,19 @@
 //! Registration with the process's torch, of each operation once.
 
-use std::{
-    collections::BTreeMap,
-    ffi::{CString, c_char},
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Mutex, PoisonError},
-};
+use std::collections::BTreeMap;
+use std::ffi::{CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
-use super::{
-    entry::TorchOp,
-    glue,
-    namespace::{Namespace, of_crate},
-    plan::Plan,
-    schema::{Operator, operators, stated_namespace, without_lists},
-    shim::{Absent, HeaderKernel, LibraryHandle, RawKernel, Shim, Status},
-};
-use crate::{
-    descriptor::{HOST, Handler, Role, ShapeRule},
-    panics,
-    registry::registry,
-};
+use super::entry::TorchOp;
+use super::glue;
+use super::namespace::{Namespace, of_crate};
+use super::plan::Plan;
+use super::schema::{Operator, operators, stated_namespace, without_lists};
+use super::shim::{Absent, HeaderKernel, LibraryHandle, RawKernel, Shim, Status};
+use crate::descriptor::{HOST, Handler, Role, ShapeRule};
+use crate::panics;
+use crate::registry::registry;
 
 /// An operator of the process's torch.
 #[derive(Clone, Debug)]

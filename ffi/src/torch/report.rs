@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    registration::{Overload, dispatch_key, outcome, planned},
-    shim::{Absent, Shim},
-};
-use crate::{descriptor::Handler, loaded, registry::registry};
+use super::registration::{Overload, dispatch_key, outcome, planned};
+use super::shim::{Absent, Shim};
+use crate::descriptor::Handler;
+use crate::loaded;
+use crate::registry::registry;
 
 /// Each operation's operator, or why it has none; registers what is not registered yet.
 pub(crate) fn report() -> Value {

@@ -2,15 +2,14 @@
 //!
 //! Nothing links torch: one binary serves all versions, and processes without any.
 
-use std::{
-    ffi::{CStr, c_char, c_void},
-    ptr::NonNull,
-    sync::OnceLock,
-};
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::NonNull;
+use std::sync::OnceLock;
 
 use xla_ffi_sys::torch as sys;
 
-use super::{dtype::DTypes, no_derivative::NoDerivative};
+use super::dtype::DTypes;
+use super::no_derivative::NoDerivative;
 use crate::loaded::Library;
 
 /// What a kernel looks like to torch: arguments in, results out, on one stack of 64-bit values.

@@ -1,18 +1,15 @@
 //! Values of a kernel's stack as Rust values that own what they hold.
 
-use super::{
-    device::Device,
-    kernel::handle,
-    schema::{Base, Type},
-    shim::Shim,
-    tensor::Tensor,
-    value::{List, Str, optional},
-};
-use crate::{
-    DType, Error, Result,
-    host::AttrValue,
-    torch::{dtype, plan::scalar_dtype},
-};
+use super::device::Device;
+use super::kernel::handle;
+use super::schema::{Base, Type};
+use super::shim::Shim;
+use super::tensor::Tensor;
+use super::value::{List, Str, optional};
+use crate::host::AttrValue;
+use crate::torch::dtype;
+use crate::torch::plan::scalar_dtype;
+use crate::{DType, Error, Result};
 
 /// A value that was taken from the stack.
 pub(super) enum Taken {

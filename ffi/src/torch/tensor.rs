@@ -2,11 +2,9 @@
 
 use std::ffi::c_void;
 
-use super::{
-    device::Device,
-    dtype,
-    shim::{Shim, Status, TensorHandle, requires_grad},
-};
+use super::device::Device;
+use super::dtype;
+use super::shim::{Shim, Status, TensorHandle, requires_grad};
 use crate::{DType, Error, Result};
 
 /// A tensor that is ours to delete, or to hand over.

@@ -1,11 +1,10 @@
 //! Owned values of a kernel's stack: strings, lists, optional values.
 
-use std::{ffi::c_void, ptr};
+use std::ffi::c_void;
+use std::ptr;
 
-use super::{
-    shim::{ListHandle, Shim, StringHandle},
-    tensor::check,
-};
+use super::shim::{ListHandle, Shim, StringHandle};
+use super::tensor::check;
 use crate::{Error, Result};
 
 /// A function that this torch lacks, though a schema that needs it was registered: never so for schemas of ours.

@@ -1,10 +1,8 @@
 //! Pairs of operations that fit, and those that do not with the message that they get.
 
 use super::*;
-use crate::{
-    descriptor::{AttrType, DimExpr, HOST, ShapeRule, Traits, TypeParam},
-    panics,
-};
+use crate::descriptor::{AttrType, DimExpr, HOST, ShapeRule, Traits, TypeParam};
+use crate::panics;
 
 unsafe extern "C" fn never_called(
     _: *mut xla_ffi_sys::xla_ffi::XLA_FFI_CallFrame,

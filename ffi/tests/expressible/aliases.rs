@@ -1,15 +1,11 @@
 //! Memory that several operands share.
 
-use oxcall::{
-    element::U4,
-    prelude::*,
-    testing::{Value, call},
-};
+use oxcall::element::U4;
+use oxcall::prelude::*;
+use oxcall::testing::{Value, call};
 
-use super::{
-    host::{Frame, bare},
-    says,
-};
+use super::host::{Frame, bare};
+use super::says;
 
 /// `x += y`.
 #[custom_call]

@@ -1,10 +1,8 @@
 //! Kinds of buffer parameters.
 
 use ndarray::{Array, Array2, Array3, ArrayD, IxDyn, arr0, array};
-use oxcall::{
-    prelude::*,
-    testing::{Value, call},
-};
+use oxcall::prelude::*;
+use oxcall::testing::{Value, call};
 
 use super::says;
 

@@ -1,21 +1,15 @@
 //! Completion after the handler has returned.
 
-use std::{
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
-        mpsc,
-    },
-    thread,
-    time::Duration,
-};
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
 
-use oxcall::{
-    context::FromContext,
-    host::HostVersion,
-    prelude::*,
-    testing::{Call, call},
-};
+use oxcall::context::FromContext;
+use oxcall::host::HostVersion;
+use oxcall::prelude::*;
+use oxcall::testing::{Call, call};
 
 use super::{error, says};
 
@@ -214,10 +208,8 @@ fn gated<'f>(
 
 #[test]
 fn buffers_and_shapes_outlive_the_call_frame() {
-    use oxcall::{
-        descriptor::{Op, Stage},
-        host,
-    };
+    use oxcall::descriptor::{Op, Stage};
+    use oxcall::host;
 
     let (x, mut y) = ([1f32, 2.0, 3.0, 4.0, 5.0, 6.0], [0f32; 6]);
     let mut frame = super::host::Frame::default().arg(x.as_ptr(), &[2, 3]).ret(y.as_mut_ptr(), &[3, 2]).build();

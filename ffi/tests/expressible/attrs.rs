@@ -1,10 +1,8 @@
 //! Kinds of attributes.
 
-use oxcall::{
-    host::{AlignedBytes, AttrValue as Wire},
-    prelude::*,
-    testing::{Call, call},
-};
+use oxcall::host::{AlignedBytes, AttrValue as Wire};
+use oxcall::prelude::*;
+use oxcall::testing::{Call, call};
 
 use super::says;
 

@@ -1,22 +1,18 @@
 //! A handler's requests to its host.
 
-use std::{
-    ops::Range,
-    panic::panic_any,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering::SeqCst},
-    },
-};
+use std::ops::Range;
+use std::panic::panic_any;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Mutex};
 
-use oxcall::{
-    __private::sys,
-    host::{HostVersion, InvokeContext, TaskPool},
-    prelude::*,
-    testing::call,
-};
+use oxcall::__private::sys;
+use oxcall::host::{HostVersion, InvokeContext, TaskPool};
+use oxcall::prelude::*;
+use oxcall::testing::call;
 
-use super::{error, host::Frame, says};
+use super::host::Frame;
+use super::{error, says};
 
 #[custom_call]
 fn asks_stream(stream: Stream, mut y: ScalarOut<u64>) {

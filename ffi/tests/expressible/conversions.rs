@@ -4,12 +4,10 @@
 //! range-checked; integer to float only if exact; float to integer never.
 
 use half::f16 as F16;
-use oxcall::{
-    descriptor::{DTypeRule, Op},
-    host::AttrValue as Wire,
-    prelude::*,
-    testing::call,
-};
+use oxcall::descriptor::{DTypeRule, Op};
+use oxcall::host::AttrValue as Wire;
+use oxcall::prelude::*;
+use oxcall::testing::call;
 
 macro_rules! targets {
     ($($name:ident $ty:ty;)*) => {$(

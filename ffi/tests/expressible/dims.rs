@@ -1,11 +1,9 @@
 //! Named dimensions, and the shapes of results.
 
 use ndarray::{ArrayD, IxDyn};
-use oxcall::{
-    prelude::*,
-    shape::ShapeContext,
-    testing::{Call, Outputs, call},
-};
+use oxcall::prelude::*;
+use oxcall::shape::ShapeContext;
+use oxcall::testing::{Call, Outputs, call};
 
 use super::says;
 

@@ -1,11 +1,9 @@
 //! Every data type of the ABI, and dispatch on them.
 
 use ndarray::array;
-use oxcall::{
-    element::*,
-    prelude::*,
-    testing::{Value, call},
-};
+use oxcall::element::*;
+use oxcall::prelude::*;
+use oxcall::testing::{Value, call};
 
 use super::says;
 

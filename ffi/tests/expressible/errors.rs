@@ -2,7 +2,8 @@
 
 use std::{fmt, io};
 
-use oxcall::{prelude::*, testing::call};
+use oxcall::prelude::*;
+use oxcall::testing::call;
 
 use super::error;
 

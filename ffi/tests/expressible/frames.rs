@@ -2,12 +2,10 @@
 
 use std::ptr;
 
-use oxcall::{
-    __private::sys,
-    descriptor::{Op, Stage},
-    host::{self, HostVersion},
-    prelude::*,
-};
+use oxcall::__private::sys;
+use oxcall::descriptor::{Op, Stage};
+use oxcall::host::{self, HostVersion};
+use oxcall::prelude::*;
 
 use super::host::{Frame, bare};
 

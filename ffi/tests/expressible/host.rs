@@ -2,11 +2,9 @@
 
 use std::ffi::c_void;
 
-use oxcall::{
-    Element, Result,
-    descriptor::{Op, Stage},
-    host::{self, AttrValue, CallFrame, CallFrameBuilder, InvokeContext},
-};
+use oxcall::descriptor::{Op, Stage};
+use oxcall::host::{self, AttrValue, CallFrame, CallFrameBuilder, InvokeContext};
+use oxcall::{Element, Result};
 
 /// A frame in the making.
 #[derive(Default)]

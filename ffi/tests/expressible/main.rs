@@ -15,7 +15,9 @@ mod metadata;
 mod panics;
 mod states;
 
-use oxcall::{Error, host::HostVersion, testing::Call};
+use oxcall::Error;
+use oxcall::host::HostVersion;
+use oxcall::testing::Call;
 
 /// Every host; under Miri, which takes its time, one of each kind.
 const HOSTS: &[HostVersion] =

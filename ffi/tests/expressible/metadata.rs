@@ -1,13 +1,11 @@
 //! The handlers' descriptions of themselves.
 
-use oxcall::{
-    __private::sys,
-    descriptor::{Arity, DTypeRule, Op, Role, Stage},
-    host::{self, HostVersion},
-    prelude::*,
-    registry::registry,
-    testing::call,
-};
+use oxcall::__private::sys;
+use oxcall::descriptor::{Arity, DTypeRule, Op, Role, Stage};
+use oxcall::host::{self, HostVersion};
+use oxcall::prelude::*;
+use oxcall::registry::registry;
+use oxcall::testing::call;
 
 use super::host::Frame;
 

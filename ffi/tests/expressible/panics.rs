@@ -1,11 +1,11 @@
 //! Panics, wherever they may come from: they become errors, and never end the process.
 
-use std::{
-    panic::panic_any,
-    sync::atomic::{AtomicU32, Ordering::Relaxed},
-};
+use std::panic::panic_any;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
-use oxcall::{prelude::*, testing::call};
+use oxcall::prelude::*;
+use oxcall::testing::call;
 
 use super::{error, says};
 

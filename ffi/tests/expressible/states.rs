@@ -1,16 +1,13 @@
 //! States that stages leave for later ones.
 
-use std::sync::{
-    Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicI64, AtomicU64, Ordering::Relaxed},
-};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI64, AtomicU64};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use oxcall::{
-    descriptor::Stage,
-    host::HostVersion,
-    prelude::*,
-    testing::{Call, call},
-};
+use oxcall::descriptor::Stage;
+use oxcall::host::HostVersion;
+use oxcall::prelude::*;
+use oxcall::testing::{Call, call};
 
 use super::{error, says};
 

@@ -3,10 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote_spanned};
 
-use super::{
-    at,
-    concrete::{concrete, inferred},
-};
+use super::at;
+use super::concrete::{concrete, inferred};
 use crate::model::{Attr, Param, ParamKind, Presence, TypeParam};
 
 /// The attribute parameters of a function, in the order of the signature.

@@ -3,13 +3,10 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-use super::{
-    at,
-    concrete::{concrete, without_lifetimes},
-    descriptor::role,
-    dims::Slot,
-    private,
-};
+use super::concrete::{concrete, without_lifetimes};
+use super::descriptor::role;
+use super::dims::Slot;
+use super::{at, private};
 use crate::model::{Arity, Buffer, CustomCall, Param, ParamKind, Role};
 
 /// A buffer parameter and where its operands start.

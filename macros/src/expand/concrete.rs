@@ -1,9 +1,7 @@
 //! A parameter's type with its type parameters and lifetimes filled in, for constants.
 
-use syn::{
-    Lifetime, Type, TypePath, TypeReference,
-    visit_mut::{self, VisitMut},
-};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Lifetime, Type, TypePath, TypeReference};
 
 use crate::model::TypeParam;
 

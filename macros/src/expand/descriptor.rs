@@ -5,7 +5,10 @@ use quote::{format_ident, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Expr, ExprLit, ItemFn, Lit, Meta};
 
-use super::{at, attrs, buffers::trait_of, concrete::concrete, private, stage::entry_ident};
+use super::buffers::trait_of;
+use super::concrete::concrete;
+use super::stage::entry_ident;
+use super::{at, attrs, private};
 use crate::model::{Arity, Buffer, CustomCall, DimExpr, DimOp, DimPattern, Param, ParamKind, Role, Stage};
 
 /// `__ATTR_LIST`, `HANDLER`, and the implementation of `Op`.

@@ -8,7 +8,9 @@ use std::collections::HashSet;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::format_ident;
 
-use super::{attrs, buffers::Place, descriptor::dim_op};
+use super::attrs;
+use super::buffers::Place;
+use super::descriptor::dim_op;
 use crate::model::{Arity, CustomCall, DimExpr, DimPattern};
 
 /// An operand: the result (or the argument) with this index.

@@ -3,14 +3,10 @@
 use proc_macro2::TokenStream;
 use syn::{GenericParam, Type};
 
-use super::{
-    attrs,
-    buffers::{self, Count, Place},
-    concrete::concrete,
-    context_param,
-    descriptor::role as role_tokens,
-    dims, private,
-};
+use super::buffers::{self, Count, Place};
+use super::concrete::concrete;
+use super::descriptor::role as role_tokens;
+use super::{attrs, context_param, dims, private};
 use crate::model::{CustomCall, ParamKind, Role, Stage};
 
 /// Decodes `frame` and calls the user's function.

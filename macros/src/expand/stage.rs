@@ -3,7 +3,8 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::format_ident;
 
-use super::{attrs, cfgs, context_param, descriptor::stage_ident, marker, panic_abort, private};
+use super::descriptor::stage_ident;
+use super::{attrs, cfgs, context_param, marker, panic_abort, private};
 use crate::model::{ParamKind, Stage, StageFn};
 
 /// The name of a stage's entry function, inside an operation's constant.

@@ -1,6 +1,7 @@
 //! Prints programs, given as files of MLIR text or bytecode, as this crate's printer writes them.
 
-use std::{env, error::Error, fs};
+use std::error::Error;
+use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
     for path in env::args().skip(1) {

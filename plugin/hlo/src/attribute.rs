@@ -1,9 +1,7 @@
 //! Attributes that the IR keeps as they are: of custom calls, composites, functions and their arguments.
 
-use crate::{
-    ElementType, Literal, Type,
-    sharding::{Mesh, ShardingRule, TensorSharding},
-};
+use crate::sharding::{Mesh, ShardingRule, TensorSharding};
+use crate::{ElementType, Literal, Type};
 
 /// An attribute of a dictionary whose names are not known to StableHLO.
 #[derive(Debug, Clone, PartialEq)]

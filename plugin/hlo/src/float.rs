@@ -1,7 +1,8 @@
 //! Floats of all formats, as bits and as numbers.
 
 use half::{bf16, f16};
-use oxcall::element::{self as narrow, minifloat::Format};
+use oxcall::element as narrow;
+use oxcall::element::minifloat::Format;
 
 use crate::ElementType;
 

@@ -2,10 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{
-    Attribute, Error, Location, LocationId, OpKind, Type,
-    sharding::{Mesh, MeshRef},
-};
+use crate::sharding::{Mesh, MeshRef};
+use crate::{Attribute, Error, Location, LocationId, OpKind, Type};
 
 /// The index of a function in its [`Module`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,6 +1,7 @@
 //! Source locations of ops.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
+use std::sync::Arc;
 
 /// The index of a location in its [`Module`](crate::Module).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

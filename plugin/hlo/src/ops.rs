@@ -1,10 +1,8 @@
 //! Kinds of ops, with their attributes. Names and meanings are those of the
 //! [StableHLO specification](https://openxla.org/stablehlo/spec); functions that come from the CHLO dialect say so.
 
-use crate::{
-    Attribute, FuncId, Literal,
-    sharding::{ManualComputation, TensorSharding},
-};
+use crate::sharding::{ManualComputation, TensorSharding};
+use crate::{Attribute, FuncId, Literal};
 
 /// Defines an enum of ops or attribute values whose names in MLIR are given.
 macro_rules! names {

@@ -1,9 +1,7 @@
 //! Types of values.
 
-use std::{
-    fmt,
-    hash::{Hash, Hasher},
-};
+use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use smallvec::SmallVec;
 

@@ -2,11 +2,9 @@
 //! jaxlibs, as `PATH` has others; without it there is nothing to compare with. `cargo xtask test` names the one that it
 //! installs, `cargo xtask matrix stablehlo` those of all supported releases.
 
-use std::{
-    collections::BTreeSet,
-    env, fs,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use oxcall_hlo::knows_vhlo;
 

@@ -4,7 +4,8 @@
 //! the program of this name that `PATH` has first. So it looks on a thread that cannot start programs, and then asks
 //! the processor.
 
-use std::{sync::Once, thread};
+use std::sync::Once;
+use std::thread;
 
 /// Lets `gemm` look, once: to be called before anything is multiplied.
 pub(crate) fn know() {
@@ -128,7 +129,8 @@ mod confined {
 
 #[cfg(all(test, target_os = "linux", not(miri)))]
 mod tests {
-    use std::{process::Command, thread};
+    use std::process::Command;
+    use std::thread;
 
     #[test]
     fn a_confined_thread_starts_no_programs() {

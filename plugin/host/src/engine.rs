@@ -1,26 +1,22 @@
 //! Engines and programs: what a client of this crate uses.
 
-use std::{
-    fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Weak},
-    time::{Duration, Instant},
-};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use oxcall::Error;
 use oxcall_hlo::{Func, Literal, Module, OpKind, Region};
 
-use crate::{
-    collective::{Members, ProcessGrid},
-    custom_call::Host,
-    environment::with_default_environment,
-    exec::{self, Argument, ExecuteOptions, Frames, Gang, Gangs, Seat, Threads, Watch},
-    memory::{self, Allocator, Buffer, CacheOptions},
-    observe::{Dump, Span, Trace},
-    passes::{self, Edge, Interface},
-    plan::{self, Parameter, Plan},
-    pool::{Cost, Pool},
-};
+use crate::collective::{Members, ProcessGrid};
+use crate::custom_call::Host;
+use crate::environment::with_default_environment;
+use crate::exec::{self, Argument, ExecuteOptions, Frames, Gang, Gangs, Seat, Threads, Watch};
+use crate::memory::{self, Allocator, Buffer, CacheOptions};
+use crate::observe::{Dump, Span, Trace};
+use crate::passes::{self, Edge, Interface};
+use crate::plan::{self, Parameter, Plan};
+use crate::pool::{Cost, Pool};
 
 /// What an engine is made with.
 #[derive(Debug, Clone, Default)]

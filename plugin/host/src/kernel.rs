@@ -1,15 +1,14 @@
 //! Kernels: what the steps of a plan run.
 
-use std::{marker::PhantomData, sync::Arc};
+use std::marker::PhantomData;
+use std::sync::Arc;
 
 use bytemuck::Pod;
 use oxcall::Error;
 
-use crate::{
-    exec::Era,
-    memory::{Allocator, Scratch},
-    pool::{Cost, Pool},
-};
+use crate::exec::Era;
+use crate::memory::{Allocator, Scratch};
+use crate::pool::{Cost, Pool};
 
 /// Every buffer starts at a multiple of this, in bytes.
 pub const BUFFER_ALIGN: usize = oxcall::host::BUFFER_ALIGN;

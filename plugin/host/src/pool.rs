@@ -1,9 +1,7 @@
 //! The threads of a client, and how kernels share work among them.
 
-use std::{
-    ops::Range,
-    sync::{Mutex, OnceLock, PoisonError},
-};
+use std::ops::Range;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use bytemuck::Pod;
 use oxcall::Error;

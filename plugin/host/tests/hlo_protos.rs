@@ -1,6 +1,8 @@
 //! HLO protos from jaxlib and torch_xla, run with arguments whose results XLA's CPU computed.
 
-use std::{fs, path::Path, sync::Arc};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
 
 use oxcall_hlo::{ElementType, TensorType, Type, read_hlo_proto, verify};
 use oxcall_host::{Argument, Buffer, Engine, EngineOptions};

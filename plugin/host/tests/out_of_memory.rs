@@ -1,7 +1,9 @@
 //! Compiling with little memory: it fails as an error, or works. Linux alone limits the address space of a process.
 #![cfg(target_os = "linux")]
 
-use std::{env, fmt::Write as _, fs, process::Command};
+use std::fmt::Write as _;
+use std::process::Command;
+use std::{env, fs};
 
 use oxcall_hlo::{parse_text, verify};
 use oxcall_host::{Engine, EngineOptions, SystemAllocator, room_to_read};

@@ -3,7 +3,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use shuttle::{check_pct, check_random, sync::Barrier};
+use shuttle::sync::Barrier;
+use shuttle::{check_pct, check_random};
 
 #[allow(dead_code, unreachable_pub, reason = "a part of a crate, compiled as a part of this one")]
 #[path = "../src/exec/threads.rs"]
@@ -13,10 +14,8 @@ mod threads;
 mod sync {
     pub(crate) use std::sync::PoisonError;
 
-    pub(crate) use shuttle::{
-        sync::{Arc, Condvar, Mutex, MutexGuard},
-        thread,
-    };
+    pub(crate) use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
+    pub(crate) use shuttle::thread;
 }
 
 use sync::{Arc, thread};

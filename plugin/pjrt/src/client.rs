@@ -1,8 +1,9 @@
 //! The interface of a platform's clients.
 
+use crate::options::MOST_DEVICES;
 use crate::{
     Buffer, CompileOptions, DeviceAssignment, DeviceId, ElementType, Error, Executable, HostSource, Layout, LentMemory,
-    MemoryId, MemoryStats, Result, Topology, options::MOST_DEVICES,
+    MemoryId, MemoryStats, Result, Topology,
 };
 
 /// A program in some format: `mlir` (StableHLO, bytecode or text), `hlo` (a serialized `HloModuleProto`),

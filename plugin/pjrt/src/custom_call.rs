@@ -1,14 +1,12 @@
 //! Custom calls for platforms whose memory the host can read: handlers from the registry, called without `unsafe`.
 
-use std::{ffi::c_void, sync::Arc};
+use std::ffi::c_void;
+use std::sync::Arc;
 
-use oxcall::{
-    DType,
-    descriptor::{RawHandler, Stage},
-    host::{
-        AttrValue, CallFrame, CallFrameBuilder, HostVersion, InvokeContext, Registration, StageState, call,
-        find_handler,
-    },
+use oxcall::DType;
+use oxcall::descriptor::{RawHandler, Stage};
+use oxcall::host::{
+    AttrValue, CallFrame, CallFrameBuilder, HostVersion, InvokeContext, Registration, StageState, call, find_handler,
 };
 
 use crate::{DeviceId, Error, ExecutionOptions, Result};

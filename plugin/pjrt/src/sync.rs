@@ -1,6 +1,4 @@
 //! The synchronisation types of events. `tests/schedules.rs` compiles them with the types of shuttle in this place.
 
-pub(crate) use std::{
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    thread_local,
-};
+pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+pub(crate) use std::thread_local;

@@ -2,7 +2,8 @@
 
 use oxcall_proto::{Field, Reader, Writer};
 
-use crate::{Attributes, Error, Result, Value, options::invalid};
+use crate::options::invalid;
+use crate::{Attributes, Error, Result, Value};
 
 /// The global number of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -14,10 +14,8 @@ mod event;
 mod sync {
     pub(crate) use std::sync::PoisonError;
 
-    pub(crate) use shuttle::{
-        sync::{Arc, Condvar, Mutex, MutexGuard},
-        thread_local,
-    };
+    pub(crate) use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
+    pub(crate) use shuttle::thread_local;
 }
 
 use event::Event;

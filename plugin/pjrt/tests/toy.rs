@@ -3,15 +3,11 @@
 #[path = "common/mod.rs"]
 mod common;
 
-use std::{
-    ffi::c_void,
-    sync::{Condvar, Mutex, PoisonError},
-};
+use std::ffi::c_void;
+use std::sync::{Condvar, Mutex, PoisonError};
 
-use common::{
-    client::{Context, Outcome, Plugin, Start, bool_option, options},
-    toy::ToyStream,
-};
+use common::client::{Context, Outcome, Plugin, Start, bool_option, options};
+use common::toy::ToyStream;
 use oxcall::prelude::*;
 use oxcall_pjrt::Code;
 use xla_ffi_sys::pjrt::*;

@@ -1,17 +1,13 @@
 //! The C symbols by which Python serves callbacks. `ctypes` releases Python's lock while it calls them.
 
-use std::{
-    ffi::{CStr, c_char},
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::ffi::{CStr, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use oxcall::{Error, host::AlignedBytes};
+use oxcall::Error;
+use oxcall::host::AlignedBytes;
 
-use super::{
-    describe,
-    queue::{RawBytes, queue, set_answering},
-    watch,
-};
+use super::queue::{RawBytes, queue, set_answering};
+use super::{describe, watch};
 
 /// A number for a function, whose name is for messages.
 ///

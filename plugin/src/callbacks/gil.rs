@@ -1,9 +1,7 @@
 //! Python's lock, where this thread may hold it.
 
-use std::{
-    ffi::{c_int, c_void},
-    sync::OnceLock,
-};
+use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
 
 use libloading::os::unix::Library;
 use oxcall::host::{EndingFunction, call_ending};

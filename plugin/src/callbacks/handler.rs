@@ -1,18 +1,15 @@
 //! The handlers of the custom calls to which JAX's callbacks are lowered.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Instant,
-};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
-use oxcall::{DType, prelude::*};
+use oxcall::DType;
+use oxcall::prelude::*;
 use oxcall_host::Era;
 
-use super::{
-    queue::{Answer, Call, Described, Memory, Pending, queue},
-    watch,
-    wire::{pack, unpack},
-};
+use super::queue::{Answer, Call, Described, Memory, Pending, queue};
+use super::watch;
+use super::wire::{pack, unpack};
 
 /// A program's share of a Python function.
 struct Held(u64);

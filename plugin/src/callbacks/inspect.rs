@@ -1,18 +1,15 @@
 //! Functions of Python that are told of shardings while a program is compiled.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Instant,
-};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
-use oxcall::{DType, Error, Result, host::AlignedBytes};
+use oxcall::host::AlignedBytes;
+use oxcall::{DType, Error, Result};
 use oxcall_hlo::{Attribute, CustomCall};
 use oxcall_pjrt::{Event, OpSharding};
 
-use super::{
-    queue::{Answer, Call, Described, Memory, Pending, queue},
-    watch, without_gil,
-};
+use super::queue::{Answer, Call, Described, Memory, Pending, queue};
+use super::{watch, without_gil};
 
 /// Calls the function that `call` names with the sharding of its operand, as a serialized `OpSharding`.
 ///

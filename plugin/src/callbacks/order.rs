@@ -1,9 +1,7 @@
 //! The ends of programs with callbacks, in the order of their starts.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use oxcall_hlo::{Module, OpKind, Region};
 use oxcall_pjrt::{DeviceId, Event};

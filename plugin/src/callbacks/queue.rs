@@ -1,14 +1,13 @@
 //! The calls that wait for Python, and those that it works on.
 
-use std::{
-    cell::Cell,
-    collections::{HashMap, VecDeque},
-    hash::{BuildHasher, RandomState},
-    sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError},
-    time::Instant,
-};
+use std::cell::Cell;
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 
-use oxcall::{DType, Error, Result, host::AlignedBytes};
+use oxcall::host::AlignedBytes;
+use oxcall::{DType, Error, Result};
 
 use oxcall_host::Era;
 

@@ -1,11 +1,9 @@
 //! Callbacks that take too long, where `OXCALL_CALLBACK_TIMEOUT` says how long that is.
 
-use std::{
-    env,
-    sync::OnceLock,
-    thread::{self, Thread},
-    time::{Duration, Instant},
-};
+use std::env;
+use std::sync::OnceLock;
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 use super::queue::queue;
 

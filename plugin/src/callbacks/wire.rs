@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use oxcall::{DType, host::AlignedBytes};
+use oxcall::DType;
+use oxcall::host::AlignedBytes;
 
 use super::queue::{Described, Item, Memory};
 

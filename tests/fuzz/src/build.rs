@@ -1,14 +1,14 @@
 //! A planned call as C structs.
 
-use std::{ffi::c_void, ptr};
+use std::ffi::c_void;
+use std::ptr;
 
-use oxcall::{DType, host::HostVersion};
+use oxcall::DType;
+use oxcall::host::HostVersion;
 use xla_ffi_sys::xla_ffi as sys;
 
-use crate::{
-    heap::Heap,
-    plan::{Api, Attrs, Buffer, Data, Extension, Frame, List, Text, Value},
-};
+use crate::heap::Heap;
+use crate::plan::{Api, Attrs, Buffer, Data, Extension, Frame, List, Text, Value};
 
 /// Most bytes that one operand takes.
 const MOST: usize = 1 << 16;

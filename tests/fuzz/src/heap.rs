@@ -1,9 +1,7 @@
 //! Memory of a call: every piece a block of its own, exactly as large as what points to it says.
 
-use std::{
-    alloc::{Layout, alloc, dealloc},
-    ptr,
-};
+use std::alloc::{Layout, alloc, dealloc};
+use std::ptr;
 
 /// Bytes before and after a block whose change shows where no sanitizer looks.
 const ZONE: usize = if cfg!(feature = "libfuzzer") { 0 } else { 64 };

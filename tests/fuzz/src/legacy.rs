@@ -1,15 +1,11 @@
 //! Call descriptors of the legacy API, damaged.
 
-use std::{
-    ffi::{c_char, c_void},
-    ptr,
-};
+use std::ffi::{c_char, c_void};
+use std::ptr;
 
 use arbitrary::{Result, Unstructured};
-use oxcall::{
-    descriptor::{Handler, Legacy},
-    legacy::CallBuffers,
-};
+use oxcall::descriptor::{Handler, Legacy};
+use oxcall::legacy::CallBuffers;
 
 use crate::heap::Heap;
 

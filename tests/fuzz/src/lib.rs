@@ -13,7 +13,8 @@ mod plan;
 mod run;
 mod shapes;
 
-use std::{cell::Cell, sync::Once};
+use std::cell::Cell;
+use std::sync::Once;
 
 use arbitrary::Unstructured;
 

@@ -1,12 +1,11 @@
 //! Operations with parameters of every kind. They touch all memory that they are given.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
-use oxcall::{
-    descriptor::{Handler, Op},
-    element::{S4, U2},
-    prelude::*,
-};
+use oxcall::descriptor::{Handler, Op};
+use oxcall::element::{S4, U2};
+use oxcall::prelude::*;
 
 /// Everything that is fuzzed.
 pub(crate) const ALL: [&Handler; 18] = [

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use arbitrary::{Result, Unstructured};
-use oxcall::{
-    DType,
-    descriptor::{Arity, AttrParam, AttrType, DTypeRule, DimExpr, DimOp, DimPattern, Handler, Param, Presence, Role},
+use oxcall::DType;
+use oxcall::descriptor::{
+    Arity, AttrParam, AttrType, DTypeRule, DimExpr, DimOp, DimPattern, Handler, Param, Presence, Role,
 };
 use xla_ffi_sys::xla_ffi as sys;
 

@@ -1,19 +1,18 @@
 //! Calls with faults, and what must be true of them.
 
-use std::{
-    ffi::CStr,
-    sync::{Arc, OnceLock},
-};
+use std::ffi::CStr;
+use std::sync::{Arc, OnceLock};
 
 use arbitrary::{Result, Unstructured};
-use oxcall::{
-    Code,
-    descriptor::{Handler, RawHandler, Role, Stage},
-    host::{self, AttrValue, CallFrameBuilder, HeapScratch, HostVersion, InvokeContext},
-};
+use oxcall::Code;
+use oxcall::descriptor::{Handler, RawHandler, Role, Stage};
+use oxcall::host::{self, AttrValue, CallFrameBuilder, HeapScratch, HostVersion, InvokeContext};
 use xla_ffi_sys::xla_ffi as sys;
 
-use crate::{build::Memory, fault, heap::Heap, plan::Call};
+use crate::build::Memory;
+use crate::fault;
+use crate::heap::Heap;
+use crate::plan::Call;
 
 /// Plans a call, damages it, and makes it.
 pub(crate) fn fuzz(input: &mut Unstructured<'_>) -> Result<()> {

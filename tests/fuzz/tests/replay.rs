@@ -3,11 +3,9 @@
 #[path = "../../../plugin/hlo/tests/common/random.rs"]
 mod random;
 
-use std::{
-    env, fs,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::{env, fs};
 
 use random::Random;
 

@@ -5,9 +5,11 @@
 //! LIBCLANG_PATH=.../clang/native PROTOC=... cargo run --release -- target/release/liboxcall_plugin.so
 //! ```
 
-use std::{env, process::ExitCode};
+use std::env;
+use std::process::ExitCode;
 
-use pjrt::{Api, Client, Error, HostBuffer, LoadedExecutable, NamedValue, Program, ProgramFormat::MLIR, Result};
+use pjrt::{Api, Client, Error, HostBuffer, LoadedExecutable, NamedValue, Program, Result};
+use pjrt::ProgramFormat::MLIR;
 
 const INCREMENT: &str = "module @increment {
   func.func public @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {

@@ -3,13 +3,12 @@
 mod manifest;
 mod panic_abort;
 
-use std::{ffi::c_void, fs};
+use std::ffi::c_void;
+use std::fs;
 
 use object::{Object, ObjectSymbol};
-use oxcall::{
-    descriptor::Stage,
-    host::{self, CallFrameBuilder, HostVersion, InvokeContext},
-};
+use oxcall::descriptor::Stage;
+use oxcall::host::{self, CallFrameBuilder, HostVersion, InvokeContext};
 use oxcall_tests::library::{Library, path};
 
 /// A library of `tests/libs`.

@@ -1,6 +1,8 @@
 //! A user's crate with `panic = "abort"`.
 
-use std::{env, fs, path::Path, process::Command};
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
 
 /// Checks a crate with one operation; what the compiler says.
 fn check(name: &str, profile: &str) -> (bool, String) {

@@ -1,17 +1,13 @@
 //! Calls in programs: each handler is registered as `jax.ffi` does it, and gets the API table of the version that it
 //! reports from the engine that compiles and executes the program.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, mpsc},
-    thread,
-};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
 
-use oxcall::{
-    __private::sys,
-    Code, Error,
-    host::{self, HostVersion, Source},
-};
+use oxcall::__private::sys;
+use oxcall::host::{self, HostVersion, Source};
+use oxcall::{Code, Error};
 use oxcall_host::{Argument, Buffer, Engine, EngineOptions, ExecuteOptions, Program, UserData};
 
 use super::{Label, Peer, one_at_a_time, peers};

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use oxcall::{
-    Code, DType, Result,
-    descriptor::Stage,
-    host::{self, CallFrameBuilder, InvokeContext, InvokeContextBuilder, StageState, ThreadPool},
-};
+use oxcall::descriptor::Stage;
+use oxcall::host::{self, CallFrameBuilder, InvokeContext, InvokeContextBuilder, StageState, ThreadPool};
+use oxcall::{Code, DType, Result};
 
 use super::{Label, Peer, one_at_a_time, peers};
 

@@ -7,18 +7,14 @@
 mod engine;
 mod host;
 
-use std::{
-    ffi::c_void,
-    path::PathBuf,
-    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
-};
+use std::ffi::c_void;
+use std::path::PathBuf;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use libloading::Library;
-use oxcall::{
-    __private::sys,
-    descriptor::RawHandler,
-    host::{HostVersion, register_type, type_deleter},
-};
+use oxcall::__private::sys;
+use oxcall::descriptor::RawHandler;
+use oxcall::host::{HostVersion, register_type, type_deleter};
 
 /// The headers that peers are compiled with, and the host that speaks their version.
 const HEADERS: [(&str, HostVersion); 7] = [

@@ -2,7 +2,8 @@
 
 #![allow(unused)]
 
-use oxcall::{AttrEnum, AttrStruct, prelude::*};
+use oxcall::{AttrEnum, AttrStruct};
+use oxcall::prelude::*;
 
 struct Cache {
     size: i64,

@@ -6,7 +6,8 @@ mod facade {
     pub use oxcall as inner;
 }
 
-use facade::inner::{AttrEnum, AttrStruct, prelude::*};
+use facade::inner::{AttrEnum, AttrStruct};
+use facade::inner::prelude::*;
 
 #[derive(AttrEnum)]
 #[attr(crate = crate::facade::inner)]

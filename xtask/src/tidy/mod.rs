@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the agreement of documents with the sources, and the form of comments.
+//! `cargo xtask tidy`: the agreement of documents with the sources, and the form of comments and imports.
 //!
 //! Each check is a function over all files of the repository, in a file of its own with a planted fault as its test.
 
@@ -8,6 +8,7 @@ mod counts;
 mod crates;
 mod decisions;
 mod heads;
+mod imports;
 mod items;
 mod links;
 mod markdown;
@@ -52,6 +53,7 @@ const CHECKS: &[Check] = &[
     versions::check,
     releases::check,
     decisions::check,
+    imports::check,
 ];
 
 /// Prints every complaint of every check.

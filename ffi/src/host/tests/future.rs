@@ -1,8 +1,6 @@
-use std::{
-    sync::mpsc,
-    thread::{self, JoinHandle},
-    time::Duration,
-};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use super::*;
 use crate::{Code, Error};

@@ -12,7 +12,8 @@ use std::ffi::c_void;
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::*;
-use crate::{Result, descriptor::Stage};
+use crate::Result;
+use crate::descriptor::Stage;
 
 type AnySlot = unsafe extern "C" fn(*mut c_void) -> *mut sys::XLA_FFI_Error;
 

@@ -1,9 +1,7 @@
 use super::*;
-use crate::{
-    Code,
-    descriptor::RawHandler,
-    host::registry::{FOUR_HANDLERS_SIZE, FourHandlerArgs},
-};
+use crate::Code;
+use crate::descriptor::RawHandler;
+use crate::host::registry::{FOUR_HANDLERS_SIZE, FourHandlerArgs};
 
 /// Answers a metadata query like a handler that was made for API 0.`MINOR`.
 unsafe extern "C" fn handler<const MINOR: i32, const ID: u8>(

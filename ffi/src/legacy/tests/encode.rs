@@ -1,6 +1,7 @@
 //! An encoder of call descriptors.
 
-use crate::{DType, host::AttrValue};
+use crate::DType;
+use crate::host::AttrValue;
 
 /// What to encode.
 #[derive(Clone, Default)]

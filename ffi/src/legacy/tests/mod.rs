@@ -5,18 +5,14 @@ mod encode;
 mod gpu;
 mod wire;
 
-use std::{
-    ffi::c_void,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::ffi::c_void;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use encode::Descriptor;
 
-use crate::{
-    DType,
-    descriptor::{Handler, Legacy, Op},
-    prelude::*,
-};
+use crate::DType;
+use crate::descriptor::{Handler, Legacy, Op};
+use crate::prelude::*;
 
 /// Multiplies. Negative factors are errors; zero panics.
 #[custom_call(crate = crate, legacy)]

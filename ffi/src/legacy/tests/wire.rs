@@ -3,10 +3,8 @@
 use num_complex::Complex;
 
 use super::*;
-use crate::{
-    host::AttrValue,
-    legacy::wire::{BufferType, CallDescriptor},
-};
+use crate::host::AttrValue;
+use crate::legacy::wire::{BufferType, CallDescriptor};
 
 fn rich() -> Descriptor {
     Descriptor::default()

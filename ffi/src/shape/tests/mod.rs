@@ -6,13 +6,11 @@ mod infer;
 use serde_json::{Map, Value};
 
 use super::*;
-use crate::{
-    Code, Result,
-    descriptor::{
-        Arity, AttrParam, AttrType, DTypeRule, DimExpr, DimOp, DimPattern, HOST, Handler, Param, Presence, Role,
-        ShapeRule, Traits, TypeParam,
-    },
+use crate::descriptor::{
+    Arity, AttrParam, AttrType, DTypeRule, DimExpr, DimOp, DimPattern, HOST, Handler, Param, Presence, Role, ShapeRule,
+    Traits, TypeParam,
 };
+use crate::{Code, Result};
 use DType::*;
 
 const N: DimExpr = DimExpr::Name("n");

@@ -1,22 +1,16 @@
 //! One such call.
 
-use std::{
-    ffi::c_void,
-    mem::MaybeUninit,
-    ptr::{self, NonNull},
-};
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::ptr::{self, NonNull};
 
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::{Arg, Fast, Kind, MAX};
-use crate::{
-    Result,
-    host::{Future, take_error},
-    torch::{
-        kernel,
-        shim::{TensorHandle, requires_grad},
-    },
-};
+use crate::Result;
+use crate::host::{Future, take_error};
+use crate::torch::kernel;
+use crate::torch::shim::{TensorHandle, requires_grad};
 
 /// The most dimensions of a result.
 const MAX_RANK: usize = 8;

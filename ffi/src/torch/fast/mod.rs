@@ -4,22 +4,19 @@
 
 mod call;
 
-use std::{ffi::c_void, ptr};
+use std::ffi::c_void;
+use std::ptr;
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{
-    context::{Contexts, shared},
-    dtype::DTypes,
-    plan::{Input, OutputDType, OutputKind, Plan},
-    shim::{RequiresGrad, Status, TensorHandle},
-};
+use super::context::{Contexts, shared};
+use super::dtype::DTypes;
+use super::plan::{Input, OutputDType, OutputKind, Plan};
+use super::shim::{RequiresGrad, Status, TensorHandle};
 pub(in crate::torch) use call::call;
 
-use crate::{
-    descriptor::{DTypeRule, Param, RawHandler},
-    host::HostVersion,
-};
+use crate::descriptor::{DTypeRule, Param, RawHandler};
+use crate::host::HostVersion;
 
 /// The most arguments, results, and attributes each.
 const MAX: usize = 6;

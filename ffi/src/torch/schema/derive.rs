@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::{Argument, Base, Schema, Type};
-use crate::{
-    DType,
-    descriptor::{Arity, AttrParam, AttrType, DTypeRule, DimExpr, Handler, Param, Presence, Role, ShapeRule, Slot},
-    shape::{Pattern, literal},
-    torch::dtype,
+use crate::DType;
+use crate::descriptor::{
+    Arity, AttrParam, AttrType, DTypeRule, DimExpr, Handler, Param, Presence, Role, ShapeRule, Slot,
 };
+use crate::shape::{Pattern, literal};
+use crate::torch::dtype;
 
 /// One operator, which is one overload, and how a call of it becomes one of the operation.
 #[derive(Clone, Debug)]

@@ -1,23 +1,17 @@
 //! Calls through the kernels: values, ownership, errors.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::double::{
     CPU, FakeTensor, LONG, META, QINT8, Thrown, alive, allow_allocations, list, list_from_value, refuse_updates, shim,
     some, string, updates,
 };
-use crate::{
-    descriptor::{Handler, Op as _},
-    prelude::*,
-    torch::{
-        kernel::{Call, kernel, run},
-        plan::Plan,
-        schema::{derive, operators},
-    },
-};
+use crate::descriptor::{Handler, Op as _};
+use crate::prelude::*;
+use crate::torch::kernel::{Call, kernel, run};
+use crate::torch::plan::Plan;
+use crate::torch::schema::{derive, operators};
 
 #[custom_call(crate = crate)]
 fn add(#[attr(default = 1.0)] by: f64, #[dims(..s)] x: Array<f32>, #[dims(..s)] mut y: Out<f32>) -> Result<()> {

@@ -1,18 +1,14 @@
 //! A libtorch of Rust functions: tensors in memory, values on a stack. It counts what is alive on each thread.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::HashMap,
-    ffi::{CStr, c_char, c_void},
-    ptr::{self, NonNull},
-    rc::Rc,
-    sync::OnceLock,
-};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::{self, NonNull};
+use std::rc::Rc;
+use std::sync::OnceLock;
 
-use crate::{
-    host::AlignedBytes,
-    torch::shim::{BUMP_VERSION, Shim},
-};
+use crate::host::AlignedBytes;
+use crate::torch::shim::{BUMP_VERSION, Shim};
 
 thread_local! {
     /// Handles, lists, strings and boxes that nobody has deleted yet.

@@ -1,12 +1,9 @@
 //! Schemas of operations, and why some have none.
 
-use crate::{
-    self as oxcall,
-    descriptor::Handler,
-    descriptor::Op as _,
-    prelude::*,
-    torch::schema::{derive, operators, without_lists},
-};
+use crate as oxcall;
+use crate::descriptor::{Handler, Op as _};
+use crate::prelude::*;
+use crate::torch::schema::{derive, operators, without_lists};
 
 /// The schemas of an operation, or why it has none.
 fn schemas(handler: &'static Handler) -> Vec<String> {

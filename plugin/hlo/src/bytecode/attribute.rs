@@ -1,14 +1,10 @@
 //! Attributes: those of VHLO, and the builtin ones. Decoding is shallow: an attribute refers to others by index.
 
-use super::{
-    cursor::Cursor,
-    literal, mesh_axes, sharding,
-    tables::{AttrId, Entry, Tables, TypeId},
-};
-use crate::{
-    Alias, Attribute, ElementType, Error, Literal, TensorType, float,
-    sharding::{AxisRef, MeshRef},
-};
+use super::cursor::Cursor;
+use super::tables::{AttrId, Entry, Tables, TypeId};
+use super::{literal, mesh_axes, sharding};
+use crate::sharding::{AxisRef, MeshRef};
+use crate::{Alias, Attribute, ElementType, Error, Literal, TensorType, float};
 
 /// A decoded attribute.
 #[derive(Debug)]

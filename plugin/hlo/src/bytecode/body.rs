@@ -1,13 +1,11 @@
 //! Regions and the ops in them.
 
-use super::{
-    cursor::Cursor,
-    header::{self, Block, Header, blame},
-    op::{Context, OpReader, Values},
-    ops::Becomes,
-    tables::TypeId,
-    value::Attributes,
-};
+use super::cursor::Cursor;
+use super::header::{self, Block, Header, blame};
+use super::op::{Context, OpReader, Values};
+use super::ops::Becomes;
+use super::tables::TypeId;
+use super::value::Attributes;
 use crate::{Error, Op, OpKind, Region, ValueId};
 
 /// How deep regions may nest.

@@ -1,11 +1,9 @@
 //! Attributes that the IR keeps as they are.
 
-use super::{
-    attribute::Node,
-    sharding,
-    tables::{AttrId, Tables},
-    types::TypeNode,
-};
+use super::attribute::Node;
+use super::sharding;
+use super::tables::{AttrId, Tables};
+use super::types::TypeNode;
 use crate::{Attribute, Error, print};
 
 /// How deep attributes may nest.

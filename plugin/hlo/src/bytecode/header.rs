@@ -1,14 +1,12 @@
 //! Headers of ops, regions and blocks, which come before the regions themselves.
 
-use super::{
-    attribute::Node,
-    container::{self, Version},
-    cursor::{Cursor, Short},
-    op::Context,
-    ops::{self, OpSpec},
-    tables::{AttrId, Tables, TypeId},
-    value::Inherent,
-};
+use super::attribute::Node;
+use super::container::{self, Version};
+use super::cursor::{Cursor, Short};
+use super::op::Context;
+use super::ops::{self, OpSpec};
+use super::tables::{AttrId, Tables, TypeId};
+use super::value::Inherent;
 use crate::{Error, LocationId};
 
 /// What an op's header has, beside its name and location.

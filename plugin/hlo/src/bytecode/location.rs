@@ -1,11 +1,10 @@
 //! Source locations.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::{
-    attribute::{LocationNode, Node},
-    tables::{AttrId, Tables},
-};
+use super::attribute::{LocationNode, Node};
+use super::tables::{AttrId, Tables};
 use crate::{Error, Location, LocationId};
 
 /// How deep locations may nest; what lies deeper becomes unknown.

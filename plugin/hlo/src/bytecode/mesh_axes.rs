@@ -1,16 +1,12 @@
 //! Groups of processes as axes of a mesh, an attribute of VHLO. Each part refers to others of certain kinds only, so
 //! decoding ends.
 
-use super::{
-    attribute::{Node, vhlo},
-    convert,
-    cursor::Cursor,
-    tables::{AttrId, Tables},
-};
-use crate::{
-    Error,
-    sharding::{AxisRef, Mesh, MeshRef, SubAxis},
-};
+use super::attribute::{Node, vhlo};
+use super::convert;
+use super::cursor::Cursor;
+use super::tables::{AttrId, Tables};
+use crate::Error;
+use crate::sharding::{AxisRef, Mesh, MeshRef, SubAxis};
 
 /// Decodes the attribute after its code.
 pub(super) fn decode<'a>(tables: &Tables<'a>, cursor: &mut Cursor<'a>) -> Result<Node<'a>, Error> {

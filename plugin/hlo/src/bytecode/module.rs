@@ -1,17 +1,14 @@
 //! The module and its functions.
 
-use super::{
-    attribute::Node,
-    body::BodyReader,
-    convert,
-    cursor::Cursor,
-    header::{self, Header, PropertyData},
-    op::Context,
-    ops,
-    tables::{AttrId, Tables},
-    types::TypeNode,
-    value::Attributes,
-};
+use super::attribute::Node;
+use super::body::BodyReader;
+use super::cursor::Cursor;
+use super::header::{self, Header, PropertyData};
+use super::op::Context;
+use super::tables::{AttrId, Tables};
+use super::types::TypeNode;
+use super::value::Attributes;
+use super::{convert, ops};
 use crate::{ArgAttributes, Attribute, Error, Func, FuncId, Module};
 
 /// The attributes of a function, in alphabetical order.

@@ -1,19 +1,17 @@
 //! An op that is being read: its attributes by name, its operands, regions and results.
 
-use super::{
-    attribute::Node,
-    convert,
-    location::Locations,
-    ops::OpSpec,
-    symbols::Symbols,
-    tables::{AttrId, Tables},
-    value::{Attributes, Value},
-};
+use super::attribute::Node;
+use super::convert;
+use super::location::Locations;
+use super::ops::OpSpec;
+use super::symbols::Symbols;
+use super::tables::{AttrId, Tables};
+use super::value::{Attributes, Value};
+use crate::lower::{self, Constants, Source};
+use crate::sharding::{self, AxisRef, Mesh};
 use crate::{
     Alias, Attribute, ChannelHandle, CustomCallApiVersion, ElementType, Error, FuncId, Literal, Op, Precision, Region,
     TensorType, Type, ValueId,
-    lower::{self, Constants, Source},
-    sharding::{self, AxisRef, Mesh},
 };
 
 /// What is read of a module as a whole.

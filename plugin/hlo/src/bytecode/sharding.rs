@@ -1,15 +1,11 @@
 //! Attributes of Shardy's dialect. Each kind refers to others of certain kinds only, so decoding ends.
 
-use super::{
-    attribute::Node,
-    convert,
-    cursor::Cursor,
-    tables::{AttrId, Tables},
-};
-use crate::{
-    Attribute, Error,
-    sharding::{AxisRef, DimSharding, Mesh, MeshRef, ShardingRule, SubAxis, TensorMapping, TensorSharding},
-};
+use super::attribute::Node;
+use super::convert;
+use super::cursor::Cursor;
+use super::tables::{AttrId, Tables};
+use crate::sharding::{AxisRef, DimSharding, Mesh, MeshRef, ShardingRule, SubAxis, TensorMapping, TensorSharding};
+use crate::{Attribute, Error};
 
 /// The codes of attributes.
 mod code {

@@ -2,12 +2,10 @@
 
 use std::cell::{Cell, OnceCell};
 
-use super::{
-    attribute::{self, Node},
-    container::{Container, OpName, Version},
-    cursor::Cursor,
-    types::{self, TypeNode},
-};
+use super::attribute::{self, Node};
+use super::container::{Container, OpName, Version};
+use super::cursor::Cursor;
+use super::types::{self, TypeNode};
 use crate::Error;
 
 /// The index of an attribute.

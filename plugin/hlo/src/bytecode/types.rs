@@ -1,10 +1,8 @@
 //! Types: those of VHLO, and the builtin ones that appear in attributes.
 
-use super::{
-    attribute::Node,
-    cursor::Cursor,
-    tables::{AttrId, Entry, Tables, TypeId},
-};
+use super::attribute::Node;
+use super::cursor::Cursor;
+use super::tables::{AttrId, Entry, Tables, TypeId};
 use crate::{ElementType, Error, ErrorKind, TensorType, Type};
 
 /// How deep types may nest, in tuples for instance.

@@ -1,11 +1,9 @@
 //! The attributes of an op, by name.
 
-use super::{
-    attribute::Node,
-    cursor::Short,
-    tables::{AttrId, Tables, TypeId},
-    types::TypeNode,
-};
+use super::attribute::Node;
+use super::cursor::Short;
+use super::tables::{AttrId, Tables, TypeId};
+use super::types::TypeNode;
 use crate::{ElementType, Error, Literal, lower};
 
 /// Where an op's own attributes come from.

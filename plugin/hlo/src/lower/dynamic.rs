@@ -1,7 +1,9 @@
 //! Ops of dynamic shapes, where the result type says what the shape operands say, these are constants, or bounds are
 //! known: then the sizes of dynamic dimensions are set.
 
-use super::{Source, indexing::gather_of, shape, window::convolution_of};
+use super::indexing::gather_of;
+use super::window::convolution_of;
+use super::{Source, shape};
 use crate::{ElementType, Error, OpKind, TensorType, ValueId};
 
 /// Drops the operands after the first `count`.

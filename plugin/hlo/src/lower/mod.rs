@@ -18,12 +18,11 @@ mod source;
 mod started;
 mod window;
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
-pub(crate) use self::{
-    constants::Constants,
-    source::{Source, rows, sizes},
-};
+pub(crate) use self::constants::Constants;
+pub(crate) use self::source::{Source, rows, sizes};
 use crate::{BinaryOp, Error, OpKind, UnaryOp};
 
 /// How an op of the IR is made.

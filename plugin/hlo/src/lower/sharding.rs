@@ -1,10 +1,8 @@
 //! Shardings of values, and computations per device.
 
 use super::Source;
-use crate::{
-    Attribute, Error, OpKind,
-    sharding::{ManualComputation, TensorSharding},
-};
+use crate::sharding::{ManualComputation, TensorSharding};
+use crate::{Attribute, Error, OpKind};
 
 pub(super) fn constraint(op: &mut dyn Source) -> Result<OpKind, Error> {
     match op.attribute("sharding")? {

@@ -1,9 +1,9 @@
 //! The interface to an op that is being read, whichever format it comes in.
 
+use crate::sharding::{AxisRef, Mesh};
 use crate::{
     Alias, Attribute, ChannelHandle, CustomCallApiVersion, ElementType, Error, FuncId, Literal, Op, OpKind, Precision,
     Region, TensorType, Type, ValueId,
-    sharding::{AxisRef, Mesh},
 };
 
 /// An op that is being read: its attributes by name, its operands, regions and results. Names of attributes are those

@@ -1,16 +1,10 @@
 //! Attributes.
 
-use super::{
-    literals::{dense, dense_array, float_text},
-    string, symbol,
-};
-use crate::{
-    Attribute, ElementType, float,
-    text::{
-        lexer::is_word,
-        syntax::{Field, Fields, Value},
-    },
-};
+use super::literals::{dense, dense_array, float_text};
+use super::{string, symbol};
+use crate::text::lexer::is_word;
+use crate::text::syntax::{Field, Fields, Value};
+use crate::{Attribute, ElementType, float};
 
 /// `{a = 1 : i64, b}`.
 pub(super) fn dictionary(entries: &[(String, Attribute)]) -> String {

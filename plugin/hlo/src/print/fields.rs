@@ -1,9 +1,9 @@
 //! From what an op does to its attributes: the inverse of what the parser reads.
 
+use crate::text::syntax::{Field, Fields, Value};
 use crate::{
     Alias, Attribute, CollectiveGroups, ComparisonType, ConvolutionDims, CustomCall, CustomCallApiVersion,
     DotAlgorithm, DotDims, ElementType, FuncId, Module, OpKind, Precision, WindowDim,
-    text::syntax::{Field, Fields, Value},
 };
 
 /// The attributes of an op, by name.

@@ -1,6 +1,7 @@
 //! Source locations, as aliases.
 
-use std::{collections::HashMap, fmt::Write};
+use std::collections::HashMap;
+use std::fmt::Write;
 
 use super::string;
 use crate::{Location, LocationId, Module};

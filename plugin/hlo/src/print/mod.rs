@@ -10,8 +10,10 @@ mod sharding;
 
 use std::fmt::{self, Write};
 
-use self::{attributes::dictionary, locations::Locations};
-use crate::{Attribute, Func, Module, Op, OpKind, Region, Type, ValueId, text::lexer::is_word};
+use self::attributes::dictionary;
+use self::locations::Locations;
+use crate::text::lexer::is_word;
+use crate::{Attribute, Func, Module, Op, OpKind, Region, Type, ValueId};
 
 /// The program as MLIR text, without source locations.
 pub fn print_module(module: &Module) -> String {

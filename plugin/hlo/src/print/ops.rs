@@ -1,15 +1,10 @@
 //! Ops: their results, the generic form, and the forms that need code of their own.
 
-use super::{
-    Name, Printer,
-    attributes::op_dictionary,
-    fields::{Attributes, attributes},
-    put, string, symbol,
-};
-use crate::{
-    BinaryOp, Op, OpKind, Region, Type, ValueId,
-    text::syntax::{self, Form, Value},
-};
+use super::attributes::op_dictionary;
+use super::fields::{Attributes, attributes};
+use super::{Name, Printer, put, string, symbol};
+use crate::text::syntax::{self, Form, Value};
+use crate::{BinaryOp, Op, OpKind, Region, Type, ValueId};
 
 impl<'m> Printer<'m> {
     /// An op, without the line break before it.

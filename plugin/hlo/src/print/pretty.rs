@@ -1,15 +1,10 @@
 //! The pretty forms of ops that [`Piece`]s describe.
 
-use super::{
-    Printer,
-    attributes::{convolution_labels, fields_text, join, pairs_text},
-    fields::Attributes,
-    put,
-};
-use crate::{
-    Attribute, Op, Type,
-    text::syntax::{Field, Piece, Signature, Value},
-};
+use super::attributes::{convolution_labels, fields_text, join, pairs_text};
+use super::fields::Attributes;
+use super::{Printer, put};
+use crate::text::syntax::{Field, Piece, Signature, Value};
+use crate::{Attribute, Op, Type};
 
 impl<'m> Printer<'m> {
     /// The op as these pieces, if they can say it; else nothing is printed.

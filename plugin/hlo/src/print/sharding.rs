@@ -1,10 +1,7 @@
 //! Computations per device.
 
-use super::{
-    Printer,
-    attributes::{axis_names, join},
-    put,
-};
+use super::attributes::{axis_names, join};
+use super::{Printer, put};
 use crate::{Op, OpKind};
 
 impl<'m> Printer<'m> {

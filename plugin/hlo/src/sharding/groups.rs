@@ -69,7 +69,8 @@ pub(crate) fn bytes_of_groups(mesh: &Mesh, axes: &[AxisRef]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::SubAxis, *};
+    use super::super::SubAxis;
+    use super::*;
 
     fn mesh(axes: &[(&str, usize)], device_ids: &[usize]) -> Mesh {
         let axes = axes.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect();

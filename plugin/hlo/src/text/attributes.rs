@@ -1,6 +1,8 @@
 //! Attributes.
 
-use super::{Error, Parser, cursor::list, lexer::Kind, types};
+use super::cursor::list;
+use super::lexer::Kind;
+use super::{Error, Parser, types};
 use crate::{Attribute, ElementType, float, print};
 
 /// What an alias stands for, and what it costs to copy it.

@@ -1,9 +1,7 @@
 //! A place in the text, and what can be read there without knowing any name.
 
-use super::{
-    Error,
-    lexer::{self, Kind, Token},
-};
+use super::Error;
+use super::lexer::{self, Kind, Token};
 
 /// How deep regions, attributes, types and locations may nest, together. Bounds the stack that readers need.
 const MAX_DEPTH: usize = 96;

@@ -1,10 +1,8 @@
 //! Constant tensors: `dense<...>` and `array<...>`.
 
-use super::{
-    Error, Parser,
-    cursor::list,
-    lexer::{self, Kind},
-};
+use super::cursor::list;
+use super::lexer::{self, Kind};
+use super::{Error, Parser};
 use crate::{ElementType, Literal, TensorType, float};
 
 /// A number as it is written.

@@ -1,9 +1,12 @@
 //! Source locations. They may refer to aliases that are defined at the end of the text, so they are only noted while
 //! ops are read, and read at the end.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::{Error, Parser, cursor::list, lexer::Kind};
+use super::cursor::list;
+use super::lexer::Kind;
+use super::{Error, Parser};
 use crate::{Location, LocationId};
 
 /// How deep locations may nest; deeper ones are left out, not refused.

@@ -1,10 +1,8 @@
 //! Groups of processes that are given as axes of a mesh.
 
-use super::{
-    Error, Parser,
-    cursor::{Cursor, list},
-    lexer::Kind,
-};
+use super::cursor::{Cursor, list};
+use super::lexer::Kind;
+use super::{Error, Parser};
 use crate::sharding::{AxisRef, Mesh, MeshRef, SubAxis};
 
 /// The name of the attribute.

@@ -23,9 +23,14 @@ mod values;
 
 use std::collections::HashMap;
 
-use crate::{Attribute, Error, ErrorKind, Module, Op, Type, sharding::Mesh};
+use crate::sharding::Mesh;
+use crate::{Attribute, Error, ErrorKind, Module, Op, Type};
 
-use self::{attributes::Alias, cursor::Cursor, locations::Locations, module::Functions, values::Values};
+use self::attributes::Alias;
+use self::cursor::Cursor;
+use self::locations::Locations;
+use self::module::Functions;
+use self::values::Values;
 
 /// Reads a program in MLIR text: one module, or functions alone.
 ///

@@ -2,7 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::{Error, Parser, cursor::list, given::Given, lexer::Kind, ops::Param, read};
+use super::cursor::list;
+use super::given::Given;
+use super::lexer::Kind;
+use super::ops::Param;
+use super::{Error, Parser, read};
 use crate::{ArgAttributes, Attribute, Func, FuncId, Module, OpKind, Region, Type};
 
 /// Functions by name. A function may be named before it is defined: then it gets a number, which is replaced by its

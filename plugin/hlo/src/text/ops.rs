@@ -1,13 +1,10 @@
 //! Ops: their results, both forms, and the forms that need code of their own.
 
-use super::{
-    Error, Parser,
-    cursor::list,
-    given::{Given, Statement},
-    lexer::Kind,
-    pretty, read,
-    syntax::{self, Form, Signature, Value},
-};
+use super::cursor::list;
+use super::given::{Given, Statement};
+use super::lexer::Kind;
+use super::syntax::{self, Form, Signature, Value};
+use super::{Error, Parser, pretty, read};
 use crate::{Attribute, LocationId, Op, OpKind, Region, Type};
 
 /// The name of a result, how many there are of it, and where it stands.

@@ -1,12 +1,10 @@
 //! The pretty forms of ops that [`Piece`]s describe.
 
-use super::{
-    Error, Parser,
-    cursor::{Cursor, list},
-    given::Given,
-    lexer::Kind,
-    syntax::{Field, Fields, Piece, Signature, Value},
-};
+use super::cursor::{Cursor, list};
+use super::given::Given;
+use super::lexer::Kind;
+use super::syntax::{Field, Fields, Piece, Signature, Value};
+use super::{Error, Parser};
 use crate::{Attribute, ElementType, TensorType, Type};
 
 /// The largest number of dimensions of a convolution.

@@ -1,16 +1,12 @@
 //! Meshes and shardings, as Shardy's dialect writes them, and computations per device.
 
-use super::{
-    Error, Parser,
-    cursor::{Cursor, list},
-    given::Given,
-    lexer::Kind,
-    syntax::{Signature, Value},
-};
-use crate::{
-    Attribute,
-    sharding::{AxisRef, DimSharding, Mesh, MeshRef, ShardingRule, TensorMapping, TensorSharding, factor_name},
-};
+use super::cursor::{Cursor, list};
+use super::given::Given;
+use super::lexer::Kind;
+use super::syntax::{Signature, Value};
+use super::{Error, Parser};
+use crate::Attribute;
+use crate::sharding::{AxisRef, DimSharding, Mesh, MeshRef, ShardingRule, TensorMapping, TensorSharding, factor_name};
 
 /// More factors than a rule has.
 const MOST_FACTORS: usize = 1 << 12;

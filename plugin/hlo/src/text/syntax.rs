@@ -1,6 +1,7 @@
 //! The pretty forms of ops, as data that the parser and the printer share.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use crate::{Attribute, BinaryOp, UnaryOp};
 

@@ -1,10 +1,8 @@
 //! Types.
 
-use super::{
-    Error, Parser,
-    cursor::list,
-    lexer::{self, Kind},
-};
+use super::cursor::list;
+use super::lexer::{self, Kind};
+use super::{Error, Parser};
 use crate::{Dims, DynamicDims, ElementType, TensorType, Type};
 
 impl<'a> Parser<'a> {

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::{
-    Error, Parser,
-    given::{Given, Use},
-    lexer::Kind,
-};
-use crate::{Type, ValueId, lower::Constants};
+use super::given::{Given, Use};
+use super::lexer::Kind;
+use super::{Error, Parser};
+use crate::lower::Constants;
+use crate::{Type, ValueId};
 
 /// The values of a function by name. Names are dropped when their region ends.
 #[derive(Debug, Default)]

@@ -2,11 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{
-    control::list,
-    reduce::combiner,
-    signature::{Signature, dimension, ensure, one},
-};
+use super::control::list;
+use super::reduce::combiner;
+use super::signature::{Signature, dimension, ensure, one};
 use crate::{CollectiveGroups, ElementType, Error, RootedGroups, TensorType, Type};
 
 /// Checks that no id is negative or twice in the groups.

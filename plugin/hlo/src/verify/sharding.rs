@@ -3,10 +3,8 @@
 use std::collections::HashSet;
 
 use super::signature::{RegionType, ensure};
-use crate::{
-    Attribute, Error, Func, Module, TensorType, Type,
-    sharding::{ManualComputation, TensorSharding},
-};
+use crate::sharding::{ManualComputation, TensorSharding};
+use crate::{Attribute, Error, Func, Module, TensorType, Type};
 
 /// Checks the meshes of a program.
 pub(super) fn verify_meshes(module: &Module) -> Result<(), Error> {

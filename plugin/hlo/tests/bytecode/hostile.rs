@@ -2,7 +2,9 @@
 
 use oxcall_hlo::{ErrorKind, is_bytecode, read_bytecode};
 
-use crate::{artifact, corpus::artifacts, random::Random};
+use crate::artifact;
+use crate::corpus::artifacts;
+use crate::random::Random;
 
 #[test]
 fn truncation_is_an_error() {

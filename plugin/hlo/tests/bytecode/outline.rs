@@ -1,16 +1,15 @@
 //! Outlines of artifacts, against what jaxlib reads.
 
-use std::{fmt::Write, fs};
+use std::fmt::Write;
+use std::fs;
 
 use oxcall_hlo::{
     ErrorKind, Func, Module, Region, ValueId, is_bytecode, parse_text, print_module_with_locations, read_bytecode,
     verify,
 };
 
-use crate::{
-    corpus::{artifacts, directory},
-    newest,
-};
+use crate::corpus::{artifacts, directory};
+use crate::newest;
 
 /// The functions, ops, operands and types of a module, as `corpus.py` writes them. Values get new numbers, in the
 /// order of their definition.

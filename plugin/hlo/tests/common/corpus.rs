@@ -1,9 +1,7 @@
 //! The artifacts that JAX and others wrote, of all releases; also for the tests of `oxcall-host`.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// The directory of the corpus.
 pub(crate) fn directory() -> PathBuf {

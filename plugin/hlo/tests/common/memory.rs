@@ -1,9 +1,7 @@
 //! The memory that reading takes: an allocator that counts.
 
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
-};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 
 /// What reading and verifying may hold for each byte of the input, and for any input.
 const PER_BYTE: usize = 512;

@@ -8,7 +8,8 @@ mod mistakes;
 mod random;
 mod structure;
 
-use std::{fs, path::Path};
+use std::fs;
+use std::path::Path;
 
 use oxcall_hlo::{parse_text, print_module, read_hlo_proto, read_hlo_proto_with_config, verify};
 use random::Random;

@@ -1,6 +1,7 @@
 //! One program in several forms reads as one.
 
-use std::{fs, path::PathBuf};
+use std::fs;
+use std::path::PathBuf;
 
 use oxcall_hlo::{STABLEHLO_VERSIONS, print_module, read_bytecode};
 

@@ -2,7 +2,9 @@
 
 use oxcall_hlo::{ErrorKind, parse_text, print_module, verify};
 
-use super::{parse, pieces::PIECES, pretty_programs, program, programs, random::Random};
+use super::pieces::PIECES;
+use super::random::Random;
+use super::{parse, pretty_programs, program, programs};
 
 #[test]
 fn truncation_is_an_error() {

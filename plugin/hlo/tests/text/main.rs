@@ -12,7 +12,8 @@ mod pieces;
 mod random;
 mod spellings;
 
-use std::{fs, path::PathBuf};
+use std::fs;
+use std::path::PathBuf;
 
 use oxcall_hlo::{Module, parse_text, print_module, print_module_with_locations, verify};
 

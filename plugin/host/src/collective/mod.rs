@@ -23,10 +23,8 @@ pub(crate) use groups::{Group, Groups, Members};
 pub(crate) use pieces::{Pieces, strides};
 use roots::Roots;
 
-use crate::{
-    kernel::{Context, Inputs, Outputs},
-    pool::Cost,
-};
+use crate::kernel::{Context, Inputs, Outputs};
+use crate::pool::Cost;
 
 /// The buffers of one member of a group.
 pub(crate) struct Member<'a> {

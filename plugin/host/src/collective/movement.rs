@@ -3,12 +3,12 @@
 use oxcall::Error;
 use oxcall_hlo::TensorType;
 
-use super::{
-    Exchange, Group, Member,
-    pieces::{Pieces, strides},
-    roots::Roots,
-};
-use crate::{kernel::Context, kernels::nest::Loop, pool::Cost};
+use super::pieces::{Pieces, strides};
+use super::roots::Roots;
+use super::{Exchange, Group, Member};
+use crate::kernel::Context;
+use crate::kernels::nest::Loop;
+use crate::pool::Cost;
 
 /// Results that are made of pieces of the operands of all members.
 pub(super) struct Rearranged {

@@ -2,10 +2,8 @@
 
 use oxcall_hlo::TensorType;
 
-use crate::{
-    kernels::nest::{Loop, Nest, Walk, collapse},
-    pool::{Cost, Pool},
-};
+use crate::kernels::nest::{Loop, Nest, Walk, collapse};
+use crate::pool::{Cost, Pool};
 
 /// How an array is made of pieces of one length: from which of several others each comes, and from which of its bytes
 /// on.

@@ -4,17 +4,14 @@
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, Func, Region, TensorType};
 
-use super::{Exchange, Group, Member, roots::Roots, strides};
-use crate::{
-    element::Element,
-    kernel::Context,
-    kernels::{
-        combine::{Combine, by_combine},
-        simd::vectorised,
-    },
-    pool::Cost,
-    scalar::{self, Body, Program, Scalar},
-};
+use super::roots::Roots;
+use super::{Exchange, Group, Member, strides};
+use crate::element::Element;
+use crate::kernel::Context;
+use crate::kernels::combine::{Combine, by_combine};
+use crate::kernels::simd::vectorised;
+use crate::pool::Cost;
+use crate::scalar::{self, Body, Program, Scalar};
 
 /// The bytes of a block.
 const BLOCK: usize = 32 * 1024;

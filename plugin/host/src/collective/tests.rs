@@ -1,10 +1,8 @@
 //! Collectives of programs that are run by all of their processes. Expected values are those of the StableHLO
 //! specification, or sums that the tests compute themselves.
 
-use std::{
-    sync::{Arc, mpsc},
-    time::{Duration, Instant},
-};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 use oxcall::Error;

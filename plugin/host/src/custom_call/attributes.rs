@@ -1,11 +1,9 @@
 //! Attributes of programs as attributes of call frames.
 
-use oxcall::{
-    DType, Error,
-    element::Element,
-    half::{bf16, f16},
-    host::AttrValue,
-};
+use oxcall::element::Element;
+use oxcall::half::{bf16, f16};
+use oxcall::host::AttrValue;
+use oxcall::{DType, Error};
 use oxcall_hlo::{Attribute, ElementType, Literal};
 
 /// The dtype of an element type in call frames; `None` if there is none.

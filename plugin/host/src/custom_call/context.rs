@@ -1,11 +1,10 @@
 //! The contexts that handlers are called with.
 
-use std::{ffi::c_void, sync::Arc};
+use std::ffi::c_void;
+use std::sync::Arc;
 
-use oxcall::{
-    descriptor::Stage,
-    host::{HostVersion, InvokeContext},
-};
+use oxcall::descriptor::Stage;
+use oxcall::host::{HostVersion, InvokeContext};
 
 use super::{CallSite, Host};
 

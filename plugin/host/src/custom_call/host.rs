@@ -1,17 +1,13 @@
 //! The engine as a host of handlers.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use oxcall::host::{ScratchAllocator, TaskPool};
 
-use crate::{
-    environment::with_default_environment,
-    memory::{Allocator, PoolScratch},
-    pool::Pool,
-};
+use crate::environment::with_default_environment;
+use crate::memory::{Allocator, PoolScratch};
+use crate::pool::Pool;
 
 /// The engine as a host of handlers.
 pub(crate) struct Host {

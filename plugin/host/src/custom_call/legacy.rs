@@ -5,7 +5,8 @@ use std::ffi::{c_char, c_void};
 use oxcall::Error;
 use oxcall_hlo::{Attribute, CustomCall, CustomCallApiVersion};
 
-use super::{Host, status::Status, target};
+use super::status::Status;
+use super::{Host, target};
 use crate::kernel::RawBuffer;
 
 type V1 = unsafe extern "C" fn(*mut c_void, *mut *const c_void);

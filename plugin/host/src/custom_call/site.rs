@@ -2,20 +2,16 @@
 
 use std::sync::Arc;
 
-use oxcall::{
-    Error,
-    descriptor::{RawHandler, Stage},
-    host::{self, CallFrame, Future, HostVersion, InvokeContext, StageState},
-};
+use oxcall::Error;
+use oxcall::descriptor::{RawHandler, Stage};
+use oxcall::host::{self, CallFrame, Future, HostVersion, InvokeContext, StageState};
 use oxcall_hlo::{CustomCall, TensorType};
 
-use super::{
-    Contexts, Host,
-    legacy::{Legacy, Pointers},
-    target,
-    typed::Typed,
-};
-use crate::{kernel::RawBuffer, pool::Cost};
+use super::legacy::{Legacy, Pointers};
+use super::typed::Typed;
+use super::{Contexts, Host, target};
+use crate::kernel::RawBuffer;
+use crate::pool::Cost;
 
 /// A call as a program has it.
 pub(crate) struct CallSite {

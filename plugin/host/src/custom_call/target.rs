@@ -1,9 +1,7 @@
 //! Finding what a target name stands for.
 
-use oxcall::{
-    Error,
-    host::{self, LegacyFunction, Registration, Source},
-};
+use oxcall::Error;
+use oxcall::host::{self, LegacyFunction, Registration, Source};
 
 use crate::caches;
 

@@ -1,16 +1,19 @@
 //! Calls by the XLA FFI.
 
-use std::{ptr, sync::Arc};
+use std::ptr;
+use std::sync::Arc;
 
-use oxcall::{
-    DType, Error,
-    descriptor::{RawHandler, Stage},
-    host::{self, CallFrame, CallFrameBuilder, Future, HostVersion, InvokeContext, Registration, Source, StageState},
+use oxcall::descriptor::{RawHandler, Stage};
+use oxcall::host::{
+    self, CallFrame, CallFrameBuilder, Future, HostVersion, InvokeContext, Registration, Source, StageState,
 };
+use oxcall::{DType, Error};
 use oxcall_hlo::{Attribute, TensorType};
 
-use super::{Host, attributes, context, context::ExecutionInfo, target};
-use crate::{environment::with_default_environment, kernel::RawBuffer};
+use super::context::ExecutionInfo;
+use super::{Host, attributes, context, target};
+use crate::environment::with_default_environment;
+use crate::kernel::RawBuffer;
 
 /// A call of a handler, instantiated.
 pub(super) struct Typed {

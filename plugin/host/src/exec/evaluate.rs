@@ -5,13 +5,10 @@ use std::sync::Arc;
 use oxcall_hlo::{Func, Literal, OpKind, TensorType};
 
 use super::Era;
-use crate::{
-    kernel::{Context, Inputs, Outputs, RawBuffer},
-    kernels,
-    memory::{Allocator, Buffer},
-    plan,
-    pool::Pool,
-};
+use crate::kernel::{Context, Inputs, Outputs, RawBuffer};
+use crate::memory::{Allocator, Buffer};
+use crate::pool::Pool;
+use crate::{kernels, plan};
 
 /// What is estimated to take longer is left to the program. It is less than what the pool splits among threads, so that
 /// compiling starts none.

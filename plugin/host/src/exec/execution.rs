@@ -1,21 +1,24 @@
 //! Running the steps of a plan.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
-use oxcall::{Error, descriptor::Stage, host::Future};
+use oxcall::Error;
+use oxcall::descriptor::Stage;
+use oxcall::host::Future;
 
-use super::{Argument, Era, Frame, gang::Seat, interrupt::interrupted, traced};
-use crate::{
-    collective::Member,
-    custom_call::{CallState, ExecutionInfo},
-    engine::Compiled,
-    environment::set_default_environment,
-    kernel::{Context, Inputs, Kernel, Outputs, RawBuffer},
-    memory::Buffer,
-    observe::Span,
-    plan::{Args, Slot, Step},
-    pool::{Cost, Pool},
-};
+use super::gang::Seat;
+use super::interrupt::interrupted;
+use super::{Argument, Era, Frame, traced};
+use crate::collective::Member;
+use crate::custom_call::{CallState, ExecutionInfo};
+use crate::engine::Compiled;
+use crate::environment::set_default_environment;
+use crate::kernel::{Context, Inputs, Kernel, Outputs, RawBuffer};
+use crate::memory::Buffer;
+use crate::observe::Span;
+use crate::plan::{Args, Slot, Step};
+use crate::pool::{Cost, Pool};
 
 /// An execution of a program: it may stop at a custom call that is not done yet, or a collective, and go on later.
 pub(crate) struct Execution {

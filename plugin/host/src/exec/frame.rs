@@ -5,12 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use oxcall::Error;
 
 use super::Argument;
-use crate::{
-    custom_call::{CallState, Contexts, ExecutionInfo, Host},
-    kernel::RawBuffer,
-    memory::{self, Allocator, Buffer, NOWHERE},
-    plan::{Args, Home, Plan},
-};
+use crate::custom_call::{CallState, Contexts, ExecutionInfo, Host};
+use crate::kernel::RawBuffer;
+use crate::memory::{self, Allocator, Buffer, NOWHERE};
+use crate::plan::{Args, Home, Plan};
 
 /// The memory and the table of an execution. Kept by the program for the next one.
 pub(crate) struct Frame {

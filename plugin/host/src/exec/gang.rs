@@ -8,25 +8,19 @@
 //! the members' collectives do not match: that is an error, too. Where members are started one by one, by calls of
 //! their own, the others wait for them for a limited time.
 
-use std::{
-    collections::HashMap,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use oxcall::Error;
 
-use super::{
-    Era, Watch,
-    interrupt::interrupted,
-    launch::panicked,
-    task::{Task, fail},
-};
-use crate::{
-    collective::{Group, Member, Members},
-    kernel::Context,
-    memory::Buffer,
-};
+use super::interrupt::interrupted;
+use super::launch::panicked;
+use super::task::{Task, fail};
+use super::{Era, Watch};
+use crate::collective::{Group, Member, Members};
+use crate::kernel::Context;
+use crate::memory::Buffer;
 
 /// A gang.
 pub(crate) struct Gang {

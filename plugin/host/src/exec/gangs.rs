@@ -1,14 +1,10 @@
 //! The gangs of a program whose processes are run by calls of their own, as torch_xla makes them.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{
-    Watch,
-    gang::{Gang, Seat},
-};
+use super::Watch;
+use super::gang::{Gang, Seat};
 use crate::collective::Members;
 
 /// What calls have in common that belong together.

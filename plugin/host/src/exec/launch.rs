@@ -1,25 +1,17 @@
 //! Launches: cheap executions run on the calling thread, others on the engine's.
 
-use std::{
-    any::Any,
-    collections::VecDeque,
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
-};
+use std::any::Any;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use oxcall::Error;
 
-use super::{
-    Argument, Era, Execution,
-    gang::Seat,
-    task::{self, Done, Task},
-};
-use crate::{
-    custom_call::{ExecutionInfo, UserData},
-    engine::Compiled,
-};
+use super::gang::Seat;
+use super::task::{self, Done, Task};
+use super::{Argument, Era, Execution};
+use crate::custom_call::{ExecutionInfo, UserData};
+use crate::engine::Compiled;
 
 /// Programs that are estimated to take longer than this run elsewhere: handing one over costs about 50 microseconds.
 pub(super) const INLINE_NANOS: f64 = 100_000.0;

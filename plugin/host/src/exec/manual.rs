@@ -1,26 +1,20 @@
 //! Manual computations: an execution that stops until the members of a gang of its own have ended.
 
-use std::{
-    any::Any,
-    collections::VecDeque,
-    ptr::NonNull,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::any::Any;
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use oxcall::Error;
 
-use super::{
-    Argument, Execution,
-    gang::{Gang, Next, Seat, copy},
-    launch::{INLINE_NANOS, execution_info},
-    task::{self, Done, Task},
-};
-use crate::{
-    collective::Member,
-    kernel::BUFFER_ALIGN,
-    memory::Buffer,
-    plan::{ManualSite, Shard},
-};
+use super::gang::{Gang, Next, Seat, copy};
+use super::launch::{INLINE_NANOS, execution_info};
+use super::task::{self, Done, Task};
+use super::{Argument, Execution};
+use crate::collective::Member;
+use crate::kernel::BUFFER_ALIGN;
+use crate::memory::Buffer;
+use crate::plan::{ManualSite, Shard};
 
 /// An execution that waits for the members of a manual computation, which may use its memory.
 struct Parent(Mutex<State>);

@@ -1,22 +1,19 @@
 //! Executions with what is to be done at their end, and running them.
 
-use std::{
-    cell::Cell,
-    collections::VecDeque,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use oxcall::Error;
 
-use super::{
-    Era, ExecuteOptions, Execution, Progress,
-    gang::{Next, Seat},
-    launch::panicked,
-    lent, manual,
-    threads::Job,
-};
-use crate::{engine::Compiled, environment::with_default_environment, memory::Buffer};
+use super::gang::{Next, Seat};
+use super::launch::panicked;
+use super::threads::Job;
+use super::{Era, ExecuteOptions, Execution, Progress, lent, manual};
+use crate::engine::Compiled;
+use crate::environment::with_default_environment;
+use crate::memory::Buffer;
 
 /// What is called with the results. The answer is an execution that waited for them.
 pub(crate) type Done = Box<dyn FnOnce(Result<Vec<Buffer>, Error>) -> Option<Task> + Send>;

@@ -1,6 +1,7 @@
 //! Threads for work that may block: started when they are needed, used again, and ended when there is nothing to do.
 
-use std::{collections::VecDeque, time::Duration};
+use std::collections::VecDeque;
+use std::time::Duration;
 
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, thread};
 

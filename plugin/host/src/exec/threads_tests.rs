@@ -1,7 +1,5 @@
-use std::{
-    sync::{Arc, Barrier, mpsc},
-    thread,
-};
+use std::sync::{Arc, Barrier, mpsc};
+use std::thread;
 
 use super::Threads;
 

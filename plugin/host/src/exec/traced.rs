@@ -4,11 +4,9 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use crate::{
-    engine::Compiled,
-    observe::{Span, shapes},
-    plan::{Args, Step},
-};
+use crate::engine::Compiled;
+use crate::observe::{Span, shapes};
+use crate::plan::{Args, Step};
 
 /// The span of a step that is running; it ends when it is dropped.
 pub(super) struct Open<'s> {

@@ -1,11 +1,9 @@
 //! Limits of time for gangs that wait for members which nobody has started.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak},
-    thread,
-    time::{Duration, Instant},
-};
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::gang::Gang;
 

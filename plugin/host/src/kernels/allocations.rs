@@ -1,6 +1,7 @@
 //! A check of this directory's source: no kernel takes memory of the size of an array but from its context.
 
-use std::{fs, path::Path};
+use std::fs;
+use std::path::Path;
 
 /// What takes memory that a kernel would not get as an error.
 const FORBIDDEN: [&str; 6] = ["with_capacity(", ".resize(", ".reserve", ".to_vec()", "_vec()", "resize_with("];

@@ -10,11 +10,9 @@ use bytemuck::Pod;
 use oxcall::{Code, Error};
 use oxcall_hlo::{ArgAttributes, ElementType, Func, LocationId, Op, OpKind, Region, TensorType, Type, ValueId};
 
-use crate::{
-    kernel::{BUFFER_ALIGN, Context, Inputs, Kernel, Outputs, RawBuffer},
-    memory::Allocator,
-    pool::Pool,
-};
+use crate::kernel::{BUFFER_ALIGN, Context, Inputs, Kernel, Outputs, RawBuffer};
+use crate::memory::Allocator;
+use crate::pool::Pool;
 
 pub(crate) use random::Random;
 

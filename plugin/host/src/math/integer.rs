@@ -3,7 +3,8 @@
 use num_traits::{PrimInt, WrappingAdd, WrappingMul, WrappingNeg, WrappingShl, WrappingShr, WrappingSub};
 use oxcall_hlo::{BinaryOp, UnaryOp};
 
-use super::function::{Function, Weight::Heavy, Weight::Light, Wide, binary, unary};
+use super::function::Weight::{Heavy, Light};
+use super::function::{Function, Wide, binary, unary};
 use super::level::Level;
 
 /// An integer type.

@@ -2,21 +2,17 @@
 //! that fills it: so freed blocks are kept, by size class, up to a share of the machine's memory, until they have been
 //! idle for a while.
 
-use std::{
-    alloc::{Layout, alloc_zeroed, dealloc},
-    fmt,
-    ptr::NonNull,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
-};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use oxcall::Error;
 
-use super::{
-    cache::{self, ALWAYS_KEPT, CacheOptions},
-    limit::memory_limit,
-    sizes::{CLASSES, class_of, class_size},
-    system::{self, HEADROOM, MAPPED, exhausted},
-};
+use super::cache::{self, ALWAYS_KEPT, CacheOptions};
+use super::limit::memory_limit;
+use super::sizes::{CLASSES, class_of, class_size};
+use super::system::{self, HEADROOM, MAPPED, exhausted};
 use crate::kernel::BUFFER_ALIGN;
 
 /// Gives out memory, and keeps what comes back for the next request. Making one reserves nothing.

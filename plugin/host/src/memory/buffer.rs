@@ -1,6 +1,9 @@
 //! Buffers: the memory of arguments and results.
 
-use std::{any::Any, fmt, ptr::NonNull, slice, sync::Arc};
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::{fmt, slice};
 
 use oxcall::Error;
 

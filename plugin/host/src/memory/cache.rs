@@ -1,12 +1,11 @@
 //! Limits of the freed memory that is kept, in size and in time.
 
-use std::{
-    sync::{Arc, Weak},
-    thread,
-    time::Duration,
-};
+use std::sync::{Arc, Weak};
+use std::thread;
+use std::time::Duration;
 
-use super::{allocator::Shared, limit::memory_limit};
+use super::allocator::Shared;
+use super::limit::memory_limit;
 
 /// What an allocator keeps of what is freed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

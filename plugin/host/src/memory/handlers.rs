@@ -1,13 +1,12 @@
 //! Scratch memory of handlers of custom calls.
 
-use std::{
-    collections::HashMap,
-    ffi::c_void,
-    ptr::NonNull,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use oxcall::{Result, host::ScratchAllocator};
+use oxcall::Result;
+use oxcall::host::ScratchAllocator;
 
 use super::{Allocator, Buffer};
 

@@ -1,6 +1,7 @@
 //! The memory that the process may use.
 
-use std::{fs, sync::OnceLock};
+use std::fs;
+use std::sync::OnceLock;
 
 /// The memory that this process may use, in bytes: that of the machine, or of its control group if that is less.
 /// A system that does not say has no limit here.

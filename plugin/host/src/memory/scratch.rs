@@ -1,11 +1,9 @@
 //! Scratch memory of kernels.
 
-use std::{
-    ops::{Deref, DerefMut},
-    ptr::NonNull,
-    slice,
-    sync::Arc,
-};
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::Arc;
 
 use bytemuck::Pod;
 use oxcall::Error;

@@ -6,14 +6,10 @@
 //! plugin whose global allocator is [`SystemAllocator`] gets back what caches keep, and a reserve, before a small one
 //! fails.
 
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    ptr::{self, NonNull},
-    sync::{
-        Mutex, PoisonError, Weak,
-        atomic::{AtomicPtr, Ordering},
-    },
-};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError, Weak};
 
 use oxcall::Error;
 

@@ -1,10 +1,8 @@
 //! Programs and plans as files.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use oxcall::Error;
 use oxcall_hlo::{Module, print_module};

@@ -1,15 +1,11 @@
 //! Traces in the format of Chrome and Perfetto: <https://ui.perfetto.dev> shows them.
 
-use std::{
-    fs::File,
-    io::{self, Seek, SeekFrom, Write},
-    path::Path,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU32, Ordering},
-    },
-    time::Instant,
-};
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use oxcall::Error;
 use oxcall_hlo::{Func, Type, ValueId};

@@ -3,11 +3,8 @@
 use oxcall::Error;
 use oxcall_hlo::{FuncId, Module, Op, OpKind, Region, Type, ValueId};
 
-use super::{
-    composite,
-    ir::{Mapping, count_ops, op_error, shift},
-    scan,
-};
+use super::ir::{Mapping, count_ops, op_error, shift};
+use super::{composite, scan};
 
 /// A program may grow by this factor, and [`GROWTH_ALLOWANCE`] ops, before inlining is refused.
 const GROWTH_FACTOR: usize = 64;

@@ -4,15 +4,11 @@
 use std::collections::HashMap;
 
 use oxcall::Error;
-use oxcall_hlo::{
-    Func, Module, Op, OpKind, TensorType, ValueId,
-    sharding::{ManualComputation, TensorSharding, Tiling},
-};
+use oxcall_hlo::sharding::{ManualComputation, TensorSharding, Tiling};
+use oxcall_hlo::{Func, Module, Op, OpKind, TensorType, ValueId};
 
-use super::{
-    inline,
-    ir::{Mapping, remap_operands},
-};
+use super::inline;
+use super::ir::{Mapping, remap_operands};
 
 /// The program of each device of a verified `module` whose parameters and results are split over devices like this, if
 /// all it does is a manual computation whose operands are its parameters, and whose results are its results, split in

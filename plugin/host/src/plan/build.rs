@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use oxcall::{Error, descriptor::Stage};
+use oxcall::Error;
+use oxcall::descriptor::Stage;
 use oxcall_hlo::Module;
 
-use super::{
-    Args, CallSite, Home, Parameter, Plan, Step,
-    arena::{self, Request},
-    constants::materialise,
-    graph::Graph,
-    liveness::last_uses,
-    lower::{Lowered, lower},
-    place::{Placed, place},
-    storage::{Kind, StorageId, Storages},
-};
-use crate::{collective::Members, engine::Engine};
+use super::arena::{self, Request};
+use super::constants::materialise;
+use super::graph::Graph;
+use super::liveness::last_uses;
+use super::lower::{Lowered, lower};
+use super::place::{Placed, place};
+use super::storage::{Kind, StorageId, Storages};
+use super::{Args, CallSite, Home, Parameter, Plan, Step};
+use crate::collective::Members;
+use crate::engine::Engine;
 
 /// The plan of the entry function of `module`, which is verified and has been through the passes, and will be run by
 /// one of `gangs`.

@@ -4,10 +4,8 @@
 use oxcall::Error;
 use oxcall_hlo::Literal;
 
-use crate::{
-    kernel::{Context, Inputs, Kernel, Outputs},
-    pool::Cost,
-};
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::pool::Cost;
 
 /// Writes `element` over and over.
 pub(super) fn fill(out: &mut [u8], element: &[u8]) {

@@ -3,7 +3,8 @@
 use oxcall_hlo::{Literal, ValueId};
 
 use super::ProcessId;
-use crate::{kernel::Kernel, pool::Cost};
+use crate::kernel::Kernel;
+use crate::pool::Cost;
 
 /// A value: the contents of some buffer from its definition to its last use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

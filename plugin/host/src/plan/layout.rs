@@ -4,10 +4,8 @@
 use oxcall::Error;
 use oxcall_hlo::{CustomCall, ElementType, Func, Op, OpKind, Region, TensorType, ValueId};
 
-use crate::{
-    kernel::{Context, Inputs, Kernel, Outputs},
-    pool::Cost,
-};
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::pool::Cost;
 
 /// A step from one form of a buffer to another.
 pub(super) struct Conversion {

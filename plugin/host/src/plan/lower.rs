@@ -3,31 +3,26 @@
 use std::sync::Arc;
 
 use oxcall::Error;
-use oxcall_hlo::{
-    CustomCall, ElementType, Func, Literal, Module, Op, OpKind, Region, TensorType, Type, ValueId,
-    sharding::ManualComputation,
-};
+use oxcall_hlo::sharding::ManualComputation;
+use oxcall_hlo::{CustomCall, ElementType, Func, Literal, Module, Op, OpKind, Region, TensorType, Type, ValueId};
 use smallvec::SmallVec;
 
-use super::{
-    CallSite, MeetingSite, ProcessId,
-    fill::{Fill, WORTH_FILLING},
-    graph::{Block, Branch, Carried, Compute, Graph, Node, Position, Source, Switch, Value, ValueInfo, While, Work},
-    layout,
-    manual::ManualSite,
-    order::{Item, order},
-    register::Register,
-    types::{byte_size, leaves},
-    view::is_view,
+use super::fill::{Fill, WORTH_FILLING};
+use super::graph::{
+    Block, Branch, Carried, Compute, Graph, Node, Position, Source, Switch, Value, ValueInfo, While, Work,
 };
-use crate::{
-    collective::{self, Groups, Members},
-    engine::Engine,
-    kernel::Kernel,
-    kernels,
-    pool::Cost,
-    tile::{self, Cluster},
-};
+use super::manual::ManualSite;
+use super::order::{Item, order};
+use super::register::Register;
+use super::types::{byte_size, leaves};
+use super::view::is_view;
+use super::{CallSite, MeetingSite, ProcessId, layout};
+use crate::collective::{self, Groups, Members};
+use crate::engine::Engine;
+use crate::kernel::Kernel;
+use crate::kernels;
+use crate::pool::Cost;
+use crate::tile::{self, Cluster};
 
 /// A custom call with the types of its buffers: equal ones may have one call frame.
 type Called<'m> = (&'m CustomCall, Vec<Option<&'m TensorType>>, Vec<Option<&'m TensorType>>);

@@ -4,17 +4,13 @@
 use std::sync::Arc;
 
 use oxcall::Error;
-use oxcall_hlo::{
-    Func, FuncId, Module, Op, TensorType, ValueId,
-    sharding::{AxisRef, ManualComputation, Mesh, TensorSharding},
-};
+use oxcall_hlo::sharding::{AxisRef, ManualComputation, Mesh, TensorSharding};
+use oxcall_hlo::{Func, FuncId, Module, Op, TensorType, ValueId};
 
-use crate::{
-    collective::{Members, Pieces, strides},
-    engine::{Compiled, Engine},
-    kernels::nest::Loop,
-    pool::Cost,
-};
+use crate::collective::{Members, Pieces, strides};
+use crate::engine::{Compiled, Engine};
+use crate::kernels::nest::Loop;
+use crate::pool::Cost;
 
 /// A manual computation as a program has it.
 pub(crate) struct ManualSite {

@@ -1,14 +1,13 @@
 //! In which order the ops and clusters of a region are computed.
 
-use std::{
-    cmp::Reverse,
-    collections::{BinaryHeap, HashMap},
-};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 
 use oxcall::Error;
 use oxcall_hlo::{Op, OpKind, Region, ValueId};
 
-use crate::{passes::ir::has_effect, tile::Cluster};
+use crate::passes::ir::has_effect;
+use crate::tile::Cluster;
 
 /// Something to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,12 +6,10 @@ use std::collections::HashSet;
 
 use oxcall_hlo::ValueId;
 
-use super::{
-    Args, Parameter, Step,
-    graph::{Block, Carried, Compute, Graph, Node, Position, Source, Value, While, Work},
-    liveness::LastUses,
-    storage::{Kind, StorageId, Storages},
-};
+use super::graph::{Block, Carried, Compute, Graph, Node, Position, Source, Value, While, Work};
+use super::liveness::LastUses;
+use super::storage::{Kind, StorageId, Storages};
+use super::{Args, Parameter, Step};
 
 /// The steps, whose slots are the ids of storages, not yet of roots.
 pub(super) struct Placed {

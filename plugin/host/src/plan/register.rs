@@ -4,11 +4,9 @@ use oxcall::Error;
 use oxcall_hlo::{Func, Op, TensorType, ValueId};
 use smallvec::SmallVec;
 
-use crate::{
-    kernel::{Context, Inputs, Kernel, Outputs},
-    pool::Cost,
-    scalar::{self, Program, Scalar},
-};
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::pool::Cost;
+use crate::scalar::{self, Program, Scalar};
 
 /// A register program as a kernel.
 pub(super) struct Register {

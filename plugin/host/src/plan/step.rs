@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::{
-    collective::{Exchange, Groups, Members},
-    kernel::Kernel,
-    memory::Buffer,
-    plan::{CallSite, Parameter, manual::ManualSite},
-    pool::Cost,
-};
+use crate::collective::{Exchange, Groups, Members};
+use crate::kernel::Kernel;
+use crate::memory::Buffer;
+use crate::plan::manual::ManualSite;
+use crate::plan::{CallSite, Parameter};
+use crate::pool::Cost;
 use oxcall::descriptor::Stage;
 use oxcall_hlo::ValueId;
 

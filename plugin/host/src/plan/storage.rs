@@ -1,6 +1,7 @@
 //! Storages: what values are kept in, and which of them are one.
 
-use super::{ProcessId, graph::Position};
+use super::ProcessId;
+use super::graph::Position;
 
 /// The index of a storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

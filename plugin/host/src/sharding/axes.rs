@@ -1,9 +1,7 @@
 //! The axes of a program's meshes, and shardings in terms of them.
 
-use oxcall_hlo::{
-    Module,
-    sharding::{AxisRef, Mesh, MeshRef, TensorSharding, Tiling},
-};
+use oxcall_hlo::Module;
+use oxcall_hlo::sharding::{AxisRef, Mesh, MeshRef, TensorSharding, Tiling};
 
 /// A prime part of an axis, by its number: an axis of 8 devices has three of size 2.
 pub(super) type Atom = u16;

@@ -3,15 +3,11 @@
 
 use std::collections::HashMap;
 
-use oxcall_hlo::{
-    Attribute, CustomCall, Func, Module, Op, OpKind, Region, TensorType, Type, ValueId,
-    sharding::{DimSharding, ManualComputation, ShardingRule, TensorMapping, TensorSharding},
-};
+use oxcall_hlo::sharding::{DimSharding, ManualComputation, ShardingRule, TensorMapping, TensorSharding};
+use oxcall_hlo::{Attribute, CustomCall, Func, Module, Op, OpKind, Region, TensorType, Type, ValueId};
 
-use super::{
-    axes::{Atom, Axes, Dim, State},
-    rules,
-};
+use super::axes::{Atom, Axes, Dim, State};
+use super::rules;
 
 /// The name of the attribute that holds the rule of a call.
 pub(super) const RULE: &str = "sdy.sharding_rule";

@@ -2,17 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use oxcall_hlo::{
-    CustomCall, Func, Module, Op, OpKind, Region, TensorType, ValueId,
-    sharding::{ManualComputation, ShardingRule, TensorSharding, Tiling},
-};
+use oxcall_hlo::sharding::{ManualComputation, ShardingRule, TensorSharding, Tiling};
+use oxcall_hlo::{CustomCall, Func, Module, Op, OpKind, Region, TensorType, ValueId};
 
-use super::{
-    axes::{Atom, Axes, Dim, State},
-    calls::{self, Place},
-    factors::{Direction, spread},
-    rules,
-};
+use super::axes::{Atom, Axes, Dim, State};
+use super::calls::{self, Place};
+use super::factors::{Direction, spread};
+use super::rules;
 
 /// What is known of each tensor, and what it may spread through.
 pub(super) struct Graph<'a> {

@@ -18,16 +18,12 @@ mod summands;
 use std::collections::BTreeSet;
 
 use oxcall::Error;
-use oxcall_hlo::{
-    ArgAttributes, Attribute, CustomCall, ElementType, Func, Module, TensorType, ValueId,
-    sharding::{OpSharding, TensorSharding, Tiling},
-};
+use oxcall_hlo::sharding::{OpSharding, TensorSharding, Tiling};
+use oxcall_hlo::{ArgAttributes, Attribute, CustomCall, ElementType, Func, Module, TensorType, ValueId};
 
+use self::axes::{Axes, State};
 pub use self::calls::INSPECT_SHARDING;
-use self::{
-    axes::{Axes, State},
-    graph::Graph,
-};
+use self::graph::Graph;
 use crate::passes;
 
 impl From<Tiling> for Placement {

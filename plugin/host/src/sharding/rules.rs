@@ -1,9 +1,7 @@
 //! The sharding rules of ops: which dimensions of operands and results are made of the same factors.
 
-use oxcall_hlo::{
-    Attribute, ConvolutionDims, CustomCall, DotDims, GatherDims, Op, OpKind, ScatterDims, TensorType,
-    sharding::{ShardingRule, TensorMapping},
-};
+use oxcall_hlo::sharding::{ShardingRule, TensorMapping};
+use oxcall_hlo::{Attribute, ConvolutionDims, CustomCall, DotDims, GatherDims, Op, OpKind, ScatterDims, TensorType};
 
 use crate::passes::is_elementwise;
 

@@ -1,17 +1,14 @@
 //! Custom calls by the XLA FFI.
 
-use std::sync::{
-    Mutex,
-    atomic::{AtomicI64, AtomicU64, Ordering::Relaxed},
-};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI64, AtomicU64};
 
-use oxcall::{
-    Code,
-    descriptor::Op,
-    element::U4,
-    host::{HostVersion, Source, register_handler},
-    prelude::*,
-};
+use oxcall::Code;
+use oxcall::descriptor::Op;
+use oxcall::element::U4;
+use oxcall::host::{HostVersion, Source, register_handler};
+use oxcall::prelude::*;
 use oxcall_hlo::{Alias, CustomCall, CustomCallApiVersion, Literal, Type};
 
 use super::*;

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use oxcall_hlo::{ElementType, parse_text, verify};
 
 use super::{buffer, engine, values};
-use crate::{Argument, Engine, Program, passes::Edge};
+use crate::passes::Edge;
+use crate::{Argument, Engine, Program};
 
 const BOUND: usize = 5;
 

@@ -5,10 +5,8 @@ use num_complex::Complex;
 use oxcall_hlo::{DotDims, FftType, Literal, Transpose, UnaryOp};
 
 use super::*;
-use crate::{
-    ExecuteOptions, Launch,
-    environment::testing::{ODD, within},
-};
+use crate::environment::testing::{ODD, within};
+use crate::{ExecuteOptions, Launch};
 
 /// Numbers whose functions depend on the environment: their products are subnormal, and nothing is exact.
 const NUMBERS: [f64; 16] =

@@ -2,10 +2,8 @@
 
 use oxcall_hlo::{Literal, RngDistribution, UnaryOp};
 
-use super::{
-    custom_call::{call, emit},
-    *,
-};
+use super::custom_call::{call, emit};
+use super::*;
 
 fn constant(f: &mut FuncBuilder, values: &[f32]) -> ValueId {
     f.constant(Literal::dense(f32s([values.len()]), bytemuck::cast_slice::<f32, u8>(values)))

@@ -2,13 +2,12 @@
 
 use std::ffi::{c_char, c_void};
 
-use oxcall::{
-    Code,
-    host::{LegacyFunction, Source, register_legacy},
-};
+use oxcall::Code;
+use oxcall::host::{LegacyFunction, Source, register_legacy};
 use oxcall_hlo::{CustomCall, CustomCallApiVersion};
 
-use super::{custom_call::emit, *};
+use super::custom_call::emit;
+use super::*;
 
 unsafe extern "C" {
     fn XlaCustomCallStatusSetFailure(status: *mut c_void, message: *const c_char, len: usize);

@@ -1,14 +1,13 @@
 //! Dumps and traces.
 
-use std::{fs, path::PathBuf};
+use std::fs;
+use std::path::PathBuf;
 
 use oxcall_hlo::{UnaryOp, parse_text};
 use serde_json::Value;
 
-use super::{
-    custom_call::{call, emit},
-    *,
-};
+use super::custom_call::{call, emit};
+use super::*;
 use crate::{Dump, Trace};
 
 /// A path that no other test uses.

@@ -1,6 +1,7 @@
 //! Random programs against an interpreter that knows nothing of buffers.
 
-use super::{control_flow::repeat, *};
+use super::control_flow::repeat;
+use super::*;
 
 type Array = [i32; 4];
 

@@ -8,12 +8,9 @@
 use oxcall::Error;
 use oxcall_hlo::{Func, Region, TensorType, ValueId};
 
-use super::{
-    emit,
-    graph::Graph,
-    groups::{GroupId, Groups},
-    rows,
-};
+use super::graph::Graph;
+use super::groups::{GroupId, Groups};
+use super::{emit, rows};
 use crate::kernel::Kernel;
 
 /// Ops that run as one kernel.

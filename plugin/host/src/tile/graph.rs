@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use oxcall_hlo::{ElementType, Func, Op, OpKind, Region, TensorType, ValueId};
 
-use crate::{math, passes::ir::has_effect, scalar};
+use crate::passes::ir::has_effect;
+use crate::{math, scalar};
 
 /// Who makes and who uses values.
 pub(super) struct Graph<'a> {

@@ -7,7 +7,8 @@
 use oxcall_hlo::OpKind;
 use smallvec::SmallVec;
 
-use super::{graph::Graph, line::Line};
+use super::graph::Graph;
+use super::line::Line;
 
 /// Nodes that a search finds at most, and uses that it looks at, so that compiling takes linear time.
 const MOST_VISITS: usize = 512;

@@ -6,12 +6,10 @@
 
 use oxcall_hlo::{BinaryOp, Op, OpKind};
 
-use super::{
-    access::Access,
-    fuse::MOST_OPS,
-    graph::Graph,
-    groups::{GroupId, Groups},
-};
+use super::access::Access;
+use super::fuse::MOST_OPS;
+use super::graph::Graph;
+use super::groups::{GroupId, Groups};
 use crate::kernels::reduce::{LONGEST_ROW, row_fold};
 use crate::math;
 use crate::scalar::{self, Body};

@@ -5,13 +5,13 @@
 //! type of a binding share a test, which says so. The C layouts are tested in `ffi/src/host/tests`, and C++'s side of
 //! all this in `tests/tests/peers`.
 
-use std::sync::{
-    Barrier, Mutex,
-    atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed},
-    mpsc,
-};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI32, AtomicUsize};
+use std::sync::{Barrier, Mutex, mpsc};
 
-use oxcall::{AttrEnum, AttrStruct, attr::AttrValue, prelude::*};
+use oxcall::attr::AttrValue;
+use oxcall::prelude::*;
+use oxcall::{AttrEnum, AttrStruct};
 
 use super::*;
 

@@ -4,12 +4,12 @@
 //! `IgnoresEmptyTupleParameter`, `HandleTupleDifferentRanks`, `Tokens`) are here, too. Layouts of a program's
 //! parameters, which XLA forces in two tests, are not a thing of StableHLO: the layouts of the calls say the same.
 
-use std::{
-    ffi::{c_char, c_void},
-    sync::atomic::{AtomicI32, AtomicI64, Ordering::Relaxed},
-};
+use std::ffi::{c_char, c_void};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI32, AtomicI64};
 
-use oxcall::{AttrEnum, prelude::*};
+use oxcall::AttrEnum;
+use oxcall::prelude::*;
 
 use super::*;
 

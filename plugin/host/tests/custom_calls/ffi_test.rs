@@ -5,7 +5,8 @@
 //! `RunOptionsCtx` (the CPU has no stream; the toy device of `plugin/pjrt/tests` has), and `FromAbslStatus` and the
 //! like. The registry's own tests are in `ffi/src/host/tests/registry.rs`.
 
-use oxcall::{descriptor::RawHandler, prelude::*};
+use oxcall::descriptor::RawHandler;
+use oxcall::prelude::*;
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::*;

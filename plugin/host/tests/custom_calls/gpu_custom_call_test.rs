@@ -6,9 +6,11 @@
 //! `Unpin` calls of `HloBuffer` tests, which are HLO that StableHLO cannot say: chains of updates in place are here
 //! without them.
 
-use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI32, AtomicUsize};
 
-use oxcall::{AttrStruct, prelude::*};
+use oxcall::AttrStruct;
+use oxcall::prelude::*;
 
 use super::*;
 

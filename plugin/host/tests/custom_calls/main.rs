@@ -13,18 +13,14 @@ mod gpu_custom_call_test;
 mod mistakes;
 mod under_load;
 
-use std::{
-    collections::BTreeMap,
-    ffi::c_void,
-    sync::{Arc, Mutex, Once},
-};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, Once};
 
 use bytemuck::Pod;
-use oxcall::{
-    Code, Error,
-    host::{self, HostVersion, LegacyFunction, Source},
-    registry::registry,
-};
+use oxcall::host::{self, HostVersion, LegacyFunction, Source};
+use oxcall::registry::registry;
+use oxcall::{Code, Error};
 use oxcall_host::{Argument, Buffer, Engine, EngineOptions, ExecuteOptions, Program};
 
 const PLATFORM: &str = "oxcall";

@@ -1,14 +1,10 @@
 //! Many executions at once, handlers that misbehave, and what outlives what.
 
-use std::{
-    sync::{
-        Barrier, Mutex,
-        atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::SeqCst},
-        mpsc,
-    },
-    thread,
-    time::Duration,
-};
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize};
+use std::sync::{Barrier, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use oxcall::prelude::*;
 use oxcall_host::Launch;

@@ -1,13 +1,12 @@
 //! Whose turn it is: callbacks of a thread that is inside of one.
 
-use std::{
-    cell::RefCell,
-    collections::VecDeque,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::{Callback, copy_of};
-use crate::{Result, sync::thread_local};
+use crate::Result;
+use crate::sync::thread_local;
 
 /// Callbacks that are due on a thread which is inside one already. They wait for their turn instead of being called
 /// from there: a chain of programs, each started by the end of the one before, may be longer than the stack is deep.

@@ -1,10 +1,8 @@
 //! Several events as one.
 
 use super::{Event, Promise};
-use crate::{
-    Error, Result,
-    sync::{Arc, Mutex, PoisonError},
-};
+use crate::sync::{Arc, Mutex, PoisonError};
+use crate::{Error, Result};
 
 impl Event {
     /// An event that completes when all of `events` have, with the error of the first in the list that failed.

@@ -7,10 +7,8 @@ use std::fmt;
 
 use due::{call_back, call_due};
 
-use crate::{
-    Error, Result,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-};
+use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use crate::{Error, Result};
 
 type Callback = Box<dyn FnOnce(Result<()>) + Send>;
 

@@ -1,13 +1,9 @@
 //! Memory of a client that a buffer uses as its own.
 
-use std::{
-    ffi::c_void,
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::ffi::c_void;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a client calls when nobody uses its memory any more.
 pub(crate) type OnDelete = Option<unsafe extern "C" fn(data: *mut c_void, argument: *mut c_void)>;

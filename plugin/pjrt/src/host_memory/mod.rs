@@ -5,7 +5,9 @@
 mod lent;
 mod strided;
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
 
 pub use lent::LentMemory;
 use strided::{Strided, copy};

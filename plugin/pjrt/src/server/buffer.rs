@@ -1,6 +1,7 @@
 //! `PJRT_Buffer`, but for transfers.
 
-use std::{ffi::c_void, ptr::null};
+use std::ffi::c_void;
+use std::ptr::null;
 
 use xla_ffi_sys::pjrt::{
     PJRT_Buffer_DecreaseExternalReferenceCount_Args, PJRT_Buffer_Delete_Args, PJRT_Buffer_Destroy_Args,
@@ -11,12 +12,10 @@ use xla_ffi_sys::pjrt::{
     PJRT_Buffer_UnpaddedDimensions_Args, PJRT_Buffer_UnsafePointer_Args,
 };
 
-use super::{
-    buffer_object::BufferObject,
-    layouts::LayoutArrays,
-    raw::{Object, object, release},
-    slot::slot,
-};
+use super::buffer_object::BufferObject;
+use super::layouts::LayoutArrays;
+use super::raw::{Object, object, release};
+use super::slot::slot;
 use crate::{Buffer, Error, Event, Platform, Result};
 
 /// Where the contents lie, once they are there.

@@ -4,11 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use xla_ffi_sys::pjrt::PJRT_Buffer;
 
-use super::{
-    client_object::{ClientObject, Owned},
-    layouts::LayoutArrays,
-    raw::Object,
-};
+use super::client_object::{ClientObject, Owned};
+use super::layouts::LayoutArrays;
+use super::raw::Object;
 use crate::{Buffer, Client, ElementType, Error, Event, Layout, Platform, Result};
 
 /// The buffers of a platform.

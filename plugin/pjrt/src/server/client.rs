@@ -10,12 +10,10 @@ use xla_ffi_sys::pjrt::{
     PJRT_Client_UpdateGlobalProcessInfo_Args,
 };
 
-use super::{
-    client_object::{ClientHandle, ClientObject},
-    named_values,
-    raw::{Object, c_count, null, object, release},
-    slot::slot,
-};
+use super::client_object::{ClientHandle, ClientObject};
+use super::named_values;
+use super::raw::{Object, c_count, null, object, release};
+use super::slot::slot;
 use crate::{Client, DeviceId, Error};
 
 slot! {

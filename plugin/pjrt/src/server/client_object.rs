@@ -1,24 +1,16 @@
 //! A client with its devices and memories: what lives as long as anything that was made with it.
 
-use std::{
-    collections::HashMap,
-    fmt,
-    sync::{
-        Arc, Mutex, OnceLock, Weak,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use xla_ffi_sys::{
-    pjrt::{PJRT_Client, PJRT_Device, PJRT_Memory},
-    pjrt_later::PJRT_Memory_FunctionTable,
-};
+use xla_ffi_sys::pjrt::{PJRT_Client, PJRT_Device, PJRT_Memory};
+use xla_ffi_sys::pjrt_later::PJRT_Memory_FunctionTable;
 
-use super::{
-    memory,
-    raw::{Object, Pointers, null, object},
-    topology::TopologyObject,
-};
+use super::memory;
+use super::raw::{Object, Pointers, null, object};
+use super::topology::TopologyObject;
 use crate::{Client, DeviceDescription, DeviceId, Error, MemoryDescription, MemoryId, Platform, Result};
 
 /// What a `PJRT_Client` points to.

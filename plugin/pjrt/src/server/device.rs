@@ -1,22 +1,18 @@
 //! `PJRT_Device`.
 
-use xla_ffi_sys::{
-    pjrt::{
-        PJRT_Device_AddressableMemories_Args, PJRT_Device_DefaultMemory_Args, PJRT_Device_GetDescription_Args,
-        PJRT_Device_IsAddressable_Args, PJRT_Device_LocalHardwareId_Args, PJRT_Device_MemoryStats_Args,
-    },
-    pjrt_later::{
-        PJRT_Device_ClearMemoryStats_Args, PJRT_Device_GetAttributes_Args, PJRT_Device_MemoryStats_Args_Later,
-        PJRT_DeviceAttributes,
-    },
+use xla_ffi_sys::pjrt::{
+    PJRT_Device_AddressableMemories_Args, PJRT_Device_DefaultMemory_Args, PJRT_Device_GetDescription_Args,
+    PJRT_Device_IsAddressable_Args, PJRT_Device_LocalHardwareId_Args, PJRT_Device_MemoryStats_Args,
+};
+use xla_ffi_sys::pjrt_later::{
+    PJRT_Device_ClearMemoryStats_Args, PJRT_Device_GetAttributes_Args, PJRT_Device_MemoryStats_Args_Later,
+    PJRT_DeviceAttributes,
 };
 
-use super::{
-    client_object::DeviceObject,
-    named_values::NamedValues,
-    raw::{Object, object, release},
-    slot::slot,
-};
+use super::client_object::DeviceObject;
+use super::named_values::NamedValues;
+use super::raw::{Object, object, release};
+use super::slot::slot;
 use crate::Client;
 
 // SAFETY: the attributes of devices that callers give back are of this type only.

@@ -2,15 +2,13 @@
 
 use std::ffi::{c_char, c_void};
 
-use xla_ffi_sys::{
-    pjrt::{
-        PJRT_Error, PJRT_Error_Code, PJRT_Error_Code_OK, PJRT_Error_Destroy_Args, PJRT_Error_GetCode_Args,
-        PJRT_Error_Message_Args,
-    },
-    pjrt_later::{
-        PJRT_Error_ForEachPayload_Args, PJRT_Error_FunctionTable, PJRT_Error_FunctionTable_STRUCT_SIZE,
-        PJRT_Error_PayloadVisitor,
-    },
+use xla_ffi_sys::pjrt::{
+    PJRT_Error, PJRT_Error_Code, PJRT_Error_Code_OK, PJRT_Error_Destroy_Args, PJRT_Error_GetCode_Args,
+    PJRT_Error_Message_Args,
+};
+use xla_ffi_sys::pjrt_later::{
+    PJRT_Error_ForEachPayload_Args, PJRT_Error_FunctionTable, PJRT_Error_FunctionTable_STRUCT_SIZE,
+    PJRT_Error_PayloadVisitor,
 };
 
 use super::raw::{Object, object, release};

@@ -5,11 +5,9 @@ use xla_ffi_sys::pjrt::{
     PJRT_Event_IsReady_Args, PJRT_Event_OnReady_Args, PJRT_Event_Set_Args,
 };
 
-use super::{
-    error, limits,
-    raw::{Object, object, release, text},
-    slot::slot,
-};
+use super::raw::{Object, object, release, text};
+use super::slot::slot;
+use super::{error, limits};
 use crate::{Error, Event, Result};
 
 // SAFETY: events are made by `Object::into_raw` only.

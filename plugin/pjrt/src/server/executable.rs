@@ -1,37 +1,33 @@
 //! `PJRT_Executable` and `PJRT_LoadedExecutable`, but for execution.
 
 use oxcall_proto::{Reader, Writer};
-use xla_ffi_sys::{
-    pjrt::{
-        PJRT_Client_Compile_Args, PJRT_Compile_Args, PJRT_Executable_DeserializeAndLoad_Args,
-        PJRT_Executable_Destroy_Args, PJRT_Executable_Fingerprint_Args, PJRT_Executable_GetCompileOptions_Args,
-        PJRT_Executable_GetCompiledMemoryStats_Args, PJRT_Executable_GetCostAnalysis_Args, PJRT_Executable_Name_Args,
-        PJRT_Executable_NumOutputs_Args, PJRT_Executable_NumPartitions_Args, PJRT_Executable_NumReplicas_Args,
-        PJRT_Executable_OptimizedProgram_Args, PJRT_Executable_OutputDimensions_Args,
-        PJRT_Executable_OutputElementTypes_Args, PJRT_Executable_OutputMemoryKinds_Args,
-        PJRT_Executable_Serialize_Args, PJRT_Executable_SizeOfGeneratedCodeInBytes_Args,
-        PJRT_LoadedExecutable_AddressableDevices_Args, PJRT_LoadedExecutable_Delete_Args,
-        PJRT_LoadedExecutable_Destroy_Args, PJRT_LoadedExecutable_Fingerprint_Args,
-        PJRT_LoadedExecutable_GetDeviceAssignment_Args, PJRT_LoadedExecutable_GetExecutable_Args,
-        PJRT_LoadedExecutable_IsDeleted_Args, PJRT_Program,
-    },
-    pjrt_later::{
-        PJRT_Executable_DeserializeAndLoad_Args_Later, PJRT_Executable_GetCompiledMemoryStats_Args_Later,
-        PJRT_Executable_ParameterMemoryKinds_Args, PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args,
-    },
+use xla_ffi_sys::pjrt::{
+    PJRT_Client_Compile_Args, PJRT_Compile_Args, PJRT_Executable_DeserializeAndLoad_Args, PJRT_Executable_Destroy_Args,
+    PJRT_Executable_Fingerprint_Args, PJRT_Executable_GetCompileOptions_Args,
+    PJRT_Executable_GetCompiledMemoryStats_Args, PJRT_Executable_GetCostAnalysis_Args, PJRT_Executable_Name_Args,
+    PJRT_Executable_NumOutputs_Args, PJRT_Executable_NumPartitions_Args, PJRT_Executable_NumReplicas_Args,
+    PJRT_Executable_OptimizedProgram_Args, PJRT_Executable_OutputDimensions_Args,
+    PJRT_Executable_OutputElementTypes_Args, PJRT_Executable_OutputMemoryKinds_Args, PJRT_Executable_Serialize_Args,
+    PJRT_Executable_SizeOfGeneratedCodeInBytes_Args, PJRT_LoadedExecutable_AddressableDevices_Args,
+    PJRT_LoadedExecutable_Delete_Args, PJRT_LoadedExecutable_Destroy_Args, PJRT_LoadedExecutable_Fingerprint_Args,
+    PJRT_LoadedExecutable_GetDeviceAssignment_Args, PJRT_LoadedExecutable_GetExecutable_Args,
+    PJRT_LoadedExecutable_IsDeleted_Args, PJRT_Program,
+};
+use xla_ffi_sys::pjrt_later::{
+    PJRT_Executable_DeserializeAndLoad_Args_Later, PJRT_Executable_GetCompiledMemoryStats_Args_Later,
+    PJRT_Executable_ParameterMemoryKinds_Args, PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args,
 };
 
-use super::{
-    client_object::{ClientHandle, ClientObject},
-    executable_object::{ExecutableHandle, ExecutableObject, LoadedObject, once},
-    limits,
-    named_values::NamedValues,
-    raw::{Object, bytes, object, release, text},
-    serialize::Serialized,
-    slot::slot,
-    topology::TopologyObject,
-};
-use crate::{Client, CompileOptions, Error, Executable, Platform, Program, Result, options::invalid};
+use super::client_object::{ClientHandle, ClientObject};
+use super::executable_object::{ExecutableHandle, ExecutableObject, LoadedObject, once};
+use super::limits;
+use super::named_values::NamedValues;
+use super::raw::{Object, bytes, object, release, text};
+use super::serialize::Serialized;
+use super::slot::slot;
+use super::topology::TopologyObject;
+use crate::options::invalid;
+use crate::{Client, CompileOptions, Error, Executable, Platform, Program, Result};
 
 /// Reads options, with XLA's words for what is none.
 fn parse_options(function: &str, bytes: &[u8]) -> Result<CompileOptions> {

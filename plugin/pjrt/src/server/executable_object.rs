@@ -1,21 +1,15 @@
 //! A compiled program, with all that callers may point to.
 
-use std::sync::{
-    Arc, OnceLock,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use xla_ffi_sys::{
-    pjrt::{PJRT_Buffer_Type, PJRT_Device, PJRT_Executable, PJRT_LoadedExecutable},
-    pjrt_later::PJRT_LogicalDeviceIds,
-};
+use xla_ffi_sys::pjrt::{PJRT_Buffer_Type, PJRT_Device, PJRT_Executable, PJRT_LoadedExecutable};
+use xla_ffi_sys::pjrt_later::PJRT_LogicalDeviceIds;
 
-use super::{
-    client_object::ClientObject,
-    layouts::Layouts,
-    named_values::NamedValues,
-    raw::{Object, Pointers, Texts},
-};
+use super::client_object::ClientObject;
+use super::layouts::Layouts;
+use super::named_values::NamedValues;
+use super::raw::{Object, Pointers, Texts};
 use crate::{Client, CompileOptions, Error, Executable, OpSharding, Platform, Result, TensorSpec};
 
 /// The programs of a platform.

@@ -1,27 +1,21 @@
 //! Execution: arguments, donation, results.
 
-use std::{
-    collections::HashMap,
-    ffi::CStr,
-    mem::MaybeUninit,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::sync::{Mutex, PoisonError};
 
-use xla_ffi_sys::{
-    pjrt::{
-        PJRT_Buffer, PJRT_ExecuteContext, PJRT_ExecuteContext_Create_Args, PJRT_ExecuteContext_Destroy_Args,
-        PJRT_ExecuteOptions, PJRT_LoadedExecutable_Execute_Args,
-    },
-    pjrt_later::PJRT_ExecuteOptions_Later,
+use xla_ffi_sys::pjrt::{
+    PJRT_Buffer, PJRT_ExecuteContext, PJRT_ExecuteContext_Create_Args, PJRT_ExecuteContext_Destroy_Args,
+    PJRT_ExecuteOptions, PJRT_LoadedExecutable_Execute_Args,
 };
+use xla_ffi_sys::pjrt_later::PJRT_ExecuteOptions_Later;
 
-use super::{
-    buffer_object::{BufferObject, BufferOf},
-    client_object::DeviceObject,
-    executable_object::LoadedObject,
-    raw::{Object, array, null, object, release},
-    slot::slot,
-};
+use super::buffer_object::{BufferObject, BufferOf};
+use super::client_object::DeviceObject;
+use super::executable_object::LoadedObject;
+use super::raw::{Object, array, null, object, release};
+use super::slot::slot;
 use crate::{Argument, DeviceLaunch, Error, Executable, ExecutionOptions, Launch, Platform, Result, UserData};
 
 /// What a `PJRT_ExecuteContext` points to.

@@ -1,20 +1,16 @@
 //! The extension for custom calls: types, user data, handlers.
 
 use oxcall::host::{self, HostVersion, Source};
-use xla_ffi_sys::{
-    pjrt::{
-        PJRT_FFI_Register_Handler_Args, PJRT_FFI_Register_Handler_Args_STRUCT_SIZE, PJRT_FFI_Type_Register_Args,
-        PJRT_FFI_UserData_Add_Args,
-    },
-    xla_ffi::{XLA_FFI_Handler, XLA_FFI_Handler_Bundle},
+use xla_ffi_sys::pjrt::{
+    PJRT_FFI_Register_Handler_Args, PJRT_FFI_Register_Handler_Args_STRUCT_SIZE, PJRT_FFI_Type_Register_Args,
+    PJRT_FFI_UserData_Add_Args,
 };
+use xla_ffi_sys::xla_ffi::{XLA_FFI_Handler, XLA_FFI_Handler_Bundle};
 
-use super::{
-    execute::ContextObject,
-    limits,
-    raw::{object, text},
-    slot::slot,
-};
+use super::execute::ContextObject;
+use super::limits;
+use super::raw::{object, text};
+use super::slot::slot;
 use crate::{Error, UserData};
 
 /// The host that types of clients are registered with. It is not one that handlers usually see: so a client and a

@@ -1,27 +1,22 @@
 //! Layouts as callers read them: the extension, and the arrays of the older form.
 
-use xla_ffi_sys::{
-    pjrt::{
-        PJRT_Buffer_MemoryLayout, PJRT_Buffer_MemoryLayout__bindgen_ty_1, PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
-        PJRT_Buffer_MemoryLayout_Tiled, PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE,
-        PJRT_Buffer_MemoryLayout_Type_Tiled, PJRT_Layouts_MemoryLayout, PJRT_Layouts_MemoryLayout_Destroy_Args,
-        PJRT_Layouts_MemoryLayout_Serialize_Args, PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args,
-        PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args, PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args,
-        PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args,
-    },
-    pjrt_later::PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args,
+use xla_ffi_sys::pjrt::{
+    PJRT_Buffer_MemoryLayout, PJRT_Buffer_MemoryLayout__bindgen_ty_1, PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
+    PJRT_Buffer_MemoryLayout_Tiled, PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE, PJRT_Buffer_MemoryLayout_Type_Tiled,
+    PJRT_Layouts_MemoryLayout, PJRT_Layouts_MemoryLayout_Destroy_Args, PJRT_Layouts_MemoryLayout_Serialize_Args,
+    PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args, PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args,
+    PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args, PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args,
 };
+use xla_ffi_sys::pjrt_later::PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args;
 
-use super::{
-    buffer_object::BufferObject,
-    client_object::ClientHandle,
-    executable_object::ExecutableHandle,
-    limits,
-    raw::{Object, Pointers, array, object, release},
-    serialize::Serialized,
-    slot::slot,
-    topology::TopologyObject,
-};
+use super::buffer_object::BufferObject;
+use super::client_object::ClientHandle;
+use super::executable_object::ExecutableHandle;
+use super::limits;
+use super::raw::{Object, Pointers, array, object, release};
+use super::serialize::Serialized;
+use super::slot::slot;
+use super::topology::TopologyObject;
 use crate::{ElementType, Layout};
 
 // SAFETY: pointers to layouts are made of `Layout` only.

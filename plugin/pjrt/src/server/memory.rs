@@ -1,16 +1,18 @@
 //! `PJRT_Memory`, and the function table at its head.
 
-use std::{ffi::c_void, ptr::null_mut, sync::PoisonError};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::PoisonError;
 
-use xla_ffi_sys::{
-    pjrt::{
-        PJRT_Memory, PJRT_Memory_AddressableByDevices_Args, PJRT_Memory_DebugString_Args, PJRT_Memory_Id_Args,
-        PJRT_Memory_Kind_Args, PJRT_Memory_Kind_Id_Args, PJRT_Memory_ToString_Args,
-    },
-    pjrt_later::{PJRT_Memory_FunctionTable, PJRT_Memory_FunctionTable_STRUCT_SIZE},
+use xla_ffi_sys::pjrt::{
+    PJRT_Memory, PJRT_Memory_AddressableByDevices_Args, PJRT_Memory_DebugString_Args, PJRT_Memory_Id_Args,
+    PJRT_Memory_Kind_Args, PJRT_Memory_Kind_Id_Args, PJRT_Memory_ToString_Args,
 };
+use xla_ffi_sys::pjrt_later::{PJRT_Memory_FunctionTable, PJRT_Memory_FunctionTable_STRUCT_SIZE};
 
-use super::{client_object::MemoryObject, raw::object, slot::slot};
+use super::client_object::MemoryObject;
+use super::raw::object;
+use super::slot::slot;
 use crate::Platform;
 
 /// What destroys user data.

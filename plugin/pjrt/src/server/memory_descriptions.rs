@@ -6,11 +6,9 @@ use xla_ffi_sys::pjrt::{
     PJRT_DeviceDescription_MemoryDescriptions_Args, PJRT_MemoryDescription, PJRT_MemoryDescription_Kind_Args,
 };
 
-use super::{
-    raw::{Object, Pointers, object},
-    slot::slot,
-    topology::{DescriptionObject, fnv1a},
-};
+use super::raw::{Object, Pointers, object};
+use super::slot::slot;
+use super::topology::{DescriptionObject, fnv1a};
 use crate::{DeviceDescription, MemoryDescription, Topology};
 
 impl MemoryDescription {

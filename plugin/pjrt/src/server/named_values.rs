@@ -7,10 +7,8 @@ use xla_ffi_sys::pjrt::{
     PJRT_NamedValue_kFloat, PJRT_NamedValue_kInt64, PJRT_NamedValue_kInt64List, PJRT_NamedValue_kString,
 };
 
-use super::{
-    limits,
-    raw::{array, text},
-};
+use super::limits;
+use super::raw::{array, text};
 use crate::{Attributes, Error, Result, Value};
 
 /// Named values that a caller may read for as long as they live.

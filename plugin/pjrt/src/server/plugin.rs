@@ -1,14 +1,13 @@
 //! `PJRT_Plugin`.
 
-use std::{
-    any::TypeId,
-    collections::HashMap,
-    sync::{LazyLock, Mutex, PoisonError},
-};
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use xla_ffi_sys::pjrt::{PJRT_Plugin_Attributes_Args, PJRT_Plugin_Initialize_Args};
 
-use super::{named_values::NamedValues, slot::slot};
+use super::named_values::NamedValues;
+use super::slot::slot;
 use crate::{Platform, Value};
 
 /// The version of XLA's own contract for plugins.

@@ -1,10 +1,8 @@
 //! Pointers of the C API as Rust, and back.
 
-use std::{
-    ffi::{c_char, c_int},
-    panic::{AssertUnwindSafe, catch_unwind},
-    slice,
-};
+use std::ffi::{c_char, c_int};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
 
 use xla_ffi_sys::pjrt::{PJRT_Buffer_MemoryLayout, PJRT_Buffer_MemoryLayout_Type_Tiled};
 

@@ -1,6 +1,7 @@
 //! Bytes that a caller gives back with a function that comes beside them.
 
-use std::{ffi::c_char, marker::PhantomData};
+use std::ffi::c_char;
+use std::marker::PhantomData;
 
 use super::raw::{Object, release};
 

@@ -6,11 +6,9 @@ use xla_ffi_sys::pjrt_later::{
     PJRT_Shardings_PJRT_Executable_OutputShardings_Args, PJRT_Shardings_PJRT_Executable_ParameterShardings_Args,
 };
 
-use super::{
-    executable_object::ExecutableHandle,
-    raw::{Texts, object},
-    slot::slot,
-};
+use super::executable_object::ExecutableHandle;
+use super::raw::{Texts, object};
+use super::slot::slot;
 use crate::Executable;
 
 slot! {

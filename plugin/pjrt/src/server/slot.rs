@@ -1,9 +1,7 @@
 //! The common frame of all functions of the table.
 
-use std::{
-    mem::MaybeUninit,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use xla_ffi_sys::pjrt::PJRT_Error;
 

@@ -1,22 +1,18 @@
 //! The function tables.
 
-use std::{
-    ffi::c_int,
-    ptr::{from_ref, null_mut},
-};
+use std::ffi::c_int;
+use std::ptr::{from_ref, null_mut};
 
-use xla_ffi_sys::{
-    pjrt::{
-        PJRT_Api, PJRT_Api_Version, PJRT_Api_Version_STRUCT_SIZE, PJRT_Error, PJRT_Extension_Base, PJRT_Extension_Type,
-        PJRT_Extension_Type_FFI, PJRT_Extension_Type_Layouts, PJRT_Extension_Type_MemoryDescriptions,
-        PJRT_FFI_Extension, PJRT_FFI_Extension_STRUCT_SIZE, PJRT_Layouts_Extension, PJRT_MemoryDescriptions_Extension,
-        PJRT_MemoryDescriptions_Extension_STRUCT_SIZE,
-    },
-    pjrt_later::{
-        PJRT_API_LATER_MINOR, PJRT_Api_Later, PJRT_Api_Later_STRUCT_SIZE, PJRT_Extension_Type_Shardings,
-        PJRT_Layouts_Extension_Later, PJRT_Layouts_Extension_Later_STRUCT_SIZE, PJRT_Shardings_Extension,
-        PJRT_Shardings_Extension_STRUCT_SIZE,
-    },
+use xla_ffi_sys::pjrt::{
+    PJRT_Api, PJRT_Api_Version, PJRT_Api_Version_STRUCT_SIZE, PJRT_Error, PJRT_Extension_Base, PJRT_Extension_Type,
+    PJRT_Extension_Type_FFI, PJRT_Extension_Type_Layouts, PJRT_Extension_Type_MemoryDescriptions, PJRT_FFI_Extension,
+    PJRT_FFI_Extension_STRUCT_SIZE, PJRT_Layouts_Extension, PJRT_MemoryDescriptions_Extension,
+    PJRT_MemoryDescriptions_Extension_STRUCT_SIZE,
+};
+use xla_ffi_sys::pjrt_later::{
+    PJRT_API_LATER_MINOR, PJRT_Api_Later, PJRT_Api_Later_STRUCT_SIZE, PJRT_Extension_Type_Shardings,
+    PJRT_Layouts_Extension_Later, PJRT_Layouts_Extension_Later_STRUCT_SIZE, PJRT_Shardings_Extension,
+    PJRT_Shardings_Extension_STRUCT_SIZE,
 };
 
 use super::{

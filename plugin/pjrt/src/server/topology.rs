@@ -2,27 +2,25 @@
 
 use std::ffi::c_int;
 
-use xla_ffi_sys::{
-    pjrt::{
-        PJRT_DeviceDescription, PJRT_DeviceDescription_Attributes_Args, PJRT_DeviceDescription_DebugString_Args,
-        PJRT_DeviceDescription_Id_Args, PJRT_DeviceDescription_Kind_Args, PJRT_DeviceDescription_ProcessIndex_Args,
-        PJRT_DeviceDescription_ToString_Args, PJRT_TopologyDescription, PJRT_TopologyDescription_Attributes_Args,
-        PJRT_TopologyDescription_Create_Args, PJRT_TopologyDescription_Deserialize_Args,
-        PJRT_TopologyDescription_Destroy_Args, PJRT_TopologyDescription_GetDeviceDescriptions_Args,
-        PJRT_TopologyDescription_PlatformName_Args, PJRT_TopologyDescription_PlatformVersion_Args,
-        PJRT_TopologyDescription_Serialize_Args,
-    },
-    pjrt_later::{PJRT_TopologyDescription_Fingerprint_Args, PJRT_TopologyDescription_GetMemorySpaceKindIds_Args},
+use xla_ffi_sys::pjrt::{
+    PJRT_DeviceDescription, PJRT_DeviceDescription_Attributes_Args, PJRT_DeviceDescription_DebugString_Args,
+    PJRT_DeviceDescription_Id_Args, PJRT_DeviceDescription_Kind_Args, PJRT_DeviceDescription_ProcessIndex_Args,
+    PJRT_DeviceDescription_ToString_Args, PJRT_TopologyDescription, PJRT_TopologyDescription_Attributes_Args,
+    PJRT_TopologyDescription_Create_Args, PJRT_TopologyDescription_Deserialize_Args,
+    PJRT_TopologyDescription_Destroy_Args, PJRT_TopologyDescription_GetDeviceDescriptions_Args,
+    PJRT_TopologyDescription_PlatformName_Args, PJRT_TopologyDescription_PlatformVersion_Args,
+    PJRT_TopologyDescription_Serialize_Args,
+};
+use xla_ffi_sys::pjrt_later::{
+    PJRT_TopologyDescription_Fingerprint_Args, PJRT_TopologyDescription_GetMemorySpaceKindIds_Args,
 };
 
-use super::{
-    limits,
-    memory_descriptions::DescribedMemories,
-    named_values::{self, NamedValues},
-    raw::{Object, Pointers, bytes, object, release, text},
-    serialize::Serialized,
-    slot::slot,
-};
+use super::limits;
+use super::memory_descriptions::DescribedMemories;
+use super::named_values::{self, NamedValues};
+use super::raw::{Object, Pointers, bytes, object, release, text};
+use super::serialize::Serialized;
+use super::slot::slot;
 use crate::{DeviceDescription, MemoryDescription, Topology};
 
 /// The description of a device, with all that callers may point to.

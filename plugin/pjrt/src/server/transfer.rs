@@ -1,24 +1,21 @@
 //! Transfers between host, devices and memories.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use xla_ffi_sys::{
-    pjrt::{
-        PJRT_Buffer_CopyToDevice_Args, PJRT_Buffer_CopyToMemory_Args, PJRT_Buffer_ToHostBuffer_Args, PJRT_Buffer_Type,
-        PJRT_Client_BufferFromHostBuffer_Args, PJRT_Client_CreateErrorBuffer_Args,
-        PJRT_Client_CreateViewOfDeviceBuffer_Args, PJRT_Device, PJRT_HostBufferSemantics_kImmutableOnlyDuringCall,
-        PJRT_Memory,
-    },
-    pjrt_later::PJRT_Client_CreateErrorBuffer_Args_Later,
+use xla_ffi_sys::pjrt::{
+    PJRT_Buffer_CopyToDevice_Args, PJRT_Buffer_CopyToMemory_Args, PJRT_Buffer_ToHostBuffer_Args, PJRT_Buffer_Type,
+    PJRT_Client_BufferFromHostBuffer_Args, PJRT_Client_CreateErrorBuffer_Args,
+    PJRT_Client_CreateViewOfDeviceBuffer_Args, PJRT_Device, PJRT_HostBufferSemantics_kImmutableOnlyDuringCall,
+    PJRT_Memory,
 };
+use xla_ffi_sys::pjrt_later::PJRT_Client_CreateErrorBuffer_Args_Later;
 
-use super::{
-    buffer_object::{BufferObject, BufferOf},
-    client_object::{ClientHandle, ClientObject, DeviceObject, MemoryObject, Owned},
-    error, limits,
-    raw::{Object, array, layout, object, text},
-    slot::{guard, slot},
-};
+use super::buffer_object::{BufferObject, BufferOf};
+use super::client_object::{ClientHandle, ClientObject, DeviceObject, MemoryObject, Owned};
+use super::raw::{Object, array, layout, object, text};
+use super::slot::{guard, slot};
+use super::{error, limits};
 use crate::{
     Buffer, Client, DeviceId, ElementType, Error, Event, HostDestination, HostSource, LentMemory, MemoryId, Platform,
     Result,

@@ -2,23 +2,19 @@
 //!
 //! The plugin is the toy of this crate, or the library that `OXCALL_TEST_PLUGIN` names.
 
-use std::{
-    ffi::{c_char, c_void},
-    ptr::{null, null_mut},
-    slice,
-    sync::{OnceLock, mpsc},
-};
+use std::ffi::{c_char, c_void};
+use std::ptr::{null, null_mut};
+use std::slice;
+use std::sync::{OnceLock, mpsc};
 
 use oxcall_pjrt::Code;
-use xla_ffi_sys::{
-    pjrt::*,
-    pjrt_later::{PJRT_Api_Later, PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args, PJRT_LogicalDeviceIds},
+use xla_ffi_sys::pjrt::*;
+use xla_ffi_sys::pjrt_later::{
+    PJRT_Api_Later, PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args, PJRT_LogicalDeviceIds,
 };
 
-use super::{
-    programs::{self, Programs},
-    toy::Toy,
-};
+use super::programs::{self, Programs};
+use super::toy::Toy;
 
 /// The variable with the path of a plugin's library.
 pub(crate) const PLUGIN: &str = "OXCALL_TEST_PLUGIN";

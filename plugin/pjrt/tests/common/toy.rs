@@ -7,16 +7,11 @@
 //! ```
 #![forbid(unsafe_code)]
 
-use std::{
-    ops::RangeInclusive,
-    sync::{
-        Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicI64, Ordering},
-        mpsc,
-    },
-    thread,
-    time::Duration,
-};
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use oxcall_pjrt::{
     Argument, Attributes, Buffer, CallContext, Client, CompileOptions, CompiledMemoryStats, CustomCall,

@@ -1,12 +1,11 @@
 //! The table itself, and what callers of other versions see.
 
-use std::{ffi::c_void, ptr};
+use std::ffi::c_void;
+use std::ptr;
 
 use oxcall_pjrt::Code;
-use xla_ffi_sys::{
-    pjrt::*,
-    pjrt_later::{PJRT_Api_Later_STRUCT_SIZE, PJRT_Memory_FunctionTable},
-};
+use xla_ffi_sys::pjrt::*;
+use xla_ffi_sys::pjrt_later::{PJRT_Api_Later_STRUCT_SIZE, PJRT_Memory_FunctionTable};
 
 use crate::common::client::{Plugin, Start};
 

@@ -1,9 +1,9 @@
 //! Numbers about programs and memories. Frameworks do not clear what they pass, so every field has to be written.
 
-use xla_ffi_sys::{
-    pjrt::{PJRT_Device_MemoryStats_Args, PJRT_Executable_GetCompiledMemoryStats_Args, PJRT_NamedValue_kFloat},
-    pjrt_later::{PJRT_Device_MemoryStats_Args_Later, PJRT_Executable_GetCompiledMemoryStats_Args_Later},
+use xla_ffi_sys::pjrt::{
+    PJRT_Device_MemoryStats_Args, PJRT_Executable_GetCompiledMemoryStats_Args, PJRT_NamedValue_kFloat,
 };
+use xla_ffi_sys::pjrt_later::{PJRT_Device_MemoryStats_Args_Later, PJRT_Executable_GetCompiledMemoryStats_Args_Later};
 
 use crate::common::client::{Plugin, elements, text};
 

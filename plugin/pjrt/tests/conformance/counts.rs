@@ -3,7 +3,8 @@
 //! Each array that is given here has one element. So a function that reads as much as its caller says reads past its
 //! end, which Miri reports, or ends the process.
 
-use std::{ffi::c_void, ptr::null_mut};
+use std::ffi::c_void;
+use std::ptr::null_mut;
 
 use oxcall_pjrt::Code;
 use xla_ffi_sys::pjrt::*;

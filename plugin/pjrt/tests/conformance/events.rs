@@ -1,10 +1,7 @@
 //! Events of the client's own.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-    mpsc,
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 
 use oxcall_pjrt::Code;
 use xla_ffi_sys::pjrt::{PJRT_Error_Code, PJRT_Error_Code_DATA_LOSS, PJRT_Error_Code_OK, PJRT_Event_Set_Args};

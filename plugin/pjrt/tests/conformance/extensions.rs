@@ -4,7 +4,8 @@ use std::ffi::{c_char, c_void};
 
 use oxcall::prelude::{Array, Out, UserData, custom_call};
 use oxcall_pjrt::Code;
-use xla_ffi_sys::{pjrt::*, pjrt_later::PJRT_Layouts_Extension_Later};
+use xla_ffi_sys::pjrt::*;
+use xla_ffi_sys::pjrt_later::PJRT_Layouts_Extension_Later;
 
 use crate::common::client::{Context, Plugin, Start, bool_option, elements, text};
 

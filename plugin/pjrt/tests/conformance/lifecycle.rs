@@ -1,6 +1,8 @@
 //! Objects that end in any order, with work in flight, and clients that survive failures.
 
-use std::{any::Any, sync::mpsc, time::Duration};
+use std::any::Any;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use oxcall_pjrt::Code;
 

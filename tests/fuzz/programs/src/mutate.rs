@@ -2,7 +2,8 @@
 
 use oxcall_hlo::{BinaryOp, UnaryOp};
 
-use crate::{Random, pieces::PIECES};
+use crate::Random;
+use crate::pieces::PIECES;
 
 /// What a word is about. Words are exchanged with those of their kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,7 @@
 //! The corpora, real programs, and many changes of them, without a fuzzer.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use oxcall_fuzz_programs::{Random, Target, mutate};
 

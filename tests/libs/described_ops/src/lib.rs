@@ -1,9 +1,7 @@
 //! Operators by descriptor, whose kernel another crate has.
 
-use oxcall::{
-    habana::{Stack, UserParams},
-    prelude::*,
-};
+use oxcall::habana::{Stack, UserParams};
+use oxcall::prelude::*;
 
 oxcall::library! { ops: [crate, clashing_ops] }
 

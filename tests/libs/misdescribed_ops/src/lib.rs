@@ -1,6 +1,7 @@
 //! An operator whose kernel nobody has.
 
-use oxcall::{habana::CustomOpDescriptor, prelude::*};
+use oxcall::habana::CustomOpDescriptor;
+use oxcall::prelude::*;
 
 oxcall::habana::register_custom_op! {
     /// Its guid is misspelt.

@@ -1,6 +1,7 @@
 //! Panics of every kind, wherever Rust code runs.
 
-use oxcall::{AttrEnum, prelude::*};
+use oxcall::AttrEnum;
+use oxcall::prelude::*;
 
 /// The payload of a panic.
 #[derive(AttrEnum, Clone, Copy, Debug, PartialEq)]

@@ -1,8 +1,10 @@
 //! Calls that another thread completes.
 
-use std::{thread, time::Duration};
+use std::thread;
+use std::time::Duration;
 
-use oxcall::{AttrEnum, prelude::*};
+use oxcall::AttrEnum;
+use oxcall::prelude::*;
 
 /// How a promise ends.
 #[derive(AttrEnum, Clone, Copy, Debug)]

@@ -7,11 +7,10 @@ mod table;
 
 use std::ops::RangeInclusive;
 
-use super::{attribute, container::OpName, types};
-use crate::{
-    Error,
-    lower::{self, Lower},
-};
+use super::container::OpName;
+use super::{attribute, types};
+use crate::Error;
+use crate::lower::{self, Lower};
 
 /// The oldest and the newest release of StableHLO whose portable artifacts are read: the newest is the one that added
 /// what [`knows_vhlo`] learned last. Programs may be sent in any release between them.

@@ -177,7 +177,8 @@ pub(super) const WITH_ACCURACY: &[UnaryOp] = &[
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, path::Path};
+    use std::fs;
+    use std::path::Path;
 
     use super::{OPS, WITH_ACCURACY, find};
     use crate::{BinaryOp, UnaryOp};

@@ -2,14 +2,11 @@
 
 use oxcall_proto::Message;
 
-use super::{
-    super::fields::{instruction as field, map, operand_alias, shape as shape_fields},
-    computation::FuncReader,
-    instruction::Instruction,
-    shape,
-    sharding::Sharding,
-    size, sizes,
-};
+use super::super::fields::{instruction as field, map, operand_alias, shape as shape_fields};
+use super::computation::FuncReader;
+use super::instruction::Instruction;
+use super::sharding::Sharding;
+use super::{shape, size, sizes};
 use crate::{
     Alias, Attribute, CustomCall, CustomCallApiVersion, ElementType, Error, FuncId, LocationId, Op, OpKind, Region,
     Type, ValueId, text,

@@ -2,12 +2,10 @@
 
 use oxcall_proto::Message;
 
-use super::{
-    super::fields::{REPLICA_IDS, SOURCE_TARGET, collective_devices, instruction as field, iota_groups},
-    computation::FuncReader,
-    instruction::Instruction,
-    sizes,
-};
+use super::super::fields::{REPLICA_IDS, SOURCE_TARGET, collective_devices, instruction as field, iota_groups};
+use super::computation::FuncReader;
+use super::instruction::Instruction;
+use super::sizes;
 use crate::{ChannelHandle, CollectiveGroups, Error, Op, OpKind, RootedGroups, TensorType, Type, ValueId};
 
 /// More devices than this are taken for a mistake.

@@ -4,16 +4,13 @@ use std::collections::HashMap;
 
 use oxcall_proto::Message;
 
-use super::{
-    super::fields::{computation, instruction as field},
-    call,
-    instruction::Instruction,
-    module::ModuleReader,
-    ops, shape,
-    sharding::Sharding,
-    size,
-};
-use crate::{Error, Func, LocationId, Op, OpKind, Region, Type, ValueId, lower::Constants};
+use super::super::fields::{computation, instruction as field};
+use super::instruction::Instruction;
+use super::module::ModuleReader;
+use super::sharding::Sharding;
+use super::{call, ops, shape, size};
+use crate::lower::Constants;
+use crate::{Error, Func, LocationId, Op, OpKind, Region, Type, ValueId};
 
 /// A computation that is being read.
 pub(super) struct FuncReader<'r> {

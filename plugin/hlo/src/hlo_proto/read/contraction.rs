@@ -2,15 +2,10 @@
 
 use oxcall_proto::Message;
 
-use super::{
-    super::fields::{dot, gather, instruction as field, precision, scatter},
-    required, size, sizes,
-};
-use crate::{
-    DotAlgorithm, DotDims,
-    ElementType::{self, BF16, F8E5M2, F16, F32, F64},
-    Error, GatherDims, OpKind, Precision, ScatterDims,
-};
+use super::super::fields::{dot, gather, instruction as field, precision, scatter};
+use super::{required, size, sizes};
+use crate::ElementType::{self, BF16, F8E5M2, F16, F32, F64};
+use crate::{DotAlgorithm, DotDims, Error, GatherDims, OpKind, Precision, ScatterDims};
 
 const DIMS: &str = "the dimension numbers";
 

@@ -2,13 +2,10 @@
 
 use oxcall_proto::Message;
 
-use super::{
-    super::fields::{ENTRIES, alias, donor, module},
-    call,
-    computation::FuncReader,
-    sharding::Sharding,
-    size, sizes,
-};
+use super::super::fields::{ENTRIES, alias, donor, module};
+use super::computation::FuncReader;
+use super::sharding::Sharding;
+use super::{call, size, sizes};
 use crate::{ArgAttributes, Attribute, ElementType, Error, Func, LocationId, Type, ValueId};
 
 /// The paths to the leaves of a value, in order.

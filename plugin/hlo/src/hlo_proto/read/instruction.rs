@@ -2,7 +2,10 @@
 
 use oxcall_proto::Message;
 
-use super::{super::fields::instruction as field, computation::FuncReader, module::ModuleReader, shape};
+use super::super::fields::instruction as field;
+use super::computation::FuncReader;
+use super::module::ModuleReader;
+use super::shape;
 use crate::{Error, FuncId, LocationId, TensorType, Type, ValueId};
 
 /// An instruction that is being read.

@@ -2,13 +2,9 @@
 
 use oxcall_proto::Message;
 
-use super::{
-    super::{
-        element::literal_field,
-        fields::{literal, shape as shape_fields},
-    },
-    required, shape,
-};
+use super::super::element::literal_field;
+use super::super::fields::{literal, shape as shape_fields};
+use super::{required, shape};
 use crate::{ElementType, Error, Literal, TensorType};
 
 /// The constant that a literal says. Its elements come in the order of its layout.

@@ -4,11 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use oxcall_proto::Message;
 
-use super::{
-    super::fields::{computation, metadata, module},
-    computation::FuncReader,
-    entry::{self, Leaves},
-};
+use super::super::fields::{computation, metadata, module};
+use super::computation::FuncReader;
+use super::entry::{self, Leaves};
 use crate::{Error, Func, FuncId, Location, LocationId, Module};
 
 /// What is read of a module as a whole.

@@ -1,9 +1,9 @@
 //! Instructions, read by their opcodes.
 
-use super::{
-    super::fields::instruction as field, call, collective, computation::FuncReader, contraction,
-    instruction::Instruction, literal, required, simple, window,
-};
+use super::super::fields::instruction as field;
+use super::computation::FuncReader;
+use super::instruction::Instruction;
+use super::{call, collective, contraction, literal, required, simple, window};
 use crate::{BinaryOp, ElementType, Error, Literal, Op, OpKind, RngDistribution, TensorType, Type, UnaryOp, ValueId};
 
 /// Functions that are ops of CHLO here, and instructions of HLO.

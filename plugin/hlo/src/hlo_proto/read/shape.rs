@@ -2,13 +2,9 @@
 
 use oxcall_proto::Message;
 
-use super::{
-    super::{
-        element::{TOKEN, TUPLE, element_type},
-        fields::{layout, shape},
-    },
-    sizes,
-};
+use super::super::element::{TOKEN, TUPLE, element_type};
+use super::super::fields::{layout, shape};
+use super::sizes;
 use crate::{Error, TensorType, Type};
 
 /// Tuples may be nested so deep.

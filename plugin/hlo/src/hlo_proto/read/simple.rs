@@ -2,13 +2,10 @@
 
 use oxcall_proto::Message;
 
-use super::{
-    super::fields::{CHOLESKY_LOWER, TRIPLE, WINDOW_DIMENSIONS, instruction as field, triangular_solve},
-    computation::FuncReader,
-    contraction,
-    instruction::Instruction,
-    required, size, sizes,
-};
+use super::super::fields::{CHOLESKY_LOWER, TRIPLE, WINDOW_DIMENSIONS, instruction as field, triangular_solve};
+use super::computation::FuncReader;
+use super::instruction::Instruction;
+use super::{contraction, required, size, sizes};
 use crate::{ComparisonDirection, ComparisonType, Error, FftType, OpKind, RngAlgorithm, Transpose, lower};
 
 /// What an instruction does.

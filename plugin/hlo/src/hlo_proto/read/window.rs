@@ -2,10 +2,8 @@
 
 use oxcall_proto::Message;
 
-use super::{
-    super::fields::{WINDOW_DIMENSIONS, convolution as dims, instruction as field, window},
-    contraction, required, size, sizes,
-};
+use super::super::fields::{WINDOW_DIMENSIONS, convolution as dims, instruction as field, window};
+use super::{contraction, required, size, sizes};
 use crate::{ConvolutionDims, Error, TensorType, WindowDim};
 
 /// The window of an instruction; without one, it has no dimensions.

@@ -4,13 +4,11 @@ use std::collections::HashMap;
 
 use oxcall_proto::Writer as Message;
 
-use super::{
-    super::fields::{
-        REPLICA_IDS, SOURCE_TARGET, TRIPLE, WINDOW_DIMENSIONS, computation, dot as dot_dims, instruction as field,
-        metadata, program_shape as signature,
-    },
-    shape::{literal, shape, tuple},
+use super::super::fields::{
+    REPLICA_IDS, SOURCE_TARGET, TRIPLE, WINDOW_DIMENSIONS, computation, dot as dot_dims, instruction as field,
+    metadata, program_shape as signature,
 };
+use super::shape::{literal, shape, tuple};
 use crate::{
     CollectiveGroups, ComparisonType, CustomCallApiVersion, DotDims, Func, Literal, Module, Op, OpKind, Region,
     TensorType, Type, UnaryOp, ValueId, print,

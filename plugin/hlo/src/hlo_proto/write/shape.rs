@@ -2,10 +2,8 @@
 
 use oxcall_proto::Writer as Message;
 
-use super::super::{
-    element::{TOKEN, TUPLE, literal_field, primitive_type},
-    fields::{layout as layout_fields, literal as literal_fields, shape as field},
-};
+use super::super::element::{TOKEN, TUPLE, literal_field, primitive_type};
+use super::super::fields::{layout as layout_fields, literal as literal_fields, shape as field};
 use crate::{ElementType, Literal, TensorType, Type};
 
 fn tensor(ty: &TensorType) -> Option<Message> {

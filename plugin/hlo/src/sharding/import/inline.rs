@@ -4,10 +4,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{CONSTRAINT, Importer, MESH, TO_GLOBAL, TO_LOCAL, close, custom_call};
-use crate::{
-    Error, FuncId, Op, OpKind, Region, TensorType, Type, ValueId,
-    sharding::{ManualComputation, MeshRef, TensorSharding},
-};
+use crate::sharding::{ManualComputation, MeshRef, TensorSharding};
+use crate::{Error, FuncId, Op, OpKind, Region, TensorType, Type, ValueId};
 
 /// What stands in the new order of a region's ops.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -236,7 +234,8 @@ impl Importer {
 
 #[cfg(test)]
 mod tests {
-    use crate::{parse_text, sharding::import_custom_calls, verify};
+    use crate::sharding::import_custom_calls;
+    use crate::{parse_text, verify};
 
     /// What lies between changes of shape, as torch_xla's `enable_manual_sharding` writes it; `body` gives `%local`.
     fn program(body: &str) -> String {

@@ -1,12 +1,10 @@
 //! Attributes with parameters, such as `#stablehlo.gather<...>`.
 
-use super::super::{
-    Error,
-    cursor::Cursor,
-    given::{Entry, Given},
-    lexer::Kind,
-    syntax::{Field, Fields, Value},
-};
+use super::super::Error;
+use super::super::cursor::Cursor;
+use super::super::given::{Entry, Given};
+use super::super::lexer::Kind;
+use super::super::syntax::{Field, Fields, Value};
 use crate::{Alias, Attribute, ChannelHandle, ElementType, lower};
 
 /// Attributes whose parameters are attributes of their own where the meaning of ops is said. The op has to have all but

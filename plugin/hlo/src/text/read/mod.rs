@@ -5,17 +5,14 @@ mod names;
 mod values;
 
 use self::values::{integers, word};
-use super::{
-    Error, Parser,
-    given::{Entry, Given},
-    mesh_axes,
-    syntax::Value,
-};
+use super::given::{Entry, Given};
+use super::syntax::Value;
+use super::{Error, Parser, mesh_axes};
+use crate::lower::{self, Lower, Source};
+use crate::sharding::{self, AxisRef, Mesh};
 use crate::{
     Alias, Attribute, BinaryOp, ChannelHandle, CustomCallApiVersion, ElementType, FuncId, Literal, LocationId, Op,
     Precision, TensorType, Type, ValueId,
-    lower::{self, Lower, Source},
-    sharding::{self, AxisRef, Mesh},
 };
 
 pub(super) use self::names::{canonical_name, why_no_program};

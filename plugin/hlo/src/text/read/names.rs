@@ -1,9 +1,7 @@
 //! The names of ops: those of other dialects that mean the same, and those that are not supported.
 
-use crate::{
-    Error,
-    lower::{self, Lower},
-};
+use crate::Error;
+use crate::lower::{self, Lower};
 
 /// Ops of other names.
 const SYNONYMS: &[(&str, &str)] =

@@ -1,6 +1,7 @@
 //! Conversions of the values of attributes.
 
-use crate::{Attribute, Literal, lower, text::syntax::Value};
+use crate::text::syntax::Value;
+use crate::{Attribute, Literal, lower};
 
 /// A splat of integers or booleans is not expanded to more elements than this: they are about dimensions.
 const MAX_SPLAT: usize = 256;

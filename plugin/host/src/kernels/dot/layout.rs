@@ -217,7 +217,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{memory::Allocator, pool::Pool};
+    use crate::memory::Allocator;
+    use crate::pool::Pool;
 
     fn dims(lhs: (&[usize], &[usize]), rhs: (&[usize], &[usize])) -> DotDims {
         DotDims {

@@ -5,16 +5,12 @@ use oxcall::Error;
 use oxcall_hlo::{ElementType, Func, GatherDims, Op};
 
 use super::starts::{IndexDims, OutOfBounds, Starts};
-use crate::{
-    by_width,
-    kernel::{Context, Inputs, Kernel, Outputs},
-    kernels::{
-        movement::row_major,
-        nest::{self, Loop, Nest, Walk},
-        tensors,
-    },
-    pool::Cost,
-};
+use crate::by_width;
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::kernels::movement::row_major;
+use crate::kernels::nest::{self, Loop, Nest, Walk};
+use crate::kernels::tensors;
+use crate::pool::Cost;
 
 /// Slices of an operand from indices.
 #[derive(Debug)]

@@ -8,19 +8,15 @@ use oxcall_hlo::{ElementType, Func, Op, ScatterDims};
 use smallvec::SmallVec;
 
 use super::starts::{IndexDims, NOWHERE, OutOfBounds, Starts};
-use crate::{
-    by_width,
-    element::Element,
-    kernel::{Context, Inputs, Kernel, Outputs},
-    kernels::{
-        combine::{Combine, by_combine},
-        movement::{row_major, tensor},
-        nest::{self, Loop, Nest, Walk},
-        scalars::Arrays,
-    },
-    pool::Cost,
-    scalar::{self, Body, Program, Scalar},
-};
+use crate::by_width;
+use crate::element::Element;
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::kernels::combine::{Combine, by_combine};
+use crate::kernels::movement::{row_major, tensor};
+use crate::kernels::nest::{self, Loop, Nest, Walk};
+use crate::kernels::scalars::Arrays;
+use crate::pool::Cost;
+use crate::scalar::{self, Body, Program, Scalar};
 
 /// Updates of windows of one or more inputs.
 #[derive(Debug)]

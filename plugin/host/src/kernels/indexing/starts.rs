@@ -4,13 +4,9 @@ use bytemuck::Pod;
 use oxcall_hlo::{ElementType, TensorType};
 use smallvec::SmallVec;
 
-use crate::{
-    kernel::Inputs,
-    kernels::{
-        movement::row_major,
-        nest::{self, Loop, Nest, Walk},
-    },
-};
+use crate::kernel::Inputs;
+use crate::kernels::movement::row_major;
+use crate::kernels::nest::{self, Loop, Nest, Walk};
 
 /// What stands for the start of a window that is out of bounds.
 pub(super) const NOWHERE: usize = usize::MAX;

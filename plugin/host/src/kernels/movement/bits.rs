@@ -3,10 +3,8 @@
 use oxcall::Error;
 use oxcall_hlo::{ElementType, TensorType};
 
-use crate::{
-    kernel::{Context, Inputs, Kernel, Outputs},
-    pool::Cost,
-};
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::pool::Cost;
 
 /// A bitcast: the bits of the operand's elements one after the other, lowest first, cut into the result's elements.
 #[derive(Debug)]

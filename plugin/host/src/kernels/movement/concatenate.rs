@@ -4,11 +4,9 @@ use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::TensorType;
 
-use crate::{
-    by_width,
-    kernel::{Context, Inputs, Kernel, Outputs},
-    pool::{Cost, Pool},
-};
+use crate::by_width;
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::pool::{Cost, Pool};
 
 /// Operands joined along a dimension: for each index of the dimensions before it, a piece of each operand in turn.
 #[derive(Debug)]

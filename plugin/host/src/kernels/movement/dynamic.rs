@@ -5,13 +5,12 @@ use oxcall::Error;
 use oxcall_hlo::{ElementType, TensorType};
 use smallvec::SmallVec;
 
-use super::{row_major, strided::StridedCopy};
-use crate::{
-    by_width,
-    kernel::{Context, Inputs, Kernel, Outputs},
-    kernels::nest::{self, Loop, Nest, Walk},
-    pool::Cost,
-};
+use super::row_major;
+use super::strided::StridedCopy;
+use crate::by_width;
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::kernels::nest::{self, Loop, Nest, Walk};
+use crate::pool::Cost;
 
 /// Where a slice starts: its indices are the last operands.
 #[derive(Debug)]

@@ -5,11 +5,9 @@ use oxcall::Error;
 use oxcall_hlo::{ElementType, TensorType};
 
 use super::row_major;
-use crate::{
-    by_width,
-    kernel::{Context, Inputs, Kernel, Outputs},
-    pool::Cost,
-};
+use crate::by_width;
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::pool::Cost;
 
 /// One dimension that is padded.
 #[derive(Debug, Clone, Copy)]

@@ -3,12 +3,10 @@
 use bytemuck::Pod;
 use oxcall::Error;
 
-use crate::{
-    by_width,
-    kernel::{Context, Inputs, Kernel, Outputs},
-    kernels::nest::{self, Loop, Nest, Walk},
-    pool::{Cost, Pool},
-};
+use crate::by_width;
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::kernels::nest::{self, Loop, Nest, Walk};
+use crate::pool::{Cost, Pool};
 
 /// Copies `operand[offset + sum(index * stride)]` to each `index` of a row-major result.
 #[derive(Debug)]

@@ -1,20 +1,16 @@
 //! `rng`: numbers of a distribution, from a state that is nobody's business.
 
-use std::{
-    hash::{BuildHasher, RandomState},
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use num_traits::AsPrimitive;
 use oxcall::Error;
 use oxcall_hlo::{ElementType, RngDistribution, TensorType};
 
 use super::philox;
-use crate::{
-    element::{Element, bf16, f16},
-    kernel::{Context, Inputs, Kernel, Outputs},
-    pool::{Cost, Pool},
-};
+use crate::element::{Element, bf16, f16};
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::pool::{Cost, Pool};
 
 /// Random numbers between, or around, two scalar operands.
 #[derive(Debug)]

@@ -4,10 +4,8 @@ use oxcall::Error;
 use oxcall_hlo::{Dims, ElementType, RngAlgorithm, TensorType};
 
 use super::{Word, philox, threefry};
-use crate::{
-    kernel::{Context, Inputs, Kernel, Outputs},
-    pool::{Cost, Pool},
-};
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::pool::{Cost, Pool};
 
 /// Random bits of a state.
 #[derive(Debug)]

@@ -1,9 +1,8 @@
-use oxcall_hlo::{ElementType, ElementType::*, OpKind, RngAlgorithm, RngDistribution};
+use oxcall_hlo::ElementType::*;
+use oxcall_hlo::{ElementType, OpKind, RngAlgorithm, RngDistribution};
 
-use crate::{
-    element::bf16,
-    kernels::testing::{Single, bytes, elements, ty},
-};
+use crate::element::bf16;
+use crate::kernels::testing::{Single, bytes, elements, ty};
 
 /// The key and counter of the expected values, which stock JAX on CPUs gave for
 /// `lax.rng_bit_generator(key, shape, dtype, algorithm)`.

@@ -4,12 +4,10 @@ use oxcall::Error;
 use oxcall_hlo::ElementType;
 
 use super::layout::Layout;
-use crate::{
-    element::{Element, bf16, f16},
-    kernel::{Context, Inputs, Kernel, Outputs},
-    kernels::nest::Walk,
-    pool::Cost,
-};
+use crate::element::{Element, bf16, f16};
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::kernels::nest::Walk;
+use crate::pool::Cost;
 
 /// A reduction to the extreme value, by the code that `run` is an instance of.
 #[derive(Debug)]

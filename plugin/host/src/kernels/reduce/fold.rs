@@ -10,12 +10,11 @@ use smallvec::SmallVec;
 
 use super::layout::Layout;
 use super::loops::Loops;
-use crate::{
-    element::Element,
-    kernel::{Context, Inputs, Kernel, Outputs},
-    kernels::{combine::by_combine, nest::Walk},
-    pool::Cost,
-};
+use crate::element::Element;
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::kernels::combine::by_combine;
+use crate::kernels::nest::Walk;
+use crate::pool::Cost;
 
 /// A reduction.
 struct Fold<T: Element> {

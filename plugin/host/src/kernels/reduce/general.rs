@@ -4,15 +4,11 @@ use oxcall::Error;
 use oxcall_hlo::{ElementType, Func, Region};
 
 use super::layout::Layout;
-use crate::{
-    kernel::{Context, Inputs, Kernel, Outputs},
-    kernels::{
-        nest::Walk,
-        scalars::{self, Arrays},
-    },
-    pool::Cost,
-    scalar::{Program, Scalar},
-};
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::kernels::nest::Walk;
+use crate::kernels::scalars::{self, Arrays};
+use crate::pool::Cost;
+use crate::scalar::{Program, Scalar};
 
 /// A reduction by a scalar program.
 #[derive(Debug)]

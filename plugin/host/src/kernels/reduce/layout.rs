@@ -2,10 +2,8 @@
 
 use std::ops::Range;
 
-use crate::kernels::{
-    movement::row_major,
-    nest::{self, Loop, Nest, Walk},
-};
+use crate::kernels::movement::row_major;
+use crate::kernels::nest::{self, Loop, Nest, Walk};
 
 /// Loops over the kept and the reduced dimensions of an operand, collapsed.
 #[derive(Debug, Clone)]

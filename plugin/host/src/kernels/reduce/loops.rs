@@ -2,14 +2,10 @@
 
 use oxcall_hlo::{BinaryOp, ElementType};
 
-use crate::{
-    element::Element,
-    kernels::{
-        combine::{Combine, by_combine},
-        simd::vectorised,
-    },
-    scalar::Scalar,
-};
+use crate::element::Element;
+use crate::kernels::combine::{Combine, by_combine};
+use crate::kernels::simd::vectorised;
+use crate::scalar::Scalar;
 
 /// The type of [`fold_rows`].
 type FoldRows<T> = fn(&[T], &[usize], usize, &mut [<T as Element>::Wide]);

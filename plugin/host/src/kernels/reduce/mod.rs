@@ -18,10 +18,8 @@ use oxcall_hlo::{Func, Op, OpKind};
 
 use self::layout::Layout;
 use super::movement::tensor;
-use crate::{
-    kernel::Kernel,
-    scalar::{self, Body},
-};
+use crate::kernel::Kernel;
+use crate::scalar::{self, Body};
 
 /// The kernel of an op of this family.
 pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {

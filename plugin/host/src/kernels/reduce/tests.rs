@@ -1,9 +1,8 @@
-use oxcall_hlo::{BinaryOp, ElementType, ElementType::*, OpKind, TensorType, UnaryOp};
+use oxcall_hlo::ElementType::*;
+use oxcall_hlo::{BinaryOp, ElementType, OpKind, TensorType, UnaryOp};
 
-use crate::{
-    element::{Complex, bf16, f16},
-    kernels::testing::{Random, Single, bytes, elements, indices, ravel, ty},
-};
+use crate::element::{Complex, bf16, f16};
+use crate::kernels::testing::{Random, Single, bytes, elements, indices, ravel, ty};
 
 fn kept(dims: &[usize], reduced: &[usize]) -> Vec<usize> {
     (0..dims.len()).filter(|dim| !reduced.contains(dim)).map(|dim| dims[dim]).collect()
@@ -157,7 +156,8 @@ fn booleans_and_complex_numbers() {
 
 /// JAX's body of `argmax` and `argmin`.
 fn arg_op(value: ElementType, index: ElementType, largest: bool, dims: &[usize], reduced: usize) -> Single {
-    use oxcall_hlo::{ComparisonDirection::*, ComparisonType::NoType};
+    use oxcall_hlo::ComparisonDirection::*;
+    use oxcall_hlo::ComparisonType::NoType;
     reduce_op(&[value, index], dims, &[reduced]).region(&[value, index, value, index], |body| {
         let [a, i, b, j] = body.params[..] else { unreachable!("four parameters") };
         let compare = |direction| OpKind::Compare(direction, NoType);

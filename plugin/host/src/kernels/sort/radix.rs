@@ -3,7 +3,8 @@
 use oxcall::Error;
 
 use super::key::Bits;
-use crate::{kernel::Context, memory::Scratch};
+use crate::kernel::Context;
+use crate::memory::Scratch;
 
 /// Bits sorted in one pass; a count for each value of them fits the first-level cache.
 const DIGIT_BITS: u32 = 11;

@@ -4,19 +4,15 @@ use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::{ElementType, Func, Op};
 
-use super::{
-    comparator::{self, Key, Part},
-    key::{Bits, Sortable, by_sortable},
-    merge, radix,
-};
-use crate::{
-    by_width,
-    kernel::{Context, Inputs, Kernel, Outputs},
-    kernels::movement::tensor,
-    memory::Scratch,
-    pool::Cost,
-    scalar::{Program, Scalar},
-};
+use super::comparator::{self, Key, Part};
+use super::key::{Bits, Sortable, by_sortable};
+use super::{merge, radix};
+use crate::by_width;
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::kernels::movement::tensor;
+use crate::memory::Scratch;
+use crate::pool::Cost;
+use crate::scalar::{Program, Scalar};
 
 /// Operands sorted together along a dimension.
 #[derive(Debug)]

@@ -1,12 +1,10 @@
+use oxcall_hlo::ElementType::*;
 use oxcall_hlo::{
-    BinaryOp, ComparisonDirection, ComparisonType, ElementType, ElementType::*, Literal, OpKind, TensorType, UnaryOp,
-    ValueId,
+    BinaryOp, ComparisonDirection, ComparisonType, ElementType, Literal, OpKind, TensorType, UnaryOp, ValueId,
 };
 
-use crate::{
-    element::{bf16, f16},
-    kernels::testing::{Body, Random, Single, bytes, elements, indices, ravel, ty},
-};
+use crate::element::{bf16, f16};
+use crate::kernels::testing::{Body, Random, Single, bytes, elements, indices, ravel, ty};
 
 /// A sort of operands of one shape, without its comparator.
 fn sort_op(types: &[ElementType], dims: &[usize], dim: usize) -> Single {

@@ -5,11 +5,9 @@ use oxcall_hlo::{ElementType, Func, Op};
 
 use super::key::{Bits, Sortable, by_sortable};
 use crate::element::Element;
-use crate::{
-    kernel::{Context, Inputs, Kernel, Outputs},
-    kernels::tensors,
-    pool::Cost,
-};
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::kernels::tensors;
+use crate::pool::Cost;
 
 /// Evaluates `$body` with `$T` as the stored type of a float of 8 bits or fewer, and wraps it in `Some`; `None` for
 /// other types.

@@ -3,7 +3,10 @@
 use oxcall::Error;
 
 use super::pool::Pass;
-use crate::{element::Element, kernel::Context, kernels::reduce::Loops, pool::Cost};
+use crate::element::Element;
+use crate::kernel::Context;
+use crate::kernels::reduce::Loops;
+use crate::pool::Cost;
 
 /// Windows whose elements are looked up, where windows overlap little: then nothing is gained by reducing one dimension
 /// after the other, and the results in between are memory to be written and read.

@@ -3,15 +3,11 @@
 use oxcall::Error;
 use oxcall_hlo::{Dims, ElementType, TensorType, WindowDim};
 
-use crate::{
-    kernel::{Context, Inputs, Kernel, Outputs},
-    kernels::{
-        movement::row_major,
-        scalars::{self, Arrays},
-    },
-    pool::Cost,
-    scalar::{Program, Scalar},
-};
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::kernels::movement::row_major;
+use crate::kernels::scalars::{self, Arrays};
+use crate::pool::Cost;
+use crate::scalar::{Program, Scalar};
 
 /// A reduction of windows by a scalar program.
 #[derive(Debug)]

@@ -15,10 +15,8 @@ use oxcall::Error;
 use oxcall_hlo::{ElementType, Func, Op, OpKind};
 
 use super::movement::tensor;
-use crate::{
-    kernel::Kernel,
-    scalar::{self, Body, Program},
-};
+use crate::kernel::Kernel;
+use crate::scalar::{self, Body, Program};
 
 /// The kernel of an op of this family.
 pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {

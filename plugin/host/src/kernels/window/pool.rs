@@ -5,13 +5,12 @@ use oxcall_hlo::{BinaryOp, ElementType, TensorType, WindowDim};
 use smallvec::SmallVec;
 
 use super::fused::Fused;
-use crate::{
-    element::Element,
-    kernel::{Context, Inputs, Kernel, Outputs},
-    kernels::{combine::by_combine, reduce::Loops},
-    memory::Scratch,
-    pool::{Cost, Pool},
-};
+use crate::element::Element;
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::kernels::combine::by_combine;
+use crate::kernels::reduce::Loops;
+use crate::memory::Scratch;
+use crate::pool::{Cost, Pool};
 
 /// A reduction of windows.
 struct Windows<T: Element>

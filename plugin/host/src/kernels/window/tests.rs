@@ -1,9 +1,8 @@
-use oxcall_hlo::{BinaryOp, ElementType, ElementType::*, OpKind, TensorType, WindowDim};
+use oxcall_hlo::ElementType::*;
+use oxcall_hlo::{BinaryOp, ElementType, OpKind, TensorType, WindowDim};
 
-use crate::{
-    element::bf16,
-    kernels::testing::{Random, Single, bytes, elements, indices, ravel, ty},
-};
+use crate::element::bf16;
+use crate::kernels::testing::{Random, Single, bytes, elements, indices, ravel, ty};
 
 const PLAIN: WindowDim = WindowDim {
     size: 1,

@@ -3,10 +3,8 @@
 use oxcall::Error;
 use oxcall_hlo::{ElementType, Literal, Op, OpKind, TensorType, ValueId};
 
-use super::{
-    Resolver, Sizes,
-    rules::{only, unsupported},
-};
+use super::rules::{only, unsupported};
+use super::{Resolver, Sizes};
 
 impl Resolver {
     /// A dimension that is taken as a whole keeps its size; of others, single elements may be taken.

@@ -20,7 +20,8 @@ use oxcall::Error;
 use oxcall_hlo::{DynamicDims, Func, Location, LocationId, Module, Op, OpKind, Region, TensorType, Type, ValueId};
 use smallvec::SmallVec;
 
-use super::{Interface, ir::op_error};
+use super::Interface;
+use super::ir::op_error;
 
 /// The dynamic dimensions of a value, in order, and the scalars that hold their sizes.
 type Sizes = SmallVec<[(usize, ValueId); 2]>;

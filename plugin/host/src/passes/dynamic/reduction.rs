@@ -3,7 +3,9 @@
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, Literal, Op, OpKind, Region, TensorType, ValueId, WindowDim};
 
-use super::{Resolver, Sizes, emit::fits, identity, rules::unsupported};
+use super::emit::fits;
+use super::rules::unsupported;
+use super::{Resolver, Sizes, identity};
 
 /// Whether windows along a dimension are its elements.
 pub(super) fn is_trivial(window: &WindowDim) -> bool {

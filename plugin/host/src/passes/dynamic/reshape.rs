@@ -5,7 +5,9 @@ use std::ops::Range;
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, GatherDims, Op, OpKind, TensorType, ValueId};
 
-use super::{Resolver, Sizes, emit::fits, rules::unsupported};
+use super::emit::fits;
+use super::rules::unsupported;
+use super::{Resolver, Sizes};
 
 /// Neighbouring dimensions of operand and result that have the same elements.
 type Group = (Range<usize>, Range<usize>);

@@ -4,7 +4,8 @@
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ConvolutionDims, DotDims, Op, OpKind, TensorType, ValueId};
 
-use super::{Resolver, Sizes, emit::fits, reduction};
+use super::emit::fits;
+use super::{Resolver, Sizes, reduction};
 use crate::passes::ir::is_elementwise;
 
 /// The error for a dimension that an op cannot have with a computed size.

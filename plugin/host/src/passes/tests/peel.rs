@@ -1,6 +1,7 @@
 //! Programs of each device.
 
-use oxcall_hlo::{parse_text, sharding::Tiling, verify};
+use oxcall_hlo::sharding::Tiling;
+use oxcall_hlo::{parse_text, verify};
 
 use crate::passes::peel::peel;
 

@@ -1,14 +1,13 @@
 //! Branches: which storages their results are in.
 
-use std::{collections::HashSet, ops::Range};
+use std::collections::HashSet;
+use std::ops::Range;
 
 use super::{EMPTY, Placer};
-use crate::plan::{
-    Step,
-    graph::{Branch, Position, Switch, Value},
-    origin::Origins,
-    storage::{Kind, Opened, StorageId},
-};
+use crate::plan::Step;
+use crate::plan::graph::{Branch, Position, Switch, Value};
+use crate::plan::origin::Origins;
+use crate::plan::storage::{Kind, Opened, StorageId};
 
 impl Placer<'_> {
     /// A branch. Each branch leaves its results in the same storages.

@@ -11,10 +11,8 @@ mod stack;
 use std::collections::HashMap;
 
 use oxcall::Error;
-use oxcall_hlo::{
-    ArgAttributes, Attribute, BinaryOp, Func, Module, Op, OpKind, Region, Type, ValueId,
-    sharding::{AxisRef, DimSharding, ManualComputation, Mesh, TensorSharding},
-};
+use oxcall_hlo::sharding::{AxisRef, DimSharding, ManualComputation, Mesh, TensorSharding};
+use oxcall_hlo::{ArgAttributes, Attribute, BinaryOp, Func, Module, Op, OpKind, Region, Type, ValueId};
 
 use self::emit::Emit;
 use crate::passes;

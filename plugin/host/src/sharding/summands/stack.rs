@@ -1,10 +1,8 @@
 //! The stack of a sum: by what made it.
 
 use oxcall::Error;
-use oxcall_hlo::{
-    BinaryOp, ComparisonDirection, ComparisonType, DotDims, ElementType, Op, OpKind, ValueId,
-    sharding::{AxisRef, Mesh, TensorSharding},
-};
+use oxcall_hlo::sharding::{AxisRef, Mesh, TensorSharding};
+use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, DotDims, ElementType, Op, OpKind, ValueId};
 
 use super::Stacker;
 

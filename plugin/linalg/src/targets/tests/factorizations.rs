@@ -3,7 +3,10 @@
 use oxcall::testing::{Call, call};
 
 use super::*;
-use crate::targets::{C64, C128, cholesky::*, lu::*, qr::*};
+use crate::targets::cholesky::*;
+use crate::targets::lu::*;
+use crate::targets::qr::*;
+use crate::targets::{C64, C128};
 
 const SIZES: [usize; 4] = [1, 2, 5, 40];
 

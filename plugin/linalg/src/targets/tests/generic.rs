@@ -4,7 +4,10 @@ use oxcall::ndarray::{Array1, Array3, array};
 use oxcall::testing::{Call, call};
 
 use super::*;
-use crate::targets::{C64, C128, generic::*, qr::*, top_k::*};
+use crate::targets::generic::*;
+use crate::targets::qr::*;
+use crate::targets::top_k::*;
+use crate::targets::{C64, C128};
 
 #[test]
 fn row_major_qr_is_that_of_lapack() {

@@ -4,7 +4,13 @@ use num_complex::Complex;
 use oxcall::testing::{Call, call};
 
 use super::*;
-use crate::targets::{C64, C128, eigen::*, hessenberg::*, qr::*, schur::*, svd::*, symmetric::*};
+use crate::targets::eigen::*;
+use crate::targets::hessenberg::*;
+use crate::targets::qr::*;
+use crate::targets::schur::*;
+use crate::targets::svd::*;
+use crate::targets::symmetric::*;
+use crate::targets::{C64, C128};
 
 fn diagonal<T: Number>(values: &[T::Part], rows: usize, cols: usize) -> Vec<T> {
     let mut out = vec![T::zero(); rows * cols];

@@ -3,7 +3,9 @@
 use oxcall::testing::{Call, call};
 
 use super::*;
-use crate::targets::{C64, C128, triangular::*, tridiagonal::*};
+use crate::targets::triangular::*;
+use crate::targets::tridiagonal::*;
+use crate::targets::{C64, C128};
 
 fn check_triangular<T: Number>(trsm: fn() -> Call) {
     for (side, uplo, trans, diag) in
