@@ -1,7 +1,7 @@
 //! The macros of oxcall. Depend on `oxcall`, which re-exports them, rather than on this crate.
 //!
-//! Each macro is parse -> check -> expand: `model` is what lies between, `messages` has every text that is reported, and
-//! all mistakes of an item are reported in one run.
+//! Each macro is parse -> check -> expand: `model` is what lies between, `messages` has every text that is reported,
+//! and all mistakes of an item are reported in one run.
 //!
 //! Modules:
 //!

@@ -37,12 +37,14 @@ pub(super) fn check(sources: &Sources) -> Vec<Complaint> {
     complaints
 }
 
-/// Whether a line has words to wrap: after the mark of a comment or a list, it is more than one address or link, and
-/// not a row of a table.
+/// Whether a line has words to wrap: after the mark of a comment or a list, it is more than one address, link or piece
+/// of inline code, and not a row of a table.
 fn can_be_wrapped(line: &str) -> bool {
     let text = line.trim_start().trim_start_matches(['/', '!', '#', '-', '*', '>', ' ']);
     let link = text.starts_with(['[', '<']) && text.ends_with([')', '>']) && text.matches("](").count() <= 1;
-    text.contains(' ') && !link && !text.starts_with('|')
+    let code = text.trim_end_matches(['.', ',', ';', ':']).strip_prefix('`').and_then(|text| text.strip_suffix('`'));
+    let code = code.is_some_and(|code| !code.contains('`'));
+    text.contains(' ') && !link && !code && !text.starts_with('|')
 }
 
 #[cfg(test)]
@@ -53,7 +55,7 @@ mod tests {
     fn narrow_comments_tables_and_addresses_pass() {
         let (wide, word) = ("word ".repeat(30), "w".repeat(130));
         let rust = format!("// short\nlet text = \"{wide}\";\n// https://{word}\n/// | {wide} |\n");
-        let text = format!("| {wide} |\n```\n{wide}\n```\n- [{wide}]({word})\n");
+        let text = format!("| {wide} |\n```\n{wide}\n```\n- [{wide}]({word})\n  `{wide}`.\n");
         assert_eq!(check(&Sources::of(&[("a.rs", &rust), ("a.md", &text), ("a.json", &wide)])), []);
     }
 

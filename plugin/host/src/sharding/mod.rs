@@ -1,9 +1,9 @@
 //! Shardings of programs: those that a program states, and those that follow from them.
 //!
-//! Arrays are computed as a whole, so shardings change no result: they say which device gets which part of the program's
-//! parameters and results. Those that are left open are found as [Shardy](https://openxla.org/shardy/propagation) finds
-//! them: each op has a rule (`rules`) that says which dimensions of its operands and results belong together, and axes
-//! spread along them (`factors`) until nothing changes (`graph`).
+//! Arrays are computed as a whole, so shardings change no result: they say which device gets which part of the
+//! program's parameters and results. Those that are left open are found as
+//! [Shardy](https://openxla.org/shardy/propagation) finds them: each op has a rule (`rules`) that says which dimensions
+//! of its operands and results belong together, and axes spread along them (`factors`) until nothing changes (`graph`).
 //!
 //! `axes` is a mesh in prime parts, `calls` are custom calls that run on parts, `summands` are sums that are left to be
 //! taken, as stacks of the devices' summands.
