@@ -114,10 +114,10 @@ def noisy(x: jax.Array, ulps: int, salt: int) -> jax.Array:
 
 
 def signed(x: jax.Array) -> jax.Array:
-    """The array; some seeds change the signs of NaNs, which no op promises, and others than those of `noisy`."""
+    """The array; some seeds make NaNs negative, some positive: no op promises their signs."""
     if not isinstance(x, jax.Array) or not jnp.issubdtype(x.dtype, jnp.floating):
         return x
-    return jnp.where(jnp.isnan(x) & _odd(2), -x, x)
+    return jnp.where(jnp.isnan(x) & _odd(2), jnp.where(_odd(4), lax.abs(x), -lax.abs(x)), x)
 
 
 def term(x: jax.Array, ulps: int, salt: int) -> jax.Array:
