@@ -146,11 +146,9 @@ impl Engine {
         memory::room(compile_bytes(&module)).map_err(|error| error.context("compiling"))?;
         let mut dump = self.dump.as_ref().map(|dump| dump.program(&module.name));
         let evaluate = |func: &Func, operands: &[Literal]| exec::evaluate(&self.pool, &self.allocator, func, operands);
-        let (module, interface) = passes::run_with(module, members.len() == 1, &evaluate, &mut |pass, module| {
-            if let Some(dump) = &mut dump {
-                dump.module(pass, module);
-            }
-        })?;
+        let mut observe = dump.as_mut().map(|dump| |pass: &str, module: &Module| dump.module(pass, module));
+        let observe = observe.as_mut().map(|observe| observe as &mut passes::Observe<'_>);
+        let (module, interface) = passes::run_with(module, members.len() == 1, &evaluate, observe)?;
         let plan = plan::build(&module, self, vec![Arc::new(members)])?;
         if let Some(dump) = &mut dump {
             dump.plan(&plan.to_string());

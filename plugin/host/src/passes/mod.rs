@@ -1,16 +1,7 @@
 //! Passes over programs: from a verified module to one function that the engine plans.
 //!
-//! In order: `settle_futures` leaves no asynchronous op; `inline` leaves one function; `tuples` leaves tensors and
-//! tokens; `dynamic` leaves static shapes, with sizes beside them; `layouts` leaves row-major parameters and results;
-//! `decompose` (with `composite` and `scan`) leaves ops that kernels exist for; `simplify` (with `fold`), `cse`,
-//! `hoist` and `dce` leave less of them; `partial` leaves updates that can work in place; `unroll` leaves no short
-//! loops over large arrays; `captures` leaves bodies that use nothing from outside. `ir` is shared by all. The result
-//! keeps the rules of StableHLO, as [`oxcall_hlo::verify`] checks in the tests.
-//!
-//! Outside of this order, `peel` finds programs that each device runs by itself.
-//!
-//! JAX's functions of CHLO arrive as composites with a decomposition: `composite` takes a kernel by name, or else the
-//! decomposition.
+//! The order is that of [`run_with`], which gives the reason for each constraint. What comes out of each pass keeps the
+//! rules of StableHLO: [`oxcall_hlo::verify`] checks it in debug builds and while programs are dumped.
 
 mod captures;
 mod composite;
@@ -33,7 +24,7 @@ mod tuples;
 mod unroll;
 
 use oxcall::Error;
-use oxcall_hlo::{Module, OpKind, settle_futures};
+use oxcall_hlo::{Module, OpKind, settle_futures, verify};
 
 pub(crate) use self::dce::remove_dead;
 pub use self::fold::Evaluate;
@@ -51,7 +42,7 @@ const ROUNDS: usize = 8;
 /// INVALID_ARGUMENT for recursion, RESOURCE_EXHAUSTED for programs that inlining makes too large, UNIMPLEMENTED for
 /// what the engine cannot do, with the op and its location.
 pub fn run(module: Module) -> Result<Module, Error> {
-    run_with(module, true, &|_, _| None, &mut |_, _| {}).map(|(module, _)| module)
+    run_with(module, true, &|_, _| None, None).map(|(module, _)| module)
 }
 
 /// Puts the bodies of functions in the place of their calls: the entry function of the result calls none.
@@ -74,53 +65,84 @@ pub fn run_with(
     mut module: Module,
     alone: bool,
     evaluate: &Evaluate<'_>,
-    observe: &mut Observe<'_>,
+    observe: Option<&mut Observe<'_>>,
 ) -> Result<(Module, Interface), Error> {
-    observe("read", &module);
+    let mut observer = Observer(observe);
+    observer.after("read", &module)?;
+    // Futures first: no other pass knows them.
     settle_futures(&mut module);
+    // One function: the passes below look at ops and their regions, never through calls.
     inline::inline(&mut module)?;
-    observe("inline", &module);
+    observer.after("inline", &module)?;
+    // After inlining, which leaves tuples of calls; before `dynamic` and `layouts`, which know tensors only.
     tuples::flatten(&mut module);
-    observe("tuples", &module);
+    observer.after("tuples", &module)?;
+    // Static shapes for all that follows. Sizes become parameters and results of their own, which get layouts.
     let dynamic = dynamic::resolve(&mut module)?;
-    observe("dynamic", &module);
+    observer.after("dynamic", &module)?;
     let mut interface = layouts::apply(&mut module)?;
     dynamic.mark(&mut interface);
-    observe("layouts", &module);
+    observer.after("layouts", &module)?;
+    // Before the ops are simplified: what an op is written out as simplifies further.
     decompose::decompose(&mut module, alone)?;
-    observe("decompose", &module);
-    shrink(&mut module, evaluate, observe)?;
+    observer.after("decompose", &module)?;
+    shrink(&mut module, evaluate, &mut observer)?;
+    // The updates that it looks for are ops without duplicates and dead uses.
     if partial::select_parts(&mut module)? {
-        observe("partial", &module);
-        shrink(&mut module, evaluate, observe)?;
+        observer.after("partial", &module)?;
+        shrink(&mut module, evaluate, &mut observer)?;
     }
+    // Trip counts are constants by now; the iterations then simplify together.
     if unroll::unroll(&mut module)? {
-        observe("unroll", &module);
-        shrink(&mut module, evaluate, observe)?;
+        observer.after("unroll", &module)?;
+        shrink(&mut module, evaluate, &mut observer)?;
     }
+    // After unrolling: a short loop that is gone needs nothing hoisted out of it.
     if hoist::hoist(&mut module)? {
-        observe("hoist", &module);
-        shrink(&mut module, evaluate, observe)?;
+        observer.after("hoist", &module)?;
+        shrink(&mut module, evaluate, &mut observer)?;
     }
-    // Whatever they kept apart stays apart from here on.
+    // What barriers kept apart stays apart from here on: nothing below merges or moves ops.
     remove_barriers(&mut module)?;
-    observe("barriers", &module);
+    observer.after("barriers", &module)?;
+    // After the last pass that makes bodies use values from outside.
     captures::close_bodies(&mut module)?;
-    observe("captures", &module);
+    observer.after("captures", &module)?;
     dce::remove_dead(&mut module);
-    observe("dce", &module);
+    observer.after("dce", &module)?;
     Ok((module, interface))
 }
 
+/// What looks at the module after each pass.
+struct Observer<'a, 'b>(Option<&'a mut Observe<'b>>);
+
+impl Observer<'_, '_> {
+    /// Shows the module, and verifies it in debug builds and where it is shown.
+    ///
+    /// # Errors
+    /// INTERNAL if the pass broke the program.
+    fn after(&mut self, pass: &str, module: &Module) -> Result<(), Error> {
+        if let Some(observe) = &mut self.0 {
+            observe(pass, module);
+        } else if !cfg!(debug_assertions) {
+            return Ok(());
+        }
+        verify(module).map_err(|error| {
+            Error::internal(format!("the pass `{pass}` left an invalid program, which is a bug of the engine: {error}"))
+        })
+    }
+}
+
 /// Simplifies until nothing changes.
-fn shrink(module: &mut Module, evaluate: &Evaluate<'_>, observe: &mut Observe<'_>) -> Result<(), Error> {
+fn shrink(module: &mut Module, evaluate: &Evaluate<'_>, observer: &mut Observer<'_, '_>) -> Result<(), Error> {
     for _ in 0..ROUNDS {
         let simpler = simplify::simplify(module, evaluate)?;
-        observe("simplify", module);
+        observer.after("simplify", module)?;
+        // After `simplify`, which makes ops equal; before `dce`, which takes the ops that they replace.
         let fewer = cse::share(module)?;
-        observe("cse", module);
+        observer.after("cse", module)?;
         let removed = dce::remove_dead(module);
-        observe("dce", module);
+        observer.after("dce", module)?;
         if !(removed | simpler | fewer) {
             break;
         }

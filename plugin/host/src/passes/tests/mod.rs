@@ -130,3 +130,14 @@ fn custom_call(target: &str, called_computations: Vec<oxcall_hlo::FuncId>) -> Op
         called_computations,
     }))
 }
+
+#[test]
+fn a_pass_that_breaks_a_program_is_named() {
+    let mut f = FuncBuilder::new("main");
+    let x = f.param(f32s(&[2]));
+    let mut broken = module(vec![f.finish([x])]);
+    broken.funcs[0].body.results.push(x);
+    let error = super::Observer(None).after("cse", &broken).unwrap_err();
+    assert_eq!(error.code(), oxcall::Code::Internal);
+    assert!(error.message().starts_with("the pass `cse` left an invalid program"), "{error}");
+}
