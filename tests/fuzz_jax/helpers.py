@@ -189,13 +189,15 @@ def spilled(result: jax.Array, *operands: jax.Array) -> jax.Array:
 
 
 def spilled_here(result: jax.Array, *operands: jax.Array) -> jax.Array:
-    """The same for ops that compute each element from its own operands."""
+    """The same for ops that compute each element from its own operands, as those of other shapes do not."""
     if not isinstance(result, jax.Array) or not jnp.issubdtype(result.dtype, jnp.inexact):
         return result
+    operands = [x for x in operands if isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jnp.inexact)]
+    if any(x.shape not in ((), result.shape) for x in operands):
+        return spilled(result, *operands)
     finite = jnp.ones(result.shape, bool)
     for x in operands:
-        if isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jnp.inexact) and x.shape in ((), result.shape):
-            finite &= jnp.isfinite(_square(x))
+        finite &= jnp.isfinite(_square(x))
     return jnp.where(finite | ~_odd(), result, _unlike(result))
 
 

@@ -20,7 +20,8 @@ class Op:
         ulps: how inexact its results are; 0 stands for exact. Operands of inexact ops are inexact as well, and a
             zero of theirs may be a subnormal number that XLA:CPU flushed.
         many: whether it gives a tuple.
-        spills: whether an operand that is not finite may make any element of the results so, not only its own.
+        spills: whether an operand that is not finite may make any element of the results so, not only its own, as
+            operands of other shapes may anyway.
         cancels: how inexact what is subtracted inside is, in units of the operand's last place.
         signs: whether it sees the sign of a NaN.
         beside: what errors of its results follow instead of their own sizes: ``largest`` of a row, or ``one``.
