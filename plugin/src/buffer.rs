@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use oxcall_engine::passes::Edge;
 use oxcall_hlo::{ElementType as Hlo, TensorType};
-use oxcall_host::passes::Edge;
 use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, Layout, MemoryId, Result, TensorSpec};
 
 use crate::contents::Contents;

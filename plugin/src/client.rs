@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use oxcall_host::{Buffer, Dump, Engine, EngineOptions, Trace};
+use oxcall_engine::{Buffer, Dump, Engine, EngineOptions, Trace};
 use oxcall_pjrt::{
     Buffer as _, Client, CompileOptions, DeviceAssignment, DeviceId, ElementType, Error, HostSource, Layout,
     LentMemory, MemoryId, MemoryStats, Platform, Program, Result, Topology,

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use oxcall_host::Buffer;
+use oxcall_engine::Buffer;
 use oxcall_pjrt::{Error, Event, Promise, Result};
 
 use crate::split::Split;

@@ -3,11 +3,11 @@
 use std::hash::Hasher;
 use std::sync::Arc;
 
-use oxcall_hlo::Type;
-use oxcall_host::passes::Edge;
-use oxcall_host::{
+use oxcall_engine::passes::Edge;
+use oxcall_engine::{
     Argument as HostArgument, Engine, Era, ExecuteOptions, Process, ProcessGrid, Program as HostProgram, UserData,
 };
+use oxcall_hlo::Type;
 use oxcall_pjrt::{
     Argument, Attributes, Buffer, CompileOptions, CompiledMemoryStats, DeviceAssignment, DeviceId, DeviceLaunch, Error,
     Event, Executable, Execution, ExecutionOptions, Launch, Layout, OpSharding, Program, Result, TensorSpec, Value,
@@ -305,7 +305,7 @@ impl Runner {
         fillers: Vec<Filler>,
     ) -> Event {
         let (promise, done) = Event::pending();
-        let finish = move |outcome: Result<Vec<oxcall_host::Buffer>>| {
+        let finish = move |outcome: Result<Vec<oxcall_engine::Buffer>>| {
             // What its end calls may launch the next one.
             drop(permit);
             promise.complete(fill(fillers, outcome));
@@ -323,7 +323,7 @@ impl Runner {
         self,
         arguments: Result<Vec<HostArgument>>,
         options: &ExecuteOptions,
-        finish: impl FnOnce(Result<Vec<oxcall_host::Buffer>>) + Send + 'static,
+        finish: impl FnOnce(Result<Vec<oxcall_engine::Buffer>>) + Send + 'static,
     ) {
         match (self, arguments) {
             (Runner::Alone(program), Ok(arguments)) => program.execute(arguments, options, finish),
@@ -361,7 +361,7 @@ fn host_argument(argument: Argument<CpuBuffer>) -> Result<HostArgument> {
 }
 
 /// Hands the results, or copies of the error, to the buffers that wait for them.
-fn fill(fillers: Vec<Filler>, outcome: Result<Vec<oxcall_host::Buffer>>) -> Result<()> {
+fn fill(fillers: Vec<Filler>, outcome: Result<Vec<oxcall_engine::Buffer>>) -> Result<()> {
     match outcome {
         // Sizes, which come last, are there before what they are the sizes of.
         Ok(buffers) => fillers.into_iter().zip(buffers).rev().for_each(|(filler, buffer)| filler.fill(Ok(buffer))),

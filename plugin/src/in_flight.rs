@@ -93,7 +93,7 @@ impl InFlight {
     fn wait(&self, devices: &[DeviceId]) {
         let mut state = self.lock();
         let ended = |state: &mut State| -> u64 { devices.iter().map(|&device| state.of(device).ended).sum() };
-        if !(oxcall_host::on_engine_thread() || callbacks::is_answering()) {
+        if !(oxcall_engine::on_engine_thread() || callbacks::is_answering()) {
             let (mut since, mut ends) = (Instant::now(), ended(&mut state));
             while !self.take(&mut state, devices) {
                 state.waiting += 1;

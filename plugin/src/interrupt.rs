@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use oxcall_host::Engine;
+use oxcall_engine::Engine;
 use oxcall_pjrt::Result;
 
 /// Has SIGINT end the programs of this engine, and those of all engines before it.
@@ -27,7 +27,7 @@ mod system {
     use std::thread;
 
     use libc::{SA_SIGINFO, SIG_DFL, SIG_IGN, SIGINT, sigaction, siginfo_t};
-    use oxcall_host::Engine;
+    use oxcall_engine::Engine;
     use oxcall_pjrt::{Error, Result};
 
     use crate::callbacks;
@@ -85,7 +85,7 @@ mod system {
     extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         // SAFETY: each thread has an error number.
         let errno = unsafe { *libc::__errno_location() };
-        oxcall_host::interrupt();
+        oxcall_engine::interrupt();
         // SAFETY: one byte of a place that lives; a bad descriptor is an error that nobody needs.
         unsafe { libc::write(WAKE.load(Ordering::Acquire), [0u8].as_ptr().cast(), 1) };
         // SAFETY: as above.
@@ -135,7 +135,7 @@ mod system {
 mod system {
     use std::sync::Arc;
 
-    use oxcall_host::Engine;
+    use oxcall_engine::Engine;
     use oxcall_pjrt::{Error, Result};
 
     pub(super) fn install(_: &Arc<Engine>) -> Result<()> {

@@ -1,6 +1,6 @@
 //! A PJRT plugin of Rust kernels: JAX programs and custom calls on the CPU, without XLA.
 //!
-//! The plugin links the engine ([`oxcall_host`]), the PJRT server ([`oxcall_pjrt`]) and every `#[custom_call]` of the
+//! The plugin links the engine ([`oxcall_engine`]), the PJRT server ([`oxcall_pjrt`]) and every `#[custom_call]` of the
 //! crates that it names. A plugin of one's own is a `cdylib` with one item:
 //!
 //! ```ignore
@@ -60,7 +60,7 @@ mod stored;
 mod unpadded;
 mod xla_options;
 
-pub use oxcall_host::SystemAllocator;
+pub use oxcall_engine::SystemAllocator;
 
 #[doc(hidden)]
 pub mod __private {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{env, thread};
 
-use oxcall_host::{CacheLimit, CacheOptions};
+use oxcall_engine::{CacheLimit, CacheOptions};
 use oxcall_pjrt::{Error, Result, Value};
 
 use crate::in_flight::MAX_INFLIGHT;

@@ -1,7 +1,7 @@
 //! Reading programs: from bytes in a named format to a verified module.
 
+use oxcall_engine::with_default_environment;
 use oxcall_hlo::{ErrorKind, Module, sharding};
-use oxcall_host::with_default_environment;
 use oxcall_pjrt::{Error, Program, Result};
 
 /// Reads and verifies a program: in the format `mlir`, StableHLO as bytecode or text; in `hlo` and `hlo_with_config`,
@@ -12,7 +12,7 @@ use oxcall_pjrt::{Error, Program, Result};
 /// supported, each with the op and its source location; RESOURCE_EXHAUSTED if there is no memory for it.
 pub(crate) fn read(program: Program<'_>) -> Result<Module> {
     let len = program.code.len();
-    oxcall_host::room_to_read(if oxcall_hlo::is_bytecode(program.code) { len } else { len / 4 })?;
+    oxcall_engine::room_to_read(if oxcall_hlo::is_bytecode(program.code) { len } else { len / 4 })?;
     // Decimal numbers of texts are made by arithmetic.
     with_default_environment(|| read_verified(program))
 }

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
+use oxcall_engine::passes::{self, Edge};
+use oxcall_engine::sharding::{self, Placement};
+use oxcall_engine::{Argument as HostArgument, Buffer, Engine};
 use oxcall_hlo::sharding::Tiling;
 use oxcall_hlo::{Module, TensorType, Type};
-use oxcall_host::passes::{self, Edge};
-use oxcall_host::sharding::{self, Placement};
-use oxcall_host::{Argument as HostArgument, Buffer, Engine};
 use oxcall_pjrt::{Argument, CompileOptions, DeviceLaunch, Error, Event, OpSharding, Result};
 use oxcall_proto::Writer;
 

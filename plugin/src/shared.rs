@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use oxcall_host::{Program, WeakProgram};
+use oxcall_engine::{Program, WeakProgram};
 use oxcall_pjrt::DeviceId;
 
 /// The programs of a client that several executables may run.

@@ -4,10 +4,10 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use oxcall_engine::sharding::Placement;
+use oxcall_engine::{Buffer, Engine};
 use oxcall_hlo::TensorType;
 use oxcall_hlo::sharding::Tiling;
-use oxcall_host::sharding::Placement;
-use oxcall_host::{Buffer, Engine};
 use oxcall_pjrt::{Error, OpSharding, Result};
 
 /// How a row-major array is split over devices.
@@ -228,8 +228,8 @@ impl fmt::Debug for Split {
 
 #[cfg(test)]
 mod tests {
+    use oxcall_engine::EngineOptions;
     use oxcall_hlo::ElementType;
-    use oxcall_host::EngineOptions;
 
     use super::*;
 

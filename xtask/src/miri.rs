@@ -31,7 +31,7 @@ const PJRT: Run = Run { package: "oxcall-pjrt", target: &["--lib"], only: &[], s
 /// Of the engine, what has unsafe code of its own: memory, what kernels are given, executions, fused programs, custom
 /// calls. Kernels are safe code over slices, and far too slow here. Rayon's queues work with addresses as integers.
 const HOST: Run = Run {
-    package: "oxcall-host",
+    package: "oxcall-engine",
     flags: "-Zmiri-permissive-provenance -Zmiri-tree-borrows -Zmiri-ignore-leaks",
     ..PJRT
 };

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use oxcall::DType;
 use oxcall::prelude::*;
-use oxcall_host::Era;
+use oxcall_engine::Era;
 
 use super::queue::{Answer, Call, Described, Memory, Pending, queue};
 use super::watch;
@@ -41,7 +41,7 @@ fn python_callback<'f>(
         |operand: &AnyArray<'f>| Memory::Owned(Box::new(unpack(operand.dtype(), operand.len(), operand.as_bytes())));
     let (call, mut results) = call_of(callback, device, operands, results, copy, |_| Memory::Later);
     let deadline = watch::limit().map(|limit| Instant::now() + limit);
-    submit(call, deadline, oxcall_host::current_era(), later, move |answers| {
+    submit(call, deadline, oxcall_engine::current_era(), later, move |answers| {
         for (result, answer) in results.iter_mut().zip(answers) {
             let (len, size) = (result.len(), result.size_in_bytes());
             let packed = pack(result.dtype(), answer);

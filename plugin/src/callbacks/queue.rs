@@ -9,7 +9,7 @@ use std::time::Instant;
 use oxcall::host::AlignedBytes;
 use oxcall::{DType, Error, Result};
 
-use oxcall_host::Era;
+use oxcall_engine::Era;
 
 use super::watch;
 
@@ -120,7 +120,7 @@ impl Pending {
 
     pub(super) fn resolve(self, answer: Answer) {
         *lock(&self.answer) = Some(answer);
-        oxcall_host::lend_thread(self.complete);
+        oxcall_engine::lend_thread(self.complete);
     }
 }
 
@@ -398,7 +398,7 @@ mod tests {
         (first.era, second.era) = (Some(Era::now()), Some(Era::now()));
         queue.push(call(1), first);
         queue.push(call(1), kept);
-        oxcall_host::interrupt();
+        oxcall_engine::interrupt();
         queue.interrupt();
         // This one comes late.
         queue.push(call(1), second);

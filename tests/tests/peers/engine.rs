@@ -8,7 +8,7 @@ use std::thread;
 use oxcall::__private::sys;
 use oxcall::host::{self, HostVersion, Source};
 use oxcall::{Code, Error};
-use oxcall_host::{Argument, Buffer, Engine, EngineOptions, ExecuteOptions, Program, UserData};
+use oxcall_engine::{Argument, Buffer, Engine, EngineOptions, ExecuteOptions, Program, UserData};
 
 use super::{Label, Peer, one_at_a_time, peers};
 

@@ -89,14 +89,14 @@ mod tests {
     use super::*;
 
     const SOURCES: [(&str, &str); 3] = [
-        ("plugin/host/src/passes/mod.rs", "pub(crate) fn peel() {}\npub enum Edge {\n    Inner,\n}\n"),
-        ("plugin/host/src/engine.rs", "mod later {}\n"),
-        ("plugin/host/Cargo.toml", "[package]\nname = \"oxcall-host\"\n"),
+        ("plugin/engine/src/passes/mod.rs", "pub(crate) fn peel() {}\npub enum Edge {\n    Inner,\n}\n"),
+        ("plugin/engine/src/engine.rs", "mod later {}\n"),
+        ("plugin/engine/Cargo.toml", "[package]\nname = \"oxcall-engine\"\n"),
     ];
 
     #[test]
     fn items_of_modules_are_known() {
-        let text = "`passes::peel`, `oxcall_host::passes::Edge::Inner`, `host::engine`, `engine::later(x)`, `std::nothing`, `a:: b`";
+        let text = "`passes::peel`, `oxcall_engine::passes::Edge::Inner`, `engine::engine`, `engine::later(x)`, `std::nothing`, `a:: b`";
         let sources = Sources::of(&[SOURCES[0], SOURCES[1], SOURCES[2], ("ARCHITECTURE.md", text)]);
         assert_eq!(check(&sources), []);
     }
@@ -107,13 +107,13 @@ mod tests {
             SOURCES[0],
             SOURCES[1],
             SOURCES[2],
-            ("docs/a.md", "one\n`oxcall_host::pell`\n"),
+            ("docs/a.md", "one\n`oxcall_engine::pell`\n"),
             ("README.md", "`engine::none`\n"),
         ];
         let messages: Vec<_> = check(&Sources::of(&files)).iter().map(ToString::to_string).collect();
         assert_eq!(
             messages,
-            ["docs/a.md:2: `oxcall_host::pell`: nothing in the sources is called `pell`; name what is there"]
+            ["docs/a.md:2: `oxcall_engine::pell`: nothing in the sources is called `pell`; name what is there"]
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The artifacts that JAX and others wrote, of all releases; also for the tests of `oxcall-host`.
+//! The artifacts that JAX and others wrote, of all releases; also for the tests of `oxcall-engine`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

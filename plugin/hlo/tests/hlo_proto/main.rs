@@ -1,5 +1,5 @@
 //! The reader of HLO protos, on what jaxlib and torch_xla wrote (`corpus.py` writes it) and on damaged and made-up
-//! input. What the programs compute is tested in `oxcall-host`.
+//! input. What the programs compute is tested in `oxcall-engine`.
 
 #[path = "../common/hlo.rs"]
 mod hlo;

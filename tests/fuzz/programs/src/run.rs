@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
+use oxcall_engine::{Argument, Buffer, Engine, EngineOptions, Program};
 use oxcall_hlo::{Func, Module, Op, OpKind, Region, Type};
-use oxcall_host::{Argument, Buffer, Engine, EngineOptions, Program};
 use oxcall_pjrt::{Code, Error};
 
 use crate::{Random, compare, read};

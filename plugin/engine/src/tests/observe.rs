@@ -12,7 +12,7 @@ use crate::{Dump, Trace};
 
 /// A path that no other test uses.
 fn scratch(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("oxcall-host-{}-{name}", std::process::id()))
+    std::env::temp_dir().join(format!("oxcall-engine-{}-{name}", std::process::id()))
 }
 
 /// `tanh(x) * 2`, through a custom call.

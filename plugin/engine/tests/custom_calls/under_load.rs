@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use oxcall::prelude::*;
-use oxcall_host::Launch;
+use oxcall_engine::Launch;
 
 use super::*;
 

@@ -581,7 +581,7 @@ fn async_handler() {
     let engine = engine();
     let program = compile(&engine, &one_call("answers_later", "", &[], &[S32])).unwrap();
     assert_eq!(get::<i32>(&program.run(Vec::new()).unwrap()[0]), [42]);
-    for launch in [oxcall_host::Launch::Auto, oxcall_host::Launch::Inline, oxcall_host::Launch::Elsewhere] {
+    for launch in [oxcall_engine::Launch::Auto, oxcall_engine::Launch::Inline, oxcall_engine::Launch::Elsewhere] {
         let options = ExecuteOptions { launch, ..ExecuteOptions::default() };
         assert_eq!(get::<i32>(&execute(&program, &options).unwrap()[0]), [42]);
     }

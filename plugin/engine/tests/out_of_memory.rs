@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::process::Command;
 use std::{env, fs};
 
+use oxcall_engine::{Engine, EngineOptions, SystemAllocator, room_to_read};
 use oxcall_hlo::{parse_text, verify};
-use oxcall_host::{Engine, EngineOptions, SystemAllocator, room_to_read};
 
 #[global_allocator]
 static MEMORY: SystemAllocator = SystemAllocator;

@@ -4,8 +4,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 
 use oxcall::{Code, Error};
+use oxcall_engine::{Argument, Buffer, Engine, EngineOptions, Era, ExecuteOptions, Launch, Program, interrupt};
 use oxcall_hlo::{parse_text, verify};
-use oxcall_host::{Argument, Buffer, Engine, EngineOptions, Era, ExecuteOptions, Launch, Program, interrupt};
 
 /// A loop that ends if the argument says so, of scalars or of arrays.
 fn compile(engine: &std::sync::Arc<Engine>, ty: &str) -> Program {

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use oxcall_engine::{Argument, Buffer, Engine, EngineOptions};
 use oxcall_hlo::{ElementType, TensorType, Type, read_hlo_proto, verify};
-use oxcall_host::{Argument, Buffer, Engine, EngineOptions};
 
 fn corpus() -> Vec<(String, Vec<u8>, Vec<u8>)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hlo/tests/hlo_proto/corpus");

@@ -21,7 +21,7 @@ use bytemuck::Pod;
 use oxcall::host::{self, HostVersion, LegacyFunction, Source};
 use oxcall::registry::registry;
 use oxcall::{Code, Error};
-use oxcall_host::{Argument, Buffer, Engine, EngineOptions, ExecuteOptions, Program};
+use oxcall_engine::{Argument, Buffer, Engine, EngineOptions, ExecuteOptions, Program};
 
 const PLATFORM: &str = "oxcall";
 
@@ -93,7 +93,7 @@ fn with_user_data<T: Sync>(name: &'static str, data: &'static T) -> ExecuteOptio
     let new = || host::register_type(HostVersion::V0_4_34, name, 0, None).unwrap();
     let id = *IDS.lock().unwrap().entry(name).or_insert_with(new);
     // SAFETY: the name is that of `T` in this test.
-    let user_data = unsafe { oxcall_host::UserData::new(id, std::ptr::from_ref(data).cast_mut().cast()) };
+    let user_data = unsafe { oxcall_engine::UserData::new(id, std::ptr::from_ref(data).cast_mut().cast()) };
     ExecuteOptions { user_data: vec![user_data], ..ExecuteOptions::default() }
 }
 
