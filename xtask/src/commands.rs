@@ -44,7 +44,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command {
         name: "lint",
         forms: &[Form {
-            args: "[fmt|tidy|ruff|clippy|rustdoc|deny]...",
+            args: "[fmt|tidy|package|ruff|clippy|rustdoc|deny]...",
             about: "formatting, tidy, ruff, clippy, rustdoc, and the dependency policy",
         }],
         run: lint::run,

@@ -11,8 +11,15 @@ const CARGO_DENY: &str = "0.20.2";
 /// A part of the command, under the name that selects it.
 pub(crate) type Part = (&'static str, fn() -> Result<()>);
 
-pub(crate) const PARTS: &[Part] =
-    &[("fmt", fmt), ("tidy", tidy), ("ruff", ruff), ("clippy", clippy), ("rustdoc", rustdoc), ("deny", deny)];
+pub(crate) const PARTS: &[Part] = &[
+    ("fmt", fmt),
+    ("tidy", tidy),
+    ("package", package),
+    ("ruff", ruff),
+    ("clippy", clippy),
+    ("rustdoc", rustdoc),
+    ("deny", deny),
+];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     select(args, PARTS)
@@ -38,6 +45,16 @@ fn fmt() -> Result<()> {
 
 fn tidy() -> Result<()> {
     tidy::run(&[])
+}
+
+/// The packages of the crates that may be published: versions of what they depend on, their files, their licences.
+///
+/// They are not built from these files, which takes as long as the whole workspace.
+fn package() -> Result<()> {
+    let mut command = shell::cargo();
+    command.args(["package", "--quiet", "--no-verify", "--allow-dirty"]);
+    let crates = tidy::published_crates()?;
+    shell::run(command.args(crates.iter().flat_map(|name| ["--package", name])))
 }
 
 fn clippy() -> Result<()> {

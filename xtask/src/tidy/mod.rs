@@ -56,6 +56,11 @@ const CHECKS: &[Check] = &[
     imports::check,
 ];
 
+/// The crates of the workspace that may be published.
+pub(crate) fn published_crates() -> Result<Vec<String>> {
+    Ok(crates::published(&Sources::read()?))
+}
+
 /// Prints every complaint of every check.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     if !args.is_empty() {
