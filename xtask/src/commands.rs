@@ -61,7 +61,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         name: "conformance",
         forms: &[Form {
             args: "[--family NAME]... [--every N]",
-            about: "the plugin against stock JAX: every op and dtype; writes docs/conformance.md if everything ran",
+            about: "the plugin against stock JAX: every op and dtype; writes docs/reference/conformance.md if everything ran",
         }],
         run: conformance::run,
     },
@@ -69,7 +69,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         name: "downstream",
         forms: &[Form {
             args: "[--library NAME]... [--file PART]",
-            about: "the tests of libraries written in JAX, on the plugin; writes docs/downstream.md if everything ran",
+            about: "the tests of libraries written in JAX, on the plugin; writes docs/reference/downstream.md if everything ran",
         }],
         run: downstream::run,
     },
@@ -130,7 +130,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         name: "coverage",
         forms: &[Form {
             args: "[PACKAGE]...",
-            about: "lines of each crate that Rust tests run (needs llvm-tools); writes docs/coverage.md",
+            about: "lines of each crate that Rust tests run (needs llvm-tools); writes docs/reference/coverage.md",
         }],
         run: coverage::run,
     },
@@ -146,7 +146,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         name: "soak",
         forms: &[Form {
             args: "[KIND]... [--calls N]",
-            about: "memory that 100,000 calls of each kind leave behind; writes docs/soak.md, unless there are --calls",
+            about: "memory that 100,000 calls of each kind leave behind; writes docs/reference/soak.md, unless there are --calls",
         }],
         run: soak::run,
     },

@@ -7,7 +7,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut command = python::on_plugin(&python::default_venv()?, "conformance")?;
     command.args(args);
     if args.is_empty() {
-        command.arg("--markdown").arg(workspace::root().join("docs/conformance.md"));
+        command.arg("--markdown").arg(workspace::root().join("docs/reference/conformance.md"));
     }
     shell::run(&mut command)
 }

@@ -82,7 +82,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     shell::run(merge.args(["merge", "--sparse"]).arg(&raw).arg("-o").arg(&profile))?;
     let date = shell::output(shell::command("date").args(["-u", "+%Y-%m-%d"]))?;
     let measured = crates(&tools.export(&profile, &programs)?);
-    let page = workspace::root().join("docs/coverage.md");
+    let page = workspace::root().join("docs/reference/coverage.md");
     let mut rows = rows(&std::fs::read_to_string(&page).unwrap_or_default());
     // Of other crates, only what these tests use of them has been run.
     for (name, count) in measured.iter().filter(|(name, _)| packages.contains(name)) {

@@ -9,7 +9,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut command = python::on_plugin(&python::with_jax("downstream", &needed)?, "downstream")?;
     command.args(args).arg("--sources").arg(workspace::scratch("downstream")?);
     if args.is_empty() {
-        command.arg("--markdown").arg(workspace::root().join("docs/downstream.md"));
+        command.arg("--markdown").arg(workspace::root().join("docs/reference/downstream.md"));
     }
     shell::run(&mut command)
 }

@@ -38,7 +38,7 @@ fn ops() -> Result<()> {
     let suite = gallery("tests/matrix/check.py")?;
     let about = "The same `libcustom_ops.so`, built once, is loaded by each of these, with the jax of the same\n\
         version. How the C header differs between them is in [abi.md](abi.md).";
-    write("docs/matrix.md", "One binary on every supported jaxlib", about, &suite, pins::JAX)
+    write("docs/reference/matrix.md", "One binary on every supported jaxlib", about, &suite, pins::JAX)
 }
 
 /// The checks of a script on the gallery's library.
@@ -58,7 +58,7 @@ fn torch() -> Result<()> {
     let about = "The same `libcustom_ops.so`, built once, is loaded by each of these, where there is no JAX.\n\
         What an older torch cannot pass to operators, texts and lists before 2.10, is left out there: the argument where\n\
         the op has a default for it, otherwise the op.";
-    write("docs/torch-matrix.md", "One binary on every supported torch", about, &suite, pins::TORCH)
+    write("docs/reference/torch-matrix.md", "One binary on every supported torch", about, &suite, pins::TORCH)
 }
 
 /// The bundled plugin on every jax that it supports.
@@ -73,7 +73,7 @@ fn plugin() -> Result<()> {
     let about = "The same `liboxcall_plugin.so`, built once, is found and used by each of these. Programs give what\n\
         stock JAX gives on its CPU in the same process.";
     let first = pins::JAX.iter().position(|jax| jax.version == PLUGIN_SINCE).unwrap_or_default();
-    write("docs/plugin-matrix.md", "The plugin on every supported jax", about, &suite, &pins::JAX[first..])
+    write("docs/reference/plugin-matrix.md", "The plugin on every supported jax", about, &suite, &pins::JAX[first..])
 }
 
 /// Runs a suite on each release, and writes the page if every check passed.
@@ -87,7 +87,7 @@ fn write(page: &str, title: &str, about: &str, suite: &Suite, hosts: &[impl Host
     }
     let script = suite.script;
     let text = format!(
-        "# {title}\n\nWritten by `cargo xtask matrix`; the columns are the checks of\n[{script}](../{script}).\n\n{about}\n\n\
+        "# {title}\n\nWritten by `cargo xtask matrix`; the columns are the checks of\n[{script}](../../{script}).\n\n{about}\n\n\
          {table}"
     );
     workspace::write(&workspace::root().join(page), &text)?;

@@ -11,7 +11,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     command.env("OXCALL_TEST_LIBS", gallery.parent().unwrap_or(Path::new(".")));
     // Fewer calls than those of the page are for looking at.
     if !args.iter().any(|arg| arg.starts_with('-')) {
-        command.arg("--markdown").arg(workspace::root().join("docs/soak.md"));
+        command.arg("--markdown").arg(workspace::root().join("docs/reference/soak.md"));
     }
     shell::run(command.args(args))
 }

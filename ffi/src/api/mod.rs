@@ -6,7 +6,7 @@
 //!
 //! # Facts about hosts
 //!
-//! Measured on the jaxlib versions of `docs/matrix.md`; the code that relies on each is in brackets.
+//! Measured on the jaxlib versions of `docs/reference/matrix.md`; the code that relies on each is in brackets.
 //!
 //! * A call frame reports 168 bytes although its C struct has 176: `future` lies behind the reported end (`frame`,
 //!   `host::frame`).

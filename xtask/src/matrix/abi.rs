@@ -39,7 +39,7 @@ pub(super) fn run() -> Result<()> {
             drift.join("\n")
         )));
     }
-    workspace::write(&workspace::root().join("docs/abi.md"), &page(&table))?;
+    workspace::write(&workspace::root().join("docs/reference/abi.md"), &page(&table))?;
     println!("{} headers, {} numbers each: no drift", pins::JAX.len(), newest.len());
     Ok(())
 }
