@@ -1,4 +1,4 @@
-// The ops of tests/bench with torch's stable C++ headers: one binary for several versions of torch, as ours is.
+// The ops of tests/bench/ffi with torch's stable C++ headers: one binary for several versions of torch, as ours is.
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>

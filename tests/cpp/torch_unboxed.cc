@@ -1,4 +1,4 @@
-// The ops of tests/bench as a torch user writes them in C++: `TORCH_LIBRARY`, whose kernels torch calls unboxed. The
+// The ops of tests/bench/ffi as a torch user writes them in C++: `TORCH_LIBRARY`, whose kernels torch calls unboxed. The
 // binary fits one version of torch.
 #include <ATen/ATen.h>
 #include <torch/library.h>

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 
 /// Programs on the plugin and on XLA:CPU, in turns; all of them, or those whose names contain one of `names`.
 fn plugin(names: &[String]) -> Result<()> {
-    let mut command = python::on_plugin(&venv()?, "bench_plugin")?;
+    let mut command = python::on_plugin(&venv()?, "bench.plugin")?;
     command.arg(workspace::build_library("custom_ops")?).arg(bench_ops()?);
     // A part of the programs is for looking at; the record is of all of them.
     let record = if names.is_empty() { workspace::root().join(FOLDER) } else { workspace::scratch("bench")? };
@@ -36,13 +36,13 @@ fn plugin(names: &[String]) -> Result<()> {
 
 /// Linear algebra on the plugin and on XLA:CPU, in turns.
 fn linalg() -> Result<()> {
-    let mut command = python::on_plugin(&venv()?, "bench_plugin.linear_algebra")?;
+    let mut command = python::on_plugin(&venv()?, "bench.plugin.linear_algebra")?;
     shell::run(command.arg(workspace::root().join(FOLDER).join("linalg")))
 }
 
 /// Programs over four devices of the plugin and on one, in turns.
 fn devices() -> Result<()> {
-    let mut command = python::on_plugin(&venv()?, "bench_plugin.devices")?;
+    let mut command = python::on_plugin(&venv()?, "bench.plugin.devices")?;
     command.env("OXCALL_NUM_DEVICES", "4");
     shell::run(command.arg(workspace::root().join(FOLDER).join("devices")))
 }
@@ -56,7 +56,7 @@ fn torch() -> Result<()> {
     let ours = bench_ops()?;
     let [unboxed, stable] = ["torch_unboxed", "torch_stable"].map(|peer| cpp::torch_peer(&compiler, &venv, peer));
     let mut command = venv.python();
-    command.args(["-m", "bench_torch"]).current_dir(workspace::root().join("tests"));
+    command.args(["-m", "bench.torch"]).current_dir(workspace::root().join("tests"));
     command.arg(ours).arg(unboxed?).arg(stable?).arg(about("cargo xtask bench torch", &compiler));
     shell::run(command.arg(workspace::root().join(FOLDER).join("torch")))
 }
@@ -86,7 +86,7 @@ fn ffi() -> Result<()> {
     })?;
     let jit = progress::step("calling ops in a jitted loop", || {
         let mut script = venv.python();
-        script.arg("tests/bench/jit.py").arg(&ours).arg(cpp::peer(&peers, &jaxlib));
+        script.arg("tests/bench/ffi/jit.py").arg(&ours).arg(cpp::peer(&peers, &jaxlib));
         shell::output(script.env("PYTHONPATH", python::source("oxcall")))
     })?;
     let build = build()?;
@@ -95,7 +95,7 @@ fn ffi() -> Result<()> {
     let file = workspace::scratch("bench")?.join("ffi.json");
     workspace::write(&file, &measured)?;
     let mut report = venv.python();
-    report.arg("tests/bench/report.py").arg(&file).arg(FOLDER).env("PYTHONPATH", workspace::root().join("tests"));
+    report.arg("tests/bench/ffi/report.py").arg(&file).arg(FOLDER).env("PYTHONPATH", workspace::root().join("tests"));
     shell::run(&mut report)?;
     println!("written: {FOLDER}/ffi.json, ffi.md, ffi.svg");
     Ok(())

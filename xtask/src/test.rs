@@ -104,8 +104,8 @@ fn pytest() -> Result<()> {
     let runs = [
         ("tests/python", None),
         ("tests/plugin", None),
-        ("tests/jax_areas", Some("cpu")),
-        ("tests/jax_areas", Some("oxcall")),
+        ("tests/jax_behaviour", Some("cpu")),
+        ("tests/jax_behaviour", Some("oxcall")),
     ];
     for (folder, mode) in runs {
         let mut command = venv.python();

@@ -8,8 +8,7 @@ import textwrap
 from typing import Any
 
 import charts
-
-from bench_torch.calls import FLOOR, IN_PLACE
+from bench.torch.calls import FLOOR, IN_PLACE
 
 OURS, UNBOXED, STABLE = "bench_ops", "peers_unboxed", "peers_stable"
 NAMES = {OURS: "ours", UNBOXED: "TORCH_LIBRARY", STABLE: "stable ABI"}
@@ -32,7 +31,7 @@ def markdown(measured: dict[str, Any]) -> str:
         f"Written by `{about['command']}` on {about['date']}. {about['cpu']}; {about['os']}.",
         f"{about['rustc']}; {about['cxx']}; torch {about['torch']}.",
         "",
-        "The same ops in Rust ([torch.rs](../../tests/bench/src/torch.rs)); in C++ with `TORCH_LIBRARY`, whose",
+        "The same ops in Rust ([torch.rs](../../tests/bench/ffi/src/torch.rs)); in C++ with `TORCH_LIBRARY`, whose",
         "kernels torch calls unboxed and whose binary fits one torch",
         "([torch_unboxed.cc](../../tests/cpp/torch_unboxed.cc)); and in C++ with the headers of the stable ABI",
         "([torch_stable.cc](../../tests/cpp/torch_stable.cc)), whose binary fits several torches, as ours does. The",

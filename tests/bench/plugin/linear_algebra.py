@@ -1,4 +1,4 @@
-"""Times linear algebra, which JAX lowers to LAPACK on its CPU: ``python -m bench_plugin.linear_algebra OUTPUT``."""
+"""Times linear algebra, which JAX lowers to LAPACK on its CPU: ``python -m bench.plugin.linear_algebra OUTPUT``."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.linalg import lu_factor, solve_triangular
 
-from bench_plugin.__main__ import measure
-from bench_plugin.programs import Program
+from bench.plugin.__main__ import measure
+from bench.plugin.programs import Program
 
 SIZES = (16, 64, 256, 512)
 BATCH = (64, 32)  # matrices, and their rows

@@ -1,4 +1,4 @@
-"""Times every program on both platforms: ``python -m bench_plugin GALLERY BENCH_OPS OUTPUT [NAME]...``."""
+"""Times every program on both platforms: ``python -m bench.plugin GALLERY BENCH_OPS OUTPUT [NAME]...``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import jax
 
 import oxcall
-from bench_plugin import calls, compiling, report, running
-from bench_plugin.programs import Program, programs
+from bench.plugin import calls, compiling, report, running
+from bench.plugin.programs import Program, programs
 
 
 def main() -> int:

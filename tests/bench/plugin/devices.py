@@ -1,5 +1,5 @@
 """Times programs over four devices beside the same work on one, and an all_reduce beside copies of as many bytes:
-``python -m bench_plugin.devices OUTPUT``, with ``OXCALL_NUM_DEVICES=4``."""
+``python -m bench.plugin.devices OUTPUT``, with ``OXCALL_NUM_DEVICES=4``."""
 
 from __future__ import annotations
 

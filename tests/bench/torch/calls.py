@@ -11,7 +11,7 @@ import torch
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """An op of `tests/bench/src/torch.rs` and of its peers, with arguments."""
+    """An op of `tests/bench/ffi/src/torch.rs` and of its peers, with arguments."""
 
     name: str
     op: str

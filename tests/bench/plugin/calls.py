@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from bench_plugin import running
-from bench_plugin.programs import Program
+from bench.plugin import running
+from bench.plugin.programs import Program
 
 FEW, MANY, ROUNDS = 100, 200, 401
 

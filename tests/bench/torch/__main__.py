@@ -1,4 +1,4 @@
-"""Times every op in each of its forms: ``python -m bench_torch OURS UNBOXED STABLE ABOUT OUTPUT``.
+"""Times every op in each of its forms: ``python -m bench.torch OURS UNBOXED STABLE ABOUT OUTPUT``.
 
 The first three are libraries, `ABOUT` is a JSON object to store along, and `OUTPUT` is a path without suffix.
 """
@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
-from bench_torch import report
-from bench_torch.calls import CALLS, Call
+from bench.torch import report
+from bench.torch.calls import CALLS, Call
 
 # Namespaces of the libraries, ours first.
 FORMS = ("bench_ops", "peers_unboxed", "peers_stable")

@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 
-from bench_plugin.programs import Program
+from bench.plugin.programs import Program
 
 PLATFORMS = ("cpu", "oxcall")
 BUDGET, LEAST, MOST = 1.5, 7, 300  # seconds and rounds of each program
