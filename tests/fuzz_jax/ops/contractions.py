@@ -6,6 +6,7 @@ from fuzz_jax.ops.table import Verbatim, define, maker
 
 define(
     2,
+    sums=True,
     dot_general="lax.dot_general({0}, {1}, {dimensions}, preferred_element_type={preferred})",
     matmul="jnp.matmul({0}, {1})",
     tensordot="jnp.tensordot({0}, {1}, {axes})",
@@ -14,14 +15,16 @@ define(
 )
 define(
     2,
+    sums=True,
     spills=True,
     convolution="lax.conv_general_dilated({0}, {1}, {strides}, {padding}, lhs_dilation={spread}, "
     "rhs_dilation={dilation}, feature_group_count={groups}, batch_group_count={batches})",
     convolve="jnp.convolve({0}.ravel()[:20], {1}.ravel()[:7], mode={mode})",
 )
-define(8, spills=True, fft="jnp.fft.{kind}({0}, axis={at})", fft2="jnp.fft.{kind}({0})")
+define(8, sums=True, spills=True, fft="jnp.fft.{kind}({0}, axis={at})", fft2="jnp.fft.{kind}({0})")
 define(
     16,
+    sums=True,
     spills=True,
     cholesky="jnp.linalg.cholesky(spd({0}))",
     solve="jnp.linalg.solve(spd({0}), {0})",
@@ -32,12 +35,13 @@ define(
 )
 define(
     16,
+    sums=True,
     spills=True,
     beside="largest",
     eigvalsh="jnp.linalg.eigvalsh(spd({0}))",
     svdvals="jnp.linalg.svd(bounded({0}), compute_uv=False)",
 )
-define(16, many=True, spills=True, slogdet="jnp.linalg.slogdet(spd({0}))")
+define(16, sums=True, many=True, spills=True, slogdet="jnp.linalg.slogdet(spd({0}))")
 
 
 @maker(5)

@@ -12,6 +12,7 @@ define(
 )
 define(
     2,
+    sums=True,
     psum="lax.psum({0}, 'd')",
     pmean="lax.pmean({0}, 'd')",
     psum_scatter="lax.psum_scatter({0}, 'd', scatter_dimension={at}, tiled={tiled})",

@@ -20,9 +20,9 @@ define(
     one_hot="jax.nn.one_hot({0}, {classes}, dtype={dtype})",
     where_index="jnp.where({0}.ravel(), size={count}, fill_value=-1)[0]",
 )
-define(2, scatter_add="{0}.at[{1}].add({2}, mode={mode})", slice_add="{0}.at[{where}].add({1})")
-define(2, segment_sum="jax.ops.segment_sum({0}, {1}, num_segments={classes})")
-define(8, scatter_mul="{0}.at[{1}].multiply({2}, mode={mode})")
+define(2, sums=True, scatter_add="{0}.at[{1}].add({2}, mode={mode})", slice_add="{0}.at[{where}].add({1})")
+define(2, sums=True, segment_sum="jax.ops.segment_sum({0}, {1}, num_segments={classes})")
+define(8, sums=True, scatter_mul="{0}.at[{1}].multiply({2}, mode={mode})")
 _MODES = ("clip", "fill", "drop", "promise_in_bounds")
 
 

@@ -6,15 +6,18 @@ from fuzz_jax.ops.table import define, maker
 
 _SUMS = define(
     2,
+    sums=True,
     sum="jnp.sum({0}, axis={axis}, keepdims={keep})",
     mean="jnp.mean({0}, axis={axis}, keepdims={keep})",
     var="jnp.var({0}, axis={axis}, keepdims={keep})",
     std="jnp.std({0}, axis={axis}, keepdims={keep})",
     reduce_sum="lax.reduce({0}, np.array(0, {0}.dtype), lax.add, {axis})",
 )
-_SUMS += define(2, spills=True, norm="jnp.sqrt(jnp.sum(jnp.square(jnp.abs({0})), axis={axis}, keepdims={keep}))")
-_PRODUCTS = define(8, spills=True, prod="jnp.prod({0}, axis={axis}, keepdims={keep})")
-_PRODUCTS += define(8, beside="one", logsumexp="jax.nn.logsumexp({0}, axis={axis}, keepdims={keep})")
+_SUMS += define(
+    2, sums=True, spills=True, norm="jnp.sqrt(jnp.sum(jnp.square(jnp.abs({0})), axis={axis}, keepdims={keep}))"
+)
+_PRODUCTS = define(8, sums=True, spills=True, prod="jnp.prod({0}, axis={axis}, keepdims={keep})")
+_PRODUCTS += define(8, sums=True, beside="one", logsumexp="jax.nn.logsumexp({0}, axis={axis}, keepdims={keep})")
 _EXTREMES = define(
     max_of="jnp.max({0}, axis={axis}, keepdims={keep})",
     min_of="jnp.min({0}, axis={axis}, keepdims={keep})",
@@ -33,17 +36,18 @@ _BITWISE = define(
 _ARG = define(argmax="lax.argmax({0}, {at}, jnp.int32)", argmin="lax.argmin({0}, {at}, jnp.int32)")
 _RUNNING = define(
     2,
+    sums=True,
     cumsum="lax.cumsum({0}, {at}, {reverse})",
     cumlogsumexp="lax.cumlogsumexp({0}, {at}, {reverse})",
 )
-_RUNNING += define(8, spills=True, cumprod="lax.cumprod({0}, {at}, {reverse})")
+_RUNNING += define(8, sums=True, spills=True, cumprod="lax.cumprod({0}, {at}, {reverse})")
 _RUNNING_EXACT = define(cummax="lax.cummax({0}, {at}, {reverse})", cummin="lax.cummin({0}, {at}, {reverse})")
 _SORTS = define(
     sort="jnp.sort({0}, axis={at}, descending={reverse})",
     argsort="jnp.argsort({0}, axis={at}, descending={reverse})",
 )
-define(4, softmax="jax.nn.softmax({0}, axis={at})")
-define(4, beside="one", log_softmax="jax.nn.log_softmax({0}, axis={at})")
+define(4, sums=True, softmax="jax.nn.softmax({0}, axis={at})")
+define(4, sums=True, beside="one", log_softmax="jax.nn.log_softmax({0}, axis={at})")
 define(
     median="jnp.median({0}, axis={at})",
     searchsorted="jnp.searchsorted(jnp.sort({0}.ravel()), {0}.ravel(), side={side})",
@@ -51,7 +55,7 @@ define(
 define(0, many=True, sort_pairs="lax.sort(({all}), dimension={at}, num_keys={keys})")
 define(0, many=True, signs=True, top_k="lax.top_k({0}, {k})")
 _WINDOW = "window_dimensions={size}, window_strides={strides}, padding={padding}, window_dilation={dilation}"
-define(2, window_sum=f"lax.reduce_window({{0}}, np.array(0, {{0}}.dtype), lax.add, {_WINDOW})")
+define(2, sums=True, window_sum=f"lax.reduce_window({{0}}, np.array(0, {{0}}.dtype), lax.add, {_WINDOW})")
 define(
     window_max=f"lax.reduce_window({{0}}, np.array({{start}}, {{0}}.dtype), lax.max, {_WINDOW})",
     window_min=f"lax.reduce_window({{0}}, np.array({{start}}, {{0}}.dtype), lax.min, {_WINDOW})",

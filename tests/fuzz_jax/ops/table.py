@@ -17,8 +17,9 @@ class Op:
     Attributes:
         text: its expression: operands are ``{0}``, ``{1}``... or ``{all}``, functions ``{f0}``...; parameters
             have names.
-        ulps: how inexact its results are; 0 stands for exact. Operands of inexact ops are inexact as well, and a
-            zero of theirs may be a subnormal number that XLA:CPU flushed.
+        ulps: how inexact its results are; 0 stands for exact. Operands of inexact ops have errors of a unit in the last
+            place, and a zero of theirs may be a subnormal number that XLA:CPU flushed.
+        sums: whether operands are as inexact as results, since their errors add up.
         many: whether it gives a tuple.
         spills: whether an operand that is not finite may make any element of the results so, not only its own, as
             operands of other shapes may anyway.
@@ -29,6 +30,7 @@ class Op:
 
     text: str
     ulps: int = 0
+    sums: bool = False
     many: bool = False
     spills: bool = False
     cancels: int = 0
@@ -64,6 +66,7 @@ class Skip(Exception):
 
 def define(
     ulps: int = 0,
+    sums: bool = False,
     many: bool = False,
     spills: bool = False,
     cancels: int = 0,
@@ -74,7 +77,7 @@ def define(
     """Adds ops to the table."""
     for name, text in texts.items():
         assert name not in OPS, name
-        OPS[name] = Op(text, ulps, many, spills, cancels, signs, beside)
+        OPS[name] = Op(text, ulps, sums, many, spills, cancels, signs, beside)
     return tuple(texts)
 
 
