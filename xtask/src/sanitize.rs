@@ -14,7 +14,7 @@ const SERVER: &str = "oxcall-pjrt";
 /// A sanitizer of the nightly compiler, and what runs under it.
 pub(crate) struct Sanitizer {
     pub(crate) name: &'static str,
-    /// For the compiler.
+    /// For the compiler; a library, such as the plugin, finds the sanitizer's functions in the program (`-rdynamic`).
     flags: &'static str,
     /// The variable of its options, and these.
     options: (&'static str, &'static str),
@@ -28,7 +28,7 @@ pub(crate) struct Sanitizer {
 pub(crate) const SANITIZERS: &[Sanitizer] = &[
     Sanitizer {
         name: "address",
-        flags: "-Zsanitizer=address",
+        flags: "-Zsanitizer=address -Clink-arg=-rdynamic",
         // Inventory's and the thread pools' memory lives as long as the process.
         options: (
             "ASAN_OPTIONS",
@@ -51,7 +51,6 @@ pub(crate) const SANITIZERS: &[Sanitizer] = &[
     },
     Sanitizer {
         name: "thread",
-        // The plugin, a library, finds the sanitizer's functions in the program.
         flags: "-Zsanitizer=thread -Clink-arg=-rdynamic",
         options: ("TSAN_OPTIONS", "halt_on_error=1:second_deadlock_stack=1"),
         builds_std: true,
