@@ -4,7 +4,7 @@ use crate::attr::{AttrError, AttrList};
 use crate::buffer::{BufferError, BufferRef, Mismatch};
 use crate::descriptor::{Arity, DTypeRule, Handler, Param, Role};
 use crate::frame::Frame;
-use crate::{DType, Error, shape};
+use crate::{Error, names, shape};
 
 /// "argument" or "result".
 fn word(role: Role) -> &'static str {
@@ -85,7 +85,7 @@ pub(crate) fn buffer(handler: &'static Handler, role: Role, index: usize, error:
 pub fn mismatch(frame: Frame<'_>, handler: &'static Handler, role: Role, index: usize, mismatch: Mismatch) -> Error {
     let buffer = frame.buffers(role).get(index).copied().unwrap_or(BufferRef::EMPTY);
     let name = operand_name(handler, role, index);
-    let got = DType::describe_code(buffer.dtype_code());
+    let got = names::describe_dtype(buffer.dtype_code());
     let text = match mismatch {
         Mismatch::DType(expected) => {
             let why = match operand_param(handler, role, index).map(|param| param.dtype) {
@@ -122,7 +122,7 @@ pub fn dispatch(frame: Frame<'_>, handler: &'static Handler, var: usize, role: R
         "{}: {}: expected dtype {expected}, got {}",
         handler.name,
         operand_name(handler, role, index),
-        DType::describe_code(buffer.dtype_code())
+        names::describe_dtype(buffer.dtype_code())
     ))
 }
 

@@ -2,7 +2,7 @@
 
 // Modules:
 //
-// * `dtype`, `element`: dtypes by their codes; Rust types of elements, with the codecs of packed and 8-bit ones.
+// * `element`: elements of buffers; their Rust types and `DType` are those of the crate `oxcall-element`.
 // * `buffer`: checked buffer descriptions (`raw`), and the parameter types made from them.
 // * `attr`: attributes: the wire form (`raw`), conversions, dictionaries, support for the derives.
 // * `shape`: `#[dims]` patterns: binding, checking, inferring; `ShapeContext` for shape functions.
@@ -28,7 +28,6 @@ pub mod attr;
 pub mod buffer;
 pub mod context;
 pub mod descriptor;
-mod dtype;
 pub mod element;
 mod entry;
 mod error;
@@ -54,11 +53,12 @@ mod vjp;
 #[path = "private.rs"]
 pub mod __private;
 
-pub use dtype::DType;
 pub use element::Element;
 pub use error::{Code, Error, Result};
 pub use half;
 pub use ndarray;
 pub use num_complex;
+#[doc(inline)]
+pub use oxcall_element::DType;
 pub use oxcall_macros::{AttrEnum, AttrStruct, custom_call, library, stage};
 pub use state::State;

@@ -1,4 +1,14 @@
-//! Names: their order, and suggestions for misspelt ones.
+//! Names: their order, suggestions for misspelt ones, and those of dtypes in messages.
+
+use crate::DType;
+
+/// The dtype of an ABI code in messages: its name, or the number.
+pub(crate) fn describe_dtype(code: u32) -> String {
+    match DType::from_code(code) {
+        Some(dtype) => dtype.name().to_owned(),
+        None => format!("data type code {code}, which this version does not know"),
+    }
+}
 
 /// `; did you mean ...?` for the nearest candidate, or nothing where none is near.
 pub(crate) fn did_you_mean<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> String {

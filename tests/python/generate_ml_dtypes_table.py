@@ -1,6 +1,6 @@
 """Writes the table that the 8-bit and 4-bit floating-point elements are tested against.
 
-Usage: python generate_ml_dtypes_table.py > ../../ffi/src/element/testdata/ml_dtypes.txt
+Usage: python generate_ml_dtypes_table.py > ../../element/src/testdata/ml_dtypes.txt
 
 For each format, one `decode` line with the binary32 bits of every code, and one `encode` line with the conversion
 from binary32: `BITS:CODE` means that inputs from these bits on, up to the next entry, become this code. The conversion

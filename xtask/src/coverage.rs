@@ -13,6 +13,7 @@ const INSTRUMENT: &str = "XTASK_INSTRUMENT_COVERAGE";
 
 /// Crates, by the folder of their sources.
 const CRATES: &[(&str, &str)] = &[
+    ("element/src/", "oxcall-element"),
     ("ffi/src/", "oxcall"),
     ("macros/src/", "oxcall-macros"),
     ("plugin/hlo/src/", "oxcall-hlo"),
@@ -26,6 +27,7 @@ const CRATES: &[(&str, &str)] = &[
 /// What has tests of them, in the crate itself or beside it.
 const PACKAGES: &[&str] = &[
     "oxcall",
+    "oxcall-element",
     "oxcall-macros",
     "oxcall-hlo",
     "oxcall-engine",

@@ -22,8 +22,8 @@ const SDK: Run = Run {
     flags: "-Zmiri-strict-provenance",
     target: &["--lib"],
     only: &[],
-    // Tables of arithmetic, which take a minute each; and what is below.
-    skip: &["conversions_are_those_of_ml_dtypes", "torch::tests::calls"],
+    // What is below.
+    skip: &["torch::tests::calls"],
 };
 
 const PJRT: Run = Run { package: "oxcall-pjrt", target: &["--lib"], only: &[], skip: &[], ..SDK };
@@ -48,7 +48,7 @@ const RUNS: &[Run] = &[
     Run {
         flags: "-Zmiri-strict-provenance -Zmiri-ignore-leaks",
         target: &["--test", "*"],
-        skip: &["conversions_are_those_of_ml_dtypes", "attrs::pointers"],
+        skip: &["attrs::pointers"],
         ..SDK
     },
     Run {

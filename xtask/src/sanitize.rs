@@ -37,6 +37,7 @@ pub(crate) const SANITIZERS: &[Sanitizer] = &[
         builds_std: false,
         packages: &[
             "oxcall",
+            "oxcall-element",
             "xla-ffi-sys",
             "oxcall-hlo",
             "oxcall-proto",

@@ -11,7 +11,7 @@ use num_complex::Complex;
 
 use super::{Attr, AttrError, AttrScalar, FromAttr};
 use crate::descriptor::AttrType;
-use crate::{DType, Element};
+use crate::{Element, names};
 
 /// The value of a scalar attribute, in the widest type of its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,7 +45,7 @@ fn widen(scalar: &AttrScalar<'_>) -> Option<Wide> {
 /// What a scalar is, for messages.
 impl fmt::Display for AttrScalar<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = DType::describe_code(self.dtype_code());
+        let name = names::describe_dtype(self.dtype_code());
         match widen(self) {
             Some(Wide::Bool(v)) => write!(f, "{v} ({name})"),
             Some(Wide::Int(v)) => write!(f, "{v} ({name})"),

@@ -1,15 +1,17 @@
 //! Rust types that are elements of buffers, one for each [`DType`].
 
-mod float8;
-pub mod minifloat;
 mod packed;
 
 use std::fmt::Debug;
 
-pub use float8::*;
 use half::{bf16, f16};
 use num_complex::Complex;
-pub use packed::*;
+use oxcall_element::round_to_odd;
+pub use oxcall_element::{
+    F4E2M1FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, S1, S2, S4, U1, U2,
+    U4, minifloat,
+};
+pub use packed::Packed;
 
 use crate::DType;
 
@@ -97,21 +99,21 @@ macro_rules! unpacked {
         unsafe impl Unpacked for $ty {}
     )*};
 }
-pub(crate) use unpacked;
 
 macro_rules! plain {
     ($($ty:ty = $dtype:ident),* $(,)?) => {
-        $crate::element::unpacked!($($ty = $dtype),*);
+        unpacked!($($ty = $dtype),*);
         // SAFETY: every bit pattern of these types is a value.
         $(unsafe impl Plain for $ty {})*
     };
 }
-pub(crate) use plain;
 
 unpacked! { bool = Pred }
 plain! {
     i8 = S8, i16 = S16, i32 = S32, i64 = S64, u8 = U8, u16 = U16, u32 = U32, u64 = U64,
     f16 = F16, bf16 = BF16, f32 = F32, f64 = F64, Complex<f32> = C64, Complex<f64> = C128,
+    F8E5M2 = F8E5M2, F8E3M4 = F8E3M4, F8E4M3 = F8E4M3, F8E4M3FN = F8E4M3FN, F8E4M3B11FNUZ = F8E4M3B11FNUZ,
+    F8E5M2FNUZ = F8E5M2FNUZ, F8E4M3FNUZ = F8E4M3FNUZ, F8E8M0FNU = F8E8M0FNU,
 }
 
 /// A floating-point element with arithmetic: `f16`, `bf16`, `f32`, `f64`.
@@ -183,20 +185,6 @@ fn bf16_from_f32(value: f32) -> bf16 {
     // A NaN stays one: the sum may carry out of its mantissa, and its low half alone may say that it is a NaN.
     let kept = if value.is_nan() { bits | 0x40_0000 } else { rounded };
     bf16::from_bits((kept as i32 >> 16) as u16)
-}
-
-/// The nearest `f32` if that is exact, otherwise the neighbour with an odd last bit: rounding it to 16 bits gives what
-/// rounding `value` itself does (Boldo and Melquiond 2008, "Emulation of FMA and correctly rounded sums"). The
-/// conversions of `half` look at a part of the bits only, or round twice.
-fn round_to_odd(value: f64) -> f32 {
-    let nearest = value as f32;
-    let back = f64::from(nearest);
-    if back == value || !nearest.is_finite() || nearest.to_bits() & 1 == 1 {
-        return nearest;
-    }
-    // Bits of floats grow with the magnitude.
-    let away = value.abs() > back.abs();
-    f32::from_bits(if away { nearest.to_bits() + 1 } else { nearest.to_bits() - 1 })
 }
 
 /// An element with arithmetic: every integer and [`Float`] type, and complex numbers.

@@ -4,9 +4,6 @@
 //! jaxlib 0.10.2, CPU, for `s4`, `u4`, `s2`, `u2` and `f4e2m1fn`, in arguments and results. `s1` and `u1` are taken to
 //! follow the same order: no jax can pass them yet (0.10.2 confuses them with `pred` or refuses them).
 
-use std::fmt;
-
-use super::minifloat::minifloat;
 use super::*;
 
 /// An element of 1, 2 or 4 bits, packed into bytes from the low bits up.
@@ -50,96 +47,27 @@ macro_rules! packed {
     )*};
 }
 
+packed! { S1 S2 S4 U1 U2 U4 F4E2M1FN }
+
 macro_rules! packed_integers {
-    ($($name:ident($repr:ident): $bits:literal, $doc:literal;)*) => {$(
-        #[doc = $doc]
-        #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[repr(transparent)]
-        pub struct $name($repr);
-
-        impl $name {
-            /// The smallest value.
-            pub const MIN: Self = Self($repr::MIN >> (8 - $bits));
-            /// The largest value.
-            pub const MAX: Self = Self($repr::MAX >> (8 - $bits));
-
-            /// The value `v`; `None` outside [`MIN`](Self::MIN) to [`MAX`](Self::MAX).
-            #[inline]
-            pub const fn new(v: $repr) -> Option<Self> {
-                if v >= Self::MIN.0 && v <= Self::MAX.0 { Some(Self(v)) } else { None }
-            }
-
-            /// The value of the low bits of `v`.
-            #[inline]
-            pub const fn wrapping(v: $repr) -> Self {
-                // The right shift extends the sign of signed types.
-                Self(v << (8 - $bits) >> (8 - $bits))
-            }
-
-            /// The value.
-            #[inline]
-            pub const fn get(self) -> $repr {
-                self.0
-            }
-        }
-
-        impl From<$name> for $repr {
-            #[inline]
-            fn from(value: $name) -> $repr {
-                value.0
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Debug::fmt(&self.0, f)
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(&self.0, f)
-            }
-        }
-
+    ($($name:ident)*) => {$(
         impl Packed for $name {
-            const PER_BYTE: usize = 8 / $bits;
+            const PER_BYTE: usize = 8 / Self::DTYPE.bits();
 
             #[inline]
             fn from_bits(bits: u8) -> Self {
-                Self::wrapping(bits as $repr)
+                Self::wrapping(bits as _)
             }
 
             #[inline]
             fn to_bits(self) -> u8 {
-                self.0 as u8 & (u8::MAX >> (8 - $bits))
+                self.get() as u8 & (u8::MAX >> (8 - Self::DTYPE.bits()))
             }
         }
     )*};
 }
 
-packed_integers! {
-    S1(i8): 1, "Signed 1-bit integer: -1 or 0.";
-    S2(i8): 2, "Signed 2-bit integer: -2 to 1.";
-    S4(i8): 4, "Signed 4-bit integer: -8 to 7.";
-    U1(u8): 1, "Unsigned 1-bit integer: 0 or 1.";
-    U2(u8): 2, "Unsigned 2-bit integer: 0 to 3.";
-    U4(u8): 4, "Unsigned 4-bit integer: 0 to 15.";
-}
-
-minifloat! {
-    /// 4-bit float of 2 exponent bits and 1 mantissa bit: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives.
-    ///
-    /// `from_f32` saturates: infinities become ±6. There is no NaN; a NaN becomes a zero of the other sign.
-    F4E2M1FN, codes: 16, 2, 1, 1, Finite
-}
-
-impl Default for F4E2M1FN {
-    #[inline]
-    fn default() -> Self {
-        Self(0)
-    }
-}
+packed_integers! { S1 S2 S4 U1 U2 U4 }
 
 impl Packed for F4E2M1FN {
     const PER_BYTE: usize = 2;
@@ -154,8 +82,6 @@ impl Packed for F4E2M1FN {
         self.to_bits()
     }
 }
-
-packed! { S1 S2 S4 U1 U2 U4 F4E2M1FN }
 
 #[cfg(test)]
 mod tests {
@@ -213,15 +139,5 @@ mod tests {
         assert_eq!(round_trip(&u2), [0b00_11_10_01, 0b11_11_11_01]);
         let f4 = [0.5, 1.0, 1.5, -6.0, 2.0].map(F4E2M1FN::from_f32);
         assert_eq!(round_trip(&f4), [0x21, 0xf3, 0xf4]);
-    }
-
-    #[test]
-    fn ranges_are_checked() {
-        assert_eq!((S4::MIN.get(), S4::MAX.get(), S1::MIN.get(), S1::MAX.get()), (-8, 7, -1, 0));
-        assert_eq!((U2::MAX.get(), U1::MAX.get(), U4::MIN.get()), (3, 1, 0));
-        assert_eq!((S4::new(8), S4::new(-9), U2::new(4), S1::new(1)), (None, None, None, None));
-        assert_eq!(S4::wrapping(9).get(), -7);
-        assert_eq!(U4::wrapping(0x2f).get(), 15);
-        assert_eq!((i8::from(S2::wrapping(2)), S2::wrapping(2).to_string()), (-2, "-2".to_owned()));
     }
 }

@@ -12,7 +12,7 @@ use crate::buffer::BufferRef;
 use crate::descriptor::{Arity, AttrParam, AttrType, DTypeRule, Handler, Param, Presence, Role, Slot};
 use crate::shape::{Shape, ShapeContext, literal};
 use crate::torch::schema::{Argument, Base, Type};
-use crate::{DType, Error, Result, explain};
+use crate::{DType, Error, Result, explain, names};
 
 /// What a handler's description takes from a descriptor.
 pub(super) struct Signature {
@@ -199,5 +199,5 @@ fn from_attr(ty: Type, attr: Attr<'_>) -> Result<Value, crate::attr::AttrError> 
 pub(super) fn dtype_of(buffer: &BufferRef<'_>) -> Result<DType> {
     let code = buffer.dtype_code();
     DType::from_code(code)
-        .ok_or_else(|| Error::invalid_argument(format!("an operand has {}", DType::describe_code(code))))
+        .ok_or_else(|| Error::invalid_argument(format!("an operand has {}", names::describe_dtype(code))))
 }

@@ -15,7 +15,7 @@ use crate::entry::{report, report_panic, unreportable, unusual};
 use crate::frame::Frame;
 use crate::host::{AttrValue, CallFrameBuilder};
 use crate::shape::{Shape, ShapeContext};
-use crate::{DType, Error, Result, explain};
+use crate::{DType, Error, Result, explain, names};
 
 /// The execute handler of the operator `D`.
 ///
@@ -123,7 +123,7 @@ impl CustomOp {
             if ret.dtype_code() != expected.dtype.code() || ret.dims() != expected.dims {
                 return Err(Error::invalid_argument(format!(
                     "result {index} has dtype {} and shape {:?}, but the descriptor gives dtype {} and shape {:?}",
-                    DType::describe_code(ret.dtype_code()),
+                    names::describe_dtype(ret.dtype_code()),
                     ret.dims(),
                     expected.dtype,
                     expected.dims

@@ -1,12 +1,14 @@
 //! 8-bit floating-point elements.
 
-use super::minifloat::minifloat;
-use super::*;
+use crate::minifloat::{Format, Special, minifloat};
 
 macro_rules! float8 {
     ($($(#[$doc:meta])* $name:ident: $exponent:literal, $mantissa:literal, $bias:literal, $special:ident, default $default:literal;)*) => {
         $(
-            minifloat! { $(#[$doc])* $name, codes: 256, $exponent, $mantissa, $bias, $special }
+            minifloat! {
+                $(#[$doc])* $name, codes: 256,
+                Format { exponent: $exponent, mantissa: $mantissa, bias: $bias, special: Special::$special }
+            }
 
             #[doc = concat!("The value ", stringify!($default), ".")]
             impl Default for $name {
@@ -16,7 +18,6 @@ macro_rules! float8 {
                 }
             }
         )*
-        plain! { $($name = $name),* }
     };
 }
 

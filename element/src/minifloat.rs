@@ -177,7 +177,7 @@ const fn encode_exponent(value: f32) -> u8 {
 
 /// Declares a minifloat type over its code, of which there are `$codes`.
 macro_rules! minifloat {
-    ($(#[$doc:meta])* $name:ident, codes: $codes:literal, $exponent:literal, $mantissa:literal, $bias:literal, $special:ident) => {
+    ($(#[$doc:meta])* $name:ident, codes: $codes:literal, $format:expr) => {
         $(#[$doc])*
         ///
         /// Comparison is by value, as for `f32`: NaN differs from itself, and zeros of both signs are equal. Compare
@@ -187,12 +187,7 @@ macro_rules! minifloat {
         pub struct $name(u8);
 
         impl $name {
-            const FORMAT: $crate::element::minifloat::Format = $crate::element::minifloat::Format {
-                exponent: $exponent,
-                mantissa: $mantissa,
-                bias: $bias,
-                special: $crate::element::minifloat::Special::$special,
-            };
+            const FORMAT: $crate::minifloat::Format = $format;
 
             /// The value of a code. Bits above the format's are ignored.
             #[inline]
@@ -254,11 +249,11 @@ macro_rules! minifloat {
         }
     };
 }
-pub(super) use minifloat;
+pub(crate) use minifloat;
 
 #[cfg(test)]
 mod tests {
-    use crate::element::*;
+    use crate::*;
 
     /// Conversions of `ml_dtypes`; the script that writes the file says what its lines mean.
     const TABLE: &str = include_str!("testdata/ml_dtypes.txt");
@@ -276,18 +271,18 @@ mod tests {
         u32::from_str_radix(digits, 16).unwrap()
     }
 
-    fn check<T: Element>(from_bits: fn(u8) -> T, to_f32: fn(T) -> f32, from_f32: fn(f32) -> u8) {
-        let values: Vec<u32> = line("decode", T::DTYPE).map(hex).collect();
-        assert_eq!(values.len(), 1 << T::DTYPE.bits());
+    fn check<T>(dtype: DType, from_bits: fn(u8) -> T, to_f32: fn(T) -> f32, from_f32: fn(f32) -> u8) {
+        let values: Vec<u32> = line("decode", dtype).map(hex).collect();
+        assert_eq!(values.len(), 1 << dtype.bits());
         for (code, &expected) in values.iter().enumerate() {
             let value = to_f32(from_bits(code as u8));
-            assert_eq!(value.to_bits(), expected, "{} {code:#x}", T::DTYPE);
+            assert_eq!(value.to_bits(), expected, "{} {code:#x}", dtype);
             if !value.is_nan() {
-                assert_eq!(from_f32(value), code as u8, "{} round trip of {value}", T::DTYPE);
+                assert_eq!(from_f32(value), code as u8, "{} round trip of {value}", dtype);
             }
         }
 
-        let mut runs: Vec<(u32, u8)> = line("encode", T::DTYPE)
+        let mut runs: Vec<(u32, u8)> = line("encode", dtype)
             .map(|run| run.split_once(':').unwrap())
             .map(|(start, code)| (hex(start), hex(code) as u8))
             .collect();
@@ -297,14 +292,14 @@ mod tests {
         for (&(start, code), end) in runs.iter().zip(ends) {
             for part in 0..=16u64 {
                 let bits = start + (u64::from(end - start) * part / 16) as u32;
-                assert_eq!(from_f32(f32::from_bits(bits)), code, "{} from bits {bits:#010x}", T::DTYPE);
+                assert_eq!(from_f32(f32::from_bits(bits)), code, "{} from bits {bits:#010x}", dtype);
             }
         }
     }
 
     macro_rules! check {
         ($($name:ident)*) => {$(
-            check($name::from_bits, $name::to_f32, |value| $name::from_f32(value).to_bits());
+            check(DType::$name, $name::from_bits, $name::to_f32, |value| $name::from_f32(value).to_bits());
         )*};
     }
 
