@@ -212,9 +212,25 @@ macro_rules! table {
             }
         }
 
-        /// HLO protos, whose `PrimitiveType` is [`DType::code`].
+        /// The numbers of HLO protos.
         pub mod hlo_proto {
-            use super::ElementType;
+            use super::{DType, ElementType};
+
+            /// The `PrimitiveType` of an element type; `None` for types that XLA does not have.
+            pub const fn primitive_type(element: ElementType) -> Option<u32> {
+                match element.dtype() {
+                    Some(dtype) => Some(dtype.code()),
+                    None => None,
+                }
+            }
+
+            /// The element type of a `PrimitiveType`.
+            pub const fn element_type(primitive: u32) -> Option<ElementType> {
+                match DType::from_code(primitive) {
+                    Some(dtype) => ElementType::from_dtype(dtype),
+                    None => None,
+                }
+            }
 
             /// The field of `LiteralProto` that holds the elements; `None` for types that XLA does not have.
             pub const fn literal_field(element: ElementType) -> Option<u32> {

@@ -20,7 +20,6 @@
 //! * [`sharding`]: meshes, shardings and their rules, in Shardy's terms.
 //! * `verify`: the rules of StableHLO and the types of results, by family of ops.
 //! * `print`: modules as text.
-//! * `float`: floats of all formats, as bits and as numbers.
 //! * `error`: invalid, unsupported or too large, with op and location.
 //!
 //! # Facts about programs
@@ -40,7 +39,6 @@ mod attribute;
 mod builder;
 mod bytecode;
 mod error;
-mod float;
 mod futures;
 mod hlo_proto;
 mod ir;
@@ -64,7 +62,8 @@ pub use ir::{ArgAttributes, Func, FuncId, Module, Op, Region, ValueId};
 pub use literal::Literal;
 pub use location::{Location, LocationId};
 pub use ops::*;
+pub use oxcall_element::ElementType;
 pub use print::{print_module, print_module_with_locations};
 pub use text::parse_text;
-pub use types::{Dims, DynamicDims, ElementType, TensorType, Type};
+pub use types::{Dims, DynamicDims, TensorType, Type};
 pub use verify::{RegionType, Signature, infer_types, verify};

@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::tables::{AttrId, Entry, Tables, TypeId};
 use super::{literal, mesh_axes, sharding};
 use crate::sharding::{AxisRef, MeshRef};
-use crate::{Alias, Attribute, ElementType, Error, Literal, TensorType, float};
+use crate::{Alias, Attribute, ElementType, Error, Literal, TensorType};
 
 /// A decoded attribute.
 #[derive(Debug)]
@@ -319,7 +319,7 @@ impl<'a> Reader<'_, 'a> {
             return Err(self.cursor.error(format_args!("a float of type {element}")));
         }
         let bits = self.number(element.bits())?;
-        Ok(Node::Float(float::decode(element, bits as u64), element))
+        Ok(Node::Float(element.decode(bits as u64), element))
     }
 
     fn dense(&mut self) -> Result<Node<'a>, Error> {

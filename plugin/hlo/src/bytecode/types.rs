@@ -1,5 +1,7 @@
 //! Types: those of VHLO, and the builtin ones that appear in attributes.
 
+use oxcall_element::bytecode;
+
 use super::attribute::Node;
 use super::cursor::Cursor;
 use super::tables::{AttrId, Entry, Tables, TypeId};
@@ -150,56 +152,30 @@ struct Reader<'r, 'a> {
 
 impl Reader<'_, '_> {
     fn vhlo(&mut self) -> Result<TypeNode, Error> {
-        use ElementType::*;
-        let element = match self.cursor.varint()? {
-            0 => Pred,
+        let code = self.cursor.varint()?;
+        if let Some(element) = bytecode::vhlo(code) {
+            return Ok(TypeNode::Element(element));
+        }
+        Ok(match code {
             1 => return self.complex(),
-            2 => BF16,
-            3 => F16,
-            4 => F32,
-            5 => F64,
-            6 => F8E4M3FN,
-            7 => F8E5M2,
             8 => return self.function(),
-            9 => S64,
-            10 => S4,
-            11 => S8,
-            12 => S16,
-            13 => S32,
-            14 => S64,
-            15 => U4,
-            16 => U8,
-            17 => U16,
-            18 => U32,
-            19 => U64,
+            9 => TypeNode::Element(ElementType::S64),
             20 => return self.tensor(None),
             21 => {
                 let encoding = self.tables.read_attribute(self.cursor)?;
                 return self.tensor(Some(encoding));
             }
-            22 => return Ok(TypeNode::Value(Type::Token, 0)),
+            22 => TypeNode::Value(Type::Token, 0),
             23 => return self.several(Type::Tuple, "a tuple"),
-            24 | 30 => return Ok(TypeNode::Other("a quantised type".into())),
-            25 => return Ok(TypeNode::Other("an unranked tensor".into())),
-            26 => return Ok(TypeNode::Other("a shape witness".into())),
-            27 => F8E4M3FNUZ,
-            28 => F8E5M2FNUZ,
-            29 => F8E4M3B11FNUZ,
-            31 => S2,
-            32 => U2,
-            33 => return Ok(TypeNode::None),
-            34 => return Ok(TypeNode::Tf32),
-            35 => F8E4M3,
-            36 => F8E3M4,
-            37 => F4E2M1FN,
-            38 => F6E2M3FN,
-            39 => F6E3M2FN,
-            40 => F8E8M0FNU,
-            41 => return Ok(TypeNode::Other("a buffer".into())),
+            24 | 30 => TypeNode::Other("a quantised type".into()),
+            25 => TypeNode::Other("an unranked tensor".into()),
+            26 => TypeNode::Other("a shape witness".into()),
+            33 => TypeNode::None,
+            34 => TypeNode::Tf32,
+            41 => TypeNode::Other("a buffer".into()),
             42 => return self.several(Type::Future, "a future"),
-            code => return Ok(TypeNode::Other(format!("the type of VHLO with code {code}"))),
-        };
-        Ok(TypeNode::Element(element))
+            code => TypeNode::Other(format!("the type of VHLO with code {code}")),
+        })
     }
 
     /// What VHLO has types for may keep those of StableHLO in the regions of Shardy's ops.
@@ -211,37 +187,24 @@ impl Reader<'_, '_> {
     }
 
     fn builtin(&mut self) -> Result<TypeNode, Error> {
-        use ElementType::*;
-        let element = match self.cursor.varint()? {
+        let code = self.cursor.varint()?;
+        if let Some(element) = bytecode::builtin(code) {
+            return Ok(TypeNode::Element(element));
+        }
+        Ok(match code {
             0 => return self.integer(),
-            1 => S64,
+            1 => TypeNode::Element(ElementType::S64),
             2 => return self.function(),
-            3 => BF16,
-            4 => F16,
-            5 => F32,
-            6 => F64,
             9 => return self.complex(),
-            22 => F8E5M2,
-            23 => F8E4M3,
-            24 => F8E4M3FN,
-            25 => F8E5M2FNUZ,
-            26 => F8E4M3FNUZ,
-            27 => F8E4M3B11FNUZ,
-            28 => F8E3M4,
-            29 => F4E2M1FN,
-            30 => F6E2M3FN,
-            31 => F6E3M2FN,
-            32 => F8E8M0FNU,
-            12 => return Ok(TypeNode::None),
+            12 => TypeNode::None,
             13 => return self.tensor(None),
             14 => {
                 let encoding = self.tables.read_attribute(self.cursor)?;
                 return self.tensor(Some(encoding));
             }
             15 => return self.several(Type::Tuple, "a tuple"),
-            code => return Ok(TypeNode::Other(format!("the builtin type with code {code}"))),
-        };
-        Ok(TypeNode::Element(element))
+            code => TypeNode::Other(format!("the builtin type with code {code}")),
+        })
     }
 
     /// A builtin integer type: its width, and whether it is signless, signed or unsigned.
@@ -250,8 +213,8 @@ impl Reader<'_, '_> {
         let code = self.cursor.varint()?;
         let (width, unsigned) = (code >> 2, code & 3 == UNSIGNED);
         let name = if unsigned { format!("ui{width}") } else { format!("i{width}") };
-        let element = ElementType::ALL.iter().find(|element| element.name() == name);
-        Ok(element.map_or_else(|| TypeNode::Other(format!("type {name}")), |&element| TypeNode::Element(element)))
+        let element = ElementType::from_name(&name).map(TypeNode::Element);
+        Ok(element.unwrap_or_else(|| TypeNode::Other(format!("type {name}"))))
     }
 
     fn complex(&mut self) -> Result<TypeNode, Error> {
@@ -324,5 +287,25 @@ impl Reader<'_, '_> {
     fn child(&mut self) -> Result<&TypeNode, Error> {
         let id = self.tables.read_type(self.cursor)?;
         self.tables.type_at_depth(id, self.depth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_of_elements_are_the_places_of_their_names() {
+        // A tensor with an encoding has a code of its own after that of a tensor, but no name.
+        let tensor = NAMES.iter().position(|name| *name == "tensor_v1").unwrap();
+        for &element in ElementType::ALL.iter().filter(|element| !element.is_complex()) {
+            let name = match element {
+                ElementType::Pred => "bool_v1".to_owned(),
+                _ => format!("{element}_v1"),
+            };
+            let place = NAMES.iter().position(|other| *other == name).unwrap();
+            let code = place + usize::from(place > tensor);
+            assert_eq!(bytecode::vhlo(code as u64), Some(element));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Ops of CHLO that are not element-wise functions.
 
 use super::{Source, elementwise};
-use crate::{Attribute, BinaryOp, ElementType, Error, Literal, OpKind, float};
+use crate::{Attribute, BinaryOp, ElementType, Error, Literal, OpKind};
 
 pub(super) fn top_k(op: &mut dyn Source) -> Result<OpKind, Error> {
     let largest = op.bool("largest")?.unwrap_or(true);
@@ -15,9 +15,7 @@ pub(super) fn constant_like(op: &mut dyn Source) -> Result<OpKind, Error> {
     let element = match op.attribute("value")? {
         Some(Attribute::Integer(value, element)) if element == ty.element => bytes(value as u64, element),
         Some(Attribute::Bool(value)) if ty.element == ElementType::Pred => vec![u8::from(value)],
-        Some(Attribute::Float(value, element)) if element == ty.element => {
-            bytes(float::encode(element, value), element)
-        }
+        Some(Attribute::Float(value, element)) if element == ty.element => bytes(element.encode(value), element),
         _ => return Err(Error::invalid("the attribute `value` must be a number of the result's type")),
     };
     op.op().operands.clear();

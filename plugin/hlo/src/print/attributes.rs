@@ -4,7 +4,7 @@ use super::literals::{dense, dense_array, float_text};
 use super::{string, symbol};
 use crate::text::lexer::is_word;
 use crate::text::syntax::{Field, Fields, Value};
-use crate::{Attribute, ElementType, float};
+use crate::{Attribute, ElementType};
 
 /// `{a = 1 : i64, b}`.
 pub(super) fn dictionary(entries: &[(String, Attribute)]) -> String {
@@ -26,7 +26,7 @@ pub(super) fn attribute(attribute: &Attribute) -> String {
         Attribute::Integer(value, ElementType::U64) => format!("{} : ui64", *value as u64),
         Attribute::Integer(value, element) => format!("{value} : {element}"),
         Attribute::Float(value, element) => {
-            format!("{} : {element}", float_text(*element, float::encode(*element, *value)))
+            format!("{} : {element}", float_text(*element, element.encode(*value)))
         }
         Attribute::String(bytes) => string(bytes),
         Attribute::Symbol(name) => symbol(name),

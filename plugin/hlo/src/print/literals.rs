@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::{ElementType, Literal, float};
+use crate::{ElementType, Literal};
 
 /// With more elements than this, a constant is printed as hexadecimal bytes.
 const MAX_LISTED: usize = 100;
@@ -87,7 +87,7 @@ fn element_text(element: ElementType, bytes: &[u8]) -> String {
 
 /// The shortest decimal number that reads back to the same bits; hexadecimal if there is none.
 pub(super) fn float_text(element: ElementType, bits: u64) -> String {
-    let value = float::decode(element, bits);
+    let value = element.decode(bits);
     if value.is_finite() {
         let text = if element == ElementType::F64 { format!("{value:?}") } else { format!("{:?}", value as f32) };
         // MLIR's numbers have a point.
@@ -95,7 +95,7 @@ pub(super) fn float_text(element: ElementType, bits: u64) -> String {
             Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0e{exponent}"),
             _ => text,
         };
-        if text.parse().is_ok_and(|value| float::encode(element, value) == bits) {
+        if text.parse().is_ok_and(|value| element.encode(value) == bits) {
             return text;
         }
     }

@@ -3,7 +3,7 @@
 use super::cursor::list;
 use super::lexer::Kind;
 use super::{Error, Parser, types};
-use crate::{Attribute, ElementType, float, print};
+use crate::{Attribute, ElementType, print};
 
 /// What an alias stands for, and what it costs to copy it.
 #[derive(Debug, Clone)]
@@ -100,7 +100,7 @@ impl<'a> Parser<'a> {
         let bits = number.bits(element).map_err(|message| self.tokens.error_at(number.at, message))?;
         Ok(match element {
             ElementType::Pred => Attribute::Bool(bits != 0),
-            _ if element.is_float() => Attribute::Float(float::decode(element, bits), element),
+            _ if element.is_float() => Attribute::Float(element.decode(bits), element),
             _ => Attribute::Integer(bits as i64, element),
         })
     }

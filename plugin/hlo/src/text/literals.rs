@@ -3,7 +3,7 @@
 use super::cursor::list;
 use super::lexer::{self, Kind};
 use super::{Error, Parser};
-use crate::{ElementType, Literal, TensorType, float};
+use crate::{ElementType, Literal, TensorType};
 
 /// A number as it is written.
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ impl Number<'_> {
             Kind::Word if element == ElementType::Pred => Ok(u64::from(self.text == "true")),
             Kind::Float if element.is_float() => {
                 let value: f64 = self.text.parse().map_err(|_| format!("`{}` is not a number", self.text))?;
-                Ok(float::encode(element, if self.negative { -value } else { value }))
+                Ok(element.encode(if self.negative { -value } else { value }))
             }
             Kind::Integer => {
                 let too_large = || format!("{} does not fit type {element}", self.text);

@@ -179,7 +179,7 @@ impl<'a> Parser<'a> {
 pub(super) fn element_type(name: &str) -> Option<ElementType> {
     match name {
         "index" => Some(ElementType::S64),
-        _ => ElementType::ALL.iter().copied().find(|element| element.name() == name),
+        _ => ElementType::from_name(name),
     }
 }
 

@@ -1,8 +1,8 @@
 //! `LiteralProto`.
 
+use oxcall_element::hlo_proto::literal_field;
 use oxcall_proto::Message;
 
-use super::super::element::literal_field;
 use super::super::fields::{literal, shape as shape_fields};
 use super::{required, shape};
 use crate::{ElementType, Error, Literal, TensorType};

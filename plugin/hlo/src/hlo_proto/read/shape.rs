@@ -1,9 +1,10 @@
 //! `ShapeProto`.
 
+use oxcall_element::hlo_proto::element_type;
 use oxcall_proto::Message;
 
-use super::super::element::{TOKEN, TUPLE, element_type};
 use super::super::fields::{layout, shape};
+use super::super::{TOKEN, TUPLE};
 use super::sizes;
 use crate::{Error, TensorType, Type};
 
@@ -32,7 +33,9 @@ fn nested(message: Message<'_>, depth: usize) -> Result<Type, Error> {
 /// The type of an array.
 pub(super) fn tensor(message: Message<'_>) -> Result<TensorType, Error> {
     let primitive = message.int(shape::ELEMENT)?;
-    let element = element_type(primitive)
+    let element = u32::try_from(primitive)
+        .ok()
+        .and_then(element_type)
         .ok_or_else(|| Error::unsupported(format!("the element type number {primitive} is not supported")))?;
     let mut ty = TensorType::new(element, sizes(message, shape::DIMENSIONS, "the dimensions of a shape")?);
     for (dim, _) in message.ints(shape::DYNAMIC)?.iter().enumerate().filter(|(_, dynamic)| **dynamic != 0) {

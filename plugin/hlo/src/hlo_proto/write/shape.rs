@@ -1,16 +1,17 @@
 //! `ShapeProto` and `LiteralProto`.
 
+use oxcall_element::hlo_proto::{literal_field, primitive_type};
 use oxcall_proto::Writer as Message;
 
-use super::super::element::{TOKEN, TUPLE, literal_field, primitive_type};
 use super::super::fields::{layout as layout_fields, literal as literal_fields, shape as field};
+use super::super::{TOKEN, TUPLE};
 use crate::{ElementType, Literal, TensorType, Type};
 
 fn tensor(ty: &TensorType) -> Option<Message> {
     let mut layout = Message::default();
     layout.ints(layout_fields::MINOR_TO_MAJOR, (0..ty.rank() as i64).rev());
     let mut shape = Message::default();
-    shape.int(field::ELEMENT, primitive_type(ty.element)?).sizes(field::DIMENSIONS, &ty.dims);
+    shape.int(field::ELEMENT, primitive_type(ty.element)?.into()).sizes(field::DIMENSIONS, &ty.dims);
     shape.message(field::LAYOUT, &layout).ints(field::DYNAMIC, ty.dims.iter().map(|_| 0));
     Some(shape)
 }
