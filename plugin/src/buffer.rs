@@ -2,13 +2,14 @@
 
 use std::fmt;
 
+use oxcall::DType;
 use oxcall_engine::passes::Edge;
 use oxcall_hlo::{ElementType as Hlo, TensorType};
 use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, Layout, MemoryId, Result, TensorSpec};
 
 use crate::contents::Contents;
 use crate::devices::MemoryKind;
-use crate::{elements, unpadded};
+use crate::unpadded;
 
 /// A tensor, which may not be there yet.
 pub(crate) struct CpuBuffer {
@@ -39,7 +40,7 @@ impl CpuBuffer {
     ) -> Result<CpuBuffer> {
         let (element, dims, bytes) = match ty {
             Some(ty) => (element_type(ty.element)?, ty.dims.iter().map(|&dim| dim as i64).collect(), ty.byte_size()),
-            None => (ElementType::TOKEN, Vec::new(), 0),
+            None => (ElementType::new(DType::Token), Vec::new(), 0),
         };
         let (dynamic, sizes) = Default::default();
         Ok(CpuBuffer { element, dims, layout: None, bytes, device, memory, contents, dynamic, sizes })
@@ -95,7 +96,8 @@ impl CpuBuffer {
 
     /// Whether it can be this parameter of a program. JAX gives an array of no booleans for a token.
     pub(crate) fn is_of(&self, spec: &TensorSpec) -> bool {
-        if spec.element_type == ElementType::TOKEN && self.element == ElementType::PRED {
+        let dtypes = (spec.element_type.dtype(), self.element.dtype());
+        if dtypes == (Some(DType::Token), Some(DType::Pred)) {
             return self.dims == [0];
         }
         let layout = self.layout.as_ref();
@@ -132,7 +134,9 @@ pub(crate) fn layout(edge: &Edge) -> Option<Layout> {
 /// # Errors
 /// UNIMPLEMENTED where there is none.
 pub(crate) fn element_type(element: Hlo) -> Result<ElementType> {
-    elements::to_pjrt(element)
+    element
+        .dtype()
+        .map(ElementType::new)
         .ok_or_else(|| Error::unimplemented(format!("{element} exists inside programs only: it has no buffers")))
 }
 
@@ -141,7 +145,9 @@ pub(crate) fn element_type(element: Hlo) -> Result<ElementType> {
 /// # Errors
 /// UNIMPLEMENTED for elements that programs do not have.
 pub(crate) fn tensor_type(element: ElementType, dims: &[i64]) -> Result<TensorType> {
-    let hlo = elements::to_hlo(element)
+    let hlo = element
+        .dtype()
+        .and_then(Hlo::from_dtype)
         .ok_or_else(|| Error::unimplemented(format!("buffers of {element} are not supported")))?;
     Ok(TensorType::new(hlo, dims.iter().map(|&dim| dim as usize)))
 }

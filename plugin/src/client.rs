@@ -3,6 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use oxcall::DType;
 use oxcall_engine::{Buffer, Dump, Engine, EngineOptions, Trace};
 use oxcall_pjrt::{
     Buffer as _, Client, CompileOptions, DeviceAssignment, DeviceId, ElementType, Error, HostSource, Layout,
@@ -90,7 +91,7 @@ impl Client for CpuClient {
         memory: MemoryId,
         layout: Option<&Layout>,
     ) -> Result<CpuBuffer> {
-        if source.element_type() == ElementType::TOKEN {
+        if source.element_type().dtype() == Some(DType::Token) {
             return CpuBuffer::new(None, device, memory, Contents::ready(self.engine.allocate(0)?));
         }
         let ty = tensor_type(source.element_type(), source.dims())?;

@@ -3,14 +3,16 @@
 use std::hash::Hasher;
 use std::sync::Arc;
 
+use oxcall::DType;
 use oxcall_engine::passes::Edge;
 use oxcall_engine::{
     Argument as HostArgument, Engine, Era, ExecuteOptions, Process, ProcessGrid, Program as HostProgram, UserData,
 };
 use oxcall_hlo::Type;
 use oxcall_pjrt::{
-    Argument, Attributes, Buffer, CompileOptions, CompiledMemoryStats, DeviceAssignment, DeviceId, DeviceLaunch, Error,
-    Event, Executable, Execution, ExecutionOptions, Launch, Layout, OpSharding, Program, Result, TensorSpec, Value,
+    Argument, Attributes, Buffer, CompileOptions, CompiledMemoryStats, DeviceAssignment, DeviceId, DeviceLaunch,
+    ElementType, Error, Event, Executable, Execution, ExecutionOptions, Launch, Layout, OpSharding, Program, Result,
+    TensorSpec, Value,
 };
 
 use crate::analysis::Operations;
@@ -383,7 +385,7 @@ fn specs(edges: &[Edge], memories: &[MemoryKind], part: impl Fn(usize, &Type) ->
 fn spec(edge: &Edge, ty: &Type, memory: MemoryKind) -> Result<TensorSpec> {
     let (element_type, dims) = match ty {
         Type::Tensor(tensor) => (element_type(tensor.element)?, tensor.dims.iter().map(|&dim| dim as i64).collect()),
-        _ => (oxcall_pjrt::ElementType::TOKEN, Vec::new()),
+        _ => (ElementType::new(DType::Token), Vec::new()),
     };
     let layout = layout(edge).unwrap_or_else(|| Layout::row_major(dims.len()));
     Ok(TensorSpec { element_type, dims, layout, memory_kind: memory.name().to_owned() })

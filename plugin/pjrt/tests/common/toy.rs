@@ -319,7 +319,7 @@ pub(crate) struct ToyProgram {
 
 fn tensor(text: &str) -> Option<TensorSpec> {
     let (element_type, dims) = text.strip_suffix(']')?.split_once('[')?;
-    let element_type = ElementType::of(oxcall::DType::from_name(element_type)?)?;
+    let element_type = ElementType::new(oxcall::DType::from_name(element_type)?);
     let dims: Vec<i64> =
         dims.split(',').filter(|dim| !dim.is_empty()).map(|dim| dim.parse().ok()).collect::<Option<_>>()?;
     Some(TensorSpec { element_type, layout: Layout::row_major(dims.len()), dims, memory_kind: KIND.into() })
