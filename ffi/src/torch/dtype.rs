@@ -1,37 +1,15 @@
 //! The codes of dtypes in torch and in XLA.
 
+use oxcall_element::torch;
+
 use crate::{DType, Error};
 
 /// One more than the largest code of torch that is looked at.
 const CODES: usize = 64;
 
-/// Dtypes that both sides have, with torch's getters of their codes.
-const COMMON: &[(DType, &str)] = &[
-    (DType::Pred, "aoti_torch_dtype_bool"),
-    (DType::S8, "aoti_torch_dtype_int8"),
-    (DType::S16, "aoti_torch_dtype_int16"),
-    (DType::S32, "aoti_torch_dtype_int32"),
-    (DType::S64, "aoti_torch_dtype_int64"),
-    (DType::U8, "aoti_torch_dtype_uint8"),
-    (DType::U16, "aoti_torch_dtype_uint16"),
-    (DType::U32, "aoti_torch_dtype_uint32"),
-    (DType::U64, "aoti_torch_dtype_uint64"),
-    (DType::F16, "aoti_torch_dtype_float16"),
-    (DType::F32, "aoti_torch_dtype_float32"),
-    (DType::F64, "aoti_torch_dtype_float64"),
-    (DType::BF16, "aoti_torch_dtype_bfloat16"),
-    (DType::C64, "aoti_torch_dtype_complex64"),
-    (DType::C128, "aoti_torch_dtype_complex128"),
-    (DType::F8E5M2, "aoti_torch_dtype_float8_e5m2"),
-    (DType::F8E4M3FN, "aoti_torch_dtype_float8_e4m3fn"),
-    (DType::F8E5M2FNUZ, "aoti_torch_dtype_float8_e5m2fnuz"),
-    (DType::F8E4M3FNUZ, "aoti_torch_dtype_float8_e4m3fnuz"),
-    (DType::F8E8M0FNU, "torch_dtype_float8_e8m0fnu"),
-];
-
 /// Whether torch has tensors of this dtype, in some version.
 pub(crate) fn exists(dtype: DType) -> bool {
-    COMMON.iter().any(|(common, _)| *common == dtype)
+    torch::getter(dtype).is_some()
 }
 
 /// The codes of one torch.
@@ -45,10 +23,10 @@ impl DTypes {
     /// Asks torch; a getter that is missing belongs to a later version.
     pub(crate) fn new(getter: &dyn Fn(&str) -> Option<i32>) -> DTypes {
         let mut from_torch = [None; CODES];
-        for (dtype, name) in COMMON {
-            let code = getter(name).and_then(|code| usize::try_from(code).ok()).filter(|code| *code < CODES);
-            if let Some(code) = code {
-                from_torch[code] = Some(*dtype);
+        for &dtype in DType::ALL {
+            let code = torch::getter(dtype).and_then(getter).and_then(|code| usize::try_from(code).ok());
+            if let Some(code) = code.filter(|code| *code < CODES) {
+                from_torch[code] = Some(dtype);
             }
         }
         DTypes { from_torch }
