@@ -183,6 +183,7 @@ macro_rules! minifloat {
         /// Comparison is by value, as for `f32`: NaN differs from itself, and zeros of both signs are equal. Compare
         /// [`to_bits`](Self::to_bits) to tell codes apart.
         #[derive(Clone, Copy)]
+        #[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
         #[repr(transparent)]
         pub struct $name(u8);
 
@@ -205,7 +206,8 @@ macro_rules! minifloat {
             #[inline]
             pub const fn to_f32(self) -> f32 {
                 static VALUES: [f32; $codes] = $name::FORMAT.table();
-                VALUES[self.0 as usize]
+                // As plain data, it may have bits above the format's.
+                VALUES[self.0 as usize & ($codes - 1)]
             }
 
             /// The nearest value to an `f32`, bit for bit as the `ml_dtypes` Python package has it.

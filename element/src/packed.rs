@@ -8,6 +8,7 @@ macro_rules! packed_integers {
     ($($name:ident($repr:ident): $bits:literal, $doc:literal;)*) => {$(
         #[doc = $doc]
         #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
         #[repr(transparent)]
         pub struct $name($repr);
 

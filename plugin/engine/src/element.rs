@@ -7,8 +7,10 @@
 use bytemuck::{Pod, Zeroable};
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
-use oxcall::element as ffi;
-use oxcall::element::minifloat::Format;
+pub use oxcall_element::{
+    F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU,
+    S2, S4, U2, U4,
+};
 use oxcall_hlo::ElementType;
 
 /// A stored element.
@@ -73,63 +75,35 @@ impl Element for Pred {
 }
 
 macro_rules! narrow_integers {
-    ($($name:ident($repr:ty, $bits:literal) $doc:literal,)*) => {$(
-        #[doc = $doc]
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-        #[repr(transparent)]
-        pub struct $name(pub $repr);
-
+    ($($name:ident($repr:ty)),*) => {$(
         impl Element for $name {
             const TYPE: ElementType = ElementType::$name;
             type Wide = $repr;
             #[inline(always)]
-            fn widen(self) -> $repr { self.0 }
+            fn widen(self) -> $repr { self.get() }
             #[inline(always)]
-            fn narrow(wide: $repr) -> $name { $name(wide << (8 - $bits) >> (8 - $bits)) }
+            fn narrow(wide: $repr) -> $name { $name::wrapping(wide) }
         }
     )*};
 }
 
-narrow_integers! {
-    S2(i8, 2) "A signed 2-bit integer in a byte.",
-    S4(i8, 4) "A signed 4-bit integer in a byte.",
-    U2(u8, 2) "An unsigned 2-bit integer in a byte.",
-    U4(u8, 4) "An unsigned 4-bit integer in a byte.",
-}
+narrow_integers!(S2(i8), S4(i8), U2(u8), U4(u8));
 
 macro_rules! small_floats {
-    ($($name:ident $decode:expr, $encode:expr;)*) => {$(
-        #[doc = concat!("An element of type `", stringify!($name), "`: its code in a byte, computed as `f32`.")]
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-        #[repr(transparent)]
-        pub struct $name(pub u8);
-
+    ($($name:ident)*) => {$(
         impl Element for $name {
             const TYPE: ElementType = ElementType::$name;
             type Wide = f32;
             #[inline]
-            fn widen(self) -> f32 { ($decode)(self.0) }
+            fn widen(self) -> f32 { self.to_f32() }
             #[inline]
-            fn narrow(wide: f32) -> $name { $name(($encode)(wide)) }
+            fn narrow(wide: f32) -> $name { $name::from_f32(wide) }
         }
     )*};
 }
 
-static F6E2M3_VALUES: [f32; 64] = Format::F6E2M3FN.table();
-static F6E3M2_VALUES: [f32; 64] = Format::F6E3M2FN.table();
-
 small_floats! {
-    F4E2M1FN |code: u8| ffi::F4E2M1FN::from_bits(code & 15).to_f32(), |x| ffi::F4E2M1FN::from_f32(x).to_bits();
-    F6E2M3FN |code: u8| F6E2M3_VALUES[usize::from(code & 63)], |x| Format::F6E2M3FN.encode(x);
-    F6E3M2FN |code: u8| F6E3M2_VALUES[usize::from(code & 63)], |x| Format::F6E3M2FN.encode(x);
-    F8E3M4 |code| ffi::F8E3M4::from_bits(code).to_f32(), |x| ffi::F8E3M4::from_f32(x).to_bits();
-    F8E4M3 |code| ffi::F8E4M3::from_bits(code).to_f32(), |x| ffi::F8E4M3::from_f32(x).to_bits();
-    F8E4M3FN |code| ffi::F8E4M3FN::from_bits(code).to_f32(), |x| ffi::F8E4M3FN::from_f32(x).to_bits();
-    F8E4M3FNUZ |code| ffi::F8E4M3FNUZ::from_bits(code).to_f32(), |x| ffi::F8E4M3FNUZ::from_f32(x).to_bits();
-    F8E4M3B11FNUZ |code| ffi::F8E4M3B11FNUZ::from_bits(code).to_f32(), |x| ffi::F8E4M3B11FNUZ::from_f32(x).to_bits();
-    F8E5M2 |code| ffi::F8E5M2::from_bits(code).to_f32(), |x| ffi::F8E5M2::from_f32(x).to_bits();
-    F8E5M2FNUZ |code| ffi::F8E5M2FNUZ::from_bits(code).to_f32(), |x| ffi::F8E5M2FNUZ::from_f32(x).to_bits();
-    F8E8M0FNU |code| ffi::F8E8M0FNU::from_bits(code).to_f32(), |x| ffi::F8E8M0FNU::from_f32(x).to_bits();
+    F4E2M1FN F6E2M3FN F6E3M2FN F8E3M4 F8E4M3 F8E4M3FN F8E4M3FNUZ F8E4M3B11FNUZ F8E5M2 F8E5M2FNUZ F8E8M0FNU
 }
 
 /// Evaluates `$body` with `$T` as the stored type of an element type; each type is an instance of the body.

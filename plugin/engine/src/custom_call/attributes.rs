@@ -1,45 +1,10 @@
 //! Attributes of programs as attributes of call frames.
 
+use oxcall::Error;
 use oxcall::element::Element;
 use oxcall::half::{bf16, f16};
 use oxcall::host::AttrValue;
-use oxcall::{DType, Error};
 use oxcall_hlo::{Attribute, ElementType, Literal};
-
-/// The dtype of an element type in call frames; `None` if there is none.
-pub(super) fn dtype(element: ElementType) -> Option<DType> {
-    Some(match element {
-        ElementType::Pred => DType::Pred,
-        ElementType::S2 => DType::S2,
-        ElementType::S4 => DType::S4,
-        ElementType::S8 => DType::S8,
-        ElementType::S16 => DType::S16,
-        ElementType::S32 => DType::S32,
-        ElementType::S64 => DType::S64,
-        ElementType::U2 => DType::U2,
-        ElementType::U4 => DType::U4,
-        ElementType::U8 => DType::U8,
-        ElementType::U16 => DType::U16,
-        ElementType::U32 => DType::U32,
-        ElementType::U64 => DType::U64,
-        ElementType::F4E2M1FN => DType::F4E2M1FN,
-        ElementType::F6E2M3FN | ElementType::F6E3M2FN => return None,
-        ElementType::F8E3M4 => DType::F8E3M4,
-        ElementType::F8E4M3 => DType::F8E4M3,
-        ElementType::F8E4M3FN => DType::F8E4M3FN,
-        ElementType::F8E4M3FNUZ => DType::F8E4M3FNUZ,
-        ElementType::F8E4M3B11FNUZ => DType::F8E4M3B11FNUZ,
-        ElementType::F8E5M2 => DType::F8E5M2,
-        ElementType::F8E5M2FNUZ => DType::F8E5M2FNUZ,
-        ElementType::F8E8M0FNU => DType::F8E8M0FNU,
-        ElementType::F16 => DType::F16,
-        ElementType::BF16 => DType::BF16,
-        ElementType::F32 => DType::F32,
-        ElementType::F64 => DType::F64,
-        ElementType::C64 => DType::C64,
-        ElementType::C128 => DType::C128,
-    })
-}
 
 /// The attributes of a typed call: the entries of a dictionary.
 ///

@@ -118,7 +118,9 @@ impl Typed {
 /// A buffer in the terms of call frames.
 fn described(what: &str, index: usize, leaf: Option<&TensorType>) -> Result<(DType, Vec<i64>), Error> {
     let Some(ty) = leaf else { return Ok((DType::Token, Vec::new())) };
-    let dtype = attributes::dtype(ty.element)
+    let dtype = ty
+        .element
+        .dtype()
         .ok_or_else(|| Error::unimplemented(format!("{what} {index}: the XLA FFI has no buffers of {}", ty.element)))?;
     let too_large = |_| Error::invalid_argument(format!("{what} {index}: {ty} is too large"));
     let dim = |&dim: &usize| i64::try_from(dim).map_err(too_large);

@@ -3,12 +3,13 @@
 use bytemuck::Zeroable;
 use num_complex::Complex;
 use num_traits::AsPrimitive;
+use oxcall_element::by_small_float;
 use oxcall_hlo::ElementType;
 
 use super::function::{Function, Weight, binary, unary};
 use super::level::Level;
 use super::round;
-use crate::element::{self, Element};
+use crate::element::Element;
 
 use Weight::Light;
 
@@ -185,18 +186,6 @@ pub struct Packed {
 
 /// The functions of a narrow float type; `None` for types that are stored as they are computed.
 pub fn packed<L: Level>(element: ElementType) -> Option<Packed> {
-    macro_rules! small {
-        ($($name:ident),*) => {
-            match element {
-                $(ElementType::$name => Packed {
-                    load: unary::<L, u8, f32, _>(Light, |code: u8| element::$name(code).widen()),
-                    store: unary::<L, f32, u8, _>(Light, |x: f32| element::$name::narrow(x).0),
-                    round: unary::<L, f32, f32, _>(Light, |x: f32| element::$name::narrow(x).widen()),
-                },)*
-                _ => return None,
-            }
-        };
-    }
     let (functions, flops) = match element {
         ElementType::F16 => {
             let packed = Packed {
@@ -214,22 +203,14 @@ pub fn packed<L: Level>(element: ElementType) -> Option<Packed> {
             };
             (packed, 3.0)
         }
-        _ => (
-            small!(
-                F4E2M1FN,
-                F6E2M3FN,
-                F6E3M2FN,
-                F8E3M4,
-                F8E4M3,
-                F8E4M3FN,
-                F8E4M3FNUZ,
-                F8E4M3B11FNUZ,
-                F8E5M2,
-                F8E5M2FNUZ,
-                F8E8M0FNU
-            ),
-            20.0,
-        ),
+        _ => {
+            let packed = by_small_float!(element, T => Packed {
+                load: unary::<L, u8, f32, _>(Light, |code: u8| T::from_bits(code).widen()),
+                store: unary::<L, f32, u8, _>(Light, |x: f32| T::narrow(x).to_bits()),
+                round: unary::<L, f32, f32, _>(Light, |x: f32| T::narrow(x).widen()),
+            }, _ => return None);
+            (packed, 20.0)
+        }
     };
     Some(Packed {
         load: functions.load.named("load", flops),

@@ -210,18 +210,18 @@ fn integers_wrap_and_divide_by_zero() {
 #[test]
 fn narrow_integers_stay_in_range() {
     use crate::element::{S4, U2, U4};
-    assert_eq!(binary(BinaryOp::Add, S4(7), S4(1)), S4(-8));
-    assert_eq!(binary(BinaryOp::ShiftRightLogical, S4(-1), S4(1)), S4(7));
-    assert_eq!(binary(BinaryOp::ShiftRightArithmetic, S4(-8), S4(1)), S4(-4));
-    assert_eq!(binary(BinaryOp::ShiftRightArithmetic, U4(8), U4(1)), U4(12));
-    assert_eq!(binary(BinaryOp::ShiftRightArithmetic, U4(4), U4(1)), U4(2));
-    assert_eq!(binary(BinaryOp::ShiftRightArithmetic, U4(8), U4(9)), U4(15));
-    assert_eq!(binary(BinaryOp::ShiftRightArithmetic, U2(2), U2(1)), U2(3));
-    assert_eq!(unary::<S4, S4>(UnaryOp::Popcnt, S4(-1)), S4(4));
-    assert_eq!(unary::<S4, S4>(UnaryOp::CountLeadingZeros, S4(1)), S4(3));
-    assert_eq!(unary::<U4, U4>(UnaryOp::Not, U4(5)), U4(10));
-    assert_eq!(convert::<f32, S4>(100.0), S4(7));
-    assert_eq!(convert::<f32, U4>(-3.0), U4(0));
+    assert_eq!(binary(BinaryOp::Add, S4::wrapping(7), S4::wrapping(1)), S4::wrapping(-8));
+    assert_eq!(binary(BinaryOp::ShiftRightLogical, S4::wrapping(-1), S4::wrapping(1)), S4::wrapping(7));
+    assert_eq!(binary(BinaryOp::ShiftRightArithmetic, S4::wrapping(-8), S4::wrapping(1)), S4::wrapping(-4));
+    assert_eq!(binary(BinaryOp::ShiftRightArithmetic, U4::wrapping(8), U4::wrapping(1)), U4::wrapping(12));
+    assert_eq!(binary(BinaryOp::ShiftRightArithmetic, U4::wrapping(4), U4::wrapping(1)), U4::wrapping(2));
+    assert_eq!(binary(BinaryOp::ShiftRightArithmetic, U4::wrapping(8), U4::wrapping(9)), U4::wrapping(15));
+    assert_eq!(binary(BinaryOp::ShiftRightArithmetic, U2::wrapping(2), U2::wrapping(1)), U2::wrapping(3));
+    assert_eq!(unary::<S4, S4>(UnaryOp::Popcnt, S4::wrapping(-1)), S4::wrapping(4));
+    assert_eq!(unary::<S4, S4>(UnaryOp::CountLeadingZeros, S4::wrapping(1)), S4::wrapping(3));
+    assert_eq!(unary::<U4, U4>(UnaryOp::Not, U4::wrapping(5)), U4::wrapping(10));
+    assert_eq!(convert::<f32, S4>(100.0), S4::wrapping(7));
+    assert_eq!(convert::<f32, U4>(-3.0), U4::wrapping(0));
 }
 
 #[test]

@@ -247,7 +247,7 @@ fn integers_wrap() {
     check_integers(|x| x as u32, i128::from, |sum| sum as u32);
     check_integers(|x| x, i128::from, |sum| sum as i64);
     check_integers(|x| x as u64, i128::from, |sum| sum as u64);
-    check_integers(|x| S4::narrow(x as i8), |x| i128::from(x.0), |sum| S4::narrow(sum as i8));
+    check_integers(|x| S4::narrow(x as i8), |x| i128::from(x.get()), |sum| S4::narrow(sum as i8));
 }
 
 #[test]
