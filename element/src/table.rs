@@ -278,71 +278,71 @@ macro_rules! table {
 }
 
 table! {
-    // type       kind     bitsXLA, name, PJRT         literal MLIR              VHLO  builtin  torch
+    // type       kind     bits XLA, name, PJRT         field   MLIR              VHLO  builtin torch
     /// Boolean, one byte, 0 or 1
-    Pred          Bool     8   [1 "pred" 1]            [2]     ["i1"]            [0]   []       [aoti bool];
+    Pred          Bool     8    [1 "pred" 1]            [2]     ["i1"]            [0]   []      [aoti bool];
     /// Signed 1-bit integer
-    S1            Signed   1   [30 "s1" 30]            []      []                []    []       [];
+    S1            Signed   1    [30 "s1" 30]            []      []                []    []      [];
     /// Signed 2-bit integer
-    S2            Signed   2   [26 "s2" 24]            [26]    ["i2"]            [31]  []       [];
+    S2            Signed   2    [26 "s2" 24]            [26]    ["i2"]            [31]  []      [];
     /// Signed 4-bit integer
-    S4            Signed   4   [21 "s4" 21]            [21]    ["i4"]            [10]  []       [];
+    S4            Signed   4    [21 "s4" 21]            [21]    ["i4"]            [10]  []      [];
     /// Signed 8-bit integer
-    S8            Signed   8   [2 "s8" 2]              [15]    ["i8"]            [11]  []       [aoti int8];
+    S8            Signed   8    [2 "s8" 2]              [15]    ["i8"]            [11]  []      [aoti int8];
     /// Signed 16-bit integer
-    S16           Signed   16  [3 "s16" 3]             [17]    ["i16"]           [12]  []       [aoti int16];
+    S16           Signed   16   [3 "s16" 3]             [17]    ["i16"]           [12]  []      [aoti int16];
     /// Signed 32-bit integer
-    S32           Signed   32  [4 "s32" 4]             [4]     ["i32"]           [13]  []       [aoti int32];
+    S32           Signed   32   [4 "s32" 4]             [4]     ["i32"]           [13]  []      [aoti int32];
     /// Signed 64-bit integer
-    S64           Signed   64  [5 "s64" 5]             [5]     ["i64"]           [14]  []       [aoti int64];
+    S64           Signed   64   [5 "s64" 5]             [5]     ["i64"]           [14]  []      [aoti int64];
     /// Unsigned 1-bit integer
-    U1            Unsigned 1   [31 "u1" 31]            []      []                []    []       [];
+    U1            Unsigned 1    [31 "u1" 31]            []      []                []    []      [];
     /// Unsigned 2-bit integer
-    U2            Unsigned 2   [27 "u2" 25]            [27]    ["ui2"]           [32]  []       [];
+    U2            Unsigned 2    [27 "u2" 25]            [27]    ["ui2"]           [32]  []      [];
     /// Unsigned 4-bit integer
-    U4            Unsigned 4   [22 "u4" 22]            [22]    ["ui4"]           [15]  []       [];
+    U4            Unsigned 4    [22 "u4" 22]            [22]    ["ui4"]           [15]  []      [];
     /// Unsigned 8-bit integer
-    U8            Unsigned 8   [6 "u8" 6]              [3]     ["ui8"]           [16]  []       [aoti uint8];
+    U8            Unsigned 8    [6 "u8" 6]              [3]     ["ui8"]           [16]  []      [aoti uint8];
     /// Unsigned 16-bit integer
-    U16           Unsigned 16  [7 "u16" 7]             [16]    ["ui16"]          [17]  []       [aoti uint16];
+    U16           Unsigned 16   [7 "u16" 7]             [16]    ["ui16"]          [17]  []      [aoti uint16];
     /// Unsigned 32-bit integer
-    U32           Unsigned 32  [8 "u32" 8]             [6]     ["ui32"]          [18]  []       [aoti uint32];
+    U32           Unsigned 32   [8 "u32" 8]             [6]     ["ui32"]          [18]  []      [aoti uint32];
     /// Unsigned 64-bit integer
-    U64           Unsigned 64  [9 "u64" 9]             [7]     ["ui64"]          [19]  []       [aoti uint64];
+    U64           Unsigned 64   [9 "u64" 9]             [7]     ["ui64"]          [19]  []      [aoti uint64];
     /// IEEE 754 binary16
-    F16           Float    16  [10 "f16" 10]           [11]    ["f16"]           [3]   [4]      [aoti float16];
+    F16           Float    16   [10 "f16" 10]           [11]    ["f16"]           [3]   [4]     [aoti float16];
     /// IEEE 754 binary32
-    F32           Float    32  [11 "f32" 11]           [8]     ["f32"]           [4]   [5]      [aoti float32];
+    F32           Float    32   [11 "f32" 11]           [8]     ["f32"]           [4]   [5]     [aoti float32];
     /// IEEE 754 binary64
-    F64           Float    64  [12 "f64" 12]           [9]     ["f64"]           [5]   [6]      [aoti float64];
+    F64           Float    64   [12 "f64" 12]           [9]     ["f64"]           [5]   [6]     [aoti float64];
     /// bfloat16: the upper half of a binary32
-    BF16          Float    16  [16 "bf16" 13]          [13]    ["bf16"]          [2]   [3]      [aoti bfloat16];
+    BF16          Float    16   [16 "bf16" 13]          [13]    ["bf16"]          [2]   [3]     [aoti bfloat16];
     /// Complex number of two `f32`
-    C64           Complex  64  [15 "c64" 14]           [12]    ["complex<f32>"]  []    []       [aoti complex64];
+    C64           Complex  64   [15 "c64" 14]           [12]    ["complex<f32>"]  []    []      [aoti complex64];
     /// Complex number of two `f64`
-    C128          Complex  128 [18 "c128" 15]          [18]    ["complex<f64>"]  []    []       [aoti complex128];
+    C128          Complex  128  [18 "c128" 15]          [18]    ["complex<f64>"]  []    []      [aoti complex128];
     /// A token: orders side effects, holds no data
-    Token         Token    0   [17 "token" 23]         []      []                []    []       [];
+    Token         Token    0    [17 "token" 23]         []      []                []    []      [];
     /// 8-bit float, 5 exponent bits, IEEE-like
-    F8E5M2        Float    8   [19 "f8e5m2" 16]        [19]    ["f8E5M2"]        [7]   [22]     [aoti float8_e5m2];
+    F8E5M2        Float    8    [19 "f8e5m2" 16]        [19]    ["f8E5M2"]        [7]   [22]    [aoti float8_e5m2];
     /// 8-bit float, 3 exponent bits, IEEE-like
-    F8E3M4        Float    8   [29 "f8e3m4" 27]        [29]    ["f8E3M4"]        [36]  [28]     [];
+    F8E3M4        Float    8    [29 "f8e3m4" 27]        [29]    ["f8E3M4"]        [36]  [28]    [];
     /// 8-bit float, 4 exponent bits, IEEE-like
-    F8E4M3        Float    8   [28 "f8e4m3" 26]        [28]    ["f8E4M3"]        [35]  [23]     [];
+    F8E4M3        Float    8    [28 "f8e4m3" 26]        [28]    ["f8E4M3"]        [35]  [23]    [];
     /// 8-bit float, 4 exponent bits, no infinities
-    F8E4M3FN      Float    8   [20 "f8e4m3fn" 17]      [20]    ["f8E4M3FN"]      [6]   [24]     [aoti float8_e4m3fn];
+    F8E4M3FN      Float    8    [20 "f8e4m3fn" 17]      [20]    ["f8E4M3FN"]      [6]   [24]    [aoti float8_e4m3fn];
     /// 8-bit float, 4 exponent bits, bias 11, no infinities, no negative zero
-    F8E4M3B11FNUZ Float    8   [23 "f8e4m3b11fnuz" 18] [23]    ["f8E4M3B11FNUZ"] [29]  [27]     [];
+    F8E4M3B11FNUZ Float    8    [23 "f8e4m3b11fnuz" 18] [23]    ["f8E4M3B11FNUZ"] [29]  [27]    [];
     /// 8-bit float, 5 exponent bits, no infinities, no negative zero
-    F8E5M2FNUZ    Float    8   [24 "f8e5m2fnuz" 19]    [24]    ["f8E5M2FNUZ"]    [28]  [25]     [aoti float8_e5m2fnuz];
+    F8E5M2FNUZ    Float    8    [24 "f8e5m2fnuz" 19]    [24]    ["f8E5M2FNUZ"]    [28]  [25]    [aoti float8_e5m2fnuz];
     /// 8-bit float, 4 exponent bits, no infinities, no negative zero
-    F8E4M3FNUZ    Float    8   [25 "f8e4m3fnuz" 20]    [25]    ["f8E4M3FNUZ"]    [27]  [26]     [aoti float8_e4m3fnuz];
+    F8E4M3FNUZ    Float    8    [25 "f8e4m3fnuz" 20]    [25]    ["f8E4M3FNUZ"]    [27]  [26]    [aoti float8_e4m3fnuz];
     /// 4-bit float, 2 exponent bits, finite only
-    F4E2M1FN      Float    4   [32 "f4e2m1fn" 29]      [32]    ["f4E2M1FN"]      [37]  [29]     [];
+    F4E2M1FN      Float    4    [32 "f4e2m1fn" 29]      [32]    ["f4E2M1FN"]      [37]  [29]    [];
     /// 6-bit float, 2 exponent bits, finite only
-    F6E2M3FN      Float    6   []                      []      ["f6E2M3FN"]      [38]  [30]     [];
+    F6E2M3FN      Float    6    []                      []      ["f6E2M3FN"]      [38]  [30]    [];
     /// 6-bit float, 3 exponent bits, finite only
-    F6E3M2FN      Float    6   []                      []      ["f6E3M2FN"]      [39]  [31]     [];
+    F6E3M2FN      Float    6    []                      []      ["f6E3M2FN"]      [39]  [31]    [];
     /// 8-bit exponent only: a power of two, or NaN
-    F8E8M0FNU     Float    8   [33 "f8e8m0fnu" 28]     [33]    ["f8E8M0FNU"]     [40]  [32]     [stable float8_e8m0fnu];
+    F8E8M0FNU     Float    8    [33 "f8e8m0fnu" 28]     [33]    ["f8E8M0FNU"]     [40]  [32]    [stable float8_e8m0fnu];
 }

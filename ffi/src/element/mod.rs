@@ -7,6 +7,7 @@ use std::fmt::Debug;
 use half::{bf16, f16};
 use num_complex::Complex;
 use oxcall_element::round_to_odd;
+#[doc(inline)]
 pub use oxcall_element::{
     F4E2M1FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, S1, S2, S4, U1, U2,
     U4, minifloat,

@@ -62,6 +62,7 @@ pub use ir::{ArgAttributes, Func, FuncId, Module, Op, Region, ValueId};
 pub use literal::Literal;
 pub use location::{Location, LocationId};
 pub use ops::*;
+#[doc(inline)]
 pub use oxcall_element::ElementType;
 pub use print::{print_module, print_module_with_locations};
 pub use text::parse_text;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use oxcall::DType;
 use oxcall::host::AlignedBytes;
+use oxcall_hlo::ElementType;
 
 use super::queue::{Described, Item, Memory};
 
@@ -57,11 +58,7 @@ pub(crate) fn describe(item: Item, words: &mut [i64]) -> (usize, Option<Item>) {
 
 /// Bits of elements that share bytes.
 fn narrow_bits(dtype: DType) -> Option<u32> {
-    match dtype {
-        DType::S2 | DType::U2 => Some(2),
-        DType::S4 | DType::U4 | DType::F4E2M1FN => Some(4),
-        _ => None,
-    }
+    dtype.is_packed().then_some(dtype.bits() as u32)
 }
 
 /// A copy of `count` elements with a byte for each of those that share bytes.
@@ -72,7 +69,7 @@ pub(super) fn unpack(dtype: DType, count: usize, bytes: &[u8]) -> AlignedBytes {
         return copy;
     };
     let per_byte = 8 / bits as usize;
-    let signed = matches!(dtype, DType::S2 | DType::S4);
+    let signed = ElementType::from_dtype(dtype).is_some_and(ElementType::is_signed);
     let mut elements = AlignedBytes::filled(count, 0);
     for (index, element) in elements.iter_mut().enumerate() {
         let high = bytes[index / per_byte] << (8 - bits - bits * (index % per_byte) as u32);
