@@ -9,14 +9,14 @@ use oxcall::Error;
 use oxcall_hlo::{Func, Literal, Module, OpKind, Region};
 
 use crate::collective::{Members, ProcessGrid};
-use crate::custom_call::Host;
 use crate::environment::with_default_environment;
-use crate::exec::{self, Argument, ExecuteOptions, Frames, Gang, Gangs, Seat, Threads, Watch};
+use crate::exec::{self, Argument, Executable, ExecuteOptions, Seat};
 use crate::memory::{self, Allocator, Buffer, CacheOptions};
 use crate::observe::{Dump, Span, Trace};
 use crate::passes::{self, Edge, Interface};
 use crate::plan::{self, Parameter, Plan};
 use crate::pool::{Cost, Pool};
+use crate::runtime::{Runtime, RuntimeOptions};
 
 /// What an engine is made with.
 #[derive(Debug, Clone, Default)]
@@ -37,14 +37,10 @@ pub struct EngineOptions {
 
 /// A client's engine: its threads, its memory, and what custom calls may use. Making one starts no thread and reserves
 /// no memory.
+#[derive(Debug)]
 pub struct Engine {
-    pool: Arc<Pool>,
-    allocator: Arc<Allocator>,
-    host: Arc<Host>,
+    runtime: Arc<Runtime>,
     dump: Option<Arc<Dump>>,
-    trace: Option<Arc<Trace>>,
-    threads: Threads,
-    watch: Arc<Watch>,
 }
 
 /// How long processes wait for others, unless the engine's options say it.
@@ -53,52 +49,26 @@ const COLLECTIVE_TIMEOUT: Duration = Duration::from_secs(60);
 impl Engine {
     /// An engine.
     pub fn new(options: EngineOptions) -> Arc<Engine> {
-        let threads = match options.num_threads {
-            0 => std::thread::available_parallelism().map_or(1, |cores| cores.get()),
-            threads => threads,
-        };
-        let (pool, allocator) = (Arc::new(Pool::new(threads)), Arc::new(Allocator::with_cache(options.cache)));
-        let host = Arc::new(Host::new(options.platform, &pool, &allocator));
-        let watch = Arc::new(Watch::new(options.collective_timeout.unwrap_or(COLLECTIVE_TIMEOUT)));
-        let (dump, trace) = (options.dump, options.trace);
-        Arc::new(Engine { pool, allocator, host, dump, trace, threads: Threads::new(), watch })
+        let EngineOptions { platform, num_threads, dump, trace, collective_timeout, cache } = options;
+        let collective_timeout = collective_timeout.unwrap_or(COLLECTIVE_TIMEOUT);
+        let options = RuntimeOptions { platform, num_threads, trace, collective_timeout, cache };
+        Arc::new(Engine { runtime: Arc::new(Runtime::new(options)), dump })
     }
 
     /// The threads.
     pub fn pool(&self) -> &Pool {
-        &self.pool
+        &self.runtime.pool
     }
 
     /// The memory.
     pub fn allocator(&self) -> &Arc<Allocator> {
-        &self.allocator
-    }
-
-    pub(crate) fn host(&self) -> &Arc<Host> {
-        &self.host
-    }
-
-    pub(crate) fn threads(&self) -> &Threads {
-        &self.threads
-    }
-
-    /// How many threads there are for executions with custom calls, and how many were ever started.
-    pub fn run_threads(&self) -> (usize, usize) {
-        self.threads.count()
-    }
-
-    pub(crate) fn watch(&self) -> &Arc<Watch> {
-        &self.watch
+        &self.runtime.allocator
     }
 
     /// Ends the executions that wait at a collective for processes which nobody has started. It is what
     /// [`interrupt`](crate::interrupt) cannot do, since it may be called in a signal handler.
     pub fn interrupt_waiting(&self) {
-        self.watch.interrupt();
-    }
-
-    pub(crate) fn trace(&self) -> Option<&Trace> {
-        self.trace.as_deref()
+        self.runtime.watch.interrupt();
     }
 
     /// A buffer of `len` bytes with unspecified contents.
@@ -106,14 +76,14 @@ impl Engine {
     /// # Errors
     /// RESOURCE_EXHAUSTED when there is no memory.
     pub fn allocate(&self, len: usize) -> Result<Buffer, Error> {
-        Buffer::allocate(&self.allocator, len)
+        Buffer::allocate(self.allocator(), len)
     }
 
     /// [`compile_for`](Engine::compile_for) a single process.
     ///
     /// # Errors
     /// Those of `compile_for`.
-    pub fn compile(self: &Arc<Self>, module: Module) -> Result<Program, Error> {
+    pub fn compile(&self, module: Module) -> Result<Program, Error> {
         self.compile_for(module, ProcessGrid::default())
     }
 
@@ -122,7 +92,7 @@ impl Engine {
     /// # Errors
     /// UNIMPLEMENTED for what the engine cannot do, NOT_FOUND for an unknown custom call, both with the op and its
     /// place; what the instantiate stage of a custom call reports.
-    pub fn compile_for(self: &Arc<Self>, module: Module, grid: ProcessGrid) -> Result<Program, Error> {
+    pub fn compile_for(&self, module: Module, grid: ProcessGrid) -> Result<Program, Error> {
         self.compile_caught(module, Members::all(grid))
     }
 
@@ -131,42 +101,36 @@ impl Engine {
     ///
     /// # Errors
     /// Those of [`compile_for`](Engine::compile_for).
-    pub fn compile_whole(self: &Arc<Self>, module: Module, grid: ProcessGrid) -> Result<Program, Error> {
+    pub fn compile_whole(&self, module: Module, grid: ProcessGrid) -> Result<Program, Error> {
         self.compile_caught(module, Members::replicas(grid))
     }
 
-    fn compile_caught(self: &Arc<Self>, module: Module, members: Members) -> Result<Program, Error> {
+    fn compile_caught(&self, module: Module, members: Members) -> Result<Program, Error> {
         let compile = AssertUnwindSafe(|| self.compile_module(module, members));
         with_default_environment(|| catch_unwind(compile)).unwrap_or_else(|payload| Err(exec::panicked(&*payload)))
     }
 
-    fn compile_module(self: &Arc<Self>, module: Module, members: Members) -> Result<Program, Error> {
+    fn compile_module(&self, module: Module, members: Members) -> Result<Program, Error> {
         let started = Instant::now();
         memory::reserve()?;
         memory::room(compile_bytes(&module)).map_err(|error| error.context("compiling"))?;
         let mut dump = self.dump.as_ref().map(|dump| dump.program(&module.name));
-        let evaluate = |func: &Func, operands: &[Literal]| exec::evaluate(&self.pool, &self.allocator, func, operands);
+        let Runtime { pool, allocator, trace, .. } = &*self.runtime;
+        let evaluate = |func: &Func, operands: &[Literal]| exec::evaluate(pool, allocator, func, operands);
         let mut observe = dump.as_mut().map(|dump| |pass: &str, module: &Module| dump.module(pass, module));
         let observe = observe.as_mut().map(|observe| observe as &mut passes::Observe<'_>);
         let (module, interface) = passes::run_with(module, members.len() == 1, &evaluate, observe)?;
-        let plan = plan::build(&module, self, vec![Arc::new(members)])?;
+        let plan = plan::build(module, &self.runtime, vec![Arc::new(members)])?;
         if let Some(dump) = &mut dump {
             dump.plan(&plan.to_string());
         }
-        if let Some(trace) = self.trace() {
-            let name = format!("compile {}", module.name);
+        if let Some(trace) = trace {
+            let name = format!("compile {}", plan.module.name);
             let args = serde_json::json!({ "steps": plan.steps.len() });
             trace.write(&[Span { name, category: "compile", start: started, end: Instant::now(), args }]);
         }
-        let engine = Arc::clone(self);
-        Ok(Program(Arc::new(Compiled {
-            engine,
-            plan,
-            frames: Frames::default(),
-            gangs: Gangs::default(),
-            module,
-            interface,
-        })))
+        let executable = Executable::new(&self.runtime, Arc::new(plan));
+        Ok(Program { executable, interface: Arc::new(interface) })
     }
 }
 
@@ -201,35 +165,6 @@ fn compile_bytes(module: &Module) -> usize {
     module.funcs.iter().map(|func| bytes(&func.body)).fold(0, usize::saturating_add)
 }
 
-impl fmt::Debug for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Engine").field("pool", &self.pool).field("allocator", &self.allocator).finish_non_exhaustive()
-    }
-}
-
-/// What all handles of a program share.
-pub(crate) struct Compiled {
-    pub(crate) engine: Arc<Engine>,
-    pub(crate) plan: Plan,
-    pub(crate) frames: Frames,
-    gangs: Gangs,
-    pub(crate) module: Module,
-    interface: Interface,
-}
-
-impl Compiled {
-    /// The region of a manual computation, which has been through the passes, as a program of its own.
-    ///
-    /// # Errors
-    /// Those of planning it.
-    pub(crate) fn of_region(engine: &Arc<Engine>, module: Module, gangs: Vec<Arc<Members>>) -> Result<Compiled, Error> {
-        let plan = plan::build(&module, engine, gangs)?;
-        let interface = Interface { parameters: Vec::new(), results: Vec::new() };
-        let (engine, frames, gangs) = (Arc::clone(engine), Frames::default(), Gangs::default());
-        Ok(Compiled { engine, plan, frames, gangs, module, interface })
-    }
-}
-
 /// The memory that a program takes, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryStats {
@@ -247,17 +182,24 @@ pub struct MemoryStats {
 
 /// A compiled program. Clones are the same program.
 #[derive(Clone)]
-pub struct Program(Arc<Compiled>);
+pub struct Program {
+    executable: Arc<Executable>,
+    interface: Arc<Interface>,
+}
 
 impl Program {
+    fn plan(&self) -> &Plan {
+        &self.executable.plan
+    }
+
     /// The name of the module.
     pub fn name(&self) -> &str {
-        &self.0.module.name
+        &self.plan().module.name
     }
 
     /// The module as it is executed, after all passes.
     pub fn module(&self) -> &Module {
-        &self.0.module
+        &self.plan().module
     }
 
     /// The module as it is executed, as text.
@@ -275,32 +217,32 @@ impl Program {
 
     /// The steps of the plan, one a line.
     pub fn steps(&self) -> String {
-        self.0.plan.to_string()
+        self.plan().to_string()
     }
 
     /// The parameters.
     pub fn parameters(&self) -> &[Edge] {
-        &self.0.interface.parameters
+        &self.interface.parameters
     }
 
     /// The results.
     pub fn results(&self) -> &[Edge] {
-        &self.0.interface.results
+        &self.interface.results
     }
 
     /// How the parameters may be given: whether they may be donated, and for which result.
     pub fn parameter_info(&self) -> &[Parameter] {
-        &self.0.plan.parameters
+        &self.plan().parameters
     }
 
     /// An estimate for one execution.
     pub fn cost(&self) -> Cost {
-        self.0.plan.cost
+        self.plan().cost
     }
 
     /// The memory that it takes.
     pub fn memory_stats(&self) -> MemoryStats {
-        let plan = &self.0.plan;
+        let plan = self.plan();
         let outputs: usize = plan.results.iter().map(|&slot| plan.homes[slot as usize].1).sum();
         let donated = plan.parameters.iter().zip(&plan.written);
         let aliased: usize = donated.filter(|(_, written)| **written).map(|(parameter, _)| parameter.bytes).sum();
@@ -325,68 +267,52 @@ impl Program {
         options: &ExecuteOptions,
         done: impl FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static,
     ) {
-        let seat = self.seat_alone();
-        exec::launch(&self.0, arguments, options, seat, Box::new(|outcome| end(done, outcome)));
-    }
-
-    /// The place of a process that has no others.
-    fn seat_alone(&self) -> Option<Seat> {
-        let members = &self.0.plan.gangs[0];
-        (members.len() == 1 && !self.0.plan.meetings.is_empty())
-            .then(|| Seat { gang: Gang::new(0, members, true, &self.0.engine.watch), member: 0 })
+        let seat = self.executable.seat_alone();
+        exec::launch(&self.executable, arguments, options, seat, Box::new(|outcome| end(done, outcome)));
     }
 
     /// The processes that run the program.
     pub fn grid(&self) -> ProcessGrid {
-        self.0.plan.gangs[0].grid()
+        self.plan().gangs[0].grid()
     }
 
     /// A handle that does not keep the program.
     pub fn downgrade(&self) -> WeakProgram {
-        WeakProgram(Arc::downgrade(&self.0))
+        let (executable, interface) = (Arc::downgrade(&self.executable), Arc::clone(&self.interface));
+        WeakProgram { executable, interface }
     }
 
     /// The module and the plan as text, without the module's name: programs in which it is the same do the same.
     pub fn identity(&self) -> String {
         let text = self.text();
         let body = text.split_once('\n').map_or("", |(_, body)| body);
-        format!("{body}{}", self.0.plan)
+        format!("{body}{}", self.plan())
     }
 
     /// Whether it has custom calls, which may wait for anything.
     pub fn has_custom_calls(&self) -> bool {
-        let plan = &self.0.plan;
-        !plan.calls.is_empty() || plan.manuals.iter().any(|manual| !manual.program.plan.calls.is_empty())
+        let plan = self.plan();
+        !plan.calls.is_empty() || plan.manuals.iter().any(|manual| !manual.plan.calls.is_empty())
     }
 
     /// Whether processes meet each other.
     pub fn has_collectives(&self) -> bool {
-        !self.0.plan.meetings.is_empty()
+        self.executable.has_collectives()
     }
 
     /// Places for one run of the program by all of its processes, in their order.
     pub fn processes(&self) -> Vec<Process> {
-        let members = &self.0.plan.gangs[0];
-        let gang = || Gang::new(0, members, true, &self.0.engine.watch);
-        let shared = gang();
-        let process = |member| {
-            // Those who never meet do not fail for each other.
-            let gang = if self.has_collectives() { Arc::clone(&shared) } else { gang() };
-            Process::new(self, Seat { gang, member })
-        };
-        (0..members.len() as u32).map(process).collect()
+        self.executable.seats().into_iter().map(|seat| self.process_in(seat)).collect()
     }
 
     /// The place of one process, where each is run by a call of its own. Calls belong together if they have the same
     /// launch id, or without one by how many times each process has been run.
     pub fn process(&self, process: usize, launch: Option<i64>) -> Process {
-        let Compiled { plan, gangs, engine, .. } = &*self.0;
-        let (members, member, watch) = (&plan.gangs[0], process as u32, &engine.watch);
-        let seat = match self.has_collectives() {
-            true => gangs.join(members, member, launch, watch),
-            false => Seat { gang: Gang::new(0, members, true, watch), member },
-        };
-        Process::new(self, seat)
+        self.process_in(self.executable.join(process, launch))
+    }
+
+    fn process_in(&self, seat: Seat) -> Process {
+        Process { executable: Arc::clone(&self.executable), seat: Some(seat) }
     }
 
     /// [`execute`](Program::execute), and waits for the results.
@@ -406,12 +332,16 @@ impl Program {
 
 /// A handle of a program that does not keep it.
 #[derive(Clone)]
-pub struct WeakProgram(Weak<Compiled>);
+pub struct WeakProgram {
+    executable: Weak<Executable>,
+    interface: Arc<Interface>,
+}
 
 impl WeakProgram {
     /// The program, if somebody still has it.
     pub fn upgrade(&self) -> Option<Program> {
-        self.0.upgrade().map(Program)
+        let executable = self.executable.upgrade()?;
+        Some(Program { executable, interface: Arc::clone(&self.interface) })
     }
 }
 
@@ -430,15 +360,11 @@ fn end(done: impl FnOnce(Result<Vec<Buffer>, Error>), outcome: Result<Vec<Buffer
 /// The place of a process in one run of a program by all of its processes, which wait for each other at collectives. If
 /// it is dropped, all of them fail.
 pub struct Process {
-    program: Program,
+    executable: Arc<Executable>,
     seat: Option<Seat>,
 }
 
 impl Process {
-    fn new(program: &Program, seat: Seat) -> Process {
-        Process { program: program.clone(), seat: Some(seat) }
-    }
-
     /// As [`Program::execute`]. An error of one process is that of all.
     pub fn execute(
         mut self,
@@ -447,13 +373,13 @@ impl Process {
         done: impl FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static,
     ) {
         let seat = self.seat.take();
-        exec::launch(&self.program.0, arguments, options, seat, Box::new(|outcome| end(done, outcome)));
+        exec::launch(&self.executable, arguments, options, seat, Box::new(|outcome| end(done, outcome)));
     }
 
     /// Ends the process with an error, before it began.
     pub fn fail(mut self, error: Error, done: impl FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static) {
         let seat = self.seat.take();
-        exec::abandon(&self.program.0, seat, error, Box::new(|outcome| end(done, outcome)));
+        exec::abandon(&self.executable, seat, error, Box::new(|outcome| end(done, outcome)));
     }
 }
 
@@ -461,14 +387,14 @@ impl Drop for Process {
     fn drop(&mut self) {
         if let Some(seat) = self.seat.take() {
             let error = Error::failed_precondition("the process was not run");
-            exec::abandon(&self.program.0, Some(seat), error, Box::new(|_| None));
+            exec::abandon(&self.executable, Some(seat), error, Box::new(|_| None));
         }
     }
 }
 
 impl fmt::Debug for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Process").field("program", &self.program).finish_non_exhaustive()
+        f.debug_struct("Process").field("program", &self.executable.plan.module.name).finish_non_exhaustive()
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use oxcall::Error;
 
-use crate::exec::Era;
+use crate::interrupt::Era;
 use crate::memory::{Allocator, Scratch};
 use crate::pool::{Cost, Pool};
 

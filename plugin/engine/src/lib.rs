@@ -15,7 +15,9 @@
 //! * [`sharding`]: the split of parameters and results over devices.
 //! * [`element`]: the Rust types in which elements are stored and computed.
 //! * [`memory`]: buffers, the caching allocator, scratch memory, and the global allocator.
+//! * `runtime`: the threads, memory and services that compiling and executing share.
 //! * [`pool`], `sync`: the threads of a client, and the costs of work; synchronisation.
+//! * `interrupt`: the count of interrupts, such as Ctrl-C.
 //! * `environment`: the floating-point environment of all computations.
 //! * `caches`: cache sizes for `gemm`, found without starting a program.
 //! * `observe`: dumps of programs and plans (`OXCALL_DUMP`), traces of executions (`OXCALL_TRACE`).
@@ -52,6 +54,7 @@ pub mod element;
 pub mod engine;
 mod environment;
 mod exec;
+mod interrupt;
 pub mod kernel;
 pub mod kernels;
 pub mod math;
@@ -60,6 +63,7 @@ mod observe;
 pub mod passes;
 mod plan;
 pub mod pool;
+mod runtime;
 pub mod scalar;
 pub mod sharding;
 mod sync;
@@ -71,7 +75,8 @@ pub use collective::ProcessGrid;
 pub use custom_call::UserData;
 pub use engine::{Engine, EngineOptions, MemoryStats, Process, Program, WeakProgram, room_to_read};
 pub use environment::with_default_environment;
-pub use exec::{Argument, Era, ExecuteOptions, Launch, current_era, interrupt, lend_thread, on_engine_thread};
+pub use exec::{Argument, ExecuteOptions, Launch, current_era, lend_thread, on_engine_thread};
+pub use interrupt::{Era, interrupt};
 pub use memory::{Buffer, CacheLimit, CacheOptions, SystemAllocator};
 pub use observe::{Dump, Trace};
 pub use plan::Parameter;

@@ -7,7 +7,7 @@ use shuttle::sync::Barrier;
 use shuttle::{check_pct, check_random};
 
 #[allow(dead_code, unreachable_pub, reason = "a part of a crate, compiled as a part of this one")]
-#[path = "../src/exec/threads.rs"]
+#[path = "../src/runtime/threads.rs"]
 mod threads;
 
 /// What the threads are synchronised with here.

@@ -66,7 +66,7 @@ impl CallSite {
     /// # Errors
     /// NOT_FOUND for an unknown target; what the handler reports.
     pub(crate) fn new(
-        host: &Arc<Host>,
+        host: &Host,
         call: &CustomCall,
         operands: &[Option<&TensorType>],
         results: &[Option<&TensorType>],

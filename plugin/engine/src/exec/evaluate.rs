@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oxcall_hlo::{Func, Literal, OpKind, TensorType};
 
-use super::Era;
+use crate::interrupt::Era;
 use crate::kernel::{Context, Inputs, Outputs, RawBuffer};
 use crate::memory::{Allocator, Buffer};
 use crate::pool::Pool;

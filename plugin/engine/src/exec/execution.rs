@@ -8,12 +8,11 @@ use oxcall::descriptor::Stage;
 use oxcall::host::Future;
 
 use super::gang::Seat;
-use super::interrupt::interrupted;
-use super::{Argument, Era, Frame, traced};
+use super::{Argument, Executable, Frame, traced};
 use crate::collective::Member;
 use crate::custom_call::{CallState, ExecutionInfo};
-use crate::engine::Compiled;
 use crate::environment::set_default_environment;
+use crate::interrupt::{Era, interrupted};
 use crate::kernel::{Context, Inputs, Kernel, Outputs, RawBuffer};
 use crate::memory::Buffer;
 use crate::observe::Span;
@@ -22,7 +21,7 @@ use crate::pool::{Cost, Pool};
 
 /// An execution of a program: it may stop at a custom call that is not done yet, or a collective, and go on later.
 pub(crate) struct Execution {
-    program: Arc<Compiled>,
+    program: Arc<Executable>,
     frame: Option<Frame>,
     /// The next step.
     at: usize,
@@ -49,16 +48,15 @@ impl Execution {
     /// # Errors
     /// INVALID_ARGUMENT for arguments that are not what the program takes, RESOURCE_EXHAUSTED.
     pub(crate) fn begin(
-        program: Arc<Compiled>,
+        program: Arc<Executable>,
         arguments: Vec<Argument>,
         info: &ExecutionInfo<'_>,
         seat: Option<Seat>,
         era: Era,
     ) -> Result<Execution, (Error, Option<Seat>)> {
         let mut frame = program.frames.take(&program.plan);
-        let engine = &program.engine;
         let ids = seat.as_ref().map_or([0; 2], Seat::ids);
-        let begun = frame.begin(&program.plan, arguments, engine.allocator(), engine.host(), info, ids);
+        let begun = frame.begin(&program.plan, arguments, &program.runtime, info, ids);
         let mut execution = Execution { program, frame: Some(frame), at: 0, seat, era, waits_since: None };
         match begun {
             Ok(()) => Ok(execution),
@@ -100,7 +98,7 @@ impl Execution {
         unsafe { Member { inputs: Inputs::new(inputs, args.in_place), outputs: Outputs::new(outputs) } }
     }
 
-    pub(crate) fn program(&self) -> &Arc<Compiled> {
+    pub(crate) fn program(&self) -> &Arc<Executable> {
         &self.program
     }
 
@@ -109,7 +107,7 @@ impl Execution {
     /// # Errors
     /// Those of kernels and handlers.
     pub(crate) fn advance(&mut self) -> Result<Progress, Error> {
-        if self.program.engine.trace().is_none() {
+        if self.program.runtime.trace.is_none() {
             return self.steps::<false>(&mut Vec::new());
         }
         let (mut spans, started) = (Vec::new(), Instant::now());
@@ -119,7 +117,7 @@ impl Execution {
         let progress = self.steps::<true>(&mut spans);
         spans.push(traced::execution(&self.program, started));
         self.waits_since = (!matches!(progress, Ok(Progress::Done(_)))).then(Instant::now);
-        if let Some(trace) = self.program.engine.trace() {
+        if let Some(trace) = &self.program.runtime.trace {
             trace.write(&spans);
         }
         progress
@@ -128,12 +126,12 @@ impl Execution {
     fn steps<const TRACED: bool>(&mut self, spans: &mut Vec<Span>) -> Result<Progress, Error> {
         let Execution { program, frame, at, era, .. } = self;
         let frame = frame.as_mut().expect("an execution has a frame until it is dropped");
-        let plan = &program.plan;
-        let cx = Context { pool: program.engine.pool(), memory: program.engine.allocator(), era: *era };
+        let plan = &*program.plan;
+        let cx = Context { pool: &program.runtime.pool, memory: &program.runtime.allocator, era: *era };
         loop {
             // After the last step, too: the kernel of a loop may have stopped before its end.
             if era.is_over() {
-                return Err(interrupted(format_args!("the program {}", program.module.name)));
+                return Err(interrupted(format_args!("the program {}", plan.module.name)));
             }
             let Some(step) = plan.steps.get(*at) else { break };
             *at += 1;
@@ -202,14 +200,14 @@ impl Frame {
         kernel.run(cx, inputs, outputs).map_err(|error| error.context(kernel.name()))
     }
 
-    fn call(&mut self, program: &Compiled, site: u32, stage: Stage, args: Args) -> Result<Option<Future>, Error> {
+    fn call(&mut self, program: &Executable, site: u32, stage: Stage, args: Args) -> Result<Option<Future>, Error> {
         let outcome = self.handle(program, site, stage, args);
         // A handler may leave another one, and the next step needs this.
         set_default_environment();
         outcome
     }
 
-    fn handle(&mut self, program: &Compiled, site: u32, stage: Stage, args: Args) -> Result<Option<Future>, Error> {
+    fn handle(&mut self, program: &Executable, site: u32, stage: Stage, args: Args) -> Result<Option<Future>, Error> {
         let plan = &program.plan;
         let frame = plan.frame_of[site as usize] as usize;
         if let (Stage::Execute, CallState::Typed(state)) = (stage, &mut self.calls[frame]) {

@@ -1,14 +1,15 @@
 //! The working state of one execution: the table of slots, memory, and call frames.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use oxcall::Error;
 
 use super::Argument;
-use crate::custom_call::{CallState, Contexts, ExecutionInfo, Host};
+use crate::custom_call::{CallState, Contexts, ExecutionInfo};
 use crate::kernel::RawBuffer;
-use crate::memory::{self, Allocator, Buffer, NOWHERE};
+use crate::memory::{self, Buffer, NOWHERE};
 use crate::plan::{Args, Home, Plan};
+use crate::runtime::Runtime;
 
 /// The memory and the table of an execution. Kept by the program for the next one.
 pub(crate) struct Frame {
@@ -66,11 +67,11 @@ impl Frame {
         &mut self,
         plan: &Plan,
         arguments: Vec<Argument>,
-        allocator: &Arc<Allocator>,
-        host: &Host,
+        runtime: &Runtime,
         info: &ExecutionInfo<'_>,
         ids: [u32; 2],
     ) -> Result<(), Error> {
+        let allocator = &runtime.allocator;
         memory::reserve()?;
         check(plan, &arguments)?;
         self.arguments = arguments;
@@ -102,7 +103,7 @@ impl Frame {
             }
         }));
         if !plan.calls.is_empty() {
-            self.contexts.renew(host, &plan.calls, info);
+            self.contexts.renew(&runtime.host, &plan.calls, info);
         }
         Ok(())
     }

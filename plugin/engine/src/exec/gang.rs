@@ -14,13 +14,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use oxcall::Error;
 
-use super::interrupt::interrupted;
 use super::launch::panicked;
 use super::task::{Task, fail};
-use super::{Era, Watch};
 use crate::collective::{Group, Member, Members};
+use crate::interrupt::{Era, interrupted};
 use crate::kernel::Context;
 use crate::memory::Buffer;
+use crate::runtime::{Waiting, Watch};
 
 /// A gang.
 pub(crate) struct Gang {
@@ -211,23 +211,6 @@ impl Gang {
         }
     }
 
-    /// Fails, as those who are missing have not come in time.
-    pub(super) fn give_up(&self) {
-        self.fail_waiting(|missing| {
-            let names: Vec<String> = missing.into_iter().map(|member| self.members.name(member as usize)).collect();
-            Error::deadline_exceeded(format!(
-                "other processes of the program waited {} seconds at a collective for {}, which nobody ran",
-                self.watch.timeout.as_secs(),
-                names.join("; ")
-            ))
-        });
-    }
-
-    /// Fails, as the executions that wait for the missing ones are to end.
-    pub(super) fn interrupt(&self) {
-        self.fail_waiting(|_| interrupted("a collective that waited for other processes of its program"));
-    }
-
     /// Fails if members are missing.
     fn fail_waiting(&self, error: impl FnOnce(Vec<u32>) -> Error) {
         let mut state = self.lock();
@@ -242,13 +225,32 @@ impl Gang {
     }
 }
 
+impl Waiting for Gang {
+    /// Fails, as those who are missing have not come in time.
+    fn give_up(&self) {
+        self.fail_waiting(|missing| {
+            let names: Vec<String> = missing.into_iter().map(|member| self.members.name(member as usize)).collect();
+            Error::deadline_exceeded(format!(
+                "other processes of the program waited {} seconds at a collective for {}, which nobody ran",
+                self.watch.timeout.as_secs(),
+                names.join("; ")
+            ))
+        });
+    }
+
+    /// Fails, as the executions that wait for the missing ones are to end.
+    fn interrupt(&self) {
+        self.fail_waiting(|_| interrupted("a collective that waited for other processes of its program"));
+    }
+}
+
 /// Computes for a whole group.
 fn exchange(tasks: &[Task], site: u32, group: &Group) -> Result<(), Error> {
     let program = tasks[0].execution.program();
     // SAFETY: all stopped at this collective and go on after it; they are borrowed here, so nobody drops them.
     // Executions have memory of their own, but for what is shared and only read.
     let members: Vec<Member<'_>> = tasks.iter().map(|task| unsafe { task.execution.member() }).collect();
-    let cx = Context { pool: program.engine.pool(), memory: program.engine.allocator(), era: Era::now() };
+    let cx = Context { pool: &program.runtime.pool, memory: &program.runtime.allocator, era: Era::now() };
     program.plan.meetings[site as usize].exchange.run(cx, group, members)
 }
 

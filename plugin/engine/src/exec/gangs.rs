@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Watch;
 use super::gang::{Gang, Seat};
 use crate::collective::Members;
+use crate::runtime::Watch;
 
 /// What calls have in common that belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -9,9 +9,9 @@ use oxcall::Error;
 
 use super::gang::Seat;
 use super::task::{self, Done, Task};
-use super::{Argument, Era, Execution};
+use super::{Argument, Executable, Execution};
 use crate::custom_call::{ExecutionInfo, UserData};
-use crate::engine::Compiled;
+use crate::interrupt::Era;
 
 /// Programs that are estimated to take longer than this run elsewhere: handing one over costs about 50 microseconds.
 pub(super) const INLINE_NANOS: f64 = 100_000.0;
@@ -51,7 +51,7 @@ pub(super) fn execution_info(options: &ExecuteOptions, run_id: i64, device_ordin
 /// Runs `program`, in its place in a gang if it has one, and calls `done` with its results: before it returns, or later
 /// on another thread.
 pub(crate) fn launch(
-    program: &Arc<Compiled>,
+    program: &Arc<Executable>,
     arguments: Vec<Argument>,
     options: &ExecuteOptions,
     seat: Option<Seat>,
@@ -76,7 +76,7 @@ pub(crate) fn launch(
 
 /// An execution that has not begun: it has no memory yet but its arguments.
 struct Start {
-    program: Arc<Compiled>,
+    program: Arc<Executable>,
     arguments: Vec<Argument>,
     run_id: i64,
     era: Era,
@@ -100,7 +100,7 @@ impl Start {
 }
 
 /// Ends a member of a gang that did not begin.
-pub(crate) fn abandon(program: &Compiled, seat: Option<Seat>, error: Error, done: Done) {
+pub(crate) fn abandon(program: &Executable, seat: Option<Seat>, error: Error, done: Done) {
     let mut queue = VecDeque::new();
     task::end(program, seat, Err(error), done, &mut queue);
     queue.into_iter().for_each(task::run);

@@ -32,7 +32,7 @@ struct State {
 pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
     let program = Arc::clone(task.execution.program());
     let manual = &program.plan.manuals[site as usize];
-    let child = &manual.program;
+    let child = &program.children[site as usize];
     // The gangs of the region are those of each member of each gang of the program, in order.
     let outer = |seat: &Seat| {
         let before: usize = program.plan.gangs[..seat.gang.kind() as usize].iter().map(|gang| gang.len()).sum();
@@ -48,7 +48,7 @@ pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
     let Member { inputs, .. } = unsafe { task.execution.member() };
     let results = (0..count).map(|_| Vec::new()).collect();
     let parent = Arc::new(Parent(Mutex::new(State { task: Some(task), results, left: count, failure: None })));
-    let gang = Gang::new(kind as u32, members, true, program.engine.watch());
+    let gang = Gang::new(kind as u32, members, true, &program.runtime.watch);
     let mut ready = Vec::with_capacity(count);
     for index in 0..count {
         let seat = Seat { gang: Arc::clone(&gang), member: index as u32 };
@@ -65,8 +65,8 @@ pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
                 // SAFETY: the parent keeps the operand as it is until all members have ended.
                 return unsafe { Buffer::foreign(data, shards.bytes, owner) }.map(Arc::new).map(Argument::Shared);
             }
-            let mut part = Buffer::allocate(program.engine.allocator(), shards.bytes)?;
-            shards.pieces.copy(program.engine.pool(), &[whole], offset, part.as_bytes_mut());
+            let mut part = Buffer::allocate(&program.runtime.allocator, shards.bytes)?;
+            shards.pieces.copy(&program.runtime.pool, &[whole], offset, part.as_bytes_mut());
             Ok(Argument::Donated(part))
         });
         let (run_id, process) = (options.run_id.unwrap_or(0), members.processes(index)[0]);
@@ -110,7 +110,7 @@ impl Parent {
 fn put_together(task: &Task, manual: &ManualSite, results: &[Vec<Buffer>]) {
     // SAFETY: the execution stopped at the manual computation, whose members have ended; it is borrowed meanwhile.
     let Member { mut outputs, .. } = unsafe { task.execution.member() };
-    let pool = task.execution.program().engine.pool();
+    let pool = &task.execution.program().runtime.pool;
     for (index, whole) in manual.results.iter().enumerate() {
         let sources: Vec<&[u8]> = whole.sources.iter().map(|&member| results[member][index].as_bytes()).collect();
         whole.pieces.copy(pool, &sources, 0, outputs.take(index));

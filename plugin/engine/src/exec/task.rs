@@ -9,11 +9,11 @@ use oxcall::Error;
 
 use super::gang::{Next, Seat};
 use super::launch::panicked;
-use super::threads::Job;
-use super::{Era, ExecuteOptions, Execution, Progress, lent, manual};
-use crate::engine::Compiled;
+use super::{Executable, ExecuteOptions, Execution, Progress, lent, manual};
 use crate::environment::with_default_environment;
+use crate::interrupt::Era;
 use crate::memory::Buffer;
+use crate::runtime::Job;
 
 /// What is called with the results. The answer is an execution that waited for them.
 pub(crate) type Done = Box<dyn FnOnce(Result<Vec<Buffer>, Error>) -> Option<Task> + Send>;
@@ -128,7 +128,7 @@ fn finish(task: Task, outcome: Result<Vec<Buffer>, Error>, queue: &mut VecDeque<
 
 /// Tells the gang and the caller that a member of it has ended.
 pub(super) fn end(
-    program: &Compiled,
+    program: &Executable,
     seat: Option<Seat>,
     outcome: Result<Vec<Buffer>, Error>,
     done: Done,
@@ -164,9 +164,9 @@ pub(crate) fn elsewhere(task: Task) {
 
 /// Does `work`, which runs `program`, on another thread; without one, on this. A handler may wait for tasks that it
 /// gives to the engine's threads: so programs with custom calls do not run on these.
-pub(super) fn on_another_thread(program: &Compiled, work: Job) {
+pub(super) fn on_another_thread(program: &Executable, work: Job) {
     let left = if program.plan.calls.is_empty() {
-        match catch_unwind(AssertUnwindSafe(|| program.engine.pool().workers())) {
+        match catch_unwind(AssertUnwindSafe(|| program.runtime.pool.workers())) {
             Ok(workers) => {
                 workers.spawn(move || caught(work));
                 None
@@ -174,7 +174,7 @@ pub(super) fn on_another_thread(program: &Compiled, work: Job) {
             Err(_) => Some(work),
         }
     } else {
-        program.engine.threads().spawn(Box::new(move || caught(work)))
+        program.runtime.threads.spawn(Box::new(move || caught(work)))
     };
     if let Some(work) = left {
         caught(work);

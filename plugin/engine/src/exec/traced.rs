@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use crate::engine::Compiled;
+use super::Executable;
 use crate::observe::{Span, shapes};
 use crate::plan::{Args, Step};
 
@@ -16,7 +16,7 @@ pub(super) struct Open<'s> {
 
 impl<'s> Open<'s> {
     /// Jumps have none.
-    pub(super) fn new(program: &Compiled, step: &Step, spans: &'s mut Vec<Span>) -> Open<'s> {
+    pub(super) fn new(program: &Executable, step: &Step, spans: &'s mut Vec<Span>) -> Open<'s> {
         let plan = &program.plan;
         let span = match step {
             Step::Kernel { kernel, args } => Some(span(program, kernel.name(), "kernel", *args)),
@@ -45,7 +45,7 @@ impl<'s> Open<'s> {
 }
 
 /// The span of waiting for a step that was not done at once, until now.
-pub(super) fn wait(program: &Compiled, step: &Step, since: Instant) -> Option<Span> {
+pub(super) fn wait(program: &Executable, step: &Step, since: Instant) -> Option<Span> {
     let mut spans = Vec::new();
     drop(Open::new(program, step, &mut spans));
     let span = spans.pop()?;
@@ -62,8 +62,8 @@ impl Drop for Open<'_> {
 }
 
 /// The span of a step with buffers, from now on.
-fn span(program: &Compiled, name: String, category: &'static str, args: Args) -> Span {
-    let (plan, func) = (&program.plan, program.module.main());
+fn span(program: &Executable, name: String, category: &'static str, args: Args) -> Span {
+    let (plan, func) = (&program.plan, program.plan.module.main());
     let (inputs, outputs) = args.slots(&plan.slots);
     let bytes: usize = inputs.iter().chain(outputs).map(|&slot| plan.homes[slot as usize].1).sum();
     let values = &plan.values[args.first as usize..][..inputs.len() + outputs.len()];
@@ -74,7 +74,7 @@ fn span(program: &Compiled, name: String, category: &'static str, args: Args) ->
 }
 
 /// The span of an execution, or of a part of one between custom calls that are waited for.
-pub(super) fn execution(program: &Compiled, started: Instant) -> Span {
+pub(super) fn execution(program: &Executable, started: Instant) -> Span {
     let args = json!({ "flops": program.plan.cost.flops, "bytes": program.plan.cost.bytes });
-    Span { name: program.module.name.clone(), category: "execution", start: started, end: Instant::now(), args }
+    Span { name: program.plan.module.name.clone(), category: "execution", start: started, end: Instant::now(), args }
 }

@@ -108,7 +108,7 @@ pub(crate) fn run_kernel(
     threads: usize,
 ) -> Vec<Vec<u8>> {
     let (pool, memory) = (Pool::new(threads), Arc::new(Allocator::new()));
-    let cx = Context { pool: &pool, memory: &memory, era: crate::exec::Era::now() };
+    let cx = Context { pool: &pool, memory: &memory, era: crate::interrupt::Era::now() };
     let run = || run_once(kernel, cx, operands, results, in_place);
     let expected = run().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(memory.memory_use().live, 0, "{} keeps scratch", kernel.name());

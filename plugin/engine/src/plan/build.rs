@@ -15,21 +15,21 @@ use super::place::{Placed, place};
 use super::storage::{Kind, StorageId, Storages};
 use super::{Args, CallSite, Home, Parameter, Plan, Step};
 use crate::collective::Members;
-use crate::engine::Engine;
+use crate::runtime::Runtime;
 
 /// The plan of the entry function of `module`, which is verified and has been through the passes, and will be run by
 /// one of `gangs`.
 ///
 /// # Errors
 /// UNIMPLEMENTED for what the engine cannot do; what custom calls report; RESOURCE_EXHAUSTED for its constants.
-pub(crate) fn build(module: &Module, engine: &Arc<Engine>, gangs: Vec<Arc<Members>>) -> Result<Plan, Error> {
+pub(crate) fn build(module: Module, runtime: &Runtime, gangs: Vec<Arc<Members>>) -> Result<Plan, Error> {
     let parameters = Parameter::of(module.main());
-    let Lowered { mut graph, calls, meetings, manuals } = lower(module, engine, &gangs)?;
-    let allocator = engine.allocator();
+    let Lowered { mut graph, calls, meetings, manuals } = lower(&module, runtime, &gangs)?;
     let last = last_uses(&graph);
     let Placed { steps, slots, values, storages, results } = place(&mut graph, &last, &parameters);
     let table = Table::new(&storages);
-    let constants = graph.constants.iter().map(|literal| materialise(allocator, literal)).collect::<Result<_, _>>()?;
+    let constants =
+        graph.constants.iter().map(|literal| materialise(&runtime.allocator, literal)).collect::<Result<_, _>>()?;
     let written = table.written(&storages, parameters.len());
     let mut steps: Vec<Step> = steps.into_iter().map(|step| table.resolve(&storages, step)).collect();
     let slots: Vec<u32> = slots.into_iter().map(|slot| table.slot(&storages, slot)).collect();
@@ -43,6 +43,7 @@ pub(crate) fn build(module: &Module, engine: &Arc<Engine>, gangs: Vec<Arc<Member
     }
     let Graph { cost, .. } = graph;
     Ok(Plan {
+        module,
         steps,
         slots,
         values,

@@ -18,10 +18,10 @@ use super::types::{byte_size, leaves};
 use super::view::is_view;
 use super::{CallSite, MeetingSite, ProcessId, layout};
 use crate::collective::{self, Groups, Members};
-use crate::engine::Engine;
 use crate::kernel::Kernel;
 use crate::kernels;
 use crate::pool::Cost;
+use crate::runtime::Runtime;
 use crate::tile::{self, Cluster};
 
 /// A custom call with the types of its buffers: equal ones may have one call frame.
@@ -49,7 +49,7 @@ pub(super) struct Lowered {
 /// # Errors
 /// UNIMPLEMENTED for what the engine cannot do; what custom calls report, and an unknown target of one; collectives
 /// that do not fit the gangs.
-pub(super) fn lower(module: &Module, engine: &Arc<Engine>, gangs: &[Arc<Members>]) -> Result<Lowered, Error> {
+pub(super) fn lower(module: &Module, runtime: &Runtime, gangs: &[Arc<Members>]) -> Result<Lowered, Error> {
     let func = module.main();
     let graph = Graph {
         values: Vec::new(),
@@ -62,7 +62,7 @@ pub(super) fn lower(module: &Module, engine: &Arc<Engine>, gangs: &[Arc<Members>
     let mut lowering = Lowering {
         module,
         func,
-        engine,
+        runtime,
         gangs,
         graph,
         leaves: vec![Leaves::new(); func.values.len()],
@@ -96,7 +96,7 @@ pub(super) fn lower(module: &Module, engine: &Arc<Engine>, gangs: &[Arc<Members>
 struct Lowering<'m> {
     module: &'m Module,
     func: &'m Func,
-    engine: &'m Arc<Engine>,
+    runtime: &'m Runtime,
     gangs: &'m [Arc<Members>],
     graph: Graph,
     leaves: Vec<Leaves>,
@@ -274,7 +274,7 @@ impl<'m> Lowering<'m> {
 
     fn manual_computation(&mut self, op: &Op, manual: &ManualComputation, block: &mut Block) -> Result<(), Error> {
         let captures = Region::free_values(&op.regions);
-        let site = ManualSite::new(self.module, op, manual, &captures, self.engine, self.gangs)?;
+        let site = ManualSite::new(self.module, op, manual, &captures, self.runtime, self.gangs)?;
         self.charge(site.cost());
         let mut inputs = self.flat(&op.operands);
         inputs.extend(self.flat(&captures));
@@ -420,7 +420,7 @@ impl<'m> Lowering<'m> {
         }
         let tuple = matches!(op.results[..], [result] if matches!(func.ty(result), Type::Tuple(_)));
         let frame = self.frame((call, operands.clone(), results.clone()));
-        let site = CallSite::new(self.engine.host(), call, &operands, &results, tuple || op.results.len() != 1, frame)?;
+        let site = CallSite::new(&self.runtime.host, call, &operands, &results, tuple || op.results.len() != 1, frame)?;
         self.charge(site.cost());
         // Layouts and packing: what the handler sees is another buffer than ours.
         let mut inputs = self.flat(&op.operands);

@@ -8,14 +8,15 @@ use oxcall_hlo::sharding::{AxisRef, ManualComputation, Mesh, TensorSharding};
 use oxcall_hlo::{Func, FuncId, Module, Op, TensorType, ValueId};
 
 use crate::collective::{Members, Pieces, strides};
-use crate::engine::{Compiled, Engine};
 use crate::kernels::nest::Loop;
+use crate::plan::{self, Plan};
 use crate::pool::Cost;
+use crate::runtime::Runtime;
 
 /// A manual computation as a program has it.
 pub(crate) struct ManualSite {
-    /// What each member runs.
-    pub(crate) program: Arc<Compiled>,
+    /// The plan of the region, which each member runs.
+    pub(crate) plan: Arc<Plan>,
     /// For each argument of the program, what its members get.
     pub(crate) operands: Vec<Shards>,
     /// For each result, how it is put together.
@@ -55,7 +56,7 @@ impl ManualSite {
         op: &Op,
         manual: &ManualComputation,
         captures: &[ValueId],
-        engine: &Arc<Engine>,
+        runtime: &Runtime,
         gangs: &[Arc<Members>],
     ) -> Result<ManualSite, Error> {
         let func = module.main();
@@ -81,15 +82,15 @@ impl ManualSite {
         let results = op.results.iter().zip(&manual.out_shardings);
         let results = results.map(|(value, sharding)| axes.whole(ty(value), sharding, &places));
         let results = results.collect::<Result<_, _>>()?;
-        let program = Compiled::of_region(engine, region_module(module, op, captures), inner)?;
-        Ok(ManualSite { program: Arc::new(program), operands, results })
+        let plan = plan::build(region_module(module, op, captures), runtime, inner)?;
+        Ok(ManualSite { plan: Arc::new(plan), operands, results })
     }
 
     /// An estimate for all members, with what is copied.
     pub(super) fn cost(&self) -> Cost {
         let members = self.operands.first().map_or(1, |operand| operand.shards.len()) as f64;
         let bytes: usize = self.operands.iter().map(|operand| operand.bytes).sum();
-        let each = self.program.plan.cost;
+        let each = self.plan.cost;
         Cost { flops: members * each.flops, bytes: members * (each.bytes + 2.0 * bytes as f64) }
     }
 }

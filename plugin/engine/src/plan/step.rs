@@ -9,7 +9,7 @@ use crate::plan::manual::ManualSite;
 use crate::plan::{CallSite, Parameter};
 use crate::pool::Cost;
 use oxcall::descriptor::Stage;
-use oxcall_hlo::ValueId;
+use oxcall_hlo::{Module, ValueId};
 
 /// An index into the table of an execution.
 pub(crate) type Slot = u32;
@@ -110,6 +110,8 @@ pub(crate) struct MeetingSite {
 
 /// A compiled program.
 pub(crate) struct Plan {
+    /// The module that it is of, after all passes.
+    pub(crate) module: Module,
     pub(crate) steps: Vec<Step>,
     /// Lists of slots that [`Args`] refer to.
     pub(crate) slots: Vec<Slot>,

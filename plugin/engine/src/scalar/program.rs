@@ -5,7 +5,7 @@ use oxcall_hlo::{Func, Op, ValueId};
 
 use super::Scalar;
 use super::build::Builder;
-use crate::exec::Era;
+use crate::interrupt::Era;
 use crate::math::Function;
 use crate::math::function::ScalarFn;
 

@@ -253,7 +253,7 @@ mod tests {
         let (lhs, rhs, _) = sides(&dims((&[], &[1]), (&[], &[0])), &[2, 3, 4], &[3, 5]);
         assert_eq!(rhs.copied, None);
         let (pool, allocator) = (Pool::new(1), Arc::new(Allocator::new()));
-        let cx = Context { pool: &pool, memory: &allocator, era: crate::exec::Era::now() };
+        let cx = Context { pool: &pool, memory: &allocator, era: crate::interrupt::Era::now() };
         let mut memory = Scratch::empty();
         let elements: Vec<i32> = (0..24).collect();
         let copy = lhs.arrange(cx, &elements, &mut memory).unwrap();

@@ -6,12 +6,12 @@ use std::time::Duration;
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, thread};
 
 /// Work for a thread.
-pub(super) type Job = Box<dyn FnOnce() + Send>;
+pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
 /// A thread that has had nothing to do for so long ends.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// The threads of an engine. Work never waits for other work: where no thread is idle, another one is started. So there
+/// The threads of an engine for work that may block. Work never waits for other work: where no thread is idle, another one is started. So there
 /// are as many as there are executions with custom calls at a time, which the client limits.
 pub(crate) struct Threads(Arc<Shared>);
 
@@ -68,7 +68,7 @@ impl Threads {
 
     /// Does `job` on a thread that does nothing else meanwhile. If the system has no more threads, a job is given back,
     /// which is for the caller to do.
-    pub(super) fn spawn(&self, job: Job) -> Option<Job> {
+    pub(crate) fn spawn(&self, job: Job) -> Option<Job> {
         let mut state = self.0.lock();
         state.jobs.push_back(job);
         if state.jobs.len() <= state.free {
@@ -101,6 +101,7 @@ impl Threads {
     }
 
     /// How many threads there are, and how many were ever started.
+    #[cfg(test)]
     pub(crate) fn count(&self) -> (usize, usize) {
         let state = self.0.lock();
         (state.alive, state.started)

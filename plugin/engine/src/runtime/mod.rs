@@ -1,0 +1,62 @@
+//! The runtime: the threads, memory and services that compiling and executing share.
+//!
+//! * `threads`: threads for work that may block.
+//! * `watch`: time limits for work that waits for callers.
+
+mod threads;
+#[cfg(test)]
+mod threads_tests;
+mod watch;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::custom_call::Host;
+use crate::memory::{Allocator, CacheOptions};
+use crate::observe::Trace;
+use crate::pool::Pool;
+
+pub(crate) use threads::{Job, Threads};
+pub(crate) use watch::{Waiting, Watch};
+
+/// What a runtime is made with: see [`EngineOptions`](crate::EngineOptions).
+pub(crate) struct RuntimeOptions {
+    pub(crate) platform: String,
+    pub(crate) num_threads: usize,
+    pub(crate) trace: Option<Arc<Trace>>,
+    pub(crate) collective_timeout: Duration,
+    pub(crate) cache: CacheOptions,
+}
+
+/// The threads, memory and services of an engine. Making them starts no thread and reserves no memory.
+pub(crate) struct Runtime {
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) allocator: Arc<Allocator>,
+    /// What the engine offers to handlers of custom calls.
+    pub(crate) host: Host,
+    /// Threads for programs with custom calls.
+    pub(crate) threads: Threads,
+    pub(crate) trace: Option<Arc<Trace>>,
+    /// The time limit of processes that wait for others.
+    pub(crate) watch: Arc<Watch>,
+}
+
+impl Runtime {
+    pub(crate) fn new(options: RuntimeOptions) -> Runtime {
+        let threads = match options.num_threads {
+            0 => std::thread::available_parallelism().map_or(1, |cores| cores.get()),
+            threads => threads,
+        };
+        let (pool, allocator) = (Arc::new(Pool::new(threads)), Arc::new(Allocator::with_cache(options.cache)));
+        let host = Host::new(options.platform, &pool, &allocator);
+        let watch = Arc::new(Watch::new(options.collective_timeout));
+        Runtime { pool, allocator, host, threads: Threads::new(), trace: options.trace, watch }
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime").field("pool", &self.pool).field("allocator", &self.allocator).finish_non_exhaustive()
+    }
+}
