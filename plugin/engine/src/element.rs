@@ -4,6 +4,8 @@
 //! on. [`Element`] is the stored type; [`Element::Wide`] the type in which it is computed: itself, or `f32` for floats
 //! narrower than that, rounded after each op.
 
+mod scalar;
+
 use bytemuck::{Pod, Zeroable};
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
@@ -12,6 +14,7 @@ pub use oxcall_element::{
     S2, S4, U2, U4,
 };
 use oxcall_hlo::ElementType;
+pub use scalar::Scalar;
 
 /// A stored element.
 pub trait Element: Pod + Send + Sync + PartialEq {

@@ -7,11 +7,8 @@ use bytemuck::Pod;
 use oxcall::Error;
 
 use crate::interrupt::Era;
-use crate::memory::{Allocator, Scratch};
+use crate::memory::{Allocator, RawBuffer, Scratch};
 use crate::pool::{Cost, Pool};
-
-/// Every buffer starts at a multiple of this, in bytes.
-pub const BUFFER_ALIGN: usize = oxcall::host::BUFFER_ALIGN;
 
 /// What a kernel may use besides its buffers.
 #[derive(Debug, Clone, Copy)]
@@ -79,18 +76,6 @@ pub trait Kernel: Send + Sync {
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error>;
 }
 
-/// A buffer's place and size in bytes.
-#[derive(Debug, Clone, Copy)]
-pub struct RawBuffer {
-    pub(crate) data: *mut u8,
-    pub(crate) len: usize,
-}
-
-// SAFETY: it is an address; those who make slices of it say why they may.
-unsafe impl Send for RawBuffer {}
-// SAFETY: as above.
-unsafe impl Sync for RawBuffer {}
-
 /// The operands of a kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct Inputs<'a> {
@@ -103,7 +88,7 @@ pub struct Inputs<'a> {
 impl<'a> Inputs<'a> {
     /// # Safety
     /// While `'a` lasts, each buffer of which the bit in `in_place` is not set points to as many initialised bytes as
-    /// it says, at a multiple of [`BUFFER_ALIGN`], that nobody writes.
+    /// it says, at a multiple of [`BUFFER_ALIGN`](crate::memory::BUFFER_ALIGN), that nobody writes.
     pub(crate) unsafe fn new(buffers: &'a [RawBuffer], in_place: u64) -> Inputs<'a> {
         Inputs { buffers, in_place, life: PhantomData }
     }
@@ -154,7 +139,7 @@ pub struct Outputs<'a> {
 impl<'a> Outputs<'a> {
     /// # Safety
     /// While `'a` lasts, each buffer points to as many initialised bytes as it says, at a multiple of
-    /// [`BUFFER_ALIGN`], that nobody else reads or writes; no two overlap.
+    /// [`BUFFER_ALIGN`](crate::memory::BUFFER_ALIGN), that nobody else reads or writes; no two overlap.
     pub(crate) unsafe fn new(buffers: &'a [RawBuffer]) -> Outputs<'a> {
         Outputs { buffers, taken: 0, life: PhantomData }
     }

@@ -6,12 +6,12 @@ use oxcall_hlo::{BinaryOp, ElementType, Func, Region, TensorType};
 
 use super::roots::Roots;
 use super::{Exchange, Group, Member, strides};
-use crate::element::Element;
+use crate::element::{Element, Scalar};
 use crate::kernel::Context;
 use crate::kernels::combine::{Combine, by_combine};
 use crate::kernels::simd::vectorised;
 use crate::pool::Cost;
-use crate::scalar::{self, Body, Program, Scalar};
+use crate::scalar::{self, Body, Program};
 
 /// The bytes of a block.
 const BLOCK: usize = 32 * 1024;

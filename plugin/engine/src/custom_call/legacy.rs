@@ -7,7 +7,7 @@ use oxcall_hlo::{Attribute, CustomCall, CustomCallApiVersion};
 
 use super::status::Status;
 use super::{Host, target};
-use crate::kernel::RawBuffer;
+use crate::memory::RawBuffer;
 
 type V1 = unsafe extern "C" fn(*mut c_void, *mut *const c_void);
 type V2 = unsafe extern "C" fn(*mut c_void, *mut *const c_void, *mut c_void);

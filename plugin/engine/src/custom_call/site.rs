@@ -10,7 +10,7 @@ use oxcall_hlo::{CustomCall, TensorType};
 use super::legacy::{Legacy, Pointers};
 use super::typed::Typed;
 use super::{Contexts, Host, target};
-use crate::kernel::RawBuffer;
+use crate::memory::RawBuffer;
 use crate::pool::Cost;
 
 /// A call as a program has it.

@@ -13,7 +13,7 @@ use oxcall_hlo::{Attribute, TensorType};
 use super::context::ExecutionInfo;
 use super::{Host, attributes, context, target};
 use crate::environment::with_default_environment;
-use crate::kernel::RawBuffer;
+use crate::memory::RawBuffer;
 
 /// A call of a handler, instantiated.
 pub(super) struct Typed {

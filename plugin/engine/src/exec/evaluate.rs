@@ -5,10 +5,10 @@ use std::sync::Arc;
 use oxcall_hlo::{Func, Literal, OpKind, TensorType};
 
 use crate::interrupt::Era;
-use crate::kernel::{Context, Inputs, Outputs, RawBuffer};
-use crate::memory::{Allocator, Buffer};
+use crate::kernel::{Context, Inputs, Outputs};
+use crate::memory::{Allocator, Buffer, RawBuffer};
+use crate::plan;
 use crate::pool::Pool;
-use crate::{kernels, plan};
 
 /// What is estimated to take longer is left to the program. It is less than what the pool splits among threads, so that
 /// compiling starts none.
@@ -35,7 +35,7 @@ pub(crate) fn evaluate(
     if types.iter().all(|ty| ty.count() == 0) {
         return Some(types.iter().map(|&ty| Literal::dense(ty.clone(), Vec::new())).collect());
     }
-    let kernel = kernels::make(op, func).ok().filter(|kernel| kernel.cost().nanos() <= MOST_NANOS)?;
+    let kernel = plan::single(op, func).ok().filter(|kernel| kernel.cost().nanos() <= MOST_NANOS)?;
     let materialise = |literal| plan::materialise(allocator, literal).ok();
     let inputs: Vec<Buffer> = operands.iter().map(materialise).collect::<Option<_>>()?;
     let allocate = |ty: &&TensorType| Buffer::allocate(allocator, ty.byte_size()).ok();

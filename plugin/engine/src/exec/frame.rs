@@ -6,8 +6,7 @@ use oxcall::Error;
 
 use super::Argument;
 use crate::custom_call::{CallState, Contexts, ExecutionInfo};
-use crate::kernel::RawBuffer;
-use crate::memory::{self, Buffer, NOWHERE};
+use crate::memory::{self, Buffer, NOWHERE, RawBuffer};
 use crate::plan::{Args, Home, Plan};
 use crate::runtime::Runtime;
 

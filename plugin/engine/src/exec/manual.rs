@@ -12,8 +12,7 @@ use super::launch::{INLINE_NANOS, execution_info};
 use super::task::{self, Done, Task};
 use super::{Argument, Execution};
 use crate::collective::Member;
-use crate::kernel::BUFFER_ALIGN;
-use crate::memory::Buffer;
+use crate::memory::{BUFFER_ALIGN, Buffer};
 use crate::plan::{ManualSite, Shard};
 
 /// An execution that waits for the members of a manual computation, which may use its memory.

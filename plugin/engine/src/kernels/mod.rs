@@ -1,4 +1,5 @@
-//! Kernels by family. Control flow, custom calls and what passes take away have none.
+//! Kernels by family. Control flow, custom calls and what passes take away have none; element-wise ops run as
+//! [tile programs](crate::tile).
 
 #[cfg(test)]
 mod allocations;
@@ -23,7 +24,6 @@ use oxcall::Error;
 use oxcall_hlo::{Func, Op, OpKind, TensorType};
 
 use crate::kernel::Kernel;
-use crate::{math, tile};
 
 /// The kernel of `op`, which is verified. Regions of `op` hold scalar ops only.
 ///
@@ -49,8 +49,6 @@ pub fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         OpKind::Reduce { .. } => reduce::make(op, func),
         OpKind::Sort { .. } | OpKind::TopK { .. } => sort::make(op, func),
         OpKind::Rng(_) | OpKind::RngBitGenerator(_) => random::make(op, func),
-        OpKind::BroadcastInDim { .. } | OpKind::Iota { .. } | OpKind::Constant(_) => tile::single(op, func),
-        ref kind if math::is_element_wise(kind) => tile::single(op, func),
         _ => Err(Error::unimplemented(format!("{} is not supported", op.kind.name()))),
     }
 }

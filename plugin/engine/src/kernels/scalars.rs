@@ -3,8 +3,8 @@
 use oxcall_hlo::ElementType;
 use smallvec::SmallVec;
 
+use crate::element::Scalar;
 use crate::kernel::{Inputs, Outputs};
-use crate::scalar::Scalar;
 
 /// Several operands of one shape.
 #[derive(Debug)]

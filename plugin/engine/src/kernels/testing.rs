@@ -10,8 +10,8 @@ use bytemuck::Pod;
 use oxcall::{Code, Error};
 use oxcall_hlo::{ArgAttributes, ElementType, Func, LocationId, Op, OpKind, Region, TensorType, Type, ValueId};
 
-use crate::kernel::{BUFFER_ALIGN, Context, Inputs, Kernel, Outputs, RawBuffer};
-use crate::memory::Allocator;
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::memory::{Allocator, BUFFER_ALIGN, RawBuffer};
 use crate::pool::Pool;
 
 pub(crate) use random::Random;
@@ -63,7 +63,7 @@ impl Single {
 
     /// The op's kernel.
     pub(crate) fn kernel(&self) -> Result<Box<dyn Kernel>, Error> {
-        super::make(&self.op, &self.func)
+        crate::plan::single(&self.op, &self.func)
     }
 
     /// Runs the op on the operands' bytes, on two threads if that is worth it; results start as garbage. If the kernel

@@ -9,7 +9,7 @@ use bytemuck::Pod;
 use oxcall_hlo::ElementType;
 
 use super::level::Level;
-use crate::scalar::Scalar;
+use crate::element::Scalar;
 
 /// A loop: fills the first slice with the function of the others, element by element. Unused operands are empty.
 pub type TileFn = fn(&mut [u8], [&[u8]; 3]);

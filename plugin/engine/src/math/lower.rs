@@ -8,7 +8,7 @@ use super::convert::{self, bits, by_integer, by_signed, by_unsigned, by_wide, si
 use super::function::Function;
 use super::level::{Level, with_level};
 use super::{complex, integer, real, select};
-use crate::scalar::Scalar;
+use crate::element::Scalar;
 
 /// An operand of a [`Step`].
 #[derive(Debug, Clone, Copy, PartialEq)]

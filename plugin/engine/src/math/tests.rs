@@ -6,8 +6,7 @@ use oxcall_hlo::{BinaryOp, ElementType, OpKind, UnaryOp};
 use super::elementary::Format;
 use super::level::{Baseline, Level};
 use super::{bessel, elementary, lower, single, special};
-use crate::element::Element;
-use crate::scalar::Scalar;
+use crate::element::{Element, Scalar};
 
 /// A level without fused multiply-add, whatever the processor.
 #[derive(Clone, Copy)]

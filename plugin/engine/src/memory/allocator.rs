@@ -11,9 +11,9 @@ use oxcall::Error;
 
 use super::cache::{self, ALWAYS_KEPT, CacheOptions};
 use super::limit::memory_limit;
+use super::raw::BUFFER_ALIGN;
 use super::sizes::{CLASSES, class_of, class_size};
 use super::system::{self, HEADROOM, MAPPED, exhausted};
-use crate::kernel::BUFFER_ALIGN;
 
 /// Gives out memory, and keeps what comes back for the next request. Making one reserves nothing.
 pub struct Allocator {

@@ -8,7 +8,7 @@ use std::{fmt, slice};
 use oxcall::Error;
 
 use super::allocator::{Allocator, Block};
-use crate::kernel::{BUFFER_ALIGN, RawBuffer};
+use super::raw::{BUFFER_ALIGN, NOWHERE, RawBuffer};
 
 /// Dense memory that starts at a multiple of [`BUFFER_ALIGN`]: the elements of one array, each in whole bytes.
 pub struct Buffer {
@@ -31,10 +31,6 @@ enum Owner {
 unsafe impl Send for Buffer {}
 // SAFETY: as above.
 unsafe impl Sync for Buffer {}
-
-/// The address of buffers without bytes.
-pub(crate) const NOWHERE: NonNull<u8> =
-    NonNull::without_provenance(std::num::NonZero::new(BUFFER_ALIGN).expect("not zero"));
 
 impl Buffer {
     /// A buffer without bytes.

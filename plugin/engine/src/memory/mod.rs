@@ -1,5 +1,6 @@
 //! Memory: buffers, and the caching allocator that they come from.
 //!
+//! * `raw`: places of buffers.
 //! * `buffer`, `scratch`, `handlers`: memory of arguments and results, of kernels, and of custom calls.
 //! * `allocator`: the cache, by size class (`sizes`); `cache`: how much is kept, and for how long; `limit`: how much
 //!   there is.
@@ -10,15 +11,16 @@ mod buffer;
 mod cache;
 mod handlers;
 mod limit;
+mod raw;
 mod scratch;
 mod sizes;
 mod system;
 
 pub use allocator::{Allocator, MemoryUse};
 pub use buffer::Buffer;
-pub(crate) use buffer::NOWHERE;
 pub use cache::{CacheLimit, CacheOptions};
 pub(crate) use handlers::PoolScratch;
+pub(crate) use raw::{BUFFER_ALIGN, NOWHERE, RawBuffer};
 pub(crate) use scratch::Scratch;
 pub(crate) use system::reserve;
 pub use system::{SystemAllocator, room};

@@ -42,7 +42,7 @@ impl<T: Pod> Scratch<T> {
 
     /// The first `len` elements of `buffer`.
     fn of(mut buffer: Buffer, len: usize) -> Scratch<T> {
-        const { assert!(align_of::<T>() <= crate::kernel::BUFFER_ALIGN && size_of::<T>() > 0) };
+        const { assert!(align_of::<T>() <= super::raw::BUFFER_ALIGN && size_of::<T>() > 0) };
         let bytes = buffer.as_bytes_mut();
         assert!(bytes.len() / size_of::<T>() >= len, "memory for {len} elements");
         let data = NonNull::from(bytes).cast();

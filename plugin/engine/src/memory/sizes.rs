@@ -1,6 +1,6 @@
 //! Size classes: four to each power of two, so that a freed block fits most later requests of about its size.
 
-use crate::kernel::BUFFER_ALIGN;
+use super::raw::BUFFER_ALIGN;
 
 /// The number of classes; the largest is of half the address space.
 pub(super) const CLASSES: usize = 4 * (usize::BITS as usize - 7);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::Position;
-use crate::kernel::BUFFER_ALIGN;
+use crate::memory::BUFFER_ALIGN;
 
 /// A block that is needed from the first to the last position.
 #[derive(Debug, Clone, Copy)]

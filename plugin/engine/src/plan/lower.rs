@@ -14,12 +14,12 @@ use super::graph::{
 use super::manual::ManualSite;
 use super::order::{Item, order};
 use super::register::Register;
+use super::single::single;
 use super::types::{byte_size, leaves};
 use super::view::is_view;
 use super::{CallSite, MeetingSite, ProcessId, layout};
 use crate::collective::{self, Groups, Members};
 use crate::kernel::Kernel;
-use crate::kernels;
 use crate::pool::Cost;
 use crate::runtime::Runtime;
 use crate::tile::{self, Cluster};
@@ -307,7 +307,7 @@ impl<'m> Lowering<'m> {
             self.leaves[result.0 as usize] = self.leaves[operand.0 as usize].clone();
             return Ok(());
         }
-        let kernel = kernels::make(op, self.func)?;
+        let kernel = single(op, self.func)?;
         let inputs = self.flat(&op.operands);
         let outputs = op.results.iter().flat_map(|&result| self.define(result)).collect();
         self.compute(block, kernel, inputs, outputs);

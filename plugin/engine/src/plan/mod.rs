@@ -9,7 +9,7 @@
 //! 4. [`arena`] gives each storage a home: a part of one arena, or, for results, an allocation of its own.
 //!
 //! Beside these: `view` (ops that need no kernel), `order` (the order of ops), `layout` (layouts and packing of custom
-//! calls), `register` (loops of scalars), `manual` (manual computations as programs of their own), `constants` and
+//! calls), `single` (kernels of ops alone), `register` (loops of scalars), `manual` (manual computations as programs of their own), `constants` and
 //! `fill`, `step` (the steps), `display` (plans as text).
 
 mod arena;
@@ -26,6 +26,7 @@ mod order;
 mod origin;
 mod place;
 mod register;
+mod single;
 mod step;
 mod storage;
 mod types;
@@ -35,6 +36,7 @@ pub(crate) use crate::custom_call::CallSite;
 pub(crate) use build::build;
 pub(crate) use constants::materialise;
 pub(crate) use manual::{ManualSite, Shard};
+pub(crate) use single::single;
 pub(crate) use step::{Args, Home, MeetingSite, Plan, ProcessId, Slot, Step};
 pub use types::Parameter;
 pub(crate) use view::is_view;

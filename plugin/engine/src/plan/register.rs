@@ -4,9 +4,10 @@ use oxcall::Error;
 use oxcall_hlo::{Func, Op, TensorType, ValueId};
 use smallvec::SmallVec;
 
+use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::pool::Cost;
-use crate::scalar::{self, Program, Scalar};
+use crate::scalar::{self, Program};
 
 /// A register program as a kernel.
 pub(super) struct Register {

@@ -6,8 +6,8 @@ use oxcall::Error;
 use oxcall_hlo::{Func, Literal, Op, OpKind, Region, TensorType, ValueId};
 use smallvec::SmallVec;
 
-use super::Scalar;
 use super::program::{Instruction, Program, Register};
+use crate::element::Scalar;
 use crate::math::{self, Function, Source};
 
 /// A program under construction.

@@ -3,8 +3,8 @@
 use oxcall::Error;
 use oxcall_hlo::{Func, Op, ValueId};
 
-use super::Scalar;
 use super::build::Builder;
+use crate::element::Scalar;
 use crate::interrupt::Era;
 use crate::math::Function;
 use crate::math::function::ScalarFn;
@@ -98,16 +98,6 @@ impl Program {
     /// As [`new`](Program::new).
     pub fn of_op(func: &Func, params: &[ValueId], op: &Op) -> Result<Program, Error> {
         Program::new(func, params, std::slice::from_ref(op), &op.results)
-    }
-
-    /// The number of parameters.
-    pub fn param_count(&self) -> usize {
-        self.params.len()
-    }
-
-    /// The number of results.
-    pub fn result_count(&self) -> usize {
-        self.results.len()
     }
 
     /// The number of instructions, a measure of cost (loops run theirs many times).

@@ -3,7 +3,8 @@ use oxcall_hlo::{
     TensorType, ValueId,
 };
 
-use super::{Body, Order, Program, Scalar, recognise, while_loop};
+use super::{Body, Order, Program, recognise};
+use crate::element::Scalar;
 
 /// A function in which regions are built.
 struct Fixture(Func);
@@ -65,7 +66,7 @@ fn loops_run_as_one_program() {
     let mut fixture = Fixture::new();
     let n = fixture.value(ElementType::S32);
     let whole = fibonacci(&mut fixture, n);
-    let whole = while_loop(&fixture.0, &whole).expect("scalars only");
+    let whole = super::whole(&fixture.0, &whole).expect("scalars only");
     assert_eq!(whole.inputs.last(), Some(&n));
     let mut evaluator = whole.program.evaluator();
     for (n, expected) in [(0, 0), (1, 1), (10, 55), (40, 102_334_155)] {

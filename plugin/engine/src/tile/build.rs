@@ -9,10 +9,10 @@ use super::chain::Chain;
 use super::memory::{Cell, Slot};
 use super::program::{Linked, Program, Splat, Step};
 use super::runs::{Runs, Simple};
+use crate::element::Scalar;
 use crate::kernels::reduce::{RowFold, row_fold};
 use crate::math::{self, Function, Source, wide};
 use crate::pool::Cost;
-use crate::scalar::Scalar;
 
 /// The number of a value in a [`Builder`].
 pub(super) type Value = usize;

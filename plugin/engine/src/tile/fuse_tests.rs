@@ -10,7 +10,7 @@ use oxcall_hlo::{
 use super::tests::random_bytes;
 use super::{Cluster, fuse};
 use crate::kernels::testing::{Random, run_kernel, ty};
-use crate::kernels::{self};
+use crate::plan;
 
 /// A function of one region under construction.
 pub(super) struct Program {
@@ -95,7 +95,7 @@ fn run_op(func: &Func, op: &Op, values: &mut Values) {
         values.insert(op.results[0], literal.to_bytes().to_vec());
         return;
     }
-    let kernel = kernels::make(op, func).unwrap_or_else(|error| panic!("{error}"));
+    let kernel = plan::single(op, func).unwrap_or_else(|error| panic!("{error}"));
     let operands: Vec<_> = op.operands.iter().map(|operand| values[operand].clone()).collect();
     let results = run_kernel(&*kernel, &operands, &sizes(func, &op.results), &[], 1);
     values.extend(op.results.iter().copied().zip(results));

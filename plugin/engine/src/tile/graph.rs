@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use oxcall_hlo::{ElementType, Func, Op, OpKind, Region, TensorType, ValueId};
 
+use crate::math;
 use crate::passes::ir::has_effect;
-use crate::{math, scalar};
 
 /// Who makes and who uses values.
 pub(super) struct Graph<'a> {
@@ -31,7 +31,7 @@ impl<'a> Graph<'a> {
             if graph.is_reshape(op) {
                 continue;
             }
-            let captures = op.regions.iter().flat_map(scalar::captures);
+            let captures = Region::free_values(&op.regions);
             for value in op.operands.iter().copied().chain(captures) {
                 if let Some(producer) = graph.producer(graph.root(value))
                     && graph.users[producer].last() != Some(&index)

@@ -5,7 +5,8 @@ use oxcall_hlo::ElementType;
 
 use super::assemble::Used;
 use super::chain::{BLOCK_BYTES, Chain, Place};
-use crate::kernel::{BUFFER_ALIGN, Inputs, Outputs, RawBuffer};
+use crate::kernel::{Inputs, Outputs};
+use crate::memory::{BUFFER_ALIGN, RawBuffer};
 
 /// The number of a slot: registers first, then operands, then results.
 pub(super) type Slot = u32;

@@ -28,7 +28,7 @@ mod runs;
 mod single;
 
 pub use fuse::{Cluster, fuse};
-pub use single::single;
+pub use single::{is_tiled, single};
 
 #[cfg(test)]
 mod fuse_tests;

@@ -10,12 +10,12 @@ use super::assemble::Used;
 use super::chain::Chain;
 use super::memory::{Buffers, Cell, Memory, Slot};
 use crate::by_width;
+use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::reduce::RowFold;
 use crate::kernels::simd::vectorised;
 use crate::math::function::TileFn;
 use crate::pool::Cost;
-use crate::scalar::Scalar;
 
 /// What is done with each tile.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use oxcall_hlo::{
 use super::fuse_tests::{Program, one_nan, run_both};
 use super::tests::random_bytes;
 use crate::kernels::testing::{Random, ty};
-use crate::kernels::{self};
+use crate::plan;
 
 /// An op over values of the program, chosen at random.
 fn random_op(program: &mut Program, values: &[ValueId], random: &mut Random) -> ValueId {
@@ -132,7 +132,7 @@ fn check(seeds: impl IntoIterator<Item = u64>) {
             let value = random_op(&mut program, &values, &mut random);
             let op = program.func.body.ops.last().expect("just added");
             // Not every op has a meaning for every type.
-            if matches!(op.kind, OpKind::Constant(_)) || kernels::make(op, &program.func).is_ok() {
+            if matches!(op.kind, OpKind::Constant(_)) || plan::single(op, &program.func).is_ok() {
                 values.push(value);
             } else {
                 program.func.body.ops.pop();

@@ -8,7 +8,16 @@ use super::build::Builder;
 use crate::kernel::Kernel;
 use crate::math;
 
-/// The kernel of one element-wise op, broadcast, iota or constant.
+/// Whether ops of `kind` run as tile programs, also where they are alone. A bitcast may join elements.
+pub fn is_tiled(kind: &OpKind) -> bool {
+    match kind {
+        OpKind::BroadcastInDim { .. } | OpKind::Iota { .. } | OpKind::Constant(_) => true,
+        OpKind::BitcastConvert => false,
+        kind => math::is_element_wise(kind),
+    }
+}
+
+/// The kernel of one op that [is tiled](is_tiled).
 ///
 /// # Errors
 /// UNIMPLEMENTED for other ops, and for types for which the op has no meaning.

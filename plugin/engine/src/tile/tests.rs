@@ -1,9 +1,9 @@
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, Literal, OpKind, UnaryOp};
 
 use crate::by_element;
-use crate::element::Element;
+use crate::element::{Element, Scalar};
 use crate::kernels::testing::{Random, Single, bytes, elements, indices, ravel, ty};
-use crate::scalar::{Program, Scalar};
+use crate::scalar::Program;
 
 /// Random elements, each in the range of its type.
 pub(super) fn random_bytes(random: &mut Random, element: ElementType, count: usize) -> Vec<u8> {

@@ -9,14 +9,14 @@ use smallvec::SmallVec;
 
 use super::starts::{IndexDims, NOWHERE, OutOfBounds, Starts};
 use crate::by_width;
-use crate::element::Element;
+use crate::element::{Element, Scalar};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::combine::{Combine, by_combine};
 use crate::kernels::movement::{row_major, tensor};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
 use crate::kernels::scalars::Arrays;
 use crate::pool::Cost;
-use crate::scalar::{self, Body, Program, Scalar};
+use crate::scalar::{self, Body, Program};
 
 /// Updates of windows of one or more inputs.
 #[derive(Debug)]

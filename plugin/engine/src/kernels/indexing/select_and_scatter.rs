@@ -4,12 +4,12 @@ use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, Func, Op, OpKind, Region, WindowDim};
 use smallvec::SmallVec;
 
-use crate::element::{Element, bf16, f16};
+use crate::element::{Element, Scalar, bf16, f16};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::movement::row_major;
 use crate::kernels::tensors;
 use crate::pool::Cost;
-use crate::scalar::{self, Body, Program, Scalar};
+use crate::scalar::{self, Body, Program};
 
 /// Each element of the source is scattered to the element of its window in the operand that is selected.
 #[derive(Debug)]

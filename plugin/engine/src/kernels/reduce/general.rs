@@ -4,11 +4,12 @@ use oxcall::Error;
 use oxcall_hlo::{ElementType, Func, Region};
 
 use super::layout::Layout;
+use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::Walk;
 use crate::kernels::scalars::{self, Arrays};
 use crate::pool::Cost;
-use crate::scalar::{Program, Scalar};
+use crate::scalar::Program;
 
 /// A reduction by a scalar program.
 #[derive(Debug)]

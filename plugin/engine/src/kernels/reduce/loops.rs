@@ -2,10 +2,9 @@
 
 use oxcall_hlo::{BinaryOp, ElementType};
 
-use crate::element::Element;
+use crate::element::{Element, Scalar};
 use crate::kernels::combine::{Combine, by_combine};
 use crate::kernels::simd::vectorised;
-use crate::scalar::Scalar;
 
 /// The type of [`fold_rows`].
 type FoldRows<T> = fn(&[T], &[usize], usize, &mut [<T as Element>::Wide]);

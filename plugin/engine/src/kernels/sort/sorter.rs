@@ -8,11 +8,12 @@ use super::comparator::{self, Key, Part};
 use super::key::{Bits, Sortable, by_sortable};
 use super::{merge, radix};
 use crate::by_width;
+use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::movement::tensor;
 use crate::memory::Scratch;
 use crate::pool::Cost;
-use crate::scalar::{Program, Scalar};
+use crate::scalar::Program;
 
 /// Operands sorted together along a dimension.
 #[derive(Debug)]

@@ -3,11 +3,12 @@
 use oxcall::Error;
 use oxcall_hlo::{Dims, ElementType, TensorType, WindowDim};
 
+use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::movement::row_major;
 use crate::kernels::scalars::{self, Arrays};
 use crate::pool::Cost;
-use crate::scalar::{Program, Scalar};
+use crate::scalar::Program;
 
 /// A reduction of windows by a scalar program.
 #[derive(Debug)]

@@ -7,12 +7,12 @@ use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, WindowDim};
 use smallvec::SmallVec;
 
-use crate::element::Element;
+use crate::element::{Element, Scalar};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::combine::{Combine, Precise, by_combine};
 use crate::kernels::scalars::{self, Arrays};
 use crate::pool::Cost;
-use crate::scalar::{Program, Scalar};
+use crate::scalar::Program;
 
 /// The dimension that totals run along.
 #[derive(Debug, Clone, Copy)]
