@@ -3,7 +3,7 @@
 use std::fmt;
 
 use oxcall::DType;
-use oxcall_engine::passes::Edge;
+use oxcall_engine::Edge;
 use oxcall_hlo::{ElementType as Hlo, TensorType};
 use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, Layout, MemoryId, Result, TensorSpec};
 

@@ -4,9 +4,8 @@ use std::hash::Hasher;
 use std::sync::Arc;
 
 use oxcall::DType;
-use oxcall_engine::passes::Edge;
 use oxcall_engine::{
-    Argument as HostArgument, Engine, Era, ExecuteOptions, Process, ProcessGrid, Program as HostProgram, UserData,
+    Argument as HostArgument, Edge, Engine, Era, ExecuteOptions, Process, ProcessGrid, Program as HostProgram, UserData,
 };
 use oxcall_hlo::Type;
 use oxcall_pjrt::{

@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use oxcall_engine::passes::{self, Edge};
-use oxcall_engine::sharding::{self, Placement};
-use oxcall_engine::{Argument as HostArgument, Buffer, Engine};
+use oxcall_engine::{Argument as HostArgument, Buffer, Edge, Engine, Placement, ShardingOptions};
 use oxcall_hlo::sharding::Tiling;
 use oxcall_hlo::{Module, TensorType, Type};
 use oxcall_pjrt::{Argument, CompileOptions, DeviceLaunch, Error, Event, OpSharding, Result};
@@ -33,12 +31,12 @@ impl Partition {
     /// # Errors
     /// INVALID_ARGUMENT for shardings that do not fit the devices; those of Python functions that ask for shardings.
     pub(crate) fn new(engine: &Arc<Engine>, module: &mut Module, options: &CompileOptions) -> Result<Partition> {
-        let sharding_options = sharding::Options {
+        let sharding_options = ShardingOptions {
             open_parameters: options.propagate_sharding_to_parameters.clone(),
             open_results: options.propagate_sharding_to_outputs.clone(),
             batch_partitionable: registration::batch_partitionable(),
         };
-        let shardings = sharding::partition(module, options.partitions, &sharding_options)?;
+        let shardings = oxcall_engine::partition(module, options.partitions, &sharding_options)?;
         let main = module.main();
         let splits = |values: &[oxcall_hlo::ValueId], placements: Vec<Placement>| -> Vec<Arc<Split>> {
             let split = |(&value, placement): (_, Placement)| {
@@ -92,7 +90,7 @@ impl Partition {
     pub(crate) fn per_device(&self, module: &Module) -> Result<Option<Module>> {
         let tilings =
             |splits: &[Arc<Split>]| splits.iter().map(|split| split.tiling().clone()).collect::<Vec<Tiling>>();
-        passes::peel(module, &tilings(&self.parameters), &tilings(&self.results))
+        oxcall_engine::peel(module, &tilings(&self.parameters), &tilings(&self.results))
     }
 
     /// What a serialized `HloModuleProtoWithConfig` is continued with, to say the shardings: clients without the

@@ -4,8 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use oxcall_engine::sharding::Placement;
-use oxcall_engine::{Buffer, Engine};
+use oxcall_engine::{Buffer, Engine, Placement};
 use oxcall_hlo::TensorType;
 use oxcall_hlo::sharding::Tiling;
 use oxcall_pjrt::{Error, OpSharding, Result};

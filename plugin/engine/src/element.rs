@@ -7,17 +7,17 @@
 mod scalar;
 
 use bytemuck::{Pod, Zeroable};
-pub use half::{bf16, f16};
-pub use num_complex::Complex;
-pub use oxcall_element::{
+pub(crate) use half::{bf16, f16};
+pub(crate) use num_complex::Complex;
+pub(crate) use oxcall_element::{
     F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU,
     S2, S4, U2, U4,
 };
 use oxcall_hlo::ElementType;
-pub use scalar::Scalar;
+pub(crate) use scalar::Scalar;
 
 /// A stored element.
-pub trait Element: Pod + Send + Sync + PartialEq {
+pub(crate) trait Element: Pod + Send + Sync + PartialEq {
     /// Its type in programs.
     const TYPE: ElementType;
     /// The type that it is computed in.
@@ -62,7 +62,7 @@ half_floats!(f16 = F16, bf16 = BF16);
 /// A boolean: 0 or 1, computed as `u8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
-pub struct Pred(pub u8);
+pub(crate) struct Pred(pub u8);
 
 impl Element for Pred {
     const TYPE: ElementType = ElementType::Pred;

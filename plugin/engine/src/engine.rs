@@ -15,7 +15,7 @@ use crate::memory::{self, Allocator, Buffer, CacheOptions};
 use crate::observe::{Dump, Span, Trace};
 use crate::passes::{self, Edge, Interface};
 use crate::plan::{self, Parameter, Plan};
-use crate::pool::{Cost, Pool};
+use crate::pool::Cost;
 use crate::runtime::{Runtime, RuntimeOptions};
 
 /// What an engine is made with.
@@ -55,8 +55,8 @@ impl Engine {
         Arc::new(Engine { runtime: Arc::new(Runtime::new(options)), dump })
     }
 
-    /// The threads.
-    pub fn pool(&self) -> &Pool {
+    #[cfg(test)]
+    pub(crate) fn pool(&self) -> &crate::pool::Pool {
         &self.runtime.pool
     }
 

@@ -12,7 +12,7 @@ use crate::pool::{Cost, Pool};
 
 /// What a kernel may use besides its buffers.
 #[derive(Debug, Clone, Copy)]
-pub struct Context<'a> {
+pub(crate) struct Context<'a> {
     /// The client's threads.
     pub pool: &'a Pool,
     /// The client's memory: scratch comes from here, so that a lack of it is an error, and not the end of the process.
@@ -56,7 +56,7 @@ impl Context<'_> {
 ///
 /// Buffers are dense and row-major, of the element types and sizes that the kernel was made for; narrow elements take
 /// whole bytes (see [`crate::element`]).
-pub trait Kernel: Send + Sync {
+pub(crate) trait Kernel: Send + Sync {
     /// For traces and dumps: `transpose`, `fused[exp,add]`.
     fn name(&self) -> String;
 
@@ -78,7 +78,7 @@ pub trait Kernel: Send + Sync {
 
 /// The operands of a kernel.
 #[derive(Debug, Clone, Copy)]
-pub struct Inputs<'a> {
+pub(crate) struct Inputs<'a> {
     buffers: &'a [RawBuffer],
     /// Bit `i`: operand `i` shares its memory with a result.
     in_place: u64,
@@ -94,17 +94,12 @@ impl<'a> Inputs<'a> {
     }
 
     /// The number of operands.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.buffers.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.buffers.is_empty()
-    }
-
     /// Whether the operand's elements are in a result instead; see [`Kernel::in_place`].
-    pub fn is_in_place(&self, index: usize) -> bool {
+    pub(crate) fn is_in_place(&self, index: usize) -> bool {
         index < 64 && self.in_place >> index & 1 == 1
     }
 
@@ -112,7 +107,7 @@ impl<'a> Inputs<'a> {
     ///
     /// # Panics
     /// If there is no such operand, it is in place, or its size is no multiple of that of `T`.
-    pub fn get<T: Pod>(&self, index: usize) -> &'a [T] {
+    pub(crate) fn get<T: Pod>(&self, index: usize) -> &'a [T] {
         assert!(!self.is_in_place(index), "operand {index} is in place");
         let RawBuffer { data, len } = self.buffers[index];
         if len == 0 {
@@ -130,7 +125,7 @@ impl<'a> Inputs<'a> {
 
 /// The results of a kernel.
 #[derive(Debug)]
-pub struct Outputs<'a> {
+pub(crate) struct Outputs<'a> {
     buffers: &'a [RawBuffer],
     taken: u64,
     life: PhantomData<&'a mut [u8]>,
@@ -144,22 +139,12 @@ impl<'a> Outputs<'a> {
         Outputs { buffers, taken: 0, life: PhantomData }
     }
 
-    /// The number of results.
-    pub fn len(&self) -> usize {
-        self.buffers.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.buffers.is_empty()
-    }
-
     /// The elements of result `index`, to be written whole. What they are before is unspecified, unless an operand is
     /// in place.
     ///
     /// # Panics
     /// If there is no such result, it was taken, is one of more than 64, or its size is no multiple of that of `T`.
-    pub fn take<T: Pod>(&mut self, index: usize) -> &'a mut [T] {
+    pub(crate) fn take<T: Pod>(&mut self, index: usize) -> &'a mut [T] {
         assert!(index < 64 && self.taken >> index & 1 == 0, "result {index} was taken");
         self.taken |= 1 << index;
         let RawBuffer { data, len } = self.buffers[index];

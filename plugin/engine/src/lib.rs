@@ -2,25 +2,27 @@
 //!
 //! # Modules
 //!
-//! * [`engine`]: the interface for clients: an [`Engine`] compiles a module to a [`Program`], which is executed.
-//! * [`passes`]: from programs as they are written to programs as they are run.
-//! * `plan`: from a program to steps: graph, liveness, storages, offsets.
+//! Each uses those below it, and none above; only what this file re-exports is public.
+//!
+//! * `engine`: the interface for clients: an [`Engine`] compiles a module to a [`Program`], which is executed.
 //! * `exec`: executing plans.
-//! * `collective`: kernels over the buffers of a whole group of processes.
-//! * `custom_call`: handlers: finding and calling them.
-//! * [`kernel`], [`kernels`]: the interface of a kernel; the kernels by family.
-//! * [`tile`]: fused element-wise programs and reductions of rows.
-//! * [`scalar`]: register programs over single elements, for regions and bodies.
-//! * [`math`]: the functions of elements, written once and compiled for each level of vector instructions.
-//! * [`sharding`]: the split of parameters and results over devices.
-//! * [`element`]: the Rust types in which elements are stored and computed.
-//! * [`memory`]: buffers, the caching allocator, scratch memory, and the global allocator.
+//! * `plan`: from a program to steps: graph, liveness, storages, offsets.
 //! * `runtime`: the threads, memory and services that compiling and executing share.
-//! * [`pool`], `sync`: the threads of a client, and the costs of work; synchronisation.
+//! * `custom_call`: handlers: finding and calling them.
+//! * `collective`: kernels over the buffers of a whole group of processes.
+//! * `tile`: fused element-wise programs and reductions of rows.
+//! * `kernels`: the other kernels by family; `kernel`: the interface of all.
+//! * `scalar`: register programs over single elements, for regions and bodies.
+//! * `sharding`: the split of parameters and results over devices.
+//! * `passes`: from programs as they are written to programs as they are run.
+//! * `math`: the functions of elements, written once and compiled for each level of vector instructions.
+//! * `element`: the Rust types in which elements are stored and computed.
+//! * `observe`: dumps of programs and plans (`OXCALL_DUMP`), traces of executions (`OXCALL_TRACE`).
+//! * `pool`, `sync`: the threads of a client, and the costs of work; synchronisation.
+//! * `memory`: buffers, the caching allocator, scratch memory, and the global allocator.
+//! * `caches`: cache sizes for `gemm`, found without starting a program.
 //! * `interrupt`: the count of interrupts, such as Ctrl-C.
 //! * `environment`: the floating-point environment of all computations.
-//! * `caches`: cache sizes for `gemm`, found without starting a program.
-//! * `observe`: dumps of programs and plans (`OXCALL_DUMP`), traces of executions (`OXCALL_TRACE`).
 //!
 //! There are three interpreters, at three grains: tile programs work on tiles of arrays, chains (inside of them) on
 //! vector registers, register programs on single elements.
@@ -46,30 +48,56 @@
 //! * Everything that computes (passes, kernels, the threads of the pool, handlers) does so in the default
 //!   floating-point environment, and the caller's is restored afterwards (`environment`). So a constant has the bits
 //!   that running would give.
+//!
+//! # Unsafe code
+//!
+//! Only these modules have any:
+//!
+//! * `caches` asks the processor for its caches, and makes `gemm` look at them.
+//! * `custom_call` calls C functions with call frames.
+//! * `environment` reads and writes the floating-point control register.
+//! * `exec` gives steps the buffers that the plan says they may use.
+//! * `kernel` makes slices of buffers.
+//! * `kernels::dot::matmul` calls `gemm`, which takes pointers.
+//! * `math::function` makes values of functions without state, and `math::level` calls what is compiled for
+//!   instructions that the processor has.
+//! * `memory` allocates.
+//! * `tile::memory`, `tile::chain` and `tile::program` read and write registers and operands, bytes of several types,
+//!   on several threads.
+//! * Tests register handlers of C, and run kernels on buffers of their own.
 
+#![deny(unsafe_code)]
+
+#[allow(unsafe_code, reason = "asks the processor for its caches, and makes `gemm` look")]
 mod caches;
 mod collective;
+#[allow(unsafe_code, reason = "calls C functions with call frames")]
 mod custom_call;
-pub mod element;
-pub mod engine;
+mod element;
+mod engine;
+#[allow(unsafe_code, reason = "reads and writes the floating-point control register")]
 mod environment;
+#[allow(unsafe_code, reason = "gives steps the buffers that the plan says they may use")]
 mod exec;
 mod interrupt;
-pub mod kernel;
-pub mod kernels;
-pub mod math;
-pub mod memory;
+#[allow(unsafe_code, reason = "makes slices of buffers")]
+mod kernel;
+mod kernels;
+mod math;
+#[allow(unsafe_code, reason = "allocates")]
+mod memory;
 mod observe;
-pub mod passes;
+mod passes;
 mod plan;
-pub mod pool;
+mod pool;
 mod runtime;
-pub mod scalar;
-pub mod sharding;
+mod scalar;
+mod sharding;
 mod sync;
 #[cfg(test)]
+#[allow(unsafe_code, reason = "register handlers of C")]
 mod tests;
-pub mod tile;
+mod tile;
 
 pub use collective::ProcessGrid;
 pub use custom_call::UserData;
@@ -77,6 +105,9 @@ pub use engine::{Engine, EngineOptions, MemoryStats, Process, Program, WeakProgr
 pub use environment::with_default_environment;
 pub use exec::{Argument, ExecuteOptions, Launch, current_era, lend_thread, on_engine_thread};
 pub use interrupt::{Era, interrupt};
-pub use memory::{Buffer, CacheLimit, CacheOptions, SystemAllocator};
+pub use memory::{Allocator, Buffer, CacheLimit, CacheOptions, MemoryUse, SystemAllocator};
 pub use observe::{Dump, Trace};
+pub use passes::{Edge, peel};
 pub use plan::Parameter;
+pub use pool::Cost;
+pub use sharding::{Placement, ShardingOptions, Shardings, partition};

@@ -34,7 +34,7 @@ impl std::ops::Add for Cost {
 }
 
 /// What a piece of work gives: nothing, or whether it could be done.
-pub trait Outcome: Sized {
+pub(crate) trait Outcome: Sized {
     /// Keeps the error, if it is the first of its kind.
     fn note(self, failure: &Mutex<Option<Error>>);
     /// The outcome of all pieces.
@@ -64,19 +64,19 @@ const WORTH_SPLITTING_NANOS: f64 = 40_000.0;
 
 /// The threads of a client: started when the first work needs them, none if there is one core only.
 #[derive(Debug)]
-pub struct Pool {
+pub(crate) struct Pool {
     threads: usize,
     pool: OnceLock<rayon::ThreadPool>,
 }
 
 impl Pool {
     /// A pool of `threads` threads (at least one), none of which is started yet.
-    pub fn new(threads: usize) -> Pool {
+    pub(crate) fn new(threads: usize) -> Pool {
         Pool { threads: threads.max(1), pool: OnceLock::new() }
     }
 
     /// The number of threads that work is split among.
-    pub fn threads(&self) -> usize {
+    pub(crate) fn threads(&self) -> usize {
         self.threads
     }
 
@@ -84,7 +84,7 @@ impl Pool {
     ///
     /// # Panics
     /// If the system refuses to start threads.
-    pub fn workers(&self) -> &rayon::ThreadPool {
+    pub(crate) fn workers(&self) -> &rayon::ThreadPool {
         self.pool.get_or_init(|| {
             let name = |index| format!("oxcall-{index}");
             // Threads inherit the environment of the one that happens to start them.
@@ -99,13 +99,13 @@ impl Pool {
     }
 
     /// Whether work of `cost` is worth splitting.
-    pub fn splits(&self, cost: Cost) -> bool {
+    pub(crate) fn splits(&self, cost: Cost) -> bool {
         self.threads > 1 && cost.nanos() >= WORTH_SPLITTING_NANOS
     }
 
     /// Calls `work` with the number of threads that it may use by rayon: on this thread with 1 if `cost` is small,
     /// otherwise on a worker.
-    pub fn install<R: Send>(&self, cost: Cost, work: impl FnOnce(usize) -> R + Send) -> R {
+    pub(crate) fn install<R: Send>(&self, cost: Cost, work: impl FnOnce(usize) -> R + Send) -> R {
         if !self.splits(cost) {
             return work(1);
         }
@@ -116,7 +116,7 @@ impl Pool {
 
     /// Calls `work` with ranges that together are `0..count`, each (but the last) a multiple of `unit` long; on several
     /// threads if the whole `cost` is worth it.
-    pub fn for_ranges(&self, cost: Cost, count: usize, unit: usize, work: impl Fn(Range<usize>) + Send + Sync) {
+    pub(crate) fn for_ranges(&self, cost: Cost, count: usize, unit: usize, work: impl Fn(Range<usize>) + Send + Sync) {
         let pieces = self.pieces(cost, count, unit);
         if pieces <= 1 {
             return work(0..count);
@@ -127,7 +127,7 @@ impl Pool {
 
     /// Splits `out` at multiples of `unit` elements, and calls `work` with the first index of each piece and the piece;
     /// on several threads if the whole `cost` is worth it. If pieces fail, so does all, with the first error.
-    pub fn for_chunks<T: Pod + Send, R: Outcome>(
+    pub(crate) fn for_chunks<T: Pod + Send, R: Outcome>(
         &self,
         cost: Cost,
         out: &mut [T],
@@ -148,7 +148,7 @@ impl Pool {
     }
 
     /// Calls `work` with each of `tasks`; on several threads if the whole `cost` is worth it.
-    pub fn for_each<T: Send>(&self, cost: Cost, tasks: Vec<T>, work: impl Fn(T) + Send + Sync) {
+    pub(crate) fn for_each<T: Send>(&self, cost: Cost, tasks: Vec<T>, work: impl Fn(T) + Send + Sync) {
         if !self.splits(cost) || tasks.len() < 2 {
             return tasks.into_iter().for_each(work);
         }

@@ -7,18 +7,18 @@ use super::Element;
 /// An element: its bits in the low bytes, zeros above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
 #[repr(transparent)]
-pub struct Scalar(pub u128);
+pub(crate) struct Scalar(pub u128);
 
 impl Scalar {
     /// The element `value`.
     #[inline(always)]
-    pub fn of<T: Element>(value: T) -> Scalar {
+    pub(crate) fn of<T: Element>(value: T) -> Scalar {
         Scalar::from_pod(value)
     }
 
     /// The element, which must be of type `T`.
     #[inline(always)]
-    pub fn get<T: Element>(self) -> T {
+    pub(crate) fn get<T: Element>(self) -> T {
         self.to_pod()
     }
 
@@ -26,7 +26,7 @@ impl Scalar {
     ///
     /// # Panics
     /// If there are more than 16.
-    pub fn from_bytes(bytes: &[u8]) -> Scalar {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Scalar {
         let mut buffer = [0; 16];
         buffer[..bytes.len()].copy_from_slice(bytes);
         Scalar(u128::from_le_bytes(buffer))

@@ -17,6 +17,7 @@ mod scalars;
 pub(crate) mod simd;
 mod sort;
 #[cfg(test)]
+#[allow(unsafe_code, reason = "runs kernels on buffers of its own")]
 pub(crate) mod testing;
 mod window;
 
@@ -29,7 +30,7 @@ use crate::kernel::Kernel;
 ///
 /// # Errors
 /// UNIMPLEMENTED for what the engine cannot do, naming it.
-pub fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
+pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     match op.kind {
         OpKind::Convolution(_) => convolution::make(op, func),
         OpKind::DotGeneral(_) => dot::make(op, func),

@@ -17,7 +17,7 @@ use super::real::Real;
 type C128 = Complex<f64>;
 
 /// A type of complex numbers by its parts.
-pub trait Part: Real {
+pub(crate) trait Part: Real {
     /// A function of complex doubles.
     fn of_one(z: Complex<Self>, f: impl Fn(C128) -> C128) -> Complex<Self>;
     /// A function of two complex doubles.
@@ -363,7 +363,7 @@ fn sign(z: C128) -> C128 {
 }
 
 /// The function of one complex number for `op`.
-pub fn unary_op<L: Level, T: Part>(op: UnaryOp) -> Option<Function>
+pub(crate) fn unary_op<L: Level, T: Part>(op: UnaryOp) -> Option<Function>
 where
     Complex<T>: Wide,
 {
@@ -427,7 +427,7 @@ where
 }
 
 /// The function of two complex numbers for `op`.
-pub fn binary_op<L: Level, T: Part>(op: BinaryOp) -> Option<Function>
+pub(crate) fn binary_op<L: Level, T: Part>(op: BinaryOp) -> Option<Function>
 where
     Complex<T>: Wide,
 {

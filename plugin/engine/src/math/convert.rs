@@ -14,7 +14,7 @@ use crate::element::Element;
 use Weight::Light;
 
 /// The type in which elements of type `element` are computed.
-pub fn wide(element: ElementType) -> ElementType {
+pub(crate) fn wide(element: ElementType) -> ElementType {
     use ElementType::*;
     match element {
         Pred | U2 | U4 => U8,
@@ -25,7 +25,7 @@ pub fn wide(element: ElementType) -> ElementType {
 }
 
 /// The unsigned integer of the same width; of `C128`, itself.
-pub fn bits(wide: ElementType) -> ElementType {
+pub(crate) fn bits(wide: ElementType) -> ElementType {
     use ElementType::*;
     match wide {
         S8 => U8,
@@ -37,7 +37,7 @@ pub fn bits(wide: ElementType) -> ElementType {
 }
 
 /// The signed integer of the same width as an unsigned one.
-pub fn signed(wide: ElementType) -> ElementType {
+pub(crate) fn signed(wide: ElementType) -> ElementType {
     use ElementType::*;
     match wide {
         U8 => S8,
@@ -49,7 +49,7 @@ pub fn signed(wide: ElementType) -> ElementType {
 }
 
 /// Whether elements are stored otherwise than computed: narrow floats.
-pub fn is_packed(element: ElementType) -> bool {
+pub(crate) fn is_packed(element: ElementType) -> bool {
     element.is_float() && wide(element) != element
 }
 
@@ -111,7 +111,7 @@ pub(crate) use by_float;
 
 /// The conversion from one type in which elements are computed to another: floats to integers truncate and saturate,
 /// NaN gives 0; integers wrap; complex numbers lose their imaginary part.
-pub fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Function> {
+pub(crate) fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Function> {
     // Among integers it does not matter whether the result is signed.
     let function = if from.is_integer() && to.is_integer() {
         by_integer!(from, A => by_unsigned!(bits(to), B => {
@@ -130,7 +130,7 @@ pub fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Function>
 }
 
 /// The complex number with a given real part.
-pub fn to_complex<L: Level>(real: ElementType) -> Option<Function> {
+pub(crate) fn to_complex<L: Level>(real: ElementType) -> Option<Function> {
     match real {
         ElementType::F32 => Some(unary::<L, _, _, _>(Light, |x: f32| Complex::new(x, 0.0))),
         ElementType::F64 => Some(unary::<L, _, _, _>(Light, |x: f64| Complex::new(x, 0.0))),
@@ -140,7 +140,7 @@ pub fn to_complex<L: Level>(real: ElementType) -> Option<Function> {
 }
 
 /// The conversion between both complex types.
-pub fn between_complex<L: Level>(from: ElementType) -> Function {
+pub(crate) fn between_complex<L: Level>(from: ElementType) -> Function {
     match from {
         ElementType::C64 => {
             unary::<L, _, _, _>(Light, |z: Complex<f32>| Complex::new(f64::from(z.re), f64::from(z.im)))
@@ -151,7 +151,7 @@ pub fn between_complex<L: Level>(from: ElementType) -> Function {
 }
 
 /// Whether a real element is not zero, as 0 or 1; NaN is not.
-pub fn is_nonzero<L: Level>(from: ElementType) -> Option<Function> {
+pub(crate) fn is_nonzero<L: Level>(from: ElementType) -> Option<Function> {
     let from = if from.is_integer() { bits(from) } else { from };
     by_wide!(@ from, A => Some(unary::<L, A, u8, _>(Light, |x: A| u8::from(x != A::zeroed())));
         U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64)
@@ -159,7 +159,7 @@ pub fn is_nonzero<L: Level>(from: ElementType) -> Option<Function> {
 }
 
 /// The complex number of two parts.
-pub fn complex<L: Level>(part: ElementType) -> Option<Function> {
+pub(crate) fn complex<L: Level>(part: ElementType) -> Option<Function> {
     match part {
         ElementType::F32 => Some(binary::<L, _, _, _, _>(Light, |re: f32, im: f32| Complex::new(re, im))),
         ElementType::F64 => Some(binary::<L, _, _, _, _>(Light, |re: f64, im: f64| Complex::new(re, im))),
@@ -169,13 +169,13 @@ pub fn complex<L: Level>(part: ElementType) -> Option<Function> {
 }
 
 /// `f64` to `f32`, rounded to odd if inexact: rounding the result to a narrower type equals rounding once.
-pub fn to_f32_odd<L: Level>() -> Function {
+pub(crate) fn to_f32_odd<L: Level>() -> Function {
     unary::<L, _, _, _>(Light, round::to_f32_odd).named("convert", 3.0)
 }
 
 /// The functions of a narrow float type.
 #[derive(Clone, Copy)]
-pub struct Packed {
+pub(crate) struct Packed {
     /// From its stored code to `f32`.
     pub load: Function,
     /// From `f32` to its stored code.
@@ -185,7 +185,7 @@ pub struct Packed {
 }
 
 /// The functions of a narrow float type; `None` for types that are stored as they are computed.
-pub fn packed<L: Level>(element: ElementType) -> Option<Packed> {
+pub(crate) fn packed<L: Level>(element: ElementType) -> Option<Packed> {
     let (functions, flops) = match element {
         ElementType::F16 => {
             let packed = Packed {

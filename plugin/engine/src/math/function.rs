@@ -12,14 +12,14 @@ use super::level::Level;
 use crate::element::Scalar;
 
 /// A loop: fills the first slice with the function of the others, element by element. Unused operands are empty.
-pub type TileFn = fn(&mut [u8], [&[u8]; 3]);
+pub(crate) type TileFn = fn(&mut [u8], [&[u8]; 3]);
 
 /// A call for one element; unused operands are ignored.
-pub type ScalarFn = fn(Scalar, Scalar, Scalar) -> Scalar;
+pub(crate) type ScalarFn = fn(Scalar, Scalar, Scalar) -> Scalar;
 
 /// A function of up to three elements, each of a type in which elements are computed (see [`crate::element`]).
 #[derive(Clone, Copy)]
-pub struct Function {
+pub(crate) struct Function {
     /// For dumps: `add`.
     pub name: &'static str,
     /// The number of operands.
@@ -44,18 +44,18 @@ impl std::fmt::Debug for Function {
 
 impl Function {
     /// The same function, whose result is taken for another type of that width.
-    pub fn giving(self, output: ElementType) -> Function {
+    pub(crate) fn giving(self, output: ElementType) -> Function {
         Function { output, ..self }
     }
 
     /// The same function at another cost.
-    pub fn costing(self, flops: f32) -> Function {
+    pub(crate) fn costing(self, flops: f32) -> Function {
         Function { flops, ..self }
     }
 
     /// The function of one element.
     #[inline]
-    pub fn call(&self, args: [Scalar; 3]) -> Scalar {
+    pub(crate) fn call(&self, args: [Scalar; 3]) -> Scalar {
         match self.scalar {
             Some(scalar) => scalar(args[0], args[1], args[2]),
             None => {
@@ -72,13 +72,13 @@ impl Function {
     }
 
     /// The same function under a name, with a cost.
-    pub fn named(self, name: &'static str, flops: f32) -> Function {
+    pub(crate) fn named(self, name: &'static str, flops: f32) -> Function {
         Function { name, flops, ..self }
     }
 }
 
 /// A type in which elements are computed.
-pub trait Wide: Pod + Send + Sync + PartialEq {
+pub(crate) trait Wide: Pod + Send + Sync + PartialEq {
     /// As an element type; booleans are `U8`.
     const TYPE: ElementType;
 }
@@ -105,7 +105,7 @@ fn only_value<F: Copy>() -> F {
 
 /// How much a function is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weight {
+pub(crate) enum Weight {
     /// A few machine instructions: scalars have a call of their own.
     Light,
     /// About so many operations: a loop over one element serves scalars.
@@ -115,7 +115,7 @@ pub enum Weight {
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident $arity:literal: $($A:ident $a:ident $index:tt),*;)*) => {$(
         $(#[$doc])*
-        pub fn $name<L: Level, $($A: Wide,)* R: Wide, F: Fn($($A),*) -> R + Copy>(weight: Weight, _: F) -> Function {
+        pub(crate) fn $name<L: Level, $($A: Wide,)* R: Wide, F: Fn($($A),*) -> R + Copy>(weight: Weight, _: F) -> Function {
             fn tile<L: Level, $($A: Wide,)* R: Wide, F: Fn($($A),*) -> R + Copy>(out: &mut [u8], args: [&[u8]; 3]) {
                 L::enter(#[inline(always)] || {
                     let f = only_value::<F>();
@@ -155,7 +155,7 @@ functions! {
 const GUARDED: usize = 64;
 
 /// A function of one element that is computed by `fast`, which vectorises, where `is_fast`, and by `slow` elsewhere.
-pub fn guarded_unary<L, T, F, G, S>(flops: u16, _: F, _: G, _: S) -> Function
+pub(crate) fn guarded_unary<L, T, F, G, S>(flops: u16, _: F, _: G, _: S) -> Function
 where
     L: Level,
     T: Wide,
@@ -192,7 +192,7 @@ where
 }
 
 /// As [`guarded_unary`], of two elements.
-pub fn guarded_binary<L, T, F, G, S>(flops: u16, _: F, _: G, _: S) -> Function
+pub(crate) fn guarded_binary<L, T, F, G, S>(flops: u16, _: F, _: G, _: S) -> Function
 where
     L: Level,
     T: Wide,

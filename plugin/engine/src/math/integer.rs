@@ -8,7 +8,7 @@ use super::function::{Function, Wide, binary, unary};
 use super::level::Level;
 
 /// An integer type.
-pub trait Integer:
+pub(crate) trait Integer:
     Wide + PrimInt + WrappingAdd + WrappingMul + WrappingNeg + WrappingShl + WrappingShr + WrappingSub
 {
     /// The absolute value; of the least value, itself.
@@ -76,7 +76,7 @@ integer! {
 /// `base` to the power `exponent`. Of negative exponents the quotient 1 / x^-n is taken, truncated: 0 unless x is 1 or
 /// -1 (and, as XLA has it, also for x = 0).
 #[inline(always)]
-pub fn power<T: Integer>(base: T, exponent: T) -> T {
+pub(crate) fn power<T: Integer>(base: T, exponent: T) -> T {
     if exponent < T::zero() {
         let minus_one = T::zero().wrapping_sub(&T::one());
         return match () {
@@ -98,7 +98,7 @@ pub fn power<T: Integer>(base: T, exponent: T) -> T {
 }
 
 /// The function of one integer for `op`, if it depends on the sign.
-pub fn unary_op<L: Level, T: Integer>(op: UnaryOp) -> Option<Function> {
+pub(crate) fn unary_op<L: Level, T: Integer>(op: UnaryOp) -> Option<Function> {
     Some(match op {
         UnaryOp::Abs => unary::<L, _, _, _>(Light, |x: T| x.wrapping_abs()),
         UnaryOp::Sign => unary::<L, _, _, _>(Light, |x: T| x.sign()),
@@ -107,7 +107,7 @@ pub fn unary_op<L: Level, T: Integer>(op: UnaryOp) -> Option<Function> {
 }
 
 /// The function of one integer for `op`, if it is the same for signed and unsigned ones.
-pub fn unary_bits_op<L: Level, T: Integer>(op: UnaryOp) -> Option<Function> {
+pub(crate) fn unary_bits_op<L: Level, T: Integer>(op: UnaryOp) -> Option<Function> {
     Some(match op {
         UnaryOp::CountLeadingZeros => {
             unary::<L, _, _, _>(Light, |x: T| T::from(x.leading_zeros()).expect("fits every type"))
@@ -121,7 +121,7 @@ pub fn unary_bits_op<L: Level, T: Integer>(op: UnaryOp) -> Option<Function> {
 }
 
 /// The function of two integers for `op`, if it depends on the sign.
-pub fn binary_op<L: Level, T: Integer>(op: BinaryOp) -> Option<Function> {
+pub(crate) fn binary_op<L: Level, T: Integer>(op: BinaryOp) -> Option<Function> {
     Some(match op {
         BinaryOp::Divide => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.quotient(y)).costing(8.0),
         BinaryOp::Maximum => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.max(y)),
@@ -133,14 +133,14 @@ pub fn binary_op<L: Level, T: Integer>(op: BinaryOp) -> Option<Function> {
 }
 
 /// The arithmetic shift to the right of signed integers: too far leaves copies of the sign.
-pub fn shift_right_arithmetic<L: Level, T: Integer>() -> Function {
+pub(crate) fn shift_right_arithmetic<L: Level, T: Integer>() -> Function {
     binary::<L, _, _, _, _>(Light, |x: T, y: T| {
         x.signed_shr(if y.is_too_far() { T::zero().count_zeros() - 1 } else { y.amount() })
     })
 }
 
 /// The function of two integers for `op`, if it is the same for signed and unsigned ones.
-pub fn binary_bits_op<L: Level, T: Integer>(op: BinaryOp) -> Option<Function> {
+pub(crate) fn binary_bits_op<L: Level, T: Integer>(op: BinaryOp) -> Option<Function> {
     Some(match op {
         BinaryOp::Add => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.wrapping_add(&y)),
         BinaryOp::And => binary::<L, _, _, _, _>(Light, |x: T, y: T| x & y),

@@ -1,7 +1,7 @@
 //! Sets of vector instructions, one of which is chosen when the program runs.
 
 /// A set of instructions that the processor is known to have.
-pub trait Level: Copy + 'static {
+pub(crate) trait Level: Copy + 'static {
     /// Whether it has fused multiply-add.
     const FUSED: bool;
 
@@ -11,7 +11,7 @@ pub trait Level: Copy + 'static {
 
 /// What every processor of the target has.
 #[derive(Debug, Clone, Copy)]
-pub struct Baseline;
+pub(crate) struct Baseline;
 
 impl Level for Baseline {
     const FUSED: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
@@ -22,10 +22,12 @@ impl Level for Baseline {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-pub use x86::{Avx2, Avx512};
+#[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
+pub(crate) use x86::Avx2;
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+pub(crate) use x86::Avx512;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
 mod x86 {
     use super::Level;
 
@@ -33,11 +35,11 @@ mod x86 {
         ($(#[$doc:meta])* $level:ident $features:literal $($feature:tt)*) => {
             $(#[$doc])*
             #[derive(Debug, Clone, Copy)]
-            pub struct $level(());
+            pub(crate) struct $level(());
 
             impl $level {
                 /// Whether the processor has it.
-                pub fn is_present() -> bool {
+                pub(crate) fn is_present() -> bool {
                     $(is_x86_feature_detected!($feature))&&*
                 }
             }
@@ -62,6 +64,7 @@ mod x86 {
         /// x86-64-v3: 256-bit vectors and fused multiply-add.
         Avx2 "avx2,fma,bmi1,bmi2,f16c,lzcnt,popcnt" "avx2" "fma" "bmi1" "bmi2" "f16c" "lzcnt" "popcnt"
     );
+    #[cfg(not(debug_assertions))]
     level!(
         /// x86-64-v4: 512-bit vectors.
         Avx512 "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,f16c,lzcnt,popcnt"
@@ -71,7 +74,7 @@ mod x86 {
 
 /// The levels by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Best {
+pub(crate) enum Best {
     /// [`Baseline`].
     Baseline,
     /// [`Avx2`].
@@ -83,7 +86,7 @@ pub enum Best {
 }
 
 /// The best level that the processor has. Debug builds have the baseline only: each level is hundreds of functions.
-pub fn best() -> Best {
+pub(crate) fn best() -> Best {
     #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
     {
         if Avx512::is_present() {

@@ -12,7 +12,7 @@ use crate::element::Scalar;
 
 /// An operand of a [`Step`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Source {
+pub(crate) enum Source {
     /// An operand of the op, as it is computed.
     Operand(usize),
     /// The result of an earlier step.
@@ -23,7 +23,7 @@ pub enum Source {
 
 /// One function of a few that together are an op.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub(crate) struct Step {
     /// The function.
     pub function: Function,
     /// Its operands.
@@ -31,10 +31,10 @@ pub struct Step {
 }
 
 /// The steps of an op, the last of which gives the result; if there are none, the result is operand 0.
-pub type Steps = SmallVec<[Step; 2]>;
+pub(crate) type Steps = SmallVec<[Step; 2]>;
 
 /// Whether `kind` is element-wise: its result at an index depends on its operands at that index (or on scalars).
-pub fn is_element_wise(kind: &OpKind) -> bool {
+pub(crate) fn is_element_wise(kind: &OpKind) -> bool {
     matches!(
         kind,
         OpKind::Unary(_)
@@ -54,7 +54,7 @@ pub fn is_element_wise(kind: &OpKind) -> bool {
 ///
 /// # Errors
 /// UNIMPLEMENTED if the op has no meaning for these types.
-pub fn lower(kind: &OpKind, operands: &[ElementType], result: ElementType) -> Result<Steps, Error> {
+pub(crate) fn lower(kind: &OpKind, operands: &[ElementType], result: ElementType) -> Result<Steps, Error> {
     with_level!(L => lower_at::<L>(kind, operands, result)).ok_or_else(|| {
         let types: Vec<_> = operands.iter().map(|element| element.name()).collect();
         Error::unimplemented(format!("{} of {} to {result} is not supported", kind.name(), types.join(", ")))
@@ -62,7 +62,7 @@ pub fn lower(kind: &OpKind, operands: &[ElementType], result: ElementType) -> Re
 }
 
 /// The functions that load, store and round elements of a narrow float type; `None` for types stored as computed.
-pub fn packed(element: ElementType) -> Option<convert::Packed> {
+pub(crate) fn packed(element: ElementType) -> Option<convert::Packed> {
     with_level!(L => convert::packed::<L>(element))
 }
 

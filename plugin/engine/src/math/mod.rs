@@ -9,24 +9,26 @@
 //! Elements are computed in one of twelve types (see [`convert::wide`]). Narrow floats are computed as `f32` and
 //! rounded after each op; integers narrower than a byte are computed in a byte and wrapped; booleans are bytes 0 and 1.
 
-pub mod bessel;
-pub mod complex;
-pub mod convert;
+pub(crate) mod bessel;
+pub(crate) mod complex;
+pub(crate) mod convert;
 mod double;
-pub mod elementary;
-pub mod function;
-pub mod integer;
-pub mod level;
-pub mod lower;
-pub mod real;
-pub mod round;
-pub mod select;
-pub mod single;
-pub mod special;
+pub(crate) mod elementary;
+#[allow(unsafe_code, reason = "makes values of functions without state")]
+pub(crate) mod function;
+pub(crate) mod integer;
+#[allow(unsafe_code, reason = "calls what is compiled for instructions that the processor has")]
+pub(crate) mod level;
+pub(crate) mod lower;
+pub(crate) mod real;
+pub(crate) mod round;
+pub(crate) mod select;
+pub(crate) mod single;
+pub(crate) mod special;
 
-pub use convert::wide;
-pub use function::Function;
-pub use lower::{Source, Step, Steps, is_element_wise, lower, packed};
+pub(crate) use convert::wide;
+pub(crate) use function::Function;
+pub(crate) use lower::{Source, is_element_wise, lower, packed};
 
 #[cfg(test)]
 mod tests;

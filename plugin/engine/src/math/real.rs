@@ -8,7 +8,7 @@ use super::level::Level;
 use super::{bessel, elementary, single, special};
 
 /// A float in which elements are computed: `f32` or `f64`.
-pub trait Real: Wide + Float + FloatConst {
+pub(crate) trait Real: Wide + Float + FloatConst {
     /// Its bits as a signed integer, ordered as IEEE 754's total order.
     type Key: Ord;
 
@@ -84,7 +84,7 @@ real!(f64 i64);
 macro_rules! elementary {
     ($($(#[$doc:meta])* $name:ident($x:ident $(, $y:ident)?) $single:expr, $double:expr;)*) => {
         /// Functions that are compiled for a [`Level`], beside those of [`mod@elementary`].
-        pub trait Elementary: Real + elementary::Format {
+        pub(crate) trait Elementary: Real + elementary::Format {
             $($(#[$doc])* fn $name<L: Level>(self $(, $y: Self)?) -> Self;)*
 
             /// Whether [`kernel_pow`](Elementary::kernel_pow) serves.
@@ -178,7 +178,7 @@ fn asinh(x: f64) -> f64 {
 }
 
 /// The function of one real number for `op`.
-pub fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function> {
+pub(crate) fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function> {
     use Weight::{Heavy, Light};
     let truth = |x: bool| u8::from(x);
     Some(match op {
@@ -327,7 +327,7 @@ pub fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function> {
 }
 
 /// The function of two real numbers for `op`.
-pub fn binary_op<L: Level, T: Elementary>(op: BinaryOp) -> Option<Function> {
+pub(crate) fn binary_op<L: Level, T: Elementary>(op: BinaryOp) -> Option<Function> {
     use Weight::{Heavy, Light};
     Some(match op {
         BinaryOp::Add => binary::<L, _, _, _, _>(Light, |x: T, y: T| x + y),

@@ -45,7 +45,7 @@ where
 }
 
 /// The comparison of two elements; floats by IEEE 754's total order if `total`.
-pub fn compare<L: Level>(direction: ComparisonDirection, wide: ElementType, total: bool) -> Option<Function> {
+pub(crate) fn compare<L: Level>(direction: ComparisonDirection, wide: ElementType, total: bool) -> Option<Function> {
     use ElementType as E;
     let function = match wide {
         E::F32 if total => totally_ordered::<L, f32>(direction),
@@ -60,14 +60,14 @@ pub fn compare<L: Level>(direction: ComparisonDirection, wide: ElementType, tota
 }
 
 /// `predicate ? x : y`.
-pub fn select<L: Level>(wide: ElementType) -> Option<Function> {
+pub(crate) fn select<L: Level>(wide: ElementType) -> Option<Function> {
     by_wide!(@ bits(wide), T => Some(ternary::<L, u8, T, T, T, _>(Light, |p: u8, x: T, y: T| if p != 0 { x } else { y }));
         U8 u8, U16 u16, U32 u32, U64 u64, C128 Complex<f64>)
     .map(|function| function.named("select", 1.0).giving(wide))
 }
 
 /// `min(max(x, low), high)`, of operands low, x, high; NaN if one is.
-pub fn clamp<L: Level>(wide: ElementType) -> Option<Function> {
+pub(crate) fn clamp<L: Level>(wide: ElementType) -> Option<Function> {
     let function = match wide {
         ElementType::F32 | ElementType::F64 => by_float!(wide, T => {
             Some(ternary::<L, T, T, T, T, _>(Light, |low: T, x: T, high: T| x.max_nan(low).min_nan(high)))
@@ -81,7 +81,7 @@ pub fn clamp<L: Level>(wide: ElementType) -> Option<Function> {
 
 /// Rounds to a format whose exponent and mantissa bits are the second and third operand. XLA:CPU rounds 8-bit floats as
 /// halves, which differs from rounding singles where the halves are subnormal.
-pub fn reduce_precision<L: Level>(element: ElementType) -> Option<Function> {
+pub(crate) fn reduce_precision<L: Level>(element: ElementType) -> Option<Function> {
     use ElementType::{F8E5M2, F8E5M2FNUZ};
     let function = match super::wide(element) {
         _ if matches!(element, F8E5M2 | F8E5M2FNUZ) => ternary::<L, f32, u32, u32, f32, _>(Light, round::reduce_f16),
@@ -94,7 +94,7 @@ pub fn reduce_precision<L: Level>(element: ElementType) -> Option<Function> {
 
 /// What keeps a narrow integer, which takes a byte, in its range.
 #[derive(Clone, Copy)]
-pub struct Narrow {
+pub(crate) struct Narrow {
     /// Sign-extends or clears the bits above.
     pub wrap: Function,
     /// Clears the bits above, of signed ones too.
@@ -108,7 +108,7 @@ pub struct Narrow {
 }
 
 /// The functions of an integer type narrower than a byte; `None` for other types.
-pub fn narrow<L: Level>(element: ElementType) -> Option<Narrow> {
+pub(crate) fn narrow<L: Level>(element: ElementType) -> Option<Narrow> {
     fn signed<L: Level, const BITS: u32>() -> Narrow {
         let extend = unary::<L, i8, i8, _>(Light, |x| x << (8 - BITS) >> (8 - BITS));
         Narrow {
@@ -146,6 +146,6 @@ pub fn narrow<L: Level>(element: ElementType) -> Option<Narrow> {
 }
 
 /// The logical not of 0 or 1.
-pub fn not<L: Level>() -> Function {
+pub(crate) fn not<L: Level>() -> Function {
     unary::<L, u8, u8, _>(Heavy(1), |x| x ^ 1).named(UnaryOp::Not.name(), 1.0)
 }

@@ -10,7 +10,8 @@ use oxcall::Error;
 use super::allocator::{Allocator, Block};
 use super::raw::{BUFFER_ALIGN, NOWHERE, RawBuffer};
 
-/// Dense memory that starts at a multiple of [`BUFFER_ALIGN`]: the elements of one array, each in whole bytes.
+/// Dense memory that starts at a multiple of [`BUFFER_ALIGN`](oxcall::host::BUFFER_ALIGN): the elements of one array,
+/// each in whole bytes.
 pub struct Buffer {
     data: NonNull<u8>,
     len: usize,
@@ -63,7 +64,7 @@ impl Buffer {
     /// A view of foreign memory, which `owner` keeps alive.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if it does not start at a multiple of [`BUFFER_ALIGN`].
+    /// INVALID_ARGUMENT if it does not start at a multiple of [`BUFFER_ALIGN`](oxcall::host::BUFFER_ALIGN).
     ///
     /// # Safety
     /// While `owner` lives, `data` points to `len` initialised bytes that nobody writes.

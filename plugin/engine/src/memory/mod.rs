@@ -22,5 +22,6 @@ pub use cache::{CacheLimit, CacheOptions};
 pub(crate) use handlers::PoolScratch;
 pub(crate) use raw::{BUFFER_ALIGN, NOWHERE, RawBuffer};
 pub(crate) use scratch::Scratch;
+pub use system::SystemAllocator;
 pub(crate) use system::reserve;
-pub use system::{SystemAllocator, room};
+pub(crate) use system::room;

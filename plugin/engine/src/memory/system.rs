@@ -91,7 +91,7 @@ const ASKED: usize = 4 << 20;
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if they cannot.
-pub fn room(len: usize) -> Result<(), Error> {
+pub(crate) fn room(len: usize) -> Result<(), Error> {
     let wanted = len.saturating_add(HEADROOM);
     if len < ASKED || has(wanted) {
         return Ok(());

@@ -5,7 +5,7 @@ use oxcall_hlo::{Func, Literal, Op, OpKind, Region, TensorType, Type, ValueId};
 use super::ir::{Rewriter, is_elementwise, is_pure};
 
 /// Runs a function of one op, without regions, on constants: the results, or `None` if it cannot.
-pub type Evaluate<'a> = dyn Fn(&Func, &[Literal]) -> Option<Vec<Literal>> + 'a;
+pub(crate) type Evaluate<'a> = dyn Fn(&Func, &[Literal]) -> Option<Vec<Literal>> + 'a;
 
 /// The largest constant that is made, in bytes.
 const MAX_RESULT: usize = 64 << 10;

@@ -24,7 +24,7 @@ pub struct Edge {
 
 /// The parameters and the results of a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Interface {
+pub(crate) struct Interface {
     /// The parameters.
     pub parameters: Vec<Edge>,
     /// The results.

@@ -27,21 +27,19 @@ use oxcall::Error;
 use oxcall_hlo::{Module, OpKind, settle_futures, verify};
 
 pub(crate) use self::dce::remove_dead;
-pub use self::fold::Evaluate;
+pub(crate) use self::fold::Evaluate;
 pub(crate) use self::ir::is_elementwise;
 use self::ir::{Rewrite, rewrite};
-pub use self::layouts::{Edge, Interface};
+pub use self::layouts::Edge;
+pub(crate) use self::layouts::Interface;
 pub use self::peel::peel;
 
 /// Simplification ends after so many rounds, whether more could be done or not. Most programs take two or three.
 const ROUNDS: usize = 8;
 
-/// Runs all passes over a module that [`oxcall_hlo::verify`] accepts. The entry function of the result calls none.
-///
-/// # Errors
-/// INVALID_ARGUMENT for recursion, RESOURCE_EXHAUSTED for programs that inlining makes too large, UNIMPLEMENTED for
-/// what the engine cannot do, with the op and its location.
-pub fn run(module: Module) -> Result<Module, Error> {
+/// Runs all passes over a module, with nothing folded.
+#[cfg(test)]
+pub(crate) fn run(module: Module) -> Result<Module, Error> {
     run_with(module, true, &|_, _| None, None).map(|(module, _)| module)
 }
 
@@ -54,14 +52,16 @@ pub(crate) fn inline_calls(module: &mut Module) -> Result<(), Error> {
 }
 
 /// Is told of the module after each pass, by the name of the pass.
-pub type Observe<'a> = dyn FnMut(&str, &Module) + 'a;
+pub(crate) type Observe<'a> = dyn FnMut(&str, &Module) + 'a;
 
-/// As [`run`], for one process if `alone`, which has the number 0, and with constants folded by `evaluate`. Also gives
-/// the parameters and results as the program declares them: those of the module are as they lie in memory.
+/// Runs all passes over a module that [`oxcall_hlo::verify`] accepts: for one process if `alone`, which has the number
+/// 0, and with constants folded by `evaluate`. The entry function of the result calls none. Also gives the parameters
+/// and results as the program declares them: those of the module are as they lie in memory.
 ///
 /// # Errors
-/// Those of [`run`].
-pub fn run_with(
+/// INVALID_ARGUMENT for recursion, RESOURCE_EXHAUSTED for programs that inlining makes too large, UNIMPLEMENTED for
+/// what the engine cannot do, with the op and its location.
+pub(crate) fn run_with(
     mut module: Module,
     alone: bool,
     evaluate: &Evaluate<'_>,

@@ -9,8 +9,8 @@
 //! 4. [`arena`] gives each storage a home: a part of one arena, or, for results, an allocation of its own.
 //!
 //! Beside these: `view` (ops that need no kernel), `order` (the order of ops), `layout` (layouts and packing of custom
-//! calls), `single` (kernels of ops alone), `register` (loops of scalars), `manual` (manual computations as programs of their own), `constants` and
-//! `fill`, `step` (the steps), `display` (plans as text).
+//! calls), `single` (kernels of ops alone), `register` (loops of scalars), `manual` (manual computations as programs of
+//! their own), `constants` and `fill`, `step` (the steps), `display` (plans as text).
 
 mod arena;
 mod build;

@@ -11,8 +11,8 @@ pub(crate) type Job = Box<dyn FnOnce() + Send>;
 /// A thread that has had nothing to do for so long ends.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// The threads of an engine for work that may block. Work never waits for other work: where no thread is idle, another one is started. So there
-/// are as many as there are executions with custom calls at a time, which the client limits.
+/// The threads of an engine for work that may block. Work never waits for other work: where no thread is idle, another
+/// one is started. So there are as many as there are executions with custom calls at a time, which the client limits.
 pub(crate) struct Threads(Arc<Shared>);
 
 #[derive(Default)]

@@ -6,8 +6,8 @@ mod build;
 mod program;
 mod recognise;
 
-pub use program::{Evaluator, Program};
-pub use recognise::{Body, Order, recognise};
+pub(crate) use program::Program;
+pub(crate) use recognise::{Body, recognise};
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use oxcall_hlo::{Func, Op, Region, ValueId};
 
 /// A loop, or another op with regions, as one program.
 #[derive(Debug)]
-pub struct Whole {
+pub(crate) struct Whole {
     /// Computes the op's results from `inputs`.
     pub program: Program,
     /// The op's operands, then the values from around it that its regions use; each once.
@@ -23,7 +23,7 @@ pub struct Whole {
 }
 
 /// The program of an op with regions, such as a conditional. `None` if that is not of scalars alone.
-pub fn whole(func: &Func, op: &Op) -> Option<Whole> {
+pub(crate) fn whole(func: &Func, op: &Op) -> Option<Whole> {
     let mut inputs = Vec::new();
     let mut known = HashSet::new();
     let mut add = |value: ValueId, inputs: &mut Vec<ValueId>| {

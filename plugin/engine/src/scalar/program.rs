@@ -72,7 +72,7 @@ impl Instruction {
 
 /// A function of scalars: ops of rank 0, control flow included, as a flat list of instructions over registers.
 #[derive(Debug)]
-pub struct Program {
+pub(crate) struct Program {
     pub(super) code: Vec<Instruction>,
     /// What registers hold at first: constants, and zeros.
     pub(super) registers: Vec<Scalar>,
@@ -88,7 +88,7 @@ impl Program {
     ///
     /// # Errors
     /// UNIMPLEMENTED if an op is not one of scalars. A tensor with one element counts as a scalar.
-    pub fn new(func: &Func, params: &[ValueId], ops: &[Op], results: &[ValueId]) -> Result<Program, Error> {
+    pub(crate) fn new(func: &Func, params: &[ValueId], ops: &[Op], results: &[ValueId]) -> Result<Program, Error> {
         Builder::new(func).program(params, ops, results)
     }
 
@@ -96,29 +96,24 @@ impl Program {
     ///
     /// # Errors
     /// As [`new`](Program::new).
-    pub fn of_op(func: &Func, params: &[ValueId], op: &Op) -> Result<Program, Error> {
+    pub(crate) fn of_op(func: &Func, params: &[ValueId], op: &Op) -> Result<Program, Error> {
         Program::new(func, params, std::slice::from_ref(op), &op.results)
     }
 
     /// The number of instructions, a measure of cost (loops run theirs many times).
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.code.len()
     }
 
-    /// Whether there is nothing to compute.
-    pub fn is_empty(&self) -> bool {
-        self.code.is_empty()
-    }
-
     /// Registers to run the program with, any number of times.
-    pub fn evaluator(&self) -> Evaluator<'_> {
+    pub(crate) fn evaluator(&self) -> Evaluator<'_> {
         Evaluator { program: self, registers: self.registers.clone(), era: None }
     }
 }
 
 /// A program with registers of its own: calls allocate nothing.
 #[derive(Debug, Clone)]
-pub struct Evaluator<'a> {
+pub(crate) struct Evaluator<'a> {
     program: &'a Program,
     registers: Vec<Scalar>,
     era: Option<Era>,
@@ -127,7 +122,7 @@ pub struct Evaluator<'a> {
 impl Evaluator<'_> {
     /// Lets loops end when `era` is over; the results are meaningless then.
     #[must_use]
-    pub fn until(self, era: Era) -> Self {
+    pub(crate) fn until(self, era: Era) -> Self {
         Evaluator { era: Some(era), ..self }
     }
 
@@ -136,7 +131,7 @@ impl Evaluator<'_> {
     /// # Panics
     /// If there are fewer of either than the program has.
     #[inline]
-    pub fn call(&mut self, args: &[Scalar], results: &mut [Scalar]) {
+    pub(crate) fn call(&mut self, args: &[Scalar], results: &mut [Scalar]) {
         let Program { code, params, results: places, .. } = self.program;
         let registers = &mut self.registers[..];
         for (&register, &arg) in params.iter().zip(&args[..params.len()]) {
@@ -153,7 +148,7 @@ impl Evaluator<'_> {
     /// # Panics
     /// As [`call`](Evaluator::call).
     #[inline]
-    pub fn call1(&mut self, args: &[Scalar]) -> Scalar {
+    pub(crate) fn call1(&mut self, args: &[Scalar]) -> Scalar {
         let mut result = [Scalar::default()];
         self.call(args, &mut result);
         result[0]

@@ -8,7 +8,7 @@ use oxcall_hlo::{
 
 /// What a comparator orders by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Order {
+pub(crate) struct Order {
     /// The sorted operand that is compared: the comparator's parameters `2 * operand` and the next.
     pub operand: usize,
     /// Whether the larger comes first.
@@ -21,7 +21,7 @@ pub struct Order {
 
 /// A body that is well known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Body {
+pub(crate) enum Body {
     /// An op of both parameters that commutes: `Add`, `Multiply`, `Minimum`, `Maximum`, `And`, `Or` or `Xor`.
     Binary(BinaryOp),
     /// The first parameter.
@@ -38,7 +38,7 @@ pub enum Body {
 }
 
 /// The body that `region` is, if it is a common one.
-pub fn recognise(func: &Func, region: &Region) -> Option<Body> {
+pub(crate) fn recognise(func: &Func, region: &Region) -> Option<Body> {
     let mut texts = HashMap::new();
     for (index, &param) in region.params.iter().enumerate() {
         texts.insert(param, format!("p{index}"));

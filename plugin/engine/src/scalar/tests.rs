@@ -3,7 +3,8 @@ use oxcall_hlo::{
     TensorType, ValueId,
 };
 
-use super::{Body, Order, Program, recognise};
+use super::recognise::Order;
+use super::{Body, Program, recognise};
 use crate::element::Scalar;
 
 /// A function in which regions are built.

@@ -16,7 +16,7 @@ pub(super) const RULE: &str = "sdy.sharding_rule";
 const PARTITIONED: &str = "oxcall.partitioned";
 
 /// The target of calls that are made by the compiler, to tell how their operands are split.
-pub const INSPECT_SHARDING: &str = "oxcall_inspect_sharding";
+pub(super) const INSPECT_SHARDING: &str = "oxcall_inspect_sharding";
 
 /// Whether a call asks how it is split, though nothing depends on it.
 pub(super) fn observes(call: &CustomCall, results: &[ValueId]) -> bool {

@@ -22,7 +22,6 @@ use oxcall_hlo::sharding::{OpSharding, TensorSharding, Tiling};
 use oxcall_hlo::{ArgAttributes, Attribute, CustomCall, ElementType, Func, Module, TensorType, ValueId};
 
 use self::axes::{Axes, State};
-pub use self::calls::INSPECT_SHARDING;
 use self::graph::Graph;
 use crate::passes;
 
@@ -34,7 +33,7 @@ impl From<Tiling> for Placement {
 
 /// What a client says of a program's shardings.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct ShardingOptions {
     /// Which shardings of parameters may be chosen: one flag for each, or a single one for all; none for no.
     pub open_parameters: Vec<bool>,
     /// Those of results.
@@ -50,7 +49,7 @@ pub struct Shardings {
     pub parameters: Vec<Placement>,
     /// One for each result.
     pub results: Vec<Placement>,
-    /// The calls of [`INSPECT_SHARDING`], which are not in the program any more, and how their operands are split;
+    /// The calls of `oxcall_inspect_sharding`, which are not in the program any more, and how their operands are split;
     /// `None` inside of a computation per device.
     pub inspections: Vec<(CustomCall, Option<Tiling>)>,
 }
@@ -71,8 +70,8 @@ pub struct Placement {
 /// which devices have summands get a dimension for these.
 ///
 /// # Errors
-/// INVALID_ARGUMENT for shardings that do not fit the devices, and those of [`passes::run`] for calls.
-pub fn partition(module: &mut Module, devices: usize, options: &Options) -> Result<Shardings, Error> {
+/// INVALID_ARGUMENT for shardings that do not fit the devices, and those of inlining calls.
+pub fn partition(module: &mut Module, devices: usize, options: &ShardingOptions) -> Result<Shardings, Error> {
     let stacked = summands::stack(module)?;
     let main = module.main();
     let params = stated(main, &main.body.params, &main.param_attributes, &options.open_parameters, "parameter")?;

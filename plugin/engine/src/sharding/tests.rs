@@ -4,8 +4,8 @@ use oxcall_hlo::{OpKind, parse_text};
 
 use super::*;
 
-fn open_results() -> Options {
-    Options { open_results: vec![true], ..Options::default() }
+fn open_results() -> ShardingOptions {
+    ShardingOptions { open_results: vec![true], ..ShardingOptions::default() }
 }
 
 /// The tiles of each result of a program on the mesh `x=4, y=2`, whose parameters are split as their types say.
@@ -138,7 +138,7 @@ fn stated_tiles_are_padded_and_derived_ones_divide() {
     let shardings = partition(&mut module, 4, &open_results()).unwrap();
     assert_eq!((shardings.parameters[0].tiling.tiles(), shardings.results[0].tiling.tiles()), (&[4][..], &[1][..]));
     assert_eq!(shardings.parameters[0].tiling.tile_dims(&[6]), [2]);
-    let error = partition(&mut module, 8, &Options::default()).unwrap_err();
+    let error = partition(&mut module, 8, &ShardingOptions::default()).unwrap_err();
     assert!(error.message().contains("has 4 devices, but the program 8"), "{error}");
 }
 
@@ -158,7 +158,7 @@ fn calls_run_on_parts() {
         )
     };
     let rule = "sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i]) {i=8, j=16} need_replication={j}, custom>";
-    let batch_partitionable = Options { batch_partitionable: ["norm".to_owned()].into(), ..open_results() };
+    let batch_partitionable = ShardingOptions { batch_partitionable: ["norm".to_owned()].into(), ..open_results() };
     for (rule, options) in [(rule, open_results()), ("", batch_partitionable)] {
         let mut module = parse_text(&text(rule)).unwrap();
         assert_eq!(partition(&mut module, 8, &options).unwrap().results[0].tiling.tiles(), [4]);
@@ -182,7 +182,7 @@ fn calls_ask_how_they_are_split() {
         return
     }";
     let mut module = parse_text(main).unwrap();
-    let shardings = partition(&mut module, 8, &Options::default()).unwrap();
+    let shardings = partition(&mut module, 8, &ShardingOptions::default()).unwrap();
     oxcall_hlo::verify(&module).unwrap();
     let answers: Vec<_> = shardings.inspections.iter().map(|(_, tiling)| tiling.as_ref().unwrap().tiles()).collect();
     assert_eq!(answers, [[2, 4]]);

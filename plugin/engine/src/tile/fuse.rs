@@ -17,7 +17,7 @@ use crate::kernel::Kernel;
 ///
 /// An op of the region has to be run on its own if a result of it is used by an op that is in no cluster, by `inputs`
 /// of a cluster or as a result of the region, and is not among the `outputs` of any cluster.
-pub struct Cluster {
+pub(crate) struct Cluster {
     /// The ops, by index in the region, ascending. One that costs little can be in several clusters.
     pub ops: Vec<usize>,
     /// The operands of the kernel, each once.
@@ -32,7 +32,7 @@ pub struct Cluster {
 ///
 /// # Errors
 /// INTERNAL if the region is not verified.
-pub fn fuse(func: &Func, region: &Region) -> Result<Vec<Cluster>, Error> {
+pub(crate) fn fuse(func: &Func, region: &Region) -> Result<Vec<Cluster>, Error> {
     let graph = Graph::new(func, region);
     let mut fusion = Fusion { graph: &graph, groups: Groups::new(&graph), counts: Vec::new() };
     for op in (0..region.ops.len()).rev() {

@@ -15,20 +15,23 @@
 mod access;
 mod assemble;
 mod build;
+#[allow(unsafe_code, reason = "reads and writes registers of a tile")]
 mod chain;
 mod emit;
 mod fuse;
 mod graph;
 mod groups;
 mod line;
+#[allow(unsafe_code, reason = "registers and operands are bytes of several types")]
 mod memory;
+#[allow(unsafe_code, reason = "gives each thread its part of the results")]
 mod program;
 mod rows;
 mod runs;
 mod single;
 
-pub use fuse::{Cluster, fuse};
-pub use single::{is_tiled, single};
+pub(crate) use fuse::{Cluster, fuse};
+pub(crate) use single::{is_tiled, single};
 
 #[cfg(test)]
 mod fuse_tests;

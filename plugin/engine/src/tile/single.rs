@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 use crate::math;
 
 /// Whether ops of `kind` run as tile programs, also where they are alone. A bitcast may join elements.
-pub fn is_tiled(kind: &OpKind) -> bool {
+pub(crate) fn is_tiled(kind: &OpKind) -> bool {
     match kind {
         OpKind::BroadcastInDim { .. } | OpKind::Iota { .. } | OpKind::Constant(_) => true,
         OpKind::BitcastConvert => false,
@@ -21,7 +21,7 @@ pub fn is_tiled(kind: &OpKind) -> bool {
 ///
 /// # Errors
 /// UNIMPLEMENTED for other ops, and for types for which the op has no meaning.
-pub fn single(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
+pub(crate) fn single(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let result = tensor(func, op.results[0])?;
     let operands = op.operands.iter().map(|&operand| tensor(func, operand)).collect::<Result<Vec<_>, _>>()?;
     let mut builder = Builder::new(result.count(), operands.iter().map(|ty| (ty.element, ty.count())));

@@ -7,6 +7,7 @@
 mod convert;
 mod layout;
 mod loops;
+#[allow(unsafe_code, reason = "calls `gemm`, which takes pointers")]
 pub(super) mod matmul;
 mod number;
 #[cfg(test)]

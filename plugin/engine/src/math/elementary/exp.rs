@@ -23,7 +23,7 @@ fn bounded<T: Format>(x: T) -> T {
 
 /// e^x.
 #[inline(always)]
-pub fn exp<L: Level, T: Format>(x: T) -> T {
+pub(crate) fn exp<L: Level, T: Format>(x: T) -> T {
     let (n, less_one) = reduced::<L, T>(bounded(x));
     // In two steps, since 2^n can be beyond the normal numbers.
     let half = n >> 1;
@@ -32,7 +32,7 @@ pub fn exp<L: Level, T: Format>(x: T) -> T {
 
 /// e^x - 1.
 #[inline(always)]
-pub fn expm1<L: Level, T: Format>(x: T) -> T {
+pub(crate) fn expm1<L: Level, T: Format>(x: T) -> T {
     let (n, less_one) = reduced::<L, T>(bounded(x));
     // 2^n e^r - 1 = 2^n (e^r - 1) + (2^n - 1); twice half of it, since 2^n may be beyond the largest number.
     let n = if n < T::NO_BITS { T::NO_BITS } else { n };
@@ -44,14 +44,14 @@ pub fn expm1<L: Level, T: Format>(x: T) -> T {
 
 /// 1 / (1 + e^-x).
 #[inline(always)]
-pub fn logistic<L: Level, T: Format>(x: T) -> T {
+pub(crate) fn logistic<L: Level, T: Format>(x: T) -> T {
     let small = exp::<L, T>(-x.abs());
     (if x < T::zero() { small } else { T::one() }) / (T::one() + small)
 }
 
 /// The hyperbolic tangent: (e^2x - 1) / (e^2x + 1).
 #[inline(always)]
-pub fn tanh<L: Level, T: Format>(x: T) -> T {
+pub(crate) fn tanh<L: Level, T: Format>(x: T) -> T {
     let a = x.abs();
     let a = if a > T::TANH_END { T::TANH_END } else { a };
     let less_one = expm1::<L, T>(T::of(2.0) * a);

@@ -6,7 +6,7 @@ use super::{Format, Level, power_of_two};
 
 /// n and m of a positive normal x = 2^n m, with m from the root of 1/2 to that of 2.
 #[inline(always)]
-pub fn split<T: Format>(x: T) -> (T::Int, T) {
+pub(crate) fn split<T: Format>(x: T) -> (T::Int, T) {
     let shifted = x.bits().wrapping_sub(&T::ROOT_HALF);
     let mantissa = (T::Int::one() << T::MANTISSA) - T::Int::one();
     (shifted >> T::MANTISSA, T::of_bits((shifted & mantissa) + T::ROOT_HALF))
@@ -14,13 +14,13 @@ pub fn split<T: Format>(x: T) -> (T::Int, T) {
 
 /// ln x.
 #[inline(always)]
-pub fn ln<L: Level, T: Format>(x: T) -> T {
+pub(crate) fn ln<L: Level, T: Format>(x: T) -> T {
     plus::<L, T>(x, T::zero())
 }
 
 /// ln(1 + x).
 #[inline(always)]
-pub fn ln_1p<L: Level, T: Format>(x: T) -> T {
+pub(crate) fn ln_1p<L: Level, T: Format>(x: T) -> T {
     let u = T::one() + x;
     // What the sum lost, of which the logarithm's change is so much over u.
     let lost = (x - (u - T::one())) / u;

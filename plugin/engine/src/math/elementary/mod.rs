@@ -9,19 +9,19 @@ mod log;
 
 use num_traits::{Float, FloatConst, NumCast, PrimInt, WrappingAdd, WrappingSub};
 
-pub use exp::{exp, expm1, logistic, tanh};
-pub use log::{ln, ln_1p, split};
+pub(crate) use exp::{exp, expm1, logistic, tanh};
+pub(crate) use log::{ln, ln_1p, split};
 
 use super::level::Level;
 
 /// Integers as wide as a float.
-pub trait Bits: PrimInt + WrappingAdd + WrappingSub {}
+pub(crate) trait Bits: PrimInt + WrappingAdd + WrappingSub {}
 
 impl Bits for i32 {}
 impl Bits for i64 {}
 
 /// What the functions need of a float format.
-pub trait Format: Float + FloatConst {
+pub(crate) trait Format: Float + FloatConst {
     /// Signed integers of the same width.
     type Int: Bits;
 
@@ -72,26 +72,26 @@ pub trait Format: Float + FloatConst {
 
 /// Whether sine, cosine and tangent of `x` are accurate.
 #[inline(always)]
-pub fn is_angle_easy<T: Format>(x: T) -> bool {
+pub(crate) fn is_angle_easy<T: Format>(x: T) -> bool {
     x.abs() <= T::EASY_ANGLES
 }
 
 /// `a * b + c`, fused if the processor does that at no cost.
 #[inline(always)]
-pub fn fma<L: Level, T: Float>(a: T, b: T, c: T) -> T {
+pub(crate) fn fma<L: Level, T: Float>(a: T, b: T, c: T) -> T {
     if L::FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 
 /// `a + b` and what rounding it lost, if `a` is larger or zero.
 #[inline(always)]
-pub fn sum<T: Float>(a: T, b: T) -> [T; 2] {
+pub(crate) fn sum<T: Float>(a: T, b: T) -> [T; 2] {
     let sum = a + b;
     [sum, b - (sum - a)]
 }
 
 /// The polynomial with the given coefficients, lowest power first.
 #[inline(always)]
-pub fn polynomial<L: Level, T: Float, const N: usize>(x: T, coefficients: &[T; N]) -> T {
+pub(crate) fn polynomial<L: Level, T: Float, const N: usize>(x: T, coefficients: &[T; N]) -> T {
     let mut sum = coefficients[N - 1];
     for index in (0..N - 1).rev() {
         sum = fma::<L, T>(sum, x, coefficients[index]);
@@ -101,14 +101,14 @@ pub fn polynomial<L: Level, T: Float, const N: usize>(x: T, coefficients: &[T; N
 
 /// The nearest integer, as a float and as an integer; the number is less than [`Format::ROUNDER`]'s last bits hold.
 #[inline(always)]
-pub fn nearest<T: Format>(x: T) -> (T, T::Int) {
+pub(crate) fn nearest<T: Format>(x: T) -> (T, T::Int) {
     let shifted = x + T::ROUNDER;
     (shifted - T::ROUNDER, shifted.bits().wrapping_sub(&T::ROUNDER.bits()))
 }
 
 /// 2^n of a normal number.
 #[inline(always)]
-pub fn power_of_two<T: Format>(n: T::Int) -> T {
+pub(crate) fn power_of_two<T: Format>(n: T::Int) -> T {
     T::of_bits(n.wrapping_add(&T::BIAS) << T::MANTISSA)
 }
 

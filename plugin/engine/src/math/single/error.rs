@@ -6,7 +6,7 @@ use crate::math::level::Level;
 
 /// erf x.
 #[inline(always)]
-pub fn erf<L: Level>(x: f32) -> f32 {
+pub(crate) fn erf<L: Level>(x: f32) -> f32 {
     let a = x.abs();
     let u = x * x;
     // erf x / x in u = x^2, up to 1; 3.4e-11.
@@ -45,7 +45,7 @@ pub fn erf<L: Level>(x: f32) -> f32 {
 
 /// 1 - erf x.
 #[inline(always)]
-pub fn erfc<L: Level>(x: f32) -> f32 {
+pub(crate) fn erfc<L: Level>(x: f32) -> f32 {
     let a = x.abs();
     let a = if a > 10.6 { 10.6 } else { a };
     // x^2 in two parts, the first of which is exact: e^-x^2 would lose as many bits as x^2 has before the point.
@@ -77,7 +77,7 @@ pub fn erfc<L: Level>(x: f32) -> f32 {
 
 /// The inverse of erf, with the polynomials of Giles (*Approximating the erfinv function*, GPU Computing Gems, 2011).
 #[inline(always)]
-pub fn erf_inv<L: Level>(x: f32) -> f32 {
+pub(crate) fn erf_inv<L: Level>(x: f32) -> f32 {
     let w = -ln_1p::<L, f32>(-x * x);
     let centre = polynomial::<L, 9>(
         w - 2.5,

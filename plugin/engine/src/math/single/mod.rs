@@ -15,9 +15,9 @@ mod format;
 mod power;
 mod trigonometric;
 
-pub use angle::atan2;
-pub use error::{erf, erf_inv, erfc};
-pub use power::{is_power_easy, power};
+pub(crate) use angle::atan2;
+pub(crate) use error::{erf, erf_inv, erfc};
+pub(crate) use power::{is_power_easy, power};
 
 use super::level::Level;
 

@@ -5,13 +5,13 @@ use crate::math::level::Level;
 
 /// Whether [`power`] serves: no negative, infinite or undefined operand, no zero.
 #[inline(always)]
-pub fn is_power_easy(x: f32, y: f32) -> bool {
+pub(crate) fn is_power_easy(x: f32, y: f32) -> bool {
     x > 0.0 && x < f32::INFINITY && y.abs() < 1e30
 }
 
 /// x^y of easy operands: 2^(y log2 x), in double precision.
 #[inline(always)]
-pub fn power<L: Level>(x: f32, y: f32) -> f32 {
+pub(crate) fn power<L: Level>(x: f32, y: f32) -> f32 {
     let (n, m) = split(f64::from(x));
     // log2 m = 2 atanh(s) / ln 2; over s, in s^2: 5.1e-16.
     let s = (m - 1.0) / (m + 1.0);
