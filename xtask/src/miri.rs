@@ -30,7 +30,7 @@ const PJRT: Run = Run { package: "oxcall-pjrt", target: &["--lib"], only: &[], s
 
 /// Of the engine, what has unsafe code of its own: memory, what kernels are given, executions, fused programs, custom
 /// calls. Kernels are safe code over slices, and far too slow here. Rayon's queues work with addresses as integers.
-const HOST: Run = Run {
+const ENGINE: Run = Run {
     package: "oxcall-engine",
     flags: "-Zmiri-permissive-provenance -Zmiri-tree-borrows -Zmiri-ignore-leaks",
     ..PJRT
@@ -60,11 +60,11 @@ const RUNS: &[Run] = &[
     PJRT,
     // The addresses of buffers are integers in the API.
     Run { flags: "-Zmiri-permissive-provenance -Zmiri-ignore-leaks", target: &["--test", "conformance"], ..PJRT },
-    Run { only: HOST_TESTS, ..HOST },
+    Run { only: ENGINE_TESTS, ..ENGINE },
 ];
 
 /// A few of each sort: compiling a program takes minutes here.
-const HOST_TESTS: &[&str] = &[
+const ENGINE_TESTS: &[&str] = &[
     "memory::",
     "custom_call::status::",
     "tests::straight::chains_work_in_place",
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         ));
     }
     let Some(first) = args.first() else { return RUNS.iter().try_for_each(|run| run.start(&[])) };
-    let of_package = [SDK, PJRT, HOST].into_iter().find(|run| run.package == first);
+    let of_package = [SDK, PJRT, ENGINE].into_iter().find(|run| run.package == first);
     let (run, names) = match of_package {
         Some(run) => (run, &args[1..]),
         None => (Run { target: &["--lib", "--tests"], ..SDK }, args),
