@@ -4,8 +4,6 @@
 //! `KeyboardInterrupt` as soon as the call returns that waited for the program. Programs that wait rather than run are
 //! ended by a thread, since a signal handler may do next to nothing.
 
-use std::sync::Arc;
-
 use oxcall_engine::Engine;
 use oxcall_pjrt::Result;
 
@@ -13,7 +11,7 @@ use oxcall_pjrt::Result;
 ///
 /// # Errors
 /// UNIMPLEMENTED on systems other than Linux; INTERNAL if the system refuses the handler.
-pub(crate) fn install(engine: &Arc<Engine>) -> Result<()> {
+pub(crate) fn install(engine: &Engine) -> Result<()> {
     system::install(engine)
 }
 
@@ -23,11 +21,11 @@ mod system {
     use std::mem::MaybeUninit;
     use std::ptr::{null, null_mut, with_exposed_provenance};
     use std::sync::atomic::{AtomicI32, Ordering};
-    use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+    use std::sync::{Mutex, OnceLock, PoisonError};
     use std::thread;
 
     use libc::{SA_SIGINFO, SIG_DFL, SIG_IGN, SIGINT, sigaction, siginfo_t};
-    use oxcall_engine::Engine;
+    use oxcall_engine::{Engine, Waits};
     use oxcall_pjrt::{Error, Result};
 
     use crate::callbacks;
@@ -38,12 +36,12 @@ mod system {
     static BEFORE: OnceLock<sigaction> = OnceLock::new();
     /// Where the handler wakes the thread.
     static WAKE: AtomicI32 = AtomicI32::new(-1);
-    static ENGINES: Mutex<Vec<Weak<Engine>>> = Mutex::new(Vec::new());
+    static WAITS: Mutex<Vec<Waits>> = Mutex::new(Vec::new());
 
-    pub(super) fn install(engine: &Arc<Engine>) -> Result<()> {
-        let mut engines = ENGINES.lock().unwrap_or_else(PoisonError::into_inner);
-        engines.retain(|engine| engine.strong_count() > 0);
-        engines.push(Arc::downgrade(engine));
+    pub(super) fn install(engine: &Engine) -> Result<()> {
+        let mut all = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|waits| !waits.are_over());
+        all.push(engine.waits());
         if BEFORE.get().is_some() {
             return Ok(());
         }
@@ -125,20 +123,18 @@ mod system {
                 return;
             }
             callbacks::interrupt();
-            let engines: Vec<_> = ENGINES.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            engines.iter().filter_map(Weak::upgrade).for_each(|engine| engine.interrupt_waiting());
+            let all: Vec<_> = WAITS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            all.iter().for_each(Waits::interrupt);
         }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    use std::sync::Arc;
-
     use oxcall_engine::Engine;
     use oxcall_pjrt::{Error, Result};
 
-    pub(super) fn install(_: &Arc<Engine>) -> Result<()> {
+    pub(super) fn install(_: &Engine) -> Result<()> {
         Err(Error::unimplemented("the client option `interrupt` is there on Linux only"))
     }
 }

@@ -16,7 +16,7 @@ use crate::observe::{Dump, Span, Trace};
 use crate::passes::{self, Edge, Interface};
 use crate::plan::{self, Parameter, Plan};
 use crate::pool::Cost;
-use crate::runtime::{Runtime, RuntimeOptions};
+use crate::runtime::{Runtime, RuntimeOptions, Waits};
 
 /// What an engine is made with.
 #[derive(Debug, Clone, Default)]
@@ -65,10 +65,9 @@ impl Engine {
         &self.runtime.allocator
     }
 
-    /// Ends the executions that wait at a collective for processes which nobody has started. It is what
-    /// [`interrupt`](crate::interrupt) cannot do, since it may be called in a signal handler.
-    pub fn interrupt_waiting(&self) {
-        self.runtime.watch.interrupt();
+    /// The executions of this engine's programs that wait at a collective, also after the engine is gone.
+    pub fn waits(&self) -> Waits {
+        Waits::new(&self.runtime.watch)
     }
 
     /// A buffer of `len` bytes with unspecified contents.
@@ -379,7 +378,7 @@ impl Process {
     /// Ends the process with an error, before it began.
     pub fn fail(mut self, error: Error, done: impl FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static) {
         let seat = self.seat.take();
-        exec::abandon(&self.executable, seat, error, Box::new(|outcome| end(done, outcome)));
+        exec::abandon(Arc::clone(&self.executable), seat, error, Box::new(|outcome| end(done, outcome)));
     }
 }
 
@@ -387,7 +386,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         if let Some(seat) = self.seat.take() {
             let error = Error::failed_precondition("the process was not run");
-            exec::abandon(&self.executable, Some(seat), error, Box::new(|_| None));
+            exec::abandon(Arc::clone(&self.executable), Some(seat), error, Box::new(|_| None));
         }
     }
 }

@@ -110,4 +110,5 @@ pub use observe::{Dump, Trace};
 pub use passes::{Edge, peel};
 pub use plan::Parameter;
 pub use pool::Cost;
+pub use runtime::Waits;
 pub use sharding::{Placement, ShardingOptions, Shardings, partition};

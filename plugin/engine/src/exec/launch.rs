@@ -71,7 +71,7 @@ pub(crate) fn launch(
         return start.run(options);
     }
     let options = options.clone();
-    task::on_another_thread(program, Box::new(move || start.run(&options)));
+    task::on_another_thread(&program.runtime, !program.plan.calls.is_empty(), Box::new(move || start.run(&options)));
 }
 
 /// An execution that has not begun: it has no memory yet but its arguments.
@@ -92,15 +92,17 @@ impl Start {
         match Execution::begin(Arc::clone(&program), arguments, &info, seat, era) {
             Ok(execution) => {
                 let inherited = (!program.plan.manuals.is_empty()).then(|| options.clone());
+                // The execution alone holds it from here on.
+                drop(program);
                 task::run(Task { execution, done, inline, options: inherited, failure: None });
             }
-            Err((error, seat)) => abandon(&program, seat, error, done),
+            Err((error, seat)) => abandon(program, seat, error, done),
         }
     }
 }
 
 /// Ends a member of a gang that did not begin.
-pub(crate) fn abandon(program: &Executable, seat: Option<Seat>, error: Error, done: Done) {
+pub(crate) fn abandon(program: Arc<Executable>, seat: Option<Seat>, error: Error, done: Done) {
     let mut queue = VecDeque::new();
     task::end(program, seat, Err(error), done, &mut queue);
     queue.into_iter().for_each(task::run);

@@ -78,7 +78,7 @@ pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
             Ok(execution) => {
                 ready.push(Task { execution, done, inline, options: Some(options.clone()), failure: None })
             }
-            Err((error, seat)) => task::end(child, seat, Err(error), done, queue),
+            Err((error, seat)) => task::end(Arc::clone(child), seat, Err(error), done, queue),
         }
     }
     task::proceed(Next { ready, failed: Vec::new() }, queue);

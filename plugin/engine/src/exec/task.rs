@@ -13,7 +13,7 @@ use super::{Executable, ExecuteOptions, Execution, Progress, lent, manual};
 use crate::environment::with_default_environment;
 use crate::interrupt::Era;
 use crate::memory::Buffer;
-use crate::runtime::Job;
+use crate::runtime::{Job, Runtime};
 
 /// What is called with the results. The answer is an execution that waited for them.
 pub(crate) type Done = Box<dyn FnOnce(Result<Vec<Buffer>, Error>) -> Option<Task> + Send>;
@@ -121,23 +121,27 @@ fn finish(task: Task, outcome: Result<Vec<Buffer>, Error>, queue: &mut VecDeque<
     let Task { mut execution, done, .. } = task;
     let program = Arc::clone(execution.program());
     let seat = execution.leave();
-    // What the execution held is free again before anybody hears of its end.
     drop(execution);
-    end(&program, seat, outcome, done, queue);
+    end(program, seat, outcome, done, queue);
 }
 
-/// Tells the gang and the caller that a member of it has ended.
+/// Tells the gang and the caller that a member of it has ended. What the execution held is free again before they hear
+/// of it, and so is the program if this was its last use: a caller that drops it finds its states dropped.
 pub(super) fn end(
-    program: &Executable,
+    program: Arc<Executable>,
     seat: Option<Seat>,
     outcome: Result<Vec<Buffer>, Error>,
     done: Done,
     queue: &mut VecDeque<Task>,
 ) {
     let _engaged = Engaged::new();
-    let Some(Seat { gang, member }) = seat else { return queue.extend(done(outcome)) };
+    let Some(Seat { gang, member }) = seat else {
+        drop(program);
+        return queue.extend(done(outcome));
+    };
     let name = |site: u32| program.plan.meetings[site as usize].name.clone();
     let (outcome, next) = gang.end(member, outcome, name);
+    drop((program, gang));
     queue.extend(done(outcome));
     proceed(next, queue);
 }
@@ -158,15 +162,16 @@ fn resume(task: Task, site: u32, outcome: Result<(), Error>) {
 
 /// Runs the rest on another thread.
 pub(crate) fn elsewhere(task: Task) {
-    let program = Arc::clone(task.execution.program());
-    on_another_thread(&program, Box::new(move || run(task)));
+    let program = task.execution.program();
+    let (runtime, calls) = (Arc::clone(&program.runtime), !program.plan.calls.is_empty());
+    on_another_thread(&runtime, calls, Box::new(move || run(task)));
 }
 
-/// Does `work`, which runs `program`, on another thread; without one, on this. A handler may wait for tasks that it
+/// Does `work`, which runs a program, on another thread; without one, on this. A handler may wait for tasks that it
 /// gives to the engine's threads: so programs with custom calls do not run on these.
-pub(super) fn on_another_thread(program: &Executable, work: Job) {
-    let left = if program.plan.calls.is_empty() {
-        match catch_unwind(AssertUnwindSafe(|| program.runtime.pool.workers())) {
+pub(super) fn on_another_thread(runtime: &Runtime, calls: bool, work: Job) {
+    let left = if !calls {
+        match catch_unwind(AssertUnwindSafe(|| runtime.pool.workers())) {
             Ok(workers) => {
                 workers.spawn(move || caught(work));
                 None
@@ -174,7 +179,7 @@ pub(super) fn on_another_thread(program: &Executable, work: Job) {
             Err(_) => Some(work),
         }
     } else {
-        program.runtime.threads.spawn(Box::new(move || caught(work)))
+        runtime.threads.spawn(Box::new(move || caught(work)))
     };
     if let Some(work) = left {
         caught(work);

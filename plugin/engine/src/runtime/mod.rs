@@ -18,6 +18,7 @@ use crate::observe::Trace;
 use crate::pool::Pool;
 
 pub(crate) use threads::{Job, Threads};
+pub use watch::Waits;
 pub(crate) use watch::{Waiting, Watch};
 
 /// What a runtime is made with: see [`EngineOptions`](crate::EngineOptions).

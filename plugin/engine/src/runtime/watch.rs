@@ -70,6 +70,29 @@ impl Watch {
     }
 }
 
+/// The executions of an engine's programs that wait at a collective for processes which nobody has started.
+#[derive(Clone)]
+pub struct Waits(Weak<Watch>);
+
+impl Waits {
+    pub(crate) fn new(watch: &Arc<Watch>) -> Waits {
+        Waits(Arc::downgrade(watch))
+    }
+
+    /// Whether neither the engine nor a program of it is left.
+    pub fn are_over(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+
+    /// Ends them, with CANCELLED. It is what [`interrupt`](crate::interrupt) cannot do, since it may be called in a
+    /// signal handler.
+    pub fn interrupt(&self) {
+        if let Some(watch) = self.0.upgrade() {
+            watch.interrupt();
+        }
+    }
+}
+
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
