@@ -84,7 +84,7 @@ impl Waits {
         self.0.strong_count() == 0
     }
 
-    /// Ends them, with CANCELLED. It is what [`interrupt`](crate::interrupt) cannot do, since it may be called in a
+    /// Ends them, with CANCELLED. It is what [`interrupt`](fn@crate::interrupt) cannot do, since it may be called in a
     /// signal handler.
     pub fn interrupt(&self) {
         if let Some(watch) = self.0.upgrade() {
