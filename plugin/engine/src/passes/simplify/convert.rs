@@ -44,6 +44,11 @@ pub(super) fn convert(rewriter: &Rewriter<'_>, operand: ValueId, ty: &TensorType
     if !lossless(from, through) {
         return None;
     }
+    // From a float, what an integer cannot hold becomes the nearest number that it can; from an integer, it wraps.
+    let clamps = float_format(through).is_some() && from.is_integer() && ty.element.is_integer();
+    if clamps && !lossless(from, ty.element) {
+        return None;
+    }
     if from == ty.element { Some(Simpler::Value(source)) } else { Simpler::unary(OpKind::Convert, source) }
 }
 

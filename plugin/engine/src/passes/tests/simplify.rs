@@ -117,6 +117,10 @@ fn conversions_that_lose_nothing_vanish() {
         (S32, F32, S32, "%1 = convert %0 : f32[3]"),
         (S8, U32, S64, "%1 = convert %0 : ui32[3]"),
         (F16, BF16, F32, "%1 = convert %0 : bf16[3]"),
+        // Integers wrap, floats are clamped.
+        (S8, F32, U16, "%1 = convert %0 : f32[3]"),
+        (S32, F64, S16, "%1 = convert %0 : f64[3]"),
+        (U8, F32, S16, "%1 = convert %0 : i16[3]"),
     ] {
         let lines = of(TensorType::new(from, [3]), |f, x| {
             let y = f.typed(OpKind::Convert, [x], TensorType::new(through, [3])).unwrap();
