@@ -25,16 +25,17 @@ macro_rules! by_small_float {
 
 /// The nearest `f32` if that is exact, otherwise the neighbour with an odd last bit: rounding it to 16 bits gives what
 /// rounding `value` itself does (Boldo and Melquiond 2008, "Emulation of FMA and correctly rounded sums"). The
-/// conversions of `half` look at a part of the bits only, or round twice.
+/// conversions of `half` look at a part of the bits only, or round twice. What is too large becomes the largest `f32`,
+/// which every format of at most 16 bits rounds as it does infinity. There are no branches, for loops in vectors.
+#[inline(always)]
 pub fn round_to_odd(value: f64) -> f32 {
     let nearest = value as f32;
     let back = f64::from(nearest);
-    if back == value || !nearest.is_finite() || nearest.to_bits() & 1 == 1 {
-        return nearest;
-    }
+    let bits = nearest.to_bits();
+    let inexact = back != value && !value.is_nan();
     // Bits of floats grow with the magnitude.
-    let away = value.abs() > back.abs();
-    f32::from_bits(if away { nearest.to_bits() + 1 } else { nearest.to_bits() - 1 })
+    let toward_zero = if back.abs() > value.abs() { bits.wrapping_sub(1) } else { bits };
+    f32::from_bits(if inexact { toward_zero | 1 } else { bits })
 }
 
 impl ElementType {
@@ -70,6 +71,18 @@ mod tests {
             for code in 0..1 << element.bits() {
                 let value = element.decode(code);
                 assert!(value.is_nan() || element.encode(value) == code, "{element} {code:#x}");
+            }
+        }
+    }
+
+    /// Odd rounding gives the largest `f32` where the nearest is infinity.
+    #[test]
+    fn too_large_numbers_are_rounded_as_infinities() {
+        assert_eq!((round_to_odd(f64::MAX), round_to_odd(f64::INFINITY)), (f32::MAX, f32::INFINITY));
+        assert!(round_to_odd(f64::NAN).is_nan());
+        for element in ElementType::ALL.iter().copied().filter(|element| element.is_float() && element.bits() <= 16) {
+            for sign in [1.0, -1.0] {
+                assert_eq!(element.encode(sign * f64::MAX), element.encode(sign * f64::INFINITY), "{element}");
             }
         }
     }

@@ -170,7 +170,7 @@ pub(crate) fn complex<L: Level>(part: ElementType) -> Option<Function> {
 
 /// `f64` to `f32`, rounded to odd if inexact: rounding the result to a narrower type equals rounding once.
 pub(crate) fn to_f32_odd<L: Level>() -> Function {
-    unary::<L, _, _, _>(Light, round::to_f32_odd).named("convert", 3.0)
+    unary::<L, _, _, _>(Light, oxcall_element::round_to_odd).named("convert", 3.0)
 }
 
 /// The functions of a narrow float type.

@@ -38,17 +38,6 @@ pub(crate) fn f16_to_f32(code: u16) -> f32 {
     f32::from_bits(sign | if magnitude >= 0x7c00 { special } else { finite })
 }
 
-/// To `f32`; what lies between two of them goes to the one whose last bit is odd.
-#[inline(always)]
-pub(crate) fn to_f32_odd(x: f64) -> f32 {
-    let nearest = x as f32;
-    let back = f64::from(nearest);
-    let bits = nearest.to_bits();
-    let inexact = back != x && !x.is_nan();
-    let toward_zero = if back.abs() > x.abs() { bits.wrapping_sub(1) } else { bits };
-    f32::from_bits(if inexact { toward_zero | 1 } else { bits })
-}
-
 /// Rounds to a float format of so many exponent and mantissa bits, as StableHLO's `reduce_precision` does: ties to
 /// even, what is too large becomes infinite, what is subnormal in the format zero. It is computed on the bits of an
 /// IEEE format: their type, how many are the mantissa's, the exponent's bias, to them and back.
