@@ -31,6 +31,11 @@ impl Executable {
         !self.plan.meetings.is_empty()
     }
 
+    /// Whether there are custom calls, whose handlers may block.
+    pub(super) fn has_calls(&self) -> bool {
+        !self.plan.calls.is_empty()
+    }
+
     /// The place of a process that has no others, if there are collectives.
     pub(crate) fn seat_alone(&self) -> Option<Seat> {
         (self.plan.gangs[0].len() == 1 && self.has_collectives()).then(|| Seat { gang: self.gang(), member: 0 })

@@ -71,7 +71,7 @@ pub(crate) fn launch(
         return start.run(options);
     }
     let options = options.clone();
-    task::on_another_thread(&program.runtime, !program.plan.calls.is_empty(), Box::new(move || start.run(&options)));
+    task::on_another_thread(&program.runtime, program.has_calls(), Box::new(move || start.run(&options)));
 }
 
 /// An execution that has not begun: it has no memory yet but its arguments.

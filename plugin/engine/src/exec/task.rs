@@ -163,14 +163,16 @@ fn resume(task: Task, site: u32, outcome: Result<(), Error>) {
 /// Runs the rest on another thread.
 pub(crate) fn elsewhere(task: Task) {
     let program = task.execution.program();
-    let (runtime, calls) = (Arc::clone(&program.runtime), !program.plan.calls.is_empty());
+    let (runtime, calls) = (Arc::clone(&program.runtime), program.has_calls());
     on_another_thread(&runtime, calls, Box::new(move || run(task)));
 }
 
 /// Does `work`, which runs a program, on another thread; without one, on this. A handler may wait for tasks that it
 /// gives to the engine's threads: so programs with custom calls do not run on these.
 pub(super) fn on_another_thread(runtime: &Runtime, calls: bool, work: Job) {
-    let left = if !calls {
+    let left = if calls {
+        runtime.threads.spawn(Box::new(move || caught(work)))
+    } else {
         match catch_unwind(AssertUnwindSafe(|| runtime.pool.workers())) {
             Ok(workers) => {
                 workers.spawn(move || caught(work));
@@ -178,8 +180,6 @@ pub(super) fn on_another_thread(runtime: &Runtime, calls: bool, work: Job) {
             }
             Err(_) => Some(work),
         }
-    } else {
-        runtime.threads.spawn(Box::new(move || caught(work)))
     };
     if let Some(work) = left {
         caught(work);

@@ -61,10 +61,12 @@ fn scale_of(x: f64) -> f64 {
 fn scale_of_dividend(largest: f64) -> (f64, f64) {
     const DOWN: f64 = 1.0 / 16.0;
     const UP: f64 = f64::from_bits((1023 + 110) << 52);
-    match () {
-        () if largest > f64::MAX * DOWN && largest.is_finite() => (DOWN, 1.0 / DOWN),
-        () if largest < f64::MIN_POSITIVE * UP => (UP, 1.0 / UP),
-        () => (1.0, 1.0),
+    if largest > f64::MAX * DOWN && largest.is_finite() {
+        (DOWN, 1.0 / DOWN)
+    } else if largest < f64::MIN_POSITIVE * UP {
+        (UP, 1.0 / UP)
+    } else {
+        (1.0, 1.0)
     }
 }
 
