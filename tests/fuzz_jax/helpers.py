@@ -121,7 +121,7 @@ def signed(x: jax.Array) -> jax.Array:
 
 
 def term(x: jax.Array, ulps: int, salt: int) -> jax.Array:
-    """The same for what is added up: some seeds make infinite what would overflow in some orders, others small."""
+    """The same for an operand: some seeds make infinite what would overflow in some orders of a sum, others small."""
     x = noisy(x, ulps, salt)
     if not isinstance(x, jax.Array) or not jnp.issubdtype(x.dtype, jnp.floating):
         return x
@@ -136,9 +136,7 @@ def moved(result: jax.Array, operand: jax.Array, ulps: int, salt: int) -> jax.Ar
     if not isinstance(result, jax.Array) or result.shape != operand.shape:
         return result
     size = operand.astype(result.dtype)
-    error = lax.abs(size) * jnp.asarray(float(jnp.finfo(result.dtype).eps) * ulps, result.dtype)
-    other = _moved(result, size, ulps, salt)
-    return jnp.where(_odd(4) & (lax.abs(result) <= error), jnp.zeros_like(result), other)
+    return _or_zero(result, size, ulps, _moved(result, size, ulps, salt))
 
 
 def beside_largest(result: jax.Array, ulps: int, salt: int) -> jax.Array:
@@ -238,9 +236,13 @@ def bits_as(x: jax.Array, dtype: str) -> jax.Array:
 
 def _part(x: jax.Array, size: jax.Array, ulps: int, salt: int) -> jax.Array:
     """A part of a complex number of this size; some seeds make zero what may be nothing but an error, as in (-1)^2."""
-    error = float(jnp.finfo(x.dtype).eps) * ulps
-    moved = jnp.where(_odd(4) & _odd(2), x, _moved(x, size, ulps, salt))
-    return jnp.where(_odd(4) & (jnp.abs(x) <= error * size), jnp.zeros_like(x), moved)
+    return _or_zero(x, size, ulps, jnp.where(_odd(4) & _odd(2), x, _moved(x, size, ulps, salt)))
+
+
+def _or_zero(x: jax.Array, size: jax.Array, ulps: int, other: jax.Array) -> jax.Array:
+    """``other``; some seeds make zero what is at most so many units in the last place of a number of this size."""
+    error = lax.abs(size) * jnp.asarray(float(jnp.finfo(x.dtype).eps) * ulps, x.dtype)
+    return jnp.where(_odd(4) & (lax.abs(x) <= error), jnp.zeros_like(x), other)
 
 
 def _moved(x: jax.Array, size: jax.Array, ulps: int, salt: int) -> jax.Array:

@@ -34,7 +34,7 @@ def _step(step: Step, noise: bool, depth: int, given: Sequence[str]) -> list[str
         lines += _function(block, name, noise, depth)
     salt = 131 * int(first[1:])
     ulps = op.ulps if noise else 0
-    each = ulps if op.sums else min(ulps, 1)
+    each = ulps if op.sums else 1
     args = [f"term({arg}, {each}, {salt + 7 * n + 1})" if ulps else arg for n, arg in enumerate(step.args)]
     if noise and op.signs:
         args = [arg if arg in given else f"signed({arg})" for arg in args]
