@@ -19,6 +19,8 @@ __all__ = [
     "moved",
     "noisy",
     "nonzero",
+    "normal",
+    "number",
     "placed",
     "results_of_parts",
     "seeded",
@@ -86,6 +88,16 @@ def bounded(x: jax.Array) -> jax.Array:
 def nonzero(x: jax.Array) -> jax.Array:
     """The array with ones for zeros, whose complex powers are NaN in stock JAX."""
     return jnp.where(x == 0, jnp.ones_like(x), x)
+
+
+def normal(x: jax.Array) -> jax.Array:
+    """The array with zeros for subnormal numbers, which XLA:CPU takes for zeros."""
+    return jnp.where(jnp.abs(x) < jnp.finfo(x.dtype).tiny, jnp.zeros_like(x), x)
+
+
+def number(x: jax.Array) -> jax.Array:
+    """The array with zeros for NaNs, which XLA:CPU's maximum over devices drops."""
+    return jnp.where(jnp.isnan(x), jnp.zeros_like(x), x) if jnp.issubdtype(x.dtype, jnp.floating) else x
 
 
 def total(results: tuple) -> jax.Array:
@@ -225,12 +237,12 @@ def _odd(bit: int = 1) -> jax.Array:
 def bits_as(x: jax.Array, dtype: str) -> jax.Array:
     """The bits as another dtype.
 
-    Subnormal numbers, which XLA:CPU takes for zeros, are zeros; NaNs are the usual one: no op promises their bits.
+    Subnormal numbers are zeros; NaNs are the usual one: no op promises their bits.
     """
     x = lax.bitcast_convert_type(x, dtype)
     if not jnp.issubdtype(x.dtype, jnp.floating):
         return x
-    x = jnp.where(jnp.abs(x) < jnp.finfo(x.dtype).tiny, jnp.zeros_like(x), x)
+    x = normal(x)
     return jnp.where(jnp.isnan(x), jnp.full_like(x, jnp.nan), x)
 
 

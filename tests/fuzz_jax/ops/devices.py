@@ -18,8 +18,8 @@ define(
     psum_scatter="lax.psum_scatter({0}, 'd', scatter_dimension={at}, tiled={tiled})",
 )
 define(
-    pmax="lax.pmax({0}, 'd')",
-    pmin="lax.pmin({0}, 'd')",
+    pmax="lax.pmax(number({0}), 'd')",
+    pmin="lax.pmin(number({0}), 'd')",
     all_gather="lax.all_gather({0}, 'd', axis={at}, tiled={tiled})",
     all_to_all="lax.all_to_all({0}, 'd', {split}, {concat}, tiled=True)",
     ppermute="lax.ppermute({0}, 'd', {pairs})",

@@ -76,7 +76,7 @@ _REMAINDER = define(0, rem="lax.rem({0}, {1})", max="lax.max({0}, {1})", min="la
 _OF_FLOATS = define(16, pow="lax.pow({0}, {1})", atan2="lax.atan2({0}, {1})")
 _OF_FLOATS += define(16, hypot="jnp.hypot({0}, {1})")
 _OF_FLOATS += define(4, logaddexp="jnp.logaddexp({0}, {1})")
-_EXACT_BINARY = define(nextafter="lax.nextafter({0}, {1})")
+_EXACT_BINARY = define(nextafter="normal(lax.nextafter({0}, {1}))")
 _EXACT_BINARY += define(signs=True, copysign="jnp.copysign({0}, {1})")
 _C_BINARY = define(4, c_mul="lax.mul({0}, {1})")
 _C_BINARY += (*define(8, c_div="lax.div({0}, {1})"), "add", "sub")
