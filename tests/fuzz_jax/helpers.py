@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 
 __all__ = [
+    "beside_any",
     "beside_largest",
     "beside_one",
     "bits_as",
@@ -96,8 +97,10 @@ def normal(x: jax.Array) -> jax.Array:
 
 
 def number(x: jax.Array) -> jax.Array:
-    """The array with zeros for NaNs, which XLA:CPU's maximum over devices drops."""
-    return jnp.where(jnp.isnan(x), jnp.zeros_like(x), x) if jnp.issubdtype(x.dtype, jnp.floating) else x
+    """The array with zeros for NaNs, which XLA:CPU's maximum over devices drops, and for zeros of either sign."""
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return x
+    return jnp.where(jnp.isnan(x) | (x == 0), jnp.zeros_like(x), x)
 
 
 def total(results: tuple) -> jax.Array:
@@ -162,6 +165,18 @@ def beside_largest(result: jax.Array, ulps: int, salt: int) -> jax.Array:
 def beside_one(result: jax.Array, ulps: int, salt: int) -> jax.Array:
     """The result with errors of so many units in the last place of 1: logarithms of sums that are nearly 1."""
     return _moved(result, jnp.ones_like(result), ulps, salt)
+
+
+def beside_any(result: jax.Array, ulps: int, salt: int) -> jax.Array:
+    """The result; some seeds make zero what may be nothing but an error of the largest number of the array."""
+    del salt
+    if not result.size:
+        return result
+    parts = (lax.real(result), lax.imag(result)) if jnp.iscomplexobj(result) else (result,)
+    largest = jnp.max(jnp.stack([jnp.abs(part) for part in parts]))
+    size = jnp.where(jnp.isfinite(largest), largest, jnp.zeros_like(largest))
+    parts = [_or_zero(part, jnp.broadcast_to(size, part.shape), ulps, part) for part in parts]
+    return lax.complex(*parts) if jnp.iscomplexobj(result) else parts[0]
 
 
 def flushed(result: jax.Array, *operands: jax.Array) -> jax.Array:

@@ -21,7 +21,7 @@ define(
     "rhs_dilation={dilation}, feature_group_count={groups}, batch_group_count={batches})",
     convolve="jnp.convolve({0}.ravel()[:20], {1}.ravel()[:7], mode={mode})",
 )
-define(8, sums=True, spills=True, fft="jnp.fft.{kind}({0}, axis={at})", fft2="jnp.fft.{kind}({0})")
+define(8, sums=True, spills=True, beside="any", fft="jnp.fft.{kind}({0}, axis={at})", fft2="jnp.fft.{kind}({0})")
 define(
     16,
     sums=True,

@@ -25,7 +25,8 @@ class Op:
             operands of other shapes may anyway.
         cancels: how inexact what is subtracted inside is, in units of the operand's last place.
         signs: whether it sees the sign of a NaN.
-        beside: what errors of its results follow instead of their own sizes: ``largest`` of a row, or ``one``.
+        beside: what errors of its results follow instead of their own sizes: ``largest`` of a row, ``any`` number of
+            the array, or ``one``.
     """
 
     text: str
