@@ -3,13 +3,13 @@
 use std::fmt;
 
 use oxcall::DType;
-use oxcall_engine::Edge;
+use oxcall_engine::IoSpec;
 use oxcall_hlo::{ElementType as Hlo, TensorType};
 use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, Layout, MemoryId, Result, TensorSpec};
 
-use crate::contents::Contents;
+use crate::arrays::contents::Contents;
+use crate::arrays::unpadded;
 use crate::devices::MemoryKind;
-use crate::unpadded;
 
 /// A tensor, which may not be there yet.
 pub(crate) struct CpuBuffer {
@@ -124,8 +124,8 @@ impl CpuBuffer {
 }
 
 /// The layout of a program's parameter or result; `None` if it is row-major.
-pub(crate) fn layout(edge: &Edge) -> Option<Layout> {
-    let major_to_minor = edge.major_to_minor.as_ref()?;
+pub(crate) fn layout(io: &IoSpec) -> Option<Layout> {
+    let major_to_minor = io.major_to_minor.as_ref()?;
     Some(Layout { minor_to_major: major_to_minor.iter().rev().map(|&dim| dim as i64).collect(), tiles: Vec::new() })
 }
 

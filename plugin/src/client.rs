@@ -10,15 +10,16 @@ use oxcall_pjrt::{
     LentMemory, MemoryId, MemoryStats, Platform, Program, Result, Topology,
 };
 
+use crate::arrays::contents::Contents;
 use crate::buffer::{CpuBuffer, tensor_type};
-use crate::contents::Contents;
 use crate::executable::CpuExecutable;
 use crate::in_flight::InFlight;
 use crate::name::platform_name;
 use crate::options::Options;
 use crate::platform::CpuPlatform;
-use crate::shared::SharedPrograms;
-use crate::{devices, elements, interrupt, registration, stored, xla_options};
+use crate::programs::shared::SharedPrograms;
+use crate::programs::{stored, xla_options};
+use crate::{devices, elements, interrupt, registration};
 
 /// A client of the plugin. Making one starts no thread and reserves no memory.
 #[derive(Debug)]

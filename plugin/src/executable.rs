@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use oxcall::DType;
 use oxcall_engine::{
-    Argument as HostArgument, Edge, Engine, Era, ExecuteOptions, Process, ProcessGrid, Program as HostProgram, UserData,
+    Argument as EngineArgument, Engine, Era, ExecuteOptions, IoSpec, Process, ProcessGrid, Program as EngineProgram,
+    UserData,
 };
 use oxcall_hlo::Type;
 use oxcall_pjrt::{
@@ -14,19 +15,21 @@ use oxcall_pjrt::{
     TensorSpec, Value,
 };
 
-use crate::analysis::Operations;
+use crate::arrays::contents::{Contents, Filler};
+use crate::arrays::partition;
+use crate::arrays::partition::Partition;
 use crate::buffer::{CpuBuffer, element_type, layout};
-use crate::contents::{Contents, Filler};
 use crate::devices::{MemoryKind, memory_kinds};
 use crate::in_flight::{InFlight, Permit};
-use crate::sharded::Partition;
-use crate::shared::SharedPrograms;
-use crate::{callbacks, programs, sharded, stored};
+use crate::programs::analysis::Operations;
+use crate::programs::shared::SharedPrograms;
+use crate::programs::stored;
+use crate::{callbacks, programs};
 
 /// A program, which each of its devices runs by itself, or which runs once for all partitions of a replica.
 #[derive(Debug)]
 pub(crate) struct CpuExecutable {
-    program: HostProgram,
+    program: EngineProgram,
     in_flight: Arc<InFlight>,
     assignment: DeviceAssignment,
     /// How arrays are split, if there are several partitions.
@@ -61,11 +64,11 @@ struct DynamicDim {
 
 impl DynamicDim {
     /// Those of some parameters or results, in the order in which a program takes or gives their sizes.
-    fn of(edges: &[Edge]) -> Vec<DynamicDim> {
-        let each = |(index, edge): (usize, &Edge)| {
-            edge.dynamic.iter().map(move |&dim| DynamicDim { index, dim }).collect::<Vec<_>>()
+    fn all_of(specs: &[IoSpec]) -> Vec<DynamicDim> {
+        let each = |(index, spec): (usize, &IoSpec)| {
+            spec.dynamic.iter().map(move |&dim| DynamicDim { index, dim }).collect::<Vec<_>>()
         };
-        edges.iter().enumerate().flat_map(each).collect()
+        specs.iter().enumerate().flat_map(each).collect()
     }
 }
 
@@ -82,18 +85,15 @@ impl CpuExecutable {
         options: &CompileOptions,
         assignment: DeviceAssignment,
     ) -> Result<CpuExecutable> {
-        let mut module = programs::read(program)?;
+        let module = programs::read(program)?;
         let calls_back = callbacks::calls_back(&module);
-        let partition = match assignment.partitions {
-            0 | 1 => None,
-            _ => Some(Partition::new(engine, &mut module, options)?),
-        };
         let grid = ProcessGrid { replicas: assignment.replicas, partitions: assignment.partitions };
-        let of_device = partition.as_ref().map(|partition| partition.per_device(&module)).transpose()?;
-        let (compiled, per_device) = match of_device {
-            None => (engine.compile_for(module, grid)?, true),
-            Some(Some(of_device)) => (engine.compile_for(of_device, grid)?, true),
-            Some(None) => (engine.compile_whole(module, grid)?, false),
+        let (compiled, per_device, partition) = match assignment.partitions {
+            0 | 1 => (engine.compile_for(module, grid)?, true, None),
+            _ => {
+                let compiled = engine.compile_partitioned(module, grid, &partition::sharding_options(options))?;
+                (compiled.program, compiled.per_device, Some(Partition::new(engine, compiled.shardings)?))
+            }
         };
         let compiled = shared.share(compiled, &assignment.devices);
         let main = compiled.module().main();
@@ -106,7 +106,7 @@ impl CpuExecutable {
                 specs(compiled.results(), &kinds[1], |index, ty| partition.result_type(index, ty))?,
             ),
         };
-        let output_sizes = DynamicDim::of(compiled.results());
+        let output_sizes = DynamicDim::all_of(compiled.results());
         let with_bound = |dynamic: DynamicDim| -> Result<_> {
             let mut bound = engine.allocate(size_of::<i32>())?;
             let size = parameters[dynamic.index].dims[dynamic.dim] as i32;
@@ -114,7 +114,7 @@ impl CpuExecutable {
             Ok((dynamic, Contents::ready(bound)))
         };
         let parameter_sizes: Vec<_> =
-            DynamicDim::of(compiled.parameters()).into_iter().map(with_bound).collect::<Result<_>>()?;
+            DynamicDim::all_of(compiled.parameters()).into_iter().map(with_bound).collect::<Result<_>>()?;
         if partition.is_some() && !(parameter_sizes.is_empty() && output_sizes.is_empty()) {
             let message = "dynamic shapes of parameters or results in programs of several partitions are not supported";
             return Err(Error::unimplemented(message));
@@ -189,7 +189,7 @@ impl CpuExecutable {
             .map(|(dynamic, bound)| arguments[dynamic.index].buffer.size(dynamic.dim).unwrap_or(bound).clone());
         let given: Vec<Contents> = given.collect();
         let arguments = move || {
-            let sizes = given.iter().map(|size| Ok(HostArgument::from(size.get()?)));
+            let sizes = given.iter().map(|size| Ok(EngineArgument::from(size.get()?)));
             arguments.into_iter().map(host_argument).chain(sizes).collect()
         };
         // As on XLA's CPU, the call lasts as long as its callbacks, unless it has to wait for arguments or other
@@ -224,7 +224,7 @@ impl CpuExecutable {
     ) -> Result<Vec<Execution<CpuBuffer>>> {
         let devices: Vec<DeviceId> = launches.iter().map(|launch| launch.device).collect();
         let (fillers, contents) = partition.pending();
-        let ready = sharded::ready(&launches);
+        let ready = partition::ready(&launches);
         let gather = partition.clone();
         let done = runner.launch(permit, ready, move || gather.gather(launches), options, fillers);
         let mut contents: Vec<_> = contents.into_iter().map(Vec::into_iter).collect();
@@ -290,7 +290,7 @@ fn execute_options(device: DeviceId, era: Era, options: &ExecutionOptions) -> Ex
 /// Who runs a program.
 enum Runner {
     /// Nobody else.
-    Alone(HostProgram),
+    Alone(EngineProgram),
     /// One of several, which wait for each other.
     Process(Process),
 }
@@ -301,7 +301,7 @@ impl Runner {
         self,
         permit: Permit,
         ready: Event,
-        arguments: impl FnOnce() -> Result<Vec<HostArgument>> + Send + 'static,
+        arguments: impl FnOnce() -> Result<Vec<EngineArgument>> + Send + 'static,
         options: ExecuteOptions,
         fillers: Vec<Filler>,
     ) -> Event {
@@ -322,7 +322,7 @@ impl Runner {
 
     fn run(
         self,
-        arguments: Result<Vec<HostArgument>>,
+        arguments: Result<Vec<EngineArgument>>,
         options: &ExecuteOptions,
         finish: impl FnOnce(Result<Vec<oxcall_engine::Buffer>>) + Send + 'static,
     ) {
@@ -346,19 +346,19 @@ fn failure(executions: &[Execution<CpuBuffer>]) -> Option<Error> {
 }
 
 /// The memory of an argument: the program may write it if it is donated and nobody else holds it.
-fn host_argument(argument: Argument<CpuBuffer>) -> Result<HostArgument> {
+fn host_argument(argument: Argument<CpuBuffer>) -> Result<EngineArgument> {
     let shared = match Arc::try_unwrap(argument.buffer) {
         Ok(buffer) if argument.donated => {
             let contents = buffer.into_contents().take()?;
             match Arc::try_unwrap(contents) {
-                Ok(owned) => return Ok(HostArgument::from(owned)),
+                Ok(owned) => return Ok(EngineArgument::from(owned)),
                 Err(shared) => shared,
             }
         }
         Ok(buffer) => buffer.contents().get()?,
         Err(buffer) => buffer.contents().get()?,
     };
-    Ok(HostArgument::from(shared))
+    Ok(EngineArgument::from(shared))
 }
 
 /// Hands the results, or copies of the error, to the buffers that wait for them.
@@ -376,17 +376,17 @@ fn fill(fillers: Vec<Filler>, outcome: Result<Vec<oxcall_engine::Buffer>>) -> Re
 }
 
 /// Parameters or results as each device has them, whose types `part` gives.
-fn specs(edges: &[Edge], memories: &[MemoryKind], part: impl Fn(usize, &Type) -> Type) -> Result<Vec<TensorSpec>> {
-    let edges = edges.iter().zip(memories).enumerate();
-    edges.map(|(index, (edge, &memory))| spec(edge, &part(index, &edge.ty), memory)).collect()
+fn specs(specs: &[IoSpec], memories: &[MemoryKind], part: impl Fn(usize, &Type) -> Type) -> Result<Vec<TensorSpec>> {
+    let specs = specs.iter().zip(memories).enumerate();
+    specs.map(|(index, (io, &memory))| spec(io, &part(index, &io.ty), memory)).collect()
 }
 
-fn spec(edge: &Edge, ty: &Type, memory: MemoryKind) -> Result<TensorSpec> {
+fn spec(io: &IoSpec, ty: &Type, memory: MemoryKind) -> Result<TensorSpec> {
     let (element_type, dims) = match ty {
         Type::Tensor(tensor) => (element_type(tensor.element)?, tensor.dims.iter().map(|&dim| dim as i64).collect()),
         _ => (ElementType::new(DType::Token), Vec::new()),
     };
-    let layout = layout(edge).unwrap_or_else(|| Layout::row_major(dims.len()));
+    let layout = layout(io).unwrap_or_else(|| Layout::row_major(dims.len()));
     Ok(TensorSpec { element_type, dims, layout, memory_kind: memory.name().to_owned() })
 }
 
@@ -499,7 +499,7 @@ impl Executable for CpuExecutable {
     }
 
     fn cost_analysis(&self) -> Result<Attributes> {
-        let operations = Operations::of(self.program.module());
+        let operations = Operations::new(self.program.module());
         let values = [
             ("flops", operations.flops),
             ("transcendentals", operations.transcendentals),

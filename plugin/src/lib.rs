@@ -12,15 +12,11 @@
 //! # Modules
 //!
 //! * `platform`, `client`, `devices`, `options`: the platform, its client, devices and options.
-//! * `programs`, `stored`, `shared`: from bytes to a verified module; stored executables; programs that executables
-//!   share.
+//! * `programs`: programs as clients send, store and share them; what XLA says about them.
 //! * `buffer`, `executable`, `elements`: buffers, perhaps not there yet; executions; element types of both sides.
-//! * `contents`, `unpadded`, `split`, `sharded`: memory behind buffers; arrays with dynamic dimensions; arrays in
-//!   tiles; programs of several partitions, from parts to whole arrays and back.
+//! * `arrays`: memory behind buffers: whole arrays, and arrays in tiles over devices.
 //! * `callbacks`: host callbacks.
 //! * `in_flight`, `interrupt`: the limit of programs in flight; SIGINT, where an option asks for it.
-//! * `analysis`: operations of a program, as XLA counts them.
-//! * `xla_options`: XLA's compiler options, checked and not used.
 //! * `registration`, `exports`, `name`: handlers from outside; the C symbols that Python calls; the name that `plugin!`
 //!   gives.
 //!
@@ -37,11 +33,10 @@
 //!   Python ends stays where it is (`oxcall::host`), because frames of Rust cannot be unwound. What libraries answer
 //!   through Python is asked with the lock held.
 
-mod analysis;
+mod arrays;
 mod buffer;
 mod callbacks;
 mod client;
-mod contents;
 mod devices;
 mod elements;
 mod executable;
@@ -53,12 +48,6 @@ mod options;
 mod platform;
 mod programs;
 mod registration;
-mod sharded;
-mod shared;
-mod split;
-mod stored;
-mod unpadded;
-mod xla_options;
 
 pub use oxcall_engine::SystemAllocator;
 

@@ -6,15 +6,17 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use oxcall::Error;
-use oxcall_hlo::{Func, Literal, Module, OpKind, Region};
+use oxcall_hlo::Module;
 
-use crate::collective::{Members, ProcessGrid};
+use crate::collective::{Clique, ProcessGrid};
+use crate::compile;
+use crate::compile::partition::{Partitioned, ShardingOptions, Shardings, partition};
+use crate::compile::passes::{Interface, IoSpec};
 use crate::environment::with_default_environment;
-use crate::exec::{self, Argument, Executable, ExecuteOptions, Seat};
+use crate::exec::{self, Argument, Executable, ExecuteOptions, Participant};
 use crate::memory::{self, Allocator, Buffer, CacheOptions};
 use crate::observe::{Dump, Span, Trace};
-use crate::passes::{self, Edge, Interface};
-use crate::plan::{self, Parameter, Plan};
+use crate::plan::{Parameter, Plan};
 use crate::pool::Cost;
 use crate::runtime::{Runtime, RuntimeOptions, Waits};
 
@@ -92,38 +94,32 @@ impl Engine {
     /// UNIMPLEMENTED for what the engine cannot do, NOT_FOUND for an unknown custom call, both with the op and its
     /// place; what the instantiate stage of a custom call reports.
     pub fn compile_for(&self, module: Module, grid: ProcessGrid) -> Result<Program, Error> {
-        self.compile_caught(module, Members::all(grid))
+        caught(|| self.compile_module(module, Clique::all(grid)))
     }
 
-    /// Compiles a verified program of whole arrays, which runs once for all partitions of each replica of `grid`: what
-    /// they run by themselves are manual computations.
+    /// Compiles a verified program of whole arrays, whose parameters and results are split over the partitions of each
+    /// replica of `grid`.
     ///
     /// # Errors
-    /// Those of [`compile_for`](Engine::compile_for).
-    pub fn compile_whole(&self, module: Module, grid: ProcessGrid) -> Result<Program, Error> {
-        self.compile_caught(module, Members::replicas(grid))
+    /// INVALID_ARGUMENT for shardings that do not fit the partitions; those of
+    /// [`compile_for`](Engine::compile_for).
+    pub fn compile_partitioned(
+        &self,
+        module: Module,
+        grid: ProcessGrid,
+        options: &ShardingOptions,
+    ) -> Result<PartitionedProgram, Error> {
+        caught(|| {
+            let Partitioned { module, per_device, shardings } = partition(module, grid.partitions, options)?;
+            let clique = if per_device { Clique::all(grid) } else { Clique::replicas(grid) };
+            Ok(PartitionedProgram { program: self.compile_module(module, clique)?, per_device, shardings })
+        })
     }
 
-    fn compile_caught(&self, module: Module, members: Members) -> Result<Program, Error> {
-        let compile = AssertUnwindSafe(|| self.compile_module(module, members));
-        with_default_environment(|| catch_unwind(compile)).unwrap_or_else(|payload| Err(exec::panicked(&*payload)))
-    }
-
-    fn compile_module(&self, module: Module, members: Members) -> Result<Program, Error> {
+    fn compile_module(&self, module: Module, clique: Clique) -> Result<Program, Error> {
         let started = Instant::now();
-        memory::reserve()?;
-        memory::room(compile_bytes(&module)).map_err(|error| error.context("compiling"))?;
-        let mut dump = self.dump.as_ref().map(|dump| dump.program(&module.name));
-        let Runtime { pool, allocator, trace, .. } = &*self.runtime;
-        let evaluate = |func: &Func, operands: &[Literal]| exec::evaluate(pool, allocator, func, operands);
-        let mut observe = dump.as_mut().map(|dump| |pass: &str, module: &Module| dump.module(pass, module));
-        let observe = observe.as_mut().map(|observe| observe as &mut passes::Observe<'_>);
-        let (module, interface) = passes::run_with(module, members.len() == 1, &evaluate, observe)?;
-        let plan = plan::build(module, &self.runtime, vec![Arc::new(members)])?;
-        if let Some(dump) = &mut dump {
-            dump.plan(&plan.to_string());
-        }
-        if let Some(trace) = trace {
+        let (plan, interface) = compile::compile(module, clique, &self.runtime, self.dump.as_deref())?;
+        if let Some(trace) = &self.runtime.trace {
             let name = format!("compile {}", plan.module.name);
             let args = serde_json::json!({ "steps": plan.steps.len() });
             trace.write(&[Span { name, category: "compile", start: started, end: Instant::now(), args }]);
@@ -131,6 +127,24 @@ impl Engine {
         let executable = Executable::new(&self.runtime, Arc::new(plan));
         Ok(Program { executable, interface: Arc::new(interface) })
     }
+}
+
+/// Compiles in the default floating-point environment; a panic is an INTERNAL error.
+fn caught<T>(compile: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    let compile = AssertUnwindSafe(compile);
+    with_default_environment(|| catch_unwind(compile)).unwrap_or_else(|payload| Err(exec::panicked(&*payload)))
+}
+
+/// A compiled program whose parameters and results are split over partitions.
+#[derive(Debug)]
+pub struct PartitionedProgram {
+    /// The program.
+    pub program: Program,
+    /// Whether each partition runs it, on its parts of arrays; otherwise it runs once for all partitions of a replica,
+    /// on whole arrays.
+    pub per_device: bool,
+    /// How parameters and results are split.
+    pub shardings: Shardings,
 }
 
 /// Checks that there is memory to read and verify a program of `len` bytes of bytecode, or four times as many in
@@ -143,25 +157,6 @@ pub fn room_to_read(len: usize) -> Result<(), Error> {
     const BYTES: usize = 64;
     memory::reserve()?;
     memory::room(len.saturating_mul(BYTES)).map_err(|error| error.context("reading the program"))
-}
-
-/// The memory that compiling a program takes, from above, in bytes.
-fn compile_bytes(module: &Module) -> usize {
-    /// Passes have an op several times, as do the graph and the plan. 200,000 small ops take a third of this each.
-    const OP: usize = 3 << 10;
-    /// As often constants are copied: for passes, for the plan, and for whoever asks for the compiled program.
-    const COPIES: usize = 6;
-    fn bytes(region: &Region) -> usize {
-        let each = region.ops.iter().map(|op| {
-            let constant = match &op.kind {
-                OpKind::Constant(literal) => literal.data().len().saturating_mul(COPIES),
-                _ => 0,
-            };
-            constant.saturating_add(OP).saturating_add(op.regions.iter().map(bytes).sum())
-        });
-        each.fold(0, usize::saturating_add)
-    }
-    module.funcs.iter().map(|func| bytes(&func.body)).fold(0, usize::saturating_add)
 }
 
 /// The memory that a program takes, in bytes.
@@ -211,7 +206,7 @@ impl Program {
     /// # Errors
     /// RESOURCE_EXHAUSTED if there is not.
     pub fn room_to_write(&self) -> Result<(), Error> {
-        memory::room(compile_bytes(self.module())).map_err(|error| error.context("writing the program"))
+        memory::room(compile::bytes_to_compile(self.module())).map_err(|error| error.context("writing the program"))
     }
 
     /// The steps of the plan, one a line.
@@ -220,12 +215,12 @@ impl Program {
     }
 
     /// The parameters.
-    pub fn parameters(&self) -> &[Edge] {
+    pub fn parameters(&self) -> &[IoSpec] {
         &self.interface.parameters
     }
 
     /// The results.
-    pub fn results(&self) -> &[Edge] {
+    pub fn results(&self) -> &[IoSpec] {
         &self.interface.results
     }
 
@@ -242,7 +237,7 @@ impl Program {
     /// The memory that it takes.
     pub fn memory_stats(&self) -> MemoryStats {
         let plan = self.plan();
-        let outputs: usize = plan.results.iter().map(|&slot| plan.homes[slot as usize].1).sum();
+        let outputs: usize = plan.results.iter().map(|&slot| plan.allocations[slot as usize].1).sum();
         let donated = plan.parameters.iter().zip(&plan.written);
         let aliased: usize = donated.filter(|(_, written)| **written).map(|(parameter, _)| parameter.bytes).sum();
         let own: usize = plan.own.iter().sum();
@@ -266,13 +261,13 @@ impl Program {
         options: &ExecuteOptions,
         done: impl FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static,
     ) {
-        let seat = self.executable.seat_alone();
-        exec::launch(&self.executable, arguments, options, seat, Box::new(|outcome| end(done, outcome)));
+        let participant = self.executable.lone_participant();
+        exec::launch(&self.executable, arguments, options, participant, Box::new(|outcome| end(done, outcome)));
     }
 
     /// The processes that run the program.
     pub fn grid(&self) -> ProcessGrid {
-        self.plan().gangs[0].grid()
+        self.plan().cliques[0].grid()
     }
 
     /// A handle that does not keep the program.
@@ -301,7 +296,7 @@ impl Program {
 
     /// Places for one run of the program by all of its processes, in their order.
     pub fn processes(&self) -> Vec<Process> {
-        self.executable.seats().into_iter().map(|seat| self.process_in(seat)).collect()
+        self.executable.participants().into_iter().map(|participant| self.process_in(participant)).collect()
     }
 
     /// The place of one process, where each is run by a call of its own. Calls belong together if they have the same
@@ -310,8 +305,8 @@ impl Program {
         self.process_in(self.executable.join(process, launch))
     }
 
-    fn process_in(&self, seat: Seat) -> Process {
-        Process { executable: Arc::clone(&self.executable), seat: Some(seat) }
+    fn process_in(&self, participant: Participant) -> Process {
+        Process { executable: Arc::clone(&self.executable), participant: Some(participant) }
     }
 
     /// [`execute`](Program::execute), and waits for the results.
@@ -360,7 +355,7 @@ fn end(done: impl FnOnce(Result<Vec<Buffer>, Error>), outcome: Result<Vec<Buffer
 /// it is dropped, all of them fail.
 pub struct Process {
     executable: Arc<Executable>,
-    seat: Option<Seat>,
+    participant: Option<Participant>,
 }
 
 impl Process {
@@ -371,22 +366,22 @@ impl Process {
         options: &ExecuteOptions,
         done: impl FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static,
     ) {
-        let seat = self.seat.take();
-        exec::launch(&self.executable, arguments, options, seat, Box::new(|outcome| end(done, outcome)));
+        let participant = self.participant.take();
+        exec::launch(&self.executable, arguments, options, participant, Box::new(|outcome| end(done, outcome)));
     }
 
     /// Ends the process with an error, before it began.
     pub fn fail(mut self, error: Error, done: impl FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static) {
-        let seat = self.seat.take();
-        exec::abandon(Arc::clone(&self.executable), seat, error, Box::new(|outcome| end(done, outcome)));
+        let participant = self.participant.take();
+        exec::abandon(Arc::clone(&self.executable), participant, error, Box::new(|outcome| end(done, outcome)));
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if let Some(seat) = self.seat.take() {
+        if let Some(participant) = self.participant.take() {
             let error = Error::failed_precondition("the process was not run");
-            exec::abandon(Arc::clone(&self.executable), Some(seat), error, Box::new(|_| None));
+            exec::abandon(Arc::clone(&self.executable), Some(participant), error, Box::new(|_| None));
         }
     }
 }

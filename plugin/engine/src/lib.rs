@@ -5,16 +5,15 @@
 //! Each uses those below it, and none above; only what this file re-exports is public.
 //!
 //! * `engine`: the interface for clients: an [`Engine`] compiles a module to a [`Program`], which is executed.
-//! * `exec`: executing plans.
-//! * `plan`: from a program to steps: graph, liveness, storages, offsets.
+//! * `exec`: executing plans; `rendezvous`, where the participants of a program meet.
+//! * `compile`: from a module to a plan: partitioning, passes, fusion, lowering, buffer assignment.
+//! * `plan`: the steps, and the table of allocations that they work on.
 //! * `runtime`: the threads, memory and services that compiling and executing share.
 //! * `custom_call`: handlers: finding and calling them.
 //! * `collective`: kernels over the buffers of a whole group of processes.
-//! * `tile`: fused element-wise programs and reductions of rows.
+//! * `tile`: tile programs: fused element-wise ops and reductions of rows.
 //! * `kernels`: the other kernels by family; `kernel`: the interface of all.
 //! * `scalar`: register programs over single elements, for regions and bodies.
-//! * `sharding`: the split of parameters and results over devices.
-//! * `passes`: from programs as they are written to programs as they are run.
 //! * `math`: the functions of elements, written once and compiled for each level of vector instructions.
 //! * `element`: the Rust types in which elements are stored and computed.
 //! * `observe`: dumps of programs and plans (`OXCALL_DUMP`), traces of executions (`OXCALL_TRACE`).
@@ -36,8 +35,9 @@
 //!   frame of its own; frames are used again, not shared.
 //! * Every buffer starts at a multiple of 64 bytes, is initialised (memory of the system is zeroed), dense and
 //!   row-major. Elements narrower than a byte take a whole one, sign-extended or with clean upper bits. An array of
-//!   another layout is one whose dimensions are in another order, which only the edges of programs (`passes::layouts`)
-//!   and transfers know; custom calls have layouts and packed elements of their own (`plan::layout`).
+//!   another layout is one whose dimensions are in another order, which only the edges of programs
+//!   (`compile::passes::layouts`) and transfers know; custom calls have layouts and packed elements of their own
+//!   (`compile::lower::layout`).
 //! * Memory of the size of an array comes from the engine's allocator (`Context::scratch`), which fails with
 //!   RESOURCE_EXHAUSTED. `kernels::allocations` searches the source for other ways, and the tests of each kernel let
 //!   each of its allocations fail in turn. Crates that allocate by themselves (`gemm`, `faer`, the plans of `rustfft`)
@@ -56,6 +56,7 @@
 //! * `caches` asks the processor for its caches, and makes `gemm` look at them.
 //! * `custom_call` calls C functions with call frames.
 //! * `environment` reads and writes the floating-point control register.
+//! * `compile::evaluate` runs kernels on buffers of its own, to fold constants.
 //! * `exec` gives steps the buffers that the plan says they may use.
 //! * `kernel` makes slices of buffers.
 //! * `kernels::dot::matmul` calls `gemm`, which takes pointers.
@@ -71,6 +72,7 @@
 #[allow(unsafe_code, reason = "asks the processor for its caches, and makes `gemm` look")]
 mod caches;
 mod collective;
+mod compile;
 #[allow(unsafe_code, reason = "calls C functions with call frames")]
 mod custom_call;
 mod element;
@@ -87,12 +89,10 @@ mod math;
 #[allow(unsafe_code, reason = "allocates")]
 mod memory;
 mod observe;
-mod passes;
 mod plan;
 mod pool;
 mod runtime;
 mod scalar;
-mod sharding;
 mod sync;
 #[cfg(test)]
 #[allow(unsafe_code, reason = "register handlers of C")]
@@ -100,15 +100,15 @@ mod tests;
 mod tile;
 
 pub use collective::ProcessGrid;
+pub use compile::partition::{Placement, ShardedArray, ShardingOptions, Shardings};
+pub use compile::passes::IoSpec;
 pub use custom_call::UserData;
-pub use engine::{Engine, EngineOptions, MemoryStats, Process, Program, WeakProgram, room_to_read};
+pub use engine::{Engine, EngineOptions, MemoryStats, PartitionedProgram, Process, Program, WeakProgram, room_to_read};
 pub use environment::with_default_environment;
 pub use exec::{Argument, ExecuteOptions, Launch, current_era, lend_thread, on_engine_thread};
 pub use interrupt::{Era, interrupt};
 pub use memory::{Allocator, Buffer, CacheLimit, CacheOptions, MemoryUse, SystemAllocator};
 pub use observe::{Dump, Trace};
-pub use passes::{Edge, peel};
 pub use plan::Parameter;
 pub use pool::Cost;
 pub use runtime::Waits;
-pub use sharding::{Placement, ShardingOptions, Shardings, partition};

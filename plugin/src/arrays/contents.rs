@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use oxcall_engine::Buffer;
 use oxcall_pjrt::{Error, Event, Promise, Result};
 
-use crate::split::Split;
+use crate::arrays::split::Split;
 
 /// Memory that is filled in once, before `ready` completes without an error.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ enum Target {
 impl Contents {
     /// Contents that are there.
     pub(crate) fn ready(buffer: Buffer) -> Contents {
-        Contents { ready: Event::ready(), cell: Arc::new(Cell::of(Arc::new(buffer))) }
+        Contents { ready: Event::ready(), cell: Arc::new(Cell::new(Arc::new(buffer))) }
     }
 
     /// Contents that never will be there.
@@ -123,7 +123,7 @@ impl Contents {
 }
 
 impl Cell {
-    fn of(buffer: Arc<Buffer>) -> Cell {
+    fn new(buffer: Arc<Buffer>) -> Cell {
         Cell(Mutex::new(State { own: Some(buffer), ..State::default() }))
     }
 

@@ -3,51 +3,47 @@
 
 use std::sync::Arc;
 
-use oxcall_engine::{Argument as HostArgument, Buffer, Edge, Engine, Placement, ShardingOptions};
-use oxcall_hlo::sharding::Tiling;
-use oxcall_hlo::{Module, TensorType, Type};
+use oxcall_engine::{Argument as EngineArgument, Buffer, Engine, IoSpec, ShardedArray, ShardingOptions, Shardings};
+use oxcall_hlo::{TensorType, Type};
 use oxcall_pjrt::{Argument, CompileOptions, DeviceLaunch, Error, Event, OpSharding, Result};
 use oxcall_proto::Writer;
 
+use crate::arrays::contents::{Contents, Filler, Part};
+use crate::arrays::split::{self, Split};
 use crate::buffer::CpuBuffer;
-use crate::contents::{Contents, Filler, Part};
-use crate::split::{self, Split};
 use crate::{callbacks, registration};
+
+/// What the engine is told of the shardings of a program that is compiled with these options.
+pub(crate) fn sharding_options(options: &CompileOptions) -> ShardingOptions {
+    ShardingOptions {
+        open_parameters: options.propagate_sharding_to_parameters.clone(),
+        open_results: options.propagate_sharding_to_outputs.clone(),
+        batch_partitionable: registration::batch_partitionable(),
+    }
+}
 
 /// How the arguments and results of a program are split over its partitions.
 #[derive(Debug)]
 pub(crate) struct Partition {
     parameters: Vec<Arc<Split>>,
     results: Vec<Arc<Split>>,
-    /// The same for clients, who know no dimensions of summands; a program without results has one sharding for them.
+    /// The same as clients see it, without the dimensions of summands; a program without results has one sharding.
     pub(crate) parameter_shardings: Vec<OpSharding>,
     pub(crate) output_shardings: Vec<OpSharding>,
 }
 
 impl Partition {
-    /// The shardings that the program states, or that follow from those. In the module, custom calls that run on parts
-    /// become manual computations.
+    /// From the shardings that the program states, or that follow from those.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for shardings that do not fit the devices; those of Python functions that ask for shardings.
-    pub(crate) fn new(engine: &Arc<Engine>, module: &mut Module, options: &CompileOptions) -> Result<Partition> {
-        let sharding_options = ShardingOptions {
-            open_parameters: options.propagate_sharding_to_parameters.clone(),
-            open_results: options.propagate_sharding_to_outputs.clone(),
-            batch_partitionable: registration::batch_partitionable(),
+    /// Those of Python functions that ask for shardings.
+    pub(crate) fn new(engine: &Arc<Engine>, shardings: Shardings) -> Result<Partition> {
+        let Shardings { parameters, results, inspections } = shardings;
+        let splits = |arrays: Vec<ShardedArray>| -> Vec<Arc<Split>> {
+            arrays.into_iter().map(|array| Arc::new(Split::new(engine, array.placement, &array.ty))).collect()
         };
-        let shardings = oxcall_engine::partition(module, options.partitions, &sharding_options)?;
-        let main = module.main();
-        let splits = |values: &[oxcall_hlo::ValueId], placements: Vec<Placement>| -> Vec<Arc<Split>> {
-            let split = |(&value, placement): (_, Placement)| {
-                let no_tensor = TensorType::scalar(oxcall_hlo::ElementType::Pred);
-                Arc::new(Split::new(engine, placement, main.ty(value).tensor().unwrap_or(&no_tensor)))
-            };
-            values.iter().zip(placements).map(split).collect()
-        };
-        let parameters = splits(&main.body.params, shardings.parameters);
-        let results = splits(&main.body.results, shardings.results);
-        for (call, tiling) in &shardings.inspections {
+        let (parameters, results) = (splits(parameters), splits(results));
+        for (call, tiling) in &inspections {
             // Inside of a computation per device nothing is split.
             callbacks::inspected(
                 call,
@@ -67,12 +63,12 @@ impl Partition {
     /// The same for arrays as they lie in memory.
     ///
     /// # Errors
-    /// UNIMPLEMENTED for stacks of summands that are not row-major.
-    pub(crate) fn in_memory(mut self, parameters: &[Edge], results: &[Edge]) -> Result<Partition> {
-        for (splits, edges) in [(&mut self.parameters, parameters), (&mut self.results, results)] {
-            for (split, edge) in splits.iter_mut().zip(edges) {
-                match &edge.major_to_minor {
-                    Some(_) if split.has_summands() => {
+    /// UNIMPLEMENTED for unreduced arrays that are not row-major.
+    pub(crate) fn in_memory(mut self, parameters: &[IoSpec], results: &[IoSpec]) -> Result<Partition> {
+        for (splits, specs) in [(&mut self.parameters, parameters), (&mut self.results, results)] {
+            for (split, spec) in splits.iter_mut().zip(specs) {
+                match &spec.major_to_minor {
+                    Some(_) if split.is_unreduced() => {
                         return Err(Error::unimplemented("sums over devices in a layout that is not row-major"));
                     }
                     Some(order) => *split = Arc::new(split.in_order(order)),
@@ -81,16 +77,6 @@ impl Partition {
             }
         }
         Ok(self)
-    }
-
-    /// The program that each device runs by itself on its own arrays, if that is all that a program does.
-    ///
-    /// # Errors
-    /// Those of the engine's passes.
-    pub(crate) fn per_device(&self, module: &Module) -> Result<Option<Module>> {
-        let tilings =
-            |splits: &[Arc<Split>]| splits.iter().map(|split| split.tiling().clone()).collect::<Vec<Tiling>>();
-        oxcall_engine::peel(module, &tilings(&self.parameters), &tilings(&self.results))
     }
 
     /// What a serialized `HloModuleProtoWithConfig` is continued with, to say the shardings: clients without the
@@ -160,7 +146,7 @@ impl Partition {
     ///
     /// # Errors
     /// RESOURCE_EXHAUSTED when there is no memory.
-    pub(crate) fn gather(&self, launches: Vec<DeviceLaunch<CpuBuffer>>) -> Result<Vec<HostArgument>> {
+    pub(crate) fn gather(&self, launches: Vec<DeviceLaunch<CpuBuffer>>) -> Result<Vec<EngineArgument>> {
         let mut lists: Vec<_> = launches.into_iter().map(|launch| launch.arguments.into_iter()).collect();
         let gather = |split: &Arc<Split>| {
             let parts: Vec<Argument<CpuBuffer>> = lists.iter_mut().filter_map(Iterator::next).collect();
@@ -178,7 +164,7 @@ fn tile_type(split: &Split, whole: &Type) -> Type {
 }
 
 /// The whole of an argument.
-fn gather_one(split: &Arc<Split>, parts: Vec<Argument<CpuBuffer>>) -> Result<HostArgument> {
+fn gather_one(split: &Arc<Split>, parts: Vec<Argument<CpuBuffer>>) -> Result<EngineArgument> {
     let donated = parts.iter().all(|part| part.donated);
     let contents: Vec<Contents> = parts
         .into_iter()
@@ -198,11 +184,11 @@ fn gather_one(split: &Arc<Split>, parts: Vec<Argument<CpuBuffer>>) -> Result<Hos
     drop(contents);
     Ok(if donated {
         match Arc::try_unwrap(whole) {
-            Ok(whole) => HostArgument::from(whole),
-            Err(whole) => HostArgument::from(whole),
+            Ok(whole) => EngineArgument::from(whole),
+            Err(whole) => EngineArgument::from(whole),
         }
     } else {
-        HostArgument::from(whole)
+        EngineArgument::from(whole)
     })
 }
 

@@ -13,8 +13,8 @@ use oxcall_pjrt::{Error, OpSharding, Result};
 pub(crate) struct Split {
     engine: Arc<Engine>,
     tiling: Tiling,
-    /// Whether the first dimension is that of summands.
-    summands: bool,
+    /// Whether the array is unreduced: the first dimension counts the devices' summands.
+    unreduced: bool,
     /// The dimensions of the whole array.
     dims: Vec<usize>,
     /// Those of a tile, of which the last ones are padded where the dimensions do not divide.
@@ -36,9 +36,9 @@ struct Run {
 impl Split {
     /// How an array of this type is split.
     pub(crate) fn new(engine: &Arc<Engine>, placement: impl Into<Placement>, ty: &TensorType) -> Split {
-        let Placement { tiling, summands } = placement.into();
+        let Placement { tiling, unreduced } = placement.into();
         let (tile_dims, width) = (tiling.tile_dims(&ty.dims), ty.element.byte_width());
-        Split { engine: engine.clone(), tiling, summands, dims: ty.dims.to_vec(), tile_dims, width }
+        Split { engine: engine.clone(), tiling, unreduced, dims: ty.dims.to_vec(), tile_dims, width }
     }
 
     /// The same split of an array whose dimensions lie in another order in memory, the slowest first.
@@ -47,21 +47,16 @@ impl Split {
         Split {
             engine: self.engine.clone(),
             tiling: self.tiling.in_order(major_to_minor),
-            summands: self.summands,
+            unreduced: self.unreduced,
             dims: in_order(&self.dims),
             tile_dims: in_order(&self.tile_dims),
             width: self.width,
         }
     }
 
-    /// Which tile each device has.
-    pub(crate) fn tiling(&self) -> &Tiling {
-        &self.tiling
-    }
-
-    /// Whether the first dimension is that of summands, of which clients know nothing.
-    pub(crate) fn has_summands(&self) -> bool {
-        self.summands
+    /// Whether the array is unreduced: the first dimension, which clients do not see, counts the devices' summands.
+    pub(crate) fn is_unreduced(&self) -> bool {
+        self.unreduced
     }
 
     /// The number of devices.
@@ -81,7 +76,7 @@ impl Split {
 
     /// The dimensions of what a device has, as clients know it.
     pub(crate) fn client_dims(&self) -> &[usize] {
-        &self.tile_dims[usize::from(self.summands)..]
+        &self.tile_dims[usize::from(self.unreduced)..]
     }
 
     /// Whether a tile of the other has the same place as the one of this that has the same number.
@@ -191,16 +186,16 @@ impl Split {
 
     /// The split as clients are told.
     pub(crate) fn op_sharding(&self) -> OpSharding {
-        op_sharding(&self.tiling, self.summands)
+        op_sharding(&self.tiling, self.unreduced)
     }
 }
 
-/// A tiling as clients are told, who know no dimension of `summands`.
-pub(crate) fn op_sharding(tiling: &Tiling, summands: bool) -> OpSharding {
+/// A tiling as clients see it: without the dimension of an `unreduced` array's summands.
+pub(crate) fn op_sharding(tiling: &Tiling, unreduced: bool) -> OpSharding {
     if tiling.is_replicated() {
         return OpSharding::Replicated;
     }
-    let (summands, tiles) = match (summands, tiling.tiles()) {
+    let (summands, tiles) = match (unreduced, tiling.tiles()) {
         (true, [summands, tiles @ ..]) => (*summands, tiles),
         (_, tiles) => (1, tiles),
     };

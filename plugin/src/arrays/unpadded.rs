@@ -2,7 +2,7 @@
 
 use oxcall_pjrt::{Error, Layout, Result};
 
-use crate::contents::Contents;
+use crate::arrays::contents::Contents;
 
 /// The size that a scalar of `S32` holds.
 ///

@@ -13,7 +13,7 @@ pub(crate) struct Operations {
 
 impl Operations {
     /// Those of the program, which has a function for each call at most.
-    pub(crate) fn of(module: &Module) -> Operations {
+    pub(crate) fn new(module: &Module) -> Operations {
         let mut sum = Operations::default();
         sum.region(module, module.main(), &module.main().body, 1.0, 0);
         sum
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     fn operations(text: &str) -> (f64, f64) {
-        let Operations { flops, transcendentals } = Operations::of(&oxcall_hlo::parse_text(text).unwrap());
+        let Operations { flops, transcendentals } = Operations::new(&oxcall_hlo::parse_text(text).unwrap());
         (flops, transcendentals)
     }
 

@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn formats_and_their_errors() {
-        let proto = include_bytes!("../hlo/tests/hlo_proto/corpus/single.pb");
+        let proto = include_bytes!("../../hlo/tests/hlo_proto/corpus/single.pb");
         assert_eq!(read(Program { format: "hlo", code: proto }).unwrap().main().body.ops.len(), 1);
         let nonsense = |format, code| read(Program { format, code }).unwrap_err().to_string();
         assert!(nonsense("hlo", b"HloModule m").contains("malformed"));

@@ -29,7 +29,7 @@ impl Kind {
     ];
 
     /// That of the option with this name, which stands without its prefix.
-    fn of(name: &str) -> Option<Kind> {
+    fn from_name(name: &str) -> Option<Kind> {
         let (kind, _) = Kind::ALL.iter().find(|(_, names)| names.split_whitespace().any(|each| each == name))?;
         Some(*kind)
     }
@@ -75,7 +75,7 @@ pub(crate) fn check(options: &Attributes) -> Result<()> {
         let Some(option) = name.strip_prefix("xla_") else {
             return Err(Error::invalid_argument(format!("No such compile option: '{name}'")).verbatim());
         };
-        if let Some(kind) = Kind::of(option).filter(|kind| !kind.takes(value)) {
+        if let Some(kind) = Kind::from_name(option).filter(|kind| !kind.takes(value)) {
             let (kind, value) = (kind.name(), text(value));
             let message = format!("While setting option {name}, '{value}' is not a valid {kind} value.");
             return Err(Error::invalid_argument(message).verbatim());

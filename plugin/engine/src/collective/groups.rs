@@ -25,30 +25,30 @@ impl ProcessGrid {
     }
 }
 
-/// The members of a gang: which processes each stands for. Where axes of a mesh are not manual, a member stands for all
-/// processes along them.
+/// The participants of a run of a program: which processes each stands for. Where axes of a mesh are not manual, a
+/// participant stands for all processes along them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Members {
+pub(crate) struct Clique {
     grid: ProcessGrid,
-    /// The processes of each member, the first of which is whose ids it has.
+    /// The processes of each participant, the first of which is whose ids it has.
     processes: Vec<Vec<usize>>,
 }
 
-impl Members {
-    /// One member for each process.
-    pub(crate) fn all(grid: ProcessGrid) -> Members {
-        Members { grid, processes: (0..grid.size()).map(|process| vec![process]).collect() }
+impl Clique {
+    /// One participant for each process.
+    pub(crate) fn all(grid: ProcessGrid) -> Clique {
+        Clique { grid, processes: (0..grid.size()).map(|process| vec![process]).collect() }
     }
 
-    /// One member for each replica, which stands for all of its partitions.
-    pub(crate) fn replicas(grid: ProcessGrid) -> Members {
+    /// One participant for each replica, which stands for all of its partitions.
+    pub(crate) fn replicas(grid: ProcessGrid) -> Clique {
         let partitions = |replica: usize| (0..grid.partitions).map(|p| replica * grid.partitions + p).collect();
-        Members { grid, processes: (0..grid.replicas).map(partitions).collect() }
+        Clique { grid, processes: (0..grid.replicas).map(partitions).collect() }
     }
 
-    /// Members that stand for these processes of `grid`, none for none.
-    pub(crate) fn of(grid: ProcessGrid, processes: Vec<Vec<usize>>) -> Members {
-        Members { grid, processes }
+    /// The clique whose participants stand for these processes of `grid`, none for none.
+    pub(crate) fn new(grid: ProcessGrid, processes: Vec<Vec<usize>>) -> Clique {
+        Clique { grid, processes }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -59,20 +59,20 @@ impl Members {
         self.grid
     }
 
-    /// The processes that `member` stands for.
-    pub(crate) fn processes(&self, member: usize) -> &[usize] {
-        &self.processes[member]
+    /// The processes that `participant` stands for.
+    pub(crate) fn processes(&self, rank: usize) -> &[usize] {
+        &self.processes[rank]
     }
 
-    /// The ids of `member`: replica and partition.
-    pub(crate) fn ids(&self, member: usize) -> [u32; 2] {
-        let process = self.processes[member][0];
+    /// The ids of `participant`: replica and partition.
+    pub(crate) fn ids(&self, rank: usize) -> [u32; 2] {
+        let process = self.processes[rank][0];
         [process / self.grid.partitions, process % self.grid.partitions].map(|id| id as u32)
     }
 
-    /// How people call `member`.
-    pub(crate) fn name(&self, member: usize) -> String {
-        let [replica, partition] = self.ids(member);
+    /// How people call `participant`.
+    pub(crate) fn name(&self, rank: usize) -> String {
+        let [replica, partition] = self.ids(rank);
         match self.grid {
             ProcessGrid { replicas: 1, .. } => format!("partition {partition}"),
             ProcessGrid { partitions: 1, .. } => format!("replica {replica}"),
@@ -81,11 +81,11 @@ impl Members {
     }
 }
 
-/// Members that meet at a collective.
+/// Participants that meet at a collective.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Group {
-    /// The members, in the order of the collective.
-    pub(crate) members: Vec<u32>,
+    /// The participants, in the order of the collective.
+    pub(crate) ranks: Vec<u32>,
     /// For each, the place in the group of the one whose operand it gets, where a collective sends operands as they
     /// are.
     pub(crate) sources: Vec<Option<u32>>,
@@ -95,68 +95,68 @@ pub(crate) struct Group {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Groups {
     pub(crate) groups: Vec<Group>,
-    /// For each member its group.
+    /// For each participant its group.
     pub(crate) of: Vec<u32>,
 }
 
 impl Groups {
-    /// The groups of the collective `kind` among `members`.
+    /// The groups of the collective `kind` among the participants of `clique`.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if ids are out of range, or a process is in no group or in two.
-    pub(crate) fn resolve(kind: &OpKind, members: &Members) -> Result<Groups, Error> {
+    pub(crate) fn resolve(kind: &OpKind, clique: &Clique) -> Result<Groups, Error> {
         let collective = kind.collective().ok_or_else(|| Error::internal("not a collective"))?;
-        let mut member_of = vec![None; members.grid.size()]; // Bounded: processes.
-        for (member, processes) in members.processes.iter().enumerate() {
-            processes.iter().for_each(|&process| member_of[process] = Some(member as u32));
+        let mut rank_of = vec![None; clique.grid.size()]; // Bounded: processes.
+        for (rank, processes) in clique.processes.iter().enumerate() {
+            processes.iter().for_each(|&process| rank_of[process] = Some(rank as u32));
         }
         let sends = matches!(kind, OpKind::CollectivePermute(_) | OpKind::CollectiveBroadcast(_));
-        let mut groups = Groups { groups: Vec::new(), of: vec![u32::MAX; members.len()] }; // Bounded: processes.
-        let listed: Vec<Group> = process_groups(kind, collective, members.grid)?
+        let mut groups = Groups { groups: Vec::new(), of: vec![u32::MAX; clique.len()] }; // Bounded: processes.
+        let listed: Vec<Group> = process_groups(kind, collective, clique.grid)?
             .into_iter()
             .map(|mut processes| {
                 // Who sends to itself is a pair alone.
                 processes.dedup();
                 processes
             })
-            .filter_map(|processes| among_members(&processes, &member_of, members).transpose())
+            .filter_map(|processes| among_participants(&processes, &rank_of, clique).transpose())
             .collect::<Result<_, _>>()?;
         let listed = match kind {
-            OpKind::CollectivePermute(_) => join_pairs(&listed, members.len())?,
+            OpKind::CollectivePermute(_) => join_pairs(&listed, clique.len())?,
             _ => listed,
         };
         for group in listed {
-            // Several processes of one member say the same group.
+            // Several processes of one participant say the same group.
             if groups.groups.contains(&group) {
                 continue;
             }
-            for &member in &group.members {
-                if groups.of[member as usize] != u32::MAX {
-                    let message = format!("{} is in two groups", members.name(member as usize));
+            for &rank in &group.ranks {
+                if groups.of[rank as usize] != u32::MAX {
+                    let message = format!("{} is in two groups", clique.name(rank as usize));
                     return Err(Error::invalid_argument(message));
                 }
-                groups.of[member as usize] = groups.groups.len() as u32;
+                groups.of[rank as usize] = groups.groups.len() as u32;
             }
             groups.groups.push(group);
         }
-        for member in 0..members.len() {
-            if groups.of[member] == u32::MAX {
+        for rank in 0..clique.len() {
+            if groups.of[rank] == u32::MAX {
                 if !sends {
-                    return Err(Error::invalid_argument(format!("{} is in no group", members.name(member))));
+                    return Err(Error::invalid_argument(format!("{} is in no group", clique.name(rank))));
                 }
-                groups.of[member] = groups.groups.len() as u32;
-                groups.groups.push(Group { members: vec![member as u32], sources: vec![None] });
+                groups.of[rank] = groups.groups.len() as u32;
+                groups.groups.push(Group { ranks: vec![rank as u32], sources: vec![None] });
             }
         }
         Ok(groups)
     }
 
-    /// The number of members of each group.
+    /// The number of participants of each group.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if they differ.
     pub(crate) fn size(all: &[Groups]) -> Result<usize, Error> {
-        let mut sizes = all.iter().flat_map(|groups| &groups.groups).map(|group| group.members.len());
+        let mut sizes = all.iter().flat_map(|groups| &groups.groups).map(|group| group.ranks.len());
         let size = sizes.next().unwrap_or(1);
         if sizes.any(|other| other != size) {
             return Err(Error::invalid_argument("the groups have different numbers of processes"));
@@ -179,7 +179,7 @@ enum Numbering {
 }
 
 impl Numbering {
-    fn of(kind: &OpKind, collective: &CollectiveGroups) -> Numbering {
+    fn new(kind: &OpKind, collective: &CollectiveGroups) -> Numbering {
         match (collective.has_channel(), knows_device_ids(kind), collective.use_global_device_ids) {
             (false, ..) => Numbering::CrossReplica,
             (true, false, _) => Numbering::CrossPartition,
@@ -200,7 +200,7 @@ fn knows_device_ids(kind: &OpKind) -> bool {
 /// The groups of a collective as processes.
 fn process_groups(kind: &OpKind, collective: &CollectiveGroups, grid: ProcessGrid) -> Result<Vec<Vec<usize>>, Error> {
     let ProcessGrid { replicas, partitions } = grid;
-    let numbering = Numbering::of(kind, collective);
+    let numbering = Numbering::new(kind, collective);
     let (count, what) = match numbering {
         Numbering::CrossReplica | Numbering::CrossReplicaAndPartition => (replicas, "replica"),
         Numbering::CrossPartition => (partitions, "partition"),
@@ -237,44 +237,44 @@ fn process_groups(kind: &OpKind, collective: &CollectiveGroups, grid: ProcessGri
     })
 }
 
-/// The members that stand for these processes; `None` if all of them are of other gangs.
-fn among_members(processes: &[usize], member_of: &[Option<u32>], members: &Members) -> Result<Option<Group>, Error> {
-    let found: Vec<u32> = processes.iter().filter_map(|&process| member_of[process]).collect();
+/// The participants that stand for these processes; `None` if all of them are of other cliques.
+fn among_participants(processes: &[usize], rank_of: &[Option<u32>], clique: &Clique) -> Result<Option<Group>, Error> {
+    let found: Vec<u32> = processes.iter().filter_map(|&process| rank_of[process]).collect();
     if found.is_empty() {
         return Ok(None);
     }
     let twice = (1..found.len()).find(|&index| found[..index].contains(&found[index]));
     if found.len() != processes.len() || twice.is_some() {
-        let of = members.name(found[0] as usize);
+        let of = clique.name(found[0] as usize);
         return Err(Error::invalid_argument(format!(
             "the group {processes:?} of {of} crosses an axis that is not manual there"
         )));
     }
     let sources = vec![Some(0); found.len()]; // Bounded: processes.
-    Ok(Some(Group { members: found, sources }))
+    Ok(Some(Group { ranks: found, sources }))
 }
 
-/// Groups of all members between which pairs of source and target lead.
+/// Groups of all participants between which pairs of source and target lead.
 fn join_pairs(pairs: &[Group], count: usize) -> Result<Vec<Group>, Error> {
     let mut leader: Vec<usize> = (0..count).collect();
     let mut source_of = vec![None; count]; // Bounded: processes.
     for pair in pairs {
-        let (source, target) = match pair.members[..] {
+        let (source, target) = match pair.ranks[..] {
             [source, target] => (source, target),
             [both] => (both, both),
             _ => return Err(Error::internal("a pair of more than two")),
         };
         source_of[target as usize] = Some(source);
-        let [from, to] = [source, target].map(|member| leader[member as usize]);
+        let [from, to] = [source, target].map(|rank| leader[rank as usize]);
         leader.iter_mut().filter(|each| **each == to).for_each(|each| *each = from);
     }
     let mut groups = Vec::new();
     for first in 0..count {
-        let members: Vec<u32> = (0..count).filter(|&member| leader[member] == first).map(|m| m as u32).collect();
-        let place = |source: u32| members.iter().position(|&member| member == source).map(|place| place as u32);
-        let sources = members.iter().map(|&member| source_of[member as usize].and_then(place)).collect();
-        if !members.is_empty() {
-            groups.push(Group { members, sources });
+        let ranks: Vec<u32> = (0..count).filter(|&rank| leader[rank] == first).map(|m| m as u32).collect();
+        let place = |source: u32| ranks.iter().position(|&rank| rank == source).map(|place| place as u32);
+        let sources = ranks.iter().map(|&rank| source_of[rank as usize].and_then(place)).collect();
+        if !ranks.is_empty() {
+            groups.push(Group { ranks, sources });
         }
     }
     Ok(groups)

@@ -1,7 +1,7 @@
-//! Collectives: what the members of a gang compute together.
+//! Collectives: what the participants of a clique compute together.
 //!
-//! [`groups`] says which processes a collective joins. An [`Exchange`] is the kernel of a collective: it works on the
-//! buffers of all members of one group at once, which have stopped there (see [`exec::gang`](crate::exec)).
+//! [`groups`] says which processes a collective joins. A [`CollectiveKernel`] works on the
+//! buffers of all participants of one group at once, which have stopped there (see [`exec`](crate::exec)).
 //!
 //! The kernels are in `reduction` and `movement`, over `pieces` of arrays; `roots` has the roots of groups.
 
@@ -19,22 +19,22 @@ use oxcall::Error;
 use oxcall_hlo::{Func, Op, OpKind, TensorType, ValueId};
 
 pub use groups::ProcessGrid;
-pub(crate) use groups::{Group, Groups, Members};
+pub(crate) use groups::{Clique, Group, Groups};
 pub(crate) use pieces::{Pieces, strides};
 use roots::Roots;
 
 use crate::kernel::{Context, Inputs, Outputs};
 use crate::pool::Cost;
 
-/// The buffers of one member of a group.
-pub(crate) struct Member<'a> {
+/// The buffers of one participant of a group.
+pub(crate) struct ParticipantBuffers<'a> {
     pub(crate) inputs: Inputs<'a>,
     pub(crate) outputs: Outputs<'a>,
 }
 
 /// The kernel of a collective.
-pub(crate) trait Exchange: Send + Sync {
-    /// An estimate for one member.
+pub(crate) trait CollectiveKernel: Send + Sync {
+    /// An estimate for one participant.
     fn cost(&self) -> Cost;
 
     /// Pairs of operand and result that may be one buffer; see [`Kernel::in_place`](crate::kernel::Kernel::in_place).
@@ -42,18 +42,18 @@ pub(crate) trait Exchange: Send + Sync {
         Vec::new()
     }
 
-    /// Computes the results of all members of `group`, which come in the group's order.
+    /// Computes the results of all participants of `group`, which come in the group's order.
     ///
     /// # Errors
     /// What depends on the machine.
-    fn run(&self, cx: Context<'_>, group: &Group, members: Vec<Member<'_>>) -> Result<(), Error>;
+    fn run(&self, cx: Context<'_>, group: &Group, participants: Vec<ParticipantBuffers<'_>>) -> Result<(), Error>;
 }
 
-/// The kernel of a collective, whose groups are these or those, by the gang that runs it.
+/// The kernel of a collective, whose groups are these or those, by the clique that runs it.
 ///
 /// # Errors
 /// INVALID_ARGUMENT if types and the size of groups do not fit, UNIMPLEMENTED for what the engine cannot do.
-pub(crate) fn make(op: &Op, func: &Func, groups: &[Groups]) -> Result<Box<dyn Exchange>, Error> {
+pub(crate) fn make(op: &Op, func: &Func, groups: &[Groups]) -> Result<Box<dyn CollectiveKernel>, Error> {
     let tensor = |value: &ValueId| -> Result<&TensorType, Error> {
         func.ty(*value).tensor().ok_or_else(|| Error::invalid_argument("the operands and results must be tensors"))
     };
@@ -64,7 +64,7 @@ pub(crate) fn make(op: &Op, func: &Func, groups: &[Groups]) -> Result<Box<dyn Ex
         OpKind::AllGather { .. } | OpKind::ReduceScatter { .. } | OpKind::AllToAll { .. } => Groups::size(groups)?,
         _ => 1,
     };
-    let exchange: Box<dyn Exchange> = match &op.kind {
+    let kernel: Box<dyn CollectiveKernel> = match &op.kind {
         OpKind::AllReduce(_) => Box::new(reduction::AllReduce::new(func, &op.regions[0], &operands, None)?),
         OpKind::CollectiveReduce(rooted) => {
             let (roots, count) = Roots::new(rooted, operands.len());
@@ -94,10 +94,10 @@ pub(crate) fn make(op: &Op, func: &Func, groups: &[Groups]) -> Result<Box<dyn Ex
         OpKind::CollectivePermute(_) => Box::new(movement::Sent::new(&operands, Roots::First)),
         kind => return Err(Error::internal(format!("{} is no collective", kind.name()))),
     };
-    Ok(exchange)
+    Ok(kernel)
 }
 
-/// Checks that a dimension of all members of a group is as large as those of each together.
+/// Checks that a dimension of all participants of a group is as large as those of each together.
 fn expect(all: usize, each: usize, dim: usize, size: usize) -> Result<(), Error> {
     if each.checked_mul(size) != Some(all) {
         return Err(Error::invalid_argument(format!(

@@ -5,7 +5,7 @@
 use oxcall_hlo::{Module, parse_text, read_hlo_proto_with_config, verify, write_hlo_proto};
 
 use super::tests::{argument, engine, region, results_of, run_all, values};
-use crate::{Launch, ProcessGrid};
+use crate::{Launch, ProcessGrid, ShardingOptions};
 
 /// What the ids in an op's groups are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -180,8 +180,9 @@ fn every_collective_of_partitions_in_manual_computations() {
                 all = 4 * len,
             ));
             let engine = engine();
-            let program = engine.compile_whole(module, ProcessGrid { replicas: 1, partitions: 4 });
-            let program = program.unwrap_or_else(|error| panic!("{} {mode:?}: {error}", case.name));
+            let grid = ProcessGrid { replicas: 1, partitions: 4 };
+            let compiled = engine.compile_partitioned(module, grid, &ShardingOptions::default());
+            let program = compiled.unwrap_or_else(|error| panic!("{} {mode:?}: {error}", case.name)).program;
             let whole: Vec<f32> = (0..4).flat_map(operand).collect();
             let got = program.run(vec![argument(&engine, &whole)]).unwrap();
             assert_eq!(values::<f32>(&got[0]), case.results(groups, 4).concat(), "{}, {mode:?}", case.name);

@@ -5,14 +5,14 @@ use oxcall_hlo::TensorType;
 
 use super::pieces::{Pieces, strides};
 use super::roots::Roots;
-use super::{Exchange, Group, Member};
+use super::{CollectiveKernel, Group, ParticipantBuffers};
 use crate::kernel::Context;
 use crate::kernels::nest::Loop;
 use crate::pool::Cost;
 
-/// Results that are made of pieces of the operands of all members.
+/// Results that are made of pieces of the operands of all participants.
 pub(super) struct Rearranged {
-    /// For each operand how its result is made, and the bytes between what one member gets of it and what the next
+    /// For each operand how its result is made, and the bytes between what one participant gets of it and what the next
     /// does.
     results: Vec<(Pieces, usize)>,
     bytes: f64,
@@ -36,7 +36,7 @@ impl Rearranged {
             let strides = strides(operand);
             let mut part = operand.dims.to_vec(); // Bounded: dimensions.
             part[split] /= size;
-            // What comes of one member is without gaps from this dimension on.
+            // What comes of one participant is without gaps from this dimension on.
             let last = split.max(concat);
             let mut loops = Vec::new();
             for dim in 0..=last {
@@ -57,16 +57,16 @@ fn bytes(operands: &[&TensorType]) -> usize {
     operands.iter().map(|operand| operand.byte_size()).sum()
 }
 
-impl Exchange for Rearranged {
+impl CollectiveKernel for Rearranged {
     fn cost(&self) -> Cost {
         Cost { flops: 0.0, bytes: self.bytes }
     }
 
-    fn run(&self, cx: Context<'_>, _: &Group, mut members: Vec<Member<'_>>) -> Result<(), Error> {
+    fn run(&self, cx: Context<'_>, _: &Group, mut participants: Vec<ParticipantBuffers<'_>>) -> Result<(), Error> {
         for (index, (pieces, shift)) in self.results.iter().enumerate() {
-            let sources: Vec<&[u8]> = members.iter().map(|member| member.inputs.get(index)).collect();
-            for (place, member) in members.iter_mut().enumerate() {
-                pieces.copy(cx.pool, &sources, place * shift, member.outputs.take(index));
+            let sources: Vec<&[u8]> = participants.iter().map(|participant| participant.inputs.get(index)).collect();
+            for (place, participant) in participants.iter_mut().enumerate() {
+                pieces.copy(cx.pool, &sources, place * shift, participant.outputs.take(index));
             }
         }
         Ok(())
@@ -77,7 +77,7 @@ impl Exchange for Rearranged {
 pub(super) struct Sent {
     operands: usize,
     bytes: usize,
-    /// Who sends, if the members do not say it as they run.
+    /// Who sends, if the participants do not say it as they run.
     roots: Roots,
 }
 
@@ -87,20 +87,22 @@ impl Sent {
     }
 }
 
-impl Exchange for Sent {
+impl CollectiveKernel for Sent {
     fn cost(&self) -> Cost {
         Cost { flops: 0.0, bytes: 2.0 * self.bytes as f64 }
     }
 
-    fn run(&self, cx: Context<'_>, group: &Group, mut members: Vec<Member<'_>>) -> Result<(), Error> {
+    fn run(&self, cx: Context<'_>, group: &Group, mut participants: Vec<ParticipantBuffers<'_>>) -> Result<(), Error> {
         for index in 0..self.operands {
-            let operands: Vec<&[u8]> = members.iter().map(|member| member.inputs.get(index)).collect();
+            let operands: Vec<&[u8]> = participants.iter().map(|participant| participant.inputs.get(index)).collect();
             let root = match self.roots {
-                Roots::Given(_) if group.sources.iter().any(Option::is_some) => Some(self.roots.of(&members, index)?),
+                Roots::Given(_) if group.sources.iter().any(Option::is_some) => {
+                    Some(self.roots.of(&participants, index)?)
+                }
                 _ => None,
             };
-            for (member, &source) in members.iter_mut().zip(&group.sources) {
-                let result = member.outputs.take::<u8>(index);
+            for (participant, &source) in participants.iter_mut().zip(&group.sources) {
+                let result = participant.outputs.take::<u8>(index);
                 let source = source.map(|source| root.unwrap_or(source as usize));
                 cx.pool.for_chunks(self.cost(), result, 64, |first, result| match source {
                     Some(source) => result.copy_from_slice(&operands[source][first..][..result.len()]),

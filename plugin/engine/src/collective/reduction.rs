@@ -1,11 +1,11 @@
-//! Collectives that reduce operands of all members, element by element, in the order of the group. Blocks are so small
-//! that they stay in a cache from their first operand to their last result.
+//! Collectives that reduce operands of all participants, element by element, in the order of the group. Blocks are so
+//! small that they stay in a cache from their first operand to their last result.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, Func, Region, TensorType};
 
 use super::roots::Roots;
-use super::{Exchange, Group, Member, strides};
+use super::{CollectiveKernel, Group, ParticipantBuffers, strides};
 use crate::element::{Element, Scalar};
 use crate::kernel::Context;
 use crate::kernels::combine::{Combine, by_combine};
@@ -78,7 +78,7 @@ fn fast(function: BinaryOp, element: ElementType) -> Option<Loops> {
 
 impl Reducer {
     fn new(func: &Func, body: &Region, element: ElementType) -> Result<Reducer, Error> {
-        if let Some(Body::Binary(function)) = scalar::recognise(func, body)
+        if let Some(Body::Binary(function)) = scalar::idiom(func, body)
             && let Some(fast) = fast(function, element)
         {
             return Ok(Reducer::Fast(fast));
@@ -142,13 +142,13 @@ impl AllReduce {
     }
 }
 
-/// What one thread does of a reduction: the same bytes of the result of each member.
+/// What one thread does of a reduction: the same bytes of the result of each participant.
 struct Piece<'a> {
     first: usize,
     results: Vec<&'a mut [u8]>,
 }
 
-impl Exchange for AllReduce {
+impl CollectiveKernel for AllReduce {
     fn cost(&self) -> Cost {
         self.cost
     }
@@ -157,17 +157,19 @@ impl Exchange for AllReduce {
         (0..self.reducers.len()).map(|index| (index, index)).collect()
     }
 
-    fn run(&self, cx: Context<'_>, _: &Group, mut members: Vec<Member<'_>>) -> Result<(), Error> {
-        let count = members.len() as f64;
+    fn run(&self, cx: Context<'_>, _: &Group, mut participants: Vec<ParticipantBuffers<'_>>) -> Result<(), Error> {
+        let count = participants.len() as f64;
         let cost = Cost { flops: count * self.cost.flops, bytes: count * self.cost.bytes };
         for (index, reducer) in self.reducers.iter().enumerate() {
-            let root = self.roots.map(|roots| roots.of(&members, index)).transpose()?;
-            let operands: Vec<Option<&[u8]>> = members
+            let root = self.roots.map(|roots| roots.of(&participants, index)).transpose()?;
+            let operands: Vec<Option<&[u8]>> = participants
                 .iter()
-                .map(|member| (!member.inputs.is_in_place(index)).then(|| member.inputs.get(index)))
+                .map(|participant| (!participant.inputs.is_in_place(index)).then(|| participant.inputs.get(index)))
                 .collect();
-            let mut results: Vec<_> =
-                members.iter_mut().map(|member| member.outputs.take::<u8>(index).chunks_mut(PIECE)).collect();
+            let mut results: Vec<_> = participants
+                .iter_mut()
+                .map(|participant| participant.outputs.take::<u8>(index).chunks_mut(PIECE))
+                .collect();
             let pieces = results.first().map_or(0, ExactSizeIterator::len);
             let piece = |place: usize| Piece {
                 first: place * PIECE,
@@ -180,8 +182,8 @@ impl Exchange for AllReduce {
     }
 }
 
-/// Reduces a piece block by block, for the member `root` or for all. Operands that are missing are in their member's
-/// result.
+/// Reduces a piece block by block, for the participant `root` or for all. Operands that are missing are in their
+/// participant's result.
 fn reduce_piece(reducer: &Reducer, operands: &[Option<&[u8]>], root: Option<usize>, mut piece: Piece<'_>) {
     let mut block: Block = [0; BLOCK / 8];
     let len = piece.results.first().map_or(0, |result| result.len());
@@ -202,12 +204,12 @@ fn reduce_piece(reducer: &Reducer, operands: &[Option<&[u8]>], root: Option<usiz
     }
 }
 
-/// Reduces operands, and gives each member a part.
+/// Reduces operands, and gives each participant a part.
 pub(super) struct ReduceScatter {
     reducer: Reducer,
     /// The bytes of a part without gaps.
     len: usize,
-    /// The bytes from the start of such a part of a member to that of its next.
+    /// The bytes from the start of such a part of a participant to that of its next.
     stride: usize,
     cost: Cost,
 }
@@ -228,15 +230,15 @@ impl ReduceScatter {
     }
 }
 
-impl Exchange for ReduceScatter {
+impl CollectiveKernel for ReduceScatter {
     fn cost(&self) -> Cost {
         self.cost
     }
 
-    fn run(&self, cx: Context<'_>, _: &Group, mut members: Vec<Member<'_>>) -> Result<(), Error> {
-        let operands: Vec<&[u8]> = members.iter().map(|member| member.inputs.get(0)).collect();
-        for (place, member) in members.iter_mut().enumerate() {
-            let result = member.outputs.take::<u8>(0);
+    fn run(&self, cx: Context<'_>, _: &Group, mut participants: Vec<ParticipantBuffers<'_>>) -> Result<(), Error> {
+        let operands: Vec<&[u8]> = participants.iter().map(|participant| participant.inputs.get(0)).collect();
+        for (place, participant) in participants.iter_mut().enumerate() {
+            let result = participant.outputs.take::<u8>(0);
             cx.pool.for_chunks(self.cost, result, 64, |first, mut result| {
                 let mut at = first;
                 while !result.is_empty() {

@@ -3,7 +3,7 @@
 use oxcall::Error;
 use oxcall_hlo::RootedGroups;
 
-use super::Member;
+use super::ParticipantBuffers;
 
 /// Which process of a group is its root.
 #[derive(Debug, Clone, Copy)]
@@ -26,19 +26,19 @@ impl Roots {
     /// The place in the group of the root of operand `index`.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if the group has no such place, or its members say different ones.
-    pub(super) fn of(self, members: &[Member<'_>], index: usize) -> Result<usize, Error> {
+    /// INVALID_ARGUMENT if the group has no such place, or its participants say different ones.
+    pub(super) fn of(self, participants: &[ParticipantBuffers<'_>], index: usize) -> Result<usize, Error> {
         let Roots::Given(operand) = self else { return Ok(0) };
-        let mut roots = members.iter().map(|member| member.inputs.get::<i32>(operand)[index]);
+        let mut roots = participants.iter().map(|participant| participant.inputs.get::<i32>(operand)[index]);
         let root = roots.next().unwrap_or_default();
         if let Some(other) = roots.find(|other| *other != root) {
             let message =
                 format!("the processes of a group name different roots of operand {index}: {root} and {other}");
             return Err(Error::invalid_argument(message));
         }
-        let place = usize::try_from(root).ok().filter(|&place| place < members.len());
+        let place = usize::try_from(root).ok().filter(|&place| place < participants.len());
         place.ok_or_else(|| {
-            let size = members.len();
+            let size = participants.len();
             Error::invalid_argument(format!(
                 "the root of operand {index} is {root}, but the group has {size} processes"
             ))

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use oxcall_hlo::{Func, Literal, OpKind, TensorType};
 
+use super::lower;
 use crate::interrupt::Era;
 use crate::kernel::{Context, Inputs, Outputs};
 use crate::memory::{Allocator, Buffer, RawBuffer};
-use crate::plan;
 use crate::pool::Pool;
 
 /// What is estimated to take longer is left to the program. It is less than what the pool splits among threads, so that
@@ -25,7 +25,7 @@ pub(crate) fn evaluate(
     let ([op], [first, ..]) = (&func.body.ops[..], operands) else { return None };
     let types = op.results.iter().map(|&result| func.ty(result).tensor()).collect::<Option<Vec<_>>>()?;
     if let [ty] = types[..]
-        && plan::is_view(op, first.ty(), ty)
+        && lower::is_view(op, first.ty(), ty)
     {
         return Some(vec![Literal::dense(ty.clone(), first.to_bytes())]);
     }
@@ -35,8 +35,8 @@ pub(crate) fn evaluate(
     if types.iter().all(|ty| ty.count() == 0) {
         return Some(types.iter().map(|&ty| Literal::dense(ty.clone(), Vec::new())).collect());
     }
-    let kernel = plan::single(op, func).ok().filter(|kernel| kernel.cost().nanos() <= MOST_NANOS)?;
-    let materialise = |literal| plan::materialise(allocator, literal).ok();
+    let kernel = lower::single(op, func).ok().filter(|kernel| kernel.cost().nanos() <= MOST_NANOS)?;
+    let materialise = |literal| lower::materialise(allocator, literal).ok();
     let inputs: Vec<Buffer> = operands.iter().map(materialise).collect::<Option<_>>()?;
     let allocate = |ty: &&TensorType| Buffer::allocate(allocator, ty.byte_size()).ok();
     let outputs: Vec<Buffer> = types.iter().map(allocate).collect::<Option<_>>()?;

@@ -2,8 +2,8 @@
 
 use oxcall_hlo::{Literal, ValueId};
 
-use super::ProcessId;
 use crate::kernel::Kernel;
+use crate::plan::ProcessId;
 use crate::pool::Cost;
 
 /// A value: the contents of some buffer from its definition to its last use.
@@ -69,7 +69,7 @@ pub(crate) enum Work {
     /// A custom call, by its index.
     Call(u32),
     /// A collective, by its index.
-    Meet(u32),
+    Collective(u32),
     /// A manual computation, by its index.
     Manual(u32),
 }

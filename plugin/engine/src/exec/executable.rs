@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::Frames;
-use super::gang::{Gang, Seat};
-use super::gangs::Gangs;
+use super::launches::Launches;
+use super::rendezvous::{Participant, Rendezvous};
 use crate::plan::Plan;
 use crate::runtime::Runtime;
 
@@ -13,8 +13,8 @@ pub(crate) struct Executable {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) plan: Arc<Plan>,
     pub(super) frames: Frames,
-    gangs: Gangs,
-    /// For each manual computation of the plan, what its members run.
+    launches: Launches,
+    /// For each manual computation of the plan, what its participants run.
     pub(super) children: Vec<Arc<Executable>>,
 }
 
@@ -22,13 +22,13 @@ impl Executable {
     pub(crate) fn new(runtime: &Arc<Runtime>, plan: Arc<Plan>) -> Arc<Executable> {
         let child = |plan: &Arc<Plan>| Executable::new(runtime, Arc::clone(plan));
         let children = plan.manuals.iter().map(|manual| child(&manual.plan)).collect();
-        let (frames, gangs) = (Frames::default(), Gangs::default());
-        Arc::new(Executable { runtime: Arc::clone(runtime), plan, frames, gangs, children })
+        let (frames, launches) = (Frames::default(), Launches::default());
+        Arc::new(Executable { runtime: Arc::clone(runtime), plan, frames, launches, children })
     }
 
     /// Whether processes meet each other.
     pub(crate) fn has_collectives(&self) -> bool {
-        !self.plan.meetings.is_empty()
+        !self.plan.collectives.is_empty()
     }
 
     /// Whether there are custom calls, whose handlers may block.
@@ -37,32 +37,33 @@ impl Executable {
     }
 
     /// The place of a process that has no others, if there are collectives.
-    pub(crate) fn seat_alone(&self) -> Option<Seat> {
-        (self.plan.gangs[0].len() == 1 && self.has_collectives()).then(|| Seat { gang: self.gang(), member: 0 })
+    pub(crate) fn lone_participant(&self) -> Option<Participant> {
+        (self.plan.cliques[0].len() == 1 && self.has_collectives())
+            .then(|| Participant { rendezvous: self.rendezvous(), rank: 0 })
     }
 
     /// Places for one run by all processes, in their order.
-    pub(crate) fn seats(&self) -> Vec<Seat> {
-        let shared = self.gang();
-        let seat = |member| {
+    pub(crate) fn participants(&self) -> Vec<Participant> {
+        let shared = self.rendezvous();
+        let participant = |rank| {
             // Processes that never meet do not fail for each other.
-            let gang = if self.has_collectives() { Arc::clone(&shared) } else { self.gang() };
-            Seat { gang, member }
+            let rendezvous = if self.has_collectives() { Arc::clone(&shared) } else { self.rendezvous() };
+            Participant { rendezvous, rank }
         };
-        (0..self.plan.gangs[0].len() as u32).map(seat).collect()
+        (0..self.plan.cliques[0].len() as u32).map(participant).collect()
     }
 
     /// The place of one process in its next run, or in the run with the launch id.
-    pub(crate) fn join(&self, process: usize, launch: Option<i64>) -> Seat {
-        let member = process as u32;
+    pub(crate) fn join(&self, process: usize, launch: Option<i64>) -> Participant {
+        let rank = process as u32;
         if self.has_collectives() {
-            return self.gangs.join(&self.plan.gangs[0], member, launch, &self.runtime.watch);
+            return self.launches.join(&self.plan.cliques[0], rank, launch, &self.runtime.watch);
         }
-        Seat { gang: self.gang(), member }
+        Participant { rendezvous: self.rendezvous(), rank }
     }
 
-    /// A gang whose members will all be started.
-    fn gang(&self) -> Arc<Gang> {
-        Gang::new(0, &self.plan.gangs[0], true, &self.runtime.watch)
+    /// A rendezvous whose participants will all be started.
+    fn rendezvous(&self) -> Arc<Rendezvous> {
+        Rendezvous::new(0, &self.plan.cliques[0], true, &self.runtime.watch)
     }
 }

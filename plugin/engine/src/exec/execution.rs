@@ -7,9 +7,9 @@ use oxcall::Error;
 use oxcall::descriptor::Stage;
 use oxcall::host::Future;
 
-use super::gang::Seat;
+use super::rendezvous::Participant;
 use super::{Argument, Executable, Frame, traced};
-use crate::collective::Member;
+use crate::collective::ParticipantBuffers;
 use crate::custom_call::{CallState, ExecutionInfo};
 use crate::environment::set_default_environment;
 use crate::interrupt::{Era, interrupted};
@@ -25,8 +25,8 @@ pub(crate) struct Execution {
     frame: Option<Frame>,
     /// The next step.
     at: usize,
-    /// In which gang it runs.
-    seat: Option<Seat>,
+    /// In which rendezvous it runs.
+    participant: Option<Participant>,
     /// When it was asked for: it ends if there is an interrupt since.
     era: Era,
     /// Since when it waits for the step before `at`; for traces.
@@ -39,8 +39,8 @@ pub(crate) enum Progress {
     /// It goes on when the future of a custom call, which the number says, is there.
     Waiting(Future, u32),
     /// It goes on when the others of its group are at the collective, which the number says.
-    Meeting(u32),
-    /// It goes on when the members of the manual computation, which the number says, have ended.
+    Collective(u32),
+    /// It goes on when the participants of the manual computation, which the number says, have ended.
     Manual(u32),
 }
 
@@ -51,30 +51,30 @@ impl Execution {
         program: Arc<Executable>,
         arguments: Vec<Argument>,
         info: &ExecutionInfo<'_>,
-        seat: Option<Seat>,
+        participant: Option<Participant>,
         era: Era,
-    ) -> Result<Execution, (Error, Option<Seat>)> {
+    ) -> Result<Execution, (Error, Option<Participant>)> {
         let mut frame = program.frames.take(&program.plan);
-        let ids = seat.as_ref().map_or([0; 2], Seat::ids);
+        let ids = participant.as_ref().map_or([0; 2], Participant::ids);
         let begun = frame.begin(&program.plan, arguments, &program.runtime, info, ids);
-        let mut execution = Execution { program, frame: Some(frame), at: 0, seat, era, waits_since: None };
+        let mut execution = Execution { program, frame: Some(frame), at: 0, participant, era, waits_since: None };
         match begun {
             Ok(()) => Ok(execution),
-            Err(error) => Err((error, execution.seat.take())),
+            Err(error) => Err((error, execution.participant.take())),
         }
     }
 
-    pub(crate) fn seat(&self) -> Option<&Seat> {
-        self.seat.as_ref()
+    pub(crate) fn participant(&self) -> Option<&Participant> {
+        self.participant.as_ref()
     }
 
     pub(super) fn era(&self) -> Era {
         self.era
     }
 
-    /// Leaves its gang.
-    pub(crate) fn leave(&mut self) -> Option<Seat> {
-        self.seat.take()
+    /// Leaves its rendezvous.
+    pub(crate) fn leave(&mut self) -> Option<Participant> {
+        self.participant.take()
     }
 
     /// The buffers of the collective or manual computation that it stopped at.
@@ -82,7 +82,7 @@ impl Execution {
     /// # Safety
     /// It does not go on, and is not dropped, while `'a` lasts; it stopped at such a step, and nobody else works on its
     /// buffers meanwhile.
-    pub(crate) unsafe fn member<'a>(&self) -> Member<'a> {
+    pub(crate) unsafe fn buffers<'a>(&self) -> ParticipantBuffers<'a> {
         let frame = self.frame.as_ref().expect("an execution has a frame until it is dropped");
         let (args, buffers) = (frame.met, &frame.buffers);
         let (inputs, outputs) = buffers.split_at(args.inputs as usize);
@@ -95,7 +95,7 @@ impl Execution {
             )
         };
         // SAFETY: as for the buffers of kernels, in `Frame::kernel`.
-        unsafe { Member { inputs: Inputs::new(inputs, args.in_place), outputs: Outputs::new(outputs) } }
+        unsafe { ParticipantBuffers { inputs: Inputs::new(inputs, args.in_place), outputs: Outputs::new(outputs) } }
     }
 
     pub(crate) fn program(&self) -> &Arc<Executable> {
@@ -143,10 +143,10 @@ impl Execution {
                         return Ok(Progress::Waiting(future, *site));
                     }
                 }
-                Step::Meet { site, args } => {
+                Step::Collective { site, args } => {
                     frame.gather(*args, &plan.slots);
                     frame.met = *args;
-                    return Ok(Progress::Meeting(*site));
+                    return Ok(Progress::Collective(*site));
                 }
                 Step::Manual { site, args } => {
                     frame.gather(*args, &plan.slots);
@@ -193,7 +193,7 @@ impl Frame {
     fn kernel(&mut self, kernel: &dyn Kernel, args: Args, slots: &[Slot], cx: Context<'_>) -> Result<(), Error> {
         let (inputs, outputs) = self.gather(args, slots);
         // SAFETY: the table leads to memory that the frame, the plan or the arguments own, as long and aligned as
-        // buffers are, and initialised, as the allocator's memory is. The plan gives an output no storage that is in
+        // buffers are, and initialised, as the allocator's memory is. The plan gives an output no buffer that is in
         // use, unless the kernel may work in place, which the bits say; nobody else writes what the frame owns, or
         // the caller gave up, and nobody writes what is shared.
         let (inputs, outputs) = unsafe { (Inputs::new(inputs, args.in_place), Outputs::new(outputs)) };
@@ -229,7 +229,7 @@ impl Frame {
 
     fn copy(&mut self, from: Slot, to: Slot, pool: &Pool) {
         let (from, to) = (self.table[from as usize], self.table[to as usize]);
-        // SAFETY: two storages of one size, of which `to` is the frame's to write; they do not overlap, and hold
+        // SAFETY: two buffers of one size, of which `to` is the frame's to write; they do not overlap, and hold
         // initialised bytes.
         let (from, to) =
             unsafe { (std::slice::from_raw_parts(from.data, to.len), std::slice::from_raw_parts_mut(to.data, to.len)) };

@@ -7,7 +7,7 @@ use oxcall::Error;
 use super::Argument;
 use crate::custom_call::{CallState, Contexts, ExecutionInfo};
 use crate::memory::{self, Buffer, NOWHERE, RawBuffer};
-use crate::plan::{Args, Home, Plan};
+use crate::plan::{Allocation, Args, Plan};
 use crate::runtime::Runtime;
 
 /// The memory and the table of an execution. Kept by the program for the next one.
@@ -46,7 +46,7 @@ const KEPT_ARENA: usize = 64 * 1024;
 impl Frame {
     fn new(plan: &Plan) -> Frame {
         Frame {
-            table: Vec::with_capacity(plan.homes.len()),
+            table: Vec::with_capacity(plan.allocations.len()),
             buffers: Vec::new(),
             met: Args { first: 0, inputs: 0, outputs: 0, in_place: 0 },
             calls: plan.frames.iter().map(|&site| plan.calls[site as usize].state()).collect(),
@@ -91,13 +91,13 @@ impl Frame {
             self.own.push(Some(Buffer::allocate(allocator, bytes)?));
         }
         self.table.clear();
-        self.table.extend(plan.homes.iter().map(|&(home, len)| match home {
-            Home::Empty => RawBuffer { data: NOWHERE.as_ptr(), len },
-            Home::Parameter(index) => self.arguments[index as usize].buffer().raw(),
-            Home::Constant(index) => plan.constants[index as usize].raw(),
-            Home::Id(id) => RawBuffer { data: ids.wrapping_add(id as usize).cast(), len },
-            Home::Arena(offset) => RawBuffer { data: arena.wrapping_add(offset), len },
-            Home::Own(index) => {
+        self.table.extend(plan.allocations.iter().map(|&(allocation, len)| match allocation {
+            Allocation::Empty => RawBuffer { data: NOWHERE.as_ptr(), len },
+            Allocation::Parameter(index) => self.arguments[index as usize].buffer().raw(),
+            Allocation::Constant(index) => plan.constants[index as usize].raw(),
+            Allocation::Id(id) => RawBuffer { data: ids.wrapping_add(id as usize).cast(), len },
+            Allocation::Arena(offset) => RawBuffer { data: arena.wrapping_add(offset), len },
+            Allocation::Own(index) => {
                 self.own[index as usize].as_ref().map_or(RawBuffer { data: NOWHERE.as_ptr(), len: 0 }, Buffer::raw)
             }
         }));
@@ -115,7 +115,7 @@ impl Frame {
             results.push(match place.len {
                 0 => Buffer::empty(),
                 _ => self
-                    .take(plan.homes[slot as usize].0, place)
+                    .take(plan.allocations[slot as usize].0, place)
                     .ok_or_else(|| Error::internal("a result is not in memory of its own"))?,
             });
         }
@@ -123,9 +123,9 @@ impl Frame {
     }
 
     /// The allocation, or the argument, at `place`: that of its slot, unless a loop has exchanged places.
-    fn take(&mut self, home: Home, place: RawBuffer) -> Option<Buffer> {
+    fn take(&mut self, allocation: Allocation, place: RawBuffer) -> Option<Buffer> {
         let is_there = |buffer: &Buffer| buffer.as_ptr() == place.data.cast_const() && !buffer.is_empty();
-        if let Home::Own(index) = home
+        if let Allocation::Own(index) = allocation
             && let Some(buffer) = self.own[index as usize].take_if(|buffer| is_there(buffer))
         {
             return Some(buffer);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use oxcall::Error;
 
-use super::gang::Seat;
+use super::rendezvous::Participant;
 use super::task::{self, Done, Task};
 use super::{Argument, Executable, Execution};
 use crate::custom_call::{ExecutionInfo, UserData};
@@ -48,25 +48,25 @@ pub(super) fn execution_info(options: &ExecuteOptions, run_id: i64, device_ordin
     ExecutionInfo { run_id, device_ordinal, user_data: &options.user_data }
 }
 
-/// Runs `program`, in its place in a gang if it has one, and calls `done` with its results: before it returns, or later
-/// on another thread.
+/// Runs `program`, in its place in a rendezvous if it has one, and calls `done` with its results: before it returns, or
+/// later on another thread.
 pub(crate) fn launch(
     program: &Arc<Executable>,
     arguments: Vec<Argument>,
     options: &ExecuteOptions,
-    seat: Option<Seat>,
+    participant: Option<Participant>,
     done: Done,
 ) {
     static RUNS: AtomicI64 = AtomicI64::new(1);
     let run_id = options.run_id.unwrap_or_else(|| RUNS.fetch_add(1, Ordering::Relaxed));
     let era = options.era.unwrap_or_else(Era::now);
-    let members = seat.as_ref().map_or(1, |seat| seat.gang.len());
+    let participants = participant.as_ref().map_or(1, |participant| participant.rendezvous.len());
     let inline = match options.launch {
-        Launch::Auto => program.plan.cost.nanos() * members as f64 <= INLINE_NANOS,
+        Launch::Auto => program.plan.cost.nanos() * participants as f64 <= INLINE_NANOS,
         Launch::Inline => true,
         Launch::Elsewhere => false,
     };
-    let start = Start { program: Arc::clone(program), arguments, run_id, era, seat, done, inline };
+    let start = Start { program: Arc::clone(program), arguments, run_id, era, participant, done, inline };
     if inline {
         return start.run(options);
     }
@@ -80,31 +80,31 @@ struct Start {
     arguments: Vec<Argument>,
     run_id: i64,
     era: Era,
-    seat: Option<Seat>,
+    participant: Option<Participant>,
     done: Done,
     inline: bool,
 }
 
 impl Start {
     fn run(self, options: &ExecuteOptions) {
-        let Start { program, arguments, run_id, era, seat, done, inline } = self;
+        let Start { program, arguments, run_id, era, participant, done, inline } = self;
         let info = execution_info(options, run_id, options.device_ordinal);
-        match Execution::begin(Arc::clone(&program), arguments, &info, seat, era) {
+        match Execution::begin(Arc::clone(&program), arguments, &info, participant, era) {
             Ok(execution) => {
                 let inherited = (!program.plan.manuals.is_empty()).then(|| options.clone());
                 // The execution alone holds it from here on.
                 drop(program);
                 task::run(Task { execution, done, inline, options: inherited, failure: None });
             }
-            Err((error, seat)) => abandon(program, seat, error, done),
+            Err((error, participant)) => abandon(program, participant, error, done),
         }
     }
 }
 
-/// Ends a member of a gang that did not begin.
-pub(crate) fn abandon(program: Arc<Executable>, seat: Option<Seat>, error: Error, done: Done) {
+/// Ends a participant of a rendezvous that did not begin.
+pub(crate) fn abandon(program: Arc<Executable>, participant: Option<Participant>, error: Error, done: Done) {
     let mut queue = VecDeque::new();
-    task::end(program, seat, Err(error), done, &mut queue);
+    task::end(program, participant, Err(error), done, &mut queue);
     queue.into_iter().for_each(task::run);
 }
 

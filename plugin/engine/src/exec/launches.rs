@@ -1,10 +1,10 @@
-//! The gangs of a program whose processes are run by calls of their own, as torch_xla makes them.
+//! The cliques of a program whose processes are run by calls of their own, as torch_xla makes them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::gang::{Gang, Seat};
-use crate::collective::Members;
+use super::rendezvous::{Participant, Rendezvous};
+use crate::collective::Clique;
 use crate::runtime::Watch;
 
 /// What calls have in common that belong together.
@@ -20,19 +20,25 @@ enum Run {
 struct Table {
     /// How many times each process has run the program.
     runs: Vec<u64>,
-    /// Gangs whose members have not all come.
-    open: HashMap<Run, Arc<Gang>>,
+    /// Launches whose participants have not all come.
+    open: HashMap<Run, Arc<Rendezvous>>,
 }
 
-/// The gangs of a program that somebody has to join yet.
+/// The cliques of a program that somebody has to join yet.
 #[derive(Default)]
-pub(crate) struct Gangs(Mutex<Table>);
+pub(crate) struct Launches(Mutex<Table>);
 
-impl Gangs {
-    /// The seat of a process in its next run of the program, or in that with the launch id.
-    pub(crate) fn join(&self, members: &Arc<Members>, process: u32, launch: Option<i64>, watch: &Arc<Watch>) -> Seat {
+impl Launches {
+    /// The participant of a process in its next run of the program, or in that with the launch id.
+    pub(crate) fn join(
+        &self,
+        clique: &Arc<Clique>,
+        process: u32,
+        launch: Option<i64>,
+        watch: &Arc<Watch>,
+    ) -> Participant {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        table.runs.resize(members.len(), 0);
+        table.runs.resize(clique.len(), 0);
         table.give_up();
         let run = launch.map_or_else(
             || {
@@ -41,30 +47,30 @@ impl Gangs {
             },
             Run::Launch,
         );
-        let gang = table.open.entry(run).or_insert_with(|| Gang::new(0, members, false, watch));
-        let mut gang = Arc::clone(gang);
-        if !gang.join(process) {
+        let rendezvous = table.open.entry(run).or_insert_with(|| Rendezvous::new(0, clique, false, watch));
+        let mut rendezvous = Arc::clone(rendezvous);
+        if !rendezvous.join(process) {
             // The launch id was used before: another run.
-            gang = Gang::new(0, members, false, watch);
-            gang.join(process);
-            table.open.insert(run, Arc::clone(&gang));
+            rendezvous = Rendezvous::new(0, clique, false, watch);
+            rendezvous.join(process);
+            table.open.insert(run, Arc::clone(&rendezvous));
         }
-        if gang.missing().is_empty() {
+        if rendezvous.missing().is_empty() {
             table.open.remove(&run);
         }
-        Seat { gang, member: process }
+        Participant { rendezvous, rank: process }
     }
 }
 
 impl Table {
-    /// Closes gangs that failed while they waited for a process: its next run belongs to the others' next one.
+    /// Closes cliques that failed while they waited for a process: its next run belongs to the others' next one.
     fn give_up(&mut self) {
         let runs = &mut self.runs;
-        self.open.retain(|run, gang| {
-            let failed = gang.has_failed();
+        self.open.retain(|run, rendezvous| {
+            let failed = rendezvous.has_failed();
             if let (true, Run::Nth(nth)) = (failed, run) {
-                for member in gang.missing() {
-                    let run = &mut runs[member as usize];
+                for rank in rendezvous.missing() {
+                    let run = &mut runs[rank as usize];
                     *run = (*run).max(*nth);
                 }
             }

@@ -1,4 +1,4 @@
-//! Manual computations: an execution that stops until the members of a gang of its own have ended.
+//! Manual computations: an execution that stops until the participants of a rendezvous of its own have ended.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -7,50 +7,52 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use oxcall::Error;
 
-use super::gang::{Gang, Next, Seat, copy};
 use super::launch::{INLINE_NANOS, execution_info};
+use super::rendezvous::{Next, Participant, Rendezvous, copy};
 use super::task::{self, Done, Task};
 use super::{Argument, Execution};
-use crate::collective::Member;
+use crate::collective::ParticipantBuffers;
 use crate::memory::{BUFFER_ALIGN, Buffer};
 use crate::plan::{ManualSite, Shard};
 
-/// An execution that waits for the members of a manual computation, which may use its memory.
+/// An execution that waits for the participants of a manual computation, which may use its memory.
 struct Parent(Mutex<State>);
 
 struct State {
-    /// It is there until all members have ended.
+    /// It is there until all participants have ended.
     task: Option<Task>,
-    /// The results of the members that have ended.
+    /// The results of the participants that have ended.
     results: Vec<Vec<Buffer>>,
     left: usize,
     failure: Option<Error>,
 }
 
-/// Runs the manual computation that an execution stopped at; its members go to `queue`, or elsewhere.
+/// Runs the manual computation that an execution stopped at; its participants go to `queue`, or elsewhere.
 pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
     let program = Arc::clone(task.execution.program());
     let manual = &program.plan.manuals[site as usize];
     let child = &program.children[site as usize];
-    // The gangs of the region are those of each member of each gang of the program, in order.
-    let outer = |seat: &Seat| {
-        let before: usize = program.plan.gangs[..seat.gang.kind() as usize].iter().map(|gang| gang.len()).sum();
-        before + seat.member as usize
+    // The cliques of the region are those of each participant of each rendezvous of the program, in order.
+    let outer = |participant: &Participant| {
+        let before: usize =
+            program.plan.cliques[..participant.rendezvous.index() as usize].iter().map(|clique| clique.len()).sum();
+        before + participant.rank as usize
     };
-    let kind = task.execution.seat().map_or(0, outer);
-    let members = &child.plan.gangs[kind];
+    let index = task.execution.participant().map_or(0, outer);
+    let clique = &child.plan.cliques[index];
     let era = task.execution.era();
-    let count = members.len();
+    let count = clique.len();
     let options = task.options.clone().unwrap_or_default();
     let inline = task.inline || child.plan.cost.nanos() * count as f64 <= INLINE_NANOS;
-    // SAFETY: the parent's execution stopped here, and goes on after all members have ended: they and `Parent` keep it.
-    let Member { inputs, .. } = unsafe { task.execution.member() };
+    // SAFETY: the parent's execution stopped here, and goes on after all participants have ended: they and `Parent`
+    // keep it.
+    let ParticipantBuffers { inputs, .. } = unsafe { task.execution.buffers() };
     let results = (0..count).map(|_| Vec::new()).collect();
     let parent = Arc::new(Parent(Mutex::new(State { task: Some(task), results, left: count, failure: None })));
-    let gang = Gang::new(kind as u32, members, true, &program.runtime.watch);
+    let rendezvous = Rendezvous::new(index as u32, clique, true, &program.runtime.watch);
     let mut ready = Vec::with_capacity(count);
     for index in 0..count {
-        let seat = Seat { gang: Arc::clone(&gang), member: index as u32 };
+        let participant = Participant { rendezvous: Arc::clone(&rendezvous), rank: index as u32 };
         let done: Done = {
             let (parent, program) = (Arc::clone(&parent), Arc::clone(&program));
             Box::new(move |outcome| parent.ended(index, outcome, &program.plan.manuals[site as usize]))
@@ -61,31 +63,31 @@ pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
             if shards.pieces.is_one() && shards.bytes > 0 && place.addr().is_multiple_of(BUFFER_ALIGN) {
                 let data = NonNull::new(place.cast_mut()).expect("buffers are not null");
                 let owner: Box<dyn Any + Send + Sync> = Box::new(Arc::clone(&parent));
-                // SAFETY: the parent keeps the operand as it is until all members have ended.
+                // SAFETY: the parent keeps the operand as it is until all participants have ended.
                 return unsafe { Buffer::foreign(data, shards.bytes, owner) }.map(Arc::new).map(Argument::Shared);
             }
             let mut part = Buffer::allocate(&program.runtime.allocator, shards.bytes)?;
             shards.pieces.copy(&program.runtime.pool, &[whole], offset, part.as_bytes_mut());
             Ok(Argument::Donated(part))
         });
-        let (run_id, process) = (options.run_id.unwrap_or(0), members.processes(index)[0]);
+        let (run_id, process) = (options.run_id.unwrap_or(0), clique.processes(index)[0]);
         let info = execution_info(&options, run_id, process as i32);
         let begun = match arguments.collect::<Result<Vec<_>, Error>>() {
-            Ok(arguments) => Execution::begin(Arc::clone(child), arguments, &info, Some(seat), era),
-            Err(error) => Err((error, Some(seat))),
+            Ok(arguments) => Execution::begin(Arc::clone(child), arguments, &info, Some(participant), era),
+            Err(error) => Err((error, Some(participant))),
         };
         match begun {
             Ok(execution) => {
                 ready.push(Task { execution, done, inline, options: Some(options.clone()), failure: None })
             }
-            Err((error, seat)) => task::end(Arc::clone(child), seat, Err(error), done, queue),
+            Err((error, participant)) => task::end(Arc::clone(child), participant, Err(error), done, queue),
         }
     }
     task::proceed(Next { ready, failed: Vec::new() }, queue);
 }
 
 impl Parent {
-    /// A member has ended. After the last one the execution goes on.
+    /// A participant has ended. After the last one the execution goes on.
     fn ended(&self, index: usize, outcome: Result<Vec<Buffer>, Error>, manual: &ManualSite) -> Option<Task> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match outcome {
@@ -105,13 +107,13 @@ impl Parent {
     }
 }
 
-/// Makes the results of a manual computation of those of its members.
+/// Makes the results of a manual computation of those of its participants.
 fn put_together(task: &Task, manual: &ManualSite, results: &[Vec<Buffer>]) {
-    // SAFETY: the execution stopped at the manual computation, whose members have ended; it is borrowed meanwhile.
-    let Member { mut outputs, .. } = unsafe { task.execution.member() };
+    // SAFETY: the execution stopped at the manual computation, whose participants have ended; it is borrowed meanwhile.
+    let ParticipantBuffers { mut outputs, .. } = unsafe { task.execution.buffers() };
     let pool = &task.execution.program().runtime.pool;
     for (index, whole) in manual.results.iter().enumerate() {
-        let sources: Vec<&[u8]> = whole.sources.iter().map(|&member| results[member][index].as_bytes()).collect();
+        let sources: Vec<&[u8]> = whole.sources.iter().map(|&rank| results[rank][index].as_bytes()).collect();
         whole.pieces.copy(pool, &sources, 0, outputs.take(index));
     }
 }

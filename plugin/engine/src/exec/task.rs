@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use oxcall::Error;
 
-use super::gang::{Next, Seat};
 use super::launch::panicked;
+use super::rendezvous::{Next, Participant};
 use super::{Executable, ExecuteOptions, Execution, Progress, lent, manual};
 use crate::environment::with_default_environment;
 use crate::interrupt::Era;
@@ -22,9 +22,9 @@ pub(crate) type Done = Box<dyn FnOnce(Result<Vec<Buffer>, Error>) -> Option<Task
 pub(crate) struct Task {
     pub(crate) execution: Execution,
     pub(crate) done: Done,
-    /// Whether it stays on the thread that it is on, with all of its gang.
+    /// Whether it stays on the thread that it is on, with all of its rendezvous.
     pub(crate) inline: bool,
-    /// What members of manual computations are started with, if the program has some.
+    /// What participants of manual computations are started with, if the program has some.
     pub(crate) options: Option<ExecuteOptions>,
     /// The error of what it waited for: then it ends.
     pub(crate) failure: Option<Error>,
@@ -85,26 +85,28 @@ fn run_all(task: Task) {
             Ok(Progress::Manual(site)) => manual::start(task, site, &mut queue),
             Ok(Progress::Done(results)) => finish(task, Ok(results), &mut queue),
             Ok(Progress::Waiting(future, site)) => future.on_ready(move |outcome| resume(task, site, outcome)),
-            Ok(Progress::Meeting(site)) => match task.execution.seat().map(|seat| Arc::clone(&seat.gang)) {
-                Some(gang) => proceed(gang.arrive(task, site), &mut queue),
-                None => {
-                    let error = "a program with collectives was run by itself, not with those it meets there";
-                    finish(task, Err(Error::failed_precondition(error)), &mut queue);
+            Ok(Progress::Collective(site)) => {
+                match task.execution.participant().map(|participant| Arc::clone(&participant.rendezvous)) {
+                    Some(rendezvous) => proceed(rendezvous.arrive(task, site), &mut queue),
+                    None => {
+                        let error = "a program with collectives was run by one process, not by all that take part";
+                        finish(task, Err(Error::failed_precondition(error)), &mut queue);
+                    }
                 }
-            },
+            }
             Err(error) => finish(task, Err(error), &mut queue),
         }
     }
 }
 
-/// Ends those of a gang who have to.
+/// Ends those of a rendezvous who have to.
 pub(crate) fn fail(next: Next) {
     let mut queue = VecDeque::new();
     proceed(next, &mut queue);
     queue.into_iter().for_each(elsewhere);
 }
 
-/// Lets the members of a gang go on, or end: of several, the first here, unless all stay here.
+/// Lets the participants of a rendezvous go on, or end: of several, the first here, unless all stay here.
 pub(super) fn proceed(next: Next, queue: &mut VecDeque<Task>) {
     let Next { ready, failed } = next;
     for (index, task) in ready.into_iter().enumerate() {
@@ -120,28 +122,28 @@ pub(super) fn proceed(next: Next, queue: &mut VecDeque<Task>) {
 fn finish(task: Task, outcome: Result<Vec<Buffer>, Error>, queue: &mut VecDeque<Task>) {
     let Task { mut execution, done, .. } = task;
     let program = Arc::clone(execution.program());
-    let seat = execution.leave();
+    let participant = execution.leave();
     drop(execution);
-    end(program, seat, outcome, done, queue);
+    end(program, participant, outcome, done, queue);
 }
 
-/// Tells the gang and the caller that a member of it has ended. What the execution held is free again before they hear
-/// of it, and so is the program if this was its last use: a caller that drops it finds its states dropped.
+/// Tells the rendezvous and the caller that a participant of it has ended. What the execution held is free again before
+/// they hear of it, and so is the program if this was its last use: a caller that drops it finds its states dropped.
 pub(super) fn end(
     program: Arc<Executable>,
-    seat: Option<Seat>,
+    participant: Option<Participant>,
     outcome: Result<Vec<Buffer>, Error>,
     done: Done,
     queue: &mut VecDeque<Task>,
 ) {
     let _engaged = Engaged::new();
-    let Some(Seat { gang, member }) = seat else {
+    let Some(Participant { rendezvous, rank }) = participant else {
         drop(program);
         return queue.extend(done(outcome));
     };
-    let name = |site: u32| program.plan.meetings[site as usize].name.clone();
-    let (outcome, next) = gang.end(member, outcome, name);
-    drop((program, gang));
+    let name = |site: u32| program.plan.collectives[site as usize].name.clone();
+    let (outcome, next) = rendezvous.end(rank, outcome, name);
+    drop((program, rendezvous));
     queue.extend(done(outcome));
     proceed(next, queue);
 }

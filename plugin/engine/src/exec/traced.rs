@@ -23,8 +23,8 @@ impl<'s> Open<'s> {
             Step::Call { site, args } => {
                 Some(span(program, plan.calls[*site as usize].target().to_owned(), "custom_call", *args))
             }
-            Step::Meet { site, args } => {
-                Some(span(program, plan.meetings[*site as usize].name.clone(), "collective", *args))
+            Step::Collective { site, args } => {
+                Some(span(program, plan.collectives[*site as usize].name.clone(), "collective", *args))
             }
             Step::Manual { args, .. } => {
                 Some(span(program, "manual computation".to_owned(), "manual_computation", *args))
@@ -34,7 +34,7 @@ impl<'s> Open<'s> {
                 Some(span(program, name, "custom_call", *args))
             }
             Step::Copy { to, .. } => {
-                let args = json!({ "bytes": 2 * plan.homes[*to as usize].1 });
+                let args = json!({ "bytes": 2 * plan.allocations[*to as usize].1 });
                 let now = Instant::now();
                 Some(Span { name: "copy".to_owned(), category: "copy", start: now, end: now, args })
             }
@@ -65,7 +65,7 @@ impl Drop for Open<'_> {
 fn span(program: &Executable, name: String, category: &'static str, args: Args) -> Span {
     let (plan, func) = (&program.plan, program.plan.module.main());
     let (inputs, outputs) = args.slots(&plan.slots);
-    let bytes: usize = inputs.iter().chain(outputs).map(|&slot| plan.homes[slot as usize].1).sum();
+    let bytes: usize = inputs.iter().chain(outputs).map(|&slot| plan.allocations[slot as usize].1).sum();
     let values = &plan.values[args.first as usize..][..inputs.len() + outputs.len()];
     let (operands, results) = values.split_at(inputs.len());
     let args = json!({ "bytes": bytes, "operands": shapes(func, operands), "results": shapes(func, results) });

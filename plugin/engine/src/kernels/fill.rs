@@ -8,7 +8,7 @@ use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::pool::Cost;
 
 /// Writes `element` over and over.
-pub(super) fn fill(out: &mut [u8], element: &[u8]) {
+pub(crate) fn fill(out: &mut [u8], element: &[u8]) {
     if element.iter().all(|byte| *byte == element[0]) {
         return out.fill(element[0]);
     }
@@ -18,17 +18,17 @@ pub(super) fn fill(out: &mut [u8], element: &[u8]) {
 }
 
 /// The constants that are filled when needed have at least so many bytes.
-pub(super) const WORTH_FILLING: usize = 4096;
+pub(crate) const WORTH_FILLING: usize = 4096;
 
-pub(super) struct Fill {
+pub(crate) struct Fill {
     element: Vec<u8>,
     bytes: usize,
 }
 
 impl Fill {
     /// The kernel of a splat.
-    pub(super) fn of(literal: &Literal) -> Option<Fill> {
-        let element = literal.splat_element()?.to_vec();
+    pub(crate) fn from_splat(literal: &Literal) -> Option<Fill> {
+        let element = literal.splat_element()?.to_vec(); // Bounded: an element.
         Some(Fill { element, bytes: literal.ty().byte_size() })
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod combine;
 mod convolution;
 mod dot;
 mod fft;
+pub(crate) mod fill;
 mod indexing;
 mod linalg;
 mod movement;

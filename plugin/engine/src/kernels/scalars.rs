@@ -12,7 +12,7 @@ pub(crate) struct Arrays<'a>(SmallVec<[(&'a [u8], usize); 4]>);
 
 impl<'a> Arrays<'a> {
     /// The operands from `first` on, of these element types.
-    pub(crate) fn of(inputs: Inputs<'a>, first: usize, elements: &[ElementType]) -> Arrays<'a> {
+    pub(crate) fn new(inputs: Inputs<'a>, first: usize, elements: &[ElementType]) -> Arrays<'a> {
         let operand = |(index, element): (usize, &ElementType)| (inputs.get(first + index), element.byte_width());
         Arrays(elements.iter().enumerate().map(operand).collect())
     }

@@ -63,7 +63,7 @@ impl Single {
 
     /// The op's kernel.
     pub(crate) fn kernel(&self) -> Result<Box<dyn Kernel>, Error> {
-        crate::plan::single(&self.op, &self.func)
+        crate::compile::single(&self.op, &self.func)
     }
 
     /// Runs the op on the operands' bytes, on two threads if that is worth it; results start as garbage. If the kernel

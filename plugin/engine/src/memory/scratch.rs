@@ -32,16 +32,16 @@ impl<T: Pod> Scratch<T> {
     /// RESOURCE_EXHAUSTED when there is no memory.
     pub(crate) fn new(allocator: &Arc<Allocator>, len: usize) -> Result<Scratch<T>, Error> {
         let buffer = Buffer::allocate(allocator, len.saturating_mul(size_of::<T>()))?;
-        Ok(Scratch::of(buffer, len))
+        Ok(Scratch::from_buffer(buffer, len))
     }
 
     /// Memory for no elements.
     pub(crate) fn empty() -> Scratch<T> {
-        Scratch::of(Buffer::empty(), 0)
+        Scratch::from_buffer(Buffer::empty(), 0)
     }
 
     /// The first `len` elements of `buffer`.
-    fn of(mut buffer: Buffer, len: usize) -> Scratch<T> {
+    fn from_buffer(mut buffer: Buffer, len: usize) -> Scratch<T> {
         const { assert!(align_of::<T>() <= super::raw::BUFFER_ALIGN && size_of::<T>() > 0) };
         let bytes = buffer.as_bytes_mut();
         assert!(bytes.len() / size_of::<T>() >= len, "memory for {len} elements");

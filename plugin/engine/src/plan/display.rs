@@ -6,15 +6,15 @@ use super::{Args, Plan, Slot, Step};
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (home, bytes)) in self.homes.iter().enumerate() {
-            writeln!(f, "%{index}: {bytes} bytes, {home:?}")?;
+        for (index, (allocation, bytes)) in self.allocations.iter().enumerate() {
+            writeln!(f, "%{index}: {bytes} bytes, {allocation:?}")?;
         }
         for (index, step) in self.steps.iter().enumerate() {
             write!(f, "{index}: ")?;
             match step {
                 Step::Kernel { kernel, args } => self.call(f, &kernel.name(), *args)?,
                 Step::Call { site, args } => self.call(f, self.calls[*site as usize].target(), *args)?,
-                Step::Meet { site, args } => self.call(f, &self.meetings[*site as usize].name, *args)?,
+                Step::Collective { site, args } => self.call(f, &self.collectives[*site as usize].name, *args)?,
                 Step::Manual { args, .. } => self.call(f, "manual computation", *args)?,
                 Step::Stage { site, stage, .. } => {
                     write!(f, "{} of {}", stage.name(), self.calls[*site as usize].target())?;

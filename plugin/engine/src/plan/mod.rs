@@ -1,42 +1,23 @@
-//! From a program to a plan: a flat list of steps over a table of slots, each the place of one buffer.
+//! Plans: flat lists of steps over a table of slots, each the place of one buffer. XLA's CPU runtime calls a step a
+//! thunk, and the table the buffer allocations.
 //!
-//! 1. [`lower`] turns the IR into a [`graph`] of nodes and values. Reshapes and the like vanish, and ops that one
-//!    kernel computes together are one node.
-//! 2. [`liveness`] finds the last use of each value.
-//! 3. [`place`] gives each value a storage: that of an operand if the kernel may work in place, that of a donated
-//!    argument, or a new one; and writes the steps. The results of a branch are in the storage of what it was given
-//!    where [`origin`] finds that.
-//! 4. [`arena`] gives each storage a home: a part of one arena, or, for results, an allocation of its own.
+//! * `step`: the steps, the slots and the [`Plan`], which owns the plans of its manual computations.
+//! * `allocation`: where each slot points when an execution begins.
+//! * `parameter`: what callers know of parameters, and the buffers that values consist of.
+//! * `manual`: manual computations: which parts of arrays their participants get.
+//! * `display`: plans as text.
 //!
-//! Beside these: `view` (ops that need no kernel), `order` (the order of ops), `layout` (layouts and packing of custom
-//! calls), `single` (kernels of ops alone), `register` (loops of scalars), `manual` (manual computations as programs of
-//! their own), `constants` and `fill`, `step` (the steps), `display` (plans as text).
+//! [`compile`](crate::compile) makes plans, [`exec`](crate::exec) runs them.
 
-mod arena;
-mod build;
-mod constants;
+mod allocation;
 mod display;
-mod fill;
-mod graph;
-mod layout;
-mod liveness;
-mod lower;
 mod manual;
-mod order;
-mod origin;
-mod place;
-mod register;
-mod single;
+mod parameter;
 mod step;
-mod storage;
-mod types;
-mod view;
 
 pub(crate) use crate::custom_call::CallSite;
-pub(crate) use build::build;
-pub(crate) use constants::materialise;
-pub(crate) use manual::{ManualSite, Shard};
-pub(crate) use single::single;
-pub(crate) use step::{Args, Home, MeetingSite, Plan, ProcessId, Slot, Step};
-pub use types::Parameter;
-pub(crate) use view::is_view;
+pub(crate) use allocation::{Allocation, ProcessId};
+pub(crate) use manual::{ManualSite, Shard, Shards, Whole};
+pub use parameter::Parameter;
+pub(crate) use parameter::{byte_size, leaves};
+pub(crate) use step::{Args, CollectiveSite, Plan, Slot, Step};

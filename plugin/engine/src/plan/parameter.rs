@@ -1,4 +1,4 @@
-//! Types of buffers.
+//! Parameters of programs, and the buffers that values consist of.
 
 use oxcall_hlo::{Attribute, Func, TensorType, Type};
 
@@ -36,7 +36,7 @@ pub struct Parameter {
 
 impl Parameter {
     /// The parameters of `func`: donation follows from their attributes, as JAX writes them.
-    pub(crate) fn of(func: &Func) -> Vec<Parameter> {
+    pub(crate) fn from_func(func: &Func) -> Vec<Parameter> {
         let parameter = |(index, &value): (usize, _)| {
             let attributes = func.param_attributes.get(index).map_or(&[][..], Vec::as_slice);
             let find = |name| attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value);

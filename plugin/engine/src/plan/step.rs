@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::collective::{Exchange, Groups, Members};
+use super::{Allocation, ManualSite};
+use crate::collective::{Clique, CollectiveKernel, Groups};
 use crate::kernel::Kernel;
 use crate::memory::Buffer;
-use crate::plan::manual::ManualSite;
 use crate::plan::{CallSite, Parameter};
 use crate::pool::Cost;
 use oxcall::descriptor::Stage;
@@ -43,11 +43,11 @@ pub(crate) enum Step {
         args: Args,
     },
     /// A collective: the execution stops until its group is there.
-    Meet {
+    Collective {
         site: u32,
         args: Args,
     },
-    /// A manual computation: the execution stops until its members have ended.
+    /// A manual computation: the execution stops until its participants have ended.
     Manual {
         site: u32,
         args: Args,
@@ -77,34 +77,12 @@ pub(crate) enum Step {
     },
 }
 
-/// Where a slot points when an execution begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Home {
-    /// Nowhere: no bytes.
-    Empty,
-    Parameter(u32),
-    Constant(u32),
-    /// At this offset of the arena.
-    Arena(usize),
-    /// An allocation of its own, by index.
-    Own(u32),
-    /// An id of the process.
-    Id(ProcessId),
-}
-
-/// An id of the process that an execution is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ProcessId {
-    Replica,
-    Partition,
-}
-
 /// A collective as a program has it.
-pub(crate) struct MeetingSite {
+pub(crate) struct CollectiveSite {
     /// The name of the op, and where it is in the source.
     pub(crate) name: String,
-    pub(crate) exchange: Box<dyn Exchange>,
-    /// The groups among the members of each gang that may run the program.
+    pub(crate) kernel: Box<dyn CollectiveKernel>,
+    /// The groups among the participants of each clique that may run the program.
     pub(crate) groups: Vec<Groups>,
 }
 
@@ -117,8 +95,8 @@ pub(crate) struct Plan {
     pub(crate) slots: Vec<Slot>,
     /// For each of them, the value of the module that is meant; for people.
     pub(crate) values: Vec<Option<ValueId>>,
-    /// The home and size of each slot.
-    pub(crate) homes: Vec<(Home, usize)>,
+    /// The allocation and size of each slot.
+    pub(crate) allocations: Vec<(Allocation, usize)>,
     /// The bytes of the arena.
     pub(crate) arena: usize,
     /// The bytes of each allocation of its own.
@@ -128,9 +106,9 @@ pub(crate) struct Plan {
     pub(crate) written: Vec<bool>,
     pub(crate) results: Vec<Slot>,
     pub(crate) constants: Vec<Buffer>,
-    /// The gangs that may run the program: one, but for bodies of manual computations that are in another's.
-    pub(crate) gangs: Vec<Arc<Members>>,
-    pub(crate) meetings: Vec<MeetingSite>,
+    /// The cliques that may run the program: one, but for bodies of manual computations that are in another's.
+    pub(crate) cliques: Vec<Arc<Clique>>,
+    pub(crate) collectives: Vec<CollectiveSite>,
     pub(crate) manuals: Vec<ManualSite>,
     pub(crate) calls: Vec<CallSite>,
     /// The call frame of each call.

@@ -109,7 +109,7 @@ impl Shared {
                 in_time
             });
             if !late.is_empty() {
-                // A gang remembers itself under its own lock: so no thread takes both in the other order.
+                // A clique remembers itself under its own lock: so no thread takes both in the other order.
                 drop(state);
                 late.iter().for_each(|waiting| waiting.give_up());
                 drop(late);

@@ -38,7 +38,7 @@ pub(crate) enum Body {
 }
 
 /// The body that `region` is, if it is a common one.
-pub(crate) fn recognise(func: &Func, region: &Region) -> Option<Body> {
+pub(crate) fn idiom(func: &Func, region: &Region) -> Option<Body> {
     let mut texts = HashMap::new();
     for (index, &param) in region.params.iter().enumerate() {
         texts.insert(param, format!("p{index}"));

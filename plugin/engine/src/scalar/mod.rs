@@ -1,13 +1,16 @@
 //! Register programs over single elements: rank-0 regions, and bodies of reductions, comparators, scatters and loops.
 //!
-//! `build` makes programs from regions, `program` runs them, `recognise` finds common bodies.
+//! `build` makes programs from regions, `program` runs them, `idioms` finds common bodies, `scalar_loop` runs loops and
+//! branches as kernels.
 
 mod build;
+mod idioms;
 mod program;
-mod recognise;
+mod scalar_loop;
 
+pub(crate) use idioms::{Body, idiom};
 pub(crate) use program::Program;
-pub(crate) use recognise::{Body, recognise};
+pub(crate) use scalar_loop::ScalarLoop;
 
 use std::collections::HashSet;
 

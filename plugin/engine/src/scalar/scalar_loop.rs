@@ -4,13 +4,13 @@ use oxcall::Error;
 use oxcall_hlo::{Func, Op, TensorType, ValueId};
 use smallvec::SmallVec;
 
+use super::{Program, Whole, whole};
 use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::pool::Cost;
-use crate::scalar::{self, Program};
 
 /// A register program as a kernel.
-pub(super) struct Register {
+pub(crate) struct ScalarLoop {
     name: &'static str,
     program: Program,
     /// The bytes of each result.
@@ -18,20 +18,20 @@ pub(super) struct Register {
     cost: Cost,
 }
 
-impl Register {
+impl ScalarLoop {
     /// The kernel of a loop or branch, if it is of scalars alone, and what it is to be given. Each pass through the
     /// program is taken to happen `iterations` times.
-    pub(super) fn of(op: &Op, func: &Func, iterations: f64) -> Option<(Register, Vec<ValueId>)> {
-        let scalar::Whole { program, inputs } = scalar::whole(func, op)?;
+    pub(crate) fn from_op(op: &Op, func: &Func, iterations: f64) -> Option<(ScalarLoop, Vec<ValueId>)> {
+        let Whole { program, inputs } = whole(func, op)?;
         let widths = op.results.iter().map(|&result| func.ty(result).tensor().map(TensorType::byte_size));
         let widths = widths.collect::<Option<_>>()?;
         // An instruction takes about two nanoseconds.
         let cost = Cost { flops: 16.0 * iterations * program.len() as f64, bytes: 0.0 };
-        Some((Register { name: op.kind.name(), program, widths, cost }, inputs))
+        Some((ScalarLoop { name: op.kind.name(), program, widths, cost }, inputs))
     }
 }
 
-impl Kernel for Register {
+impl Kernel for ScalarLoop {
     fn name(&self) -> String {
         format!("scalar {}", self.name)
     }

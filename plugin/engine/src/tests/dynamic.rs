@@ -9,7 +9,7 @@ use std::sync::Arc;
 use oxcall_hlo::{ElementType, parse_text, verify};
 
 use super::{buffer, engine, values};
-use crate::passes::Edge;
+use crate::compile::passes::IoSpec;
 use crate::{Argument, Engine, Program};
 
 const BOUND: usize = 5;
@@ -59,12 +59,12 @@ fn places(sizes: &[usize], dims: &[usize]) -> Vec<usize> {
     places
 }
 
-fn dims(edge: &Edge) -> Vec<usize> {
+fn dims(edge: &IoSpec) -> Vec<usize> {
     edge.ty.tensor().unwrap().dims.to_vec()
 }
 
 /// Elements by their bits.
-fn bits(edge: &Edge, buffer: &crate::Buffer) -> Vec<u32> {
+fn bits(edge: &IoSpec, buffer: &crate::Buffer) -> Vec<u32> {
     match edge.ty.tensor().unwrap().element {
         ElementType::Pred => buffer.as_bytes().iter().map(|&byte| byte.into()).collect(),
         _ => values::<u32>(buffer),

@@ -5,18 +5,19 @@ use std::sync::Arc;
 use oxcall_hlo::parse_text;
 
 use super::*;
-use crate::ProcessGrid;
+use crate::{ProcessGrid, ShardingOptions};
 
-fn compile_whole(engine: &Arc<Engine>, partitions: usize, text: &str) -> Result<Program, Error> {
+fn compile_partitioned(engine: &Arc<Engine>, partitions: usize, text: &str) -> Result<Program, Error> {
     let module = parse_text(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     verify(&module).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    engine.compile_whole(module, ProcessGrid { replicas: 1, partitions })
+    let grid = ProcessGrid { replicas: 1, partitions };
+    engine.compile_partitioned(module, grid, &ShardingOptions::default()).map(|compiled| compiled.program)
 }
 
 /// The result of a program of one parameter, twice, since the second execution uses what the first one left.
 fn whole<T: Pod + PartialEq + std::fmt::Debug>(partitions: usize, text: &str, input: &[T]) -> Vec<T> {
     let engine = engine();
-    let program = compile_whole(&engine, partitions, text).unwrap_or_else(|error| panic!("{error}"));
+    let program = compile_partitioned(&engine, partitions, text).unwrap_or_else(|error| panic!("{error}"));
     let run = || values::<T>(&program.run(vec![shared(&engine, input)]).unwrap_or_else(|error| panic!("{error}"))[0]);
     let first = run();
     assert_eq!(run(), first);
@@ -100,7 +101,7 @@ fn partly_manual_computations_run_once_for_each_manual_coordinate() {
     );
     assert_eq!(whole(4, &text, &[1, 2, 30, 40]), [31, 42]);
     let across = text.replace("[[0, 2], [1, 3]]", "[[0, 1], [2, 3]]");
-    let error = compile_whole(&engine(), 4, &across).unwrap_err().to_string();
+    let error = compile_partitioned(&engine(), 4, &across).unwrap_err().to_string();
     assert!(error.contains("crosses an axis that is not manual"), "{error}");
 }
 
@@ -196,6 +197,6 @@ fn meshes_that_do_not_fit_are_errors() {
         "{MESH}func.func @main(%x: tensor<2x2xi32>) -> tensor<2x2xi32> {{\n{}return %0 : tensor<2x2xi32>\n}}",
         nested()
     );
-    let error = compile_whole(&engine(), 2, &text).unwrap_err().to_string();
+    let error = compile_partitioned(&engine(), 2, &text).unwrap_err().to_string();
     assert!(error.contains("does not fit a program of 2 partitions"), "{error}");
 }

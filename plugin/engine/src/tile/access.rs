@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 /// For each element of a domain, in row-major order, an element of an operand.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Access {
+pub(crate) struct Access {
     /// The sizes of the domain's dimensions, none of them 1, adjacent ones joined where strides allow it.
     dims: SmallVec<[usize; 4]>,
     /// The step of each in the operand, in elements; 0 repeats.
@@ -16,7 +16,7 @@ pub(super) struct Access {
 
 impl Access {
     /// The access to an operand of which dimension `i` of the domain has stride `strides[i]`.
-    pub(super) fn new(dims: &[usize], strides: &[usize]) -> Access {
+    pub(crate) fn new(dims: &[usize], strides: &[usize]) -> Access {
         let mut access = Access { dims: SmallVec::new(), strides: SmallVec::new() };
         for (&dim, &stride) in dims.iter().zip(strides).filter(|&(&dim, _)| dim != 1) {
             match (access.dims.last_mut(), access.strides.last_mut()) {
@@ -34,7 +34,7 @@ impl Access {
     }
 
     /// The access of `broadcast_in_dim` from `operand` to `result`, where `dims[i]` is the place of dimension `i`.
-    pub(super) fn broadcast(operand: &[usize], result: &[usize], dims: &[usize]) -> Access {
+    pub(crate) fn broadcast(operand: &[usize], result: &[usize], dims: &[usize]) -> Access {
         let mut strides: SmallVec<[usize; 4]> = smallvec::smallvec![0; result.len()];
         let mut stride = 1;
         for (&size, &dim) in operand.iter().zip(dims).rev() {
@@ -47,7 +47,7 @@ impl Access {
     }
 
     /// The access to an operand of one element for each of `rows` rows.
-    pub(super) fn rows(rows: usize, row: usize) -> Access {
+    pub(crate) fn rows(rows: usize, row: usize) -> Access {
         Access::new(&[rows, row], &[1, 0])
     }
 
@@ -55,7 +55,7 @@ impl Access {
     ///
     /// # Errors
     /// INTERNAL if it has another shape.
-    pub(super) fn same_or_scalar(operand: &TensorType, result: &TensorType) -> Result<Access, Error> {
+    pub(crate) fn same_or_scalar(operand: &TensorType, result: &TensorType) -> Result<Access, Error> {
         match () {
             () if operand.dims == result.dims => {
                 Ok(Access::broadcast(&operand.dims, &result.dims, &identity(result.rank())))
@@ -66,17 +66,17 @@ impl Access {
     }
 
     /// Whether elements are one after the other.
-    pub(super) fn is_contiguous(&self) -> bool {
+    pub(crate) fn is_contiguous(&self) -> bool {
         self.strides.iter().all(|&stride| stride == 1) && self.strides.len() <= 1
     }
 
     /// Whether every element is the first.
-    pub(super) fn is_splat(&self) -> bool {
+    pub(crate) fn is_splat(&self) -> bool {
         self.strides.iter().all(|&stride| stride == 0)
     }
 
     /// Copies the elements of the domain from `start` on to `out`.
-    pub(super) fn load<T: Pod>(&self, operand: &[T], start: usize, out: &mut [T]) {
+    pub(crate) fn load<T: Pod>(&self, operand: &[T], start: usize, out: &mut [T]) {
         let Some((&inner, outer)) = self.dims.split_last() else { return out.fill(operand[0]) };
         let step = self.strides[outer.len()];
         let mut index: SmallVec<[usize; 4]> = smallvec::smallvec![0; outer.len()];

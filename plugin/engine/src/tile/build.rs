@@ -15,7 +15,7 @@ use crate::math::{self, Function, Source, wide};
 use crate::pool::Cost;
 
 /// The number of a value in a [`Builder`].
-pub(super) type Value = usize;
+pub(crate) type Value = usize;
 
 /// How a value comes about.
 #[derive(Debug, Clone)]
@@ -55,31 +55,31 @@ pub(super) enum SplatOf {
 
 /// A program under construction: values in order, each computed from earlier ones.
 #[derive(Debug)]
-pub(super) struct Builder {
+pub(crate) struct Builder {
     /// The number of elements.
-    pub(super) count: usize,
+    pub(crate) count: usize,
     /// The elements of a row; 1 where there are no rows.
     row: usize,
     /// Whether values that are added have one element for each row.
-    pub(super) per_row: bool,
+    pub(crate) per_row: bool,
     /// Which values have.
     rows: Vec<bool>,
     /// How each value comes about, and the type of its elements in its slot.
     pub(super) values: Vec<(Definition, ElementType)>,
     /// Types of operands and the bytes of each that are read.
     inputs: Vec<(ElementType, usize)>,
-    pub(super) outputs: Vec<(Value, ElementType)>,
+    pub(crate) outputs: Vec<(Value, ElementType)>,
 }
 
 impl Builder {
     /// A program over `count` elements, whose operands have the given types and numbers of elements.
-    pub(super) fn new(count: usize, inputs: impl IntoIterator<Item = (ElementType, usize)>) -> Builder {
+    pub(crate) fn new(count: usize, inputs: impl IntoIterator<Item = (ElementType, usize)>) -> Builder {
         let inputs = inputs.into_iter().collect();
         Builder { count, row: 1, per_row: false, rows: Vec::new(), values: Vec::new(), inputs, outputs: Vec::new() }
     }
 
     /// A program over `count` elements in rows of `row`, without operands yet.
-    pub(super) fn of_rows(count: usize, row: usize) -> Builder {
+    pub(crate) fn of_rows(count: usize, row: usize) -> Builder {
         Builder { row, ..Builder::new(count, []) }
     }
 
@@ -91,17 +91,17 @@ impl Builder {
     }
 
     /// Whether a value has one element for each row.
-    pub(super) fn is_per_row(&self, value: Value) -> bool {
+    pub(crate) fn is_per_row(&self, value: Value) -> bool {
         self.rows[value]
     }
 
     /// Whether a value is the same everywhere.
-    pub(super) fn is_constant(&self, value: Value) -> bool {
+    pub(crate) fn is_constant(&self, value: Value) -> bool {
         matches!(self.values[value].0, Definition::Splat(_))
     }
 
     /// A value of one element for each row, repeated for the row.
-    pub(super) fn spread(&mut self, value: Value) -> Value {
+    pub(crate) fn spread(&mut self, value: Value) -> Value {
         self.push(Definition::Spread { arg: [value] }, self.values[value].1)
     }
 
@@ -109,7 +109,7 @@ impl Builder {
     ///
     /// # Errors
     /// UNIMPLEMENTED if there is no such reduction of rows.
-    pub(super) fn fold(
+    pub(crate) fn fold(
         &mut self,
         function: BinaryOp,
         element: ElementType,
@@ -131,13 +131,13 @@ impl Builder {
     }
 
     /// Adds an operand.
-    pub(super) fn add_input(&mut self, element: ElementType, count: usize) -> usize {
+    pub(crate) fn add_input(&mut self, element: ElementType, count: usize) -> usize {
         self.inputs.push((element, count));
         self.inputs.len() - 1
     }
 
     /// The elements of operand `input`, as stored.
-    pub(super) fn stored_input(&mut self, input: usize, access: Access) -> Value {
+    pub(crate) fn stored_input(&mut self, input: usize, access: Access) -> Value {
         let element = self.inputs[input].0;
         match () {
             () if access.is_contiguous() => self.push(Definition::Input(input), element),
@@ -146,7 +146,7 @@ impl Builder {
     }
 
     /// The elements of operand `input`, as computed.
-    pub(super) fn input(&mut self, input: usize, access: Access) -> Value {
+    pub(crate) fn input(&mut self, input: usize, access: Access) -> Value {
         let element = self.inputs[input].0;
         if access.is_splat() && self.count > 1 {
             return self.push(Definition::Splat(SplatOf::Input(input)), wide(element));
@@ -159,7 +159,7 @@ impl Builder {
     }
 
     /// A number, of a type in which elements are computed.
-    pub(super) fn constant(&mut self, value: Scalar, wide: ElementType) -> Value {
+    pub(crate) fn constant(&mut self, value: Scalar, wide: ElementType) -> Value {
         let is_same = |(definition, element): &(Definition, ElementType)| {
             *element == wide && matches!(definition, Definition::Splat(SplatOf::Constant(known)) if *known == value)
         };
@@ -170,7 +170,7 @@ impl Builder {
     }
 
     /// A number, as stored.
-    pub(super) fn stored_constant(&mut self, bytes: &[u8], element: ElementType) -> Value {
+    pub(crate) fn stored_constant(&mut self, bytes: &[u8], element: ElementType) -> Value {
         let value = Scalar::from_bytes(bytes);
         let value = math::packed(element).map_or(value, |packed| packed.load.call([value; 3]));
         self.constant(value, wide(element))
@@ -180,14 +180,14 @@ impl Builder {
     ///
     /// # Errors
     /// UNIMPLEMENTED if there is no conversion to `element`.
-    pub(super) fn iota(&mut self, dims: &[usize], dim: usize, element: ElementType) -> Result<Value, Error> {
+    pub(crate) fn iota(&mut self, dims: &[usize], dim: usize, element: ElementType) -> Result<Value, Error> {
         let repeat = dims[dim + 1..].iter().product();
         let index = self.push(Definition::Iota { repeat, size: dims[dim] }, ElementType::S64);
         self.op(&OpKind::Convert, &[(index, ElementType::S64)], element)
     }
 
     /// A function of values.
-    pub(super) fn apply(&mut self, function: Function, args: &[Value]) -> Value {
+    pub(crate) fn apply(&mut self, function: Function, args: &[Value]) -> Value {
         self.push(Definition::Apply { function, args: args.into(), simple: None }, function.output)
     }
 
@@ -195,7 +195,7 @@ impl Builder {
     ///
     /// # Errors
     /// UNIMPLEMENTED if the op has no meaning for these types.
-    pub(super) fn op(
+    pub(crate) fn op(
         &mut self,
         kind: &OpKind,
         operands: &[(Value, ElementType)],
@@ -217,13 +217,13 @@ impl Builder {
         if let &[only] = &results[..]
             && let Definition::Apply { simple, .. } = &mut self.values[only].0
         {
-            *simple = Simple::of(kind, &types, result).filter(|_| !self.per_row);
+            *simple = Simple::new(kind, &types, result).filter(|_| !self.per_row);
         }
         Ok(results.last().copied().unwrap_or(operands[0].0))
     }
 
     /// Adds a result of type `element`.
-    pub(super) fn output(&mut self, value: Value, element: ElementType) {
+    pub(crate) fn output(&mut self, value: Value, element: ElementType) {
         let stored = match math::packed(element) {
             Some(packed) => self.apply(packed.store, &[value]),
             None => value,
@@ -232,12 +232,12 @@ impl Builder {
     }
 
     /// Adds a result of type `element`, of a value that is as stored.
-    pub(super) fn stored_output(&mut self, stored: Value, element: ElementType) {
+    pub(crate) fn stored_output(&mut self, stored: Value, element: ElementType) {
         self.outputs.push((stored, element));
     }
 
     /// The program. `name` is for dumps.
-    pub(super) fn build(self, name: String) -> Program {
+    pub(crate) fn build(self, name: String) -> Program {
         let cost = self.cost();
         let in_place = self.in_place();
         Allocation::new(&self).program(self, name, cost, in_place)

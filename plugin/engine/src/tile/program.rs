@@ -109,7 +109,7 @@ pub(super) enum Splat {
 
 /// A program: element-wise functions of operands, tile by tile.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(crate) struct Program {
     /// For dumps.
     pub(super) name: String,
     /// The number of elements.

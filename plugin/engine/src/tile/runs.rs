@@ -22,7 +22,7 @@ pub(super) enum Simple {
 
 impl Simple {
     /// The simple function that an op is of elements of these types.
-    pub(super) fn of(kind: &OpKind, operands: &[ElementType], result: ElementType) -> Option<Simple> {
+    pub(super) fn new(kind: &OpKind, operands: &[ElementType], result: ElementType) -> Option<Simple> {
         use ElementType::{F32, S32, U32};
         let is_float = operands[0] == F32;
         let is_bits = matches!(operands[0], S32 | U32);

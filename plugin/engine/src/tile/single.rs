@@ -53,7 +53,7 @@ pub(crate) fn single(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
 }
 
 /// The type of a value that is a tensor.
-pub(super) fn tensor(func: &Func, value: ValueId) -> Result<&TensorType, Error> {
+pub(crate) fn tensor(func: &Func, value: ValueId) -> Result<&TensorType, Error> {
     let ty = func.ty(value);
     ty.tensor().ok_or_else(|| Error::internal(format!("{ty} is not a tensor")))
 }

@@ -6,7 +6,7 @@ use crate::kernels::testing::{Random, Single, bytes, elements, indices, ravel, t
 use crate::scalar::Program;
 
 /// Random elements, each in the range of its type.
-pub(super) fn random_bytes(random: &mut Random, element: ElementType, count: usize) -> Vec<u8> {
+pub(crate) fn random_bytes(random: &mut Random, element: ElementType, count: usize) -> Vec<u8> {
     let mut all = random.bytes(count * element.byte_width());
     match element {
         ElementType::Pred => all.iter_mut().for_each(|byte| *byte &= 1),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::graph::Position;
+use crate::compile::graph::Position;
 use crate::memory::BUFFER_ALIGN;
 
 /// A block that is needed from the first to the last position.

@@ -1,4 +1,4 @@
-//! Buffer assignment: the storage of each value, and the steps over the storages.
+//! The buffer of each value, and the steps over the buffers.
 
 mod branch;
 
@@ -6,59 +6,59 @@ use std::collections::HashSet;
 
 use oxcall_hlo::ValueId;
 
-use super::graph::{Block, Carried, Compute, Graph, Node, Position, Source, Value, While, Work};
+use super::buffers::{BufferId, Kind, LogicalBuffers};
 use super::liveness::LastUses;
-use super::storage::{Kind, StorageId, Storages};
-use super::{Args, Parameter, Step};
+use crate::compile::graph::{Block, Carried, Compute, Graph, Node, Position, Source, Value, While, Work};
+use crate::plan::{Args, Parameter, Step};
 
-/// The steps, whose slots are the ids of storages, not yet of roots.
-pub(super) struct Placed {
+/// The steps, whose slots are the ids of buffers, not yet of roots.
+pub(super) struct Assigned {
     pub(super) steps: Vec<Step>,
     pub(super) slots: Vec<u32>,
-    /// What the storages in `slots` are used for: values of the IR.
+    /// What the buffers in `slots` are used for: values of the IR.
     pub(super) values: Vec<Option<ValueId>>,
-    pub(super) storages: Storages,
-    pub(super) results: Vec<StorageId>,
+    pub(super) buffers: LogicalBuffers,
+    pub(super) results: Vec<BufferId>,
 }
 
-/// Places all values of `graph`, whose blocks it takes.
-pub(super) fn place(graph: &mut Graph, last: &LastUses, parameters: &[Parameter]) -> Placed {
+/// Gives each value of `graph`, whose blocks it takes, a buffer.
+pub(super) fn buffers_of(graph: &mut Graph, last: &LastUses, parameters: &[Parameter]) -> Assigned {
     let body = std::mem::take(&mut graph.body);
-    let mut placer = Placer::new(graph, last, parameters);
-    placer.block(body);
-    let results = placer.results();
-    let Placer { steps, slots, values, storages, .. } = placer;
-    Placed { steps, slots, values, storages, results }
+    let mut assigner = Assigner::new(graph, last, parameters);
+    assigner.block(body);
+    let results = assigner.results();
+    let Assigner { steps, slots, values, buffers, .. } = assigner;
+    Assigned { steps, slots, values, buffers, results }
 }
 
-struct Placer<'g> {
+pub(super) struct Assigner<'g> {
     graph: &'g Graph,
     last: &'g LastUses,
     /// The open branches: the first value that is defined inside, the end of all branches, and the branch's index.
     branches: Vec<(Value, Position, usize)>,
     /// The number of branches that were opened.
     opened: usize,
-    storages: Storages,
-    /// The storage of each value, once it is defined.
-    places: Vec<StorageId>,
+    buffers: LogicalBuffers,
+    /// The buffer of each value, once it is defined.
+    buffer_of: Vec<BufferId>,
     /// For each value that is a result of the program: its index.
     result_of: Vec<Option<usize>>,
-    /// Storages of arguments that the caller gives up, and the results that are to have them.
-    donors: Vec<(StorageId, Option<usize>)>,
+    /// Buffers of arguments that the caller gives up, and the results that are to have them.
+    donors: Vec<(BufferId, Option<usize>)>,
     steps: Vec<Step>,
     slots: Vec<u32>,
     values: Vec<Option<ValueId>>,
 }
 
-/// The storage of values without bytes.
-const EMPTY: StorageId = StorageId(0);
+/// The buffer of values without bytes.
+const EMPTY: BufferId = BufferId(0);
 
-impl<'g> Placer<'g> {
-    fn new(graph: &'g Graph, last: &'g LastUses, parameters: &[Parameter]) -> Placer<'g> {
-        let mut storages = Storages::default();
-        storages.add(Kind::Empty, 0, 0, false);
+impl<'g> Assigner<'g> {
+    fn new(graph: &'g Graph, last: &'g LastUses, parameters: &[Parameter]) -> Assigner<'g> {
+        let mut buffers = LogicalBuffers::default();
+        buffers.add(Kind::Empty, 0, 0, false);
         let mut donors = Vec::new();
-        let mut places = vec![EMPTY; graph.values.len()];
+        let mut buffer_of = vec![EMPTY; graph.values.len()];
         for (index, info) in graph.values.iter().enumerate().filter(|(_, info)| info.bytes > 0) {
             let (kind, donated) = match info.source {
                 Source::Computed => continue,
@@ -66,9 +66,9 @@ impl<'g> Placer<'g> {
                 Source::Constant(constant) => (Kind::Constant(constant), false),
                 Source::Id(id) => (Kind::Id(id), false),
             };
-            let id = storages.add(kind, info.bytes, 0, donated);
-            storages.set_busy_until(id, last.anywhere[index]);
-            places[index] = id;
+            let id = buffers.add(kind, info.bytes, 0, donated);
+            buffers.set_busy_until(id, last.anywhere[index]);
+            buffer_of[index] = id;
             if let Source::Parameter(parameter) = info.source
                 && donated
             {
@@ -81,15 +81,15 @@ impl<'g> Placer<'g> {
         }
         let (steps, slots, values) = (Vec::new(), Vec::new(), Vec::new());
         let branches = Vec::new();
-        Placer { graph, last, branches, opened: 0, storages, places, result_of, donors, steps, slots, values }
+        Assigner { graph, last, branches, opened: 0, buffers, buffer_of, result_of, donors, steps, slots, values }
     }
 
     fn bytes(&self, value: Value) -> usize {
         self.graph.info(value).bytes
     }
 
-    fn storage(&self, value: Value) -> StorageId {
-        self.storages.root(self.places[value.index()])
+    fn buffer(&self, value: Value) -> BufferId {
+        self.buffers.root(self.buffer_of[value.index()])
     }
 
     /// The last use of `value` on the ways that lead on from here: what other branches do does not matter.
@@ -112,48 +112,48 @@ impl<'g> Placer<'g> {
         self.last(value).max(at)
     }
 
-    /// Keeps `value` in `storage` from `at` on.
-    fn keep(&mut self, value: Value, storage: StorageId, at: Position) {
-        self.places[value.index()] = storage;
-        if storage != EMPTY {
-            self.storages.hold(storage, at, self.last_use(value, at));
+    /// Keeps `value` in `buffer` from `at` on.
+    fn keep(&mut self, value: Value, buffer: BufferId, at: Position) {
+        self.buffer_of[value.index()] = buffer;
+        if buffer != EMPTY {
+            self.buffers.hold(buffer, at, self.last_use(value, at));
         }
     }
 
     /// Whether the memory of `value` is free for another one from `at` on, `at` being its last use.
     fn is_free_after(&self, value: Value, at: Position) -> bool {
-        let storage = self.storage(value);
-        self.storages.is_writable(storage) && self.last(value) == at && self.storages.busy_until(storage) == at
+        let buffer = self.buffer(value);
+        self.buffers.is_writable(buffer) && self.last(value) == at && self.buffers.busy_until(buffer) == at
     }
 
-    /// A storage for `value`, which is defined at `at`: that of an argument which the caller gives up, if it is for a
+    /// A buffer for `value`, which is defined at `at`: that of an argument which the caller gives up, if it is for a
     /// result, or a new one.
-    fn storage_for(&mut self, value: Value, at: Position) -> StorageId {
+    fn buffer_for(&mut self, value: Value, at: Position) -> BufferId {
         match self.bytes(value) {
             0 => EMPTY,
-            bytes => self.donor(value, at).unwrap_or_else(|| self.storages.add(Kind::New, bytes, at, true)),
+            bytes => self.donor(value, at).unwrap_or_else(|| self.buffers.add(Kind::New, bytes, at, true)),
         }
     }
 
-    /// The storage of an argument that the caller gives up, if `value` is a result that may have it from `at` on.
-    fn donor(&self, value: Value, at: Position) -> Option<StorageId> {
+    /// The buffer of an argument that the caller gives up, if `value` is a result that may have it from `at` on.
+    fn donor(&self, value: Value, at: Position) -> Option<BufferId> {
         let result = self.result_of[value.index()]?;
-        let usable = |(id, wanted): &&(StorageId, Option<usize>)| {
-            let dead = self.storages.busy_until(*id) < at;
+        let usable = |(id, wanted): &&(BufferId, Option<usize>)| {
+            let dead = self.buffers.busy_until(*id) < at;
             let mine = wanted.is_none_or(|wanted| wanted == result);
-            mine && dead && self.storages.bytes(*id) == self.bytes(value) && self.storages.kind(*id) != Kind::New
+            mine && dead && self.buffers.bytes(*id) == self.bytes(value) && self.buffers.kind(*id) != Kind::New
         };
         let best = self.donors.iter().filter(usable).max_by_key(|(_, wanted)| *wanted == Some(result));
         best.map(|&(id, _)| id)
     }
 
-    fn args(&mut self, inputs: &[StorageId], outputs: &[StorageId], in_place: u64) -> Args {
+    fn args(&mut self, inputs: &[BufferId], outputs: &[BufferId], in_place: u64) -> Args {
         let first = self.slots.len() as u32;
         self.slots.extend(inputs.iter().chain(outputs).map(|id| id.0));
         Args { first, inputs: inputs.len() as u32, outputs: outputs.len() as u32, in_place }
     }
 
-    fn copy(&mut self, from: StorageId, to: StorageId) {
+    fn copy(&mut self, from: BufferId, to: BufferId) {
         if from != to {
             self.steps.push(Step::Copy { from: from.0, to: to.0 });
         }
@@ -171,8 +171,8 @@ impl<'g> Placer<'g> {
 
     fn compute(&mut self, compute: Compute) {
         let Compute { at, work, inputs, outputs, aliases, must_alias } = compute;
-        let mut places: Vec<StorageId> = inputs.iter().map(|&input| self.storage(input)).collect();
-        let mut targets: Vec<Option<StorageId>> = vec![None; outputs.len()];
+        let mut operands: Vec<BufferId> = inputs.iter().map(|&input| self.buffer(input)).collect();
+        let mut targets: Vec<Option<BufferId>> = vec![None; outputs.len()];
         let mut in_place = 0u64;
         for (input, output) in aliases {
             let value = inputs[input];
@@ -182,29 +182,29 @@ impl<'g> Placer<'g> {
             }
             let single = inputs.iter().filter(|&&other| other == value).count() == 1;
             if single && self.is_free_after(value, at) {
-                targets[output] = Some(places[input]);
+                targets[output] = Some(operands[input]);
                 in_place |= 1 << input;
             } else if must_alias {
-                let own = self.storage_for(outputs[output], at);
-                self.storages.hold(own, at, at);
-                self.copy(places[input], own);
-                (targets[output], places[input]) = (Some(own), own);
+                let own = self.buffer_for(outputs[output], at);
+                self.buffers.hold(own, at, at);
+                self.copy(operands[input], own);
+                (targets[output], operands[input]) = (Some(own), own);
                 in_place |= 1 << input;
             }
         }
         let mut stored = Vec::with_capacity(outputs.len());
         for (&output, target) in outputs.iter().zip(targets) {
-            let storage = target.unwrap_or_else(|| self.storage_for(output, at));
-            self.keep(output, storage, at);
-            stored.push(storage);
+            let buffer = target.unwrap_or_else(|| self.buffer_for(output, at));
+            self.keep(output, buffer, at);
+            stored.push(buffer);
         }
-        let args = self.args(&places, &stored, in_place);
+        let args = self.args(&operands, &stored, in_place);
         let graph = self.graph;
         self.values.extend(inputs.iter().chain(&outputs).map(|&value| graph.info(value).of));
         self.steps.push(match work {
             Work::Kernel(kernel) => Step::Kernel { kernel, args },
             Work::Call(site) => Step::Call { site, args },
-            Work::Meet(site) => Step::Meet { site, args },
+            Work::Collective(site) => Step::Collective { site, args },
             Work::Manual(site) => Step::Manual { site, args },
         });
     }
@@ -218,65 +218,65 @@ impl<'g> Placer<'g> {
     fn repeat(&mut self, each: While) {
         let While { start, decided: _, end, carried, cond, predicate, body } = each;
         let carried: Vec<Carried> = carried.into_iter().filter(|carried| self.bytes(carried.init) > 0).collect();
-        let mut homes = Vec::with_capacity(carried.len());
+        let mut carried_in = Vec::with_capacity(carried.len());
         for each in &carried {
             let single = carried.iter().filter(|other| other.init == each.init).count() == 1;
-            let from = self.storage(each.init);
-            let home = if single && self.is_free_after(each.init, start) {
+            let from = self.buffer(each.init);
+            let buffer = if single && self.is_free_after(each.init, start) {
                 from
             } else {
-                let home = self.storage_for(each.result, start);
-                self.storages.hold(home, start, end);
-                self.copy(from, home);
-                home
+                let buffer = self.buffer_for(each.result, start);
+                self.buffers.hold(buffer, start, end);
+                self.copy(from, buffer);
+                buffer
             };
-            self.keep(each.result, home, start);
-            self.storages.hold(home, start, end.max(self.last_use(each.result, end)));
-            (self.places[each.in_cond.index()], self.places[each.in_body.index()]) = (home, home);
-            homes.push(home);
+            self.keep(each.result, buffer, start);
+            self.buffers.hold(buffer, start, end.max(self.last_use(each.result, end)));
+            (self.buffer_of[each.in_cond.index()], self.buffer_of[each.in_body.index()]) = (buffer, buffer);
+            carried_in.push(buffer);
         }
         let again = self.here();
         self.block(cond);
         let exit = self.steps.len();
-        self.steps.push(Step::JumpUnless { predicate: self.storage(predicate).0, target: 0 });
-        for (each, &home) in carried.iter().zip(&homes) {
-            self.storages.set_busy_until(home, self.last(each.in_body));
+        self.steps.push(Step::JumpUnless { predicate: self.buffer(predicate).0, target: 0 });
+        for (each, &buffer) in carried.iter().zip(&carried_in) {
+            self.buffers.set_busy_until(buffer, self.last(each.in_body));
         }
-        let inside = self.storages.next();
+        let inside = self.buffers.next();
         self.block(body);
         let mut taken = HashSet::new();
         let mut nexts = Vec::with_capacity(carried.len());
         for each in &carried {
-            let next = self.storage(each.next);
-            let ours = next >= inside || homes.contains(&next);
+            let next = self.buffer(each.next);
+            let ours = next >= inside || carried_in.contains(&next);
             nexts.push(if ours && taken.insert(next.0) {
                 next
             } else {
-                let copy = self.storages.add(Kind::New, self.bytes(each.next), end, true);
-                self.storages.hold(copy, end, end);
+                let copy = self.buffers.add(Kind::New, self.bytes(each.next), end, true);
+                self.buffers.hold(copy, end, end);
                 self.copy(next, copy);
                 copy
             });
         }
-        self.rotate(&homes, &nexts);
+        self.rotate(&carried_in, &nexts);
         self.steps.push(Step::Jump(again));
         let target = self.here();
         self.steps[exit] = match self.steps[exit] {
             Step::JumpUnless { predicate, .. } => Step::JumpUnless { predicate, target },
             _ => unreachable!("the exit of the loop is a jump"),
         };
-        for (each, &home) in carried.iter().zip(&homes) {
-            self.storages.set_busy_until(home, self.last_use(each.result, end));
+        for (each, &buffer) in carried.iter().zip(&carried_in) {
+            self.buffers.set_busy_until(buffer, self.last_use(each.result, end));
         }
     }
 
-    /// Gives each of `homes` the place of the storage in `nexts`, and these what is left over.
-    fn rotate(&mut self, homes: &[StorageId], nexts: &[StorageId]) {
-        let next_of = |id: StorageId| homes.iter().position(|&home| home == id).map(|index| nexts[index]);
+    /// Gives each of `carried_in` the place of the buffer in `nexts`, and these what is left over.
+    fn rotate(&mut self, carried_in: &[BufferId], nexts: &[BufferId]) {
+        let next_of = |id: BufferId| carried_in.iter().position(|&buffer| buffer == id).map(|index| nexts[index]);
         let mut done: HashSet<u32> = HashSet::new();
-        // Chains that begin with a home whose old place nobody takes, then the cycles.
-        let is_start = |home: &&StorageId| !nexts.contains(home);
-        let order: Vec<StorageId> = homes.iter().filter(is_start).chain(homes).copied().collect();
+        // Chains that begin with a buffer whose old place nobody takes, then the cycles.
+        let is_start = |buffer: &&BufferId| !nexts.contains(buffer);
+        let order: Vec<BufferId> = carried_in.iter().filter(is_start).chain(carried_in).copied().collect();
         for first in order {
             let mut chain = Vec::new();
             let mut at = Some(first);
@@ -285,7 +285,7 @@ impl<'g> Placer<'g> {
                 at = next_of(id);
             }
             for pair in chain.windows(2) {
-                self.storages.exchange(pair[0], pair[1]);
+                self.buffers.exchange(pair[0], pair[1]);
             }
             if chain.len() > 1 {
                 self.steps.push(Step::Rotate(chain.iter().map(|id| id.0).collect()));
@@ -293,25 +293,25 @@ impl<'g> Placer<'g> {
         }
     }
 
-    /// The storages of the program's results: each its own, and the caller's to keep.
-    fn results(&mut self) -> Vec<StorageId> {
+    /// The buffers of the program's results: each its own, and the caller's to keep.
+    fn results(&mut self) -> Vec<BufferId> {
         let mut taken = HashSet::new();
         let mut results = Vec::with_capacity(self.graph.results.len());
         for &value in &self.graph.results {
-            let from = self.storage(value);
-            let ours = from != EMPTY && self.storages.is_writable(from) && taken.insert(from.0);
-            let storage = if ours || from == EMPTY {
+            let from = self.buffer(value);
+            let ours = from != EMPTY && self.buffers.is_writable(from) && taken.insert(from.0);
+            let buffer = if ours || from == EMPTY {
                 from
             } else {
-                let copy = self.storages.add(Kind::New, self.bytes(value), self.graph.end, true);
-                self.storages.hold(copy, self.graph.end, self.graph.end);
+                let copy = self.buffers.add(Kind::New, self.bytes(value), self.graph.end, true);
+                self.buffers.hold(copy, self.graph.end, self.graph.end);
                 self.copy(from, copy);
                 copy
             };
-            if storage != EMPTY {
-                self.storages.set_result(storage);
+            if buffer != EMPTY {
+                self.buffers.set_result(buffer);
             }
-            results.push(storage);
+            results.push(buffer);
         }
         results
     }

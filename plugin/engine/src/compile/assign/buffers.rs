@@ -1,11 +1,11 @@
-//! Storages: what values are kept in, and which of them are one.
+//! Logical buffers: what values are kept in, and which of them are one.
 
-use super::ProcessId;
-use super::graph::Position;
+use crate::compile::graph::Position;
+use crate::plan::ProcessId;
 
-/// The index of a storage.
+/// The index of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct StorageId(pub(super) u32);
+pub(super) struct BufferId(pub(super) u32);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -19,7 +19,7 @@ pub(super) enum Kind {
 }
 
 #[derive(Debug, Clone)]
-struct Storage {
+struct LogicalBuffer {
     bytes: usize,
     kind: Kind,
     /// The first and last position at which it holds something.
@@ -32,33 +32,33 @@ struct Storage {
     written: bool,
     /// Whether the caller gets it.
     is_result: bool,
-    /// The storage that it is part of; itself for a root.
+    /// The buffer that it is part of; itself for a root.
     parent: u32,
-    /// Another storage with which it exchanges places, or itself for the last of these.
+    /// Another buffer with which it exchanges places, or itself for the last of these.
     class: u32,
 }
 
-/// All storages. Two kinds of union: storages that are one, and classes of storages that exchange their places.
+/// All buffers. Two kinds of union: buffers that are one, and classes of buffers that exchange their places.
 #[derive(Debug, Default)]
-pub(super) struct Storages {
-    all: Vec<Storage>,
+pub(super) struct LogicalBuffers {
+    all: Vec<LogicalBuffer>,
     /// What `busy_until` was before each change, while branches are open.
-    changes: Vec<(StorageId, Position)>,
+    changes: Vec<(BufferId, Position)>,
     /// The number of open branches.
     branches: usize,
 }
 
 /// A branch that is open.
 pub(super) struct Opened {
-    /// Storages from this one on are of the branch.
-    pub(super) inside: StorageId,
+    /// Buffers from this one on are of the branch.
+    pub(super) inside: BufferId,
     changes: usize,
 }
 
-impl Storages {
-    pub(super) fn add(&mut self, kind: Kind, bytes: usize, at: Position, writable: bool) -> StorageId {
-        let id = u32::try_from(self.all.len()).expect("fewer than 2^32 storages");
-        self.all.push(Storage {
+impl LogicalBuffers {
+    pub(super) fn add(&mut self, kind: Kind, bytes: usize, at: Position, writable: bool) -> BufferId {
+        let id = u32::try_from(self.all.len()).expect("fewer than 2^32 buffers");
+        self.all.push(LogicalBuffer {
             bytes,
             kind,
             live: (at, at),
@@ -69,42 +69,42 @@ impl Storages {
             parent: id,
             class: id,
         });
-        StorageId(id)
+        BufferId(id)
     }
 
-    /// The id that the next storage will have.
-    pub(super) fn next(&self) -> StorageId {
-        StorageId(self.all.len() as u32)
+    /// The id that the next buffer will have.
+    pub(super) fn next(&self) -> BufferId {
+        BufferId(self.all.len() as u32)
     }
 
-    /// The storage that `id` is part of.
-    pub(super) fn root(&self, mut id: StorageId) -> StorageId {
+    /// The buffer that `id` is part of.
+    pub(super) fn root(&self, mut id: BufferId) -> BufferId {
         while self.all[id.0 as usize].parent != id.0 {
-            id = StorageId(self.all[id.0 as usize].parent);
+            id = BufferId(self.all[id.0 as usize].parent);
         }
         id
     }
 
-    /// The representative of the storages with which `id` exchanges places.
-    pub(super) fn class(&self, id: StorageId) -> StorageId {
+    /// The representative of the buffers with which `id` exchanges places.
+    pub(super) fn class(&self, id: BufferId) -> BufferId {
         let mut id = self.root(id);
         while self.all[id.0 as usize].class != id.0 {
-            id = self.root(StorageId(self.all[id.0 as usize].class));
+            id = self.root(BufferId(self.all[id.0 as usize].class));
         }
         id
     }
 
-    fn at(&self, id: StorageId) -> &Storage {
+    fn at(&self, id: BufferId) -> &LogicalBuffer {
         &self.all[self.root(id).0 as usize]
     }
 
-    fn at_mut(&mut self, id: StorageId) -> &mut Storage {
+    fn at_mut(&mut self, id: BufferId) -> &mut LogicalBuffer {
         let root = self.root(id);
         &mut self.all[root.0 as usize]
     }
 
     /// Makes `part` a part of `whole`, which is older.
-    pub(super) fn unite(&mut self, part: StorageId, whole: StorageId) {
+    pub(super) fn unite(&mut self, part: BufferId, whole: BufferId) {
         let (part, whole) = (self.root(part), self.root(whole));
         if part == whole {
             return;
@@ -113,42 +113,42 @@ impl Storages {
         self.exchange(part, whole);
         let old = self.at(part).clone();
         let class = self.class(whole);
-        let storage = self.at_mut(whole);
-        storage.live = (storage.live.0.min(old.live.0), storage.live.1.max(old.live.1));
-        let busy_until = storage.busy_until.max(old.busy_until);
-        storage.written |= old.written;
-        storage.is_result |= old.is_result;
+        let buffer = self.at_mut(whole);
+        buffer.live = (buffer.live.0.min(old.live.0), buffer.live.1.max(old.live.1));
+        let busy_until = buffer.busy_until.max(old.busy_until);
+        buffer.written |= old.written;
+        buffer.is_result |= old.is_result;
         self.set_busy_until(whole, busy_until);
         self.all[part.0 as usize].parent = whole.0;
-        // A part that represented the class still does, by the storage that it is part of.
+        // A part that represented the class still does, by the buffer that it is part of.
         if class == part {
             self.all[whole.0 as usize].class = whole.0;
         }
     }
 
-    /// Notes that two storages exchange their places.
-    pub(super) fn exchange(&mut self, a: StorageId, b: StorageId) {
+    /// Notes that two buffers exchange their places.
+    pub(super) fn exchange(&mut self, a: BufferId, b: BufferId) {
         let (a, b) = (self.class(a), self.class(b));
         self.all[b.0 as usize].class = a.0;
     }
 
-    pub(super) fn kind(&self, id: StorageId) -> Kind {
+    pub(super) fn kind(&self, id: BufferId) -> Kind {
         self.at(id).kind
     }
 
-    pub(super) fn bytes(&self, id: StorageId) -> usize {
+    pub(super) fn bytes(&self, id: BufferId) -> usize {
         self.at(id).bytes
     }
 
-    pub(super) fn live(&self, id: StorageId) -> (Position, Position) {
+    pub(super) fn live(&self, id: BufferId) -> (Position, Position) {
         self.at(id).live
     }
 
-    pub(super) fn busy_until(&self, id: StorageId) -> Position {
+    pub(super) fn busy_until(&self, id: BufferId) -> Position {
         self.at(id).busy_until
     }
 
-    pub(super) fn set_busy_until(&mut self, id: StorageId, last: Position) {
+    pub(super) fn set_busy_until(&mut self, id: BufferId, last: Position) {
         let id = self.root(id);
         let before = std::mem::replace(&mut self.all[id.0 as usize].busy_until, last);
         if self.branches > 0 {
@@ -162,7 +162,7 @@ impl Storages {
         Opened { inside: self.next(), changes: self.changes.len() }
     }
 
-    /// Ends a branch: another one begins as this one did, with all storages from before it as busy as then.
+    /// Ends a branch: another one begins as this one did, with all buffers from before it as busy as then.
     pub(super) fn close_branch(&mut self, opened: Opened) {
         self.branches -= 1;
         for (id, before) in self.changes.drain(opened.changes..).rev().collect::<Vec<_>>() {
@@ -172,32 +172,32 @@ impl Storages {
         }
     }
 
-    pub(super) fn is_writable(&self, id: StorageId) -> bool {
+    pub(super) fn is_writable(&self, id: BufferId) -> bool {
         self.at(id).writable
     }
 
-    pub(super) fn is_written(&self, id: StorageId) -> bool {
+    pub(super) fn is_written(&self, id: BufferId) -> bool {
         self.at(id).written
     }
 
-    pub(super) fn is_result(&self, id: StorageId) -> bool {
+    pub(super) fn is_result(&self, id: BufferId) -> bool {
         self.at(id).is_result
     }
 
-    pub(super) fn set_result(&mut self, id: StorageId) {
+    pub(super) fn set_result(&mut self, id: BufferId) {
         self.at_mut(id).is_result = true;
     }
 
     /// Notes that a value that is written at `first` is kept there up to `last`.
-    pub(super) fn hold(&mut self, id: StorageId, first: Position, last: Position) {
-        let storage = self.at_mut(id);
-        storage.written = true;
-        storage.live = (storage.live.0.min(first), storage.live.1.max(last).max(first));
+    pub(super) fn hold(&mut self, id: BufferId, first: Position, last: Position) {
+        let buffer = self.at_mut(id);
+        buffer.written = true;
+        buffer.live = (buffer.live.0.min(first), buffer.live.1.max(last).max(first));
         self.set_busy_until(id, last.max(first));
     }
 
     /// The roots, oldest first.
-    pub(super) fn roots(&self) -> impl Iterator<Item = StorageId> + '_ {
-        (0..self.all.len() as u32).map(StorageId).filter(|&id| self.root(id) == id)
+    pub(super) fn roots(&self) -> impl Iterator<Item = BufferId> + '_ {
+        (0..self.all.len() as u32).map(BufferId).filter(|&id| self.root(id) == id)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::graph::{Block, Graph, Node, Position, Value};
+use crate::compile::graph::{Block, Graph, Node, Position, Value};
 
 /// Where values are used for the last time.
 pub(super) struct LastUses {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::graph::{Branch, Node, Value};
+use crate::compile::graph::{Branch, Node, Value};
 
 /// For the values of a branch: values that their memory may have been before.
 pub(super) struct Origins {

@@ -1,29 +1,29 @@
-//! From a cluster of ops to its program.
+//! From a fusion of ops to its program.
 
 use std::collections::{HashMap, HashSet};
 
 use oxcall::Error;
 use oxcall_hlo::{Op, OpKind, ValueId};
 
-use super::access::Access;
-use super::build::{Builder, Value};
-use super::fuse::Cluster;
+use super::Fusion;
 use super::graph::Graph;
 use super::groups::Groups;
 use super::rows::row_reduction;
-use super::single::tensor;
+use crate::tile::Access;
+use crate::tile::tensor;
+use crate::tile::{Builder, Value};
 
-/// What all clusters of a region are made with.
+/// What all fusions of a region are made with.
 pub(super) struct Shared<'a> {
     pub(super) graph: &'a Graph<'a>,
     pub(super) groups: &'a Groups<'a>,
 }
 
-/// The cluster of `ops` over `count` elements, in rows of `row`.
+/// The fusion of `ops` over `count` elements, in rows of `row`.
 ///
 /// # Errors
 /// INTERNAL if the region is not verified, or results of rows are used in another way than row by row.
-pub(super) fn cluster(shared: &Shared<'_>, mut ops: Vec<usize>, count: usize, row: usize) -> Result<Cluster, Error> {
+pub(super) fn fusion(shared: &Shared<'_>, mut ops: Vec<usize>, count: usize, row: usize) -> Result<Fusion, Error> {
     ops.sort_unstable();
     ops.dedup();
     let graph = shared.graph;
@@ -52,7 +52,7 @@ pub(super) fn cluster(shared: &Shared<'_>, mut ops: Vec<usize>, count: usize, ro
     }
     names.dedup();
     let kernel = emitter.builder.build(format!("fused[{}]", names.join(",")));
-    Ok(Cluster { ops, inputs: emitter.inputs, outputs, kernel: Box::new(kernel) })
+    Ok(Fusion { ops, inputs: emitter.inputs, outputs, kernel: Box::new(kernel) })
 }
 
 /// Whether results of `op` are used by others. A broadcast is a part of those that use it.
@@ -72,12 +72,12 @@ fn short_name(op: &Op) -> &'static str {
 
 struct Emitter<'a> {
     graph: &'a Graph<'a>,
-    /// The ops of the cluster.
+    /// The ops of the fusion.
     own: &'a HashSet<usize>,
     /// The elements of a row.
     row: usize,
     builder: Builder,
-    /// Values of ops in the cluster.
+    /// Values of ops in the fusion.
     values: HashMap<ValueId, Value>,
     /// Values of other ops, by how they are accessed.
     loads: HashMap<(ValueId, Access), Value>,
@@ -148,7 +148,7 @@ impl Emitter<'_> {
         Ok(loaded)
     }
 
-    /// The elements of a value that is not of the cluster.
+    /// The elements of a value that is not of the fusion.
     fn load(&mut self, value: ValueId, access: Access) -> Result<Value, Error> {
         let ty = tensor(self.graph.func, value)?;
         let producer = self.graph.producer(value).map(|index| &self.graph.region.ops[index]);
@@ -176,13 +176,13 @@ impl Emitter<'_> {
         }
         let ty = tensor(self.graph.func, value)?;
         if self.row > 1 && self.is_made_here(value) {
-            return Err(Error::internal("a part of the cluster is needed before it"));
+            return Err(Error::internal("a part of the fusion is needed before it"));
         }
         self.inputs.push(value);
         Ok(self.builder.add_input(ty.element, ty.count()))
     }
 
-    /// Whether an op of the cluster makes `value`, broadcasts looked through.
+    /// Whether an op of the fusion makes `value`, broadcasts looked through.
     fn is_made_here(&self, value: ValueId) -> bool {
         let mut value = self.graph.root(value);
         while let Some(producer) = self.graph.producer(value) {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use oxcall_hlo::{ElementType, Func, Op, OpKind, Region, TensorType, ValueId};
 
+use crate::compile::passes::ir::has_effect;
 use crate::math;
-use crate::passes::ir::has_effect;
 
 /// Who makes and who uses values.
 pub(super) struct Graph<'a> {
@@ -85,7 +85,7 @@ impl<'a> Graph<'a> {
         self.func.ty(value).tensor()
     }
 
-    /// Whether results of `op` are used outside of the cluster with these members.
+    /// Whether results of `op` are used outside of the fusion with these members.
     pub(super) fn is_used_outside(&self, op: usize, is_member: impl Fn(usize) -> bool) -> bool {
         self.escapes[op] || self.users[op].iter().any(|&user| !is_member(user))
     }
@@ -117,7 +117,7 @@ impl<'a> Graph<'a> {
         math::lower(&op.kind, &elements, result.element).is_ok().then_some(count)
     }
 
-    /// Whether it is better to compute the op twice than to store its result: a conversion of what no cluster makes.
+    /// Whether it is better to compute the op twice than to store its result: a conversion of what no fusion makes.
     pub(super) fn is_repeatable(&self, op: &Op) -> bool {
         let is_stored = |value: ValueId| match self.producer(self.root(value)) {
             Some(producer) => self.fusable(&self.region.ops[producer]).is_none(),

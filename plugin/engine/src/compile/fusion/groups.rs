@@ -34,7 +34,7 @@ pub(super) struct Groups<'a> {
     graph: &'a Graph<'a>,
     groups: Vec<Group>,
     /// The group that each op is in.
-    home: Vec<Option<GroupId>>,
+    group_of: Vec<Option<GroupId>>,
     /// The groups that compute each op for themselves. Others use the op itself, which runs on its own.
     copies: Vec<SmallVec<[GroupId; 2]>>,
     line: Line,
@@ -49,7 +49,7 @@ impl<'a> Groups<'a> {
         Groups {
             graph,
             groups: Vec::new(),
-            home: vec![None; count],
+            group_of: vec![None; count],
             copies: vec![SmallVec::new(); count],
             line: Line::new(count),
             seen: vec![0; count],
@@ -67,7 +67,7 @@ impl<'a> Groups<'a> {
 
     /// The groups that compute `op`.
     pub(super) fn of(&self, op: usize) -> impl Iterator<Item = GroupId> {
-        self.home[op].into_iter().chain(self.copies[op].iter().copied())
+        self.group_of[op].into_iter().chain(self.copies[op].iter().copied())
     }
 
     /// Whether groups compute `op` for themselves, and do not give it out.
@@ -79,7 +79,7 @@ impl<'a> Groups<'a> {
     pub(super) fn start(&mut self, op: usize) -> GroupId {
         let group = GroupId(self.groups.len() as u32);
         self.groups.push(Group { ops: vec![op], node: op });
-        self.home[op] = Some(group);
+        self.group_of[op] = Some(group);
         group
     }
 
@@ -95,7 +95,7 @@ impl<'a> Groups<'a> {
         let joins = self.unite(op, node);
         if joins {
             self.groups[group.index()].ops.push(op);
-            self.home[op] = Some(group);
+            self.group_of[op] = Some(group);
         }
         joins
     }
@@ -110,7 +110,7 @@ impl<'a> Groups<'a> {
         }
         let ops = std::mem::take(&mut self.groups[other.index()].ops);
         for &op in &ops {
-            for part in self.home[op].iter_mut().chain(&mut self.copies[op]).filter(|part| **part == other) {
+            for part in self.group_of[op].iter_mut().chain(&mut self.copies[op]).filter(|part| **part == other) {
                 *part = group;
             }
         }
@@ -138,7 +138,7 @@ impl<'a> Groups<'a> {
     }
 
     fn search(&self, first: usize, last: usize, seen: &mut [u32]) -> Option<Vec<usize>> {
-        let ends = [self.home[first], self.home[last]];
+        let ends = [self.group_of[first], self.group_of[last]];
         let mut found = vec![first];
         let (mut next, mut uses) = (0, 0);
         let mut is_free = true;
@@ -148,16 +148,16 @@ impl<'a> Groups<'a> {
                 if to == last {
                     // A copy of the op would be in the same group.
                     let is_inside = self.copies[node].iter().any(|&copy| ends.contains(&Some(copy)));
-                    is_free &= node == first || is_inside && self.home[node].is_none();
+                    is_free &= node == first || is_inside && self.group_of[node].is_none();
                 } else if self.line.is_before(to, last) && seen[to] != self.searches {
                     seen[to] = self.searches;
                     found.push(to);
                 }
             };
             // Copies of ops give nothing out.
-            match self.home[node] {
+            match self.group_of[node] {
                 Some(group) => {
-                    for &op in self.ops(group).iter().filter(|&&op| self.home[op] == Some(group)) {
+                    for &op in self.ops(group).iter().filter(|&&op| self.group_of[op] == Some(group)) {
                         self.for_each_dependent(op, op, &mut visit);
                     }
                 }
@@ -180,7 +180,7 @@ impl<'a> Groups<'a> {
                 self.for_each_dependent(op, user, visit);
                 continue;
             }
-            match self.home[user] {
+            match self.group_of[user] {
                 Some(group) if self.copies[op].contains(&group) => {}
                 Some(group) => visit(self.groups[group.index()].node),
                 None => {

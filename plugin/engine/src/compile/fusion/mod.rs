@@ -1,24 +1,33 @@
 //! Fusion: the choice of ops that become one program.
 //!
-//! Ops are taken from last to first. An element-wise op joins a cluster that uses its result if nothing outside lies
-//! between them; else it starts a cluster. Ops that cost nothing to repeat (constants, iota, broadcasts, a conversion
-//! of what is in memory anyway) belong to each cluster that uses them. Reshapes are other names of the same elements.
-//! At last reductions of rows join the clusters around them.
+//! Ops are taken from last to first. An element-wise op joins a fusion that uses its result if nothing outside lies
+//! between them; else it starts a fusion. Ops that cost nothing to repeat (constants, iota, broadcasts, a conversion
+//! of what is in memory anyway) belong to each fusion that uses them. Reshapes are other names of the same elements.
+//! At last reductions of rows join the fusions around them.
+
+mod emit;
+mod graph;
+mod groups;
+mod line;
+#[cfg(test)]
+mod random_tests;
+mod rows;
+#[cfg(test)]
+mod tests;
 
 use oxcall::Error;
 use oxcall_hlo::{Func, Region, TensorType, ValueId};
 
-use super::graph::Graph;
-use super::groups::{GroupId, Groups};
-use super::{emit, rows};
+use self::graph::Graph;
+use self::groups::{GroupId, Groups};
 use crate::kernel::Kernel;
 
 /// Ops that run as one kernel.
 ///
-/// An op of the region has to be run on its own if a result of it is used by an op that is in no cluster, by `inputs`
-/// of a cluster or as a result of the region, and is not among the `outputs` of any cluster.
-pub(crate) struct Cluster {
-    /// The ops, by index in the region, ascending. One that costs little can be in several clusters.
+/// An op of the region has to be run on its own if a result of it is used by an op that is in no fusion, by `inputs`
+/// of a fusion or as a result of the region, and is not among the `outputs` of any fusion.
+pub(crate) struct Fusion {
+    /// The ops, by index in the region, ascending. One that costs little can be in several fusions.
     pub ops: Vec<usize>,
     /// The operands of the kernel, each once.
     pub inputs: Vec<ValueId>,
@@ -28,28 +37,28 @@ pub(crate) struct Cluster {
     pub kernel: Box<dyn Kernel>,
 }
 
-/// Clusters of the element-wise ops of a region. Contracted to one op each, they leave the region free of cycles.
+/// Fusions of the element-wise ops of a region. Contracted to one op each, they leave the region free of cycles.
 ///
 /// # Errors
 /// INTERNAL if the region is not verified.
-pub(crate) fn fuse(func: &Func, region: &Region) -> Result<Vec<Cluster>, Error> {
+pub(crate) fn fuse(func: &Func, region: &Region) -> Result<Vec<Fusion>, Error> {
     let graph = Graph::new(func, region);
-    let mut fusion = Fusion { graph: &graph, groups: Groups::new(&graph), counts: Vec::new() };
+    let mut fuser = Fuser { graph: &graph, groups: Groups::new(&graph), counts: Vec::new() };
     for op in (0..region.ops.len()).rev() {
-        fusion.place(op);
+        fuser.place(op);
     }
-    let Fusion { mut groups, counts, .. } = fusion;
+    let Fuser { mut groups, counts, .. } = fuser;
     let units = rows::merge(&graph, &mut groups, &counts);
     let shared = emit::Shared { graph: &graph, groups: &groups };
     let mut found = Vec::new();
     for unit in units {
-        match emit::cluster(&shared, unit.ops, unit.count, unit.row) {
-            Ok(cluster) => found.push(cluster),
+        match emit::fusion(&shared, unit.ops, unit.count, unit.row) {
+            Ok(fusion) => found.push(fusion),
             // Rows that are used in another way than row by row: each part for itself, then.
             Err(_) if unit.row > 1 => {
                 for ops in unit.parts {
                     let count = graph.tensor(region.ops[ops[0]].results[0]).map_or(0, TensorType::count);
-                    found.push(emit::cluster(&shared, ops, count, 1)?);
+                    found.push(emit::fusion(&shared, ops, count, 1)?);
                 }
             }
             Err(error) => return Err(error),
@@ -58,17 +67,17 @@ pub(crate) fn fuse(func: &Func, region: &Region) -> Result<Vec<Cluster>, Error> 
     Ok(found)
 }
 
-/// Ops of one cluster at most, so that compiling takes linear time and programs fit the caches.
+/// Ops of one fusion at most, so that compiling takes linear time and programs fit the caches.
 pub(super) const MOST_OPS: usize = 192;
 
-struct Fusion<'a> {
+struct Fuser<'a> {
     graph: &'a Graph<'a>,
     groups: Groups<'a>,
     /// The number of elements of each group.
     counts: Vec<usize>,
 }
 
-impl Fusion<'_> {
+impl Fuser<'_> {
     /// Finds a place for an op, after all ops that come after it have theirs.
     fn place(&mut self, index: usize) {
         let op = &self.graph.region.ops[index];

@@ -4,10 +4,10 @@ use oxcall_hlo::{
     BinaryOp, ComparisonDirection, ComparisonType, DotDims, ElementType, Literal, OpKind, TensorType, UnaryOp, ValueId,
 };
 
-use super::fuse_tests::{Program, one_nan, run_both};
-use super::tests::random_bytes;
+use super::tests::{Program, one_nan, run_both};
+use crate::compile::lower;
 use crate::kernels::testing::{Random, ty};
-use crate::plan;
+use crate::tile::tests::random_bytes;
 
 /// An op over values of the program, chosen at random.
 fn random_op(program: &mut Program, values: &[ValueId], random: &mut Random) -> ValueId {
@@ -112,7 +112,7 @@ fn batched(count: usize) -> DotDims {
     }
 }
 
-/// Builds programs of `seeds`, and compares what they give fused with what they give op by op. Clusters that depend on
+/// Builds programs of `seeds`, and compares what they give fused with what they give op by op. Fusions that depend on
 /// each other in a circle cannot be run.
 fn check(seeds: impl IntoIterator<Item = u64>) {
     for seed in seeds {
@@ -132,7 +132,7 @@ fn check(seeds: impl IntoIterator<Item = u64>) {
             let value = random_op(&mut program, &values, &mut random);
             let op = program.func.body.ops.last().expect("just added");
             // Not every op has a meaning for every type.
-            if matches!(op.kind, OpKind::Constant(_)) || plan::single(op, &program.func).is_ok() {
+            if matches!(op.kind, OpKind::Constant(_)) || lower::single(op, &program.func).is_ok() {
                 values.push(value);
             } else {
                 program.func.body.ops.pop();

@@ -1,18 +1,18 @@
 //! Fusion of reductions of rows with the element-wise ops around them, as in a softmax.
 //!
-//! Clusters and reductions are units. A reduction takes in the units beside it, before and after, that work on the same
+//! Fusions and reductions are units. A reduction takes in the units beside it, before and after, that work on the same
 //! elements or with one element for each row, as long as nothing else has to run in between. A tile then is a few whole
 //! rows, and everything about them stays in the caches.
 
 use oxcall_hlo::{BinaryOp, Op, OpKind};
 
-use super::access::Access;
-use super::fuse::MOST_OPS;
+use super::MOST_OPS;
 use super::graph::Graph;
 use super::groups::{GroupId, Groups};
 use crate::kernels::reduce::{LONGEST_ROW, row_fold};
 use crate::math;
 use crate::scalar::{self, Body};
+use crate::tile::Access;
 
 /// Ops that run together.
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(super) struct Unit {
     pub(super) count: usize,
     /// The elements of a row; 1 if there are no reductions.
     pub(super) row: usize,
-    /// The clusters that the unit consists of, without its reductions.
+    /// The fusions that the unit consists of, without its reductions.
     pub(super) parts: Vec<Vec<usize>>,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn row_reduction(graph: &Graph<'_>, op: &Op) -> Option<(BinaryOp, usi
     if dims.iter().any(|&dim| dim < kept) || rows < 2 || !(2..=LONGEST_ROW).contains(&row) {
         return None;
     }
-    match scalar::recognise(graph.func, &op.regions[0])? {
+    match scalar::idiom(graph.func, &op.regions[0])? {
         // What is narrower is rounded after each step.
         Body::Binary(function) if operand.element.bits() >= 16 => {
             row_fold(function, math::wide(operand.element)).map(|_| (function, row))
@@ -49,7 +49,7 @@ pub(super) fn row_reduction(graph: &Graph<'_>, op: &Op) -> Option<(BinaryOp, usi
     }
 }
 
-/// The units of a region whose clusters are `groups` of `counts` elements.
+/// The units of a region whose fusions are `groups` of `counts` elements.
 pub(super) fn merge(graph: &Graph<'_>, groups: &mut Groups<'_>, counts: &[usize]) -> Vec<Unit> {
     let alone = |(group, &count): (GroupId, &usize)| {
         let ops = groups.ops(group).to_vec();

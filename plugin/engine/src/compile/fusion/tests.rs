@@ -7,10 +7,10 @@ use oxcall_hlo::{
     Region, TensorType, UnaryOp, ValueId,
 };
 
-use super::tests::random_bytes;
-use super::{Cluster, fuse};
+use super::{Fusion, fuse};
+use crate::compile::lower;
 use crate::kernels::testing::{Random, run_kernel, ty};
-use crate::plan;
+use crate::tile::tests::random_bytes;
 
 /// A function of one region under construction.
 pub(super) struct Program {
@@ -95,18 +95,18 @@ fn run_op(func: &Func, op: &Op, values: &mut Values) {
         values.insert(op.results[0], literal.to_bytes().to_vec());
         return;
     }
-    let kernel = plan::single(op, func).unwrap_or_else(|error| panic!("{error}"));
+    let kernel = lower::single(op, func).unwrap_or_else(|error| panic!("{error}"));
     let operands: Vec<_> = op.operands.iter().map(|operand| values[operand].clone()).collect();
     let results = run_kernel(&*kernel, &operands, &sizes(func, &op.results), &[], 1);
     values.extend(op.results.iter().copied().zip(results));
 }
 
-/// Runs clusters and the ops that are left, each as soon as its operands are there.
-fn run_fused(func: &Func, clusters: &[Cluster], values: &mut Values) {
+/// Runs fusions and the ops that are left, each as soon as its operands are there.
+fn run_fused(func: &Func, fusions: &[Fusion], values: &mut Values) {
     let region = &func.body;
-    let given: HashSet<ValueId> = clusters.iter().flat_map(|cluster| cluster.outputs.iter().copied()).collect();
+    let given: HashSet<ValueId> = fusions.iter().flat_map(|fusion| fusion.outputs.iter().copied()).collect();
     let mut wanted: Vec<ValueId> = region.results.clone();
-    wanted.extend(clusters.iter().flat_map(|cluster| cluster.inputs.iter().copied()));
+    wanted.extend(fusions.iter().flat_map(|fusion| fusion.inputs.iter().copied()));
     let mut own = HashSet::new();
     while let Some(value) = wanted.pop() {
         let producer = region.ops.iter().position(|op| op.results.contains(&value));
@@ -125,24 +125,24 @@ fn run_fused(func: &Func, clusters: &[Cluster], values: &mut Values) {
                 run_op(func, op, values);
             }
         }
-        for (index, cluster) in clusters.iter().enumerate() {
-            let is_ready = cluster.inputs.iter().all(|input| values.contains_key(input));
+        for (index, fusion) in fusions.iter().enumerate() {
+            let is_ready = fusion.inputs.iter().all(|input| values.contains_key(input));
             if is_ready && done.insert(region.ops.len() + index) {
-                let operands: Vec<_> = cluster.inputs.iter().map(|input| values[input].clone()).collect();
-                let sizes = sizes(func, &cluster.outputs);
-                let results = run_kernel(&*cluster.kernel, &operands, &sizes, &[], 2);
-                for pair in cluster.kernel.in_place() {
-                    let again = run_kernel(&*cluster.kernel, &operands, &sizes, &[pair], 1);
-                    assert_eq!(again, results, "{} in place", cluster.kernel.name());
+                let operands: Vec<_> = fusion.inputs.iter().map(|input| values[input].clone()).collect();
+                let sizes = sizes(func, &fusion.outputs);
+                let results = run_kernel(&*fusion.kernel, &operands, &sizes, &[], 2);
+                for pair in fusion.kernel.in_place() {
+                    let again = run_kernel(&*fusion.kernel, &operands, &sizes, &[pair], 1);
+                    assert_eq!(again, results, "{} in place", fusion.kernel.name());
                 }
-                values.extend(cluster.outputs.iter().copied().zip(results));
+                values.extend(fusion.outputs.iter().copied().zip(results));
             }
         }
         if done.len() == before {
             break;
         }
     }
-    assert_eq!(done.len(), own.len() + clusters.len(), "a cycle");
+    assert_eq!(done.len(), own.len() + fusions.len(), "a cycle");
 }
 
 /// Runs a program both ways on random operands, and gives each result of both.
@@ -154,8 +154,8 @@ pub(super) fn run_both(func: &Func, random: &mut Random) -> Vec<(ValueId, Vec<u8
     }
     let (mut plain, mut fused) = (values.clone(), values);
     func.body.ops.iter().for_each(|op| run_op(func, op, &mut plain));
-    let clusters = fuse(func, &func.body).unwrap_or_else(|error| panic!("{error}"));
-    run_fused(func, &clusters, &mut fused);
+    let fusions = fuse(func, &func.body).unwrap_or_else(|error| panic!("{error}"));
+    run_fused(func, &fusions, &mut fused);
     func.body.results.iter().map(|result| (*result, plain[result].clone(), fused[result].clone())).collect()
 }
 
@@ -212,11 +212,11 @@ fn a_softmax_is_one_kernel() {
         let x = program.param(ty(ElementType::F32, &[rows, row]));
         let result = softmax(&mut program, x);
         program.func.body.results.push(result);
-        let clusters = fuse(&program.func, &program.func.body).unwrap();
+        let fusions = fuse(&program.func, &program.func.body).unwrap();
         // Rows that are too long are reduced by kernels of their own.
         if row <= 8192 {
-            assert_eq!(clusters.len(), 1, "{rows} x {row}");
-            assert_eq!((&clusters[0].inputs[..], &clusters[0].outputs[..]), (&[x][..], &[result][..]));
+            assert_eq!(fusions.len(), 1, "{rows} x {row}");
+            assert_eq!((&fusions[0].inputs[..], &fusions[0].outputs[..]), (&[x][..], &[result][..]));
         }
         for (_, plain, fused) in run_both(&program.func, &mut Random(row as u64)) {
             assert_eq!(one_nan(ElementType::F32, &fused), one_nan(ElementType::F32, &plain), "{rows} x {row}");

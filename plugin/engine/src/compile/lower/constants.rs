@@ -11,6 +11,6 @@ use crate::memory::{Allocator, Buffer};
 pub(crate) fn materialise(allocator: &Arc<Allocator>, literal: &Literal) -> Result<Buffer, Error> {
     let Some(element) = literal.splat_element() else { return Buffer::copy_of(allocator, literal.data()) };
     let mut buffer = Buffer::allocate(allocator, literal.ty().byte_size())?;
-    super::fill::fill(buffer.as_bytes_mut(), element);
+    crate::kernels::fill::fill(buffer.as_bytes_mut(), element);
     Ok(buffer)
 }

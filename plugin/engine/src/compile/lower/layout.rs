@@ -33,7 +33,7 @@ pub(super) fn to_foreign(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result
     if let Some(order) = major_to_minor(ty, layout)? {
         conversions.push(transpose(ty, order)?);
     }
-    if let Some(packing) = Packing::of(ty) {
+    if let Some(packing) = Packing::from_type(ty) {
         conversions.push(Conversion { kernel: Box::new(Pack(packing)), bytes: foreign_size(ty) });
     }
     Ok(conversions)
@@ -42,7 +42,7 @@ pub(super) fn to_foreign(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result
 /// From the form of a custom call to ours.
 pub(super) fn from_foreign(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result<Vec<Conversion>, Error> {
     let mut conversions = Vec::new();
-    if let Some(packing) = Packing::of(ty) {
+    if let Some(packing) = Packing::from_type(ty) {
         conversions.push(Conversion { kernel: Box::new(Unpack(packing)), bytes: ty.byte_size() });
     }
     if let Some(order) = major_to_minor(ty, layout)? {
@@ -98,7 +98,7 @@ struct Packing {
 }
 
 impl Packing {
-    fn of(ty: &TensorType) -> Option<Packing> {
+    fn from_type(ty: &TensorType) -> Option<Packing> {
         let bits = foreign_bits(ty.element);
         let packed = matches!(bits, 1 | 2 | 4) && ty.count() > 0;
         packed.then(|| Packing { bits, count: ty.count(), signed: ty.element.is_signed() })

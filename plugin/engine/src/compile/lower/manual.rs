@@ -7,92 +7,50 @@ use oxcall::Error;
 use oxcall_hlo::sharding::{AxisRef, ManualComputation, Mesh, TensorSharding};
 use oxcall_hlo::{Func, FuncId, Module, Op, TensorType, ValueId};
 
-use crate::collective::{Members, Pieces, strides};
+use super::PlanRegion;
+use crate::collective::{Clique, Pieces, strides};
 use crate::kernels::nest::Loop;
-use crate::plan::{self, Plan};
-use crate::pool::Cost;
+use crate::plan::{ManualSite, Shard, Shards, Whole};
 use crate::runtime::Runtime;
 
-/// A manual computation as a program has it.
-pub(crate) struct ManualSite {
-    /// The plan of the region, which each member runs.
-    pub(crate) plan: Arc<Plan>,
-    /// For each argument of the program, what its members get.
-    pub(crate) operands: Vec<Shards>,
-    /// For each result, how it is put together.
-    pub(crate) results: Vec<Whole>,
-}
-
-/// The parts of an array that members get.
-pub(crate) struct Shards {
-    /// The bytes of a part.
-    pub(crate) bytes: usize,
-    pub(crate) pieces: Pieces,
-    /// For each member.
-    pub(crate) shards: Vec<Shard>,
-}
-
-/// A part of an array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shard {
-    /// Where it starts in the array.
-    pub(crate) offset: usize,
-}
-
-/// An array that is made of the members' parts.
-pub(crate) struct Whole {
-    pub(crate) pieces: Pieces,
-    /// The members that have the parts, by their places in the array.
-    pub(crate) sources: Vec<usize>,
-}
-
-impl ManualSite {
-    /// The manual computation `op`, whose region uses `captures` from around it, in a program that `gangs` may run.
-    ///
-    /// # Errors
-    /// INVALID_ARGUMENT if shardings do not fit; those of planning the region.
-    pub(super) fn new(
-        module: &Module,
-        op: &Op,
-        manual: &ManualComputation,
-        captures: &[ValueId],
-        runtime: &Runtime,
-        gangs: &[Arc<Members>],
-    ) -> Result<ManualSite, Error> {
-        let func = module.main();
-        let sharding = manual.in_shardings.iter().chain(&manual.out_shardings).next();
-        let Some(sharding) = sharding else {
-            return Err(Error::unimplemented("a manual computation without operands and results"));
-        };
-        let mesh = module.mesh(&sharding.mesh).map_err(|error| Error::invalid_argument(error.to_string()))?;
-        let axes = Axes { mesh, names: &manual.manual_axes };
-        let mut inner = Vec::new();
-        for gang in gangs {
-            for member in 0..gang.len() {
-                inner.push(Arc::new(axes.members(gang, member)?));
-            }
+/// The manual computation `op`, whose region uses `captures` from around it, in a program that `cliques` may run.
+///
+/// # Errors
+/// INVALID_ARGUMENT if shardings do not fit; those of planning the region.
+pub(super) fn manual_site(
+    module: &Module,
+    op: &Op,
+    manual: &ManualComputation,
+    captures: &[ValueId],
+    runtime: &Runtime,
+    cliques: &[Arc<Clique>],
+    plan: PlanRegion,
+) -> Result<ManualSite, Error> {
+    let func = module.main();
+    let sharding = manual.in_shardings.iter().chain(&manual.out_shardings).next();
+    let Some(sharding) = sharding else {
+        return Err(Error::unimplemented("a manual computation without operands and results"));
+    };
+    let mesh = module.mesh(&sharding.mesh).map_err(|error| Error::invalid_argument(error.to_string()))?;
+    let axes = Axes { mesh, names: &manual.manual_axes };
+    let mut inner = Vec::new();
+    for clique in cliques {
+        for rank in 0..clique.len() {
+            inner.push(Arc::new(axes.clique(clique, rank)?));
         }
-        let places = axes.places();
-        let ty = |value: &ValueId| func.ty(*value).tensor();
-        let mut operands = Vec::with_capacity(op.operands.len() + captures.len());
-        for (value, sharding) in op.operands.iter().zip(&manual.in_shardings) {
-            operands.push(axes.shards(ty(value), sharding, &places)?);
-        }
-        operands.extend(captures.iter().map(|value| Shards::copies(ty(value), places.len())));
-        let results = op.results.iter().zip(&manual.out_shardings);
-        let results = results.map(|(value, sharding)| axes.whole(ty(value), sharding, &places));
-        let results = results.collect::<Result<_, _>>()?;
-        let plan = plan::build(region_module(module, op, captures), runtime, inner)?;
-        Ok(ManualSite { plan: Arc::new(plan), operands, results })
     }
-
-    /// An estimate for all members, with what is copied.
-    pub(super) fn cost(&self) -> Cost {
-        let members = self.operands.first().map_or(1, |operand| operand.shards.len()) as f64;
-        let bytes: usize = self.operands.iter().map(|operand| operand.bytes).sum();
-        let each = self.plan.cost;
-        Cost { flops: members * each.flops, bytes: members * (each.bytes + 2.0 * bytes as f64) }
+    let places = axes.places();
+    let ty = |value: &ValueId| func.ty(*value).tensor();
+    let mut operands = Vec::with_capacity(op.operands.len() + captures.len());
+    for (value, sharding) in op.operands.iter().zip(&manual.in_shardings) {
+        operands.push(axes.shards(ty(value), sharding, &places)?);
     }
+    operands.extend(captures.iter().map(|value| Shards::copies(ty(value), places.len())));
+    let results = op.results.iter().zip(&manual.out_shardings);
+    let results = results.map(|(value, sharding)| axes.whole(ty(value), sharding, &places));
+    let results = results.collect::<Result<_, _>>()?;
+    let plan = plan(region_module(module, op, captures), runtime, inner)?;
+    Ok(ManualSite { plan: Arc::new(plan), operands, results })
 }
 
 /// The region of `op` as a module: what it uses from outside are parameters, too.
@@ -130,36 +88,36 @@ impl Axes<'_> {
         self.names.contains(&axis.name)
     }
 
-    /// The number of the member that a place of the mesh belongs to.
-    fn member(&self, coordinates: &[usize]) -> usize {
+    /// The number of the participant that a place of the mesh belongs to.
+    fn rank(&self, coordinates: &[usize]) -> usize {
         let index = |name: &String| self.mesh.axis(name).map_or((0, 1), |(axis, size)| (coordinates[axis], size));
-        self.names.iter().map(index).fold(0, |member, (index, size)| member * size + index)
+        self.names.iter().map(index).fold(0, |rank, (index, size)| rank * size + index)
     }
 
-    /// The number of members.
+    /// The number of participants.
     fn count(&self) -> usize {
         self.names.iter().map(|name| self.mesh.axis(name).map_or(1, |(_, size)| size)).product()
     }
 
-    /// For each member the coordinates of the first place that belongs to it.
+    /// For each participant the coordinates of the first place that belongs to it.
     fn places(&self) -> Vec<Vec<usize>> {
         let mut places = vec![None; self.count()];
         for place in 0..self.mesh.size() {
             let coordinates = self.mesh.coordinates(place);
-            places[self.member(&coordinates)].get_or_insert(coordinates);
+            places[self.rank(&coordinates)].get_or_insert(coordinates);
         }
         places.into_iter().map(|place| place.unwrap_or_else(|| vec![0; self.mesh.axes.len()])).collect()
     }
 
-    /// The members of the gang in which `member` of `gang` runs the region.
-    fn members(&self, gang: &Members, member: usize) -> Result<Members, Error> {
-        let (grid, outer) = (gang.grid(), gang.processes(member));
+    /// The participants of the clique in which `participant` of `clique` runs the region.
+    fn clique(&self, clique: &Clique, rank: usize) -> Result<Clique, Error> {
+        let (grid, outer) = (clique.grid(), clique.processes(rank));
         let replica = outer[0] / grid.partitions;
         let mut inner = vec![Vec::new(); self.count()];
         for place in 0..self.mesh.size() {
             let process = replica * grid.partitions + self.mesh.device_at(place);
             if outer.contains(&process) {
-                inner[self.member(&self.mesh.coordinates(place))].push(process);
+                inner[self.rank(&self.mesh.coordinates(place))].push(process);
             }
         }
         if inner.iter().any(Vec::is_empty) || grid.partitions < self.mesh.size() {
@@ -169,7 +127,7 @@ impl Axes<'_> {
             )));
         }
         inner.iter_mut().for_each(|processes| processes.sort_unstable());
-        Ok(Members::of(grid, inner))
+        Ok(Clique::new(grid, inner))
     }
 
     /// The number of parts of each dimension, and its size in a part.
@@ -224,10 +182,10 @@ impl Axes<'_> {
             }
         }
         let mut sources = vec![None; tiles.iter().product()];
-        for (member, place) in places.iter().enumerate() {
+        for (rank, place) in places.iter().enumerate() {
             let tile = sharding.tile(self.mesh, place, |axis| self.is_manual(axis));
             let index: usize = tile.iter().zip(&tile_strides).map(|(tile, stride)| tile * stride).sum();
-            sources[index].get_or_insert(member);
+            sources[index].get_or_insert(rank);
         }
         let sources = sources.into_iter().map(Option::unwrap_or_default).collect();
         Ok(Whole { pieces: Pieces::new(loops, len), sources })
@@ -239,13 +197,5 @@ fn run(ty: &TensorType, tiles: &[usize], local: &[usize], strides: &[usize]) -> 
     match tiles.iter().rposition(|&tiles| tiles > 1) {
         Some(last) => (last, local[last] * strides[last]),
         None => (0, ty.byte_size()),
-    }
-}
-
-impl Shards {
-    /// Every member gets the array as it is.
-    fn copies(ty: Option<&TensorType>, members: usize) -> Shards {
-        let bytes = ty.map_or(0, TensorType::byte_size);
-        Shards { bytes, pieces: Pieces::new([], bytes), shards: vec![Shard { offset: 0 }; members] }
     }
 }

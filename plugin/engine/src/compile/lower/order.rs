@@ -1,4 +1,4 @@
-//! In which order the ops and clusters of a region are computed.
+//! In which order the ops and fusions of a region are computed.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -6,26 +6,26 @@ use std::collections::{BinaryHeap, HashMap};
 use oxcall::Error;
 use oxcall_hlo::{Op, OpKind, Region, ValueId};
 
-use crate::passes::ir::has_effect;
-use crate::tile::Cluster;
+use crate::compile::fusion::Fusion;
+use crate::compile::passes::ir::has_effect;
 
 /// Something to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
     Op(usize),
-    Cluster(usize),
+    Fusion(usize),
 }
 
-/// The clusters, and the ops of `region` whose results they do not give but somebody needs, each after what it needs;
-/// otherwise in program order, where a cluster counts as its last op. What updates a part of a value comes after all
+/// The fusions, and the ops of `region` whose results they do not give but somebody needs, each after what it needs;
+/// otherwise in program order, where a fusion counts as its last op. What updates a part of a value comes after all
 /// that reads the value, so that it can work in its memory. `values` is the number of values of the function.
 ///
 /// Custom calls with side effects keep their order.
 ///
 /// # Errors
-/// INTERNAL if the clusters depend on each other in a circle.
-pub(super) fn order(region: &Region, clusters: &[Cluster], values: usize) -> Result<Vec<Item>, Error> {
-    let graph = Dependencies::new(region, clusters, values);
+/// INTERNAL if the fusions depend on each other in a circle.
+pub(super) fn order(region: &Region, fusions: &[Fusion], values: usize) -> Result<Vec<Item>, Error> {
+    let graph = Dependencies::new(region, fusions, values);
     let mut missing = graph.needs.clone();
     let mut ready: BinaryHeap<Reverse<(usize, usize)>> =
         (0..missing.len()).filter(|&item| missing[item] == 0).map(|item| Reverse((graph.rank[item], item))).collect();
@@ -57,16 +57,16 @@ struct Dependencies {
 }
 
 impl Dependencies {
-    fn new(region: &Region, clusters: &[Cluster], values: usize) -> Dependencies {
-        let mut items: Vec<Item> = (0..clusters.len()).map(Item::Cluster).collect();
-        let mut rank: Vec<usize> = clusters.iter().map(|cluster| cluster.ops.last().copied().unwrap_or(0)).collect();
+    fn new(region: &Region, fusions: &[Fusion], values: usize) -> Dependencies {
+        let mut items: Vec<Item> = (0..fusions.len()).map(Item::Fusion).collect();
+        let mut rank: Vec<usize> = fusions.iter().map(|fusion| fusion.ops.last().copied().unwrap_or(0)).collect();
         // The item that makes each value.
         let mut made_by = vec![NONE; values];
-        for (item, cluster) in clusters.iter().enumerate() {
-            cluster.outputs.iter().for_each(|output| made_by[output.0 as usize] = item);
+        for (item, fusion) in fusions.iter().enumerate() {
+            fusion.outputs.iter().for_each(|output| made_by[output.0 as usize] = item);
         }
         rank.iter_mut().for_each(|rank| *rank *= 2);
-        let needed = needed_ops(region, clusters, &made_by);
+        let needed = needed_ops(region, fusions, &made_by);
         let mut item_of = vec![NONE; region.ops.len()];
         for (index, op) in region.ops.iter().enumerate().filter(|(index, _)| needed[*index]) {
             item_of[index] = items.len();
@@ -74,7 +74,7 @@ impl Dependencies {
             items.push(Item::Op(index));
             rank.push(2 * index);
         }
-        delay_updates(region, clusters, &item_of, &mut rank);
+        delay_updates(region, fusions, &item_of, &mut rank);
         let mut edges: Vec<(usize, usize)> = Vec::new();
         let mut depends = |item: usize, value: ValueId| {
             let from = made_by[value.0 as usize];
@@ -82,8 +82,8 @@ impl Dependencies {
                 edges.push((from, item));
             }
         };
-        for (item, cluster) in clusters.iter().enumerate() {
-            cluster.inputs.iter().for_each(|&input| depends(item, input));
+        for (item, fusion) in fusions.iter().enumerate() {
+            fusion.inputs.iter().for_each(|&input| depends(item, input));
         }
         for (op, &item) in region.ops.iter().zip(&item_of).filter(|(_, item)| **item != NONE) {
             for_each_use(op, &mut |value| depends(item, value));
@@ -105,7 +105,7 @@ impl Dependencies {
 }
 
 /// Puts each update of a part of a value right behind the last item that reads the value.
-fn delay_updates(region: &Region, clusters: &[Cluster], item_of: &[usize], rank: &mut [usize]) {
+fn delay_updates(region: &Region, fusions: &[Fusion], item_of: &[usize], rank: &mut [usize]) {
     let is_update = |op: &Op| matches!(op.kind, OpKind::DynamicUpdateSlice | OpKind::Scatter { .. });
     let ops = || region.ops.iter().zip(item_of).filter(|(_, item)| **item != NONE);
     if !ops().any(|(op, _)| is_update(op)) {
@@ -127,8 +127,8 @@ fn delay_updates(region: &Region, clusters: &[Cluster], item_of: &[usize], rank:
             *last = at.max(*last);
         }
     };
-    for (cluster, &at) in clusters.iter().zip(&*rank) {
-        cluster.inputs.iter().for_each(|&input| read(input, at));
+    for (fusion, &at) in fusions.iter().zip(&*rank) {
+        fusion.inputs.iter().for_each(|&input| read(input, at));
     }
     for (op, &item) in ops().filter(|(op, _)| op.kind != OpKind::Reshape) {
         let own = if is_update(op) { &op.operands[..1] } else { &[] };
@@ -143,15 +143,15 @@ fn delay_updates(region: &Region, clusters: &[Cluster], item_of: &[usize], rank:
     }
 }
 
-/// Which ops have to be computed beside the clusters, whose outputs `made_by` has.
-fn needed_ops(region: &Region, clusters: &[Cluster], made_by: &[usize]) -> Vec<bool> {
+/// Which ops have to be computed beside the fusions, whose outputs `made_by` has.
+fn needed_ops(region: &Region, fusions: &[Fusion], made_by: &[usize]) -> Vec<bool> {
     let mut producers = vec![NONE; made_by.len()];
     for (index, op) in region.ops.iter().enumerate() {
         op.results.iter().for_each(|result| producers[result.0 as usize] = index);
     }
     let mut needed = vec![false; region.ops.len()];
     let mut values: Vec<ValueId> = region.results.clone();
-    clusters.iter().for_each(|cluster| values.extend(&cluster.inputs));
+    fusions.iter().for_each(|fusion| values.extend(&fusion.inputs));
     for (index, op) in region.ops.iter().enumerate().filter(|(_, op)| has_effect(op)) {
         needed[index] = true;
         for_each_use(op, &mut |value| values.push(value));

@@ -1,19 +1,25 @@
-//! Shardings of programs: those that a program states, and those that follow from them.
+//! Partitioning: programs whose arrays are split over devices.
 //!
 //! Arrays are computed as a whole, so shardings change no result: they say which device gets which part of the
-//! program's parameters and results. Those that are left open are found as
+//! program's parameters and results. Only a program that is one manual computation over all devices (`per_device`), as
+//! those of `jax.pmap`, is run by each device on its parts. Shardings that are left open are found as
 //! [Shardy](https://openxla.org/shardy/propagation) finds them: each op has a rule (`rules`) that says which dimensions
 //! of its operands and results belong together, and axes spread along them (`factors`) until nothing changes (`graph`).
 //!
-//! `axes` is a mesh in prime parts, `calls` are custom calls that run on parts, `summands` are sums that are left to be
-//! taken, as stacks of the devices' summands.
+//! `axes` is a mesh in prime parts, `calls` are custom calls that run on parts, `unreduced` are sums that are left to
+//! be taken, as stacks of the devices' summands.
 
 mod axes;
 mod calls;
 mod factors;
 mod graph;
+mod per_device;
+#[cfg(test)]
+mod per_device_tests;
 mod rules;
-mod summands;
+#[cfg(test)]
+mod tests;
+mod unreduced;
 
 use std::collections::BTreeSet;
 
@@ -23,13 +29,7 @@ use oxcall_hlo::{ArgAttributes, Attribute, CustomCall, ElementType, Func, Module
 
 use self::axes::{Axes, State};
 use self::graph::Graph;
-use crate::passes;
-
-impl From<Tiling> for Placement {
-    fn from(tiling: Tiling) -> Placement {
-        Placement { tiling, summands: false }
-    }
-}
+use crate::compile::passes;
 
 /// What a client says of a program's shardings.
 #[derive(Debug, Clone, Default)]
@@ -46,79 +46,149 @@ pub struct ShardingOptions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shardings {
     /// One for each parameter.
-    pub parameters: Vec<Placement>,
+    pub parameters: Vec<ShardedArray>,
     /// One for each result.
-    pub results: Vec<Placement>,
+    pub results: Vec<ShardedArray>,
     /// The calls of `oxcall_inspect_sharding`, which are not in the program any more, and how their operands are split;
     /// `None` inside of a computation per device.
     pub inspections: Vec<(CustomCall, Option<Tiling>)>,
 }
 
-/// How a parameter or result is split over devices.
+/// A parameter or result, and how it is split.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShardedArray {
+    /// The type of the whole array.
+    pub ty: TensorType,
+    /// Its parts.
+    pub placement: Placement,
+}
+
+/// How an array is split over devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
     /// Which device has which part.
     pub tiling: Tiling,
-    /// Whether devices have summands: the first dimension is that of summands, of which clients know nothing.
-    pub summands: bool,
+    /// Whether the array is unreduced: each device has a summand, and the first dimension, which clients do not see,
+    /// counts the summands.
+    pub unreduced: bool,
 }
 
-/// How the parameters and results of a verified program are split over `devices` devices.
+impl From<Tiling> for Placement {
+    fn from(tiling: Tiling) -> Placement {
+        Placement { tiling, unreduced: false }
+    }
+}
+
+/// A program whose parameters and results are split over devices.
+pub(crate) struct Partitioned {
+    /// The program of whole arrays, or of one device.
+    pub(crate) module: Module,
+    /// Whether each device runs the program by itself, on arrays of its own.
+    pub(crate) per_device: bool,
+    pub(crate) shardings: Shardings,
+}
+
+/// Splits the arrays of a verified program over `devices` devices.
 ///
 /// What has no sharding and may not be chosen is replicated, as is what nothing is known of. Custom calls that say how
-/// they may be split, and whose operands or results are split, become manual computations. Parameters and results of
-/// which devices have summands get a dimension for these.
+/// they may be split, and whose operands or results are split, become manual computations. Unreduced parameters and
+/// results get a dimension for the devices' summands. A program that does nothing but a manual computation over all
+/// devices becomes the program of each device.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for shardings that do not fit the devices, and those of inlining calls.
-pub fn partition(module: &mut Module, devices: usize, options: &ShardingOptions) -> Result<Shardings, Error> {
-    let stacked = summands::stack(module)?;
+pub(crate) fn partition(mut module: Module, devices: usize, options: &ShardingOptions) -> Result<Partitioned, Error> {
+    let stacked = unreduced::stack(&mut module)?;
     let main = module.main();
     let params = stated(main, &main.body.params, &main.param_attributes, &options.open_parameters, "parameter")?;
     let results = stated(main, &main.body.results, &main.result_attributes, &options.open_results, "result")?;
-    let mut inlined = module.clone();
-    passes::inline_calls(&mut inlined)?;
-    let has_rules = calls::add_batch_rules(&mut inlined, &|target| options.batch_partitionable.contains(target));
-    let observed = inlined.funcs.iter().any(|func| calls::any_observes(&func.body));
-    let wanted = has_rules || observed || params.iter().chain(&results).any(Stated::may_change);
-    let axes = Axes::of_program(&inlined, devices).filter(|_| wanted);
-    let found = axes.as_ref().map(|axes| {
-        let mut graph = Graph::new(&inlined, axes, &states(axes, &params), &states(axes, &results));
-        graph.propagate();
-        graph
-    });
-    let tilings = |list: Vec<Stated>, found: &dyn Fn(usize) -> Option<Tiling>, what: &str| {
-        let tiling = |(index, stated): (usize, Stated)| {
-            let rank = stated.ty.rank();
-            let tiling = match (found(index).filter(|_| stated.may_change()), &stated.sharding) {
-                (Some(tiling), _) => Ok(tiling),
-                (None, Some(Given::Shardy(sharding))) => Tiling::of(sharding, module, rank, devices),
-                (None, Some(Given::Hlo(sharding))) => sharding.tiling(rank, devices),
-                (None, None) => Ok(Tiling::replicated(rank, devices)),
-            };
-            tiling.map_err(|error| Error::invalid_argument(format!("the sharding of {what} {index}: {error}")))
-        };
-        list.into_iter().enumerate().map(tiling).collect::<Result<Vec<_>, Error>>()
-    };
-    let placements = |tilings: Vec<Tiling>, summands: &[bool]| {
-        let summands = summands.iter().copied().chain(std::iter::repeat(false));
-        tilings.into_iter().zip(summands).map(|(tiling, summands)| Placement { tiling, summands }).collect()
-    };
-    let types = |values: &[ValueId], index: usize| main.ty(values[index]).tensor().map(|ty| ty.dims.to_vec());
-    let parameter = |index: usize| Some(found.as_ref()?.parameter(index, &types(&main.body.params, index)?));
-    let result = |index: usize| Some(found.as_ref()?.result(index, &types(&main.body.results, index)?));
+    // One function: propagation looks at ops and their regions, never through calls.
+    passes::inline_calls(&mut module)?;
+    let Propagated { parameters: found_params, results: found_results, inspections, split } =
+        propagate(&module, devices, options, &params, &results);
     let shardings = Shardings {
-        parameters: placements(tilings(params, &parameter, "parameter")?, &stacked.parameters),
-        results: placements(tilings(results, &result, "result")?, &stacked.results),
-        inspections: found.as_ref().map(Graph::inspections).unwrap_or_default(),
+        parameters: sharded(params, found_params, &stacked.parameters, &module, devices, "parameter")?,
+        results: sharded(results, found_results, &stacked.results, &module, devices, "result")?,
+        inspections,
     };
-    let split = found.map(|graph| graph.split_calls()).unwrap_or_default();
-    if !split.is_empty() {
-        calls::split(&mut inlined, split);
-        *module = inlined;
+    if let Some(split) = split {
+        module = split;
     }
     module.funcs.iter_mut().for_each(|func| calls::remove_inspections(&mut func.body));
-    Ok(shardings)
+    let main = per_device::main(&module, &shardings);
+    let per_device = main.is_some();
+    if let Some(main) = main {
+        module.funcs[module.entry.0 as usize] = main;
+    }
+    Ok(Partitioned { module, per_device, shardings })
+}
+
+/// What propagation finds.
+#[derive(Default)]
+struct Propagated {
+    /// The tiling of each parameter that may be chosen.
+    parameters: Vec<Option<Tiling>>,
+    /// That of each result.
+    results: Vec<Option<Tiling>>,
+    inspections: Vec<(CustomCall, Option<Tiling>)>,
+    /// The module with custom calls that run on parts, if there are some.
+    split: Option<Module>,
+}
+
+/// Propagates the shardings of a program without calls, if any of them may be chosen or something asks for them.
+fn propagate(
+    module: &Module,
+    devices: usize,
+    options: &ShardingOptions,
+    params: &[Stated],
+    results: &[Stated],
+) -> Propagated {
+    let mut module = module.clone();
+    let has_rules = calls::add_batch_rules(&mut module, &|target| options.batch_partitionable.contains(target));
+    let observed = module.funcs.iter().any(|func| calls::any_observes(&func.body));
+    let wanted = has_rules || observed || params.iter().chain(results).any(Stated::may_change);
+    let Some(axes) = Axes::of_program(&module, devices).filter(|_| wanted) else { return Propagated::default() };
+    let mut graph = Graph::new(&module, &axes, &states(&axes, params), &states(&axes, results));
+    graph.propagate();
+    let tilings = |list: &[Stated], tiling: &dyn Fn(usize, &[usize]) -> Tiling| {
+        let each = list.iter().enumerate();
+        each.map(|(index, stated)| stated.may_change().then(|| tiling(index, &stated.ty.dims))).collect()
+    };
+    let parameters = tilings(params, &|index, dims| graph.parameter(index, dims));
+    let results = tilings(results, &|index, dims| graph.result(index, dims));
+    let inspections = graph.inspections();
+    let split = graph.split_calls();
+    let split = (!split.is_empty()).then(|| {
+        calls::split(&mut module, split);
+        module
+    });
+    Propagated { parameters, results, inspections, split }
+}
+
+/// How each of `list` is split: as propagation `found`, or as the program states.
+fn sharded(
+    list: Vec<Stated>,
+    found: Vec<Option<Tiling>>,
+    unreduced: &[bool],
+    module: &Module,
+    devices: usize,
+    what: &str,
+) -> Result<Vec<ShardedArray>, Error> {
+    let mut found = found.into_iter();
+    let each = |(index, stated): (usize, Stated)| {
+        let rank = stated.ty.rank();
+        let tiling = match (found.next().flatten(), &stated.sharding) {
+            (Some(tiling), _) => Ok(tiling),
+            (None, Some(Given::Shardy(sharding))) => Tiling::of(sharding, module, rank, devices),
+            (None, Some(Given::Hlo(sharding))) => sharding.tiling(rank, devices),
+            (None, None) => Ok(Tiling::replicated(rank, devices)),
+        };
+        let tiling =
+            tiling.map_err(|error| Error::invalid_argument(format!("the sharding of {what} {index}: {error}")))?;
+        let unreduced = unreduced.get(index).copied().unwrap_or(false);
+        Ok(ShardedArray { ty: stated.ty, placement: Placement { tiling, unreduced } })
+    };
+    list.into_iter().enumerate().map(each).collect()
 }
 
 /// A parameter or result, and what the program says of it.
@@ -168,10 +238,10 @@ fn stated(
                 _ => {}
             }
         }
-        let no_tensor = TensorType::scalar(ElementType::Pred);
-        let ty = main.ty(value).tensor().unwrap_or(&no_tensor).clone();
+        let tensor = main.ty(value).tensor();
         let open = open.get(index).or(open.first().filter(|_| open.len() == 1)).copied().unwrap_or(false);
-        Ok(Stated { ty, sharding, open })
+        let ty = tensor.cloned().unwrap_or_else(|| TensorType::scalar(ElementType::Pred));
+        Ok(Stated { ty, sharding, open: open && tensor.is_some() })
     };
     values.iter().zip(attributes).enumerate().map(of).collect()
 }
@@ -188,6 +258,3 @@ fn states(axes: &Axes, stated: &[Stated]) -> Vec<State> {
     };
     stated.iter().map(state).collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,33 +3,21 @@
 
 use std::collections::HashMap;
 
-use oxcall::Error;
 use oxcall_hlo::sharding::{ManualComputation, TensorSharding, Tiling};
 use oxcall_hlo::{Func, Module, Op, OpKind, TensorType, ValueId};
 
-use super::inline;
-use super::ir::{Mapping, remap_operands};
+use super::{ShardedArray, Shardings};
+use crate::compile::passes::ir::{Mapping, remap_operands};
 
-/// The program of each device of a verified `module` whose parameters and results are split over devices like this, if
-/// all it does is a manual computation whose operands are its parameters, and whose results are its results, split in
-/// the same way. Its parameters and results are the parts that devices have.
-///
-/// # Errors
-/// Those of inlining calls.
-pub fn peel(module: &Module, parameters: &[Tiling], results: &[Tiling]) -> Result<Option<Module>, Error> {
-    let mut module = module.clone();
-    inline::inline(&mut module)?;
-    Ok(per_device(&module, parameters, results).map(|main| {
-        module.funcs[0] = main;
-        module
-    }))
-}
-
-/// The entry function of the program of each device.
-fn per_device(module: &Module, parameters: &[Tiling], results: &[Tiling]) -> Option<Func> {
+/// The entry function of the program of each device, if all that `module`, which has no calls, does is a manual
+/// computation whose operands are its parameters, and whose results are its results, split in the same way. Its
+/// parameters and results are the parts that devices have.
+pub(super) fn main(module: &Module, shardings: &Shardings) -> Option<Func> {
     let main = module.main();
     let (op, manual, names) = only_computation(main)?;
-    let devices = parameters.iter().chain(results).next()?.devices();
+    let tilings = |list: &[ShardedArray]| list.iter().map(|array| array.placement.tiling.clone()).collect::<Vec<_>>();
+    let (parameters, results) = (tilings(&shardings.parameters), tilings(&shardings.results));
+    let devices = parameters.iter().chain(&results).next()?.devices();
     if !is_over_all(module, manual, devices) {
         return None;
     }
@@ -51,7 +39,7 @@ fn per_device(module: &Module, parameters: &[Tiling], results: &[Tiling]) -> Opt
         given.insert(result, (sharding, params.get(inner)));
     }
     let mut func = main.clone();
-    for (&param, tiling) in main.body.params.iter().zip(parameters) {
+    for (&param, tiling) in main.body.params.iter().zip(&parameters) {
         let ty = main.ty(param).tensor()?;
         if !tiling.divides(&ty.dims) {
             return None;
@@ -59,7 +47,7 @@ fn per_device(module: &Module, parameters: &[Tiling], results: &[Tiling]) -> Opt
         func.values[param.0 as usize] = TensorType::new(ty.element, tiling.tile_dims(&ty.dims)).into();
     }
     let mut ends = Vec::with_capacity(main.body.results.len());
-    for (&result, tiling) in main.body.results.iter().zip(results) {
+    for (&result, tiling) in main.body.results.iter().zip(&results) {
         let result = names.get(result);
         let (sharding, inner) = given.get(&result)?;
         same(result, sharding, tiling)?;
@@ -90,7 +78,7 @@ fn only_computation(main: &Func) -> Option<(&Op, &ManualComputation, Mapping)> {
     found.map(|(op, manual)| (op, manual, names))
 }
 
-/// Whether each device is a member of its own.
+/// Whether each device is a participant of its own.
 fn is_over_all(module: &Module, manual: &ManualComputation, devices: usize) -> bool {
     let meshes = manual.in_shardings.iter().chain(&manual.out_shardings).map(|sharding| module.mesh(&sharding.mesh));
     let Some(Ok(mesh)) = meshes.into_iter().next() else { return false };

@@ -1,9 +1,11 @@
 //! Programs of each device.
 
 use oxcall_hlo::sharding::Tiling;
-use oxcall_hlo::{parse_text, verify};
+use oxcall_hlo::{ElementType, TensorType, parse_text, verify};
 
-use crate::passes::peel::peel;
+use super::per_device::main;
+use super::{ShardedArray, Shardings};
+use crate::compile::passes;
 
 const PROGRAM: &str = "sdy.mesh @mesh = <[\"i\"=2]>
 func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"i\"}]>, tf.aliasing_output = 0 : i32}, \
@@ -24,18 +26,28 @@ fn split() -> Tiling {
     Tiling::new(vec![2], vec![0, 1]).unwrap()
 }
 
-fn peeled(text: &str, parameters: &[Tiling], results: &[Tiling]) -> Option<String> {
-    let module = parse_text(text).unwrap();
+/// The program of each device, of arrays that are split like this.
+fn per_device(text: &str, parameters: &[Tiling], results: &[Tiling]) -> Option<String> {
+    let mut module = parse_text(text).unwrap();
     verify(&module).unwrap();
-    let peeled = peel(&module, parameters, results).unwrap()?;
-    verify(&peeled).unwrap();
-    Some(peeled.to_string())
+    passes::inline_calls(&mut module).unwrap();
+    let sharded = |tilings: &[Tiling]| {
+        let each = |tiling: &Tiling| ShardedArray {
+            ty: TensorType::scalar(ElementType::F32),
+            placement: tiling.clone().into(),
+        };
+        tilings.iter().map(each).collect()
+    };
+    let shardings = Shardings { parameters: sharded(parameters), results: sharded(results), inspections: Vec::new() };
+    module.funcs[0] = main(&module, &shardings)?;
+    verify(&module).unwrap();
+    Some(module.to_string())
 }
 
 #[test]
 fn what_each_device_runs() {
     let whole = Tiling::replicated(1, 2);
-    let text = peeled(PROGRAM, &[split(), whole.clone()], &[split(), whole.clone()]).unwrap();
+    let text = per_device(PROGRAM, &[split(), whole.clone()], &[split(), whole.clone()]).unwrap();
     assert!(text.contains("%arg0: tensor<2xf32> {tf.aliasing_output = 0 : i32}, %arg1: tensor<3xf32>)"), "{text}");
     assert!(text.contains("%0 = stablehlo.negate %arg0"), "{text}");
     assert!(text.contains("return %0, %arg1 : tensor<2xf32>, tensor<3xf32>"), "{text}");
@@ -46,17 +58,17 @@ fn programs_that_do_more_are_left() {
     let whole = Tiling::replicated(1, 2);
     let right = [split(), whole.clone()];
     // Other shardings at the edges.
-    assert!(peeled(PROGRAM, &[whole.clone(), whole.clone()], &right).is_none());
+    assert!(per_device(PROGRAM, &[whole.clone(), whole.clone()], &right).is_none());
     let swapped = Tiling::new(vec![2], vec![1, 0]).unwrap();
-    assert!(peeled(PROGRAM, &right, &[swapped, whole.clone()]).is_none());
+    assert!(per_device(PROGRAM, &right, &[swapped, whole.clone()]).is_none());
     // Axes that are not manual.
     let partly = PROGRAM.replace("[\"i\"=2]", "[\"i\"=2, \"j\"=2]");
     let four = Tiling::new(vec![2], vec![0, 0, 1, 1]).unwrap();
     let whole = Tiling::replicated(1, 4);
     let edges = [four, whole];
-    assert!(peeled(&partly, &edges, &edges).is_none());
+    assert!(per_device(&partly, &edges, &edges).is_none());
     // Something besides.
     let more =
         PROGRAM.replace("  return %0#1, %0#0", "  %1 = stablehlo.negate %0#0 : tensor<3xf32>\n  return %0#1, %1");
-    assert!(peeled(&more, &right, &right).is_none());
+    assert!(per_device(&more, &right, &right).is_none());
 }

@@ -3,7 +3,7 @@
 use oxcall_hlo::sharding::{ShardingRule, TensorMapping};
 use oxcall_hlo::{Attribute, ConvolutionDims, CustomCall, DotDims, GatherDims, Op, OpKind, ScatterDims, TensorType};
 
-use crate::passes::is_elementwise;
+use crate::compile::passes::is_elementwise;
 
 /// What becomes of a factor when it is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

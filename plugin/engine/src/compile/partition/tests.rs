@@ -16,11 +16,11 @@ fn results(main: &str) -> Vec<Vec<usize>> {
 /// The same with other meshes.
 fn results_with(meshes: &str, main: &str) -> Vec<Vec<usize>> {
     let text = format!("sdy.mesh @m = <[\"x\"=4, \"y\"=2]>\n{meshes}\nfunc.func @main{main}");
-    let mut module = parse_text(&text).unwrap();
+    let module = parse_text(&text).unwrap();
     oxcall_hlo::verify(&module).unwrap();
-    let shardings = partition(&mut module, 8, &open_results()).unwrap();
+    let Partitioned { module, shardings, .. } = partition(module, 8, &open_results()).unwrap();
     oxcall_hlo::verify(&module).unwrap();
-    shardings.results.iter().map(|placement| placement.tiling.tiles().to_vec()).collect()
+    shardings.results.iter().map(|array| array.placement.tiling.tiles().to_vec()).collect()
 }
 
 #[test]
@@ -129,16 +129,19 @@ fn custom_calls_with_rules() {
 
 #[test]
 fn stated_tiles_are_padded_and_derived_ones_divide() {
-    let mut module = parse_text(
+    let module = parse_text(
         "sdy.mesh @m = <[\"x\"=4]>\nfunc.func @main(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}]>}) -> tensor<6xf32> {
             return %a : tensor<6xf32>
         }",
     )
     .unwrap();
-    let shardings = partition(&mut module, 4, &open_results()).unwrap();
-    assert_eq!((shardings.parameters[0].tiling.tiles(), shardings.results[0].tiling.tiles()), (&[4][..], &[1][..]));
-    assert_eq!(shardings.parameters[0].tiling.tile_dims(&[6]), [2]);
-    let error = partition(&mut module, 8, &ShardingOptions::default()).unwrap_err();
+    let shardings = partition(module.clone(), 4, &open_results()).unwrap().shardings;
+    assert_eq!(
+        (shardings.parameters[0].placement.tiling.tiles(), shardings.results[0].placement.tiling.tiles()),
+        (&[4][..], &[1][..])
+    );
+    assert_eq!(shardings.parameters[0].placement.tiling.tile_dims(&[6]), [2]);
+    let error = partition(module, 8, &ShardingOptions::default()).err().unwrap();
     assert!(error.message().contains("has 4 devices, but the program 8"), "{error}");
 }
 
@@ -160,15 +163,17 @@ fn calls_run_on_parts() {
     let rule = "sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i]) {i=8, j=16} need_replication={j}, custom>";
     let batch_partitionable = ShardingOptions { batch_partitionable: ["norm".to_owned()].into(), ..open_results() };
     for (rule, options) in [(rule, open_results()), ("", batch_partitionable)] {
-        let mut module = parse_text(&text(rule)).unwrap();
-        assert_eq!(partition(&mut module, 8, &options).unwrap().results[0].tiling.tiles(), [4]);
+        let module = parse_text(&text(rule)).unwrap();
+        let Partitioned { module, shardings, .. } = partition(module, 8, &options).unwrap();
+        assert_eq!(shardings.results[0].placement.tiling.tiles(), [4]);
         oxcall_hlo::verify(&module).unwrap();
         let expected = "sdy.manual_computation(%arg0) in_shardings=[<@m, [{\"x\"}, {}]>] out_shardings=[<@m, [{\"x\"}]>] \
                         manual_axes={\"x\"} (%arg1: tensor<2x16xf32>)";
         assert!(module.to_string().contains(expected), "{module}");
     }
-    let mut module = parse_text(&text("")).unwrap();
-    assert_eq!(partition(&mut module, 8, &open_results()).unwrap().results[0].tiling.tiles(), [1]);
+    let module = parse_text(&text("")).unwrap();
+    let Partitioned { module, shardings, .. } = partition(module, 8, &open_results()).unwrap();
+    assert_eq!(shardings.results[0].placement.tiling.tiles(), [1]);
     assert!(!module.to_string().contains("manual"), "{module}");
 }
 
@@ -181,8 +186,8 @@ fn calls_ask_how_they_are_split() {
         stablehlo.custom_call @print(%0, %a) {has_side_effect = true, oxcall.partitioned = true} : (tensor<16x8xf32>, tensor<8x16xf32>) -> ()
         return
     }";
-    let mut module = parse_text(main).unwrap();
-    let shardings = partition(&mut module, 8, &ShardingOptions::default()).unwrap();
+    let module = parse_text(main).unwrap();
+    let Partitioned { module, shardings, .. } = partition(module, 8, &ShardingOptions::default()).unwrap();
     oxcall_hlo::verify(&module).unwrap();
     let answers: Vec<_> = shardings.inspections.iter().map(|(_, tiling)| tiling.as_ref().unwrap().tiles()).collect();
     assert_eq!(answers, [[2, 4]]);
@@ -257,7 +262,7 @@ fn parts_of_dimensions_keep_their_places() {
 
 /// Summands of a product over a split dimension: one for each part, in front.
 #[test]
-fn summands_are_a_dimension() {
+fn summands_of_unreduced_results_are_a_dimension() {
     let main = "(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {\"x\"}]>},
                  %b: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {\"y\"}]>})
                  -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {\"y\"}], unreduced={\"x\"}>}) {
@@ -266,11 +271,11 @@ fn summands_are_a_dimension() {
         return %1 : tensor<4x4xf32>
     }";
     let text = format!("sdy.mesh @m = <[\"x\"=4, \"y\"=2]>\nfunc.func @main{main}");
-    let mut module = parse_text(&text).unwrap();
-    let shardings = partition(&mut module, 8, &open_results()).unwrap();
+    let module = parse_text(&text).unwrap();
+    let Partitioned { module, shardings, .. } = partition(module, 8, &open_results()).unwrap();
     oxcall_hlo::verify(&module).unwrap();
-    assert!(shardings.results[0].summands && !shardings.parameters[0].summands);
-    assert_eq!(shardings.results[0].tiling.tiles(), [4, 1, 2]);
+    assert!(shardings.results[0].placement.unreduced && !shardings.parameters[0].placement.unreduced);
+    assert_eq!(shardings.results[0].placement.tiling.tiles(), [4, 1, 2]);
     let main = module.main();
     assert_eq!(main.ty(main.body.results[0]).tensor().unwrap().dims[..], [4, 4, 4]);
     // Each device multiplies what it has; nothing is summed.

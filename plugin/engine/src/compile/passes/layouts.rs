@@ -12,7 +12,7 @@ use super::ir::{Rewrite, rewrite};
 
 /// A parameter or a result of a program, as its caller sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edge {
+pub struct IoSpec {
     /// Its type.
     pub ty: Type,
     /// Its dimensions from the slowest to the fastest in memory; `None` if they are in order.
@@ -26,9 +26,9 @@ pub struct Edge {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Interface {
     /// The parameters.
-    pub parameters: Vec<Edge>,
+    pub parameters: Vec<IoSpec>,
     /// The results.
-    pub results: Vec<Edge>,
+    pub results: Vec<IoSpec>,
 }
 
 /// Gives the entry function's parameters and results the layouts that `mhlo.layout_mode` names, and does away with
@@ -40,8 +40,8 @@ pub(crate) struct Interface {
 pub(super) fn apply(module: &mut Module) -> Result<Interface, Error> {
     let entry = module.entry.0 as usize;
     let func = &module.funcs[entry];
-    let parameters = edges(func, &func.body.params, &func.param_attributes, "parameter")?;
-    let results = edges(func, &func.body.results, &func.result_attributes, "result")?;
+    let parameters = specs(func, &func.body.params, &func.param_attributes, "parameter")?;
+    let results = specs(func, &func.body.results, &func.result_attributes, "result")?;
     rewrite(module, |_, op| {
         Ok(match constraint(&op) {
             Some(_) => Rewrite::With(op.operands.into()),
@@ -49,8 +49,8 @@ pub(super) fn apply(module: &mut Module) -> Result<Interface, Error> {
         })
     })?;
     let func = &mut module.funcs[entry];
-    for (index, edge) in parameters.iter().enumerate() {
-        if let Some((ty, order)) = edge.transposed() {
+    for (index, spec) in parameters.iter().enumerate() {
+        if let Some((ty, order)) = spec.transposed() {
             let (inside, given) = (func.body.params[index], func.add_value(ty.into()));
             func.body.params[index] = given;
             let mut permutation = vec![0; order.len()];
@@ -58,8 +58,8 @@ pub(super) fn apply(module: &mut Module) -> Result<Interface, Error> {
             func.body.ops.insert(0, transpose(given, inside, permutation));
         }
     }
-    for (index, edge) in results.iter().enumerate() {
-        if let Some((ty, order)) = edge.transposed() {
+    for (index, spec) in results.iter().enumerate() {
+        if let Some((ty, order)) = spec.transposed() {
             let (inside, taken) = (func.body.results[index], func.add_value(ty.into()));
             func.body.results[index] = taken;
             func.body.ops.push(transpose(inside, taken, order.to_vec()));
@@ -68,7 +68,7 @@ pub(super) fn apply(module: &mut Module) -> Result<Interface, Error> {
     Ok(Interface { parameters, results })
 }
 
-impl Edge {
+impl IoSpec {
     /// The tensor as it lies in memory, and the order of its dimensions there, unless that is its own.
     fn transposed(&self) -> Option<(TensorType, &[usize])> {
         let (ty, order) = (self.ty.tensor()?, self.major_to_minor.as_deref()?);
@@ -86,8 +86,8 @@ fn transpose(operand: ValueId, result: ValueId, permutation: Vec<usize>) -> Op {
     }
 }
 
-fn edges(func: &Func, values: &[ValueId], attributes: &[ArgAttributes], what: &str) -> Result<Vec<Edge>, Error> {
-    let edge = |(index, &value): (usize, &ValueId)| {
+fn specs(func: &Func, values: &[ValueId], attributes: &[ArgAttributes], what: &str) -> Result<Vec<IoSpec>, Error> {
+    let spec = |(index, &value): (usize, &ValueId)| {
         let ty = func.ty(value).clone();
         let attributes = attributes.get(index).map_or(&[][..], Vec::as_slice);
         let mode = attributes.iter().find(|(name, _)| name == "mhlo.layout_mode").map(|(_, mode)| mode);
@@ -99,9 +99,9 @@ fn edges(func: &Func, values: &[ValueId], attributes: &[ArgAttributes], what: &s
             }
         };
         let order = minor_to_major.map(|order| order.into_iter().rev().collect::<Vec<_>>());
-        Ok(Edge { ty, major_to_minor: order.filter(|order| !order.is_sorted()), dynamic: Vec::new() })
+        Ok(IoSpec { ty, major_to_minor: order.filter(|order| !order.is_sorted()), dynamic: Vec::new() })
     };
-    values.iter().enumerate().map(edge).collect()
+    values.iter().enumerate().map(spec).collect()
 }
 
 /// The call, if `op` does nothing but say in which layout its operand is to be.

@@ -15,7 +15,6 @@ mod inline;
 pub(crate) mod ir;
 mod layouts;
 mod partial;
-mod peel;
 mod scan;
 mod simplify;
 #[cfg(test)]
@@ -30,9 +29,8 @@ pub(crate) use self::dce::remove_dead;
 pub(crate) use self::fold::Evaluate;
 pub(crate) use self::ir::is_elementwise;
 use self::ir::{Rewrite, rewrite};
-pub use self::layouts::Edge;
 pub(crate) use self::layouts::Interface;
-pub use self::peel::peel;
+pub use self::layouts::IoSpec;
 
 /// Simplification ends after so many rounds, whether more could be done or not. Most programs take two or three.
 const ROUNDS: usize = 8;

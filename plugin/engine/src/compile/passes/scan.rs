@@ -21,7 +21,7 @@ struct Scan {
 /// Puts the loop that a composite is behind `done`: its results. `None` if it is not a scan, or not a valid one.
 /// `values` are the types of the function's values.
 pub(super) fn expand(op: &Op, values: &mut Vec<Type>, done: &mut Vec<Op>) -> Option<Vec<ValueId>> {
-    let scan = Scan::of(op, values)?;
+    let scan = Scan::from_op(op, values)?;
     let mut ops = Ops { values, done: std::mem::take(done), location: op.location };
     let results = scan.expand(op, &mut ops);
     *done = ops.done;
@@ -45,7 +45,7 @@ fn attribute<'a>(attributes: &'a [(String, Attribute)], name: &str) -> Option<&'
 }
 
 impl Scan {
-    fn of(op: &Op, values: &[Type]) -> Option<Scan> {
+    fn from_op(op: &Op, values: &[Type]) -> Option<Scan> {
         let OpKind::Composite { name, attributes, .. } = &op.kind else { return None };
         let ([region], "chlo.scan") = (&op.regions[..], &name[..]) else { return None };
         let dimension = usize::try_from(attribute(attributes, "dimension")?.as_integer()?).ok()?;

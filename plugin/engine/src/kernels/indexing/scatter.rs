@@ -118,7 +118,7 @@ pub(super) fn make(op: &Op, func: &Func, dims: &ScatterDims) -> Result<Box<dyn K
     let side_by_side = matches!(window[..], [] | [Loop { strides: [1, 1], .. }])
         && of_windows[..].iter().all(|each| of_windows.len() == 1 && each.strides[0] == window_len as isize);
     let first_wide = sizes.iter().position(|&size| size != 1).unwrap_or(input.rank());
-    let body = match scalar::recognise(func, &op.regions[0]) {
+    let body = match scalar::idiom(func, &op.regions[0]) {
         Some(Body::First) => How::Keep,
         Some(Body::Second) if inputs == 1 => How::Fast(by_width!(elements[0], T => apply::<T, Assign>)),
         Some(Body::Binary(function)) if inputs == 1 => {
@@ -213,7 +213,7 @@ impl Scatter {
         outputs: &mut Outputs<'_>,
     ) {
         let count = self.elements.len();
-        let updates = Arrays::of(inputs, count + 1, &self.elements);
+        let updates = Arrays::new(inputs, count + 1, &self.elements);
         let results = self.elements.iter().enumerate();
         let mut results: SmallVec<[(&mut [u8], usize); 2]> =
             results.map(|(index, element)| (updated::<u8>(cx, inputs, outputs, index), element.byte_width())).collect();

@@ -33,7 +33,7 @@ enum Order {
 }
 
 impl Order {
-    fn of(loops: &[Loop<1>]) -> Order {
+    fn new(loops: &[Loop<1>]) -> Order {
         match loops.iter().rposition(|each| each.strides[0] == 1) {
             Some(inner) if inner + 1 == loops.len() => Order::Rows,
             Some(dim) => Order::Tiles(dim),
@@ -66,7 +66,7 @@ impl StridedCopy {
     ) -> StridedCopy {
         let mut copy = StridedCopy { offset, ..StridedCopy::from_anywhere(name, width, dims, strides) };
         copy.join_neighbours();
-        copy.order = Order::of(&copy.loops);
+        copy.order = Order::new(&copy.loops);
         copy
     }
 
@@ -78,7 +78,7 @@ impl StridedCopy {
         strides: impl IntoIterator<Item = isize>,
     ) -> StridedCopy {
         let loops = collapse(dims.iter().zip(strides).map(|(&size, stride)| Loop { size, strides: [stride] }));
-        let (count, order) = (dims.iter().product(), Order::of(&loops));
+        let (count, order) = (dims.iter().product(), Order::new(&loops));
         StridedCopy { name, width, loops, offset: 0, count, order }
     }
 

@@ -216,8 +216,8 @@ impl Kernel for GeneralScan {
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
         let count = self.elements.len();
-        let operands = Arrays::of(inputs, 0, &self.elements);
-        let init: Vec<Scalar> = Arrays::of(inputs, count, &self.elements).at(0).collect();
+        let operands = Arrays::new(inputs, 0, &self.elements);
+        let init: Vec<Scalar> = Arrays::new(inputs, count, &self.elements).at(0).collect();
         let Shape { len, inner, reverse, .. } = self.shape;
         let slab = len * inner * count;
         let mut results = cx.scratch(self.shape.count() * count)?;

@@ -15,7 +15,7 @@ use oxcall_hlo::sharding::{AxisRef, DimSharding, ManualComputation, Mesh, Tensor
 use oxcall_hlo::{ArgAttributes, Attribute, BinaryOp, Func, Module, Op, OpKind, Region, Type, ValueId};
 
 use self::emit::Emit;
-use crate::passes;
+use crate::compile::passes;
 
 /// Which parameters and results have become stacks of summands.
 #[derive(Debug, Default)]
@@ -177,7 +177,7 @@ impl Stacker<'_> {
         }
     }
 
-    /// Members of a manual computation get and give parts of stacks with a single summand.
+    /// Participants of a manual computation get and give parts of stacks with a single summand.
     fn manual(&mut self, mut op: Op, mut manual: ManualComputation) -> Result<(), Error> {
         let manual_axes = manual.manual_axes.clone();
         let all_manual = |axes: &[AxisRef]| {

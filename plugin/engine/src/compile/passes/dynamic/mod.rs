@@ -37,9 +37,9 @@ pub(super) struct DynamicEdges {
 impl DynamicEdges {
     /// Writes the dimensions down at the parameters and results, and leaves out those that hold sizes.
     pub(super) fn mark(self, interface: &mut Interface) {
-        let mark = |edges: &mut Vec<_>, dims: Vec<Vec<usize>>| {
-            edges.truncate(dims.len());
-            edges.iter_mut().zip(dims).for_each(|(edge, dims): (&mut super::Edge, _)| edge.dynamic = dims);
+        let mark = |specs: &mut Vec<_>, dims: Vec<Vec<usize>>| {
+            specs.truncate(dims.len());
+            specs.iter_mut().zip(dims).for_each(|(spec, dims): (&mut super::IoSpec, _)| spec.dynamic = dims);
         };
         if !self.parameters.is_empty() || !self.results.is_empty() {
             mark(&mut interface.parameters, self.parameters);

@@ -6,7 +6,7 @@ use oxcall_hlo::{BinaryOp, ConvolutionDims, DotDims, Op, OpKind, TensorType, Val
 
 use super::emit::fits;
 use super::{Resolver, Sizes, reduction};
-use crate::passes::ir::is_elementwise;
+use crate::compile::passes::ir::is_elementwise;
 
 /// The error for a dimension that an op cannot have with a computed size.
 #[cold]

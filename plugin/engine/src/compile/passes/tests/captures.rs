@@ -2,7 +2,7 @@ use oxcall::Code;
 use oxcall_hlo::{ComparisonDirection, ComparisonType, UnaryOp};
 
 use super::*;
-use crate::passes::captures::close_bodies;
+use crate::compile::passes::captures::close_bodies;
 
 /// A sum of `x * factor` along a dimension, with `factor` from outside of the body.
 fn scaled_sum(f: &mut FuncBuilder, x: ValueId, factor: ValueId) -> Vec<ValueId> {

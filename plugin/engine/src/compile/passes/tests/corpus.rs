@@ -1,6 +1,6 @@
 //! Programs that JAX and others wrote, through all passes.
 
-#[path = "../../../../hlo/tests/common/corpus.rs"]
+#[path = "../../../../../hlo/tests/common/corpus.rs"]
 mod artifacts;
 
 use oxcall_hlo::{read_bytecode, write_hlo_proto};
@@ -18,7 +18,7 @@ fn the_corpus_of_bytecode_stays_valid() {
             main.body.params.iter().chain(&main.body.results).map(|&value| main.ty(value).clone()).collect()
         };
         let before = types(&module);
-        let after = crate::passes::run(module).unwrap_or_else(|error| panic!("{program} {release}: {error}"));
+        let after = crate::compile::passes::run(module).unwrap_or_else(|error| panic!("{program} {release}: {error}"));
         verify(&after).unwrap_or_else(|error| panic!("{program} {release}: {error}"));
         // XLA has no floats of six bits.
         assert!(write_hlo_proto(&after).is_some() != (program == "newest_types"), "{program} {release}");

@@ -1,7 +1,7 @@
 use oxcall_hlo::{RngDistribution, UnaryOp};
 
 use super::*;
-use crate::passes::cse::share;
+use crate::compile::passes::cse::share;
 
 fn shared(f: FuncBuilder, results: impl AsRef<[ValueId]>) -> String {
     let mut module = module(vec![f.finish(results)]);

@@ -1,7 +1,7 @@
 use oxcall_hlo::{ComparisonDirection, ComparisonType, UnaryOp};
 
 use super::*;
-use crate::passes::dce::remove_dead;
+use crate::compile::passes::dce::remove_dead;
 
 fn cleaned(f: FuncBuilder, results: impl AsRef<[ValueId]>) -> String {
     let mut module = module(vec![f.finish(results)]);

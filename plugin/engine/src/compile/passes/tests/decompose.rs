@@ -2,7 +2,7 @@ use oxcall::Code;
 use oxcall_hlo::{Attribute, CustomCall, CustomCallApiVersion, DotDims, Literal};
 
 use super::*;
-use crate::passes::decompose::decompose;
+use crate::compile::passes::decompose::decompose;
 
 fn decomposed(f: FuncBuilder, results: impl AsRef<[ValueId]>) -> String {
     let mut module = module(vec![f.finish(results)]);

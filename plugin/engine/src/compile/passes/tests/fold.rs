@@ -3,7 +3,7 @@ use std::cell::RefCell;
 use oxcall_hlo::{Literal, UnaryOp};
 
 use super::*;
-use crate::passes::run_with;
+use crate::compile::passes::run_with;
 
 fn f32_at(literal: &Literal, index: usize) -> f32 {
     f32::from_le_bytes(literal.element(index).try_into().unwrap())

@@ -2,7 +2,7 @@ use oxcall::Code;
 use oxcall_hlo::{Attribute, ElementType, FuncId, UnaryOp};
 
 use super::*;
-use crate::passes::inline::inline;
+use crate::compile::passes::inline::inline;
 
 fn call(callee: u32) -> OpKind {
     OpKind::Call(FuncId(callee))

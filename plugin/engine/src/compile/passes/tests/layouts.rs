@@ -1,7 +1,7 @@
 use oxcall_hlo::Attribute;
 
 use super::*;
-use crate::passes::layouts::{Edge, apply};
+use crate::compile::passes::layouts::{IoSpec, apply};
 
 fn mode(layout: &str) -> Vec<(String, Attribute)> {
     vec![("mhlo.layout_mode".to_owned(), Attribute::String(layout.into()))]
@@ -22,7 +22,7 @@ fn transposes_at_the_edges() {
     let mut module = identity("{0,2,1}", "{0,1,2}");
     let interface = apply(&mut module).unwrap();
     // From the slowest in memory to the fastest: 1, 2, 0 and 2, 1, 0.
-    let edge = |order| Edge { ty: f32s(&[2, 3, 5]).into(), major_to_minor: Some(order), dynamic: Vec::new() };
+    let edge = |order| IoSpec { ty: f32s(&[2, 3, 5]).into(), major_to_minor: Some(order), dynamic: Vec::new() };
     assert_eq!((&*interface.parameters, &*interface.results), (&[edge(vec![1, 2, 0])][..], &[edge(vec![2, 1, 0])][..]));
     let expected = "\
 (%0) : f32[3,5,2]
@@ -40,7 +40,7 @@ fn row_major_is_what_it_is_by_default() {
         let interface = apply(&mut module).unwrap();
         assert_eq!(
             interface.results,
-            [Edge { ty: f32s(&[2, 3, 5]).into(), major_to_minor: None, dynamic: Vec::new() }]
+            [IoSpec { ty: f32s(&[2, 3, 5]).into(), major_to_minor: None, dynamic: Vec::new() }]
         );
         assert_eq!(text(&module), "(%0) : f32[2,3,5]\nreturn %0\n");
     }

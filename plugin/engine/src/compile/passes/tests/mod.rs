@@ -10,7 +10,6 @@ mod hoist;
 mod inline;
 mod layouts;
 mod partial;
-mod peel;
 mod scan;
 mod simplify;
 mod tuples;
@@ -33,7 +32,7 @@ fn add() -> OpKind {
 
 /// The text of what all passes make of a function.
 fn all_passes(f: FuncBuilder, results: impl AsRef<[ValueId]>) -> String {
-    text(&crate::passes::run(module(vec![f.finish(results)])).unwrap())
+    text(&crate::compile::passes::run(module(vec![f.finish(results)])).unwrap())
 }
 
 /// A constant `f32` scalar.

@@ -31,7 +31,7 @@ fn scan(steps: usize, reverse: bool, decomposition: &str) -> Module {
 #[test]
 fn scans_are_loops_over_slices() {
     for reverse in [false, true] {
-        let text = text(&crate::passes::run(scan(5, reverse, "")).unwrap());
+        let text = text(&crate::compile::passes::run(scan(5, reverse, "")).unwrap());
         assert!(text.contains("while"), "{text}");
         assert_eq!(text.matches("subtract").count(), 1 + usize::from(reverse), "{text}");
     }
@@ -39,7 +39,7 @@ fn scans_are_loops_over_slices() {
 
 #[test]
 fn no_step_gives_what_was_carried() {
-    let text = text(&crate::passes::run(scan(0, false, "")).unwrap());
+    let text = text(&crate::compile::passes::run(scan(0, false, "")).unwrap());
     assert!(!text.contains("while"), "{text}");
     assert!(!text.contains("subtract"), "{text}");
 }

@@ -262,7 +262,7 @@ fn broadcasts_keep_their_dimensions() {
     let y = f.typed(OpKind::BroadcastInDim { dims: vec![1] }, [x], f32s(&[3, 2])).unwrap();
     let y = f.op(OpKind::Transpose { permutation: vec![1, 0] }, [y]).unwrap();
     let y = f.typed(OpKind::BroadcastInDim { dims: vec![2, 0] }, [y], f32s(&[3, 4, 2])).unwrap();
-    let module = crate::passes::run(module(vec![f.finish([y])])).unwrap();
+    let module = crate::compile::passes::run(module(vec![f.finish([y])])).unwrap();
     assert_eq!(module.main().body.ops[0].kind, OpKind::BroadcastInDim { dims: vec![2] });
 }
 
@@ -277,7 +277,7 @@ fn slices_compose() {
         let mut f = FuncBuilder::new("main");
         let x = f.param(f32s(&[20]));
         let y = build(&mut f, x);
-        let module = crate::passes::run(module(vec![f.finish([y])])).unwrap();
+        let module = crate::compile::passes::run(module(vec![f.finish([y])])).unwrap();
         verify(&module).unwrap();
         module.main().body.ops.iter().map(|op| op.kind.clone()).collect::<Vec<_>>()
     };

@@ -1,7 +1,7 @@
 use oxcall_hlo::{Alias, Attribute};
 
 use super::*;
-use crate::passes::tuples::flatten;
+use crate::compile::passes::tuples::flatten;
 
 #[test]
 fn nested_tuples_through_a_loop() {

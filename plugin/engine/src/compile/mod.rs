@@ -1,0 +1,80 @@
+//! Compilation: from a verified module to a plan.
+//!
+//! 1. [`partition`]: which parts of arrays the devices have, for programs of several partitions.
+//! 2. [`passes`]: from the module to one simplified function. `evaluate` folds constants by running kernels.
+//! 3. [`fusion`]: which ops of the function one kernel computes together.
+//! 4. [`lower`]: from ops and fusions to a [`graph`] of nodes over values.
+//! 5. [`assign`]: buffer assignment: which memory each value has; and the steps of the plan.
+//!
+//! `build` is the way from 3 on.
+
+mod assign;
+mod build;
+#[allow(unsafe_code, reason = "runs kernels on buffers of its own")]
+mod evaluate;
+mod fusion;
+mod graph;
+mod lower;
+pub(crate) mod partition;
+pub(crate) mod passes;
+
+use std::sync::Arc;
+
+use oxcall::Error;
+use oxcall_hlo::{Func, Literal, Module, OpKind, Region};
+
+use self::passes::{Interface, Observe};
+use crate::collective::Clique;
+use crate::memory;
+use crate::observe::Dump;
+use crate::plan::Plan;
+use crate::runtime::Runtime;
+
+#[cfg(test)]
+pub(crate) use lower::single;
+
+/// Compiles a verified program that the participants of `clique` will run. Also gives its parameters and results as
+/// the program declares them.
+///
+/// # Errors
+/// UNIMPLEMENTED for what the engine cannot do, NOT_FOUND for an unknown custom call, both with the op and its place;
+/// what the instantiate stage of a custom call reports; RESOURCE_EXHAUSTED if there is no memory to compile.
+pub(crate) fn compile(
+    module: Module,
+    clique: Clique,
+    runtime: &Runtime,
+    dump: Option<&Dump>,
+) -> Result<(Plan, Interface), Error> {
+    memory::reserve()?;
+    memory::room(bytes_to_compile(&module)).map_err(|error| error.context("compiling"))?;
+    let mut dump = dump.map(|dump| dump.program(&module.name));
+    let Runtime { pool, allocator, .. } = runtime;
+    let evaluate = |func: &Func, operands: &[Literal]| evaluate::evaluate(pool, allocator, func, operands);
+    let mut observe = dump.as_mut().map(|dump| |pass: &str, module: &Module| dump.module(pass, module));
+    let observe = observe.as_mut().map(|observe| observe as &mut Observe<'_>);
+    let (module, interface) = passes::run_with(module, clique.len() == 1, &evaluate, observe)?;
+    let plan = build::build(module, runtime, vec![Arc::new(clique)])?;
+    if let Some(dump) = &mut dump {
+        dump.plan(&plan.to_string());
+    }
+    Ok((plan, interface))
+}
+
+/// The memory that compiling a program takes, from above, in bytes.
+pub(crate) fn bytes_to_compile(module: &Module) -> usize {
+    /// Passes have an op several times, as do the graph and the plan. 200,000 small ops take a third of this each.
+    const OP: usize = 3 << 10;
+    /// As often constants are copied: for passes, for the plan, and for a caller that asks for the compiled program.
+    const COPIES: usize = 6;
+    fn bytes(region: &Region) -> usize {
+        let each = region.ops.iter().map(|op| {
+            let constant = match &op.kind {
+                OpKind::Constant(literal) => literal.data().len().saturating_mul(COPIES),
+                _ => 0,
+            };
+            constant.saturating_add(OP).saturating_add(op.regions.iter().map(bytes).sum())
+        });
+        each.fold(0, usize::saturating_add)
+    }
+    module.funcs.iter().map(|func| bytes(&func.body)).fold(0, usize::saturating_add)
+}
