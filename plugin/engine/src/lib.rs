@@ -5,23 +5,25 @@
 //! Each uses those below it, and none above; only what this file re-exports is public.
 //!
 //! * `engine`: the interface for clients: an [`Engine`] compiles a module to a [`Program`], which is executed.
-//! * `exec`: executing plans; `rendezvous`, where the participants of a program meet.
+//! * `exec`: executing plans; the rendezvous of a program's participants.
 //! * `compile`: from a module to a plan: partitioning, passes, fusion, lowering, buffer assignment.
 //! * `plan`: the steps, and the table of allocations that they work on.
-//! * `runtime`: the threads, memory and services that compiling and executing share.
-//! * `custom_call`: handlers: finding and calling them.
 //! * `collective`: kernels over the buffers of a whole group of processes.
 //! * `tile`: tile programs: fused element-wise ops and reductions of rows.
-//! * `kernels`: the other kernels by family; `kernel`: the interface of all.
+//! * `kernels`: the other kernels by family.
 //! * `scalar`: register programs over single elements, for regions and bodies.
+//! * `kernel`: the interface of all kernels.
+//! * `runtime`: the threads, memory and services that compiling and executing share.
+//! * `custom_call`: handlers: finding and calling them.
+//! * `observe`: dumps of programs and plans (`OXCALL_DUMP`), traces of executions (`OXCALL_TRACE`).
+//! * `pool`: the threads of a client, and the costs of work.
 //! * `math`: the functions of elements, written once and compiled for each level of vector instructions.
 //! * `element`: the Rust types in which elements are stored and computed.
-//! * `observe`: dumps of programs and plans (`OXCALL_DUMP`), traces of executions (`OXCALL_TRACE`).
-//! * `pool`, `sync`: the threads of a client, and the costs of work; synchronisation.
+//! * `interrupt`: the count of interrupts, such as Ctrl-C.
 //! * `memory`: buffers, the caching allocator, scratch memory, and the global allocator.
 //! * `caches`: cache sizes for `gemm`, found without starting a program.
-//! * `interrupt`: the count of interrupts, such as Ctrl-C.
 //! * `environment`: the floating-point environment of all computations.
+//! * `sync`: synchronisation.
 //!
 //! There are three interpreters, at three grains: tile programs work on tiles of arrays, chains (inside of them) on
 //! vector registers, register programs on single elements.

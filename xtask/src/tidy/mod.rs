@@ -10,6 +10,7 @@ mod decisions;
 mod heads;
 mod imports;
 mod items;
+mod layers;
 mod links;
 mod markdown;
 mod paths;
@@ -54,6 +55,7 @@ const CHECKS: &[Check] = &[
     releases::check,
     decisions::check,
     imports::check,
+    layers::check,
 ];
 
 /// The crates of the workspace that may be published.
