@@ -1,4 +1,4 @@
-"""Builds the plugin's shared library with cargo, and puts it into the wheel."""
+"""Puts the plugin's shared library into the wheel: that of OXCALL_PLUGIN_LIBRARY, or one that cargo builds."""
 
 import os
 import pathlib
@@ -28,6 +28,14 @@ class BuildLibrary(BuildHookInterface):
     def initialize(self, version, build_data):
         if version == "editable":  # for work on the package itself: OXCALL_PLUGIN_LIBRARY names the library
             return
+        library = os.environ.get("OXCALL_PLUGIN_LIBRARY")
+        build_data["force_include"][library or self._build()] = f"oxcall_plugin/{LIBRARY}"
+        build_data["pure_python"] = False
+        # One library serves every Python: it knows nothing of Python's ABI.
+        build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+
+    def _build(self):
+        """Builds the library, and gives its path."""
         if not (WORKSPACE / "plugin" / "bundled" / "Cargo.toml").exists():
             raise RuntimeError(
                 "the plugin's library is built from the Rust workspace around this folder, which is not there: "
@@ -38,10 +46,7 @@ class BuildLibrary(BuildHookInterface):
             subprocess.run(command, cwd=WORKSPACE, check=True, stdout=sys.stderr, env=_reproducible(os.environ))
         except FileNotFoundError:
             raise RuntimeError("building the plugin needs Rust: `cargo` is not found") from None
-        build_data["force_include"][str(self._target() / "release" / LIBRARY)] = f"oxcall_plugin/{LIBRARY}"
-        build_data["pure_python"] = False
-        # One library serves every Python: it knows nothing of Python's ABI.
-        build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+        return str(self._target() / "release" / LIBRARY)
 
     def _target(self):
         """The folder that cargo builds into."""

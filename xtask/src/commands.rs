@@ -4,7 +4,7 @@
 use crate::shell::{Failure, Result};
 use crate::{
     bench, bindgen, conformance, coverage, demo, docs, downstream, fuzz, lint, matrix, miri, mutants, reproducible,
-    sanitize, soak, test, tidy,
+    sanitize, smoke, soak, test, tidy,
 };
 
 /// A command: its name, the forms in which it is called, and the function that runs it.
@@ -48,6 +48,14 @@ pub(crate) const COMMANDS: &[Command] = &[
             about: "formatting, tidy, ruff, clippy, rustdoc, and the dependency policy",
         }],
         run: lint::run,
+    },
+    Command {
+        name: "smoke",
+        forms: &[Form {
+            args: "[wheels|miri|fuzz]...",
+            about: "wheels that can be installed; a minute of miri and of fuzzing, where a nightly toolchain is there",
+        }],
+        run: smoke::run,
     },
     Command {
         name: "tidy",
@@ -218,6 +226,7 @@ mod tests {
     fn usages_name_every_part() {
         assert!(offers("lint", lint::PARTS.iter().map(|(name, _)| *name)));
         assert!(offers("matrix", matrix::PARTS.iter().map(|(name, _)| *name)));
+        assert!(offers("smoke", smoke::PARTS.iter().map(|(name, _)| *name)));
         assert!(offers("test", test::PARTS.iter().map(|(name, _)| *name)));
         assert!(offers("fuzz", fuzz::TARGETS.iter().map(|target| target.name)));
         assert!(offers("mutants", mutants::PARTS.iter().map(|part| part.name)));

@@ -108,6 +108,11 @@ fn jax(name: &str, args: &[String]) -> Result<()> {
     shell::run(command.arg("--findings").arg(findings).args(args))
 }
 
+/// Whether there is a nightly toolchain.
+pub(crate) fn can_build() -> bool {
+    shell::succeeds("rustup", &["run", "nightly", "rustc", "--version"])
+}
+
 impl Target {
     fn fuzz(&self, seconds: u32, keep: bool) -> Result<()> {
         println!("{}:", self.name);
@@ -132,7 +137,7 @@ impl Target {
 
     /// Builds the fuzzer with the nightly toolchain, beside what the others build.
     fn build(&self) -> Result<PathBuf> {
-        if !shell::succeeds("rustup", &["run", "nightly", "rustc", "--version"]) {
+        if !can_build() {
             return Err(Failure::new("fuzzing needs a nightly toolchain:\n  rustup toolchain install nightly"));
         }
         let folder = workspace::target().join("fuzz");

@@ -22,6 +22,7 @@ mod python;
 mod reproducible;
 mod sanitize;
 mod shell;
+mod smoke;
 mod soak;
 mod test;
 mod tidy;

@@ -80,9 +80,14 @@ const ENGINE_TESTS: &[&str] = &[
     "tests::manual_computation::every_device_computes_on_its_part",
 ];
 
+/// Whether there is a nightly toolchain with Miri.
+pub(crate) fn is_installed() -> bool {
+    shell::succeeds("rustup", &["run", "nightly", "cargo", "miri", "--version"])
+}
+
 /// Runs everything, or of a package's unit tests those that are named: `[package] [names]`.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    if !shell::succeeds("rustup", &["run", "nightly", "cargo", "miri", "--version"]) {
+    if !is_installed() {
         return Err(Failure::new(
             "miri needs a nightly toolchain with its component:\n  rustup toolchain install nightly --component miri,rust-src",
         ));

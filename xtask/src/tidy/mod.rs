@@ -7,6 +7,7 @@ mod commands;
 mod counts;
 mod crates;
 mod decisions;
+mod exports;
 mod heads;
 mod imports;
 mod items;
@@ -56,6 +57,7 @@ const CHECKS: &[Check] = &[
     decisions::check,
     imports::check,
     layers::check,
+    exports::check,
 ];
 
 /// The crates of the workspace that may be published.

@@ -10,7 +10,7 @@ mod fft;
 pub(crate) mod fill;
 mod indexing;
 mod linalg;
-mod movement;
+pub(crate) mod movement;
 pub(crate) mod nest;
 mod random;
 pub(crate) mod reduce;

@@ -210,7 +210,7 @@ impl Allocator {
     }
 
     /// An allocator that holds nothing, and will keep what `options` say.
-    pub fn with_cache(options: CacheOptions) -> Allocator {
+    pub(crate) fn with_cache(options: CacheOptions) -> Allocator {
         let shared = Arc::new(Shared { state: Mutex::default(), options });
         system::register(Arc::downgrade(&shared));
         Allocator { shared }
@@ -300,7 +300,8 @@ impl Allocator {
     }
 
     /// Gives what is kept back to the system.
-    pub fn release_cached(&self) {
+    #[cfg(test)]
+    pub(crate) fn release_cached(&self) {
         self.lock().shrink(0);
     }
 

@@ -110,7 +110,7 @@ impl Buffer {
     }
 
     /// Whether the memory may be written by whoever owns the buffer.
-    pub fn is_writable(&self) -> bool {
+    pub(crate) fn is_writable(&self) -> bool {
         !matches!(self.owner, Owner::Foreign { .. })
     }
 

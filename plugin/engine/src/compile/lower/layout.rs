@@ -2,9 +2,10 @@
 //! bytes, and results that share memory with operands.
 
 use oxcall::Error;
-use oxcall_hlo::{CustomCall, ElementType, Func, Op, OpKind, Region, TensorType, ValueId};
+use oxcall_hlo::{CustomCall, ElementType, TensorType};
 
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::kernels::movement;
 use crate::pool::Cost;
 
 /// A step from one form of a buffer to another.
@@ -31,7 +32,7 @@ pub(super) fn foreign_size(ty: &TensorType) -> usize {
 pub(super) fn to_foreign(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result<Vec<Conversion>, Error> {
     let mut conversions = Vec::new();
     if let Some(order) = major_to_minor(ty, layout)? {
-        conversions.push(transpose(ty, order)?);
+        conversions.push(transpose(ty, &order));
     }
     if let Some(packing) = Packing::from_type(ty) {
         conversions.push(Conversion { kernel: Box::new(Pack(packing)), bytes: foreign_size(ty) });
@@ -49,7 +50,7 @@ pub(super) fn from_foreign(ty: &TensorType, layout: Option<&Vec<usize>>) -> Resu
         let stored = TensorType::new(ty.element, order.iter().map(|&dim| ty.dims[dim]));
         let mut back = vec![0; order.len()];
         order.iter().enumerate().for_each(|(place, &dim)| back[dim] = place);
-        conversions.push(transpose(&stored, back)?);
+        conversions.push(transpose(&stored, &back));
     }
     Ok(conversions)
 }
@@ -68,25 +69,9 @@ fn major_to_minor(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result<Option
     Ok((moves && ty.count() > 0).then_some(order))
 }
 
-/// The kernel that permutes the dimensions of `ty`.
-fn transpose(ty: &TensorType, permutation: Vec<usize>) -> Result<Conversion, Error> {
-    let to = TensorType::new(ty.element, permutation.iter().map(|&dim| ty.dims[dim]));
-    let func = Func {
-        name: String::new(),
-        public: false,
-        body: Region::default(),
-        values: vec![ty.clone().into(), to.into()],
-        param_attributes: Vec::new(),
-        result_attributes: Vec::new(),
-    };
-    let op = Op {
-        kind: OpKind::Transpose { permutation },
-        operands: vec![ValueId(0)],
-        results: vec![ValueId(1)],
-        regions: Vec::new(),
-        location: oxcall_hlo::LocationId::UNKNOWN,
-    };
-    Ok(Conversion { kernel: crate::kernels::make(&op, &func)?, bytes: ty.byte_size() })
+/// Permutes the dimensions of `ty`.
+fn transpose(ty: &TensorType, permutation: &[usize]) -> Conversion {
+    Conversion { kernel: movement::transpose(ty, permutation), bytes: ty.byte_size() }
 }
 
 /// Elements that share bytes, the first in the low bits.

@@ -26,10 +26,7 @@ pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let width = operand.element.byte_width();
     let strides = row_major(&operand.dims);
     Ok(match &op.kind {
-        OpKind::Transpose { permutation } => {
-            let strides = permutation.iter().map(|&dim| strides[dim]);
-            Box::new(StridedCopy::new("transpose", width, &result.dims, strides, 0))
-        }
+        OpKind::Transpose { permutation } => return Ok(transpose(operand, permutation)),
         OpKind::Slice { start, strides: steps, .. } => {
             let offset = start.iter().zip(&strides).map(|(&start, &stride)| start as isize * stride).sum();
             let strides = strides.iter().zip(steps).map(|(&stride, &step)| stride * step as isize);
@@ -67,6 +64,14 @@ pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         }
         other => return Err(Error::internal(format!("{} does not only move elements", other.name()))),
     })
+}
+
+/// The kernel that permutes the dimensions of `ty`: dimension `i` of the result is `permutation[i]` of the operand.
+pub(crate) fn transpose(ty: &TensorType, permutation: &[usize]) -> Box<dyn Kernel> {
+    let strides = row_major(&ty.dims);
+    let dims: SmallVec<[usize; 4]> = permutation.iter().map(|&dim| ty.dims[dim]).collect();
+    let strides = permutation.iter().map(|&dim| strides[dim]);
+    Box::new(StridedCopy::new("transpose", ty.element.byte_width(), &dims, strides, 0))
 }
 
 /// The type of a value that has to be a tensor.
