@@ -5,7 +5,10 @@ use xla_ffi_sys::xla_ffi as sys;
 
 use crate::shape::{Shape, ShapeContext};
 use crate::state::HostType;
+#[cfg(feature = "torch")]
 use crate::torch::TorchOp;
+#[cfg(not(feature = "torch"))]
+use crate::without_torch::TorchOp;
 use crate::{DType, Result};
 
 /// A stage function or handler with the C signature of `XLA_FFI_Handler`.
@@ -85,6 +88,10 @@ pub struct Handler {
     pub traits: Traits,
     /// The legacy (API v1 to v3) entry points, when asked for.
     pub legacy: Option<&'static Legacy>,
+    /// The namespace, where it is not the crate's.
+    pub namespace: Option<&'static str>,
+    /// The schema of the torch operator, where it is not the one that follows from the signature.
+    pub schema: Option<&'static str>,
     /// The operation as a torch operator.
     pub torch: Option<&'static TorchOp>,
 }

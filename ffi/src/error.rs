@@ -79,8 +79,10 @@ codes! {
 /// assert_eq!(error.message(), "port: invalid digit found in string");
 /// assert_eq!(Error::not_found("no such key").code(), Code::NotFound);
 /// ```
+#[derive(Clone)]
 pub struct Error(Box<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     code: Code,
     message: String,

@@ -2,6 +2,8 @@
 //!
 //! They are looked up on one library's handle, and nothing inside refers to them by name, so that two libraries in
 //! one process never call each other's. Handlers themselves are not exported: they are reached through the table.
+//!
+//! Unit tests define none of these symbols: they are linked with the crate's ordinary build, which has them.
 
 use std::ffi::{c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,10 +15,16 @@ use xla_ffi_sys::xla_ffi as sys;
 use crate::api::HostApi;
 use crate::descriptor::{Handler, Legacy, Stage};
 use crate::entry::{address, create};
+#[cfg(feature = "legacy")]
+use crate::legacy;
 use crate::manifest::{ABI_VERSION, manifest};
 use crate::registry::registry;
 use crate::shape::{self, Shape};
-use crate::{Code, DType, Error, Result, legacy, panics, torch};
+#[cfg(feature = "torch")]
+use crate::torch;
+#[cfg(not(feature = "torch"))]
+use crate::without_torch as torch;
+use crate::{Code, DType, Error, Result, panics};
 
 /// UTF-8 text that is not NUL-terminated.
 #[repr(C)]
@@ -113,7 +121,7 @@ fn c_library() -> &'static CLibrary {
 }
 
 /// The library's table; null only if making it panicked.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) extern "C" fn oxcall_library() -> *const CLibrary {
     catch_unwind(c_library).map_or(std::ptr::null(), std::ptr::from_ref)
 }
@@ -123,7 +131,7 @@ pub(crate) extern "C" fn oxcall_library() -> *const CLibrary {
 ///
 /// # Safety
 /// `api` is the host's API table.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn oxcall_register_all(api: *const sys::XLA_FFI_Api) -> *mut sys::XLA_FFI_Error {
     // SAFETY: as the caller guarantees.
     let Some(api) = (unsafe { HostApi::new(api) }) else {
@@ -155,7 +163,7 @@ fn register_all(api: HostApi<'_>) -> Result<()> {
 ///
 /// # Safety
 /// `request` points to `len` bytes; `sink` may be called with `user`.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn oxcall_infer(
     handler: usize,
     request: *const u8,
@@ -229,7 +237,7 @@ fn code_name(code: Code) -> String {
 ///
 /// # Safety
 /// `sink` is null or may be called with `user`.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn oxcall_register_torch(sink: Option<Sink>, user: *mut c_void) -> i32 {
     let (count, report) = catch_unwind(|| {
         let count = torch::register().map_or(-1, |count| i32::try_from(count).unwrap_or(i32::MAX));
@@ -249,7 +257,7 @@ pub(crate) unsafe extern "C" fn oxcall_register_torch(sink: Option<Sink>, user: 
 ///
 /// # Safety
 /// `sink` may be called with `user`.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn oxcall_torch_glue(sink: Sink, user: *mut c_void) {
     let text = catch_unwind(torch::program).unwrap_or_default();
     // SAFETY: as the caller guarantees.
@@ -260,12 +268,26 @@ pub(crate) unsafe extern "C" fn oxcall_torch_glue(sink: Sink, user: *mut c_void)
 ///
 /// # Safety
 /// `sink` may be called with `user`.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn oxcall_last_error(sink: Sink, user: *mut c_void) {
+    #[cfg(feature = "legacy")]
     let text = catch_unwind(legacy::take_last_error).unwrap_or_default();
+    #[cfg(not(feature = "legacy"))]
+    let text = String::new();
     // SAFETY: as the caller guarantees.
     unsafe { sink(user, text.as_ptr().cast(), text.len()) }
 }
+
+/// Unit tests, which do not export the functions, use them here.
+#[cfg(test)]
+const _: [*const (); 6] = [
+    oxcall_library as *const (),
+    oxcall_register_all as *const (),
+    oxcall_infer as *const (),
+    oxcall_register_torch as *const (),
+    oxcall_torch_glue as *const (),
+    oxcall_last_error as *const (),
+];
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,8 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(
+    not(all(feature = "torch", feature = "habana", feature = "legacy", feature = "testing")),
+    allow(dead_code, unused_imports, reason = "used by features that are off")
+)]
 
 // Modules:
 //
@@ -21,7 +25,10 @@
 // * `testing`: calls of ops in plain tests, by `host`.
 // * `torch`: ops as PyTorch operators.
 // * `loaded`: symbols of libraries that the process has loaded.
-// * `private`: everything that the macros' output refers to, as `__private`.
+// * `namespace`: the namespaces of crates and ops.
+// * `private`, `features`: everything that the macros' output refers to, as `__private`; its parts that depend on
+//   features.
+// * `without_torch`: the answers of a library without the feature `torch`.
 
 mod api;
 pub mod attr;
@@ -33,21 +40,30 @@ mod entry;
 mod error;
 mod explain;
 mod exports;
+mod features;
 mod frame;
+#[cfg(feature = "habana")]
 pub mod habana;
 pub mod host;
+#[cfg(feature = "legacy")]
 pub mod legacy;
+#[cfg(feature = "torch")]
 mod loaded;
 mod manifest;
 mod names;
+mod namespace;
 mod panics;
 pub mod prelude;
 pub mod registry;
 pub mod shape;
 mod state;
+#[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "torch")]
 pub mod torch;
 mod vjp;
+#[cfg(not(feature = "torch"))]
+mod without_torch;
 
 #[doc(hidden)]
 #[path = "private.rs"]

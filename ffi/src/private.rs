@@ -20,13 +20,12 @@ pub use crate::explain::{
     overlap as overlap_error,
 };
 pub use crate::frame::{ArrayStorage, Frame, check_overlap, extent, overlap, same_dims};
-pub use crate::legacy::LegacyEntry;
 use crate::names::{equal, less};
+pub use crate::namespace::{Namespace, set_namespace};
 pub use crate::registry::Entry;
 pub use crate::state::HostType;
-pub use crate::torch::{TorchOp, register_op};
 pub use crate::vjp::check as check_vjp;
-pub use crate::{DType, Element, Error, Result};
+pub use crate::{__legacy as legacy, __schema as schema, __torch as torch, DType, Element, Error, Result};
 
 /// An integer that names a dimension.
 pub trait DimValue {

@@ -8,8 +8,11 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use crate::descriptor::Handler;
-use crate::habana::CustomOp;
-use crate::{Result, panics, torch};
+#[cfg(feature = "torch")]
+use crate::torch;
+#[cfg(not(feature = "torch"))]
+use crate::without_torch as torch;
+use crate::{Result, namespace, panics};
 
 /// A handler that wants to be collected.
 pub struct Entry(pub &'static Handler);
@@ -24,11 +27,12 @@ pub struct NamedCrate {
 
 inventory::collect!(NamedCrate);
 
-/// A descriptor that wants to be collected; [`register_custom_op!`](crate::habana::register_custom_op) makes it.
+/// An operation whose handler is made from a descriptor when the library is loaded.
 pub struct Descriptor {
-    /// The operator, or what is wrong with its descriptor.
-    #[doc(hidden)]
-    pub op: fn() -> &'static Result<CustomOp>,
+    /// Makes the handler; or says what is wrong with the descriptor.
+    pub handler: fn() -> Result<&'static Handler>,
+    /// Checks the descriptor against the other operations, once all are known.
+    pub check: fn(&Registry) -> Result<()>,
     /// The source file.
     pub file: &'static str,
     /// The source line.
@@ -113,8 +117,7 @@ impl Registry {
         mut descriptors: Vec<&'static Descriptor>,
     ) -> Registry {
         descriptors.sort_by_key(|descriptor| (descriptor.file, descriptor.line));
-        let ops = || descriptors.iter().filter_map(|descriptor| (descriptor.op)().as_ref().ok());
-        handlers.extend(ops().map(CustomOp::handler));
+        handlers.extend(descriptors.iter().filter_map(|descriptor| (descriptor.handler)().ok()));
         // The order in which a linker collects is its own: sort, so that listings do not change from build to build.
         handlers.sort_by_key(|handler| (handler.name, handler.platform, handler.module, handler.line));
         let mut problems = Vec::new();
@@ -135,12 +138,9 @@ impl Registry {
             problems.push(Problem::NoOperation);
         }
         let mut registry = Registry { handlers, problems };
-        for Descriptor { op, file, line } in descriptors {
-            // Only now all kernels are known.
-            let checked = op().as_ref().map_err(ToString::to_string);
-            let checked = checked.and_then(|op| op.check_kernel(&registry).map_err(|error| error.to_string()));
-            if let Err(message) = checked {
-                registry.problems.push(Problem::Descriptor { file, line: *line, message });
+        for Descriptor { handler, check, file, line } in descriptors {
+            if let Err(error) = handler().and_then(|_| check(&registry)) {
+                registry.problems.push(Problem::Descriptor { file, line: *line, message: error.to_string() });
             }
         }
         registry
@@ -171,7 +171,7 @@ impl Handler {
     /// The name under which programs call the operation, whichever libraries a process has loaded: `my_ops::scale`,
     /// with the namespace that torch knows, or else the crate's name.
     pub fn target(&self) -> String {
-        format!("{}::{}", torch::namespace_of(self), self.name)
+        format!("{}::{}", namespace::of(self).unwrap_or(self.crate_name()), self.name)
     }
 
     /// All names under which the operation is registered: its target, and its own name for those who call it by that.

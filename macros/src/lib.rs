@@ -78,8 +78,8 @@ mod types;
 /// | `instantiate = path`, `prepare = path`, `initialize = path` | Functions with [`#[stage]`](macro@stage), which make states. |
 /// | `shape = path` | A function that gives the shapes of the results, where `#[dims]` cannot. |
 /// | `namespace = "..."` | The namespace of the torch operator, where it is not that of `oxcall::namespace!`. |
-/// | `schema = "..."` | The schema of the torch operator, where it is not the one that follows from the signature. |
-/// | `legacy` | The operation can also be called as API v1, v2 and v3. |
+/// | `schema = "..."` | The schema of the torch operator, where it is not the one that follows from the signature; needs the feature `torch`. |
+/// | `legacy` | The operation can also be called as API v1, v2 and v3; needs the feature `legacy`. |
 /// | `side_effect` | Calls must run even where no result is used. |
 /// | `command_buffer` | Calls may be recorded into a CUDA or HIP graph. |
 /// | `batch_partitionable` | The leading dimensions of all operands may be split among devices. |

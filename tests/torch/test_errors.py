@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+import oxcall
 from cases import numbers
 
 
@@ -26,6 +27,14 @@ def test_panics(ops, kind, message):
     for _ in range(3):
         with pytest.raises(RuntimeError, match=f"panics: panicked at .*{message}"):
             ops.panics(kind, torch.tensor([1.0, -1.0]))
+
+
+def test_libraries_without_operators(library_path):
+    """Built without the feature: asking for an operator raises the reason."""
+    plain = oxcall.load(library_path("plain_ops"))
+    with pytest.raises(oxcall.LoadError, match="same: the library was built without the feature `torch`"):
+        _ = plain.same.torch
+    assert plain.same.target == "plain::same"
 
 
 def test_errors_of_threads(ops):

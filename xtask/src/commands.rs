@@ -44,8 +44,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command {
         name: "lint",
         forms: &[Form {
-            args: "[fmt|tidy|package|ruff|clippy|rustdoc|deny]...",
-            about: "formatting, tidy, ruff, clippy, rustdoc, and the dependency policy",
+            args: "[fmt|tidy|package|ruff|clippy|features|rustdoc|deny]...",
+            about: "formatting, tidy, packages, ruff, clippy, cargo features, rustdoc, and the dependency policy",
         }],
         run: lint::run,
     },

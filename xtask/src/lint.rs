@@ -17,6 +17,7 @@ pub(crate) const PARTS: &[Part] = &[
     ("package", package),
     ("ruff", ruff),
     ("clippy", clippy),
+    ("features", features),
     ("rustdoc", rustdoc),
     ("deny", deny),
 ];
@@ -61,9 +62,44 @@ fn clippy() -> Result<()> {
     shell::run(shell::cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
+/// The SDK and a library of ops, with each feature of `oxcall` alone, none, and all: without warnings. An option whose
+/// feature is off is an error that names the feature.
+fn features() -> Result<()> {
+    const FEATURES: [&str; 4] = ["torch", "habana", "legacy", "testing"];
+    let sets = [&[][..], &FEATURES].into_iter().chain(FEATURES.chunks(1));
+    let command = |subcommand, features: &[String]| {
+        let mut command = shell::cargo();
+        command.args([subcommand, "--package", "oxcall", "--package", "plain_ops", "--lib", "--no-default-features"]);
+        command.args(["--features", &features.join(",")]);
+        command
+    };
+    for set in sets {
+        let features = set.iter().flat_map(|name| ["oxcall", "plain_ops"].map(|package| format!("{package}/{name}")));
+        shell::run(command("clippy", &features.collect::<Vec<_>>()).args(["--", "-D", "warnings"]))?;
+    }
+    let mut refused = command("check", &["plain_ops/refused".to_owned()]);
+    let errors = match shell::output(&mut refused) {
+        Ok(_) => return Err(Failure::new(format!("`{}` succeeded", shell::line(&refused)))),
+        Err(failure) => failure.to_string(),
+    };
+    let unnamed: Vec<&str> = FEATURES.into_iter().filter(|name| !errors.contains(&gate(name))).collect();
+    if unnamed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("no error names the features that are off: {}\n{errors}", unnamed.join(", "))))
+}
+
+/// The part of an error that names a feature: of `oxcall` for options, of the compiler for modules.
+fn gate(feature: &str) -> String {
+    match feature {
+        "torch" | "legacy" => format!("needs the feature `{feature}` of `oxcall`, which is off"),
+        _ => format!("the item is gated behind the `{feature}` feature"),
+    }
+}
+
 fn rustdoc() -> Result<()> {
     let mut command = shell::cargo();
-    command.args(["doc", "--workspace", "--no-deps", "--document-private-items"]);
+    command.args(["doc", "--workspace", "--no-deps", "--document-private-items", "--features", "oxcall/testing"]);
     shell::run(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 

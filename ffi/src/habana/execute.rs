@@ -68,7 +68,7 @@ unsafe fn execute_with<D: Registered>(raw: *mut sys::XLA_FFI_CallFrame, check: C
 pub(super) fn results<D: Registered>(call: &ShapeContext<'_>) -> Result<Vec<Shape>> {
     match D::op() {
         Ok(op) => op.results(&op.checked.stack_of_shapes(call)?),
-        Err(error) => Err(Error::new(error.code(), error.message())),
+        Err(error) => Err(error.clone()),
     }
 }
 

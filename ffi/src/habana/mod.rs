@@ -81,6 +81,7 @@ pub use stack::Stack;
 
 use crate::Result;
 use crate::descriptor::Handler;
+use crate::registry::Registry;
 use crate::torch::Described;
 
 /// What [`register_custom_op!`](crate::habana::register_custom_op) implements for the type that it makes.
@@ -88,6 +89,24 @@ use crate::torch::Described;
 pub trait Registered: 'static {
     /// The operator, or what is wrong with its descriptor.
     fn op() -> &'static Result<CustomOp>;
+}
+
+/// The handler of an operator, for the registry.
+///
+/// # Errors
+/// What is wrong with its descriptor.
+#[doc(hidden)]
+pub fn handler<D: Registered>() -> Result<&'static Handler> {
+    D::op().as_ref().map(CustomOp::handler).map_err(Clone::clone)
+}
+
+/// Compares a descriptor with the kernel that it names, for the registry.
+///
+/// # Errors
+/// What does not fit.
+#[doc(hidden)]
+pub fn check<D: Registered>(registry: &Registry) -> Result<()> {
+    D::op().as_ref().map_err(Clone::clone)?.check_kernel(registry)
 }
 
 impl<D: Registered> Described for D {
@@ -195,7 +214,8 @@ macro_rules! __register_custom_op {
 
             $crate::__private::inventory::submit! {
                 $crate::registry::Descriptor {
-                    op: <$name as $crate::habana::Registered>::op,
+                    handler: $crate::habana::handler::<$name>,
+                    check: $crate::habana::check::<$name>,
                     file: ::core::file!(),
                     line: ::core::line!(),
                 }

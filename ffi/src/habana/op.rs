@@ -65,8 +65,10 @@ impl CustomOp {
             shape: ShapeRule::Results(results::<D>),
             traits: Traits::default(),
             legacy: None,
+            namespace,
+            schema: None,
             torch: Some(Box::leak(Box::new(
-                TorchOp::new::<D>(namespace, None).keeping_memory_format().executing(execute_inferred::<D>),
+                TorchOp::new::<D>().keeping_memory_format().executing(execute_inferred::<D>),
             ))),
         };
         Ok(CustomOp { handler: Box::leak(Box::new(handler)), checked, kernel: OnceLock::new() })

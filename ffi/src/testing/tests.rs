@@ -32,6 +32,8 @@ const fn handler(execute: RawHandler, stages: &'static [StageHandler]) -> Handle
         shape: ShapeRule::Dims,
         traits: Traits { command_buffer: false, side_effect: false, batch_partitionable: false, vmap: None, vjp: None },
         legacy: None,
+        namespace: None,
+        schema: None,
         torch: None,
     }
 }

@@ -15,10 +15,6 @@ pub(crate) const OVERLOADS: usize = 2;
 
 /// An operation as a torch operator.
 pub struct TorchOp {
-    /// The namespace, where it is not the crate's.
-    pub namespace: Option<&'static str>,
-    /// The schema, where it is not the one that follows from the signature.
-    pub schema: Option<&'static str>,
     /// Whether results have the memory format of the first argument, instead of being row-major.
     pub(crate) keeps_memory_format: bool,
     /// What executes a call whose results have the shapes that the operation has just given; the handler if it is none.
@@ -49,15 +45,13 @@ impl<E: Execute + 'static> Described for Of<E> {
 
 impl TorchOp {
     /// The operator of an operation that `#[custom_call]` made.
-    pub const fn of<E: Execute + 'static>(namespace: Option<&'static str>, schema: Option<&'static str>) -> TorchOp {
-        TorchOp::new::<Of<E>>(namespace, schema)
+    pub const fn of<E: Execute + 'static>() -> TorchOp {
+        TorchOp::new::<Of<E>>()
     }
 
     /// The operator of an operation.
-    pub const fn new<D: Described>(namespace: Option<&'static str>, schema: Option<&'static str>) -> TorchOp {
+    pub const fn new<D: Described>() -> TorchOp {
         TorchOp {
-            namespace,
-            schema,
             keeps_memory_format: false,
             execute: None,
             kernels: [call::<D, 0>, call::<D, 1>],
@@ -79,8 +73,7 @@ impl TorchOp {
 
 impl fmt::Debug for TorchOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TorchOp { namespace, schema, .. } = self;
-        f.debug_struct("TorchOp").field("namespace", namespace).field("schema", schema).finish_non_exhaustive()
+        f.debug_struct("TorchOp").finish_non_exhaustive()
     }
 }
 

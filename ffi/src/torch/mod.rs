@@ -10,8 +10,7 @@
 // Modules:
 //
 // * `shim`: libtorch's functions, found by name.
-// * `registration`, `entry`, `namespace`: registration of each op once; the kernels' C entry points; namespaces of
-//   crates.
+// * `registration`, `entry`: registration of each op once; the kernels' C entry points.
 // * `schema`: operator schemas: `derive` from a description, `parse` and `explicit` for stated ones, `limits` of older
 //   torches.
 // * `plan`: per-operator data, computed at registration.
@@ -33,7 +32,6 @@ mod fast;
 mod glue;
 mod kernel;
 mod memory_format;
-mod namespace;
 mod no_derivative;
 mod operand;
 mod outputs;
@@ -50,8 +48,6 @@ mod value;
 
 pub use entry::{Described, TorchOp};
 pub(crate) use glue::program;
-pub use namespace::{Namespace, set_namespace};
-pub(crate) use registration::namespace_of;
 pub use registration::{register, register_op};
 pub(crate) use report::report;
 pub(crate) use schema::wrong_schema;

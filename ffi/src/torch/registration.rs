@@ -7,13 +7,12 @@ use std::sync::{Mutex, PoisonError};
 
 use super::entry::TorchOp;
 use super::glue;
-use super::namespace::{Namespace, of_crate};
 use super::plan::Plan;
-use super::schema::{Operator, operators, stated_namespace, without_lists};
+use super::schema::{Operator, operators, without_lists};
 use super::shim::{Absent, HeaderKernel, LibraryHandle, RawKernel, Shim, Status};
 use crate::descriptor::{HOST, Handler, Role, ShapeRule};
-use crate::panics;
 use crate::registry::registry;
+use crate::{namespace, panics};
 
 /// An operator of the process's torch.
 #[derive(Clone, Debug)]
@@ -69,17 +68,8 @@ pub fn register_op(handler: &'static Handler) {
 }
 
 /// An operation's description for torch and its namespace; `None` if its crate keeps it out of torch.
-fn described(handler: &Handler) -> Option<(&'static TorchOp, String)> {
-    let op = handler.torch?;
-    match op.namespace.map_or_else(|| of_crate(handler.crate_name()), Namespace::Named) {
-        Namespace::Named(name) => Some((op, stated_namespace(handler).unwrap_or_else(|| name.to_owned()))),
-        Namespace::None => None,
-    }
-}
-
-/// The namespace of an operation; the crate's name for one that is kept out of torch.
-pub(crate) fn namespace_of(handler: &Handler) -> String {
-    described(handler).map_or_else(|| handler.crate_name().to_owned(), |(_, namespace)| namespace)
+fn described(handler: &Handler) -> Option<(&'static TorchOp, &'static str)> {
+    handler.torch.zip(namespace::of(handler))
 }
 
 /// What would become of an operation in a torch that has everything; `None` if its crate keeps it out of torch.
@@ -101,7 +91,7 @@ pub(super) fn outcome(shim: &'static Shim, handler: &'static Handler) -> Option<
         return Some(known.clone());
     }
     // A constructor must not panic, and neither must what Python calls.
-    let outcome = catch_unwind(AssertUnwindSafe(|| register_once(shim, handler, op, &namespace, &outcomes)))
+    let outcome = catch_unwind(AssertUnwindSafe(|| register_once(shim, handler, op, namespace, &outcomes)))
         .unwrap_or_else(|payload| Err(panics::describe(payload)));
     outcomes.insert(address, outcome.clone());
     Some(outcome)

@@ -28,6 +28,8 @@ const FORWARD: Handler = Handler {
     shape: ShapeRule::Dims,
     traits: Traits { command_buffer: false, side_effect: false, batch_partitionable: false, vmap: None, vjp: None },
     legacy: None,
+    namespace: None,
+    schema: None,
     torch: None,
 };
 const BACKWARD: Handler = Handler { name: "f_vjp", ..FORWARD };

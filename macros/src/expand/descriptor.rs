@@ -57,7 +57,12 @@ pub(super) fn handler(call: &CustomCall) -> TokenStream {
             const _: () = #private::check_vjp(&__HANDLER, <#path as #private::Op>::HANDLER);
         }
     });
-    let legacy = option(options.legacy.then(|| tokens!(&#private::LegacyEntry::<#ident>::TABLE)));
+    let legacy = option(options.legacy.then(|| tokens!(#private::legacy!(#ident))));
+    let namespace = option(options.namespace.as_ref().map(|text| tokens!(#text)));
+    let schema = option(options.schema.as_ref().map(|text| {
+        let span = at(text);
+        quote_spanned!(span=> #private::schema!(#text))
+    }));
     let (side_effect, command_buffer) = (options.side_effect, options.command_buffer);
     let batch_partitionable = options.batch_partitionable;
     tokens! {
@@ -90,7 +95,9 @@ pub(super) fn handler(call: &CustomCall) -> TokenStream {
                 vjp: #vjp,
             },
             legacy: #legacy,
-            torch: ::core::option::Option::Some(&__TORCH),
+            namespace: #namespace,
+            schema: #schema,
+            torch: #private::torch!(#ident, &__HANDLER),
         };
 
         #vjp_check

@@ -49,9 +49,6 @@ pub(crate) fn custom_call(call: &CustomCall) -> TokenStream {
         }
     });
     let panic_abort = panic_abort();
-    let (namespace, schema) = (&call.options.namespace, &call.options.schema);
-    let [namespace, schema] =
-        [namespace, schema].map(|text| descriptor::option(text.as_ref().map(|text| tokens!(#text))));
     tokens! {
         // A handler has as many parameters as the operation has operands and attributes.
         #[allow(clippy::too_many_arguments)]
@@ -83,18 +80,6 @@ pub(crate) fn custom_call(call: &CustomCall) -> TokenStream {
             }
 
             #private::inventory::submit! { #private::Entry(&__HANDLER) }
-
-            static __TORCH: #private::TorchOp = #private::TorchOp::of::<#name>(#namespace, #schema);
-
-            extern "C" fn __register() {
-                #private::register_op(&__HANDLER);
-            }
-
-            // torch knows an operation when the library that holds it has been loaded.
-            #[cfg(target_os = "linux")]
-            #[used]
-            #[unsafe(link_section = ".init_array")]
-            static __CONSTRUCTOR: extern "C" fn() = __register;
         };
     }
 }

@@ -54,6 +54,8 @@ const OP: Handler = Handler {
     shape: ShapeRule::Dims,
     traits: Traits { command_buffer: false, side_effect: false, batch_partitionable: false, vmap: None, vjp: None },
     legacy: None,
+    namespace: None,
+    schema: None,
     torch: None,
 };
 

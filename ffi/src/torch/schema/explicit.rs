@@ -1,6 +1,6 @@
 //! Schemas that an operation states, compared with its signature.
 
-use super::{Argument, Base, Operator, Parsed, Schema, Type, derive, op_name, parse};
+use super::{Argument, Base, Operator, Schema, Type, derive, op_name, parse};
 use crate::descriptor::Handler;
 
 /// The operators of an operation, by the schema that it states, or else by its signature.
@@ -8,7 +8,7 @@ use crate::descriptor::Handler;
 /// # Errors
 /// Why torch cannot have the operation, or what in its schema contradicts the signature.
 pub(crate) fn operators(handler: &'static Handler) -> Result<Vec<Operator>, String> {
-    let Some(text) = stated(handler) else {
+    let Some(text) = handler.schema else {
         op_name(handler)?;
         return derive(handler);
     };
@@ -23,17 +23,7 @@ pub(crate) fn operators(handler: &'static Handler) -> Result<Vec<Operator>, Stri
 
 /// What in the schema that an operation states contradicts its signature.
 pub(crate) fn wrong_schema(handler: &'static Handler) -> Option<String> {
-    stated(handler).and_then(|_| operators(handler).err())
-}
-
-/// The namespace that a stated schema has before its name.
-pub(crate) fn stated_namespace(handler: &Handler) -> Option<String> {
-    parse(stated(handler)?).ok().and_then(|Parsed { namespace, .. }| namespace)
-}
-
-/// The schema that an operation states.
-fn stated(handler: &Handler) -> Option<&'static str> {
-    handler.torch?.schema
+    handler.schema.and_then(|_| operators(handler).err())
 }
 
 /// The operator of `schema`, whose arguments are for what those of `derived` are for. They are found by name, or else,

@@ -8,7 +8,7 @@ mod parse;
 use std::fmt;
 
 pub(crate) use derive::{AttrSource, Operator, Source, derive, op_name};
-pub(crate) use explicit::{operators, stated_namespace, wrong_schema};
+pub(crate) use explicit::{operators, wrong_schema};
 pub(crate) use limits::without_lists;
 pub(crate) use parse::{Parsed, parse};
 

@@ -1,6 +1,8 @@
-//! The namespaces of crates.
+//! The namespaces of operations: before their names in targets, and in torch.
 
 use std::sync::{Mutex, PoisonError};
+
+use crate::descriptor::Handler;
 
 /// Where the operations of a crate go in torch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,9 +21,19 @@ pub fn set_namespace(krate: &'static str, namespace: Namespace) {
 }
 
 /// The namespace of a crate; that of its own name unless it says another.
-pub(super) fn of_crate(krate: &'static str) -> Namespace {
+fn of_crate(krate: &'static str) -> Namespace {
     let namespaces = NAMESPACES.lock().unwrap_or_else(PoisonError::into_inner);
     namespaces.iter().find(|(name, _)| *name == krate).map_or(Namespace::Named(krate), |(_, namespace)| *namespace)
+}
+
+/// The namespace of an operation: the one in its schema, its own, or its crate's. `None` if its crate keeps it out of
+/// torch.
+pub(crate) fn of(handler: &Handler) -> Option<&'static str> {
+    let in_schema = || handler.schema?.split('(').next()?.split_once("::").map(|(namespace, _)| namespace.trim());
+    match handler.namespace.map_or_else(|| of_crate(handler.crate_name()), Namespace::Named) {
+        Namespace::Named(name) => Some(in_schema().unwrap_or(name)),
+        Namespace::None => None,
+    }
 }
 
 /// Sets the namespace of this crate's operations in torch, once in the crate: `oxcall::namespace!("custom_op");` makes
@@ -30,12 +42,12 @@ pub(super) fn of_crate(krate: &'static str) -> Namespace {
 #[macro_export]
 macro_rules! namespace {
     (none) => {
-        $crate::__namespace!($crate::torch::Namespace::None);
+        $crate::__namespace!($crate::__private::Namespace::None);
     };
     ($name:literal) => {
         $crate::__namespace!({
             const { $crate::__private::check_namespace($name) };
-            $crate::torch::Namespace::Named($name)
+            $crate::__private::Namespace::Named($name)
         });
     };
 }
@@ -47,7 +59,7 @@ macro_rules! __namespace {
     ($namespace:expr) => {
         const _: () = {
             extern "C" fn __set() {
-                $crate::torch::set_namespace(::core::env!("CARGO_CRATE_NAME"), $namespace);
+                $crate::__private::set_namespace(::core::env!("CARGO_CRATE_NAME"), $namespace);
             }
 
             #[used]

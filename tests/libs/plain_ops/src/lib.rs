@@ -1,0 +1,40 @@
+//! A library for a subset of oxcall's features: the macros' output has to compile with each.
+
+use oxcall::prelude::*;
+
+/// `x`, in a namespace of its own.
+#[custom_call(namespace = "plain")]
+pub fn same(#[dims(..s)] x: Array<f32>, #[dims(..s)] mut y: Out<f32>) {
+    y.copy_from_slice(&x);
+}
+
+/// `-x`, under a stated schema.
+#[cfg(any(feature = "torch", feature = "refused"))]
+#[custom_call(schema = "plain::negative(Tensor x) -> Tensor")]
+pub fn negate(#[dims(..s)] x: Array<f32>, #[dims(..s)] mut y: Out<f32>) {
+    y.iter_mut().zip(x.iter()).for_each(|(y, x)| *y = -x);
+}
+
+/// `2 x`, also through API v1 to v3.
+#[cfg(any(feature = "legacy", feature = "refused"))]
+#[custom_call(legacy)]
+pub fn twice(#[dims(..s)] x: Array<f32>, #[dims(..s)] mut y: Out<f32>) {
+    y.iter_mut().zip(x.iter()).for_each(|(y, x)| *y = 2.0 * x);
+}
+
+#[cfg(any(feature = "habana", feature = "refused"))]
+oxcall::habana::register_custom_op! {
+    /// `x`, by the kernel `same`.
+    pub Described {
+        schema: "plain::described(Tensor self) -> Tensor",
+        guid: "same",
+        inputs: [Tensor],
+        outputs: [DType::F32],
+    }
+}
+
+#[cfg(any(feature = "testing", feature = "refused"))]
+/// Calls [`same`] as a test does.
+pub fn called() -> Result<oxcall::testing::Outputs> {
+    oxcall::testing::call::<same>().arg([1f32, 2.0]).run()
+}
