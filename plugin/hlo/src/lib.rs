@@ -9,13 +9,12 @@
 //!
 //! # Modules
 //!
-//! * `ir`, `ops`, `types`, `attribute`, `literal`, `location`: the IR: modules, functions, regions, and ops in SSA
-//!   form.
+//! * `ir`, `types`, `attribute`, `literal`, `location`: the IR: modules, functions, regions, and ops in SSA form.
+//! * `ops`: the table of ops: their fields, names, attributes and pretty forms, and their meaning in each format.
 //! * `builder`: functions built op by op.
 //! * `bytecode`: the reader of portable artifacts.
 //! * `text`: the parser of MLIR text.
 //! * `hlo_proto`: HLO protos, read and written.
-//! * `lower`: the meaning of attributes, for all formats: from a `Source` to an `OpKind`.
 //! * `futures`: asynchronous ops as synchronous ones.
 //! * [`sharding`]: meshes, shardings and their rules, in Shardy's terms.
 //! * `verify`: the rules of StableHLO and the types of results, by family of ops.
@@ -26,9 +25,9 @@
 //!
 //! * JAX sends a program in the older of its own version of StableHLO and the plugin's `stablehlo_current_version`,
 //!   which is the end of `STABLEHLO_VERSIONS`: the newest of the supported jaxlibs.
-//! * VHLO gives an op a new name when its attributes change. `bytecode::ops` knows every name since 0.9.0.
+//! * VHLO gives an op a new name when its attributes change. `ops` knows every name since 0.9.0.
 //! * JAX writes a typed FFI call as API version 1 with `mhlo.backend_config` (`CustomCall::typed_attributes`).
-//! * JAX starts collectives by custom calls from 0.11.1 on (`lower::started`).
+//! * JAX starts collectives by custom calls from 0.11.1 on (`ops::started`).
 //! * Literals of HLO protos have their elements in the order of their layout; the layouts of other arrays do not matter
 //!   (`hlo_proto::read`).
 //! * HLO protos have one state of random numbers that all programs share: each use gets fresh random words
@@ -44,7 +43,6 @@ mod hlo_proto;
 mod ir;
 mod literal;
 mod location;
-mod lower;
 mod ops;
 mod print;
 pub mod sharding;

@@ -1,7 +1,7 @@
 """Writes the corpus of portable artifacts that the tests of the bytecode reader read, and what jaxlib reads in them.
 
 Run by hand, in an environment with the newest supported jax, where jaxlib has a newer release of StableHLO (then
-`STABLEHLO_VERSIONS` in `bytecode/ops/mod.rs` has it too) or a program is added:
+`STABLEHLO_VERSIONS` in `bytecode/ops.rs` has it too) or a program is added:
 
     python plugin/hlo/tests/corpus.py
 

@@ -130,8 +130,8 @@ impl<'r, 'c, 'a> BodyReader<'r, 'c, 'a> {
             operands.push(value(number)?);
         }
         spec.check_regions(header.regions)?;
-        let (name, lower) = match spec.becomes {
-            Becomes::Op(name, lower) => (name, lower),
+        let def = match spec.becomes {
+            Becomes::Op(def) => def,
             Becomes::Return if header.results.is_empty() => {
                 region.results = operands;
                 return Ok(true);
@@ -156,12 +156,12 @@ impl<'r, 'c, 'a> BodyReader<'r, 'c, 'a> {
             values: &mut self.values,
             region,
             attributes: Attributes { tables, inherent },
-            name,
+            name: def.name,
             own: spec.attributes,
             dictionary,
             op,
         };
-        let kind = lower.kind(&mut reader)?;
+        let kind = def.read.kind(&mut reader)?;
         let mut op = reader.op;
         if let (OpKind::Constant(literal), [result]) = (&kind, &op.results[..]) {
             self.values.constants.note(*result, literal);

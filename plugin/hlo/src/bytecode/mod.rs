@@ -3,14 +3,12 @@
 //!
 //! Layers, from the bytes up: [`cursor`] (integers and lists), [`container`] (sections, strings, names), [`tables`]
 //! (attributes and types, each decoded when first asked for, by [`attribute`] and [`types`]), [`module`], [`header`]
-//! and [`body`] (functions, op headers and regions), and [`ops`], which knows the ops of VHLO and makes [`OpKind`]s of
-//! them. Ops and attributes of Shardy ([`sharding`]) may stand beside them.
+//! and [`body`] (functions, op headers and regions), and [`ops`], which finds ops in the table by their versioned
+//! names. Ops and attributes of Shardy ([`sharding`]) may stand beside them.
 //!
 //! The input is untrusted. Every count is checked against the bytes that are left, nesting is limited, and whatever
 //! the format shares but the IR copies is charged to a budget: reading takes at most
 //! 512 bytes of memory for each byte of the input, and 20 MiB for any.
-//!
-//! [`OpKind`]: crate::OpKind
 
 mod attribute;
 mod body;

@@ -7,7 +7,7 @@ use super::ops::OpSpec;
 use super::symbols::Symbols;
 use super::tables::{AttrId, Tables};
 use super::value::{Attributes, Value};
-use crate::lower::{self, Constants, Source};
+use crate::ops::{self, Constants, Source};
 use crate::sharding::{self, AxisRef, Mesh};
 use crate::{
     Alias, Attribute, ChannelHandle, CustomCallApiVersion, ElementType, Error, FuncId, Literal, Op, Precision, Region,
@@ -188,7 +188,7 @@ impl Source for OpReader<'_, '_, '_> {
     }
 
     fn layouts(&mut self, name: &'static str) -> Result<Option<Vec<Vec<usize>>>, Error> {
-        let layouts = self.list(name, |item| lower::sizes(|| format!("the attribute `{name}`"), item.integers()?))?;
+        let layouts = self.list(name, |item| ops::sizes(|| format!("the attribute `{name}`"), item.integers()?))?;
         Ok(if layouts.is_empty() { None } else { Some(layouts) })
     }
 

@@ -4,7 +4,7 @@ use super::attribute::Node;
 use super::cursor::Short;
 use super::tables::{AttrId, Tables, TypeId};
 use super::types::TypeNode;
-use crate::{ElementType, Error, Literal, lower};
+use crate::{ElementType, Error, Literal, ops};
 
 /// Where an op's own attributes come from.
 pub(super) enum Inherent<'r, 'a> {
@@ -110,7 +110,7 @@ impl<'n, 'a> Value<'n, 'a> {
         let integers = self.integers()?;
         // Each row is a list of its own, which is larger than a short row.
         self.tables.spend(integers.len().saturating_mul(size_of::<Vec<i64>>()))?;
-        lower::rows(literal, integers).ok_or_else(|| self.expected("a matrix of integers"))
+        ops::rows(literal, integers).ok_or_else(|| self.expected("a matrix of integers"))
     }
 
     /// A float.

@@ -2,8 +2,8 @@
 
 use super::literals::{dense, dense_array, float_text};
 use super::{string, symbol};
+use crate::ops::{Field, Fields, Value};
 use crate::text::lexer::is_word;
-use crate::text::syntax::{Field, Fields, Value};
 use crate::{Attribute, ElementType};
 
 /// `{a = 1 : i64, b}`.

@@ -1,7 +1,6 @@
 //! The printer: modules as MLIR text, which the parser of this crate and MLIR's own read.
 
 mod attributes;
-mod fields;
 mod literals;
 mod locations;
 mod ops;
@@ -12,6 +11,7 @@ use std::fmt::{self, Write};
 
 use self::attributes::dictionary;
 use self::locations::Locations;
+use crate::ops::{Attributes, Value};
 use crate::text::lexer::is_word;
 use crate::{Attribute, Func, Module, Op, OpKind, Region, Type, ValueId};
 
@@ -38,7 +38,17 @@ pub(crate) fn attribute_text(attribute: &Attribute) -> String {
 
 /// The attributes of an op as text, in generic form.
 pub(crate) fn attributes_text(kind: &OpKind, module: &Module) -> String {
-    attributes::op_dictionary(fields::attributes(kind, module).iter())
+    attributes::op_dictionary(op_attributes(kind, module).entries.iter())
+}
+
+/// The attributes of an op, by name.
+type Entries<'m> = [(&'m str, Value<'m>)];
+
+/// The attributes of an op.
+fn op_attributes<'m>(kind: &'m OpKind, module: &'m Module) -> Attributes<'m> {
+    let mut attributes = Attributes::new(module);
+    kind.write(&mut attributes);
+    attributes
 }
 
 fn print<'m>(module: &'m Module, locations: Option<Locations<'m>>) -> String {

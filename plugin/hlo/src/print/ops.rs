@@ -1,9 +1,8 @@
 //! Ops: their results, the generic form, and the forms that need code of their own.
 
 use super::attributes::op_dictionary;
-use super::fields::{Attributes, attributes};
-use super::{Name, Printer, put, string, symbol};
-use crate::text::syntax::{self, Form, Value};
+use super::{Entries, Name, Printer, op_attributes, put, string, symbol};
+use crate::ops::{Form, Value};
 use crate::{BinaryOp, Op, OpKind, Region, Type, ValueId};
 
 impl<'m> Printer<'m> {
@@ -20,9 +19,9 @@ impl<'m> Printer<'m> {
             }
             self.out.push_str(" = ");
         }
-        let attributes = attributes(&op.kind, self.module);
+        let attributes = op_attributes(&op.kind, self.module).entries;
         let name = op.kind.name();
-        let done = match syntax::form(name) {
+        let done = match op.kind.def().text {
             Form::Pieces(pieces) => self.pieces(op, name, pieces, &attributes),
             Form::Constant => self.constant(op),
             Form::Reduce => self.reduce(op, &attributes),
@@ -50,7 +49,7 @@ impl<'m> Printer<'m> {
     }
 
     /// `"stablehlo.sort"(%0) <{...}> ({...}) : (types) -> types`.
-    fn generic(&mut self, op: &'m Op, name: &str, attributes: &Attributes) {
+    fn generic(&mut self, op: &'m Op, name: &str, attributes: &Entries) {
         put!(self, "\"{name}\"(");
         self.values(&op.operands);
         self.out.push(')');
@@ -87,7 +86,7 @@ impl<'m> Printer<'m> {
     }
 
     /// ` {name = value}` of the attributes that are not among `said`, if there are any.
-    pub(super) fn other_attributes(&mut self, attributes: &Attributes, said: &[&str]) {
+    pub(super) fn other_attributes(&mut self, attributes: &Entries, said: &[&str]) {
         let mut others = attributes.iter().filter(|(name, _)| !said.contains(name)).peekable();
         if others.peek().is_some() {
             self.out.push(' ');
@@ -102,7 +101,7 @@ impl<'m> Printer<'m> {
     }
 
     /// `func.call @f(%0) {...} : (types) -> types`, where the attribute `callee` has the name.
-    fn call(&mut self, op: &Op, name: &str, callee: &str, attributes: &Attributes) -> bool {
+    fn call(&mut self, op: &Op, name: &str, callee: &str, attributes: &Entries) -> bool {
         let callee_name = match &op.kind {
             OpKind::Call(func) => &self.module.func(*func).name,
             OpKind::CustomCall(call) => &call.target,
@@ -118,7 +117,7 @@ impl<'m> Printer<'m> {
     }
 
     /// `stablehlo.composite "name" %0 ({...}) {...} : (types) -> types`.
-    fn composite(&mut self, op: &'m Op, attributes: &Attributes) -> bool {
+    fn composite(&mut self, op: &'m Op, attributes: &Entries) -> bool {
         let OpKind::Composite { name, .. } = &op.kind else { return false };
         put!(self, "stablehlo.composite {}", string(name.as_bytes()));
         if !op.operands.is_empty() {
@@ -160,7 +159,7 @@ impl<'m> Printer<'m> {
     }
 
     /// `stablehlo.reduce(%0 init: %1) applies stablehlo.add across dimensions = [0] : types`, or with a `reducer`.
-    fn reduce(&mut self, op: &'m Op, attributes: &Attributes) -> bool {
+    fn reduce(&mut self, op: &'m Op, attributes: &Entries) -> bool {
         let [body] = op.regions.as_slice() else { return false };
         let OpKind::Reduce { dims } = &op.kind else { return false };
         let count = op.operands.len() / 2;

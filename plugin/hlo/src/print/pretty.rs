@@ -1,14 +1,13 @@
 //! The pretty forms of ops that [`Piece`]s describe.
 
 use super::attributes::{convolution_labels, fields_text, join, pairs_text};
-use super::fields::Attributes;
-use super::{Printer, put};
-use crate::text::syntax::{Field, Piece, Signature, Value};
+use super::{Entries, Printer, put};
+use crate::ops::{Field, Piece, Signature, Value};
 use crate::{Attribute, Op, Type};
 
 impl<'m> Printer<'m> {
     /// The op as these pieces, if they can say it; else nothing is printed.
-    pub(super) fn pieces(&mut self, op: &Op, name: &str, pieces: &[Piece], attributes: &Attributes) -> bool {
+    pub(super) fn pieces(&mut self, op: &Op, name: &str, pieces: &[Piece], attributes: &Entries) -> bool {
         if !op.regions.is_empty() || !can_print(op, pieces, attributes) {
             return false;
         }
@@ -22,15 +21,17 @@ impl<'m> Printer<'m> {
         done
     }
 
-    fn piece<'p>(&mut self, op: &Op, piece: &'p Piece, attributes: &Attributes, said: &mut Vec<&'p str>) -> bool {
+    fn piece<'p>(&mut self, op: &Op, piece: &'p Piece, attributes: &Entries, said: &mut Vec<&'p str>) -> bool {
         let mut get = |name: &'p str| {
             said.push(name);
             attributes.iter().find(|(each, _)| *each == name).map(|(_, value)| value)
         };
         let text = match *piece {
             Piece::Text(text) => {
-                let joined = matches!(text, "," | "(" | ")" | "[" | "]");
-                put!(self, "{}{text}", if joined { "" } else { " " });
+                for token in text.split(' ') {
+                    let joined = matches!(token, "," | "(" | ")" | "[" | "]");
+                    put!(self, "{}{token}", if joined { "" } else { " " });
+                }
                 return true;
             }
             Piece::Operands => {
@@ -175,7 +176,7 @@ impl<'m> Printer<'m> {
 }
 
 /// Whether an attribute, or a field of one, is there.
-fn has(attributes: &Attributes, name: &str) -> bool {
+fn has(attributes: &Entries, name: &str) -> bool {
     attributes.iter().any(|(each, value)| match value {
         _ if *each == name => true,
         Value::Struct(_, fields) => fields.iter().any(|(field, _)| *field == name),
@@ -184,7 +185,7 @@ fn has(attributes: &Attributes, name: &str) -> bool {
 }
 
 /// Whether pieces can say the op: without operands, no comma may follow them.
-fn can_print(op: &Op, pieces: &[Piece], attributes: &Attributes) -> bool {
+fn can_print(op: &Op, pieces: &[Piece], attributes: &Entries) -> bool {
     let after_operands = pieces.iter().skip_while(|piece| !matches!(piece, Piece::Operands)).nth(1);
     let comma = match after_operands {
         Some(Piece::Text(_) | Piece::SliceRanges | Piece::Types(Signature::Pairwise)) => true,

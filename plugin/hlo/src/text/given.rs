@@ -1,8 +1,8 @@
 //! An op as it is written, before its meaning is known.
 
 use super::cursor::Cursor;
-use super::syntax::Value;
 use super::{Error, Parser};
+use crate::ops::Value;
 use crate::{Attribute, Region, Type, ValueId};
 
 /// An operand: a value, and where it is used.

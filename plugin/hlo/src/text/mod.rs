@@ -2,8 +2,8 @@
 //! form.
 //!
 //! Both forms of an op are read into the same parts ([`given`]): operands, attributes, regions and types. The meaning
-//! of the attributes stands in [`lower`](crate::lower) for all formats, which asks [`read`]. The pretty forms are data
-//! ([`syntax`]), shared with the printer. `lexer` and `cursor` read tokens, `module` and `ops` the structure.
+//! of the attributes stands in [`ops`](crate::ops) for all formats, which asks [`read`]. The pretty forms are data
+//! (`crate::ops::Form`), shared with the printer. `lexer` and `cursor` read tokens, `module` and `ops` the structure.
 
 mod attributes;
 mod cursor;
@@ -17,7 +17,6 @@ mod ops;
 mod pretty;
 mod read;
 mod sharding;
-pub(crate) mod syntax;
 mod types;
 mod values;
 

@@ -3,8 +3,8 @@
 use super::cursor::list;
 use super::given::{Given, Statement};
 use super::lexer::Kind;
-use super::syntax::{self, Form, Signature, Value};
 use super::{Error, Parser, pretty, read};
+use crate::ops::{Form, Read, Signature, Value};
 use crate::{Attribute, LocationId, Op, OpKind, Region, Type};
 
 /// The name of a result, how many there are of it, and where it stands.
@@ -123,8 +123,7 @@ impl<'a> Parser<'a> {
             self.optional_location()?;
             return Ok(Statement::Terminator(op.operand_values()));
         }
-        let canonical = read::canonical_name(name).map_err(|error| error.at(self.tokens.position(at)))?;
-        let form = syntax::form(canonical);
+        let form = read::find(name).map_err(|error| error.at(self.tokens.position(at)))?.text;
         match form {
             Form::Generic => {
                 return Err(self
@@ -246,8 +245,7 @@ impl<'a> Parser<'a> {
 
     /// The body of `applies stablehlo.add`.
     fn reducer_of_op(&mut self, op: &Given<'a>, name: &'a str, at: usize) -> Result<Region, Error> {
-        let kind = read::binary_op(read::canonical_name(name)?);
-        let (Some(kind), [result]) = (kind, op.results.as_slice()) else {
+        let (Read::Binary(kind), [result]) = (read::find(name)?.read, op.results.as_slice()) else {
             return Err(self
                 .tokens
                 .error_at(at, format!("{name} cannot be applied here: a binary op of one result can")));

@@ -3,8 +3,8 @@
 use super::cursor::{Cursor, list};
 use super::given::Given;
 use super::lexer::Kind;
-use super::syntax::{Field, Fields, Piece, Signature, Value};
 use super::{Error, Parser};
+use crate::ops::{Field, Fields, Piece, Signature, Value};
 use crate::{Attribute, ElementType, TensorType, Type};
 
 /// The largest number of dimensions of a convolution.
@@ -19,7 +19,7 @@ impl<'a> Parser<'a> {
     fn piece(&mut self, op: &mut Given<'a>, piece: Piece) -> Result<(), Error> {
         let at = self.tokens.start();
         match piece {
-            Piece::Text(text) => self.tokens.expect(text),
+            Piece::Text(text) => text.split(' ').try_for_each(|token| self.tokens.expect(token)),
             Piece::Operands => {
                 op.operands =
                     if self.tokens.is("(") { list(self, "(", ")", Parser::operand)? } else { self.operands()? };
@@ -75,15 +75,13 @@ impl<'a> Parser<'a> {
             Piece::ExponentMantissa => self.exponent_mantissa(op),
             Piece::Optional(_, pieces) => {
                 // If all of the text in front is there, so must be the rest.
-                for piece in pieces {
-                    match piece {
-                        Piece::Text(text) if self.tokens.eat(text)? => {}
-                        Piece::Text(_) => return self.tokens.seek(at),
-                        _ => break,
+                let [Piece::Text(text), rest @ ..] = pieces else { return self.pieces(op, pieces) };
+                for token in text.split(' ') {
+                    if !self.tokens.eat(token)? {
+                        return self.tokens.seek(at);
                     }
                 }
-                let rest = pieces.iter().position(|piece| !matches!(piece, Piece::Text(_))).unwrap_or(pieces.len());
-                self.pieces(op, &pieces[rest..])
+                self.pieces(op, rest)
             }
             Piece::Sharding(name) => {
                 let sharding = Attribute::Sharding(self.tensor_sharding()?);

@@ -3,9 +3,9 @@
 use super::cursor::{Cursor, list};
 use super::given::Given;
 use super::lexer::Kind;
-use super::syntax::{Signature, Value};
 use super::{Error, Parser};
 use crate::Attribute;
+use crate::ops::{Signature, Value};
 use crate::sharding::{AxisRef, DimSharding, Mesh, MeshRef, ShardingRule, TensorMapping, TensorSharding, factor_name};
 
 /// More factors than a rule has.

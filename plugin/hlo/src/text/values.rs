@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::given::{Given, Use};
 use super::lexer::Kind;
 use super::{Error, Parser};
-use crate::lower::Constants;
+use crate::ops::Constants;
 use crate::{Type, ValueId};
 
 /// The values of a function by name. Names are dropped when their region ends.

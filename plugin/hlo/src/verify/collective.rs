@@ -65,7 +65,7 @@ fn reduced(cx: Signature<'_>, operand: &TensorType) -> Result<Type, Error> {
     Ok(operand.with_element(element).into())
 }
 
-pub(super) fn all_reduce(cx: Signature<'_>, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {
+pub(crate) fn all_reduce(cx: Signature<'_>, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {
     global_groups(groups)?;
     cx.region_count(1)?;
     let operands = operands(cx)?;
@@ -104,7 +104,7 @@ fn resized(
     Ok(())
 }
 
-pub(super) fn all_gather(cx: Signature<'_>, dim: usize, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {
+pub(crate) fn all_gather(cx: Signature<'_>, dim: usize, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {
     global_groups(groups)?;
     let mut results = Vec::with_capacity(cx.operands.len());
     for (index, operand) in operands(cx)?.into_iter().enumerate() {
@@ -116,7 +116,7 @@ pub(super) fn all_gather(cx: Signature<'_>, dim: usize, groups: &CollectiveGroup
     Ok(results)
 }
 
-pub(super) fn reduce_scatter(cx: Signature<'_>, dim: usize, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {
+pub(crate) fn reduce_scatter(cx: Signature<'_>, dim: usize, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {
     global_groups(groups)?;
     cx.arity(1)?;
     cx.region_count(1)?;
@@ -128,7 +128,7 @@ pub(super) fn reduce_scatter(cx: Signature<'_>, dim: usize, groups: &CollectiveG
     one(TensorType::new(element, result.dims.iter().copied()))
 }
 
-pub(super) fn all_to_all(
+pub(crate) fn all_to_all(
     cx: Signature<'_>,
     split_dim: usize,
     concat_dim: usize,
@@ -175,18 +175,18 @@ fn rooted<'a>(cx: Signature<'a>, rooted: &RootedGroups) -> Result<Vec<&'a Tensor
     Ok(all)
 }
 
-pub(super) fn broadcast(cx: Signature<'_>, groups: &RootedGroups) -> Result<Vec<Type>, Error> {
+pub(crate) fn broadcast(cx: Signature<'_>, groups: &RootedGroups) -> Result<Vec<Type>, Error> {
     unique_ids(&groups.groups)?;
     Ok(rooted(cx, groups)?.into_iter().cloned().map(Type::from).collect())
 }
 
-pub(super) fn reduce(cx: Signature<'_>, groups: &RootedGroups) -> Result<Vec<Type>, Error> {
+pub(crate) fn reduce(cx: Signature<'_>, groups: &RootedGroups) -> Result<Vec<Type>, Error> {
     global_groups(&groups.groups)?;
     cx.region_count(1)?;
     rooted(cx, groups)?.into_iter().map(|operand| reduced(cx, operand)).collect()
 }
 
-pub(super) fn permute(cx: Signature<'_>, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {
+pub(crate) fn permute(cx: Signature<'_>, groups: &CollectiveGroups) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let (mut sources, mut targets) = (HashSet::new(), HashSet::new());
     for pair in &groups.groups {

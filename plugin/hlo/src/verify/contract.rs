@@ -40,7 +40,7 @@ fn product_element(cx: Signature<'_>, lhs: &TensorType, rhs: &TensorType) -> Res
     Ok(element)
 }
 
-pub(super) fn dot_general(cx: Signature<'_>, dims: &DotDims) -> Result<Vec<Type>, Error> {
+pub(crate) fn dot_general(cx: Signature<'_>, dims: &DotDims) -> Result<Vec<Type>, Error> {
     cx.arity(2)?;
     let (lhs, rhs) = (cx.tensor(0, "lhs")?, cx.tensor(1, "rhs")?);
     let element = product_element(cx, lhs, rhs)?;
@@ -87,7 +87,7 @@ pub(super) fn dot_general(cx: Signature<'_>, dims: &DotDims) -> Result<Vec<Type>
     one(TensorType::new(element, batch.chain(free_lhs).chain(free_rhs)))
 }
 
-pub(super) fn convolution(cx: Signature<'_>, dims: &ConvolutionDims) -> Result<Vec<Type>, Error> {
+pub(crate) fn convolution(cx: Signature<'_>, dims: &ConvolutionDims) -> Result<Vec<Type>, Error> {
     cx.arity(2)?;
     let (lhs, rhs) = (cx.tensor(0, "lhs")?, cx.tensor(1, "rhs")?);
     let element = product_element(cx, lhs, rhs)?;
@@ -149,7 +149,7 @@ pub(super) fn convolution(cx: Signature<'_>, dims: &ConvolutionDims) -> Result<V
     one(result)
 }
 
-pub(super) fn cholesky(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn cholesky(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let a = cx.tensor_of(0, "a", super::signature::Class::FloatOrComplex)?;
     square(a, "a")?;
@@ -163,7 +163,7 @@ fn square(ty: &TensorType, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-pub(super) fn triangular_solve(cx: Signature<'_>, left_side: bool) -> Result<Vec<Type>, Error> {
+pub(crate) fn triangular_solve(cx: Signature<'_>, left_side: bool) -> Result<Vec<Type>, Error> {
     cx.arity(2)?;
     let a = cx.tensor_of(0, "a", super::signature::Class::FloatOrComplex)?;
     let b = cx.tensor(1, "b")?;

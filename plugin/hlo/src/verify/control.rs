@@ -13,7 +13,7 @@ fn is_scalar_of(types: &[Type], element: ElementType) -> bool {
     matches!(types, [Type::Tensor(ty)] if *ty == TensorType::scalar(element))
 }
 
-pub(super) fn while_loop(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn while_loop(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.region_count(2)?;
     let [cond, body] = cx.regions else { unreachable!("counted") };
     for (region, name) in [(cond, "cond"), (body, "body")] {
@@ -55,21 +55,21 @@ fn branches(regions: &[RegionType]) -> Result<Vec<Type>, Error> {
     Ok(first.results.clone())
 }
 
-pub(super) fn if_else(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn if_else(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     scalar(cx.tensor_of(0, "pred", Class::Boolean)?, "pred")?;
     cx.region_count(2)?;
     branches(cx.regions)
 }
 
-pub(super) fn case(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn case(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let index = cx.tensor(0, "index")?;
     ensure!(*index == TensorType::scalar(ElementType::S32), "index must be a tensor<i32>, is {index}");
     branches(cx.regions)
 }
 
-pub(super) fn call(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn call(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.region_count(1)?;
     let callee = &cx.regions[0];
     ensure!(
@@ -82,17 +82,17 @@ pub(super) fn call(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
 }
 
 /// The types of results that nothing else tells.
-pub(super) fn given_results(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn given_results(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     let results = cx.results.ok_or_else(|| Error::invalid("the types of the results must be given"))?;
     Ok(results.to_vec())
 }
 
-pub(super) fn sharding_constraint(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn sharding_constraint(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     Ok(cx.operands.to_vec())
 }
 
-pub(super) fn custom_call(cx: Signature<'_>, call: &CustomCall) -> Result<Vec<Type>, Error> {
+pub(crate) fn custom_call(cx: Signature<'_>, call: &CustomCall) -> Result<Vec<Type>, Error> {
     let results = given_results(cx)?;
     let results = results.as_slice();
     // One tuple stands for several results.
@@ -150,7 +150,7 @@ fn element<'t>(ty: &'t Type, path: &[usize]) -> Option<&'t Type> {
     })
 }
 
-pub(super) fn get_tuple_element(cx: Signature<'_>, index: usize) -> Result<Vec<Type>, Error> {
+pub(crate) fn get_tuple_element(cx: Signature<'_>, index: usize) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let Type::Tuple(types) = &cx.operands[0] else {
         return Err(Error::invalid(format!("operand must be a tuple, is {}", cx.operands[0])));
@@ -161,20 +161,20 @@ pub(super) fn get_tuple_element(cx: Signature<'_>, index: usize) -> Result<Vec<T
         .ok_or_else(|| Error::invalid(format!("index = {index} must be below the size of operand, {}", cx.operands[0])))
 }
 
-pub(super) fn after_all(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn after_all(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     for ty in cx.operands {
         ensure!(*ty == Type::Token, "inputs must be tokens, one is {ty}");
     }
     one(Type::Token)
 }
 
-pub(super) fn device_id(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn device_id(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(0)?;
     one(TensorType::scalar(ElementType::U32))
 }
 
 /// The region uses nothing but its parameters, which the module's rules check.
-pub(super) fn async_start(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn async_start(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.region_count(1)?;
     let region = &cx.regions[0];
     ensure!(
@@ -186,7 +186,7 @@ pub(super) fn async_start(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     Ok(vec![Type::Future(region.results.clone())])
 }
 
-pub(super) fn async_done(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn async_done(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     match &cx.operands[0] {
         Type::Future(types) => Ok(types.clone()),

@@ -32,7 +32,7 @@ fn binary_class(op: BinaryOp) -> Class {
     }
 }
 
-pub(super) fn unary(cx: Signature<'_>, op: UnaryOp) -> Result<Vec<Type>, Error> {
+pub(crate) fn unary(cx: Signature<'_>, op: UnaryOp) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let operand = cx.tensor_of(0, "operand", unary_class(op))?;
     one(operand.with_element(match op {
@@ -42,7 +42,7 @@ pub(super) fn unary(cx: Signature<'_>, op: UnaryOp) -> Result<Vec<Type>, Error> 
     }))
 }
 
-pub(super) fn binary(cx: Signature<'_>, op: BinaryOp) -> Result<Vec<Type>, Error> {
+pub(crate) fn binary(cx: Signature<'_>, op: BinaryOp) -> Result<Vec<Type>, Error> {
     cx.arity(2)?;
     let lhs = cx.tensor_of(0, "lhs", binary_class(op))?;
     let rhs = cx.tensor(1, "rhs")?;
@@ -50,7 +50,7 @@ pub(super) fn binary(cx: Signature<'_>, op: BinaryOp) -> Result<Vec<Type>, Error
     one(lhs.clone())
 }
 
-pub(super) fn compare(
+pub(crate) fn compare(
     cx: Signature<'_>,
     direction: ComparisonDirection,
     compare_type: ComparisonType,
@@ -72,7 +72,7 @@ pub(super) fn compare(
     one(lhs.with_element(ElementType::Pred))
 }
 
-pub(super) fn select(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn select(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(3)?;
     let pred = cx.tensor_of(0, "pred", Class::Boolean)?;
     let (on_true, on_false) = (cx.tensor(1, "on_true")?, cx.tensor(2, "on_false")?);
@@ -84,7 +84,7 @@ pub(super) fn select(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     one(on_true.clone())
 }
 
-pub(super) fn clamp(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn clamp(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(3)?;
     let operand = cx.tensor_of(1, "operand", Class::Any)?;
     for (index, name) in [(0, "min"), (2, "max")] {
@@ -97,14 +97,14 @@ pub(super) fn clamp(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     one(operand.clone())
 }
 
-pub(super) fn convert(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn convert(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let operand = cx.tensor(0, "operand")?;
     one(operand.with_element(cx.given_result()?.element))
 }
 
 /// Elements of different widths are joined from, or split into, a last dimension.
-pub(super) fn bitcast_convert(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn bitcast_convert(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let (operand, result) = (cx.tensor(0, "operand")?, cx.given_result()?);
     let (from, to) = (operand.element, result.element);
@@ -132,7 +132,7 @@ pub(super) fn bitcast_convert(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     one(TensorType::new(to, dims))
 }
 
-pub(super) fn reduce_precision(cx: Signature<'_>, exponent_bits: u32, mantissa_bits: u32) -> Result<Vec<Type>, Error> {
+pub(crate) fn reduce_precision(cx: Signature<'_>, exponent_bits: u32, mantissa_bits: u32) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let operand = cx.tensor_of(0, "operand", Class::Float)?;
     ensure!(exponent_bits >= 1, "exponent_bits must be at least 1, is {exponent_bits}");
@@ -143,7 +143,7 @@ pub(super) fn reduce_precision(cx: Signature<'_>, exponent_bits: u32, mantissa_b
     one(operand.clone())
 }
 
-pub(super) fn complex(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn complex(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(2)?;
     let lhs = cx.tensor_of(0, "lhs", Class::F32OrF64)?;
     same_type(lhs, "lhs", cx.tensor(1, "rhs")?, "rhs")?;

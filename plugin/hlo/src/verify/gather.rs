@@ -99,7 +99,7 @@ fn interleave(batch: &[usize], window: &[usize], window_dims: &[usize]) -> Dims 
     (0..rank).filter_map(|dim| if window_dims.contains(&dim) { window.next() } else { batch.next() }).copied().collect()
 }
 
-pub(super) fn gather(cx: Signature<'_>, dims: &GatherDims, slice_sizes: &[usize]) -> Result<Vec<Type>, Error> {
+pub(crate) fn gather(cx: Signature<'_>, dims: &GatherDims, slice_sizes: &[usize]) -> Result<Vec<Type>, Error> {
     cx.arity(2)?;
     let operand = cx.tensor(0, "operand")?;
     let indexing = Indexing {
@@ -140,7 +140,7 @@ pub(super) fn gather(cx: Signature<'_>, dims: &GatherDims, slice_sizes: &[usize]
     one(TensorType::new(operand.element, interleave(&batch, &window, &dims.offset_dims)))
 }
 
-pub(super) fn scatter(cx: Signature<'_>, dims: &ScatterDims) -> Result<Vec<Type>, Error> {
+pub(crate) fn scatter(cx: Signature<'_>, dims: &ScatterDims) -> Result<Vec<Type>, Error> {
     let count = cx.operands.len();
     ensure!(count % 2 == 1 && count >= 3, "has {count} operands, expected inputs, scatter_indices and as many updates");
     let inputs = cx.tensors(0..count / 2, "inputs")?;

@@ -1,15 +1,15 @@
 //! The verifier: whether a program keeps the rules of StableHLO, and what types its ops give.
 
-mod collective;
-mod contract;
-mod control;
-mod elementwise;
-mod gather;
+pub(crate) mod collective;
+pub(crate) mod contract;
+pub(crate) mod control;
+pub(crate) mod elementwise;
+pub(crate) mod gather;
 mod infer;
 mod module;
-mod numeric;
-mod reduce;
-mod shape;
+pub(crate) mod numeric;
+pub(crate) mod reduce;
+pub(crate) mod shape;
 mod sharding;
 mod signature;
 #[cfg(test)]

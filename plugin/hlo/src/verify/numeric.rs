@@ -3,7 +3,7 @@
 use super::signature::{Class, Signature, dimension, ensure, one, same_element, same_type, scalar};
 use crate::{ElementType, Error, FftType, RngAlgorithm, RngDistribution, TensorType, Type};
 
-pub(super) fn fft(cx: Signature<'_>, fft_type: FftType, lengths: &[usize]) -> Result<Vec<Type>, Error> {
+pub(crate) fn fft(cx: Signature<'_>, fft_type: FftType, lengths: &[usize]) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let operand = cx.tensor_of(0, "operand", Class::FloatOrF64Complex)?;
     let real = fft_type == FftType::Rfft;
@@ -45,7 +45,7 @@ pub(super) fn fft(cx: Signature<'_>, fft_type: FftType, lengths: &[usize]) -> Re
     one(result)
 }
 
-pub(super) fn rng(cx: Signature<'_>, distribution: RngDistribution) -> Result<Vec<Type>, Error> {
+pub(crate) fn rng(cx: Signature<'_>, distribution: RngDistribution) -> Result<Vec<Type>, Error> {
     cx.arity(3)?;
     let class = match distribution {
         RngDistribution::Normal => Class::Float,
@@ -64,7 +64,7 @@ pub(super) fn rng(cx: Signature<'_>, distribution: RngDistribution) -> Result<Ve
     one(result.with_element(a.element))
 }
 
-pub(super) fn rng_bit_generator(cx: Signature<'_>, algorithm: RngAlgorithm) -> Result<Vec<Type>, Error> {
+pub(crate) fn rng_bit_generator(cx: Signature<'_>, algorithm: RngAlgorithm) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let state = cx.tensor_of(0, "initial_state", Class::Integer)?;
     let words = match algorithm {
@@ -114,17 +114,17 @@ fn features(cx: Signature<'_>, feature: usize, names: &[&str], full: &[usize]) -
     Ok(features)
 }
 
-pub(super) fn batch_norm_inference(cx: Signature<'_>, feature: usize) -> Result<Vec<Type>, Error> {
+pub(crate) fn batch_norm_inference(cx: Signature<'_>, feature: usize) -> Result<Vec<Type>, Error> {
     features(cx, feature, &["operand", "scale", "offset", "mean", "variance"], &[])?;
     Ok(vec![cx.operands[0].clone()])
 }
 
-pub(super) fn batch_norm_training(cx: Signature<'_>, feature: usize) -> Result<Vec<Type>, Error> {
+pub(crate) fn batch_norm_training(cx: Signature<'_>, feature: usize) -> Result<Vec<Type>, Error> {
     let features = features(cx, feature, &["operand", "scale", "offset"], &[])?;
     Ok(vec![cx.operands[0].clone(), features.clone().into(), features.into()])
 }
 
-pub(super) fn batch_norm_grad(cx: Signature<'_>, feature: usize) -> Result<Vec<Type>, Error> {
+pub(crate) fn batch_norm_grad(cx: Signature<'_>, feature: usize) -> Result<Vec<Type>, Error> {
     let features = features(cx, feature, &["operand", "scale", "mean", "variance", "grad_output"], &[4])?;
     Ok(vec![cx.operands[0].clone(), features.clone().into(), features.into()])
 }

@@ -70,7 +70,7 @@ fn inputs_and_inits<'a>(cx: Signature<'a>) -> Result<Vec<&'a TensorType>, Error>
     Ok(inputs)
 }
 
-pub(super) fn reduce(cx: Signature<'_>, dims: &[usize]) -> Result<Vec<Type>, Error> {
+pub(crate) fn reduce(cx: Signature<'_>, dims: &[usize]) -> Result<Vec<Type>, Error> {
     let inputs = inputs_and_inits(cx)?;
     unique_dims(dims, "dimensions", inputs[0].rank(), "inputs")?;
     cx.region_count(1)?;
@@ -79,7 +79,7 @@ pub(super) fn reduce(cx: Signature<'_>, dims: &[usize]) -> Result<Vec<Type>, Err
     Ok(elements.into_iter().map(|element| TensorType::new(element, kept.clone()).into()).collect())
 }
 
-pub(super) fn reduce_window(cx: Signature<'_>, window: &[WindowDim]) -> Result<Vec<Type>, Error> {
+pub(crate) fn reduce_window(cx: Signature<'_>, window: &[WindowDim]) -> Result<Vec<Type>, Error> {
     let inputs = inputs_and_inits(cx)?;
     let dims = windowed(inputs[0], "inputs", window)?;
     cx.region_count(1)?;
@@ -87,7 +87,7 @@ pub(super) fn reduce_window(cx: Signature<'_>, window: &[WindowDim]) -> Result<V
     Ok(elements.into_iter().map(|element| TensorType::new(element, dims.iter().copied()).into()).collect())
 }
 
-pub(super) fn select_and_scatter(cx: Signature<'_>, window: &[WindowDim]) -> Result<Vec<Type>, Error> {
+pub(crate) fn select_and_scatter(cx: Signature<'_>, window: &[WindowDim]) -> Result<Vec<Type>, Error> {
     cx.arity(3)?;
     let (operand, source) = (cx.tensor(0, "operand")?, cx.tensor(1, "source")?);
     let init = cx.tensor(2, "init_value")?;
@@ -124,7 +124,7 @@ fn list(elements: &[ElementType]) -> String {
     format!("({})", names.join(", "))
 }
 
-pub(super) fn sort(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
+pub(crate) fn sort(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
     let inputs = cx.tensors(0..cx.operands.len().max(1), "inputs")?;
     for input in &inputs {
         ensure!(input.dims == inputs[0].dims, "all inputs must have the same shape, are {} and {input}", inputs[0]);
@@ -138,7 +138,7 @@ pub(super) fn sort(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
     Ok(cx.operands.to_vec())
 }
 
-pub(super) fn top_k(cx: Signature<'_>, k: usize) -> Result<Vec<Type>, Error> {
+pub(crate) fn top_k(cx: Signature<'_>, k: usize) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let operand = cx.tensor_of(0, "operand", Class::Number)?;
     ensure!(!operand.element.is_complex(), "operand must have an ordered element type, is {operand}");
@@ -152,7 +152,7 @@ pub(super) fn top_k(cx: Signature<'_>, k: usize) -> Result<Vec<Type>, Error> {
     Ok(vec![values.into(), indices.into()])
 }
 
-pub(super) fn map(cx: Signature<'_>, dims: &[usize]) -> Result<Vec<Type>, Error> {
+pub(crate) fn map(cx: Signature<'_>, dims: &[usize]) -> Result<Vec<Type>, Error> {
     let inputs = cx.tensors(0..cx.operands.len().max(1), "inputs")?;
     per_dimension(dims, "dimensions", inputs[0], "inputs")?;
     ensure!(

@@ -3,12 +3,12 @@
 use super::signature::{Class, Signature, dimension, ensure, one, per_dimension, same_element, scalar, unique_dims};
 use crate::{Error, Literal, TensorType, Type};
 
-pub(super) fn constant(cx: Signature<'_>, literal: &Literal) -> Result<Vec<Type>, Error> {
+pub(crate) fn constant(cx: Signature<'_>, literal: &Literal) -> Result<Vec<Type>, Error> {
     cx.arity(0)?;
     one(literal.ty().clone())
 }
 
-pub(super) fn iota(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
+pub(crate) fn iota(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
     cx.arity(0)?;
     let result = cx.given_result()?;
     dimension(dim, "iota_dimension", result, "the result")?;
@@ -20,7 +20,7 @@ pub(super) fn iota(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
     one(result.clone())
 }
 
-pub(super) fn broadcast_in_dim(cx: Signature<'_>, dims: &[usize]) -> Result<Vec<Type>, Error> {
+pub(crate) fn broadcast_in_dim(cx: Signature<'_>, dims: &[usize]) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let (operand, result) = (cx.tensor(0, "operand")?, cx.given_result()?);
     per_dimension(dims, "broadcast_dimensions", operand, "operand")?;
@@ -36,7 +36,7 @@ pub(super) fn broadcast_in_dim(cx: Signature<'_>, dims: &[usize]) -> Result<Vec<
     one(result.with_element(operand.element))
 }
 
-pub(super) fn reshape(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn reshape(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let (operand, result) = (cx.tensor(0, "operand")?, cx.given_result()?);
     ensure!(
@@ -46,7 +46,7 @@ pub(super) fn reshape(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     one(result.with_element(operand.element))
 }
 
-pub(super) fn transpose(cx: Signature<'_>, permutation: &[usize]) -> Result<Vec<Type>, Error> {
+pub(crate) fn transpose(cx: Signature<'_>, permutation: &[usize]) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let operand = cx.tensor(0, "operand")?;
     per_dimension(permutation, "permutation", operand, "operand")?;
@@ -54,7 +54,7 @@ pub(super) fn transpose(cx: Signature<'_>, permutation: &[usize]) -> Result<Vec<
     one(TensorType::new(operand.element, permutation.iter().map(|&dim| operand.dims[dim])))
 }
 
-pub(super) fn slice(
+pub(crate) fn slice(
     cx: Signature<'_>,
     start: &[usize],
     limit: &[usize],
@@ -91,7 +91,7 @@ fn start_indices(cx: Signature<'_>, first: usize, ty: &TensorType) -> Result<(),
     Ok(())
 }
 
-pub(super) fn dynamic_slice(cx: Signature<'_>, sizes: &[usize]) -> Result<Vec<Type>, Error> {
+pub(crate) fn dynamic_slice(cx: Signature<'_>, sizes: &[usize]) -> Result<Vec<Type>, Error> {
     let operand = cx.tensor(0, "operand")?;
     start_indices(cx, 1, operand)?;
     per_dimension(sizes, "slice_sizes", operand, "operand")?;
@@ -101,7 +101,7 @@ pub(super) fn dynamic_slice(cx: Signature<'_>, sizes: &[usize]) -> Result<Vec<Ty
     one(TensorType::new(operand.element, sizes.iter().copied()))
 }
 
-pub(super) fn dynamic_update_slice(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
+pub(crate) fn dynamic_update_slice(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     let (operand, update) = (cx.tensor(0, "operand")?, cx.tensor(1, "update")?);
     same_element(operand, "operand", update, "update")?;
     start_indices(cx, 2, operand)?;
@@ -112,7 +112,7 @@ pub(super) fn dynamic_update_slice(cx: Signature<'_>) -> Result<Vec<Type>, Error
     one(operand.clone())
 }
 
-pub(super) fn pad(cx: Signature<'_>, low: &[i64], high: &[i64], interior: &[i64]) -> Result<Vec<Type>, Error> {
+pub(crate) fn pad(cx: Signature<'_>, low: &[i64], high: &[i64], interior: &[i64]) -> Result<Vec<Type>, Error> {
     cx.arity(2)?;
     let (operand, value) = (cx.tensor(0, "operand")?, cx.tensor(1, "padding_value")?);
     same_element(operand, "operand", value, "padding_value")?;
@@ -133,7 +133,7 @@ pub(super) fn pad(cx: Signature<'_>, low: &[i64], high: &[i64], interior: &[i64]
     one(TensorType::new(operand.element, dims))
 }
 
-pub(super) fn concatenate(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
+pub(crate) fn concatenate(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
     let inputs = cx.tensors(0..cx.operands.len().max(1), "inputs")?;
     let first = inputs[0];
     dimension(dim, "dimension", first, "inputs")?;
@@ -154,20 +154,20 @@ pub(super) fn concatenate(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Er
     one(result)
 }
 
-pub(super) fn reverse(cx: Signature<'_>, dims: &[usize]) -> Result<Vec<Type>, Error> {
+pub(crate) fn reverse(cx: Signature<'_>, dims: &[usize]) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let operand = cx.tensor(0, "operand")?;
     unique_dims(dims, "dimensions", operand.rank(), "operand")?;
     one(operand.clone())
 }
 
-pub(super) fn get_dimension_size(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
+pub(crate) fn get_dimension_size(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     dimension(dim, "dimension", cx.tensor(0, "operand")?, "operand")?;
     one(TensorType::scalar(crate::ElementType::S32))
 }
 
-pub(super) fn set_dimension_size(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
+pub(crate) fn set_dimension_size(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
     cx.arity(2)?;
     let (operand, size) = (cx.tensor(0, "operand")?, cx.tensor(1, "size")?);
     dimension(dim, "dimension", operand, "operand")?;

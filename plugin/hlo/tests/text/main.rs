@@ -1,7 +1,6 @@
 //! The reader of text and the printer, over programs that JAX printed (`corpus.py` writes them) and others; jaxlib's
 //! own reading of them is the oracle. What the printer writes is checked against jaxlib by `check_printed.py`.
 
-mod coverage;
 mod errors;
 mod forms;
 mod hostile;

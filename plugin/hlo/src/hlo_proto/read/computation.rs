@@ -9,7 +9,7 @@ use super::instruction::Instruction;
 use super::module::ModuleReader;
 use super::sharding::Sharding;
 use super::{call, ops, shape, size};
-use crate::lower::Constants;
+use crate::ops::Constants;
 use crate::{Error, Func, LocationId, Op, OpKind, Region, Type, ValueId};
 
 /// A computation that is being read.

@@ -56,7 +56,7 @@ impl From<Malformed> for Error {
 
 /// Dimensions, sizes or indices.
 fn sizes(message: Message<'_>, number: u32, what: &str) -> Result<Vec<usize>, Error> {
-    crate::lower::sizes(|| what.to_owned(), message.ints(number)?)
+    crate::ops::sizes(|| what.to_owned(), message.ints(number)?)
 }
 
 /// A dimension, size or index.

@@ -6,7 +6,7 @@ use super::super::fields::{CHOLESKY_LOWER, TRIPLE, WINDOW_DIMENSIONS, instructio
 use super::computation::FuncReader;
 use super::instruction::Instruction;
 use super::{contraction, required, size, sizes};
-use crate::{ComparisonDirection, ComparisonType, Error, FftType, OpKind, RngAlgorithm, Transpose, lower};
+use crate::{ComparisonDirection, ComparisonType, Error, FftType, OpKind, RngAlgorithm, Transpose, ops};
 
 /// What an instruction does.
 pub(super) fn kind(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
@@ -69,7 +69,7 @@ pub(super) fn kind(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
 /// The error for an opcode that is not known or not supported.
 fn unsupported(opcode: &str) -> Error {
     let name = opcode.replace('-', "_");
-    let why = lower::why_unsupported(&name).or_else(|| lower::why_unsupported(name.trim_end_matches("_done")));
+    let why = ops::why_unsupported(&name).or_else(|| ops::why_unsupported(name.trim_end_matches("_done")));
     match why {
         Some(why) => Error::unsupported(why),
         None => Error::unsupported("this opcode is not supported"),

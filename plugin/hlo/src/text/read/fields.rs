@@ -4,8 +4,8 @@ use super::super::Error;
 use super::super::cursor::Cursor;
 use super::super::given::{Entry, Given};
 use super::super::lexer::Kind;
-use super::super::syntax::{Field, Fields, Value};
-use crate::{Alias, Attribute, ChannelHandle, ElementType, lower};
+use crate::ops::{self, Field, Fields, Value};
+use crate::{Alias, Attribute, ChannelHandle, ElementType};
 
 /// Attributes whose parameters are attributes of their own where the meaning of ops is said. The op has to have all but
 /// the last.
@@ -94,7 +94,7 @@ pub(super) fn alias(attribute: &Attribute) -> Result<Alias, Error> {
     };
     let dims = |field: Option<Field>| match field {
         None => Ok(Vec::new()),
-        Some(Field::Ints(values)) => lower::sizes(|| "an alias".to_owned(), values),
+        Some(Field::Ints(values)) => ops::sizes(|| "an alias".to_owned(), values),
         Some(_) => Err(Error::invalid("an alias must be given by lists of integers")),
     };
     let operand = match take("operand_index") {

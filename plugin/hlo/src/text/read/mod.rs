@@ -1,4 +1,4 @@
-//! Attributes of an op in text, asked for by name and meaning; what the op then means is said in [`lower`].
+//! Attributes of an op in text, asked for by name and meaning; what the op then means is said in [`ops`].
 
 mod fields;
 mod names;
@@ -6,22 +6,20 @@ mod values;
 
 use self::values::{integers, word};
 use super::given::{Entry, Given};
-use super::syntax::Value;
 use super::{Error, Parser, mesh_axes};
-use crate::lower::{self, Lower, Source};
+use crate::ops::{self, Source, Value};
 use crate::sharding::{self, AxisRef, Mesh};
 use crate::{
-    Alias, Attribute, BinaryOp, ChannelHandle, CustomCallApiVersion, ElementType, FuncId, Literal, LocationId, Op,
-    Precision, TensorType, Type, ValueId,
+    Alias, Attribute, ChannelHandle, CustomCallApiVersion, ElementType, FuncId, Literal, LocationId, Op, Precision,
+    TensorType, Type, ValueId,
 };
 
-pub(super) use self::names::{canonical_name, why_no_program};
+pub(super) use self::names::{find, why_no_program};
 
 /// What an op means, still without its results.
 pub(super) fn op<'a>(parser: &mut Parser<'a>, mut given: Given<'a>, location: LocationId) -> Result<Op, Error> {
-    let name = canonical_name(given.name)?;
-    let (_, lower) = lower::find(name).ok_or_else(|| Error::unsupported("the op is not supported"))?;
-    fields::flatten(&mut given, name).map_err(|(error, at)| error.at(parser.tokens.position(at)))?;
+    let def = find(given.name)?;
+    fields::flatten(&mut given, def.name).map_err(|(error, at)| error.at(parser.tokens.position(at)))?;
     given.check_attributes(&parser.tokens)?;
     let op = Op {
         kind: crate::OpKind::OptimizationBarrier,
@@ -30,21 +28,13 @@ pub(super) fn op<'a>(parser: &mut Parser<'a>, mut given: Given<'a>, location: Lo
         regions: std::mem::take(&mut given.regions),
         location,
     };
-    let mut reader = Reader { parser, given, name, op, taken: Vec::new() };
-    for &ignored in names::ignored(name, lower) {
+    let mut reader = Reader { parser, given, name: def.name, op, taken: Vec::new() };
+    for ignored in def.ignored {
         reader.take(ignored);
     }
-    let kind = lower.kind(&mut reader)?;
+    let kind = def.read.kind(&mut reader)?;
     reader.check_unused()?;
     Ok(Op { kind, ..reader.op })
-}
-
-/// The element-wise function of two operands of this canonical name.
-pub(super) fn binary_op(name: &str) -> Option<BinaryOp> {
-    match lower::find(name) {
-        Some((_, Lower::Binary(op))) => Some(op),
-        _ => None,
-    }
 }
 
 /// An op whose attributes are being read. What is read is taken out.
@@ -230,7 +220,7 @@ impl Source for Reader<'_, '_> {
 
     fn layouts(&mut self, name: &'static str) -> Result<Option<Vec<Vec<usize>>>, Error> {
         self.read(name, "a list of lists of dimensions", |value| {
-            list(value, |item| lower::sizes(String::new, values::attribute_integers(item)?).ok())
+            list(value, |item| ops::sizes(String::new, values::attribute_integers(item)?).ok())
         })
     }
 

@@ -1,19 +1,12 @@
-//! The names of ops: those of other dialects that mean the same, and those that are not supported.
+//! The names of ops, and why some are not supported.
 
 use crate::Error;
-use crate::lower::{self, Lower};
+use crate::ops::{self, OpDef};
 
-/// Ops of other names.
-const SYNONYMS: &[(&str, &str)] =
-    &[("call", "func.call"), ("chlo.tan", "stablehlo.tan"), ("sdy.reshard", "sdy.sharding_constraint")];
-
-/// The name under which the op is known here.
-pub(in crate::text) fn canonical_name(name: &str) -> Result<&'static str, Error> {
-    if let Some(&(_, name)) = SYNONYMS.iter().find(|(synonym, _)| *synonym == name) {
-        return Ok(name);
-    }
-    if let Some((name, _)) = lower::find(name) {
-        return Ok(name);
+/// The op of this name.
+pub(in crate::text) fn find(name: &str) -> Result<&'static OpDef, Error> {
+    if let Some(def) = ops::find(name) {
+        return Ok(def);
     }
     if let Some(error) = why_no_program(name) {
         return Err(error);
@@ -21,7 +14,7 @@ pub(in crate::text) fn canonical_name(name: &str) -> Result<&'static str, Error>
     let (dialect, stem) = name.split_once('.').unwrap_or(("", name));
     Err(Error::unsupported(match dialect {
         "sdy" => "this op of Shardy is not supported",
-        "stablehlo" | "chlo" => lower::why_unsupported(stem).unwrap_or("the op is not known"),
+        "stablehlo" | "chlo" => ops::why_unsupported(stem).unwrap_or("the op is not known"),
         "func" => "the op is not known",
         _ => "ops of this dialect are not supported",
     }))
@@ -37,19 +30,4 @@ pub(in crate::text) fn why_no_program(name: &str) -> Option<Error> {
         }
         _ => return None,
     }))
-}
-
-/// Attributes of an op that change nothing of its results here.
-pub(super) fn ignored(name: &str, lower: Lower) -> &'static [&'static str] {
-    match (name, lower) {
-        // How precise the result must be: all functions here are precise.
-        (_, Lower::Unary(_)) => &["result_accuracy"],
-        ("func.call", _) => &["arg_attrs", "res_attrs", "no_inline"],
-        ("stablehlo.dynamic_broadcast_in_dim", _) => &["known_expanding_dimensions", "known_nonexpanding_dimensions"],
-        ("stablehlo.dynamic_conv", _) => &["padding"],
-        // The kernel is always stable.
-        ("chlo.top_k", _) => &["is_stable"],
-        _ if name.starts_with("chlo.broadcast_") => &["broadcast_dimensions"],
-        _ => &[],
-    }
 }

@@ -1,7 +1,7 @@
 //! Conversions of the values of attributes.
 
-use crate::text::syntax::Value;
-use crate::{Attribute, Literal, lower};
+use crate::ops::{self, Value};
+use crate::{Attribute, Literal};
 
 /// A splat of integers or booleans is not expanded to more elements than this: they are about dimensions.
 const MAX_SPLAT: usize = 256;
@@ -38,7 +38,7 @@ pub(super) fn integers(value: &Value) -> Option<Vec<i64>> {
 pub(super) fn rows(value: &Value) -> Option<Vec<Vec<i64>>> {
     match value {
         Value::Rows(rows) => Some(rows.clone()),
-        Value::Attribute(Attribute::Dense(literal)) => lower::rows(literal, literal_integers(literal)?),
+        Value::Attribute(Attribute::Dense(literal)) => ops::rows(literal, literal_integers(literal)?),
         _ => None,
     }
 }

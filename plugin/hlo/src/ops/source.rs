@@ -1,5 +1,6 @@
 //! The interface to an op that is being read, whichever format it comes in.
 
+use super::parameters::Word;
 use crate::sharding::{AxisRef, Mesh};
 use crate::{
     Alias, Attribute, ChannelHandle, CustomCallApiVersion, ElementType, Error, FuncId, Literal, Op, OpKind, Precision,
@@ -158,7 +159,7 @@ impl dyn Source + '_ {
     }
 
     /// Integers of any sign, which the op must have.
-    pub(super) fn required_integers(&mut self, name: &'static str) -> Result<Vec<i64>, Error> {
+    pub(super) fn signed(&mut self, name: &'static str) -> Result<Vec<i64>, Error> {
         let integers = self.integers(name)?;
         required(name, integers)
     }
@@ -199,16 +200,32 @@ impl dyn Source + '_ {
         self.or(name, size, || default)
     }
 
+    /// An index that MLIR has in 32 bits.
+    pub(super) fn index(&mut self, name: &'static str) -> Result<usize, Error> {
+        self.size(name)
+    }
+
+    /// A number of bits.
+    pub(super) fn bits(&mut self, name: &'static str) -> Result<u32, Error> {
+        let bits = self.size(name)?;
+        u32::try_from(bits).map_err(|_| Error::invalid(format!("the attribute `{name}` is too large: {bits}")))
+    }
+
     /// A boolean; false by default.
     pub(super) fn flag(&mut self, name: &'static str) -> Result<bool, Error> {
+        self.flag_or(name, false)
+    }
+
+    /// A boolean.
+    pub(super) fn flag_or(&mut self, name: &'static str, default: bool) -> Result<bool, Error> {
         let flag = self.bool(name)?;
-        self.or(name, flag, || false)
+        self.or(name, flag, || default)
     }
 
     /// A float, which the op must have.
-    pub(super) fn required_float(&mut self, name: &'static str) -> Result<f64, Error> {
+    pub(super) fn float32(&mut self, name: &'static str) -> Result<f32, Error> {
         let float = self.float(name)?;
-        required(name, float)
+        required(name, float).map(|float| float as f32)
     }
 
     /// A text, which the op must have.
@@ -218,29 +235,24 @@ impl dyn Source + '_ {
     }
 
     /// One of the values of an enum.
-    fn optional_choice<T>(&mut self, name: &'static str, from_name: fn(&str) -> Option<T>) -> Result<Option<T>, Error> {
+    fn optional_choice<T: Word>(&mut self, name: &'static str) -> Result<Option<T>, Error> {
         let mut value = None;
         self.word(name, &mut |word| {
-            value = from_name(word);
+            value = T::from_word(word);
             value.is_some()
         })?;
         Ok(value)
     }
 
     /// One of the values of an enum, which the op must have.
-    pub(super) fn choice<T>(&mut self, name: &'static str, from_name: fn(&str) -> Option<T>) -> Result<T, Error> {
-        let choice = self.optional_choice(name, from_name)?;
+    pub(super) fn choice<T: Word>(&mut self, name: &'static str) -> Result<T, Error> {
+        let choice = self.optional_choice(name)?;
         required(name, choice)
     }
 
     /// One of the values of an enum.
-    pub(super) fn choice_or<T>(
-        &mut self,
-        name: &'static str,
-        from_name: fn(&str) -> Option<T>,
-        default: T,
-    ) -> Result<T, Error> {
-        let choice = self.optional_choice(name, from_name)?;
+    pub(super) fn choice_or<T: Word>(&mut self, name: &'static str, default: T) -> Result<T, Error> {
+        let choice = self.optional_choice(name)?;
         self.or(name, choice, || default)
     }
 
@@ -257,7 +269,7 @@ impl dyn Source + '_ {
     }
 
     /// A function, which the op must have.
-    pub(super) fn required_function(&mut self, name: &'static str) -> Result<FuncId, Error> {
+    pub(super) fn callee(&mut self, name: &'static str) -> Result<FuncId, Error> {
         let function = self.function(name)?;
         required(name, function)
     }

@@ -1,6 +1,7 @@
 //! Gather, scatter and sort.
 
-use super::Source;
+use super::attributes::Attributes;
+use super::source::Source;
 use crate::{Error, GatherDims, OpKind, ScatterDims};
 
 pub(super) fn gather(op: &mut dyn Source) -> Result<OpKind, Error> {
@@ -24,6 +25,19 @@ pub(super) fn gather_of(op: &mut dyn Source, slice_sizes: Vec<usize>) -> Result<
     })
 }
 
+pub(super) fn write_gather(out: &mut Attributes<'_>, dims: &GatherDims, slice_sizes: &[usize], sorted: &bool) {
+    let lists: &[(_, &[usize])] = &[
+        ("offset_dims", &dims.offset_dims),
+        ("collapsed_slice_dims", &dims.collapsed_slice_dims),
+        ("operand_batching_dims", &dims.operand_batching_dims),
+        ("start_indices_batching_dims", &dims.start_indices_batching_dims),
+        ("start_index_map", &dims.start_index_map),
+    ];
+    out.dims("dimension_numbers", "gather", lists, Some(("index_vector_dim", dims.index_vector_dim)));
+    out.sizes("slice_sizes", slice_sizes);
+    out.flag("indices_are_sorted", sorted);
+}
+
 pub(super) fn scatter(op: &mut dyn Source) -> Result<OpKind, Error> {
     Ok(OpKind::Scatter {
         dims: ScatterDims {
@@ -37,6 +51,19 @@ pub(super) fn scatter(op: &mut dyn Source) -> Result<OpKind, Error> {
         indices_are_sorted: op.flag("indices_are_sorted")?,
         unique_indices: op.flag("unique_indices")?,
     })
+}
+
+pub(super) fn write_scatter(out: &mut Attributes<'_>, dims: &ScatterDims, sorted: &bool, unique: &bool) {
+    let lists: &[(_, &[usize])] = &[
+        ("update_window_dims", &dims.update_window_dims),
+        ("inserted_window_dims", &dims.inserted_window_dims),
+        ("input_batching_dims", &dims.input_batching_dims),
+        ("scatter_indices_batching_dims", &dims.scatter_indices_batching_dims),
+        ("scatter_dims_to_operand_dims", &dims.scatter_dims_to_operand_dims),
+    ];
+    out.dims("scatter_dimension_numbers", "scatter", lists, Some(("index_vector_dim", dims.index_vector_dim)));
+    out.flag("indices_are_sorted", sorted);
+    out.flag("unique_indices", unique);
 }
 
 /// The legacy selection of slices along one dimension: a gather of scalar indices.

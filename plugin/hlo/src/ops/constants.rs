@@ -1,8 +1,19 @@
-//! Constants that give shapes.
+//! Constants, and those of them that give shapes.
 
 use std::collections::HashMap;
 
-use crate::{Literal, ValueId};
+use super::source::Source;
+use crate::{Error, Literal, OpKind, ValueId};
+
+pub(super) fn constant(op: &mut dyn Source) -> Result<OpKind, Error> {
+    let literal = op.required_literal("value")?;
+    let result = op.result_type()?;
+    if result != literal.ty() {
+        let message = format!("a constant of type {} with a result of type {result}", literal.ty());
+        return Err(Error::invalid(message));
+    }
+    Ok(OpKind::Constant(literal))
+}
 
 /// Constants of more elements give no shape.
 const MAX_ELEMENTS: usize = 64;

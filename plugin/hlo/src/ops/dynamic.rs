@@ -2,8 +2,8 @@
 //! known: then the sizes of dynamic dimensions are set.
 
 use super::indexing::gather_of;
+use super::source::Source;
 use super::window::convolution_of;
-use super::{Source, shape};
 use crate::{ElementType, Error, OpKind, TensorType, ValueId};
 
 /// Drops the operands after the first `count`.
@@ -69,13 +69,13 @@ pub(super) fn reshape(op: &mut dyn Source) -> Result<OpKind, Error> {
 
 pub(super) fn broadcast_in_dim(op: &mut dyn Source) -> Result<OpKind, Error> {
     let shape = drop_shape(op, 1)?;
-    let kind = shape::broadcast_in_dim(op)?;
+    let kind = OpKind::BroadcastInDim { dims: op.sizes("broadcast_dimensions")? };
     sized(op, kind, shape)
 }
 
 pub(super) fn iota(op: &mut dyn Source) -> Result<OpKind, Error> {
     let shape = drop_shape(op, 0)?;
-    let kind = super::elementwise::iota(op)?;
+    let kind = OpKind::Iota { dim: op.size("iota_dimension")? };
     sized(op, kind, shape)
 }
 

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::Source;
+use super::source::Source;
 use crate::{ChannelHandle, CollectiveGroups, CustomCall, Error, OpKind, Region, TensorType};
 
 /// The frontend attribute with the attributes of the collective.

@@ -1,6 +1,7 @@
 //! Shardings of values, and computations per device.
 
-use super::Source;
+use super::attributes::Attributes;
+use super::source::Source;
 use crate::sharding::{ManualComputation, TensorSharding};
 use crate::{Attribute, Error, OpKind};
 
@@ -25,6 +26,12 @@ pub(super) fn manual_computation(op: &mut dyn Source) -> Result<OpKind, Error> {
         return Err(wrong("manual_axes", "names of axes"));
     };
     Ok(OpKind::ManualComputation(Box::new(ManualComputation { in_shardings, out_shardings, manual_axes })))
+}
+
+pub(super) fn write_manual_computation(out: &mut Attributes<'_>, manual: &ManualComputation) {
+    out.attribute("in_shardings", Attribute::ShardingPerValue(manual.in_shardings.clone()));
+    out.attribute("manual_axes", Attribute::ManualAxes(manual.manual_axes.clone()));
+    out.attribute("out_shardings", Attribute::ShardingPerValue(manual.out_shardings.clone()));
 }
 
 fn per_value(op: &mut dyn Source, name: &'static str) -> Result<Vec<TensorSharding>, Error> {

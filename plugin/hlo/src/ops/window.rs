@@ -1,11 +1,9 @@
-//! Reductions, windows and convolution.
+//! Windows and convolution.
 
-use super::Source;
+use super::attributes::{Attributes, signed};
+use super::source::Source;
+use super::value::{Field, Value};
 use crate::{ConvolutionDims, Error, OpKind, WindowDim};
-
-pub(super) fn reduce(op: &mut dyn Source) -> Result<OpKind, Error> {
-    Ok(OpKind::Reduce { dims: op.sizes("dimensions")? })
-}
 
 pub(super) fn reduce_window(op: &mut dyn Source) -> Result<OpKind, Error> {
     let window = Window {
@@ -19,6 +17,12 @@ pub(super) fn reduce_window(op: &mut dyn Source) -> Result<OpKind, Error> {
     Ok(OpKind::ReduceWindow { window: window.dims()? })
 }
 
+pub(super) fn write_reduce_window(out: &mut Attributes<'_>, window: &[WindowDim]) {
+    write_window(out, window);
+    out.window("base_dilations", window, |dim| dim.base_dilation);
+    out.window("window_dilations", window, |dim| dim.window_dilation);
+}
+
 pub(super) fn select_and_scatter(op: &mut dyn Source) -> Result<OpKind, Error> {
     let rank = op.operand_type(0)?.rank();
     let window = Window {
@@ -30,6 +34,13 @@ pub(super) fn select_and_scatter(op: &mut dyn Source) -> Result<OpKind, Error> {
         reversal: Vec::new(),
     };
     Ok(OpKind::SelectAndScatter { window: window.dims()? })
+}
+
+/// A window without dilations.
+pub(super) fn write_window(out: &mut Attributes<'_>, window: &[WindowDim]) {
+    out.window("window_dimensions", window, |dim| dim.size);
+    out.window("window_strides", window, |dim| dim.stride);
+    out.padding("padding", window);
 }
 
 pub(super) fn convolution(op: &mut dyn Source) -> Result<OpKind, Error> {
@@ -68,6 +79,31 @@ pub(super) fn convolution_of(op: &mut dyn Source, padding: Vec<i64>) -> Result<O
         batch_groups: op.size_or("batch_group_count", 1)?,
         precision: op.precisions("precision_config")?,
     }))
+}
+
+pub(super) fn write_convolution(out: &mut Attributes<'_>, dims: &ConvolutionDims) {
+    let number = |value: usize| Field::Int(value as i64);
+    let numbers = vec![
+        ("input_batch_dimension", number(dims.input_batch)),
+        ("input_feature_dimension", number(dims.input_feature)),
+        ("input_spatial_dimensions", Field::Ints(signed(&dims.input_spatial))),
+        ("kernel_input_feature_dimension", number(dims.kernel_input_feature)),
+        ("kernel_output_feature_dimension", number(dims.kernel_output_feature)),
+        ("kernel_spatial_dimensions", Field::Ints(signed(&dims.kernel_spatial))),
+        ("output_batch_dimension", number(dims.output_batch)),
+        ("output_feature_dimension", number(dims.output_feature)),
+        ("output_spatial_dimensions", Field::Ints(signed(&dims.output_spatial))),
+    ];
+    out.set("dimension_numbers", Value::Struct("conv", numbers));
+    let window = &dims.window;
+    out.window("window_strides", window, |dim| dim.stride);
+    out.padding("padding", window);
+    out.window("lhs_dilation", window, |dim| dim.base_dilation);
+    out.window("rhs_dilation", window, |dim| dim.window_dilation);
+    out.set("window_reversal", Value::Bools(window.iter().map(|dim| dim.reversal).collect()));
+    out.size("feature_group_count", &dims.feature_groups);
+    out.size("batch_group_count", &dims.batch_groups);
+    out.precisions("precision_config", &dims.precision);
 }
 
 /// The attributes of a window, one entry for each dimension. What is empty has the neutral value.

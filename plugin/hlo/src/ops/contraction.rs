@@ -1,7 +1,9 @@
 //! Dot products, and the legacy ops that are written with them.
 
-use super::Source;
-use crate::{BinaryOp, DotAlgorithm, DotDims, Error, Literal, Op, OpKind, Region, TensorType};
+use super::attributes::Attributes;
+use super::source::Source;
+use super::value::{Field, Value};
+use crate::{BinaryOp, DotAlgorithm, DotDims, ElementType, Error, Literal, Op, OpKind, Region, TensorType};
 
 pub(super) fn dot_general(op: &mut dyn Source) -> Result<OpKind, Error> {
     Ok(OpKind::DotGeneral(DotDims {
@@ -12,6 +14,20 @@ pub(super) fn dot_general(op: &mut dyn Source) -> Result<OpKind, Error> {
         precision: op.precisions("precision_config")?,
         algorithm: algorithm(op)?,
     }))
+}
+
+pub(super) fn write_dot_general(out: &mut Attributes<'_>, dims: &DotDims) {
+    let lists: &[(_, &[usize])] = &[
+        ("lhs_batching_dimensions", &dims.lhs_batching),
+        ("rhs_batching_dimensions", &dims.rhs_batching),
+        ("lhs_contracting_dimensions", &dims.lhs_contracting),
+        ("rhs_contracting_dimensions", &dims.rhs_contracting),
+    ];
+    out.dims("dot_dimension_numbers", "dot", lists, None);
+    out.precisions("precision_config", &dims.precision);
+    if let Some(algorithm) = &dims.algorithm {
+        write_algorithm(out, algorithm);
+    }
 }
 
 /// The algorithm, if it is given.
@@ -26,6 +42,23 @@ fn algorithm(op: &mut dyn Source) -> Result<Option<DotAlgorithm>, Error> {
         primitive_operations: op.integer_or("num_primitive_operations", 0)?,
         allow_imprecise_accumulation: op.flag("allow_imprecise_accumulation")?,
     }))
+}
+
+fn write_algorithm(out: &mut Attributes<'_>, algorithm: &DotAlgorithm) {
+    let precision = |ty: Option<ElementType>| Field::Word(ty.map_or("tf32", ElementType::name));
+    let fields = vec![
+        ("lhs_precision_type", precision(algorithm.lhs_precision)),
+        ("rhs_precision_type", precision(algorithm.rhs_precision)),
+        ("accumulation_type", precision(algorithm.accumulation)),
+        ("lhs_component_count", Field::Int(algorithm.lhs_components)),
+        ("rhs_component_count", Field::Int(algorithm.rhs_components)),
+        ("num_primitive_operations", Field::Int(algorithm.primitive_operations)),
+        (
+            "allow_imprecise_accumulation",
+            Field::Word(if algorithm.allow_imprecise_accumulation { "true" } else { "false" }),
+        ),
+    ];
+    out.set("algorithm", Value::Struct("dot_algorithm", fields));
 }
 
 /// The legacy dot: the last dimension of the left operand with the first of the right one.

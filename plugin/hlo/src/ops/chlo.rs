@@ -1,12 +1,7 @@
-//! Ops of CHLO that are not element-wise functions.
+//! Ops of CHLO that are read as others.
 
-use super::{Source, elementwise};
-use crate::{Attribute, BinaryOp, ElementType, Error, Literal, OpKind};
-
-pub(super) fn top_k(op: &mut dyn Source) -> Result<OpKind, Error> {
-    let largest = op.bool("largest")?.unwrap_or(true);
-    Ok(OpKind::TopK { k: op.size("k")?, largest })
-}
+use super::source::Source;
+use crate::{Attribute, BinaryOp, ComparisonType, ElementType, Error, Literal, OpKind};
 
 /// A constant in the shape of the operand, which is dropped.
 pub(super) fn constant_like(op: &mut dyn Source) -> Result<OpKind, Error> {
@@ -32,7 +27,8 @@ pub(super) fn broadcasting(op: &mut dyn Source) -> Result<OpKind, Error> {
 
 pub(super) fn broadcast_compare(op: &mut dyn Source) -> Result<OpKind, Error> {
     same_shapes(op)?;
-    elementwise::compare(op)
+    let direction = op.choice("comparison_direction")?;
+    Ok(OpKind::Compare(direction, op.choice_or("compare_type", ComparisonType::NoType)?))
 }
 
 pub(super) fn broadcast_complex(op: &mut dyn Source) -> Result<OpKind, Error> {
