@@ -77,6 +77,11 @@ impl State {
     pub(super) fn closed(rank: usize) -> State {
         State { dims: vec![Dim { closed: true, ..Dim::default() }; rank], replicated: Vec::new() }
     }
+
+    /// The number of axes that split dimensions.
+    pub(super) fn axis_count(&self) -> usize {
+        self.dims.iter().map(|dim| dim.atoms.len()).sum()
+    }
 }
 
 impl<'m> Axes<'m> {

@@ -347,7 +347,7 @@ impl<'a> Graph<'a> {
 
     fn rounds(&mut self) {
         for round in 0..ROUNDS {
-            // Axes are only added, so this ends.
+            // Each change adds an axis to a tensor, so this ends.
             while self.sweep(round) {}
         }
     }
@@ -358,12 +358,15 @@ impl<'a> Graph<'a> {
         for node in &self.nodes {
             let mut tensors: Vec<Option<State>> =
                 node.tensors.iter().map(|tensor| tensor.and_then(|index| self.states[index].clone())).collect();
-            if spread(&node.rule, self.axes, &mut tensors, |factor| direction(node, factor, round)) {
-                changed = true;
-                for (&tensor, state) in node.tensors.iter().zip(tensors) {
-                    if let (Some(index), Some(state)) = (tensor, state) {
-                        self.states[index] = Some(state);
-                    }
+            if !spread(&node.rule, self.axes, &mut tensors, |factor| direction(node, factor, round)) {
+                continue;
+            }
+            for (&tensor, state) in node.tensors.iter().zip(tensors) {
+                let (Some(index), Some(state)) = (tensor, state) else { continue };
+                // An op that uses a tensor twice may want it split in two ways: the first one stays.
+                if self.states[index].as_ref().is_none_or(|old| old.axis_count() < state.axis_count()) {
+                    self.states[index] = Some(state);
+                    changed = true;
                 }
             }
         }

@@ -281,3 +281,24 @@ fn summands_of_unreduced_results_are_a_dimension() {
     // Each device multiplies what it has; nothing is summed.
     assert!(!main.body.ops.iter().any(|op| matches!(op.kind, OpKind::Reduce { .. })));
 }
+
+/// The operands of the first product are one tensor, which each of them alone would split in another way.
+#[test]
+fn a_tensor_that_an_op_uses_twice_has_one_sharding() {
+    let main = "(%a: tensor<3x11xf32>) -> tensor<4x13xf32> {
+        %z = stablehlo.constant dense<0.0> : tensor<f32>
+        %0 = stablehlo.sine %a : tensor<3x11xf32>
+        %1 = stablehlo.dot_general %0, %0, contracting_dims = [1] x [1] : (tensor<3x11xf32>, tensor<3x11xf32>) -> tensor<3x3xf32>
+        %2 = stablehlo.dot_general %1, %0, contracting_dims = [1] x [0] : (tensor<3x3xf32>, tensor<3x11xf32>) -> tensor<3x11xf32>
+        %3 = stablehlo.pad %2, %z, low = [0, 2], high = [1, 0], interior = [0, 0] : (tensor<3x11xf32>, tensor<f32>) -> tensor<4x13xf32>
+        %4 = sdy.sharding_constraint %3 <@m, [{\"x\"}, {}]> : tensor<4x13xf32>
+        return %4 : tensor<4x13xf32>
+    }";
+    assert_eq!(results(main), [[4, 1]]);
+    let main = "(%a: tensor<8x16xf32>) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {\"y\"}]>}, tensor<8x16xf32>) {
+        %0 = stablehlo.sine %a : tensor<8x16xf32>
+        %1 = stablehlo.dot_general %0, %0, contracting_dims = [1] x [1] : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x8xf32>
+        return %1, %0 : tensor<8x8xf32>, tensor<8x16xf32>
+    }";
+    assert_eq!(results(main), [[4, 2], [4, 1]]);
+}
