@@ -49,10 +49,11 @@ def quick(program: Program) -> dict[str, Any] | None:
 
     Those emitters end the process over some integers narrower than a byte.
     """
-    return None if _is_narrow(program) else _QUICK
+    return None if is_narrow(program) else _QUICK
 
 
-def _is_narrow(program: Program) -> bool:
+def is_narrow(program: Program) -> bool:
+    """Whether it has integers narrower than a byte."""
     dtypes = {value.dtype.name for value in program.inputs}
     return not dtypes.isdisjoint(NARROW_INTEGERS) or re.search("int[24]\\b", source(program.block)) is not None
 
@@ -64,7 +65,7 @@ class Traced:
         self.program, self.jitted = program, None
         meshes = program.devices > 1 or any(step.op in MESHES for step in steps_of(program.block))
         # JAX's compiled functions refuse arguments narrower than a byte, for a layout that is not theirs.
-        if not meshes and not _is_narrow(program):
+        if not meshes and not is_narrow(program):
             self.jitted = jax.jit(function(program.block))
 
     def run(self, platform: str, options: dict[str, Any] | None = None) -> list[np.ndarray]:

@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 
 __all__ = [
+    "at_pole",
     "beside_any",
     "beside_largest",
     "beside_one",
@@ -145,6 +146,15 @@ def term(x: jax.Array, ulps: int, salt: int) -> jax.Array:
     return jnp.where((jnp.abs(x) > most) & _odd(), other, x)
 
 
+def at_pole(x: jax.Array, ulps: int) -> jax.Array:
+    """The operand of a function with poles at integers; some seeds put what may be nothing but an error away there."""
+    if not isinstance(x, jax.Array) or not jnp.issubdtype(x.dtype, jnp.floating):
+        return x
+    pole = lax.round(x)
+    error = lax.abs(pole) * jnp.asarray(float(jnp.finfo(x.dtype).eps) * 8 * ulps, x.dtype)
+    return jnp.where(_odd(4) & (lax.abs(x - pole) <= error), pole, x)
+
+
 def moved(result: jax.Array, operand: jax.Array, ulps: int, salt: int) -> jax.Array:
     """The result with errors of so many units in the last place of the operand; some seeds make zero what may be
     nothing but such an error."""
@@ -155,11 +165,13 @@ def moved(result: jax.Array, operand: jax.Array, ulps: int, salt: int) -> jax.Ar
 
 
 def beside_largest(result: jax.Array, ulps: int, salt: int) -> jax.Array:
-    """The result with errors of so many units in the last place of the largest number of its row."""
+    """The result, which is not negative, with errors of up to so many units in the last place of the largest number of
+    its row."""
     if not result.size:
         return result
     largest = jnp.max(jnp.abs(result), axis=-1, keepdims=True)
-    return _moved(result, jnp.broadcast_to(largest, result.shape), ulps, salt)
+    size = jnp.broadcast_to(largest, result.shape) * _fractions(result.shape, salt + 1).astype(result.dtype)
+    return lax.abs(_moved(result, size, ulps, salt))
 
 
 def beside_one(result: jax.Array, ulps: int, salt: int) -> jax.Array:
@@ -285,9 +297,18 @@ def _moved(x: jax.Array, size: jax.Array, ulps: int, salt: int) -> jax.Array:
 
 
 def _signs(shape: tuple[int, ...], salt: int) -> jax.Array:
+    return 1.0 - 2.0 * ((_hashes(shape, salt) >> np.uint32(17)) & np.uint32(1)).astype(jnp.float32)
+
+
+def _fractions(shape: tuple[int, ...], salt: int) -> jax.Array:
+    return (_hashes(shape, salt) >> np.uint32(9)).astype(jnp.float32) * np.float32(2.0**-23)
+
+
+def _hashes(shape: tuple[int, ...], salt: int) -> jax.Array:
+    """Numbers that depend on the seed."""
     count = int(np.prod(shape))
     h = lax.iota(jnp.uint32, count) * np.uint32(2654435761) + np.uint32(salt * 40503 % 2**32)
     h = h ^ (jnp.asarray(_state["seed"], jnp.uint32) * np.uint32(2246822519))
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
         h = (h ^ (h >> np.uint32(shift))) * np.uint32(factor)
-    return (1.0 - 2.0 * ((h >> np.uint32(17)) & np.uint32(1)).astype(jnp.float32)).reshape(shape)
+    return h.reshape(shape)

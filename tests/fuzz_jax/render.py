@@ -36,6 +36,8 @@ def _step(step: Step, noise: bool, depth: int, given: Sequence[str]) -> list[str
     ulps = op.ulps if noise else 0
     each = ulps if op.sums else 1
     args = [f"term({arg}, {each}, {salt + 7 * n + 1})" if ulps else arg for n, arg in enumerate(step.args)]
+    if ulps and op.poles:
+        args[0] = f"at_pole({args[0]}, {ulps})"
     if noise and op.signs:
         args = [arg if arg in given else f"signed({arg})" for arg in args]
     params = {key: repr(value) for key, value in step.params}

@@ -43,7 +43,7 @@ _LESS_EXACT = define(
     erf_inv="lax.erf_inv({0})",
     i0e="jax.scipy.special.i0e({0})",
 )
-_LESS_EXACT += define(16, cancels=8, lgamma="lax.lgamma({0})", digamma="lax.digamma({0})")  # near their zeros
+_LESS_EXACT += define(16, cancels=8, poles=True, lgamma="lax.lgamma({0})", digamma="lax.digamma({0})")  # zeros
 _LESS_EXACT += define(16, erfc="lax.erfc({0})", softplus="jax.nn.softplus({0})")
 _LESS_EXACT += define(16, cancels=2, gelu="jax.nn.gelu({0})")  # 1 + tanh(x), times x
 _COMPLEX = define(

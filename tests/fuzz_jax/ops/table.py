@@ -24,6 +24,7 @@ class Op:
         spills: whether an operand that is not finite may make any element of the results so, not only its own, as
             operands of other shapes may anyway.
         cancels: how inexact what is subtracted inside is, in units of the operand's last place.
+        poles: whether its first operand has poles at integers.
         signs: whether it sees the sign of a NaN.
         beside: what errors of its results follow instead of their own sizes: ``largest`` of a row, ``any`` number of
             the array, or ``one``.
@@ -35,6 +36,7 @@ class Op:
     many: bool = False
     spills: bool = False
     cancels: int = 0
+    poles: bool = False
     signs: bool = False
     beside: str = ""
 
@@ -71,6 +73,7 @@ def define(
     many: bool = False,
     spills: bool = False,
     cancels: int = 0,
+    poles: bool = False,
     signs: bool = False,
     beside: str = "",
     **texts: str,
@@ -78,7 +81,7 @@ def define(
     """Adds ops to the table."""
     for name, text in texts.items():
         assert name not in OPS, name
-        OPS[name] = Op(text, ulps, sums, many, spills, cancels, signs, beside)
+        OPS[name] = Op(text, ulps, sums, many, spills, cancels, poles, signs, beside)
     return tuple(texts)
 
 
