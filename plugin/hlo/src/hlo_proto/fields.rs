@@ -3,8 +3,8 @@
 /// Defines a module for each message, with the numbers of its fields.
 macro_rules! messages {
     ($($(#[$doc:meta])* $message:ident { $($field:ident = $number:literal,)* })*) => {
-        $($(#[$doc])* pub(super) mod $message {
-            $(pub(in super::super) const $field: u32 = $number;)*
+        $($(#[$doc])* pub(crate) mod $message {
+            $(pub(crate) const $field: u32 = $number;)*
         })*
     };
 }
@@ -261,20 +261,20 @@ messages! {
 }
 
 /// `ReplicaGroup` is a list of ids, and `SourceTarget` a pair.
-pub(super) const REPLICA_IDS: u32 = 1;
-pub(super) const SOURCE_TARGET: [u32; 2] = [1, 2];
+pub(crate) const REPLICA_IDS: u32 = 1;
+pub(crate) const SOURCE_TARGET: [u32; 2] = [1, 2];
 
 /// `HloInputOutputAliasProto` and `HloBufferDonorProto` are lists of entries.
-pub(super) const ENTRIES: u32 = 1;
+pub(crate) const ENTRIES: u32 = 1;
 
 /// A message of integers: a dimension of a slice, or of padding.
-pub(super) const TRIPLE: [u32; 3] = [1, 2, 3];
+pub(crate) const TRIPLE: [u32; 3] = [1, 2, 3];
 
 /// `PaddingConfig` and `Window` are lists of dimensions.
-pub(super) const WINDOW_DIMENSIONS: u32 = 1;
+pub(crate) const WINDOW_DIMENSIONS: u32 = 1;
 
 /// `CholeskyOptions`.
-pub(super) const CHOLESKY_LOWER: u32 = 1;
+pub(crate) const CHOLESKY_LOWER: u32 = 1;
 
 /// A value of the field `KIND` of an alias.
-pub(super) const MAY_ALIAS: i64 = 1;
+pub(crate) const MAY_ALIAS: i64 = 1;

@@ -2,7 +2,8 @@
 
 use super::form::Form;
 use super::source::Source;
-use crate::{BinaryOp, Error, OpKind, UnaryOp};
+use crate::hlo_proto::{FuncReader, Instruction, Reader};
+use crate::{BinaryOp, Error, OpKind, UnaryOp, ValueId};
 
 /// An op as the formats have it. Rules and writers are methods of [`OpKind`].
 #[derive(Clone, Copy)]
@@ -15,14 +16,46 @@ pub(crate) struct OpDef {
     pub(crate) text: Form,
     /// Attributes in text that change nothing of its results here.
     pub(crate) ignored: &'static [&'static str],
+    /// Its instruction of HLO, if there is one.
+    pub(crate) hlo: Option<Hlo>,
     /// Its meaning.
     pub(crate) read: Read,
+}
+
+/// The instruction of HLO that is an op.
+#[derive(Clone, Copy)]
+pub(crate) struct Hlo {
+    /// The opcode; `None` if it is the op's name with hyphens.
+    pub(super) opcode: Option<&'static str>,
+    /// How it is read, if it is. That of element-wise functions is their meaning.
+    pub(crate) read: Option<Reader>,
+}
+
+/// An instruction of one result, of the op's name.
+pub(super) const fn one(kind: fn(&Instruction<'_>) -> Result<OpKind, Error>) -> Hlo {
+    Hlo { opcode: None, read: Some(Reader::One(kind)) }
+}
+
+/// An instruction of several results, of the op's name.
+pub(super) const fn several(kind: fn(&Instruction<'_>) -> Result<OpKind, Error>) -> Hlo {
+    Hlo { opcode: None, read: Some(Reader::Several(kind)) }
+}
+
+/// An instruction of the op's name that becomes the ops that a function adds.
+pub(super) const fn adding(read: fn(&mut FuncReader<'_>, Instruction<'_>) -> Result<ValueId, Error>) -> Hlo {
+    Hlo { opcode: None, read: Some(Reader::Ops(read)) }
 }
 
 impl OpDef {
     /// An op with a generic form only.
     pub(super) const fn new(name: &'static str, read: fn(&mut dyn Source) -> Result<OpKind, Error>) -> OpDef {
-        OpDef { name, bytecode: &[], text: Form::Generic, ignored: &[], read: Read::Op(read) }
+        OpDef { name, bytecode: &[], text: Form::Generic, ignored: &[], hlo: None, read: Read::Op(read) }
+    }
+
+    /// The opcode in HLO, if there is one.
+    pub(crate) fn opcode(&self) -> Option<String> {
+        let stem = self.name.split_once('.').map_or(self.name, |(_, stem)| stem);
+        Some(self.hlo?.opcode.map_or_else(|| stem.replace('_', "-"), str::to_owned))
     }
 }
 

@@ -9,6 +9,7 @@
 /// * `read` and `write`: from attributes to the kind, and back from the fields. They follow from the fields if each is
 ///   `= codec(attribute, ...)`: `codec` is a method of `dyn Source`, and one of `Attributes`, which takes the field
 ///   last;
+/// * `hlo` and `write_hlo`: its instruction of HLO, how it is read, and its fields, if it is written;
 /// * `rule`: the types of the results.
 macro_rules! ops {
     ($(
@@ -27,6 +28,8 @@ macro_rules! ops {
             $(ignored: $ignored:expr,)?
             $(read: $read:expr,)?
             $(write: |$out:ident| $write:expr,)?
+            $(hlo: $hlo:expr,)?
+            $(write_hlo: |$fields:ident| $write_hlo:expr,)?
             rule: |$cx:ident| $rule:expr,
         }
     )*) => {
@@ -48,6 +51,7 @@ macro_rules! ops {
             $(bytecode: $bytecode,)?
             $(text: $text,)?
             $(ignored: $ignored,)?
+            $(hlo: Some($hlo),)?
             ..OpDef::new($name, reader!(
                 [$($read)?] $variant
                 $({$($field: $($codec($($argument),*))?,)*})?
@@ -87,6 +91,20 @@ macro_rules! ops {
                         $($($field: $($codec($($argument),*))?,)*)? $($($item: $($item_codec($($item_argument),*))?,)*)?
                     ),)*
                 }
+            }
+
+            /// Adds the fields of the instruction of HLO that the op is; `None` if it is not written as one.
+            #[allow(unused_variables, reason = "writers name the fields that they use")]
+            pub(crate) fn write_hlo(&self, fields: &mut oxcall_proto::Writer) -> Option<()> {
+                match self {
+                    OpKind::Unary(op) if op.is_written_to_hlo() => {}
+                    OpKind::Binary(op) if op.is_written_to_hlo() => {}
+                    OpKind::Unary(_) | OpKind::Binary(_) => return None,
+                    $(OpKind::$variant $({$($field,)*})? $(($($item),*))? => {
+                        hlo_writer!(fields [$($fields, $write_hlo)?])
+                    })*
+                }
+                Some(())
             }
 
             /// Checks the constraints of the op, and gives the types of its results.
@@ -132,6 +150,18 @@ macro_rules! writer {
     }};
 }
 
+/// Writes the fields of an instruction, if they are said.
+macro_rules! hlo_writer {
+    ($target:ident [$fields:ident, $write:expr]) => {{
+        let $fields = $target;
+        $write;
+    }};
+    ($target:ident []) => {
+        return None
+    };
+}
+
+pub(super) use hlo_writer;
 pub(super) use ops;
 pub(super) use reader;
 pub(super) use writer;

@@ -1,15 +1,26 @@
 //! Element-wise functions, with what the formats say of them.
 
-use super::def::{NONE, OpDef, PLAIN, Read, Version, v1, v2};
+use super::def::{Hlo, NONE, OpDef, PLAIN, Read, Version, v1, v2};
 use super::form::{ARROW, Form, SAME};
 
-/// A class of functions: their versions in bytecode, and their pretty form.
-type Class = (&'static [Version], Form);
+/// A class of functions: their versions in bytecode, their pretty form, and how they are instructions of HLO.
+type Class = (&'static [Version], Form, InHlo);
 
-const STABLEHLO: Class = (PLAIN, SAME);
+/// Whether functions are instructions of HLO.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum InHlo {
+    No,
+    /// They are read, and written as custom calls.
+    Read,
+    Yes,
+}
+
+const STABLEHLO: Class = (PLAIN, SAME, InHlo::Yes);
 /// The second version adds an accuracy, which no kernel needs: all are as accurate as the type.
-const ACCURATE: Class = (&[v1(NONE, &[]), v2(NONE, &["result_accuracy"])], SAME);
-const CHLO: Class = (&[], ARROW);
+const ACCURATE: Class = (&[v1(NONE, &[]), v2(NONE, &["result_accuracy"])], SAME, InHlo::Yes);
+const CHLO: Class = (&[], ARROW, InHlo::No);
+const CHLO_FROM_HLO: Class = (&[], ARROW, InHlo::Read);
+const CHLO_IN_HLO: Class = (&[], ARROW, InHlo::Yes);
 
 /// Defines an enum of functions: the name in MLIR, the class, and the documentation of each. `ignored` are attributes
 /// in text that change nothing.
@@ -33,12 +44,20 @@ macro_rules! functions {
                 bytecode: $class.0,
                 text: $class.1,
                 ignored: $ignored,
+                hlo: if matches!($class.2, InHlo::No) { None } else { Some(Hlo { opcode: None, read: None }) },
                 read: Read::$read($enum::$variant),
             },)*];
 
             /// The function as an op.
             pub(crate) fn def(self) -> &'static OpDef {
                 &$enum::TABLE[self as usize]
+            }
+
+            /// Whether it is written as an instruction of HLO.
+            pub(super) fn is_written_to_hlo(self) -> bool {
+                match self {
+                    $($enum::$variant => $class.2 == InHlo::Yes,)*
+                }
             }
 
             /// The name in MLIR.
@@ -82,25 +101,26 @@ functions! {
         Sqrt "stablehlo.sqrt" ACCURATE "Square root.",
         Tan "stablehlo.tan" ACCURATE "Tangent.",
         Tanh "stablehlo.tanh" ACCURATE "Hyperbolic tangent.",
-        Acos "chlo.acos" CHLO "CHLO: arc cosine.",
-        Acosh "chlo.acosh" CHLO "CHLO: inverse hyperbolic cosine.",
-        Asin "chlo.asin" CHLO "CHLO: arc sine.",
-        Asinh "chlo.asinh" CHLO "CHLO: inverse hyperbolic sine.",
-        Atan "chlo.atan" CHLO "CHLO: arc tangent.",
-        Atanh "chlo.atanh" CHLO "CHLO: inverse hyperbolic tangent.",
-        BesselI0e "chlo.bessel_i0e" CHLO "A composite of JAX: exponentially scaled modified Bessel function of order 0.",
+        Acos "chlo.acos" CHLO_FROM_HLO "CHLO: arc cosine.",
+        Acosh "chlo.acosh" CHLO_FROM_HLO "CHLO: inverse hyperbolic cosine.",
+        Asin "chlo.asin" CHLO_FROM_HLO "CHLO: arc sine.",
+        Asinh "chlo.asinh" CHLO_FROM_HLO "CHLO: inverse hyperbolic sine.",
+        Atan "chlo.atan" CHLO_FROM_HLO "CHLO: arc tangent.",
+        Atanh "chlo.atanh" CHLO_FROM_HLO "CHLO: inverse hyperbolic tangent.",
+        BesselI0e "chlo.bessel_i0e" CHLO
+            "A composite of JAX: exponentially scaled modified Bessel function of order 0.",
         BesselI1e "chlo.bessel_i1e" CHLO "CHLO: exponentially scaled modified Bessel function of order 1.",
         Conj "chlo.conj" CHLO "CHLO: complex conjugate.",
-        Cosh "chlo.cosh" CHLO "CHLO: hyperbolic cosine.",
+        Cosh "chlo.cosh" CHLO_FROM_HLO "CHLO: hyperbolic cosine.",
         Digamma "chlo.digamma" CHLO "CHLO: digamma.",
-        Erf "chlo.erf" CHLO "CHLO: error function.",
+        Erf "chlo.erf" CHLO_IN_HLO "CHLO: error function.",
         ErfInv "chlo.erf_inv" CHLO "CHLO: inverse error function.",
         Erfc "chlo.erfc" CHLO "CHLO: complementary error function.",
         IsInf "chlo.is_inf" CHLO "CHLO: whether infinite; `Pred`.",
         IsNegInf "chlo.is_neg_inf" CHLO "CHLO: whether -infinity; `Pred`.",
         IsPosInf "chlo.is_pos_inf" CHLO "CHLO: whether +infinity; `Pred`.",
         Lgamma "chlo.lgamma" CHLO "CHLO: logarithm of |gamma|.",
-        Sinh "chlo.sinh" CHLO "CHLO: hyperbolic sine.",
+        Sinh "chlo.sinh" CHLO_FROM_HLO "CHLO: hyperbolic sine.",
         Square "chlo.square" CHLO "CHLO: x * x.",
     }
 }

@@ -1,7 +1,7 @@
 //! Ops: what they do ([`OpKind`]), and one table of what all formats have of them.
 //!
-//! * `table`: an entry for each op: fields, names of attributes, versions in bytecode, pretty form, rule; `define` is
-//!   its macro, and `def` its columns.
+//! * `table`: an entry for each op: fields, names of attributes, versions in bytecode, pretty form, instruction of HLO,
+//!   rule; `define` is its macro, and `def` its columns.
 //! * `functions`: the same for element-wise functions, `legacy` for ops that are read as others.
 //! * `source` and `attributes`: attributes that are read, from any format, and written.
 //! * `call`, `chlo`, `collective`, `constants`, `contraction`, `dynamic`, `indexing`, `shape`, `sharding`, `started`,
@@ -61,6 +61,13 @@ pub(crate) fn find(name: &str) -> Option<&'static OpDef> {
         names
     });
     NAMES.get(name).copied()
+}
+
+/// The op of this opcode of HLO.
+pub(crate) fn find_opcode(opcode: &str) -> Option<&'static OpDef> {
+    static OPCODES: LazyLock<HashMap<String, &OpDef>> =
+        LazyLock::new(|| all().filter_map(|def| Some((def.opcode()?, def))).collect());
+    OPCODES.get(opcode).copied()
 }
 
 /// Why the op of this name (without its dialect) is not supported, if it is known.

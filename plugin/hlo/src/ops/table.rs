@@ -2,8 +2,8 @@
 //! ops that come from the CHLO dialect say so.
 
 use super::attributes::Attributes;
-use super::def::{NONE, ONE, OpDef, PLAIN, Regions, TWO, unversioned, v1, v2};
-use super::define::{ops, reader, writer};
+use super::def::{Hlo, NONE, ONE, OpDef, PLAIN, Regions, TWO, adding, one, several, unversioned, v1, v2};
+use super::define::{hlo_writer, ops, reader, writer};
 use super::form::{FULL, Form, SAME, pieces};
 use super::functions::{BinaryOp, UnaryOp};
 use super::legacy::CONVOLUTION_WITH_PADDING;
@@ -12,6 +12,8 @@ use super::parameters::{
     RngAlgorithm, RngDistribution, RootedGroups, ScatterDims, Transpose, WindowDim,
 };
 use super::{call, collective, constants, contraction, dynamic, indexing, shape, sharding, window};
+use crate::hlo_proto::fields::instruction as field;
+use crate::hlo_proto::{read as hlo, write};
 use crate::sharding::{ManualComputation, TensorSharding};
 use crate::{Attribute, ElementType, Error, FuncId, Literal, Type, verify};
 
@@ -24,6 +26,8 @@ ops! {
         text: Form::Constant,
         read: constants::constant,
         write: |out| out.attribute("value", Attribute::Dense(value.clone())),
+        hlo: one(hlo::simple::constant),
+        write_hlo: |fields| fields.message(field::LITERAL, &write::shape::literal(value)?),
         rule: |cx| verify::shape::constant(cx, value),
     }
 
@@ -34,6 +38,8 @@ ops! {
     } => "stablehlo.iota" {
         bytecode: &[v1(NONE, &["iota_dimension"])],
         text: pieces!(Same: Text("dim ="), Int("iota_dimension")),
+        hlo: one(|i| Ok(OpKind::Iota { dim: i.dimension()? })),
+        write_hlo: |fields| write::attributes::dimension(fields, *dim),
         rule: |cx| verify::shape::iota(cx, *dim),
     }
 
@@ -47,6 +53,8 @@ ops! {
             Full: Enum("comparison_direction", "comparison_direction"), Text(","), Operands,
             Optional("compare_type", &[Text(","), Enum("compare_type", "comparison_type")])
         ),
+        hlo: one(hlo::simple::compare),
+        write_hlo: |fields| write::attributes::compare(fields, *direction, *order),
         rule: |cx| verify::elementwise::compare(cx, *direction, *order),
     }
 
@@ -54,6 +62,8 @@ ops! {
     Select => "stablehlo.select" {
         bytecode: PLAIN,
         text: pieces!(Select: Operands),
+        hlo: one(|_| Ok(OpKind::Select)),
+        write_hlo: |_fields| {},
         rule: |cx| verify::elementwise::select(cx),
     }
 
@@ -61,6 +71,8 @@ ops! {
     Clamp => "stablehlo.clamp" {
         bytecode: PLAIN,
         text: SAME,
+        hlo: one(|_| Ok(OpKind::Clamp)),
+        write_hlo: |_fields| {},
         rule: |cx| verify::elementwise::clamp(cx),
     }
 
@@ -68,6 +80,8 @@ ops! {
     Convert => "stablehlo.convert" {
         bytecode: PLAIN,
         text: SAME,
+        hlo: one(|_| Ok(OpKind::Convert)),
+        write_hlo: |_fields| {},
         rule: |cx| verify::elementwise::convert(cx),
     }
 
@@ -75,6 +89,8 @@ ops! {
     BitcastConvert => "stablehlo.bitcast_convert" {
         bytecode: PLAIN,
         text: FULL,
+        hlo: one(|_| Ok(OpKind::BitcastConvert)),
+        write_hlo: |_fields| {},
         rule: |cx| verify::elementwise::bitcast_convert(cx),
     }
 
@@ -87,6 +103,11 @@ ops! {
     } => "stablehlo.reduce_precision" {
         bytecode: &[v1(NONE, &["exponent_bits", "mantissa_bits"])],
         text: pieces!(Same: Operands, Text(", format ="), ExponentMantissa),
+        hlo: one(hlo::simple::reduce_precision),
+        write_hlo: |fields| {
+            fields.int(field::EXPONENT_BITS, (*exponent_bits).into());
+            fields.int(field::MANTISSA_BITS, (*mantissa_bits).into());
+        },
         rule: |cx| verify::elementwise::reduce_precision(cx, *exponent_bits, *mantissa_bits),
     }
 
@@ -94,6 +115,8 @@ ops! {
     Complex => "stablehlo.complex" {
         bytecode: PLAIN,
         text: pieces!(Complex: Operands),
+        hlo: one(|_| Ok(OpKind::Complex)),
+        write_hlo: |_fields| {},
         rule: |cx| verify::elementwise::complex(cx),
     }
 
@@ -103,6 +126,8 @@ ops! {
         dims: Vec<usize> = sizes("dimensions"),
     } => "stablehlo.map" {
         bytecode: &[v1(ONE, &["dimensions"])],
+        hlo: adding(hlo::ops::map),
+        write_hlo: |fields| fields.sizes(field::DIMENSIONS, dims),
         rule: |cx| verify::reduce::map(cx, dims),
     }
 
@@ -115,6 +140,8 @@ ops! {
     } => "stablehlo.broadcast_in_dim" {
         bytecode: &[v1(NONE, &["broadcast_dimensions"])],
         text: pieces!(Full: Operands, Text(", dims ="), Ints("broadcast_dimensions")),
+        hlo: Hlo { opcode: Some("broadcast"), ..one(|i| Ok(OpKind::BroadcastInDim { dims: i.dimensions()? })) },
+        write_hlo: |fields| fields.sizes(field::DIMENSIONS, dims),
         rule: |cx| verify::shape::broadcast_in_dim(cx, dims),
     }
 
@@ -122,6 +149,8 @@ ops! {
     Reshape => "stablehlo.reshape" {
         bytecode: PLAIN,
         text: FULL,
+        hlo: one(|_| Ok(OpKind::Reshape)),
+        write_hlo: |_fields| {},
         rule: |cx| verify::shape::reshape(cx),
     }
 
@@ -132,6 +161,8 @@ ops! {
     } => "stablehlo.transpose" {
         bytecode: &[v1(NONE, &["permutation"])],
         text: pieces!(Full: Operands, Text(", dims ="), Ints("permutation")),
+        hlo: one(|i| Ok(OpKind::Transpose { permutation: i.dimensions()? })),
+        write_hlo: |fields| fields.sizes(field::DIMENSIONS, permutation),
         rule: |cx| verify::shape::transpose(cx, permutation),
     }
 
@@ -148,6 +179,8 @@ ops! {
         text: pieces!(Full: Operands, SliceRanges),
         read: shape::slice,
         write: |out| shape::write_slice(out, start, limit, strides),
+        hlo: one(hlo::simple::slice),
+        write_hlo: |fields| write::attributes::slice(fields, start, limit, strides),
         rule: |cx| verify::shape::slice(cx, start, limit, strides),
     }
 
@@ -158,6 +191,8 @@ ops! {
     } => "stablehlo.dynamic_slice" {
         bytecode: &[v1(NONE, &["slice_sizes"])],
         text: pieces!(Full: Operands, Text(", sizes ="), Ints("slice_sizes")),
+        hlo: adding(hlo::ops::dynamic_slice),
+        write_hlo: |fields| fields.sizes(field::DYNAMIC_SLICE_SIZES, sizes),
         rule: |cx| verify::shape::dynamic_slice(cx, sizes),
     }
 
@@ -165,6 +200,8 @@ ops! {
     DynamicUpdateSlice => "stablehlo.dynamic_update_slice" {
         bytecode: PLAIN,
         text: FULL,
+        hlo: adding(hlo::ops::dynamic_update_slice),
+        write_hlo: |_fields| {},
         rule: |cx| verify::shape::dynamic_update_slice(cx),
     }
 
@@ -182,6 +219,8 @@ ops! {
             Full: Operands, Text(", low ="), Ints("edge_padding_low"), Text(", high ="), Ints("edge_padding_high"),
             Text(", interior ="), Ints("interior_padding")
         ),
+        hlo: one(hlo::simple::pad),
+        write_hlo: |fields| write::attributes::pad(fields, low, high, interior),
         rule: |cx| verify::shape::pad(cx, low, high, interior),
     }
 
@@ -192,6 +231,8 @@ ops! {
     } => "stablehlo.concatenate" {
         bytecode: &[v1(NONE, &["dimension"])],
         text: pieces!(Full: Operands, Text(", dim ="), Int("dimension")),
+        hlo: one(|i| Ok(OpKind::Concatenate { dim: i.dimension()? })),
+        write_hlo: |fields| write::attributes::dimension(fields, *dim),
         rule: |cx| verify::shape::concatenate(cx, *dim),
     }
 
@@ -202,6 +243,8 @@ ops! {
     } => "stablehlo.reverse" {
         bytecode: &[v1(NONE, &["dimensions"])],
         text: pieces!(Same: Operands, Text(", dims ="), Ints("dimensions")),
+        hlo: one(|i| Ok(OpKind::Reverse { dims: i.dimensions()? })),
+        write_hlo: |fields| fields.sizes(field::DIMENSIONS, dims),
         rule: |cx| verify::shape::reverse(cx, dims),
     }
 
@@ -212,6 +255,7 @@ ops! {
     } => "stablehlo.get_dimension_size" {
         bytecode: &[v1(NONE, &["dimension"])],
         text: pieces!(Full: Operands, Text(", dim ="), Int("dimension")),
+        hlo: one(|i| Ok(OpKind::GetDimensionSize { dim: i.dimension()? })),
         rule: |cx| verify::shape::get_dimension_size(cx, *dim),
     }
 
@@ -225,6 +269,7 @@ ops! {
         text: pieces!(Full: Operands, Text(", dim ="), Int("dimension")),
         read: dynamic::set_dimension_size,
         write: |out| out.size("dimension", dim),
+        hlo: adding(hlo::ops::set_dimension_size),
         rule: |cx| verify::shape::set_dimension_size(cx, *dim),
     }
 
@@ -251,6 +296,7 @@ ops! {
         ],
         read: indexing::gather,
         write: |out| indexing::write_gather(out, dims, slice_sizes, indices_are_sorted),
+        hlo: one(hlo::contraction::gather),
         rule: |cx| verify::gather::gather(cx, dims, slice_sizes),
     }
 
@@ -276,6 +322,7 @@ ops! {
         ],
         read: indexing::scatter,
         write: |out| indexing::write_scatter(out, dims, indices_are_sorted, unique_indices),
+        hlo: adding(hlo::ops::scatter),
         rule: |cx| verify::gather::scatter(cx, dims),
     }
 
@@ -292,6 +339,11 @@ ops! {
             out.size("dimension", dim);
             out.flag("is_stable", stable);
         },
+        hlo: adding(hlo::ops::sort),
+        write_hlo: |fields| {
+            write::attributes::dimension(fields, *dim);
+            fields.bool(field::STABLE, *stable);
+        },
         rule: |cx| verify::reduce::sort(cx, *dim),
     }
 
@@ -307,6 +359,7 @@ ops! {
             Optional("largest", &[Text(", largest ="), Bool("largest")]), Text(")")
         ),
         ignored: &["is_stable"],
+        hlo: Hlo { opcode: Some("topk"), ..several(hlo::simple::top_k) },
         rule: |cx| verify::reduce::top_k(cx, *k),
     }
 
@@ -319,6 +372,8 @@ ops! {
     } => "stablehlo.reduce" {
         bytecode: &[v1(ONE, &["dimensions"])],
         text: Form::Reduce,
+        hlo: adding(hlo::ops::reduce),
+        write_hlo: |fields| fields.sizes(field::DIMENSIONS, dims),
         rule: |cx| verify::reduce::reduce(cx, dims),
     }
 
@@ -330,6 +385,7 @@ ops! {
         bytecode: &[v1(ONE, &["base_dilations", "padding", "window_dilations", "window_dimensions", "window_strides"])],
         read: window::reduce_window,
         write: |out| window::write_reduce_window(out, window),
+        hlo: adding(hlo::ops::reduce_window),
         rule: |cx| verify::reduce::reduce_window(cx, window),
     }
 
@@ -341,6 +397,7 @@ ops! {
         bytecode: &[v1(TWO, &["padding", "window_dimensions", "window_strides"])],
         read: window::select_and_scatter,
         write: |out| window::write_window(out, window),
+        hlo: adding(hlo::ops::select_and_scatter),
         rule: |cx| verify::reduce::select_and_scatter(cx, window),
     }
 
@@ -372,6 +429,8 @@ ops! {
         ),
         read: contraction::dot_general,
         write: |out| contraction::write_dot_general(out, dims),
+        hlo: Hlo { opcode: Some("dot"), ..one(hlo::contraction::dot) },
+        write_hlo: |fields| write::attributes::dot(fields, dims),
         rule: |cx| verify::contract::dot_general(cx, dims),
     }
 
@@ -381,6 +440,7 @@ ops! {
         text: pieces!(Full: Arguments, Text("dim_numbers ="), ConvolutionDims, Text(", window ="), ConvolutionWindow),
         read: window::convolution,
         write: |out| window::write_convolution(out, dims),
+        hlo: adding(hlo::ops::convolution),
         rule: |cx| verify::contract::convolution(cx, dims),
     }
 
@@ -395,6 +455,7 @@ ops! {
         text: pieces!(
             Full: Operands, Text(", type ="), Enum("fft_type", "fft_type"), Text(", length ="), Ints("fft_length")
         ),
+        hlo: one(hlo::simple::fft),
         rule: |cx| verify::numeric::fft(cx, *fft_type, lengths),
     }
 
@@ -405,6 +466,7 @@ ops! {
     } => "stablehlo.cholesky" {
         bytecode: &[v1(NONE, &["lower"])],
         text: pieces!(Same: Operands, Optional("lower", &[Text(", lower ="), Bool("lower")])),
+        hlo: one(hlo::simple::cholesky),
         rule: |cx| verify::contract::cholesky(cx),
     }
 
@@ -420,6 +482,7 @@ ops! {
         transpose: Transpose = choice("transpose_a"),
     } => "stablehlo.triangular_solve" {
         bytecode: &[v1(NONE, &["left_side", "lower", "transpose_a", "unit_diagonal"])],
+        hlo: one(hlo::simple::triangular_solve),
         rule: |cx| verify::contract::triangular_solve(cx, *left_side),
     }
 
@@ -429,6 +492,7 @@ ops! {
     Rng(distribution: RngDistribution = choice("rng_distribution")) => "stablehlo.rng" {
         bytecode: &[v1(NONE, &["rng_distribution"])],
         text: pieces!(Full: Operands, Text(", distribution ="), Enum("rng_distribution", "rng_distribution")),
+        hlo: adding(hlo::ops::rng),
         rule: |cx| verify::numeric::rng(cx, *distribution),
     }
 
@@ -436,6 +500,7 @@ ops! {
     RngBitGenerator(algorithm: RngAlgorithm = choice("rng_algorithm")) => "stablehlo.rng_bit_generator" {
         bytecode: &[v1(NONE, &["rng_algorithm"])],
         text: pieces!(Full: Operands, Text(", algorithm ="), Enum("rng_algorithm", "rng_algorithm")),
+        hlo: several(hlo::simple::rng_bit_generator),
         rule: |cx| verify::numeric::rng_bit_generator(cx, *algorithm),
     }
 
@@ -447,6 +512,7 @@ ops! {
         feature: usize = size("feature_index"),
     } => "stablehlo.batch_norm_inference" {
         bytecode: &[v1(NONE, &["epsilon", "feature_index"])],
+        hlo: one(|i| Ok(OpKind::BatchNormInference { epsilon: i.epsilon()?, feature: i.feature()? })),
         rule: |cx| verify::numeric::batch_norm_inference(cx, *feature),
     }
 
@@ -458,6 +524,7 @@ ops! {
         feature: usize = size("feature_index"),
     } => "stablehlo.batch_norm_training" {
         bytecode: &[v1(NONE, &["epsilon", "feature_index"])],
+        hlo: several(|i| Ok(OpKind::BatchNormTraining { epsilon: i.epsilon()?, feature: i.feature()? })),
         rule: |cx| verify::numeric::batch_norm_training(cx, *feature),
     }
 
@@ -469,6 +536,7 @@ ops! {
         feature: usize = size("feature_index"),
     } => "stablehlo.batch_norm_grad" {
         bytecode: &[v1(NONE, &["epsilon", "feature_index"])],
+        hlo: several(|i| Ok(OpKind::BatchNormGrad { epsilon: i.epsilon()?, feature: i.feature()? })),
         rule: |cx| verify::numeric::batch_norm_grad(cx, *feature),
     }
 
@@ -478,6 +546,7 @@ ops! {
     While => "stablehlo.while" {
         bytecode: &[v1(TWO, &[])],
         text: Form::While,
+        hlo: adding(hlo::call::repeat),
         rule: |cx| verify::control::while_loop(cx),
     }
 
@@ -498,6 +567,7 @@ ops! {
         bytecode: &[v1(NONE, &["callee"])],
         text: Form::Call,
         ignored: &["arg_attrs", "res_attrs", "no_inline"],
+        hlo: adding(hlo::call::call),
         rule: |cx| verify::control::call(cx),
     }
 
@@ -537,6 +607,7 @@ ops! {
         text: Form::CustomCall,
         read: call::custom_call,
         write: |out| call::write_custom_call(out, call),
+        hlo: adding(hlo::call::custom_call),
         rule: |cx| verify::control::custom_call(cx, call),
     }
 
@@ -544,6 +615,7 @@ ops! {
     OptimizationBarrier => "stablehlo.optimization_barrier" {
         bytecode: PLAIN,
         text: pieces!(Pairwise: Operands),
+        hlo: Hlo { opcode: Some("opt-barrier"), ..one(|_| Ok(OpKind::OptimizationBarrier)) },
         rule: |cx| Ok(cx.operands.to_vec()),
     }
 
@@ -551,6 +623,8 @@ ops! {
     Tuple => "stablehlo.tuple" {
         bytecode: PLAIN,
         text: pieces!(Tuple: Operands),
+        hlo: adding(hlo::ops::tuple),
+        write_hlo: |_fields| {},
         rule: |cx| Ok(vec![Type::Tuple(cx.operands.to_vec())]),
     }
 
@@ -561,6 +635,8 @@ ops! {
     } => "stablehlo.get_tuple_element" {
         bytecode: &[v1(NONE, &["index"])],
         text: pieces!(Full: Operands, Text("["), Int("index"), Text("]")),
+        hlo: adding(hlo::ops::get_tuple_element),
+        write_hlo: |fields| fields.int(field::TUPLE_INDEX, *index as i64),
         rule: |cx| verify::control::get_tuple_element(cx, *index),
     }
 
@@ -568,6 +644,8 @@ ops! {
     AfterAll => "stablehlo.after_all" {
         bytecode: PLAIN,
         text: SAME,
+        hlo: one(|_| Ok(OpKind::AfterAll)),
+        write_hlo: |_fields| {},
         rule: |cx| verify::control::after_all(cx),
     }
 
@@ -587,6 +665,8 @@ ops! {
     PartitionId => "stablehlo.partition_id" {
         bytecode: PLAIN,
         text: SAME,
+        hlo: one(|_| Ok(OpKind::PartitionId)),
+        write_hlo: |_fields| {},
         rule: |cx| verify::control::device_id(cx),
     }
 
@@ -594,6 +674,8 @@ ops! {
     ReplicaId => "stablehlo.replica_id" {
         bytecode: PLAIN,
         text: SAME,
+        hlo: one(|_| Ok(OpKind::ReplicaId)),
+        write_hlo: |_fields| {},
         rule: |cx| verify::control::device_id(cx),
     }
 
@@ -636,6 +718,8 @@ ops! {
             v1(ONE, &["channel_id", "replica_groups", "use_global_device_ids"]),
             v2(ONE, &["channel_id", "replica_groups", "use_global_device_ids"]),
         ],
+        hlo: adding(hlo::collective::all_reduce),
+        write_hlo: |fields| write::attributes::groups(fields, groups),
         rule: |cx| verify::collective::all_reduce(cx, groups),
     }
 
@@ -650,6 +734,14 @@ ops! {
             v1(NONE, &["all_gather_dim", "channel_id", "replica_groups", "use_global_device_ids"]),
             v2(NONE, &["all_gather_dim", "channel_id", "replica_groups", "use_global_device_ids"]),
         ],
+        hlo: several(|i| {
+            let groups = hlo::collective::global_groups(i)?;
+            Ok(OpKind::AllGather { dim: i.dimension()?, groups })
+        }),
+        write_hlo: |fields| {
+            write::attributes::groups(fields, groups);
+            write::attributes::dimension(fields, *dim);
+        },
         rule: |cx| verify::collective::all_gather(cx, *dim, groups),
     }
 
@@ -661,6 +753,11 @@ ops! {
         groups: CollectiveGroups = global_groups(),
     } => "stablehlo.reduce_scatter" {
         bytecode: &[v1(ONE, &["channel_id", "replica_groups", "scatter_dimension", "use_global_device_ids"])],
+        hlo: adding(hlo::collective::reduce_scatter),
+        write_hlo: |fields| {
+            write::attributes::groups(fields, groups);
+            write::attributes::dimension(fields, *dim);
+        },
         rule: |cx| verify::collective::reduce_scatter(cx, *dim, groups),
     }
 
@@ -679,6 +776,13 @@ ops! {
             v1(NONE, &["channel_id", "concat_dimension", "replica_groups", "split_count", "split_dimension"]),
             v2(NONE, &["channel_id", "concat_dimension", "replica_groups", "split_count", "split_dimension"]),
         ],
+        hlo: adding(hlo::collective::all_to_all),
+        write_hlo: |fields| {
+            // HLO has no other form with one result.
+            (split_dim == concat_dim).then_some(())?;
+            write::attributes::groups(fields, groups);
+            write::attributes::dimension(fields, *split_dim);
+        },
         rule: |cx| verify::collective::all_to_all(cx, *split_dim, *concat_dim, *split_count, groups),
     }
 
@@ -690,6 +794,11 @@ ops! {
         ],
         read: collective::broadcast,
         write: |out| out.rooted_groups(rooted),
+        hlo: several(|i| {
+            let groups = hlo::collective::groups(i)?;
+            Ok(OpKind::CollectiveBroadcast(RootedGroups { groups, dynamic_root: false }))
+        }),
+        write_hlo: |fields| write::attributes::groups(fields, &rooted.groups),
         rule: |cx| verify::collective::broadcast(cx, rooted),
     }
 
@@ -698,12 +807,16 @@ ops! {
         bytecode: &[v1(ONE, &["channel_id", "has_dynamic_root", "replica_groups", "use_global_device_ids"])],
         read: collective::reduce,
         write: |out| out.rooted_groups(rooted),
+        hlo: Hlo { opcode: None, read: None },
+        write_hlo: |fields| write::attributes::groups(fields, &rooted.groups),
         rule: |cx| verify::collective::reduce(cx, rooted),
     }
 
     /// Sends the operand of each source to its target; a process that is no target gets zeros.
     CollectivePermute(groups: CollectiveGroups = groups("source_target_pairs")) => "stablehlo.collective_permute" {
         bytecode: &[v1(NONE, &["channel_id", "source_target_pairs"])],
+        hlo: several(|i| Ok(OpKind::CollectivePermute(hlo::collective::pairs(i)?))),
+        write_hlo: |fields| write::attributes::pairs(fields, groups),
         rule: |cx| verify::collective::permute(cx, groups),
     }
 }

@@ -4,8 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use oxcall_proto::Writer;
+
 use super::{BinaryOp, ComparisonDirection, ComparisonType, OpDef, UnaryOp, all, find, legacy, table};
-use crate::{Func, Module, Op, OpKind, Region, knows_vhlo, parse_text, print_module};
+use crate::{
+    Func, Module, Op, OpKind, Region, knows_vhlo, parse_text, print_module, read_hlo_proto_with_config, write_hlo_proto,
+};
 
 /// Functions that CHLO has no op for, so that programs have them as composites only.
 const COMPOSITES: [&str; 1] = ["chlo.bessel_i0e"];
@@ -149,4 +153,34 @@ fn what_is_printed_is_read() {
         let [op] = &read.main().body.ops[..] else { panic!("{text}") };
         assert!(op.kind == kind || names_functions(&kind), "{kind:?}\n{text}");
     }
+}
+
+/// What is written as an instruction of HLO is read as the same op, with the same fields.
+#[test]
+fn what_is_written_to_hlo_is_read() {
+    let fields = |kind: &OpKind| {
+        let mut fields = Writer::default();
+        kind.write_hlo(&mut fields).map(|()| fields.finish())
+    };
+    let (mut written, mut read_again) = (HashSet::new(), HashSet::new());
+    for (kind, module) in single_ops() {
+        let Some(proto) = fields(&kind).and_then(|_| write_hlo_proto(&module)) else {
+            continue;
+        };
+        // What is taken apart, and what XLA writes only.
+        if matches!(kind, OpKind::Tuple | OpKind::GetTupleElement { .. } | OpKind::CollectiveReduce(_)) {
+            continue;
+        }
+        written.insert(kind.name());
+        let read = read_hlo_proto_with_config(&proto).unwrap_or_else(|error| panic!("{kind:?}: {error}"));
+        if read.main().body.ops.iter().any(|op| op.kind.name() == kind.name() && fields(&op.kind) == fields(&kind)) {
+            read_again.insert(kind.name());
+        } else {
+            // Shapes that the instruction does not have.
+            let is_custom_call = |op: &Op| matches!(&op.kind, OpKind::CustomCall(call) if call.target == kind.name());
+            assert!(read.main().body.ops.iter().any(is_custom_call), "{kind:?}\n{read}");
+        }
+    }
+    assert_eq!(written, read_again);
+    assert!(written.len() > 70, "{written:?}");
 }

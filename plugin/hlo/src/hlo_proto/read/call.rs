@@ -43,7 +43,7 @@ fn call_op(callee: FuncId, operands: Vec<ValueId>, result: ValueId, location: Lo
     Op { kind: OpKind::Call(callee), operands, results: vec![result], regions: Vec::new(), location }
 }
 
-pub(super) fn call(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+pub(crate) fn call(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
     let callee = instruction.called(func.module, 1)?[0];
     check(func, callee, &instruction.operands, &instruction.ty)?;
     let kind = match composite(instruction.message)? {
@@ -92,7 +92,7 @@ fn loop_region(
 }
 
 /// A loop, which carries one value.
-pub(super) fn repeat(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+pub(crate) fn repeat(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
     let [body, cond] = instruction.called(func.module, 2)?[..] else { unreachable!("counted") };
     let holds = Type::from(crate::TensorType::scalar(ElementType::Pred));
     check(func, body, &instruction.operands, &instruction.ty).map_err(|error| in_part(error, "body"))?;
@@ -110,7 +110,7 @@ fn in_part(mut error: Error, part: &str) -> Error {
 }
 
 /// A branch on the first operand; each of the others belongs to one computation.
-pub(super) fn conditional(func: &mut FuncReader<'_>, mut instruction: Instruction<'_>) -> Result<ValueId, Error> {
+pub(crate) fn conditional(func: &mut FuncReader<'_>, mut instruction: Instruction<'_>) -> Result<ValueId, Error> {
     let called = instruction.all_called(func.module)?;
     if instruction.operands.len() != called.len() + 1 {
         let operands = instruction.operands.len();
@@ -167,7 +167,7 @@ pub(super) fn scalar_region(
 }
 
 /// A call of what is outside of the program.
-pub(super) fn custom_call(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+pub(crate) fn custom_call(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
     let message = instruction.message;
     let version = message.int(field::API_VERSION)?;
     let api_version = usize::try_from(version).ok().and_then(|index| CustomCallApiVersion::ALL.get(index).copied());

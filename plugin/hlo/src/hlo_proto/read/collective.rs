@@ -6,61 +6,68 @@ use super::super::fields::{REPLICA_IDS, SOURCE_TARGET, collective_devices, instr
 use super::computation::FuncReader;
 use super::instruction::Instruction;
 use super::sizes;
-use crate::{ChannelHandle, CollectiveGroups, Error, Op, OpKind, RootedGroups, TensorType, Type, ValueId};
+use crate::{ChannelHandle, CollectiveGroups, Error, Op, OpKind, TensorType, Type, ValueId};
 
 /// More devices than this are taken for a mistake.
 const MOST_DEVICES: usize = 1 << 16;
 
-/// Adds a collective, and gives its value.
-pub(super) fn read(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
-    let groups = groups(instruction.message, instruction.opcode)?;
-    let kind = match instruction.opcode {
-        "all-reduce" => {
-            let regions = func.scalar_regions(&instruction, 1, 2)?;
-            return func.several(instruction, OpKind::AllReduce(groups), regions);
-        }
-        "reduce-scatter" => {
-            let kind = OpKind::ReduceScatter { dim: instruction.dimension()?, groups };
-            let regions = func.scalar_regions(&instruction, 1, 2)?;
-            return func.several(instruction, kind, regions);
-        }
-        "all-gather" => OpKind::AllGather { dim: instruction.dimension()?, groups },
-        "all-to-all" if instruction.dimensions()?.is_empty() => return tuple_all_to_all(func, instruction, groups),
-        "all-to-all" => {
-            let dim = instruction.dimension()?;
-            let split_count = groups.groups.first().map(Vec::len);
-            let split_count = split_count.ok_or_else(|| Error::unsupported("all-to-all without replica groups"))?;
-            OpKind::AllToAll { split_dim: dim, concat_dim: dim, split_count, groups }
-        }
-        "collective-broadcast" => OpKind::CollectiveBroadcast(RootedGroups { groups, dynamic_root: false }),
-        _ => OpKind::CollectivePermute(groups),
-    };
-    func.several(instruction, kind, Vec::new())
+pub(crate) fn all_reduce(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+    let kind = OpKind::AllReduce(global_groups(&instruction)?);
+    let regions = func.scalar_regions(&instruction, 1, 2)?;
+    func.several(instruction, kind, regions)
 }
 
-/// The groups of an instruction, or its pairs of source and target.
-fn groups(message: Message<'_>, opcode: &str) -> Result<CollectiveGroups, Error> {
-    let handle = message.int(field::CHANNEL)?;
+pub(crate) fn reduce_scatter(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+    let groups = global_groups(&instruction)?;
+    let kind = OpKind::ReduceScatter { dim: instruction.dimension()?, groups };
+    let regions = func.scalar_regions(&instruction, 1, 2)?;
+    func.several(instruction, kind, regions)
+}
+
+pub(crate) fn all_to_all(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+    let groups = groups(&instruction)?;
+    if instruction.dimensions()?.is_empty() {
+        return tuple_all_to_all(func, instruction, groups);
+    }
+    let dim = instruction.dimension()?;
+    let split_count = groups.groups.first().map(Vec::len);
+    let split_count = split_count.ok_or_else(|| Error::unsupported("all-to-all without replica groups"))?;
+    func.several(instruction, OpKind::AllToAll { split_dim: dim, concat_dim: dim, split_count, groups }, Vec::new())
+}
+
+/// The groups of an instruction whose ids may be those of devices. XLA ignores whether they are elsewhere.
+pub(crate) fn global_groups(instruction: &Instruction<'_>) -> Result<CollectiveGroups, Error> {
+    let groups = groups(instruction)?;
+    Ok(CollectiveGroups { use_global_device_ids: instruction.message.bool(field::GLOBAL_DEVICE_IDS)?, ..groups })
+}
+
+/// The groups of an instruction.
+pub(crate) fn groups(instruction: &Instruction<'_>) -> Result<CollectiveGroups, Error> {
+    let message = instruction.message;
     let ids = |group: &Message<'_>| Ok(group.ints(REPLICA_IDS)?);
     let lists = |groups: Vec<Message<'_>>| groups.iter().map(ids).collect::<Result<Vec<_>, Error>>();
     let devices = message.message(field::COLLECTIVE_DEVICES)?.unwrap_or_default();
-    let groups = if opcode == "collective-permute" {
-        let [source, target] = SOURCE_TARGET;
-        let pair = |pair: Message<'_>| Ok(vec![pair.int(source)?, pair.int(target)?]);
-        message.messages(field::SOURCE_TARGET_PAIRS)?.into_iter().map(pair).collect::<Result<Vec<_>, Error>>()?
-    } else if let Some(iota) = devices.message(collective_devices::IOTA)? {
+    let groups = if let Some(iota) = devices.message(collective_devices::IOTA)? {
         iota_list(iota)?
     } else {
         let newer = lists(devices.messages(collective_devices::REPLICA_GROUPS)?)?;
         if newer.is_empty() { lists(message.messages(field::REPLICA_GROUPS)?)? } else { newer }
     };
-    Ok(CollectiveGroups {
-        groups,
-        channel: (handle > 0).then_some(ChannelHandle { handle, ty: 0 }),
-        // XLA ignores it elsewhere.
-        use_global_device_ids: matches!(opcode, "all-reduce" | "all-gather" | "reduce-scatter")
-            && message.bool(field::GLOBAL_DEVICE_IDS)?,
-    })
+    with_channel(message, groups)
+}
+
+/// The pairs of source and target of an instruction.
+pub(crate) fn pairs(instruction: &Instruction<'_>) -> Result<CollectiveGroups, Error> {
+    let [source, target] = SOURCE_TARGET;
+    let pair = |pair: Message<'_>| Ok(vec![pair.int(source)?, pair.int(target)?]);
+    let pairs = instruction.message.messages(field::SOURCE_TARGET_PAIRS)?.into_iter().map(pair);
+    with_channel(instruction.message, pairs.collect::<Result<_, Error>>()?)
+}
+
+fn with_channel(message: Message<'_>, groups: Vec<Vec<i64>>) -> Result<CollectiveGroups, Error> {
+    let handle = message.int(field::CHANNEL)?;
+    let channel = (handle > 0).then_some(ChannelHandle { handle, ty: 0 });
+    Ok(CollectiveGroups { groups, channel, use_global_device_ids: false })
 }
 
 /// Groups given as consecutive ids in an array that is transposed.

@@ -13,7 +13,7 @@ use crate::ops::Constants;
 use crate::{Error, Func, LocationId, Op, OpKind, Region, Type, ValueId};
 
 /// A computation that is being read.
-pub(super) struct FuncReader<'r> {
+pub(crate) struct FuncReader<'r> {
     /// The module.
     pub(super) module: &'r mut ModuleReader,
     /// The types of values.

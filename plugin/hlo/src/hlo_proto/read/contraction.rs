@@ -3,22 +3,24 @@
 use oxcall_proto::Message;
 
 use super::super::fields::{dot, gather, instruction as field, precision, scatter};
+use super::instruction::Instruction;
 use super::{required, size, sizes};
 use crate::ElementType::{self, BF16, F8E5M2, F16, F32, F64};
 use crate::{DotAlgorithm, DotDims, Error, GatherDims, OpKind, Precision, ScatterDims};
 
 const DIMS: &str = "the dimension numbers";
 
-pub(super) fn dot(message: Message<'_>) -> Result<DotDims, Error> {
+pub(crate) fn dot(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
+    let message = instruction.message;
     let dims = message.message(field::DOT_DIMS)?.unwrap_or_default();
-    Ok(DotDims {
+    Ok(OpKind::DotGeneral(DotDims {
         lhs_batching: sizes(dims, dot::LHS_BATCHING, DIMS)?,
         rhs_batching: sizes(dims, dot::RHS_BATCHING, DIMS)?,
         lhs_contracting: sizes(dims, dot::LHS_CONTRACTING, DIMS)?,
         rhs_contracting: sizes(dims, dot::RHS_CONTRACTING, DIMS)?,
         precision: precisions(message)?,
         algorithm: algorithm(message)?,
-    })
+    }))
 }
 
 /// The precisions of the operands; none for the default.
@@ -73,7 +75,8 @@ fn algorithm(message: Message<'_>) -> Result<Option<DotAlgorithm>, Error> {
     }))
 }
 
-pub(super) fn gather(message: Message<'_>) -> Result<OpKind, Error> {
+pub(crate) fn gather(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
+    let message = instruction.message;
     let dims = required(message, field::GATHER_DIMS, DIMS)?;
     Ok(OpKind::Gather {
         dims: GatherDims {

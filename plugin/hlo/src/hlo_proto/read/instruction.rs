@@ -9,17 +9,17 @@ use super::shape;
 use crate::{Error, FuncId, LocationId, TensorType, Type, ValueId};
 
 /// An instruction that is being read.
-pub(super) struct Instruction<'a> {
+pub(crate) struct Instruction<'a> {
     /// All of it.
-    pub(super) message: Message<'a>,
+    pub(crate) message: Message<'a>,
     /// What it does.
-    pub(super) opcode: &'a str,
+    pub(crate) opcode: &'a str,
     /// The type of its value.
-    pub(super) ty: Type,
+    pub(crate) ty: Type,
     /// The operands.
-    pub(super) operands: Vec<ValueId>,
+    pub(crate) operands: Vec<ValueId>,
     /// Where it comes from.
-    pub(super) location: LocationId,
+    pub(crate) location: LocationId,
 }
 
 impl<'a> Instruction<'a> {
@@ -51,26 +51,36 @@ impl<'a> Instruction<'a> {
     }
 
     /// The operand at `index`.
-    pub(super) fn operand(&self, index: usize) -> Result<ValueId, Error> {
+    pub(crate) fn operand(&self, index: usize) -> Result<ValueId, Error> {
         let operand = self.operands.get(index).copied();
         operand.ok_or_else(|| Error::invalid(format!("operand {index} is missing: there are {}", self.operands.len())))
     }
 
     /// The type of its value, which has to be an array.
-    pub(super) fn tensor(&self) -> Result<&TensorType, Error> {
+    pub(crate) fn tensor(&self) -> Result<&TensorType, Error> {
         self.ty.tensor().ok_or_else(|| Error::invalid(format!("the result is {}, not an array", self.ty)))
     }
 
     /// The only one of its dimensions.
-    pub(super) fn dimension(&self) -> Result<usize, Error> {
+    pub(crate) fn dimension(&self) -> Result<usize, Error> {
         match self.dimensions()?[..] {
             [dim] => Ok(dim),
             ref dims => Err(Error::invalid(format!("has the dimensions {dims:?}, expected one"))),
         }
     }
 
+    /// The epsilon of a batch norm.
+    pub(crate) fn epsilon(&self) -> Result<f32, Error> {
+        Ok(self.message.float(field::EPSILON)?)
+    }
+
+    /// The feature dimension of a batch norm.
+    pub(crate) fn feature(&self) -> Result<usize, Error> {
+        super::size(self.message, field::FEATURE, "the feature dimension")
+    }
+
     /// Its dimensions.
-    pub(super) fn dimensions(&self) -> Result<Vec<usize>, Error> {
+    pub(crate) fn dimensions(&self) -> Result<Vec<usize>, Error> {
         super::sizes(self.message, field::DIMENSIONS, "the dimensions")
     }
 }

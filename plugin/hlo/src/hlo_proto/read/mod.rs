@@ -10,24 +10,26 @@
 //! Layouts say how XLA would place an array in memory. Here all arrays are row-major, so they only matter where bytes
 //! are seen: in literals, and in custom calls that ask for them.
 
-mod call;
-mod collective;
-mod computation;
-mod contraction;
+pub(crate) mod call;
+pub(crate) mod collective;
+pub(crate) mod computation;
+pub(crate) mod contraction;
 mod entry;
-mod instruction;
+pub(crate) mod instruction;
 mod literal;
 mod module;
-mod ops;
+pub(crate) mod ops;
 mod shape;
 mod sharding;
-mod simple;
+pub(crate) mod simple;
 mod window;
 
 use oxcall_proto::{Malformed, Message};
 
+use self::computation::FuncReader;
+use self::instruction::Instruction;
 use super::fields;
-use crate::{Error, Module};
+use crate::{Error, Module, OpKind, ValueId};
 
 /// Reads a serialised `HloModuleProto`, which is what an `XlaComputation` is, too.
 ///
@@ -54,13 +56,24 @@ impl From<Malformed> for Error {
     }
 }
 
+/// How an instruction is read.
+#[derive(Clone, Copy)]
+pub(crate) enum Reader {
+    /// As an op of one result.
+    One(fn(&Instruction<'_>) -> Result<OpKind, Error>),
+    /// As an op whose results are the elements of the instruction's tuple.
+    Several(fn(&Instruction<'_>) -> Result<OpKind, Error>),
+    /// As the ops that this adds; it gives the value.
+    Ops(fn(&mut FuncReader<'_>, Instruction<'_>) -> Result<ValueId, Error>),
+}
+
 /// Dimensions, sizes or indices.
-fn sizes(message: Message<'_>, number: u32, what: &str) -> Result<Vec<usize>, Error> {
+pub(crate) fn sizes(message: Message<'_>, number: u32, what: &str) -> Result<Vec<usize>, Error> {
     crate::ops::sizes(|| what.to_owned(), message.ints(number)?)
 }
 
 /// A dimension, size or index.
-fn size(message: Message<'_>, number: u32, what: &str) -> Result<usize, Error> {
+pub(crate) fn size(message: Message<'_>, number: u32, what: &str) -> Result<usize, Error> {
     let value = message.int(number)?;
     usize::try_from(value).map_err(|_| Error::invalid(format!("{what} is {value}, and must not be negative")))
 }

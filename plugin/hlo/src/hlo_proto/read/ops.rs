@@ -3,154 +3,172 @@
 use super::super::fields::instruction as field;
 use super::computation::FuncReader;
 use super::instruction::Instruction;
-use super::{call, collective, contraction, literal, required, simple, window};
-use crate::{BinaryOp, ElementType, Error, Literal, Op, OpKind, RngDistribution, TensorType, Type, UnaryOp, ValueId};
-
-/// Functions that are ops of CHLO here, and instructions of HLO.
-const OF_CHLO: &[&str] = &["acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erf", "sinh"];
-
-/// The element-wise function of an opcode: names differ in hyphens alone.
-fn elementwise(opcode: &str) -> Option<OpKind> {
-    let dialect = if OF_CHLO.contains(&opcode) { "chlo" } else { "stablehlo" };
-    let name = format!("{dialect}.{}", opcode.replace('-', "_"));
-    let binary = || BinaryOp::from_name(&name).map(OpKind::Binary);
-    UnaryOp::from_name(&name).map(OpKind::Unary).or_else(binary)
-}
+use super::{Reader, call, contraction, simple, window};
+use crate::ops::{self, Read};
+use crate::{ElementType, Error, Literal, Op, OpKind, RngDistribution, TensorType, Type, ValueId};
 
 /// Adds what an instruction does, and gives its value.
 pub(super) fn read(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
-    if let Some(kind) = elementwise(instruction.opcode) {
-        return func.one(instruction, kind, Vec::new());
-    }
-    let message = instruction.message;
-    let operands = instruction.operands.len();
-    // What says how many dimensions windows and the like have must be there; the verifier checks the rest.
-    let least = match instruction.opcode {
-        "select-and-scatter" => 3,
-        "sort" => 1,
-        _ => 0,
+    let def = ops::find_opcode(instruction.opcode);
+    let reader = match def.map(|def| (def.read, def.hlo)) {
+        Some((Read::Unary(op), _)) => return func.one(instruction, OpKind::Unary(op), Vec::new()),
+        Some((Read::Binary(op), _)) => {
+            return func.one(instruction, OpKind::Binary(op), Vec::new());
+        }
+        Some((_, Some(hlo))) => hlo.read,
+        _ => beside_ops(instruction.opcode),
     };
+    match reader.ok_or_else(|| unsupported(instruction.opcode))? {
+        Reader::One(kind) => {
+            let kind = kind(&instruction)?;
+            func.one(instruction, kind, Vec::new())
+        }
+        Reader::Several(kind) => {
+            let kind = kind(&instruction)?;
+            func.several(instruction, kind, Vec::new())
+        }
+        Reader::Ops(read) => read(func, instruction),
+    }
+}
+
+/// The reader of an instruction that is not one of the table's ops.
+fn beside_ops(opcode: &str) -> Option<Reader> {
+    Some(match opcode {
+        "add-dependency" | "copy" | "domain" => Reader::Ops(|func, instruction| forward(func, &instruction)),
+        "bitcast" => Reader::Ops(|func, instruction| {
+            let kind = simple::bitcast(func, &instruction)?;
+            func.one(instruction, kind, Vec::new())
+        }),
+        "conditional" => Reader::Ops(call::conditional),
+        "dynamic-reshape" => Reader::Ops(dynamic_reshape),
+        "fusion" => Reader::Ops(call::call),
+        "rng-get-and-update-state" => Reader::Ops(fresh_state),
+        _ => return None,
+    })
+}
+
+/// The error for an opcode that is not known or not supported.
+fn unsupported(opcode: &str) -> Error {
+    let name = opcode.replace('-', "_");
+    let why = ops::why_unsupported(&name).or_else(|| ops::why_unsupported(name.trim_end_matches("_done")));
+    match why {
+        Some(why) => Error::unsupported(why),
+        None => Error::unsupported("this opcode is not supported"),
+    }
+}
+
+/// An error unless an instruction has operands enough: they say how many dimensions windows and the like have. The
+/// verifier checks the rest.
+fn needs(instruction: &Instruction<'_>, least: usize) -> Result<(), Error> {
+    let operands = instruction.operands.len();
     if operands < least {
         return Err(Error::invalid(format!("has {operands} operands, and needs {least} or more")));
     }
-    match instruction.opcode {
-        "add-dependency" | "copy" | "domain" => forward(func, &instruction),
-        "all-gather"
-        | "all-reduce"
-        | "all-to-all"
-        | "collective-broadcast"
-        | "collective-permute"
-        | "reduce-scatter" => collective::read(func, instruction),
-        "bitcast" => {
-            let kind = simple::bitcast(func, &instruction)?;
-            func.one(instruction, kind, Vec::new())
-        }
-        "call" | "fusion" => call::call(func, instruction),
-        "conditional" => call::conditional(func, instruction),
-        "constant" => {
-            let value = literal::read(required(message, field::LITERAL, "the elements of the constant")?)?;
-            func.one(instruction, OpKind::Constant(value), Vec::new())
-        }
-        "convolution" => {
-            let kernel = func.ty(instruction.operand(1)?).tensor();
-            let kernel = kernel.ok_or_else(|| Error::invalid("the kernel is no array"))?;
-            let kind = OpKind::Convolution(window::convolution(message, kernel)?);
-            func.one(instruction, kind, Vec::new())
-        }
-        "custom-call" => call::custom_call(func, instruction),
-        "dynamic-slice" | "dynamic-update-slice" => {
-            let mut instruction = instruction;
-            let before = if instruction.opcode == "dynamic-slice" { 1 } else { 2 };
-            split_indices(func, &mut instruction, before)?;
-            let kind = simple::kind(&instruction)?;
-            func.one(instruction, kind, Vec::new())
-        }
-        "dynamic-reshape" => {
-            let mut instruction = instruction;
-            let sizes = instruction.operands.split_off(1.min(operands));
-            let (mut ty, location) = (instruction.tensor()?.clone(), instruction.location);
-            let dynamic = std::mem::take(&mut ty.dynamic);
-            if func.ty(instruction.operand(0)?).tensor().is_some_and(|operand| !operand.dynamic.is_empty()) {
-                // Then the elements go where the sizes say.
-                ty.dynamic = dynamic;
-            }
-            instruction.ty = ty.clone().into();
-            let mut value = func.one(instruction, OpKind::Reshape, Vec::new())?;
-            for dim in dynamic.iter() {
-                let size = *sizes.get(dim).ok_or_else(|| Error::invalid(format!("no size for dimension {dim}")))?;
-                ty.dynamic.insert(dim);
-                let result = func.add_value(ty.clone().into())?;
-                let (kind, operands) = (OpKind::SetDimensionSize { dim }, vec![value, size]);
-                func.add(Op { kind, operands, results: vec![result], regions: Vec::new(), location });
-                value = result;
-            }
-            Ok(value)
-        }
-        "get-tuple-element" => {
-            let index = super::size(message, field::TUPLE_INDEX, "the index")?;
-            let element = func.element(instruction.operand(0)?, index, instruction.location)?;
-            expect_type(func, element, &instruction)
-        }
-        "map" => {
-            let dims = (0..instruction.tensor()?.rank()).collect();
-            let regions = func.scalar_regions(&instruction, 1, operands)?;
-            func.one(instruction, OpKind::Map { dims }, regions)
-        }
-        "reduce" => {
-            let kind = OpKind::Reduce { dims: instruction.dimensions()? };
-            let regions = func.scalar_regions(&instruction, 1, operands)?;
-            func.several(instruction, kind, regions)
-        }
-        "reduce-window" => {
-            let kind = OpKind::ReduceWindow { window: window::forward(message)? };
-            let regions = func.scalar_regions(&instruction, 1, operands)?;
-            func.several(instruction, kind, regions)
-        }
-        "rng" => rng(func, instruction),
-        "rng-get-and-update-state" => fresh_state(func, instruction),
-        "scatter" => {
-            let kind = contraction::scatter(message)?;
-            let regions = func.scalar_regions(&instruction, 1, operands.saturating_sub(1))?;
-            func.several(instruction, kind, regions)
-        }
-        "select-and-scatter" => {
-            let kind = OpKind::SelectAndScatter { window: window::undilated(message)? };
-            let regions = func.scalar_regions(&instruction, 2, 2)?;
-            func.one(instruction, kind, regions)
-        }
-        "set-dimension-size" => {
-            if simple::is_static_size(func, &instruction)? {
-                return forward(func, &instruction);
-            }
-            let kind = OpKind::SetDimensionSize { dim: instruction.dimension()? };
-            func.one(instruction, kind, Vec::new())
-        }
-        "sort" => {
-            let kind = OpKind::Sort { dim: instruction.dimension()?, stable: message.bool(field::STABLE)? };
-            let regions = func.scalar_regions(&instruction, 1, 2 * operands)?;
-            func.several(instruction, kind, regions)
-        }
-        "tuple" => {
-            let is_of = |types: &[Type]| types.iter().eq(instruction.operands.iter().map(|&value| func.ty(value)));
-            if !matches!(&instruction.ty, Type::Tuple(types) if is_of(types)) {
-                return Err(Error::invalid(format!("the operands are no tuple of type {}", instruction.ty)));
-            }
-            let tuple = func.add_value(instruction.ty)?;
-            func.add_tuple(instruction.operands, tuple, instruction.location);
-            Ok(tuple)
-        }
-        "while" => call::repeat(func, instruction),
-        _ => {
-            let kind = simple::kind(&instruction)?;
-            match kind {
-                OpKind::BatchNormGrad { .. } | OpKind::BatchNormTraining { .. } => {
-                    func.several(instruction, kind, Vec::new())
-                }
-                OpKind::RngBitGenerator(_) | OpKind::TopK { .. } => func.several(instruction, kind, Vec::new()),
-                _ => func.one(instruction, kind, Vec::new()),
-            }
-        }
+    Ok(())
+}
+
+pub(crate) fn convolution(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+    let kernel = func.ty(instruction.operand(1)?).tensor();
+    let kernel = kernel.ok_or_else(|| Error::invalid("the kernel is no array"))?;
+    let kind = OpKind::Convolution(window::convolution(instruction.message, kernel)?);
+    func.one(instruction, kind, Vec::new())
+}
+
+pub(crate) fn dynamic_slice(func: &mut FuncReader<'_>, mut instruction: Instruction<'_>) -> Result<ValueId, Error> {
+    split_indices(func, &mut instruction, 1)?;
+    let sizes = super::sizes(instruction.message, field::DYNAMIC_SLICE_SIZES, "the sizes of the slice")?;
+    func.one(instruction, OpKind::DynamicSlice { sizes }, Vec::new())
+}
+
+pub(crate) fn dynamic_update_slice(
+    func: &mut FuncReader<'_>,
+    mut instruction: Instruction<'_>,
+) -> Result<ValueId, Error> {
+    split_indices(func, &mut instruction, 2)?;
+    func.one(instruction, OpKind::DynamicUpdateSlice, Vec::new())
+}
+
+fn dynamic_reshape(func: &mut FuncReader<'_>, mut instruction: Instruction<'_>) -> Result<ValueId, Error> {
+    let sizes = instruction.operands.split_off(1.min(instruction.operands.len()));
+    let (mut ty, location) = (instruction.tensor()?.clone(), instruction.location);
+    let dynamic = std::mem::take(&mut ty.dynamic);
+    if func.ty(instruction.operand(0)?).tensor().is_some_and(|operand| !operand.dynamic.is_empty()) {
+        // Then the elements go where the sizes say.
+        ty.dynamic = dynamic;
     }
+    instruction.ty = ty.clone().into();
+    let mut value = func.one(instruction, OpKind::Reshape, Vec::new())?;
+    for dim in dynamic.iter() {
+        let size = *sizes.get(dim).ok_or_else(|| Error::invalid(format!("no size for dimension {dim}")))?;
+        ty.dynamic.insert(dim);
+        let result = func.add_value(ty.clone().into())?;
+        let (kind, operands) = (OpKind::SetDimensionSize { dim }, vec![value, size]);
+        func.add(Op { kind, operands, results: vec![result], regions: Vec::new(), location });
+        value = result;
+    }
+    Ok(value)
+}
+
+pub(crate) fn set_dimension_size(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+    if simple::is_static_size(func, &instruction)? {
+        return forward(func, &instruction);
+    }
+    let kind = OpKind::SetDimensionSize { dim: instruction.dimension()? };
+    func.one(instruction, kind, Vec::new())
+}
+
+pub(crate) fn map(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+    let dims = (0..instruction.tensor()?.rank()).collect();
+    let regions = func.scalar_regions(&instruction, 1, instruction.operands.len())?;
+    func.one(instruction, OpKind::Map { dims }, regions)
+}
+
+pub(crate) fn reduce(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+    let kind = OpKind::Reduce { dims: instruction.dimensions()? };
+    let regions = func.scalar_regions(&instruction, 1, instruction.operands.len())?;
+    func.several(instruction, kind, regions)
+}
+
+pub(crate) fn reduce_window(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+    let kind = OpKind::ReduceWindow { window: window::forward(instruction.message)? };
+    let regions = func.scalar_regions(&instruction, 1, instruction.operands.len())?;
+    func.several(instruction, kind, regions)
+}
+
+pub(crate) fn select_and_scatter(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+    needs(&instruction, 3)?;
+    let kind = OpKind::SelectAndScatter { window: window::undilated(instruction.message)? };
+    let regions = func.scalar_regions(&instruction, 2, 2)?;
+    func.one(instruction, kind, regions)
+}
+
+pub(crate) fn scatter(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+    let kind = contraction::scatter(instruction.message)?;
+    let regions = func.scalar_regions(&instruction, 1, instruction.operands.len().saturating_sub(1))?;
+    func.several(instruction, kind, regions)
+}
+
+pub(crate) fn sort(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+    needs(&instruction, 1)?;
+    let kind = OpKind::Sort { dim: instruction.dimension()?, stable: instruction.message.bool(field::STABLE)? };
+    let regions = func.scalar_regions(&instruction, 1, 2 * instruction.operands.len())?;
+    func.several(instruction, kind, regions)
+}
+
+pub(crate) fn get_tuple_element(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+    let index = super::size(instruction.message, field::TUPLE_INDEX, "the index")?;
+    let element = func.element(instruction.operand(0)?, index, instruction.location)?;
+    expect_type(func, element, &instruction)
+}
+
+pub(crate) fn tuple(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
+    let is_of = |types: &[Type]| types.iter().eq(instruction.operands.iter().map(|&value| func.ty(value)));
+    if !matches!(&instruction.ty, Type::Tuple(types) if is_of(types)) {
+        return Err(Error::invalid(format!("the operands are no tuple of type {}", instruction.ty)));
+    }
+    let tuple = func.add_value(instruction.ty)?;
+    func.add_tuple(instruction.operands, tuple, instruction.location);
+    Ok(tuple)
 }
 
 /// An instruction whose value is that of its first operand.
@@ -194,7 +212,7 @@ fn split_indices(func: &mut FuncReader<'_>, instruction: &mut Instruction<'_>, b
 }
 
 /// Random numbers: the shape, which an instruction of HLO has in its type, is an operand.
-fn rng(func: &mut FuncReader<'_>, mut instruction: Instruction<'_>) -> Result<ValueId, Error> {
+pub(crate) fn rng(func: &mut FuncReader<'_>, mut instruction: Instruction<'_>) -> Result<ValueId, Error> {
     let distribution = match instruction.message.int(field::DISTRIBUTION)? {
         1 => RngDistribution::Uniform,
         2 => RngDistribution::Normal,

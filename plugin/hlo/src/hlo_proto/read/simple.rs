@@ -1,80 +1,12 @@
-//! Instructions that are one op each, and apply no computations.
+//! Kinds of ops from the fields of an instruction.
 
 use oxcall_proto::Message;
 
 use super::super::fields::{CHOLESKY_LOWER, TRIPLE, WINDOW_DIMENSIONS, instruction as field, triangular_solve};
 use super::computation::FuncReader;
 use super::instruction::Instruction;
-use super::{contraction, required, size, sizes};
-use crate::{ComparisonDirection, ComparisonType, Error, FftType, OpKind, RngAlgorithm, Transpose, ops};
-
-/// What an instruction does.
-pub(super) fn kind(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
-    let message = instruction.message;
-    Ok(match instruction.opcode {
-        "after-all" => OpKind::AfterAll,
-        "batch-norm-grad" => {
-            let (epsilon, feature) = batch_norm(message)?;
-            OpKind::BatchNormGrad { epsilon, feature }
-        }
-        "batch-norm-inference" => {
-            let (epsilon, feature) = batch_norm(message)?;
-            OpKind::BatchNormInference { epsilon, feature }
-        }
-        "batch-norm-training" => {
-            let (epsilon, feature) = batch_norm(message)?;
-            OpKind::BatchNormTraining { epsilon, feature }
-        }
-        "bitcast-convert" => OpKind::BitcastConvert,
-        "broadcast" => OpKind::BroadcastInDim { dims: instruction.dimensions()? },
-        "cholesky" => OpKind::Cholesky { lower: options(message, field::CHOLESKY)?.bool(CHOLESKY_LOWER)? },
-        "clamp" => OpKind::Clamp,
-        "compare" => compare(message)?,
-        "complex" => OpKind::Complex,
-        "concatenate" => OpKind::Concatenate { dim: instruction.dimension()? },
-        "convert" => OpKind::Convert,
-        "dot" => OpKind::DotGeneral(contraction::dot(message)?),
-        "dynamic-slice" => {
-            OpKind::DynamicSlice { sizes: sizes(message, field::DYNAMIC_SLICE_SIZES, "the sizes of the slice")? }
-        }
-        "dynamic-update-slice" => OpKind::DynamicUpdateSlice,
-        "fft" => fft(message)?,
-        "gather" => contraction::gather(message)?,
-        "get-dimension-size" => OpKind::GetDimensionSize { dim: instruction.dimension()? },
-        "iota" => OpKind::Iota { dim: instruction.dimension()? },
-        "opt-barrier" => OpKind::OptimizationBarrier,
-        "pad" => pad(message)?,
-        "partition-id" => OpKind::PartitionId,
-        "reduce-precision" => OpKind::ReducePrecision {
-            exponent_bits: bits(message, field::EXPONENT_BITS)?,
-            mantissa_bits: bits(message, field::MANTISSA_BITS)?,
-        },
-        "replica-id" => OpKind::ReplicaId,
-        "reshape" => OpKind::Reshape,
-        "reverse" => OpKind::Reverse { dims: instruction.dimensions()? },
-        "rng-bit-generator" => OpKind::RngBitGenerator(choice(
-            message.int(field::RNG_ALGORITHM)?,
-            "the algorithm",
-            &[RngAlgorithm::Default, RngAlgorithm::ThreeFry, RngAlgorithm::Philox],
-        )?),
-        "select" => OpKind::Select,
-        "slice" => slice(message)?,
-        "topk" => OpKind::TopK { k: size(message, field::K, "k")?, largest: message.bool(field::LARGEST)? },
-        "transpose" => OpKind::Transpose { permutation: instruction.dimensions()? },
-        "triangular-solve" => triangular_solve(message)?,
-        opcode => return Err(unsupported(opcode)),
-    })
-}
-
-/// The error for an opcode that is not known or not supported.
-fn unsupported(opcode: &str) -> Error {
-    let name = opcode.replace('-', "_");
-    let why = ops::why_unsupported(&name).or_else(|| ops::why_unsupported(name.trim_end_matches("_done")));
-    match why {
-        Some(why) => Error::unsupported(why),
-        None => Error::unsupported("this opcode is not supported"),
-    }
-}
+use super::{literal, required, size, sizes};
+use crate::{ComparisonDirection, ComparisonType, Error, FftType, OpKind, RngAlgorithm, Transpose};
 
 /// The value of an enum that starts at 0.
 fn choice<T: Copy>(number: i64, what: &str, values: &[T]) -> Result<T, Error> {
@@ -92,12 +24,36 @@ fn bits(message: Message<'_>, number: u32) -> Result<u32, Error> {
     u32::try_from(bits).map_err(|_| Error::invalid(format!("a format of {bits} bits")))
 }
 
-/// Epsilon and feature dimension.
-fn batch_norm(message: Message<'_>) -> Result<(f32, usize), Error> {
-    Ok((message.float(field::EPSILON)?, size(message, field::FEATURE, "the feature dimension")?))
+/// The elements of a constant.
+pub(crate) fn constant(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
+    let elements = required(instruction.message, field::LITERAL, "the elements of the constant")?;
+    Ok(OpKind::Constant(literal::read(elements)?))
 }
 
-fn compare(message: Message<'_>) -> Result<OpKind, Error> {
+pub(crate) fn reduce_precision(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
+    Ok(OpKind::ReducePrecision {
+        exponent_bits: bits(instruction.message, field::EXPONENT_BITS)?,
+        mantissa_bits: bits(instruction.message, field::MANTISSA_BITS)?,
+    })
+}
+
+pub(crate) fn top_k(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
+    let message = instruction.message;
+    Ok(OpKind::TopK { k: size(message, field::K, "k")?, largest: message.bool(field::LARGEST)? })
+}
+
+pub(crate) fn cholesky(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
+    Ok(OpKind::Cholesky { lower: options(instruction.message, field::CHOLESKY)?.bool(CHOLESKY_LOWER)? })
+}
+
+pub(crate) fn rng_bit_generator(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
+    let algorithms = [RngAlgorithm::Default, RngAlgorithm::ThreeFry, RngAlgorithm::Philox];
+    let number = instruction.message.int(field::RNG_ALGORITHM)?;
+    Ok(OpKind::RngBitGenerator(choice(number, "the algorithm", &algorithms)?))
+}
+
+pub(crate) fn compare(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
+    let message = instruction.message;
     let (direction, order) = (message.text(field::DIRECTION)?, message.text(field::COMPARISON)?);
     let direction = ComparisonDirection::from_name(direction)
         .ok_or_else(|| Error::invalid(format!("the comparison direction `{direction}` is not known")))?;
@@ -106,14 +62,16 @@ fn compare(message: Message<'_>) -> Result<OpKind, Error> {
     Ok(OpKind::Compare(direction, order))
 }
 
-fn fft(message: Message<'_>) -> Result<OpKind, Error> {
+pub(crate) fn fft(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
+    let message = instruction.message;
     let types = [FftType::Fft, FftType::Ifft, FftType::Rfft, FftType::Irfft];
     let fft_type = choice(message.int(field::FFT_TYPE)?, "the transform", &types)?;
     Ok(OpKind::Fft { fft_type, lengths: sizes(message, field::FFT_LENGTH, "the lengths of the transform")? })
 }
 
 /// The three integers of each dimension of padding.
-fn pad(message: Message<'_>) -> Result<OpKind, Error> {
+pub(crate) fn pad(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
+    let message = instruction.message;
     let config = required(message, field::PADDING, "the paddings")?;
     let dims = config.messages(WINDOW_DIMENSIONS)?;
     let each = |number| dims.iter().map(|dim| Ok(dim.int(number)?)).collect::<Result<Vec<i64>, Error>>();
@@ -121,7 +79,8 @@ fn pad(message: Message<'_>) -> Result<OpKind, Error> {
     Ok(OpKind::Pad { low: each(low)?, high: each(high)?, interior: each(interior)? })
 }
 
-fn slice(message: Message<'_>) -> Result<OpKind, Error> {
+pub(crate) fn slice(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
+    let message = instruction.message;
     let dims = message.messages(field::SLICES)?;
     let each =
         |number| dims.iter().map(|&dim| size(dim, number, "a bound of the slice")).collect::<Result<Vec<_>, _>>();
@@ -129,7 +88,8 @@ fn slice(message: Message<'_>) -> Result<OpKind, Error> {
     Ok(OpKind::Slice { start: each(start)?, limit: each(limit)?, strides: each(strides)? })
 }
 
-fn triangular_solve(message: Message<'_>) -> Result<OpKind, Error> {
+pub(crate) fn triangular_solve(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
+    let message = instruction.message;
     let options = options(message, field::TRIANGULAR_SOLVE)?;
     // Number 0 says nothing.
     let transposes = [Transpose::NoTranspose, Transpose::Transpose, Transpose::Adjoint];

@@ -4,15 +4,9 @@ use std::collections::HashMap;
 
 use oxcall_proto::Writer as Message;
 
-use super::super::fields::{
-    REPLICA_IDS, SOURCE_TARGET, TRIPLE, WINDOW_DIMENSIONS, computation, dot as dot_dims, instruction as field,
-    metadata, program_shape as signature,
-};
+use super::super::fields::{computation, instruction as field, metadata, program_shape as signature};
 use super::shape::{literal, shape, tuple};
-use crate::{
-    CollectiveGroups, ComparisonType, CustomCallApiVersion, DotDims, Func, Literal, Module, Op, OpKind, Region,
-    TensorType, Type, UnaryOp, ValueId, print,
-};
+use crate::{CustomCallApiVersion, Func, Literal, Module, Op, OpKind, Region, TensorType, Type, ValueId, print};
 
 /// The id of an instruction or computation.
 type Id = i64;
@@ -250,9 +244,8 @@ impl<'m> Writer<'m> {
     /// Any other op.
     fn instruction(&mut self, into: &Computation, op: &Op) -> Option<Instruction> {
         let mut instruction = Instruction::new("", self.shape_of(&op.results)?, into.ids(&op.operands));
-        if let Some(opcode) = opcode(op, self.func) {
+        if let Some(opcode) = opcode(op, self.func, &mut instruction.fields) {
             instruction.opcode = opcode;
-            attributes(&op.kind, &mut instruction.fields)?;
             for region in &op.regions {
                 let region = self.computation("region", region, &Region::free_values(std::slice::from_ref(region)))?;
                 instruction.fields.ints(field::CALLED, [region]);
@@ -288,108 +281,15 @@ impl<'m> Writer<'m> {
     }
 }
 
-/// The opcode of an op in HLO, if [`attributes`] knows its attributes.
-fn opcode(op: &Op, func: &Func) -> Option<String> {
-    match &op.kind {
-        OpKind::Unary(UnaryOp::Erf) => return Some("erf".to_owned()),
-        OpKind::BroadcastInDim { dims } => {
-            // Where the operand's only element is repeated, HLO needs a reshape first.
-            let (from, to) = (func.ty(op.operands[0]).tensor()?, func.ty(op.results[0]).tensor()?);
-            let same = dims.iter().zip(&from.dims).all(|(&dim, &size)| to.dims[dim] == size);
-            return same.then(|| "broadcast".to_owned());
-        }
-        OpKind::DotGeneral(_) => return Some("dot".to_owned()),
-        OpKind::Constant(value) => return literal(value).map(|_| "constant".to_owned()),
-        OpKind::Unary(_) | OpKind::Binary(_) | OpKind::Compare(..) | OpKind::Select | OpKind::Clamp => {}
-        OpKind::Convert | OpKind::BitcastConvert | OpKind::ReducePrecision { .. } | OpKind::Complex => {}
-        OpKind::Iota { .. } | OpKind::Reshape | OpKind::Transpose { .. } | OpKind::Slice { .. } => {}
-        OpKind::DynamicSlice { .. } | OpKind::DynamicUpdateSlice | OpKind::Pad { .. } => {}
-        OpKind::Concatenate { .. } | OpKind::Reverse { .. } | OpKind::Reduce { .. } | OpKind::Sort { .. } => {}
-        OpKind::Map { .. } | OpKind::Tuple | OpKind::GetTupleElement { .. } | OpKind::AfterAll => {}
-        OpKind::PartitionId | OpKind::ReplicaId => {}
-        // HLO has no other form with one result.
-        OpKind::AllToAll { split_dim, concat_dim, .. } if split_dim != concat_dim => return None,
-        kind if kind.collective().is_some() => {}
-        _ => return None,
-    }
-    // Names differ in hyphens alone; the functions of CHLO are not HLO.
-    op.kind.name().strip_prefix("stablehlo.").map(|name| name.replace('_', "-"))
-}
-
-/// The attributes of an op that HLO has, as fields of the instruction.
-fn attributes(kind: &OpKind, fields: &mut Message) -> Option<()> {
-    if let Some(collective) = kind.collective() {
-        groups(collective, matches!(kind, OpKind::CollectivePermute(_)), fields);
-    }
-    match kind {
-        OpKind::Constant(value) => fields.message(field::LITERAL, &literal(value)?),
-        OpKind::Compare(direction, order) => {
-            fields.bytes(field::DIRECTION, direction.name());
-            if *order == ComparisonType::NoType { fields } else { fields.bytes(field::COMPARISON, order.name()) }
-        }
-        OpKind::ReducePrecision { exponent_bits, mantissa_bits } => {
-            fields.int(field::EXPONENT_BITS, (*exponent_bits).into()).int(field::MANTISSA_BITS, (*mantissa_bits).into())
-        }
-        OpKind::Iota { dim }
-        | OpKind::Concatenate { dim }
-        | OpKind::AllGather { dim, .. }
-        | OpKind::ReduceScatter { dim, .. } => fields.ints(field::DIMENSIONS, [*dim as i64]),
-        OpKind::AllToAll { split_dim, .. } => fields.ints(field::DIMENSIONS, [*split_dim as i64]),
-        OpKind::Sort { dim, stable } => fields.ints(field::DIMENSIONS, [*dim as i64]).bool(field::STABLE, *stable),
-        OpKind::BroadcastInDim { dims } | OpKind::Reverse { dims } | OpKind::Reduce { dims } | OpKind::Map { dims } => {
-            fields.sizes(field::DIMENSIONS, dims)
-        }
-        OpKind::Transpose { permutation } => fields.sizes(field::DIMENSIONS, permutation),
-        OpKind::Slice { start, limit, strides } => {
-            for ((start, limit), stride) in start.iter().zip(limit).zip(strides) {
-                fields.message(field::SLICES, &triple([*start as i64, *limit as i64, *stride as i64]));
-            }
-            fields
-        }
-        OpKind::DynamicSlice { sizes } => fields.sizes(field::DYNAMIC_SLICE_SIZES, sizes),
-        OpKind::Pad { low, high, interior } => {
-            let mut config = Message::default();
-            for ((low, high), interior) in low.iter().zip(high).zip(interior) {
-                config.message(WINDOW_DIMENSIONS, &triple([*low, *high, *interior]));
-            }
-            fields.message(field::PADDING, &config)
-        }
-        OpKind::DotGeneral(dims) => fields.message(field::DOT_DIMS, &dot(dims)),
-        OpKind::GetTupleElement { index } => fields.int(field::TUPLE_INDEX, *index as i64),
-        _ => fields,
-    };
-    Some(())
-}
-
-/// Who takes part in a collective.
-fn groups(collective: &CollectiveGroups, is_permute: bool, fields: &mut Message) {
-    for group in &collective.groups {
-        let mut members = Message::default();
-        if is_permute {
-            SOURCE_TARGET.into_iter().zip(group).for_each(|(number, &id)| _ = members.int(number, id));
-            fields.message(field::SOURCE_TARGET_PAIRS, &members);
-        } else {
-            members.ints(REPLICA_IDS, group.iter().copied());
-            fields.message(field::REPLICA_GROUPS, &members);
+/// Writes an op as the instruction of its opcode, and gives the opcode; `None` if HLO has no such instruction.
+fn opcode(op: &Op, func: &Func, fields: &mut Message) -> Option<String> {
+    if let OpKind::BroadcastInDim { dims } = &op.kind {
+        // Where the operand's only element is repeated, HLO needs a reshape first.
+        let (from, to) = (func.ty(op.operands[0]).tensor()?, func.ty(op.results[0]).tensor()?);
+        if !dims.iter().zip(&from.dims).all(|(&dim, &size)| to.dims[dim] == size) {
+            return None;
         }
     }
-    if let Some(channel) = &collective.channel {
-        fields.int(field::CHANNEL, channel.handle);
-    }
-    fields.bool(field::GLOBAL_DEVICE_IDS, collective.use_global_device_ids);
-}
-
-/// A message whose fields are three integers: a dimension of a slice or padding.
-fn triple(values: [i64; 3]) -> Message {
-    let mut message = Message::default();
-    TRIPLE.into_iter().zip(values).for_each(|(number, value)| _ = message.int(number, value));
-    message
-}
-
-fn dot(dims: &DotDims) -> Message {
-    let mut numbers = Message::default();
-    numbers.sizes(dot_dims::LHS_CONTRACTING, &dims.lhs_contracting);
-    numbers.sizes(dot_dims::RHS_CONTRACTING, &dims.rhs_contracting);
-    numbers.sizes(dot_dims::LHS_BATCHING, &dims.lhs_batching).sizes(dot_dims::RHS_BATCHING, &dims.rhs_batching);
-    numbers
+    op.kind.write_hlo(fields)?;
+    op.kind.def().opcode()
 }

@@ -4,8 +4,9 @@
 //! others are custom calls named after the op, `stablehlo.gather`, with their attributes as the backend's configuration
 //! and their regions as called computations. Constants of many elements have no values.
 
+pub(crate) mod attributes;
 mod instruction;
-mod shape;
+pub(crate) mod shape;
 
 use oxcall_proto::Writer as Message;
 

@@ -43,7 +43,7 @@ pub(super) fn tuple<'t>(elements: impl IntoIterator<Item = &'t Type>) -> Option<
 const MOST_ELEMENTS: usize = 16;
 
 /// A constant of few elements of the usual types; `None` for others.
-pub(super) fn literal(literal: &Literal) -> Option<Message> {
+pub(crate) fn literal(literal: &Literal) -> Option<Message> {
     let ty = literal.ty();
     if ty.count() > MOST_ELEMENTS {
         return None;
