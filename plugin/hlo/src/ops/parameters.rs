@@ -29,7 +29,7 @@ macro_rules! names {
 }
 
 names! {
-    /// How [`OpKind::Compare`] compares.
+    /// How [`OpKind::Compare`](super::OpKind::Compare) compares.
     ComparisonDirection {
         Eq "EQ" "Equal.",
         Ne "NE" "Not equal.",
@@ -41,7 +41,7 @@ names! {
 }
 
 names! {
-    /// The order that [`OpKind::Compare`] uses.
+    /// The order that [`OpKind::Compare`](super::OpKind::Compare) uses.
     ComparisonType {
         NoType "NOTYPE" "That of the element type: float, signed or unsigned.",
         Float "FLOAT" "IEEE comparison.",
@@ -80,7 +80,7 @@ names! {
 }
 
 names! {
-    /// The distribution of [`OpKind::Rng`].
+    /// The distribution of [`OpKind::Rng`](super::OpKind::Rng).
     RngDistribution {
         Uniform "UNIFORM" "Uniform in [a, b).",
         Normal "NORMAL" "Normal of mean a and deviation b.",
@@ -88,7 +88,7 @@ names! {
 }
 
 names! {
-    /// The generator of [`OpKind::RngBitGenerator`].
+    /// The generator of [`OpKind::RngBitGenerator`](super::OpKind::RngBitGenerator).
     RngAlgorithm {
         Default "DEFAULT" "The implementation chooses.",
         ThreeFry "THREE_FRY" "Threefry 2x32.",
@@ -289,7 +289,7 @@ pub struct ChannelHandle {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CollectiveGroups {
     /// The ids of the processes of each group, in the order that the op's channel and ids say; without any, all are one
-    /// group. Of [`OpKind::CollectivePermute`], pairs of source and target.
+    /// group. Of [`OpKind::CollectivePermute`](super::OpKind::CollectivePermute), pairs of source and target.
     pub groups: Vec<Vec<i64>>,
     /// The channel.
     pub channel: Option<ChannelHandle>,
