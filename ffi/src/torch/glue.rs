@@ -6,7 +6,7 @@ use std::sync::Once;
 
 use serde_json::Value;
 
-use super::report::report;
+use super::registration::report;
 use crate::loaded;
 use crate::manifest::manifest;
 use crate::registry::registry;

@@ -9,46 +9,29 @@
 
 // Modules:
 //
-// * `shim`: libtorch's functions, found by name.
-// * `registration`, `entry`: registration of each op once; the kernels' C entry points.
+// * `operator`: an op as an operator; the kernels' C entry points.
+// * `call`: a call, from the stack to the op's handler and back.
+// * `libtorch`: libtorch's functions, found by name, and the values that they hand over.
 // * `schema`: operator schemas: `derive` from a description, `parse` and `explicit` for stated ones, `limits` of older
 //   torches.
-// * `plan`: per-operator data, computed at registration.
-// * `kernel`, `fast`: a call of any kind, and the usual kind without heap.
-// * `taken`, `value`, `tensor`, `device`, `memory_format`, `dtype`: values that torch hands over.
-// * `operand`, `attrs`, `outputs`, `context`: the operands, attributes, results and contexts of the call frame.
-// * `error`: errors as C++ exceptions.
-// * `no_derivative`: derivatives that are errors.
-// * `report`: the outcome of registration, as JSON.
+// * `registration`, `dispatch_key`: registration of each op once; the outcome as JSON (`report`).
+// * `load`: registration as a library is loaded, or later.
 // * `glue`: runs the Python files under `glue/`.
 
-mod attrs;
-mod context;
-mod device;
-mod dtype;
-mod entry;
-mod error;
-mod fast;
+mod call;
+mod dispatch_key;
 mod glue;
-mod kernel;
-mod memory_format;
-mod no_derivative;
-mod operand;
-mod outputs;
-mod plan;
+mod libtorch;
+mod load;
+mod operator;
 mod registration;
-mod report;
 pub(crate) mod schema;
-mod shim;
-mod taken;
-mod tensor;
 #[cfg(test)]
 mod tests;
-mod value;
 
-pub use entry::{Described, TorchOp};
 pub(crate) use glue::program;
-pub use registration::{register, register_op};
-pub(crate) use report::report;
+pub use libtorch::shim::RawKernel;
+pub use load::{register, register_op};
+pub use operator::{Described, TorchOp};
+pub(crate) use registration::report;
 pub(crate) use schema::wrong_schema;
-pub use shim::RawKernel;

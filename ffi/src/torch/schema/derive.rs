@@ -1,5 +1,6 @@
 //! From the description of an operation to the schema of its operator.
 
+use oxcall_element::torch;
 use serde_json::Value;
 
 use super::{Argument, Base, Schema, Type};
@@ -8,7 +9,11 @@ use crate::descriptor::{
     Arity, AttrParam, AttrType, DTypeRule, DimExpr, Handler, Param, Presence, Role, ShapeRule, Slot,
 };
 use crate::shape::{Pattern, literal};
-use crate::torch::dtype;
+
+/// Whether torch has tensors of this dtype, in some version.
+fn exists(dtype: DType) -> bool {
+    torch::getter(dtype).is_some()
+}
 
 /// One operator, which is one overload, and how a call of it becomes one of the operation.
 #[derive(Clone, Debug)]
@@ -175,10 +180,10 @@ impl Builder {
         let none = |dtypes: &str| Err(format!("{noun} `{}` has dtype {dtypes}, which no tensor has", param.name));
         match param.dtype {
             DTypeRule::One(DType::Token) => Err(format!("{noun} `{}` is a token", param.name)),
-            DTypeRule::One(dtype) if !dtype::exists(dtype) => none(dtype.name()),
+            DTypeRule::One(dtype) if !exists(dtype) => none(dtype.name()),
             DTypeRule::Var(var) => {
                 let dtypes = self.handler.type_params[var].dtypes;
-                if dtypes.iter().any(|dtype| dtype::exists(*dtype)) {
+                if dtypes.iter().any(|dtype| exists(*dtype)) {
                     return Ok(());
                 }
                 none(&dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(" or "))
@@ -258,7 +263,7 @@ impl Builder {
 
     /// An attribute of a dispatched type.
     fn variable(&mut self, name: &str, dtypes: &[DType]) -> Result<Base, String> {
-        let mut bases = dtypes.iter().filter(|dtype| dtype::exists(**dtype)).filter_map(|dtype| {
+        let mut bases = dtypes.iter().filter(|dtype| exists(**dtype)).filter_map(|dtype| {
             // A complex number may be given as a real one.
             let complex = matches!(dtype, DType::C64 | DType::C128);
             Some(if complex { Base::Float } else { self.scalar(name, *dtype).ok()? })

@@ -12,6 +12,8 @@ pub(crate) use explicit::{operators, wrong_schema};
 pub(crate) use limits::without_lists;
 pub(crate) use parse::{Parsed, parse};
 
+use crate::DType;
+
 /// The schema of one operator: `custom_op::top_k(SymInt k, Tensor x) -> (Tensor, Tensor)`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Schema {
@@ -86,6 +88,16 @@ impl Base {
         (Base::Device, "Device"),
         (Base::Scalar, "Scalar"),
     ];
+
+    /// The dtype that a value of this type has as an attribute; `None` if it is no number.
+    pub(crate) fn dtype(self) -> Option<DType> {
+        match self {
+            Base::Int | Base::SymInt => Some(DType::S64),
+            Base::Float => Some(DType::F64),
+            Base::Bool => Some(DType::Pred),
+            Base::Tensor | Base::Str | Base::ScalarType | Base::Device | Base::Scalar => None,
+        }
+    }
 
     const fn name(self) -> &'static str {
         Base::ALL[self as usize].1

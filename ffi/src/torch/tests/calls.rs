@@ -9,8 +9,8 @@ use super::double::{
 };
 use crate::descriptor::{Handler, Op as _};
 use crate::prelude::*;
-use crate::torch::kernel::{Call, kernel, run};
-use crate::torch::plan::Plan;
+use crate::torch::call::Kernel;
+use crate::torch::call::plan::Plan;
 use crate::torch::schema::{derive, operators};
 
 #[custom_call(crate = crate)]
@@ -121,26 +121,26 @@ crate::habana::register_custom_op! {
     }
 }
 
-/// An operator with its plan.
-struct Operator(Plan);
+/// An operator.
+struct Operator(Kernel);
 
 impl Operator {
     fn new(handler: &'static Handler) -> Operator {
-        Operator(Plan::new(shim(), handler, &derive(handler).unwrap()[0]).unwrap())
+        Operator(Kernel::new(Plan::new(shim(), handler, &derive(handler).unwrap()[0]).unwrap()))
     }
 
     /// A call with the values in the order of the schema; the first results, or the error.
     fn call<const N: usize>(&self, values: &[u64]) -> Result<[u64; N], String> {
         // SAFETY: the stack has the values of the schema, and room for the results.
-        self.through(values, |plan, stack| unsafe { run(plan, stack) })
+        self.through(values, |kernel, stack| unsafe { kernel.run(stack) })
     }
 
     fn infer<const N: usize>(&self, values: &[u64]) -> Result<[u64; N], String> {
         // SAFETY: as above.
-        self.through(values, |plan, stack| unsafe { kernel(plan, stack, Call::infer) })
+        self.through(values, |kernel, stack| unsafe { kernel.infer(stack) })
     }
 
-    fn through<const N: usize>(&self, values: &[u64], body: fn(&Plan, *mut u64)) -> Result<[u64; N], String> {
+    fn through<const N: usize>(&self, values: &[u64], body: fn(&Kernel, *mut u64)) -> Result<[u64; N], String> {
         let mut stack = values.to_vec();
         stack.resize(values.len().max(N), 0);
         match catch_unwind(AssertUnwindSafe(|| body(&self.0, stack.as_mut_ptr()))) {
@@ -351,7 +351,7 @@ fn original(#[attr] by: f64, #[dims(..s)] x: Array<f32>, #[dims(..s)] mut y: Out
 #[test]
 fn errors_have_the_name_of_the_operator() {
     let operator = &operators(original::HANDLER).unwrap()[0];
-    let renamed = Operator(Plan::new(shim(), original::HANDLER, operator).unwrap());
+    let renamed = Operator(Kernel::new(Plan::new(shim(), original::HANDLER, operator).unwrap()));
     let error = renamed.call::<1>(&[floats(&[1.0], &[1]), (-1f64).to_bits()]).unwrap_err();
     assert_eq!(error, "renamed: `by` is negative");
     let mut unknown = FakeTensor::floats(&[1.0], &[1]);

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 
 use crate::host::AlignedBytes;
-use crate::torch::shim::{BUMP_VERSION, Shim};
+use crate::torch::libtorch::shim::{BUMP_VERSION, Shim};
 
 thread_local! {
     /// Handles, lists, strings and boxes that nobody has deleted yet.
@@ -77,7 +77,7 @@ fn element_size(dtype: i32) -> usize {
 impl FakeTensor {
     pub(super) fn floats(values: &[f32], sizes: &[i64]) -> FakeTensor {
         let mut strides = vec![0; sizes.len()];
-        crate::torch::tensor::contiguous_strides(sizes, &mut strides);
+        crate::torch::libtorch::tensor::contiguous_strides(sizes, &mut strides);
         FakeTensor {
             data: Rc::new(RefCell::new(AlignedBytes::encode(values.iter().copied()))),
             sizes: sizes.to_vec(),

@@ -16,7 +16,7 @@ fn schemas(handler: &'static Handler) -> Vec<String> {
 #[derive(oxcall::AttrEnum)]
 #[attr(crate = crate)]
 enum Mode {
-    Fast,
+    FastPath,
 }
 
 #[derive(oxcall::AttrStruct)]
@@ -38,7 +38,7 @@ fn everything(
     #[attr] flags: Vec<bool>,
     #[attr(default = true)] flag: bool,
     #[attr(default = "mean")] mode: &str,
-    #[attr(default = Mode::Fast)] kind: Mode,
+    #[attr(default = Mode::FastPath)] kind: Mode,
     #[attr] n: Option<i32>,
     #[attr] weights: Option<Vec<f64>>,
     #[attr] window: Window<'_>,

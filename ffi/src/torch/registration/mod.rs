@@ -1,36 +1,40 @@
 //! Registration with the process's torch, of each operation once.
 
+mod report;
+
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use super::entry::TorchOp;
-use super::glue;
-use super::plan::Plan;
+pub(crate) use report::report;
+
+use super::call::Kernel;
+use super::call::plan::Plan;
+use super::dispatch_key::dispatch_key;
+use super::libtorch::shim::{HeaderKernel, LibraryHandle, RawKernel, Shim, Status};
+use super::operator::TorchOp;
 use super::schema::{Operator, operators, without_lists};
-use super::shim::{Absent, HeaderKernel, LibraryHandle, RawKernel, Shim, Status};
-use crate::descriptor::{HOST, Handler, Role, ShapeRule};
-use crate::registry::registry;
+use crate::descriptor::{Handler, Role, ShapeRule};
 use crate::{namespace, panics};
 
 /// An operator of the process's torch.
 #[derive(Clone, Debug)]
-pub(super) struct Registered {
+pub(crate) struct Registered {
     /// `custom_op::top_k`, without the overload.
-    pub(super) name: String,
-    pub(super) overloads: Vec<Overload>,
+    pub(crate) name: String,
+    pub(crate) overloads: Vec<Overload>,
 }
 
 /// One overload of an operator.
 #[derive(Clone, Debug)]
-pub(super) struct Overload {
-    pub(super) name: String,
-    pub(super) schema: String,
+pub(crate) struct Overload {
+    pub(crate) name: String,
+    pub(crate) schema: String,
     /// The parameter, attribute or field that each argument is for; `None` for dtypes.
-    pub(super) arguments: Vec<Option<Vec<&'static str>>>,
+    pub(crate) arguments: Vec<Option<Vec<&'static str>>>,
     /// Why it is without arguments that it has in a newer torch.
-    pub(super) left_out: Vec<String>,
+    pub(crate) left_out: Vec<String>,
 }
 
 impl Overload {
@@ -42,30 +46,10 @@ impl Overload {
 }
 
 /// What became of an operation: its operator, or why it has none.
-pub(super) type Outcome = Result<Registered, String>;
+pub(crate) type Outcome = Result<Registered, String>;
 
 /// By the handler's address.
 static OUTCOMES: Mutex<BTreeMap<usize, Outcome>> = Mutex::new(BTreeMap::new());
-
-/// Registers all operations that are linked in with the process's torch, if there is one; those that are registered
-/// already stay as they are. The number of operations that are operators now.
-///
-/// # Errors
-/// Why there is no torch to register with.
-pub fn register() -> Result<usize, &'static str> {
-    let shim = Shim::get().map_err(Absent::message)?;
-    let outcomes = registry().handlers().iter().map(|handler| outcome(shim, handler));
-    Ok(outcomes.filter(|outcome| outcome.as_ref().is_some_and(Result::is_ok)).count())
-}
-
-/// Registers one operation, if the process has torch: what its constructor calls when the library is loaded.
-pub fn register_op(handler: &'static Handler) {
-    if let Ok(shim) = Shim::get()
-        && outcome(shim, handler).is_some()
-    {
-        glue::schedule();
-    }
-}
 
 /// An operation's description for torch and its namespace; `None` if its crate keeps it out of torch.
 fn described(handler: &Handler) -> Option<(&'static TorchOp, &'static str)> {
@@ -73,7 +57,7 @@ fn described(handler: &Handler) -> Option<(&'static TorchOp, &'static str)> {
 }
 
 /// What would become of an operation in a torch that has everything; `None` if its crate keeps it out of torch.
-pub(super) fn planned(handler: &'static Handler) -> Option<Outcome> {
+pub(crate) fn planned(handler: &'static Handler) -> Option<Outcome> {
     let (_, namespace) = described(handler)?;
     Some(operators(handler).map(|operators| {
         let name = format!("{namespace}::{}", operators[0].schema.name);
@@ -83,7 +67,7 @@ pub(super) fn planned(handler: &'static Handler) -> Option<Outcome> {
 }
 
 /// What became of an operation; `None` if its crate keeps it out of torch.
-pub(super) fn outcome(shim: &'static Shim, handler: &'static Handler) -> Option<Outcome> {
+pub(crate) fn outcome(shim: &'static Shim, handler: &'static Handler) -> Option<Outcome> {
     let (op, namespace) = described(handler)?;
     let mut outcomes = OUTCOMES.lock().unwrap_or_else(PoisonError::into_inner);
     let address = std::ptr::from_ref(handler).addr();
@@ -95,18 +79,6 @@ pub(super) fn outcome(shim: &'static Shim, handler: &'static Handler) -> Option<
         .unwrap_or_else(|payload| Err(panics::describe(payload)));
     outcomes.insert(address, outcome.clone());
     Some(outcome)
-}
-
-/// The dispatch key of an operation.
-pub(super) fn dispatch_key(handler: &Handler) -> &'static str {
-    match handler.platform {
-        // Without a tensor among the arguments nothing tells torch which device's kernel to take.
-        HOST if handler.params.iter().all(|param| param.role == Role::Ret) => "CompositeExplicitAutograd",
-        HOST => "CPU",
-        // PyTorch for ROCm answers to the same name.
-        "ROCM" => "CUDA",
-        other => other,
-    }
 }
 
 fn register_once(
@@ -139,8 +111,8 @@ fn register_once(
             place.define(shim, &overload.schema)?;
         }
         let new = Plan::new(shim, handler, operator).map_err(|error| error.message().to_owned())?;
-        // Nobody else makes plans: this runs once for each operation.
-        let _ = op.plans[i].set(Box::new(new));
+        // Nothing else sets it: this runs once for each operation.
+        let _ = op.calls[i].set(Box::new(Kernel::new(new)));
         let overloaded = [&operator.schema.name, ".", &overload.name].concat();
         let overloaded = overloaded.trim_end_matches('.');
         place.implement(shim, key, overloaded, op.kernels[i])?;

@@ -11,6 +11,7 @@ use xla_ffi_sys::torch as sys;
 use super::dtype::DTypes;
 use super::no_derivative::NoDerivative;
 use crate::loaded::Library;
+use crate::{Error, Result};
 
 /// What a kernel looks like to torch: arguments in, results out, on one stack of 64-bit values.
 pub type RawKernel = unsafe extern "C-unwind" fn(*mut sys::StableIValue, u64, u64);
@@ -101,10 +102,10 @@ macro_rules! shim {
 }
 
 /// The mangled name; a handle is the address of an `at::Tensor`, as a reference to one is.
-pub(super) const BUMP_VERSION: &str = "_ZN5torch8autograd4impl12bump_versionERKN2at6TensorE";
+pub(crate) const BUMP_VERSION: &str = "_ZN5torch8autograd4impl12bump_versionERKN2at6TensorE";
 
 /// The mangled name.
-pub(super) const REQUIRES_GRAD: &str = "_ZNK3c1010TensorImpl13requires_gradEv";
+pub(crate) const REQUIRES_GRAD: &str = "_ZNK3c1010TensorImpl13requires_gradEv";
 
 /// Takes the first word of an `at::Tensor`, which is its only one.
 pub(crate) type RequiresGrad = unsafe extern "C" fn(*const c_void) -> bool;
@@ -216,4 +217,16 @@ impl Shim {
         // SAFETY: as above.
         Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     }
+}
+
+/// The outcome of a function of torch.
+#[inline]
+pub(crate) fn check(shim: &Shim, status: Status, doing: &str) -> Result<()> {
+    if status == 0 { Ok(()) } else { Err(failed(shim, doing)) }
+}
+
+#[cold]
+fn failed(shim: &Shim, doing: &str) -> Error {
+    let reason = shim.reason().unwrap_or_else(|| "torch says why on stderr".to_owned());
+    Error::internal(format!("{doing} failed: {reason}"))
 }

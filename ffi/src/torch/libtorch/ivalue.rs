@@ -1,18 +1,24 @@
 //! Values of a kernel's stack as Rust values that own what they hold.
 
+use std::ptr;
+
 use super::device::Device;
-use super::kernel::handle;
-use super::schema::{Base, Type};
+use super::dtype;
+use super::handles::{List, Str, optional};
 use super::shim::Shim;
 use super::tensor::Tensor;
-use super::value::{List, Str, optional};
 use crate::host::AttrValue;
-use crate::torch::dtype;
-use crate::torch::plan::scalar_dtype;
+use crate::torch::schema::{Base, Type};
 use crate::{DType, Error, Result};
 
+/// The handle in a value of the stack.
+#[inline]
+pub(crate) fn handle<T>(value: u64) -> *mut T {
+    ptr::with_exposed_provenance_mut(value as usize)
+}
+
 /// A value that was taken from the stack.
-pub(super) enum Taken {
+pub(crate) enum IValue {
     /// An optional value that is absent.
     None,
     Tensor(Tensor),
@@ -25,35 +31,35 @@ pub(super) enum Taken {
     Device(Device),
 }
 
-impl Taken {
+impl IValue {
     /// # Errors
     /// If torch cannot read a value of its own, or a dtype is one that operations do not know.
     ///
     /// # Safety
     /// `value` is what a kernel is given for an argument of this type, taken for the first time.
-    pub(super) unsafe fn take(shim: &'static Shim, ty: Type, value: u64) -> Result<Taken> {
+    pub(crate) unsafe fn take(shim: &'static Shim, ty: Type, value: u64) -> Result<IValue> {
         // SAFETY: as the caller guarantees.
         unsafe {
             let value = match ty.optional {
                 false => value,
                 true => match optional(shim, value) {
                     Some(value) => value,
-                    None => return Ok(Taken::None),
+                    None => return Ok(IValue::None),
                 },
             };
             if ty.list {
-                return Taken::list(shim, ty.base, &List::own(shim, value));
+                return IValue::list(shim, ty.base, &List::own(shim, value));
             }
             Ok(match ty.base {
-                Base::Tensor => Taken::Tensor(Tensor::own(shim, handle(value))),
-                Base::Str => Taken::Str(Str::own(shim, value)),
+                Base::Tensor => IValue::Tensor(Tensor::own(shim, handle(value))),
+                Base::Str => IValue::Str(Str::own(shim, value)),
                 Base::ScalarType => {
                     let code = value as i32;
-                    Taken::DType(shim.dtypes.known(code).ok_or_else(|| dtype::unknown(code))?)
+                    IValue::DType(shim.dtypes.known(code).ok_or_else(|| dtype::unknown(code))?)
                 }
-                Base::Device => Taken::Device(Device::from_value(value)),
+                Base::Device => IValue::Device(Device::from_value(value)),
                 Base::Int | Base::SymInt | Base::Float | Base::Bool | Base::Scalar => {
-                    Taken::Scalar(scalar_dtype(ty.base).unwrap_or(DType::S64), value)
+                    IValue::Scalar(ty.base.dtype().unwrap_or(DType::S64), value)
                 }
             })
         }
@@ -61,7 +67,7 @@ impl Taken {
 
     /// # Safety
     /// The list has elements of this type, none of which has been taken.
-    unsafe fn list(shim: &'static Shim, base: Base, list: &List) -> Result<Taken> {
+    unsafe fn list(shim: &'static Shim, base: Base, list: &List) -> Result<IValue> {
         let len = list.len()?;
         if base == Base::Tensor {
             // Those that are taken are freed if a later one cannot be.
@@ -70,31 +76,31 @@ impl Taken {
                 // SAFETY: each handle is taken once.
                 tensors.push(unsafe { Tensor::own(shim, handle(list.take(i)?)) });
             }
-            return Ok(Taken::Tensors(tensors));
+            return Ok(IValue::Tensors(tensors));
         }
-        let Some(dtype) = scalar_dtype(base) else { return Err(Error::internal("a list of an unknown type")) };
+        let Some(dtype) = base.dtype() else { return Err(Error::internal("a list of an unknown type")) };
         let mut bits = Vec::with_capacity(len);
         for i in 0..len {
             bits.push(list.take(i)?);
         }
-        Ok(Taken::Scalars(dtype, bits))
+        Ok(IValue::Scalars(dtype, bits))
     }
 
     /// The value of the attribute `name`.
-    pub(super) fn attribute(self, name: &str) -> Result<Attribute> {
+    pub(crate) fn attribute(self, name: &str) -> Result<Attribute> {
         let value = match self {
-            Taken::Scalar(dtype, bits) => return Ok(Attribute::Scalar(dtype, bits)),
-            Taken::Scalars(DType::F64, bits) => bits.into_iter().map(f64::from_bits).collect::<Vec<_>>().into(),
-            Taken::Scalars(DType::Pred, bits) => bits.into_iter().map(boolean).collect::<Vec<_>>().into(),
-            Taken::Scalars(_, bits) => bits.into_iter().map(u64::cast_signed).collect::<Vec<_>>().into(),
-            Taken::Str(text) => {
+            IValue::Scalar(dtype, bits) => return Ok(Attribute::Scalar(dtype, bits)),
+            IValue::Scalars(DType::F64, bits) => bits.into_iter().map(f64::from_bits).collect::<Vec<_>>().into(),
+            IValue::Scalars(DType::Pred, bits) => bits.into_iter().map(boolean).collect::<Vec<_>>().into(),
+            IValue::Scalars(_, bits) => bits.into_iter().map(u64::cast_signed).collect::<Vec<_>>().into(),
+            IValue::Str(text) => {
                 let text = std::str::from_utf8(text.bytes()?).map_err(|_| {
                     Error::invalid_argument(format!("attribute `{name}` is a string that is not UTF-8"))
                 })?;
                 AttrValue::from(text)
             }
-            Taken::Device(device) => AttrValue::from(device.to_string()),
-            Taken::None | Taken::Tensor(_) | Taken::Tensors(_) | Taken::DType(_) => {
+            IValue::Device(device) => AttrValue::from(device.to_string()),
+            IValue::None | IValue::Tensor(_) | IValue::Tensors(_) | IValue::DType(_) => {
                 return Err(Error::internal(format!("attribute `{name}` has a value that is none of an attribute")));
             }
         };
@@ -103,7 +109,7 @@ impl Taken {
 }
 
 /// The value of an attribute.
-pub(super) enum Attribute {
+pub(crate) enum Attribute {
     /// A scalar: its dtype and bits.
     Scalar(DType, u64),
     Other(AttrValue),
@@ -111,7 +117,7 @@ pub(super) enum Attribute {
 
 impl Attribute {
     /// The value for the field of a struct.
-    pub(super) fn into_value(self) -> AttrValue {
+    pub(crate) fn into_value(self) -> AttrValue {
         match self {
             Attribute::Scalar(DType::F64, bits) => f64::from_bits(bits).into(),
             Attribute::Scalar(DType::Pred, bits) => boolean(bits).into(),

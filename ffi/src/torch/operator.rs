@@ -1,12 +1,12 @@
-//! The macro's additions to an operation's description for torch.
+//! An operation as a torch operator, and the kernels' C entry points.
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-use super::kernel::{Call, kernel, run};
-use super::plan::Plan;
-use super::shim::{RawKernel, Shim};
+use super::call::Kernel;
+use super::libtorch::exception::throw;
+use super::libtorch::shim::{RawKernel, Shim};
 use crate::descriptor::{Handler, RawHandler};
 use crate::entry::Execute;
 
@@ -23,8 +23,8 @@ pub struct TorchOp {
     pub(crate) kernels: [RawKernel; OVERLOADS],
     /// Their kernels for tensors without data.
     pub(crate) meta_kernels: [RawKernel; OVERLOADS],
-    /// What they need, once they are registered.
-    pub(crate) plans: [OnceLock<Box<Plan>>; OVERLOADS],
+    /// What their calls need, once they are registered.
+    pub(crate) calls: [OnceLock<Box<Kernel>>; OVERLOADS],
 }
 
 /// Where a kernel, which is given nothing but the stack, finds its operation.
@@ -56,7 +56,7 @@ impl TorchOp {
             execute: None,
             kernels: [call::<D, 0>, call::<D, 1>],
             meta_kernels: [infer::<D, 0>, infer::<D, 1>],
-            plans: [const { OnceLock::new() }; OVERLOADS],
+            calls: [const { OnceLock::new() }; OVERLOADS],
         }
     }
 
@@ -80,36 +80,36 @@ impl fmt::Debug for TorchOp {
 /// The kernel of one overload of an operation, which is called by torch once it is registered.
 ///
 /// # Safety
-/// As for [`kernel`].
+/// As for [`Kernel::run`].
 unsafe extern "C-unwind" fn call<D: Described, const OVERLOAD: usize>(stack: *mut u64, _args: u64, _results: u64) {
-    match plan::<D>(OVERLOAD) {
+    match kernel::<D>(OVERLOAD) {
         // SAFETY: as the caller guarantees.
-        Some(plan) => unsafe { run(plan, stack) },
-        None => unplanned(),
+        Some(kernel) => unsafe { kernel.run(stack) },
+        None => unregistered(),
     }
 }
 
 /// The same for tensors without data, which is about shapes and dtypes alone.
 ///
 /// # Safety
-/// As for [`kernel`].
+/// As for [`Kernel::run`].
 unsafe extern "C-unwind" fn infer<D: Described, const OVERLOAD: usize>(stack: *mut u64, _args: u64, _results: u64) {
-    match plan::<D>(OVERLOAD) {
+    match kernel::<D>(OVERLOAD) {
         // SAFETY: as the caller guarantees.
-        Some(plan) => unsafe { kernel(plan, stack, Call::infer) },
-        None => unplanned(),
+        Some(kernel) => unsafe { kernel.infer(stack) },
+        None => unregistered(),
     }
 }
 
 #[inline]
-fn plan<D: Described>(overload: usize) -> Option<&'static Plan> {
-    D::handler()?.torch?.plans[overload].get().map(Box::as_ref)
+fn kernel<D: Described>(overload: usize) -> Option<&'static Kernel> {
+    D::handler()?.torch?.calls[overload].get().map(Box::as_ref)
 }
 
-/// A kernel is registered after its plan is made.
+/// A kernel is registered after what it needs is made.
 #[cold]
-fn unplanned() {
+fn unregistered() {
     if let Ok(shim) = Shim::get() {
-        super::error::throw(shim, crate::Error::internal("an operator was called before it was registered"));
+        throw(shim, crate::Error::internal("an operator was called before it was registered"));
     }
 }

@@ -6,9 +6,9 @@ use std::ptr;
 use smallvec::SmallVec;
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::value::Str;
 use crate::descriptor::AttrParam;
 use crate::host::{Arena, AttrValue};
+use crate::torch::libtorch::handles::Str;
 use crate::{DType, Result, attr};
 
 /// The attributes of as many as this need no heap.

@@ -6,11 +6,11 @@ use std::ptr::{self, NonNull};
 
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::{Arg, Fast, Kind, MAX};
+use super::{Arg, FastPath, Kind, MAX};
 use crate::Result;
 use crate::host::{Future, take_error};
-use crate::torch::kernel;
-use crate::torch::shim::{TensorHandle, requires_grad};
+use crate::torch::libtorch::ivalue;
+use crate::torch::libtorch::shim::{TensorHandle, requires_grad};
 
 /// The most dimensions of a result.
 const MAX_RANK: usize = 8;
@@ -35,13 +35,13 @@ struct Operand {
 }
 
 /// The results that are made; deleted unless they are handed over.
-struct Made<'f> {
-    fast: &'f Fast,
+struct NewResults<'f> {
+    fast: &'f FastPath,
     handles: [MaybeUninit<TensorHandle>; MAX],
     len: usize,
 }
 
-impl Drop for Made<'_> {
+impl Drop for NewResults<'_> {
     #[inline]
     fn drop(&mut self) {
         for handle in &self.handles[..self.len] {
@@ -53,7 +53,7 @@ impl Drop for Made<'_> {
 
 /// The arguments of the stack, which are deleted with it.
 struct Arguments<'f> {
-    fast: &'f Fast,
+    fast: &'f FastPath,
     stack: *mut u64,
     count: usize,
 }
@@ -62,7 +62,7 @@ impl Arguments<'_> {
     /// # Safety
     /// They are on the stack, described and not deleted.
     #[inline(always)]
-    unsafe fn take(fast: &Fast, stack: *mut u64, count: usize) -> Arguments<'_> {
+    unsafe fn take(fast: &FastPath, stack: *mut u64, count: usize) -> Arguments<'_> {
         Arguments { fast, stack, count }
     }
 }
@@ -77,22 +77,24 @@ impl Drop for Arguments<'_> {
     }
 }
 
-/// Makes a call, unless it is an unusual one: `None` leaves the stack as it was.
-///
-/// # Safety
-/// As for [`kernel`](kernel::kernel).
-#[inline]
-pub(in crate::torch) unsafe fn call(fast: &Fast, stack: *mut u64) -> Option<Result<()>> {
-    // SAFETY: as the caller guarantees.
-    unsafe { if fast.unary { call_of::<true>(fast, stack) } else { call_of::<false>(fast, stack) } }
+impl FastPath {
+    /// Makes a call, unless it is an unusual one: `None` leaves the stack as it was.
+    ///
+    /// # Safety
+    /// As for [`Kernel::run`](crate::torch::call::Kernel::run).
+    #[inline]
+    pub(in crate::torch) unsafe fn call(&self, stack: *mut u64) -> Option<Result<()>> {
+        // SAFETY: as the caller guarantees.
+        unsafe { if self.unary { call_of::<true>(self, stack) } else { call_of::<false>(self, stack) } }
+    }
 }
 
-/// The same for an operator with one argument and one result and nothing else, and for any.
+/// A call of an operator with one argument and one result and nothing else, or of any.
 ///
 /// # Safety
-/// As for [`kernel`](kernel::kernel).
+/// As for [`FastPath::call`].
 #[inline(always)]
-unsafe fn call_of<const UNARY: bool>(fast: &Fast, stack: *mut u64) -> Option<Result<()>> {
+unsafe fn call_of<const UNARY: bool>(fast: &FastPath, stack: *mut u64) -> Option<Result<()>> {
     let count = |number: u8, unary: usize| if UNARY { unary } else { usize::from(number).min(MAX) };
     let (num_args, num_outputs) = (count(fast.num_args, 1), count(fast.num_outputs, 1));
     let mut operands = [const { MaybeUninit::<Operand>::uninit() }; 2 * MAX];
@@ -122,7 +124,7 @@ unsafe fn call_of<const UNARY: bool>(fast: &Fast, stack: *mut u64) -> Option<Res
             return None;
         }
     }
-    let mut made = Made { fast, handles: [const { MaybeUninit::uninit() }; MAX], len: 0 };
+    let mut made = NewResults { fast, handles: [const { MaybeUninit::uninit() }; MAX], len: 0 };
     for (output, ret) in fast.outputs[..num_outputs].iter().zip(&mut rets) {
         let (rank, dims, like) = match output.kind {
             Kind::InPlace(index) => {
@@ -200,7 +202,7 @@ unsafe fn call_of<const UNARY: bool>(fast: &Fast, stack: *mut u64) -> Option<Res
 #[inline(always)]
 unsafe fn handle(stack: *mut u64, slot: u8) -> TensorHandle {
     // SAFETY: as the caller guarantees.
-    kernel::handle(unsafe { stack.add(usize::from(slot)).read() })
+    ivalue::handle(unsafe { stack.add(usize::from(slot)).read() })
 }
 
 /// What a handler left: an error, a future, or nothing.
@@ -225,7 +227,7 @@ unsafe fn finish(error: *mut sys::XLA_FFI_Error, future: *mut sys::XLA_FFI_Futur
 /// # Safety
 /// A live tensor; `operand` points to room for the description.
 #[inline(always)]
-unsafe fn describe(fast: &Fast, arg: &Arg, tensor: TensorHandle, operand: *mut Operand) -> bool {
+unsafe fn describe(fast: &FastPath, arg: &Arg, tensor: TensorHandle, operand: *mut Operand) -> bool {
     let (mut rank, mut code, mut offset, mut stored) = (0i64, 0i32, 0i64, 0i64);
     let (mut sizes, mut strides, mut data) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
     // SAFETY: as the caller guarantees. The sizes and strides are as many as the rank says.
@@ -277,7 +279,7 @@ fn buffer(dtype: sys::XLA_FFI_DataType, data: *mut c_void, rank: i64, dims: *mut
 
 /// A new tensor on the host with `len` elements.
 #[inline(always)]
-fn empty(fast: &Fast, rank: i64, dims: *const i64, len: i64, code: i32) -> Option<TensorHandle> {
+fn empty(fast: &FastPath, rank: i64, dims: *const i64, len: i64, code: i32) -> Option<TensorHandle> {
     let mut strides = [0i64; MAX_RANK];
     let strides = strides.get_mut(..rank as usize)?;
     let mut step = len;
@@ -299,7 +301,7 @@ fn empty(fast: &Fast, rank: i64, dims: *const i64, len: i64, code: i32) -> Optio
 
 /// Whether an argument shares memory with one that is updated in place.
 #[inline(never)]
-fn overlaps(fast: &Fast, args: &[Operand]) -> bool {
+fn overlaps(fast: &FastPath, args: &[Operand]) -> bool {
     let extent = |operand: &Operand| {
         let bits = crate::DType::from_code(operand.buffer.dtype).map_or(0, crate::DType::bits);
         let start = operand.buffer.data.addr();

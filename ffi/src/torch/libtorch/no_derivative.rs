@@ -8,12 +8,12 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 
-use super::shim::LibraryHandle;
+use xla_ffi_sys::torch::TorchLibraryHandle;
 
 /// `torch::autograd::autogradNotImplementedFallback()`, with the place for its result.
 type Make = unsafe extern "C-unwind" fn(*mut CppFunction) -> *mut CppFunction;
 /// `torch::Library::_impl(const char*, CppFunction&&, _RegisterOrVerify) &`
-type Implement = unsafe extern "C-unwind" fn(LibraryHandle, *const c_char, *mut CppFunction, i32) -> *mut c_void;
+type Implement = unsafe extern "C-unwind" fn(TorchLibraryHandle, *const c_char, *mut CppFunction, i32) -> *mut c_void;
 /// `torch::CppFunction::~CppFunction()`
 type Destroy = unsafe extern "C-unwind" fn(*mut CppFunction);
 
@@ -41,7 +41,7 @@ impl NoDerivative {
     ///
     /// # Safety
     /// What is found under a symbol is the function of that name.
-    pub(super) unsafe fn load(find: &dyn Fn(&CStr) -> Option<NonNull<c_void>>) -> Option<NoDerivative> {
+    pub(crate) unsafe fn load(find: &dyn Fn(&CStr) -> Option<NonNull<c_void>>) -> Option<NoDerivative> {
         if cfg!(not(target_arch = "x86_64")) {
             return None;
         }
@@ -60,7 +60,7 @@ impl NoDerivative {
     ///
     /// # Safety
     /// A library for the key `Autograd` in the namespace of an operator that is defined under this name.
-    pub(super) unsafe fn register(&self, library: LibraryHandle, name: &CStr) {
+    pub(crate) unsafe fn register(&self, library: TorchLibraryHandle, name: &CStr) {
         let mut function = Box::new_uninit();
         let place = function.as_mut_ptr();
         // SAFETY: there is room for the object, which is made, given and destroyed once. None of these throws for an

@@ -9,7 +9,7 @@ fn order(rank: usize) -> impl Iterator<Item = usize> {
 
 /// Whether a tensor is in this format and not row-major at the same time. Only images and volumes with a batch and
 /// channels, that is tensors of rank 4 and 5, have it.
-pub(super) fn is_channels_last(sizes: &[i64], strides: &[i64]) -> bool {
+pub(crate) fn is_channels_last(sizes: &[i64], strides: &[i64]) -> bool {
     if !matches!(sizes.len(), 4 | 5) || is_contiguous(sizes, strides) {
         return false;
     }
@@ -22,7 +22,7 @@ pub(super) fn is_channels_last(sizes: &[i64], strides: &[i64]) -> bool {
 }
 
 /// The strides of a tensor in this format, written to `strides`, which has one place for each size.
-pub(super) fn channels_last_strides(sizes: &[i64], strides: &mut [i64]) {
+pub(crate) fn channels_last_strides(sizes: &[i64], strides: &mut [i64]) {
     let mut step = 1i64;
     for dim in order(sizes.len()) {
         strides[dim] = step;

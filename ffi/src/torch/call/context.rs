@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::attrs::{AttrKey, CallAttrs};
-use super::shim::Shim;
 use crate::Result;
 use crate::descriptor::{Handler, Stage};
 use crate::host::{self, InvokeContext, InvokeContextBuilder, LazyPool, StageState, TaskPool};
+use crate::torch::libtorch::shim::Shim;
 
 /// How many values of an operation's attributes have their states kept.
 const MAX_STATES: usize = 64;
@@ -47,7 +47,7 @@ fn num_threads() -> usize {
 }
 
 /// The context of all operations that have no stage but execute.
-pub(super) fn shared() -> &'static InvokeContext {
+pub(crate) fn shared() -> &'static InvokeContext {
     static SHARED: OnceLock<InvokeContext> = OnceLock::new();
     SHARED.get_or_init(|| InvokeContext::builder().pool(pool()).build())
 }

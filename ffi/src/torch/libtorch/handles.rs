@@ -3,8 +3,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use super::shim::{ListHandle, Shim, StringHandle};
-use super::tensor::check;
+use super::shim::{ListHandle, Shim, StringHandle, check};
 use crate::{Error, Result};
 
 /// A function that this torch lacks, though a schema that needs it was registered: never so for schemas of ours.
@@ -34,7 +33,7 @@ pub(crate) unsafe fn optional(shim: &Shim, value: u64) -> Option<u64> {
 /// whose memory is that of `malloc` in every build of torch.
 ///
 /// # Safety
-/// Made by torch for a kernel, and not used again.
+/// NewResults by torch for a kernel, and not used again.
 unsafe fn delete_box(shim: &Shim, boxed: *mut u64) {
     unsafe extern "C" {
         fn free(memory: *mut c_void);

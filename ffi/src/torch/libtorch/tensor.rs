@@ -2,9 +2,11 @@
 
 use std::ffi::c_void;
 
+use smallvec::SmallVec;
+
 use super::device::Device;
 use super::dtype;
-use super::shim::{Shim, Status, TensorHandle, requires_grad};
+use super::shim::{Shim, TensorHandle, check, requires_grad};
 use crate::{DType, Error, Result};
 
 /// A tensor that is ours to delete, or to hand over.
@@ -164,6 +166,16 @@ impl Tensor {
         self.shim.requires_grad.is_some_and(|function| unsafe { requires_grad(function, self.handle) })
     }
 
+    /// A row-major copy.
+    pub(crate) fn contiguous_copy(&self) -> Result<Tensor> {
+        let sizes = self.sizes()?;
+        let mut strides: SmallVec<[i64; 8]> = SmallVec::from_elem(0, sizes.len());
+        contiguous_strides(sizes, &mut strides);
+        let copy = Tensor::empty(self.shim, sizes, &strides, self.dtype_code()?, self.device()?)?;
+        copy.copy_from(self)?;
+        Ok(copy)
+    }
+
     /// Copies the elements of a tensor of the same shape, without a trace for autograd.
     pub(crate) fn copy_from(&self, source: &Tensor) -> Result<()> {
         // SAFETY: takes nothing.
@@ -191,18 +203,6 @@ unsafe fn list<'a>(data: *const i64, len: i64) -> &'a [i64] {
     }
     // SAFETY: as the caller guarantees.
     unsafe { std::slice::from_raw_parts(data, len as usize) }
-}
-
-/// The outcome of a function of torch.
-#[inline]
-pub(crate) fn check(shim: &Shim, status: Status, doing: &str) -> Result<()> {
-    if status == 0 { Ok(()) } else { Err(failed(shim, doing)) }
-}
-
-#[cold]
-fn failed(shim: &Shim, doing: &str) -> Error {
-    let reason = shim.reason().unwrap_or_else(|| "torch says why on stderr".to_owned());
-    Error::internal(format!("{doing} failed: {reason}"))
 }
 
 /// Strides of a row-major tensor, written to `strides`, which has one place for each size.

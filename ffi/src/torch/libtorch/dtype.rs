@@ -7,11 +7,6 @@ use crate::{DType, Error};
 /// One more than the largest code of torch that is looked at.
 const CODES: usize = 64;
 
-/// Whether torch has tensors of this dtype, in some version.
-pub(crate) fn exists(dtype: DType) -> bool {
-    torch::getter(dtype).is_some()
-}
-
 /// The codes of one torch.
 #[derive(Clone, Copy)]
 pub(crate) struct DTypes {

@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::registration::{Overload, dispatch_key, outcome, planned};
-use super::shim::{Absent, Shim};
+use super::{Overload, outcome, planned};
 use crate::descriptor::Handler;
 use crate::loaded;
 use crate::registry::registry;
+use crate::torch::dispatch_key::dispatch_key;
+use crate::torch::libtorch::shim::{Absent, Shim};
 
 /// Each operation's operator, or why it has none; registers what is not registered yet.
 pub(crate) fn report() -> Value {

@@ -10,13 +10,12 @@ use std::ptr;
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::context::{Contexts, shared};
-use super::dtype::DTypes;
 use super::plan::{Input, OutputDType, OutputKind, Plan};
-use super::shim::{RequiresGrad, Status, TensorHandle};
-pub(in crate::torch) use call::call;
 
 use crate::descriptor::{DTypeRule, Param, RawHandler};
 use crate::host::HostVersion;
+use crate::torch::libtorch::dtype::DTypes;
+use crate::torch::libtorch::shim::{RequiresGrad, Status, TensorHandle};
 
 /// The most arguments, results, and attributes each.
 const MAX: usize = 6;
@@ -24,7 +23,7 @@ const MAX: usize = 6;
 /// What is constant in the calls of an operator, in as few cache lines as it takes, and in the order of its use:
 /// between two calls Python has used most of the cache.
 #[repr(C, align(64))]
-pub(crate) struct Fast {
+pub(crate) struct FastPath {
     execute: RawHandler,
     dim: unsafe extern "C" fn(TensorHandle, *mut i64) -> Status,
     sizes: unsafe extern "C" fn(TensorHandle, *mut *mut i64) -> Status,
@@ -76,9 +75,9 @@ struct Arg {
 }
 
 // SAFETY: constant; the pointers are to static tables, a shared context, and the plan's names, which live as long.
-unsafe impl Send for Fast {}
+unsafe impl Send for FastPath {}
 // SAFETY: as above.
-unsafe impl Sync for Fast {}
+unsafe impl Sync for FastPath {}
 
 /// A number: where it is on the stack, and the attribute that it is.
 #[derive(Clone, Copy, Default)]
@@ -108,9 +107,9 @@ enum Kind {
     Rank0,
 }
 
-impl Fast {
+impl FastPath {
     /// `None` if the operator's calls are of another kind.
-    pub(crate) fn new(plan: &Plan) -> Option<Fast> {
+    pub(crate) fn new(plan: &Plan) -> Option<FastPath> {
         let usual = plan.fixed
             && plan.on_host
             && !plan.by_function
@@ -138,7 +137,7 @@ impl Fast {
         for (compact, param) in args.iter_mut().zip(&plan.args) {
             *compact = arg(param);
         }
-        let mut fast = Fast {
+        let mut fast = FastPath {
             execute: plan.handler.execute,
             dim: shim.dim,
             sizes: shim.sizes,
@@ -188,7 +187,7 @@ impl Fast {
             match output.dtype {
                 OutputDType::Fixed(dtype, code) => compact.codes = (u8::try_from(code).ok()?, dtype.code() as u8),
                 OutputDType::Like(index) => compact.typed_by = Some(index as u8),
-                OutputDType::TypeParam(_) | OutputDType::Given(_) => {
+                OutputDType::TypeParam(_) | OutputDType::Requested(_) => {
                     // What is in place has the dtype of its argument.
                     if !matches!(compact.kind, Kind::InPlace(_)) {
                         return None;

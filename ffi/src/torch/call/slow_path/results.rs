@@ -4,22 +4,22 @@ use serde_json::{Map, Value};
 use smallvec::SmallVec;
 use xla_ffi_sys::xla_ffi as sys;
 
-use super::attrs::CallAttrs;
-use super::device::Device;
-use super::kernel::Call;
-use super::memory_format::channels_last_strides;
-use super::operand::buffer;
-use super::plan::{Goes, Output, OutputDType, OutputKind};
-use super::tensor::{Tensor, contiguous_strides};
-use super::value::List;
+use super::Call;
 use crate::descriptor::{Arity, DTypeRule, Role};
 use crate::shape::{self, Shape};
+use crate::torch::call::attrs::CallAttrs;
+use crate::torch::call::buffer::buffer;
+use crate::torch::call::plan::{Destination, Output, OutputDType, OutputKind};
+use crate::torch::libtorch::device::Device;
+use crate::torch::libtorch::handles::List;
+use crate::torch::libtorch::memory_format::channels_last_strides;
+use crate::torch::libtorch::tensor::{Tensor, contiguous_strides};
 use crate::{DType, Error, Result, attr};
 
 impl Call<'_> {
     /// Makes the tensors of the results, and describes all results behind the arguments.
     #[inline]
-    pub(super) fn make_results(&mut self, attrs: &CallAttrs) -> Result<()> {
+    pub(crate) fn make_results(&mut self, attrs: &CallAttrs) -> Result<()> {
         let plan = self.plan;
         if plan.by_function {
             return self.make_inferred(attrs);
@@ -68,7 +68,7 @@ impl Call<'_> {
 
     /// Where results are.
     #[inline]
-    pub(super) fn device(&self) -> Result<Device> {
+    pub(crate) fn device(&self) -> Result<Device> {
         let plan = self.plan;
         if plan.on_host && !self.meta {
             return Ok(plan.device);
@@ -78,7 +78,7 @@ impl Call<'_> {
     }
 
     /// Checks all shapes against the patterns, as the operation does when it is called.
-    pub(super) fn check_shapes(&self, num_args: usize, attrs: &CallAttrs) -> Result<()> {
+    pub(crate) fn check_shapes(&self, num_args: usize, attrs: &CallAttrs) -> Result<()> {
         let (args, results) = self.buffers.split_at(num_args);
         let [args, results] = [args, results].map(|side| side.iter().map(dims).collect::<Vec<&[i64]>>());
         let integers: Vec<(&str, i64)> = self.integers(attrs).collect();
@@ -94,7 +94,8 @@ impl Call<'_> {
             OutputDType::TypeParam(var) => {
                 let params = (0..self.args.len()).map(|index| self.plan.param(index));
                 let bound = params.enumerate().find(|(_, param)| param.dtype == DTypeRule::Var(*var));
-                let given = self.dtypes.iter().find(|(goes, _)| matches!(goes, Goes::TypeParam(other) if other == var));
+                let given =
+                    self.dtypes.iter().find(|(goes, _)| matches!(goes, Destination::TypeParam(other) if other == var));
                 let only = || match self.plan.handler.type_params[*var].dtypes {
                     [one] => Some(*one),
                     _ => None,
@@ -104,9 +105,11 @@ impl Call<'_> {
                     .or(given.map(|(_, dtype)| *dtype))
                     .or_else(only)
             }
-            OutputDType::Given(param) => {
-                let given =
-                    self.dtypes.iter().find(|(goes, _)| matches!(goes, Goes::ResultDType(other) if other == param));
+            OutputDType::Requested(param) => {
+                let given = self
+                    .dtypes
+                    .iter()
+                    .find(|(goes, _)| matches!(goes, Destination::ResultDType(other) if other == param));
                 given.map(|(_, dtype)| *dtype).or_else(|| self.dtype_of_argument(0))
             }
         };
@@ -150,10 +153,10 @@ impl Call<'_> {
         let args: Vec<Shape> = self.buffers.iter().filter_map(shape).collect();
         let named = attrs.given().map(|(index, attr)| Ok((plan.handler.attrs[index].name.to_owned(), json(attr)?)));
         let attrs: Map<String, Value> = named.collect::<Result<_>>()?;
-        let given = |goes: &Goes| match goes {
-            Goes::TypeParam(var) => plan.handler.type_params[*var].name,
-            Goes::ResultDType(param) => plan.handler.params[*param].name,
-            Goes::Arg(_) | Goes::Attr(_) => "",
+        let given = |goes: &Destination| match goes {
+            Destination::TypeParam(var) => plan.handler.type_params[*var].name,
+            Destination::ResultDType(param) => plan.handler.params[*param].name,
+            Destination::Arg(_) | Destination::Attr(_) => "",
         };
         let dtypes: Vec<(&str, DType)> = self.dtypes.iter().map(|(goes, dtype)| (given(goes), *dtype)).collect();
         let results = shape::infer(plan.handler, &args, &attrs, &dtypes, None)?;
@@ -194,7 +197,7 @@ impl Call<'_> {
     ///
     /// # Safety
     /// The stack has room for the results of the schema.
-    pub(super) unsafe fn leave_results(&mut self, stack: *mut u64) -> Result<()> {
+    pub(crate) unsafe fn leave_results(&mut self, stack: *mut u64) -> Result<()> {
         let plan = self.plan;
         let mut results = std::mem::take(&mut self.results).into_iter();
         let mut slot = 0;

@@ -4,19 +4,15 @@ use xla_ffi_sys::xla_ffi as sys;
 
 use super::attrs::AttrNames;
 use super::context::Contexts;
-use super::device::Device;
-use super::fast::Fast;
-use super::schema::{AttrSource, Base, Operator, Source, Type};
-use super::shim::Shim;
 use crate::descriptor::{Arity, DTypeRule, DimExpr, DimPattern, HOST, Handler, Param, Role, ShapeRule};
 use crate::shape::Pattern;
+use crate::torch::libtorch::device::Device;
+use crate::torch::libtorch::shim::Shim;
+use crate::torch::schema::{AttrSource, Operator, Source, Type};
 use crate::{DType, Error, Result, panics};
 
 /// How the calls of one operator become calls of its operation.
-#[repr(C)]
 pub(crate) struct Plan {
-    /// What is constant in usual calls, if the operator has any; first, as most calls look at nothing else.
-    pub(crate) fast: Option<Fast>,
     pub(crate) shim: &'static Shim,
     pub(crate) handler: &'static Handler,
     /// The operator's name.
@@ -53,12 +49,12 @@ pub(crate) enum Input {
     /// A number: the attribute of this index, with this dtype.
     Scalar(usize, sys::XLA_FFI_DataType),
     /// Anything else.
-    Other(Type, Goes),
+    Other(Type, Destination),
 }
 
 /// Where a value goes that is neither a plain tensor nor a plain number.
 #[derive(Debug)]
-pub(crate) enum Goes {
+pub(crate) enum Destination {
     /// To the argument of this index; if it is a list, to all from there on.
     Arg(usize),
     /// Into an attribute.
@@ -103,7 +99,7 @@ pub(crate) enum OutputDType {
     /// That of a type parameter which no argument is sure to have.
     TypeParam(usize),
     /// Any: what the caller says, or that of the first argument.
-    Given(usize),
+    Requested(usize),
 }
 
 impl Plan {
@@ -123,13 +119,13 @@ impl Plan {
             let plain = !arg.ty.list && !arg.ty.optional;
             match source {
                 Source::Buffer(index) if plain => Input::Tensor(position(*index)),
-                Source::Buffer(index) => Input::Other(arg.ty, Goes::Arg(position(*index))),
-                Source::Attr(at) => match scalar_dtype(arg.ty.base) {
+                Source::Buffer(index) => Input::Other(arg.ty, Destination::Arg(position(*index))),
+                Source::Attr(at) => match arg.ty.base.dtype() {
                     Some(dtype) if plain && at.path.is_empty() => Input::Scalar(at.index, dtype.code()),
-                    _ => Input::Other(arg.ty, Goes::Attr(at.clone())),
+                    _ => Input::Other(arg.ty, Destination::Attr(at.clone())),
                 },
-                Source::TypeParam(var) => Input::Other(arg.ty, Goes::TypeParam(*var)),
-                Source::ResultDType(index) => Input::Other(arg.ty, Goes::ResultDType(*index)),
+                Source::TypeParam(var) => Input::Other(arg.ty, Destination::TypeParam(*var)),
+                Source::ResultDType(index) => Input::Other(arg.ty, Destination::ResultDType(*index)),
             }
         });
         let outputs = handler.params.iter().enumerate().filter(|(_, param)| param.role != Role::Arg).filter(
@@ -143,7 +139,7 @@ impl Plan {
                 dtype: output_dtype(shim, &args, index, param)?,
             })
         });
-        let mut plan = Plan {
+        Ok(Plan {
             shim,
             handler,
             name: operator.schema.name.clone(),
@@ -159,25 +155,23 @@ impl Plan {
             on_host: handler.platform == HOST,
             contexts: Contexts::new(handler),
             args,
-            fast: None,
-        };
-        plan.fast = Fast::new(&plan);
-        Ok(plan)
+        })
+    }
+
+    /// The error with the operator's name in front, in the place of the operation's, which a stated schema may rename.
+    #[cold]
+    pub(crate) fn named(&self, error: Error) -> Error {
+        let own = error.message().strip_prefix(self.handler.name).filter(|rest| rest.starts_with([':', ' ']));
+        match own {
+            Some(_) if self.name == self.handler.name => error,
+            Some(rest) => Error::new(error.code(), format!("{}{rest}", self.name)),
+            None => error.context(&self.name),
+        }
     }
 
     /// The parameter of the argument of this index.
     pub(crate) fn param(&self, index: usize) -> &'static Param {
         self.args[index.min(self.args.len() - 1)]
-    }
-}
-
-/// The dtype that a value on the stack has as an attribute.
-pub(crate) fn scalar_dtype(base: Base) -> Option<DType> {
-    match base {
-        Base::Int | Base::SymInt => Some(DType::S64),
-        Base::Float => Some(DType::F64),
-        Base::Bool => Some(DType::Pred),
-        Base::Tensor | Base::Str | Base::ScalarType | Base::Device | Base::Scalar => None,
     }
 }
 
@@ -225,6 +219,6 @@ fn output_dtype(shim: &Shim, args: &[&'static Param], index: usize, param: &Para
             let bound = |arg: &&'static Param| arg.dtype == DTypeRule::Var(var) && arg.arity == Arity::One;
             Ok(args.iter().position(bound).map_or(OutputDType::TypeParam(var), OutputDType::Like))
         }
-        DTypeRule::Any => Ok(OutputDType::Given(index)),
+        DTypeRule::Any => Ok(OutputDType::Requested(index)),
     }
 }

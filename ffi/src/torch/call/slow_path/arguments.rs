@@ -1,0 +1,116 @@
+//! Arguments: their order, their memory, their buffers.
+
+use xla_ffi_sys::xla_ffi as sys;
+
+use super::Call;
+use crate::torch::call::buffer::{bytes, describe};
+use crate::torch::dispatch_key::dispatch_key;
+use crate::torch::libtorch::memory_format::is_channels_last;
+use crate::torch::libtorch::tensor::Tensor;
+use crate::{Error, Result};
+
+impl Call<'_> {
+    /// Describes the arguments as buffers, after copying those that are not row-major.
+    #[inline]
+    pub(super) fn describe_args(&mut self) -> Result<()> {
+        if !self.plan.fixed {
+            self.drop_absent()?;
+        }
+        self.note_memory_format()?;
+        if !self.plan.on_host {
+            self.check_devices()?;
+        }
+        // Devices of other kinds may keep elements elsewhere.
+        let has_storage = self.plan.on_host || dispatch_key(self.plan.handler) == "CUDA";
+        for index in 0..self.args.len() {
+            let Some(tensor) = &self.args[index] else { continue };
+            let checked = if has_storage { tensor.check_storage() } else { Ok(()) };
+            let buffer = checked.and_then(|()| describe(tensor)).map_err(|error| self.of_argument(index, error))?;
+            let buffer = match buffer {
+                Some(buffer) => buffer,
+                None => self.make_contiguous(index).map_err(|error| self.of_argument(index, error))?,
+            };
+            self.buffers.push(buffer);
+        }
+        if !self.plan.in_place.is_empty() {
+            self.separate_shared_memory()?;
+        }
+        Ok(())
+    }
+
+    /// Finds out which memory format results are to have, where it is that of the first argument.
+    #[inline]
+    pub(super) fn note_memory_format(&mut self) -> Result<()> {
+        if self.plan.keeps_memory_format
+            && let Some(Some(first)) = self.args.first()
+        {
+            let sizes = first.sizes()?;
+            self.channels_last = is_channels_last(sizes, first.strides(sizes.len())?).then_some(sizes.len());
+        }
+        Ok(())
+    }
+
+    /// Torch calls the kernel of a device as soon as one argument is there.
+    fn check_devices(&self) -> Result<()> {
+        let mut devices = self.args.iter().flatten().map(Tensor::device);
+        let Some(first) = devices.next().transpose()? else { return Ok(()) };
+        for (index, device) in devices.enumerate() {
+            if device? != first {
+                let other = Error::invalid_argument("it is on another device than the first argument");
+                return Err(self.of_argument(index + 1, other));
+            }
+        }
+        Ok(())
+    }
+
+    /// Optional arguments are told by their number alone, so those that are there must come first.
+    pub(super) fn drop_absent(&mut self) -> Result<()> {
+        let present = self.args.iter().position(Option::is_none).unwrap_or(self.args.len());
+        if let Some(given) = self.args[present..].iter().position(Option::is_some) {
+            let name = |index: usize| self.plan.param(index).name;
+            return Err(Error::invalid_argument(format!(
+                "argument `{}` is given, so `{}` before it must be too",
+                name(present + given),
+                name(present)
+            )));
+        }
+        self.args.truncate(present);
+        Ok(())
+    }
+
+    /// Replaces an argument by a row-major copy. One that is updated in place is copied back at the end.
+    #[cold]
+    fn make_contiguous(&mut self, index: usize) -> Result<sys::XLA_FFI_Buffer> {
+        let Some(original) = self.args[index].take() else { return Err(Error::internal("there is no tensor")) };
+        let copy = original.contiguous_copy()?;
+        let buffer = describe(&copy)?.ok_or_else(|| Error::internal("a copy is not row-major"))?;
+        self.args[index] = Some(copy);
+        if self.plan.in_place.contains(&index) {
+            self.originals.push((index, original));
+        }
+        Ok(buffer)
+    }
+
+    /// Copies arguments that share memory with one that is updated in place: they keep their old values, as with
+    /// torch's own operators.
+    fn separate_shared_memory(&mut self) -> Result<()> {
+        let extent = |buffer: &sys::XLA_FFI_Buffer| {
+            let start = buffer.data.addr();
+            (start, start + bytes(buffer))
+        };
+        for other in 0..self.args.len() {
+            if self.plan.in_place.contains(&other) {
+                continue;
+            }
+            let (start, end) = extent(&self.buffers[other]);
+            let shared = self.plan.in_place.iter().filter_map(|&index| self.buffers.get(index)).any(|updated| {
+                let (first, last) = extent(updated);
+                start < last && first < end
+            });
+            if shared {
+                self.buffers[other] = self.make_contiguous(other).map_err(|error| self.of_argument(other, error))?;
+            }
+        }
+        Ok(())
+    }
+}
