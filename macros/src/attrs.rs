@@ -6,8 +6,8 @@ use syn::{Attribute, Expr, Ident, LitStr, Meta};
 
 use crate::errors::Errors;
 use crate::model::Stage;
-use crate::suggest::nearest;
-use crate::{dims, entries, messages, names, stage};
+use crate::suggest::{did_you_mean, nearest};
+use crate::{dims, entries, messages, names};
 
 /// The helper attributes of parameters.
 const HELPERS: &[&str] = &["attr", "dims", "state", "arg", "ret", "inout", "ctx"];
@@ -149,7 +149,7 @@ fn state_stage(attr: &Attribute, errors: &mut Errors) -> Option<Stage> {
         Some(tokens) if tokens.is_empty() => Some(Stage::Instantiate),
         Some(tokens) => errors.ok(syn::parse2::<Ident>(tokens.clone()).map_or_else(
             |_| Err(syn::Error::new(tokens.span(), messages::state_wants_stage())),
-            |ident| stage::named(&ident),
+            |ident| names::stage_named(&ident),
         )),
     }
 }
@@ -161,11 +161,6 @@ pub(crate) fn list(attr: &Attribute) -> syn::Result<Option<TokenStream>> {
         Meta::List(list) if matches!(list.delimiter, syn::MacroDelimiter::Paren(_)) => Ok(Some(list.tokens.clone())),
         _ => Err(syn::Error::new_spanned(attr, messages::helper_wants_parentheses(path_text(attr)))),
     }
-}
-
-/// ", did you mean `...`?" or nothing.
-pub(crate) fn did_you_mean(meant: Option<&str>) -> String {
-    meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default()
 }
 
 fn path_text(attr: &Attribute) -> String {

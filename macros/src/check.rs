@@ -9,7 +9,7 @@ use crate::model::{Arity, Attr, Buffer, Options, Param, ParamKind, Role, Stage, 
 use crate::options::HOST;
 use crate::params::Params;
 use crate::types::{self, Known, Memory};
-use crate::{messages, stage};
+use crate::{messages, names};
 
 /// The buffers among parameters.
 pub(crate) fn buffers(params: &[Param]) -> impl Iterator<Item = (&Param, &Buffer)> {
@@ -102,7 +102,7 @@ pub(crate) fn states(params: &[Param], errors: &mut Errors) {
         if let ParamKind::State { stage, .. } = &param.kind
             && let Some(first) = seen.insert(*stage, param)
         {
-            errors.push_at(param.span, messages::two_states(stage::name(*stage), &first.ident));
+            errors.push_at(param.span, messages::two_states(names::stage(*stage), &first.ident));
         }
     }
 }
@@ -112,7 +112,7 @@ fn declared_states(params: &[Param], options: &Options, errors: &mut Errors) {
         if let ParamKind::State { stage, .. } = &param.kind
             && !options.stages.iter().any(|(declared, _)| declared == stage)
         {
-            errors.push_at(param.span, messages::undeclared_stage(&param.ident, stage::name(*stage)));
+            errors.push_at(param.span, messages::undeclared_stage(&param.ident, names::stage(*stage)));
         }
     }
 }
@@ -137,7 +137,7 @@ fn platform(params: &[Param], options: &Options, errors: &mut Errors) {
 /// Legacy targets have no stages.
 fn legacy(options: &Options, errors: &mut Errors) {
     if let Some((stage, path)) = options.stages.first().filter(|_| options.legacy) {
-        errors.push(path, messages::legacy_stages(stage::name(*stage)));
+        errors.push(path, messages::legacy_stages(names::stage(*stage)));
     }
 }
 

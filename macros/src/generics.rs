@@ -5,10 +5,9 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{GenericParam, Generics, Path, Token, Type, bracketed, parse_quote_spanned};
 
-use crate::attrs::did_you_mean;
 use crate::errors::Errors;
 use crate::model::TypeParam;
-use crate::suggest::nearest;
+use crate::suggest::{did_you_mean, nearest};
 use crate::{entries, messages, types};
 
 /// The named sets, by the names of their elements.

@@ -155,7 +155,7 @@ mod types;
 pub fn custom_call(args: TokenStream, item: TokenStream) -> TokenStream {
     match custom_call::parse(args.into(), item.clone().into()) {
         Ok(call) => expand::custom_call(&call),
-        Err(error) => errors::rejected(error, item.into(), true),
+        Err(error) => expand::rejected(error, item.into(), true),
     }
     .into()
 }
@@ -190,7 +190,7 @@ pub fn custom_call(args: TokenStream, item: TokenStream) -> TokenStream {
 pub fn stage(args: TokenStream, item: TokenStream) -> TokenStream {
     match stage::parse(args.into(), item.clone().into()) {
         Ok(stage) => expand::stage(&stage),
-        Err(error) => errors::rejected(error, item.into(), false),
+        Err(error) => expand::rejected(error, item.into(), false),
     }
     .into()
 }

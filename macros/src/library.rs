@@ -7,9 +7,8 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{Path, Token, bracketed, parse_quote};
 
-use crate::attrs::did_you_mean;
 use crate::errors::Errors;
-use crate::suggest::nearest;
+use crate::suggest::{did_you_mean, nearest};
 use crate::{entries, messages};
 
 /// A checked `library!`.

@@ -1,8 +1,11 @@
-//! Names that leave Rust: of targets, platforms and attributes.
+//! Names that leave Rust: of targets, platforms, attributes and stages.
 
+use proc_macro2::Ident;
 use syn::LitStr;
 
 use crate::messages;
+use crate::model::Stage;
+use crate::suggest::{did_you_mean, nearest};
 
 /// Refuses names that XLA's text formats and our own separators would not carry: printable ASCII without spaces,
 /// quotes, backslashes and `#` is what every layer passes on unchanged. `what` is the kind of name.
@@ -15,6 +18,28 @@ pub(crate) fn checked(what: &str, name: LitStr) -> syn::Result<LitStr> {
         Some(bad) => Err(syn::Error::new_spanned(name, messages::bad_name(what, format!("{bad:?}")))),
         None => Ok(name),
     }
+}
+
+/// The stages before execute, in the order in which XLA runs them.
+pub(crate) const STAGES: &[(&str, Stage)] =
+    &[("instantiate", Stage::Instantiate), ("prepare", Stage::Prepare), ("initialize", Stage::Initialize)];
+
+/// XLA's name of a stage.
+pub(crate) fn stage(stage: Stage) -> &'static str {
+    STAGES.iter().find(|(_, known)| *known == stage).map_or("execute", |(name, _)| name)
+}
+
+/// The stage with a name.
+pub(crate) fn stage_named(ident: &Ident) -> syn::Result<Stage> {
+    let written = ident.to_string();
+    if let Some((_, stage)) = STAGES.iter().find(|(name, _)| *name == written) {
+        return Ok(*stage);
+    }
+    let message = match written.as_str() {
+        "execute" => messages::execute_stage(),
+        _ => messages::unknown_stage(&written, did_you_mean(nearest(&written, STAGES.iter().map(|(name, _)| *name)))),
+    };
+    Err(syn::Error::new_spanned(ident, message))
 }
 
 /// `Variant` or `HTTPServer` as `variant`, `http_server`.

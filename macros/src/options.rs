@@ -4,12 +4,11 @@ use proc_macro2::{Ident, TokenStream};
 use syn::ext::IdentExt;
 use syn::{ItemFn, LitStr, Path, parse_quote};
 
-use crate::attrs::did_you_mean;
 use crate::errors::Errors;
 use crate::generics::{self, List};
 use crate::model::Options;
-use crate::suggest::nearest;
-use crate::{entries, messages, names, stage};
+use crate::suggest::{did_you_mean, nearest};
+use crate::{entries, messages, names};
 
 /// All options but the lists of type parameters.
 const OPTIONS: &[&str] = &[
@@ -90,7 +89,7 @@ pub(crate) fn parse(args: TokenStream, function: &ItemFn, errors: &mut Errors) -
             "command_buffer" => options.command_buffer = entries::flag(key, input).map(|()| true)?,
             "batch_partitionable" => options.batch_partitionable = entries::flag(key, input).map(|()| true)?,
             "execute" => return Err(syn::Error::new_spanned(key, messages::execute_option())),
-            name => match stage::NAMES.iter().find(|(stage, _)| *stage == name) {
+            name => match names::STAGES.iter().find(|(stage, _)| *stage == name) {
                 Some((_, stage)) => options.stages.push((*stage, entries::path(key, input)?)),
                 None => return Err(unknown(key, &type_params)),
             },

@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use proc_macro2::Ident;
 use syn::{FnArg, ItemFn, Pat, parse_quote};
 
-use crate::attrs::did_you_mean;
 use crate::check::{attrs, buffers};
 use crate::dims::names;
 use crate::errors::Errors;
 use crate::model::{Arity, Buffer, DimExpr, DimPattern, Options, Param, Presence, Role};
-use crate::suggest::nearest;
+use crate::suggest::{did_you_mean, nearest};
 use crate::{messages, types};
 
 /// What binds a name.

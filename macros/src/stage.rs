@@ -1,37 +1,13 @@
 //! `#[stage(...)]`: functions of the stages before execute.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use syn::{ItemFn, Path, Type, parse_quote};
 
-use crate::attrs::did_you_mean;
 use crate::errors::Errors;
 use crate::model::{ParamKind, Stage, StageFn};
 use crate::params::{self, Params};
 use crate::signature::{self, Returned};
-use crate::suggest::nearest;
-use crate::{check, entries, messages, types};
-
-/// The stages before execute, in the order in which XLA runs them.
-pub(crate) const NAMES: &[(&str, Stage)] =
-    &[("instantiate", Stage::Instantiate), ("prepare", Stage::Prepare), ("initialize", Stage::Initialize)];
-
-/// XLA's name of a stage.
-pub(crate) fn name(stage: Stage) -> &'static str {
-    NAMES.iter().find(|(_, known)| *known == stage).map_or("execute", |(name, _)| name)
-}
-
-/// The stage with a name.
-pub(crate) fn named(ident: &Ident) -> syn::Result<Stage> {
-    let written = ident.to_string();
-    if let Some((_, stage)) = NAMES.iter().find(|(name, _)| *name == written) {
-        return Ok(*stage);
-    }
-    let message = match written.as_str() {
-        "execute" => messages::execute_stage(),
-        _ => messages::unknown_stage(&written, did_you_mean(nearest(&written, NAMES.iter().map(|(name, _)| *name)))),
-    };
-    Err(syn::Error::new_spanned(ident, message))
-}
+use crate::{check, entries, messages, names, types};
 
 /// Parses and checks; the error holds every mistake.
 pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<StageFn> {
@@ -70,7 +46,7 @@ fn arguments(args: TokenStream, function: &ItemFn, errors: &mut Errors) -> (Opti
             errors.push(key, messages::two_stages());
         }
         named_one = true;
-        stage = Some(named(key)?);
+        stage = Some(names::stage_named(key)?);
         entries::flag(key, input)
     });
     if !named_one && errors.is_empty() {
@@ -110,8 +86,8 @@ fn rules(stage: Option<Stage>, params: &Params, errors: &mut Errors) {
                 errors.push(&param.ty, messages::buffer_in_stage(&param.ident, types::text(&buffer.ty)));
             }
             ParamKind::State { stage: of, .. } if stage.is_some_and(|stage| stage <= *of) => {
-                let own = stage.map(name).unwrap_or_default();
-                errors.push_at(param.span, messages::later_state(&param.ident, name(*of), own));
+                let own = stage.map(names::stage).unwrap_or_default();
+                errors.push_at(param.span, messages::later_state(&param.ident, names::stage(*of), own));
             }
             _ => {}
         }

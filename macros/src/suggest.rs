@@ -11,6 +11,11 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
         .map(|(_, candidate)| candidate)
 }
 
+/// ", did you mean `...`?" or nothing.
+pub(crate) fn did_you_mean(meant: Option<&str>) -> String {
+    meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

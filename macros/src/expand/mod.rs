@@ -17,12 +17,14 @@ mod concrete;
 mod descriptor;
 mod dims;
 mod dispatch;
+mod rejected;
 mod stage;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{Attribute, ItemFn, Path};
 
+pub(crate) use self::rejected::rejected;
 pub(crate) use self::stage::stage;
 use crate::model::{CustomCall, ParamKind};
 
