@@ -1,10 +1,9 @@
 //! Errors of decoding, made out of line: they name the operation, the parameter, what is expected and what came.
 
+use crate::Error;
 use crate::attr::{AttrError, AttrList};
-use crate::buffer::{BufferError, BufferRef, Mismatch};
-use crate::descriptor::{Arity, DTypeRule, Handler, Param, Role};
-use crate::frame::Frame;
-use crate::{Error, names, shape};
+use crate::buffer::BufferError;
+use crate::descriptor::{Arity, Handler, Param, Role};
 
 /// "argument" or "result".
 fn word(role: Role) -> &'static str {
@@ -50,17 +49,6 @@ pub(crate) fn operand_name(handler: &Handler, role: Role, index: usize) -> Strin
     }
 }
 
-fn operand_param(handler: &Handler, role: Role, index: usize) -> Option<&'static Param> {
-    let mut chosen = None;
-    for (i, param) in parameters(handler, role).enumerate() {
-        if i == index || param.arity == Arity::Variadic {
-            chosen = Some(param);
-            break;
-        }
-    }
-    chosen
-}
-
 /// A wrong number of arguments or results; `None` for a frame whose lists are nonsense.
 #[cold]
 pub(crate) fn count(handler: &'static Handler, role: Role, given: Option<usize>) -> Error {
@@ -80,52 +68,6 @@ pub(crate) fn buffer(handler: &'static Handler, role: Role, index: usize, error:
     Error::invalid_argument(format!("{}: {}: {}", handler.name, operand_name(handler, role, index), error.message()))
 }
 
-/// A buffer that does not fit its parameter's type.
-#[cold]
-pub fn mismatch(frame: Frame<'_>, handler: &'static Handler, role: Role, index: usize, mismatch: Mismatch) -> Error {
-    let buffer = frame.buffers(role).get(index).copied().unwrap_or(BufferRef::EMPTY);
-    let name = operand_name(handler, role, index);
-    let got = names::describe_dtype(buffer.dtype_code());
-    let text = match mismatch {
-        Mismatch::DType(expected) => {
-            let why = match operand_param(handler, role, index).map(|param| param.dtype) {
-                Some(DTypeRule::Var(var)) => {
-                    let param = &handler.type_params[var];
-                    format!(" ({} is {expected} in this call)", param.name)
-                }
-                _ => String::new(),
-            };
-            format!("expected dtype {expected}, got {got}{why}")
-        }
-        Mismatch::UnknownDType => format!("its dtype is {got}"),
-        Mismatch::Rank(rank) => {
-            format!("expected rank {rank}, got rank {} (shape {:?})", buffer.dims().len(), buffer.dims())
-        }
-        Mismatch::Alignment(bytes) => format!("its memory is not aligned to {bytes} bytes"),
-        Mismatch::BoolByte(at, byte) => format!("element {at} is the byte {byte}; a pred is 0 or 1"),
-        Mismatch::NotAliased => {
-            "its argument and result must be the same memory: call it with input_output_aliases".to_owned()
-        }
-        Mismatch::ShapesDiffer => "its argument and its result have different shapes".to_owned(),
-    };
-    Error::invalid_argument(format!("{}: {name}: {text}", handler.name))
-}
-
-/// A dtype for which the operation is not compiled.
-#[cold]
-pub fn dispatch(frame: Frame<'_>, handler: &'static Handler, var: usize, role: Role, index: usize) -> Error {
-    let buffer = frame.buffers(role).get(index).copied().unwrap_or(BufferRef::EMPTY);
-    let param = &handler.type_params[var];
-    let list = param.dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
-    let expected = if param.dtypes.len() == 1 { list } else { format!("one of {list}") };
-    Error::invalid_argument(format!(
-        "{}: {}: expected dtype {expected}, got {}",
-        handler.name,
-        operand_name(handler, role, index),
-        names::describe_dtype(buffer.dtype_code())
-    ))
-}
-
 /// A result that shares memory with another buffer.
 #[cold]
 pub fn overlap(handler: &'static Handler, other: (Role, usize), result: usize) -> Error {
@@ -136,36 +78,6 @@ pub fn overlap(handler: &'static Handler, other: (Role, usize), result: usize) -
         operand_name(handler, Role::Ret, result),
         operand_name(handler, other.0, other.1)
     ))
-}
-
-/// Dimensions that do not follow the patterns: the interpreter finds out which.
-#[cold]
-pub fn dims(frame: Frame<'_>, handler: &'static Handler, attrs: &[(&'static str, i64)]) -> Error {
-    for role in [Role::Arg, Role::Ret] {
-        let given = frame.buffers(role).len();
-        if given < parameters(handler, role).count() {
-            // A description that is unsound stands where the fast path only compared dimensions.
-            if let Err(error) = frame.operands(role).read(handler, role, given) {
-                return error;
-            }
-        }
-    }
-    match check_dims(handler, &frame.buffers(Role::Arg), &frame.buffers(Role::Ret), attrs) {
-        Err(error) => error,
-        Ok(()) => {
-            Error::internal(format!("{}: the shape checks contradict each other; please report it", handler.name))
-        }
-    }
-}
-
-/// Checks dimensions by the interpreter alone, for operations with optional or variadic parameters.
-pub fn check_dims(
-    handler: &'static Handler,
-    args: &[BufferRef<'_>],
-    rets: &[BufferRef<'_>],
-    attrs: &[(&'static str, i64)],
-) -> crate::Result<()> {
-    shape::check(handler, args, rets, attrs)
 }
 
 /// An attribute list that is not one.

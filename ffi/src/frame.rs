@@ -12,8 +12,8 @@ use crate::attr::{AttrList, AttrStorage, Attributes};
 use crate::buffer::{BufferError, BufferRef, BufferSpec, Mismatch};
 use crate::context::Pending;
 use crate::descriptor::{Handler, Role, Stage};
-use crate::entry::asks_for_metadata;
 use crate::host::CallFrame;
+use crate::metadata::asks_for_metadata;
 use crate::{Error, Result, explain};
 
 /// A call frame whose head has been checked: its size, its stage, its host.

@@ -15,7 +15,8 @@
 // * `error`, `panics`: status codes and messages; panics as errors.
 // * `api`: calls into the host's table; all knowledge of versions on the handler's side.
 // * `frame`, `entry`: call frames as handlers read them; from the C entry point to the generated code and back.
-// * `explain`: errors of decoding, made out of line.
+// * `metadata`: queries of hosts that register a handler.
+// * `explain`, `diagnose`: errors of decoding, made out of line; those for which the frame is read again.
 // * `descriptor`: static descriptions of ops.
 // * `registry`, `manifest`, `exports`: all ops of a library; the same as JSON; the C symbols.
 // * `vjp`: the check that a backward op fits its forward op, which the compiler runs.
@@ -35,6 +36,7 @@ pub mod attr;
 pub mod buffer;
 pub mod context;
 pub mod descriptor;
+mod diagnose;
 pub mod element;
 mod entry;
 mod error;
@@ -50,6 +52,7 @@ pub mod legacy;
 #[cfg(feature = "torch")]
 mod loaded;
 mod manifest;
+mod metadata;
 mod names;
 mod namespace;
 mod panics;

@@ -14,11 +14,9 @@ pub use crate::descriptor::{
     Arity, AttrParam, AttrType, DTypeRule, DimExpr, DimOp, DimPattern, Handler, Legacy, Op, Param, Presence,
     RawHandler, Role, ShapeRule, Slot, Stage, StageHandler, Traits, TypeParam,
 };
+pub use crate::diagnose::{check_dims, dims as dims_error, dispatch as dispatch_error, mismatch};
 pub use crate::entry::{Execute, Outcome, StageFn, call_state, context, execute, rest, stage, state, state_of};
-pub use crate::explain::{
-    attribute, check_dims, dims as dims_error, dispatch as dispatch_error, mismatch, missing_attribute,
-    overlap as overlap_error,
-};
+pub use crate::explain::{attribute, missing_attribute, overlap as overlap_error};
 pub use crate::frame::{ArrayStorage, Frame, check_overlap, extent, overlap, same_dims};
 use crate::names::{equal, less};
 pub use crate::namespace::{Namespace, set_namespace};

@@ -16,7 +16,7 @@ const SDK: Part = Part { name: "", package: "oxcall", files: &[], tests: &["--li
 const READERS: Part = Part { package: "oxcall-hlo", tests: &["--lib", "--tests"], ..SDK };
 
 pub(crate) const PARTS: &[Part] = &[
-    Part { name: "frames", files: &["ffi/src/frame.rs", "ffi/src/entry.rs"], ..SDK },
+    Part { name: "frames", files: &["ffi/src/frame.rs", "ffi/src/entry.rs", "ffi/src/metadata.rs"], ..SDK },
     Part { name: "dims", files: &["ffi/src/shape/*.rs"], ..SDK },
     Part { name: "bytecode", files: &["plugin/hlo/src/bytecode/**/*.rs"], ..READERS },
     Part { name: "text", files: &["plugin/hlo/src/text/**/*.rs"], ..READERS },
