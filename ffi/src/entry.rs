@@ -87,12 +87,45 @@ impl<T: Outcome, E: Into<Error>> Outcome for Result<T, E> {
     }
 }
 
+/// Runs all that an entry point does. Panics of the op's function are caught inside; any other can neither become an error
+/// nor unwind into the host, so it ends the process with a text that says so.
+#[inline(always)]
+pub(crate) fn abort_on_panic<R>(handler: &'static Handler, body: impl FnOnce() -> R) -> R {
+    struct Trap(&'static Handler);
+
+    impl Drop for Trap {
+        #[cold]
+        #[inline(never)]
+        fn drop(&mut self) {
+            panics::tell(format_args!(
+                "{}: a panic outside of the op's function, while its call was decoded or its outcome was handed to the \
+                 host, cannot become an error: the process is aborted",
+                self.0.name
+            ));
+            std::process::abort();
+        }
+    }
+
+    let trap = Trap(handler);
+    let result = body();
+    std::mem::forget(trap);
+    result
+}
+
 /// The body of every execute handler.
 ///
 /// # Safety
 /// `raw` is null or a call frame as XLA makes them.
 #[inline(always)]
 pub unsafe fn execute<E: Execute>(raw: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: as the caller guarantees.
+    abort_on_panic(E::HANDLER, || unsafe { execute_frame::<E>(raw) })
+}
+
+/// # Safety
+/// As for [`execute`].
+#[inline(always)]
+unsafe fn execute_frame<E: Execute>(raw: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {
     let pending = Pending::default();
     // SAFETY: as the caller guarantees; nothing of the frame is used after this function.
     let Some(frame) = (unsafe { Frame::new(raw, Stage::Execute, E::OUTLIVES_FRAME.then_some(&pending)) }) else {
@@ -121,6 +154,16 @@ pub unsafe fn execute<E: Execute>(raw: *mut sys::XLA_FFI_CallFrame) -> *mut sys:
 /// # Safety
 /// `raw` is null or a call frame as XLA makes them.
 pub unsafe fn stage<S: StageFn>(
+    raw: *mut sys::XLA_FFI_CallFrame,
+    handler: &'static Handler,
+) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: as the caller guarantees.
+    abort_on_panic(handler, || unsafe { stage_frame::<S>(raw, handler) })
+}
+
+/// # Safety
+/// As for [`stage`].
+unsafe fn stage_frame<S: StageFn>(
     raw: *mut sys::XLA_FFI_CallFrame,
     handler: &'static Handler,
 ) -> *mut sys::XLA_FFI_Error {
@@ -297,4 +340,40 @@ pub(crate) unsafe fn unusual(
 /// Keeps a handler's address a data pointer where C tables want one.
 pub(crate) fn address(handler: crate::descriptor::RawHandler) -> *mut c_void {
     handler as *mut c_void
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::abort_on_panic;
+    use crate::descriptor::Op;
+    use crate::prelude::*;
+
+    /// Set for the process that is to end.
+    const CHILD: &str = "OXCALL_TEST_ABORTS";
+
+    #[custom_call(crate = crate)]
+    fn abort_trap(#[dims(..s)] x: Array<f32>, #[dims(..s)] mut y: Out<f32>) {
+        y.copy_from_slice(&x);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "starts a process")]
+    fn panics_outside_of_the_function_abort() {
+        let handler = abort_trap::HANDLER;
+        if std::env::var_os(CHILD).is_some() {
+            abort_on_panic(handler, || panic!("no room"));
+        }
+        assert_eq!(abort_on_panic(handler, || 7), 7);
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "entry::tests::panics_outside_of_the_function_abort", "--nocapture"]);
+        let output = child.env(CHILD, "1").output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        // A signal: neither the harness's code for a failed test nor success.
+        assert_eq!(output.status.code(), None, "{errors}");
+        for part in ["no room", "oxcall: abort_trap: a panic outside of the op's function", "the process is aborted"] {
+            assert!(errors.contains(part), "{part} in {errors}");
+        }
+    }
 }

@@ -11,7 +11,7 @@ use super::stack::Stack;
 use super::{CustomOp, Registered};
 use crate::buffer::BufferRef;
 use crate::descriptor::{DTypeRule, Handler, Role, Stage};
-use crate::entry::{report, report_panic, unreportable, unusual};
+use crate::entry::{abort_on_panic, report, report_panic, unreportable, unusual};
 use crate::frame::Frame;
 use crate::host::{AttrValue, CallFrameBuilder};
 use crate::shape::{Shape, ShapeContext};
@@ -48,6 +48,17 @@ unsafe fn execute_with<D: Registered>(raw: *mut sys::XLA_FFI_CallFrame, check: C
         // No handler was registered then, so that nobody can have this address; but null would mean success.
         Err(error) => return unreportable(error),
     };
+    // SAFETY: as the caller guarantees.
+    abort_on_panic(op.handler(), || unsafe { execute_frame(op, raw, check) })
+}
+
+/// # Safety
+/// As for [`execute`].
+unsafe fn execute_frame(
+    op: &'static CustomOp,
+    raw: *mut sys::XLA_FFI_CallFrame,
+    check: Check,
+) -> *mut sys::XLA_FFI_Error {
     let handler = op.handler();
     // SAFETY: as the caller guarantees; nothing of the frame is used after this function.
     let Some(frame) = (unsafe { Frame::new(raw, Stage::Execute, None) }) else {
