@@ -18,6 +18,7 @@
 // * `metadata`: queries of hosts that register a handler.
 // * `explain`, `diagnose`: errors of decoding, made out of line; those for which the frame is read again.
 // * `descriptor`: static descriptions of ops.
+// * `sync`: locks that panics do not poison.
 // * `registry`, `manifest`, `exports`: all ops of a library; the same as JSON; the C symbols.
 // * `vjp`: the check that a backward op fits its forward op, which the compiler runs.
 // * `legacy`: API v1 to v3.
@@ -60,6 +61,7 @@ pub mod prelude;
 pub mod registry;
 pub mod shape;
 mod state;
+mod sync;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "torch")]

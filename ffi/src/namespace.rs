@@ -1,8 +1,7 @@
 //! The namespaces of operations: before their names in targets, and in torch.
 
-use std::sync::{Mutex, PoisonError};
-
 use crate::descriptor::Handler;
+use crate::sync::Mutex;
 
 /// Where the operations of a crate go in torch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +16,12 @@ static NAMESPACES: Mutex<Vec<(&'static str, Namespace)>> = Mutex::new(Vec::new()
 
 /// Sets the namespace of a crate; what [`namespace!`](crate::namespace) calls before any operation is registered.
 pub fn set_namespace(krate: &'static str, namespace: Namespace) {
-    NAMESPACES.lock().unwrap_or_else(PoisonError::into_inner).push((krate, namespace));
+    NAMESPACES.lock().push((krate, namespace));
 }
 
 /// The namespace of a crate; that of its own name unless it says another.
 fn of_crate(krate: &'static str) -> Namespace {
-    let namespaces = NAMESPACES.lock().unwrap_or_else(PoisonError::into_inner);
+    let namespaces = NAMESPACES.lock();
     namespaces.iter().find(|(name, _)| *name == krate).map_or(Namespace::Named(krate), |(_, namespace)| *namespace)
 }
 

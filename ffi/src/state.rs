@@ -2,13 +2,13 @@
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
 use xla_ffi_sys::xla_ffi as sys;
 
 use crate::api::HostApi;
 use crate::descriptor::Stage;
+use crate::sync::Mutex;
 use crate::{Error, Result, panics};
 
 /// A type that can be a state: any that may be shared between threads, since a program may run on several at once.
@@ -84,7 +84,7 @@ impl HostType {
         if let Some(known) = self.known(host) {
             return Ok(sys::XLA_FFI_TypeId { type_id: known.id.load(Ordering::Relaxed) });
         }
-        let _guard = self.register.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let _guard = self.register.lock();
         if let Some(known) = self.known(host) {
             return Ok(sys::XLA_FFI_TypeId { type_id: known.id.load(Ordering::Relaxed) });
         }

@@ -4,10 +4,11 @@ use std::any::Any;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::{Context, FromContext};
+use crate::sync::{Condvar, Mutex};
 use crate::{Result, panics};
 
 /// The host's thread pool: XLA:CPU's intra-op pool.
@@ -156,7 +157,7 @@ impl Job {
             let range = start..(start + self.chunk).min(self.count);
             // SAFETY: this chunk is claimed and not done, so `parallel_for` still waits, and the body lives.
             let result = catch_unwind(AssertUnwindSafe(|| unsafe { (*self.body)(range) }));
-            let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut done = self.done.lock();
             done.chunks += 1;
             let mut later = None;
             if let Err(payload) = result {
@@ -177,9 +178,9 @@ impl Job {
 
     /// Waits until every chunk is done; goes on with the first panic.
     fn wait(&self) {
-        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut done = self.done.lock();
         while done.chunks < self.chunks {
-            done = self.all_done.wait(done).unwrap_or_else(PoisonError::into_inner);
+            done = self.all_done.wait(done);
         }
         if let Some((payload, location)) = done.panic.take() {
             drop(done);

@@ -4,13 +4,14 @@ use std::cell::{Cell, OnceCell};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::{Context, FromContext};
 use crate::api::HostApi;
+use crate::sync::{Condvar, Mutex};
 use crate::{Error, Result, panics};
 
 /// The right to complete this call later. A handler with this parameter returns a [`Future`].
@@ -152,8 +153,8 @@ impl Pending {
     #[cold]
     pub(crate) fn wait(&self) {
         if let Some(ended) = self.0.get().and_then(|started| started.ended.take()) {
-            let guard = ended.ended.lock().unwrap_or_else(PoisonError::into_inner);
-            let _guard = ended.told.wait_while(guard, |ended| !*ended).unwrap_or_else(PoisonError::into_inner);
+            let guard = ended.ended.lock();
+            let _guard = ended.told.wait_while(guard, |ended| !*ended);
         }
     }
 }
@@ -243,7 +244,7 @@ impl Drop for Job {
         let work = self.work.take();
         panics::drop_quietly(work);
         drop(self.promise.take());
-        *self.ended.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *self.ended.ended.lock() = true;
         self.ended.told.notify_all();
     }
 }

@@ -1,13 +1,14 @@
 //! `XLA_FFI_Future`: the completion of an asynchronous call.
 
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::error::take;
 use super::slot::slot;
+use crate::sync::{Condvar, Mutex};
 use crate::{Code, Error, Result};
 
 /// The completion of a call whose handler returned before its work was done.
@@ -18,6 +19,7 @@ pub struct Future(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
+    /// Callbacks never run while it is locked.
     state: Mutex<State>,
     completed: Condvar,
 }
@@ -47,14 +49,9 @@ impl Outcome {
 }
 
 impl Shared {
-    /// Callbacks never run under the lock, so that a poisoned one is still consistent.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn complete(&self, outcome: Outcome) {
         let callbacks = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             state.outcome = Some(outcome.clone());
             std::mem::take(&mut state.callbacks)
         };
@@ -83,37 +80,37 @@ impl Future {
     /// # Errors
     /// The error that the handler completed the future with.
     pub fn wait(&self) -> Result<()> {
-        let mut state = self.0.lock();
+        let mut state = self.0.state.lock();
         loop {
             if let Some(outcome) = &state.outcome {
                 return outcome.result();
             }
-            state = self.0.completed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.0.completed.wait(state);
         }
     }
 
     /// [`wait`](Future::wait) for at most `timeout`; `None` when the call is not done by then.
     pub fn wait_timeout(&self, timeout: Duration) -> Option<Result<()>> {
         let deadline = Instant::now() + timeout;
-        let mut state = self.0.lock();
+        let mut state = self.0.state.lock();
         loop {
             if let Some(outcome) = &state.outcome {
                 return Some(outcome.result());
             }
             let left = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
-            state = self.0.completed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.0.completed.wait_timeout(state, left);
         }
     }
 
     /// Whether the call is done.
     pub fn is_ready(&self) -> bool {
-        self.0.lock().outcome.is_some()
+        self.0.state.lock().outcome.is_some()
     }
 
     /// Calls `callback` with the outcome: now if the call is done, otherwise on the thread that completes it.
     pub fn on_ready(&self, callback: impl FnOnce(Result<()>) + Send + 'static) {
         let outcome = {
-            let mut state = self.0.lock();
+            let mut state = self.0.state.lock();
             match &state.outcome {
                 Some(outcome) => outcome.result(),
                 None => return state.callbacks.push(Box::new(callback)),

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::mem::offset_of;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::registry::{Source, canonical};
 use crate::exports::{CHandler, CLibrary, Span};
 use crate::manifest::ABI_VERSION;
+use crate::sync::Mutex;
 use crate::{Error, Result};
 
 /// The address of a custom call function of API v1, v2 or v3.
@@ -24,10 +24,6 @@ type Registry = BTreeMap<(String, String, Source), LegacyFunction>;
 
 static REGISTRY: Mutex<Registry> = Mutex::new(BTreeMap::new());
 
-fn lock() -> MutexGuard<'static, Registry> {
-    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Registers a legacy function under a target name and a platform (compared without case). Registering the same
 /// function again changes nothing.
 ///
@@ -40,7 +36,7 @@ pub unsafe fn register_legacy(source: Source, name: &str, platform: &str, functi
     if function.0.is_null() {
         return Err(Error::invalid_argument(format!("the legacy custom call target {name} has no function")));
     }
-    let known = *lock().entry((name.to_owned(), canonical(platform), source)).or_insert(function);
+    let known = *REGISTRY.lock().entry((name.to_owned(), canonical(platform), source)).or_insert(function);
     if known == function {
         return Ok(());
     }
@@ -120,12 +116,12 @@ pub unsafe fn register_legacy_library(library: unsafe extern "C" fn() -> *const 
 /// The legacy function of a target name on a platform, of the first [`Source`] that has one.
 pub fn find_legacy(name: &str, platform: &str) -> Option<LegacyFunction> {
     let key = |source| (name.to_owned(), canonical(platform), source);
-    lock().range(key(Source::Linked)..=key(Source::Client)).next().map(|(_, function)| *function)
+    REGISTRY.lock().range(key(Source::Linked)..=key(Source::Client)).next().map(|(_, function)| *function)
 }
 
 /// Every registered legacy function by name, platform (in lower case) and source, in this order.
 pub fn registered_legacy() -> Vec<(String, String, LegacyFunction)> {
-    lock().iter().map(|((name, platform, _), known)| (name.clone(), platform.clone(), *known)).collect()
+    REGISTRY.lock().iter().map(|((name, platform, _), known)| (name.clone(), platform.clone(), *known)).collect()
 }
 
 #[cfg(test)]

@@ -4,13 +4,14 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::BUFFER_ALIGN;
 use super::slot::{context, slot};
+use crate::sync::Mutex;
 use crate::{Error, Result};
 
 /// Gives out memory of the device that a handler runs on.
@@ -92,16 +93,12 @@ impl Scratch {
         Scratch { allocator, live: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<usize, (NonNull<c_void>, usize)>> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn allocate(&self, size: usize, align: usize) -> Result<*mut c_void> {
         if !align.is_power_of_two() || align > MAX_ALIGN {
             return Err(Error::invalid_argument(format!("Unsupported alignment: {align}")));
         }
         let data = self.allocator.allocate(size)?;
-        self.lock().insert(data.addr().get(), (data, size));
+        self.live.lock().insert(data.addr().get(), (data, size));
         Ok(data.as_ptr())
     }
 
@@ -109,7 +106,7 @@ impl Scratch {
         if data.is_null() {
             return Ok(());
         }
-        let mut live = self.lock();
+        let mut live = self.live.lock();
         match live.get(&data.addr()) {
             Some(&(known, allocated)) if allocated == size => {
                 live.remove(&data.addr());
@@ -128,7 +125,7 @@ impl Scratch {
 impl Scratch {
     /// Frees what the handler did not.
     pub(super) fn clear(&mut self) {
-        let live = std::mem::take(self.live.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let live = std::mem::take(self.live.get_mut());
         for (data, size) in live.into_values() {
             // SAFETY: it came from this allocator with this size; nobody uses it after the execution.
             unsafe { self.allocator.free(data, size) };

@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::slot::{context, slot};
+use crate::sync::{Condvar, Mutex};
 use crate::{Error, Result};
 
 /// Runs tasks of handlers, in any order and on any thread.
@@ -31,6 +32,7 @@ pub struct ThreadPool {
 
 #[derive(Default)]
 struct Queue {
+    /// Tasks never run while it is locked.
     state: Mutex<QueueState>,
     changed: Condvar,
 }
@@ -42,14 +44,9 @@ struct QueueState {
 }
 
 impl Queue {
-    /// Tasks never run under the lock, so that a poisoned one is still consistent.
-    fn lock(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits for a task; `None` once the queue is closed and empty.
     fn next(&self) -> Option<Box<dyn FnOnce() + Send>> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             if let Some(task) = state.tasks.pop_front() {
                 return Some(task);
@@ -57,7 +54,7 @@ impl Queue {
             if state.closed {
                 return None;
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state);
         }
     }
 }
@@ -94,7 +91,7 @@ impl TaskPool for ThreadPool {
         if self.threads.is_empty() {
             return task();
         }
-        self.queue.lock().tasks.push_back(task);
+        self.queue.state.lock().tasks.push_back(task);
         self.queue.changed.notify_one();
     }
 
@@ -105,7 +102,7 @@ impl TaskPool for ThreadPool {
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        self.queue.lock().closed = true;
+        self.queue.state.lock().closed = true;
         self.queue.changed.notify_all();
         for thread in self.threads.drain(..) {
             // A task may hold the last reference to the pool; its thread cannot join itself.

@@ -1,13 +1,13 @@
 //! The handlers that are registered with hosts of this process.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::slot::{slot, text};
 use super::{HostVersion, metadata};
 use crate::descriptor::RawHandler;
+use crate::sync::Mutex;
 use crate::{Error, Result};
 
 /// Where a handler comes from. Several sources may have a handler of one name: that of the first one is found.
@@ -58,10 +58,6 @@ impl Registration {
 type Registry = BTreeMap<(String, String, Source), Registration>;
 
 static REGISTRY: Mutex<Registry> = Mutex::new(BTreeMap::new());
-
-fn lock() -> MutexGuard<'static, Registry> {
-    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The platform's name as XLA compares it: lower case, and `cpu` is `host`.
 pub(super) fn canonical(platform: &str) -> String {
@@ -115,7 +111,7 @@ pub unsafe fn register_handler(
         traits: traits | metadata.traits,
         minor: metadata.version.1,
     };
-    let mut registry = lock();
+    let mut registry = REGISTRY.lock();
     let known = registry.entry((name.to_owned(), canonical(platform), source)).or_insert(registration);
     let what = if known.addresses() != registration.addresses() {
         "different bundle addresses"
@@ -149,13 +145,13 @@ pub(crate) fn check_version(version: HostVersion, (major, minor): (i32, i32)) ->
 pub fn find_handler(name: &str, platform: &str) -> Result<Registration> {
     let (name, platform) = (name.to_owned(), canonical(platform));
     let all = (name.clone(), platform.clone(), Source::Linked)..=(name.clone(), platform.clone(), Source::Client);
-    let found = lock().range(all).next().map(|(_, registration)| *registration);
+    let found = REGISTRY.lock().range(all).next().map(|(_, registration)| *registration);
     found.ok_or_else(|| Error::not_found(format!("No FFI handler registered for {name} on a platform {platform}")))
 }
 
 /// Every registered handler by name, platform (in lower case) and source, in this order.
 pub fn registered_handlers() -> Vec<(String, String, Registration)> {
-    lock().iter().map(|((name, platform, _), known)| (name.clone(), platform.clone(), *known)).collect()
+    REGISTRY.lock().iter().map(|((name, platform, _), known)| (name.clone(), platform.clone(), *known)).collect()
 }
 
 /// Lets a library register its handlers: calls its `oxcall_register_all` with the API table of `version`.

@@ -2,13 +2,13 @@
 
 use std::ffi::c_void;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use xla_ffi_sys::{v0_1, v0_2, xla_ffi as sys};
 
 use super::slot::{context, slot};
 use super::types::{Deleter, deleter};
 use crate::descriptor::Stage;
+use crate::sync::Mutex;
 use crate::{Error, Result};
 
 /// The state of one stage: set once by the handler, then lent to later stages, and deleted with this object.
@@ -41,18 +41,14 @@ impl StageState {
 
     /// Whether a handler has set it.
     pub fn is_set(&self) -> bool {
-        self.lock().is_some()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Owned>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().is_some()
     }
 
     fn set(&self, type_id: i64, state: *mut c_void, deleter: Deleter) -> Result<()> {
         if state.is_null() {
             return Err(Error::invalid_argument("State must be not null"));
         }
-        let mut slot = self.lock();
+        let mut slot = self.0.lock();
         if let Some(owned) = &*slot {
             let known = owned.type_id;
             return Err(Error::failed_precondition(format!("State is already set with a type id {known}")));
@@ -62,7 +58,7 @@ impl StageState {
     }
 
     fn get(&self, type_id: i64) -> Result<*mut c_void> {
-        match &*self.lock() {
+        match &*self.0.lock() {
             None => Err(Error::not_found("State is not set")),
             Some(owned) if owned.type_id == type_id => Ok(owned.state),
             Some(owned) => Err(Error::invalid_argument(format!(

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::LazyLock;
 
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::HostVersion;
 use super::slot::{slot, text};
+use crate::sync::Mutex;
 use crate::{Error, Result};
 
 /// Destroys an object of a registered type.
@@ -33,10 +34,6 @@ struct Types {
 static TYPES: LazyLock<Mutex<Types>> =
     LazyLock::new(|| Mutex::new(Types { by_name: HashMap::new(), last_id: BEFORE_OURS }));
 
-fn lock() -> MutexGuard<'static, Types> {
-    TYPES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Registers a type with the host `version`, and returns its id, which is positive.
 ///
 /// `id` is 0 to be given one, otherwise it must be free, or that of the name. As in XLA, a host gives a name an id
@@ -45,7 +42,7 @@ fn lock() -> MutexGuard<'static, Types> {
 /// # Errors
 /// `ALREADY_EXISTS` when the name or the id is taken.
 pub fn register_type(version: HostVersion, name: &str, id: i64, deleter: Option<Deleter>) -> Result<i64> {
-    let mut types = lock();
+    let mut types = TYPES.lock();
     let bit = 1u8 << version as u8;
     if let Some(known) = types.by_name.get_mut(name) {
         let same_deleter = match (known.deleter, deleter) {
@@ -101,7 +98,7 @@ const HOW: &str = "register the state's type with its deleter before the program
 
 /// The deleter of a type.
 pub(super) fn deleter(id: i64) -> Result<Deleter> {
-    let types = lock();
+    let types = TYPES.lock();
     let known = types
         .by_name
         .values()

@@ -2,17 +2,17 @@
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
 
 use super::status::{Told, set_failure};
 use super::wire::BufferType;
+use crate::sync::Mutex;
 use crate::{DType, Error, panics};
 
 static LAST_ERROR: Mutex<String> = Mutex::new(String::new());
 
 /// The last failure that a host could not be told in full; empty if there is none. Clears it.
 pub(crate) fn take_last_error() -> String {
-    std::mem::take(&mut *LAST_ERROR.lock().unwrap_or_else(PoisonError::into_inner))
+    std::mem::take(&mut *LAST_ERROR.lock())
 }
 
 /// A result in memory of the CPU.
@@ -82,7 +82,7 @@ pub(super) unsafe fn report(status: Option<NonNull<c_void>>, error: &Error, outp
     };
     let line = error.message().replace(['\n', '\r'], " ");
     panics::tell(format_args!("{line} ({consequence})"));
-    *LAST_ERROR.lock().unwrap_or_else(PoisonError::into_inner) = error.message().to_owned();
+    *LAST_ERROR.lock() = error.message().to_owned();
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! An operation that is instantiated, as in a compiled program.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::config::Config;
 use super::infer::{Known, Results, infer};
 use super::{Outputs, Value};
 use crate::descriptor::{Handler, RawHandler, Stage};
 use crate::host::{self, AttrValue, CallFrame, CallFrameBuilder, InvokeContext, StageState};
+use crate::sync::Mutex;
 use crate::{DType, Error, Result};
 
 /// An operation with its attributes and the state of its instantiate stage: what a compiled program holds of it.
@@ -79,7 +80,7 @@ impl Instance {
         match future.map_or(Some(Ok(())), |future| future.wait_timeout(timeout)) {
             Some(outcome) => outcome.map(|()| run),
             None => {
-                ABANDONED.lock().unwrap_or_else(PoisonError::into_inner).push(run);
+                ABANDONED.lock().push(run);
                 let name = self.call.handler.name;
                 Err(Error::deadline_exceeded(format!("{name}: the future was not completed within {timeout:?}")))
             }

@@ -6,13 +6,14 @@ mod gpu;
 mod wire;
 
 use std::ffi::c_void;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 use encode::Descriptor;
 
 use crate::DType;
 use crate::descriptor::{Handler, Legacy, Op};
 use crate::prelude::*;
+use crate::sync::Mutex;
 
 /// Multiplies. Negative factors are errors; zero panics.
 #[custom_call(crate = crate, legacy)]
@@ -38,9 +39,9 @@ fn legacy_sum(x: Array<f64>, mut sum: ScalarOut<f64>, #[dims(2)] mut count: Out<
     let total = Mutex::new(0.0);
     pool.parallel_for(x.len(), 1, |range| {
         let part: f64 = x.iter().skip(range.start).take(range.len()).sum();
-        *total.lock().unwrap() += part;
+        *total.lock() += part;
     });
-    sum.set(*total.lock().unwrap());
+    sum.set(*total.lock());
     if x.is_empty() {
         return Err(Error::out_of_range("there is nothing to sum"));
     }
@@ -87,7 +88,7 @@ fn table<O: Op>() -> &'static Legacy {
 /// The last error belongs to the process: tests that look at it take turns.
 fn taking_turns() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
-    let guard = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let guard = TURN.lock();
     super::take_last_error();
     guard
 }

@@ -1,7 +1,7 @@
 //! The contexts of an operation's calls, and its states.
 
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use xla_ffi_sys::xla_ffi as sys;
 
@@ -9,6 +9,7 @@ use super::attrs::{AttrKey, CallAttrs};
 use crate::Result;
 use crate::descriptor::{Handler, Stage};
 use crate::host::{self, InvokeContext, InvokeContextBuilder, LazyPool, StageState, TaskPool};
+use crate::sync::Mutex;
 use crate::torch::libtorch::shim::Shim;
 
 /// How many values of an operation's attributes have their states kept.
@@ -136,7 +137,7 @@ unsafe fn call_stages(
     let (key, process) = (attrs.key(), std::process::id());
     let same = |kept: &Kept| kept.process == process && kept.key == key;
     let known = {
-        let mut states = states.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut states = states.lock();
         let at = states.iter().position(same);
         at.map(|at| {
             let latest = states.remove(at);
@@ -160,7 +161,7 @@ unsafe fn call_stages(
             // kept.
             // SAFETY: a frame with attributes alone, as hosts give this stage.
             unsafe { run(handler, Stage::Instantiate, &mut alone, &context(Arc::clone(&state))) }?;
-            let mut states = states.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut states = states.lock();
             match states.iter().find(|kept| same(kept)) {
                 Some(first) => Arc::clone(&first.state),
                 None => {

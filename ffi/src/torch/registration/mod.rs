@@ -5,7 +5,6 @@ mod report;
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
 
 pub(crate) use report::report;
 
@@ -16,6 +15,7 @@ use super::libtorch::shim::{HeaderKernel, LibraryHandle, RawKernel, Shim, Status
 use super::operator::TorchOp;
 use super::schema::{Operator, operators, without_lists};
 use crate::descriptor::{Handler, Role, ShapeRule};
+use crate::sync::Mutex;
 use crate::{namespace, panics};
 
 /// An operator of the process's torch.
@@ -69,7 +69,7 @@ pub(crate) fn planned(handler: &'static Handler) -> Option<Outcome> {
 /// What became of an operation; `None` if its crate keeps it out of torch.
 pub(crate) fn outcome(shim: &'static Shim, handler: &'static Handler) -> Option<Outcome> {
     let (op, namespace) = described(handler)?;
-    let mut outcomes = OUTCOMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut outcomes = OUTCOMES.lock();
     let address = std::ptr::from_ref(handler).addr();
     if let Some(known) = outcomes.get(&address) {
         return Some(known.clone());
