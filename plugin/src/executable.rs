@@ -367,8 +367,7 @@ fn fill(fillers: Vec<Filler>, outcome: Result<Vec<oxcall_engine::Buffer>>) -> Re
         // Sizes, which come last, are there before what they are the sizes of.
         Ok(buffers) => fillers.into_iter().zip(buffers).rev().for_each(|(filler, buffer)| filler.fill(Ok(buffer))),
         Err(error) => {
-            let copy = || Error::new(error.code(), error.message());
-            fillers.into_iter().for_each(|filler| filler.fill(Err(copy())));
+            fillers.into_iter().for_each(|filler| filler.fill(Err(error.clone())));
             return Err(error);
         }
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use oxcall::Error;
 
 use super::launch::{INLINE_NANOS, execution_info};
-use super::rendezvous::{Next, Participant, Rendezvous, copy};
+use super::rendezvous::{Next, Participant, Rendezvous};
 use super::task::{self, Done, Task};
 use super::{Argument, Execution};
 use crate::collective::ParticipantBuffers;
@@ -92,7 +92,7 @@ impl Parent {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match outcome {
             Ok(buffers) => state.results[index] = buffers,
-            Err(error) => _ = state.failure.get_or_insert_with(|| copy(&error)),
+            Err(error) => _ = state.failure.get_or_insert_with(|| error.clone()),
         }
         state.left -= 1;
         if state.left > 0 {

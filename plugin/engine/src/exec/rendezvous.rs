@@ -72,11 +72,6 @@ pub(crate) struct Next {
     pub(crate) failed: Vec<(Task, Error)>,
 }
 
-/// The same error for another one who has to be told.
-pub(super) fn copy(error: &Error) -> Error {
-    Error::new(error.code(), error.message())
-}
-
 impl Rendezvous {
     /// A rendezvous whose participants will all be started, if `all_come`; otherwise they have to
     /// [`join`](Rendezvous::join).
@@ -130,7 +125,7 @@ impl Rendezvous {
         let group = &groups.groups[number as usize];
         let mut state = self.lock();
         if let Some(failure) = &state.failure {
-            let failure = copy(failure);
+            let failure = failure.clone();
             return Next { failed: vec![(task, failure)], ..Next::default() };
         }
         let place = group.ranks.iter().position(|&each| each == rank).unwrap_or(0);
@@ -153,7 +148,7 @@ impl Rendezvous {
             Ok(()) => Next { ready: tasks, ..Next::default() },
             Err(error) => {
                 let error = error.context(&collective.name);
-                let failed = tasks.into_iter().map(|task| (task, copy(&error)));
+                let failed = tasks.into_iter().map(|task| (task, error.clone()));
                 let failed = failed.collect::<Vec<_>>();
                 let mut state = self.lock();
                 let mut next = state.fail_all(error);
@@ -175,7 +170,7 @@ impl Rendezvous {
         let mut state = self.lock();
         state.doing[rank as usize] = Doing::Ended;
         if let Some(failure) = &state.failure {
-            return (Err(copy(failure)), Next::default());
+            return (Err(failure.clone()), Next::default());
         }
         match outcome {
             Ok(results) => {
@@ -189,7 +184,7 @@ impl Rendezvous {
             Err(error) => {
                 let place = self.clique.name(rank as usize);
                 let error = Error::new(error.code(), format!("{place}: {}", error.message()));
-                let next = state.fail_all(copy(&error));
+                let next = state.fail_all(error.clone());
                 self.unwatch(&mut state);
                 (Err(error), next)
             }
@@ -283,7 +278,7 @@ impl State {
     /// Fails with `error`: those who wait have to end.
     fn fail_all(&mut self, error: Error) -> Next {
         let waiting = self.waiting.drain().flat_map(|(_, tasks)| tasks).flatten();
-        let failed = waiting.map(|task| (task, copy(&error))).collect();
+        let failed = waiting.map(|task| (task, error.clone())).collect();
         self.failure.get_or_insert(error);
         Next { failed, ..Next::default() }
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use super::{Callback, copy_of};
+use super::Callback;
 use crate::Result;
 use crate::sync::thread_local;
 
@@ -19,7 +19,7 @@ thread_local! {
 /// Calls `callbacks`, and those that become due meanwhile; or leaves them to the call of this function that runs
 /// already.
 pub(super) fn call_back(callbacks: Vec<Callback>, outcome: &Result<()>) {
-    let calls = callbacks.into_iter().map(|callback| (callback, outcome.as_ref().map(|&()| ()).map_err(copy_of)));
+    let calls = callbacks.into_iter().map(|callback| (callback, outcome.as_ref().map(|&()| ()).map_err(Clone::clone)));
     let mut calls: Due = calls.collect();
     // A thread at its end has no storage left: there is no call to leave them to.
     let first = DUE.try_with(|due| match &mut *due.borrow_mut() {

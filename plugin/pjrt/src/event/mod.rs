@@ -12,11 +12,6 @@ use crate::{Error, Result};
 
 type Callback = Box<dyn FnOnce(Result<()>) + Send>;
 
-/// An error for one more receiver.
-pub(crate) fn copy_of(error: &Error) -> Error {
-    Error::new(error.code(), error.message())
-}
-
 /// Work that completes once, with success or an error. Clones are the same event.
 #[derive(Clone)]
 pub struct Event(Option<Arc<Shared>>);
@@ -48,7 +43,7 @@ impl State {
         match self {
             State::Pending(_) => None,
             State::Done => Some(Ok(())),
-            State::Failed(error) => Some(Err(copy_of(error))),
+            State::Failed(error) => Some(Err(error.clone())),
         }
     }
 }
@@ -65,7 +60,7 @@ impl Shared {
         let callbacks = std::mem::take(callbacks);
         *state = match &outcome {
             Ok(()) => State::Done,
-            Err(error) => State::Failed(copy_of(error)),
+            Err(error) => State::Failed(error.clone()),
         };
         drop(state);
         self.completed.notify_all();
