@@ -278,9 +278,9 @@ mod tests {
         assert_eq!(values.len(), 1 << dtype.bits());
         for (code, &expected) in values.iter().enumerate() {
             let value = to_f32(from_bits(code as u8));
-            assert_eq!(value.to_bits(), expected, "{} {code:#x}", dtype);
+            assert_eq!(value.to_bits(), expected, "{dtype} {code:#x}");
             if !value.is_nan() {
-                assert_eq!(from_f32(value), code as u8, "{} round trip of {value}", dtype);
+                assert_eq!(from_f32(value), code as u8, "{dtype} round trip of {value}");
             }
         }
 
@@ -294,7 +294,7 @@ mod tests {
         for (&(start, code), end) in runs.iter().zip(ends) {
             for part in 0..=16u64 {
                 let bits = start + (u64::from(end - start) * part / 16) as u32;
-                assert_eq!(from_f32(f32::from_bits(bits)), code, "{} from bits {bits:#010x}", dtype);
+                assert_eq!(from_f32(f32::from_bits(bits)), code, "{dtype} from bits {bits:#010x}");
             }
         }
     }

@@ -87,8 +87,8 @@ impl<T: Outcome, E: Into<Error>> Outcome for Result<T, E> {
     }
 }
 
-/// Runs all that an entry point does. Panics of the op's function are caught inside; any other can neither become an error
-/// nor unwind into the host, so it ends the process with a text that says so.
+/// Runs all that an entry point does. Panics of the op's function are caught inside; any other can neither become an
+/// error nor unwind into the host, so it ends the process with a text that says so.
 #[inline(always)]
 pub(crate) fn abort_on_panic<R>(handler: &'static Handler, body: impl FnOnce() -> R) -> R {
     struct Trap(&'static Handler);

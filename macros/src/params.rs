@@ -75,7 +75,7 @@ impl Reader<'_> {
         let dims = helpers.dims;
         let kind = match helpers.role {
             Some((helper, Forced::Attr(args))) => {
-                self.no_dims(&dims, "an attribute");
+                self.no_dims(dims.as_ref(), "an attribute");
                 if let Some(Known::Buffer(..) | Known::Context) = found.filter(|_| !is_slice(ty)) {
                     self.contradiction(ty, &helper, found);
                     return None;
@@ -86,11 +86,11 @@ impl Reader<'_> {
                 }
             }
             Some((_, Forced::State(stage))) => {
-                self.no_dims(&dims, "a state");
+                self.no_dims(dims.as_ref(), "a state");
                 self.state(ty, stage)?
             }
             Some((helper, Forced::Context)) => {
-                self.no_dims(&dims, "a context");
+                self.no_dims(dims.as_ref(), "a context");
                 if let Some(Known::Buffer(..)) = found {
                     self.contradiction(ty, &helper, found);
                     return None;
@@ -103,7 +103,7 @@ impl Reader<'_> {
             None => match found {
                 Some(Known::Buffer(role, _)) => self.buffer(ty, role, dims)?,
                 Some(Known::Context) => {
-                    self.no_dims(&dims, "a context");
+                    self.no_dims(dims.as_ref(), "a context");
                     if types::arity(ty).0 == Arity::Variadic {
                         self.errors.push(ty, messages::variadic_context());
                         return None;
@@ -132,7 +132,7 @@ impl Reader<'_> {
         }
     }
 
-    fn no_dims(&mut self, dims: &Option<(Attribute, dims::Parsed)>, what: &str) {
+    fn no_dims(&mut self, dims: Option<&(Attribute, dims::Parsed)>, what: &str) {
         if let Some((attr, _)) = dims {
             self.errors.push(attr, messages::dims_on(what));
         }

@@ -208,7 +208,7 @@ impl Library {
                 assert_eq!(
                     (handler.name.text(), handler.target.text(), handler.platform.text()),
                     (op["name"].as_str().unwrap(), op["target"].as_str().unwrap(), op["platform"].as_str().unwrap())
-                )
+                );
             };
             assert_eq!(handler.traits, u32::from(op["traits"]["command_buffer"] == true));
             for (stage, address) in STAGES.into_iter().zip(handler.stages) {

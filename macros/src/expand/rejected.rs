@@ -1,4 +1,4 @@
-//! What is emitted in place of a rejected function.
+//! The item that stands for a rejected function.
 
 use proc_macro2::TokenStream;
 use quote::quote;

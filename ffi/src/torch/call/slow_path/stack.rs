@@ -76,10 +76,10 @@ impl Call<'_> {
                 value => self.attrs.set(at.index, &at.path, value.into_value()),
             },
             (Destination::TypeParam(var), IValue::DType(dtype)) => {
-                self.dtypes.push((Destination::TypeParam(*var), dtype))
+                self.dtypes.push((Destination::TypeParam(*var), dtype));
             }
             (Destination::ResultDType(index), IValue::DType(dtype)) => {
-                self.dtypes.push((Destination::ResultDType(*index), dtype))
+                self.dtypes.push((Destination::ResultDType(*index), dtype));
             }
             _ => return Err(Error::internal("a value of another type than the schema says")),
         }
