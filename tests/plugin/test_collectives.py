@@ -102,7 +102,7 @@ except Exception as error:
 ''',
         **FOUR,
     )
-    assert "stablehlo.collective_permute: replica 9 is none of the program's 1" in printed
+    assert "stablehlo.collective_permute: a group names replica 9, but the program has 1 replicas" in printed
 
 
 def test_runs_from_many_threads_do_not_mix(fresh):

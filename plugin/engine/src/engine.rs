@@ -320,7 +320,7 @@ impl Program {
             // The receiver waits below.
             let _ = sender.send(results);
         });
-        receiver.recv().unwrap_or_else(|_| Err(Error::internal("the execution was lost")))
+        receiver.recv().unwrap_or_else(|_| Err(Error::internal("the execution ended without a result")))
     }
 }
 
@@ -380,7 +380,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if let Some(participant) = self.participant.take() {
-            let error = Error::failed_precondition("the process was not run");
+            let error = Error::failed_precondition("the process was dropped before it ran");
             exec::abandon(Arc::clone(&self.executable), Some(participant), error, Box::new(|_| None));
         }
     }

@@ -145,7 +145,7 @@ def ids_of_replicas_are_explained():
     try:
         per_device(scatter, x, (None, None), ("d", None), x.shape).cpu()
     except Exception as error:
-        assert "its 4 partitions meet by a channel and `use_global_device_ids`" in str(error), error
+        assert "for groups of its 4 partitions, give the op a channel and `use_global_device_ids`" in str(error), error
     else:
         raise AssertionError("no error")
     return torch.zeros(1), torch.zeros(1)

@@ -105,7 +105,8 @@ impl Groups {
     /// # Errors
     /// INVALID_ARGUMENT if ids are out of range, or a process is in no group or in two.
     pub(crate) fn resolve(kind: &OpKind, clique: &Clique) -> Result<Groups, Error> {
-        let collective = kind.collective().ok_or_else(|| Error::internal("not a collective"))?;
+        let collective =
+            kind.collective().ok_or_else(|| Error::internal(format!("expected a collective, got {}", kind.name())))?;
         let mut rank_of = vec![None; clique.grid.size()]; // Bounded: processes.
         for (rank, processes) in clique.processes.iter().enumerate() {
             processes.iter().for_each(|&process| rank_of[process] = Some(rank as u32));
@@ -132,7 +133,8 @@ impl Groups {
             }
             for &rank in &group.ranks {
                 if groups.of[rank as usize] != u32::MAX {
-                    let message = format!("{} is in two groups", clique.name(rank as usize));
+                    let message =
+                        format!("{} is in two groups; each process belongs to exactly one", clique.name(rank as usize));
                     return Err(Error::invalid_argument(message));
                 }
                 groups.of[rank as usize] = groups.groups.len() as u32;
@@ -142,7 +144,8 @@ impl Groups {
         for rank in 0..clique.len() {
             if groups.of[rank] == u32::MAX {
                 if !sends {
-                    return Err(Error::invalid_argument(format!("{} is in no group", clique.name(rank))));
+                    let message = format!("{} is in no group; each process belongs to exactly one", clique.name(rank));
+                    return Err(Error::invalid_argument(message));
                 }
                 groups.of[rank] = groups.groups.len() as u32;
                 groups.groups.push(Group { ranks: vec![rank as u32], sources: vec![None] });
@@ -158,8 +161,10 @@ impl Groups {
     pub(crate) fn size(all: &[Groups]) -> Result<usize, Error> {
         let mut sizes = all.iter().flat_map(|groups| &groups.groups).map(|group| group.ranks.len());
         let size = sizes.next().unwrap_or(1);
-        if sizes.any(|other| other != size) {
-            return Err(Error::invalid_argument("the groups have different numbers of processes"));
+        if let Some(other) = sizes.find(|&other| other != size) {
+            return Err(Error::invalid_argument(format!(
+                "all groups must have the same number of processes, but one has {size} and another {other}"
+            )));
         }
         Ok(size)
     }
@@ -210,10 +215,12 @@ fn process_groups(kind: &OpKind, collective: &CollectiveGroups, grid: ProcessGri
         let hint = match (numbering, knows_device_ids(kind)) {
             (Numbering::CrossPartition | Numbering::FlattenedIds, _) => String::new(),
             _ if partitions == 1 => String::new(),
-            (_, true) => format!("; its {partitions} partitions meet by a channel and `use_global_device_ids`"),
-            (_, false) => format!("; its {partitions} partitions meet by a channel"),
+            (_, true) => format!(
+                "; for groups of its {partitions} partitions, give the op a channel and `use_global_device_ids`"
+            ),
+            (_, false) => format!("; for groups of its {partitions} partitions, give the op a channel"),
         };
-        Error::invalid_argument(format!("{what} {id} is none of the program's {count}{hint}"))
+        Error::invalid_argument(format!("a group names {what} {id}, but the program has {count} {what}s{hint}"))
     };
     let id = |&id: &i64| usize::try_from(id).ok().filter(|&known| known < count).ok_or_else(|| unknown(id));
     let lists = collective.groups.iter().map(|group| group.iter().map(id).collect::<Result<Vec<usize>, _>>());
@@ -247,7 +254,7 @@ fn among_participants(processes: &[usize], rank_of: &[Option<u32>], clique: &Cli
     if found.len() != processes.len() || twice.is_some() {
         let of = clique.name(found[0] as usize);
         return Err(Error::invalid_argument(format!(
-            "the group {processes:?} of {of} crosses an axis that is not manual there"
+            "the group {processes:?}, which contains {of}, crosses a mesh axis that is not manual here"
         )));
     }
     let sources = vec![Some(0); found.len()]; // Bounded: processes.
@@ -262,7 +269,7 @@ fn join_pairs(pairs: &[Group], count: usize) -> Result<Vec<Group>, Error> {
         let (source, target) = match pair.ranks[..] {
             [source, target] => (source, target),
             [both] => (both, both),
-            _ => return Err(Error::internal("a pair of more than two")),
+            ref more => return Err(Error::internal(format!("a source-target pair has {} members", more.len()))),
         };
         source_of[target as usize] = Some(source);
         let [from, to] = [source, target].map(|rank| leader[rank as usize]);

@@ -55,7 +55,8 @@ pub(crate) trait CollectiveKernel: Send + Sync {
 /// INVALID_ARGUMENT if types and the size of groups do not fit, UNIMPLEMENTED for what the engine cannot do.
 pub(crate) fn make(op: &Op, func: &Func, groups: &[Groups]) -> Result<Box<dyn CollectiveKernel>, Error> {
     let tensor = |value: &ValueId| -> Result<&TensorType, Error> {
-        func.ty(*value).tensor().ok_or_else(|| Error::invalid_argument("the operands and results must be tensors"))
+        let ty = func.ty(*value);
+        ty.tensor().ok_or_else(|| Error::invalid_argument(format!("operands and results must be tensors, got {ty}")))
     };
     let operands = op.operands.iter().map(tensor).collect::<Result<Vec<_>, _>>()?;
     let results = op.results.iter().map(tensor).collect::<Result<Vec<_>, _>>()?;
@@ -82,7 +83,7 @@ pub(crate) fn make(op: &Op, func: &Func, groups: &[Groups]) -> Result<Box<dyn Co
         }
         OpKind::AllToAll { split_dim, concat_dim, split_count, .. } => {
             if *split_count != size {
-                let message = format!("the operands are split in {split_count} parts among groups of {size} processes");
+                let message = format!("split_count is {split_count}, but each group has {size} processes");
                 return Err(Error::invalid_argument(message));
             }
             Box::new(movement::Rearranged::all_to_all(&operands, *split_dim, *concat_dim, size))
@@ -92,7 +93,7 @@ pub(crate) fn make(op: &Op, func: &Func, groups: &[Groups]) -> Result<Box<dyn Co
             Box::new(movement::Sent::new(&operands[..count], roots))
         }
         OpKind::CollectivePermute(_) => Box::new(movement::Sent::new(&operands, Roots::First)),
-        kind => return Err(Error::internal(format!("{} is no collective", kind.name()))),
+        kind => return Err(Error::internal(format!("expected a collective, got {}", kind.name()))),
     };
     Ok(kernel)
 }
@@ -101,7 +102,7 @@ pub(crate) fn make(op: &Op, func: &Func, groups: &[Groups]) -> Result<Box<dyn Co
 fn expect(all: usize, each: usize, dim: usize, size: usize) -> Result<(), Error> {
     if each.checked_mul(size) != Some(all) {
         return Err(Error::invalid_argument(format!(
-            "dimension {dim} is {each} for each process and {all} for all, but groups have {size} processes"
+            "dimension {dim} has size {each} per process and {all} per group, but each group has {size} processes"
         )));
     }
     Ok(())

@@ -201,7 +201,9 @@ fn ids_of_partitions_without_a_channel_are_explained() {
         let grid = ProcessGrid { replicas: 1, partitions: 4 };
         let error = engine().compile_for(read(&text), grid).unwrap_err().to_string();
         let flag = if case.modes.contains(&FlattenedIds) { " and `use_global_device_ids`" } else { "" };
-        let expected = format!("replica 1 is none of the program's 1; its 4 partitions meet by a channel{flag}");
+        let expected = format!(
+            "a group names replica 1, but the program has 1 replicas; for groups of its 4 partitions, give the op a channel{flag}"
+        );
         assert!(error.contains(&expected), "{}: {error}", case.name);
     }
 }

@@ -33,14 +33,14 @@ impl Roots {
         let root = roots.next().unwrap_or_default();
         if let Some(other) = roots.find(|other| *other != root) {
             let message =
-                format!("the processes of a group name different roots of operand {index}: {root} and {other}");
+                format!("the processes of a group give different roots for operand {index}: {root} and {other}");
             return Err(Error::invalid_argument(message));
         }
         let place = usize::try_from(root).ok().filter(|&place| place < participants.len());
         place.ok_or_else(|| {
             let size = participants.len();
             Error::invalid_argument(format!(
-                "the root of operand {index} is {root}, but the group has {size} processes"
+                "the root of operand {index} is {root}; it must be at least 0 and less than {size}, the size of the group"
             ))
         })
     }

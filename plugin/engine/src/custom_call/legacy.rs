@@ -35,7 +35,8 @@ impl Legacy {
             Attribute::Unit => Vec::new(),
             _ => {
                 return Err(Error::invalid_argument(format!(
-                    "the backend config of {}, a custom call of the legacy API, must be a string",
+                    "custom call to {}: the legacy API takes a string as backend config; for attributes use the typed FFI \
+                     (api_version 4)",
                     call.target
                 )));
             }

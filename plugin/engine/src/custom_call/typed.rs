@@ -118,11 +118,10 @@ impl Typed {
 /// A buffer in the terms of call frames.
 fn described(what: &str, index: usize, leaf: Option<&TensorType>) -> Result<(DType, Vec<i64>), Error> {
     let Some(ty) = leaf else { return Ok((DType::Token, Vec::new())) };
-    let dtype = ty
-        .element
-        .dtype()
-        .ok_or_else(|| Error::unimplemented(format!("{what} {index}: the XLA FFI has no buffers of {}", ty.element)))?;
-    let too_large = |_| Error::invalid_argument(format!("{what} {index}: {ty} is too large"));
+    let dtype = ty.element.dtype().ok_or_else(|| {
+        Error::unimplemented(format!("{what} {index}: the XLA FFI does not support element type {}", ty.element))
+    })?;
+    let too_large = |_| Error::invalid_argument(format!("{what} {index}: a dimension of {ty} does not fit in 64 bits"));
     let dim = |&dim: &usize| i64::try_from(dim).map_err(too_large);
     Ok((dtype, ty.dims.iter().map(dim).collect::<Result<_, _>>()?))
 }

@@ -116,7 +116,7 @@ impl Frame {
                 0 => Buffer::empty(),
                 _ => self
                     .take(plan.allocations[slot as usize].0, place)
-                    .ok_or_else(|| Error::internal("a result is not in memory of its own"))?,
+                    .ok_or_else(|| Error::internal("the memory of a result belongs to another buffer"))?,
             });
         }
         Ok(results)
@@ -155,7 +155,7 @@ impl Frame {
 fn check(plan: &Plan, arguments: &[Argument]) -> Result<(), Error> {
     if arguments.len() != plan.parameters.len() {
         return Err(Error::invalid_argument(format!(
-            "the program takes {} arguments, but {} were given",
+            "the program takes {} arguments, got {}",
             plan.parameters.len(),
             arguments.len()
         )));
@@ -164,7 +164,7 @@ fn check(plan: &Plan, arguments: &[Argument]) -> Result<(), Error> {
         let len = argument.buffer().len();
         if len != parameter.bytes {
             return Err(Error::invalid_argument(format!(
-                "argument {index} has {len} bytes, but the program takes {} there",
+                "argument {index} takes {} bytes, got {len}",
                 parameter.bytes
             )));
         }

@@ -228,7 +228,8 @@ impl Waiting for Rendezvous {
         self.fail_waiting(|missing| {
             let names: Vec<String> = missing.into_iter().map(|rank| self.clique.name(rank as usize)).collect();
             Error::deadline_exceeded(format!(
-                "other processes of the program waited {} seconds at a collective for {}, which nobody ran",
+                "a collective waited {} seconds for {}, which did not run; run the program on all of its devices \
+                 (OXCALL_COLLECTIVE_TIMEOUT sets the seconds)",
                 self.watch.timeout.as_secs(),
                 names.join("; ")
             ))
@@ -237,7 +238,7 @@ impl Waiting for Rendezvous {
 
     /// Fails, as the executions that wait for the missing ones are to end.
     fn interrupt(&self) {
-        self.fail_waiting(|_| interrupted("a collective that waited for other processes of its program"));
+        self.fail_waiting(|_| interrupted("a collective that waited for other processes of the program"));
     }
 }
 

@@ -89,7 +89,7 @@ fn run_all(task: Task) {
                 match task.execution.participant().map(|participant| Arc::clone(&participant.rendezvous)) {
                     Some(rendezvous) => proceed(rendezvous.arrive(task, site), &mut queue),
                     None => {
-                        let error = "a program with collectives was run by one process, not by all that take part";
+                        let error = "the program has collectives: run it on all of its devices in one call";
                         finish(task, Err(Error::failed_precondition(error)), &mut queue);
                     }
                 }

@@ -59,7 +59,11 @@ pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
 fn tensors<'a, const N: usize>(op: &Op, func: &'a Func) -> Result<[&'a TensorType; N], Error> {
     let types: Option<Vec<&TensorType>> =
         op.operands.iter().chain(&op.results).map(|&id| func.ty(id).tensor()).collect();
-    types
-        .and_then(|types| <[&TensorType; N]>::try_from(types).ok())
-        .ok_or_else(|| Error::internal(format!("{} has other operands or results than {N} tensors", op.kind.name())))
+    types.and_then(|types| <[&TensorType; N]>::try_from(types).ok()).ok_or_else(|| {
+        let (operands, results) = (op.operands.len(), op.results.len());
+        Error::internal(format!(
+            "{}: expected {N} operands and results, all of them tensors; got {operands} operands and {results} results",
+            op.kind.name()
+        ))
+    })
 }

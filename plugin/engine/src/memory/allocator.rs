@@ -224,7 +224,7 @@ impl Allocator {
     pub(super) fn allocate(&self, len: usize) -> Result<Block, Error> {
         let mut state = self.lock();
         let Some(class) = class_of(len) else {
-            return Err(exhausted(len, Some(state.live), "no block is that large"));
+            return Err(exhausted(len, Some(state.live), "it exceeds the largest block"));
         };
         let size = class_size(class);
         #[cfg(test)]
@@ -254,7 +254,7 @@ impl Allocator {
         block.ok_or_else(|| {
             let mut state = self.lock();
             state.live -= size;
-            exhausted(len, Some(state.live), "the system has no more")
+            exhausted(len, Some(state.live), "the system has no more memory")
         })
     }
 

@@ -97,13 +97,13 @@ pub(crate) fn room(len: usize) -> Result<(), Error> {
         return Ok(());
     }
     give_back();
-    if has(wanted) { Ok(()) } else { Err(exhausted(len, None, "the system has no more")) }
+    if has(wanted) { Ok(()) } else { Err(exhausted(len, None, "the system has no more memory")) }
 }
 
 /// The error of a request of `len` bytes, with those in use if that is known.
 pub(super) fn exhausted(len: usize, live: Option<usize>, why: &str) -> Error {
     let live = live.map_or(String::new(), |live| format!(" ({live} bytes are in use)"));
-    let advice = "delete arrays that are not needed, or give the process more memory";
+    let advice = "delete arrays that are no longer needed, or give the process more memory";
     Error::resource_exhausted(format!("Out of memory allocating {len} bytes{live}: {why}; {advice}"))
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn reserve() -> Result<(), Error> {
         give_back();
         map(RESERVE)
     });
-    let reserve = reserve.ok_or_else(|| exhausted(RESERVE, None, "the system has no more"))?;
+    let reserve = reserve.ok_or_else(|| exhausted(RESERVE, None, "the system has no more memory"))?;
     let before = RESERVED.compare_exchange(ptr::null_mut(), reserve.as_ptr(), Ordering::AcqRel, Ordering::Relaxed);
     if before.is_err() {
         // SAFETY: mapped above; another thread was faster, so nobody knows of it.

@@ -24,7 +24,7 @@ impl Dump {
     pub fn new(directory: &Path) -> Result<Dump, Error> {
         fs::create_dir_all(directory).map_err(|error| {
             Error::invalid_argument(format!(
-                "OXCALL_DUMP: the directory {} cannot be made: {error}",
+                "OXCALL_DUMP: cannot create the directory {}: {error}",
                 directory.display()
             ))
         })?;
@@ -68,7 +68,7 @@ impl ProgramDump {
         path.push(format!(".{:02}.{what}.{extension}", self.stage));
         self.stage += 1;
         if let Err(error) = fs::write(&path, text) {
-            eprintln!("oxcall: {} cannot be written: {error}", path.display());
+            eprintln!("oxcall: OXCALL_DUMP: cannot write {}: {error}", path.display());
         }
     }
 }

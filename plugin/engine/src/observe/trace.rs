@@ -37,7 +37,7 @@ impl Trace {
             Ok(file)
         });
         let file = made.map_err(|error| {
-            Error::invalid_argument(format!("OXCALL_TRACE: the file {} cannot be written: {error}", path.display()))
+            Error::invalid_argument(format!("OXCALL_TRACE: cannot write the file {}: {error}", path.display()))
         })?;
         Ok(Trace { start: Instant::now(), file: Mutex::new(file) })
     }
@@ -62,7 +62,7 @@ impl Trace {
         }
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = append(&mut file, text.as_bytes()) {
-            eprintln!("oxcall: the trace cannot be written: {error}");
+            eprintln!("oxcall: OXCALL_TRACE: cannot write the trace: {error}");
         }
     }
 }

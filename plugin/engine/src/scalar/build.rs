@@ -54,7 +54,7 @@ impl<'a> Builder<'a> {
         let ty = self.func.ty(value);
         ty.tensor()
             .filter(|tensor| tensor.checked_count() == Some(1))
-            .ok_or_else(|| Error::unimplemented(format!("{ty} is not a scalar")))
+            .ok_or_else(|| Error::unimplemented(format!("{ty} is not supported in a body of scalars")))
     }
 
     fn register(&mut self, value: Scalar) -> Register {
@@ -63,7 +63,7 @@ impl<'a> Builder<'a> {
     }
 
     fn value(&self, value: ValueId) -> Result<Register, Error> {
-        let missing = || Error::internal(format!("value {} is not of this region", value.0));
+        let missing = || Error::internal(format!("value {} is not defined in this region", value.0));
         self.values.get(&value).copied().ok_or_else(missing)
     }
 
@@ -105,7 +105,7 @@ impl<'a> Builder<'a> {
             OpKind::While => self.while_loop(op)?,
             OpKind::If | OpKind::Case => self.branches(op)?,
             kind if math::is_element_wise(kind) => self.element_wise(op)?,
-            kind => return Err(Error::unimplemented(format!("{} of scalars is not supported", kind.name()))),
+            kind => return Err(Error::unimplemented(format!("{} is not supported in a body of scalars", kind.name()))),
         }
         Ok(())
     }
@@ -160,7 +160,10 @@ impl<'a> Builder<'a> {
 
     /// The condition comes once before the loop and once at the end of its body, which saves a jump.
     fn while_loop(&mut self, op: &Op) -> Result<(), Error> {
-        let [condition, body] = &op.regions[..] else { return Err(Error::internal("a while has two regions")) };
+        let [condition, body] = &op.regions[..] else {
+            let message = format!("expected 2 regions, a condition and a body; got {}", op.regions.len());
+            return Err(Error::internal(message));
+        };
         let mut carried = SmallVec::<[Register; 8]>::new();
         for &operand in &op.operands {
             self.scalar(operand)?;

@@ -102,7 +102,7 @@ fn partly_manual_computations_run_once_for_each_manual_coordinate() {
     assert_eq!(whole(4, &text, &[1, 2, 30, 40]), [31, 42]);
     let across = text.replace("[[0, 2], [1, 3]]", "[[0, 1], [2, 3]]");
     let error = compile_partitioned(&engine(), 4, &across).unwrap_err().to_string();
-    assert!(error.contains("crosses an axis that is not manual"), "{error}");
+    assert!(error.contains("crosses a mesh axis that is not manual here"), "{error}");
 }
 
 /// A manual computation over `y` in one over `x`, each of which sums.
@@ -198,5 +198,5 @@ fn meshes_that_do_not_fit_are_errors() {
         nested()
     );
     let error = compile_partitioned(&engine(), 2, &text).unwrap_err().to_string();
-    assert!(error.contains("does not fit a program of 2 partitions"), "{error}");
+    assert!(error.contains("does not fit the program's 2 partitions"), "{error}");
 }

@@ -105,9 +105,9 @@ fn wrong_arguments_are_refused() {
     let program = compile(&engine, chain(1));
     let error = program.run(vec![]).unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
-    assert_eq!(error.message(), "the program takes 1 arguments, but 0 were given");
+    assert_eq!(error.message(), "the program takes 1 arguments, got 0");
     let error = program.run(vec![shared(&engine, &[0f32; 63])]).unwrap_err();
-    assert_eq!(error.message(), "argument 0 has 252 bytes, but the program takes 256 there");
+    assert_eq!(error.message(), "argument 0 takes 256 bytes, got 252");
 }
 
 #[test]

@@ -61,7 +61,9 @@ impl Access {
                 Ok(Access::broadcast(&operand.dims, &result.dims, &identity(result.rank())))
             }
             () if operand.count() == 1 => Ok(Access::new(&[], &[])),
-            () => Err(Error::internal(format!("{operand} with {result}"))),
+            () => {
+                Err(Error::internal(format!("expected an operand of the shape of {result} or a scalar, got {operand}")))
+            }
         }
     }
 

@@ -117,7 +117,7 @@ impl Builder {
         init: Value,
     ) -> Result<Value, Error> {
         let Some((fold, identity)) = row_fold(function, wide(element)) else {
-            return Err(Error::unimplemented(format!("no reduction of rows by {}", function.name())));
+            return Err(Error::unimplemented(format!("reducing rows by {} is not supported", function.name())));
         };
         let folded = self.push(Definition::Fold { fold, arg: [value] }, wide(element));
         let folded = match math::packed(element) {

@@ -42,7 +42,7 @@ pub(crate) fn single(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
             }
             builder.op(kind, &values, result.element)?
         }
-        kind => return Err(Error::unimplemented(format!("{} is not element-wise", kind.name()))),
+        kind => return Err(Error::unimplemented(format!("expected an element-wise op, got {}", kind.name()))),
     };
     builder.output(value, result.element);
     let mut program = builder.build(op.kind.name().to_owned());

@@ -105,7 +105,7 @@ impl Emitter<'_> {
         self.builder.per_row = true;
         let init = self.value(init, Access::new(&[], &[]))?;
         let Some((function, _)) = row_reduction(self.graph, op) else {
-            return Err(Error::internal("no reduction of rows"));
+            return Err(Error::internal(format!("expected a reduction of rows, got {}", op.kind.name())));
         };
         self.builder.fold(function, ty.element, value, init)
     }
@@ -115,7 +115,7 @@ impl Emitter<'_> {
         let (ty, value) = (tensor(self.graph.func, result)?, self.values[&result]);
         self.builder.per_row = self.builder.is_per_row(value);
         if self.row > 1 && self.builder.is_constant(value) {
-            return Err(Error::internal("rows of a constant"));
+            return Err(Error::internal("a fusion of rows returns a constant"));
         }
         self.builder.output(value, ty.element);
         Ok(())
@@ -138,7 +138,7 @@ impl Emitter<'_> {
             Some(known) if self.row > 1 => {
                 let rows = tensor(self.graph.func, value)?.count();
                 if !self.builder.is_per_row(known) || access != Access::rows(rows, self.row) {
-                    return Err(Error::internal("rows are used in another way than row by row"));
+                    return Err(Error::internal("a fusion of rows reads a row's value outside of its row"));
                 }
                 self.builder.spread(known)
             }
@@ -176,7 +176,7 @@ impl Emitter<'_> {
         }
         let ty = tensor(self.graph.func, value)?;
         if self.row > 1 && self.is_made_here(value) {
-            return Err(Error::internal("a part of the fusion is needed before it"));
+            return Err(Error::internal("a fusion reads a value that it computes later"));
         }
         self.inputs.push(value);
         Ok(self.builder.add_input(ty.element, ty.count()))

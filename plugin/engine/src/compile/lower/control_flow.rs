@@ -22,7 +22,8 @@ impl<'m> Lowering<'m> {
 
     fn repeat(&mut self, op: &'m Op, block: &mut Block) -> Result<(), Error> {
         let [cond, body] = &op.regions[..] else {
-            return Err(Error::invalid_argument("a loop has a condition and a body"));
+            let message = format!("expected 2 regions, a condition and a body; got {}", op.regions.len());
+            return Err(Error::invalid_argument(message));
         };
         let start = self.next_position();
         // What every iteration passes on as it is need not be carried.

@@ -62,7 +62,10 @@ fn major_to_minor(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result<Option
     let mut sorted = order.clone();
     sorted.sort_unstable();
     if !sorted.into_iter().eq(0..ty.rank()) {
-        return Err(Error::invalid_argument(format!("the layout {layout:?} is no order of the dimensions of {ty}")));
+        let rank = ty.rank();
+        return Err(Error::invalid_argument(format!(
+            "{layout:?} is not a valid layout of {ty}: list its {rank} dimensions, minor to major"
+        )));
     }
     // Dimensions of one element may be anywhere.
     let moves = !order.iter().filter(|&&dim| ty.dims[dim] != 1).is_sorted();

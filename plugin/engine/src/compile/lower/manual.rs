@@ -29,7 +29,7 @@ pub(super) fn manual_site(
     let func = module.main();
     let sharding = manual.in_shardings.iter().chain(&manual.out_shardings).next();
     let Some(sharding) = sharding else {
-        return Err(Error::unimplemented("a manual computation without operands and results"));
+        return Err(Error::unimplemented("a manual computation without operands and results is not supported"));
     };
     let mesh = module.mesh(&sharding.mesh).map_err(|error| Error::invalid_argument(error.to_string()))?;
     let axes = Axes { mesh, names: &manual.manual_axes };
@@ -122,7 +122,7 @@ impl Axes<'_> {
         }
         if inner.iter().any(Vec::is_empty) || grid.partitions < self.mesh.size() {
             return Err(Error::invalid_argument(format!(
-                "a manual computation over the axes {:?} of the mesh {} does not fit a program of {} partitions",
+                "a manual computation over the axes {:?} of the mesh {} does not fit the program's {} partitions",
                 self.names, self.mesh, grid.partitions
             )));
         }
@@ -136,7 +136,9 @@ impl Axes<'_> {
         let fits =
             tiles.len() == ty.rank() && ty.dims.iter().zip(&tiles).all(|(dim, tiles)| dim.is_multiple_of(*tiles));
         if !fits {
-            return Err(Error::invalid_argument(format!("the sharding {sharding} does not divide {ty}")));
+            return Err(Error::invalid_argument(format!(
+                "the sharding {sharding} does not divide {ty} into equal parts"
+            )));
         }
         let local = ty.dims.iter().zip(&tiles).map(|(dim, tiles)| dim / tiles).collect();
         Ok((tiles, local))

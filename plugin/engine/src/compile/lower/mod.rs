@@ -95,7 +95,9 @@ pub(super) fn lower(
     for (index, &param) in func.body.params.iter().enumerate() {
         let ty = func.ty(param);
         if matches!(ty, Type::Tuple(_)) {
-            return Err(Error::unimplemented("a program whose parameters are tuples is not supported"));
+            return Err(Error::unimplemented(format!(
+                "parameter {index} of the program has type {ty}; tuples are not supported there"
+            )));
         }
         let bytes = leaves(ty).into_iter().map(byte_size).sum();
         let value = lowering.value(bytes, Source::Parameter(index as u32), Some(param));
@@ -270,8 +272,9 @@ impl<'m> Lowering<'m> {
     }
 
     fn tuple_element(&mut self, op: &Op, index: usize) -> Result<(), Error> {
-        let Type::Tuple(elements) = self.func.ty(op.operands[0]) else {
-            return Err(Error::invalid_argument("the operand is no tuple"));
+        let ty = self.func.ty(op.operands[0]);
+        let Type::Tuple(elements) = ty else {
+            return Err(Error::invalid_argument(format!("expected a tuple as operand, got {ty}")));
         };
         let width = |ty: &Type| leaves(ty).len();
         let first: usize = elements.iter().take(index).map(width).sum();

@@ -40,7 +40,7 @@ pub(super) fn order(region: &Region, fusions: &[Fusion], values: usize) -> Resul
         }
     }
     if order.len() != graph.items.len() {
-        return Err(Error::internal("fused ops depend on each other in a circle"));
+        return Err(Error::internal("fused ops depend on each other in a cycle"));
     }
     Ok(order)
 }

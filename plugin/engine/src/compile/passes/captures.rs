@@ -99,7 +99,10 @@ fn constant_chain(rewriter: &Rewriter<'_>, value: ValueId, limit: usize, ops: &m
 fn lift(rewriter: &mut Rewriter<'_>, op: &mut Op, value: ValueId) -> Result<(), Error> {
     let element = match rewriter.ty(value) {
         Type::Tensor(ty) if ty.rank() == 0 => ty.element,
-        ty => return Err(Error::unimplemented(format!("its body uses a value of type {ty} from outside"))),
+        ty => {
+            let message = format!("its body captures a value of type {ty}; only scalars can be captured");
+            return Err(Error::unimplemented(message));
+        }
     };
     let count = op.results.len();
     let first = rewriter.tensor(op.operands[0]).clone();
@@ -129,7 +132,7 @@ fn lift(rewriter: &mut Rewriter<'_>, op: &mut Op, value: ValueId) -> Result<(), 
             body.results.push(left);
             ty
         }
-        _ => return Err(Error::unimplemented("its bodies use a value from outside that is no constant")),
+        _ => return Err(Error::unimplemented("its bodies capture a value that is not a constant")),
     };
     let result = rewriter.value(result.into());
     op.results.push(result);

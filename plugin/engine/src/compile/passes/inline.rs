@@ -132,7 +132,7 @@ impl Extents {
                     Visit::Open => {
                         let (callee, caller) = (&module.func(callee).name, &module.func(caller).name);
                         let error = Error::invalid_argument(format!(
-                            "recursion: @{callee} is called by @{caller}, which it calls itself"
+                            "recursion is not supported: @{caller} calls @{callee}, which calls @{caller}"
                         ));
                         return Err(op_error(error, op.kind.name(), module.location(op.location)));
                     }

@@ -129,12 +129,17 @@ fn preferred(func: &Func, value: ValueId) -> Option<Vec<usize>> {
 
 /// A layout in XLA's text, `{0,1}`, minor to major.
 fn parse(layout: &str, ty: &TensorType) -> Result<Vec<usize>, Error> {
-    let invalid = || Error::invalid_argument(format!("`{layout}` is no layout of {ty}"));
+    let invalid = || {
+        let rank = ty.rank();
+        Error::invalid_argument(format!(
+            "`{layout}` is not a valid layout of {ty}: list its {rank} dimensions in braces, minor to major"
+        ))
+    };
     let inner = layout.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).ok_or_else(invalid)?;
     let (dims, rest) = inner.split_once(':').unwrap_or((inner, ""));
     // The width of elements that are packed: here it is no matter of the layout.
     if !rest.is_empty() && rest != format!("E({})", ty.element.bits()) {
-        return Err(Error::unimplemented(format!("the layout `{layout}`: tiles and the like are not supported")));
+        return Err(Error::unimplemented(format!("layout `{layout}`: tiles and memory spaces are not supported")));
     }
     let dims = dims.split(',').map(str::trim).filter(|dim| !dim.is_empty());
     let order: Vec<usize> = dims.map(str::parse).collect::<Result<_, _>>().map_err(|_| invalid())?;

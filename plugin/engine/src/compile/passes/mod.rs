@@ -126,7 +126,7 @@ impl Observer<'_, '_> {
             return Ok(());
         }
         verify(module).map_err(|error| {
-            Error::internal(format!("the pass `{pass}` left an invalid program, which is a bug of the engine: {error}"))
+            Error::internal(format!("the pass `{pass}` produced an invalid program, a bug in the engine: {error}"))
         })
     }
 }

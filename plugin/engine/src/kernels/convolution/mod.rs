@@ -37,7 +37,7 @@ const LONG_SUMS: usize = 8;
 /// INTERNAL if `op` is another one.
 pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let OpKind::Convolution(dims) = &op.kind else {
-        return Err(Error::internal(format!("{} is no convolution", op.kind.name())));
+        return Err(Error::internal(format!("expected convolution, got {}", op.kind.name())));
     };
     let [input, kernel, out] = super::tensors(op, func)?;
     let empty = [input, kernel, out].iter().any(|ty| ty.dims.contains(&0));

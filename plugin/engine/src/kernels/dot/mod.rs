@@ -33,7 +33,7 @@ pub(super) use self::number::Number;
 /// INTERNAL if `op` is another one.
 pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let OpKind::DotGeneral(dims) = &op.kind else {
-        return Err(Error::internal(format!("{} is no dot_general", op.kind.name())));
+        return Err(Error::internal(format!("expected dot_general, got {}", op.kind.name())));
     };
     let [lhs, rhs, out] = super::tensors(op, func)?;
     let compute = match dims.algorithm.and_then(|algorithm| algorithm.accumulation) {

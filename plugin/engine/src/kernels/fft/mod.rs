@@ -28,7 +28,7 @@ use crate::pool::Cost;
 /// INTERNAL if `op` is another one.
 pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let OpKind::Fft { fft_type, lengths } = &op.kind else {
-        return Err(Error::internal(format!("{} is no fft", op.kind.name())));
+        return Err(Error::internal(format!("expected fft, got {}", op.kind.name())));
     };
     let [input, out] = super::tensors(op, func)?;
     let count = input.count().max(out.count());

@@ -18,6 +18,6 @@ pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         OpKind::Gather { dims, slice_sizes, .. } => gather::make(op, func, dims, slice_sizes),
         OpKind::Scatter { dims, .. } => scatter::make(op, func, dims),
         OpKind::SelectAndScatter { window } => select_and_scatter::make(op, func, window),
-        other => Err(Error::internal(format!("{} does not index", other.name()))),
+        other => Err(Error::internal(format!("expected gather, scatter or select_and_scatter, got {}", other.name()))),
     }
 }

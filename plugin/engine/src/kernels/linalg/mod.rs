@@ -35,7 +35,7 @@ pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
             };
             make_solve(system, op, func)
         }
-        _ => Err(Error::internal(format!("{} is no linear algebra", op.kind.name()))),
+        _ => Err(Error::internal(format!("expected cholesky or triangular_solve, got {}", op.kind.name()))),
     }
 }
 
@@ -67,7 +67,12 @@ macro_rules! by_scalar {
                 type $T = Complex<f64>;
                 $body
             }
-            other => return Err(Error::unimplemented(format!("linear algebra of {other} is not supported"))),
+            other => {
+                return Err(Error::unimplemented(format!(
+                    "element type {other} is not supported; the supported ones are f16, bf16, f32, f64, \
+                     complex<f32> and complex<f64>"
+                )));
+            }
         }
     };
 }
@@ -120,7 +125,8 @@ fn wide_units<T: Element>() -> usize {
 
 /// The last two of a tensor's dimensions.
 fn matrix(dims: &[usize]) -> Result<[usize; 2], Error> {
-    dims.last_chunk().copied().ok_or_else(|| Error::internal("linear algebra of a tensor that is no matrix"))
+    let missing = || Error::internal(format!("expected a matrix, got a tensor of rank {}", dims.len()));
+    dims.last_chunk().copied().ok_or_else(missing)
 }
 
 /// Cholesky factors of matrices of `n` rows.

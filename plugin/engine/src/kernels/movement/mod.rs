@@ -45,7 +45,10 @@ pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
             Box::new(StridedCopy::contiguous("bitcast_convert", 1, operand.byte_size()))
         }
         OpKind::BitcastConvert if operand.element.is_complex() || result.element.is_complex() => {
-            return Err(Error::unimplemented("bitcast_convert between a complex type and one narrower than a byte"));
+            return Err(Error::unimplemented(format!(
+                "bitcast_convert from {} to {} is not supported: one is complex, the other narrower than a byte",
+                operand.element, result.element
+            )));
         }
         OpKind::BitcastConvert => Box::new(bits::BitcastConvert::new(operand, result)),
         OpKind::Pad { low, high: _, interior } => Box::new(pad::Pad::new(operand, result, low, interior)),
@@ -62,7 +65,7 @@ pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
                 op.operands.iter().map(|&value| tensor(func, value)).collect::<Result<_, _>>()?;
             Box::new(concatenate::Concatenate::new(&operands, *dim))
         }
-        other => return Err(Error::internal(format!("{} does not only move elements", other.name()))),
+        other => return Err(Error::internal(format!("expected an op that only moves elements, got {}", other.name()))),
     })
 }
 
@@ -76,7 +79,8 @@ pub(crate) fn transpose(ty: &TensorType, permutation: &[usize]) -> Box<dyn Kerne
 
 /// The type of a value that has to be a tensor.
 pub(crate) fn tensor(func: &Func, value: ValueId) -> Result<&TensorType, Error> {
-    func.ty(value).tensor().ok_or_else(|| Error::internal("an operand or result is no tensor"))
+    let ty = func.ty(value);
+    ty.tensor().ok_or_else(|| Error::internal(format!("expected a tensor, got {ty}")))
 }
 
 /// The distance of neighbours along each dimension of a row-major tensor.

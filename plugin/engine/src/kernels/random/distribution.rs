@@ -36,7 +36,10 @@ impl Rng {
             RngDistribution::Normal => element.is_float(),
         };
         if !supported || element.is_float() && element.bits() <= 8 {
-            return Err(Error::unimplemented(format!("rng {} of {element}", distribution.name())));
+            return Err(Error::unimplemented(format!(
+                "the distribution {} of element type {element} is not supported",
+                distribution.name()
+            )));
         }
         let key = RandomState::new().hash_one(element.bits());
         Ok(Rng { distribution, element, count: result.count(), key, next: AtomicU64::new(0) })
@@ -125,7 +128,7 @@ impl Kernel for Rng {
             ElementType::U32 => fill!(integers::<u32>()),
             ElementType::U16 => fill!(integers::<u16>()),
             ElementType::U8 | ElementType::Pred => fill!(integers::<u8>()),
-            other => return Err(Error::internal(format!("rng of {other}"))),
+            other => return Err(Error::internal(format!("unexpected element type {other}"))),
         }
         Ok(())
     }

@@ -21,11 +21,12 @@ impl RngBitGenerator {
         let threefry = algorithm == RngAlgorithm::ThreeFry;
         let words = state.byte_size() / 8;
         if words * 8 != state.byte_size() || words < 2 || words > if threefry { 2 } else { 3 } {
-            let message = format!("{} takes a state of 2 (Philox: or 3) ui64, not {state}", algorithm.name());
+            let expected = if threefry { "2" } else { "2 or 3" };
+            let message = format!("{} takes a state of {expected} ui64, got {state}", algorithm.name());
             return Err(Error::invalid_argument(message));
         }
         if bits.element.is_complex() || bits.element == ElementType::Pred {
-            return Err(Error::unimplemented(format!("rng_bit_generator of {}", bits.element)));
+            return Err(Error::unimplemented(format!("results of element type {} are not supported", bits.element)));
         }
         Ok(RngBitGenerator { threefry, element: bits.element, dims: bits.dims.clone(), count: bits.count() })
     }

@@ -24,7 +24,7 @@ pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
             Box::new(generator::RngBitGenerator::new(algorithm, state, bits)?)
         }
         OpKind::Rng(distribution) => Box::new(distribution::Rng::new(distribution, tensor(func, op.results[0])?)?),
-        ref other => return Err(Error::internal(format!("{} makes no random numbers", other.name()))),
+        ref other => return Err(Error::internal(format!("expected rng or rng_bit_generator, got {}", other.name()))),
     })
 }
 

@@ -24,7 +24,7 @@ use crate::scalar::{self, Body};
 /// The kernel of an op of this family.
 pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let OpKind::Reduce { dims } = &op.kind else {
-        return Err(Error::internal(format!("{} does not reduce", op.kind.name())));
+        return Err(Error::internal(format!("expected reduce, got {}", op.kind.name())));
     };
     let operand = tensor(func, op.operands[0])?;
     let layout = Layout::new(&operand.dims, dims);

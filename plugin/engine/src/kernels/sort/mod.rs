@@ -23,6 +23,6 @@ pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     match op.kind {
         OpKind::Sort { dim, .. } => sorter::make(op, func, dim),
         OpKind::TopK { k, largest } => top_k::make(op, func, k, largest),
-        ref other => Err(Error::internal(format!("{} does not sort", other.name()))),
+        ref other => Err(Error::internal(format!("expected sort or top_k, got {}", other.name()))),
     }
 }

@@ -39,7 +39,10 @@ pub(super) fn make(op: &Op, func: &Func, dim: usize) -> Result<Box<dyn Kernel>, 
         op.operands.iter().map(|&value| tensor(func, value).map(|ty| ty.element)).collect::<Result<_, _>>()?;
     let len = shape.dims[dim];
     if u32::try_from(len).is_err() {
-        return Err(Error::unimplemented(format!("a sort of {len} elements")));
+        return Err(Error::unimplemented(format!(
+            "dimension {dim} has {len} elements; at most {} are supported",
+            u32::MAX
+        )));
     }
     let region = &op.regions[0];
     let sortable = |key: &Key| by_sortable!(elements[key.operand].real(), T => size_of::<T>()).is_some();

@@ -39,7 +39,7 @@ pub(super) fn make(op: &Op, func: &Func, k: usize, largest: bool) -> Result<Box<
     let supported =
         by_sortable!(element, T => size_of::<T>()).or_else(|| by_narrow_float!(element, T => size_of::<T>())).is_some();
     if !supported || indices.element != ElementType::S32 || i32::try_from(len).is_err() {
-        let message = format!("top_k of {operand} with indices of {}", indices.element);
+        let message = format!("operand {operand} with indices of element type {} is not supported", indices.element);
         return Err(Error::unimplemented(message));
     }
     Ok(Box::new(TopK { element, len, rows: values.count() / k.max(1), k, largest }))

@@ -21,7 +21,7 @@ use crate::scalar::{self, Body, Program};
 /// The kernel of an op of this family.
 pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let OpKind::ReduceWindow { window } = &op.kind else {
-        return Err(Error::internal(format!("{} has no windows", op.kind.name())));
+        return Err(Error::internal(format!("expected reduce_window, got {}", op.kind.name())));
     };
     let (operand, result) = (tensor(func, op.operands[0])?, tensor(func, op.results[0])?);
     let elements: Vec<ElementType> =

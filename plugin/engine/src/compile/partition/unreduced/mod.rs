@@ -180,10 +180,12 @@ impl Stacker<'_> {
     /// Participants of a manual computation get and give parts of stacks with a single summand.
     fn manual(&mut self, mut op: Op, mut manual: ManualComputation) -> Result<(), Error> {
         let manual_axes = manual.manual_axes.clone();
-        let all_manual = |axes: &[AxisRef]| {
-            let message = "summands over axes that a manual computation does not have";
-            let known = axes.iter().all(|axis| manual_axes.contains(&axis.name));
-            if known { Ok(()) } else { Err(Error::unimplemented(message)) }
+        let all_manual = |axes: &[AxisRef]| match axes.iter().find(|axis| !manual_axes.contains(&axis.name)) {
+            None => Ok(()),
+            Some(axis) => Err(Error::unimplemented(format!(
+                "an unreduced value over the axis {}, which is not manual here, is not supported",
+                axis.name
+            ))),
         };
         let mut before = Vec::new();
         for (index, sharding) in manual.in_shardings.iter_mut().enumerate() {

@@ -17,7 +17,7 @@ fn is_scalar_identity(kind: &OpKind) -> bool {
 /// Writes out a map, in whose body everything is a scalar.
 pub(super) fn expand(rewriter: &mut Rewriter<'_>, op: Op) -> Result<Rewrite, Error> {
     let shape = rewriter.tensor(op.results[0]).clone();
-    let [body] = op.regions.try_into().map_err(|_| Error::internal("a map has one region"))?;
+    let [body] = op.regions.try_into().map_err(|_| Error::internal("expected one region"))?;
     let mut full = Mapping::default();
     full.extend(&body.params, &op.operands);
     for mut inner in body.ops {

@@ -27,7 +27,7 @@ pub(crate) fn decompose(module: &mut Module, alone: bool) -> Result<(), Error> {
         OpKind::GetDimensionSize { dim } => {
             let size = rewriter.tensor(op.operands[0]).dims[dim];
             let size = i32::try_from(size)
-                .map_err(|_| Error::out_of_range(format!("dimension {dim} has size {size}, which no i32 holds")))?;
+                .map_err(|_| Error::out_of_range(format!("dimension {dim} has size {size}, which exceeds an i32")))?;
             Ok(scalar(rewriter, ElementType::S32, size.to_le_bytes()))
         }
         // Whole arrays are computed, whatever parts devices have of them.

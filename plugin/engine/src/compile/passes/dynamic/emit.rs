@@ -12,8 +12,7 @@ use super::{Resolver, Sizes};
 /// # Errors
 /// UNIMPLEMENTED if it does not fit.
 pub(super) fn fits(size: usize) -> Result<i32, Error> {
-    i32::try_from(size)
-        .map_err(|_| Error::unimplemented(format!("a dynamic size of up to {size} does not fit 32 bits")))
+    i32::try_from(size).map_err(|_| Error::unimplemented(format!("a dynamic dimension of up to {size} exceeds an i32")))
 }
 
 impl Resolver {

@@ -152,7 +152,7 @@ impl Resolver {
             let unknown = self.declared(result).iter().find(|dim| known.iter().all(|(each, _)| each != dim));
             if let Some(dim) = unknown.filter(|_| !explained) {
                 return Err(Error::unimplemented(format!(
-                    "dimension {dim} of the result, {}, is dynamic, and nothing gives its size",
+                    "dimension {dim} of the result {} is dynamic, but no operand determines its size",
                     self.ty(result),
                 )));
             }

@@ -11,7 +11,7 @@ use crate::compile::passes::ir::is_elementwise;
 /// The error for a dimension that an op cannot have with a computed size.
 #[cold]
 pub(super) fn unsupported(what: &str, dim: usize) -> Error {
-    Error::unimplemented(format!("dimension {dim} of {what} has a dynamic size, which the op does not support there"))
+    Error::unimplemented(format!("dimension {dim} of {what} is dynamic, which the op does not support there"))
 }
 
 /// Checks that all dynamic dimensions are among those that `allowed` says.

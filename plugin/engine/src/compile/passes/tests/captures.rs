@@ -90,5 +90,8 @@ fn tensors_from_outside_are_refused() {
     let y = f.with_regions(OpKind::Reduce { dims: vec![0] }, [x, zero], [body.unwrap()]).unwrap();
     let error = close_bodies(&mut module(vec![f.finish(y)])).unwrap_err();
     assert_eq!(error.code(), Code::Unimplemented);
-    assert_eq!(error.message(), "stablehlo.reduce: its body uses a value of type tensor<4xf32> from outside");
+    assert_eq!(
+        error.message(),
+        "stablehlo.reduce: its body captures a value of type tensor<4xf32>; only scalars can be captured"
+    );
 }

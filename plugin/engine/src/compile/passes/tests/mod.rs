@@ -138,5 +138,5 @@ fn a_pass_that_breaks_a_program_is_named() {
     broken.funcs[0].body.results.push(x);
     let error = super::Observer(None).after("cse", &broken).unwrap_err();
     assert_eq!(error.code(), oxcall::Code::Internal);
-    assert!(error.message().starts_with("the pass `cse` left an invalid program"), "{error}");
+    assert!(error.message().starts_with("the pass `cse` produced an invalid program"), "{error}");
 }
