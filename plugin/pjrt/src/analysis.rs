@@ -1,6 +1,6 @@
 //! Numbers about memory.
 
-/// The memory of a device: `PJRT_Device_MemoryStats`. What is `None` is not reported.
+/// The memory of a device: `PJRT_Device_MemoryStats`. Fields that are `None` are not reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryStats {
     /// Bytes in use.
@@ -27,7 +27,7 @@ pub struct MemoryStats {
     pub peak_pool_bytes: Option<i64>,
 }
 
-/// What a compiled program needs of a device's memory: `PJRT_Executable_GetCompiledMemoryStats`.
+/// The device memory that a compiled program needs: `PJRT_Executable_GetCompiledMemoryStats`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompiledMemoryStats {
     /// Code and constants.

@@ -43,7 +43,7 @@ pub trait Buffer: Send + Sync + 'static {
     /// If that is not known.
     fn size_in_bytes(&self) -> Result<usize>;
 
-    /// Completes when the contents are there, or with the error because of which they never will be.
+    /// Completes when the contents are ready, or with the error that keeps them from becoming ready.
     fn ready_event(&self) -> Event;
 
     /// Copies the contents to the host, without the padding of dynamic dimensions. Called only after

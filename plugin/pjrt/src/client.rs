@@ -34,7 +34,7 @@ pub trait Client: Send + Sync + 'static {
     /// How a device's memory is used.
     ///
     /// # Errors
-    /// `UNIMPLEMENTED` where that is not known.
+    /// `UNIMPLEMENTED` if the platform does not know it.
     fn memory_stats(&self, _device: DeviceId) -> Result<MemoryStats> {
         Err(Error::unimplemented("memory statistics are not available on this platform"))
     }
@@ -42,7 +42,7 @@ pub trait Client: Send + Sync + 'static {
     /// Forgets the peaks of [`memory_stats`](Client::memory_stats).
     ///
     /// # Errors
-    /// `UNIMPLEMENTED` where there are none.
+    /// `UNIMPLEMENTED` if the platform has none.
     fn clear_memory_stats(&self, _device: DeviceId) -> Result<()> {
         Err(Error::unimplemented("memory statistics are not available on this platform"))
     }
@@ -55,11 +55,10 @@ pub trait Client: Send + Sync + 'static {
     fn default_device_assignment(&self, replicas: usize, partitions: usize) -> Result<DeviceAssignment> {
         let devices = &self.topology().devices;
         if devices.is_empty() {
-            return Err(Error::failed_precondition("the platform has no device"));
+            return Err(Error::failed_precondition("the platform has no devices to place a program on"));
         }
         let count = replicas.checked_mul(partitions).filter(|&count| count <= MOST_DEVICES).ok_or_else(|| {
-            let message =
-                format!("{replicas} replicas of {partitions} partitions: programs have at most {MOST_DEVICES}");
+            let message = format!("{replicas} replicas of {partitions} partitions exceed {MOST_DEVICES} devices");
             Error::invalid_argument(message)
         })?;
         let ids = (0..count).map(|index| devices[index % devices.len()].id);
@@ -96,7 +95,7 @@ pub trait Client: Send + Sync + 'static {
         _device: DeviceId,
         _memory: MemoryId,
     ) -> Result<Self::Buffer> {
-        Err(Error::unimplemented("buffers in memory of the client are not supported on this platform"))
+        Err(Error::unimplemented("views of host memory are not supported on this platform"))
     }
 
     /// A copy of a buffer, possibly one of another client of this platform, in another memory. The source may not be
@@ -109,7 +108,7 @@ pub trait Client: Send + Sync + 'static {
     /// A buffer of this shape whose contents never become ready: everything that depends on it fails with `error`.
     ///
     /// # Errors
-    /// `UNIMPLEMENTED` where there is no such thing.
+    /// `UNIMPLEMENTED` if the platform has no such buffers.
     fn error_buffer(
         &self,
         _error: Error,
@@ -132,7 +131,7 @@ pub trait Client: Send + Sync + 'static {
     /// `options` are those of the compilation unless the caller gives others.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for what is not such a program, `UNIMPLEMENTED` where programs cannot be loaded.
+    /// `INVALID_ARGUMENT` for bytes that are not such a program, `UNIMPLEMENTED` if the platform cannot load programs.
     fn deserialize(&self, _code: &[u8], _options: &CompileOptions) -> Result<Self::Executable> {
         Err(Error::unimplemented("compiled programs cannot be loaded on this platform"))
     }

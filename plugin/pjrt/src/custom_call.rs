@@ -133,7 +133,7 @@ impl CustomCall {
         if count.and_then(|count| dtype.size_in_bytes(count)) == Some(data.len()) {
             return Ok(());
         }
-        let message = format!("{}: {} bytes for {dtype} of {dims:?}", self.target, data.len());
+        let message = format!("{}: a buffer of {dtype}{dims:?} got {} bytes", self.target, data.len());
         Err(Error::invalid_argument(message))
     }
 

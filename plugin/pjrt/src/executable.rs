@@ -62,14 +62,14 @@ pub trait Executable: Send + Sync + 'static {
     /// failed: their errors then become those of the results.
     ///
     /// # Errors
-    /// What is wrong before the start. Errors of running programs belong into the events of the results and of the
+    /// Errors found before the start. Errors of running programs belong into the events of the results and of the
     /// execution. Donated arguments are lost in either case.
     fn execute(&self, launch: Launch<Self::Buffer>) -> Result<Vec<Execution<Self::Buffer>>>;
 
     /// Bytes that differ between programs that differ, equal in other processes of the same version.
     ///
     /// # Errors
-    /// `UNIMPLEMENTED` where there is no such thing.
+    /// `UNIMPLEMENTED` if the platform has none.
     fn fingerprint(&self) -> Result<Vec<u8>> {
         Err(Error::unimplemented("fingerprints are not supported on this platform"))
     }
@@ -78,12 +78,12 @@ pub trait Executable: Send + Sync + 'static {
     /// `hlo_with_config`.
     ///
     /// # Errors
-    /// `UNIMPLEMENTED` where there is no such thing.
+    /// `UNIMPLEMENTED` if the platform has none.
     fn optimized_program(&self) -> Result<(String, Vec<u8>)> {
         Err(Error::unimplemented("optimized programs are not available on this platform"))
     }
 
-    /// The bytes of the generated code; -1 where that is not known.
+    /// The bytes of the generated code; -1 if unknown.
     fn generated_code_size(&self) -> i64 {
         -1
     }
@@ -91,15 +91,15 @@ pub trait Executable: Send + Sync + 'static {
     /// Estimates such as `flops` and `bytes accessed`.
     ///
     /// # Errors
-    /// `UNIMPLEMENTED` where there are none.
+    /// `UNIMPLEMENTED` if the platform has none.
     fn cost_analysis(&self) -> Result<Attributes> {
         Err(Error::unimplemented("cost analysis is not supported on this platform"))
     }
 
-    /// What the program needs of a device's memory.
+    /// The device memory that the program needs.
     ///
     /// # Errors
-    /// `UNIMPLEMENTED` where that is not known.
+    /// `UNIMPLEMENTED` if the platform does not know it.
     fn memory_stats(&self) -> Result<CompiledMemoryStats> {
         Err(Error::unimplemented("memory statistics of programs are not supported on this platform"))
     }
@@ -143,14 +143,14 @@ pub struct Launch<B> {
     pub options: ExecutionOptions,
 }
 
-/// What an execution is started with.
+/// The options of an execution.
 #[derive(Clone, Debug, Default)]
 pub struct ExecutionOptions {
     /// A number that all processes of one launch share; 0 if there is none.
     pub launch_id: i32,
-    /// What custom calls may ask for by the id of its type. Pointers stay valid until the execution is over.
+    /// User data that custom calls look up by the id of its type. Pointers stay valid until the execution is over.
     pub user_data: Vec<UserData>,
-    /// Where the program was called, as the client writes it; empty if it is not known.
+    /// The place of the call, as the client writes it; empty if unknown.
     pub call_location: String,
 }
 
@@ -163,7 +163,7 @@ pub struct UserData {
     pub address: usize,
 }
 
-/// What started on one device.
+/// A started execution on one device.
 #[derive(Debug)]
 pub struct Execution<B> {
     /// As many buffers as the program has results; they need not be ready.

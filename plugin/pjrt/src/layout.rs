@@ -25,12 +25,12 @@ impl Layout {
     /// The distance in bytes of neighbours along each dimension.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if `minor_to_major` is no permutation of the dimensions, `UNIMPLEMENTED` for tiles.
+    /// `INVALID_ARGUMENT` if `minor_to_major` is not a permutation of the dimensions, `UNIMPLEMENTED` for tiles.
     pub fn byte_strides(&self, dims: &[i64], element_size: usize) -> Result<Vec<i64>> {
         let invalid =
-            || Error::invalid_argument(format!("the layout {self} does not fit a tensor of {} dimensions", dims.len()));
+            || Error::invalid_argument(format!("the layout {self} is not a permutation of {} dimensions", dims.len()));
         if !self.tiles.is_empty() {
-            return Err(Error::unimplemented(format!("the tiled layout {self} has no strides")));
+            return Err(Error::unimplemented(format!("layout {self}: tiles are not supported")));
         }
         if self.minor_to_major.len() != dims.len() {
             return Err(invalid());

@@ -4,7 +4,7 @@ use oxcall_proto::{Field, Reader, Writer};
 
 use crate::{Attributes, DeviceId, Error, Result, Value};
 
-/// Which device runs which part of a program.
+/// The device of each replica and partition of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceAssignment {
     /// The number of replicas.
@@ -42,7 +42,7 @@ impl DeviceAssignment {
     }
 }
 
-/// What a client wants of a compilation. What is not listed here is in [`bytes`](CompileOptions::bytes).
+/// A client's options of a compilation. Options without a field here are in [`bytes`](CompileOptions::bytes).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompileOptions {
     /// The devices of the program, where the client chose them.
@@ -144,7 +144,10 @@ pub(crate) const MOST_DEVICES: usize = 1 << 20;
 
 fn count(field: Field<'_>) -> Result<usize> {
     let count = usize::try_from(field.int()?).ok().filter(|&count| count <= MOST_DEVICES);
-    count.ok_or_else(|| Error::invalid_argument("an impossible number of replicas, partitions or devices"))
+    count.ok_or_else(|| {
+        let message = format!("the numbers of replicas, partitions and devices must be between 0 and {MOST_DEVICES}");
+        Error::invalid_argument(message)
+    })
 }
 
 fn flags(field: Field<'_>, out: &mut Vec<bool>) -> Result<()> {
@@ -174,10 +177,16 @@ fn read_assignment(mut fields: Reader<'_>) -> Result<DeviceAssignment> {
         }
     }
     if columns.len() != partitions || columns.iter().any(|column| column.len() != replicas) {
-        return Err(Error::invalid_argument("the device assignment does not list each replica of each partition"));
+        return Err(Error::invalid_argument(
+            "the device assignment does not list {partitions} partitions of {replicas} replicas",
+        ));
     }
     let places = (0..replicas).flat_map(|replica| columns.iter().map(move |column| column[replica]));
-    let id = |id| i32::try_from(id).map(DeviceId).map_err(|_| Error::invalid_argument("a device id of over 32 bits"));
+    let id = |id| {
+        i32::try_from(id)
+            .map(DeviceId)
+            .map_err(|_| Error::invalid_argument("the device assignment has a device id over 32 bits"))
+    };
     Ok(DeviceAssignment { replicas, partitions, devices: places.map(id).collect::<Result<_>>()? })
 }
 

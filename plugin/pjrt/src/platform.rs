@@ -56,7 +56,7 @@ pub trait Platform: 'static {
     /// The devices that a client would have, without making one: for compilation ahead of time.
     ///
     /// # Errors
-    /// `UNIMPLEMENTED` where that is not possible.
+    /// `UNIMPLEMENTED` if the platform cannot.
     fn topology(_name: &str, _options: &[(String, Value)]) -> Result<Topology> {
         Err(Error::unimplemented("topologies without a client are not supported on this platform"))
     }
@@ -64,7 +64,7 @@ pub trait Platform: 'static {
     /// A client that only compiles, for devices that need not be there: its programs are stored for other clients.
     ///
     /// # Errors
-    /// `UNIMPLEMENTED` where that is not possible.
+    /// `UNIMPLEMENTED` if the platform cannot.
     fn client_for(_topology: &Topology) -> Result<Self::Client> {
         Err(Error::unimplemented("compilation without a client is not supported on this platform"))
     }

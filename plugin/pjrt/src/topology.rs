@@ -24,7 +24,7 @@ pub struct DeviceDescription {
     pub local_hardware_id: i32,
     /// Whether this process can use it.
     pub addressable: bool,
-    /// What kind of device it is: a vendor's name of the model.
+    /// The kind of device: the vendor's name of the model.
     pub kind: String,
     /// A short text for people, such as `toy:0`.
     pub name: String,
@@ -43,7 +43,7 @@ pub struct DeviceDescription {
 pub struct MemoryDescription {
     /// Its number, unique among all memories.
     pub id: MemoryId,
-    /// What it is, as programs name it: `device`, `pinned_host`, `unpinned_host` or another name.
+    /// Its kind, as programs name it: `device`, `pinned_host`, `unpinned_host` or another name.
     pub kind: String,
     /// A short text for people.
     pub name: String,
@@ -101,7 +101,7 @@ impl Topology {
         })
         .map_err(invalid)?;
         if topology.devices.is_empty() {
-            return Err(Error::invalid_argument("a serialized topology without devices"));
+            return Err(Error::invalid_argument("the serialized topology has no devices"));
         }
         Ok(topology)
     }
@@ -223,7 +223,8 @@ fn each(mut reader: Reader<'_>, mut read: impl FnMut(u32, Field<'_>) -> Result<(
 }
 
 fn int32(field: Field<'_>) -> Result<i32> {
-    i32::try_from(field.int()?).map_err(|_| Error::invalid_argument("a number of over 32 bits in a topology"))
+    i32::try_from(field.int()?)
+        .map_err(|_| Error::invalid_argument("the serialized topology has a number over 32 bits"))
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub(super) fn call_back(callbacks: Vec<Callback>, outcome: &Result<()>) {
     calls.into_iter().for_each(|(callback, outcome)| callback(outcome));
 }
 
-/// Calls what is due on this thread. A panic goes on when everything was called.
+/// Calls the due callbacks on this thread. A panic resumes after the last of them.
 pub(super) fn call_due() {
     let next = || DUE.try_with(|due| due.borrow_mut().as_mut().and_then(VecDeque::pop_front)).ok().flatten();
     let mut panicked = None;

@@ -16,7 +16,7 @@ type Callback = Box<dyn FnOnce(Result<()>) + Send>;
 #[derive(Clone)]
 pub struct Event(Option<Arc<Shared>>);
 
-/// What completes an [`Event`]. Dropping it completes the event with an error.
+/// The completing side of an [`Event`]. Dropping it completes the event with an error.
 #[must_use = "dropping it completes the event with an error"]
 pub struct Promise(Option<Arc<Shared>>);
 
@@ -150,7 +150,7 @@ impl Promise {
         }
     }
 
-    /// Leaves the event to whoever calls [`Event::set`].
+    /// Leaves the completion to a call of [`Event::set`].
     pub(crate) fn forget(mut self) {
         self.0 = None;
     }
@@ -159,7 +159,7 @@ impl Promise {
 impl Drop for Promise {
     fn drop(&mut self) {
         if let Some(shared) = self.0.take() {
-            shared.complete(Err(Error::internal("the work was abandoned: its promise was dropped")));
+            shared.complete(Err(Error::internal("the work ended without completing its event")));
         }
     }
 }

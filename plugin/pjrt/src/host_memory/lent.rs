@@ -5,10 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a client calls when nobody uses its memory any more.
+/// The client's callback for the end of a loan of its memory.
 pub(crate) type OnDelete = Option<unsafe extern "C" fn(data: *mut c_void, argument: *mut c_void)>;
 
-/// Memory that a client lends until this is dropped: a dense tensor, which nobody writes meanwhile.
+/// Memory that a client lends until this is dropped: a dense tensor, not written meanwhile.
 pub struct LentMemory {
     data: *mut c_void,
     len: usize,

@@ -46,7 +46,11 @@ impl Shape {
             _ => None,
         });
         let bytes = product.and_then(|bytes| isize::try_from(bytes).ok());
-        let bytes = bytes.ok_or_else(|| Error::invalid_argument(format!("invalid dimensions {dims:?}")))?;
+        let bytes = bytes.ok_or_else(|| {
+            Error::invalid_argument(format!(
+                "invalid dimensions {dims:?}: one is negative, or the array is larger than memory can be"
+            ))
+        })?;
         Ok(Shape { dims: dims.to_vec(), bytes: bytes as usize })
     }
 }
@@ -63,7 +67,7 @@ impl Drop for Lease {
 }
 
 impl<'a> HostSource<'a> {
-    /// The tensor at `data`. With `lease`, it may be kept; the second value completes when nobody holds it any more.
+    /// The tensor at `data`. With `lease`, it may be kept; the returned event completes when its last holder is gone.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for impossible dimensions and counts of strides that differ from that of dimensions.
@@ -80,13 +84,17 @@ impl<'a> HostSource<'a> {
         let shape = Shape::new(element_type, dims)?;
         let byte_strides = match byte_strides {
             Some(strides) if strides.len() != dims.len() => {
-                return Err(Error::invalid_argument(format!("{} byte strides for {dims:?}", strides.len())));
+                return Err(Error::invalid_argument(format!(
+                    "expected {} byte strides, one for each of the dimensions {dims:?}; got {}",
+                    dims.len(),
+                    strides.len()
+                )));
             }
             Some(strides) => strides.to_vec(),
             None => Layout::row_major(dims.len()).byte_strides(dims, element_type.host_size())?,
         };
         if data.is_null() && shape.bytes != 0 {
-            return Err(Error::invalid_argument("the host buffer is null"));
+            return Err(Error::invalid_argument("the host buffer is null, but the array is not empty"));
         }
         let (lease, event) = if lease {
             let (promise, event) = Event::pending();
@@ -105,7 +113,7 @@ impl<'a> HostSource<'a> {
         // SAFETY: the slice is readable and unchanged for `'a`; its length is checked before anybody reads.
         let (source, _) = unsafe { HostSource::from_raw(bytes.as_ptr(), element_type, dims, None, false) }?;
         if source.len() != bytes.len() {
-            let message = format!("{} bytes for {element_type} of {dims:?}, which takes {}", bytes.len(), source.len());
+            let message = format!("{element_type}{dims:?} takes {} bytes, got {}", source.len(), bytes.len());
             return Err(Error::invalid_argument(message));
         }
         Ok(source)
@@ -233,7 +241,7 @@ impl HostDestination {
     /// `INVALID_ARGUMENT` for impossible dimensions, if the layout does not fit, or if `size` bytes are too few.
     ///
     /// # Safety
-    /// `size` bytes at `data` are writable, and nobody else uses them, until the value is dropped.
+    /// `size` bytes at `data` are writable and used by no other code until the value is dropped.
     pub(crate) unsafe fn from_raw(
         data: *mut u8,
         size: usize,
@@ -244,7 +252,7 @@ impl HostDestination {
         let shape = Shape::new(element_type, dims)?;
         let byte_strides = layout.byte_strides(dims, element_type.host_size())?;
         if size < shape.bytes {
-            let message = format!("the host buffer has {size} bytes, {element_type} of {dims:?} takes {}", shape.bytes);
+            let message = format!("the host buffer has {size} bytes, but {element_type}{dims:?} takes {}", shape.bytes);
             return Err(Error::invalid_argument(message));
         }
         Ok(HostDestination { data, element_type, shape, byte_strides })

@@ -1,4 +1,4 @@
-//! A buffer with what the server knows of it: whether it is deleted, and who holds it from outside.
+//! Buffers as the server holds them: with their deletion and their external references.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -12,13 +12,13 @@ use crate::{Buffer, Client, ElementType, Error, Event, Layout, Platform, Result}
 /// The buffers of a platform.
 pub(super) type BufferOf<P> = <<P as Platform>::Client as Client>::Buffer;
 
-/// What a `PJRT_Buffer` points to. Everything but the contents can still be asked for after deletion.
+/// The object behind a `PJRT_Buffer`. After deletion, every query but those of the contents still works.
 pub(super) struct BufferObject<P: Platform> {
     pub(super) owner: Arc<ClientObject<P>>,
     pub(super) element_type: ElementType,
     pub(super) dims: Box<[i64]>,
     pub(super) dynamic_dims: Box<[usize]>,
-    /// The dimensions as they are, once somebody asked for them, if some are dynamic.
+    /// The sizes of dynamic dimensions, read at the first query.
     unpadded: OnceLock<Box<[i64]>>,
     pub(super) layout: Layout,
     /// Places in the client's lists.
@@ -64,7 +64,7 @@ impl<B> Cell<B> {
         self.buffer.as_ref()
     }
 
-    /// Whether somebody outside reads the memory, which may not be given away then.
+    /// Whether an external reference reads the memory, which must not be given away then.
     pub(super) fn is_shared(&self) -> bool {
         self.external_references > 0
     }
@@ -74,7 +74,7 @@ impl<B> Cell<B> {
         self.buffer.take()
     }
 
-    /// One more user outside.
+    /// Adds an external reference.
     pub(super) fn increase(&mut self) -> Result<()> {
         let buffer = self.buffer.as_ref().or(self.held.as_ref());
         let deleted = || Error::invalid_argument("AcquireExternalReference() called on deleted or donated buffer");
@@ -83,7 +83,7 @@ impl<B> Cell<B> {
         Ok(())
     }
 
-    /// One user outside less; gives what is to be dropped without the lock.
+    /// Removes an external reference; returns the buffer to drop after the lock is released.
     pub(super) fn decrease(&mut self) -> Result<Option<Arc<B>>> {
         let none =
             || Error::invalid_argument("Attempting to decrease reference on a buffer with zero reference count.");
@@ -97,7 +97,7 @@ impl<P: Platform> BufferObject<P> {
         let device = owner.device(buffer.device())?.index;
         let memory = buffer.memory();
         let memory = owner.memories.iter().position(|known| known.description.id == memory);
-        let memory = memory.ok_or_else(|| Error::internal("a buffer lies in a memory that is not in the topology"))?;
+        let memory = memory.ok_or_else(|| Error::internal("the memory of a buffer is not in the topology"))?;
         Ok(BufferObject {
             owner: owner.clone(),
             element_type: buffer.element_type(),

@@ -125,7 +125,10 @@ slot! {
         }
         let assignment = owner.client.default_device_assignment(replicas, partitions)?;
         if assignment.devices.len() != needed {
-            return Err(Error::internal("the default device assignment has another size than asked for"));
+            return Err(Error::internal(format!(
+                "the platform's default device assignment has {} devices; {needed} were requested",
+                assignment.devices.len()
+            )));
         }
         for (index, device) in assignment.devices.iter().enumerate() {
             out.add(index).write(device.0);

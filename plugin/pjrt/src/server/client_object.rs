@@ -13,7 +13,7 @@ use super::raw::{Object, Pointers, null, object};
 use super::topology::TopologyObject;
 use crate::{Client, DeviceDescription, DeviceId, Error, MemoryDescription, MemoryId, Platform, Result};
 
-/// What a `PJRT_Client` points to.
+/// The object behind a `PJRT_Client`.
 pub(super) struct ClientHandle<P: Platform>(pub(super) Arc<ClientObject<P>>);
 
 // SAFETY: pointers to clients are made of `ClientHandle` only.
@@ -23,7 +23,8 @@ unsafe impl<P: Platform> Object for ClientHandle<P> {
 
 /// A client, shared by all that was made with it.
 ///
-/// What callers point to lies in vectors: a box promises that nobody else points into it, also while it is moved.
+/// Objects behind callers' pointers lie in vectors: a box promises that no other pointer leads into it, even while it
+/// is moved.
 pub(super) struct ClientObject<P: Platform> {
     /// How many clients there were before, and one.
     number: u64,
@@ -39,7 +40,7 @@ pub(super) struct ClientObject<P: Platform> {
 /// A device of a client.
 pub(super) struct DeviceObject<P: Platform> {
     owner: Weak<ClientObject<P>>,
-    /// What answers questions that may not fail, also while the client is being destroyed.
+    /// Answers queries that may not fail, even while the client is being destroyed.
     pub(super) topology: Arc<TopologyObject>,
     pub(super) index: usize,
     pub(super) id: DeviceId,
@@ -81,7 +82,7 @@ pub(super) trait Owned<P: Platform>: Object {
     /// The client, if it still lives.
     fn client(&self) -> Option<Arc<ClientObject<P>>>;
 
-    /// What messages call it.
+    /// Its name in messages.
     fn name(&self) -> String;
 }
 
@@ -152,9 +153,9 @@ impl<P: Platform> ClientObject<P> {
         if object.belongs_to(self) {
             return Ok(object);
         }
-        let theirs = object.client().map_or_else(|| "a client that is gone".to_owned(), |client| client.to_string());
+        let theirs = object.client().map_or_else(|| "a destroyed client".to_owned(), |client| client.to_string());
         Err(Error::invalid_argument(format!(
-            "{what}: {} belongs to {theirs}, but the call is one of {self}; it takes objects of that client alone",
+            "{what}: {} belongs to {theirs}, but the call is to {self}; pass only objects of that client",
             object.name()
         )))
     }
@@ -168,7 +169,7 @@ impl<P: Platform> ClientObject<P> {
         let places = |device: &DeviceDescription| {
             let known: Option<Vec<usize>> = device.memories.iter().map(|&id| place(id)).collect();
             let default = place(device.default_memory);
-            let broken = || Error::internal(format!("{}: a memory is not in the topology", device.name));
+            let broken = || Error::internal(format!("{}: one of its memories is not in the topology", device.name));
             known.zip(default).ok_or_else(broken)
         };
         let memories = described.devices.iter().map(places).collect::<Result<Vec<_>>>()?;

@@ -50,7 +50,7 @@ slot! {
 
     /// `PJRT_Event_OnReady`. The callback owns the error.
     fn on_ready(args: PJRT_Event_OnReady_Args) {
-        let callback = (*args).callback.ok_or_else(|| Error::invalid_argument("the callback is null"))?;
+        let callback = (*args).callback.ok_or_else(|| Error::invalid_argument("callback is null"))?;
         let user_arg = (*args).user_arg as usize;
         event((*args).event)?.on_ready(move |outcome| {
             // The caller gave a function for exactly one call, on any thread, with this argument.
@@ -69,7 +69,7 @@ slot! {
 
     /// `PJRT_Event_Set`.
     fn set(args: PJRT_Event_Set_Args) {
-        let message = text("error message", (*args).error_message, (*args).error_message_size, limits::MESSAGE)?;
+        let message = text("error_message", (*args).error_message, (*args).error_message_size, limits::MESSAGE)?;
         if event((*args).event)?.set(error::outcome((*args).error_code, message)) {
             return Ok(());
         }

@@ -29,7 +29,7 @@ use super::topology::TopologyObject;
 use crate::options::invalid;
 use crate::{Client, CompileOptions, Error, Executable, Platform, Program, Result};
 
-/// Reads options, with XLA's words for what is none.
+/// Reads options; errors are in XLA's words.
 fn parse_options(function: &str, bytes: &[u8]) -> Result<CompileOptions> {
     CompileOptions::parse(bytes)
         .map_err(|error| error.context(format!("{function}: failed to deserialize CompileOptionsProto")))
@@ -58,7 +58,8 @@ fn unpack<P: Platform>(packed: &[u8]) -> Result<(&[u8], &[u8])> {
     let [name, version, options, code] = fields;
     if (name, version) != (P::name().as_bytes(), P::version().as_bytes()) {
         return Err(Error::invalid_argument(format!(
-            "the serialized executable is of platform '{}', version '{}'; this is '{}', version '{}'",
+            "the serialized executable is for platform '{}', version '{}'; this is '{}', version '{}': compile the \
+             program again",
             String::from_utf8_lossy(name),
             String::from_utf8_lossy(version),
             P::name(),
@@ -77,7 +78,7 @@ fn fingerprint<P: Platform>(shared: &ExecutableObject<P>) -> Result<&[u8]> {
 unsafe fn read_program<'a>(program: *const PJRT_Program) -> Result<Program<'a>> {
     // SAFETY: by the contract above.
     unsafe {
-        let program = program.as_ref().ok_or_else(|| Error::invalid_argument("the program is null"))?;
+        let program = program.as_ref().ok_or_else(|| Error::invalid_argument("program is null"))?;
         Ok(Program {
             format: text("program format", program.format, program.format_size, limits::NAME)?,
             code: bytes("program", program.code, program.code_size, limits::PROGRAM)?,
@@ -318,7 +319,7 @@ slot! {
         let ExecutableHandle::<P>(shared) = object("executable", (*args).executable)?;
         let out = (*args).program;
         if out.is_null() {
-            return Err(Error::invalid_argument("the program is null"));
+            return Err(Error::invalid_argument("program is null"));
         }
         let (format, code) = once(&shared.program, || shared.executable.optimized_program())?;
         (*out).format = format.as_ptr().cast();
@@ -328,7 +329,7 @@ slot! {
             return Ok(());
         }
         if (*out).code_size < code.len() {
-            let message = format!("the program has {} bytes, the caller has room for {}", code.len(), (*out).code_size);
+            let message = format!("the program has {} bytes, but `code_size` is {}", code.len(), (*out).code_size);
             return Err(Error::invalid_argument(message));
         }
         (*out).code.cast::<u8>().copy_from_nonoverlapping(code.as_ptr(), code.len());

@@ -37,7 +37,7 @@ pub(super) struct ExecutableObject<P: Platform> {
     pub(super) cost_analysis: OnceLock<NamedValues>,
 }
 
-/// What a `PJRT_Executable` points to.
+/// The object behind a `PJRT_Executable`.
 pub(super) struct ExecutableHandle<P: Platform>(pub(super) Arc<ExecutableObject<P>>);
 
 // SAFETY: pointers to executables are made of `ExecutableHandle` only.
@@ -45,7 +45,7 @@ unsafe impl<P: Platform> Object for ExecutableHandle<P> {
     type Raw = PJRT_Executable;
 }
 
-/// What a `PJRT_LoadedExecutable` points to.
+/// The object behind a `PJRT_LoadedExecutable`.
 pub(super) struct LoadedObject<P: Platform> {
     pub(super) shared: Arc<ExecutableObject<P>>,
     deleted: AtomicBool,

@@ -18,7 +18,7 @@ use super::raw::{Object, array, null, object, release};
 use super::slot::slot;
 use crate::{Argument, DeviceLaunch, Error, Executable, ExecutionOptions, Launch, Platform, Result, UserData};
 
-/// What a `PJRT_ExecuteContext` points to.
+/// The object behind a `PJRT_ExecuteContext`.
 #[derive(Default)]
 pub(super) struct ContextObject {
     pub(super) user_data: Mutex<Vec<UserData>>,
@@ -32,7 +32,7 @@ unsafe impl Object for ContextObject {
 /// Options with every field of the newest version; zero where the caller has none.
 ///
 /// # Safety
-/// `raw` is null or points to a struct of which it has as many bytes as its first field says.
+/// `raw` is null or points to a struct whose first field is its size in bytes, all of them readable.
 unsafe fn read_options(raw: *const PJRT_ExecuteOptions) -> PJRT_ExecuteOptions_Later {
     let mut options = MaybeUninit::<PJRT_ExecuteOptions_Later>::zeroed();
     // SAFETY: by the contract above; inputs are initialised, and all zeros are valid.
@@ -192,10 +192,11 @@ unsafe fn requested<'a, P: Platform>(
     }
     let mut requested = Vec::with_capacity(expected * devices.len());
     // SAFETY: by the contract above.
-    let lists = unsafe { array("argument lists", args.argument_lists, args.num_devices, devices.len()) }?;
+    let lists = unsafe { array("argument_lists", args.argument_lists, args.num_devices, devices.len()) }?;
     for (replica, (&list, &device)) in lists.iter().zip(devices).enumerate() {
         // SAFETY: by the contract above.
-        for (index, &raw) in unsafe { array("argument list", list, expected, expected) }?.iter().enumerate() {
+        for (index, &raw) in unsafe { array("a list of argument_lists", list, expected, expected) }?.iter().enumerate()
+        {
             // SAFETY: by the contract above.
             let buffer: &BufferObject<P> = unsafe { loaded.shared.owner.own(format_args!("argument {index}"), raw) }?;
             if buffer.device != device {
@@ -240,9 +241,9 @@ slot! {
         let devices = devices(loaded, args)?;
         let expected = loaded.shared.output_types.len();
         let lists = if expected == 0 { 0 } else { devices.len() };
-        let outputs = array("output lists", args.output_lists, lists, lists)?;
+        let outputs = array("output_lists", args.output_lists, lists, lists)?;
         if outputs.iter().any(|list| list.is_null()) {
-            return Err(null("output list"));
+            return Err(null("a list of output_lists"));
         }
         let launch_options = execution_options(&options)?;
         let requested = requested::<P>(loaded, args, &devices, non_donatable)?;
@@ -255,8 +256,14 @@ slot! {
         let launch = Launch { devices: per_device.collect(), options: launch_options };
         let executions = loaded.shared.executable.execute(launch)?;
 
-        if executions.len() != devices.len() || executions.iter().any(|each| each.outputs.len() != expected) {
-            return Err(Error::internal("the platform returned another number of results than its program has"));
+        if executions.len() != devices.len() {
+            let (returned, launched) = (executions.len(), devices.len());
+            let message = format!("the platform returned {returned} executions; the program was launched on {launched} devices");
+            return Err(Error::internal(message));
+        }
+        if let Some(wrong) = executions.iter().map(|each| each.outputs.len()).find(|&count| count != expected) {
+            let message = format!("the platform returned {wrong} results; the program has {expected}");
+            return Err(Error::internal(message));
         }
         // Nothing is handed out before everything is there.
         let mut results = Vec::with_capacity(devices.len());

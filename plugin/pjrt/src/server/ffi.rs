@@ -20,7 +20,7 @@ const CLIENTS: HostVersion = HostVersion::V0_4_34;
 slot! {
     /// `PJRT_FFI_Type_Register`.
     fn register_type(args: PJRT_FFI_Type_Register_Args) {
-        let name = text("name of the type", (*args).type_name, (*args).type_name_size, limits::NAME)?;
+        let name = text("type_name", (*args).type_name, (*args).type_name_size, limits::NAME)?;
         let deleter = (*args).type_info.as_ref().and_then(|info| info.deleter);
         (*args).type_id = host::register_type(CLIENTS, name, (*args).type_id, deleter)?;
         Ok(())
@@ -45,11 +45,11 @@ slot! {
         let (size, known) = ((*args).struct_size, PJRT_FFI_Register_Handler_Args_STRUCT_SIZE as usize);
         if size != known && size != size_of::<PJRT_FFI_Register_Handler_Args>() {
             return Err(Error::unimplemented(format!(
-                "PJRT_FFI_Register_Handler_Args of {size} bytes: only version 3 of the extension, {known} bytes, is known"
+                "PJRT_FFI_Register_Handler_Args has {size} bytes; only version 3 of the extension, {known} bytes, is supported"
             )));
         }
-        let name = text("name of the target", (*args).target_name, (*args).target_name_size, limits::NAME)?;
-        let platform = text("name of the platform", (*args).platform_name, (*args).platform_name_size, limits::NAME)?;
+        let name = text("target_name", (*args).target_name, (*args).target_name_size, limits::NAME)?;
+        let platform = text("platform_name", (*args).platform_name, (*args).platform_name_size, limits::NAME)?;
         let platform = if platform.is_empty() { P::name() } else { platform };
         // SAFETY: the C header says that the pointer is a function of this type.
         let execute = std::mem::transmute::<*mut std::ffi::c_void, XLA_FFI_Handler>((*args).handler);

@@ -27,7 +27,7 @@ unsafe impl Object for Layout {
 /// Layouts that a caller may point to.
 pub(super) struct Layouts {
     pointers: Pointers<PJRT_Layouts_MemoryLayout>,
-    /// What `pointers` points to.
+    /// The targets of `pointers`.
     _layouts: Vec<Layout>,
 }
 

@@ -15,10 +15,10 @@ use super::raw::object;
 use super::slot::slot;
 use crate::Platform;
 
-/// What destroys user data.
+/// The destructor of user data.
 type Destructor = Option<unsafe extern "C" fn(data: *mut c_void)>;
 
-/// What a framework attached to a memory. Only the framework knows what it is.
+/// User data that a framework attached to a memory. Only the framework knows its type.
 pub(super) struct UserDatum {
     data: *mut c_void,
     destructor: Destructor,

@@ -28,7 +28,7 @@ pub(super) struct DescribedMemories {
     pointers: Pointers<PJRT_MemoryDescription>,
     /// `usize::MAX` where there is none.
     default: usize,
-    /// What `pointers` points to.
+    /// The targets of `pointers`.
     _memories: Vec<MemoryDescription>,
 }
 

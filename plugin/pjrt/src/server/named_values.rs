@@ -14,7 +14,7 @@ use crate::{Attributes, Error, Result, Value};
 /// Named values that a caller may read for as long as they live.
 pub(super) struct NamedValues {
     raw: Vec<PJRT_NamedValue>,
-    /// What `raw` points into.
+    /// The values behind `raw`.
     _values: Attributes,
 }
 
@@ -65,7 +65,7 @@ pub(super) unsafe fn read(data: *const PJRT_NamedValue, len: usize) -> Result<At
     // SAFETY: by the contract above.
     unsafe {
         let read = |value: &PJRT_NamedValue| {
-            let name = text("name of a value", value.name, value.name_size, limits::NAME)?;
+            let name = text("the name of an option", value.name, value.name_size, limits::NAME)?;
             let union = &value.__bindgen_anon_1;
             let read = match value.type_ {
                 PJRT_NamedValue_kString => text(name, union.string_value, value.value_size, limits::VALUE)?.into(),
@@ -75,11 +75,15 @@ pub(super) unsafe fn read(data: *const PJRT_NamedValue, len: usize) -> Result<At
                 }
                 PJRT_NamedValue_kFloat => union.float_value.into(),
                 PJRT_NamedValue_kBool => union.bool_value.into(),
-                other => return Err(Error::invalid_argument(format!("{name}: unknown type of value {other}"))),
+                other => {
+                    return Err(Error::invalid_argument(format!(
+                        "option `{name}`: unknown PJRT_NamedValue_Type {other}"
+                    )));
+                }
             };
             Ok((name.to_owned(), read))
         };
-        array("list of options", data, len, limits::OPTIONS)?.iter().map(read).collect()
+        array("the list of options", data, len, limits::OPTIONS)?.iter().map(read).collect()
     }
 }
 

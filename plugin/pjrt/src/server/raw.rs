@@ -9,7 +9,7 @@ use xla_ffi_sys::pjrt::{PJRT_Buffer_MemoryLayout, PJRT_Buffer_MemoryLayout_Type_
 use super::limits;
 use crate::{Error, Layout, Result};
 
-/// What a pointer of the C API points to.
+/// An object behind a pointer of the C API.
 ///
 /// # Safety
 /// Every pointer to `Raw` that the server hands out points to a `Self`.
@@ -22,7 +22,7 @@ pub(super) unsafe trait Object: Sized {
         std::ptr::from_ref(self).cast_mut().cast()
     }
 
-    /// A new object for the caller, who gives it back to [`release`].
+    /// A new object for the caller, which returns it to [`release`].
     fn into_raw(self) -> *mut Self::Raw {
         Box::into_raw(Box::new(self)).cast()
     }
@@ -39,13 +39,13 @@ pub(super) unsafe fn object<'a, T: Object>(what: &str, raw: *const T::Raw) -> Re
 
 #[cold]
 pub(super) fn null(what: &str) -> Error {
-    Error::invalid_argument(format!("the {what} is null"))
+    Error::invalid_argument(format!("{what} is null"))
 }
 
-/// Destroys an object; null is none. A panic of its drop goes no further: most functions that destroy may not fail.
+/// Destroys an object; null is allowed. A panic of its drop stops here: most functions that destroy may not fail.
 ///
 /// # Safety
-/// `raw` is null, or came from [`Object::into_raw`], and nobody uses it any more.
+/// `raw` is null, or came from [`Object::into_raw`], and is not used afterwards.
 pub(super) unsafe fn release<T: Object>(raw: *mut T::Raw) {
     if raw.is_null() {
         return;
@@ -57,7 +57,7 @@ pub(super) unsafe fn release<T: Object>(raw: *mut T::Raw) {
     }
 }
 
-/// The elements of a C array, of which there are `most`; none where it is empty, null or not.
+/// The elements of a C array, at most `most`. An empty array may be null.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for more elements, for a null pointer with a count, and for an address that is not aligned:
@@ -71,9 +71,9 @@ pub(super) unsafe fn array<'a, T>(what: &str, data: *const T, len: usize, most: 
     }
     match (data.is_null(), len) {
         (_, 0) => Ok(&[]),
-        (true, _) => Err(Error::invalid_argument(format!("the {what} is null, but its count is {len}"))),
+        (true, _) => Err(Error::invalid_argument(format!("{what} is null, but its count is {len}"))),
         (false, _) if !data.is_aligned() => {
-            let message = format!("the {what} is at {data:p}, not at a multiple of {} bytes", align_of::<T>());
+            let message = format!("{what} at {data:p} is not aligned to {} bytes", align_of::<T>());
             Err(Error::invalid_argument(message))
         }
         // SAFETY: by the contract above.
@@ -83,7 +83,7 @@ pub(super) unsafe fn array<'a, T>(what: &str, data: *const T, len: usize, most: 
 
 #[cold]
 fn too_many(what: &str, len: usize, most: usize) -> Error {
-    Error::invalid_argument(format!("the count of the {what} is {len}; it is at most {most} here"))
+    Error::invalid_argument(format!("{what} has {len} elements; at most {most} are allowed"))
 }
 
 /// The bytes of a C array of characters.
@@ -102,7 +102,7 @@ pub(super) unsafe fn bytes<'a>(what: &str, data: *const c_char, len: usize, most
 pub(super) unsafe fn text<'a>(what: &str, data: *const c_char, len: usize, most: usize) -> Result<&'a str> {
     // SAFETY: passed on from the caller.
     let bytes = unsafe { bytes(what, data, len, most) }?;
-    std::str::from_utf8(bytes).map_err(|_| Error::invalid_argument(format!("the {what} is not valid UTF-8")))
+    std::str::from_utf8(bytes).map_err(|_| Error::invalid_argument(format!("{what} is not valid UTF-8")))
 }
 
 /// The layout that a caller describes for an array of `rank` dimensions; `None` for null.
@@ -116,17 +116,17 @@ pub(super) unsafe fn layout(raw: *const PJRT_Buffer_MemoryLayout, rank: usize) -
     // SAFETY: by the contract above; the type says which of the union's structs is there.
     unsafe {
         if (*raw).type_ != PJRT_Buffer_MemoryLayout_Type_Tiled {
-            return Err(Error::unimplemented("layouts given by strides are not supported"));
+            return Err(Error::unimplemented("layouts of the type Strides are not supported; pass a tiled layout"));
         }
         let tiled = &(*raw).__bindgen_anon_1.tiled;
         if tiled.minor_to_major_size != rank {
-            let message = format!("a layout of {} dimensions for an array of {rank}", tiled.minor_to_major_size);
+            let message = format!("the layout has {} dimensions, but the array has {rank}", tiled.minor_to_major_size);
             return Err(Error::invalid_argument(message));
         }
         let minor_to_major = array("minor_to_major", tiled.minor_to_major, rank, rank)?.to_vec();
         let sizes = array("tile_dim_sizes", tiled.tile_dim_sizes, tiled.num_tiles, limits::TILES)?;
         if let Some(&size) = sizes.iter().find(|&&size| size > limits::RANK) {
-            return Err(too_many("tile's dimensions", size, limits::RANK));
+            return Err(too_many("a tile of tile_dims", size, limits::RANK));
         }
         let count = sizes.iter().sum();
         let mut dims = array("tile_dims", tiled.tile_dims, count, count)?;

@@ -16,7 +16,7 @@ unsafe impl<R> Object for Bytes<R> {
     type Raw = R;
 }
 
-/// What the args of serializing functions have in common.
+/// The fields that the args of serializing functions share.
 pub(super) struct Serialized<R> {
     pub(super) bytes: *const c_char,
     pub(super) size: usize,

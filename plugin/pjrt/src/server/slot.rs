@@ -45,8 +45,8 @@ pub(super) use slot;
 /// Runs the body of a function on a copy of its args; null means success.
 ///
 /// # Safety
-/// `args` is null or points to a C struct of which it has as many bytes as its first field says. The args have only
-/// numbers, pointers and unions of them. Where the size is below `least`, it has `least` bytes all the same.
+/// `args` is null or points to a C struct whose first field is its size in bytes, all of them readable. The args have
+/// only numbers, pointers and unions of them. Where the size is below `least`, it has `least` bytes all the same.
 pub(super) unsafe fn call<A>(
     name: &str,
     args: *mut A,

@@ -78,7 +78,7 @@ pub(super) fn fnv1a(bytes: &[u8]) -> u64 {
 slot! {
     /// `PJRT_TopologyDescription_Create`.
     fn create<P>(args: PJRT_TopologyDescription_Create_Args) {
-        let name = text("name of the topology", (*args).topology_name, (*args).topology_name_size, limits::NAME)?;
+        let name = text("topology_name", (*args).topology_name, (*args).topology_name_size, limits::NAME)?;
         let options = named_values::read((*args).create_options, (*args).num_options)?;
         (*args).topology = TopologyObject::new(P::topology(name, &options)?).into_raw();
         Ok(())

@@ -38,7 +38,7 @@ fn copy_to_host<P: Platform>(source: Arc<BufferOf<P>>, ready: &Event, destinatio
     }
 }
 
-/// The device and the memory that are meant, of which at least one is given.
+/// The device and the memory of a transfer; the caller gives at least one.
 ///
 /// # Safety
 /// Each is null, or one of this plugin.
@@ -50,7 +50,7 @@ unsafe fn place<P: Platform>(
     // SAFETY: by the contract above.
     unsafe {
         match (device.is_null(), memory.is_null()) {
-            (true, true) => Err(Error::invalid_argument("neither a device nor a memory is given")),
+            (true, true) => Err(Error::invalid_argument("both `device` and `memory` are null; pass one of them")),
             (false, true) => {
                 let device: &DeviceObject<P> = owner.own("device", device)?;
                 Ok((device.id, owner.memories[device.default_memory].description.id))
@@ -108,7 +108,7 @@ slot! {
         let layout = layout((*args).layout, dims.len())?;
         let len = HostDestination::size_of(element_type, dims)?;
         if (*args).device_buffer_ptr.is_null() && len > 0 {
-            return Err(Error::invalid_argument("the memory of the buffer is null"));
+            return Err(Error::invalid_argument("`device_buffer_ptr` is null, but the array is not empty"));
         }
         let (on_delete, argument) = ((*args).on_delete_callback, (*args).on_delete_callback_arg);
         let (lent, accepted) = LentMemory::from_raw((*args).device_buffer_ptr, len, on_delete, argument);
@@ -163,9 +163,9 @@ slot! {
         let args = &raw mut (*args).base;
         let ClientHandle::<P>(owner) = object("client", (*args).client)?;
         let memory: &MemoryObject<P> = owner.own("memory", (*args).memory)?;
-        let message = text("error message", (*args).error_message, (*args).error_message_size, limits::MESSAGE)?;
+        let message = text("error_message", (*args).error_message, (*args).error_message_size, limits::MESSAGE)?;
         let Err(error) = error::outcome((*args).error_code, message) else {
-            return Err(Error::invalid_argument("a buffer cannot hold the error OK"));
+            return Err(Error::invalid_argument("`error_code` is OK; an error buffer needs an error"));
         };
         let (element_type, device) = (ElementType((*args).shape_element_type), owner.devices[memory.first_device].id);
         let dims = array("dims", (*args).shape_dims, (*args).shape_num_dims, limits::RANK)?;

@@ -16,7 +16,7 @@ fn refused(failed: Option<Failure>, phrase: &str) {
     let failed = failed.unwrap_or_else(|| panic!("nothing refuses {phrase}"));
     failed.expect(Code::InvalidArgument, phrase);
     failed.expect(Code::InvalidArgument, " belongs to client ");
-    failed.expect(Code::InvalidArgument, ", but the call is one of client ");
+    failed.expect(Code::InvalidArgument, ", but the call is to client ");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn of_options() {
     counts!(plugin, api.PJRT_TopologyDescription_Create, "options", create_options, num_options, first, |args| {});
     let name = c"a".as_ptr();
     let slot = api.PJRT_TopologyDescription_Create;
-    counts!(plugin, slot, "name of the topology", topology_name, topology_name_size, name, |args| {});
+    counts!(plugin, slot, "topology_name", topology_name, topology_name_size, name, |args| {});
     let create = |value: PJRT_NamedValue, phrase| {
         refused(plugin, api.PJRT_Client_Create, phrase, |args| {
             args.create_options = &raw const value;
@@ -61,7 +61,7 @@ fn of_options() {
         });
     };
     for count in ABSURD {
-        create(PJRT_NamedValue { name_size: count, ..int_option("num_devices", 1) }, "name of a value");
+        create(PJRT_NamedValue { name_size: count, ..int_option("num_devices", 1) }, "the name of an option");
         let number = [1i64];
         for (type_, union) in [
             (PJRT_NamedValue_kString, PJRT_NamedValue__bindgen_ty_1 { string_value: name }),
@@ -105,7 +105,7 @@ fn of_transfers() {
     };
     let (slot, text) = (api.PJRT_Client_CreateErrorBuffer, c"a".as_ptr());
     counts!(&plugin, slot, "dims", shape_dims, shape_num_dims, dim.as_ptr(), |args| broken(args));
-    counts!(&plugin, slot, "error message", error_message, error_message_size, text, |args| broken(args));
+    counts!(&plugin, slot, "error_message", error_message, error_message_size, text, |args| broken(args));
 }
 
 /// Layouts have a struct of their own, which three functions take.
@@ -155,19 +155,19 @@ fn of_layouts() {
         });
     };
     for count in ABSURD {
-        check("layout of", &|tiled| tiled.minor_to_major_size = count);
+        check("the layout has", &|tiled| tiled.minor_to_major_size = count);
         check("tile_dim_sizes", &|tiled| {
             (tiled.tile_dim_sizes, tiled.num_tiles) = (sizes.as_ptr(), count);
         });
         let size = [count];
-        check("tile's dimensions", &|tiled| {
+        check("a tile of tile_dims", &|tiled| {
             (tiled.tile_dim_sizes, tiled.num_tiles, tiled.tile_dims) = (size.as_ptr(), 1, dim.as_ptr());
         });
     }
     check("minor_to_major is null", &|tiled| tiled.minor_to_major = std::ptr::null());
     check("tile_dim_sizes is null", &|tiled| tiled.num_tiles = 1);
     check("tile_dims is null", &|tiled| (tiled.tile_dim_sizes, tiled.num_tiles) = (sizes.as_ptr(), 1));
-    check("not at a multiple of 8 bytes", &|tiled| {
+    check("not aligned to 8 bytes", &|tiled| {
         tiled.minor_to_major = dim.as_ptr().cast::<u8>().wrapping_add(1).cast();
     });
 }
@@ -253,7 +253,7 @@ fn of_executions() {
             options.non_donatable_input_indices = index.as_ptr();
             options.num_non_donatable_input_indices = count;
         });
-        failed.expect(Code::InvalidArgument, "count of the non_donatable_input_indices");
+        failed.expect(Code::InvalidArgument, "non_donatable_input_indices has");
         for change in [
             (|options, count| options.num_send_ops = count) as fn(&mut PJRT_ExecuteOptions, usize),
             |options, count| options.num_recv_ops = count,
@@ -263,14 +263,14 @@ fn of_executions() {
     }
     let failed = execute(&|_, options| options.num_non_donatable_input_indices = 1);
     failed.expect(Code::InvalidArgument, "non_donatable_input_indices is null");
-    execute(&|args, _| args.argument_lists = null_mut()).expect(Code::InvalidArgument, "argument lists is null");
-    execute(&|args, _| args.output_lists = null_mut()).expect(Code::InvalidArgument, "output lists is null");
+    execute(&|args, _| args.argument_lists = null_mut()).expect(Code::InvalidArgument, "argument_lists is null");
+    execute(&|args, _| args.output_lists = null_mut()).expect(Code::InvalidArgument, "output_lists is null");
     let nowhere = [std::ptr::null::<*mut PJRT_Buffer>()];
     let failed = execute(&|args, _| args.argument_lists = nowhere.as_ptr());
-    failed.expect(Code::InvalidArgument, "argument list is null");
+    failed.expect(Code::InvalidArgument, "a list of argument_lists is null");
     let nowhere = [null_mut::<*mut PJRT_Buffer>()];
     let failed = execute(&|args, _| args.output_lists = nowhere.as_ptr());
-    failed.expect(Code::InvalidArgument, "output list is null");
+    failed.expect(Code::InvalidArgument, "a list of output_lists is null");
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn of_device_assignments() {
         });
         failed.err().expect("it is refused")
     };
-    ask(i32::MAX, i32::MAX, usize::MAX, Some(())).expect(Code::InvalidArgument, "programs have at most");
+    ask(i32::MAX, i32::MAX, usize::MAX, Some(())).expect(Code::InvalidArgument, "partitions exceed");
     ask(1, 1, 1, None).expect(Code::InvalidArgument, "default_assignment is null");
     ask(-1, 1, 1, Some(())).expect(Code::InvalidArgument, "num_replicas is negative");
 }
@@ -297,7 +297,7 @@ fn of_events_and_extensions() {
     let api = &plugin.api.base;
     let event = plugin.call(api.PJRT_Event_Create, |_| ()).unwrap().event;
     let byte = c"a".as_ptr();
-    counts!(&plugin, api.PJRT_Event_Set, "error message", error_message, error_message_size, byte, |args| {
+    counts!(&plugin, api.PJRT_Event_Set, "error_message", error_message, error_message_size, byte, |args| {
         args.event = event;
         args.error_code = PJRT_Error_Code_INTERNAL;
     });
@@ -315,7 +315,7 @@ fn of_events_and_extensions() {
         (args.topology_description, args.type_) = (topology, kind);
     });
     let ffi = plugin.extension::<PJRT_FFI_Extension>(PJRT_Extension_Type_FFI).unwrap();
-    counts!(&plugin, ffi.type_register, "name of the type", type_name, type_name_size, byte, |args| {});
+    counts!(&plugin, ffi.type_register, "type_name", type_name, type_name_size, byte, |args| {});
     // The struct of this function has a size of its own.
     let register = |target, platform| {
         let mut args = PJRT_FFI_Register_Handler_Args {
@@ -331,7 +331,7 @@ fn of_events_and_extensions() {
         plugin.check(unsafe { ffi.register_handler.unwrap()(&raw mut args) }).unwrap_err()
     };
     for count in ABSURD {
-        register(count, 1).expect(Code::InvalidArgument, "name of the target");
-        register(1, count).expect(Code::InvalidArgument, "name of the platform");
+        register(count, 1).expect(Code::InvalidArgument, "target_name");
+        register(1, count).expect(Code::InvalidArgument, "platform_name");
     }
 }

@@ -121,7 +121,7 @@ fn optimized_program_is_asked_for_twice() {
     ask(&mut program).unwrap();
     assert!(code.windows(9).any(|word| word == b"increment"));
     program.code_size -= 1;
-    ask(&mut program).err().unwrap().expect(Code::InvalidArgument, "room");
+    ask(&mut program).err().unwrap().expect(Code::InvalidArgument, "`code_size` is");
 }
 
 #[test]
