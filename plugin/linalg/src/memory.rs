@@ -25,8 +25,8 @@ pub(crate) fn check(bytes: usize) -> Result<()> {
     std::hint::black_box(&memory);
     there.map_err(|_| {
         Error::resource_exhausted(format!(
-            "out of memory: the algorithm needs up to {bytes} bytes of scratch; delete arrays that are not needed, or give \
-             the process more memory"
+            "out of memory: the algorithm needs up to {bytes} bytes of scratch; delete arrays that are no longer needed, or \
+             give the process more memory"
         ))
     })
 }

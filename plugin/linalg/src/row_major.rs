@@ -14,7 +14,7 @@ use crate::scalar::Scalar;
 pub struct System {
     /// `op(a) x = b` rather than `x op(a) = b`.
     pub left: bool,
-    /// Which triangle of `a` is read, and whether its diagonal counts as ones.
+    /// The triangle of `a` that is read, and whether its diagonal counts as ones.
     pub triangle: Triangle,
     /// `op` transposes.
     pub transposed: bool,
@@ -24,7 +24,7 @@ pub struct System {
 
 /// The element types. Each is compiled here once, so that callers need not be.
 pub trait Element: Scalar {
-    /// Cholesky factor of the matrix of `n` rows of which `a` has one triangle, in place, with zeros in the other.
+    /// Cholesky factor, in place, of the matrix of `n` rows whose one triangle is in `a`; the other becomes zeros.
     /// False if the matrix is not positive definite; then all is NaN. Runs on `threads` threads of rayon.
     fn cholesky(a: &mut [Self], n: usize, lower: bool, threads: usize) -> bool;
 

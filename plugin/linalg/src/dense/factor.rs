@@ -56,7 +56,7 @@ fn copy_lower<T: Scalar>(
     }
 }
 
-/// The sides of a tile of which two stay in the nearest cache.
+/// The sides of a tile; two tiles fit into the nearest cache.
 const TILE: usize = 16;
 
 /// LU factorization with partial pivoting. Row `k` was exchanged with row `pivots[k]` (from 1), one after the other.

@@ -32,7 +32,7 @@ pub fn form_q<T: Scalar>(h: &mut Matrix<'_, T>, taus: &[T], q: &mut Matrix<'_, T
     clear(h);
 }
 
-/// Clears what is below the subdiagonal.
+/// Clears the elements below the subdiagonal.
 pub fn clear<T: Scalar>(h: &mut Matrix<'_, T>) {
     for j in 0..h.cols() {
         h.col_mut(j).iter_mut().skip(j + 2).for_each(|x| *x = T::zero());

@@ -8,7 +8,7 @@ use crate::scalar::Scalar;
 /// The rows and columns whose eigenvalues are still to be found, and the exchanges that brought the others to the ends.
 #[derive(Debug)]
 pub struct Permuted {
-    /// What is left: the matrix is triangular outside.
+    /// The remaining rows: outside of them the matrix is triangular.
     pub rest: Range<usize>,
     /// With which row each row was exchanged.
     exchanged: Vec<usize>,

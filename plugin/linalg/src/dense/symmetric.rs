@@ -54,12 +54,12 @@ pub fn eigen<T: Scalar>(
     Ok(())
 }
 
-/// What a reduction to tridiagonal form makes beside the reflectors.
+/// The tridiagonal matrix of a reduction, which also makes reflectors.
 #[derive(Debug)]
 pub struct Tridiagonal<'a, T: Scalar> {
     /// The diagonal.
     pub diagonal: &'a mut [T::Part],
-    /// What is beside it.
+    /// The elements beside it.
     pub beside: &'a mut [T::Part],
     /// The factors of the reflectors.
     pub taus: &'a mut [T],

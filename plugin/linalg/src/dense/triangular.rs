@@ -6,7 +6,7 @@ use num_traits::{Float, Zero};
 
 use crate::scalar::{Real, Scalar};
 
-/// What a system's matrix is.
+/// The form of a system's matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Triangle {
     /// Lower triangular; the other elements are not read.

@@ -23,7 +23,7 @@ pub fn solve<T: Scalar>(lower: &mut [T], diagonal: &mut [T], upper: &mut [T], b:
     0
 }
 
-/// What is left of the right side in row `k` when the elements of `x` below it are known.
+/// The rest of the right side in row `k`, given the elements of `x` below it.
 fn above<T: Scalar>(second: &[T], upper: &[T], k: usize, x: &[T]) -> T {
     let mut rest = x[k];
     if k + 1 < x.len() {

@@ -10,9 +10,9 @@ use crate::matrix::Matrix;
 use crate::memory::{self, matrices};
 use crate::scalar::Scalar as Element;
 
-/// What jaxlib reports for a matrix with an element that is not finite, without a call of LAPACK.
+/// jaxlib's `info` for a matrix with an element that is not finite, for which it does not call LAPACK.
 const NOT_FINITE: i32 = -4;
-/// What `info` is where the algorithm did not converge.
+/// The value of `info` if the algorithm did not converge.
 const NOT_CONVERGED: i32 = 1;
 
 /// The eigenvectors of the batch, if they are wanted.

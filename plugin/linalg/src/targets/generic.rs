@@ -4,7 +4,7 @@
 use oxcall::prelude::*;
 
 use super::qr::last;
-use super::{C64, C128, chunks, each, expect, sizes, work};
+use super::{C64, C128, chunks, each, expect, sizes, too_many_reflectors, work};
 use crate::dense::{qr, symmetric};
 use crate::matrix::Matrix;
 use crate::memory::matrices;
@@ -42,7 +42,7 @@ pub fn householder_product<T: Element + oxcall::element::Plain>(
 ) -> Result<()> {
     let (shape, count) = (sizes(a.shape()), last(taus.shape()));
     if shape[0] < shape[1] || count > shape[1] {
-        return Err(Error::invalid_argument(format!("{count} reflectors in a {} x {} matrix", shape[0], shape[1])));
+        return Err(too_many_reflectors(count, shape));
     }
     let cost = (work(shape), matrices::<T>(shape, 3));
     each(&pool, cost, chunks(&mut a, shape[0] * shape[1]).enumerate(), |(index, a), par| {

@@ -16,12 +16,12 @@ fn reduce<T: Element>(
     pool: &ThreadPool<'_>,
 ) -> Result<()> {
     let bounds = (usize::try_from(low).ok().filter(|&low| low >= 1), usize::try_from(high).ok());
-    let (Some(low), Some(high)) = bounds else {
-        return Err(Error::invalid_argument(format!("rows {low} to {high} of {n}")));
-    };
-    if high > n || low > high.max(1) {
-        return Err(Error::invalid_argument(format!("rows {low} to {high} of {n}")));
-    }
+    let valid = |(low, high): &(usize, usize)| *high <= n && *low <= (*high).max(1);
+    let (low, high) = bounds.0.zip(bounds.1).filter(valid).ok_or_else(|| {
+        Error::invalid_argument(format!(
+            "rows {low} to {high} of a matrix of {n} rows: expected 1 <= low <= high <= {n}"
+        ))
+    })?;
     info.fill(0);
     let cost = (work([n, n]), matrices::<T>([n, 1], 4));
     each(pool, cost, chunks(a, n * n).zip(chunks(taus, n.saturating_sub(1))), |(a, taus), _| {

@@ -38,7 +38,9 @@ pub fn pivots_to_permutation(
         for (k, &pivot) in pivots[index * count..][..count].iter().enumerate() {
             let from = usize::try_from(pivot).ok().filter(|&from| from.max(k) < rows);
             let from = from.ok_or_else(|| {
-                Error::invalid_argument(format!("`pivots` exchange row {k} with row {pivot}, of {rows}"))
+                Error::invalid_argument(format!(
+                    "`pivots`: row {k} is exchanged with row {pivot}, but there are {rows} rows"
+                ))
             })?;
             permutation.swap(k, from);
         }

@@ -46,7 +46,7 @@ fn chunks<T>(data: &mut [T], len: usize) -> std::slice::ChunksExactMut<'_, T> {
     data.chunks_exact_mut(len.max(1))
 }
 
-/// What the letter `value` of attribute `name` stands for.
+/// The meaning of the letter `value` of attribute `name`.
 fn choose<X: Copy>(name: &str, value: u8, choices: &[(u8, X)]) -> Result<X> {
     let found = choices.iter().find(|choice| choice.0 == value);
     found.map(|choice| choice.1).ok_or_else(|| {
@@ -56,12 +56,21 @@ fn choose<X: Copy>(name: &str, value: u8, choices: &[(u8, X)]) -> Result<X> {
     })
 }
 
+/// The error for reflectors from which no `m x n` matrix with orthonormal columns can be formed.
+#[cold]
+fn too_many_reflectors(count: usize, [rows, cols]: [usize; 2]) -> Error {
+    Error::invalid_argument(format!(
+        "{count} reflectors in a {rows} x {cols} matrix: expected at least as many rows as columns, and columns as \
+         reflectors"
+    ))
+}
+
 /// Checks a dimension that shape patterns cannot express.
 fn expect(name: &str, found: usize, expected: usize) -> Result<()> {
     if found == expected {
         return Ok(());
     }
-    Err(Error::invalid_argument(format!("`{name}` has {found} where {expected} were expected")))
+    Err(Error::invalid_argument(format!("{name}: expected {expected}, got {found}")))
 }
 
 /// `m n^2` for the smaller `n`: the order of the work on one matrix.
@@ -77,7 +86,7 @@ const GRAIN: f64 = 1e5;
 /// bytes.
 ///
 /// # Errors
-/// RESOURCE_EXHAUSTED if there is not so much memory.
+/// RESOURCE_EXHAUSTED if memory is short.
 fn each<I: Send>(
     pool: &ThreadPool<'_>,
     (work, scratch): (f64, usize),

@@ -2,7 +2,7 @@
 
 use oxcall::prelude::*;
 
-use super::{C64, C128, chunks, each, expect, sizes, work};
+use super::{C64, C128, chunks, each, expect, sizes, too_many_reflectors, work};
 use crate::dense::qr;
 use crate::matrix::Matrix;
 use crate::memory::matrices;
@@ -45,10 +45,7 @@ fn factor_pivoted<T: Element>(
 fn form_q<T: Element>(shape: [usize; 2], a: &mut [T], taus: &[T], count: usize, pool: &ThreadPool<'_>) -> Result<()> {
     let [rows, cols] = shape;
     if rows < cols || count > cols {
-        return Err(Error::invalid_argument(format!(
-            "{count} reflectors in a {rows} x {cols} matrix: expected at least as many rows as columns, and columns as \
-             reflectors"
-        )));
+        return Err(too_many_reflectors(count, shape));
     }
     let taus = |index: usize| &taus[index * count..][..count];
     let cost = (work(shape), matrices::<T>(shape, 2));
@@ -74,7 +71,10 @@ fn apply_q<T: Element>(
     let [c_rows, c_cols] = c_shape;
     expect("rows of the reflectors", rows, if product.left { c_rows } else { c_cols })?;
     if count > cols || count > rows {
-        return Err(Error::invalid_argument(format!("{count} reflectors in a {rows} x {cols} matrix")));
+        return Err(Error::invalid_argument(format!(
+            "{count} reflectors in a {rows} x {cols} matrix: expected at most {}",
+            rows.min(cols)
+        )));
     }
     let cost = (work(shape) + work(c_shape), matrices::<T>(shape, 2).saturating_add(matrices::<T>(c_shape, 2)));
     each(pool, cost, chunks(c, c_rows * c_cols).enumerate(), |(index, c), par| {

@@ -33,7 +33,7 @@ fn decompose<T: Element>(
     outcome.err().map_or(0, |place| place as i32)
 }
 
-/// What `info` is where an element is not finite: no eigenvalue converges.
+/// The value of `info` if an element is not finite: no eigenvalue converges.
 fn none_converges(n: usize) -> i32 {
     n.max(1) as i32
 }

@@ -9,7 +9,7 @@ use crate::matrix::Matrix;
 use crate::memory::matrices;
 use crate::scalar::Scalar as Element;
 
-/// What LAPACK reports for a matrix with NaN.
+/// LAPACK's `info` for a matrix with NaN.
 const NOT_FINITE: i32 = -4;
 
 /// A result and the sizes of its matrices.

@@ -8,7 +8,7 @@ use crate::matrix::Matrix;
 use crate::memory::matrices;
 use crate::scalar::Scalar as Element;
 
-/// What `info` is where the algorithm did not converge.
+/// The value of `info` if the algorithm did not converge.
 const NOT_CONVERGED: i32 = 1;
 
 fn is_lower(uplo: u8) -> Result<bool> {

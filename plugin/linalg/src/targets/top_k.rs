@@ -31,13 +31,16 @@ pub fn approx_top_k<T: Number + PartialOrd>(
     let _ = (top_k, recall_target, aggregate_to_topk, reduction_input_size_override, is_fallback);
     let shape = values.shape();
     let (Some(&count), Some(&kept)) = (shape.get(reduction_dim), top_values.shape().get(reduction_dim)) else {
-        return Err(Error::invalid_argument(format!("there is no dimension {reduction_dim}")));
+        return Err(Error::invalid_argument(format!(
+            "attribute `reduction_dim` is {reduction_dim}, but an array has rank {}",
+            shape.len().min(top_values.shape().len())
+        )));
     };
     expect("elements of both results", top_indices.len(), top_values.len())?;
     let inner: usize = shape[reduction_dim + 1..].iter().product();
     expect("elements of the results", top_values.len() * count, values.len() * kept)?;
     if kept > count {
-        return Err(Error::invalid_argument(format!("{kept} of {count} elements were asked for")));
+        return Err(Error::invalid_argument(format!("{kept} elements were requested from a dimension of {count}")));
     }
     memory::check(matrices::<usize>([count, 1], 1))?;
     let largest =
