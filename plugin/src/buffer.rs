@@ -117,7 +117,7 @@ impl CpuBuffer {
         &self.contents
     }
 
-    /// The contents of a buffer that nobody else has.
+    /// The contents of a buffer without other holders.
     pub(crate) fn into_contents(self) -> Contents {
         self.contents
     }
@@ -132,15 +132,16 @@ pub(crate) fn layout(io: &IoSpec) -> Option<Layout> {
 /// The type of buffers with elements of a program's type.
 ///
 /// # Errors
-/// UNIMPLEMENTED where there is none.
+/// UNIMPLEMENTED for element types without buffers.
 pub(crate) fn element_type(element: Hlo) -> Result<ElementType> {
-    element
-        .dtype()
-        .map(ElementType::new)
-        .ok_or_else(|| Error::unimplemented(format!("{element} exists inside programs only: it has no buffers")))
+    element.dtype().map(ElementType::new).ok_or_else(|| {
+        Error::unimplemented(format!(
+            "buffers of element type {element} are not supported; the type exists inside programs only"
+        ))
+    })
 }
 
-/// The type in programs of a buffer with these elements and dimensions, none of which is negative.
+/// The type in programs of a buffer with these elements and dimensions, which are not negative.
 ///
 /// # Errors
 /// UNIMPLEMENTED for elements that programs do not have.
@@ -148,7 +149,7 @@ pub(crate) fn tensor_type(element: ElementType, dims: &[i64]) -> Result<TensorTy
     let hlo = element
         .dtype()
         .and_then(Hlo::from_dtype)
-        .ok_or_else(|| Error::unimplemented(format!("buffers of {element} are not supported")))?;
+        .ok_or_else(|| Error::unimplemented(format!("buffers of element type {element} are not supported")))?;
     Ok(TensorType::new(hlo, dims.iter().map(|&dim| dim as usize)))
 }
 

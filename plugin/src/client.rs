@@ -69,7 +69,7 @@ impl Client for CpuClient {
     fn memory_stats(&self, _device: DeviceId) -> Result<MemoryStats> {
         // Who takes the place of JAX's CPU says as little as that does.
         if platform_name() == c"cpu" {
-            return Err(Error::unimplemented("the CPU has no statistics of its memory"));
+            return Err(Error::unimplemented("memory statistics are not available on the CPU"));
         }
         let used = self.engine.allocator().memory_use();
         Ok(MemoryStats {
@@ -117,8 +117,8 @@ impl Client for CpuClient {
     ) -> Result<CpuBuffer> {
         let ty = tensor_type(element_type, dims)?;
         let layout = layout.filter(|layout| !layout.is_row_major()).cloned();
-        if layout.as_ref().is_some_and(|layout| !layout.tiles.is_empty()) {
-            return Err(Error::unimplemented("layouts with tiles are not supported"));
+        if let Some(layout) = layout.as_ref().filter(|layout| !layout.tiles.is_empty()) {
+            return Err(Error::unimplemented(format!("layout {layout}: tiles are not supported")));
         }
         let bytes = lent.as_bytes();
         let buffer = if bytes.is_empty() {
@@ -202,7 +202,8 @@ impl CpuClient {
         let counts = (assignment.replicas, assignment.partitions) == (replicas, partitions);
         if !known || !counts || devices.len() != count || assignment.devices.len() != count {
             let message = format!(
-                "{replicas} replicas of {partitions} partitions do not fit {assignment:?} of {} devices",
+                "{replicas} replicas of {partitions} partitions do not fit {assignment:?}: expected {count} different \
+                 devices of the client's {}",
                 self.topology.devices.len()
             );
             return Err(Error::invalid_argument(message));

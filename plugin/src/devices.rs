@@ -20,7 +20,7 @@ impl MemoryKind {
         let place = MEMORY_KINDS.iter().position(|&kind| kind == name);
         place.map(|place| MemoryKind(place as u8)).ok_or_else(|| {
             let known = MEMORY_KINDS.join(", ");
-            Error::invalid_argument(format!("there is no memory of the kind {name}; a device has {known}"))
+            Error::invalid_argument(format!("unknown memory kind `{name}`; the kinds are {known}"))
         })
     }
 
@@ -78,7 +78,7 @@ pub(crate) fn topology(platform: &str, count: usize) -> Topology {
     Topology { memories: memories.collect(), devices, attributes: Vec::new() }
 }
 
-/// What `repr` of a memory begins with, as for XLA's own devices.
+/// The start of a memory's `repr`, as for XLA's own devices.
 fn short_name(platform: &str, kind: MemoryKind) -> String {
     match kind.name() {
         "device" => format!("{platform}_device").to_uppercase(),
@@ -86,7 +86,7 @@ fn short_name(platform: &str, kind: MemoryKind) -> String {
     }
 }
 
-/// What `str` of a memory begins with, as for XLA's own devices.
+/// The start of a memory's `str`, as for XLA's own devices.
 fn long_name(platform: &str, kind: MemoryKind) -> String {
     match kind.name() {
         "device" => format!("{}DeviceMemory", capitalized(platform)),
@@ -140,6 +140,6 @@ mod tests {
         let kinds = memory_kinds(&[kind("pinned_host"), Vec::new()]).unwrap();
         assert_eq!(kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(), ["pinned_host", "device"]);
         let error = memory_kinds(&[kind("tape")]).unwrap_err();
-        assert!(error.message().contains("no memory of the kind tape; a device has device, pinned_host"), "{error}");
+        assert!(error.message().contains("unknown memory kind `tape`; the kinds are device, pinned_host"), "{error}");
     }
 }

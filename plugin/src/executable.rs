@@ -116,7 +116,7 @@ impl CpuExecutable {
         let parameter_sizes: Vec<_> =
             DynamicDim::all_of(compiled.parameters()).into_iter().map(with_bound).collect::<Result<_>>()?;
         if partition.is_some() && !(parameter_sizes.is_empty() && output_sizes.is_empty()) {
-            let message = "dynamic shapes of parameters or results in programs of several partitions are not supported";
+            let message = "parameters or results of dynamic shape are not supported in programs of several partitions";
             return Err(Error::unimplemented(message));
         }
         let in_memory = |partition: Partition| match per_device {
@@ -240,7 +240,7 @@ impl CpuExecutable {
         self.partition.as_ref().filter(|_| !self.per_device)
     }
 
-    /// Who runs the program for one call: each of the devices, or each of the replicas.
+    /// The runners of the program for one call: one for each device, or one for each replica.
     fn runners(&self, devices: &[DeviceId], options: &ExecutionOptions) -> Result<Vec<Runner>> {
         let runners = match self.splits_arrays() {
             None => self.assignment.devices.len(),
@@ -259,9 +259,10 @@ impl CpuExecutable {
                 let launch = (options.launch_id != 0).then_some(i64::from(options.launch_id));
                 Ok(vec![Runner::Process(self.program.process(place, launch))])
             }
-            _ => {
-                Err(Error::invalid_argument(format!("the program {} does not run on this device", self.program.name())))
-            }
+            _ => Err(Error::invalid_argument(format!(
+                "the program {} was not compiled for this device",
+                self.program.name()
+            ))),
         }
     }
 
@@ -287,7 +288,7 @@ fn execute_options(device: DeviceId, era: Era, options: &ExecutionOptions) -> Ex
     }
 }
 
-/// Who runs a program.
+/// A runner of a program.
 enum Runner {
     /// Nobody else.
     Alone(EngineProgram),
@@ -345,7 +346,7 @@ fn failure(executions: &[Execution<CpuBuffer>]) -> Option<Error> {
     executions.iter().find_map(|execution| execution.done.outcome()?.err())
 }
 
-/// The memory of an argument: the program may write it if it is donated and nobody else holds it.
+/// The memory of an argument: the program may write it if it is donated and has no other holder.
 fn host_argument(argument: Argument<CpuBuffer>) -> Result<EngineArgument> {
     let shared = match Arc::try_unwrap(argument.buffer) {
         Ok(buffer) if argument.donated => {
@@ -445,7 +446,10 @@ impl Executable for CpuExecutable {
         };
         let partitions = self.assignment.partitions;
         if devices.len() != runners.len() * partitions {
-            let message = format!("a program of {partitions} partitions runs on all of its devices in one call");
+            let message = format!(
+                "the program {} has {partitions} partitions: run it on all of its devices in one call",
+                self.program.name()
+            );
             return Err(Error::unimplemented(message));
         }
         let mut executions = Vec::with_capacity(devices.len());

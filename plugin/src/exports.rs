@@ -17,7 +17,7 @@ fn message(work: impl FnOnce() -> Result<()>) -> *const c_char {
     thread_local! {
         static MESSAGE: RefCell<CString> = RefCell::default();
     }
-    let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Error::internal("it panicked")));
+    let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Error::internal("the plugin panicked")));
     let Err(error) = result else { return std::ptr::null() };
     let text = CString::new(error.message().replace('\0', "\\0")).unwrap_or_default();
     MESSAGE.with_borrow_mut(|message| {
@@ -32,7 +32,7 @@ pub(crate) extern "C" fn oxcall_plugin_name() -> *const c_char {
     platform_name().as_ptr()
 }
 
-/// Registers the linked handlers, and says what is wrong with them.
+/// Registers the linked handlers, and returns their mistakes.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn oxcall_plugin_check() -> *const c_char {
     message(registration::register_linked)

@@ -32,7 +32,7 @@ mod system {
 
     type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
-    /// What SIGINT did before.
+    /// The previous action of SIGINT.
     static BEFORE: OnceLock<sigaction> = OnceLock::new();
     /// Where the handler wakes the thread.
     static WAKE: AtomicI32 = AtomicI32::new(-1);
@@ -49,7 +49,7 @@ mod system {
         let mut before = MaybeUninit::<sigaction>::zeroed();
         // SAFETY: the place is one for an action.
         if unsafe { sigaction(SIGINT, null(), before.as_mut_ptr()) } != 0 {
-            return Err(failed("its action is not known"));
+            return Err(failed("cannot read its action"));
         }
         // SAFETY: it was written, and all zeros are an action, too.
         let before = unsafe { before.assume_init() };
@@ -60,21 +60,23 @@ mod system {
         let mut ends = [-1; 2];
         // SAFETY: there is room for two descriptors.
         if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-            return Err(failed("no pipe"));
+            return Err(failed("cannot create a pipe"));
         }
         let [read, write] = ends;
         // A full pipe has woken the thread already: the handler does not wait.
         // SAFETY: a descriptor of this function.
         unsafe { libc::fcntl(write, libc::F_SETFL, libc::O_NONBLOCK) };
         let thread = thread::Builder::new().name("oxcall-interrupt".to_owned());
-        thread.spawn(move || serve(read)).map_err(|error| Error::internal(format!("SIGINT: no thread: {error}")))?;
+        thread
+            .spawn(move || serve(read))
+            .map_err(|error| Error::internal(format!("SIGINT: cannot start a thread: {error}")))?;
         WAKE.store(write, Ordering::Release);
         let action =
             sigaction { sa_sigaction: on_signal as Handler as usize, sa_flags: before.sa_flags | SA_SIGINFO, ..before };
         let _ = BEFORE.set(before);
         // SAFETY: the handler does what handlers may do.
         if unsafe { sigaction(SIGINT, &raw const action, null_mut()) } != 0 {
-            return Err(failed("its handler was refused"));
+            return Err(failed("cannot set its action"));
         }
         Ok(())
     }
@@ -135,6 +137,6 @@ mod system {
     use oxcall_pjrt::{Error, Result};
 
     pub(super) fn install(_: &Engine) -> Result<()> {
-        Err(Error::unimplemented("the client option `interrupt` is there on Linux only"))
+        Err(Error::unimplemented("the client option `interrupt` is supported on Linux only"))
     }
 }

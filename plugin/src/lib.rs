@@ -53,7 +53,7 @@ pub use oxcall_engine::SystemAllocator;
 
 #[doc(hidden)]
 pub mod __private {
-    //! What the expansion of [`plugin!`](crate::plugin) refers to.
+    //! Items to which the expansion of [`plugin!`](crate::plugin) refers.
     pub use inventory;
     pub use oxcall;
 

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
 
-/// What `plugin!` says of the library.
+/// The arguments of `plugin!`.
 #[derive(Debug)]
 pub struct Plugin {
     /// The platform's name, with a NUL at its end.

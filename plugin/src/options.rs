@@ -26,7 +26,7 @@ pub(crate) struct Options {
     pub(crate) dump: Option<PathBuf>,
     /// The file that a trace is written to, `OXCALL_TRACE`.
     pub(crate) trace: Option<PathBuf>,
-    /// How long a device waits at a collective for others that nobody has started, `OXCALL_COLLECTIVE_TIMEOUT` in
+    /// How long a device waits at a collective for others that were not started, `OXCALL_COLLECTIVE_TIMEOUT` in
     /// seconds.
     pub(crate) collective_timeout: Option<Duration>,
     /// How much freed memory is kept, and for how long.
@@ -60,14 +60,14 @@ impl Options {
         }
         let option = |name: &str| given.iter().find(|(key, _)| key == name).map(|(_, value)| value);
         if let Some(&Value::Int64(processes)) = option("num_nodes").filter(|&processes| *processes != Value::Int64(1)) {
-            let message = format!("devices of {processes} processes: the plugin's devices are those of one process");
+            let message = format!("num_nodes is {processes}; the plugin supports the devices of one process only");
             return Err(Error::unimplemented(message));
         }
         let count = |name: &str, default: usize| match (option(name), variable(&variable_of(name))) {
             (Some(Value::Int64(number)), _) => positive(&format!("the client option `{name}`"), *number),
             (Some(Value::String(text)), _) => positive_text(&format!("the client option `{name}`"), text),
             (Some(other), _) => Err(Error::invalid_argument(format!(
-                "the client option `{name}` is {other:?}; it is a positive integer"
+                "the client option `{name}` is {other:?}; expected an integer from 1 to 4096"
             ))),
             (None, Some(text)) if !text.is_empty() => positive_text(&variable_of(name), &text),
             (None, _) => Ok(default),
@@ -75,7 +75,7 @@ impl Options {
         let given_flag = |name: &str| match option(name) {
             Some(Value::Bool(flag)) => Ok(Some(*flag)),
             Some(other) => {
-                let message = format!("the client option `{name}` is {other:?}; it is true or false");
+                let message = format!("the client option `{name}` is {other:?}; expected true or false");
                 Err(Error::invalid_argument(message))
             }
             None => Ok(None),
@@ -88,7 +88,8 @@ impl Options {
         let libraries = match option("libraries") {
             Some(Value::String(paths)) => paths.clone(),
             Some(other) => {
-                let message = format!("the client option `libraries` is {other:?}; it is paths separated by `:`");
+                let message =
+                    format!("the client option `libraries` is {other:?}; expected a string of paths separated by `:`");
                 return Err(Error::invalid_argument(message));
             }
             None => variable(&variable_of("libraries")).unwrap_or_default(),
@@ -126,7 +127,8 @@ const TIMEOUT: &str = "OXCALL_COLLECTIVE_TIMEOUT";
 fn seconds(text: &str) -> Result<Duration> {
     let seconds = text.trim().parse().ok().filter(|seconds: &f64| *seconds > 0.0);
     let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    duration.ok_or_else(|| Error::invalid_argument(format!("{TIMEOUT} is {text}; it is a number of seconds")))
+    duration
+        .ok_or_else(|| Error::invalid_argument(format!("{TIMEOUT} is {text}; expected a positive number of seconds")))
 }
 
 /// `SIZE` or `SIZE,SECONDS`. A size is bytes, which may end with `K`, `M` or `G`, or hundredths of the memory with `%`;
@@ -157,8 +159,8 @@ fn memory_cache(text: &str) -> Option<CacheOptions> {
 
 fn wrong_cache(what: &str, value: impl std::fmt::Display) -> Error {
     Error::invalid_argument(format!(
-        "{what} is {value}; it is a size in bytes (which may end with K, M or G) or in hundredths of the memory (25%), and \
-         after a comma seconds: 512M,10"
+        "{what} is {value}; expected a size in bytes (with K, M or G) or in percent of the memory (25%), optionally with \
+         seconds after a comma (512M,10)"
     ))
 }
 
@@ -166,7 +168,7 @@ fn flag(what: &str, text: &str) -> Result<bool> {
     match text.trim() {
         "1" => Ok(true),
         "0" => Ok(false),
-        _ => Err(Error::invalid_argument(format!("{what} is {text}; it is 1 or 0"))),
+        _ => Err(Error::invalid_argument(format!("{what} is {text}; expected 1 or 0"))),
     }
 }
 
@@ -184,7 +186,7 @@ fn positive(what: &str, number: i64) -> Result<usize> {
 }
 
 fn wrong(what: &str, value: impl std::fmt::Display) -> Error {
-    Error::invalid_argument(format!("{what} is {value}; it is an integer from 1 to 4096"))
+    Error::invalid_argument(format!("{what} is {value}; expected an integer from 1 to 4096"))
 }
 
 #[cfg(test)]
@@ -259,7 +261,7 @@ mod tests {
     fn the_only_process_of_a_distributed_runtime() {
         let of = |processes| read(&[("node_id", Value::Int64(0)), ("num_nodes", Value::Int64(processes))], &[]);
         assert_eq!(of(1).unwrap().num_devices, 1);
-        assert!(of(2).unwrap_err().message().contains("devices of 2 processes"));
+        assert!(of(2).unwrap_err().message().contains("num_nodes is 2"));
     }
 
     #[test]
@@ -267,22 +269,22 @@ mod tests {
         for (given, variables, message) in [
             (("num_device", Value::Int64(1)), ("", ""), "unknown client option `num_device`; the options are"),
             (("num_devices", Value::Int64(0)), ("", ""), "the client option `num_devices` is 0"),
-            (("num_threads", Value::Bool(true)), ("", ""), "it is a positive integer"),
+            (("num_threads", Value::Bool(true)), ("", ""), "expected an integer from 1"),
             (("libraries", Value::Int64(1)), ("", ""), "paths separated by `:`"),
-            (("memory_cache", Value::Int64(-1)), ("", ""), "the client option `memory_cache` is -1; it is a size"),
+            (("memory_cache", Value::Int64(-1)), ("", ""), "the client option `memory_cache` is -1; expected a size"),
             (("memory_cache", Value::Bool(true)), ("", ""), "the client option `memory_cache` is Bool(true)"),
-            (("memory_cache", "101%".into()), ("", ""), "hundredths of the memory"),
-            (("libraries", "".into()), ("OXCALL_MEMORY_CACHE", "1M,0"), "OXCALL_MEMORY_CACHE is 1M,0; it is a size"),
+            (("memory_cache", "101%".into()), ("", ""), "percent of the memory"),
+            (("libraries", "".into()), ("OXCALL_MEMORY_CACHE", "1M,0"), "OXCALL_MEMORY_CACHE is 1M,0; expected a size"),
             (("interrupt", "yes".into()), ("", ""), "the client option `interrupt` is"),
-            (("libraries", "".into()), ("OXCALL_INTERRUPT", "on"), "OXCALL_INTERRUPT is on; it is 1 or 0"),
+            (("libraries", "".into()), ("OXCALL_INTERRUPT", "on"), "OXCALL_INTERRUPT is on; expected 1 or 0"),
             (("errors_at_call", Value::Int64(1)), ("", ""), "the client option `errors_at_call` is Int64(1)"),
             (("max_inflight", Value::Int64(0)), ("", ""), "the client option `max_inflight` is 0"),
-            (("libraries", "".into()), (TIMEOUT, "-1"), "OXCALL_COLLECTIVE_TIMEOUT is -1; it is a number of seconds"),
+            (("libraries", "".into()), (TIMEOUT, "-1"), "OXCALL_COLLECTIVE_TIMEOUT is -1; expected a positive number"),
             (("libraries", "".into()), ("OXCALL_NUM_THREADS", "many"), "OXCALL_NUM_THREADS is many"),
             (
                 ("libraries", "".into()),
                 ("OXCALL_NUM_DEVICES", "-1"),
-                "OXCALL_NUM_DEVICES is -1; it is an integer from 1",
+                "OXCALL_NUM_DEVICES is -1; expected an integer from 1",
             ),
         ] {
             let error = read(&[given], &[variables]).unwrap_err();

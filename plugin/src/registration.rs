@@ -35,7 +35,7 @@ pub(crate) fn batch_partitionable() -> BTreeSet<String> {
 /// Registers the handlers that are linked into this library for its platform, once.
 ///
 /// # Errors
-/// `FAILED_PRECONDITION` with what is wrong in the registry.
+/// `FAILED_PRECONDITION` with the mistakes in the registry.
 pub(crate) fn register_linked() -> Result<()> {
     static FAILURE: OnceLock<Option<String>> = OnceLock::new();
     let failure = FAILURE.get_or_init(|| register_all_linked(CpuPlatform::name()).err().map(|error| error.to_string()));
@@ -69,14 +69,15 @@ fn register_all_linked(platform: &str) -> Result<()> {
 /// Loads a library of ops and registers its handlers under their own platforms. Libraries are never closed.
 ///
 /// # Errors
-/// `NOT_FOUND` if it cannot be opened, `INVALID_ARGUMENT` if it is no library of ops; what it reports itself.
+/// `NOT_FOUND` if it cannot be opened, `INVALID_ARGUMENT` if it is not a library of ops; the errors that it
+/// reports.
 pub(crate) fn register_library(path: &str) -> Result<()> {
     type RegisterAll = unsafe extern "C" fn(*const sys::XLA_FFI_Api) -> *mut sys::XLA_FFI_Error;
     // SAFETY: the user asks for the library's code to run.
     let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
         // The system's words, which name the file that is missing or the symbol, are the source.
         let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-        Error::not_found(format!("the library of ops {path} cannot be opened: {cause}"))
+        Error::not_found(format!("cannot open the library of ops {path}: {cause}"))
     })?;
     // SAFETY: the symbol's type is part of the C boundary of libraries of ops.
     let register_all = unsafe { library.get::<RegisterAll>(b"oxcall_register_all\0") }.map(|symbol| *symbol);
@@ -123,11 +124,13 @@ pub(crate) unsafe fn register_addresses(
             // SAFETY: as the caller guarantees.
             unsafe { host::register_handler(HOST, Source::Client, name, platform, &bundle, traits) }
         }
-        other => Err(Error::invalid_argument(format!("API version {other} of custom calls is not known: 0 or 1"))),
+        other => Err(Error::invalid_argument(format!(
+            "handler `{name}`: api_version is {other}; expected 0 (legacy function) or 1 (typed FFI)"
+        ))),
     }
 }
 
-/// What programs find under `name` instead of the handler that the client gave, if it is another one.
+/// A warning if programs find another handler under `name` than the one that the client registered.
 pub(crate) fn shadow(name: &str, platform: &str) -> Option<String> {
     let handlers: Vec<_> = host::registered_handlers().into_iter().filter(|(known, ..)| known == name).collect();
     let of =
@@ -135,14 +138,14 @@ pub(crate) fn shadow(name: &str, platform: &str) -> Option<String> {
     let given = handlers.iter().find(|(_, of, handler)| of == platform && handler.source == Source::Client)?;
     let (first, place) = match (of(Source::Linked), of(Source::Library)) {
         (Some(linked), _) => (linked, "compiled into the plugin"),
-        (None, Some(library)) => (library, "of a library of ops that the plugin has loaded"),
+        (None, Some(library)) => (library, "of a library of ops that the plugin loaded"),
         (None, None) => return None,
     };
     let differs = first.execute as usize != given.2.execute as usize;
     differs.then(|| {
         format!(
-            "custom calls of `{name}` on the platform {platform} run the handler that is {place}, not the one that is \
-             registered here: register it under another name"
+            "custom calls to `{name}` on the platform {platform} run the handler {place}, not the one registered here: \
+             register it under another name"
         )
     })
 }
@@ -156,9 +159,9 @@ pub(crate) fn shadow(name: &str, platform: &str) -> Option<String> {
 /// A NUL-terminated string, or null.
 pub(crate) unsafe fn text<'a>(name: *const c_char) -> Result<&'a str> {
     if name.is_null() {
-        return Err(Error::invalid_argument("the name is null"));
+        return Err(Error::invalid_argument("a name passed to the plugin is null"));
     }
     // SAFETY: as the caller guarantees.
     let name = unsafe { CStr::from_ptr(name) };
-    name.to_str().map_err(|_| Error::invalid_argument(format!("the name {name:?} is not UTF-8")))
+    name.to_str().map_err(|_| Error::invalid_argument(format!("the name {name:?} is not valid UTF-8")))
 }

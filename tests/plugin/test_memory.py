@@ -108,4 +108,4 @@ def test_a_cache_that_is_nothing_of_the_kind(fresh):
         print(error)
     """
     message = fresh(code, JAX_PLATFORMS="oxcall", OXCALL_MEMORY_CACHE="much")
-    assert re.search("OXCALL_MEMORY_CACHE is much; it is a size in bytes", message), message
+    assert re.search("OXCALL_MEMORY_CACHE is much; expected a size in bytes", message), message

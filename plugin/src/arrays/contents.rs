@@ -26,7 +26,7 @@ struct State {
     own: Option<Arc<Buffer>>,
     /// The tensor as a part of a larger one. If it is also alone, the elements are the same.
     part: Option<Part>,
-    /// Whether somebody was told the address of `own`, which must stay valid then.
+    /// Whether the address of `own` was given out, so that it must stay valid.
     exposed: bool,
 }
 
@@ -37,11 +37,11 @@ pub(crate) struct Part {
     pub(crate) whole: Arc<Buffer>,
     /// How it is split.
     pub(crate) split: Arc<Split>,
-    /// Which tile it is.
+    /// The number of the tile.
     pub(crate) tile: usize,
 }
 
-/// What fills in [`Contents`]; if it is dropped, they are an error.
+/// The writing side of [`Contents`]; dropping it makes them an error.
 #[derive(Debug)]
 pub(crate) struct Filler {
     promise: Promise,
@@ -81,7 +81,7 @@ impl Contents {
         (Filler { promise, target: Target::Tiles(cells, split.clone()) }, contents)
     }
 
-    /// Completes when the memory is there, or with the error because of which it never will be.
+    /// Completes when the memory is ready, or with the error that keeps it from becoming ready.
     pub(crate) fn event(&self) -> &Event {
         &self.ready
     }
@@ -139,7 +139,10 @@ impl State {
         if let Some(own) = &self.own {
             return Ok(own.clone());
         }
-        let part = self.part.as_ref().ok_or_else(|| Error::failed_precondition("the buffer is not ready"))?;
+        let part = self
+            .part
+            .as_ref()
+            .ok_or_else(|| Error::failed_precondition("the contents of a buffer were read before it was ready"))?;
         Ok(self.own.insert(Arc::new(part.extract()?)).clone())
     }
 }
@@ -161,7 +164,7 @@ impl Part {
 }
 
 impl Filler {
-    /// Fills in the memory, or says why there is none.
+    /// Fills in the memory, or the error.
     pub(crate) fn fill(self, contents: Result<Buffer>) {
         let Filler { promise, target } = self;
         promise.complete(contents.map(|buffer| {

@@ -13,7 +13,7 @@ use crate::arrays::split::{self, Split};
 use crate::buffer::CpuBuffer;
 use crate::{callbacks, registration};
 
-/// What the engine is told of the shardings of a program that is compiled with these options.
+/// Sharding options of the engine for a program compiled with these options.
 pub(crate) fn sharding_options(options: &CompileOptions) -> ShardingOptions {
     ShardingOptions {
         open_parameters: options.propagate_sharding_to_parameters.clone(),
@@ -69,7 +69,9 @@ impl Partition {
             for (split, spec) in splits.iter_mut().zip(specs) {
                 match &spec.major_to_minor {
                     Some(_) if split.is_unreduced() => {
-                        return Err(Error::unimplemented("sums over devices in a layout that is not row-major"));
+                        return Err(Error::unimplemented(
+                            "an unreduced array in a layout that is not row-major is not supported",
+                        ));
                     }
                     Some(order) => *split = Arc::new(split.in_order(order)),
                     None => {}
@@ -142,10 +144,10 @@ impl Partition {
         self.results.iter().map(Contents::pending_tiles).unzip()
     }
 
-    /// The arguments of all devices as whole arrays. What is donated by all devices is donated as a whole.
+    /// The arguments of all devices as whole arrays. An argument that all devices donate is donated as a whole.
     ///
     /// # Errors
-    /// RESOURCE_EXHAUSTED when there is no memory.
+    /// RESOURCE_EXHAUSTED if memory is short.
     pub(crate) fn gather(&self, launches: Vec<DeviceLaunch<CpuBuffer>>) -> Result<Vec<EngineArgument>> {
         let mut lists: Vec<_> = launches.into_iter().map(|launch| launch.arguments.into_iter()).collect();
         let gather = |split: &Arc<Split>| {
@@ -174,7 +176,11 @@ fn gather_one(split: &Arc<Split>, parts: Vec<Argument<CpuBuffer>>) -> Result<Eng
         })
         .collect();
     if contents.len() != split.devices() {
-        return Err(Error::internal(format!("{} parts of an array on {} devices", contents.len(), split.devices())));
+        return Err(Error::internal(format!(
+            "got {} parts of an array sharded over {} devices",
+            contents.len(),
+            split.devices()
+        )));
     }
     let whole = match split.is_replicated() {
         true => contents[0].get()?,
@@ -211,7 +217,7 @@ fn whole_of(split: &Arc<Split>, contents: &[Contents], donated: bool) -> Result<
     Ok(whole)
 }
 
-/// The array of which all parts are the right ones.
+/// The array that has exactly these parts.
 fn common_whole(split: &Split, contents: &[Contents]) -> Option<Arc<Buffer>> {
     let mut whole: Option<Arc<Buffer>> = None;
     let mut there = vec![false; split.devices()];

@@ -110,7 +110,7 @@ impl Split {
         })
     }
 
-    /// The dimensions of the part of a tile that lies in the array; what is beyond is padding.
+    /// The dimensions of the part of a tile that lies in the array; the rest is padding.
     fn extent(&self, tile: usize) -> Vec<usize> {
         let starts = self.tiling.start(tile, &self.tile_dims);
         let inside = |(dim, start): (usize, usize)| self.dims[dim].saturating_sub(start).min(self.tile_dims[dim]);
@@ -147,7 +147,7 @@ impl Split {
     /// A copy of a tile of `whole`; its padding is zeros.
     ///
     /// # Errors
-    /// RESOURCE_EXHAUSTED when there is no memory.
+    /// RESOURCE_EXHAUSTED if memory is short.
     pub(crate) fn extract(&self, whole: &Buffer, tile: usize) -> Result<Buffer> {
         let mut copy = self.engine.allocate(self.tile_bytes())?;
         let (from, to) = (whole.as_bytes(), copy.as_bytes_mut());
@@ -163,7 +163,7 @@ impl Split {
     /// The array of these tiles: for each device, its own. Of tiles that several devices have, the first counts.
     ///
     /// # Errors
-    /// RESOURCE_EXHAUSTED when there is no memory, and those of `tile`.
+    /// RESOURCE_EXHAUSTED if memory is short, and those of `tile`.
     pub(crate) fn gather(&self, mut tile: impl FnMut(usize) -> Result<Arc<Buffer>>) -> Result<Buffer> {
         let mut whole = self.engine.allocate(self.bytes())?;
         let to = whole.as_bytes_mut();
@@ -179,7 +179,7 @@ impl Split {
             }
         }
         if there.contains(&false) {
-            return Err(Error::invalid_argument("no device has some part of a sharded array"));
+            return Err(Error::invalid_argument("a part of a sharded array is on none of the devices"));
         }
         Ok(whole)
     }

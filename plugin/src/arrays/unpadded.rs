@@ -7,10 +7,13 @@ use crate::arrays::contents::Contents;
 /// The size that a scalar of `S32` holds.
 ///
 /// # Errors
-/// If it is not there.
+/// The error of the program that computes it.
 pub(crate) fn read_size(size: &Contents) -> Result<i32> {
     let buffer = size.get()?;
-    let bytes = buffer.as_bytes().try_into().map_err(|_| Error::internal("a size is no 32-bit integer"))?;
+    let bytes = buffer
+        .as_bytes()
+        .try_into()
+        .map_err(|_| Error::internal(format!("the size of a dimension has {} bytes; expected 4", buffer.len())))?;
     Ok(i32::from_le_bytes(bytes))
 }
 
@@ -18,14 +21,15 @@ pub(crate) fn read_size(size: &Contents) -> Result<i32> {
 /// bytes.
 ///
 /// # Errors
-/// RESOURCE_EXHAUSTED if there is no memory for them, INTERNAL if a dimension is larger without padding.
+/// RESOURCE_EXHAUSTED if memory is short, INTERNAL if a dimension is larger without padding.
 pub(crate) fn dense(bytes: &[u8], dims: &[i64], unpadded: &[i64], layout: &Layout, width: usize) -> Result<Vec<u8>> {
     if dims.iter().zip(unpadded).any(|(&dim, &size)| !(0..=dim).contains(&size)) {
-        return Err(Error::internal(format!("the sizes {unpadded:?} do not fit the bounds {dims:?}")));
+        return Err(Error::internal(format!("the sizes {unpadded:?} exceed the bounds {dims:?}")));
     }
     let len = unpadded.iter().product::<i64>() as usize * width;
     let mut dense = Vec::new();
-    let exhausted = |_| Error::resource_exhausted(format!("no memory for {len} bytes of an array without its padding"));
+    let exhausted =
+        |_| Error::resource_exhausted(format!("out of memory: {len} bytes for an array without its padding"));
     dense.try_reserve_exact(len).map_err(exhausted)?;
     if len > 0 {
         // From the slowest dimension to the fastest.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use libloading::os::unix::Library;
 use oxcall::host::{EndingFunction, call_ending};
 
-/// What Python's C interface has for it; `None` in processes without Python.
+/// The functions of Python's C interface; `None` in processes without Python.
 struct Python {
     is_held: unsafe extern "C" fn() -> c_int,
     save: unsafe extern "C" fn() -> *mut c_void,

@@ -46,7 +46,7 @@ fn python_callback<'f>(
             let (len, size) = (result.len(), result.size_in_bytes());
             let packed = pack(result.dtype(), answer);
             if packed.len() != size {
-                let message = format!("a host callback gave {} bytes for a result of {len} elements", answer.len());
+                let message = format!("a host callback returned {} bytes for a result of {len} elements", answer.len());
                 return Err(Error::internal(message));
             }
             result.copy_from_bytes(&packed);
@@ -114,7 +114,7 @@ fn submit<'f>(
     let theirs = Arc::clone(&answer);
     let work = move || {
         let answer = theirs.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let answer = answer.unwrap_or_else(|| Err(Error::internal("the call was completed without an answer")))?;
+        let answer = answer.unwrap_or_else(|| Err(Error::internal("a host callback completed without an answer")))?;
         // SAFETY: the queue completes a call while it finishes it.
         let answers: Vec<&[u8]> = answer.into_iter().map(|bytes| unsafe { bytes.get() }).collect();
         receive(&answers)

@@ -14,9 +14,14 @@ use super::{watch, without_gil};
 /// Calls the function that `call` names with the sharding of its operand, as a serialized `OpSharding`.
 ///
 /// # Errors
-/// What the function raises.
+/// The error that the function raises.
 pub(crate) fn inspected(call: &CustomCall, sharding: &OpSharding) -> Result<()> {
-    let callback = callback_of(call).ok_or_else(|| Error::invalid_argument(format!("{} calls nobody", call.target)))?;
+    let callback = callback_of(call).ok_or_else(|| {
+        Error::invalid_argument(format!(
+            "custom call to {}: the attribute `callback` must be the number of a function",
+            call.target
+        ))
+    })?;
     let proto = sharding.serialize();
     let mut bytes = AlignedBytes::filled(proto.len(), 0);
     bytes.copy_from_slice(&proto);
@@ -30,7 +35,7 @@ pub(crate) fn inspected(call: &CustomCall, sharding: &OpSharding) -> Result<()> 
     queue().push(call, Pending { callback, answer: Arc::clone(&answer), complete, deadline, era: None });
     without_gil(|| answered.wait())?;
     let answer = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
-    answer.unwrap_or_else(|| Err(Error::internal("the call was completed without an answer"))).map(|_| ())
+    answer.unwrap_or_else(|| Err(Error::internal("a host callback completed without an answer"))).map(|_| ())
 }
 
 /// The number of the function that a custom call names.

@@ -55,7 +55,7 @@ pub(crate) enum Memory {
     Later,
 }
 
-/// What Python is to do.
+/// Work for Python.
 #[derive(Debug)]
 pub(crate) enum Item {
     /// Call a function.
@@ -77,7 +77,7 @@ pub(crate) struct Call {
 /// The elements of all results, or the error of the function; they are valid as long as [`Queue::finish`] takes.
 pub(super) type Answer = Result<Vec<RawBytes>>;
 
-/// Bytes of whoever answers.
+/// Bytes of the answering thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RawBytes(*const u8, usize);
 
@@ -86,7 +86,7 @@ unsafe impl Send for RawBytes {}
 
 impl RawBytes {
     /// # Safety
-    /// `data` points to `len` initialised bytes, which nobody writes, until [`Queue::finish`] returns.
+    /// `data` points to `len` initialised bytes, not written until [`Queue::finish`] returns.
     pub(crate) unsafe fn new(data: *const u8, len: usize) -> RawBytes {
         RawBytes(data, len)
     }
@@ -124,7 +124,7 @@ impl Pending {
     }
 }
 
-/// What is known of a function.
+/// A registered function.
 #[derive(Debug, Default)]
 struct Function {
     name: String,
@@ -196,8 +196,8 @@ impl Queue {
         let function = lock(&self.state).functions.get_mut(&number).map(|function| function.programs += 1);
         function.ok_or_else(|| {
             Error::not_found(
-                "the program calls a Python function back that this process does not have: a program with host callbacks \
-                 runs in the process that traced it only",
+                "the program calls back a Python function that this process does not have: run a program with host callbacks \
+                 in the process that traced it",
             )
         })
     }
@@ -274,7 +274,7 @@ impl Queue {
         pending.into_values().for_each(|pending| pending.resolve(Err(closed())));
     }
 
-    /// Fails the calls of programs that were interrupted; those that nobody has taken are not made.
+    /// Fails the calls of programs that were interrupted; calls that no thread has taken are not made.
     pub(super) fn interrupt(&self) {
         let mut state = lock(&self.state);
         let State { items, pending, .. } = &mut *state;
@@ -305,7 +305,7 @@ impl Queue {
         };
         for (pending, name) in expired {
             pending.resolve(Err(Error::deadline_exceeded(format!(
-                "the host callback {name} has not returned after {after} (OXCALL_CALLBACK_TIMEOUT)"
+                "the host callback {name} did not return within {after} (OXCALL_CALLBACK_TIMEOUT)"
             ))
             .verbatim()));
         }
@@ -318,7 +318,7 @@ fn interrupted() -> Error {
 }
 
 fn closed() -> Error {
-    Error::cancelled("host callbacks cannot run any more: the Python interpreter is exiting")
+    Error::cancelled("host callbacks can no longer run: the Python interpreter is exiting")
 }
 
 #[cfg(test)]
@@ -386,7 +386,7 @@ mod tests {
         queue.push(call(1), first);
         queue.push(call(1), second);
         assert_eq!(queue.expire(now, "0 s"), Some(later));
-        assert!(firsts.recv().unwrap().unwrap().contains("has not returned after 0 s"));
+        assert!(firsts.recv().unwrap().unwrap().contains("did not return within 0 s"));
         assert!(seconds.try_recv().is_err());
     }
 

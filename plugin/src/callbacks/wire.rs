@@ -8,7 +8,7 @@ use oxcall_hlo::ElementType;
 
 use super::queue::{Described, Item, Memory};
 
-/// What an item begins with.
+/// The head of an item.
 const RELEASE: i64 = 0;
 const CALL: i64 = 1;
 

@@ -2,7 +2,7 @@
 
 use oxcall_hlo::{BinaryOp, Func, Module, Op, OpKind, Region, UnaryOp, ValueId};
 
-/// Arithmetic operations of a program. Bodies of loops count once, since nobody knows how often they run.
+/// Arithmetic operations of a program. Bodies of loops count once, since their trip counts are unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Operations {
     /// Additions, multiplications, comparisons, ...

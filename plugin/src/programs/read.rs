@@ -8,8 +8,8 @@ use oxcall_pjrt::{Error, Program, Result};
 /// an HLO proto.
 ///
 /// # Errors
-/// INVALID_ARGUMENT for what is no valid program and for formats that are not known, UNIMPLEMENTED for what is not
-/// supported, each with the op and its source location; RESOURCE_EXHAUSTED if there is no memory for it.
+/// INVALID_ARGUMENT for invalid programs and unknown formats, UNIMPLEMENTED for unsupported ops, attributes and types,
+/// each with the op and its source location; RESOURCE_EXHAUSTED if memory is short.
 pub(crate) fn read(program: Program<'_>) -> Result<Module> {
     let len = program.code.len();
     oxcall_engine::room_to_read(if oxcall_hlo::is_bytecode(program.code) { len } else { len / 4 })?;

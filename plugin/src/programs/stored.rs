@@ -1,8 +1,8 @@
-//! Stored executables. Compiling takes about a millisecond, so what is stored is the program itself.
+//! Stored executables. Compiling takes about a millisecond, so an executable is stored as its program.
 
 use oxcall_pjrt::{Error, Program, Result};
 
-/// What stored executables begin with; the last byte is the version of the form.
+/// The magic of stored executables; its last byte is the version of the form.
 const MAGIC: &[u8; 8] = b"oxcall\0\x02";
 
 /// The formats of programs, by the byte that follows.
@@ -18,7 +18,7 @@ pub(crate) fn store(program: Program<'_>) -> Result<Vec<u8>> {
 /// The program in `bytes`.
 ///
 /// # Errors
-/// INVALID_ARGUMENT if they are no stored executable, or one of another version.
+/// INVALID_ARGUMENT if they are not a stored executable, or one of another version.
 pub(crate) fn load(bytes: &[u8]) -> Result<Program<'_>> {
     let stored = bytes.strip_prefix(MAGIC).and_then(|rest| rest.split_first());
     let format = stored.and_then(|(&format, code)| Some((*FORMATS.get(usize::from(format))?, code)));
@@ -27,7 +27,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Program<'_>> {
             true => "the executable was stored by another version of the plugin",
             false => "the bytes are not an executable that this plugin stored",
         };
-        Error::invalid_argument(format!("{what}: compile the program again"))
+        Error::invalid_argument(format!("{what}; compile the program again"))
     })?;
     Ok(Program { format, code })
 }
