@@ -280,7 +280,7 @@ pub struct AttrParam {
     pub name: &'static str,
     /// Its type.
     pub ty: AttrType,
-    /// What happens when it is absent.
+    /// The meaning of its absence.
     pub presence: Presence,
 }
 
@@ -322,8 +322,8 @@ pub enum AttrType {
     Any,
 }
 
-/// Entry points of the legacy API, as C function addresses. Which one a host calls depends on the API version under
-/// which the target is called, and on the platform.
+/// Entry points of the legacy API, as C function addresses. The API version under which the target is
+/// called and the platform decide which one a host calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Legacy {
     /// CPU, API v1: `void(void* out, const void** in)`.

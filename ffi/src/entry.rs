@@ -28,7 +28,7 @@ pub unsafe trait Execute {
     /// Decodes the frame and calls the user's function.
     ///
     /// # Errors
-    /// What decoding or the user's function reports.
+    /// Those of decoding and of the user's function.
     fn run(frame: &Frame<'_>) -> Result<()>;
 }
 
@@ -38,9 +38,9 @@ pub trait StageFn {
     const STAGE: Stage;
     /// The attributes that it names.
     const ATTRS: &'static [crate::descriptor::AttrParam];
-    /// Whether it accepts attributes that nobody names.
+    /// Whether it accepts attributes without a parameter.
     const EXTRA_ATTRS: bool;
-    /// What it returns.
+    /// Its return type.
     type State: State;
 
     /// The registration of its state's type.
@@ -49,11 +49,11 @@ pub trait StageFn {
     /// Decodes the frame and calls the user's function; `handler` is the operation.
     ///
     /// # Errors
-    /// What decoding or the user's function reports.
+    /// Those of decoding and of the user's function.
     fn run(frame: &Frame<'_>, handler: &'static Handler) -> Result<Self::State>;
 }
 
-/// What a handler function may return.
+/// Return types of handler functions.
 #[diagnostic::on_unimplemented(
     message = "a custom call cannot return `{Self}`",
     note = "return nothing, `Result<()>`, or with an `Async` parameter a `Future` or `Result<Future>`; results are written through `Out` parameters"
@@ -233,9 +233,9 @@ pub fn state_of<'f, S: State, const STAGE: u8>(
 ) -> Result<&'f S> {
     let stage = handler.stages.iter().find(|other| other.stage as u8 == STAGE);
     let state = match stage {
-        None => Err(Error::failed_precondition("the operation does not have the stage that this state is from")),
+        None => Err(Error::failed_precondition("no stage of the operation makes this state")),
         Some(stage) if (stage.state)() != std::any::TypeId::of::<S>() => Err(Error::failed_precondition(format!(
-            "the {} stage leaves a state of another type than {}",
+            "the {} stage makes a state of a type other than {}",
             stage.stage.name(),
             std::any::type_name::<S>()
         ))),
@@ -283,7 +283,7 @@ pub(crate) fn create(api: HostApi<'_>, error: &Error) -> *mut sys::XLA_FFI_Error
 }
 
 /// An error that cannot be handed over must not look like success, which is null: the host gets the address of an
-/// object that is no error of its own, after the message went to stderr.
+/// object that is not an error of its own, after the message went to stderr.
 #[cold]
 pub(crate) fn unreportable(error: &Error) -> *mut sys::XLA_FFI_Error {
     static NOT_AN_ERROR: [usize; 8] = [0; 8];
@@ -334,7 +334,7 @@ pub(crate) unsafe fn unusual(
         let error = Error::internal(format!("{name}: the {} handler was called in stage {given}", stage.name()));
         return create(api, &error);
     }
-    create(api, &Error::internal(format!("{name}: the call frame is no call that this version understands")))
+    create(api, &Error::internal(format!("{name}: this version of oxcall does not understand the call frame")))
 }
 
 /// Keeps a handler's address a data pointer where C tables want one.

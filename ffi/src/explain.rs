@@ -1,4 +1,5 @@
-//! Errors of decoding, made out of line: they name the operation, the parameter, what is expected and what came.
+//! Errors of decoding, made out of line. They name the operation and the parameter, and say what was expected and what
+//! came.
 
 use crate::Error;
 use crate::attr::{AttrError, AttrList};
@@ -49,7 +50,7 @@ pub(crate) fn operand_name(handler: &Handler, role: Role, index: usize) -> Strin
     }
 }
 
-/// A wrong number of arguments or results; `None` for a frame whose lists are nonsense.
+/// A wrong number of arguments or results; `None` for a frame with malformed lists.
 #[cold]
 pub(crate) fn count(handler: &'static Handler, role: Role, given: Option<usize>) -> Error {
     let Some(given) = given else {
@@ -80,7 +81,7 @@ pub fn overlap(handler: &'static Handler, other: (Role, usize), result: usize) -
     ))
 }
 
-/// An attribute list that is not one.
+/// A malformed attribute list.
 #[cold]
 pub(crate) fn malformed_attrs(handler: &'static Handler) -> Error {
     Error::internal(format!("{}: the host's list of attributes is malformed", handler.name))

@@ -75,7 +75,7 @@ unsafe impl Send for CLibrary {}
 // SAFETY: as above.
 unsafe impl Sync for CLibrary {}
 
-/// What receives a text: called once, with the pointer that it was given along with.
+/// A receiver of a text: called once, with the pointer that came along with it.
 type Sink = unsafe extern "C" fn(user: *mut c_void, text: *const c_char, len: usize);
 
 fn c_handler(handler: &'static Handler) -> CHandler {
@@ -207,7 +207,7 @@ fn infer(handler: usize, request: &[u8]) -> Result<Vec<Shape>> {
     let mut args = Vec::new();
     for arg in request["args"].as_array().ok_or_else(|| malformed("no `args`"))? {
         let dims = arg["dims"].as_array().ok_or_else(|| malformed("no `dims`"))?;
-        let dims = dims.iter().map(|dim| dim.as_i64().ok_or_else(|| malformed("a dimension is no integer")));
+        let dims = dims.iter().map(|dim| dim.as_i64().ok_or_else(|| malformed("a dimension is not an integer")));
         args.push(Shape { dtype: dtype(&arg["dtype"])?, dims: dims.collect::<Result<_>>()? });
     }
     let empty = Map::new();
@@ -232,7 +232,7 @@ fn code_name(code: Code) -> String {
     name
 }
 
-/// Registers all operations with the process's torch, those that are not yet, and tells what became of each: JSON.
+/// Registers all operations with the process's torch, unless they are already, and reports the outcome of each as JSON.
 /// Returns how many are operators of torch now, or -1 if there is no torch to register with.
 ///
 /// # Safety

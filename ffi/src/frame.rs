@@ -132,7 +132,7 @@ impl<'f> Frame<'f> {
         unsafe { (*self.raw).ctx }
     }
 
-    /// What the call has going on beyond its return; `None` in stages and handlers that end when they return.
+    /// The call's work beyond its return; `None` in stages and in handlers that end when they return.
     #[inline(always)]
     pub(crate) fn pending(&self) -> Option<&'f Pending> {
         self.pending
@@ -141,14 +141,14 @@ impl<'f> Frame<'f> {
     /// Calls another operation's execute handler with a frame of its own, as the host of this call.
     ///
     /// # Errors
-    /// What the handler reports; `UNIMPLEMENTED` if it is not done when it returns.
+    /// The error that the handler reports; `UNIMPLEMENTED` if it is not done when it returns.
     ///
     /// # Safety
     /// The handler obeys the contract of the XLA FFI, needs no other stage, and the frame's buffers are what it takes.
     pub(crate) unsafe fn call(&self, handler: &'static Handler, frame: &mut CallFrame) -> Result<()> {
         if handler.asynchronous {
             return Err(Error::unimplemented(format!(
-                "`{}` goes on after it has returned, which a call from within another cannot wait for",
+                "`{}` completes after it returns, but a nested call cannot wait for it",
                 handler.name
             )));
         }

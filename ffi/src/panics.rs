@@ -34,7 +34,8 @@ pub(crate) fn drop_quietly<T>(value: T) {
     }
 }
 
-/// A line on stderr, for what nobody can be told. Unlike `eprintln!` it does not panic where stderr cannot be written.
+/// A line on stderr, for failures that no caller can receive. Unlike `eprintln!` it does not panic if
+/// stderr cannot be written.
 pub(crate) fn tell(what: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "oxcall: {what}");
 }

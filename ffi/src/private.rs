@@ -58,7 +58,7 @@ pub const fn check_namespace(name: &str) {
     }
 }
 
-/// What a parameter's type demands, as a rule.
+/// The demands of a parameter's type, as a rule.
 pub const fn dtype_rule(spec: BufferSpec) -> DTypeRule {
     match spec.dtype {
         Some(dtype) => DTypeRule::One(dtype),

@@ -29,7 +29,7 @@ inventory::collect!(NamedCrate);
 
 /// An operation whose handler is made from a descriptor when the library is loaded.
 pub struct Descriptor {
-    /// Makes the handler; or says what is wrong with the descriptor.
+    /// Makes the handler, or returns the mistake in the descriptor.
     pub handler: fn() -> Result<&'static Handler>,
     /// Checks the descriptor against the other operations, once all are known.
     pub check: fn(&Registry) -> Result<()>,
@@ -41,13 +41,13 @@ pub struct Descriptor {
 
 inventory::collect!(Descriptor);
 
-/// What is wrong with a registry.
+/// A mistake in a registry.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Problem {
     /// Two operations of a platform have one name.
     DefinedTwice(&'static Handler, &'static Handler),
-    /// The schema of an operation contradicts its signature: what is wrong.
+    /// The schema of an operation contradicts its signature.
     WrongSchema(&'static Handler, String),
     /// A crate that is named holds no operation.
     EmptyCrate(&'static str),
@@ -57,7 +57,7 @@ pub enum Problem {
         file: &'static str,
         /// The source line.
         line: u32,
-        /// What to change.
+        /// The cure.
         message: String,
     },
     /// There is no operation at all, and a library of operations needs one. A plugin does not.
@@ -93,7 +93,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The handlers, and what is wrong with them.
+/// The handlers, and their mistakes.
 pub struct Registry {
     handlers: Vec<&'static Handler>,
     problems: Vec<Problem>,
@@ -151,7 +151,7 @@ impl Registry {
         &self.handlers
     }
 
-    /// What is wrong: operations defined twice, named crates without any, or no operation at all.
+    /// Mistakes: operations defined twice, named crates without any, or no operation at all.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
@@ -174,7 +174,7 @@ impl Handler {
         format!("{}::{}", namespace::of(self).unwrap_or(self.crate_name()), self.name)
     }
 
-    /// All names under which the operation is registered: its target, and its own name for those who call it by that.
+    /// All names under which the operation is registered: its target, and its own name for callers that use it.
     pub fn targets(&self) -> [String; 2] {
         [self.target(), self.name.to_owned()]
     }

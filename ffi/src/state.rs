@@ -32,7 +32,7 @@ pub struct HostType {
     register: Mutex<()>,
 }
 
-/// What is known of a type on one host.
+/// The registration of a type on one host.
 struct HostId {
     /// The host's identity, 0 where the entry is free.
     host: AtomicUsize,
@@ -54,7 +54,7 @@ enum Name {
 }
 
 impl HostType {
-    /// The registration of a state type, which nobody else knows.
+    /// The registration of a state type, private to this library.
     pub const fn private<S: State>() -> HostType {
         HostType::new::<S>(Name::Private(std::any::type_name::<S>))
     }
@@ -167,7 +167,7 @@ impl HostType {
     }
 }
 
-/// Destroys a state; a panic in its drop is reported on stderr, since nobody can receive it.
+/// Destroys a state; a panic in its drop is reported on stderr, since no caller can receive it.
 ///
 /// # Safety
 /// `state` is a `Box<S>` turned into a pointer, not used again.

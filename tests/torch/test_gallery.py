@@ -52,9 +52,13 @@ def test_every_operator_has_a_case(ops, gallery):
 
 
 def test_what_torch_cannot_have_says_why(gallery):
-    with pytest.raises(RuntimeError, match=r"polynomial is no operator in PyTorch .*: it takes attributes of any name"):
+    with pytest.raises(
+        RuntimeError, match=r"polynomial is not an operator in PyTorch .*: it takes attributes of any name"
+    ):
         _ = gallery.polynomial.torch
-    with pytest.raises(RuntimeError, match=r"dequantize_int4 is no operator in PyTorch .*: argument `w` has dtype s4"):
+    with pytest.raises(
+        RuntimeError, match=r"dequantize_int4 is not an operator in PyTorch .*: argument `w` has dtype s4"
+    ):
         _ = gallery.dequantize_int4.torch
 
 

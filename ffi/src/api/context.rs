@@ -8,7 +8,7 @@ use super::{HostApi, Slot};
 use crate::Result;
 
 impl HostApi<'_> {
-    /// User data of a type, set by whoever runs the program.
+    /// User data of a type, set by the caller of the program.
     pub(crate) fn user_data(
         self,
         ctx: *mut sys::XLA_FFI_InvokeContext,

@@ -22,7 +22,7 @@ impl HostApi<'_> {
         // SAFETY: the same layout in every version.
         unsafe { self.call(Slot::FutureCreate, &mut args)? };
         if args.future.is_null() {
-            return Err(Error::internal("the host made no future and gave no reason"));
+            return Err(Error::internal("the host returned neither a future nor an error"));
         }
         Ok(args.future)
     }
@@ -30,7 +30,7 @@ impl HostApi<'_> {
     /// Completes a future with an error, or with nothing.
     ///
     /// # Errors
-    /// What the host says. Without an error object to tell of `error` the future stays open: no failure is a success.
+    /// The host's error. Without an error object to tell of `error` the future stays open: no failure is a success.
     ///
     /// # Safety
     /// The future came from [`create_future`](Self::create_future) and is not complete; it is not used again.

@@ -44,7 +44,7 @@ use crate::{Error, Result};
 /// The newest minor version of API 0 that this library was written against.
 pub(crate) const MINOR: i32 = sys::XLA_FFI_API_MINOR as i32;
 
-/// What hosts before jaxlib 0.6 report as the table's size, whatever they have.
+/// The table size that hosts before jaxlib 0.6 report, whatever its real size.
 const DISHONEST_SIZE: usize = 88;
 
 /// The functions of the table that return an error, by their place in the newest one.

@@ -42,7 +42,7 @@ fn widen(scalar: &AttrScalar<'_>) -> Option<Wide> {
     None
 }
 
-/// What a scalar is, for messages.
+/// A description of a scalar for messages.
 impl fmt::Display for AttrScalar<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = names::describe_dtype(self.dtype_code());
@@ -64,7 +64,7 @@ impl fmt::Debug for AttrScalar<'_> {
 
 /// A scalar that converts from other scalars.
 pub(super) trait Convert: Element {
-    /// The value, or a hint why there is none.
+    /// The value, or a hint on the failed conversion.
     fn convert(scalar: &AttrScalar<'_>) -> Result<Self, &'static str>;
 }
 

@@ -49,7 +49,7 @@ impl<'a> Device<'a> {
         self.kind
     }
 
-    /// Which of the devices of this type; `None` for the current one.
+    /// The index among the devices of this type; `None` for the current device.
     pub fn index(self) -> Option<u32> {
         self.index
     }

@@ -60,7 +60,7 @@ impl<'f> Dict<'f> {
         self.iter().next().is_none()
     }
 
-    /// The value of a name, converted; `None` where there is no such entry.
+    /// The value of a name, converted; `None` if there is no such entry.
     ///
     /// # Errors
     /// If the value cannot be converted; the message names the entry.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What is wrong with an attribute's value; the operation's and the attribute's name are added by whoever reads it.
+/// A mistake in an attribute's value; the code that reads the attribute adds the operation's and the attribute's name.
 pub struct AttrError(Box<Inner>);
 
 struct Inner {

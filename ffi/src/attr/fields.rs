@@ -40,7 +40,7 @@ pub struct StructFields<'f, const N: usize> {
 /// Matches a dictionary with a struct's `N` fields.
 ///
 /// # Errors
-/// If it is no dictionary, or has entries that the struct does not name.
+/// If it is not a dictionary, or has entries that the struct does not name.
 pub fn struct_fields<'f, const N: usize>(
     attr: Attr<'f>,
     fields: &'static [AttrParam],

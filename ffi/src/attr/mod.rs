@@ -52,6 +52,6 @@ pub trait FromAttr<'f>: Sized {
     /// Converts the attribute.
     ///
     /// # Errors
-    /// What is expected and what came; the caller adds the operation's and the attribute's name.
+    /// The expected and the actual value; the caller adds the operation's and the attribute's name.
     fn from_attr(attr: Attr<'f>) -> Result<Self, AttrError>;
 }

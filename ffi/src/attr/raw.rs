@@ -130,7 +130,7 @@ impl<'f> Attr<'f> {
     }
 }
 
-/// What the attribute is, for messages: its value where that is short.
+/// A description of the attribute for messages: its value if that is short.
 impl fmt::Display for Attr<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(scalar) = self.scalar() {

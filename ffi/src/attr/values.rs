@@ -38,7 +38,7 @@ impl<'f> FromAttr<'f> for String {
     }
 }
 
-/// What an array is, for messages.
+/// A description of an array for messages.
 impl fmt::Display for AttrArray<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.dtype() {

@@ -80,7 +80,7 @@ impl<'f> AnyArray<'f> {
     /// This buffer as an array of `T`.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if the dtype is another, or the bytes are no values of `T`.
+    /// `INVALID_ARGUMENT` if the dtype is another, or the bytes are not values of `T`.
     pub fn cast<T: Element>(&self) -> Result<Array<'f, T, Dyn>> {
         // SAFETY: the memory is as it was when this was decoded.
         unsafe { Array::from_buffer(self.buffer) }.map_err(|mismatch| cast_error(T::DTYPE, self.dtype, mismatch))

@@ -12,7 +12,7 @@ use crate::{DType, Element};
 
 /// A result: a dense row-major array of `T`, to write.
 ///
-/// The host gives memory with unknown content. For element types of which every bit pattern is a value (all but
+/// The host gives memory with unknown content. For element types whose every bit pattern is a value (all but
 /// `bool` and the packed ones) it dereferences to `[T]`, whose elements are unspecified until written; the others are
 /// written with [`fill`](Out::fill), [`set`](Out::set) and [`as_bytes_mut`](Out::as_bytes_mut). What a handler
 /// does not write stays unspecified.

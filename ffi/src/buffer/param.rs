@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use super::BufferRef;
 use crate::{DType, Element};
 
-/// What a parameter's type demands of a buffer; constant, so that the manifest can show it.
+/// The demands of a parameter's type on a buffer; constant, so that the manifest can show them.
 #[derive(Clone, Copy, Debug)]
 pub struct BufferSpec {
     /// The dtype, unless any is taken.
@@ -52,7 +52,7 @@ pub enum Mismatch {
     note = "mark an attribute with `#[attr]`, a context with `#[ctx]`, a state with `#[state]`"
 )]
 pub unsafe trait ArgParam<'f>: Sized {
-    /// What the type demands.
+    /// The demands of the type.
     const SPEC: BufferSpec;
 
     /// Checks the buffer and gives it this type.
@@ -74,13 +74,13 @@ pub unsafe trait ArgParam<'f>: Sized {
     note = "`&mut [bool]` and views of bool cannot be results, since the memory holds bytes that are no bool: use Out<bool>"
 )]
 pub unsafe trait RetParam<'f>: Sized {
-    /// What the type demands.
+    /// The demands of the type.
     const SPEC: BufferSpec;
 
     /// Checks the buffer and gives it this type.
     ///
     /// # Safety
-    /// The buffer's memory is live and nobody else reads or writes it during `'f`; if `SPEC.host_memory`, it is
+    /// The buffer's memory is live and no other code reads or writes it during `'f`; if `SPEC.host_memory`, it is
     /// writable from the CPU, and its bytes have some value, although an unknown one.
     unsafe fn from_buffer(buffer: BufferRef<'f>) -> Result<Self, Mismatch>;
 }
@@ -95,7 +95,7 @@ pub unsafe trait RetParam<'f>: Sized {
     note = "in-out types are InOut<T> and DeviceInOut<T>"
 )]
 pub unsafe trait InOutParam<'f>: Sized {
-    /// What the type demands.
+    /// The demands of the type.
     const SPEC: BufferSpec;
 
     /// Checks the buffers and gives them this type.

@@ -15,7 +15,7 @@ pub enum Rank<const N: usize> {}
 pub trait Ranked: Sized + 'static {
     /// The rank, where it is static.
     const RANK: Option<usize>;
-    /// What [`Array::shape`](super::Array::shape) gives: a slice, or an array.
+    /// The type of [`Array::shape`](super::Array::shape): a slice, or an array.
     type Shape<'f>: AsRef<[usize]>;
     /// ndarray's name for this rank.
     type Nd: ndarray::Dimension;

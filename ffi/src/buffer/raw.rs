@@ -54,7 +54,7 @@ pub enum BufferError {
 }
 
 impl BufferError {
-    /// What is wrong, to follow "argument `x`: ".
+    /// The fault, to follow "argument `x`: ".
     pub(crate) const fn message(self) -> &'static str {
         match self {
             BufferError::Null => "the host gave a null buffer description",

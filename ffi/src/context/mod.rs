@@ -38,7 +38,7 @@ pub struct Context<'f> {
     _call: PhantomData<fn(&'f ()) -> &'f ()>,
 }
 
-/// A type that a parameter without `#[attr]` or `#[state]` can have that is no buffer.
+/// A type, other than a buffer, of a parameter without `#[attr]` or `#[state]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a context of a custom call",
     label = "not a context type",
@@ -61,7 +61,7 @@ impl<'f> Context<'f> {
         Context { api: frame.api(), ctx: frame.ctx(), pending: frame.pending(), op, _call: PhantomData }
     }
 
-    /// What the call has going on beyond its return.
+    /// The call's work beyond its return.
     fn pending(&self) -> Result<&'f Pending> {
         self.pending.ok_or_else(|| {
             Error::unimplemented("only a `#[custom_call]` function with a parameter of type `Async` can complete later")

@@ -76,7 +76,7 @@ pub struct Async<'f> {
     context: Context<'f>,
 }
 
-/// What an asynchronous handler returns: the host waits until its promise is kept.
+/// The return value of an asynchronous handler: the host waits until its promise is kept.
 #[must_use = "the host waits only for the future that the handler returns"]
 pub struct Future<'f> {
     _call: PhantomData<&'f ()>,
@@ -94,7 +94,7 @@ unsafe impl Send for Promise {}
 // SAFETY: a shared promise gives no access.
 unsafe impl Sync for Promise {}
 
-/// What one call has going on beyond its return; lives on the stack of the handler's entry.
+/// A call's work beyond its return; lives on the stack of the handler's entry.
 ///
 /// It has no drop, which every handler would pay for: [`end`](Pending::end) frees what asynchronous ones leave.
 #[derive(Default)]
@@ -267,8 +267,7 @@ impl Promise {
 
 impl Drop for Promise {
     fn drop(&mut self) {
-        let error =
-            Error::aborted(format!("{}: the promise was dropped before it was kept (the work was abandoned)", self.op));
+        let error = Error::aborted(format!("{}: the promise was dropped before it was completed", self.op));
         self.complete(Some(&error));
     }
 }

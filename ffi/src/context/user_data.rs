@@ -1,4 +1,4 @@
-//! Data that whoever runs the program hands to its handlers.
+//! User data: objects that the caller of a program passes to its handlers.
 
 use std::marker::PhantomData;
 use std::ops::Deref;

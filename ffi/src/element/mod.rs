@@ -52,7 +52,7 @@ pub unsafe trait Element: Copy + PartialEq + Debug + Send + Sync + 'static {
     /// Writes the element at `index`.
     ///
     /// # Safety
-    /// As for [`load`](Element::load); nobody else reads or writes the bytes of the element meanwhile.
+    /// As for [`load`](Element::load); no other code reads or writes the bytes of the element meanwhile.
     unsafe fn store(base: *mut u8, index: usize, value: Self);
 }
 

@@ -14,7 +14,7 @@ use crate::shape::{Shape, ShapeContext, literal};
 use crate::torch::schema::{Argument, Base, Type};
 use crate::{DType, Error, Result, explain, names};
 
-/// What a handler's description takes from a descriptor.
+/// The parts of a handler's description that come from a descriptor.
 pub(super) struct Signature {
     pub(super) params: Vec<Param>,
     pub(super) attrs: Vec<AttrParam>,
@@ -85,7 +85,7 @@ impl Checked {
         })
     }
 
-    /// The stack of a call with these operands; `attribute` gives the values of what is no tensor.
+    /// The stack of a call with these operands; `attribute` gives the values that are not tensors.
     fn stack(&self, shapes: &[Shape], attribute: impl Fn(&Argument) -> Result<Option<Value>>) -> Result<Stack<'_>> {
         let mut values = Vec::with_capacity(self.schema.args.len());
         for (index, arg) in self.schema.args.iter().enumerate() {

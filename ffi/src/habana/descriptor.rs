@@ -10,7 +10,7 @@ pub type OutputShapeFn = fn(&Stack<'_>) -> Result<Vec<i64>>;
 /// Dtypes and shapes of all outputs.
 pub type OutputMetaFn = fn(&Stack<'_>) -> Result<Vec<PartialOutputMetaData>>;
 
-/// What an argument of the schema is to the kernel.
+/// The role of an argument of the schema in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputType {
     /// A tensor: an operand of the kernel.
@@ -25,7 +25,7 @@ pub enum InputType {
 /// An argument of the schema, by its index there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputDesc {
-    /// What the argument is to the kernel.
+    /// The role of the argument in the kernel.
     pub ty: InputType,
     /// Its index in the schema.
     pub index: usize,
@@ -75,7 +75,7 @@ pub(super) enum Outputs {
     Function(OutputMetaFn),
 }
 
-/// What both forms of descriptors come down to.
+/// The common content of both forms of descriptors.
 pub struct Definition {
     pub(super) schema: String,
     pub(super) guid: String,

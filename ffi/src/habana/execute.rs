@@ -75,7 +75,7 @@ unsafe fn execute_frame(
 /// The rule for the results of the operator `D`.
 ///
 /// # Errors
-/// What the descriptor's functions report.
+/// Those of the descriptor's functions.
 pub(super) fn results<D: Registered>(call: &ShapeContext<'_>) -> Result<Vec<Shape>> {
     match D::op() {
         Ok(op) => op.results(&op.checked.stack_of_shapes(call)?),

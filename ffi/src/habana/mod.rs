@@ -84,17 +84,17 @@ use crate::descriptor::Handler;
 use crate::registry::Registry;
 use crate::torch::Described;
 
-/// What [`register_custom_op!`](crate::habana::register_custom_op) implements for the type that it makes.
+/// The trait that [`register_custom_op!`](crate::habana::register_custom_op) implements for the type that it makes.
 #[doc(hidden)]
 pub trait Registered: 'static {
-    /// The operator, or what is wrong with its descriptor.
+    /// The operator, or the mistake in its descriptor.
     fn op() -> &'static Result<CustomOp>;
 }
 
 /// The handler of an operator, for the registry.
 ///
 /// # Errors
-/// What is wrong with its descriptor.
+/// The mistake in its descriptor.
 #[doc(hidden)]
 pub fn handler<D: Registered>() -> Result<&'static Handler> {
     D::op().as_ref().map(CustomOp::handler).map_err(Clone::clone)
@@ -103,7 +103,7 @@ pub fn handler<D: Registered>() -> Result<&'static Handler> {
 /// Compares a descriptor with the kernel that it names, for the registry.
 ///
 /// # Errors
-/// What does not fit.
+/// The mismatch.
 #[doc(hidden)]
 pub fn check<D: Registered>(registry: &Registry) -> Result<()> {
     D::op().as_ref().map_err(Clone::clone)?.check_kernel(registry)

@@ -3,7 +3,7 @@
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{self, NonNull};
 
-/// A bump allocator of plain C data. What it hands out lives, at the same address, until the arena is dropped.
+/// A bump allocator of plain C data. Each value lives, at the same address, until the arena is dropped.
 ///
 /// The memory is held by pointer, not in a `Box`: moving a `Box` would end the validity of pointers into it.
 #[derive(Default)]

@@ -21,7 +21,7 @@ use crate::{Error, Result};
 /// # Safety
 /// * `handler` obeys the contract of the XLA FFI.
 /// * Every buffer of the frame is valid for its dtype and shape until the call is done (with a future: until the
-///   future is), and nobody else writes arguments or uses results meanwhile.
+///   future is), and no other code writes arguments or uses results meanwhile.
 /// * Pointers given to the context (stream, user data, extensions) are what the handler takes them for.
 pub unsafe fn call(
     handler: RawHandler,
@@ -39,7 +39,7 @@ pub unsafe fn call(
 /// As there.
 ///
 /// # Safety
-/// As there; `frame` is a whole call frame that nobody else uses meanwhile.
+/// As there; `frame` is a whole call frame that no other code uses meanwhile.
 #[inline]
 pub(crate) unsafe fn call_frame(
     handler: RawHandler,
@@ -65,7 +65,7 @@ pub(crate) unsafe fn call_frame(
     }
 }
 
-/// What a handler says about itself.
+/// The metadata of a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// The version of the API that it was made for, major and minor.
@@ -82,7 +82,7 @@ const UNTOUCHED: i64 = i64::MIN;
 /// Asks a handler for its metadata as the host `version` does: hosts before 0.8.1 pass no API table.
 ///
 /// # Errors
-/// What the handler returned; `INTERNAL` when it ignores the query, or writes past the struct of that version.
+/// The error that the handler returned; `INTERNAL` when it ignores the query, or writes past that version's struct.
 ///
 /// # Safety
 /// `handler` obeys the contract of the XLA FFI.

@@ -16,7 +16,7 @@ use super::{AttrValue, HostVersion, ScratchAllocator, StageState, TaskPool};
 use crate::descriptor::Stage;
 use crate::{Error, Result};
 
-/// What the `ctx` of a call frame points to. Made by [`InvokeContext::builder`].
+/// The object behind the `ctx` of a call frame. Made by [`InvokeContext::builder`].
 ///
 /// A context serves one execution at a time: its scratch memory is freed, and its states are given up, when it is
 /// dropped or [renewed](InvokeContext::renew).
@@ -155,7 +155,7 @@ impl InvokeContextBuilder {
         self
     }
 
-    /// Neither run id nor device ordinal: whoever asks gets an error.
+    /// Neither run id nor device ordinal: queries get an error.
     pub(crate) fn anonymous(mut self) -> Self {
         (self.0.run_id, self.0.device_ordinal) = (None, None);
         self
@@ -281,7 +281,7 @@ slot! {
 }
 
 slot! {
-    /// `XLA_FFI_InvokeContext_FindExtension`: null where there is none.
+    /// `XLA_FFI_InvokeContext_FindExtension`: null if there is none.
     pub(super) fn find_extension(
         args: sys::XLA_FFI_InvokeContext_FindExtension_Args,
         "XLA_FFI_InvokeContext_FindExtension",
@@ -296,7 +296,7 @@ slot! {
 }
 
 slot! {
-    /// `XLA_FFI_CustomOptions_Get`: an empty dictionary where there are none.
+    /// `XLA_FFI_CustomOptions_Get`: an empty dictionary if there are none.
     pub(super) fn custom_options_get(
         args: sys::XLA_FFI_CustomOptions_Get_Args,
         "XLA_FFI_CustomOptions_Get_Args",

@@ -7,7 +7,7 @@ use xla_ffi_sys::xla_ffi as sys;
 use super::slot::{check_size, guard, slot};
 use crate::{Code, Error, Result};
 
-/// What an `XLA_FFI_Error` points to.
+/// The object behind an `XLA_FFI_Error`.
 struct Status {
     code: Code,
     message: CString,

@@ -19,7 +19,7 @@ pub trait ScratchAllocator: Send + Sync {
     /// `size` bytes.
     ///
     /// # Errors
-    /// The reason why there are none.
+    /// The reason for having none.
     fn allocate(&self, size: usize) -> Result<NonNull<c_void>>;
 
     /// Takes memory back.

@@ -24,7 +24,7 @@ pub trait TaskPool: Send + Sync {
 
 /// A pool of a fixed number of threads with one queue.
 ///
-/// Dropping it runs what is queued, then joins the threads.
+/// Dropping it runs the queued tasks, then joins the threads.
 pub struct ThreadPool {
     queue: Arc<Queue>,
     threads: Vec<JoinHandle<()>>,
@@ -150,7 +150,7 @@ struct Started {
 }
 
 impl LazyPool {
-    /// A pool of `threads` threads, none of which there is yet.
+    /// A pool of `threads` threads, which start with the first task.
     pub(crate) fn new(threads: usize) -> LazyPool {
         LazyPool { threads, started: AtomicPtr::default() }
     }

@@ -141,7 +141,7 @@ pub(crate) fn check_version(version: HostVersion, (major, minor): (i32, i32)) ->
 /// The handler of a target name on a platform, of the first [`Source`] that has one.
 ///
 /// # Errors
-/// `NOT_FOUND` when there is none.
+/// `NOT_FOUND` if there is none.
 pub fn find_handler(name: &str, platform: &str) -> Result<Registration> {
     let (name, platform) = (name.to_owned(), canonical(platform));
     let all = (name.clone(), platform.clone(), Source::Linked)..=(name.clone(), platform.clone(), Source::Client);

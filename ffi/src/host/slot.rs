@@ -63,7 +63,7 @@ pub(super) fn guard(body: impl FnOnce() -> Result<()>) -> *mut sys::XLA_FFI_Erro
     }
 }
 
-/// What a panic says. Dropping its payload may panic again: that second payload is leaked.
+/// The message of a panic. Dropping its payload may panic again: that second payload is leaked.
 pub(super) fn panic_message(payload: Box<dyn Any + Send>) -> String {
     let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => (*text).to_owned(),

@@ -30,7 +30,7 @@ impl Output {
     /// NaN in every element; zero where the dtype has none.
     ///
     /// # Safety
-    /// The memory is null or as long as the type says, and nobody else uses it.
+    /// The memory is null or as long as the type says, and no other code uses it.
     unsafe fn invalidate(&self) {
         if self.data.is_null() {
             return;

@@ -4,7 +4,7 @@
 //! specifies: shapes, dtypes and attributes. An entry point reads it (`wire`), makes a call frame of it and calls
 //! the handler (`call`), and reports a failure as far as the API version can (`failure`, `status`).
 //!
-//! What a typed call has and these have not: states, user data, run id, device ordinal, scratch memory. Loops on the
+//! Typed calls have, and these calls lack: states, user data, run id, device ordinal, scratch memory. Loops on the
 //! thread pool run on the calling thread, and a call that returns a future is waited for.
 //!
 //! XLA keeps legacy targets in a registry of their own, so the Python package registers them as `<target>.v1` to
@@ -26,7 +26,7 @@ pub(crate) use failure::take_last_error;
 use crate::Result;
 use crate::descriptor::{Legacy, Op};
 
-/// The sizes in bytes of the buffers that a call descriptor states, for whoever makes a call of foreign bytes.
+/// The sizes in bytes of the buffers that a call descriptor states, for callers that make a call of foreign bytes.
 #[derive(Debug)]
 pub struct CallBuffers {
     /// Operands, without the descriptor itself.

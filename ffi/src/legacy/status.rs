@@ -188,7 +188,7 @@ mod tests {
         OptionalString { text: std::ptr::dangling_mut(), len: 77, local: [u64::MAX; 2], engaged: 0 }
     }
 
-    /// What `std::string` reads.
+    /// The fields that `std::string` reads.
     unsafe fn read(status: *const OptionalString) -> Vec<u8> {
         // SAFETY: written by `write`, with a NUL at the end.
         unsafe {

@@ -21,7 +21,7 @@ const DICTIONARY: u8 = 2;
 const SCALAR: u8 = 3;
 const STRING: u8 = 4;
 
-/// What a legacy host does not tell about a call.
+/// The facts of a call that a legacy host does not pass.
 #[derive(Debug, PartialEq)]
 pub(super) struct CallDescriptor {
     /// Operands, without the descriptor itself.

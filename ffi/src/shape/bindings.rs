@@ -6,7 +6,7 @@ use super::Pattern;
 use super::operands::Operand;
 use crate::descriptor::{DimExpr, DimOp, DimPattern};
 
-/// What a name stands for.
+/// The value of a name.
 #[derive(Clone, Copy, Debug)]
 enum Value<'a> {
     Dim(i64),

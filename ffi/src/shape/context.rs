@@ -159,7 +159,7 @@ fn is_integer(dtype: DType) -> bool {
 /// A type that attributes convert to in a shape function: integers, `f64`, `bool`, `&str`, `Vec` and `Option` of them,
 /// and [`Value`] itself by reference.
 pub trait FromAttr<'a>: Sized {
-    /// What a value must be, with an article: `an integer`.
+    /// The expected value, with an article: `an integer`.
     const EXPECTED: &'static str;
 
     /// The value of an attribute that is present; `None` if it is of another type or out of range.

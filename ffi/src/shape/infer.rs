@@ -210,7 +210,7 @@ fn dims_by_rule(assigned: &Assigned, member: usize, args: &[Shape], bindings: &B
         return Ok(Vec::new());
     }
     let Some(first) = args.first() else {
-        return Err(invalid(format!("the shape of {operand} follows from no argument; give the shape explicitly")));
+        return Err(invalid(format!("no argument determines the shape of {operand}; give it explicitly")));
     };
     match param.rank {
         Some(rank) if rank != first.rank() => Err(invalid(format!(
@@ -266,7 +266,7 @@ impl<'a> DTypes<'a> {
                 match (value, *dtypes) {
                     (Some((dtype, _)), _) | (None, &[dtype]) => Ok(dtype),
                     (None, _) => Err(invalid(format!(
-                        "the dtype `{name}` of {operand} follows from no argument; give it explicitly: one of {}",
+                        "no argument determines the dtype `{name}` of {operand}; give it explicitly: one of {}",
                         list(dtypes)
                     ))),
                 }
@@ -274,7 +274,7 @@ impl<'a> DTypes<'a> {
             DTypeRule::Any => {
                 let given = self.given.iter().find(|(name, _)| *name == param.name).map(|&(_, dtype)| dtype);
                 given.or_else(|| self.args.first().map(|arg| arg.dtype)).ok_or_else(|| {
-                    invalid(format!("the dtype of {operand} follows from no argument; give it explicitly"))
+                    invalid(format!("no argument determines the dtype of {operand}; give it explicitly"))
                 })
             }
         }

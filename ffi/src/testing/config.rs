@@ -13,7 +13,7 @@ use crate::host::{AttrValue, HostVersion, InvokeContext, LazyPool, ScratchAlloca
 /// Finds the id of a type of user data on a host.
 pub(super) type TypeIdOf = Arc<dyn Fn(HostVersion) -> Result<i64> + Send + Sync>;
 
-/// What contexts of a call are made of.
+/// The parts of the contexts of a call.
 pub(super) struct Config {
     pub(super) version: HostVersion,
     pub(super) device_ordinal: i32,

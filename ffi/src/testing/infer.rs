@@ -11,7 +11,7 @@ use crate::{DType, Result};
 /// Dtype and shape of each result.
 pub(super) type Results = Vec<(DType, Vec<i64>)>;
 
-/// What is known when results are inferred.
+/// The known facts when results are inferred.
 pub(super) struct Known<'a> {
     pub(super) handler: &'static Handler,
     pub(super) args: &'a [Value],

@@ -20,7 +20,7 @@ pub struct Instance {
     state: Arc<StageState>,
 }
 
-/// What a call is made of, without its arguments.
+/// The parts of a call, without its arguments.
 pub(super) struct CallSpec {
     pub(super) handler: &'static Handler,
     pub(super) attrs: Vec<(String, AttrValue)>,
@@ -90,7 +90,7 @@ impl Instance {
     /// Runs the other stages, in order, with `args`.
     ///
     /// # Errors
-    /// What a handler returned; `INVALID_ARGUMENT` for an alias of arrays that differ in dtype or shape;
+    /// The error that a handler returned; `INVALID_ARGUMENT` for an alias of arrays that differ in dtype or shape;
     /// `DEADLINE_EXCEEDED` when a future is not completed in time.
     pub fn run<V: Into<Value>>(&self, args: impl IntoIterator<Item = V>) -> Result<Outputs> {
         self.run_values(args.into_iter().map(Into::into).collect())

@@ -216,7 +216,8 @@ impl Call {
     /// Instantiates the operation, to run it many times; arguments given so far are forgotten.
     ///
     /// # Errors
-    /// What the instantiate stage returned; `INVALID_ARGUMENT` when the host does not support the handler's version.
+    /// The error that the instantiate stage returned; `INVALID_ARGUMENT` if the host does not support the
+    /// handler's version.
     pub fn instance(self) -> Result<Instance> {
         Instance::new(self.spec)
     }
@@ -228,7 +229,7 @@ impl fmt::Debug for Call {
     }
 }
 
-/// The results of a call. What the operation left unwritten has 0xA5 in every byte (`pred`: 0).
+/// The results of a call. Elements that the operation left unwritten have 0xA5 in every byte (`pred`: 0).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outputs(Vec<Value>);
 

@@ -43,7 +43,7 @@ impl Value {
         Value::filled(DType::Token, &[], 0)
     }
 
-    /// A result before a call: 0xA5 in every byte, so that what is not written shows; `pred` has only 0 and 1.
+    /// A result before a call: 0xA5 in every byte, so that unwritten elements show; `pred` has only 0 and 1.
     pub(super) fn unwritten(dtype: DType, dims: &[i64]) -> Value {
         Value::filled(dtype, dims, if dtype == DType::Pred { 0 } else { 0xA5 })
     }

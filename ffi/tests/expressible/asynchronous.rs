@@ -149,7 +149,7 @@ fn promises_are_kept_or_the_call_fails() {
         for how in ["dropped", "dropped_later"] {
             let error = error(go(how));
             assert_eq!(error.code(), Code::Aborted);
-            assert!(error.message().contains("the promise was dropped before it was kept"), "{error}");
+            assert!(error.message().contains("the promise was dropped before it was completed"), "{error}");
         }
     }
 }

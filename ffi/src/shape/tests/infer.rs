@@ -42,7 +42,7 @@ fn results_without_patterns_have_the_shape_of_argument_0() {
     let op = handler(params![X {}, Y { rank: Some(1) }]);
     assert!(message(infer_dims(&op, &[&[2, 3]], json!({}), None)).contains("result `y` has rank 1"));
     let op = handler(params![Y { dtype: DTypeRule::One(F32) }]);
-    assert!(message(infer_dims(&op, &[], json!({}), None)).contains("give the shape explicitly"));
+    assert!(message(infer_dims(&op, &[], json!({}), None)).contains("give it explicitly"));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn dtypes_follow_from_type_parameters() {
     assert_eq!(message(run(&[("T", S8)])), "op: the dtype `T` is given as s8, but `T` is one of f32, f64");
     assert_eq!(
         message(run(&[])),
-        "op: the dtype `T` of result `y` follows from no argument; give it explicitly: one of f32, f64"
+        "op: no argument determines the dtype `T` of result `y`; give it explicitly: one of f32, f64"
     );
 
     let any = handler(params![X { dtype: DTypeRule::Any }, Y { dtype: DTypeRule::Any }]);

@@ -24,7 +24,7 @@ class Op:
     def packet(self):
         """The operator with all its overloads."""
         if self.left_out:
-            raise RuntimeError(f"{self.name} is no operator of torch: {self.left_out}")
+            raise RuntimeError(f"{self.name} is not an operator of torch: {self.left_out}")
         return getattr(getattr(torch.ops, self.namespace), self._torch_name)
 
     def operators(self):

@@ -42,5 +42,5 @@ impl DTypes {
 /// A dtype that operations do not know.
 #[cold]
 pub(crate) fn unknown(code: i32) -> Error {
-    Error::invalid_argument(format!("its dtype (number {code} of torch's) is none that operations can have"))
+    Error::invalid_argument(format!("its dtype (number {code} in torch) is not supported"))
 }

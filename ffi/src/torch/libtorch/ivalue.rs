@@ -101,7 +101,7 @@ impl IValue {
             }
             IValue::Device(device) => AttrValue::from(device.to_string()),
             IValue::None | IValue::Tensor(_) | IValue::Tensors(_) | IValue::DType(_) => {
-                return Err(Error::internal(format!("attribute `{name}` has a value that is none of an attribute")));
+                return Err(Error::internal(format!("attribute `{name}` has an unsupported value type")));
             }
         };
         Ok(Attribute::Other(value))

@@ -105,7 +105,7 @@ fn register_once(
         if let Some(other) = other {
             let known = other.overloads.iter().find(|known| known.name == overload.name);
             if known.is_none_or(|known| known.schema != overload.schema) {
-                return Err(format!("the operator `{name}` of another platform has another schema"));
+                return Err(format!("the operator `{name}` has a different schema on another platform"));
             }
         } else {
             place.define(shim, &overload.schema)?;

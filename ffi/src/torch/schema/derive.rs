@@ -161,7 +161,7 @@ impl Builder {
                 // A call never has the results that it may leave out.
                 Arity::Optional => return Ok(()),
                 Arity::Variadic if matches!(self.handler.shape, ShapeRule::Dims) => {
-                    return Err(format!("the number of results `{}` follows from no rule", param.name));
+                    return Err(format!("no rule gives the number of results `{}`", param.name));
                 }
                 _ => {}
             }

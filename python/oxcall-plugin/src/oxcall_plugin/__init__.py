@@ -85,9 +85,9 @@ def configure(
     for name in ("num_devices", "num_threads", "max_inflight"):
         value = given[name]
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-            raise PluginError(f"`{name}` is {value!r}; it is a positive integer")
+            raise PluginError(f"`{name}` is {value!r}; expected a positive integer")
     if interrupt is not None and not isinstance(interrupt, bool):
-        raise PluginError(f"`interrupt` is {interrupt!r}; it is True or False")
+        raise PluginError(f"`interrupt` is {interrupt!r}; expected True or False")
     if _is_initialized():
         raise PluginError("JAX has made its clients already: call `oxcall_plugin.configure` before `jax.devices()`")
     if _is_torch_xla_initialized():

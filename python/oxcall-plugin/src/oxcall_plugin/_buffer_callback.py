@@ -46,7 +46,7 @@ class Buffer:
 
 @dataclasses.dataclass(frozen=True)
 class ExecutionContext:
-    """What JAX's `ExecutionContext` has."""
+    """The attributes of JAX's `ExecutionContext`."""
 
     stage: Any
 

@@ -1,4 +1,4 @@
-"""How JAX's callbacks are lowered for a plugin: to a custom call with the number of the Python function.
+"""The lowering of JAX's callbacks for a plugin: to a custom call with the number of the Python function.
 
 JAX's own lowering serves the platforms that it lists, by data that jaxlib attaches to executions on these only. All of
 JAX's rules (`pure_callback`, `io_callback`, `debug_callback`, `debug_print`, `checkify`) go through one function, which
@@ -78,7 +78,7 @@ def _emit(
     sharding: Any = None,
     **_options: Any,
 ) -> tuple[Sequence[Any], Any, Any]:
-    """What JAX's `emit_python_callback` does on its own platforms."""
+    """The counterpart of JAX's `emit_python_callback`, which serves its own platforms."""
     if partitioned and result_avals:
         raise ValueError("Partitioned callback not supported with return values.")
     x64 = jax.config.jax_enable_x64

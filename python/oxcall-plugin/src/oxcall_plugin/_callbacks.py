@@ -168,7 +168,7 @@ class Callbacks:
                 self._idle += 1
 
     def _leave_another(self) -> None:
-        """Somebody waits for calls at all times: a call that this thread is about to make may wait for another one."""
+        """Keeps one thread waiting for calls: the call that this thread is about to make may wait for another one."""
         with self._lock:
             self._idle -= 1
             start = self._idle == 0
@@ -214,7 +214,7 @@ class Callbacks:
 
 
 class _Kept:
-    """What the program that was lowered with a function holds on to."""
+    """The objects that a program lowered with a function keeps alive."""
 
 
 class _Freer:

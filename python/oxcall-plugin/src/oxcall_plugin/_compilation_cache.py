@@ -19,7 +19,7 @@ def serve_platform(platform: str) -> None:
 
 
 class _Supported:
-    """What JAX asks of a client before it uses the cache, answered as its CPU client does."""
+    """The checks that JAX makes of a client before it uses the cache, answered as its CPU client does."""
 
     platform = "cpu"
     supports_executable_serialization = True

@@ -1,4 +1,4 @@
-"""What this package raises, and warns of."""
+"""The errors and warnings of this package."""
 
 
 class PluginError(RuntimeError):

@@ -74,7 +74,9 @@ def _take_handlers(plugin: NativePlugin, platform: str) -> None:
         try:
             stages = {stage: _address(capsule) for stage, capsule in bundle.items() if capsule is not None}
         except ValueError:
-            raise PluginError(f"the handler `{name}` is no PyCapsule, nor a dictionary of them by stage") from None
+            raise PluginError(
+                f"the handler `{name}` must be a PyCapsule, or a dictionary of PyCapsules by stage"
+            ) from None
         # jaxlib has an enum of traits since 0.4.31, without arithmetic; before 0.5 it passes none.
         plugin.register_handler(name, stages, int(api_version), int(getattr(traits, "value", traits) or 0))
 

@@ -59,7 +59,7 @@ def _register_all_own(platform: str) -> None:
 
 
 def _lower_inlined(ctx: Any, *values: Any, call: Any, **_: Any) -> Any:
-    """What `call` computes."""
+    """The result of `call`."""
     from jax._src import core
     from jax._src.interpreters import mlir
 

@@ -56,7 +56,7 @@ class NativePlugin:
         _raise(self._check())
 
     def callbacks(self) -> Any:
-        """What serves the calls of Python functions by this plugin's programs."""
+        """The server of calls of Python functions by this plugin's programs."""
         from oxcall_plugin._callbacks import Callbacks
 
         return Callbacks(self._library)

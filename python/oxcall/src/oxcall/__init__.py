@@ -27,7 +27,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    # Imported at first use: a plugin that nobody uses needs a part of this package, and should cost next to nothing.
+    # Imported at first use: an unused plugin needs a part of this package, and should cost next to nothing.
     if name in ("Library", "last_error", "load"):
         from oxcall import _library
 

@@ -50,7 +50,7 @@ class Handler(ctypes.Structure):
 
 
 class LibraryTable(ctypes.Structure):
-    """What ``oxcall_library()`` returns."""
+    """The table that ``oxcall_library()`` returns."""
 
     _fields_ = (
         ("struct_size", ctypes.c_size_t),
@@ -138,7 +138,7 @@ class NativeLibrary:
         return json.loads(_collect(lambda sink: self._infer(handler, encoded, len(encoded), sink, None)))
 
     def register_torch(self) -> tuple[dict[str, Any], str]:
-        """Registers the ops with the process's torch, those that are not yet.
+        """Registers the ops with the process's torch, unless they are already.
 
         Returns what became of each, and the Python program that completes them; it is empty without torch.
 

@@ -1,4 +1,4 @@
-"""What an op is without any framework, and as a PyTorch operator."""
+"""Ops without any framework, and as PyTorch operators."""
 
 from __future__ import annotations
 

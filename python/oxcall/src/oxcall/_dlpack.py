@@ -95,14 +95,14 @@ _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_
 
 @ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 def _destroy(capsule: int) -> None:
-    """A capsule that nobody took the tensor out of: who takes it renames the capsule."""
+    """A capsule that still owns its tensor: a consumer renames the capsule."""
     for name, kind in ((_OLD, _Managed), (_NEW, _Versioned)):
         if _capsule_is_valid(capsule, name):
             _delete[kind](_capsule_pointer(capsule, name))
 
 
 class DLPackArray:
-    """What :func:`to_dlpack` returns: an object that `numpy.from_dlpack` and `torch.from_dlpack` take."""
+    """The result of :func:`to_dlpack`: an object that `numpy.from_dlpack` and `torch.from_dlpack` take."""
 
     def __init__(self, array: np.ndarray[Any, Any]):
         self._array = array
@@ -145,7 +145,7 @@ class DLPackArray:
 
 
 def array_of(capsule: Any) -> np.ndarray[Any, Any]:
-    """The elements of a tensor that nobody has taken out of its capsule: a view, for as long as the capsule lives."""
+    """The elements of a tensor that its capsule still owns: a view, valid as long as the capsule lives."""
     for name, kind in ((_OLD, _Managed), (_NEW, _Versioned)):
         if _capsule_is_valid(id(capsule), name):
             tensor = kind.from_address(_capsule_pointer(id(capsule), name)).tensor

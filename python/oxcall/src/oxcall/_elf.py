@@ -1,4 +1,4 @@
-"""What is wrong with a file that is to be loaded as a shared library, judged before the dynamic linker maps it.
+"""Faults of a file to be loaded as a shared library, found before the dynamic linker maps it.
 
 The linker believes a file's headers: of a half-copied one it maps pages that are not there, and the first access to
 them ends the process.
@@ -71,7 +71,7 @@ def fault(size: int, read: Read) -> str | None:
 
 
 def _sections(size: int, read: Read, order: str, start: int, entry_size: int, count: int, names: int) -> str | None:
-    """What is wrong with the sections, which nothing but their extents needs; they are the last part of most files."""
+    """The fault of the sections. Only their extents matter; they are the last part of most files."""
     if start == 0 or count == 0 or entry_size != struct.calcsize(order + _SECTION):
         return None
     table = read(start, count * entry_size)
@@ -132,7 +132,7 @@ def _own_head() -> bytes:
 
 
 def _foreign(head: bytes) -> str | None:
-    """Which other machine a library was built for."""
+    """The other machine that a library was built for."""
     own = _own_head()
     if head[4:6] + head[18:20] == own[4:6] + own[18:20]:
         return None

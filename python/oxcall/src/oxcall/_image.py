@@ -26,7 +26,7 @@ Stamp = tuple[int, int, int, int, int]
 
 @dataclasses.dataclass(frozen=True)
 class Image:
-    """What the dynamic linker is given for a file.
+    """The file that the dynamic linker gets for a library.
 
     Attributes:
         path: a copy of the file; the file itself where others have loaded it, or where it has to lie.
@@ -114,7 +114,7 @@ def _open(path: str) -> ctypes.CDLL:
 
 
 def _check(descriptor: int, shown: str, symbol: str) -> None:
-    """Says what is wrong with an open file."""
+    """Raises the fault of an open file."""
     check_open(descriptor, shown)
     if not _has(descriptor, symbol.encode() + b"\0"):
         is_extension = _has(descriptor, b"PyInit_")

@@ -194,7 +194,7 @@ def takes_scalar(scalar: bool | int | float | complex, dtype: str) -> bool:
 
 
 def result_type(dtype: str, shape: Sequence[int], axes: frozenset[Any] = frozenset()) -> Any:
-    """What `ffi_call` takes as the type of a result that varies over these mesh axes."""
+    """The type that `ffi_call` takes for a result that varies over these mesh axes."""
     if dtype == "token":
         check_tokens()
         return _abstract_token()
@@ -253,7 +253,7 @@ def default_device() -> Any:
 def view_of_dlpack(external: Any, device: Any) -> Any:
     """An array on the memory of an object with `__dlpack__`, on a device that uses the CPU's memory.
 
-    `jax.dlpack.from_dlpack` is for devices of JAX's own platforms; what it calls takes others, too.
+    `jax.dlpack.from_dlpack` is for devices of JAX's own platforms; the function that it calls takes others.
     """
     if device.platform == "cpu":
         return jax.dlpack.from_dlpack(external, device, copy=False)

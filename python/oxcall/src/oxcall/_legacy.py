@@ -22,7 +22,7 @@ Buffer = tuple[str, Sequence[int]]
 def describe_call(
     operands: Sequence[Buffer], results: Sequence[Buffer], attrs: Mapping[str, Any], *, is_operand: bool
 ) -> bytes:
-    """Encodes what a legacy handler is not told: types of the buffers, and the attributes.
+    """Encodes the data that the legacy API lacks: types of the buffers, and the attributes.
 
     Args:
         operands: the operands, without the descriptor operand itself.

@@ -84,7 +84,7 @@ class _Loaded:
 
 
 class _Process:
-    """What is loaded in this process. Nothing is ever unloaded: jitted code holds the addresses of handlers."""
+    """The libraries loaded in this process. They are never unloaded: jitted code holds the addresses of handlers."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()

@@ -15,7 +15,7 @@ from oxcall._errors import LoadError
 
 
 def check(path: str) -> None:
-    """Says what is wrong with a file that is to be loaded as it is.
+    """Raises the fault of a file that is loaded without a copy.
 
     Raises:
         LoadError: the file is missing, cannot be read, or is not a whole shared library of this machine.

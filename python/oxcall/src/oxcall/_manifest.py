@@ -39,7 +39,7 @@ class Param:
         return self.dims is not None and any(re.fullmatch(r"_|\.\.", token.strip()) for token in self.dims.split(","))
 
     def batch_dims(self, rank: int) -> int:
-        """How many leading dimensions `..b` stands for in an array of this rank; 1 without such a list in front."""
+        """The number of leading dimensions of `..b` in an array of this rank; 1 without such a list in front."""
         if self.dims is None or not self.dims.lstrip().startswith(".."):
             return 1
         return rank - self.dims.count(",")

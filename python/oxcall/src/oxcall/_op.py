@@ -133,7 +133,7 @@ def _aliases(op: OpInfo, operands: Operands, result_names: Sequence[str]) -> dic
 
 
 def _batch_dims(op: OpInfo, operands: Operands, result_params: Sequence[Param], results: Sequence[Type]) -> int:
-    """How many leading dimensions of every operand and result are a batch, for an op that is batch-partitionable."""
+    """The number of leading batch dimensions of every operand and result, for an op that is batch-partitionable."""
     if not op.batch_partitionable:
         return 0
     groups = operands.of(op)

@@ -19,7 +19,7 @@ class Operands:
 
     arrays: tuple[Any, ...]
     counts: tuple[int, ...]
-    """How many arrays each operand parameter has."""
+    """The number of arrays of each operand parameter."""
     types: dict[int, str]
     """Dtypes that the operands bind to type parameters, by index."""
 
@@ -48,7 +48,7 @@ def bind_operands(op: OpInfo, given: Sequence[Any]) -> Operands:
 
 
 def _count(op: OpInfo, given: Sequence[Any]) -> tuple[int, ...]:
-    """How many of the given values each operand parameter takes."""
+    """The number of given values that each operand parameter takes."""
     params = op.operands
     fixed = [param for param in params if param.arity != "variadic"]
     required = sum(param.arity == "one" for param in params)

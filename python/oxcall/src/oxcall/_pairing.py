@@ -1,4 +1,4 @@
-"""Which parameters of a backward op belong to which of the forward op: by their names.
+"""The pairing of a backward op's parameters with those of the forward op, by their names.
 
 With a forward op `f(x, w) -> y`, the backward op's operand `x` or `w` is that input, `y` the output, and `dy` or `d_y`
 the output's cotangent; its results `dx` (or `d_x`) and `dw` are the cotangents of the inputs, and an input without one
@@ -16,7 +16,7 @@ from oxcall._manifest import OpInfo
 
 @dataclasses.dataclass(frozen=True)
 class Pairing:
-    """How a backward op's operands and results belong to a forward op."""
+    """The pairing of a backward op's operands and results with those of a forward op."""
 
     sources: tuple[tuple[str, str], ...]
     """For each backward operand, ("input" | "output" | "cotangent", name of the forward parameter)."""

@@ -31,7 +31,7 @@ class Operators:
         self._report: dict[str, Any] | None = None
 
     def register_when_imported(self) -> None:
-        """Registers now or later. An old library has no operators, which is told only to those who ask for them.
+        """Registers now or later. A library of an older oxcall has no operators; only a request for one reports it.
 
         Raises:
             LoadError: PyTorch is imported, and has an operator of the same name from another library.
@@ -71,7 +71,7 @@ class Operators:
         qualified = next((outcome["name"] for outcome in outcomes if outcome["name"]), None)
         if qualified is None:
             reasons = "; ".join(outcome["left_out"] for outcome in outcomes)
-            raise LoadError(f"{name} is no operator in PyTorch {torch.__version__}: {reasons}")
+            raise LoadError(f"{name} is not an operator in PyTorch {torch.__version__}: {reasons}")
         return functools.reduce(getattr, qualified.split("::"), torch.ops)
 
     def _register(self) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class _Taken(LoadError):
 
 
 def outcomes(native: NativeLibrary) -> list[dict[str, Any]]:
-    """What becomes of each op in PyTorch, imported or not; nothing for a library that is too old for operators."""
+    """The outcome for each op in PyTorch, imported or not; empty for a library that is too old for operators."""
     try:
         report, _ = native.register_torch()
     except LoadError:

@@ -115,7 +115,7 @@ impl Call<'_> {
         };
         let name = self.plan.handler.params[output.param].name;
         let dtype = dtype
-            .ok_or_else(|| Error::invalid_argument(format!("the dtype of result `{name}` follows from no argument")))?;
+            .ok_or_else(|| Error::invalid_argument(format!("no argument determines the dtype of result `{name}`")))?;
         self.code(dtype).map(|code| (dtype, code))
     }
 
@@ -264,7 +264,7 @@ fn dims<'a>(buffer: &sys::XLA_FFI_Buffer) -> &'a [i64] {
 #[cold]
 fn no_shape(call: &Call<'_>, output: &Output) -> Error {
     let name = call.plan.handler.params[output.param].name;
-    Error::invalid_argument(format!("the shape of result `{name}` follows from no argument"))
+    Error::invalid_argument(format!("no argument determines the shape of result `{name}`"))
 }
 
 /// An attribute as shape functions see it.

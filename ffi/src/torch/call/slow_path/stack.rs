@@ -81,7 +81,7 @@ impl Call<'_> {
             (Destination::ResultDType(index), IValue::DType(dtype)) => {
                 self.dtypes.push((Destination::ResultDType(*index), dtype));
             }
-            _ => return Err(Error::internal("a value of another type than the schema says")),
+            _ => return Err(Error::internal("a value whose type differs from the schema")),
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-"""Where JAX looks for plugins: it imports this module and calls `initialize`."""
+"""The module by which JAX finds the plugin: it imports it and calls `initialize`."""
 
 from oxcall_plugin import initialize
 
