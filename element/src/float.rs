@@ -25,7 +25,7 @@ macro_rules! by_small_float {
 
 /// The nearest `f32` if that is exact, otherwise the neighbour with an odd last bit: rounding it to 16 bits gives what
 /// rounding `value` itself does (Boldo and Melquiond 2008, "Emulation of FMA and correctly rounded sums"). The
-/// conversions of `half` look at a part of the bits only, or round twice. What is too large becomes the largest `f32`,
+/// conversions of `half` look at a part of the bits only, or round twice. Larger values become the largest `f32`,
 /// which every format of at most 16 bits rounds as it does infinity. There are no branches, for loops in vectors.
 #[inline(always)]
 pub fn round_to_odd(value: f64) -> f32 {

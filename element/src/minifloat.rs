@@ -10,7 +10,7 @@ const F32_MANTISSA: u32 = 23;
 /// Exponent bias of binary32.
 const F32_BIAS: u32 = 127;
 
-/// What a format keeps its special codes for.
+/// The use of a format's special codes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Special {
     /// As IEEE 754: the largest exponent means infinity or NaN. Overflow gives an infinity.
@@ -33,7 +33,7 @@ pub struct Format {
     pub exponent: u32,
     /// Explicit bits of the mantissa.
     pub mantissa: u32,
-    /// What is added to an exponent to store it.
+    /// The bias: a stored exponent is the exponent plus this.
     pub bias: u32,
     /// The special codes.
     pub special: Special,
@@ -49,7 +49,7 @@ impl Format {
     /// dtype.
     pub const F6E2M3FN: Format = Format { exponent: 2, mantissa: 3, bias: 1, special: Special::Finite };
 
-    /// The 6-bit format with three exponent and two mantissa bits; in programs only, too.
+    /// The 6-bit format with three exponent and two mantissa bits; in programs only.
     pub const F6E3M2FN: Format = Format { exponent: 3, mantissa: 2, bias: 3, special: Special::Finite };
 
     /// All bits but the sign.
@@ -175,7 +175,7 @@ const fn encode_exponent(value: f32) -> u8 {
     }
 }
 
-/// Declares a minifloat type over its code, of which there are `$codes`.
+/// Declares a minifloat type over its `$codes` codes.
 macro_rules! minifloat {
     ($(#[$doc:meta])* $name:ident, codes: $codes:literal, $format:expr) => {
         $(#[$doc])*

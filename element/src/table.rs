@@ -9,7 +9,7 @@
 //!   (builtin) and complex types are composed of others;
 //! * the function of libtorch that returns torch's code: `aoti`, of the functions for AOTInductor, or `stable`.
 
-/// What an element is.
+/// The kind of an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Bool,

@@ -12,7 +12,7 @@ use crate::{dims, entries, messages, names};
 /// The helper attributes of parameters.
 const HELPERS: &[&str] = &["attr", "dims", "state", "arg", "ret", "inout", "ctx"];
 
-/// What the compiler itself allows on a parameter.
+/// Attributes that the compiler itself allows on a parameter.
 const BUILTIN: &[&str] = &["cfg", "cfg_attr", "allow", "expect", "warn", "deny", "forbid", "doc"];
 
 /// Whether an attribute is left to the compiler.
@@ -20,7 +20,7 @@ pub(crate) fn is_builtin(attr: &Attribute) -> bool {
     BUILTIN.iter().any(|name| attr.path().is_ident(name))
 }
 
-/// What helper attributes say about a parameter.
+/// A parameter's helper attributes.
 #[derive(Default)]
 pub(crate) struct Helpers {
     /// The attribute that forces a role, and the role.
@@ -103,7 +103,7 @@ fn helper(helpers: &mut Helpers, attr: &Attribute, errors: &mut Errors) -> syn::
     Ok(())
 }
 
-/// The arguments of an `#[attr(...)]`, of which `allowed` make sense where it stands.
+/// The arguments of an `#[attr(...)]`; only `allowed` make sense where it stands.
 pub(crate) fn attr_args(attr: &Attribute, allowed: &[&str], errors: &mut Errors) -> syn::Result<AttrArgs> {
     let mut args = AttrArgs::default();
     let Some(tokens) = list(attr)? else { return Ok(args) };

@@ -35,7 +35,7 @@ pub(crate) fn attr_args(attrs: &[Attribute], allowed: &[&str], errors: &mut Erro
     args.and_then(|args| errors.ok(args)).unwrap_or_default()
 }
 
-/// What an item is called.
+/// The kind of an item, in words.
 pub(crate) fn kind(data: &Data) -> &'static str {
     match data {
         Data::Struct(_) => "a struct",

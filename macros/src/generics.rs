@@ -158,7 +158,7 @@ pub(crate) fn resolve(generics: &Generics, lists: Vec<List>, krate: &Path, error
     params
 }
 
-/// What two spellings of an element type have in common.
+/// The common form of all spellings of an element type.
 fn key(ty: &Type) -> String {
     let Some(segment) = types::last_segment(ty) else { return types::text(ty) };
     let args: Vec<String> = types::type_args(segment).map(key).collect();

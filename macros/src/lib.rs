@@ -94,7 +94,7 @@ mod types;
 ///
 /// # Parameters
 ///
-/// What a parameter is follows from the last segment of its type's path, and in any order:
+/// The role of a parameter follows from the last segment of its type's path, and in any order:
 ///
 /// | type | what it is |
 /// |---|---|

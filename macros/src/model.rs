@@ -17,7 +17,7 @@ pub(crate) struct CustomCall {
 
 /// A checked `#[stage(...)]` function.
 pub(crate) struct StageFn {
-    /// Which stage it runs in.
+    /// The stage that it runs in.
     pub(crate) stage: Stage,
     /// `crate = path`, or `::oxcall`.
     pub(crate) krate: Path,
@@ -86,7 +86,7 @@ pub(crate) struct Param {
     pub(crate) span: Span,
 }
 
-/// What a parameter is.
+/// The role of a parameter.
 pub(crate) enum ParamKind {
     /// A buffer of the call frame.
     Buffer(Buffer),

@@ -12,7 +12,7 @@ use crate::model::{Arity, Buffer, DimExpr, DimPattern, Options, Param, Presence,
 use crate::suggest::{did_you_mean, nearest};
 use crate::{messages, types};
 
-/// What binds a name.
+/// The binding of a name.
 struct Binding<'a> {
     list: bool,
     /// Whether every call has it.

@@ -24,7 +24,7 @@ pub(crate) fn function(macro_name: &str, item: TokenStream) -> syn::Result<ItemF
     }
 }
 
-/// What an item is called, and the tokens to point at.
+/// The kind of an item in words, and the tokens to point at.
 fn kind(item: &Item) -> (&'static str, TokenStream) {
     use quote::ToTokens;
     match item {

@@ -8,14 +8,14 @@ use crate::messages;
 use crate::model::{Arity, Role};
 use crate::suggest::nearest;
 
-/// What the type of a parameter says about it.
+/// The facts that a parameter's type states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Known {
     Buffer(Role, Memory),
     Context,
 }
 
-/// What may be touched through a buffer type.
+/// The memory access of a buffer type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Memory {
     /// Its elements: host platform only.
@@ -141,7 +141,7 @@ pub(crate) fn arity(ty: &Type) -> (Arity, &Type) {
     }
 }
 
-/// What a type without its wrappers is, if `oxcall` knows it.
+/// The kind of a type without its wrappers, if `oxcall` knows it.
 pub(crate) fn known(ty: &Type) -> Option<Known> {
     if let Type::Reference(reference) = bare(ty) {
         return matches!(bare(&reference.elem), Type::Slice(_)).then_some(if reference.mutability.is_some() {
@@ -263,7 +263,7 @@ pub(crate) fn static_lifetime(ty: &Type) -> Option<&Lifetime> {
     }
 }
 
-/// What to say about a type that is neither in the table nor has a helper attribute.
+/// The message about a type that is neither in the table nor has a helper attribute.
 pub(crate) fn unknown(ty: &Type, type_params: &[Ident]) -> String {
     let shown = text(ty);
     let inner = arity(ty).1;
