@@ -3,8 +3,8 @@
 
 use crate::shell::{Failure, Result};
 use crate::{
-    bench, bindgen, conformance, coverage, demo, docs, downstream, fuzz, lint, matrix, miri, mutants, reproducible,
-    sanitize, smoke, soak, test, tidy,
+    bench, bindgen, conformance, coverage, demo, docs, downstream, fuzz, lint, matrix, messages, miri, mutants,
+    reproducible, sanitize, smoke, soak, test, tidy,
 };
 
 /// A command: its name, the forms in which it is called, and the function that runs it.
@@ -88,6 +88,11 @@ pub(crate) const COMMANDS: &[Command] = &[
             about: "one op library on every jaxlib and torch, one plugin on every jaxlib and torch_xla; C++ handlers; structs",
         }],
         run: matrix::run,
+    },
+    Command {
+        name: "messages",
+        forms: &[Form { args: "", about: "the guide's index of error messages, from the sources" }],
+        run: messages::run,
     },
     Command {
         name: "bench",

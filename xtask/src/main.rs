@@ -15,6 +15,7 @@ mod downstream;
 mod fuzz;
 mod lint;
 mod matrix;
+mod messages;
 mod miri;
 mod mutants;
 mod progress;

@@ -16,7 +16,7 @@ mod links;
 mod markdown;
 mod paths;
 mod releases;
-mod sources;
+pub(crate) mod sources;
 mod versions;
 mod width;
 
@@ -27,7 +27,7 @@ use sources::Sources;
 
 /// A fault, its place, and what mends it.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Complaint {
+pub(crate) struct Complaint {
     file: String,
     line: usize,
     message: String,
@@ -57,6 +57,7 @@ const CHECKS: &[Check] = &[
     decisions::check,
     imports::check,
     layers::check,
+    crate::messages::check,
     exports::check,
 ];
 

@@ -10,42 +10,42 @@ use crate::workspace;
 const TEXTS: [&str; 4] = [".rs", ".md", ".py", ".toml"];
 
 /// A file, by its path from the root.
-pub(super) struct Source {
-    pub(super) path: String,
+pub(crate) struct Source {
+    pub(crate) path: String,
     /// Empty unless the name has one of the endings that are read.
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
 impl Source {
     /// Lines with their numbers.
-    pub(super) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         (1..).zip(self.text.lines())
     }
 
     /// The folder that the file is in; empty for the root.
-    pub(super) fn folder(&self) -> &str {
+    pub(crate) fn folder(&self) -> &str {
         self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
     /// The name without its folder.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    pub(super) fn complaint(&self, line: usize, message: impl Into<String>) -> Complaint {
+    pub(crate) fn complaint(&self, line: usize, message: impl Into<String>) -> Complaint {
         Complaint { file: self.path.clone(), line, message: message.into() }
     }
 }
 
 /// All files that git knows or would take.
-pub(super) struct Sources {
+pub(crate) struct Sources {
     files: Vec<Source>,
     /// Every file, and every folder that has one.
     paths: BTreeSet<String>,
 }
 
 impl Sources {
-    pub(super) fn read() -> Result<Self> {
+    pub(crate) fn read() -> Result<Self> {
         let listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
         let listed = shell::output(shell::command("git").args(listing))?;
         let mut files = Vec::new();
@@ -73,34 +73,34 @@ impl Sources {
 
     /// Files with these paths and texts.
     #[cfg(test)]
-    pub(super) fn of(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn of(files: &[(&str, &str)]) -> Self {
         let source = |&(path, text): &(&str, &str)| Source { path: path.to_owned(), text: text.to_owned() };
         Self::new(files.iter().map(source).collect())
     }
 
-    pub(super) fn files(&self) -> &[Source] {
+    pub(crate) fn files(&self) -> &[Source] {
         &self.files
     }
 
-    pub(super) fn file(&self, path: &str) -> Option<&Source> {
+    pub(crate) fn file(&self, path: &str) -> Option<&Source> {
         self.files.iter().find(|file| file.path == path)
     }
 
     /// The files whose names end so.
-    pub(super) fn ending(&self, ending: &str) -> impl Iterator<Item = &Source> {
+    pub(crate) fn ending(&self, ending: &str) -> impl Iterator<Item = &Source> {
         self.files.iter().filter(move |file| file.path.ends_with(ending))
     }
 
-    pub(super) fn markdown(&self) -> impl Iterator<Item = &Source> {
+    pub(crate) fn markdown(&self) -> impl Iterator<Item = &Source> {
         self.ending(".md")
     }
 
-    pub(super) fn rust(&self) -> impl Iterator<Item = &Source> {
+    pub(crate) fn rust(&self) -> impl Iterator<Item = &Source> {
         self.ending(".rs")
     }
 
     /// Files and folders.
-    pub(super) fn paths(&self) -> &BTreeSet<String> {
+    pub(crate) fn paths(&self) -> &BTreeSet<String> {
         &self.paths
     }
 }
