@@ -14,7 +14,7 @@ pub enum Namespace {
 
 static NAMESPACES: Mutex<Vec<(&'static str, Namespace)>> = Mutex::new(Vec::new());
 
-/// Sets the namespace of a crate; what [`namespace!`](crate::namespace) calls before any operation is registered.
+/// Sets the namespace of a crate: [`namespace!`](crate::namespace!) calls it before any operation is registered.
 pub fn set_namespace(krate: &'static str, namespace: Namespace) {
     NAMESPACES.lock().push((krate, namespace));
 }
