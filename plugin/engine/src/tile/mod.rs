@@ -9,7 +9,7 @@
 //! * `program`: running it.
 //! * `single`: kernels of one op.
 //!
-//! [`fusion`](crate::compile::fusion) makes programs of several ops.
+//! `compile::fusion` makes programs of several ops.
 
 mod access;
 mod assemble;
