@@ -234,7 +234,7 @@ fn without_a(#[state(initialize)] c: &C, mut y: ScalarOut<u8>) {
 fn states_of_no_size_and_of_the_wrong_type() {
     let get = |call: Call| call.run().unwrap().get::<u8>(0)[[]];
     assert_eq!((get(call::<one>()), get(call::<two>())), (1, 2));
-    says(call::<mixed_up>(), &["mixed_up (initialize stage): parameter `a`", "a state of another type", "A"]);
+    says(call::<mixed_up>(), &["mixed_up (initialize stage): parameter `a`", "a state of a type other than", "A"]);
     says(
         call::<without_a>(),
         &["without_a (initialize stage): parameter `a`", "no stage of the operation makes this state"],
