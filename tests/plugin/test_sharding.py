@@ -56,7 +56,7 @@ def test_what_is_refused(fresh):
 
     # As on XLA's CPU, the last parts are padded.
     print(error(4, [0, 1, 2, 3]))
-    print("has 4 devices, but the program 2" in error(2, [0, 1]))
+    print("has 4 devices, but the program has 2" in error(2, [0, 1]))
     print("device ID" in error(4, [0, 1, 2, 9]), "do not fit" in error(4, [0, 1, 2, 2]))
     print("axis" in error(4, [0, 1, 2, 3], text.replace('{"x"}', '{"z"}')))
     refused = error(4, [0, 1, 2, 3], spmd=False)

@@ -70,7 +70,7 @@ impl FuncBuilder {
         let results = self.with_regions(kind, operands, [])?;
         match results.as_slice() {
             [result] => Ok(*result),
-            _ => Err(Error::invalid(format!("has {} results, expected 1", results.len()))),
+            _ => Err(Error::invalid(format!("expected 1 result, got {}", results.len()))),
         }
     }
 
@@ -178,7 +178,7 @@ impl FuncBuilder {
         if let Some(results) = results
             && results != inferred
         {
-            return Err(Error::invalid(format!("the results have types {results:?}, but must have {inferred:?}"))
+            return Err(Error::invalid(format!("the results must have the types {inferred:?}, got {results:?}"))
                 .in_op(kind.name()));
         }
         let results: Vec<ValueId> = inferred.into_iter().map(|ty| self.func.add_value(ty)).collect();

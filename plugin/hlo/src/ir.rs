@@ -50,7 +50,7 @@ impl Module {
             MeshRef::Inline(mesh) => Ok(mesh),
             MeshRef::Named(name) => match self.meshes.iter().find(|(each, _)| each == name) {
                 Some((_, mesh)) => Ok(mesh),
-                None => Err(Error::invalid(format!("no mesh `{name}`"))),
+                None => Err(Error::invalid(format!("the mesh `{name}` is not defined"))),
             },
         }
     }

@@ -290,7 +290,7 @@ fn claims_of_many_things() {
     let plain = || File::new();
     for (values, ops) in [(1 << 40, 0), (0, 1 << 40)] {
         let bytes = plain().finish(&[], attr::EMPTY_LIST, values, ops, &[]);
-        refused(read(&bytes), ErrorKind::Invalid, "items expected");
+        refused(read(&bytes), ErrorKind::Invalid, " items, got ");
     }
     // Nested regions that each claim as much as there is.
     let (levels, padding) = (60, 200_000);

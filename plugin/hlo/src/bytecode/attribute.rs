@@ -86,7 +86,7 @@ pub(super) fn decode_string<'a>(tables: &Tables<'a>, entry: &Entry<'a>) -> Resul
         ("vhlo", true, vhlo::STRING) | ("builtin", true, builtin::STRING | builtin::TYPED_STRING) => {
             tables.read_string(&mut cursor)
         }
-        _ => Err(cursor.error("a string attribute is expected")),
+        _ => Err(cursor.error("expected a string attribute")),
     }
 }
 
@@ -283,7 +283,7 @@ impl<'a> Reader<'_, 'a> {
         })?;
         entries.sort_by_key(|(name, _)| *name);
         if entries.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-            return Err(self.cursor.error("a dictionary with a name twice"));
+            return Err(self.cursor.error("a dictionary must have each name once"));
         }
         Ok(Node::Dictionary(entries))
     }
@@ -302,7 +302,7 @@ impl<'a> Reader<'_, 'a> {
             return Ok(Node::Bool(number != 0));
         }
         if !element.is_integer() {
-            return Err(self.cursor.error(format_args!("an integer of type {element}")));
+            return Err(self.cursor.error(format_args!("an integer cannot have type {element}")));
         }
         let unused = 64 - bits as u32;
         let number = number << unused;
@@ -316,7 +316,7 @@ impl<'a> Reader<'_, 'a> {
         let id = self.tables.read_type(self.cursor)?;
         let element = self.tables.ty(id)?.element()?;
         if !element.is_float() {
-            return Err(self.cursor.error(format_args!("a float of type {element}")));
+            return Err(self.cursor.error(format_args!("a float cannot have type {element}")));
         }
         let bits = self.number(element.bits())?;
         Ok(Node::Float(element.decode(bits as u64), element))
@@ -336,7 +336,9 @@ impl<'a> Reader<'_, 'a> {
         let blob = self.cursor.blob()?;
         let fits = count.checked_mul(element.byte_width()) == Some(blob.len());
         if !fits {
-            return Err(self.cursor.error(format_args!("an array of {count} {element} in {} bytes", blob.len())));
+            return Err(self
+                .cursor
+                .error(format_args!("an array of {count} {element} cannot have {} bytes", blob.len())));
         }
         let literal = Literal::normalised(TensorType::new(element, [count]), blob);
         Ok(Node::DenseArray(literal))
@@ -346,5 +348,5 @@ impl<'a> Reader<'_, 'a> {
 /// An index that is written as a signed integer.
 fn read_index(cursor: &mut Cursor<'_>) -> Result<usize, Error> {
     let index = cursor.signed()?;
-    usize::try_from(index).map_err(|_| cursor.error(format_args!("the index {index}")))
+    usize::try_from(index).map_err(|_| cursor.error(format_args!("an index must not be negative, got {index}")))
 }

@@ -65,12 +65,13 @@ impl<'r, 'c, 'a> BodyReader<'r, 'c, 'a> {
                 .op(cursor, header, &mut region, &mut next)
                 .or_else(|error| blame(self.context, name, location, error))?;
             if ended != last {
-                let message = if last { "a region ends without a return" } else { "a return amid a region" };
+                let message =
+                    if last { "a region must end with a return" } else { "a return must be the last op of a region" };
                 return blame(self.context, name, location, Error::invalid(message));
             }
         }
         if block.ops == 0 {
-            return Err(Error::invalid("a region without a return"));
+            return Err(Error::invalid("a region must end with a return, got no op"));
         }
         Ok(region)
     }
@@ -90,13 +91,17 @@ impl<'r, 'c, 'a> BodyReader<'r, 'c, 'a> {
     /// Gives `operands` the next numbers in the scope, as results of these types.
     fn forward(&mut self, types: &[TypeId], operands: &[ValueId], next: &mut usize) -> Result<(), Error> {
         if types.len() != operands.len() {
-            return Err(Error::invalid(format!("{} results of {} operands", types.len(), operands.len())));
+            return Err(Error::invalid(format!(
+                "expected a result for each operand, got {} results for {} operands",
+                types.len(),
+                operands.len()
+            )));
         }
         for (&ty, &operand) in types.iter().zip(operands) {
             let tables = self.context.tables;
             let (ty, own) = (tables.ty(ty)?.value(tables)?, &self.values.types[operand.0 as usize]);
             if ty != *own {
-                return Err(Error::invalid(format!("{own} becomes {ty}")));
+                return Err(Error::invalid(format!("the result must have the type of the operand, {own}, got {ty}")));
             }
             self.enter(operand, next)?;
         }
@@ -105,7 +110,10 @@ impl<'r, 'c, 'a> BodyReader<'r, 'c, 'a> {
 
     /// Gives a value the next number in the scope.
     fn enter(&mut self, value: ValueId, next: &mut usize) -> Result<(), Error> {
-        let slot = self.scope.get_mut(*next).ok_or_else(|| Error::invalid("more values than announced"))?;
+        let slot = self
+            .scope
+            .get_mut(*next)
+            .ok_or_else(|| Error::invalid("the region defines more values than it announces"))?;
         *slot = Some(value);
         *next += 1;
         Ok(())
@@ -136,7 +144,7 @@ impl<'r, 'c, 'a> BodyReader<'r, 'c, 'a> {
                 region.results = operands;
                 return Ok(true);
             }
-            Becomes::Return => return Err(Error::invalid("a return with results")),
+            Becomes::Return => return Err(Error::invalid("a return must have no results")),
             Becomes::Forward => {
                 self.forward(&header.results, &operands, next)?;
                 return Ok(false);

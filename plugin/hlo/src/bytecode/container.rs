@@ -85,7 +85,7 @@ impl<'a> Container<'a> {
         let version = Version(cursor.varint()?);
         if version.0 > NEWEST {
             let message =
-                format!("MLIR bytecode version {} is newer than {NEWEST}, the newest that is known", version.0);
+                format!("MLIR bytecode version {} is newer than {NEWEST}, the newest that is supported", version.0);
             return Err(Error::unsupported(message));
         }
         let _producer = cursor.null_terminated()?;
@@ -95,13 +95,14 @@ impl<'a> Container<'a> {
             let (number, data) = read_section(&mut cursor)?;
             match sections.get_mut(usize::from(number)) {
                 Some(section @ None) => *section = Some(data),
-                Some(Some(_)) => return Err(data.error(format_args!("a second section {number}"))),
+                Some(Some(_)) => return Err(data.error(format_args!("section {number} is there twice"))),
                 None => return Err(data.error(format_args!("unknown section {number}"))),
             }
         }
         let optional = |section: Section| sections[section as usize].clone();
         let required = |section: Section| {
-            optional(section).ok_or_else(|| Error::invalid(format!("malformed bytecode: no {section:?} section")))
+            optional(section)
+                .ok_or_else(|| Error::invalid(format!("malformed bytecode: the {section:?} section is missing")))
         };
 
         let strings = read_strings(required(Section::String)?)?;
@@ -128,11 +129,11 @@ fn read_section<'a>(cursor: &mut Cursor<'a>) -> Result<(u8, Cursor<'a>), Error> 
     if number & ALIGNED != 0 {
         let alignment = cursor.size()?;
         if !alignment.is_power_of_two() {
-            return Err(cursor.error(format_args!("alignment {alignment}")));
+            return Err(cursor.error(format_args!("expected a power of two as alignment, got {alignment}")));
         }
         while cursor.offset() & (alignment - 1) != 0 {
             if cursor.byte()? != PADDING {
-                return Err(cursor.error("padding expected"));
+                return Err(cursor.error("expected padding"));
             }
         }
     }
@@ -143,7 +144,7 @@ fn read_section<'a>(cursor: &mut Cursor<'a>) -> Result<(u8, Cursor<'a>), Error> 
 pub(super) fn read_ir_section<'a>(cursor: &mut Cursor<'a>) -> Result<Cursor<'a>, Error> {
     let (number, data) = read_section(cursor)?;
     if number != Section::Ir as u8 {
-        return Err(data.error(format_args!("section {number} where regions are expected")));
+        return Err(data.error(format_args!("expected regions, got section {number}")));
     }
     Ok(data)
 }
@@ -168,7 +169,7 @@ fn read_strings(mut cursor: Cursor<'_>) -> Result<Vec<&[u8]>, Error> {
 /// A string that has to be a name.
 fn name_at<'a>(cursor: &Cursor<'_>, strings: &[&'a [u8]], index: u64) -> Result<&'a str, Error> {
     let bytes = strings[cursor.checked_index(index, strings.len(), "string")?];
-    std::str::from_utf8(bytes).map_err(|_| cursor.error("a name that is not UTF-8"))
+    std::str::from_utf8(bytes).map_err(|_| cursor.error("a name must be UTF-8"))
 }
 
 /// The dialects and the op names, which are grouped by dialect.

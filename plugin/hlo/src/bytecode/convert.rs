@@ -26,7 +26,7 @@ pub(super) fn entries<'a>(
 pub(super) fn dictionary(tables: &Tables<'_>, id: AttrId) -> Result<Vec<(String, Attribute)>, Error> {
     match tables.attribute(id)? {
         Node::Dictionary(nodes) => entries(tables, nodes.iter().copied()),
-        _ => Err(Error::invalid("a dictionary is expected")),
+        _ => Err(Error::invalid("expected a dictionary")),
     }
 }
 

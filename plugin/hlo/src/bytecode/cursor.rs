@@ -53,7 +53,7 @@ impl<'a> Cursor<'a> {
     /// The next `count` bytes.
     pub(super) fn bytes(&mut self, count: usize) -> Result<&'a [u8], Error> {
         if count > self.remaining() {
-            return Err(self.error(format_args!("{count} bytes expected, {} left", self.remaining())));
+            return Err(self.error(format_args!("expected {count} bytes, got {}", self.remaining())));
         }
         let bytes = &self.data[self.position..][..count];
         self.position += count;
@@ -117,7 +117,7 @@ impl<'a> Cursor<'a> {
     /// Checks that so many items of at least one byte can follow.
     pub(super) fn check_count(&self, count: usize) -> Result<(), Error> {
         if count > self.remaining() {
-            return Err(self.error(format_args!("{count} items expected in {} bytes", self.remaining())));
+            return Err(self.error(format_args!("expected {count} items, got {} bytes", self.remaining())));
         }
         Ok(())
     }
@@ -132,7 +132,7 @@ impl<'a> Cursor<'a> {
     pub(super) fn checked_index(&self, index: u64, len: usize, what: &str) -> Result<usize, Error> {
         match usize::try_from(index) {
             Ok(index) if index < len => Ok(index),
-            _ => Err(self.error(format_args!("{what} {index} of {len}"))),
+            _ => Err(self.error(format_args!("{what} {index} must be less than {len}"))),
         }
     }
 
@@ -201,7 +201,7 @@ mod tests {
     fn claims_beyond_the_input_are_errors() {
         let mut cursor = Cursor::new(&[0x0b, 1, 2], 7);
         let error = cursor.list(|cursor| cursor.byte()).unwrap_err();
-        assert_eq!(error.to_string(), "malformed bytecode at byte 8: 5 items expected in 2 bytes");
+        assert_eq!(error.to_string(), "malformed bytecode at byte 8: expected 5 items, got 2 bytes");
         assert!(Cursor::new(&[0x08, 1], 0).varint().is_err());
         assert!(Cursor::new(b"abc", 0).null_terminated().is_err());
     }

@@ -79,7 +79,7 @@ impl<'a> Context<'_, 'a> {
         let mut properties = None;
         if has(has::PROPERTIES) {
             if tables.version < Version::PROPERTIES {
-                return Err(cursor.error("properties in a version without them"));
+                return Err(cursor.error("this version of bytecode cannot have properties"));
             }
             properties = Some(if tables.op_names[name].registered {
                 PropertyData::Native(tables.properties[cursor.index(tables.properties.len(), "properties")?].clone())
@@ -120,7 +120,7 @@ pub(super) fn dictionary<'r, 'a>(
     match header.attributes.map(|id| tables.attribute(id)).transpose()? {
         None => Ok(&[]),
         Some(Node::Dictionary(entries)) => Ok(entries),
-        Some(_) => Err(Error::invalid("the attributes of an op are not a dictionary")),
+        Some(_) => Err(Error::invalid("the attributes of an op must be a dictionary")),
     }
 }
 
@@ -199,14 +199,14 @@ pub(super) fn inherent<'r, 'a>(
             let mut cursor = data.clone();
             let ids = names.iter().map(|_| tables.read_attribute(&mut cursor)).collect::<Result<_, _>>()?;
             if !cursor.is_empty() {
-                let message = format!("other properties than those that are known: {}", names.join(", "));
+                let message = format!("unknown properties: {}", names.join(", "));
                 return Err(Error::invalid(message));
             }
             Ok(Inherent::Properties(names, ids))
         }
         Some(PropertyData::Dictionary(id)) => match tables.attribute(*id)? {
             Node::Dictionary(entries) => Ok(Inherent::Dictionary(entries)),
-            _ => Err(Error::invalid("the properties of an op are not a dictionary")),
+            _ => Err(Error::invalid("the properties of an op must be a dictionary")),
         },
         None => Ok(Inherent::Dictionary(dictionary)),
     }

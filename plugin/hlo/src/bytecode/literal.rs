@@ -25,7 +25,7 @@ pub(super) fn from_blob(ty: &TensorType, blob: &[u8]) -> Result<Literal, String>
         return Ok(Literal::normalised(ty.clone(), &[]));
     }
     if blob.len() != ty.byte_size() {
-        return Err(format!("{} bytes for a constant {ty}", blob.len()));
+        return Err(format!("a constant {ty} must have {} bytes, got {}", ty.byte_size(), blob.len()));
     }
     Ok(Literal::normalised(ty.clone(), blob))
 }

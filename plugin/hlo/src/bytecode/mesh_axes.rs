@@ -15,7 +15,7 @@ pub(super) fn decode<'a>(tables: &Tables<'a>, cursor: &mut Cursor<'a>) -> Result
     let mesh = match tables.entry(id).dialect {
         "vhlo" if reader.is(id, vhlo::STRING)? => MeshRef::Named(reader.text(id)?),
         "vhlo" => MeshRef::Inline(reader.child(id, vhlo::MESH, |mesh| mesh.mesh())?),
-        _ => return Err(reader.cursor.error("a mesh is expected")),
+        _ => return Err(reader.cursor.error("expected a mesh")),
     };
     Ok(Node::MeshAxes(mesh, reader.items(vhlo::AXIS_REF, |axis| axis.axis())?))
 }
@@ -44,7 +44,7 @@ impl<'r, 'a> Reader<'r, '_, 'a> {
         read: impl FnOnce(&mut Reader<'r, '_, 'a>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         if !self.is(id, code)? {
-            return Err(self.cursor.error("a part of a mesh of another kind is expected"));
+            return Err(self.cursor.error("expected another kind of attribute in a mesh"));
         }
         let mut cursor = self.tables.entry(id).data.clone();
         cursor.varint()?;
@@ -81,7 +81,7 @@ impl<'r, 'a> Reader<'r, '_, 'a> {
 
     fn size(&mut self) -> Result<usize, Error> {
         let size = self.cursor.signed()?;
-        usize::try_from(size).map_err(|_| self.cursor.error(format_args!("the size {size}")))
+        usize::try_from(size).map_err(|_| self.cursor.error(format_args!("a size must not be negative, got {size}")))
     }
 
     fn mesh(&mut self) -> Result<Mesh, Error> {
@@ -94,7 +94,10 @@ impl<'r, 'a> Reader<'r, '_, 'a> {
                 .child(id, vhlo::TENSOR, |_| Ok(()))
                 .and_then(|()| super::value::Value::new(self.tables, "device_ids", id)?.integers())?
                 .into_iter()
-                .map(|id| usize::try_from(id).map_err(|_| self.cursor.error(format_args!("the device {id}"))))
+                .map(|id| {
+                    usize::try_from(id)
+                        .map_err(|_| self.cursor.error(format_args!("a device id must not be negative, got {id}")))
+                })
                 .collect::<Result<_, _>>()?;
         }
         let mesh = Mesh { axes, device_ids };

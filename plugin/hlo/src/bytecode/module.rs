@@ -22,12 +22,12 @@ pub(super) fn read<'a>(tables: &Tables<'a>, mut cursor: Cursor<'a>) -> Result<Mo
     let mut context = Context::new(tables);
     let top = header::read_block_head(tables, &mut cursor)?;
     if top.ops != 1 {
-        return Err(Error::invalid(format!("one module is expected, not {} ops", top.ops)));
+        return Err(Error::invalid(format!("expected one module, got {} ops", top.ops)));
     }
     let header = context.header(&mut cursor)?;
     let name = &tables.op_names[header.name];
     if (name.dialect, name.name) != ("builtin", "module") || header.regions != 1 {
-        let message = format!("a module is expected, not `{}`", ops::public_name(name));
+        let message = format!("expected a module, got `{}`", ops::public_name(name));
         return Err(Error::invalid(message));
     }
     let (name, attributes) = module_attributes(tables, &header)?;
@@ -51,8 +51,10 @@ fn entry(funcs: &[Func]) -> Result<FuncId, Error> {
     match (main, public.next(), public.next()) {
         (Some((main, _)), ..) => Ok(FuncId(main)),
         (None, Some((only, _)), None) => Ok(FuncId(only)),
-        (None, None, _) => Err(Error::invalid("no function `main`, nor any other public one")),
-        (None, Some(_), Some(_)) => Err(Error::invalid("no function `main`, but several public ones")),
+        (None, None, _) => Err(Error::invalid("expected a function `main`, got no public function")),
+        (None, Some(_), Some(_)) => {
+            Err(Error::invalid("expected a function `main`, got several public functions of other names"))
+        }
     }
 }
 
@@ -91,7 +93,7 @@ fn read_member<'a>(context: &mut Context<'_, 'a>, cursor: &mut Cursor<'a>) -> Re
     let result = match (op.dialect, op.name) {
         ("vhlo", "func_v1") => read_func(context, cursor, header),
         ("sdy", "mesh") if header.regions == 0 => read_mesh(context, &header),
-        ("vhlo", _) => Err(Error::invalid("an op outside of functions")),
+        ("vhlo", _) => Err(Error::invalid("the op must be in a function")),
         _ => ops::find(op).map(|_| ()),
     };
     result.or_else(|error| header::blame(context, name, location, error))
@@ -118,7 +120,7 @@ fn read_func<'a>(context: &mut Context<'_, 'a>, cursor: &mut Cursor<'a>, header:
     let name = attributes.required("sym_name")?.string()?;
     let ty = attributes.required("function_type")?.type_id()?;
     let TypeNode::Function { parameters, results } = tables.ty(ty)? else {
-        return Err(Error::invalid("attribute `function_type` is not a function type"));
+        return Err(Error::invalid("the attribute `function_type` must be a function type"));
     };
     let public = match attributes.optional("sym_visibility")? {
         Some(visibility) => visibility.string()? != b"private",
@@ -131,11 +133,11 @@ fn read_func<'a>(context: &mut Context<'_, 'a>, cursor: &mut Cursor<'a>, header:
     let mut regions = reader.regions(cursor, &header)?;
     let values = reader.values.types;
     let (1, Some(body)) = (header.regions, regions.pop()) else {
-        return Err(Error::invalid(format!("a function has one region, not {}", header.regions)));
+        return Err(Error::invalid(format!("a function must have one region, got {}", header.regions)));
     };
     if body.params.len() != parameters.len() || body.results.len() != results.len() {
         let message = format!(
-            "{} parameters and {} results, but its type has {} and {}",
+            "the function has {} parameters and {} results, but its type has {} and {}",
             body.params.len(),
             body.results.len(),
             parameters.len(),
@@ -159,7 +161,10 @@ fn argument_attributes(
         return Ok(vec![Vec::new(); count]);
     }
     if ids.len() != count {
-        return Err(Error::invalid(format!("attribute `{name}` has {} entries for {count} values", ids.len())));
+        return Err(Error::invalid(format!(
+            "the attribute `{name}` must have {count} entries, one for each value, got {}",
+            ids.len()
+        )));
     }
     ids.iter().map(|&id| convert::dictionary(attributes.tables, id)).collect()
 }

@@ -66,7 +66,7 @@ impl OpSpec {
             Regions::AtLeastOne if count == 0 => "at least one".to_owned(),
             _ => return Ok(()),
         };
-        Err(Error::invalid(format!("{expected} regions are expected, not {count}")))
+        Err(Error::invalid(format!("expected {expected} regions, got {count}")))
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) fn find(op: &OpName<'_>) -> Result<OpSpec, Error> {
         ("sdy", "propagation_barrier") => return Ok(OpSpec::beside(&["allowed_direction"], Becomes::Forward)),
         ("vhlo" | "sdy", _) => {}
         ("stablehlo" | "chlo" | "mhlo" | "func", _) => {
-            let message = "this bytecode is no portable artifact: serialize it with \
+            let message = "this bytecode is not a portable artifact: serialize it with \
                            stablehlo.serialize_portable_artifact";
             return Err(Error::unsupported(message));
         }
@@ -95,7 +95,7 @@ pub(super) fn find(op: &OpName<'_>) -> Result<OpSpec, Error> {
     Err(Error::unsupported(match ops::why_unsupported(stem(op.name)) {
         _ if op.dialect == "sdy" => "this op of Shardy is not supported".to_owned(),
         Some(reason) => reason.to_owned(),
-        None => format!("no release of StableHLO that is known has an op `{}`", op.name),
+        None => format!("no supported release of StableHLO has an op `{}`", op.name),
     }))
 }
 

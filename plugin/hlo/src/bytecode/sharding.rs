@@ -100,7 +100,7 @@ impl<'r, 'a> Reader<'r, '_, 'a> {
         let mut cursor = entry.data.clone();
         let code = cursor.varint()?;
         if entry.dialect != "sdy" || !entry.encoded || !codes.contains(&code) {
-            return Err(cursor.error("a part of a sharding of another kind is expected"));
+            return Err(cursor.error("expected another kind of attribute in a sharding"));
         }
         // What is written once may be used often.
         self.tables.spend(size_of::<T>())?;
@@ -131,13 +131,17 @@ impl<'r, 'a> Reader<'r, '_, 'a> {
 
     fn size(&mut self) -> Result<usize, Error> {
         let size = self.cursor.signed()?;
-        usize::try_from(size).map_err(|_| self.cursor.error(format_args!("the size or index {size}")))
+        usize::try_from(size)
+            .map_err(|_| self.cursor.error(format_args!("a size or index must not be negative, got {size}")))
     }
 
     fn sizes(&mut self) -> Result<Vec<usize>, Error> {
         let sizes = self.cursor.list(Cursor::signed)?;
         self.tables.spend(size_of_val(&*sizes))?;
-        let size = |size: i64| usize::try_from(size).map_err(|_| self.cursor.error(format_args!("the size {size}")));
+        let size = |size: i64| {
+            usize::try_from(size)
+                .map_err(|_| self.cursor.error(format_args!("a size must not be negative, got {size}")))
+        };
         sizes.into_iter().map(size).collect()
     }
 
@@ -172,7 +176,7 @@ impl<'r, 'a> Reader<'r, '_, 'a> {
         } else {
             match self.tables.attribute(mesh)? {
                 Node::Symbol(name) => MeshRef::Named(self.owned(name)?),
-                _ => return Err(self.cursor.error("the name of a mesh is expected")),
+                _ => return Err(self.cursor.error("expected the name of a mesh")),
             }
         };
         let dims = self.children(&[code::DIM_SHARDING], |dim, _| {

@@ -43,7 +43,7 @@ impl<'a> Symbols<'a> {
         let number = self.number(name, None);
         let position = &mut self.symbols[number as usize].position;
         if position.is_some() {
-            return Err(Error::invalid(format!("a second function `{}`", func.name)));
+            return Err(Error::invalid(format!("the function `{}` is defined twice", func.name)));
         }
         *position = Some(self.funcs.len() as u32);
         self.funcs.push(func);
@@ -57,7 +57,7 @@ impl<'a> Symbols<'a> {
             positions.push(symbol.position.ok_or_else(|| {
                 let (op, location) = symbol.user.unwrap_or(("func.func", LocationId::UNKNOWN));
                 let name = convert::text(symbol.name).unwrap_or_else(|error| error.message);
-                (Error::invalid(format!("no function `{name}`")).in_op(op), location)
+                (Error::invalid(format!("the function `{name}` is not defined")).in_op(op), location)
             })?);
         }
         let mut funcs = self.funcs;

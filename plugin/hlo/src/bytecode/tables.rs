@@ -162,7 +162,7 @@ fn read_slots<'a, T>(
         let dialect = dialects[offsets.index(dialects.len(), "dialect")?];
         let group = offsets.count()?;
         if group > count - slots.len() {
-            return Err(offsets.error("more attributes or types than announced"));
+            return Err(offsets.error("the section has more attributes or types than it announces"));
         }
         for _ in 0..group {
             let (size, encoded) = offsets.flagged()?;

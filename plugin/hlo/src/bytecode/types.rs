@@ -112,11 +112,11 @@ impl TypeNode {
     fn unexpected(&self, expected: &str) -> Error {
         match self {
             TypeNode::Other(words) => Error::unsupported(format!("{words} is not supported")),
-            TypeNode::Value(ty, _) => Error::invalid(format!("{expected} is expected, not {ty}")),
-            TypeNode::Element(element) => Error::invalid(format!("{expected} is expected, not {element}")),
-            TypeNode::Function { .. } => Error::invalid(format!("{expected} is expected, not a function type")),
+            TypeNode::Value(ty, _) => Error::invalid(format!("expected {expected}, got {ty}")),
+            TypeNode::Element(element) => Error::invalid(format!("expected {expected}, got {element}")),
+            TypeNode::Function { .. } => Error::invalid(format!("expected {expected}, got a function type")),
             TypeNode::Tf32 => Error::unsupported("the type tf32 is not supported"),
-            TypeNode::None => Error::invalid(format!("{expected} is expected, not `none`")),
+            TypeNode::None => Error::invalid(format!("expected {expected}, got `none`")),
         }
     }
 }
@@ -252,7 +252,8 @@ impl Reader<'_, '_> {
                 let text = text.collect::<String>();
                 return Ok(TypeNode::Other(format!("the dynamic shape tensor<{text}{element}> without bounds")));
             }
-            let bound = usize::try_from(bound).map_err(|_| self.cursor.error("a dimension that is too large"))?;
+            let bound = usize::try_from(bound)
+                .map_err(|_| self.cursor.error(format_args!("dimension {dim} is too large: {bound}")))?;
             tensor.dims.push(bound);
         }
         // The engine counts bytes in `isize`.

@@ -47,7 +47,7 @@ fn same_shapes(op: &mut dyn Source) -> Result<(), Error> {
     for index in 0..op.op().operands.len() {
         let operand = op.operand_type(index)?;
         if operand.dims != dims {
-            let message = format!("implicit broadcasts are not supported: operand {index} is {operand}");
+            let message = format!("implicit broadcasts are not supported, got {operand} as operand {index}");
             return Err(Error::unsupported(message));
         }
     }

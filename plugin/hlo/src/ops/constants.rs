@@ -9,7 +9,7 @@ pub(super) fn constant(op: &mut dyn Source) -> Result<OpKind, Error> {
     let literal = op.required_literal("value")?;
     let result = op.result_type()?;
     if result != literal.ty() {
-        let message = format!("a constant of type {} with a result of type {result}", literal.ty());
+        let message = format!("value must have the type of the result, {result}, got {}", literal.ty());
         return Err(Error::invalid(message));
     }
     Ok(OpKind::Constant(literal))

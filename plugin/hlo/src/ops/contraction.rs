@@ -64,7 +64,7 @@ fn write_algorithm(out: &mut Attributes<'_>, algorithm: &DotAlgorithm) {
 /// The legacy dot: the last dimension of the left operand with the first of the right one.
 pub(super) fn dot(op: &mut dyn Source) -> Result<OpKind, Error> {
     let last = op.operand_type(0)?.rank().checked_sub(1);
-    let last = last.ok_or_else(|| Error::invalid("operand 0 is a scalar"))?;
+    let last = last.ok_or_else(|| Error::invalid("operand 0 must have at least one dimension, got a scalar"))?;
     Ok(OpKind::DotGeneral(DotDims {
         lhs_batching: Vec::new(),
         rhs_batching: Vec::new(),
@@ -79,13 +79,19 @@ pub(super) fn dot(op: &mut dyn Source) -> Result<OpKind, Error> {
 fn labels(text: &[u8], rank: usize) -> Result<&[u8], Error> {
     let spelled = || String::from_utf8_lossy(text).into_owned();
     if !text.iter().all(u8::is_ascii_alphabetic) {
-        return Err(Error::unsupported(format!("`{}` in an einsum: only letters are supported", spelled())));
+        return Err(Error::unsupported(format!(
+            "einsum_config: only letters are supported as labels, got `{}`",
+            spelled()
+        )));
     }
     if text.len() != rank {
-        return Err(Error::invalid(format!("`{}` in an einsum for a tensor of rank {rank}", spelled())));
+        return Err(Error::invalid(format!(
+            "einsum_config: expected {rank} labels, one for each dimension, got `{}`",
+            spelled()
+        )));
     }
     if text.iter().enumerate().any(|(index, label)| text[..index].contains(label)) {
-        return Err(Error::unsupported(format!("`{}` in an einsum: diagonals are not supported", spelled())));
+        return Err(Error::unsupported(format!("einsum_config: diagonals are not supported, got `{}`", spelled())));
     }
     Ok(text)
 }
@@ -95,7 +101,7 @@ fn split<'t>(text: &'t [u8], separator: &[u8]) -> Result<(&'t [u8], &'t [u8]), E
     let at = text.windows(separator.len()).position(|window| window == separator);
     let at = at.ok_or_else(|| {
         let (text, separator) = (String::from_utf8_lossy(text), String::from_utf8_lossy(separator));
-        Error::invalid(format!("attribute `einsum_config`: no `{separator}` in `{text}`"))
+        Error::invalid(format!("einsum_config: expected `{separator}` in `{text}`"))
     })?;
     Ok((&text[..at], &text[at + separator.len()..]))
 }
@@ -104,7 +110,12 @@ fn split<'t>(text: &'t [u8], separator: &[u8]) -> Result<(&'t [u8], &'t [u8]), E
 fn positions(labels: &[u8], wanted: &[u8]) -> Result<Vec<usize>, Error> {
     let position = |label: &u8| {
         let found = labels.iter().position(|each| each == label);
-        found.ok_or_else(|| Error::invalid(format!("`{}` of an einsum's result is in no operand", char::from(*label))))
+        found.ok_or_else(|| {
+            Error::invalid(format!(
+                "einsum_config: the label `{}` of the result must be in an operand",
+                char::from(*label)
+            ))
+        })
     };
     wanted.iter().map(position).collect()
 }
@@ -124,7 +135,7 @@ pub(super) fn einsum(op: &mut dyn Source) -> Result<OpKind, Error> {
     let (lhs_free, rhs_free) = (free(lhs, rhs), free(rhs, lhs));
     let natural = [&batching[..], &lhs_free, &rhs_free].concat();
     if natural.len() != result.len() {
-        return Err(Error::unsupported("an einsum that sums over a dimension of one operand is not supported"));
+        return Err(Error::unsupported("einsum_config: sums over a dimension of one operand are not supported"));
     }
     let permutation = positions(&natural, result)?;
     let dims = DotDims {

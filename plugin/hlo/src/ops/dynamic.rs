@@ -25,7 +25,7 @@ fn drop_shape(op: &mut dyn Source, count: usize) -> Result<Option<ValueId>, Erro
         && is_static
         && shape[..] != result.dims[..]
     {
-        return Err(Error::invalid(format!("the shape {shape:?} is not that of the result, {result}")));
+        return Err(Error::invalid(format!("the shape must be that of the result, {result}, got {shape:?}")));
     }
     let shape = op.operand(count)?;
     keep_operands(op, count)?;
@@ -55,7 +55,8 @@ fn sized(op: &mut dyn Source, kind: OpKind, shape: Option<ValueId>) -> Result<Op
 /// The element at `index` of a vector of integers, as a scalar `S32`.
 fn element(op: &mut dyn Source, vector: ValueId, index: usize) -> Result<ValueId, Error> {
     let ty = op.value_type(vector).tensor().filter(|ty| ty.rank() == 1 && index < ty.dims[0]);
-    let element = ty.ok_or_else(|| Error::invalid("the shape is not a vector with a size for each dimension"))?.element;
+    let element =
+        ty.ok_or_else(|| Error::invalid("the shape must be a vector with a size for each dimension"))?.element;
     let slice = OpKind::Slice { start: vec![index], limit: vec![index + 1], strides: vec![1] };
     let one = op.emit(slice, vec![vector], TensorType::new(element, [1]), Vec::new())?;
     let scalar = op.emit(OpKind::Reshape, vec![one], TensorType::scalar(element), Vec::new())?;
@@ -95,15 +96,22 @@ pub(super) fn slice(op: &mut dyn Source) -> Result<OpKind, Error> {
     }
     let (operand, result) = (op.operand_type(0)?.clone(), op.result_type()?.clone());
     if !result.dynamic.is_empty() {
-        return Err(Error::unsupported(format!("a slice with computed bounds and the dynamic shape {result}")));
+        return Err(Error::unsupported(format!(
+            "slices with computed bounds and a dynamic shape are not supported, got {result}"
+        )));
     }
     if strides.len() != operand.rank() || result.rank() != operand.rank() || strides.contains(&0) {
-        return Err(Error::invalid(format!("strides {strides:?} of a slice of {operand} to {result}")));
+        return Err(Error::invalid(format!("strides {strides:?} do not fit a slice of {operand} to {result}")));
     }
     let starts = op.operand(1)?;
     let of_vector = op.value_type(starts).tensor().filter(|ty| ty.rank() == 1 && ty.dims[0] == operand.rank());
-    let integer =
-        of_vector.ok_or_else(|| Error::invalid("start_indices is not a vector of the operand's rank"))?.element;
+    let integer = of_vector
+        .ok_or_else(|| {
+            Error::invalid(format!(
+                "start_indices must be a vector with an entry for each dimension of operand {operand}"
+            ))
+        })?
+        .element;
     let mut operands = vec![op.operand(0)?];
     for index in 0..operand.rank() {
         let slice = OpKind::Slice { start: vec![index], limit: vec![index + 1], strides: vec![1] };
@@ -115,9 +123,12 @@ pub(super) fn slice(op: &mut dyn Source) -> Result<OpKind, Error> {
         size.checked_sub(1).map_or(Some(0), |gaps| gaps.checked_mul(stride).and_then(|gaps| gaps.checked_add(1)))
     };
     let sizes: Option<Vec<usize>> = result.dims.iter().zip(&strides).map(span).collect();
-    let sizes = sizes.ok_or_else(|| Error::invalid(format!("strides {strides:?} of a slice to {result}")))?;
+    let sizes =
+        sizes.ok_or_else(|| Error::invalid(format!("strides {strides:?} are too large for a slice to {result}")))?;
     if sizes.iter().zip(&operand.dims).any(|(size, bound)| size > bound) {
-        return Err(Error::invalid(format!("a slice of {operand} to {result} with strides {strides:?}")));
+        return Err(Error::invalid(format!(
+            "operand {operand} is too small for a slice to {result} with strides {strides:?}"
+        )));
     }
     let kind = OpKind::DynamicSlice { sizes: sizes.clone() };
     if strides.iter().all(|&stride| stride == 1) {

@@ -73,8 +73,9 @@ pub(super) fn torch_index_select(op: &mut dyn Source) -> Result<OpKind, Error> {
     let operand = op.operand_type(0)?;
     let rank = operand.rank();
     if dim >= rank || batch > dim || batch > index_rank {
-        let message =
-            format!("dimension {dim} with {batch} batching ones does not fit the ranks {rank} and {index_rank}");
+        let message = format!(
+            "dim = {dim} and batch_dims = {batch} do not fit an operand of rank {rank} and an index of rank {index_rank}"
+        );
         return Err(Error::invalid(message));
     }
     // The result has the operand's dimensions, with those of the indices that are not batching in place of `dim`.
@@ -102,7 +103,7 @@ pub(super) fn sort(op: &mut dyn Source) -> Result<OpKind, Error> {
     // -1 is the last dimension.
     let counted = if dim < 0 { dim.saturating_add(rank) } else { dim };
     let Ok(dim) = usize::try_from(counted) else {
-        return Err(Error::invalid(format!("dimension {dim} of an operand of rank {rank}")));
+        return Err(Error::invalid(format!("dimension must be a dimension of operands of rank {rank}, got {dim}")));
     };
     Ok(OpKind::Sort { dim, stable: op.flag("is_stable")? })
 }

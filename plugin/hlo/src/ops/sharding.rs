@@ -37,7 +37,7 @@ pub(super) fn write_manual_computation(out: &mut Attributes<'_>, manual: &Manual
 fn per_value(op: &mut dyn Source, name: &'static str) -> Result<Vec<TensorSharding>, Error> {
     match op.attribute(name)? {
         Some(Attribute::ShardingPerValue(shardings)) => Ok(shardings),
-        _ => Err(wrong(name, "shardings, one for each value")),
+        _ => Err(wrong(name, "a list of shardings, one for each value")),
     }
 }
 

@@ -121,7 +121,7 @@ pub(crate) fn rows(literal: &Literal, integers: Vec<i64>) -> Option<Vec<Vec<i64>
 /// Integers as dimensions or sizes.
 pub(crate) fn sizes(what: impl FnOnce() -> String, integers: Vec<i64>) -> Result<Vec<usize>, Error> {
     if integers.iter().any(|&value| value < 0) {
-        return Err(Error::invalid(format!("{} must be a list of integers that are not negative", what())));
+        return Err(Error::invalid(format!("{} must be a list of non-negative integers", what())));
     }
     Ok(integers.into_iter().map(|value| value as usize).collect())
 }
@@ -184,7 +184,7 @@ impl dyn Source + '_ {
 
     fn optional_size(&mut self, name: &'static str) -> Result<Option<usize>, Error> {
         let Some(value) = self.integer(name)? else { return Ok(None) };
-        let negative = || Error::invalid(format!("the attribute `{name}` must be an integer that is not negative"));
+        let negative = || Error::invalid(format!("the attribute `{name}` must be a non-negative integer"));
         usize::try_from(value).map(Some).map_err(|_| self.at_attribute(name, negative()))
     }
 
@@ -208,7 +208,8 @@ impl dyn Source + '_ {
     /// A number of bits.
     pub(super) fn bits(&mut self, name: &'static str) -> Result<u32, Error> {
         let bits = self.size(name)?;
-        u32::try_from(bits).map_err(|_| Error::invalid(format!("the attribute `{name}` is too large: {bits}")))
+        u32::try_from(bits)
+            .map_err(|_| Error::invalid(format!("the attribute `{name}` must fit in 32 bits, got {bits}")))
     }
 
     /// A boolean; false by default.
@@ -289,7 +290,7 @@ impl dyn Source + '_ {
     /// The operand at `index`.
     pub(super) fn operand(&mut self, index: usize) -> Result<ValueId, Error> {
         let operands = &self.op().operands;
-        let missing = || Error::invalid(format!("operand {index} is missing: there are {}", operands.len()));
+        let missing = || Error::invalid(format!("operand {index} is missing, got {} operands", operands.len()));
         operands.get(index).copied().ok_or_else(missing)
     }
 
@@ -297,13 +298,13 @@ impl dyn Source + '_ {
     pub(super) fn operand_type(&mut self, index: usize) -> Result<&TensorType, Error> {
         let operand = self.operand(index)?;
         let ty = self.value_type(operand);
-        ty.tensor().ok_or_else(|| Error::invalid(format!("operand {index} is {ty}, not a tensor")))
+        ty.tensor().ok_or_else(|| Error::invalid(format!("operand {index} must be a tensor, got {ty}")))
     }
 
     /// The tensor type of the first result.
     pub(super) fn result_type(&self) -> Result<&TensorType, Error> {
         let ty = self.first_result().ok_or_else(|| Error::invalid("a result is missing"))?;
-        ty.tensor().ok_or_else(|| Error::invalid(format!("the result is {ty}, not a tensor")))
+        ty.tensor().ok_or_else(|| Error::invalid(format!("the result must be a tensor, got {ty}")))
     }
 
     /// The integers of operand `index`, which has to be a constant of the region or those around it.
@@ -311,7 +312,9 @@ impl dyn Source + '_ {
         let operand = self.operand(index)?;
         let integers = self.constant(operand).and_then(Literal::integers);
         Ok(integers
-            .ok_or_else(|| Error::unsupported(format!("dynamic shapes: operand {index} has to be a constant")))?
+            .ok_or_else(|| {
+                Error::unsupported(format!("operand {index} must be a constant: dynamic shapes are not supported here"))
+            })?
             .collect())
     }
 

@@ -55,7 +55,7 @@ const STARTED: [(&str, Read); 5] = [
 fn reducer(op: &mut dyn Source, call: &CustomCall) -> Result<Region, Error> {
     let [computation] = call.called_computations[..] else {
         let (target, count) = (&call.target, call.called_computations.len());
-        return Err(Error::invalid(format!("`{target}` calls {count} computations, expected the one that reduces")));
+        return Err(Error::invalid(format!("`{target}` must call 1 computation, the reducer, got {count}")));
     };
     let scalar = TensorType::scalar(op.operand_type(0)?.element);
     let location = op.op().location;
@@ -85,7 +85,7 @@ impl Config {
 
     fn size(&self, name: &str) -> Result<usize, Error> {
         let size = self.0[name].as_u64().and_then(|size| usize::try_from(size).ok());
-        size.ok_or_else(|| Config::wrong(name, "an integer that is not negative"))
+        size.ok_or_else(|| Config::wrong(name, "a non-negative integer"))
     }
 
     /// The rows of `name` with the channel; what is not there is as if StableHLO did not say it.
@@ -179,7 +179,7 @@ mod tests {
     fn mistakes_are_named() {
         let failed = |target, config| read(target, config, "4x8").unwrap_err().to_string();
         for (config, message) in [
-            (r#""replica_groups": [[0, 1]]"#, "`all_gather_dimension` must be an integer that is not negative"),
+            (r#""replica_groups": [[0, 1]]"#, "`all_gather_dimension` must be a non-negative integer"),
             (r#""all_gather_dimension": 0, "replica_groups": [0]"#, "`replica_groups` must be a list of lists"),
             (r#""all_gather_dimension": 0, "replica_groups": [], "channel_id": []"#, "`channel_id` must be an integer"),
             (r#""all_gather_dimension": "#, "`async_collective_config`: "),

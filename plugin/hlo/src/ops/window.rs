@@ -54,7 +54,9 @@ pub(super) fn convolution_of(op: &mut dyn Source, padding: Vec<i64>) -> Result<O
     let kernel = op.operand_type(1)?;
     let size = |&dim: &usize| {
         let size = kernel.dims.get(dim).copied();
-        size.ok_or_else(|| Error::invalid(format!("spatial dimension {dim} of a kernel {kernel}")))
+        size.ok_or_else(|| {
+            Error::invalid(format!("kernel_spatial_dimensions must be dimensions of the kernel {kernel}, got {dim}"))
+        })
     };
     let window = Window {
         sizes: kernel_spatial.iter().map(size).collect::<Result<_, _>>()?,
@@ -128,7 +130,7 @@ impl Window {
             ("reversals", self.reversal.len(), rank),
         ] {
             if length != 0 && length != expected {
-                let message = format!("{length} {what} for a window of {rank} dimensions");
+                let message = format!("expected {rank} {what} for the dimensions of the window, got {length}");
                 return Err(Error::invalid(message));
             }
         }

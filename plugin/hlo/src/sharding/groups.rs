@@ -108,7 +108,7 @@ mod tests {
         let error = |axes: &[AxisRef]| mesh.groups(axes).unwrap_err().to_string();
         assert!(error(&[AxisRef::new("z")]).contains("names the axis \"z\", which the mesh [\"x\"=4] does not have"));
         assert!(error(&[AxisRef::new("x"), AxisRef::new("x")]).contains("uses the axis \"x\" twice"));
-        assert!(error(&[part("x", 1, 3)]).contains("splits the axis \"x\" of 4 devices in other parts"));
+        assert!(error(&[part("x", 1, 3)]).contains("names an invalid part of the axis \"x\" of 4 devices"));
         assert!(self::mesh(&[], &[0]).groups(&[]).is_err());
     }
 }

@@ -162,14 +162,16 @@ impl Mesh {
     pub fn check(&self) -> Result<(), Error> {
         for (index, (name, size)) in self.axes.iter().enumerate() {
             if *size == 0 || self.axes[..index].iter().any(|(other, _)| other == name) {
-                return Err(Error::invalid(format!("the mesh {self} has an axis of no devices, or two of one name")));
+                return Err(Error::invalid(format!(
+                    "the axes of the mesh {self} must have at least one device and different names"
+                )));
             }
         }
         let mut ids = self.device_ids.clone();
         ids.sort_unstable();
         let all = ids.iter().copied().eq(0..self.size());
         if self.size() > MOST_DEVICES || !(self.device_ids.is_empty() || all || self.maximal_device().is_some()) {
-            return Err(Error::invalid(format!("the mesh {self} does not have each of its devices once")));
+            return Err(Error::invalid(format!("the mesh {self} must have each of its devices once")));
         }
         Ok(())
     }
@@ -248,10 +250,14 @@ impl TensorSharding {
     pub fn check(&self, mesh: &Mesh, rank: usize) -> Result<(), Error> {
         let wrong = |what: String| Err(Error::invalid(format!("the sharding {self} {what}")));
         if mesh.maximal_device().is_some() {
-            return if self.axes().next().is_none() { Ok(()) } else { wrong("names axes of a single device".into()) };
+            return if self.axes().next().is_none() {
+                Ok(())
+            } else {
+                wrong("names axes, but its mesh is a single device".into())
+            };
         }
         if self.dims.len() != rank {
-            return wrong(format!("has {} dimensions, but the tensor {rank}", self.dims.len()));
+            return wrong(format!("has {} dimensions, but the tensor has rank {rank}", self.dims.len()));
         }
         let mut used: Vec<(&str, usize, usize)> = Vec::new();
         for axis in self.axes() {
@@ -262,7 +268,9 @@ impl TensorSharding {
                 None => (1, size),
                 Some(SubAxis { pre_size, size: part }) => match pre_size.checked_mul(part) {
                     Some(end) if pre_size > 0 && part > 1 && size.is_multiple_of(end) => (pre_size, end),
-                    _ => return wrong(format!("splits the axis \"{}\" of {size} devices in other parts", axis.name)),
+                    _ => {
+                        return wrong(format!("names an invalid part of the axis \"{}\" of {size} devices", axis.name));
+                    }
                 },
             };
             if used.iter().any(|&(name, from, to)| name == axis.name && (start < to && from < end || size == 1)) {

@@ -59,7 +59,7 @@ impl OpSharding {
             OpSharding::Tiled { grid, devices: at, subgroups } => {
                 if grid.len() != rank + subgroups.len() || at.len() != devices {
                     let message = format!(
-                        "a sharding in tiles {grid:?} of {} devices for {rank} dimensions on {devices}",
+                        "a sharding with tiles {grid:?} over {} devices does not fit a tensor of rank {rank} on {devices} devices",
                         at.len()
                     );
                     return Err(Error::invalid(message));
@@ -67,15 +67,14 @@ impl OpSharding {
                 let copies: usize = grid[rank..].iter().product();
                 let mut tile_of = vec![usize::MAX; devices];
                 for (place, &device) in at.iter().enumerate() {
-                    *tile_of
-                        .get_mut(device)
-                        .ok_or_else(|| Error::invalid("a sharding names a device out of range"))? =
-                        place / copies.max(1);
+                    *tile_of.get_mut(device).ok_or_else(|| {
+                        Error::invalid(format!("a sharding names device {device}, but there are {devices} devices"))
+                    })? = place / copies.max(1);
                 }
                 Tiling::new(grid[..rank].to_vec(), tile_of)
             }
-            OpSharding::Manual => Err(Error::invalid("a parameter or result whose sharding is manual")),
-            OpSharding::Tuple(_) => Err(Error::invalid("the sharding of a tuple for a tensor")),
+            OpSharding::Manual => Err(Error::invalid("the sharding of a parameter or result cannot be manual")),
+            OpSharding::Tuple(_) => Err(Error::invalid("a tensor cannot have the sharding of a tuple")),
         }
     }
 }

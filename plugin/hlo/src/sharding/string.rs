@@ -14,7 +14,7 @@ pub(super) fn parse(text: &str) -> Result<OpSharding, Error> {
     let mut parser = Parser { rest: text.trim() };
     let sharding = parser.sharding(0);
     let whole = sharding.filter(|_| parser.rest.is_empty());
-    whole.ok_or_else(|| Error::invalid(format!("`{text}` is not a sharding")))
+    whole.ok_or_else(|| Error::invalid(format!("`{text}` is not a valid sharding")))
 }
 
 /// What is left of the text. `None` stands for what is not expected.

@@ -48,7 +48,7 @@ impl Tiling {
                 MeshRef::Named(name) => format!("@{name} "),
                 MeshRef::Inline(_) => String::new(),
             };
-            let message = format!("the mesh {name}{mesh} has {} devices, but the program {devices}", mesh.size());
+            let message = format!("the mesh {name}{mesh} has {} devices, but the program has {devices}", mesh.size());
             return Err(Error::invalid(message));
         }
         let tiles = sharding.tiles(mesh, |_| true);

@@ -135,7 +135,7 @@ impl<'a> Parser<'a> {
         }
         let at = self.tokens.start();
         String::from_utf8(self.tokens.string()?)
-            .map_err(|_| self.tokens.error_at(at, "the name of an attribute is not UTF-8"))
+            .map_err(|_| self.tokens.error_at(at, "the name of an attribute must be UTF-8"))
     }
 
     /// Takes `#name = attribute` or `!name = type`, whose name is the token.

@@ -155,7 +155,7 @@ impl<'a> Cursor<'a> {
     pub(super) fn string(&mut self) -> Result<Vec<u8>, Error> {
         let at = self.start();
         let quoted = self.take(Kind::String, "a string")?;
-        lexer::unescape(quoted).ok_or_else(|| self.error_at(at, "a string has an escape that is not one"))
+        lexer::unescape(quoted).ok_or_else(|| self.error_at(at, "a string has an invalid escape"))
     }
 
     /// Takes a symbol; its name without `@` and quotes.
@@ -166,7 +166,7 @@ impl<'a> Cursor<'a> {
             return Ok(name.into());
         }
         let bytes = lexer::unescape(name).and_then(|bytes| String::from_utf8(bytes).ok());
-        bytes.ok_or_else(|| self.error_at(at, "a symbol's name is not UTF-8, or has an escape that is not one"))
+        bytes.ok_or_else(|| self.error_at(at, "the name of a symbol is not UTF-8, or has an invalid escape"))
     }
 
     /// Takes everything from an opening bracket to the one that closes it.
@@ -183,10 +183,10 @@ impl<'a> Cursor<'a> {
                 b'{' => closers.push(b'}'),
                 b'-' if bytes.get(at + 1) == Some(&b'>') => at += 1,
                 b'"' => {
-                    at = lexer::string_end(bytes, at).ok_or_else(|| self.error_at(at, "a string does not end"))? - 1;
+                    at = lexer::string_end(bytes, at).ok_or_else(|| self.error_at(at, "a string is not closed"))? - 1;
                 }
                 b'>' | b')' | b']' | b'}' if closers.pop() != Some(byte) => {
-                    return Err(self.error_at(at, format!("`{}` closes nothing", char::from(byte))));
+                    return Err(self.error_at(at, format!("unmatched `{}`", char::from(byte))));
                 }
                 _ => {}
             }

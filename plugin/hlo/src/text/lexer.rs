@@ -84,20 +84,20 @@ pub(super) fn next_token(source: &str, at: usize) -> Result<Token, Error> {
         b'0'..=b'9' => number(bytes, start),
         b'"' => match string_end(bytes, start) {
             Some(end) => (Kind::String, end),
-            None => return fail("a string does not end".into()),
+            None => return fail("a string is not closed".into()),
         },
         b'@' => match bytes.get(start + 1) {
             Some(b'"') => match string_end(bytes, start + 1) {
                 Some(end) => (Kind::Symbol, end),
-                None => return fail("a symbol's name does not end".into()),
+                None => return fail("the name of a symbol is not closed".into()),
             },
             Some(&byte) if starts_word(byte) => (Kind::Symbol, run(bytes, start + 1, in_word)),
-            _ => return fail("`@` without a name".into()),
+            _ => return fail("expected a name after `@`".into()),
         },
         b'%' | b'^' | b'#' | b'!' => {
             let end = suffix_end(bytes, start + 1);
             if end == start + 1 {
-                return fail(format!("`{}` without a name", char::from(first)));
+                return fail(format!("expected a name after `{}`", char::from(first)));
             }
             let kind = match first {
                 b'%' => Kind::Value,
@@ -114,7 +114,7 @@ pub(super) fn next_token(source: &str, at: usize) -> Result<Token, Error> {
         | b'/' | b'|' => (Kind::Punctuation, start + 1),
         _ => {
             let character = source[start..].chars().next().unwrap_or_default();
-            return fail(format!("{character:?} is not a token"));
+            return fail(format!("unexpected character {character:?}"));
         }
     };
     Ok(Token { kind, start, end })

@@ -46,7 +46,7 @@ impl Number<'_> {
                     return if magnitude <= max { Ok(magnitude) } else { Err(too_large()) };
                 }
                 if !(element.is_integer() || element == ElementType::Pred) {
-                    return Err(format!("`{}` has no decimal point, as a number of type {element} has", self.text));
+                    return Err(format!("a number of type {element} needs a decimal point, got `{}`", self.text));
                 }
                 let limit = match (self.negative, element.is_signed()) {
                     (true, true) => 1 << (bits - 1),
@@ -119,7 +119,7 @@ impl<'a> Parser<'a> {
         }
         let ty = match self.ty()? {
             crate::Type::Tensor(ty) => ty,
-            other => return Err(self.tokens.error_at(type_at, format!("a constant of type {other}"))),
+            other => return Err(self.tokens.error_at(type_at, format!("a constant must be a tensor, got {other}"))),
         };
         let end = self.tokens.start();
         self.tokens.seek(open)?;
@@ -140,7 +140,7 @@ impl<'a> Parser<'a> {
         if self.tokens.is(">") {
             return match ty.count() {
                 0 => Ok(Literal::dense(ty, [])),
-                count => Err(self.tokens.error(format!("no elements, where {ty} has {count}"))),
+                count => Err(self.tokens.error(format!("expected {count} elements for {ty}, got none"))),
             };
         }
         let mut data = Vec::new();
@@ -151,7 +151,7 @@ impl<'a> Parser<'a> {
         self.nested_elements(&ty, 0, &mut data)?;
         // The shape was checked, but a list without elements ends before its inner dimensions are seen.
         if data.len() != ty.byte_size() {
-            return Err(self.tokens.error_at(at, format!("the elements do not have the shape of {ty}")));
+            return Err(self.tokens.error_at(at, format!("the elements must have the shape of {ty}")));
         }
         Ok(from_elements(ty, data))
     }
@@ -166,7 +166,7 @@ impl<'a> Parser<'a> {
         let count = list(self, "[", "]", |parser| parser.nested_elements(ty, level + 1, data))?.len();
         self.tokens.leave();
         if count != dim {
-            let message = format!("{count} elements along dimension {level}, where {ty} has {dim}");
+            let message = format!("expected {dim} elements along dimension {level} of {ty}, got {count}");
             return Err(self.tokens.error_at(at, message));
         }
         Ok(())
@@ -210,7 +210,7 @@ fn raw(hex: &str, ty: TensorType) -> Result<Literal, String> {
     let digits = digits.ok_or("a string of elements is not supported, except as \"0x...\"")?.as_bytes();
     let pairs = digits.chunks_exact(2);
     if !pairs.remainder().is_empty() {
-        return Err("half a byte at the end of the elements".into());
+        return Err("elements in hexadecimal must be whole bytes, got half a byte at the end".into());
     }
     let bytes: Option<Vec<u8>> =
         pairs.map(|pair| Some(lexer::hex_digit(pair[0])? << 4 | lexer::hex_digit(pair[1])?)).collect();
@@ -232,6 +232,6 @@ fn raw(hex: &str, ty: TensorType) -> Result<Literal, String> {
     match bytes.len() {
         length if length == count * width => Ok(from_elements(ty, bytes)),
         length if length == width => Ok(Literal::splat(ty, bytes)),
-        length => Err(format!("{length} bytes of elements, where {ty} has {}", count * width)),
+        length => Err(format!("expected {} bytes of elements for {ty}, got {length}", count * width)),
     }
 }

@@ -190,6 +190,6 @@ impl<'a> Parser<'a> {
     fn line_or_column(&mut self) -> Result<u64, Error> {
         let at = self.tokens.start();
         let value = self.tokens.integer()?;
-        u64::try_from(value).map_err(|_| self.tokens.error_at(at, "a negative line or column"))
+        u64::try_from(value).map_err(|_| self.tokens.error_at(at, "a line or column must not be negative"))
     }
 }

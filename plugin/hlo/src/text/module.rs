@@ -55,7 +55,7 @@ impl<'a> Parser<'a> {
                     header = Some(self.module_op()?);
                 }
                 (Kind::Word, "module" | "builtin.module") | (Kind::String, "\"builtin.module\"") => {
-                    return Err(self.tokens.error_at(at, "a second module: a program is one module"));
+                    return Err(self.tokens.error_at(at, "expected one module, got a second one"));
                 }
                 (Kind::Punctuation, "{-#") => {
                     return Err(Error::unsupported("resources are not supported: constants must be in the text")
@@ -242,9 +242,9 @@ impl<'a> Parser<'a> {
             Ok(())
         })?;
         let at = op.at;
-        let name = op.take_string("sym_name").ok_or_else(|| self.tokens.error_at(at, "a function without a name"))?;
+        let name = op.take_string("sym_name").ok_or_else(|| self.tokens.error_at(at, "a function must have a name"))?;
         if regions != 1 {
-            return Err(self.tokens.error_at(at, "a function has one region"));
+            return Err(self.tokens.error_at(at, "a function must have one region"));
         }
         let Some(body) = body else {
             self.functions.declared.push(name);

@@ -29,7 +29,9 @@ impl<'a> Parser<'a> {
             Statement::Terminator(values) => {
                 return match names.first() {
                     None => Ok(Statement::Terminator(values)),
-                    Some((name, _, at)) => Err(self.tokens.error_at(*at, format!("{name} names no result"))),
+                    Some((name, _, at)) => {
+                        Err(self.tokens.error_at(*at, format!("{name} cannot name a result: the op has none")))
+                    }
                 };
             }
         };
@@ -39,7 +41,7 @@ impl<'a> Parser<'a> {
         if !names.is_empty() && named != results.len() {
             return Err(self
                 .tokens
-                .error_at(at, format!("{named} results have names, but there are {}", results.len())));
+                .error_at(at, format!("{named} results are named, but the op has {}", results.len())));
         }
         let results = self.add_values(results)?;
         if let (OpKind::Constant(literal), [result]) = (&op.kind, &results[..]) {
@@ -65,7 +67,7 @@ impl<'a> Parser<'a> {
             let name = self.tokens.take(Kind::Value, "the name of a result")?;
             let count = if self.tokens.eat(":")? { self.tokens.integer()? } else { 1 };
             let count = usize::try_from(count).ok().filter(|&count| count < u32::MAX as usize);
-            names.push((name, count.ok_or_else(|| self.tokens.error_at(at, "not a number of results"))?, at));
+            names.push((name, count.ok_or_else(|| self.tokens.error_at(at, "expected the number of results"))?, at));
             if !self.tokens.eat(",")? {
                 self.tokens.expect("=")?;
                 return Ok(names);
@@ -126,9 +128,7 @@ impl<'a> Parser<'a> {
         let form = read::find(name).map_err(|error| error.at(self.tokens.position(at)))?.text;
         match form {
             Form::Generic => {
-                return Err(self
-                    .tokens
-                    .error_at(at, format!("the op is written in generic form only: \"{name}\"(...)")));
+                return Err(self.tokens.error_at(at, format!("the op needs its generic form: \"{name}\"(...)")));
             }
             Form::Pieces(pieces) => self.pieces(&mut op, pieces)?,
             Form::Constant => self.constant(&mut op)?,
@@ -246,9 +246,7 @@ impl<'a> Parser<'a> {
     /// The body of `applies stablehlo.add`.
     fn reducer_of_op(&mut self, op: &Given<'a>, name: &'a str, at: usize) -> Result<Region, Error> {
         let (Read::Binary(kind), [result]) = (read::find(name)?.read, op.results.as_slice()) else {
-            return Err(self
-                .tokens
-                .error_at(at, format!("{name} cannot be applied here: a binary op of one result can")));
+            return Err(self.tokens.error_at(at, format!("`applies` takes a binary op with one result, got {name}")));
         };
         let ty = pretty::scalar(result).ok_or_else(|| self.tokens.error_at(at, "the result must be a tensor"))?;
         let params = self.add_values([ty.clone(), ty.clone()])?;
@@ -322,7 +320,7 @@ impl<'a> Parser<'a> {
         }
         region.results = loop {
             if self.tokens.is("}") {
-                return Err(self.tokens.error("the region ends without a `return`"));
+                return Err(self.tokens.error("a region must end with a `return`"));
             }
             match self.statement()? {
                 Statement::Op(op) => {

@@ -269,18 +269,19 @@ impl<'a> Cursor<'a> {
             _ => Err(tokens.expected("a dimension: a letter or a number")),
         })?;
         if labels.len() > MAX_RANK {
-            return Err(self.error_at(at, format!("more than {MAX_RANK} dimensions")));
+            return Err(self.error_at(at, format!("expected at most {MAX_RANK} dimensions, got {}", labels.len())));
         }
         for (label, field) in named {
             let index = labels.iter().position(|each| *each == label);
-            let index = index.ok_or_else(|| self.error_at(at, format!("no dimension is `{label}`")))?;
+            let index = index.ok_or_else(|| self.error_at(at, format!("the dimension `{label}` is missing")))?;
             fields.push((field, Field::Int(index as i64)));
         }
         let count = labels.len() - named.len();
         let dims: Option<Vec<i64>> = (0..count)
             .map(|number| labels.iter().position(|label| label.parse() == Ok(number)).map(|index| index as i64))
             .collect();
-        let dims = dims.ok_or_else(|| self.error_at(at, format!("the other dimensions are not 0 to {count}")))?;
+        let dims = dims
+            .ok_or_else(|| self.error_at(at, format!("expected spatial dimensions numbered from 0, {count} in all")))?;
         fields.push((spatial, Field::Ints(dims)));
         Ok(())
     }

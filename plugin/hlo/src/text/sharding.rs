@@ -73,13 +73,13 @@ impl<'a> Parser<'a> {
 impl Cursor<'_> {
     pub(super) fn size(&mut self) -> Result<usize, Error> {
         let at = self.start();
-        usize::try_from(self.integer()?).map_err(|_| self.error_at(at, "a size or index is negative"))
+        usize::try_from(self.integer()?).map_err(|_| self.error_at(at, "a size or index must not be negative"))
     }
 
     /// Takes a string that is text.
     pub(super) fn text_string(&mut self) -> Result<String, Error> {
         let at = self.start();
-        String::from_utf8(self.string()?).map_err(|_| self.error_at(at, "the name of an axis is not UTF-8"))
+        String::from_utf8(self.string()?).map_err(|_| self.error_at(at, "the name of an axis must be UTF-8"))
     }
 
     /// Takes `{"x", "y"}`.
@@ -122,7 +122,7 @@ impl Cursor<'_> {
         let mut closed = true;
         let axes = list(self, "{", "}", |tokens: &mut Self| {
             if !closed {
-                return Err(tokens.error("nothing follows `?`"));
+                return Err(tokens.error("`?` must be the last entry of a dimension"));
             }
             closed = !tokens.eat("?")?;
             if closed { tokens.axis().map(Some) } else { Ok(None) }
@@ -173,7 +173,7 @@ impl Cursor<'_> {
             })?;
             let in_order = factors.iter().enumerate().all(|(index, (factor, _))| *factor == [index]);
             if !in_order {
-                return Err(self.error_at(at, "the sizes of factors are not in order"));
+                return Err(self.error_at(at, "the sizes of factors must be in the order of the factors"));
             }
             rule.factors = factors.into_iter().map(|(_, size)| size).collect();
         }

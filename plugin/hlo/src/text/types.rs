@@ -63,7 +63,7 @@ impl<'a> Parser<'a> {
         let bytes = ty.checked_count().and_then(|count| count.checked_mul(element.byte_width()));
         match bytes {
             Some(bytes) if isize::try_from(bytes).is_ok() => Ok(ty),
-            _ => Err(self.tokens.error_at(start, format!("{ty} is larger than any memory"))),
+            _ => Err(self.tokens.error_at(start, format!("{ty} does not fit in memory"))),
         }
     }
 

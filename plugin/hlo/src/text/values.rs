@@ -72,7 +72,7 @@ impl<'a> Parser<'a> {
     /// Gives a name to consecutive values.
     pub(super) fn name_values(&mut self, name: &'a str, at: usize, values: &[ValueId]) -> Result<(), Error> {
         let Some(first) = values.first() else {
-            return Err(self.tokens.error_at(at, format!("{name} names no value: the op has no result")));
+            return Err(self.tokens.error_at(at, format!("{name} cannot name a result: the op has none")));
         };
         if self.values.names.insert(name, (first.0, values.len())).is_some() {
             return Err(self.tokens.error_at(at, format!("the value {name} is defined twice")));
@@ -94,7 +94,7 @@ impl<'a> Parser<'a> {
             _ => None,
         };
         let Some(&(first, count)) = self.values.names.get(name) else {
-            let message = format!("the value {name} is used, but not defined before");
+            let message = format!("the value {name} is used before its definition");
             return Err(self.tokens.error_at(at, message));
         };
         let index = result.unwrap_or(0);
@@ -124,7 +124,11 @@ impl<'a> Parser<'a> {
     /// Checks that operands have the types that the op says.
     pub(super) fn check_operands(&self, op: &Given<'a>, types: &[Type]) -> Result<(), Error> {
         if types.len() != op.operands.len() {
-            let message = format!("{} operands, but types of {}", op.operands.len(), types.len());
+            let message = format!(
+                "expected a type for each operand, got {} operands and {} types",
+                op.operands.len(),
+                types.len()
+            );
             return Err(self.tokens.error_at(op.at, message));
         }
         self.check_uses(op, |index| &types[index])
@@ -141,6 +145,8 @@ impl<'a> Parser<'a> {
         if defined == ty {
             return Ok(());
         }
-        Err(self.tokens.error_at(operand.at, format!("an operand is used as {ty}, but defined as {defined}")))
+        Err(self
+            .tokens
+            .error_at(operand.at, format!("the operand must have the type of its definition, {defined}, got {ty}")))
     }
 }

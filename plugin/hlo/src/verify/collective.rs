@@ -11,8 +11,8 @@ use crate::{CollectiveGroups, ElementType, Error, RootedGroups, TensorType, Type
 fn unique_ids(groups: &CollectiveGroups) -> Result<(), Error> {
     let mut seen = HashSet::new();
     for &id in groups.groups.iter().flatten() {
-        ensure!(id >= 0, "replica_groups must hold ids that are not negative, one is {id}");
-        ensure!(seen.insert(id), "replica_groups must hold each id once, {id} is there twice");
+        ensure!(id >= 0, "replica_groups must hold non-negative ids, got {id}");
+        ensure!(seen.insert(id), "replica_groups must hold each id once, got {id} twice");
     }
     Ok(())
 }
@@ -33,7 +33,7 @@ fn group_size(groups: &CollectiveGroups) -> Result<Option<usize>, Error> {
     for group in &groups.groups {
         ensure!(
             Some(group.len()) == size,
-            "replica_groups must have one size, have {} and {}",
+            "replica_groups must have one size, got {} and {}",
             size.unwrap_or_default(),
             group.len()
         );
@@ -52,7 +52,7 @@ fn given<'a>(cx: Signature<'a>, index: usize) -> Result<&'a TensorType, Error> {
     let results = cx.results.ok_or_else(|| Error::invalid("the types of the results must be given"))?;
     ensure!(
         results.len() == cx.operands.len(),
-        "has {} results of {} operands, expected one of each",
+        "expected a result for each operand, got {} results for {} operands",
         results.len(),
         cx.operands.len()
     );
@@ -86,7 +86,7 @@ fn resized(
         |ty: &TensorType| -> Vec<usize> { (0..rank).filter(|&each| each != dim).map(|each| ty.dims[each]).collect() };
     ensure!(
         result.rank() == rank && others(result) == others(operand),
-        "the result, {result}, must have the shape of the operand, {operand}, but for dimension {dim}"
+        "the result must have the shape of operand {operand} except in dimension {dim}, got {result}"
     );
     let (small, large) = if grows { (operand, result) } else { (result, operand) };
     let (small, large) = (small.dims[dim], large.dims[dim]);
@@ -136,12 +136,12 @@ pub(crate) fn all_to_all(
     groups: &CollectiveGroups,
 ) -> Result<Vec<Type>, Error> {
     unique_ids(groups)?;
-    ensure!(split_count > 0, "split_count must be positive");
+    ensure!(split_count > 0, "split_count must be positive, got {split_count}");
     let size = groups.groups.first().map(Vec::len);
     let equal = groups.groups.iter().all(|group| Some(group.len()) == size);
     ensure!(
         equal && size.is_none_or(|size| size == split_count),
-        "replica_groups must have split_count = {split_count} processes each"
+        "each of replica_groups must have split_count = {split_count} processes"
     );
     let mut results = Vec::with_capacity(cx.operands.len());
     for operand in operands(cx)? {
@@ -154,7 +154,8 @@ pub(crate) fn all_to_all(
         let mut result = operand.clone();
         result.dims[split_dim] /= split_count;
         let joined = result.dims[concat_dim].checked_mul(split_count);
-        result.dims[concat_dim] = joined.ok_or_else(|| Error::invalid("the result is too large"))?;
+        result.dims[concat_dim] = joined
+            .ok_or_else(|| Error::invalid(format!("dimension {concat_dim} of the result does not fit in 64 bits")))?;
         results.push(result.into());
     }
     Ok(results)
@@ -168,7 +169,7 @@ fn rooted<'a>(cx: Signature<'a>, rooted: &RootedGroups) -> Result<Vec<&'a Tensor
         let expected = TensorType::new(ElementType::S32, [all.len()]);
         ensure!(
             !all.is_empty() && roots == Some(&expected),
-            "has_dynamic_root needs operands and then their roots, {expected}, has {}",
+            "has_dynamic_root needs operands and then their roots, {expected}, got {}",
             list(cx.operands)
         );
     }
@@ -191,11 +192,11 @@ pub(crate) fn permute(cx: Signature<'_>, groups: &CollectiveGroups) -> Result<Ve
     let (mut sources, mut targets) = (HashSet::new(), HashSet::new());
     for pair in &groups.groups {
         let &[source, target] = &pair[..] else {
-            return Err(Error::invalid("source_target_pairs must be pairs"));
+            return Err(Error::invalid(format!("source_target_pairs must hold pairs, got {pair:?}")));
         };
-        ensure!(source >= 0 && target >= 0, "source_target_pairs must hold ids that are not negative");
-        ensure!(sources.insert(source), "source_target_pairs must have each source once, {source} is there twice");
-        ensure!(targets.insert(target), "source_target_pairs must have each target once, {target} is there twice");
+        ensure!(source >= 0 && target >= 0, "source_target_pairs must hold non-negative ids, got {pair:?}");
+        ensure!(sources.insert(source), "source_target_pairs must have each source once, got {source} twice");
+        ensure!(targets.insert(target), "source_target_pairs must have each target once, got {target} twice");
     }
     one(cx.tensor(0, "operand")?.clone())
 }

@@ -7,7 +7,7 @@ use crate::{ConvolutionDims, DotDims, ElementType, Error, Precision, TensorType,
 fn precision(precision: &[Precision]) -> Result<(), Error> {
     ensure!(
         precision.is_empty() || precision.len() == 2,
-        "precision_config must have 2 entries or none, has {}",
+        "precision_config must have 2 entries or none, got {}",
         precision.len()
     );
     Ok(())
@@ -27,7 +27,7 @@ fn product_element(cx: Signature<'_>, lhs: &TensorType, rhs: &TensorType) -> Res
     };
     ensure!(
         float.is_some() || mixes(lhs.element, rhs.element),
-        "lhs and rhs must have element types of one kind, or floats and integers, are {lhs} and {rhs}"
+        "lhs and rhs must have element types of one kind, or floats and integers, got {lhs} and {rhs}"
     );
     let wider = if lhs.element.bits() < rhs.element.bits() { rhs.element } else { lhs.element };
     let default = float.unwrap_or(wider);
@@ -36,7 +36,7 @@ fn product_element(cx: Signature<'_>, lhs: &TensorType, rhs: &TensorType) -> Res
         || lhs.element == ElementType::Pred
         || (float.is_none() && lhs.element.is_integer() && element.is_float())
         || (lhs.element.is_complex() && element.is_float());
-    ensure!(holds, "the result has elements of type {element}, which no product of {lhs} has");
+    ensure!(holds, "the result of a product of {lhs} cannot have elements of type {element}");
     Ok(element)
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn dot_general(cx: Signature<'_>, dims: &DotDims) -> Result<Vec<Type>
         let counts = [algorithm.lhs_components, algorithm.rhs_components, algorithm.primitive_operations];
         ensure!(
             counts.iter().all(|count| *count > 0),
-            "lhs_component_count, rhs_component_count and num_primitive_operations must be positive, are {counts:?}"
+            "lhs_component_count, rhs_component_count and num_primitive_operations must be positive, got {counts:?}"
         );
     }
     for (batching, contracting, ty, name) in [
@@ -66,12 +66,12 @@ pub(crate) fn dot_general(cx: Signature<'_>, dims: &DotDims) -> Result<Vec<Type>
     ] {
         ensure!(
             of_lhs.len() == of_rhs.len(),
-            "lhs_{what}_dimensions and rhs_{what}_dimensions must be as many, are {of_lhs:?} and {of_rhs:?}"
+            "lhs_{what}_dimensions and rhs_{what}_dimensions must have the same length, got {of_lhs:?} and {of_rhs:?}"
         );
         for (&left, &right) in of_lhs.iter().zip(of_rhs) {
             ensure!(
                 lhs.dims[left] == rhs.dims[right],
-                "{what} dimension {left} of lhs, {lhs}, must be as large as dimension {right} of rhs, {rhs}"
+                "{what} dimension {left} of lhs, {lhs}, must have the size of dimension {right} of rhs, {rhs}"
             );
         }
     }
@@ -95,12 +95,12 @@ pub(crate) fn convolution(cx: Signature<'_>, dims: &ConvolutionDims) -> Result<V
     let rank = dims.window.len() + 2;
     ensure!(
         lhs.rank() == rank && rhs.rank() == rank,
-        "lhs and rhs must have rank {rank} for a window of {} dimensions, are {lhs} and {rhs}",
+        "lhs and rhs must have rank {rank} for a window of {} dimensions, got {lhs} and {rhs}",
         dims.window.len()
     );
     let complete = |batch: usize, feature: usize, spatial: &[usize], names: &str, tensor: &str| {
         let all = [&[batch, feature], spatial].concat();
-        ensure!(all.len() == rank, "{names} must be {rank} dimensions, are {}", all.len());
+        ensure!(all.len() == rank, "{names} must be {rank} dimensions, got {}", all.len());
         unique_dims(&all, names, rank, tensor)
     };
     complete(dims.input_batch, dims.input_feature, &dims.input_spatial, "the input dimensions", "lhs")?;
@@ -109,8 +109,14 @@ pub(crate) fn convolution(cx: Signature<'_>, dims: &ConvolutionDims) -> Result<V
     complete(dims.output_batch, dims.output_feature, &dims.output_spatial, "the output dimensions", "the result")?;
 
     let (groups, batch_groups) = (dims.feature_groups, dims.batch_groups);
-    ensure!(groups > 0 && batch_groups > 0, "feature_group_count and batch_group_count must be positive");
-    ensure!(groups == 1 || batch_groups == 1, "one of feature_group_count and batch_group_count must be 1");
+    ensure!(
+        groups > 0 && batch_groups > 0,
+        "feature_group_count and batch_group_count must be positive, got {groups} and {batch_groups}"
+    );
+    ensure!(
+        groups == 1 || batch_groups == 1,
+        "one of feature_group_count and batch_group_count must be 1, got {groups} and {batch_groups}"
+    );
     let (batch, features) = (lhs.dims[dims.input_batch], lhs.dims[dims.input_feature]);
     let outputs = rhs.dims[output];
     ensure!(
@@ -136,9 +142,9 @@ pub(crate) fn convolution(cx: Signature<'_>, dims: &ConvolutionDims) -> Result<V
         let (of_input, of_kernel) = (dims.input_spatial[index], dims.kernel_spatial[index]);
         ensure!(
             window.size == rhs.dims[of_kernel],
-            "the window has size {} in spatial dimension {index}, rhs, {rhs}, has {}",
-            window.size,
-            rhs.dims[of_kernel]
+            "spatial dimension {index} of the window must have size {}, as in rhs {rhs}, got {}",
+            rhs.dims[of_kernel],
+            window.size
         );
         // An empty kernel has no place, and no rule about windows applies to it.
         result.dims[dims.output_spatial[index]] = match window.size {
@@ -159,7 +165,7 @@ pub(crate) fn cholesky(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
 /// Checks that the last two dimensions are equal.
 fn square(ty: &TensorType, name: &str) -> Result<(), Error> {
     let is_square = matches!(ty.dims.as_slice(), [.., rows, columns] if rows == columns);
-    ensure!(is_square, "the last two dimensions of {name} must be equal, it is {ty}");
+    ensure!(is_square, "the last two dimensions of {name} must be equal, got {ty}");
     Ok(())
 }
 
@@ -172,13 +178,13 @@ pub(crate) fn triangular_solve(cx: Signature<'_>, left_side: bool) -> Result<Vec
     let batch = a.rank() - 2;
     ensure!(
         b.rank() == a.rank() && b.dims[..batch] == a.dims[..batch],
-        "a and b must have the same rank and batch dimensions, are {a} and {b}"
+        "a and b must have the same rank and batch dimensions, got {a} and {b}"
     );
     let side = if left_side { batch } else { batch + 1 };
     dimension(side, "the solved dimension", b, "b")?;
     ensure!(
         b.dims[side] == a.dims[batch],
-        "dimension {side} of b, {b}, must be as large as the matrices of a, {a}, since left_side is {left_side}"
+        "dimension {side} of b, {b}, must have the size of the matrices of a, {a}, since left_side is {left_side}"
     );
     one(b.clone())
 }

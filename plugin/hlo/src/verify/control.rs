@@ -19,19 +19,19 @@ pub(crate) fn while_loop(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     for (region, name) in [(cond, "cond"), (body, "body")] {
         ensure!(
             region.params == cx.operands,
-            "the parameters of {name} must have the types of operand, {}, are {}",
+            "the parameters of {name} must have the types of operand, {}, got {}",
             list(cx.operands),
             list(&region.params)
         );
     }
     ensure!(
         is_scalar_of(&cond.results, ElementType::Pred),
-        "cond must give one tensor<i1>, gives {}",
+        "cond must return one tensor<i1>, got {}",
         list(&cond.results)
     );
     ensure!(
         body.results == cx.operands,
-        "the results of body must have the types of operand, {}, are {}",
+        "the results of body must have the types of operand, {}, got {}",
         list(cx.operands),
         list(&body.results)
     );
@@ -41,13 +41,13 @@ pub(crate) fn while_loop(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
 /// Checks branches: no parameters, the same results.
 fn branches(regions: &[RegionType]) -> Result<Vec<Type>, Error> {
     let Some(first) = regions.first() else {
-        return Err(Error::invalid("must have at least one branch"));
+        return Err(Error::invalid("expected at least one branch, got none"));
     };
     for region in regions {
-        ensure!(region.params.is_empty(), "branches must have no parameters, one has {}", list(&region.params));
+        ensure!(region.params.is_empty(), "branches must have no parameters, got {}", list(&region.params));
         ensure!(
             region.results == first.results,
-            "branches must give the same types, give {} and {}",
+            "branches must return the same types, got {} and {}",
             list(&first.results),
             list(&region.results)
         );
@@ -65,7 +65,7 @@ pub(crate) fn if_else(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
 pub(crate) fn case(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let index = cx.tensor(0, "index")?;
-    ensure!(*index == TensorType::scalar(ElementType::S32), "index must be a tensor<i32>, is {index}");
+    ensure!(*index == TensorType::scalar(ElementType::S32), "index must be a tensor<i32>, got {index}");
     branches(cx.regions)
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn call(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     let callee = &cx.regions[0];
     ensure!(
         callee.params == cx.operands,
-        "the operands must have the types of the parameters of the function, {}, are {}",
+        "the operands must have the types of the parameters of the function, {}, got {}",
         list(&callee.params),
         list(cx.operands)
     );
@@ -106,7 +106,7 @@ pub(crate) fn custom_call(cx: Signature<'_>, call: &CustomCall) -> Result<Vec<Ty
         let Some(layouts) = layouts else { continue };
         ensure!(
             layouts.len() == types.len(),
-            "{name}_layouts must have an entry for each {name}, has {} for {}",
+            "{name}_layouts must have an entry for each {name}, got {} for {}",
             layouts.len(),
             types.len()
         );
@@ -116,7 +116,7 @@ pub(crate) fn custom_call(cx: Signature<'_>, call: &CustomCall) -> Result<Vec<Ty
             sorted.sort_unstable();
             ensure!(
                 sorted.iter().copied().eq(0..rank),
-                "{name}_layouts has {layout:?}, which is no permutation of the dimensions of {ty}"
+                "{name}_layouts must be permutations of the dimensions, got {layout:?} for {ty}"
             );
         }
     }
@@ -128,13 +128,13 @@ pub(crate) fn custom_call(cx: Signature<'_>, call: &CustomCall) -> Result<Vec<Ty
         };
         let (Some(operand), Some(output)) = (operand, output) else {
             return Err(Error::invalid(format!(
-                "output_operand_aliases names output {:?} and operand {} {:?}, of which there is none",
+                "output_operand_aliases: output {:?} or operand {} {:?} does not exist",
                 alias.output, alias.operand, alias.operand_path
             )));
         };
         ensure!(
             operand == output,
-            "output_operand_aliases joins operand {} of type {operand} and output {:?} of type {output}",
+            "output_operand_aliases needs equal types, got operand {} of type {operand} and output {:?} of type {output}",
             alias.operand,
             alias.output
         );
@@ -153,17 +153,17 @@ fn element<'t>(ty: &'t Type, path: &[usize]) -> Option<&'t Type> {
 pub(crate) fn get_tuple_element(cx: Signature<'_>, index: usize) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let Type::Tuple(types) = &cx.operands[0] else {
-        return Err(Error::invalid(format!("operand must be a tuple, is {}", cx.operands[0])));
+        return Err(Error::invalid(format!("operand must be a tuple, got {}", cx.operands[0])));
     };
     let element = types.get(index);
-    element
-        .map(|ty| vec![ty.clone()])
-        .ok_or_else(|| Error::invalid(format!("index = {index} must be below the size of operand, {}", cx.operands[0])))
+    element.map(|ty| vec![ty.clone()]).ok_or_else(|| {
+        Error::invalid(format!("index = {index} must be less than the size of operand, {}", cx.operands[0]))
+    })
 }
 
 pub(crate) fn after_all(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     for ty in cx.operands {
-        ensure!(*ty == Type::Token, "inputs must be tokens, one is {ty}");
+        ensure!(*ty == Type::Token, "inputs must be tokens, got {ty}");
     }
     one(Type::Token)
 }
@@ -179,7 +179,7 @@ pub(crate) fn async_start(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     let region = &cx.regions[0];
     ensure!(
         region.params == cx.operands,
-        "the region must take the operands, {}, takes {}",
+        "the region must take the operands, {}, got {}",
         list(cx.operands),
         list(&region.params)
     );
@@ -190,6 +190,6 @@ pub(crate) fn async_done(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     match &cx.operands[0] {
         Type::Future(types) => Ok(types.clone()),
-        other => Err(Error::invalid(format!("operand must be a future, is {other}"))),
+        other => Err(Error::invalid(format!("operand must be a future, got {other}"))),
     }
 }

@@ -79,7 +79,7 @@ pub(crate) fn select(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     same_type(on_true, "on_true", on_false, "on_false")?;
     ensure!(
         pred.rank() == 0 || pred.dims == on_true.dims,
-        "pred must be a scalar or have the shape of on_true, {on_true}, is {pred}"
+        "pred must be a scalar or have the shape of on_true, {on_true}, got {pred}"
     );
     one(on_true.clone())
 }
@@ -91,7 +91,7 @@ pub(crate) fn clamp(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
         let bound = cx.tensor(index, name)?;
         ensure!(
             bound.element == operand.element && (bound.rank() == 0 || bound.dims == operand.dims),
-            "{name} must be a scalar of the element type of operand, or have its type, {operand}; is {bound}"
+            "{name} must be a scalar of the element type of operand, or have its type, {operand}; got {bound}"
         );
     }
     one(operand.clone())
@@ -110,11 +110,11 @@ pub(crate) fn bitcast_convert(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     let (from, to) = (operand.element, result.element);
     ensure!(
         from.is_complex() == to.is_complex(),
-        "operand and result must be both complex or neither, are {operand} and {result}"
+        "operand and result must be both complex or neither, got {operand} and {result}"
     );
     ensure!(
         (from == ElementType::Pred) == (to == ElementType::Pred),
-        "operand and result must be both boolean or neither, are {operand} and {result}"
+        "operand and result must be both boolean or neither, got {operand} and {result}"
     );
     let mut dims = operand.dims.clone();
     let (small, large) = (from.bits().min(to.bits()), from.bits().max(to.bits()));
@@ -135,7 +135,7 @@ pub(crate) fn bitcast_convert(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
 pub(crate) fn reduce_precision(cx: Signature<'_>, exponent_bits: u32, mantissa_bits: u32) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let operand = cx.tensor_of(0, "operand", Class::Float)?;
-    ensure!(exponent_bits >= 1, "exponent_bits must be at least 1, is {exponent_bits}");
+    ensure!(exponent_bits >= 1, "exponent_bits must be at least 1, got {exponent_bits}");
     ensure!(
         exponent_bits <= 64 && mantissa_bits <= 64,
         "exponent_bits = {exponent_bits} and mantissa_bits = {mantissa_bits} must be at most 64"

@@ -36,7 +36,7 @@ impl Indexing<'_> {
         unique_dims(self.indices_batching, self.indices_batching_name, indices_rank, self.indices_name)?;
         ensure!(
             self.operand_batching.len() == self.indices_batching.len(),
-            "{} and {} must be as many, are {:?} and {:?}",
+            "{} and {} must have the same length, got {:?} and {:?}",
             self.operand_batching_name,
             self.indices_batching_name,
             self.operand_batching,
@@ -59,7 +59,7 @@ impl Indexing<'_> {
         for (&of_operand, &of_indices) in self.operand_batching.iter().zip(self.indices_batching) {
             ensure!(
                 self.operand.dims[of_operand] == self.indices.dims[of_indices],
-                "batching dimension {of_operand} of {}, {}, must be as large as dimension {of_indices} of {}, {}",
+                "batching dimension {of_operand} of {}, {}, must have the size of dimension {of_indices} of {}, {}",
                 self.operand_name,
                 self.operand,
                 self.indices_name,
@@ -69,7 +69,7 @@ impl Indexing<'_> {
         let vector = self.indices.dims.get(self.index_vector_dim).copied().unwrap_or(1);
         ensure!(
             self.map.len() == vector,
-            "{} must have {vector} entries, as many as an index vector of {}, {}; has {}",
+            "{} must have {vector} entries, the length of an index vector of {}, {}; got {}",
             self.map_name,
             self.indices_name,
             self.indices,
@@ -120,10 +120,13 @@ pub(crate) fn gather(cx: Signature<'_>, dims: &GatherDims, slice_sizes: &[usize]
     indexing.check()?;
     per_dimension(slice_sizes, "slice_sizes", operand, "operand")?;
     for (dim, &size) in slice_sizes.iter().enumerate() {
-        ensure!(size <= operand.dims[dim], "slice_sizes[{dim}] = {size} must be within operand, {operand}");
+        ensure!(
+            size <= operand.dims[dim],
+            "slice_sizes[{dim}] must be at most dimension {dim} of operand {operand}, got {size}"
+        );
         ensure!(
             indexing.in_window(dim) || size <= 1,
-            "slice_sizes[{dim}] = {size} must be at most 1, since the dimension is collapsed or a batching one"
+            "slice_sizes[{dim}] must be at most 1 for a collapsed or batching dimension, got {size}"
         );
     }
     let window: Dims =
@@ -142,7 +145,7 @@ pub(crate) fn gather(cx: Signature<'_>, dims: &GatherDims, slice_sizes: &[usize]
 
 pub(crate) fn scatter(cx: Signature<'_>, dims: &ScatterDims) -> Result<Vec<Type>, Error> {
     let count = cx.operands.len();
-    ensure!(count % 2 == 1 && count >= 3, "has {count} operands, expected inputs, scatter_indices and as many updates");
+    ensure!(count % 2 == 1 && count >= 3, "expected inputs, scatter_indices and as many updates, got {count} operands");
     let inputs = cx.tensors(0..count / 2, "inputs")?;
     let updates = cx.tensors(count / 2 + 1..count, "updates")?;
     let (input, update) = (inputs[0], updates[0]);
@@ -163,8 +166,8 @@ pub(crate) fn scatter(cx: Signature<'_>, dims: &ScatterDims) -> Result<Vec<Type>
     };
     indexing.check()?;
     for (other, of) in inputs.iter().zip(&updates) {
-        ensure!(other.dims == input.dims, "all inputs must have the same shape, are {input} and {other}");
-        ensure!(of.dims == update.dims, "all updates must have the same shape, are {update} and {of}");
+        ensure!(other.dims == input.dims, "all inputs must have the same shape, got {input} and {other}");
+        ensure!(of.dims == update.dims, "all updates must have the same shape, got {update} and {of}");
         same_element(other, "inputs", of, "updates")?;
     }
     sorted_dims(&dims.update_window_dims, "update_window_dims", update.rank(), "updates")?;
@@ -179,7 +182,7 @@ pub(crate) fn scatter(cx: Signature<'_>, dims: &ScatterDims) -> Result<Vec<Type>
     let expected = interleave(&indexing.batch_sizes(), &window, &dims.update_window_dims);
     ensure!(
         update.dims == expected,
-        "updates, {update}, must have the shape {expected:?}, of scatter_indices {} and windows {window:?}",
+        "updates must have the shape {expected:?} of scatter_indices {} and windows {window:?}, got {update}",
         indexing.indices
     );
     cx.region_count(1)?;

@@ -29,11 +29,11 @@ pub fn verify(module: &Module) -> Result<(), Error> {
     let entry = module.main();
     let ends = entry.body.params.iter().chain(&entry.body.results);
     if let Some(future) = ends.filter_map(|value| entry.values.get(value.0 as usize)).find(|ty| ty.has_future()) {
-        return Err(Error::unsupported(format!("futures as parameters or results of a program, here {future}")));
+        return Err(Error::unsupported(format!("parameters and results of a program cannot be futures, got {future}")));
     }
     let mut names = HashSet::new();
     for func in &module.funcs {
-        ensure!(names.insert(&func.name), "there are two functions called @{}", func.name);
+        ensure!(names.insert(&func.name), "the function @{} is defined twice", func.name);
         let name = format!("func.func @{}", func.name);
         verify_func(module, func).map_err(|error| error.in_op(name))?;
     }
@@ -49,7 +49,7 @@ fn verify_func(module: &Module, func: &Func) -> Result<(), Error> {
     let (params, results) = (&func.body.params, &func.body.results);
     ensure!(
         func.param_attributes.len() == params.len() && func.result_attributes.len() == results.len(),
-        "has attributes for {} parameters and {} results, but {} and {} of them",
+        "has attributes for {} parameters and {} results, but {} parameters and {} results",
         func.param_attributes.len(),
         func.result_attributes.len(),
         params.len(),
@@ -66,7 +66,7 @@ fn verify_type(ty: &Type, depth: usize) -> Result<(), Error> {
         Type::Token => Ok(()),
         Type::Tuple(types) => types.iter().try_for_each(|ty| verify_type(ty, depth + 1)),
         Type::Future(types) => types.iter().try_for_each(|ty| {
-            ensure!(ty.tensor().is_some(), "a future must be of tensors, is of {ty}");
+            ensure!(ty.tensor().is_some(), "a future must be of tensors, got {ty}");
             verify_type(ty, depth + 1)
         }),
         Type::Tensor(tensor) => {
@@ -102,14 +102,14 @@ fn verify_aliases(func: &Func) -> Result<(), Error> {
             let results = &func.body.results;
             let Some((output, result)) = output.and_then(|output| Some((output, results.get(output)?))) else {
                 return Err(Error::invalid(format!(
-                    "tf.aliasing_output of parameter {index} must be the index of one of {} results",
+                    "tf.aliasing_output of parameter {index} must be the index of one of the {} results",
                     results.len()
                 )));
             };
             let (param, result) = (func.ty(func.body.params[index]), func.ty(*result));
             ensure!(
                 param == result,
-                "tf.aliasing_output of parameter {index}, of type {param}, is result {output}, of type {result}"
+                "tf.aliasing_output of parameter {index} must name a result of type {param}, got result {output} of type {result}"
             );
             ensure!(taken.insert(output), "two parameters have tf.aliasing_output = {output}");
         }
@@ -180,7 +180,7 @@ impl Scope<'_> {
 
     fn op(&mut self, op: &Op, depth: usize) -> Result<(), Error> {
         let known = (op.location.0 as usize) < self.module.locations.len();
-        ensure!(known, "has location {}, of which there is none", op.location.0);
+        ensure!(known, "location {} does not exist", op.location.0);
         self.check_uses(&op.operands, "it")?;
         let mut regions = Vec::with_capacity(op.regions.len());
         for region in &op.regions {
@@ -190,7 +190,7 @@ impl Scope<'_> {
             // The regions of a composite are for those who know it by name.
             OpKind::Composite { decomposition, .. } => regions = vec![self.callee(*decomposition)?],
             OpKind::Call(callee) => {
-                ensure!(regions.is_empty(), "has {} regions, expected 0", regions.len());
+                ensure!(regions.is_empty(), "expected 0 regions, got {}", regions.len());
                 regions.push(self.callee(*callee)?);
             }
             OpKind::CustomCall(call) => {
@@ -203,13 +203,13 @@ impl Scope<'_> {
             }
             OpKind::AsyncStart => {
                 let inside = Region::free_values(&op.regions);
-                ensure!(inside.is_empty(), "its region uses a value from outside");
+                ensure!(inside.is_empty(), "the region must not use values from outside it");
             }
             OpKind::ManualComputation(manual) => {
                 let (operands, results) = (self.types(&op.operands), self.known_types(&op.results)?);
                 sharding::manual_computation(self.module, manual, &operands, &results, &regions)?;
                 let inside = Region::free_values(&op.regions);
-                ensure!(inside.is_empty(), "its region uses a value from outside");
+                ensure!(inside.is_empty(), "the region must not use values from outside it");
             }
             _ => {}
         }
@@ -217,9 +217,9 @@ impl Scope<'_> {
         let (operands, results) = (self.types(&op.operands), self.types(&op.results));
         let signature = Signature { kind: &op.kind, operands: &operands, regions: &regions, results: Some(&results) };
         let inferred = infer_types(signature)?;
-        ensure!(inferred.len() == results.len(), "has {} results, expected {}", results.len(), inferred.len());
+        ensure!(inferred.len() == results.len(), "expected {} results, got {}", inferred.len(), results.len());
         for (index, (result, inferred)) in results.iter().zip(&inferred).enumerate() {
-            ensure!(result == inferred, "result {index} has type {result}, but must have {inferred}");
+            ensure!(result == inferred, "result {index} must have type {inferred}, got {result}");
         }
         Ok(())
     }
@@ -227,7 +227,7 @@ impl Scope<'_> {
     /// The type of a function.
     fn callee(&self, callee: FuncId) -> Result<RegionType, Error> {
         let Some(func) = self.module.funcs.get(callee.0 as usize) else {
-            return Err(Error::invalid(format!("calls function {}, of which there is none", callee.0)));
+            return Err(Error::invalid(format!("the called function {} does not exist", callee.0)));
         };
         let types = |values: &[ValueId]| -> Result<Vec<Type>, Error> {
             let ty = |value: &ValueId| func.values.get(value.0 as usize).cloned();

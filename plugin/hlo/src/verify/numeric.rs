@@ -9,13 +9,16 @@ pub(crate) fn fft(cx: Signature<'_>, fft_type: FftType, lengths: &[usize]) -> Re
     let real = fft_type == FftType::Rfft;
     ensure!(
         operand.element.is_complex() != real,
-        "operand must be {} for an {}, is {operand}",
+        "operand must be {} for an {}, got {operand}",
         if real { "real" } else { "complex" },
         fft_type.name()
     );
     let count = lengths.len();
-    ensure!((1..=3).contains(&count), "fft_length must have 1 to 3 entries, has {count}");
-    ensure!(count <= operand.rank(), "fft_length has {count} entries, operand, {operand}, fewer dimensions");
+    ensure!((1..=3).contains(&count), "fft_length must have 1 to 3 entries, got {count}");
+    ensure!(
+        count <= operand.rank(),
+        "fft_length must have at most one entry for each dimension of operand {operand}, got {count}"
+    );
     let first = operand.rank() - count;
     let half = lengths[count - 1] / 2 + 1;
     let mut expected = lengths.to_vec();
@@ -53,13 +56,13 @@ pub(crate) fn rng(cx: Signature<'_>, distribution: RngDistribution) -> Result<Ve
     };
     let (a, b) = (cx.tensor_of(0, "a", class)?, cx.tensor(1, "b")?);
     let shape = cx.tensor_of(2, "shape", Class::Integer)?;
-    ensure!(!a.element.is_complex(), "a must not be complex, is {a}");
+    ensure!(!a.element.is_complex(), "a must not be complex, got {a}");
     scalar(a, "a")?;
     same_type(a, "a", b, "b")?;
     let result = cx.given_result()?;
     ensure!(
         shape.dims.as_slice() == [result.rank()],
-        "shape must be a vector with an entry for each dimension of the result, {result}, is {shape}"
+        "shape must be a vector with an entry for each dimension of the result, {result}, got {shape}"
     );
     one(result.with_element(a.element))
 }
@@ -79,18 +82,18 @@ pub(crate) fn rng_bit_generator(cx: Signature<'_>, algorithm: RngAlgorithm) -> R
     let fits = state.rank() == 1 && state.element.is_unsigned() && words.contains(&state.dims[0]);
     // An implementation-defined state; only known ones are checked.
     let fits = fits && (algorithm == RngAlgorithm::Default || state.element == ElementType::U64);
-    ensure!(fits, "initial_state must be a vector of {sizes} ui64 for algorithm {}, is {state}", algorithm.name());
+    ensure!(fits, "initial_state must be a vector of {sizes} ui64 for algorithm {}, got {state}", algorithm.name());
     match cx.results {
         Some([new_state, Type::Tensor(output)]) => {
             let number = output.element.is_integer() || output.element.is_float();
-            ensure!(number, "output must be a tensor of integer or floating-point type, is {output}");
+            ensure!(number, "output must be a tensor of integer or floating-point type, got {output}");
             ensure!(
                 new_state.tensor() == Some(state),
-                "output_state must have the type of initial_state, {state}, is {new_state}"
+                "output_state must have the type of initial_state, {state}, got {new_state}"
             );
             Ok(vec![state.clone().into(), output.clone().into()])
         }
-        Some(types) => Err(Error::invalid(format!("must have two tensors as results, has {}", types.len()))),
+        Some(types) => Err(Error::invalid(format!("expected two tensors as results, got {}", types.len()))),
         None => Err(Error::invalid("the types of the results must be given")),
     }
 }
@@ -109,7 +112,7 @@ fn features(cx: Signature<'_>, feature: usize, names: &[&str], full: &[usize]) -
             continue;
         }
         same_element(operand, names[0], ty, name)?;
-        ensure!(*ty == features, "{name} must have the type of features of {}, {features}, is {ty}", names[0]);
+        ensure!(*ty == features, "{name} must have the type of features of {}, {features}, got {ty}", names[0]);
     }
     Ok(features)
 }

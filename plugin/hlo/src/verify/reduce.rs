@@ -21,7 +21,7 @@ fn scalars(types: &[Type], name: &str) -> Result<Vec<ElementType>, Error> {
         .iter()
         .map(|ty| match ty.tensor() {
             Some(tensor) if tensor.rank() == 0 => Ok(tensor.element),
-            _ => Err(Error::invalid(format!("{name} must be scalars, one is {ty}"))),
+            _ => Err(Error::invalid(format!("{name} must be scalars, got {ty}"))),
         })
         .collect()
 }
@@ -34,7 +34,7 @@ pub(super) fn combiner(body: &RegionType, name: &str, inputs: &[&TensorType]) ->
     let count = inputs.len();
     ensure!(
         params.len() == 2 * count && results.len() == count,
-        "{name} must have {} parameters and {count} results, has {} and {}",
+        "{name} must have {} parameters and {count} results, got {} and {}",
         2 * count,
         params.len(),
         results.len()
@@ -49,7 +49,7 @@ pub(super) fn combiner(body: &RegionType, name: &str, inputs: &[&TensorType]) ->
         );
         ensure!(
             promotable(inputs[index].element, element),
-            "{name} computes {element}, to which the elements of {} cannot be promoted",
+            "{name} computes {element}, but the elements of {} cannot be promoted to it",
             inputs[index]
         );
     }
@@ -59,11 +59,11 @@ pub(super) fn combiner(body: &RegionType, name: &str, inputs: &[&TensorType]) ->
 /// Splits operands into inputs of one shape and as many scalar initial values.
 fn inputs_and_inits<'a>(cx: Signature<'a>) -> Result<Vec<&'a TensorType>, Error> {
     let count = cx.operands.len();
-    ensure!(count.is_multiple_of(2) && count > 0, "has {count} operands, expected inputs and as many init_values");
+    ensure!(count.is_multiple_of(2) && count > 0, "expected inputs and as many init_values, got {count} operands");
     let inputs = cx.tensors(0..count / 2, "inputs")?;
     let inits = cx.tensors(count / 2..count, "init_values")?;
     for (input, init) in inputs.iter().zip(inits) {
-        ensure!(input.dims == inputs[0].dims, "all inputs must have the same shape, are {} and {input}", inputs[0]);
+        ensure!(input.dims == inputs[0].dims, "all inputs must have the same shape, got {} and {input}", inputs[0]);
         scalar(init, "init_values")?;
         same_element(input, "inputs", init, "init_values")?;
     }
@@ -95,7 +95,10 @@ pub(crate) fn select_and_scatter(cx: Signature<'_>, window: &[WindowDim]) -> Res
     same_element(operand, "operand", init, "init_value")?;
     scalar(init, "init_value")?;
     let dims = windowed(operand, "operand", window)?;
-    ensure!(source.dims == dims, "source, {source}, must have the shape {dims:?} of the windows of operand, {operand}");
+    ensure!(
+        source.dims == dims,
+        "source must have the shape {dims:?} of the windows of operand {operand}, got {source}"
+    );
     let undilated = window.iter().all(|dim| dim.base_dilation == 1 && dim.window_dilation == 1);
     ensure!(undilated, "the window must not be dilated");
     cx.region_count(2)?;
@@ -110,12 +113,12 @@ fn comparator(body: &RegionType, name: &str, inputs: &[&TensorType]) -> Result<(
     let expected: Vec<ElementType> = inputs.iter().flat_map(|ty| [ty.element; 2]).collect();
     ensure!(
         params == expected,
-        "{name} must have two scalar parameters of the element type of each input, {}; has {}",
+        "{name} must have two scalar parameters of the element type of each input, {}; got {}",
         list(&expected),
         list(&params)
     );
     let results = scalars(&body.results, &format!("the results of {name}"))?;
-    ensure!(results == [ElementType::Pred], "{name} must give one i1, gives {}", list(&results));
+    ensure!(results == [ElementType::Pred], "{name} must return one i1, got {}", list(&results));
     Ok(())
 }
 
@@ -127,7 +130,7 @@ fn list(elements: &[ElementType]) -> String {
 pub(crate) fn sort(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
     let inputs = cx.tensors(0..cx.operands.len().max(1), "inputs")?;
     for input in &inputs {
-        ensure!(input.dims == inputs[0].dims, "all inputs must have the same shape, are {} and {input}", inputs[0]);
+        ensure!(input.dims == inputs[0].dims, "all inputs must have the same shape, got {} and {input}", inputs[0]);
     }
     // Scalars have no dimension, but one element is sorted.
     if inputs[0].rank() > 0 || dim > 0 {
@@ -141,12 +144,12 @@ pub(crate) fn sort(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
 pub(crate) fn top_k(cx: Signature<'_>, k: usize) -> Result<Vec<Type>, Error> {
     cx.arity(1)?;
     let operand = cx.tensor_of(0, "operand", Class::Number)?;
-    ensure!(!operand.element.is_complex(), "operand must have an ordered element type, is {operand}");
+    ensure!(!operand.element.is_complex(), "operand must have an ordered element type, got {operand}");
     let mut values = operand.clone();
     let Some(last) = values.dims.last_mut() else {
-        return Err(Error::invalid("operand must have at least one dimension, is a scalar"));
+        return Err(Error::invalid("operand must have at least one dimension, got a scalar"));
     };
-    ensure!(k <= *last, "k = {k} must be at most the last dimension of operand, {operand}");
+    ensure!(k <= *last, "k must be at most {last}, the last dimension of operand {operand}, got {k}");
     *last = k;
     let indices = values.with_element(ElementType::S32);
     Ok(vec![values.into(), indices.into()])
@@ -157,23 +160,23 @@ pub(crate) fn map(cx: Signature<'_>, dims: &[usize]) -> Result<Vec<Type>, Error>
     per_dimension(dims, "dimensions", inputs[0], "inputs")?;
     ensure!(
         dims.iter().copied().eq(0..inputs[0].rank()),
-        "dimensions must be all of inputs, {}, in order; are {dims:?}",
+        "dimensions must be all dimensions of inputs, {}, in order; got {dims:?}",
         inputs[0]
     );
     for input in &inputs {
-        ensure!(input.dims == inputs[0].dims, "all inputs must have the same shape, are {} and {input}", inputs[0]);
+        ensure!(input.dims == inputs[0].dims, "all inputs must have the same shape, got {} and {input}", inputs[0]);
     }
     cx.region_count(1)?;
     let params = scalars(&cx.regions[0].params, "the parameters of computation")?;
     let expected: Vec<ElementType> = inputs.iter().map(|ty| ty.element).collect();
     ensure!(
         params == expected,
-        "computation must have a scalar parameter of the element type of each input, {}; has {}",
+        "computation must have a scalar parameter of the element type of each input, {}; got {}",
         list(&expected),
         list(&params)
     );
     match scalars(&cx.regions[0].results, "the results of computation")?.as_slice() {
         [element] => one(inputs[0].with_element(*element)),
-        results => Err(Error::invalid(format!("computation must have one result, has {}", results.len()))),
+        results => Err(Error::invalid(format!("computation must have one result, got {}", results.len()))),
     }
 }

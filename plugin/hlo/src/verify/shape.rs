@@ -14,7 +14,7 @@ pub(crate) fn iota(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {
     dimension(dim, "iota_dimension", result, "the result")?;
     ensure!(
         result.element != crate::ElementType::Pred,
-        "the result must be a tensor of {}, is {result}",
+        "the result must be a tensor of {}, got {result}",
         Class::Number
     );
     one(result.clone())
@@ -41,7 +41,7 @@ pub(crate) fn reshape(cx: Signature<'_>) -> Result<Vec<Type>, Error> {
     let (operand, result) = (cx.tensor(0, "operand")?, cx.given_result()?);
     ensure!(
         operand.checked_count() == result.checked_count(),
-        "operand and result must have the same number of elements, are {operand} and {result}"
+        "operand and result must have the same number of elements, got {operand} and {result}"
     );
     one(result.with_element(operand.element))
 }
@@ -73,7 +73,7 @@ pub(crate) fn slice(
             "start_indices[{dim}] = {start} and limit_indices[{dim}] = {limit} must be ascending and within operand, \
              {operand}"
         );
-        ensure!(stride > 0, "strides[{dim}] must be positive");
+        ensure!(stride > 0, "strides[{dim}] must be positive, got {stride}");
         *size = (limit - start).div_ceil(stride);
     }
     one(TensorType::new(operand.element, dims))
@@ -82,7 +82,7 @@ pub(crate) fn slice(
 /// Checks start indices: one integer scalar for each dimension of `ty`, all of one type.
 fn start_indices(cx: Signature<'_>, first: usize, ty: &TensorType) -> Result<(), Error> {
     let count = cx.operands.len().saturating_sub(first);
-    ensure!(count == ty.rank(), "start_indices must have an entry for each dimension of operand, {ty}, has {count}");
+    ensure!(count == ty.rank(), "start_indices must have an entry for each dimension of operand, {ty}, got {count}");
     for index in first..cx.operands.len() {
         let start = cx.tensor_of(index, "start_indices", Class::Integer)?;
         scalar(start, "start_indices")?;
@@ -96,7 +96,10 @@ pub(crate) fn dynamic_slice(cx: Signature<'_>, sizes: &[usize]) -> Result<Vec<Ty
     start_indices(cx, 1, operand)?;
     per_dimension(sizes, "slice_sizes", operand, "operand")?;
     for (dim, &size) in sizes.iter().enumerate() {
-        ensure!(size <= operand.dims[dim], "slice_sizes[{dim}] = {size} must be within operand, {operand}");
+        ensure!(
+            size <= operand.dims[dim],
+            "slice_sizes[{dim}] must be at most dimension {dim} of operand {operand}, got {size}"
+        );
     }
     one(TensorType::new(operand.element, sizes.iter().copied()))
 }
@@ -107,7 +110,7 @@ pub(crate) fn dynamic_update_slice(cx: Signature<'_>) -> Result<Vec<Type>, Error
     start_indices(cx, 2, operand)?;
     ensure!(
         update.rank() == operand.rank() && update.dims.iter().zip(&operand.dims).all(|(part, whole)| part <= whole),
-        "update, {update}, must be within operand, {operand}"
+        "update must fit into operand {operand}, got {update}"
     );
     one(operand.clone())
 }
@@ -122,12 +125,12 @@ pub(crate) fn pad(cx: Signature<'_>, low: &[i64], high: &[i64], interior: &[i64]
     per_dimension(interior, "interior_padding", operand, "operand")?;
     let mut dims = operand.dims.clone();
     for (dim, size) in dims.iter_mut().enumerate() {
-        ensure!(interior[dim] >= 0, "interior_padding[{dim}] = {} must not be negative", interior[dim]);
+        ensure!(interior[dim] >= 0, "interior_padding[{dim}] must not be negative, got {}", interior[dim]);
         let holes = (*size as i128 - 1).max(0).saturating_mul(i128::from(interior[dim]));
         let edges = i128::from(low[dim]) + i128::from(high[dim]);
         let padded = holes.saturating_add(*size as i128).saturating_add(edges);
         *size = usize::try_from(padded).map_err(|_| {
-            Error::invalid(format!("dimension {dim} of operand, {operand}, has size {padded} after padding"))
+            Error::invalid(format!("dimension {dim} of operand {operand} cannot have size {padded} after padding"))
         })?;
     }
     one(TensorType::new(operand.element, dims))
@@ -145,11 +148,11 @@ pub(crate) fn concatenate(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Er
         };
         ensure!(
             others(first) == others(input),
-            "inputs must have the same shape except in dimension {dim}, are {first} and {input}"
+            "inputs must have the same shape except in dimension {dim}, got {first} and {input}"
         );
         result.dims[dim] = result.dims[dim]
             .checked_add(input.dims[dim])
-            .ok_or_else(|| Error::invalid("the size of the result does not fit"))?;
+            .ok_or_else(|| Error::invalid("the size of the result does not fit in 64 bits"))?;
     }
     one(result)
 }
@@ -171,7 +174,7 @@ pub(crate) fn set_dimension_size(cx: Signature<'_>, dim: usize) -> Result<Vec<Ty
     cx.arity(2)?;
     let (operand, size) = (cx.tensor(0, "operand")?, cx.tensor(1, "size")?);
     dimension(dim, "dimension", operand, "operand")?;
-    ensure!(*size == TensorType::scalar(crate::ElementType::S32), "size must be a scalar of i32, is {size}");
+    ensure!(*size == TensorType::scalar(crate::ElementType::S32), "size must be a scalar of i32, got {size}");
     let mut result = operand.clone();
     ensure!(result.dynamic.insert(dim), "dimension {dim} of operand, {operand}, cannot be dynamic: there are too many");
     one(result)

@@ -10,7 +10,7 @@ use crate::{Attribute, Error, Func, Module, TensorType, Type};
 pub(super) fn verify_meshes(module: &Module) -> Result<(), Error> {
     let mut names = HashSet::new();
     for (name, mesh) in &module.meshes {
-        ensure!(names.insert(name), "there are two meshes called @{name}");
+        ensure!(names.insert(name), "the mesh @{name} is defined twice");
         mesh.check()?;
     }
     Ok(())
@@ -44,10 +44,14 @@ pub(super) fn manual_computation(
     regions: &[RegionType],
 ) -> Result<(), Error> {
     let [region] = regions else {
-        return Err(Error::invalid(format!("has {} regions, expected 1", regions.len())));
+        return Err(Error::invalid(format!("expected 1 region, got {}", regions.len())));
     };
     let mut names = HashSet::new();
-    ensure!(manual.manual_axes.iter().all(|name| names.insert(name)), "a manual axis is named twice");
+    ensure!(
+        manual.manual_axes.iter().all(|name| names.insert(name)),
+        "manual_axes must name each axis once, got {:?}",
+        manual.manual_axes
+    );
     let sides = [
         ("in_shardings", &manual.in_shardings, operands, &region.params),
         ("out_shardings", &manual.out_shardings, results, &region.results),
@@ -55,7 +59,7 @@ pub(super) fn manual_computation(
     for (name, shardings, global, local) in sides {
         ensure!(
             shardings.len() == global.len() && global.len() == local.len(),
-            "{name} has {} entries for {} values, of which the region has {}",
+            "{name} must have an entry for each value, got {} for {} values outside and {} in the region",
             shardings.len(),
             global.len(),
             local.len()
@@ -77,13 +81,13 @@ fn local_type(
     local: &Type,
 ) -> Result<(), Error> {
     let (Type::Tensor(global), Type::Tensor(local)) = (global, local) else {
-        ensure!(global == local, "a value of type {global} is {local} in the region");
+        ensure!(global == local, "a value of type {global} must have the same type in the region, got {local}");
         return Ok(());
     };
     let mesh = module.mesh(&sharding.mesh)?;
     let unknown = manual.manual_axes.iter().find(|name| mesh.axis(name).is_none());
     if let Some(name) = unknown.filter(|_| mesh.maximal_device().is_none()) {
-        return Err(Error::invalid(format!("the manual axis \"{name}\" is not one of the mesh {mesh}")));
+        return Err(Error::invalid(format!("manual_axes: the mesh {mesh} has no axis \"{name}\"")));
     }
     let tiles = sharding.tiles(mesh, |axis| manual.manual_axes.contains(&axis.name));
     let tiles = tiles.into_iter().chain(std::iter::repeat(1));
@@ -96,7 +100,7 @@ fn local_type(
             .eq(global.dims.iter().map(|&size| Some(size)));
     ensure!(
         fits && local.element == global.element,
-        "a tensor of type {global} with the sharding {sharding} is {local} in the region"
+        "a tensor of type {global} with the sharding {sharding} cannot have type {local} in the region"
     );
     Ok(())
 }

@@ -90,30 +90,29 @@ impl<'a> Signature<'a> {
     /// Checks the number of operands.
     pub(super) fn arity(&self, count: usize) -> Result<(), Error> {
         let got = self.operands.len();
-        ensure!(got == count, "has {got} operands, expected {count}");
+        ensure!(got == count, "expected {count} operands, got {got}");
         Ok(())
     }
 
     /// Checks the number of regions.
     pub(super) fn region_count(&self, count: usize) -> Result<(), Error> {
         let got = self.regions.len();
-        ensure!(got == count, "has {got} regions, expected {count}");
+        ensure!(got == count, "expected {count} regions, got {got}");
         Ok(())
     }
 
     /// The type of operand `index`, which the specification calls `name` and must be a tensor.
     pub(super) fn tensor(&self, index: usize, name: &str) -> Result<&'a TensorType, Error> {
-        let ty = self
-            .operands
-            .get(index)
-            .ok_or_else(|| Error::invalid(format!("has {} operands, and none called {name}", self.operands.len())))?;
-        ty.tensor().ok_or_else(|| Error::invalid(format!("{name} must be a tensor, is {ty}")))
+        let ty = self.operands.get(index).ok_or_else(|| {
+            Error::invalid(format!("operand {name} is missing, got {} operands", self.operands.len()))
+        })?;
+        ty.tensor().ok_or_else(|| Error::invalid(format!("{name} must be a tensor, got {ty}")))
     }
 
     /// As [`tensor`](Self::tensor), with elements of `class`.
     pub(super) fn tensor_of(&self, index: usize, name: &str, class: Class) -> Result<&'a TensorType, Error> {
         let ty = self.tensor(index, name)?;
-        ensure!(class.contains(ty.element), "{name} must be a tensor of {class}, is {ty}");
+        ensure!(class.contains(ty.element), "{name} must be a tensor of {class}, got {ty}");
         Ok(ty)
     }
 
@@ -125,8 +124,8 @@ impl<'a> Signature<'a> {
     /// The type of the only result, which must be given, and be a tensor.
     pub(super) fn given_result(&self) -> Result<&'a TensorType, Error> {
         match self.results {
-            Some([ty]) => ty.tensor().ok_or_else(|| Error::invalid(format!("the result must be a tensor, is {ty}"))),
-            Some(types) => Err(Error::invalid(format!("has {} results, expected 1", types.len()))),
+            Some([ty]) => ty.tensor().ok_or_else(|| Error::invalid(format!("the result must be a tensor, got {ty}"))),
+            Some(types) => Err(Error::invalid(format!("expected 1 result, got {}", types.len()))),
             None => Err(Error::invalid("the type of the result must be given")),
         }
     }
@@ -145,7 +144,7 @@ pub(super) fn one(ty: impl Into<Type>) -> Result<Vec<Type>, Error> {
 
 /// Checks that two operands have one type.
 pub(super) fn same_type(lhs: &TensorType, lhs_name: &str, rhs: &TensorType, rhs_name: &str) -> Result<(), Error> {
-    ensure!(lhs == rhs, "{lhs_name} and {rhs_name} must have the same type, are {lhs} and {rhs}");
+    ensure!(lhs == rhs, "{lhs_name} and {rhs_name} must have the same type, got {lhs} and {rhs}");
     Ok(())
 }
 
@@ -153,29 +152,29 @@ pub(super) fn same_type(lhs: &TensorType, lhs_name: &str, rhs: &TensorType, rhs_
 pub(super) fn same_element(lhs: &TensorType, lhs_name: &str, rhs: &TensorType, rhs_name: &str) -> Result<(), Error> {
     ensure!(
         lhs.element == rhs.element,
-        "{lhs_name} and {rhs_name} must have the same element type, are {lhs} and {rhs}"
+        "{lhs_name} and {rhs_name} must have the same element type, got {lhs} and {rhs}"
     );
     Ok(())
 }
 
 /// Checks that an operand is a scalar.
 pub(super) fn scalar(ty: &TensorType, name: &str) -> Result<(), Error> {
-    ensure!(ty.rank() == 0, "{name} must be a scalar, is {ty}");
+    ensure!(ty.rank() == 0, "{name} must be a scalar, got {ty}");
     Ok(())
 }
 
 /// Checks that a list has one entry for each dimension of an operand.
 pub(super) fn per_dimension<T>(list: &[T], list_name: &str, ty: &TensorType, name: &str) -> Result<(), Error> {
     let len = list.len();
-    ensure!(len == ty.rank(), "{list_name} must have an entry for each dimension of {name}, {ty}, has {len}");
+    ensure!(len == ty.rank(), "{list_name} must have an entry for each dimension of {name}, {ty}, got {len}");
     Ok(())
 }
 
 /// Checks that `dims` are dimensions of a tensor of rank `rank` called `name`, none twice.
 pub(super) fn unique_dims(dims: &[usize], dims_name: &str, rank: usize, name: &str) -> Result<(), Error> {
     for (index, dim) in dims.iter().enumerate() {
-        ensure!(*dim < rank, "{dims_name} {dims:?} must be dimensions of {name}, whose rank is {rank}");
-        ensure!(!dims[..index].contains(dim), "{dims_name} {dims:?} must be unique");
+        ensure!(*dim < rank, "{dims_name} must be dimensions of {name} of rank {rank}, got {dims:?}");
+        ensure!(!dims[..index].contains(dim), "{dims_name} must be unique, got {dims:?}");
     }
     Ok(())
 }
@@ -183,7 +182,7 @@ pub(super) fn unique_dims(dims: &[usize], dims_name: &str, rank: usize, name: &s
 /// As [`unique_dims`], in ascending order.
 pub(super) fn sorted_dims(dims: &[usize], dims_name: &str, rank: usize, name: &str) -> Result<(), Error> {
     unique_dims(dims, dims_name, rank, name)?;
-    ensure!(dims.is_sorted(), "{dims_name} {dims:?} must be sorted");
+    ensure!(dims.is_sorted(), "{dims_name} must be sorted, got {dims:?}");
     Ok(())
 }
 

@@ -18,17 +18,18 @@ pub(super) fn places(dim: usize, size: usize, window: &WindowDim) -> Result<usiz
         (window.window_dilation, "window_dilations"),
     ];
     for (value, name) in positive {
-        ensure!(value > 0, "{name}[{dim}] must be positive");
+        ensure!(value > 0, "{name}[{dim}] must be positive, got {value}");
     }
     let padding = i128::from(window.padding_low) + i128::from(window.padding_high);
     let padded = dilated(size, window.base_dilation).saturating_add(padding);
     let reach = dilated(window.size, window.window_dilation);
-    ensure!(padded >= 0, "dimension {dim}, of size {size}, has size {padded} after padding");
+    ensure!(padded >= 0, "dimension {dim} of size {size} must not be negative after padding, got {padded}");
     if size == 0 && padded == 0 || padded < reach {
         return Ok(0);
     }
     let places = (padded - reach) / window.stride as i128 + 1;
-    usize::try_from(places).map_err(|_| Error::invalid(format!("dimension {dim} has {places} windows")))
+    usize::try_from(places)
+        .map_err(|_| Error::invalid(format!("dimension {dim} has {places} windows, which do not fit in 64 bits")))
 }
 
 /// The size of a dimension with holes between its elements.

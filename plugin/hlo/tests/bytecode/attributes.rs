@@ -353,7 +353,10 @@ fn bounds_of_dynamic_dimensions_are_kept() {
 fn what_is_not_supported_is_named() {
     for (program, message) in [
         ("dynamic", "func.func: the dynamic shape tensor<?xf32> without bounds is not supported (at -:2:3)"),
-        ("dynamic_operand", "stablehlo.dynamic_pad: dynamic shapes: operand 2 has to be a constant (at model.py:3:1)"),
+        (
+            "dynamic_operand",
+            "stablehlo.dynamic_pad: operand 2 must be a constant: dynamic shapes are not supported here (at model.py:3:1)",
+        ),
         ("infeed", "stablehlo.infeed: infeed and outfeed are not supported (at model.py:3:1)"),
         ("quantised", "stablehlo.uniform_quantize: quantised types are not supported (at model.py:3:1)"),
     ] {

@@ -75,5 +75,5 @@ fn what_is_no_bytecode_is_told_apart() {
     assert_eq!(read_bytecode(b"module {}").unwrap_err().to_string(), "not MLIR bytecode: the magic number is missing");
     let newer = read_bytecode(b"ML\xefR\x0f").unwrap_err();
     assert_eq!(newer.kind, ErrorKind::Unsupported);
-    assert_eq!(newer.to_string(), "MLIR bytecode version 7 is newer than 6, the newest that is known");
+    assert_eq!(newer.to_string(), "MLIR bytecode version 7 is newer than 6, the newest that is supported");
 }

@@ -44,7 +44,7 @@ fn a_module_with_its_configuration() {
     whole.bytes(1, &proto).nested(2, |config| _ = config.int(4, 1));
     let module = read_hlo_proto_with_config(&whole.finish()).unwrap();
     assert_eq!(print_module(&module), print_module(&read_hlo_proto(&proto).unwrap()));
-    assert!(read_hlo_proto_with_config(&[]).unwrap_err().to_string().contains("holds no module"));
+    assert!(read_hlo_proto_with_config(&[]).unwrap_err().to_string().contains("has no module"));
 }
 
 #[test]

@@ -33,36 +33,39 @@ fn instructions_are_named_with_their_source() {
     let error = entry(7, vec![add]);
     assert_eq!(
         error.to_string(),
-        "add: operand 5 is no instruction before this one (at %add.7, aten::add, model.py:12:0)"
+        "add: operand 5 must be an instruction before this one (at %add.7, aten::add, model.py:12:0)"
     );
     let wrong = instruction("add", 7, array(F32, &[2, 2]), &[1, 1], |_| {});
-    says(&entry(7, vec![wrong]), "stablehlo.add: result 0 has type tensor<2x2xf32>");
+    says(&entry(7, vec![wrong]), "stablehlo.add: result 0 must have type tensor<2x3xf32>, got tensor<2x2xf32>");
     says(&entry(7, vec![instruction("add", 7, array(F32, &[2, 2]), &[1, 1], |_| {})]), "%add.7");
 }
 
 #[test]
 fn ids_are_unique_and_known() {
     let pair = instruction("tuple", 2, tuple(&[matrix(), array(F32, &[2])]), &[1, 1], |_| {});
-    says(&entry(2, vec![pair]), "tuple: the operands are no tuple of type");
+    says(&entry(2, vec![pair]), "tuple: the result must be a tuple of the operands, got tuple");
     let twice = || instruction("negate", 2, matrix(), &[1], |_| {});
-    says(&entry(2, vec![twice(), twice()]), "two instructions of id 2");
-    says(&entry(9, vec![twice()]), "the root is none of");
-    says(&refused(&module(5, &[computation(1, 1, &[parameter(0, 1, matrix())])])), "no entry computation 5");
+    says(&entry(2, vec![twice(), twice()]), "two instructions have the id 2");
+    says(&entry(9, vec![twice()]), "the root must be an instruction");
+    says(
+        &refused(&module(5, &[computation(1, 1, &[parameter(0, 1, matrix())])])),
+        "entry computation 5 does not exist",
+    );
     let one = || computation(1, 1, &[parameter(0, 1, matrix())]);
-    says(&refused(&module(1, &[one(), one()])), "two computations of id 1");
+    says(&refused(&module(1, &[one(), one()])), "two computations have the id 1");
     let parameters = [parameter(0, 1, matrix()), parameter(2, 2, matrix())];
-    says(&refused(&module(1, &[computation(1, 1, &parameters)])), "not numbered from 0");
+    says(&refused(&module(1, &[computation(1, 1, &parameters)])), "must be numbered from 0");
 }
 
 #[test]
 fn computations_come_before_their_callers_and_never_call_themselves() {
     let call = |callee| instruction("call", 2, matrix(), &[1], |message| _ = message.ints(38, [callee]));
-    says(&entry(2, vec![call(1)]), "the entry computation is called");
-    says(&entry(2, vec![call(3)]), "computation 3 is called, and not defined before");
+    says(&entry(2, vec![call(1)]), "the entry computation must not be called");
+    says(&entry(2, vec![call(3)]), "computation 3 must be defined before");
     let own = computation(2, 2, &[parameter(0, 1, matrix()), call(2)]);
     says(
         &refused(&module(1, &[own, computation(1, 1, &[parameter(0, 1, matrix())])])),
-        "computation 2 is called, and not",
+        "computation 2 must be defined before",
     );
 }
 
@@ -76,28 +79,31 @@ fn signatures_of_computations_are_checked() {
         let called = computations.to_vec();
         instruction(opcode, 2, matrix(), operands, |message| _ = message.ints(38, called))
     };
-    says(&with(calls("call", &[1], &[5])), "parameter 0 of the computation is tensor<i32>, not tensor<2x3xf32>");
-    says(&with(calls("call", &[1, 1], &[5])), "takes 1 operands, not 2");
-    says(&with(calls("call", &[1], &[])), "applies 0 computations, expected 1");
+    says(&with(calls("call", &[1], &[5])), "parameter 0 of the computation takes tensor<i32>, got tensor<2x3xf32>");
+    says(&with(calls("call", &[1, 1], &[5])), "takes 1 operands, got 2");
+    says(&with(calls("call", &[1], &[])), "expected 1 computations, got 0");
     says(&with(calls("while", &[1], &[5, 5])), "body: parameter 0 of the computation");
-    says(&with(calls("conditional", &[1], &[5, 5])), "has 1 operands for 2 computations");
-    says(&with(calls("reduce", &[1, 1], &[5])), "takes 1 operands, expected 2");
-    says(&with(calls("select-and-scatter", &[1, 1, 1], &[5])), "applies 1 computations, expected 2");
+    says(
+        &with(calls("conditional", &[1], &[5, 5])),
+        "expected an index and an operand for each of 2 computations, got 1 operands",
+    );
+    says(&with(calls("reduce", &[1, 1], &[5])), "must take 2 operands, got 1");
+    says(&with(calls("select-and-scatter", &[1, 1, 1], &[5])), "expected 2 computations, got 1");
     let vector = computation(5, 1, &[parameter(0, 1, matrix()), parameter(1, 2, matrix())]);
     let reduce = calls("reduce", &[1, 1], &[5]);
     let module = module(1, &[vector, computation(1, 2, &[parameter(0, 1, matrix()), reduce])]);
-    says(&refused(&module), "must take and give scalars");
+    says(&refused(&module), "must take and return scalars");
 }
 
 #[test]
 fn shapes_that_cannot_be() {
     let of = |shape: Writer| entry(2, vec![instruction("negate", 2, shape, &[1], |_| {})]);
     says(&of(array(99, &[])), "element type number 99 is not supported");
-    says(&of(array(F32, &[-1])), "must be a list of integers that are not negative");
+    says(&of(array(F32, &[-1])), "must be a list of non-negative integers");
     says(&of(array(F32, &[1 << 40, 1 << 40])), "does not fit in memory");
     let mut dynamic = array(F32, &[2, 3]);
     dynamic.ints(6, [0, 0, 1]);
-    says(&of(dynamic), "dimension 2 of tensor<2x3xf32> is dynamic");
+    says(&of(dynamic), "dimension 2 of tensor<2x3xf32> cannot be dynamic");
     let deep = (0..100).fold(matrix(), |shape, _| tuple(&[shape]));
     says(&of(deep), "nested more than 8 deep");
     let bare = |opcode: &str| {
@@ -130,7 +136,7 @@ fn malformed_fields() {
     };
     let mut short = Writer::default();
     short.message(1, &matrix()).ints(8, [0; 4]);
-    says(&constant(short), "a literal of type tensor<2x3xf32> has 1 elements");
+    says(&constant(short), "a literal of type tensor<2x3xf32> cannot have 1 elements");
     says(&constant(Writer::default()), "shape of the literal are missing");
     let call = |config: &[u8]| {
         entry(
@@ -141,12 +147,12 @@ fn malformed_fields() {
     says(&call(b"{a = "), "custom-call: backend_config:");
     says(&call(b"not a dictionary"), "backend_config:");
     says(&call(b"{a = 1 : i64} x"), "backend_config: expected the end of the dictionary");
-    says(&call(b"\xff"), "backend_config is not UTF-8");
+    says(&call(b"\xff"), "backend_config must be UTF-8");
     let compare = instruction("compare", 2, matrix(), &[1, 1], |message| _ = message.bytes(63, "XX"));
     says(&entry(2, vec![compare]), "comparison direction `XX`");
     let bytes = module(1, &[computation(1, 1, &[parameter(0, 1, matrix())])]);
     let mut aliases = Writer::default();
     aliases.nested(8, |aliases| _ = aliases.nested(1, |entry| _ = entry.int(2, 3)));
-    says(&refused(&[bytes.clone(), aliases.finish()].concat()), "parameter 3 [] is donated, and is none");
+    says(&refused(&[bytes.clone(), aliases.finish()].concat()), "parameter 3 [] is donated, but does not exist");
     says(&refused(&[bytes, vec![0x0b]].concat()), "malformed protocol buffer");
 }

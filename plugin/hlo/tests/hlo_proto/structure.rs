@@ -353,7 +353,7 @@ fn shardings_that_are_none() {
     };
     assert!(of(|sharding| _ = sharding.int(1, 0)).is_ok());
     assert!(of(|sharding| _ = sharding.int(1, 9)).unwrap_err().to_string().contains("kind number 9"));
-    assert!(of(|sharding| _ = sharding.int(1, 1)).unwrap_err().to_string().contains("names 0 devices"));
+    assert!(of(|sharding| _ = sharding.int(1, 1)).unwrap_err().to_string().contains("must name one device, got 0"));
     let last = of(|sharding| _ = sharding.int(1, 3).ints(3, [4, 1]).ints(8, [3]));
     assert!(last.unwrap_err().to_string().contains("subgroups of the kind number 3"));
 }

@@ -19,13 +19,13 @@ fn error(lines: &str) -> String {
 #[test]
 fn values() {
     let add = "%0 = stablehlo.add %arg0, %missing : tensor<2x3xf32>";
-    assert_eq!(error(add), "stablehlo.add: the value %missing is used, but not defined before (at 3:27)");
+    assert_eq!(error(add), "stablehlo.add: the value %missing is used before its definition (at 3:27)");
     let negate = "%0 = stablehlo.negate %arg0 : tensor<2x3xf32>";
     let twice = format!("{negate}\n{negate}");
     assert_eq!(error(&twice), "stablehlo.negate: the value %0 is defined twice (at 4:1)");
     assert_eq!(
         error("%0 = stablehlo.negate %arg0 : tensor<3x3xf32>"),
-        "stablehlo.negate: an operand is used as tensor<3x3xf32>, but defined as tensor<2x3xf32> (at 3:23)"
+        "stablehlo.negate: the operand must have the type of its definition, tensor<2x3xf32>, got tensor<3x3xf32> (at 3:23)"
     );
     assert_eq!(
         error("%0 = stablehlo.negate %arg0#1 : tensor<2x3xf32>"),
@@ -33,14 +33,14 @@ fn values() {
     );
     assert_eq!(
         error("%0:2 = stablehlo.negate %arg0 : tensor<2x3xf32>"),
-        "stablehlo.negate: 2 results have names, but there are 1 (at 3:8)"
+        "stablehlo.negate: 2 results are named, but the op has 1 (at 3:8)"
     );
     // What a region defines is not seen outside of it.
     let scoped = "%0 = \"stablehlo.if\"(%arg2) ({\n\
                   %1 = stablehlo.negate %arg0 : tensor<2x3xf32>\n\
                   stablehlo.return %1 : tensor<2x3xf32>\n}, {\n\
                   stablehlo.return %1 : tensor<2x3xf32>\n}) : (tensor<i1>) -> tensor<2x3xf32>";
-    assert!(error(scoped).contains("the value %1 is used, but not defined before (at 7:18)"), "{}", error(scoped));
+    assert!(error(scoped).contains("the value %1 is used before its definition (at 7:18)"), "{}", error(scoped));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn attributes() {
     );
     assert_eq!(
         error("%0 = stablehlo.transpose %arg0, dims = [1, -1] : (tensor<2x3xf32>) -> tensor<3x2xf32>"),
-        "stablehlo.transpose: the attribute `permutation` must be a list of integers that are not negative (at 3:40)"
+        "stablehlo.transpose: the attribute `permutation` must be a list of non-negative integers (at 3:40)"
     );
     assert_eq!(
         error("%0 = stablehlo.transpose %arg0, perm = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>"),
@@ -77,21 +77,24 @@ fn constants() {
     for (text, message) in [
         ("dense<300> : tensor<i8>", "300 does not fit type i8 (at 3:31)"),
         ("dense<-1> : tensor<ui8>", "1 does not fit type ui8 (at 3:31)"),
-        ("dense<1> : tensor<f32>", "`1` has no decimal point, as a number of type f32 has (at 3:31)"),
+        ("dense<1> : tensor<f32>", "a number of type f32 needs a decimal point, got `1` (at 3:31)"),
         ("dense<0x1FFFFFFFF> : tensor<f32>", "0x1FFFFFFFF does not fit type f32 (at 3:31)"),
         ("dense<1.5> : tensor<i32>", "`1.5` is not a number of type i32 (at 3:31)"),
-        ("dense<[1, 2]> : tensor<3xi32>", "2 elements along dimension 0, where tensor<3xi32> has 3 (at 3:31)"),
+        ("dense<[1, 2]> : tensor<3xi32>", "expected 3 elements along dimension 0 of tensor<3xi32>, got 2 (at 3:31)"),
         (
             "dense<[[1], [2, 3]]> : tensor<2x1xi32>",
-            "2 elements along dimension 1, where tensor<2x1xi32> has 1 (at 3:37)",
+            "expected 1 elements along dimension 1 of tensor<2x1xi32>, got 2 (at 3:37)",
         ),
-        ("dense<> : tensor<2xi32>", "no elements, where tensor<2xi32> has 2 (at 3:31)"),
-        ("dense<\"0x0000\"> : tensor<2xi32>", "2 bytes of elements, where tensor<2xi32> has 8 (at 3:31)"),
-        ("dense<\"0x0\"> : tensor<2xi32>", "half a byte at the end of the elements (at 3:31)"),
+        ("dense<> : tensor<2xi32>", "expected 2 elements for tensor<2xi32>, got none (at 3:31)"),
+        ("dense<\"0x0000\"> : tensor<2xi32>", "expected 8 bytes of elements for tensor<2xi32>, got 2 (at 3:31)"),
+        (
+            "dense<\"0x0\"> : tensor<2xi32>",
+            "elements in hexadecimal must be whole bytes, got half a byte at the end (at 3:31)",
+        ),
         ("dense<\"0xgg\"> : tensor<i8>", "a character in the elements is not a hexadecimal digit (at 3:31)"),
         (
             "dense<1> : tensor<9223372036854775807x2xi8>",
-            "tensor<9223372036854775807x2xi8> is larger than any memory (at 3:36)",
+            "tensor<9223372036854775807x2xi8> does not fit in memory (at 3:36)",
         ),
     ] {
         assert_eq!(constant(text), format!("stablehlo.constant: {message}"));
@@ -109,7 +112,7 @@ fn what_is_not_supported_is_named() {
         (
             "%0 = \"stablehlo.dynamic_gather\"(%arg0, %arg1, %arg1) {dimension_numbers = #stablehlo.gather<>} : \
              (tensor<2x3xf32>, tensor<2x3xi32>, tensor<2x3xi32>) -> tensor<6xf32>",
-            "stablehlo.dynamic_gather: dynamic shapes: operand 2 has to be a constant (at 3:6)",
+            "stablehlo.dynamic_gather: operand 2 must be a constant: dynamic shapes are not supported here (at 3:6)",
         ),
         (
             "%0 = \"stablehlo.negate\"(%arg0) : (tensor<2x3xf32>) -> tensor<2x!quant.uniform<u8:f32, 34.0:16>>",
@@ -128,7 +131,7 @@ fn what_is_not_supported_is_named() {
             "%0 = \"stablehlo.negate\"(%arg0) : (tensor<2x3xf32>) -> memref<2x3xf32>",
             "stablehlo.negate: type memref<2x3xf32> is not supported (at 3:55)",
         ),
-        ("%0 = stablehlo.frobnicate %arg0", "stablehlo.frobnicate: the op is not known (at 3:6)"),
+        ("%0 = stablehlo.frobnicate %arg0", "stablehlo.frobnicate: unknown op (at 3:6)"),
         ("%0 = arith.addf %arg0, %arg0 : f32", "arith.addf: ops of this dialect are not supported (at 3:6)"),
         (
             "%0 = sdy.all_gather [{\"x\"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<2x3xf32>",
@@ -162,10 +165,10 @@ fn what_is_no_program() {
         ("HloModule m", "this is HLO text; expected MLIR text of StableHLO, which begins with `module` (at 1:1)"),
         ("", "the program has no function @main"),
         ("module {", "expected a function, but the text ends (at 1:9)"),
-        ("module { } module { }", "a second module: a program is one module (at 1:12)"),
-        ("\u{fe}", "'\u{fe}' is not a token (at 1:1)"),
-        ("module { func.func @main() { return }\n \"abc", "func.func: a string does not end (at 2:2)"),
-        ("func.func @main() { }", "func.func: the region ends without a `return` (at 1:21)"),
+        ("module { } module { }", "expected one module, got a second one (at 1:12)"),
+        ("\u{fe}", "unexpected character '\u{fe}' (at 1:1)"),
+        ("module { func.func @main() { return }\n \"abc", "func.func: a string is not closed (at 2:2)"),
+        ("func.func @main() { }", "func.func: a region must end with a `return` (at 1:21)"),
         (
             "func.func @main() -> tensor<f32> { return }",
             "func.func: @main returns values of other types than it declares (at 1:11)",

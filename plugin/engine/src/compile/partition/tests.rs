@@ -142,7 +142,7 @@ fn stated_tiles_are_padded_and_derived_ones_divide() {
     );
     assert_eq!(shardings.parameters[0].placement.tiling.tile_dims(&[6]), [2]);
     let error = partition(module, 8, &ShardingOptions::default()).err().unwrap();
-    assert!(error.message().contains("has 4 devices, but the program 8"), "{error}");
+    assert!(error.message().contains("has 4 devices, but the program has 8"), "{error}");
 }
 
 #[test]

@@ -23,17 +23,17 @@ fn signature<'m>(func: &'m FuncReader<'_>, callee: FuncId) -> (impl ExactSizeIte
 fn check(func: &FuncReader<'_>, callee: FuncId, operands: &[ValueId], result: &Type) -> Result<(), Error> {
     let (params, given) = signature(func, callee);
     if params.len() != operands.len() {
-        let message = format!("the computation takes {} operands, not {}", params.len(), operands.len());
+        let message = format!("the computation takes {} operands, got {}", params.len(), operands.len());
         return Err(Error::invalid(message));
     }
     for (index, (param, &operand)) in params.zip(operands).enumerate() {
         let operand = func.ty(operand);
         if param != operand {
-            return Err(Error::invalid(format!("parameter {index} of the computation is {param}, not {operand}")));
+            return Err(Error::invalid(format!("parameter {index} of the computation takes {param}, got {operand}")));
         }
     }
     if given != result {
-        return Err(Error::invalid(format!("the computation gives {given}, not {result}")));
+        return Err(Error::invalid(format!("the computation must return {result}, got {given}")));
     }
     Ok(())
 }
@@ -71,7 +71,8 @@ fn composite(message: Message<'_>) -> Result<Option<CompositeParts<'_>>, Error> 
             "composite.attributes" if !value.is_empty() => attributes = text::parse_dictionary(value)?,
             "composite.version" => {
                 let number = value.parse();
-                version = number.map_err(|_| Error::invalid(format!("composite.version is `{value}`")))?;
+                version = number
+                    .map_err(|_| Error::invalid(format!("composite.version must be an integer, got `{value}`")))?;
             }
             _ => {}
         }
@@ -114,7 +115,10 @@ pub(crate) fn conditional(func: &mut FuncReader<'_>, mut instruction: Instructio
     let called = instruction.all_called(func.module)?;
     if instruction.operands.len() != called.len() + 1 {
         let operands = instruction.operands.len();
-        return Err(Error::invalid(format!("has {operands} operands for {} computations", called.len())));
+        return Err(Error::invalid(format!(
+            "expected an index and an operand for each of {} computations, got {operands} operands",
+            called.len()
+        )));
     }
     let mut regions = Vec::with_capacity(called.len());
     for (index, callee) in called.into_iter().enumerate() {
@@ -141,7 +145,7 @@ pub(super) fn scalar_region(
     let is_scalar = |ty: &Type| ty.tensor().is_some_and(|ty| ty.rank() == 0);
     let (params, result) = signature(func, callee);
     if params.len() != count {
-        return Err(Error::invalid(format!("the computation takes {} operands, expected {count}", params.len())));
+        return Err(Error::invalid(format!("the computation must take {count} operands, got {}", params.len())));
     }
     let params: Vec<Type> = params.filter(|ty| is_scalar(ty)).cloned().collect();
     let given = match result {
@@ -149,7 +153,7 @@ pub(super) fn scalar_region(
         ty => std::slice::from_ref(ty),
     };
     if params.len() != count || given.len() > count || !given.iter().all(is_scalar) {
-        return Err(Error::invalid("the computation must take and give scalars"));
+        return Err(Error::invalid("the computation must take and return scalars"));
     }
     let (result, location) = (result.clone(), instruction.location);
     let params = params.into_iter().map(|ty| func.add_value(ty)).collect::<Result<Vec<_>, _>>()?;
@@ -171,9 +175,8 @@ pub(crate) fn custom_call(func: &mut FuncReader<'_>, instruction: Instruction<'_
     let message = instruction.message;
     let version = message.int(field::API_VERSION)?;
     let api_version = usize::try_from(version).ok().and_then(|index| CustomCallApiVersion::ALL.get(index).copied());
-    let api_version = api_version.ok_or_else(|| {
-        Error::invalid(format!("the version {version} of the interface of custom calls is not known"))
-    })?;
+    let api_version =
+        api_version.ok_or_else(|| Error::invalid(format!("unknown API version {version} of custom calls")))?;
     let (operand_layouts, result_layouts) = layouts(message)?;
     let call = CustomCall {
         target: message.text(field::TARGET)?.to_owned(),
@@ -215,7 +218,7 @@ fn backend_config(message: Message<'_>, api_version: CustomCallApiVersion) -> Re
     if api_version != CustomCallApiVersion::TypedFfi {
         return Ok(Attribute::String(config.to_vec()));
     }
-    let config = std::str::from_utf8(config).map_err(|_| Error::invalid("backend_config is not UTF-8"))?;
+    let config = std::str::from_utf8(config).map_err(|_| Error::invalid("backend_config must be UTF-8"))?;
     let entries = if config.trim().is_empty() { Ok(Vec::new()) } else { text::parse_dictionary(config) };
     entries.map(Attribute::Dictionary).map_err(|error| in_part(error, "backend_config"))
 }

@@ -31,7 +31,8 @@ pub(crate) fn all_to_all(func: &mut FuncReader<'_>, instruction: Instruction<'_>
     }
     let dim = instruction.dimension()?;
     let split_count = groups.groups.first().map(Vec::len);
-    let split_count = split_count.ok_or_else(|| Error::unsupported("all-to-all without replica groups"))?;
+    let split_count =
+        split_count.ok_or_else(|| Error::unsupported("all-to-all without replica groups is not supported"))?;
     func.several(instruction, OpKind::AllToAll { split_dim: dim, concat_dim: dim, split_count, groups }, Vec::new())
 }
 
@@ -75,7 +76,11 @@ fn iota_list(message: Message<'_>) -> Result<Vec<Vec<i64>>, Error> {
     let dims = sizes(message, iota_groups::RESHAPE_DIMS, "the dimensions of the groups")?;
     let permutation = sizes(message, iota_groups::TRANSPOSE_PERM, "the order of the groups' dimensions")?;
     let (groups, width) = (message.int(iota_groups::GROUPS)?, message.int(iota_groups::DEVICES_PER_GROUP)?);
-    let wrong = || Error::invalid(format!("{groups} groups of {width} devices in an array {dims:?}, {permutation:?}"));
+    let wrong = || {
+        Error::invalid(format!(
+            "{groups} groups of {width} devices do not fit dimensions {dims:?} in the order {permutation:?}"
+        ))
+    };
     let (groups, width) = (usize::try_from(groups).map_err(|_| wrong())?, usize::try_from(width).map_err(|_| wrong())?);
     let product = |list: &[usize]| list.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim));
     let count = product(&dims).filter(|&count| (1..=MOST_DEVICES).contains(&count)).ok_or_else(wrong)?;
@@ -109,10 +114,10 @@ fn tuple_all_to_all(
         Type::Tuple(types) => types.first().and_then(Type::tensor),
         ty => ty.tensor(),
     };
-    let of = of.filter(|_| count > 0).ok_or_else(|| Error::invalid("has no operands, or no arrays"))?.clone();
+    let of = of.filter(|_| count > 0).ok_or_else(|| Error::invalid("expected array operands and results"))?.clone();
     let is_one = |value: &ValueId| func.ty(*value).tensor() == Some(&of);
     if !operands.iter().all(is_one) {
-        return Err(Error::invalid(format!("the operands must all be {of}")));
+        return Err(Error::invalid(format!("all operands must have type {of}")));
     }
     let with_first = |first: usize| TensorType::new(of.element, [first].into_iter().chain(of.dims.iter().copied()));
     let mut add = |kind: OpKind, operands: Vec<ValueId>, ty: TensorType| {

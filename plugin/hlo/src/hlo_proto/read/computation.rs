@@ -80,7 +80,7 @@ impl<'r> FuncReader<'r> {
                 params.push((size(message, field::PARAMETER, "the number of a parameter")?, value));
                 let id = message.int(field::ID)?;
                 if self.ids.insert(id, value).is_some() {
-                    return Err(Error::invalid(format!("there are two parameters of id {id}")));
+                    return Err(Error::invalid(format!("two parameters have the id {id}")));
                 }
             }
         }
@@ -88,7 +88,7 @@ impl<'r> FuncReader<'r> {
         params.sort_unstable();
         let count = params.len();
         if params.iter().enumerate().any(|(index, &(number, _))| number != index) {
-            return Err(Error::invalid(format!("the {count} parameters are not numbered from 0 to {count}")));
+            return Err(Error::invalid(format!("the {count} parameters must be numbered from 0")));
         }
         Ok((params.into_iter().map(|(_, value)| value).collect(), others))
     }
@@ -99,7 +99,7 @@ impl<'r> FuncReader<'r> {
             self.instruction(instruction)?;
         }
         let root = self.ids.get(&message.int(computation::ROOT)?).copied();
-        root.ok_or_else(|| Error::invalid("the root is none of the computation's instructions"))
+        root.ok_or_else(|| Error::invalid("the root must be an instruction of the computation"))
     }
 
     fn instruction(&mut self, message: Message<'_>) -> Result<(), Error> {
@@ -111,7 +111,7 @@ impl<'r> FuncReader<'r> {
             .and_then(|value| self.split(value, message, location))
             .map_err(|error| error.in_op(opcode).at(self.module.place(location)))?;
         if self.ids.insert(id, value).is_some() {
-            return Err(Error::invalid(format!("there are two instructions of id {id}"))
+            return Err(Error::invalid(format!("two instructions have the id {id}"))
                 .in_op(opcode)
                 .at(self.module.place(location)));
         }
@@ -140,7 +140,7 @@ impl<'r> FuncReader<'r> {
     /// The value of the instruction of this id.
     pub(super) fn value(&self, id: i64) -> Result<ValueId, Error> {
         let value = self.ids.get(&id).copied();
-        value.ok_or_else(|| Error::invalid(format!("operand {id} is no instruction before this one")))
+        value.ok_or_else(|| Error::invalid(format!("operand {id} must be an instruction before this one")))
     }
 
     /// The type of a value.
@@ -177,13 +177,16 @@ impl<'r> FuncReader<'r> {
     pub(super) fn element(&mut self, tuple: ValueId, index: usize, location: LocationId) -> Result<ValueId, Error> {
         if let Some(elements) = self.tuples.get(&tuple) {
             let element = elements.get(index).copied();
-            return element.ok_or_else(|| Error::invalid(format!("element {index} of a tuple of {}", elements.len())));
+            return element.ok_or_else(|| {
+                Error::invalid(format!("the index {index} must be less than the size of the tuple, {}", elements.len()))
+            });
         }
         let ty = match self.ty(tuple) {
             Type::Tuple(types) => types.get(index).cloned(),
             _ => None,
         };
-        let ty = ty.ok_or_else(|| Error::invalid(format!("element {index} of a value of type {}", self.ty(tuple))))?;
+        let ty =
+            ty.ok_or_else(|| Error::invalid(format!("a value of type {} has no element {index}", self.ty(tuple))))?;
         let result = self.add_value(ty)?;
         let kind = OpKind::GetTupleElement { index };
         self.add(Op { kind, operands: vec![tuple], results: vec![result], regions: Vec::new(), location });

@@ -34,7 +34,7 @@ pub(super) fn precisions(message: Message<'_>) -> Result<Vec<Precision>, Error> 
         0 => Ok(Precision::Default),
         1 => Ok(Precision::High),
         2 => Ok(Precision::Highest),
-        _ => Err(Error::invalid(format!("the precision number {number} is not known"))),
+        _ => Err(Error::invalid(format!("unknown precision number {number}"))),
     };
     numbers.into_iter().map(known).collect()
 }

@@ -89,7 +89,7 @@ pub(super) fn set_attributes(func: &mut Func, leaves: &Leaves, module: Message<'
         let output = sizes(entry, alias::OUTPUT, "the output of an alias")?;
         let input = leaves.input(entry, alias::PARAMETER, alias::PARAMETER_PATH)?;
         let output = leaves.outputs.iter().position(|path| *path == output);
-        let output = output.ok_or_else(|| Error::invalid("input_output_alias names an output that is none"))?;
+        let output = output.ok_or_else(|| Error::invalid("input_output_alias names an output that does not exist"))?;
         set(func, input, "tf.aliasing_output", Attribute::Integer(output as i64, ElementType::S32));
     }
     for entry in entries(module, module::DONORS)? {
@@ -110,7 +110,7 @@ impl Leaves {
         let (number, path) = (size(entry, number, "a parameter")?, sizes(entry, path, "the path in a parameter")?);
         let leaf = self.inputs.get(number).and_then(|leaves| leaves.iter().position(|each| *each == path));
         let leaf =
-            leaf.ok_or_else(|| Error::invalid(format!("parameter {number} {path:?} is donated, and is none")))?;
+            leaf.ok_or_else(|| Error::invalid(format!("parameter {number} {path:?} is donated, but does not exist")))?;
         Ok(self.inputs[..number].iter().map(Vec::len).sum::<usize>() + leaf)
     }
 }

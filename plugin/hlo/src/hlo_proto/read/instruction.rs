@@ -40,7 +40,7 @@ impl<'a> Instruction<'a> {
     pub(super) fn called(&self, module: &ModuleReader, count: usize) -> Result<Vec<FuncId>, Error> {
         let called = self.all_called(module)?;
         if called.len() != count {
-            return Err(Error::invalid(format!("applies {} computations, expected {count}", called.len())));
+            return Err(Error::invalid(format!("expected {count} computations, got {}", called.len())));
         }
         Ok(called)
     }
@@ -53,19 +53,20 @@ impl<'a> Instruction<'a> {
     /// The operand at `index`.
     pub(crate) fn operand(&self, index: usize) -> Result<ValueId, Error> {
         let operand = self.operands.get(index).copied();
-        operand.ok_or_else(|| Error::invalid(format!("operand {index} is missing: there are {}", self.operands.len())))
+        operand
+            .ok_or_else(|| Error::invalid(format!("operand {index} is missing, got {} operands", self.operands.len())))
     }
 
     /// The type of its value, which has to be an array.
     pub(crate) fn tensor(&self) -> Result<&TensorType, Error> {
-        self.ty.tensor().ok_or_else(|| Error::invalid(format!("the result is {}, not an array", self.ty)))
+        self.ty.tensor().ok_or_else(|| Error::invalid(format!("the result must be an array, got {}", self.ty)))
     }
 
     /// The only one of its dimensions.
     pub(crate) fn dimension(&self) -> Result<usize, Error> {
         match self.dimensions()?[..] {
             [dim] => Ok(dim),
-            ref dims => Err(Error::invalid(format!("has the dimensions {dims:?}, expected one"))),
+            ref dims => Err(Error::invalid(format!("expected one dimension, got {dims:?}"))),
         }
     }
 

@@ -14,11 +14,12 @@ pub(super) fn read(message: Message<'_>) -> Result<Literal, Error> {
     }
     let shape = required(message, literal::SHAPE, "the shape of the literal")?;
     let ty = shape::tensor(shape)?;
-    let field = literal_field(ty.element).ok_or_else(|| Error::unsupported(format!("literals of type {ty}")))?;
+    let field = literal_field(ty.element)
+        .ok_or_else(|| Error::unsupported(format!("literals of type {ty} are not supported")))?;
     let bytes = elements(message, field, ty.element)?;
     if bytes.len() != ty.byte_size() {
         let count = bytes.len() / ty.element.byte_width();
-        return Err(Error::invalid(format!("a literal of type {ty} has {count} elements")));
+        return Err(Error::invalid(format!("a literal of type {ty} cannot have {count} elements")));
     }
     // A single element is a splat too, as it is in other formats.
     if ty.count() == 1 {
@@ -98,8 +99,8 @@ mod tests {
         let integers = |literal: Literal| literal.integers().unwrap().collect::<Vec<_>>();
         assert_eq!(integers(matrix([1, 0], 6).unwrap()), [-1, 0, 1, 2, 3, 4]);
         assert_eq!(integers(matrix([0, 1], 6).unwrap()), [-1, 1, 3, 0, 2, 4]);
-        assert!(matrix([1, 0], 5).unwrap_err().to_string().contains("has 5 elements"));
-        assert!(matrix([1, 1], 6).unwrap_err().to_string().contains("no permutation"));
+        assert!(matrix([1, 0], 5).unwrap_err().to_string().contains("cannot have 5 elements"));
+        assert!(matrix([1, 1], 6).unwrap_err().to_string().contains("must be a permutation"));
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub fn read_hlo_proto(bytes: &[u8]) -> Result<Module, Error> {
 /// As for [`read_hlo_proto`].
 pub fn read_hlo_proto_with_config(bytes: &[u8]) -> Result<Module, Error> {
     let module = Message::new(bytes).message(fields::with_config::MODULE)?;
-    module::read(module.ok_or_else(|| Error::invalid("the proto holds no module"))?)
+    module::read(module.ok_or_else(|| Error::invalid("the proto has no module"))?)
 }
 
 impl From<Malformed> for Error {
@@ -75,7 +75,7 @@ pub(crate) fn sizes(message: Message<'_>, number: u32, what: &str) -> Result<Vec
 /// A dimension, size or index.
 pub(crate) fn size(message: Message<'_>, number: u32, what: &str) -> Result<usize, Error> {
     let value = message.int(number)?;
-    usize::try_from(value).map_err(|_| Error::invalid(format!("{what} is {value}, and must not be negative")))
+    usize::try_from(value).map_err(|_| Error::invalid(format!("{what} must not be negative, got {value}")))
 }
 
 /// The message that an instruction of its opcode must have.

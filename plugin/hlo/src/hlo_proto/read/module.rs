@@ -27,10 +27,10 @@ impl ModuleReader {
     /// The function of a computation, which comes before those that use it.
     pub(super) fn computation(&self, id: i64) -> Result<FuncId, Error> {
         if id == self.entry {
-            return Err(Error::invalid("the entry computation is called"));
+            return Err(Error::invalid("the entry computation must not be called"));
         }
         self.ids.get(&id).copied().ok_or_else(|| {
-            Error::invalid(format!("computation {id} is called, and not defined before the computation that calls it"))
+            Error::invalid(format!("computation {id} must be defined before the computation that calls it"))
         })
     }
 
@@ -78,7 +78,7 @@ impl ModuleReader {
         func.public = is_entry;
         let index = FuncId(self.funcs.len() as u32);
         if self.ids.insert(id, index).is_some() {
-            return Err(Error::invalid(format!("there are two computations of id {id}")));
+            return Err(Error::invalid(format!("two computations have the id {id}")));
         }
         self.funcs.push(func);
         Ok(())
@@ -113,7 +113,7 @@ pub(super) fn read(message: Message<'_>) -> Result<Module, Error> {
     }
     let ModuleReader { mut funcs, ids, locations, leaves, .. } = reader;
     let (Some(&id), Some(leaves)) = (ids.get(&entry), leaves) else {
-        return Err(Error::invalid(format!("there is no entry computation {entry}")));
+        return Err(Error::invalid(format!("the entry computation {entry} does not exist")));
     };
     entry::set_attributes(&mut funcs[id.0 as usize], &leaves, message)?;
     let name = message.text(module::NAME)?.to_owned();

@@ -62,14 +62,14 @@ fn unsupported(opcode: &str) -> Error {
 fn needs(instruction: &Instruction<'_>, least: usize) -> Result<(), Error> {
     let operands = instruction.operands.len();
     if operands < least {
-        return Err(Error::invalid(format!("has {operands} operands, and needs {least} or more")));
+        return Err(Error::invalid(format!("expected at least {least} operands, got {operands}")));
     }
     Ok(())
 }
 
 pub(crate) fn convolution(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
     let kernel = func.ty(instruction.operand(1)?).tensor();
-    let kernel = kernel.ok_or_else(|| Error::invalid("the kernel is no array"))?;
+    let kernel = kernel.ok_or_else(|| Error::invalid("the kernel must be an array"))?;
     let kind = OpKind::Convolution(window::convolution(instruction.message, kernel)?);
     func.one(instruction, kind, Vec::new())
 }
@@ -99,7 +99,7 @@ fn dynamic_reshape(func: &mut FuncReader<'_>, mut instruction: Instruction<'_>) 
     instruction.ty = ty.clone().into();
     let mut value = func.one(instruction, OpKind::Reshape, Vec::new())?;
     for dim in dynamic.iter() {
-        let size = *sizes.get(dim).ok_or_else(|| Error::invalid(format!("no size for dimension {dim}")))?;
+        let size = *sizes.get(dim).ok_or_else(|| Error::invalid(format!("the size of dimension {dim} is missing")))?;
         ty.dynamic.insert(dim);
         let result = func.add_value(ty.clone().into())?;
         let (kind, operands) = (OpKind::SetDimensionSize { dim }, vec![value, size]);
@@ -164,7 +164,7 @@ pub(crate) fn get_tuple_element(func: &mut FuncReader<'_>, instruction: Instruct
 pub(crate) fn tuple(func: &mut FuncReader<'_>, instruction: Instruction<'_>) -> Result<ValueId, Error> {
     let is_of = |types: &[Type]| types.iter().eq(instruction.operands.iter().map(|&value| func.ty(value)));
     if !matches!(&instruction.ty, Type::Tuple(types) if is_of(types)) {
-        return Err(Error::invalid(format!("the operands are no tuple of type {}", instruction.ty)));
+        return Err(Error::invalid(format!("the result must be a tuple of the operands, got {}", instruction.ty)));
     }
     let tuple = func.add_value(instruction.ty)?;
     func.add_tuple(instruction.operands, tuple, instruction.location);
@@ -180,7 +180,7 @@ fn forward(func: &FuncReader<'_>, instruction: &Instruction<'_>) -> Result<Value
 fn expect_type(func: &FuncReader<'_>, value: ValueId, instruction: &Instruction<'_>) -> Result<ValueId, Error> {
     let ty = func.ty(value);
     if *ty != instruction.ty {
-        return Err(Error::invalid(format!("the value has type {ty}, not {}", instruction.ty)));
+        return Err(Error::invalid(format!("the value must have type {}, got {ty}", instruction.ty)));
     }
     Ok(value)
 }
@@ -193,7 +193,9 @@ fn split_indices(func: &mut FuncReader<'_>, instruction: &mut Instruction<'_>, b
         return Ok(());
     };
     if Some(vector.dims[0]) != rank {
-        return Err(Error::invalid(format!("the indices are {vector}, which does not fit the operand's rank")));
+        return Err(Error::invalid(format!(
+            "the indices must have an entry for each dimension of the operand, got {vector}"
+        )));
     }
     let indices = instruction.operand(before)?;
     instruction.operands.truncate(before);
@@ -216,7 +218,7 @@ pub(crate) fn rng(func: &mut FuncReader<'_>, mut instruction: Instruction<'_>) -
     let distribution = match instruction.message.int(field::DISTRIBUTION)? {
         1 => RngDistribution::Uniform,
         2 => RngDistribution::Normal,
-        number => return Err(Error::invalid(format!("the distribution number {number} is not known"))),
+        number => return Err(Error::invalid(format!("unknown distribution number {number}"))),
     };
     let dims = integers(func, &instruction, instruction.tensor()?.dims.iter().map(|&dim| dim as i64).collect())?;
     instruction.operands.push(dims);
@@ -228,7 +230,7 @@ pub(crate) fn rng(func: &mut FuncReader<'_>, mut instruction: Instruction<'_>) -
 fn fresh_state(func: &mut FuncReader<'_>, mut instruction: Instruction<'_>) -> Result<ValueId, Error> {
     let ty = instruction.tensor()?.clone();
     if ty.element != ElementType::U64 {
-        return Err(Error::invalid(format!("the state is {ty}, and must be of ui64")));
+        return Err(Error::invalid(format!("the state must be of ui64, got {ty}")));
     }
     let bound = |func: &mut FuncReader<'_>, value: u64| {
         let literal = Literal::splat(TensorType::scalar(ElementType::U64), value.to_le_bytes());

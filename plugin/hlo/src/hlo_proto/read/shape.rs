@@ -40,7 +40,7 @@ pub(super) fn tensor(message: Message<'_>) -> Result<TensorType, Error> {
     let mut ty = TensorType::new(element, sizes(message, shape::DIMENSIONS, "the dimensions of a shape")?);
     for (dim, _) in message.ints(shape::DYNAMIC)?.iter().enumerate().filter(|(_, dynamic)| **dynamic != 0) {
         if dim >= ty.rank() || !ty.dynamic.insert(dim) {
-            return Err(Error::invalid(format!("dimension {dim} of {ty} is dynamic")));
+            return Err(Error::invalid(format!("dimension {dim} of {ty} cannot be dynamic")));
         }
     }
     let bytes = ty.checked_count().and_then(|count| count.checked_mul(element.byte_width()));
@@ -58,7 +58,7 @@ pub(super) fn minor_to_major(message: Message<'_>, ty: &TensorType) -> Result<Ve
     let mut sorted = order.clone();
     sorted.sort_unstable();
     if !sorted.iter().copied().eq(0..ty.rank()) {
-        return Err(Error::invalid(format!("the layout {order:?} is no permutation of the dimensions of {ty}")));
+        return Err(Error::invalid(format!("a layout must be a permutation of the dimensions of {ty}, got {order:?}")));
     }
     Ok(order)
 }

@@ -77,7 +77,7 @@ fn sharding(message: Message<'_>, depth: usize) -> Result<Sharding, Error> {
         1 => match message.ints(op_sharding::DEVICES)?[..] {
             [device] => format!("{{maximal device={device}}}"),
             ref devices => {
-                return Err(Error::invalid(format!("the sharding names {} devices, not one", devices.len())));
+                return Err(Error::invalid(format!("the sharding must name one device, got {}", devices.len())));
             }
         },
         2 => {

@@ -11,7 +11,7 @@ use crate::{ComparisonDirection, ComparisonType, Error, FftType, OpKind, RngAlgo
 /// The value of an enum that starts at 0.
 fn choice<T: Copy>(number: i64, what: &str, values: &[T]) -> Result<T, Error> {
     let value = usize::try_from(number).ok().and_then(|index| values.get(index));
-    value.copied().ok_or_else(|| Error::invalid(format!("{what} number {number} is not known")))
+    value.copied().ok_or_else(|| Error::invalid(format!("unknown number {number} of {what}")))
 }
 
 /// The message with an instruction's options, whose fields may all have their defaults.
@@ -21,7 +21,7 @@ fn options(message: Message<'_>, number: u32) -> Result<Message<'_>, Error> {
 
 fn bits(message: Message<'_>, number: u32) -> Result<u32, Error> {
     let bits = message.int(number)?;
-    u32::try_from(bits).map_err(|_| Error::invalid(format!("a format of {bits} bits")))
+    u32::try_from(bits).map_err(|_| Error::invalid(format!("a format must have from 0 to 2^32 - 1 bits, got {bits}")))
 }
 
 /// The elements of a constant.
@@ -56,9 +56,9 @@ pub(crate) fn compare(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
     let message = instruction.message;
     let (direction, order) = (message.text(field::DIRECTION)?, message.text(field::COMPARISON)?);
     let direction = ComparisonDirection::from_name(direction)
-        .ok_or_else(|| Error::invalid(format!("the comparison direction `{direction}` is not known")))?;
+        .ok_or_else(|| Error::invalid(format!("unknown comparison direction `{direction}`")))?;
     let order = if order.is_empty() { Some(ComparisonType::NoType) } else { ComparisonType::from_name(order) };
-    let order = order.ok_or_else(|| Error::invalid("the comparison type is not known"))?;
+    let order = order.ok_or_else(|| Error::invalid("unknown comparison type"))?;
     Ok(OpKind::Compare(direction, order))
 }
 

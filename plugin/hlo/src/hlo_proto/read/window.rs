@@ -16,7 +16,7 @@ fn read(message: Message<'_>) -> Result<Vec<WindowDim>, Error> {
 pub(super) fn forward(message: Message<'_>) -> Result<Vec<WindowDim>, Error> {
     let window = read(message)?;
     if window.iter().any(|dim| dim.reversal) {
-        return Err(Error::invalid("only convolutions reverse windows"));
+        return Err(Error::invalid("the window must not be reversed, except that of a convolution"));
     }
     Ok(window)
 }
@@ -52,7 +52,7 @@ pub(super) fn convolution(message: Message<'_>, kernel: &TensorType) -> Result<C
     let (window, kernel_spatial) = (read(message)?, list(dims::KERNEL_SPATIAL)?);
     let sizes = kernel_spatial.iter().map(|&dim| kernel.dims.get(dim).copied());
     if !sizes.eq(window.iter().map(|dim| Some(dim.size))) {
-        return Err(Error::invalid(format!("the window's sizes are not those of the kernel, {kernel}")));
+        return Err(Error::invalid(format!("the window must have the sizes of the kernel, {kernel}")));
     }
     Ok(ConvolutionDims {
         window,

@@ -87,7 +87,8 @@ impl<'r> Pieces<'r> {
     /// UNSUPPORTED if a piece uses what it computes itself for all devices.
     fn order(&mut self) -> Result<(Vec<Node>, Members), Error> {
         let nodes: Vec<Node> = (0..self.ops.len()).map(|index| self.node(index)).collect();
-        let circle = || Err(Error::unsupported("code for one device that uses what it gave to all devices"));
+        let circle =
+            || Err(Error::unsupported("per-device code cannot use a global value that depends on its own results"));
         let within = |index: usize| {
             let global = uses(&self.ops[index]).filter(|&value| self.local(value).is_none());
             let mut definers = global.filter_map(|value| self.defined.get(&value));
@@ -151,13 +152,15 @@ impl Importer {
         let ops = std::mem::take(&mut region.ops);
         let mut pieces = Pieces::of(&ops);
         if region.results.iter().any(|&value| pieces.local(value).is_some()) {
-            return Err(Error::unsupported(format!("a result for one device: @{TO_GLOBAL} makes one for all of it")));
+            return Err(Error::unsupported(format!(
+                "a per-device value cannot be a result: make it global with @{TO_GLOBAL}"
+            )));
         }
         let (order, members) = pieces.order()?;
         for node in order {
             region.ops.push(match node {
                 Node::Op(index) if target(&ops[index]) == Some(TO_GLOBAL) => {
-                    return Err(Error::unsupported(format!("@{TO_GLOBAL} of what is for all devices")));
+                    return Err(Error::unsupported(format!("@{TO_GLOBAL} takes a per-device value, got a global one")));
                 }
                 Node::Op(index) => ops[index].clone(),
                 Node::Piece(root) => self.piece(&pieces, &members[&root], types, outer, callees)?,
@@ -175,7 +178,7 @@ impl Importer {
         outer: &[String],
         callees: &mut Vec<(FuncId, Vec<String>)>,
     ) -> Result<Op, Error> {
-        let unsupported = || Error::unsupported("a sharding of code for one device that no mesh can say");
+        let unsupported = || Error::unsupported("no mesh can express the sharding of this per-device code");
         let replicated = |ty: Option<&TensorType>| {
             TensorSharding::replicated(MeshRef::Named(MESH.into()), ty.map_or(0, TensorType::rank))
         };
@@ -296,9 +299,9 @@ mod tests {
              %end = stablehlo.custom_call @SPMDShardToFullShape(%both) {{mhlo.sharding = \"{{devices=[4,1]<=[4]}}\"}} : (tensor<2x2xf32>) -> tensor<8x2xf32>\n\
              return %end : tensor<8x2xf32>"
         );
-        assert!(import(&circle).unwrap_err().contains("uses what it gave to all devices"));
+        assert!(import(&circle).unwrap_err().contains("depends on its own results"));
         let global = "%full = stablehlo.custom_call @SPMDShardToFullShape(%one) {mhlo.sharding = \"{manual}\"} : (tensor<2x2xf32>) -> tensor<8x2xf32>\n\
              return %full : tensor<8x2xf32>";
-        assert!(import(global).unwrap_err().contains("of what is for all devices"));
+        assert!(import(global).unwrap_err().contains("takes a per-device value"));
     }
 }

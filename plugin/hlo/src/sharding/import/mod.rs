@@ -344,7 +344,7 @@ impl Importer {
             let mut axes: BTreeSet<String> = BTreeSet::new();
             let mut body = Region { ops: vec![op.clone()], ..Region::default() };
             let (mut operands, mut results) = (Vec::new(), Vec::new());
-            let unsupported = || Error::unsupported("a sharding of a per-device function that no mesh can say");
+            let unsupported = || Error::unsupported("no mesh can express the sharding of this per-device function");
             for (place, (&local, input)) in op.operands.iter().zip(inputs).enumerate() {
                 let Some(input) = input else {
                     let rank = types[local.0 as usize].tensor().map_or(0, TensorType::rank);

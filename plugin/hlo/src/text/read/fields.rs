@@ -49,7 +49,7 @@ fn owned_fields(value: &Value) -> Result<Vec<(String, Value<'static>)>, Error> {
             parsed = parse(text)?;
             &parsed
         }
-        _ => return Err(Error::invalid("not an attribute with parameters")),
+        _ => return Err(Error::invalid("expected an attribute with parameters")),
     };
     let owned = |field: &Field| match field {
         Field::Int(value) => Value::Attribute(Attribute::Integer(*value, ElementType::S64)),
@@ -86,7 +86,7 @@ fn parse(text: &str) -> Result<Fields<'_>, Error> {
 
 /// A result that shares memory with an operand: `#stablehlo.output_operand_alias<...>`.
 pub(super) fn alias(attribute: &Attribute) -> Result<Alias, Error> {
-    let Attribute::Other(text) = attribute else { return Err(Error::invalid("not an attribute with parameters")) };
+    let Attribute::Other(text) = attribute else { return Err(Error::invalid("expected an attribute with parameters")) };
     let mut fields = parse(text)?;
     let mut take = |name: &str| {
         let index = fields.iter().position(|(field, _)| *field == name);
@@ -104,10 +104,10 @@ pub(super) fn alias(attribute: &Attribute) -> Result<Alias, Error> {
     };
     let alias = Alias {
         output: dims(take("output_tuple_indices"))?,
-        operand: operand.ok_or_else(|| Error::invalid("an alias without an operand"))?,
+        operand: operand.ok_or_else(|| Error::invalid("an alias must have a non-negative operand_index"))?,
         operand_path: dims(take("operand_tuple_indices"))?,
     };
-    if fields.is_empty() { Ok(alias) } else { Err(Error::invalid("an alias with other parameters")) }
+    if fields.is_empty() { Ok(alias) } else { Err(Error::invalid("an alias has unknown parameters")) }
 }
 
 /// A channel: `#stablehlo.channel_handle<handle = 1, type = 1>`.
@@ -120,7 +120,7 @@ pub(super) fn channel(value: &Value) -> Result<ChannelHandle, Error> {
         match &*name {
             "handle" => channel.handle = value,
             "type" => channel.ty = value,
-            _ => return Err(Error::invalid("a channel with other parameters")),
+            _ => return Err(Error::invalid("a channel must have exactly the parameters `handle` and `type`")),
         }
     }
     Ok(channel)

@@ -14,8 +14,8 @@ pub(in crate::text) fn find(name: &str) -> Result<&'static OpDef, Error> {
     let (dialect, stem) = name.split_once('.').unwrap_or(("", name));
     Err(Error::unsupported(match dialect {
         "sdy" => "this op of Shardy is not supported",
-        "stablehlo" | "chlo" => ops::why_unsupported(stem).unwrap_or("the op is not known"),
-        "func" => "the op is not known",
+        "stablehlo" | "chlo" => ops::why_unsupported(stem).unwrap_or("unknown op"),
+        "func" => "unknown op",
         _ => "ops of this dialect are not supported",
     }))
 }

@@ -10,13 +10,13 @@ fn loops() {
         OpKind::While,
         "f32, 2xi8 -> f32, 2xi8",
         &["f32 -> i1", body],
-        "the parameters of cond must have the types of operand, (tensor<f32>, tensor<2xi8>), are (tensor<f32>)",
+        "the parameters of cond must have the types of operand, (tensor<f32>, tensor<2xi8>), got (tensor<f32>)",
     );
     refuses(
         OpKind::While,
         "f32, 2xi8 -> f32, 2xi8",
         &["f32, 2xi8 -> i8", body],
-        "cond must give one tensor<i1>, gives (tensor<i8>)",
+        "cond must return one tensor<i1>, got (tensor<i8>)",
     );
     refuses(
         OpKind::While,
@@ -24,26 +24,26 @@ fn loops() {
         &["f32 -> i1", "f32 -> f64"],
         "the results of body must have the types of operand",
     );
-    refuses(OpKind::While, "f32 -> f32", &["f32 -> i1"], "has 1 regions, expected 2");
+    refuses(OpKind::While, "f32 -> f32", &["f32 -> i1"], "expected 2 regions, got 1");
 }
 
 #[test]
 fn branches() {
     takes(OpKind::If, "i1 -> f32, token", &["-> f32, token", "-> f32, token"]);
     refuses(OpKind::If, "i8 -> f32", &["-> f32", "-> f32"], "pred must be a tensor of boolean type");
-    refuses(OpKind::If, "1xi1 -> f32", &["-> f32", "-> f32"], "pred must be a scalar, is tensor<1xi1>");
-    refuses(OpKind::If, "i1 -> f32", &["-> f32"], "has 1 regions, expected 2");
+    refuses(OpKind::If, "1xi1 -> f32", &["-> f32", "-> f32"], "pred must be a scalar, got tensor<1xi1>");
+    refuses(OpKind::If, "i1 -> f32", &["-> f32"], "expected 2 regions, got 1");
     refuses(
         OpKind::If,
         "i1 -> f32",
         &["-> f32", "-> f64"],
-        "branches must give the same types, give (tensor<f32>) and (tensor<f64>)",
+        "branches must return the same types, got (tensor<f32>) and (tensor<f64>)",
     );
     takes(OpKind::Case, "i32 -> f32", &["-> f32"]);
     takes(OpKind::Case, "i32 -> f32", &["-> f32", "-> f32", "-> f32"]);
-    refuses(OpKind::Case, "i32 -> f32", &[], "must have at least one branch");
-    refuses(OpKind::Case, "i64 -> f32", &["-> f32"], "index must be a tensor<i32>, is tensor<i64>");
-    refuses(OpKind::Case, "i32 -> f32", &["f32 -> f32"], "branches must have no parameters, one has (tensor<f32>)");
+    refuses(OpKind::Case, "i32 -> f32", &[], "expected at least one branch, got none");
+    refuses(OpKind::Case, "i64 -> f32", &["-> f32"], "index must be a tensor<i32>, got tensor<i64>");
+    refuses(OpKind::Case, "i32 -> f32", &["f32 -> f32"], "branches must have no parameters, got (tensor<f32>)");
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn calls() {
             kind.clone(),
             "f32 -> i32",
             &["f32, i32 -> i32"],
-            "the operands must have the types of the parameters of the function, (tensor<f32>, tensor<i32>), are (tensor<f32>)",
+            "the operands must have the types of the parameters of the function, (tensor<f32>, tensor<i32>), got (tensor<f32>)",
         );
         gives_other(kind, "f32 -> i32", &["f32 -> f32"]);
     }
@@ -91,13 +91,13 @@ fn custom_calls() {
         custom_call(|call| call.operand_layouts = Some(vec![vec![]])),
         "-> f32",
         &[],
-        "operand_layouts must have an entry for each operand, has 1 for 0",
+        "operand_layouts must have an entry for each operand, got 1 for 0",
     );
     refuses(
         custom_call(|call| call.result_layouts = Some(vec![vec![1, 1]])),
         "-> 2x3xf32",
         &[],
-        "result_layouts has [1, 1], which is no permutation of the dimensions of tensor<2x3xf32>",
+        "result_layouts must be permutations of the dimensions, got [1, 1] for tensor<2x3xf32>",
     );
     takes(custom_call(alias(&[], 1, &[])), "i8, 2xf32 -> 2xf32", &[]);
     takes(custom_call(alias(&[1], 0, &[0])), "(i8; f32) -> f32, i8", &[]);
@@ -106,11 +106,11 @@ fn custom_calls() {
         custom_call(alias(&[], 1, &[])),
         "i8, 2xf32 -> 3xf32",
         &[],
-        "output_operand_aliases joins operand 1 of type tensor<2xf32> and output [] of type tensor<3xf32>",
+        "output_operand_aliases needs equal types, got operand 1 of type tensor<2xf32> and output [] of type tensor<3xf32>",
     );
-    refuses(custom_call(alias(&[], 2, &[])), "i8, 2xf32 -> 3xf32", &[], "of which there is none");
-    refuses(custom_call(alias(&[0], 1, &[])), "i8, 3xf32 -> 3xf32", &[], "of which there is none");
-    refuses(custom_call(|_| ()), "-> f32", &["-> f32"], "has 1 regions, expected 0");
+    refuses(custom_call(alias(&[], 2, &[])), "i8, 2xf32 -> 3xf32", &[], "does not exist");
+    refuses(custom_call(alias(&[0], 1, &[])), "i8, 3xf32 -> 3xf32", &[], "does not exist");
+    refuses(custom_call(|_| ()), "-> f32", &["-> f32"], "expected 0 regions, got 1");
 }
 
 #[test]
@@ -118,24 +118,24 @@ fn tuples_and_tokens() {
     takes(OpKind::Tuple, "f32, token -> (f32; token)", &[]);
     takes(OpKind::Tuple, "-> ()", &[]);
     gives_other(OpKind::Tuple, "f32 -> (f64)", &[]);
-    refuses(OpKind::Tuple, "f32 -> (f32)", &["-> f32"], "has 1 regions, expected 0");
+    refuses(OpKind::Tuple, "f32 -> (f32)", &["-> f32"], "expected 0 regions, got 1");
     takes(OpKind::GetTupleElement { index: 1 }, "(f32; token) -> token", &[]);
     refuses(
         OpKind::GetTupleElement { index: 2 },
         "(f32; token) -> token",
         &[],
-        "index = 2 must be below the size of operand, tuple<tensor<f32>, !stablehlo.token>",
+        "index = 2 must be less than the size of operand, tuple<tensor<f32>, !stablehlo.token>",
     );
-    refuses(OpKind::GetTupleElement { index: 0 }, "f32 -> f32", &[], "operand must be a tuple, is tensor<f32>");
+    refuses(OpKind::GetTupleElement { index: 0 }, "f32 -> f32", &[], "operand must be a tuple, got tensor<f32>");
     takes(OpKind::OptimizationBarrier, "f32, token -> f32, token", &[]);
     gives_other(OpKind::OptimizationBarrier, "f32 -> f64", &[]);
-    refuses(OpKind::OptimizationBarrier, "f32 -> f32", &["-> f32"], "has 1 regions, expected 0");
+    refuses(OpKind::OptimizationBarrier, "f32 -> f32", &["-> f32"], "expected 0 regions, got 1");
     takes(OpKind::AfterAll, "token, token -> token", &[]);
     takes(OpKind::AfterAll, "-> token", &[]);
-    refuses(OpKind::AfterAll, "f32 -> token", &[], "inputs must be tokens, one is tensor<f32>");
+    refuses(OpKind::AfterAll, "f32 -> token", &[], "inputs must be tokens, got tensor<f32>");
     for kind in [OpKind::PartitionId, OpKind::ReplicaId] {
         takes(kind.clone(), "-> ui32", &[]);
-        refuses(kind, "f32 -> ui32", &[], "has 1 operands, expected 0");
+        refuses(kind, "f32 -> ui32", &[], "expected 0 operands, got 1");
     }
 }
 
@@ -149,10 +149,10 @@ fn futures() {
         OpKind::AsyncStart,
         "2xf32 -> future(2xf32)",
         &["4xf32 -> 2xf32"],
-        "the region must take the operands, (tensor<2xf32>), takes (tensor<4xf32>)",
+        "the region must take the operands, (tensor<2xf32>), got (tensor<4xf32>)",
     );
-    refuses(OpKind::AsyncStart, "2xf32 -> future(2xf32)", &[], "has 0 regions, expected 1");
+    refuses(OpKind::AsyncStart, "2xf32 -> future(2xf32)", &[], "expected 1 regions, got 0");
     gives_other(OpKind::AsyncStart, "2xf32 -> future(2xf32)", &["2xf32 -> 4xf32"]);
-    refuses(OpKind::AsyncDone, "2xf32 -> 2xf32", &[], "operand must be a future, is tensor<2xf32>");
+    refuses(OpKind::AsyncDone, "2xf32 -> 2xf32", &[], "operand must be a future, got tensor<2xf32>");
     gives_other(OpKind::AsyncDone, "future(4xf32) -> 2xf32", &[]);
 }

@@ -27,7 +27,7 @@ fn unary_functions_by_element_type() {
                 takes(OpKind::Unary(op), &format!("2x3x{element} -> 2x3x{result}"), &[]);
             }
             for element in refuses_elements.split(' ') {
-                let expected = format!("type, is tensor<2x{element}>");
+                let expected = format!("type, got tensor<2x{element}>");
                 refuses(OpKind::Unary(op), &format!("2x{element} -> 2x{element}"), &[], &expected);
             }
             let first = takes_elements.split(' ').next().unwrap();
@@ -52,7 +52,7 @@ fn binary_functions_by_element_type() {
             for element in takes_elements.split(' ') {
                 takes(OpKind::Binary(op), &format!("2x{element}, 2x{element} -> 2x{element}"), &[]);
                 let expected =
-                    format!("lhs and rhs must have the same type, are tensor<2x{element}> and tensor<3x{element}>");
+                    format!("lhs and rhs must have the same type, got tensor<2x{element}> and tensor<3x{element}>");
                 refuses(OpKind::Binary(op), &format!("2x{element}, 3x{element} -> 2x{element}"), &[], &expected);
             }
             for element in refuses_elements.split_whitespace() {
@@ -67,7 +67,7 @@ fn binary_functions_by_element_type() {
                 OpKind::Binary(op),
                 &format!("{0} -> {0}", takes_elements.split(' ').next().unwrap()),
                 &[],
-                "has 1 operands, expected 2",
+                "expected 2 operands, got 1",
             );
         }
     }
@@ -96,7 +96,7 @@ fn comparisons() {
             Eq,
             ComparisonType::NoType,
             "f32, f64 -> i1",
-            "lhs and rhs must have the same type, are tensor<f32> and tensor<f64>",
+            "lhs and rhs must have the same type, got tensor<f32> and tensor<f64>",
         ),
     ] {
         refuses(compare(direction, order), text, &[], expected);
@@ -108,21 +108,21 @@ fn comparisons() {
 fn selections_and_bounds() {
     takes(OpKind::Select, "i1, 4xf32, 4xf32 -> 4xf32", &[]);
     takes(OpKind::Select, "4xi1, 4xf32, 4xf32 -> 4xf32", &[]);
-    refuses(OpKind::Select, "i8, 4xf32, 4xf32 -> 4xf32", &[], "pred must be a tensor of boolean type, is tensor<i8>");
+    refuses(OpKind::Select, "i8, 4xf32, 4xf32 -> 4xf32", &[], "pred must be a tensor of boolean type, got tensor<i8>");
     refuses(
         OpKind::Select,
         "3xi1, 4xf32, 4xf32 -> 4xf32",
         &[],
-        "pred must be a scalar or have the shape of on_true, tensor<4xf32>, is tensor<3xi1>",
+        "pred must be a scalar or have the shape of on_true, tensor<4xf32>, got tensor<3xi1>",
     );
     refuses(OpKind::Select, "i1, 4xf32, 4xf64 -> 4xf32", &[], "on_true and on_false must have the same type");
-    refuses(OpKind::Select, "i1, token, token -> token", &[], "on_true must be a tensor, is !stablehlo.token");
+    refuses(OpKind::Select, "i1, token, token -> token", &[], "on_true must be a tensor, got !stablehlo.token");
     takes(OpKind::Clamp, "f32, 4xf32, 4xf32 -> 4xf32", &[]);
     refuses(
         OpKind::Clamp,
         "f32, 4xf32, 3xf32 -> 4xf32",
         &[],
-        "max must be a scalar of the element type of operand, or have its type, tensor<4xf32>; is tensor<3xf32>",
+        "max must be a scalar of the element type of operand, or have its type, tensor<4xf32>; got tensor<3xf32>",
     );
     refuses(OpKind::Clamp, "f64, 4xf32, f32 -> 4xf32", &[], "min must be a scalar of the element type of operand");
     takes(OpKind::Clamp, "complex<f32>, complex<f32>, complex<f32> -> complex<f32>", &[]);
@@ -151,7 +151,7 @@ fn conversions() {
     refuses(OpKind::BitcastConvert, "8xf6E2M3FN -> 8xui8", &[], "must be a multiple or a divisor");
     let reduce = |exponent_bits, mantissa_bits| OpKind::ReducePrecision { exponent_bits, mantissa_bits };
     takes(reduce(5, 0), "4xf32 -> 4xf32", &[]);
-    refuses(reduce(0, 2), "4xf32 -> 4xf32", &[], "exponent_bits must be at least 1, is 0");
+    refuses(reduce(0, 2), "4xf32 -> 4xf32", &[], "exponent_bits must be at least 1, got 0");
     refuses(reduce(5, 2), "4xi32 -> 4xi32", &[], "operand must be a tensor of floating-point type");
     takes(OpKind::Complex, "4xf64, 4xf64 -> 4xcomplex<f64>", &[]);
     refuses(OpKind::Complex, "4xf16, 4xf16 -> 4xcomplex<f32>", &[], "lhs must be a tensor of f32 or f64 type");

@@ -37,40 +37,45 @@ fn gathers() {
         gather(batched, &[1, 1]),
         "10x4xf32, 7x9xi32 -> 7x9xf32",
         &[],
-        "batching dimension 0 of operand, tensor<10x4xf32>, must be as large as dimension 1 of start_indices, tensor<7x9xi32>",
+        "batching dimension 0 of operand, tensor<10x4xf32>, must have the size of dimension 1 of start_indices, tensor<7x9xi32>",
     );
     refuses(
         gather(|_| (), &[2, 4]),
         text,
         &[],
-        "slice_sizes[0] = 2 must be at most 1, since the dimension is collapsed",
+        "slice_sizes[0] must be at most 1 for a collapsed or batching dimension, got 2",
     );
-    refuses(gather(|_| (), &[1, 5]), text, &[], "slice_sizes[1] = 5 must be within operand, tensor<10x4xf32>");
+    refuses(
+        gather(|_| (), &[1, 5]),
+        text,
+        &[],
+        "slice_sizes[1] must be at most dimension 1 of operand tensor<10x4xf32>, got 5",
+    );
     refuses(gather(|_| (), &[1]), text, &[], "slice_sizes must have an entry for each dimension of operand");
     refuses(gather(|dims| dims.offset_dims = vec![], &[1, 4]), text, &[], "offset_dims must have 1 entries");
     refuses(
         gather(|dims| dims.offset_dims = vec![2], &[1, 4]),
         text,
         &[],
-        "offset_dims [2] must be dimensions of the result",
+        "offset_dims must be dimensions of the result of rank 2, got [2]",
     );
     refuses(
         gather(|dims| dims.collapsed_slice_dims = vec![2], &[1, 4]),
         text,
         &[],
-        "collapsed_slice_dims [2] must be dimensions of operand",
+        "collapsed_slice_dims must be dimensions of operand of rank 2, got [2]",
     );
     refuses(
         gather(|dims| dims.start_index_map = vec![2], &[1, 4]),
         text,
         &[],
-        "start_index_map and operand_batching_dims [2] must be dimensions of operand",
+        "start_index_map and operand_batching_dims must be dimensions of operand of rank 2, got [2]",
     );
     refuses(
         gather(|dims| dims.start_index_map = vec![0, 1], &[1, 4]),
         text,
         &[],
-        "start_index_map must have 1 entries, as many as an index vector",
+        "start_index_map must have 1 entries, the length of an index vector",
     );
     refuses(
         gather(|dims| dims.index_vector_dim = 3, &[1, 4]),
@@ -82,7 +87,7 @@ fn gathers() {
         gather(|dims| dims.operand_batching_dims = vec![1], &[1, 1]),
         text,
         &[],
-        "operand_batching_dims and start_indices_batching_dims must be as many",
+        "operand_batching_dims and start_indices_batching_dims must have the same length",
     );
     refuses(
         gather(|_| (), &[1, 4]),
@@ -122,7 +127,7 @@ fn scatters() {
         scatter(|_| ()),
         "10x4xf32, 7x1xi32, 6x4xf32 -> 10x4xf32",
         add,
-        "updates, tensor<6x4xf32>, must have the shape [7, 4], of scatter_indices tensor<7x1xi32> and windows [4]",
+        "updates must have the shape [7, 4] of scatter_indices tensor<7x1xi32> and windows [4], got tensor<6x4xf32>",
     );
     refuses(
         scatter(|_| ()),
@@ -136,36 +141,41 @@ fn scatters() {
         add,
         "inputs and updates must have the same element type",
     );
-    refuses(scatter(|_| ()), "10x4xf32, 7x1xi32 -> 10x4xf32", add, "has 2 operands, expected inputs");
+    refuses(
+        scatter(|_| ()),
+        "10x4xf32, 7x1xi32 -> 10x4xf32",
+        add,
+        "expected inputs, scatter_indices and as many updates, got 2 operands",
+    );
     refuses(
         scatter(|_| ()),
         text,
         &["f32 -> f32"],
-        "update_computation must have 2 parameters and 1 results, has 1 and 1",
+        "update_computation must have 2 parameters and 1 results, got 1 and 1",
     );
     refuses(
         scatter(|_| ()),
         text,
         &["f16, f16 -> f16"],
-        "to which the elements of tensor<10x4xf32> cannot be promoted",
+        "but the elements of tensor<10x4xf32> cannot be promoted to it",
     );
     refuses(
         scatter(|_| ()),
         text,
         &["1xf32, f32 -> f32"],
-        "the parameters of update_computation must be scalars, one is tensor<1xf32>",
+        "the parameters of update_computation must be scalars, got tensor<1xf32>",
     );
-    refuses(scatter(|_| ()), text, &[], "has 0 regions, expected 1");
+    refuses(scatter(|_| ()), text, &[], "expected 1 regions, got 0");
     refuses(
         scatter(|dims| dims.update_window_dims = vec![2]),
         text,
         add,
-        "update_window_dims [2] must be dimensions of updates",
+        "update_window_dims must be dimensions of updates of rank 2, got [2]",
     );
     refuses(
         scatter(|dims| dims.inserted_window_dims = vec![1, 0]),
         text,
         add,
-        "inserted_window_dims [1, 0] must be sorted",
+        "inserted_window_dims must be sorted, got [1, 0]",
     );
 }

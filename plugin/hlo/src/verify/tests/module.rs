@@ -30,10 +30,10 @@ fn main(module: &mut Module) -> &mut Func {
 #[test]
 fn errors_name_op_and_location() {
     let error = refused(|module| main(module).values[1] = ty("5xf32"));
-    let text = "stablehlo.sine: result 0 has type tensor<5xf32>, but must have tensor<4xf32> (at a.py:7:2)";
+    let text = "stablehlo.sine: result 0 must have type tensor<4xf32>, got tensor<5xf32> (at a.py:7:2)";
     assert_eq!(error.to_string(), text);
     let error = refused(|module| main(module).body.ops[1].operands.truncate(1));
-    assert_eq!(error.to_string(), "stablehlo.add: has 1 operands, expected 2 (at a.py:7:2)");
+    assert_eq!(error.to_string(), "stablehlo.add: expected 2 operands, got 1 (at a.py:7:2)");
 }
 
 #[test]
@@ -46,8 +46,8 @@ fn values_are_defined_once_and_before_use() {
         (|module| main(module).body.ops[0].results[0] = ValueId(9), "value 9 has no type"),
         (|module| main(module).body.ops[0].results[0] = ValueId(0), "value 0 is defined twice"),
         (|module| main(module).body.params.push(ValueId(0)), "value 0 is defined twice"),
-        (|module| main(module).body.ops[0].location = LocationId(2), "has location 2, of which there is none"),
-        (|module| main(module).body.ops[0].results.clear(), "stablehlo.sine: has 0 results, expected 1"),
+        (|module| main(module).body.ops[0].location = LocationId(2), "location 2 does not exist"),
+        (|module| main(module).body.ops[0].results.clear(), "stablehlo.sine: expected 1 results, got 0"),
         (|module| module.locations[0] = Location::Fused(vec![]), "the first location must be the unknown one"),
     ];
     for (change, expected) in cases {
@@ -83,18 +83,20 @@ fn functions_and_their_attributes() {
     verify(&aliased).unwrap();
     let error = refused(|module| main(module).param_attributes = vec![alias(1)]).to_string();
     assert!(
-        error.contains("func.func @main: tf.aliasing_output of parameter 0 must be the index of one of 1 results"),
+        error.contains("func.func @main: tf.aliasing_output of parameter 0 must be the index of one of the 1 results"),
         "{error}"
     );
     let error = refused(|module| main(module).param_attributes = vec![alias(-1)]).to_string();
-    assert!(error.contains("must be the index of one of 1 results"), "{error}");
+    assert!(error.contains("must be the index of one of the 1 results"), "{error}");
     let error = refused(|module| {
         main(module).values.push(ty("5xf32"));
         main(module).body.params.push(ValueId(3));
         main(module).param_attributes = vec![vec![], alias(0)];
     });
     assert!(
-        error.to_string().contains("parameter 1, of type tensor<5xf32>, is result 0, of type tensor<4xf32>"),
+        error
+            .to_string()
+            .contains("parameter 1 must name a result of type tensor<5xf32>, got result 0 of type tensor<4xf32>"),
         "{error}"
     );
     let error = refused(|module| {
@@ -105,15 +107,15 @@ fn functions_and_their_attributes() {
     assert!(error.to_string().contains("two parameters have tf.aliasing_output = 0"), "{error}");
     let error = refused(|module| main(module).param_attributes.clear());
     assert!(
-        error.to_string().contains("has attributes for 0 parameters and 1 results, but 1 and 1 of them"),
+        error.to_string().contains("has attributes for 0 parameters and 1 results, but 1 parameters and 1 results"),
         "{error}"
     );
     let error = refused(|module| module.entry = FuncId(1));
     assert!(error.to_string().contains("no entry function"), "{error}");
     let error = refused(|module| module.funcs.push(module.funcs[0].clone()));
-    assert!(error.to_string().contains("there are two functions called @main"), "{error}");
+    assert!(error.to_string().contains("the function @main is defined twice"), "{error}");
     let error = refused(|module| main(module).body.ops[0].kind = OpKind::Call(FuncId(1)));
-    assert!(error.to_string().contains("func.call: calls function 1, of which there is none"), "{error}");
+    assert!(error.to_string().contains("func.call: the called function 1 does not exist"), "{error}");
 }
 
 #[test]

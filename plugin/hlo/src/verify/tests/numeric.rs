@@ -15,7 +15,7 @@ fn transforms() {
         fft(FftType::Fft, &[4]),
         "4xf32 -> 4xcomplex<f32>",
         &[],
-        "operand must be complex for an FFT, is tensor<4xf32>",
+        "operand must be complex for an FFT, got tensor<4xf32>",
     );
     refuses(fft(FftType::Rfft, &[4]), "4xcomplex<f32> -> 3xcomplex<f32>", &[], "operand must be real for an RFFT");
     refuses(
@@ -29,9 +29,14 @@ fn transforms() {
         fft(FftType::Fft, &[1; 4]),
         "1x1x1x1xcomplex<f32> -> f32",
         &[],
-        "fft_length must have 1 to 3 entries, has 4",
+        "fft_length must have 1 to 3 entries, got 4",
     );
-    refuses(fft(FftType::Fft, &[1; 2]), "1xcomplex<f32> -> 1xcomplex<f32>", &[], "fewer dimensions");
+    refuses(
+        fft(FftType::Fft, &[1; 2]),
+        "1xcomplex<f32> -> 1xcomplex<f32>",
+        &[],
+        "must have at most one entry for each dimension of operand",
+    );
 }
 
 #[test]
@@ -50,7 +55,7 @@ fn random_numbers() {
         rng(RngDistribution::Uniform),
         "f32, f32, 3xi64 -> 3x4xf32",
         &[],
-        "shape must be a vector with an entry for each dimension of the result, tensor<3x4xf32>, is tensor<3xi64>",
+        "shape must be a vector with an entry for each dimension of the result, tensor<3x4xf32>, got tensor<3xi64>",
     );
     refuses(rng(RngDistribution::Uniform), "2xf32, 2xf32, 1xi64 -> 2xf32", &[], "a must be a scalar");
     let bits = OpKind::RngBitGenerator;
@@ -61,7 +66,7 @@ fn random_numbers() {
         bits(RngAlgorithm::ThreeFry),
         "3xui64 -> 3xui64, 5xui32",
         &[],
-        "initial_state must be a vector of 2 ui64 for algorithm THREE_FRY, is tensor<3xui64>",
+        "initial_state must be a vector of 2 ui64 for algorithm THREE_FRY, got tensor<3xui64>",
     );
     refuses(
         bits(RngAlgorithm::Philox),
@@ -73,7 +78,7 @@ fn random_numbers() {
         bits(RngAlgorithm::Philox),
         "2xui64 -> 3xui64, 5xui32",
         &[],
-        "output_state must have the type of initial_state, tensor<2xui64>, is tensor<3xui64>",
+        "output_state must have the type of initial_state, tensor<2xui64>, got tensor<3xui64>",
     );
     refuses(
         bits(RngAlgorithm::Philox),
@@ -81,7 +86,7 @@ fn random_numbers() {
         &[],
         "output must be a tensor of integer or floating-point type",
     );
-    refuses(bits(RngAlgorithm::Philox), "2xui64 -> 2xui64", &[], "must have two tensors as results, has 1");
+    refuses(bits(RngAlgorithm::Philox), "2xui64 -> 2xui64", &[], "expected two tensors as results, got 1");
 }
 
 #[test]
@@ -103,7 +108,7 @@ fn batch_norms() {
         inference(1),
         "2x3x4xf32, 3xf32, 3xf32, 3xf32, 4xf32 -> 2x3x4xf32",
         &[],
-        "variance must have the type of features of operand, tensor<3xf32>, is tensor<4xf32>",
+        "variance must have the type of features of operand, tensor<3xf32>, got tensor<4xf32>",
     );
     refuses(
         training(1),
@@ -121,6 +126,6 @@ fn batch_norms() {
         gradient(1),
         "2x3xf32, 3xf32, 3xf32, 3xf32, 3xf32 -> 2x3xf32, 3xf32, 3xf32",
         &[],
-        "operand and grad_output must have the same type, are tensor<2x3xf32> and tensor<3xf32>",
+        "operand and grad_output must have the same type, got tensor<2x3xf32> and tensor<3xf32>",
     );
 }

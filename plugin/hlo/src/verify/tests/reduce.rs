@@ -9,15 +9,15 @@ fn reductions() {
     takes(reduce(&[1]), "2x3x5xf32, f32 -> 2x5xf32", ADD);
     takes(reduce(&[0, 1]), "2x3xf32, 2x3xi32, f32, i32 -> f32, i32", &["f32, i32, f32, i32 -> f32, i32"]);
     takes(reduce(&[0]), "4xbf16, bf16 -> f32", ADD);
-    refuses(reduce(&[1]), "4xf32, f32 -> f32", ADD, "dimensions [1] must be dimensions of inputs, whose rank is 1");
-    refuses(reduce(&[0]), "4xf32 -> f32", ADD, "has 1 operands, expected inputs and as many init_values");
-    refuses(reduce(&[0]), "4xf32, 4xf32 -> f32", ADD, "init_values must be a scalar, is tensor<4xf32>");
+    refuses(reduce(&[1]), "4xf32, f32 -> f32", ADD, "dimensions must be dimensions of inputs of rank 1, got [1]");
+    refuses(reduce(&[0]), "4xf32 -> f32", ADD, "expected inputs and as many init_values, got 1 operands");
+    refuses(reduce(&[0]), "4xf32, 4xf32 -> f32", ADD, "init_values must be a scalar, got tensor<4xf32>");
     refuses(reduce(&[0]), "4xf32, f64 -> f32", ADD, "inputs and init_values must have the same element type");
     refuses(
         reduce(&[0]),
         "4xf32, 5xf32, f32, f32 -> f32, f32",
         ADD,
-        "all inputs must have the same shape, are tensor<4xf32> and tensor<5xf32>",
+        "all inputs must have the same shape, got tensor<4xf32> and tensor<5xf32>",
     );
     refuses(
         reduce(&[0]),
@@ -29,7 +29,7 @@ fn reductions() {
         reduce(&[0]),
         "4xf32, f32 -> f32",
         &["f32, f32 -> "],
-        "body must have 2 parameters and 1 results, has 2 and 0",
+        "body must have 2 parameters and 1 results, got 2 and 0",
     );
     gives_other(reduce(&[0]), "4x5xf32, f32 -> 4xf32", ADD);
 }
@@ -47,19 +47,19 @@ fn windows() {
     takes(reduce(window(9, 1, 0, 0)), "7xf32, f32 -> 0xf32", ADD);
     takes(reduce(WindowDim { base_dilation: 3, ..window(2, 1, 0, 0) }), "4xf32, f32 -> 9xf32", ADD);
     takes(reduce(WindowDim { window_dilation: 3, ..window(3, 1, 0, 0) }), "9xf32, f32 -> 3xf32", ADD);
-    refuses(reduce(window(0, 1, 0, 0)), "7xf32, f32 -> 7xf32", ADD, "window_dimensions[0] must be positive");
-    refuses(reduce(window(1, 0, 0, 0)), "7xf32, f32 -> 7xf32", ADD, "window_strides[0] must be positive");
+    refuses(reduce(window(0, 1, 0, 0)), "7xf32, f32 -> 7xf32", ADD, "window_dimensions[0] must be positive, got 0");
+    refuses(reduce(window(1, 0, 0, 0)), "7xf32, f32 -> 7xf32", ADD, "window_strides[0] must be positive, got 0");
     refuses(
         reduce(window(1, 1, -8, 0)),
         "7xf32, f32 -> 7xf32",
         ADD,
-        "dimension 0, of size 7, has size -1 after padding",
+        "dimension 0 of size 7 must not be negative after padding, got -1",
     );
     refuses(
         OpKind::ReduceWindow { window: vec![] },
         "7xf32, f32 -> 7xf32",
         ADD,
-        "the window must have an entry for each dimension of inputs, tensor<7xf32>, has 0",
+        "the window must have an entry for each dimension of inputs, tensor<7xf32>, got 0",
     );
     let huge = WindowDim { base_dilation: usize::MAX, ..window(1, 1, i64::MAX, i64::MAX) };
     refuses(reduce(huge), "7xf32, f32 -> 7xf32", ADD, "windows");
@@ -74,14 +74,14 @@ fn selections() {
         select(window(3, 2, 0, 0)),
         "7xf32, 4xf32, f32 -> 7xf32",
         bodies,
-        "source, tensor<4xf32>, must have the shape [3] of the windows of operand, tensor<7xf32>",
+        "source must have the shape [3] of the windows of operand tensor<7xf32>, got tensor<4xf32>",
     );
-    refuses(select(window(3, 2, 0, 0)), "7xf32, 3xf32, f32 -> 7xf32", &bodies[1..], "has 1 regions, expected 2");
+    refuses(select(window(3, 2, 0, 0)), "7xf32, 3xf32, f32 -> 7xf32", &bodies[1..], "expected 2 regions, got 1");
     refuses(
         select(window(3, 2, 0, 0)),
         "7xf32, 3xf32, f32 -> 7xf32",
         &[bodies[1], bodies[1]],
-        "select must give one i1, gives (f32)",
+        "select must return one i1, got (f32)",
     );
     refuses(select(window(3, 2, 0, 0)), "7xf32, 3xf32, 3xf32 -> 7xf32", bodies, "init_value must be a scalar");
     let dilated = WindowDim { window_dilation: 2, ..window(3, 2, 0, 0) };
@@ -109,16 +109,16 @@ fn sorts() {
         sort(0),
         "2xf32, 2xi32 -> 2xf32, 2xi32",
         &["f32, i32, f32, i32 -> i1"],
-        "comparator must have two scalar parameters of the element type of each input, (f32, f32, i32, i32); has (f32, i32, f32, i32)",
+        "comparator must have two scalar parameters of the element type of each input, (f32, f32, i32, i32); got (f32, i32, f32, i32)",
     );
-    refuses(sort(0), "2xf32 -> 2xf32", &["f32, f32 -> i8"], "comparator must give one i1, gives (i8)");
+    refuses(sort(0), "2xf32 -> 2xf32", &["f32, f32 -> i8"], "comparator must return one i1, got (i8)");
     let top_k = |k| OpKind::TopK { k, largest: true };
     takes(top_k(2), "5x3xbf16 -> 5x2xbf16, 5x2xi32", &[]);
     refuses(
         top_k(4),
         "5x3xf32 -> 5x4xf32, 5x4xi32",
         &[],
-        "k = 4 must be at most the last dimension of operand, tensor<5x3xf32>",
+        "k must be at most 3, the last dimension of operand tensor<5x3xf32>, got 4",
     );
     refuses(top_k(0), "f32 -> f32, i32", &[], "operand must have at least one dimension");
     gives_other(top_k(2), "3xf32 -> 2xf32, 2xi64", &[]);
@@ -132,14 +132,14 @@ fn maps() {
         map(&[1, 0]),
         "2x3xf32 -> 2x3xf32",
         &["f32 -> f32"],
-        "dimensions must be all of inputs, tensor<2x3xf32>, in order; are [1, 0]",
+        "dimensions must be all dimensions of inputs, tensor<2x3xf32>, in order; got [1, 0]",
     );
     refuses(map(&[0]), "2xf32, 3xf32 -> 2xf32", &["f32, f32 -> f32"], "all inputs must have the same shape");
     refuses(
         map(&[0]),
         "2xf32 -> 2xf32",
         &["f32, f32 -> f32"],
-        "computation must have a scalar parameter of the element type of each input, (f32); has (f32, f32)",
+        "computation must have a scalar parameter of the element type of each input, (f32); got (f32, f32)",
     );
-    refuses(map(&[0]), "2xf32 -> 2xf32", &["f32 -> f32, f32"], "computation must have one result, has 2");
+    refuses(map(&[0]), "2xf32 -> 2xf32", &["f32 -> f32, f32"], "computation must have one result, got 2");
 }
