@@ -61,7 +61,8 @@ pub mod prelude;
 pub mod registry;
 pub mod shape;
 mod state;
-mod sync;
+#[doc(hidden)]
+pub mod sync;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "torch")]

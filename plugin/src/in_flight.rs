@@ -8,10 +8,11 @@
 //! that answer host callbacks never wait. Where programs are in flight that may wait for anything (for custom calls, or
 //! for devices that are started by calls of their own), nobody waits longer than [`STALL`] while no program ends.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use oxcall::sync::{Condvar, Mutex};
 use oxcall_pjrt::DeviceId;
 
 use crate::callbacks;
@@ -61,15 +62,11 @@ impl InFlight {
         Arc::new(InFlight { most, state: Mutex::new(state), ended: Condvar::new() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits until all of `devices` have room, and takes it on all of them at once, so that launches on several devices
     /// do not wait for each other in a circle. There is a permit for each `together` devices. `dependent` says whether
     /// the program may wait for anything.
     pub(crate) fn launch(self: &Arc<InFlight>, devices: &[DeviceId], together: usize, dependent: bool) -> Vec<Permit> {
-        if !self.take(&mut self.lock(), devices) {
+        if !self.take(&mut self.state.lock(), devices) {
             // Callbacks need Python's lock, which this thread may hold.
             callbacks::without_gil(|| self.wait(devices));
         }
@@ -91,14 +88,13 @@ impl InFlight {
 
     /// Waits for room, and takes it.
     fn wait(&self, devices: &[DeviceId]) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let ended = |state: &mut State| -> u64 { devices.iter().map(|&device| state.of(device).ended).sum() };
         if !(oxcall_engine::on_engine_thread() || callbacks::is_answering()) {
             let (mut since, mut ends) = (Instant::now(), ended(&mut state));
             while !self.take(&mut state, devices) {
                 state.waiting += 1;
-                let waited = self.ended.wait_timeout(state, STALL);
-                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                state = self.ended.wait_timeout(state, STALL).0;
                 state.waiting -= 1;
                 let now = ended(&mut state);
                 if now != ends {
@@ -123,7 +119,7 @@ impl State {
 impl Drop for Permit {
     fn drop(&mut self) {
         DEPENDENT.fetch_sub(usize::from(self.dependent), Ordering::Relaxed);
-        let mut state = self.owner.lock();
+        let mut state = self.owner.state.lock();
         for &device in &self.devices {
             let device = state.of(device);
             (device.running, device.ended) = (device.running - 1, device.ended + 1);
@@ -147,7 +143,7 @@ mod tests {
     const THERE: DeviceId = DeviceId(1);
 
     fn running(in_flight: &InFlight) -> Vec<usize> {
-        in_flight.lock().devices.iter().map(|device| device.running).collect()
+        in_flight.state.lock().devices.iter().map(|device| device.running).collect()
     }
 
     /// Launches on another thread; what comes out says that it went through.
@@ -155,7 +151,7 @@ mod tests {
         let (sender, receiver) = mpsc::channel();
         let (theirs, devices) = (in_flight.clone(), devices.to_vec());
         thread::spawn(move || sender.send(theirs.launch(&devices, 1, false)));
-        while in_flight.lock().waiting == 0 {
+        while in_flight.state.lock().waiting == 0 {
             thread::yield_now();
         }
         receiver

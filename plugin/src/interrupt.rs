@@ -20,11 +20,12 @@ mod system {
     use std::ffi::{c_int, c_void};
     use std::mem::MaybeUninit;
     use std::ptr::{null, null_mut, with_exposed_provenance};
+    use std::sync::OnceLock;
     use std::sync::atomic::{AtomicI32, Ordering};
-    use std::sync::{Mutex, OnceLock, PoisonError};
     use std::thread;
 
     use libc::{SA_SIGINFO, SIG_DFL, SIG_IGN, SIGINT, sigaction, siginfo_t};
+    use oxcall::sync::Mutex;
     use oxcall_engine::{Engine, Waits};
     use oxcall_pjrt::{Error, Result};
 
@@ -39,7 +40,7 @@ mod system {
     static WAITS: Mutex<Vec<Waits>> = Mutex::new(Vec::new());
 
     pub(super) fn install(engine: &Engine) -> Result<()> {
-        let mut all = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = WAITS.lock();
         all.retain(|waits| !waits.are_over());
         all.push(engine.waits());
         if BEFORE.get().is_some() {
@@ -125,7 +126,7 @@ mod system {
                 return;
             }
             callbacks::interrupt();
-            let all: Vec<_> = WAITS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let all: Vec<_> = WAITS.lock().clone();
             all.iter().for_each(Waits::interrupt);
         }
     }

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use oxcall::descriptor::RawHandler;
 use oxcall::host::{self, HostVersion, LegacyFunction, Source};
 use oxcall::registry::{Problem, registry};
+use oxcall::sync::Mutex;
 use oxcall::{Error, Result};
 use oxcall_pjrt::Platform;
 use xla_ffi_sys::xla_ffi as sys;
@@ -24,12 +25,12 @@ static BATCH_PARTITIONABLE: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new()
 
 /// Says that calls of `target` have batch dimensions, and may be called with a part of them.
 pub(crate) fn register_batch_partitionable(target: &str) {
-    BATCH_PARTITIONABLE.lock().unwrap_or_else(PoisonError::into_inner).insert(target.to_owned());
+    BATCH_PARTITIONABLE.lock().insert(target.to_owned());
 }
 
 /// The targets that [`register_batch_partitionable`] was told.
 pub(crate) fn batch_partitionable() -> BTreeSet<String> {
-    BATCH_PARTITIONABLE.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    BATCH_PARTITIONABLE.lock().clone()
 }
 
 /// Registers the handlers that are linked into this library for its platform, once.

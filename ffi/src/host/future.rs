@@ -98,7 +98,7 @@ impl Future {
                 return Some(outcome.result());
             }
             let left = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
-            state = self.0.completed.wait_timeout(state, left);
+            state = self.0.completed.wait_timeout(state, left).0;
         }
     }
 

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI64, AtomicU64};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use oxcall::descriptor::Stage;
 use oxcall::host::HostVersion;
 use oxcall::prelude::*;
+use oxcall::sync::{Mutex, MutexGuard};
 use oxcall::testing::{Call, call};
 
 use super::{error, says};
@@ -57,7 +57,7 @@ static COUNTING: Mutex<()> = Mutex::new(());
 
 fn alone(tests: &'static Mutex<()>) -> MutexGuard<'static, ()> {
     // A failed test of the group says what is wrong; the others need not.
-    tests.lock().unwrap_or_else(PoisonError::into_inner)
+    tests.lock()
 }
 
 #[test]

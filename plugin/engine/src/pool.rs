@@ -1,13 +1,14 @@
 //! The threads of a client, and how kernels share work among them.
 
 use std::ops::Range;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use bytemuck::Pod;
 use oxcall::Error;
 use rayon::prelude::*;
 
 use crate::environment::set_default_environment;
+use crate::sync::Mutex;
 
 /// What a piece of work is estimated to cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -50,12 +51,12 @@ impl Outcome for () {
 impl Outcome for Result<(), Error> {
     fn note(self, failure: &Mutex<Option<Error>>) {
         if let Err(error) = self {
-            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            failure.lock().get_or_insert(error);
         }
     }
 
     fn of(failure: Mutex<Option<Error>>) -> Result<(), Error> {
-        failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        failure.into_inner().map_or(Ok(()), Err)
     }
 }
 
@@ -155,7 +156,7 @@ impl Pool {
         let tasks: Vec<Mutex<Option<T>>> = tasks.into_iter().map(|task| Mutex::new(Some(task))).collect();
         self.ranges(tasks.len(), 1, &|range| {
             for task in &tasks[range] {
-                let task = task.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let task = task.lock().take();
                 task.into_iter().for_each(&work);
             }
         });

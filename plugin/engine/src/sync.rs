@@ -1,5 +1,7 @@
-//! The synchronisation types of the threads for executions. `tests/schedules.rs` compiles them with the types of
-//! shuttle in this place.
+//! The synchronisation types. `tests/schedules.rs` compiles the threads for executions with the types of shuttle in
+//! this place.
 
-pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+pub(crate) use std::sync::Arc;
 pub(crate) use std::thread;
+
+pub(crate) use oxcall::sync::{Condvar, Mutex, MutexGuard};

@@ -1,8 +1,9 @@
 //! Interrupts: executions that run end, later ones do not. They concern a whole process, so these tests have one of
 //! their own, and take turns.
 
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::mpsc;
 
+use oxcall::sync::{Mutex, MutexGuard};
 use oxcall::{Code, Error};
 use oxcall_engine::{Argument, Buffer, Engine, EngineOptions, Era, ExecuteOptions, Launch, Program, interrupt};
 use oxcall_hlo::{parse_text, verify};
@@ -29,7 +30,7 @@ fn compile(engine: &std::sync::Arc<Engine>, ty: &str) -> Program {
 
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+    TURN.lock()
 }
 
 type Outcome = Result<Vec<Buffer>, Error>;

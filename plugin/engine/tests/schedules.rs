@@ -12,10 +12,42 @@ mod threads;
 
 /// What the threads are synchronised with here.
 mod sync {
-    pub(crate) use std::sync::PoisonError;
+    use std::time::Duration;
 
-    pub(crate) use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
+    use shuttle::sync;
+    pub(crate) use shuttle::sync::{Arc, MutexGuard};
     pub(crate) use shuttle::thread;
+
+    #[derive(Default)]
+    pub(crate) struct Mutex<T>(sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock().unwrap()
+        }
+    }
+
+    #[derive(Default)]
+    pub(crate) struct Condvar(sync::Condvar);
+
+    impl Condvar {
+        pub(crate) fn wait_timeout<'g, T>(
+            &self,
+            guard: MutexGuard<'g, T>,
+            time: Duration,
+        ) -> (MutexGuard<'g, T>, bool) {
+            let (guard, waited) = self.0.wait_timeout(guard, time).unwrap();
+            (guard, waited.timed_out())
+        }
+
+        pub(crate) fn notify_one(&self) {
+            self.0.notify_one();
+        }
+
+        pub(crate) fn notify_all(&self) {
+            self.0.notify_all();
+        }
+    }
 }
 
 use sync::{Arc, thread};

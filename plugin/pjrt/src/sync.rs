@@ -1,4 +1,6 @@
-//! The synchronisation types of events. `tests/schedules.rs` compiles them with the types of shuttle in this place.
+//! The synchronisation types. `tests/schedules.rs` compiles events with the types of shuttle in this place.
 
-pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+pub(crate) use std::sync::Arc;
 pub(crate) use std::thread_local;
+
+pub(crate) use oxcall::sync::{Condvar, Mutex, MutexGuard};

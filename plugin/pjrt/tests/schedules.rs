@@ -12,10 +12,39 @@ mod event;
 
 /// What the events are synchronised with here.
 mod sync {
-    pub(crate) use std::sync::PoisonError;
-
-    pub(crate) use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
+    use shuttle::sync;
+    pub(crate) use shuttle::sync::{Arc, MutexGuard};
     pub(crate) use shuttle::thread_local;
+
+    #[derive(Default)]
+    pub(crate) struct Mutex<T>(sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        pub(crate) fn new(value: T) -> Mutex<T> {
+            Mutex(sync::Mutex::new(value))
+        }
+
+        pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock().unwrap()
+        }
+    }
+
+    #[derive(Default)]
+    pub(crate) struct Condvar(sync::Condvar);
+
+    impl Condvar {
+        pub(crate) fn new() -> Condvar {
+            Condvar(sync::Condvar::new())
+        }
+
+        pub(crate) fn wait<'g, T>(&self, guard: MutexGuard<'g, T>) -> MutexGuard<'g, T> {
+            self.0.wait(guard).unwrap()
+        }
+
+        pub(crate) fn notify_all(&self) {
+            self.0.notify_all();
+        }
+    }
 }
 
 use event::Event;

@@ -4,11 +4,11 @@
 mod common;
 
 use std::ffi::c_void;
-use std::sync::{Condvar, Mutex, PoisonError};
 
 use common::client::{Context, Outcome, Plugin, Start, bool_option, options};
 use common::toy::ToyStream;
 use oxcall::prelude::*;
+use oxcall::sync::{Condvar, Mutex};
 use oxcall_pjrt::Code;
 use xla_ffi_sys::pjrt::*;
 
@@ -21,13 +21,13 @@ struct Gate {
 
 impl Gate {
     fn open(&self) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *self.open.lock() = true;
         self.opened.notify_all();
     }
 
     fn pass(&self) {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.opened.wait_while(open, |open| !*open).unwrap_or_else(PoisonError::into_inner));
+        let open = self.open.lock();
+        drop(self.opened.wait_while(open, |open| !*open));
     }
 }
 

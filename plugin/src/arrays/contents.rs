@@ -2,8 +2,9 @@
 
 use std::any::Any;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use oxcall::sync::{Mutex, MutexGuard};
 use oxcall_engine::Buffer;
 use oxcall_pjrt::{Error, Event, Promise, Result};
 
@@ -94,7 +95,7 @@ impl Contents {
     /// [`get`](Contents::get), for a holder that gives its own share up.
     pub(crate) fn take(self) -> Result<Arc<Buffer>> {
         match Arc::try_unwrap(self.cell) {
-            Ok(cell) => cell.0.into_inner().unwrap_or_else(PoisonError::into_inner).alone(),
+            Ok(cell) => cell.0.into_inner().alone(),
             Err(cell) => cell.lock().alone(),
         }
     }
@@ -129,7 +130,7 @@ impl Cell {
 
     /// A panic leaves the state whole: each change is one assignment.
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -1,10 +1,11 @@
 //! The handlers of the custom calls to which JAX's callbacks are lowered.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use oxcall::DType;
 use oxcall::prelude::*;
+use oxcall::sync::Mutex;
 use oxcall_engine::Era;
 
 use super::queue::{Answer, Call, Described, Memory, Pending, queue};
@@ -113,7 +114,7 @@ fn submit<'f>(
     let callback = call.callback;
     let theirs = Arc::clone(&answer);
     let work = move || {
-        let answer = theirs.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let answer = theirs.lock().take();
         let answer = answer.unwrap_or_else(|| Err(Error::internal("a host callback completed without an answer")))?;
         // SAFETY: the queue completes a call while it finishes it.
         let answers: Vec<&[u8]> = answer.into_iter().map(|bytes| unsafe { bytes.get() }).collect();

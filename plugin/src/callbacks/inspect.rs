@@ -1,9 +1,10 @@
 //! Functions of Python that are told of shardings while a program is compiled.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use oxcall::host::AlignedBytes;
+use oxcall::sync::Mutex;
 use oxcall::{DType, Error, Result};
 use oxcall_hlo::{Attribute, CustomCall};
 use oxcall_pjrt::{Event, OpSharding};
@@ -34,7 +35,7 @@ pub(crate) fn inspected(call: &CustomCall, sharding: &OpSharding) -> Result<()> 
     let deadline = watch::limit().map(|limit| Instant::now() + limit);
     queue().push(call, Pending { callback, answer: Arc::clone(&answer), complete, deadline, era: None });
     without_gil(|| answered.wait())?;
-    let answer = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let answer = answer.lock().take();
     answer.unwrap_or_else(|| Err(Error::internal("a host callback completed without an answer"))).map(|_| ())
 }
 

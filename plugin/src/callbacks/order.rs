@@ -1,8 +1,8 @@
 //! The ends of programs with callbacks, in the order of their starts.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
+use oxcall::sync::Mutex;
 use oxcall_hlo::{Module, OpKind, Region};
 use oxcall_pjrt::{DeviceId, Event};
 
@@ -23,7 +23,7 @@ pub(crate) fn after_earlier(device: DeviceId, done: Event) -> Event {
     static LAST: Mutex<Option<HashMap<DeviceId, Event>>> = Mutex::new(None);
     let (promise, ordered) = Event::pending();
     let before = {
-        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = LAST.lock();
         last.get_or_insert_default().insert(device, ordered.clone())
     };
     let end = move || done.on_ready(move |outcome| promise.complete(outcome));

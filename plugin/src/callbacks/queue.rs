@@ -3,12 +3,13 @@
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use oxcall::host::AlignedBytes;
 use oxcall::{DType, Error, Result};
 
+use oxcall::sync::{Condvar, Mutex};
 use oxcall_engine::Era;
 
 use super::watch;
@@ -119,7 +120,7 @@ impl Pending {
     }
 
     pub(super) fn resolve(self, answer: Answer) {
-        *lock(&self.answer) = Some(answer);
+        *self.answer.lock() = Some(answer);
         oxcall_engine::lend_thread(self.complete);
     }
 }
@@ -161,14 +162,10 @@ pub(crate) fn queue() -> &'static Queue {
     })
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Queue {
     /// A number for a function that a program will call.
     pub(crate) fn add_function(&self, name: &str) -> u64 {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.last_function += 1;
         let number = state.last_function;
         state.functions.insert(number, Function { name: name.to_owned(), programs: 0, lowered: true });
@@ -178,7 +175,7 @@ impl Queue {
     /// The program that was lowered with this function is not compiled again. Whether nobody else has the function:
     /// otherwise an [`Item::Release`] comes when nobody has.
     pub(crate) fn drop_lowered(&self, number: u64) -> bool {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let Some(function) = state.functions.get_mut(&number) else { return true };
         function.lowered = false;
         let unused = function.programs == 0;
@@ -193,7 +190,7 @@ impl Queue {
     /// # Errors
     /// NOT_FOUND for a function that this process does not have.
     pub(super) fn hold(&self, number: u64) -> Result<()> {
-        let function = lock(&self.state).functions.get_mut(&number).map(|function| function.programs += 1);
+        let function = self.state.lock().functions.get_mut(&number).map(|function| function.programs += 1);
         function.ok_or_else(|| {
             Error::not_found(
                 "the program calls back a Python function that this process does not have: run a program with host callbacks \
@@ -204,7 +201,7 @@ impl Queue {
 
     /// The end of a [`hold`](Queue::hold).
     pub(super) fn let_go(&self, number: u64) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let Some(function) = state.functions.get_mut(&number) else { return };
         function.programs -= 1;
         if function.programs == 0 && !function.lowered {
@@ -218,7 +215,7 @@ impl Queue {
     /// Adds a call. If the queue is closed, or will be, the answer is an error.
     pub(super) fn push(&self, mut call: Call, pending: Pending) {
         let timed = pending.deadline.is_some();
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         // With the lock: an interrupt that is not seen here finds the call in the list.
         if state.closed || pending.is_interrupted() {
             let error = if state.closed { closed() } else { interrupted() };
@@ -238,7 +235,7 @@ impl Queue {
 
     /// Waits for something to do, and gives it to `take`, which may refuse it; `None` when the queue is closed.
     pub(crate) fn next<T>(&self, take: impl FnOnce(Item) -> (T, Option<Item>)) -> Option<T> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         loop {
             if state.closed {
                 return None;
@@ -250,13 +247,13 @@ impl Queue {
                 }
                 return Some(taken);
             }
-            state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.arrived.wait(state);
         }
     }
 
     /// Answers a call; nothing if it has been given up.
     pub(crate) fn finish(&self, call: u64, answer: Answer) {
-        let pending = lock(&self.state).pending.remove(&call);
+        let pending = self.state.lock().pending.remove(&call);
         if let Some(pending) = pending {
             pending.resolve(answer);
         }
@@ -265,7 +262,7 @@ impl Queue {
     /// Fails all calls, now and later: Python is about to end.
     pub(crate) fn close(&self) {
         let (items, pending) = {
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             state.closed = true;
             (std::mem::take(&mut state.items), std::mem::take(&mut state.pending))
         };
@@ -276,7 +273,7 @@ impl Queue {
 
     /// Fails the calls of programs that were interrupted; calls that no thread has taken are not made.
     pub(super) fn interrupt(&self) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let State { items, pending, .. } = &mut *state;
         let over = pending.extract_if(|_, pending| pending.is_interrupted());
         let over: HashMap<u64, Pending> = over.collect();
@@ -291,7 +288,7 @@ impl Queue {
     /// Fails the calls whose time is over, and says when the next one's is.
     pub(super) fn expire(&self, now: Instant, after: &str) -> Option<Instant> {
         let (expired, next) = {
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             let over = |pending: &Pending| pending.deadline.is_some_and(|deadline| deadline <= now);
             let numbers: Vec<u64> =
                 state.pending.iter().filter(|(_, pending)| over(pending)).map(|(&number, _)| number).collect();
@@ -339,7 +336,7 @@ mod tests {
         let answer: Arc<Mutex<Option<Answer>>> = Arc::default();
         let theirs = Arc::clone(&answer);
         let complete = Box::new(move || {
-            let answer = lock(&theirs).take().expect("the answer comes first");
+            let answer = theirs.lock().take().expect("the answer comes first");
             sender.send(answer.err().map(|error| error.message().to_owned())).unwrap();
         });
         (Pending { callback: 1, answer, complete, deadline, era: None }, receiver)
@@ -408,7 +405,7 @@ mod tests {
         // Nobody makes a call that was given up.
         queue.finish(next_call(&queue), Err(Error::internal("of the other")));
         assert_eq!(keeps.recv().unwrap().unwrap(), "of the other");
-        assert!(lock(&queue.state).items.is_empty());
+        assert!(queue.state.lock().items.is_empty());
     }
 
     #[test]

@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 
+use oxcall::sync::Mutex;
 use oxcall_engine::{Program, WeakProgram};
 use oxcall_pjrt::DeviceId;
 
@@ -24,7 +24,7 @@ impl SharedPrograms {
             return program;
         }
         let key = (program.identity(), devices.to_vec());
-        let mut programs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut programs = self.0.lock();
         if let Some(shared) = programs.get(&key).and_then(WeakProgram::upgrade) {
             return shared;
         }

@@ -9,12 +9,13 @@ mod host;
 
 use std::ffi::c_void;
 use std::path::PathBuf;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::LazyLock;
 
 use libloading::Library;
 use oxcall::__private::sys;
 use oxcall::descriptor::RawHandler;
 use oxcall::host::{HostVersion, register_type, type_deleter};
+use oxcall::sync::{Mutex, MutexGuard};
 
 /// The headers that peers are compiled with, and the host that speaks their version.
 const HEADERS: [(&str, HostVersion); 7] = [
@@ -30,7 +31,7 @@ const HEADERS: [(&str, HostVersion); 7] = [
 /// States are counted in statics of the libraries: one test at a time.
 fn one_at_a_time() -> MutexGuard<'static, ()> {
     static TURNS: Mutex<()> = Mutex::new(());
-    TURNS.lock().unwrap_or_else(PoisonError::into_inner)
+    TURNS.lock()
 }
 
 /// A library of peers. It is never closed: registered handlers stay.

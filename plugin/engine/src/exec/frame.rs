@@ -1,7 +1,5 @@
 //! The working state of one execution: the table of slots, memory, and call frames.
 
-use std::sync::{Mutex, PoisonError};
-
 use oxcall::Error;
 
 use super::Argument;
@@ -9,6 +7,7 @@ use crate::custom_call::{CallState, Contexts, ExecutionInfo};
 use crate::memory::{self, Buffer, NOWHERE, RawBuffer};
 use crate::plan::{Allocation, Args, Plan};
 use crate::runtime::Runtime;
+use crate::sync::Mutex;
 
 /// The memory and the table of an execution. Kept by the program for the next one.
 pub(crate) struct Frame {
@@ -181,13 +180,13 @@ const KEPT_FRAMES: usize = 16;
 
 impl Frames {
     pub(crate) fn take(&self, plan: &Plan) -> Frame {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let kept = self.0.lock().pop();
         kept.unwrap_or_else(|| Frame::new(plan))
     }
 
     pub(crate) fn give_back(&self, mut frame: Frame) {
         frame.end();
-        let mut frames = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frames = self.0.lock();
         if frames.len() < KEPT_FRAMES {
             frames.push(frame);
         }

@@ -1,11 +1,12 @@
 //! The cliques of a program whose processes are run by calls of their own, as torch_xla makes them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::rendezvous::{Participant, Rendezvous};
 use crate::collective::Clique;
 use crate::runtime::Watch;
+use crate::sync::Mutex;
 
 /// What calls have in common that belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,7 +38,7 @@ impl Launches {
         launch: Option<i64>,
         watch: &Arc<Watch>,
     ) -> Participant {
-        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.0.lock();
         table.runs.resize(clique.len(), 0);
         table.give_up();
         let run = launch.map_or_else(

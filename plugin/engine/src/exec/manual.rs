@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use oxcall::Error;
 
@@ -14,6 +14,7 @@ use super::{Argument, Execution};
 use crate::collective::ParticipantBuffers;
 use crate::memory::{BUFFER_ALIGN, Buffer};
 use crate::plan::{ManualSite, Shard};
+use crate::sync::Mutex;
 
 /// An execution that waits for the participants of a manual computation, which may use its memory.
 struct Parent(Mutex<State>);
@@ -89,7 +90,7 @@ pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
 impl Parent {
     /// A participant has ended. After the last one the execution goes on.
     fn ended(&self, index: usize, outcome: Result<Vec<Buffer>, Error>, manual: &ManualSite) -> Option<Task> {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock();
         match outcome {
             Ok(buffers) => state.results[index] = buffers,
             Err(error) => _ = state.failure.get_or_insert_with(|| error.clone()),

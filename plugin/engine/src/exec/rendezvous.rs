@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use oxcall::Error;
 
@@ -21,6 +21,7 @@ use crate::interrupt::{Era, interrupted};
 use crate::kernel::Context;
 use crate::memory::Buffer;
 use crate::runtime::{Waiting, Watch};
+use crate::sync::Mutex;
 
 /// Where the participants of one run of a program meet.
 pub(crate) struct Rendezvous {
@@ -92,7 +93,7 @@ impl Rendezvous {
 
     /// A participant has come. The answer is whether it was missing.
     pub(crate) fn join(&self, rank: u32) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let doing = &mut state.doing[rank as usize];
         let was_missing = *doing == Doing::Missing;
         if was_missing {
@@ -104,15 +105,11 @@ impl Rendezvous {
 
     /// The participants that have not come.
     pub(crate) fn missing(&self) -> Vec<u32> {
-        self.lock().missing()
+        self.state.lock().missing()
     }
 
     pub(crate) fn has_failed(&self) -> bool {
-        self.lock().failure.is_some()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().failure.is_some()
     }
 
     /// A participant has stopped at a collective.
@@ -123,7 +120,7 @@ impl Rendezvous {
         let groups = &collective.groups[self.index as usize];
         let number = groups.of[rank as usize];
         let group = &groups.groups[number as usize];
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if let Some(failure) = &state.failure {
             let failure = failure.clone();
             return Next { failed: vec![(task, failure)], ..Next::default() };
@@ -150,7 +147,7 @@ impl Rendezvous {
                 let error = error.context(&collective.name);
                 let failed = tasks.into_iter().map(|task| (task, error.clone()));
                 let failed = failed.collect::<Vec<_>>();
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 let mut next = state.fail_all(error);
                 self.unwatch(&mut state);
                 next.failed.extend(failed);
@@ -167,7 +164,7 @@ impl Rendezvous {
         outcome: Result<Vec<Buffer>, Error>,
         name: impl Fn(u32) -> String,
     ) -> (Result<Vec<Buffer>, Error>, Next) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.doing[rank as usize] = Doing::Ended;
         if let Some(failure) = &state.failure {
             return (Err(failure.clone()), Next::default());
@@ -210,7 +207,7 @@ impl Rendezvous {
 
     /// Fails if participants are missing.
     fn fail_waiting(&self, error: impl FnOnce(Vec<u32>) -> Error) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let missing = state.missing();
         if state.failure.is_some() || missing.is_empty() {
             return;

@@ -5,7 +5,9 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::Arc;
+
+use crate::sync::{Mutex, MutexGuard};
 
 use oxcall::Error;
 
@@ -162,23 +164,17 @@ impl State {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Gives back what is kept, unless the allocator is in use this moment.
     pub(super) fn give_back(&self) {
-        match self.state.try_lock() {
-            Ok(mut state) => state.shrink(0),
-            Err(TryLockError::Poisoned(state)) => state.into_inner().shrink(0),
-            Err(TryLockError::WouldBlock) => {}
+        if let Some(mut state) = self.state.try_lock() {
+            state.shrink(0);
         }
     }
 
     /// Gives back the blocks that nobody needed since the last call. The answer is whether it should be called again.
     pub(super) fn give_back_idle(&self) -> bool {
         let mut idle = Vec::new();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let State { free, cached, .. } = &mut *state;
         for (class, kept) in free.iter_mut().enumerate().rev() {
             let surplus = cached.saturating_sub(ALWAYS_KEPT).div_ceil(class_size(class));
@@ -199,7 +195,7 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.lock().shrink(0);
+        self.state.lock().shrink(0);
     }
 }
 
@@ -217,7 +213,7 @@ impl Allocator {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.shared.lock()
+        self.shared.state.lock()
     }
 
     /// A block of at least `len` bytes, with unspecified but initialised contents.

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use crate::sync::Mutex;
 
 use oxcall::Result;
 use oxcall::host::ScratchAllocator;
@@ -32,11 +34,11 @@ impl ScratchAllocator for PoolScratch {
         // Each piece needs an address of its own, the empty ones too.
         let buffer = Buffer::allocate(&self.allocator, size.max(1))?;
         let data = NonNull::new(buffer.as_ptr().cast_mut()).expect("buffers are not null").cast();
-        self.lent.lock().unwrap_or_else(PoisonError::into_inner).insert(data, buffer);
+        self.lent.lock().insert(data, buffer);
         Ok(data)
     }
 
     unsafe fn free(&self, data: NonNull<c_void>, _size: usize) {
-        self.lent.lock().unwrap_or_else(PoisonError::into_inner).remove(&data);
+        self.lent.lock().remove(&data);
     }
 }

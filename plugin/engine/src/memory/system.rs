@@ -8,8 +8,10 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::{self, NonNull};
+use std::sync::Weak;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, PoisonError, Weak};
+
+use crate::sync::Mutex;
 
 use oxcall::Error;
 
@@ -72,7 +74,7 @@ static ALLOCATORS: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
 
 /// Adds an allocator to those that [`give_back`] asks.
 pub(super) fn register(allocator: Weak<Shared>) {
-    let mut all = ALLOCATORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut all = ALLOCATORS.lock();
     all.retain(|each| each.strong_count() > 0);
     all.push(allocator);
 }
@@ -80,7 +82,7 @@ pub(super) fn register(allocator: Weak<Shared>) {
 /// Has all allocators give back what they keep; those that are in use this moment do not.
 pub(super) fn give_back() {
     // It may be an allocation under one of these locks that failed.
-    let Ok(all) = ALLOCATORS.try_lock() else { return };
+    let Some(all) = ALLOCATORS.try_lock() else { return };
     all.iter().filter_map(Weak::upgrade).for_each(|allocator| allocator.give_back());
 }
 

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use crate::sync::Mutex;
 use std::time::Instant;
 
 use oxcall::Error;
@@ -60,7 +61,7 @@ impl Trace {
             text.push_str(",\n");
             text.push_str(&event.to_string());
         }
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.file.lock();
         if let Err(error) = append(&mut file, text.as_bytes()) {
             eprintln!("oxcall: OXCALL_TRACE: cannot write the trace: {error}");
         }

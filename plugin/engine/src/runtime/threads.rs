@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, thread};
+use crate::sync::{Arc, Condvar, Mutex, thread};
 
 /// Work for a thread.
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
@@ -33,19 +33,15 @@ struct State {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// What a thread does.
     fn serve(&self) {
-        let (mut state, mut idle) = (self.lock(), false);
+        let (mut state, mut idle) = (self.state.lock(), false);
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 state.free -= 1;
                 drop(state);
                 job();
-                (state, idle) = (self.lock(), false);
+                (state, idle) = (self.state.lock(), false);
                 state.free += 1;
                 continue;
             }
@@ -54,9 +50,7 @@ impl Shared {
                 state.alive -= 1;
                 return;
             }
-            let waited = self.arrived.wait_timeout(state, IDLE);
-            let (next, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-            (state, idle) = (next, timeout.timed_out());
+            (state, idle) = self.arrived.wait_timeout(state, IDLE);
         }
     }
 }
@@ -69,7 +63,7 @@ impl Threads {
     /// Does `job` on a thread that does nothing else meanwhile. If the system has no more threads, a job is given back,
     /// which is for the caller to do.
     pub(crate) fn spawn(&self, job: Job) -> Option<Job> {
-        let mut state = self.0.lock();
+        let mut state = self.0.state.lock();
         state.jobs.push_back(job);
         if state.jobs.len() <= state.free {
             drop(state);
@@ -82,7 +76,7 @@ impl Threads {
         if thread::Builder::new().name("oxcall-run".to_owned()).spawn(move || shared.serve()).is_ok() {
             return None;
         }
-        let mut state = self.0.lock();
+        let mut state = self.0.state.lock();
         (state.free, state.alive, state.started) = (state.free - 1, state.alive - 1, state.started - 1);
         state.jobs.pop_back()
     }
@@ -90,27 +84,27 @@ impl Threads {
     /// How many threads wait for a job.
     #[cfg(test)]
     pub(super) fn free(&self) -> usize {
-        self.0.lock().free
+        self.0.state.lock().free
     }
 
     /// What tells how many threads there are, also when this is gone.
     #[cfg(test)]
     pub(super) fn alive(&self) -> impl Fn() -> usize + use<> {
         let shared = Arc::clone(&self.0);
-        move || shared.lock().alive
+        move || shared.state.lock().alive
     }
 
     /// How many threads there are, and how many were ever started.
     #[cfg(test)]
     pub(crate) fn count(&self) -> (usize, usize) {
-        let state = self.0.lock();
+        let state = self.0.state.lock();
         (state.alive, state.started)
     }
 }
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        self.0.lock().closed = true;
+        self.0.state.lock().closed = true;
         self.0.arrived.notify_all();
     }
 }

@@ -1,7 +1,9 @@
 //! Time limits for those that wait for calls which nobody may make.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
+
+use crate::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -46,7 +48,7 @@ impl Watch {
     pub(crate) fn remember<W: Waiting + 'static>(&self, waiting: &Arc<W>) {
         let address = Arc::as_ptr(waiting).addr();
         let waiting: Weak<W> = Arc::downgrade(waiting);
-        let mut state = self.shared.lock();
+        let mut state = self.shared.state.lock();
         state.waiting.insert(address, (Instant::now() + self.timeout, waiting));
         if state.has_thread {
             drop(state);
@@ -60,12 +62,13 @@ impl Watch {
 
     /// It waits no longer.
     pub(crate) fn forget<W: Waiting>(&self, waiting: &W) {
-        self.shared.lock().waiting.remove(&std::ptr::from_ref(waiting).addr());
+        self.shared.state.lock().waiting.remove(&std::ptr::from_ref(waiting).addr());
     }
 
     /// Ends all waits.
     pub(crate) fn interrupt(&self) {
-        let all: Vec<_> = self.shared.lock().waiting.values().filter_map(|(_, waiting)| waiting.upgrade()).collect();
+        let all: Vec<_> =
+            self.shared.state.lock().waiting.values().filter_map(|(_, waiting)| waiting.upgrade()).collect();
         all.iter().for_each(|waiting| waiting.interrupt());
     }
 }
@@ -94,12 +97,8 @@ impl Waits {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn watch(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             let now = Instant::now();
             let mut late = Vec::new();
@@ -113,14 +112,13 @@ impl Shared {
                 drop(state);
                 late.iter().for_each(|waiting| waiting.give_up());
                 drop(late);
-                state = self.lock();
+                state = self.state.lock();
                 continue;
             }
             let next = state.waiting.values().map(|(deadline, _)| deadline.saturating_duration_since(now)).min();
-            let waited = self.changed.wait_timeout(state, next.unwrap_or(IDLE));
-            let (after, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-            state = after;
-            if next.is_none() && timeout.timed_out() && state.waiting.is_empty() {
+            let timed_out;
+            (state, timed_out) = self.changed.wait_timeout(state, next.unwrap_or(IDLE));
+            if next.is_none() && timed_out && state.waiting.is_empty() {
                 state.has_thread = false;
                 return;
             }

@@ -19,11 +19,10 @@ pub mod top_k;
 pub mod triangular;
 pub mod tridiagonal;
 
-use std::sync::Mutex;
-
 use faer::Par;
 use num_complex::Complex;
 use oxcall::prelude::*;
+use oxcall::sync::Mutex;
 
 use crate::dense::parallelism;
 use crate::memory;
@@ -106,7 +105,8 @@ fn each<I: Send>(
     pool.parallel_for(items.len(), grain, |range| {
         for item in &items[range] {
             // Each is taken once, so nobody waits for the lock.
-            if let Some(item) = item.lock().ok().and_then(|mut item| item.take()) {
+            let item = item.lock().take();
+            if let Some(item) = item {
                 run(item, Par::Seq);
             }
         }

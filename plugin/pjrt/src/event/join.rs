@@ -1,7 +1,7 @@
 //! Several events as one.
 
 use super::{Event, Promise};
-use crate::sync::{Arc, Mutex, PoisonError};
+use crate::sync::{Arc, Mutex};
 use crate::{Error, Result};
 
 impl Event {
@@ -51,7 +51,7 @@ impl Join {
     }
 
     fn arrive(join: &Mutex<Join>, index: usize, outcome: Result<()>) {
-        let mut this = join.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut this = join.lock();
         this.note(index, outcome);
         this.left -= 1;
         if this.left == 0 {

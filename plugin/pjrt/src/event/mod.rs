@@ -7,7 +7,7 @@ use std::fmt;
 
 use due::{call_back, call_due};
 
-use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use crate::sync::{Arc, Condvar, Mutex};
 use crate::{Error, Result};
 
 type Callback = Box<dyn FnOnce(Result<()>) + Send>;
@@ -49,13 +49,9 @@ impl State {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The first outcome counts; callbacks run on this thread, without the lock.
     fn complete(&self, outcome: Result<()>) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let State::Pending(callbacks) = &mut *state else { return false };
         let callbacks = std::mem::take(callbacks);
         *state = match &outcome {
@@ -96,12 +92,12 @@ impl Event {
 
     /// Whether the work is over, successfully or not.
     pub fn is_ready(&self) -> bool {
-        self.0.as_ref().is_none_or(|shared| !matches!(*shared.lock(), State::Pending(_)))
+        self.0.as_ref().is_none_or(|shared| !matches!(*shared.state.lock(), State::Pending(_)))
     }
 
     /// How the work ended; `None` while it goes on.
     pub fn outcome(&self) -> Option<Result<()>> {
-        self.0.as_ref().map_or(Some(Ok(())), |shared| shared.lock().outcome())
+        self.0.as_ref().map_or(Some(Ok(())), |shared| shared.state.lock().outcome())
     }
 
     /// Blocks until the work is over. Inside a callback, others that are due on this thread are called first.
@@ -111,11 +107,11 @@ impl Event {
     pub fn wait(&self) -> Result<()> {
         let Some(shared) = &self.0 else { return Ok(()) };
         call_due();
-        let mut state = shared.lock();
+        let mut state = shared.state.lock();
         loop {
             match state.outcome() {
                 Some(outcome) => return outcome,
-                None => state = shared.completed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                None => state = shared.completed.wait(state),
             }
         }
     }
@@ -124,7 +120,7 @@ impl Event {
     /// thread that completes it.
     pub fn on_ready(&self, callback: impl FnOnce(Result<()>) + Send + 'static) {
         let Some(shared) = &self.0 else { return callback(Ok(())) };
-        let mut state = shared.lock();
+        let mut state = shared.state.lock();
         match &mut *state {
             State::Pending(callbacks) => callbacks.push(Box::new(callback)),
             done => {

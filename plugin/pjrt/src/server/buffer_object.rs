@@ -1,12 +1,13 @@
 //! Buffers as the server holds them: with their deletion and their external references.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use xla_ffi_sys::pjrt::PJRT_Buffer;
 
 use super::client_object::{ClientObject, Owned};
 use super::layouts::LayoutArrays;
 use super::raw::Object;
+use crate::sync::{Mutex, MutexGuard};
 use crate::{Buffer, Client, ElementType, Error, Event, Layout, Platform, Result};
 
 /// The buffers of a platform.
@@ -115,7 +116,7 @@ impl<P: Platform> BufferObject<P> {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Cell<BufferOf<P>>> {
-        self.cell.lock().unwrap_or_else(PoisonError::into_inner)
+        self.cell.lock()
     }
 
     /// The buffer for an operation that XLA calls `what`.

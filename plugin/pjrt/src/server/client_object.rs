@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use xla_ffi_sys::pjrt::{PJRT_Client, PJRT_Device, PJRT_Memory};
 use xla_ffi_sys::pjrt_later::PJRT_Memory_FunctionTable;
@@ -11,6 +11,7 @@ use xla_ffi_sys::pjrt_later::PJRT_Memory_FunctionTable;
 use super::memory;
 use super::raw::{Object, Pointers, null, object};
 use super::topology::TopologyObject;
+use crate::sync::Mutex;
 use crate::{Client, DeviceDescription, DeviceId, Error, MemoryDescription, MemoryId, Platform, Result};
 
 /// The object behind a `PJRT_Client`.

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, PoisonError};
 
 use xla_ffi_sys::pjrt::{
     PJRT_Buffer, PJRT_ExecuteContext, PJRT_ExecuteContext_Create_Args, PJRT_ExecuteContext_Destroy_Args,
@@ -16,6 +15,7 @@ use super::client_object::DeviceObject;
 use super::executable_object::LoadedObject;
 use super::raw::{Object, array, null, object, release};
 use super::slot::slot;
+use crate::sync::Mutex;
 use crate::{Argument, DeviceLaunch, Error, Executable, ExecutionOptions, Launch, Platform, Result, UserData};
 
 /// The object behind a `PJRT_ExecuteContext`.
@@ -58,7 +58,7 @@ unsafe fn execution_options(options: &PJRT_ExecuteOptions_Later) -> Result<Execu
             Vec::new()
         } else {
             let context: &ContextObject = object("execution context", options.context)?;
-            context.user_data.lock().unwrap_or_else(PoisonError::into_inner).clone()
+            context.user_data.lock().clone()
         };
         let call_location = if options.call_location.is_null() {
             String::new()

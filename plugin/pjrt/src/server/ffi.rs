@@ -30,7 +30,7 @@ slot! {
     fn add_user_data(args: PJRT_FFI_UserData_Add_Args) {
         let context: &ContextObject = object("execution context", (*args).context)?;
         let data = &(*args).user_data;
-        let mut known = context.user_data.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut known = context.user_data.lock();
         if known.iter().any(|other| other.type_id == data.type_id) {
             let message = format!("User data with type id {} already exists in execution context", data.type_id);
             return Err(Error::already_exists(message));

@@ -2,7 +2,6 @@
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::PoisonError;
 
 use xla_ffi_sys::pjrt::{
     PJRT_Memory, PJRT_Memory_AddressableByDevices_Args, PJRT_Memory_DebugString_Args, PJRT_Memory_Id_Args,
@@ -57,7 +56,7 @@ unsafe extern "C" fn get_user_data<P: Platform>(memory: *mut PJRT_Memory, key: *
     // SAFETY: the framework gives a memory of this plugin.
     let memory = unsafe { object::<MemoryObject<P>>("memory", memory) };
     memory.map_or(null_mut(), |memory| {
-        let data = memory.user_data.lock().unwrap_or_else(PoisonError::into_inner);
+        let data = memory.user_data.lock();
         data.get(&(key as usize)).map_or(null_mut(), |datum| datum.data)
     })
 }
@@ -71,7 +70,7 @@ unsafe extern "C" fn set_user_data<P: Platform>(
     // SAFETY: the framework gives a memory of this plugin.
     let Ok(memory) = (unsafe { object::<MemoryObject<P>>("memory", memory) }) else { return };
     let datum = UserDatum { data, destructor };
-    let former = memory.user_data.lock().unwrap_or_else(PoisonError::into_inner).insert(key as usize, datum);
+    let former = memory.user_data.lock().insert(key as usize, datum);
     // Its destructor may come back here: the lock is free by now.
     drop(former);
 }

@@ -2,12 +2,13 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 
 use xla_ffi_sys::pjrt::{PJRT_Plugin_Attributes_Args, PJRT_Plugin_Initialize_Args};
 
 use super::named_values::NamedValues;
 use super::slot::slot;
+use crate::sync::Mutex;
 use crate::{Platform, Value};
 
 /// The version of XLA's own contract for plugins.
@@ -17,7 +18,7 @@ const XLA_VERSION: i64 = 2;
 static ATTRIBUTES: LazyLock<Mutex<HashMap<TypeId, &'static NamedValues>>> = LazyLock::new(Mutex::default);
 
 fn attributes_of<P: Platform>() -> &'static NamedValues {
-    let mut known = ATTRIBUTES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = ATTRIBUTES.lock();
     known.entry(TypeId::of::<P>()).or_insert_with(|| {
         let stablehlo = P::stablehlo_versions();
         let mut attributes = vec![

@@ -9,10 +9,11 @@
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use oxcall::sync::Mutex;
 use oxcall_pjrt::{
     Argument, Attributes, Buffer, CallContext, Client, CompileOptions, CompiledMemoryStats, CustomCall,
     DeviceAssignment, DeviceDescription, DeviceId, ElementType, Error, Event, Executable, Execution, ExecutionOptions,
@@ -123,7 +124,7 @@ impl Stream {
     fn run(&self, job: Job) {
         match &self.thread {
             Some(sender) => {
-                sender.lock().unwrap_or_else(PoisonError::into_inner).send(job).expect("the thread runs");
+                sender.lock().send(job).expect("the thread runs");
             }
             None => job(&self.shared),
         }
