@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
-use syn::{Data, DeriveInput, Fields, Path};
+use syn::{Data, DeriveInput, Fields, LitStr, Path};
 
 use crate::errors::Errors;
 use crate::names::snake_case;
@@ -30,8 +30,7 @@ pub(crate) fn derive(item: TokenStream) -> syn::Result<TokenStream> {
             errors.push(&variant.fields, messages::enum_data(&variant.ident));
         }
         let args = derive::attr_args(&variant.attrs, &["name"], &mut errors);
-        let name =
-            args.name.as_ref().map_or_else(|| snake_case(&variant.ident.unraw().to_string()), |name| name.value());
+        let name = args.name.as_ref().map_or_else(|| snake_case(&variant.ident.unraw().to_string()), LitStr::value);
         match variants.iter().find(|(other, _)| *other == name) {
             Some((_, first)) => errors.push(&variant.ident, messages::duplicate_wire_name(&name, first)),
             None => variants.push((name, &variant.ident)),

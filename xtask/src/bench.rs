@@ -3,6 +3,7 @@
 //! `cargo xtask bench devices`: programs over several devices beside the same work on one.
 //! `cargo xtask bench torch`: what a call of an operator costs from Python, ours beside C++.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -175,7 +176,7 @@ fn about(command: &str, compiler: &Compiler) -> String {
     };
     let cpuinfo = std::fs::read_to_string(Path::new("/proc/cpuinfo")).unwrap_or_default();
     let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
-    let cores = std::thread::available_parallelism().map_or(0, |cores| cores.get());
+    let cores = std::thread::available_parallelism().map_or(0, NonZero::get);
     let cpu = format!("{}, {cores} cores", model.map_or("unknown CPU", |(_, name)| name.trim()));
     let fields = [
         ("command", command.to_owned()),

@@ -109,8 +109,8 @@ mod tests {
             T::DTYPE
         }
         let with_nan = [
-            filled::<half::f16>(|v| v.is_nan()),
-            filled::<half::bf16>(|v| v.is_nan()),
+            filled::<half::f16>(half::f16::is_nan),
+            filled::<half::bf16>(half::bf16::is_nan),
             filled::<f32>(f32::is_nan),
             filled::<f64>(f64::is_nan),
             filled::<num_complex::Complex<f32>>(|v| v.re.is_nan() && v.im.is_nan()),

@@ -284,7 +284,7 @@ mod tests {
             let bytes: Vec<u8> = (1..=split.bytes()).map(|byte| byte as u8).collect();
             let whole = Buffer::copy_of(split.engine.allocator(), &bytes).unwrap();
             let alone: Vec<_> = (0..split.devices()).map(|tile| split.extract(&whole, tile).unwrap()).collect();
-            let mut elements: Vec<u8> = alone.iter().flat_map(|tile| tile.as_bytes()).copied().collect();
+            let mut elements: Vec<u8> = alone.iter().flat_map(Buffer::as_bytes).copied().collect();
             elements.retain(|&element| element != 0);
             elements.sort_unstable();
             assert_eq!(elements, bytes, "{split:?}");

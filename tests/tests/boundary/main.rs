@@ -41,7 +41,7 @@ fn nothing_but_the_boundary_is_exported() {
     for name in ["test_ops", "clashing_ops", "duplicate_ops", "linked_ops"] {
         let bytes = fs::read(path(name)).unwrap();
         let file = object::File::parse(bytes.as_slice()).unwrap();
-        let defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
+        let defined = file.dynamic_symbols().filter(ObjectSymbol::is_definition);
         let mut names: Vec<&str> = defined.map(|symbol| symbol.name().unwrap()).collect();
         names.sort_unstable();
         let expected = ["infer", "last_error", "library", "register_all", "register_torch", "torch_glue"];

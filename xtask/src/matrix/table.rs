@@ -17,7 +17,7 @@ pub(super) fn markdown(rows: &[Row]) -> String {
             None if row.interpreter.is_none() => "not run",
             None => "**died**",
         });
-        let python = row.interpreter.as_ref().map_or("none here".into(), |found| found.to_string());
+        let python = row.interpreter.as_ref().map_or("none here".into(), ToString::to_string);
         text += &format!("| {} | {python} | {} |\n", row.version, cells.collect::<Vec<_>>().join(" | "));
     }
     text

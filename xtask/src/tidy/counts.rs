@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Complaint;
 use super::markdown::{Kind, lines};
 use crate::python::pins;
-use crate::tidy::sources::Sources;
+use crate::tidy::sources::{Source, Sources};
 
 /// A phrase with a number in it, in digits or as a word, and what it counts.
 struct Count {
@@ -62,7 +62,7 @@ fn codes(sources: &Sources) -> usize {
 /// Releases of StableHLO whose artifacts the reader is tested with: a file of each program for each.
 fn releases(sources: &Sources) -> usize {
     let artifacts = sources.ending(".mlirbc").filter(|file| file.path.starts_with("plugin/hlo/tests/bytecode/corpus/"));
-    artifacts.map(|file| file.name()).collect::<BTreeSet<_>>().len()
+    artifacts.map(Source::name).collect::<BTreeSet<_>>().len()
 }
 
 pub(super) fn check(sources: &Sources) -> Vec<Complaint> {

@@ -292,7 +292,7 @@ impl Builder {
             }
         }
         let patterns = self.handler.params.iter().filter_map(|param| param.dims).map(Pattern);
-        let mut used = patterns.flat_map(|pattern| pattern.exprs());
+        let mut used = patterns.flat_map(Pattern::exprs);
         !matches!(self.handler.shape, ShapeRule::Dims) || used.any(|expr| mentions(expr, name))
     }
 

@@ -79,7 +79,7 @@ pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
         };
         match begun {
             Ok(execution) => {
-                ready.push(Task { execution, done, inline, options: Some(options.clone()), failure: None })
+                ready.push(Task { execution, done, inline, options: Some(options.clone()), failure: None });
             }
             Err((error, participant)) => task::end(Arc::clone(child), participant, Err(error), done, queue),
         }

@@ -9,6 +9,7 @@ mod threads_tests;
 mod watch;
 
 use std::fmt;
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ pub(crate) struct Runtime {
 impl Runtime {
     pub(crate) fn new(options: RuntimeOptions) -> Runtime {
         let threads = match options.num_threads {
-            0 => std::thread::available_parallelism().map_or(1, |cores| cores.get()),
+            0 => std::thread::available_parallelism().map_or(1, NonZero::get),
             threads => threads,
         };
         let (pool, allocator) = (Arc::new(Pool::new(threads)), Arc::new(Allocator::with_cache(options.cache)));

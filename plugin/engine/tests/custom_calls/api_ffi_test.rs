@@ -425,7 +425,7 @@ fn sums_arrays(
     mut y: ScalarOut<f64>,
 ) {
     fn sum<T: num_traits::ToPrimitive>(values: &[T]) -> f64 {
-        values.iter().filter_map(|value| value.to_f64()).sum()
+        values.iter().filter_map(T::to_f64).sum()
     }
     let signed = sum(i8s) + sum(i16s) + sum(i32s) + sum(i64s);
     y.set(signed + sum(u8s) + sum(u16s) + sum(u32s) + sum(u64s) + sum(f32s) + sum(f64s));

@@ -104,7 +104,7 @@ fn at_depth(tables: &Tables<'_>, id: AttrId, depth: usize) -> Result<Attribute, 
             attribute.clone()
         }
         Node::MeshAxes(mesh, axes) => {
-            let names = axes.iter().map(|axis| axis.to_string()).collect::<Vec<_>>().join(", ");
+            let names = axes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             let text = format!("#stablehlo.replica_group_mesh_axes<mesh = {mesh}, axes = [{names}]>");
             tables.spend(text.len())?;
             Attribute::Other(text)

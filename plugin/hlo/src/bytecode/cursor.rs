@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn claims_beyond_the_input_are_errors() {
         let mut cursor = Cursor::new(&[0x0b, 1, 2], 7);
-        let error = cursor.list(|cursor| cursor.byte()).unwrap_err();
+        let error = cursor.list(Cursor::byte).unwrap_err();
         assert_eq!(error.to_string(), "malformed bytecode at byte 8: expected 5 items, got 2 bytes");
         assert!(Cursor::new(&[0x08, 1], 0).varint().is_err());
         assert!(Cursor::new(b"abc", 0).null_terminated().is_err());

@@ -9,6 +9,7 @@ use crate::Error;
 use crate::sharding::{AxisRef, Mesh, MeshRef, SubAxis};
 
 /// Decodes the attribute after its code.
+#[allow(clippy::redundant_closure_for_method_calls, reason = "a path would fix the lifetime of the parts' cursors")]
 pub(super) fn decode<'a>(tables: &Tables<'a>, cursor: &mut Cursor<'a>) -> Result<Node<'a>, Error> {
     let mut reader = Reader { tables, cursor };
     let id = reader.attribute()?;

@@ -28,6 +28,7 @@ mod code {
 }
 
 /// Decodes an attribute.
+#[allow(clippy::redundant_closure_for_method_calls, reason = "a path would fix the lifetime of the parts' cursors")]
 pub(super) fn decode<'a>(tables: &Tables<'a>, cursor: &mut Cursor<'a>) -> Result<Node<'a>, Error> {
     let code = cursor.varint()?;
     let mut reader = Reader { tables, cursor };

@@ -136,7 +136,7 @@ impl<'a> Parser<'a> {
             Form::While => self.while_loop(&mut op)?,
             Form::CustomCall => self.call(&mut op, "call_target_name", Attribute::String)?,
             Form::Call => {
-                self.call(&mut op, "callee", |name| Attribute::Symbol(String::from_utf8_lossy(&name).into()))?
+                self.call(&mut op, "callee", |name| Attribute::Symbol(String::from_utf8_lossy(&name).into()))?;
             }
             Form::Composite => self.composite(&mut op)?,
             Form::ManualComputation => self.manual_computation(&mut op)?,

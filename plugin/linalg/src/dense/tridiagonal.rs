@@ -11,7 +11,7 @@ use crate::scalar::Scalar;
 pub fn solve<T: Scalar>(lower: &mut [T], diagonal: &mut [T], upper: &mut [T], b: &mut Matrix<'_, T>) -> i32 {
     let n = diagonal.len();
     eliminate(lower, diagonal, upper, b);
-    if let Some(k) = diagonal.iter().position(|x| x.is_zero()) {
+    if let Some(k) = diagonal.iter().position(Zero::is_zero) {
         return k as i32 + 1;
     }
     for j in 0..b.cols() {

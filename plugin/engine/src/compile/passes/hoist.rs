@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use oxcall::Error;
-use oxcall_hlo::{Module, Op, OpKind, Region, ValueId};
+use oxcall_hlo::{Module, Op, OpKind, Region, TensorType, ValueId};
 
 use super::ir::{Rewrite, Rewriter, is_pure, rewrite};
 
@@ -44,7 +44,7 @@ fn is_worthwhile(rewriter: &Rewriter<'_>, op: &Op) -> bool {
         return false;
     }
     let bytes = |values: &[ValueId]| -> usize {
-        let sizes = values.iter().filter_map(|&value| rewriter.ty(value).tensor()).map(|ty| ty.byte_size());
+        let sizes = values.iter().filter_map(|&value| rewriter.ty(value).tensor()).map(TensorType::byte_size);
         sizes.fold(0, usize::saturating_add)
     };
     let is_broadcast = matches!(op.kind, OpKind::BroadcastInDim { .. } | OpKind::Iota { .. });

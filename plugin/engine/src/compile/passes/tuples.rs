@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use oxcall_hlo::{Alias, ArgAttributes, Attribute, CustomCall, Func, Module, Op, OpKind, Region, Type, ValueId};
+use oxcall_hlo::{
+    Alias, ArgAttributes, Attribute, CustomCall, Func, Module, Op, OpKind, Region, TensorType, Type, ValueId,
+};
 
 /// Flattens all tuples of the entry function: operands and results of every op, parameters and results of regions, and
 /// those of the function itself.
@@ -178,7 +180,7 @@ impl Flattener<'_> {
 
 /// The usual layout, minor to major.
 fn row_major(ty: &Type) -> Vec<usize> {
-    (0..ty.tensor().map_or(0, |tensor| tensor.rank())).rev().collect()
+    (0..ty.tensor().map_or(0, TensorType::rank)).rev().collect()
 }
 
 /// The first leaf of the element of `ty` at `path`, and the number of its leaves.

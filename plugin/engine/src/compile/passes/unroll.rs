@@ -2,7 +2,7 @@
 //! straight code of element-wise ops is one kernel. JAX's Threefry is five iterations over all random numbers.
 
 use oxcall::Error;
-use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, Module, Op, OpKind, Region, ValueId};
+use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, Module, Op, OpKind, Region, TensorType, ValueId};
 
 use super::ir::{Mapping, Rewrite, Rewriter, clone_op, count_ops, is_elementwise, rewrite};
 
@@ -32,7 +32,7 @@ pub(super) fn unroll(module: &mut Module) -> Result<bool, Error> {
 fn iterations(rewriter: &Rewriter<'_>, op: &Op) -> Option<i64> {
     let [cond, body] = &op.regions[..] else { return None };
     let tensors = op.operands.iter().map(|&operand| rewriter.ty(operand).tensor());
-    let bytes = tensors.map(|ty| ty.map(|ty| ty.byte_size())).sum::<Option<usize>>()?;
+    let bytes = tensors.map(|ty| ty.map(TensorType::byte_size)).sum::<Option<usize>>()?;
     let is_fusable = |op: &Op| {
         let moves = matches!(
             op.kind,

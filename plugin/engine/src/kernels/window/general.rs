@@ -99,7 +99,7 @@ impl Kernel for General {
             for (index, result) in chunk.chunks_exact_mut(count).enumerate() {
                 result.copy_from_slice(&init);
                 let places = self.places(first / count + index, &mut places, &mut wider);
-                for &place in places.iter() {
+                for &place in places {
                     args[..count].copy_from_slice(result);
                     args[count..].iter_mut().zip(operands.at(place)).for_each(|(arg, x)| *arg = x);
                     evaluator.call(&args, result);
