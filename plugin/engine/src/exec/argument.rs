@@ -7,9 +7,9 @@ use crate::memory::Buffer;
 /// An argument of a program.
 #[derive(Debug)]
 pub enum Argument {
-    /// A buffer that others may read, too.
+    /// A buffer that others may also read.
     Shared(Arc<Buffer>),
-    /// A buffer that the execution may write, and give back as a result.
+    /// A buffer that the execution may write, and return as a result.
     Donated(Buffer),
 }
 

@@ -1,4 +1,4 @@
-//! Executables: plans with what their executions share and keep.
+//! Executables: plans, with the data that their executions share and reuse.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(crate) struct Executable {
     pub(crate) plan: Arc<Plan>,
     pub(super) frames: Frames,
     launches: Launches,
-    /// For each manual computation of the plan, what its participants run.
+    /// The executable that the participants of each manual computation run.
     pub(super) children: Vec<Arc<Executable>>,
 }
 
@@ -26,34 +26,34 @@ impl Executable {
         Arc::new(Executable { runtime: Arc::clone(runtime), plan, frames, launches, children })
     }
 
-    /// Whether processes meet each other.
+    /// Whether the plan has collectives.
     pub(crate) fn has_collectives(&self) -> bool {
         !self.plan.collectives.is_empty()
     }
 
-    /// Whether there are custom calls, whose handlers may block.
+    /// Whether the plan has custom calls, whose handlers may block.
     pub(super) fn has_calls(&self) -> bool {
         !self.plan.calls.is_empty()
     }
 
-    /// The place of a process that has no others, if there are collectives.
+    /// The participant of a program with one process, if the program has collectives.
     pub(crate) fn lone_participant(&self) -> Option<Participant> {
         (self.plan.cliques[0].len() == 1 && self.has_collectives())
             .then(|| Participant { rendezvous: self.rendezvous(), rank: 0 })
     }
 
-    /// Places for one run by all processes, in their order.
+    /// Participants for one run by all processes, in their order.
     pub(crate) fn participants(&self) -> Vec<Participant> {
         let shared = self.rendezvous();
         let participant = |rank| {
-            // Processes that never meet do not fail for each other.
+            // Processes without collectives do not fail because another one fails.
             let rendezvous = if self.has_collectives() { Arc::clone(&shared) } else { self.rendezvous() };
             Participant { rendezvous, rank }
         };
         (0..self.plan.cliques[0].len() as u32).map(participant).collect()
     }
 
-    /// The place of one process in its next run, or in the run with the launch id.
+    /// The participant of one process in its next run, or in the run with the given launch id.
     pub(crate) fn join(&self, process: usize, launch: Option<i64>) -> Participant {
         let rank = process as u32;
         if self.has_collectives() {
@@ -62,7 +62,7 @@ impl Executable {
         Participant { rendezvous: self.rendezvous(), rank }
     }
 
-    /// A rendezvous whose participants will all be started.
+    /// A rendezvous for a run in which all participants will be started.
     fn rendezvous(&self) -> Arc<Rendezvous> {
         Rendezvous::new(0, &self.plan.cliques[0], true, &self.runtime.watch)
     }

@@ -19,34 +19,34 @@ use crate::observe::Span;
 use crate::plan::{Args, Slot, Step};
 use crate::pool::{Cost, Pool};
 
-/// An execution of a program: it may stop at a custom call that is not done yet, or a collective, and go on later.
+/// An execution of a program. It may stop at an incomplete custom call or collective, and resume later.
 pub(crate) struct Execution {
     program: Arc<Executable>,
     frame: Option<Frame>,
     /// The next step.
     at: usize,
-    /// In which rendezvous it runs.
+    /// Its place in a rendezvous, if it has one.
     participant: Option<Participant>,
-    /// When it was asked for: it ends if there is an interrupt since.
+    /// The time of the request: an interrupt after it ends the execution.
     era: Era,
-    /// Since when it waits for the step before `at`; for traces.
+    /// When it began to wait for the step before `at`; for traces.
     waits_since: Option<Instant>,
 }
 
 /// How far an execution got.
 pub(crate) enum Progress {
     Done(Vec<Buffer>),
-    /// It goes on when the future of a custom call, which the number says, is there.
+    /// It resumes when the future of the custom call with this index completes.
     Waiting(Future, u32),
-    /// It goes on when the others of its group are at the collective, which the number says.
+    /// It resumes when the rest of its group has reached the collective with this index.
     Collective(u32),
-    /// It goes on when the participants of the manual computation, which the number says, have ended.
+    /// It resumes when the participants of the manual computation with this index have ended.
     Manual(u32),
 }
 
 impl Execution {
     /// # Errors
-    /// INVALID_ARGUMENT for arguments that are not what the program takes, RESOURCE_EXHAUSTED.
+    /// INVALID_ARGUMENT if the arguments do not match the program's parameters, RESOURCE_EXHAUSTED if memory runs out.
     pub(crate) fn begin(
         program: Arc<Executable>,
         arguments: Vec<Argument>,
@@ -77,17 +77,17 @@ impl Execution {
         self.participant.take()
     }
 
-    /// The buffers of the collective or manual computation that it stopped at.
+    /// The buffers of the collective or manual computation at which it stopped.
     ///
     /// # Safety
-    /// It does not go on, and is not dropped, while `'a` lasts; it stopped at such a step, and nobody else works on its
-    /// buffers meanwhile.
+    /// The execution stopped at such a step. For `'a`, it neither resumes nor is dropped, and nothing else accesses its
+    /// buffers.
     pub(crate) unsafe fn buffers<'a>(&self) -> ParticipantBuffers<'a> {
         let frame = self.frame.as_ref().expect("an execution has a frame until it is dropped");
         let (args, buffers) = (frame.met, &frame.buffers);
         let (inputs, outputs) = buffers.split_at(args.inputs as usize);
-        // SAFETY: the caller's promise keeps the list of buffers as it is for `'a`: it is not changed before the next
-        // step.
+        // SAFETY: the caller promises that the execution does not resume during `'a`, and the list of buffers changes
+        // only at the next step.
         let (inputs, outputs) = unsafe {
             (
                 std::slice::from_raw_parts(inputs.as_ptr(), inputs.len()),
@@ -102,7 +102,7 @@ impl Execution {
         &self.program
     }
 
-    /// Runs steps until the end, or a custom call that is not done.
+    /// Runs steps until the end, or until a step is incomplete.
     ///
     /// # Errors
     /// Those of kernels and handlers.
@@ -129,7 +129,7 @@ impl Execution {
         let plan = &*program.plan;
         let cx = Context { pool: &program.runtime.pool, memory: &program.runtime.allocator, era: *era };
         loop {
-            // After the last step, too: the kernel of a loop may have stopped before its end.
+            // This also covers the last step: the kernel of a loop may have stopped early.
             if era.is_over() {
                 return Err(interrupted(format_args!("the program {}", plan.module.name)));
             }
@@ -192,17 +192,17 @@ impl Frame {
 
     fn kernel(&mut self, kernel: &dyn Kernel, args: Args, slots: &[Slot], cx: Context<'_>) -> Result<(), Error> {
         let (inputs, outputs) = self.gather(args, slots);
-        // SAFETY: the table leads to memory that the frame, the plan or the arguments own, as long and aligned as
-        // buffers are, and initialised, as the allocator's memory is. The plan gives an output no buffer that is in
-        // use, unless the kernel may work in place, which the bits say; nobody else writes what the frame owns, or
-        // the caller gave up, and nobody writes what is shared.
+        // SAFETY: every table entry points to memory that the frame, the plan or the arguments own. It has the size and
+        // alignment of its buffer, and is initialised, as all memory of the allocator is. The plan gives an output no
+        // buffer that is in use, unless the kernel may work in place, which the bits say. Nothing else writes memory
+        // that the frame owns or the caller donated, and nothing writes shared memory.
         let (inputs, outputs) = unsafe { (Inputs::new(inputs, args.in_place), Outputs::new(outputs)) };
         kernel.run(cx, inputs, outputs).map_err(|error| error.context(kernel.name()))
     }
 
     fn call(&mut self, program: &Executable, site: u32, stage: Stage, args: Args) -> Result<Option<Future>, Error> {
         let outcome = self.handle(program, site, stage, args);
-        // A handler may leave another one, and the next step needs this.
+        // A handler may change the environment, and the next step needs the default.
         set_default_environment();
         outcome
     }
@@ -222,15 +222,14 @@ impl Frame {
         let Frame { buffers, calls, contexts, .. } = self;
         let (inputs, outputs) = buffers.split_at(args.inputs as usize);
         let call = &plan.calls[site as usize];
-        // SAFETY: buffers as for kernels; an output shares memory with an input only where the program says so. The
-        // frame lives until the call is done: an execution that waits for a future is kept.
+        // SAFETY: the buffers are as for kernels; an output shares memory with an input only where the program says so.
+        // The frame lives until the call completes: an execution that waits for a future is kept.
         unsafe { call.run(&mut calls[frame], contexts, site, stage, inputs, outputs) }
     }
 
     fn copy(&mut self, from: Slot, to: Slot, pool: &Pool) {
         let (from, to) = (self.table[from as usize], self.table[to as usize]);
-        // SAFETY: two buffers of one size, of which `to` is the frame's to write; they do not overlap, and hold
-        // initialised bytes.
+        // SAFETY: two buffers of equal size that do not overlap and hold initialised bytes; the frame may write `to`.
         let (from, to) =
             unsafe { (std::slice::from_raw_parts(from.data, to.len), std::slice::from_raw_parts_mut(to.data, to.len)) };
         let cost = Cost { flops: 0.0, bytes: 2.0 * from.len() as f64 };
@@ -246,12 +245,12 @@ impl Frame {
     }
 
     fn predicate(&self, slot: Slot) -> bool {
-        // SAFETY: a `Pred` that a step has written, or an argument.
+        // SAFETY: a `Pred`, written by a step or passed as an argument.
         unsafe { self.table[slot as usize].data.read() != 0 }
     }
 
     fn branch(&self, slot: Slot, targets: &[u32]) -> u32 {
-        // SAFETY: an `S32` that a step has written, or an argument; buffers are aligned.
+        // SAFETY: an `S32`, written by a step or passed as an argument; buffers are aligned.
         let index = unsafe { self.table[slot as usize].data.cast::<i32>().read() };
         let last = targets.len() - 1;
         targets[usize::try_from(index).map_or(last, |index| index.min(last))]

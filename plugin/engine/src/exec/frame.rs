@@ -9,19 +9,19 @@ use crate::plan::{Allocation, Args, Plan};
 use crate::runtime::Runtime;
 use crate::sync::Mutex;
 
-/// The memory and the table of an execution. Kept by the program for the next one.
+/// The memory and the table of an execution. The program keeps them for its next execution.
 pub(crate) struct Frame {
     pub(super) table: Vec<RawBuffer>,
-    /// Room for the buffers of a step.
+    /// Space for the buffers of one step.
     pub(super) buffers: Vec<RawBuffer>,
-    /// Which of them the last collective has.
+    /// The operands and results of the last collective, within `buffers`.
     pub(super) met: Args,
     pub(super) calls: Vec<CallState>,
     pub(super) contexts: Contexts,
     /// Kept between executions if it is small.
     arena: Option<Buffer>,
     own: Vec<Option<Buffer>>,
-    /// The ids of the process: the replica's and the partition's.
+    /// The ids of the process: replica and partition.
     ids: Box<[Id; 2]>,
     arguments: Vec<Argument>,
 }
@@ -39,7 +39,7 @@ impl Id {
     }
 }
 
-/// An arena of at most so many bytes stays with the program.
+/// The size in bytes of the largest arena that stays with the program.
 const KEPT_ARENA: usize = 64 * 1024;
 
 impl Frame {
@@ -57,10 +57,10 @@ impl Frame {
         }
     }
 
-    /// Takes the arguments and all memory that the execution of the process with these ids needs.
+    /// Takes the arguments and all memory that the execution needs on the process with these ids.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for arguments that are not what the program takes, RESOURCE_EXHAUSTED.
+    /// INVALID_ARGUMENT if the arguments do not match the program's parameters, RESOURCE_EXHAUSTED if memory runs out.
     pub(super) fn begin(
         &mut self,
         plan: &Plan,
@@ -106,7 +106,7 @@ impl Frame {
         Ok(())
     }
 
-    /// The results, by their places at the end.
+    /// The results, by the places of their slots at the end.
     pub(super) fn results(&mut self, plan: &Plan) -> Result<Vec<Buffer>, Error> {
         let mut results = Vec::with_capacity(plan.results.len());
         for &slot in &plan.results {
@@ -121,7 +121,7 @@ impl Frame {
         Ok(results)
     }
 
-    /// The allocation, or the argument, at `place`: that of its slot, unless a loop has exchanged places.
+    /// The allocation or argument at `place`: the one of its slot, unless a loop has rotated the slots.
     fn take(&mut self, allocation: Allocation, place: RawBuffer) -> Option<Buffer> {
         let is_there = |buffer: &Buffer| buffer.as_ptr() == place.data.cast_const() && !buffer.is_empty();
         if let Allocation::Own(index) = allocation
@@ -140,7 +140,7 @@ impl Frame {
         }
     }
 
-    /// Gives up all that belongs to one execution.
+    /// Releases everything that belongs to one execution.
     fn end(&mut self) {
         self.own.clear();
         self.arguments.clear();
@@ -171,11 +171,11 @@ fn check(plan: &Plan, arguments: &[Argument]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The frames of a program that no execution uses.
+/// The unused frames of a program.
 #[derive(Default)]
 pub(crate) struct Frames(Mutex<Vec<Frame>>);
 
-/// Frames that a program keeps at most.
+/// The largest number of frames that a program keeps.
 const KEPT_FRAMES: usize = 16;
 
 impl Frames {

@@ -13,7 +13,7 @@ use super::{Argument, Executable, Execution};
 use crate::custom_call::{ExecutionInfo, UserData};
 use crate::interrupt::Era;
 
-/// Programs that are estimated to take longer than this run elsewhere: handing one over costs about 50 microseconds.
+/// Programs with a higher estimated cost run on another thread: the handover costs about 50 microseconds.
 pub(super) const INLINE_NANOS: f64 = 100_000.0;
 
 /// Where an execution runs.
@@ -28,28 +28,28 @@ pub enum Launch {
     Elsewhere,
 }
 
-/// What a caller may say about an execution.
+/// Options of one execution.
 #[derive(Debug, Clone, Default)]
 pub struct ExecuteOptions {
     /// Where it runs.
     pub launch: Launch,
-    /// The device that handlers of custom calls are told.
+    /// The device ordinal that handlers of custom calls get.
     pub device_ordinal: i32,
-    /// The run id that handlers are told; unless given, one of its own.
+    /// The run id that handlers get; if `None`, the execution gets one of its own.
     pub run_id: Option<i64>,
-    /// What handlers find under type ids.
+    /// The user data that handlers find by type id.
     pub user_data: Vec<UserData>,
-    /// When it was asked for; now unless given.
+    /// The time of the request; if `None`, now.
     pub era: Option<Era>,
 }
 
-/// What handlers are told of an execution.
+/// The data of an execution that handlers get.
 pub(super) fn execution_info(options: &ExecuteOptions, run_id: i64, device_ordinal: i32) -> ExecutionInfo<'_> {
     ExecutionInfo { run_id, device_ordinal, user_data: &options.user_data }
 }
 
-/// Runs `program`, in its place in a rendezvous if it has one, and calls `done` with its results: before it returns, or
-/// later on another thread.
+/// Runs `program`, as a participant of its rendezvous if it has one. Calls `done` with the results, either before it
+/// returns or later on another thread.
 pub(crate) fn launch(
     program: &Arc<Executable>,
     arguments: Vec<Argument>,
@@ -74,7 +74,7 @@ pub(crate) fn launch(
     task::on_another_thread(&program.runtime, program.has_calls(), Box::new(move || start.run(&options)));
 }
 
-/// An execution that has not begun: it has no memory yet but its arguments.
+/// An execution that has not begun: it holds no memory except its arguments.
 struct Start {
     program: Arc<Executable>,
     arguments: Vec<Argument>,
@@ -92,7 +92,7 @@ impl Start {
         match Execution::begin(Arc::clone(&program), arguments, &info, participant, era) {
             Ok(execution) => {
                 let inherited = (!program.plan.manuals.is_empty()).then(|| options.clone());
-                // The execution alone holds it from here on.
+                // From here on only the execution holds the program.
                 drop(program);
                 task::run(Task { execution, done, inline, options: inherited, failure: None });
             }
@@ -101,14 +101,14 @@ impl Start {
     }
 }
 
-/// Ends a participant of a rendezvous that did not begin.
+/// Ends a participant of a rendezvous whose execution did not begin.
 pub(crate) fn abandon(program: Arc<Executable>, participant: Option<Participant>, error: Error, done: Done) {
     let mut queue = VecDeque::new();
     task::end(program, participant, Err(error), done, &mut queue);
     queue.into_iter().for_each(task::run);
 }
 
-/// A panic as an error.
+/// Converts a panic to an error.
 pub(crate) fn panicked(payload: &(dyn Any + Send)) -> Error {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());

@@ -1,4 +1,4 @@
-//! The cliques of a program whose processes are run by calls of their own, as torch_xla makes them.
+//! Cliques of a program whose processes are launched by separate calls, as torch_xla does.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,29 +8,29 @@ use crate::collective::Clique;
 use crate::runtime::Watch;
 use crate::sync::Mutex;
 
-/// What calls have in common that belong together.
+/// The key of the calls that belong to one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Run {
-    /// The launch id that the caller gave them.
+    /// The launch id that the caller gave.
     Launch(i64),
-    /// How many times the process has run the program.
+    /// The number of times that the process has run the program before.
     Nth(u64),
 }
 
 #[derive(Default)]
 struct Table {
-    /// How many times each process has run the program.
+    /// The number of runs of each process.
     runs: Vec<u64>,
-    /// Launches whose participants have not all come.
+    /// Runs whose participants have not all joined.
     open: HashMap<Run, Arc<Rendezvous>>,
 }
 
-/// The cliques of a program that somebody has to join yet.
+/// The runs of a program that some participants have not joined yet.
 #[derive(Default)]
 pub(crate) struct Launches(Mutex<Table>);
 
 impl Launches {
-    /// The participant of a process in its next run of the program, or in that with the launch id.
+    /// The participant of a process in its next run of the program, or in the run with the given launch id.
     pub(crate) fn join(
         &self,
         clique: &Arc<Clique>,
@@ -51,7 +51,7 @@ impl Launches {
         let rendezvous = table.open.entry(run).or_insert_with(|| Rendezvous::new(0, clique, false, watch));
         let mut rendezvous = Arc::clone(rendezvous);
         if !rendezvous.join(process) {
-            // The launch id was used before: another run.
+            // The launch id has been used before: this is another run.
             rendezvous = Rendezvous::new(0, clique, false, watch);
             rendezvous.join(process);
             table.open.insert(run, Arc::clone(&rendezvous));
@@ -64,7 +64,8 @@ impl Launches {
 }
 
 impl Table {
-    /// Closes cliques that failed while they waited for a process: its next run belongs to the others' next one.
+    /// Closes runs that failed while they waited for a process: the next run of that process joins the next one of the
+    /// others.
     fn give_up(&mut self) {
         let runs = &mut self.runs;
         self.open.retain(|run, rendezvous| {

@@ -1,4 +1,4 @@
-//! Threads of others on which executions may go on.
+//! Threads of callers that may resume executions.
 
 use std::cell::Cell;
 
@@ -6,8 +6,8 @@ thread_local! {
     static LENT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does `work`; executions that wait for a custom call which it completes may go on right here, rather than on another
-/// thread.
+/// Runs `work`. An execution that waits for a custom call which `work` completes may resume on this thread, instead of
+/// moving to another one.
 pub fn lend_thread<T>(work: impl FnOnce() -> T) -> T {
     struct Before(bool);
     impl Drop for Before {
@@ -19,7 +19,7 @@ pub fn lend_thread<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Whether this thread is one of them, now.
+/// Whether this thread is lent at the moment.
 pub(super) fn is_lent() -> bool {
     LENT.get()
 }

@@ -1,4 +1,4 @@
-//! Manual computations: an execution that stops until the participants of a rendezvous of its own have ended.
+//! Manual computations: an execution stops until the participants of a nested rendezvous have ended.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ use crate::sync::Mutex;
 struct Parent(Mutex<State>);
 
 struct State {
-    /// It is there until all participants have ended.
+    /// `Some` until all participants have ended.
     task: Option<Task>,
     /// The results of the participants that have ended.
     results: Vec<Vec<Buffer>>,
@@ -28,12 +28,12 @@ struct State {
     failure: Option<Error>,
 }
 
-/// Runs the manual computation that an execution stopped at; its participants go to `queue`, or elsewhere.
+/// Runs the manual computation at which an execution stopped. Its participants go to `queue`, or to other threads.
 pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
     let program = Arc::clone(task.execution.program());
     let manual = &program.plan.manuals[site as usize];
     let child = &program.children[site as usize];
-    // The cliques of the region are those of each participant of each rendezvous of the program, in order.
+    // The cliques of the region belong to the participants of the program's cliques, in order.
     let outer = |participant: &Participant| {
         let before: usize =
             program.plan.cliques[..participant.rendezvous.index() as usize].iter().map(|clique| clique.len()).sum();
@@ -45,8 +45,8 @@ pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
     let count = clique.len();
     let options = task.options.clone().unwrap_or_default();
     let inline = task.inline || child.plan.cost.nanos() * count as f64 <= INLINE_NANOS;
-    // SAFETY: the parent's execution stopped here, and goes on after all participants have ended: they and `Parent`
-    // keep it.
+    // SAFETY: the parent's execution stopped here, and resumes only after all participants have ended; they and
+    // `Parent` keep it alive.
     let ParticipantBuffers { inputs, .. } = unsafe { task.execution.buffers() };
     let results = (0..count).map(|_| Vec::new()).collect();
     let parent = Arc::new(Parent(Mutex::new(State { task: Some(task), results, left: count, failure: None })));
@@ -64,7 +64,7 @@ pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
             if shards.pieces.is_one() && shards.bytes > 0 && place.addr().is_multiple_of(BUFFER_ALIGN) {
                 let data = NonNull::new(place.cast_mut()).expect("buffers are not null");
                 let owner: Box<dyn Any + Send + Sync> = Box::new(Arc::clone(&parent));
-                // SAFETY: the parent keeps the operand as it is until all participants have ended.
+                // SAFETY: the parent neither writes nor frees the operand until all participants have ended.
                 return unsafe { Buffer::foreign(data, shards.bytes, owner) }.map(Arc::new).map(Argument::Shared);
             }
             let mut part = Buffer::allocate(&program.runtime.allocator, shards.bytes)?;
@@ -88,7 +88,7 @@ pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
 }
 
 impl Parent {
-    /// A participant has ended. After the last one the execution goes on.
+    /// Records the end of a participant. After the last one it returns the execution, which then resumes.
     fn ended(&self, index: usize, outcome: Result<Vec<Buffer>, Error>, manual: &ManualSite) -> Option<Task> {
         let mut state = self.0.lock();
         match outcome {
@@ -108,7 +108,7 @@ impl Parent {
     }
 }
 
-/// Makes the results of a manual computation of those of its participants.
+/// Assembles the results of a manual computation from the results of its participants.
 fn put_together(task: &Task, manual: &ManualSite, results: &[Vec<Buffer>]) {
     // SAFETY: the execution stopped at the manual computation, whose participants have ended; it is borrowed meanwhile.
     let ParticipantBuffers { mut outputs, .. } = unsafe { task.execution.buffers() };

@@ -1,17 +1,16 @@
 //! Execution of plans.
 //!
-//! * `launch`: the thread on which an execution runs.
-//! * `task`: executions that stop and go on.
-//! * `executable`: a plan with what its executions share and keep.
+//! * `launch`: the choice of the thread on which an execution runs.
+//! * `task`: executions that stop and resume.
+//! * `executable`: a plan, with the data that its executions share and reuse.
 //! * `execution`: the loop over the steps.
 //! * `frame`: slots, memory and call frames of one execution.
 //! * `argument`: the arguments of an execution.
-//! * `rendezvous`: executions that meet at collectives; `launches`: those whose participants come one by one.
-//! * `cliques`: cliques whose participants are launched one by one.
+//! * `rendezvous`: executions that meet at collectives.
+//! * `launches`: rendezvous whose participants are launched by separate calls.
 //! * `manual`: manual computations.
-//! * `lent`: threads of callers on which executions may go on.
+//! * `lent`: threads of callers that may resume executions.
 //! * `traced`: spans of steps.
-//! * `evaluate`: ops of constants, for the passes.
 
 mod argument;
 mod executable;

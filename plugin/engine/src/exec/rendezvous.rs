@@ -1,12 +1,12 @@
 //! Rendezvous: executions of one program that meet at its collectives.
 //!
-//! No thread waits at a collective. A participant that arrives leaves its whole execution with the rendezvous; the last
-//! one of a group computes for all, and then all go on. So a clique of any size runs on any number of threads, and a
-//! small one on the caller's alone.
+//! No thread waits at a collective. A participant that arrives hands its whole execution to the rendezvous; the last
+//! participant of a group computes for all of them, and then all resume. So a clique of any size runs on any number of
+//! threads, and a small one on the caller's thread alone.
 //!
-//! A participant that fails makes all fail with its error. If every participant has stopped or ended, and no group is
-//! complete, the participants' collectives do not match: that is an error, too. Where participants are started one by
-//! one, by calls of their own, the others wait for them for a limited time.
+//! If one participant fails, all fail with its error. If every participant has stopped or ended and no group is
+//! complete, the participants' collectives do not match, which is also an error. Where participants are launched by
+//! separate calls, those that have arrived wait for the rest for a limited time.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,9 +23,9 @@ use crate::memory::Buffer;
 use crate::runtime::{Waiting, Watch};
 use crate::sync::Mutex;
 
-/// Where the participants of one run of a program meet.
+/// The meeting point of the participants of one run of a program.
 pub(crate) struct Rendezvous {
-    /// Which of the program's cliques it is of.
+    /// The index of its clique among the program's.
     index: u32,
     clique: Arc<Clique>,
     watch: Arc<Watch>,
@@ -45,36 +45,36 @@ impl Participant {
     }
 }
 
-/// What a participant is doing.
+/// The state of a participant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doing {
-    /// Nobody has started it.
+    /// It has not been started.
     Missing,
     Running,
-    /// It stopped at a collective, which the number says.
+    /// It stopped at the collective with this index.
     Waiting(u32),
     Ended,
 }
 
 struct State {
     doing: Vec<Doing>,
-    /// Those who wait, by collective and group, and then by their places in the group.
+    /// The waiting executions, by collective and group, and then by their places in the group.
     waiting: HashMap<(u32, u32), Vec<Option<Task>>>,
     failure: Option<Error>,
     is_watched: bool,
 }
 
-/// What is to be done with participants after something happened.
+/// Participants on which the caller has to act after an event.
 #[derive(Default)]
 pub(crate) struct Next {
-    /// They go on.
+    /// Participants that resume.
     pub(crate) ready: Vec<Task>,
-    /// They end with the rendezvous' error.
+    /// Participants that end with the rendezvous' error.
     pub(crate) failed: Vec<(Task, Error)>,
 }
 
 impl Rendezvous {
-    /// A rendezvous whose participants will all be started, if `all_come`; otherwise they have to
+    /// A rendezvous. If `all_come`, all participants will be started; otherwise they have to
     /// [`join`](Rendezvous::join).
     pub(crate) fn new(index: u32, clique: &Arc<Clique>, all_come: bool, watch: &Arc<Watch>) -> Arc<Rendezvous> {
         let doing = vec![if all_come { Doing::Running } else { Doing::Missing }; clique.len()];
@@ -91,7 +91,7 @@ impl Rendezvous {
         self.clique.len()
     }
 
-    /// A participant has come. The answer is whether it was missing.
+    /// Marks a participant as started. Returns whether it was missing.
     pub(crate) fn join(&self, rank: u32) -> bool {
         let mut state = self.state.lock();
         let doing = &mut state.doing[rank as usize];
@@ -103,7 +103,7 @@ impl Rendezvous {
         was_missing
     }
 
-    /// The participants that have not come.
+    /// The participants that have not joined.
     pub(crate) fn missing(&self) -> Vec<u32> {
         self.state.lock().missing()
     }
@@ -112,7 +112,7 @@ impl Rendezvous {
         self.state.lock().failure.is_some()
     }
 
-    /// A participant has stopped at a collective.
+    /// Registers a participant that has stopped at a collective.
     pub(crate) fn arrive(self: &Arc<Rendezvous>, task: Task, site: u32) -> Next {
         let program = Arc::clone(task.execution.program());
         let collective = &program.plan.collectives[site as usize];
@@ -156,8 +156,8 @@ impl Rendezvous {
         }
     }
 
-    /// A participant has ended: its outcome, or the error because of which the rendezvous failed; and what becomes of
-    /// the others.
+    /// Registers the end of a participant. Returns its outcome, or the error with which the rendezvous failed, and what
+    /// the other participants have to do.
     pub(crate) fn end(
         &self,
         rank: u32,
@@ -188,7 +188,7 @@ impl Rendezvous {
         }
     }
 
-    /// Sees to it that those who wait do not wait forever, if some participants are missing.
+    /// Starts the time limit for the waiting participants, if some participants are missing.
     fn watch(self: &Arc<Rendezvous>, state: &mut State) {
         if state.is_watched || state.missing().is_empty() {
             return;
@@ -197,7 +197,7 @@ impl Rendezvous {
         state.is_watched = true;
     }
 
-    /// The opposite, once nobody is missing or the rendezvous has failed.
+    /// Stops the time limit, once no participant is missing or the rendezvous has failed.
     fn unwatch(&self, state: &mut State) {
         if state.is_watched && (state.failure.is_some() || state.missing().is_empty()) {
             self.watch.forget(self);
@@ -220,7 +220,7 @@ impl Rendezvous {
 }
 
 impl Waiting for Rendezvous {
-    /// Fails, as those who are missing have not come in time.
+    /// Fails because the missing participants have not arrived in time.
     fn give_up(&self) {
         self.fail_waiting(|missing| {
             let names: Vec<String> = missing.into_iter().map(|rank| self.clique.name(rank as usize)).collect();
@@ -233,17 +233,17 @@ impl Waiting for Rendezvous {
         });
     }
 
-    /// Fails, as the executions that wait for the missing ones are to end.
+    /// Fails because the executions that wait for missing participants have been interrupted.
     fn interrupt(&self) {
         self.fail_waiting(|_| interrupted("a collective that waited for other processes of the program"));
     }
 }
 
-/// Computes for a whole group.
+/// Runs the collective for a whole group.
 fn run_collective(tasks: &[Task], site: u32, group: &Group) -> Result<(), Error> {
     let program = tasks[0].execution.program();
-    // SAFETY: all stopped at this collective and go on after it; they are borrowed here, so nobody drops them.
-    // Executions have memory of their own, but for what is shared and only read.
+    // SAFETY: all executions stopped at this collective and resume after it; they are borrowed here, so none is
+    // dropped. Their memory is separate, except for shared memory, which is only read.
     let participants: Vec<ParticipantBuffers<'_>> =
         tasks.iter().map(|task| unsafe { task.execution.buffers() }).collect();
     let cx = Context { pool: &program.runtime.pool, memory: &program.runtime.allocator, era: Era::now() };
@@ -256,7 +256,7 @@ impl State {
         self.doing.iter().enumerate().filter(missing).map(|(rank, _)| rank as u32).collect()
     }
 
-    /// The error if nobody can go on, though some wait.
+    /// The error for a rendezvous in which some participants wait and none can resume.
     fn stuck<N: std::fmt::Display>(&self, clique: &Clique, name: impl Fn(u32) -> N) -> Option<Error> {
         let may_go_on = |doing: &Doing| matches!(doing, Doing::Missing | Doing::Running);
         if self.doing.iter().any(may_go_on) || self.waiting.is_empty() {
@@ -273,7 +273,7 @@ impl State {
         Some(Error::failed_precondition(format!("the collectives of the program's processes do not match: {all}")))
     }
 
-    /// Fails with `error`: those who wait have to end.
+    /// Fails with `error`, which ends all waiting participants.
     fn fail_all(&mut self, error: Error) -> Next {
         let waiting = self.waiting.drain().flat_map(|(_, tasks)| tasks).flatten();
         let failed = waiting.map(|task| (task, error.clone())).collect();

@@ -1,4 +1,4 @@
-//! Executions with what is to be done at their end, and running them.
+//! Tasks: executions with the action to take at their end, and the loop that runs them.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -15,22 +15,22 @@ use crate::interrupt::Era;
 use crate::memory::Buffer;
 use crate::runtime::{Job, Runtime};
 
-/// What is called with the results. The answer is an execution that waited for them.
+/// Takes the results. Returns the execution that waited for them, if any.
 pub(crate) type Done = Box<dyn FnOnce(Result<Vec<Buffer>, Error>) -> Option<Task> + Send>;
 
-/// An execution, and what is done at its end.
+/// An execution, with the action to take at its end.
 pub(crate) struct Task {
     pub(crate) execution: Execution,
     pub(crate) done: Done,
-    /// Whether it stays on the thread that it is on, with all of its rendezvous.
+    /// Whether it stays on its current thread, with its whole rendezvous.
     pub(crate) inline: bool,
-    /// What participants of manual computations are started with, if the program has some.
+    /// The options for participants of manual computations, if the program has any.
     pub(crate) options: Option<ExecuteOptions>,
-    /// The error of what it waited for: then it ends.
+    /// The error of the step that it waited for, which ends it.
     pub(crate) failure: Option<Error>,
 }
 
-/// [`Execution::advance`]; panics of kernels are errors.
+/// Calls [`Execution::advance`], with panics of kernels as errors.
 fn advance(execution: &mut Execution) -> Result<Progress, Error> {
     CURRENT.set(Some(execution.era()));
     catch_unwind(AssertUnwindSafe(|| execution.advance())).unwrap_or_else(|payload| Err(panicked(&*payload)))
@@ -41,18 +41,18 @@ thread_local! {
     static CURRENT: Cell<Option<Era>> = const { Cell::new(None) };
 }
 
-/// When the execution was asked for whose handler this thread runs.
+/// The era of the execution whose handler this thread runs.
 pub fn current_era() -> Option<Era> {
     CURRENT.get()
 }
 
-/// Whether this thread runs executions right now, or what their ends called: others may depend on it, so it must not
-/// wait for an execution to end.
+/// Whether this thread is running executions or their completion callbacks. Other executions may depend on it, so it
+/// must not wait for an execution to end.
 pub fn on_engine_thread() -> bool {
     RUNNING.get()
 }
 
-/// Until it is dropped, this thread is one [`on_engine_thread`].
+/// Marks this thread as one of the engine ([`on_engine_thread`]) until it is dropped.
 struct Engaged(bool);
 
 impl Engaged {
@@ -67,14 +67,14 @@ impl Drop for Engaged {
     }
 }
 
-/// Runs an execution on this thread, and those that can go on because of it, as far as they get.
+/// Runs an execution on this thread as far as it gets, and then those that it lets resume.
 pub(crate) fn run(task: Task) {
     with_default_environment(|| run_all(task));
 }
 
 fn run_all(task: Task) {
     let _engaged = Engaged::new();
-    // Most executions are alone: their queue takes no memory.
+    // Most executions have no others to resume, so their queue takes no memory.
     let (mut first, mut queue) = (Some(task), VecDeque::new());
     while let Some(mut task) = first.take().or_else(|| queue.pop_front()) {
         if let Some(error) = task.failure.take() {
@@ -99,14 +99,15 @@ fn run_all(task: Task) {
     }
 }
 
-/// Ends those of a rendezvous who have to.
+/// Ends the failed participants of a rendezvous.
 pub(crate) fn fail(next: Next) {
     let mut queue = VecDeque::new();
     proceed(next, &mut queue);
     queue.into_iter().for_each(elsewhere);
 }
 
-/// Lets the participants of a rendezvous go on, or end: of several, the first here, unless all stay here.
+/// Resumes or ends the participants of a rendezvous. If several can resume, the first one stays on this thread, unless
+/// all do.
 pub(super) fn proceed(next: Next, queue: &mut VecDeque<Task>) {
     let Next { ready, failed } = next;
     for (index, task) in ready.into_iter().enumerate() {
@@ -127,8 +128,8 @@ fn finish(task: Task, outcome: Result<Vec<Buffer>, Error>, queue: &mut VecDeque<
     end(program, participant, outcome, done, queue);
 }
 
-/// Tells the rendezvous and the caller that a participant of it has ended. What the execution held is free again before
-/// they hear of it, and so is the program if this was its last use: a caller that drops it finds its states dropped.
+/// Tells the rendezvous and the caller that a participant has ended. Before they learn of it, the execution has
+/// released its memory, and the program if this was its last use: a caller that drops it finds its states dropped.
 pub(super) fn end(
     program: Arc<Executable>,
     participant: Option<Participant>,
@@ -148,7 +149,7 @@ pub(super) fn end(
     proceed(next, queue);
 }
 
-/// Goes on after a custom call that was waited for, which may have completed on a thread that is not ours to keep.
+/// Resumes after a pending custom call, which may have completed on a thread that the engine must not occupy.
 fn resume(task: Task, site: u32, outcome: Result<(), Error>) {
     match outcome {
         Ok(()) if lent::is_lent() => caught(|| run(task)),
@@ -169,8 +170,8 @@ pub(crate) fn elsewhere(task: Task) {
     on_another_thread(&runtime, calls, Box::new(move || run(task)));
 }
 
-/// Does `work`, which runs a program, on another thread; without one, on this. A handler may wait for tasks that it
-/// gives to the engine's threads: so programs with custom calls do not run on these.
+/// Runs `work`, which runs a program, on another thread; if there is none, on this one. A handler may wait for tasks
+/// that it gives to the engine's threads, so programs with custom calls do not run on those.
 pub(super) fn on_another_thread(runtime: &Runtime, calls: bool, work: Job) {
     let left = if calls {
         runtime.threads.spawn(Box::new(move || caught(work)))
@@ -188,7 +189,7 @@ pub(super) fn on_another_thread(runtime: &Runtime, calls: bool, work: Job) {
     }
 }
 
-/// Nobody is there to whom a panic of `done` could be told.
+/// Drops a panic of `done`: there is no caller to report it to.
 fn caught(work: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(work));
 }

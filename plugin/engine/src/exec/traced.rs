@@ -8,14 +8,14 @@ use super::Executable;
 use crate::observe::{Span, shapes};
 use crate::plan::{Args, Step};
 
-/// The span of a step that is running; it ends when it is dropped.
+/// The span of a running step; dropping it ends the span.
 pub(super) struct Open<'s> {
     span: Option<Span>,
     spans: &'s mut Vec<Span>,
 }
 
 impl<'s> Open<'s> {
-    /// Jumps have none.
+    /// Opens a span; jumps have none.
     pub(super) fn new(program: &Executable, step: &Step, spans: &'s mut Vec<Span>) -> Open<'s> {
         let plan = &program.plan;
         let span = match step {
@@ -44,7 +44,7 @@ impl<'s> Open<'s> {
     }
 }
 
-/// The span of waiting for a step that was not done at once, until now.
+/// The span of the wait for an incomplete step, until now.
 pub(super) fn wait(program: &Executable, step: &Step, since: Instant) -> Option<Span> {
     let mut spans = Vec::new();
     drop(Open::new(program, step, &mut spans));
@@ -61,7 +61,7 @@ impl Drop for Open<'_> {
     }
 }
 
-/// The span of a step with buffers, from now on.
+/// The span of a step with buffers, starting now.
 fn span(program: &Executable, name: String, category: &'static str, args: Args) -> Span {
     let (plan, func) = (&program.plan, program.plan.module.main());
     let (inputs, outputs) = args.slots(&plan.slots);
@@ -73,7 +73,7 @@ fn span(program: &Executable, name: String, category: &'static str, args: Args) 
     Span { name, category, start: now, end: now, args }
 }
 
-/// The span of an execution, or of a part of one between custom calls that are waited for.
+/// The span of an execution, or of a part of it between pending custom calls.
 pub(super) fn execution(program: &Executable, started: Instant) -> Span {
     let args = json!({ "flops": program.plan.cost.flops, "bytes": program.plan.cost.bytes });
     Span { name: program.plan.module.name.clone(), category: "execution", start: started, end: Instant::now(), args }
