@@ -1,14 +1,14 @@
-//! The processes that a collective joins, as the StableHLO specification says in "Process grouping".
+//! The processes that a collective joins ("Process grouping" in the StableHLO specification).
 
 use oxcall::Error;
 use oxcall_hlo::{CollectiveGroups, OpKind};
 
-/// The processes of a program: a grid of replicas and partitions. Their ids count partitions first.
+/// The processes of a program: a grid of replicas and partitions. The partition varies fastest in their ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessGrid {
     /// The number of replicas.
     pub replicas: usize,
-    /// The number of partitions of each.
+    /// The number of partitions of each replica.
     pub partitions: usize,
 }
 
@@ -25,12 +25,12 @@ impl ProcessGrid {
     }
 }
 
-/// The participants of a run of a program: which processes each stands for. Where axes of a mesh are not manual, a
-/// participant stands for all processes along them.
+/// The participants of a run of a program, with the processes that each represents. Where axes of a mesh are not
+/// manual, a participant represents all processes along them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Clique {
     grid: ProcessGrid,
-    /// The processes of each participant, the first of which is whose ids it has.
+    /// The processes of each participant; the participant has the ids of the first.
     processes: Vec<Vec<usize>>,
 }
 
@@ -40,13 +40,13 @@ impl Clique {
         Clique { grid, processes: (0..grid.size()).map(|process| vec![process]).collect() }
     }
 
-    /// One participant for each replica, which stands for all of its partitions.
+    /// One participant for each replica, which represents all of its partitions.
     pub(crate) fn replicas(grid: ProcessGrid) -> Clique {
         let partitions = |replica: usize| (0..grid.partitions).map(|p| replica * grid.partitions + p).collect();
         Clique { grid, processes: (0..grid.replicas).map(partitions).collect() }
     }
 
-    /// The clique whose participants stand for these processes of `grid`, none for none.
+    /// The clique whose participants represent these processes of `grid`; a participant has at least one.
     pub(crate) fn new(grid: ProcessGrid, processes: Vec<Vec<usize>>) -> Clique {
         Clique { grid, processes }
     }
@@ -59,7 +59,7 @@ impl Clique {
         self.grid
     }
 
-    /// The processes that `participant` stands for.
+    /// The processes that `participant` represents.
     pub(crate) fn processes(&self, rank: usize) -> &[usize] {
         &self.processes[rank]
     }
@@ -70,7 +70,7 @@ impl Clique {
         [process / self.grid.partitions, process % self.grid.partitions].map(|id| id as u32)
     }
 
-    /// How people call `participant`.
+    /// The name of `participant` in messages.
     pub(crate) fn name(&self, rank: usize) -> String {
         let [replica, partition] = self.ids(rank);
         match self.grid {
@@ -86,8 +86,8 @@ impl Clique {
 pub(crate) struct Group {
     /// The participants, in the order of the collective.
     pub(crate) ranks: Vec<u32>,
-    /// For each, the place in the group of the one whose operand it gets, where a collective sends operands as they
-    /// are.
+    /// For each rank, the place in the group of the participant whose operand it gets, for collectives that send
+    /// operands unchanged.
     pub(crate) sources: Vec<Option<u32>>,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Group {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Groups {
     pub(crate) groups: Vec<Group>,
-    /// For each participant its group.
+    /// The group of each participant.
     pub(crate) of: Vec<u32>,
 }
 
@@ -116,7 +116,7 @@ impl Groups {
         let listed: Vec<Group> = process_groups(kind, collective, clique.grid)?
             .into_iter()
             .map(|mut processes| {
-                // Who sends to itself is a pair alone.
+                // A process that sends to itself is a pair alone.
                 processes.dedup();
                 processes
             })
@@ -127,7 +127,7 @@ impl Groups {
             _ => listed,
         };
         for group in listed {
-            // Several processes of one participant say the same group.
+            // Several processes of one participant may give the same group.
             if groups.groups.contains(&group) {
                 continue;
             }
@@ -170,16 +170,16 @@ impl Groups {
     }
 }
 
-/// What the ids in the groups of a collective are, as the specification names it.
+/// The meaning of the ids in a collective's groups, by the specification's names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbering {
-    /// Replicas: those of each partition meet.
+    /// Replica ids: the replicas of each partition meet.
     CrossReplica,
-    /// Partitions: those of each replica meet.
+    /// Partition ids: the partitions of each replica meet.
     CrossPartition,
-    /// Replicas: those of all partitions meet.
+    /// Replica ids: the processes of all partitions of these replicas meet.
     CrossReplicaAndPartition,
-    /// Devices.
+    /// Device ids.
     FlattenedIds,
 }
 
@@ -202,7 +202,7 @@ fn knows_device_ids(kind: &OpKind) -> bool {
     )
 }
 
-/// The groups of a collective as processes.
+/// The groups of a collective, as processes.
 fn process_groups(kind: &OpKind, collective: &CollectiveGroups, grid: ProcessGrid) -> Result<Vec<Vec<usize>>, Error> {
     let ProcessGrid { replicas, partitions } = grid;
     let numbering = Numbering::new(kind, collective);
@@ -244,7 +244,7 @@ fn process_groups(kind: &OpKind, collective: &CollectiveGroups, grid: ProcessGri
     })
 }
 
-/// The participants that stand for these processes; `None` if all of them are of other cliques.
+/// The participants that represent these processes; `None` if all of them belong to other cliques.
 fn among_participants(processes: &[usize], rank_of: &[Option<u32>], clique: &Clique) -> Result<Option<Group>, Error> {
     let found: Vec<u32> = processes.iter().filter_map(|&process| rank_of[process]).collect();
     if found.is_empty() {
@@ -261,7 +261,7 @@ fn among_participants(processes: &[usize], rank_of: &[Option<u32>], clique: &Cli
     Ok(Some(Group { ranks: found, sources }))
 }
 
-/// Groups of all participants between which pairs of source and target lead.
+/// Groups of all participants that pairs of source and target connect.
 fn join_pairs(pairs: &[Group], count: usize) -> Result<Vec<Group>, Error> {
     let mut leader: Vec<usize> = (0..count).collect();
     let mut source_of = vec![None; count]; // Bounded: processes.

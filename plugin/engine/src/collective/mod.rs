@@ -1,9 +1,9 @@
-//! Collectives: what the participants of a clique compute together.
+//! Collectives: the joint computations of a clique's participants.
 //!
-//! [`groups`] says which processes a collective joins. A [`CollectiveKernel`] works on the
-//! buffers of all participants of one group at once, which have stopped there (see [`exec`](crate::exec)).
+//! [`groups`] determines which processes a collective joins. A [`CollectiveKernel`] works on the buffers of all
+//! participants of one group at once, after all of them have stopped there (see [`exec`](crate::exec)).
 //!
-//! The kernels are in `reduction` and `movement`, over `pieces` of arrays; `roots` has the roots of groups.
+//! The kernels are in `reduction` and `movement`, over `pieces` of arrays; `roots` finds the roots of groups.
 
 mod groups;
 #[cfg(test)]
@@ -37,22 +37,24 @@ pub(crate) trait CollectiveKernel: Send + Sync {
     /// An estimate for one participant.
     fn cost(&self) -> Cost;
 
-    /// Pairs of operand and result that may be one buffer; see [`Kernel::in_place`](crate::kernel::Kernel::in_place).
+    /// Pairs of operand and result that may share one buffer; see
+    /// [`Kernel::in_place`](crate::kernel::Kernel::in_place).
     fn in_place(&self) -> Vec<(usize, usize)> {
         Vec::new()
     }
 
-    /// Computes the results of all participants of `group`, which come in the group's order.
+    /// Computes the results of all participants of `group`, given in the group's order.
     ///
     /// # Errors
-    /// What depends on the machine.
+    /// Failures that depend on the machine, such as exhausted memory.
     fn run(&self, cx: Context<'_>, group: &Group, participants: Vec<ParticipantBuffers<'_>>) -> Result<(), Error>;
 }
 
-/// The kernel of a collective, whose groups are these or those, by the clique that runs it.
+/// The kernel of a collective. `groups` has the groups for each clique that may run it.
 ///
 /// # Errors
-/// INVALID_ARGUMENT if types and the size of groups do not fit, UNIMPLEMENTED for what the engine cannot do.
+/// INVALID_ARGUMENT if the types do not match the size of the groups, UNIMPLEMENTED for ops that the engine does not
+/// support.
 pub(crate) fn make(op: &Op, func: &Func, groups: &[Groups]) -> Result<Box<dyn CollectiveKernel>, Error> {
     let tensor = |value: &ValueId| -> Result<&TensorType, Error> {
         let ty = func.ty(*value);
@@ -60,7 +62,7 @@ pub(crate) fn make(op: &Op, func: &Func, groups: &[Groups]) -> Result<Box<dyn Co
     };
     let operands = op.operands.iter().map(tensor).collect::<Result<Vec<_>, _>>()?;
     let results = op.results.iter().map(tensor).collect::<Result<Vec<_>, _>>()?;
-    // Where parts of what one process has are what others get, all groups are of one size.
+    // Where participants get parts of another's operand, all groups must have one size.
     let size = match op.kind {
         OpKind::AllGather { .. } | OpKind::ReduceScatter { .. } | OpKind::AllToAll { .. } => Groups::size(groups)?,
         _ => 1,
@@ -98,7 +100,7 @@ pub(crate) fn make(op: &Op, func: &Func, groups: &[Groups]) -> Result<Box<dyn Co
     Ok(kernel)
 }
 
-/// Checks that a dimension of all participants of a group is as large as those of each together.
+/// Checks that a dimension for the whole group is as large as those of all its participants together.
 fn expect(all: usize, each: usize, dim: usize, size: usize) -> Result<(), Error> {
     if each.checked_mul(size) != Some(all) {
         return Err(Error::invalid_argument(format!(

@@ -1,13 +1,13 @@
 //! Every collective in every mode of the specification ("Process grouping"): which processes meet, by the op's channel
-//! and `use_global_device_ids`. Programs are read as StableHLO and as HLO protos, and run by each process, and in
-//! manual computations.
+//! and `use_global_device_ids`. Programs are read as StableHLO and as HLO protos, and run both by separate processes
+//! and in manual computations.
 
 use oxcall_hlo::{Module, parse_text, read_hlo_proto_with_config, verify, write_hlo_proto};
 
 use super::tests::{argument, engine, region, results_of, run_all, values};
 use crate::{Launch, ProcessGrid, ShardingOptions};
 
-/// What the ids in an op's groups are.
+/// The meaning of the ids in an op's groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
     CrossReplica,
@@ -18,7 +18,7 @@ enum Mode {
 
 use Mode::{CrossPartition, CrossReplica, CrossReplicaAndPartition, FlattenedIds};
 
-/// An op by name, the modes that it has, and whether HLO has it.
+/// An op by name, its modes, and whether HLO has it.
 struct Case {
     name: &'static str,
     modes: &'static [Mode],
@@ -38,8 +38,8 @@ const CASES: [Case; 7] = [
     Case { name: "collective_permute", modes: MOVEMENT_MODES, is_in_hlo: true },
 ];
 
-/// Rows of ids of two each, as the mode counts them, and the groups of processes that they mean on a grid of two
-/// replicas of two partitions: process = 2 * replica + partition.
+/// Rows of two ids each, as the mode counts them, and the groups of processes that they mean on a grid of two replicas
+/// with two partitions each: process = 2 * replica + partition.
 fn meaning(mode: Mode) -> (&'static str, &'static [&'static [usize]]) {
     match mode {
         CrossReplica => ("[[1, 0]]", &[&[2, 0], &[3, 1]]),
@@ -50,8 +50,8 @@ fn meaning(mode: Mode) -> (&'static str, &'static [&'static [usize]]) {
 }
 
 impl Case {
-    /// The op on `%x`, of type `tensor<4xf32>`, for groups of `size` processes, and the number of elements that it
-    /// gives.
+    /// The op on `%x`, of type `tensor<4xf32>`, for groups of `size` processes, and the number of elements of its
+    /// result.
     fn op(&self, mode: Mode, rows: &str, size: usize) -> (String, usize) {
         let count = rows.matches('[').count() - 1;
         let mut attributes = match self.name {
@@ -80,7 +80,7 @@ impl Case {
         (op, result)
     }
 
-    /// What the specification says that the process at `place` of its group gets, or a process of no group.
+    /// The result that the specification gives for the process at `place` of its group, or for a process in no group.
     fn expected(&self, group: Option<(&[usize], usize)>) -> Vec<f32> {
         let zeros = vec![0.0; 4];
         let Some((group, place)) = group else { return zeros };
@@ -100,7 +100,7 @@ impl Case {
         }
     }
 
-    /// What each of `count` processes gets.
+    /// The results of `count` processes.
     fn results(&self, groups: &[&[usize]], count: usize) -> Vec<Vec<f32>> {
         let group_of = |process| {
             groups.iter().find_map(|group| Some((*group, group.iter().position(|&member| member == process)?)))
@@ -119,7 +119,7 @@ fn read(text: &str) -> Module {
     module
 }
 
-/// The same module out of an HLO proto.
+/// The same module after a round trip through an HLO proto.
 fn through_hlo(module: &Module) -> Module {
     let proto = write_hlo_proto(module).expect("HLO has these ops");
     let module = read_hlo_proto_with_config(&proto).unwrap_or_else(|error| panic!("{error}\n{module}"));
@@ -150,7 +150,7 @@ fn every_collective_in_every_mode() {
     }
 }
 
-/// Four partitions of one replica, in a manual computation amid a program of whole arrays.
+/// Four partitions of one replica, in a manual computation inside a program of whole arrays.
 #[test]
 fn every_collective_of_partitions_in_manual_computations() {
     let pairs: &[&[usize]] = &[&[3, 0], &[1, 2]];
@@ -190,7 +190,7 @@ fn every_collective_of_partitions_in_manual_computations() {
     }
 }
 
-/// Ids of replicas where partitions are meant: frameworks leave out the channel easily.
+/// Replica ids where partition ids are meant: frameworks easily leave out the channel.
 #[test]
 fn ids_of_partitions_without_a_channel_are_explained() {
     for case in &CASES {

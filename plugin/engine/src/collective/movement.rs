@@ -1,4 +1,4 @@
-//! Collectives that move elements and compute nothing.
+//! Collectives that only move elements.
 
 use oxcall::Error;
 use oxcall_hlo::TensorType;
@@ -10,10 +10,10 @@ use crate::kernel::Context;
 use crate::kernels::nest::Loop;
 use crate::pool::Cost;
 
-/// Results that are made of pieces of the operands of all participants.
+/// Results assembled from pieces of all participants' operands.
 pub(super) struct Rearranged {
-    /// For each operand how its result is made, and the bytes between what one participant gets of it and what the next
-    /// does.
+    /// For each operand, the assembly of its result, and the distance in bytes between the parts of it that successive
+    /// participants get.
     results: Vec<(Pieces, usize)>,
     bytes: f64,
 }
@@ -36,7 +36,7 @@ impl Rearranged {
             let strides = strides(operand);
             let mut part = operand.dims.to_vec(); // Bounded: dimensions.
             part[split] /= size;
-            // What comes of one participant is without gaps from this dimension on.
+            // The pieces from one participant are contiguous from this dimension on.
             let last = split.max(concat);
             let mut loops = Vec::new();
             for dim in 0..=last {
@@ -73,11 +73,11 @@ impl CollectiveKernel for Rearranged {
     }
 }
 
-/// Operands that are sent as they are.
+/// Operands that are sent unchanged.
 pub(super) struct Sent {
     operands: usize,
     bytes: usize,
-    /// Who sends, if the participants do not say it as they run.
+    /// The senders, unless the group names them (`Group::sources`).
     roots: Roots,
 }
 

@@ -1,18 +1,18 @@
-//! Arrays that are made of pieces of others.
+//! Arrays assembled from pieces of others.
 
 use oxcall_hlo::TensorType;
 
 use crate::kernels::nest::{Loop, Nest, Walk, collapse};
 use crate::pool::{Cost, Pool};
 
-/// How an array is made of pieces of one length: from which of several others each comes, and from which of its bytes
-/// on.
+/// The assembly of an array from pieces of equal length: for each piece, its source and its offset in that source, in
+/// bytes.
 pub(crate) struct Pieces {
     loops: Nest<2>,
     len: usize,
 }
 
-/// The distances between neighbours along each dimension, in bytes.
+/// The distance between neighbours along each dimension, in bytes.
 pub(crate) fn strides(ty: &TensorType) -> Vec<usize> {
     let mut strides = vec![ty.element.byte_width(); ty.rank()]; // Bounded: dimensions.
     for dim in (1..ty.rank()).rev() {
@@ -22,17 +22,17 @@ pub(crate) fn strides(ty: &TensorType) -> Vec<usize> {
 }
 
 impl Pieces {
-    /// Pieces of `len` bytes. Loops go over the sources and their bytes.
+    /// Pieces of `len` bytes. Each loop steps through the sources and the bytes within them.
     pub(crate) fn new(loops: impl IntoIterator<Item = Loop<2>>, len: usize) -> Pieces {
         Pieces { loops: collapse(loops), len }
     }
 
-    /// Whether there is one piece.
+    /// Whether there is only one piece.
     pub(crate) fn is_one(&self) -> bool {
         self.loops.is_empty()
     }
 
-    /// Makes the array; of the pieces the first starts at byte `offset` of the first source.
+    /// Assembles the array; the first piece starts at byte `offset` of the first source.
     pub(crate) fn copy(&self, pool: &Pool, sources: &[&[u8]], offset: usize, result: &mut [u8]) {
         if result.is_empty() {
             return;

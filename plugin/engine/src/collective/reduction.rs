@@ -1,5 +1,5 @@
-//! Collectives that reduce operands of all participants, element by element, in the order of the group. Blocks are so
-//! small that they stay in a cache from their first operand to their last result.
+//! Collectives that reduce the operands of all participants, element by element, in the order of the group. Blocks are
+//! small enough to stay in a cache from their first operand to their last result.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, Func, Region, TensorType};
@@ -13,38 +13,38 @@ use crate::kernels::simd::vectorised;
 use crate::pool::Cost;
 use crate::scalar::{self, Body, Program};
 
-/// The bytes of a block.
+/// The size of a block, in bytes.
 const BLOCK: usize = 32 * 1024;
 
-/// What one thread does at a time, in bytes of each operand.
+/// The work that one thread takes at a time, in bytes of each operand.
 const PIECE: usize = 8 * BLOCK;
 
 /// A block of elements of any type.
 type Block = [u64; BLOCK / 8];
 
-/// Reduces operands of one length, at most a block, to the last argument.
+/// Reduces operands of equal length, at most a block, into the last argument.
 type Loops = fn(&[&[u8]], &mut [u8]);
 
-/// How elements of several operands become one.
+/// The way in which elements of several operands are combined.
 enum Reducer {
-    /// By loops of their own.
+    /// Specialised loops.
     Fast(Loops),
-    /// By a register program.
+    /// A register program.
     Body(Box<Program>, usize),
 }
 
-/// Elements whose sum is kept at a time.
+/// The number of elements whose sums are kept at a time.
 const LANES: usize = 512;
 
 vectorised! {
-/// Combines each accumulated number with an element.
+/// Combines each accumulator with an element.
 fn accumulate<T: Element, C: Combine<T::Wide>>(sums: &mut [T::Wide], operand: &[T]) {
     sums.iter_mut().zip(operand).for_each(|(sum, x)| *sum = C::combine(*sum, x.widen()));
 }
 }
 
 vectorised! {
-/// Reduces four operands in one go: beside memory, passes over the nearest cache count.
+/// Reduces four operands in one pass: besides memory traffic, passes over the L1 cache cost time.
 fn reduce_four<T: Element, C: Combine<T::Wide>>(operands: [&[T]; 4], result: &mut [T]) {
     let [a, b, c, d] = operands;
     for ((((result, a), b), c), d) in result.iter_mut().zip(a).zip(b).zip(c).zip(d) {
@@ -53,7 +53,7 @@ fn reduce_four<T: Element, C: Combine<T::Wide>>(operands: [&[T]; 4], result: &mu
 }
 }
 
-/// Reduces operands of one length by a recognised function. Narrow floats are rounded once.
+/// Reduces operands of equal length by a recognised function. Narrow floats are rounded once.
 fn reduce<T: Element, C: Combine<T::Wide>>(operands: &[&[u8]], result: &mut [u8]) {
     if let &[a, b, c, d] = operands {
         return reduce_four::<T, C>([a, b, c, d].map(bytemuck::cast_slice), bytemuck::cast_slice_mut(result));
@@ -87,7 +87,7 @@ impl Reducer {
         Ok(Reducer::Body(Box::new(program), element.byte_width()))
     }
 
-    /// Reduces operands of one length, at most a block.
+    /// Reduces operands of equal length, at most a block.
     fn reduce(&self, operands: &[&[u8]], result: &mut [u8]) {
         let (program, width) = match self {
             Reducer::Fast(reduce) => return reduce(operands, result),
@@ -116,7 +116,7 @@ fn elements(operands: &[&TensorType]) -> (f64, f64) {
     (count as f64, bytes as f64)
 }
 
-/// Reduces operands to one result, which all get, or the root of the group alone; the others get zeros then.
+/// Reduces operands to one result, for all participants or for the root of the group alone; then the others get zeros.
 pub(super) struct AllReduce {
     /// One for each operand.
     reducers: Vec<Reducer>,
@@ -142,7 +142,7 @@ impl AllReduce {
     }
 }
 
-/// What one thread does of a reduction: the same bytes of the result of each participant.
+/// One thread's share of a reduction: the same bytes of each participant's result.
 struct Piece<'a> {
     first: usize,
     results: Vec<&'a mut [u8]>,
@@ -182,8 +182,8 @@ impl CollectiveKernel for AllReduce {
     }
 }
 
-/// Reduces a piece block by block, for the participant `root` or for all. Operands that are missing are in their
-/// participant's result.
+/// Reduces a piece block by block, for the participant `root` or for all. A missing operand is in its participant's
+/// result.
 fn reduce_piece(reducer: &Reducer, operands: &[Option<&[u8]>], root: Option<usize>, mut piece: Piece<'_>) {
     let mut block: Block = [0; BLOCK / 8];
     let len = piece.results.first().map_or(0, |result| result.len());
@@ -204,12 +204,12 @@ fn reduce_piece(reducer: &Reducer, operands: &[Option<&[u8]>], root: Option<usiz
     }
 }
 
-/// Reduces operands, and gives each participant a part.
+/// Reduces operands, and gives each participant one part of the result.
 pub(super) struct ReduceScatter {
     reducer: Reducer,
-    /// The bytes of a part without gaps.
+    /// The length of a contiguous run of a part, in bytes.
     len: usize,
-    /// The bytes from the start of such a part of a participant to that of its next.
+    /// The distance from one such run of a participant to its next, in bytes.
     stride: usize,
     cost: Cost,
 }

@@ -5,17 +5,17 @@ use oxcall_hlo::RootedGroups;
 
 use super::ParticipantBuffers;
 
-/// Which process of a group is its root.
+/// The choice of a group's root.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Roots {
-    /// The first one.
+    /// The first process.
     First,
-    /// The one whose place the operand of this index has, for each of the operands before it.
+    /// The process whose place is the value of the operand with this index; the operands before it have one each.
     Given(usize),
 }
 
 impl Roots {
-    /// The roots of a collective, and the number of operands that it works on.
+    /// The roots of a collective, and the number of operands that it sends or reduces.
     pub(super) fn new(groups: &RootedGroups, operands: usize) -> (Roots, usize) {
         match groups.dynamic_root.then(|| operands.checked_sub(1)).flatten() {
             Some(rest) => (Roots::Given(rest), rest),
@@ -23,10 +23,10 @@ impl Roots {
         }
     }
 
-    /// The place in the group of the root of operand `index`.
+    /// The place in the group of the root for operand `index`.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if the group has no such place, or its participants say different ones.
+    /// INVALID_ARGUMENT if the group has no such place, or its participants give different ones.
     pub(super) fn of(self, participants: &[ParticipantBuffers<'_>], index: usize) -> Result<usize, Error> {
         let Roots::Given(operand) = self else { return Ok(0) };
         let mut roots = participants.iter().map(|participant| participant.inputs.get::<i32>(operand)[index]);

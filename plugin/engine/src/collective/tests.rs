@@ -1,5 +1,5 @@
-//! Collectives of programs that are run by all of their processes. Expected values are those of the StableHLO
-//! specification, or sums that the tests compute themselves.
+//! Collectives of programs that all of their processes run. Expected values come from the StableHLO specification, or
+//! are sums that the tests compute themselves.
 
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ pub(super) fn values<T: Pod>(buffer: &Buffer) -> Vec<T> {
 
 type Outcome = Result<Vec<Buffer>, Error>;
 
-/// Runs all processes, each with arguments of its own, and waits for all.
+/// Runs all processes, each with its own arguments, and waits for all of them.
 pub(super) fn run_all(
     program: &Program,
     launch: Launch,
@@ -57,7 +57,7 @@ fn collect(receiver: &mpsc::Receiver<(usize, Outcome)>, count: usize) -> Vec<Out
     outcomes.into_iter().map(Option::unwrap).collect()
 }
 
-/// The results of all processes, the first of each; twice, on this thread and on others.
+/// The first result of each process; computed twice, on this thread and on others.
 fn results<T: Pod + PartialEq + std::fmt::Debug>(
     grid: (usize, usize),
     text: &str,
@@ -68,7 +68,7 @@ fn results<T: Pod + PartialEq + std::fmt::Debug>(
     results_of(&engine(), module, ProcessGrid { replicas: grid.0, partitions: grid.1 }, input)
 }
 
-/// The same of a verified module.
+/// The results of a verified module.
 pub(super) fn results_of<T: Pod + PartialEq + std::fmt::Debug>(
     engine: &Arc<Engine>,
     module: Module,
@@ -104,7 +104,7 @@ fn all_reduce(attributes: &str, op: &str, element: &str) -> String {
     program(&ty, &ty, &format!("\"stablehlo.all_reduce\"(%x) <{{{attributes}}}> {}", region(op, element)))
 }
 
-/// For each process the sum of its group, computed from groups of processes.
+/// The sum of each process's group, computed from groups of processes.
 fn sums(groups: &[&[usize]], count: usize) -> Vec<Vec<f32>> {
     let mut sums = vec![Vec::new(); count];
     for group in groups {
@@ -128,12 +128,12 @@ fn groups_in_every_numbering_mode() {
         results(grid, &all_reduce(attributes, "stablehlo.add", "f32"), numbered)
     };
     let groups = |list: &str, ty: &str| format!("replica_groups = dense<{list}> : tensor<{ty}xi64>");
-    // Four replicas, two by two, and unequal ones.
+    // Four replicas in pairs, and in unequal groups.
     let pairs = groups("[[0, 2], [1, 3]]", "2x2");
     assert_eq!(reduce((4, 1), &pairs), sums(&[&[0, 2], &[1, 3]], 4));
     let uneven = groups("[[0, 1, 3], [2, -1, -1]]", "2x3");
     assert_eq!(reduce((4, 1), &uneven), sums(&[&[0, 1, 3], &[2]], 4));
-    // Without groups, all.
+    // Without groups, all processes meet.
     let none = groups("", "0x0");
     assert_eq!(reduce((3, 1), &none), sums(&[&[0, 1, 2]], 3));
     // Replicas of each partition: process = 2 * replica + partition.
@@ -230,7 +230,7 @@ fn any_body_and_element_type() {
     let floats = |process: usize| vec![process as f32 - 1.0, 2.0];
     assert_eq!(results((3, 1), &all_reduce(groups, "stablehlo.maximum", "f32"), floats), [[1.0, 2.0]; 3]);
     assert_eq!(results((3, 1), &all_reduce(groups, "stablehlo.multiply", "f32"), floats), [[-0.0, 8.0]; 3]);
-    // A body that is not recognised runs as a program, in the order of the group.
+    // An unrecognised body runs as a program, in the order of the group.
     assert_eq!(results((3, 1), &all_reduce(groups, "stablehlo.subtract", "f32"), floats), [[-2.0, -2.0]; 3]);
     let flags = |process: usize| vec![u8::from(process == 1), 0];
     assert_eq!(results((3, 1), &all_reduce(groups, "stablehlo.or", "i1"), flags), [[1, 0]; 3]);
@@ -300,7 +300,7 @@ fn ids_of_processes() {
     assert_eq!(results((2, 1), id, |_| vec![0u32]), [[0], [1]]);
 }
 
-/// A loop that sums over all processes as often as `count` says.
+/// A loop that sums over all processes `count` times.
 fn repeated(count: &str) -> String {
     format!(
         "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {{
@@ -350,7 +350,7 @@ fn collectives_in_loops_and_branches() {
 #[test]
 fn collectives_that_do_not_match_are_an_error_at_once() {
     let engine = engine();
-    // Each process goes round as often as its number says.
+    // Each process iterates as often as its id says.
     let program = compile(&engine, 3, 1, &repeated("%n = stablehlo.replica_id : tensor<ui32>")).unwrap();
     for launch in [Launch::Inline, Launch::Elsewhere] {
         let mut outcomes = run_all(&program, launch, |_| vec![argument(&engine, &[1.0f32, 2.0])]);
@@ -382,7 +382,7 @@ fn a_process_that_fails_fails_all() {
     }
 }
 
-/// Runs one process by a call of its own.
+/// Runs one process by a separate call.
 fn call(
     program: &Program,
     process: usize,
@@ -403,7 +403,7 @@ fn calls_of_their_own_meet() {
     let program = compile(&engine, 2, 1, &text).unwrap();
     let with = |x: f32| vec![argument(&engine, &[x, 1.0])];
     for launch in [None, Some(7), Some(7)] {
-        // The first process is a run ahead of the second.
+        // The first process is one run ahead of the second.
         let ahead = [call(&program, 0, launch, with(1.0)), call(&program, 0, launch.map(|id| id + 1), with(10.0))];
         let behind = [call(&program, 1, launch, with(2.0)), call(&program, 1, launch.map(|id| id + 1), with(20.0))];
         for (receivers, expected) in ahead.into_iter().zip(behind).zip([3.0, 30.0]) {
@@ -424,7 +424,7 @@ fn a_process_that_never_comes_is_waited_for_so_long() {
     let error = collect(&call(&program, 0, None, with(1.0)), 1).remove(0).unwrap_err();
     assert!(error.message().contains("replica 1, which did not run"), "{error}");
     assert!(started.elapsed() >= Duration::from_millis(200));
-    // The next runs of both belong together.
+    // The next runs of both processes belong together.
     let (first, second) = (call(&program, 0, None, with(1.0)), call(&program, 1, None, with(2.0)));
     for receiver in [first, second] {
         assert_eq!(values::<f32>(&collect(&receiver, 1).remove(0).unwrap()[0]), [3.0, 2.0]);
@@ -462,7 +462,7 @@ fn a_program_with_collectives_of_others_cannot_run_by_itself() {
     assert_eq!(values::<f32>(&program.run(vec![argument(&engine, &[1.0f32, 2.0])]).unwrap()[0]), [1.0, 2.0]);
 }
 
-/// A program of two parameters: what is sent or reduced, and the place of the root in its group.
+/// A program of two parameters: the operand that is sent or reduced, and the place of the root in its group.
 fn with_root(op: &str, groups: &str, region: &str) -> String {
     format!(
         "func.func @main(%x: tensor<2xf32>, %root: tensor<1xi32>) -> tensor<2xf32> {{\n  %0 = \"stablehlo.{op}\"(%x, %root) \
@@ -471,7 +471,7 @@ fn with_root(op: &str, groups: &str, region: &str) -> String {
     )
 }
 
-/// The results of four replicas, of which each says where its root is.
+/// The results of four replicas, each of which gives the place of its root.
 fn rooted(text: &str, root: impl Fn(usize) -> i32) -> Vec<Result<Vec<f32>, Error>> {
     let engine = engine();
     let program = compile(&engine, 4, 1, text).unwrap_or_else(|error| panic!("{error}"));

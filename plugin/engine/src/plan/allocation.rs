@@ -1,6 +1,6 @@
-//! Allocations: where slots point.
+//! Allocations: the memory that slots point to.
 
-/// Where a slot points when an execution begins.
+/// The memory that a slot points to when an execution begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Allocation {
     /// Nowhere: no bytes.
@@ -15,7 +15,7 @@ pub(crate) enum Allocation {
     Id(ProcessId),
 }
 
-/// An id of the process that an execution is.
+/// An id of the process that runs an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProcessId {
     Replica,

@@ -1,4 +1,4 @@
-//! Plans as text, for people who look at performance.
+//! Plans as text, for performance work.
 
 use std::fmt;
 

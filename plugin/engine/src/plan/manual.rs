@@ -1,5 +1,4 @@
-//! Manual computations: a region that each device of some axes of a mesh runs on its parts of arrays, as a program of
-//! its own.
+//! Manual computations: a region that each device along some mesh axes runs on its shards, as a program of its own.
 
 use std::sync::Arc;
 
@@ -9,41 +8,41 @@ use super::Plan;
 use crate::collective::Pieces;
 use crate::pool::Cost;
 
-/// A manual computation as a program has it.
+/// A manual computation of a program.
 pub(crate) struct ManualSite {
     /// The plan of the region, which each participant runs.
     pub(crate) plan: Arc<Plan>,
-    /// For each argument of the program, what its participants get.
+    /// The shards that participants get, for each argument of the program.
     pub(crate) operands: Vec<Shards>,
-    /// For each result, how it is put together.
+    /// The assembly of each result.
     pub(crate) results: Vec<Whole>,
 }
 
-/// The parts of an array that participants get.
+/// The shards of an array that participants get.
 pub(crate) struct Shards {
-    /// The bytes of a part.
+    /// The bytes of a shard.
     pub(crate) bytes: usize,
     pub(crate) pieces: Pieces,
-    /// For each participant.
+    /// The shard of each participant.
     pub(crate) shards: Vec<Shard>,
 }
 
-/// A part of an array.
+/// A shard of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shard {
-    /// Where it starts in the array.
+    /// Its offset in the array, in bytes.
     pub(crate) offset: usize,
 }
 
-/// An array that is made of the participants' parts.
+/// An array that is assembled from the participants' shards.
 pub(crate) struct Whole {
     pub(crate) pieces: Pieces,
-    /// The participants that have the parts, by their places in the array.
+    /// The participants that have the shards, by their places in the array.
     pub(crate) sources: Vec<usize>,
 }
 
 impl ManualSite {
-    /// An estimate for all participants, with what is copied.
+    /// An estimate for all participants, including the copies.
     pub(crate) fn cost(&self) -> Cost {
         let participants = self.operands.first().map_or(1, |operand| operand.shards.len()) as f64;
         let bytes: usize = self.operands.iter().map(|operand| operand.bytes).sum();
@@ -53,7 +52,7 @@ impl ManualSite {
 }
 
 impl Shards {
-    /// Every participant gets the array as it is.
+    /// Gives every participant the whole array.
     pub(crate) fn copies(ty: Option<&TensorType>, participants: usize) -> Shards {
         let bytes = ty.map_or(0, TensorType::byte_size);
         Shards { bytes, pieces: Pieces::new([], bytes), shards: vec![Shard { offset: 0 }; participants] }

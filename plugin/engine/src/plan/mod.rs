@@ -3,8 +3,8 @@
 //!
 //! * `step`: the steps, the slots and the [`Plan`], which owns the plans of its manual computations.
 //! * `allocation`: where each slot points when an execution begins.
-//! * `parameter`: what callers know of parameters, and the buffers that values consist of.
-//! * `manual`: manual computations: which parts of arrays their participants get.
+//! * `parameter`: the parameters as callers see them, and the buffers that values consist of.
+//! * `manual`: manual computations: the shards that their participants get.
 //! * `display`: plans as text.
 //!
 //! [`compile`](crate::compile) makes plans, [`exec`](crate::exec) runs them.

@@ -18,7 +18,7 @@ pub(crate) fn leaves(ty: &Type) -> Vec<Option<&TensorType>> {
     leaves
 }
 
-/// The size of a buffer; a token has none.
+/// The size of a buffer in bytes; 0 for a token.
 pub(crate) fn byte_size(leaf: Option<&TensorType>) -> usize {
     leaf.map_or(0, TensorType::byte_size)
 }
@@ -26,16 +26,16 @@ pub(crate) fn byte_size(leaf: Option<&TensorType>) -> usize {
 /// A parameter of a program, as the caller sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: usize,
-    /// Whether the caller may give its memory up for a result.
+    /// Whether the caller may donate its memory to a result.
     pub donated: bool,
-    /// The result that is to have its memory.
+    /// The result that takes its memory.
     pub aliases: Option<usize>,
 }
 
 impl Parameter {
-    /// The parameters of `func`: donation follows from their attributes, as JAX writes them.
+    /// The parameters of `func`: donation comes from their attributes, as JAX writes them.
     pub(crate) fn from_func(func: &Func) -> Vec<Parameter> {
         let parameter = |(index, &value): (usize, _)| {
             let attributes = func.param_attributes.get(index).map_or(&[][..], Vec::as_slice);

@@ -14,18 +14,18 @@ use oxcall_hlo::{Module, ValueId};
 /// An index into the table of an execution.
 pub(crate) type Slot = u32;
 
-/// The slots of a step: `inputs` of them, then `outputs`, from `first` on in [`Plan::slots`].
+/// The slots of a step: `inputs` input slots, then `outputs` output slots, starting at `first` in [`Plan::slots`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Args {
     pub(crate) first: u32,
     pub(crate) inputs: u32,
     pub(crate) outputs: u32,
-    /// Bit `i`: input `i` is in an output's memory.
+    /// Bit `i`: input `i` shares an output's memory.
     pub(crate) in_place: u64,
 }
 
 impl Args {
-    /// The slots of the inputs and of the outputs, of all lists.
+    /// The input slots and the output slots, from `lists`.
     pub(crate) fn slots(self, lists: &[Slot]) -> (&[Slot], &[Slot]) {
         lists[self.first as usize..][..(self.inputs + self.outputs) as usize].split_at(self.inputs as usize)
     }
@@ -42,7 +42,7 @@ pub(crate) enum Step {
         site: u32,
         args: Args,
     },
-    /// A collective: the execution stops until its group is there.
+    /// A collective: the execution stops until its group is complete.
     Collective {
         site: u32,
         args: Args,
@@ -62,24 +62,24 @@ pub(crate) enum Step {
         from: Slot,
         to: Slot,
     },
-    /// Each slot takes the place of the next one, and the last that of the first.
+    /// Each slot takes the next one's place, and the last takes that of the first.
     Rotate(Box<[Slot]>),
     Jump(u32),
-    /// Goes on here if the `Pred` is true.
+    /// Continues with the next step if the `Pred` is true.
     JumpUnless {
         predicate: Slot,
         target: u32,
     },
-    /// Goes to the target of the `S32`, to the last one if that is out of range.
+    /// Jumps to the target with the `S32` as index, or to the last one if that is out of range.
     Branch {
         index: Slot,
         targets: Box<[u32]>,
     },
 }
 
-/// A collective as a program has it.
+/// A collective of a program.
 pub(crate) struct CollectiveSite {
-    /// The name of the op, and where it is in the source.
+    /// The name of the op, and its source location.
     pub(crate) name: String,
     pub(crate) kernel: Box<dyn CollectiveKernel>,
     /// The groups among the participants of each clique that may run the program.
@@ -88,32 +88,32 @@ pub(crate) struct CollectiveSite {
 
 /// A compiled program.
 pub(crate) struct Plan {
-    /// The module that it is of, after all passes.
+    /// The module from which it was made, after all passes.
     pub(crate) module: Module,
     pub(crate) steps: Vec<Step>,
-    /// Lists of slots that [`Args`] refer to.
+    /// The lists of slots to which [`Args`] refers.
     pub(crate) slots: Vec<Slot>,
-    /// For each of them, the value of the module that is meant; for people.
+    /// The module's value behind each of them; for display.
     pub(crate) values: Vec<Option<ValueId>>,
     /// The allocation and size of each slot.
     pub(crate) allocations: Vec<(Allocation, usize)>,
-    /// The bytes of the arena.
+    /// The size of the arena, in bytes.
     pub(crate) arena: usize,
-    /// The bytes of each allocation of its own.
+    /// The size of each separate allocation, in bytes.
     pub(crate) own: Vec<usize>,
     pub(crate) parameters: Vec<Parameter>,
-    /// Whether parameter `i` is written, if the caller gave it up: then it must be.
+    /// Whether the program writes parameter `i` where the caller may donate it: then the caller must.
     pub(crate) written: Vec<bool>,
     pub(crate) results: Vec<Slot>,
     pub(crate) constants: Vec<Buffer>,
-    /// The cliques that may run the program: one, but for bodies of manual computations that are in another's.
+    /// The cliques that may run the program: one, except for bodies of manual computations nested in another's.
     pub(crate) cliques: Vec<Arc<Clique>>,
     pub(crate) collectives: Vec<CollectiveSite>,
     pub(crate) manuals: Vec<ManualSite>,
     pub(crate) calls: Vec<CallSite>,
-    /// The call frame of each call.
+    /// The call frame of each custom call.
     pub(crate) frame_of: Vec<u32>,
-    /// For each call frame, the first call that it is for.
+    /// The first custom call of each call frame.
     pub(crate) frames: Vec<u32>,
     pub(crate) cost: Cost,
 }
