@@ -1,6 +1,6 @@
-//! The caching allocator. Fresh memory of the system costs a page fault every few kilobytes, more than the arithmetic
-//! that fills it: so freed blocks are kept, by size class, up to a share of the machine's memory, until they have been
-//! idle for a while.
+//! The caching allocator. Fresh memory of the system costs one page fault for every few kilobytes, more than the
+//! arithmetic that fills it. Freed blocks are therefore kept by size class, up to a share of the machine's memory,
+//! until they have been idle for a while.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fmt;
@@ -17,12 +17,12 @@ use super::raw::BUFFER_ALIGN;
 use super::sizes::{CLASSES, class_of, class_size};
 use super::system::{self, HEADROOM, MAPPED, exhausted};
 
-/// Gives out memory, and keeps what comes back for the next request. Making one reserves nothing.
+/// Allocates memory, and keeps freed blocks for later requests. Creating one reserves nothing.
 pub struct Allocator {
     shared: Arc<Shared>,
 }
 
-/// What an allocator has in common with the thread that gives back what is idle.
+/// The state that an allocator shares with the thread that returns idle blocks.
 pub(super) struct Shared {
     state: Mutex<State>,
     options: CacheOptions,
@@ -30,7 +30,7 @@ pub(super) struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Unused blocks by class; empty until the first block comes back.
+    /// Unused blocks by class; empty until the first block is freed.
     free: Vec<Kept>,
     cached: usize,
     live: usize,
@@ -38,9 +38,9 @@ struct State {
     pool_peak: usize,
     allocations: u64,
     largest: usize,
-    /// Whether a thread looks for what is idle.
+    /// Whether a thread looks for idle blocks.
     is_watched: bool,
-    /// For tests: the allocations that succeed before one fails.
+    /// For tests: the number of allocations that succeed before one fails.
     #[cfg(test)]
     fails_after: Option<usize>,
 }
@@ -49,32 +49,32 @@ struct State {
 #[derive(Default)]
 struct Kept {
     blocks: Vec<Block>,
-    /// The fewest that there were since the last look: so many of the first have been idle since.
+    /// The smallest number of blocks since the last look: as many blocks at the front have been idle since.
     idle: usize,
 }
 
-/// How much memory is in use.
+/// Statistics of an allocator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryUse {
     /// Bytes in live buffers and scratch.
     pub live: usize,
-    /// The most that were ever live at once.
+    /// The largest value of `live` so far, in bytes.
     pub peak: usize,
     /// Bytes kept for later requests.
     pub cached: usize,
-    /// The most that were ever live or kept at once.
+    /// The largest sum of live and kept bytes so far.
     pub pool_peak: usize,
-    /// Bytes that may be live at once.
+    /// The largest number of bytes that may be live at once.
     pub limit: usize,
-    /// Requests up to now.
+    /// The number of requests so far.
     pub allocations: u64,
-    /// The largest of them, in bytes.
+    /// The largest request, in bytes.
     pub largest: usize,
-    /// The largest block that is kept, in bytes.
+    /// The largest kept block, in bytes.
     pub largest_cached: usize,
 }
 
-/// A block of initialised memory that starts at a multiple of [`BUFFER_ALIGN`].
+/// A block of initialised memory, aligned to [`BUFFER_ALIGN`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
     pub(super) data: NonNull<u8>,
@@ -84,21 +84,21 @@ pub(super) struct Block {
 // SAFETY: a block is an address that its holder owns.
 unsafe impl Send for Block {}
 
-/// What the system is asked for: the class and room to align. Up to this alignment zeroed memory comes from `calloc`,
-/// which touches no page of a large block.
+/// The alignment of requests to the system, which leave room to align the block. Up to this alignment zeroed memory
+/// comes from `calloc`, which touches no page of a large block.
 const SYSTEM_ALIGN: usize = 16;
 
 fn layout(class: usize) -> Option<Layout> {
     Layout::from_size_align(class_size(class).checked_add(BUFFER_ALIGN)?, SYSTEM_ALIGN).ok()
 }
 
-/// A new zeroed block. A large one leaves [`HEADROOM`].
+/// Allocates a zeroed block. A large one leaves [`HEADROOM`].
 fn from_system(class: usize) -> Option<Block> {
     let size = class_size(class);
     if size >= MAPPED {
         let block = Block { data: system::map(size)?, class };
         if !system::has(HEADROOM) {
-            // SAFETY: the block is new, and nobody has it.
+            // SAFETY: the block is new, and nothing else refers to it.
             unsafe { to_system(block) };
             return None;
         }
@@ -107,7 +107,7 @@ fn from_system(class: usize) -> Option<Block> {
     // SAFETY: the layout is not empty.
     let start = NonNull::new(unsafe { alloc_zeroed(layout(class)?) })?;
     let gap = BUFFER_ALIGN - start.addr().get() % BUFFER_ALIGN;
-    // SAFETY: the gap is between 16 and 64 bytes, as the start is a multiple of 16; so both places are in the
+    // SAFETY: the gap is between 16 and 64 bytes, because the start is a multiple of 16; so both places are in the
     // allocation.
     unsafe {
         let data = start.add(gap);
@@ -117,7 +117,7 @@ fn from_system(class: usize) -> Option<Block> {
 }
 
 /// # Safety
-/// The block came from [`from_system`], and is not used any more.
+/// The block came from [`from_system`] and is no longer used.
 unsafe fn to_system(block: Block) {
     let size = class_size(block.class);
     if size >= MAPPED {
@@ -149,7 +149,7 @@ impl State {
         self.largest = self.largest.max(size);
     }
 
-    /// Gives unused blocks back to the system, the largest first, until no more than `cap` bytes are kept.
+    /// Returns unused blocks to the system, the largest first, until at most `cap` bytes are kept.
     fn shrink(&mut self, cap: usize) {
         for (class, kept) in self.free.iter_mut().enumerate().rev() {
             while self.cached > cap {
@@ -164,14 +164,15 @@ impl State {
 }
 
 impl Shared {
-    /// Gives back what is kept, unless the allocator is in use this moment.
+    /// Returns the kept blocks to the system, unless the allocator is locked at the moment.
     pub(super) fn give_back(&self) {
         if let Some(mut state) = self.state.try_lock() {
             state.shrink(0);
         }
     }
 
-    /// Gives back the blocks that nobody needed since the last call. The answer is whether it should be called again.
+    /// Returns to the system the blocks that have not been needed since the last call. The result says whether to call
+    /// again.
     pub(super) fn give_back_idle(&self) -> bool {
         let mut idle = Vec::new();
         let mut state = self.state.lock();
@@ -185,7 +186,7 @@ impl Shared {
         }
         state.is_watched = state.cached > ALWAYS_KEPT;
         let again = state.is_watched;
-        // The system may take long: others need not wait for that.
+        // The system may take long, so this happens outside the lock.
         drop(state);
         // SAFETY: unused blocks of this allocator.
         idle.into_iter().for_each(|block| unsafe { to_system(block) });
@@ -205,7 +206,7 @@ impl Allocator {
         Allocator::with_cache(CacheOptions::default())
     }
 
-    /// An allocator that holds nothing, and will keep what `options` say.
+    /// An allocator that holds nothing, and keeps as much as `options` allow.
     pub(crate) fn with_cache(options: CacheOptions) -> Allocator {
         let shared = Arc::new(Shared { state: Mutex::default(), options });
         system::register(Arc::downgrade(&shared));
@@ -241,7 +242,7 @@ impl Allocator {
         let room = limit - state.live - size;
         state.shrink(room);
         state.used(size);
-        // The system may take long to zero memory: others need not wait for that.
+        // The system may take long to zero memory, so this happens outside the lock.
         drop(state);
         let block = from_system(class).or_else(|| {
             system::give_back();
@@ -254,10 +255,10 @@ impl Allocator {
         })
     }
 
-    /// Takes a block back.
+    /// Frees a block.
     ///
     /// # Safety
-    /// The block came from this allocator, and is not used any more.
+    /// The block came from this allocator and is no longer used.
     pub(super) unsafe fn free(&self, block: Block) {
         let size = class_size(block.class);
         let mut state = self.lock();
@@ -286,7 +287,7 @@ impl Allocator {
         }
     }
 
-    /// How much memory is in use.
+    /// The current statistics.
     pub fn memory_use(&self) -> MemoryUse {
         let state = self.lock();
         let State { live, peak, cached, pool_peak, allocations, largest, .. } = *state;
@@ -295,13 +296,13 @@ impl Allocator {
         MemoryUse { live, peak, cached, pool_peak, limit, allocations, largest, largest_cached }
     }
 
-    /// Gives what is kept back to the system.
+    /// Returns the kept blocks to the system.
     #[cfg(test)]
     pub(crate) fn release_cached(&self) {
         self.lock().shrink(0);
     }
 
-    /// Has the allocation after the next `count` fail, and all after it; `None` ends that.
+    /// Lets the next `count` allocations succeed, and all later ones fail; `None` ends that.
     #[cfg(test)]
     pub(crate) fn fail_after(&self, count: Option<usize>) {
         self.lock().fails_after = count;
@@ -348,7 +349,7 @@ mod tests {
         assert_eq!((allocator.memory_use().cached, allocator.memory_use().live), (0, 0));
     }
 
-    /// A block of so many bytes.
+    /// A block of `len` bytes.
     fn block(allocator: &Allocator, len: usize) -> Block {
         allocator.allocate(len).unwrap()
     }
@@ -369,7 +370,7 @@ mod tests {
         assert!(allocator.shared.give_back_idle() && !large(&allocator));
         let kept = allocator.memory_use();
         assert!((20 << 20..40 << 20).contains(&kept.cached) && kept.pool_peak >= 60 << 20, "{kept:?}");
-        // Nobody needs it any more; little is kept in any case.
+        // It is no longer needed; a small amount is kept in any case.
         assert!(!allocator.shared.give_back_idle());
         assert!(allocator.memory_use().cached <= ALWAYS_KEPT);
     }

@@ -10,8 +10,8 @@ use oxcall::Error;
 use super::allocator::{Allocator, Block};
 use super::raw::{BUFFER_ALIGN, NOWHERE, RawBuffer};
 
-/// Dense memory that starts at a multiple of [`BUFFER_ALIGN`](oxcall::host::BUFFER_ALIGN): the elements of one array,
-/// each in whole bytes.
+/// Dense memory aligned to [`BUFFER_ALIGN`](oxcall::host::BUFFER_ALIGN) that holds the elements of one array, each in
+/// whole bytes.
 pub struct Buffer {
     data: NonNull<u8>,
     len: usize,
@@ -19,10 +19,10 @@ pub struct Buffer {
 }
 
 enum Owner {
-    /// No bytes, no memory.
+    /// No bytes, so no memory.
     Nobody,
     Allocator(Arc<Allocator>, Block),
-    /// Memory of someone else, which is only read.
+    /// Read-only memory of another owner.
     Foreign {
         _keep: Box<dyn Any + Send + Sync>,
     },
@@ -39,10 +39,10 @@ impl Buffer {
         Buffer { data: NOWHERE, len: 0, owner: Owner::Nobody }
     }
 
-    /// A buffer of `len` bytes whose contents are unspecified.
+    /// A buffer of `len` bytes with unspecified contents.
     ///
     /// # Errors
-    /// RESOURCE_EXHAUSTED when there is no memory.
+    /// RESOURCE_EXHAUSTED if memory runs out.
     pub fn allocate(allocator: &Arc<Allocator>, len: usize) -> Result<Buffer, Error> {
         if len == 0 {
             return Ok(Buffer::empty());
@@ -51,10 +51,10 @@ impl Buffer {
         Ok(Buffer { data: block.data, len, owner: Owner::Allocator(Arc::clone(allocator), block) })
     }
 
-    /// A buffer of a copy of `bytes`.
+    /// A buffer with a copy of `bytes`.
     ///
     /// # Errors
-    /// RESOURCE_EXHAUSTED when there is no memory.
+    /// RESOURCE_EXHAUSTED if memory runs out.
     pub fn copy_of(allocator: &Arc<Allocator>, bytes: &[u8]) -> Result<Buffer, Error> {
         let mut buffer = Buffer::allocate(allocator, bytes.len())?;
         buffer.as_bytes_mut().copy_from_slice(bytes);
@@ -64,10 +64,10 @@ impl Buffer {
     /// A view of foreign memory, which `owner` keeps alive.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if it does not start at a multiple of [`BUFFER_ALIGN`](oxcall::host::BUFFER_ALIGN).
+    /// INVALID_ARGUMENT if `data` is not aligned to [`BUFFER_ALIGN`](oxcall::host::BUFFER_ALIGN).
     ///
     /// # Safety
-    /// While `owner` lives, `data` points to `len` initialised bytes that nobody writes.
+    /// While `owner` lives, `data` points to `len` initialised bytes, and nothing writes them.
     pub unsafe fn foreign(data: NonNull<u8>, len: usize, owner: Box<dyn Any + Send + Sync>) -> Result<Buffer, Error> {
         if !data.addr().get().is_multiple_of(BUFFER_ALIGN) {
             return Err(Error::invalid_argument(format!(
@@ -77,29 +77,29 @@ impl Buffer {
         Ok(Buffer { data, len, owner: Owner::Foreign { _keep: owner } })
     }
 
-    /// The number of bytes.
+    /// The size in bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether the size is 0.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The address of the first byte; aligned and not null also if there is none.
+    /// The address of the first byte; aligned and not null even if the buffer is empty.
     pub fn as_ptr(&self) -> *const u8 {
         self.data.as_ptr()
     }
 
-    /// The bytes.
+    /// The contents.
     pub fn as_bytes(&self) -> &[u8] {
-        // SAFETY: `len` initialised bytes are owned; they are written only through `&mut`, or by a plan that owns the
-        // buffer.
+        // SAFETY: the buffer owns `len` initialised bytes; they are written only through `&mut`, or by a plan that owns
+        // the buffer.
         unsafe { slice::from_raw_parts(self.data.as_ptr(), self.len) }
     }
 
-    /// The bytes.
+    /// The contents, for writing.
     ///
     /// # Panics
     /// If the memory is [foreign](Buffer::foreign).
@@ -109,12 +109,12 @@ impl Buffer {
         unsafe { slice::from_raw_parts_mut(self.data.as_ptr(), self.len) }
     }
 
-    /// Whether the memory may be written by whoever owns the buffer.
+    /// Whether the owner of the buffer may write its memory.
     pub(crate) fn is_writable(&self) -> bool {
         !matches!(self.owner, Owner::Foreign { .. })
     }
 
-    /// The place, for a plan's table.
+    /// The address and size, for a plan's table.
     pub(crate) fn raw(&self) -> RawBuffer {
         RawBuffer { data: self.data.as_ptr(), len: self.len }
     }
@@ -123,7 +123,7 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         if let Owner::Allocator(allocator, block) = &self.owner {
-            // SAFETY: the block came from this allocator, and goes with the buffer.
+            // SAFETY: the block came from this allocator, and ends with the buffer.
             unsafe { allocator.free(*block) };
         }
     }

@@ -1,4 +1,4 @@
-//! Limits of the freed memory that is kept, in size and in time.
+//! Limits of the freed memory that is kept, by size and by time.
 
 use std::sync::{Arc, Weak};
 use std::thread;
@@ -7,21 +7,21 @@ use std::time::Duration;
 use super::allocator::Shared;
 use super::limit::memory_limit;
 
-/// What an allocator keeps of what is freed.
+/// Options for the freed memory that an allocator keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheOptions {
-    /// The most that is kept.
+    /// The largest amount to keep.
     pub limit: CacheLimit,
-    /// What was not needed for this time goes back to the system; `None` keeps it.
+    /// Memory that has not been needed for this time goes back to the system; `None` keeps it.
     pub idle: Option<Duration>,
 }
 
-/// The most that is kept.
+/// The largest amount of freed memory to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheLimit {
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(usize),
-    /// So many hundredths of the memory that the process may use.
+    /// A percentage of the memory that the process may use.
     Percent(u8),
 }
 
@@ -32,7 +32,7 @@ impl Default for CacheOptions {
 }
 
 impl CacheLimit {
-    /// In bytes.
+    /// The limit in bytes.
     pub(super) fn bytes(self) -> usize {
         match self {
             CacheLimit::Bytes(bytes) => bytes,
@@ -41,11 +41,11 @@ impl CacheLimit {
     }
 }
 
-/// So many bytes are kept in any case: a thread that gives them back would cost more.
+/// The number of bytes that are always kept: a thread that returns them would cost more.
 pub(super) const ALWAYS_KEPT: usize = 8 << 20;
 
-/// Starts the thread that gives back what an allocator keeps in vain; it ends when little is kept. The answer is
-/// whether there is one.
+/// Starts the thread that returns idle blocks to the system; it ends when little is kept. Returns whether it was
+/// started.
 pub(super) fn start(allocator: &Arc<Shared>, idle: Duration) -> bool {
     let allocator = Arc::downgrade(allocator);
     thread::Builder::new().name("oxcall-memory".to_owned()).spawn(move || run(&allocator, idle)).is_ok()

@@ -1,4 +1,4 @@
-//! Scratch memory of handlers of custom calls.
+//! Scratch memory for handlers of custom calls.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -18,7 +18,7 @@ pub(crate) struct PoolScratch {
     lent: Mutex<HashMap<NonNull<c_void>, Buffer>>,
 }
 
-// SAFETY: the addresses are keys only.
+// SAFETY: the addresses serve only as keys.
 unsafe impl Send for PoolScratch {}
 // SAFETY: as above; the map is behind a lock.
 unsafe impl Sync for PoolScratch {}
@@ -31,7 +31,7 @@ impl PoolScratch {
 
 impl ScratchAllocator for PoolScratch {
     fn allocate(&self, size: usize) -> Result<NonNull<c_void>> {
-        // Each piece needs an address of its own, the empty ones too.
+        // Each piece needs its own address, even an empty one.
         let buffer = Buffer::allocate(&self.allocator, size.max(1))?;
         let data = NonNull::new(buffer.as_ptr().cast_mut()).expect("buffers are not null").cast();
         self.lent.lock().insert(data, buffer);

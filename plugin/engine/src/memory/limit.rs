@@ -3,8 +3,8 @@
 use std::fs;
 use std::sync::OnceLock;
 
-/// The memory that this process may use, in bytes: that of the machine, or of its control group if that is less.
-/// A system that does not say has no limit here.
+/// The memory that this process may use, in bytes: the machine's, or its control group's if that is less. Without a
+/// limit from the system, there is none.
 pub(super) fn memory_limit() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
     *LIMIT.get_or_init(|| {

@@ -1,9 +1,9 @@
-//! Memory: buffers, and the caching allocator that they come from.
+//! Memory: buffers, and the caching allocator behind them.
 //!
-//! * `raw`: places of buffers.
+//! * `raw`: addresses and sizes of buffers.
 //! * `buffer`, `scratch`, `handlers`: memory of arguments and results, of kernels, and of custom calls.
-//! * `allocator`: the cache, by size class (`sizes`); `cache`: how much is kept, and for how long; `limit`: how much
-//!   there is.
+//! * `allocator`: the cache, by size class (`sizes`); `cache`: limits of what is kept, by size and time; `limit`: the
+//!   memory of the process.
 //! * `system`: memory of the system, and the global allocator.
 
 mod allocator;

@@ -1,4 +1,4 @@
-//! Scratch memory of kernels.
+//! Scratch memory for kernels.
 
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -10,17 +10,17 @@ use oxcall::Error;
 
 use super::{Allocator, Buffer};
 
-/// Elements in memory of an [`Allocator`], which goes back to it at the end. A `Vec` would end the process where there
-/// is no memory.
+/// Elements in memory of an [`Allocator`], which gets it back at the end. A `Vec` would end the process where memory
+/// runs out.
 ///
-/// The place is kept as elements, so that inner loops pay nothing for reaching them.
+/// The address is kept as one of elements, so inner loops reach them at no cost.
 pub(crate) struct Scratch<T> {
     data: NonNull<T>,
     len: usize,
     _buffer: Buffer,
 }
 
-// SAFETY: the elements are owned, as those of a `Vec` are.
+// SAFETY: it owns its elements, as a `Vec` does.
 unsafe impl<T: Send> Send for Scratch<T> {}
 // SAFETY: they are shared only as `&[T]`.
 unsafe impl<T: Sync> Sync for Scratch<T> {}
@@ -29,7 +29,7 @@ impl<T: Pod> Scratch<T> {
     /// Memory for `len` elements, with unspecified contents.
     ///
     /// # Errors
-    /// RESOURCE_EXHAUSTED when there is no memory.
+    /// RESOURCE_EXHAUSTED if memory runs out.
     pub(crate) fn new(allocator: &Arc<Allocator>, len: usize) -> Result<Scratch<T>, Error> {
         let buffer = Buffer::allocate(allocator, len.saturating_mul(size_of::<T>()))?;
         Ok(Scratch::from_buffer(buffer, len))
@@ -60,8 +60,8 @@ impl<T: Pod> Deref for Scratch<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: the buffer, which nothing else reaches, has so many initialised bytes at an address aligned for `T`,
-        // as `of` checked; every bit pattern is a `T`. They are written only through `&mut self`.
+        // SAFETY: the buffer, which nothing else reaches, has this many initialised bytes at an address aligned for
+        // `T`, as `from_buffer` checked; every bit pattern is a `T`. They are written only through `&mut self`.
         unsafe { slice::from_raw_parts(self.data.as_ptr(), self.len) }
     }
 }

@@ -1,17 +1,17 @@
-//! Size classes: four to each power of two, so that a freed block fits most later requests of about its size.
+//! Size classes: four for each power of two, so that a freed block fits most later requests of about its size.
 
 use super::raw::BUFFER_ALIGN;
 
-/// The number of classes; the largest is of half the address space.
+/// The number of classes; the largest covers half the address space.
 pub(super) const CLASSES: usize = 4 * (usize::BITS as usize - 7);
 
-/// The smallest class that holds `len` bytes; `None` if there is none.
+/// The smallest class that holds `len` bytes; `None` if `len` is too large for all.
 pub(super) fn class_of(len: usize) -> Option<usize> {
     if len <= BUFFER_ALIGN {
         return Some(0);
     }
     let power = (len - 1).ilog2() as usize;
-    // Steps of a quarter of the power of two below, which from 64 on are multiples of 16 bytes.
+    // Steps of a quarter of the power of two below; from 64 on they are multiples of 16 bytes.
     let quarter = ((len - 1) >> (power - 2)) & 3;
     let class = 4 * (power - 6) + quarter + 1;
     (class < CLASSES).then_some(class)

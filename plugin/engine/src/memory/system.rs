@@ -1,10 +1,10 @@
-//! Memory of the system: large blocks, how much more there is, and what is done when there is none.
+//! Memory of the system: large blocks, checks for free memory, and the reserve for when there is none.
 //!
-//! Rust ends the process when an ordinary allocation fails. So large ones, whose sizes programs and arrays decide, come
-//! from the engine's [`Allocator`](super::Allocator), which answers with an error; libraries that allocate by
-//! themselves are called after [`room`] has found that they can. Each leaves [`HEADROOM`] for all the small ones. A
-//! plugin whose global allocator is [`SystemAllocator`] gets back what caches keep, and a reserve, before a small one
-//! fails.
+//! Rust aborts the process when an ordinary allocation fails. Large allocations, whose sizes programs and arrays
+//! decide, therefore come from the engine's [`Allocator`](super::Allocator), which returns an error. Libraries that
+//! allocate by themselves are called after [`room`] has found enough memory for them. Both leave [`HEADROOM`] for all
+//! small allocations. A plugin whose global allocator is [`SystemAllocator`] gets back what caches keep, and a reserve,
+//! before a small one fails.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::{self, NonNull};
@@ -17,19 +17,19 @@ use oxcall::Error;
 
 use super::allocator::Shared;
 
-/// What every large allocation leaves, for small ones: those of Python, of the framework and of this library.
+/// The memory that every large allocation leaves for small ones: those of Python, of the framework and of this library.
 pub(super) const HEADROOM: usize = 32 << 20;
 
-/// What [`SystemAllocator`] has when the system has nothing.
+/// The reserve of [`SystemAllocator`] for when the system has no memory left.
 const RESERVE: usize = 16 << 20;
 
 /// Larger requests than this are not served from the reserve.
 const SMALL: usize = 1 << 20;
 
-/// From this size on blocks are mapped: then they go back to the system as a whole.
+/// Blocks of at least this size are mapped, so they return to the system as a whole.
 pub(super) const MAPPED: usize = 256 << 10;
 
-/// Zeroed memory of `len` bytes at the start of a page, or nothing.
+/// Zeroed memory of `len` bytes at the start of a page; `None` if there is none.
 pub(super) fn map(len: usize) -> Option<NonNull<u8>> {
     #[cfg(unix)]
     {
@@ -46,13 +46,14 @@ pub(super) fn map(len: usize) -> Option<NonNull<u8>> {
 #[cfg(not(unix))]
 const PAGE: usize = 4096;
 
-/// Gives back what [`map`] gave.
+/// Returns memory of [`map`] to the system.
 ///
 /// # Safety
-/// `data` and `len` are those of a call of `map`, whose memory is not used any more.
+/// `data` and `len` are those of a call of `map`, whose memory is no longer used.
 pub(super) unsafe fn unmap(data: NonNull<u8>, len: usize) {
     #[cfg(unix)]
-    // SAFETY: as the caller guarantees. It fails only where mappings are too many to split one, which this does not.
+    // SAFETY: as the caller guarantees. It fails only where there are too many mappings to split one, and this splits
+    // none.
     unsafe {
         libc::munmap(data.as_ptr().cast(), len);
     }
@@ -63,13 +64,13 @@ pub(super) unsafe fn unmap(data: NonNull<u8>, len: usize) {
     }
 }
 
-/// Whether `len` more bytes can be had right now. None of them is touched.
+/// Whether `len` more bytes are available now. It touches none of them.
 pub(super) fn has(len: usize) -> bool {
-    // SAFETY: the mapping is this one's, and unused.
+    // SAFETY: this call made the mapping, and nothing uses it.
     map(len).map(|data| unsafe { unmap(data, len) }).is_some()
 }
 
-/// The allocators of the process, for what they keep.
+/// The allocators of the process, for [`give_back`].
 static ALLOCATORS: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
 
 /// Adds an allocator to those that [`give_back`] asks.
@@ -79,20 +80,20 @@ pub(super) fn register(allocator: Weak<Shared>) {
     all.push(allocator);
 }
 
-/// Has all allocators give back what they keep; those that are in use this moment do not.
+/// Makes all allocators return the memory that they keep, except those that are locked at the moment.
 pub(super) fn give_back() {
-    // It may be an allocation under one of these locks that failed.
+    // The allocation that failed may be one under one of these locks.
     let Some(all) = ALLOCATORS.try_lock() else { return };
     all.iter().filter_map(Weak::upgrade).for_each(|allocator| allocator.give_back());
 }
 
-/// Requests smaller than this need no question: [`HEADROOM`] is there for them.
+/// Smaller requests need no check: [`HEADROOM`] covers them.
 const ASKED: usize = 4 << 20;
 
-/// Checks that `len` bytes can be had right now, before code is called that cannot say that there is no memory.
+/// Checks that `len` bytes are available now, before a call of code that cannot report exhausted memory.
 ///
 /// # Errors
-/// RESOURCE_EXHAUSTED if they cannot.
+/// RESOURCE_EXHAUSTED if they are not.
 pub(crate) fn room(len: usize) -> Result<(), Error> {
     let wanted = len.saturating_add(HEADROOM);
     if len < ASKED || has(wanted) {
@@ -102,7 +103,7 @@ pub(crate) fn room(len: usize) -> Result<(), Error> {
     if has(wanted) { Ok(()) } else { Err(exhausted(len, None, "the system has no more memory")) }
 }
 
-/// The error of a request of `len` bytes, with those in use if that is known.
+/// The error for a request of `len` bytes, with the number of live bytes if that is known.
 pub(super) fn exhausted(len: usize, live: Option<usize>, why: &str) -> Error {
     let live = live.map_or(String::new(), |live| format!(" ({live} bytes are in use)"));
     let advice = "delete arrays that are no longer needed, or give the process more memory";
@@ -112,10 +113,10 @@ pub(super) fn exhausted(len: usize, live: Option<usize>, why: &str) -> Error {
 /// The start of the reserve; null if there is none.
 static RESERVED: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 
-/// Sees to it that there is a reserve, before work is begun that makes many small allocations.
+/// Ensures that there is a reserve, before work that makes many small allocations.
 ///
 /// # Errors
-/// RESOURCE_EXHAUSTED if there is not even memory for that.
+/// RESOURCE_EXHAUSTED if there is not enough memory for the reserve.
 pub(crate) fn reserve() -> Result<(), Error> {
     if !RESERVED.load(Ordering::Relaxed).is_null() {
         return Ok(());
@@ -127,21 +128,21 @@ pub(crate) fn reserve() -> Result<(), Error> {
     let reserve = reserve.ok_or_else(|| exhausted(RESERVE, None, "the system has no more memory"))?;
     let before = RESERVED.compare_exchange(ptr::null_mut(), reserve.as_ptr(), Ordering::AcqRel, Ordering::Relaxed);
     if before.is_err() {
-        // SAFETY: mapped above; another thread was faster, so nobody knows of it.
+        // SAFETY: mapped above; another thread was faster, so nothing else refers to it.
         unsafe { unmap(reserve, RESERVE) };
     }
     Ok(())
 }
 
-/// Gives the reserve to the system, which then has it for an allocation. The answer is whether there was one.
+/// Returns the reserve to the system, which can then use it for an allocation. Returns whether there was one.
 fn break_reserve() -> bool {
     let reserve = NonNull::new(RESERVED.swap(ptr::null_mut(), Ordering::AcqRel));
-    // SAFETY: `reserve` mapped it, and who takes the address owns it.
+    // SAFETY: `reserve` mapped it, and the call that takes the address owns it.
     reserve.map(|reserve| unsafe { unmap(reserve, RESERVE) }).is_some()
 }
 
-/// The system's allocator; before it fails, what caches keep goes back to the system, and then a reserve. So small
-/// allocations succeed where large ones have failed as errors. For the library that is the plugin:
+/// The system's allocator; before it fails, it returns the caches' memory to the system, and then the reserve. So small
+/// allocations succeed where large ones have failed with an error. For the library that is the plugin:
 ///
 /// ```ignore
 /// #[global_allocator]
@@ -150,7 +151,7 @@ fn break_reserve() -> bool {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemAllocator;
 
-/// Tries again after the caches have given back what they keep, and for a small request after the reserve has.
+/// Tries again after the caches have returned their memory, and for a small request after the reserve has.
 #[cold]
 fn again(len: usize, allocate: impl Fn() -> *mut u8) -> *mut u8 {
     give_back();
@@ -161,7 +162,7 @@ fn again(len: usize, allocate: impl Fn() -> *mut u8) -> *mut u8 {
     data
 }
 
-// SAFETY: all memory is that of `System`, with the caller's arguments.
+// SAFETY: all memory comes from `System`, with the caller's arguments.
 unsafe impl GlobalAlloc for SystemAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller guarantees.
@@ -178,7 +179,7 @@ unsafe impl GlobalAlloc for SystemAllocator {
     }
 
     unsafe fn realloc(&self, data: *mut u8, layout: Layout, len: usize) -> *mut u8 {
-        // SAFETY: as the caller guarantees; a call that fails leaves the memory as it is.
+        // SAFETY: as the caller guarantees; a call that fails leaves the memory unchanged.
         let allocate = || unsafe { System.realloc(data, layout, len) };
         let moved = allocate();
         if moved.is_null() { again(len, allocate) } else { moved }

@@ -1,4 +1,4 @@
-//! The runtime: the threads, memory and services that compiling and executing share.
+//! The runtime: the threads, memory and services that compilation and execution share.
 //!
 //! * `threads`: threads for work that may block.
 //! * `watch`: time limits for work that waits for callers.
@@ -22,7 +22,7 @@ pub(crate) use threads::{Job, Threads};
 pub use watch::Waits;
 pub(crate) use watch::{Waiting, Watch};
 
-/// What a runtime is made with: see [`EngineOptions`](crate::EngineOptions).
+/// Options of a runtime: see [`EngineOptions`](crate::EngineOptions).
 pub(crate) struct RuntimeOptions {
     pub(crate) platform: String,
     pub(crate) num_threads: usize,
@@ -31,11 +31,11 @@ pub(crate) struct RuntimeOptions {
     pub(crate) cache: CacheOptions,
 }
 
-/// The threads, memory and services of an engine. Making them starts no thread and reserves no memory.
+/// The threads, memory and services of an engine. Creating them starts no thread and reserves no memory.
 pub(crate) struct Runtime {
     pub(crate) pool: Arc<Pool>,
     pub(crate) allocator: Arc<Allocator>,
-    /// What the engine offers to handlers of custom calls.
+    /// The services for handlers of custom calls.
     pub(crate) host: Host,
     /// Threads for programs with custom calls.
     pub(crate) threads: Threads,

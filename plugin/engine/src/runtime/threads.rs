@@ -1,4 +1,4 @@
-//! Threads for work that may block: started when they are needed, used again, and ended when there is nothing to do.
+//! Threads for work that may block: started on demand, reused, and ended when idle.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use crate::sync::{Arc, Condvar, Mutex, thread};
 /// Work for a thread.
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
-/// A thread that has had nothing to do for so long ends.
+/// The idle time after which a thread ends.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// The threads of an engine for work that may block. Work never waits for other work: where no thread is idle, another
-/// one is started. So there are as many as there are executions with custom calls at a time, which the client limits.
+/// The threads of an engine for work that may block. Work never waits for other work: if no thread is idle, another one
+/// starts. So there are as many threads as concurrent executions with custom calls, and the client limits those.
 pub(crate) struct Threads(Arc<Shared>);
 
 #[derive(Default)]
@@ -24,16 +24,16 @@ struct Shared {
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
-    /// Threads that wait for a job, and those that are being started for one.
+    /// Threads that wait for a job, and threads that are being started for one.
     free: usize,
     alive: usize,
-    /// How many were ever started.
+    /// The number of threads started so far.
     started: usize,
     closed: bool,
 }
 
 impl Shared {
-    /// What a thread does.
+    /// The loop of a thread.
     fn serve(&self) {
         let (mut state, mut idle) = (self.state.lock(), false);
         loop {
@@ -60,8 +60,8 @@ impl Threads {
         Threads(Arc::default())
     }
 
-    /// Does `job` on a thread that does nothing else meanwhile. If the system has no more threads, a job is given back,
-    /// which is for the caller to do.
+    /// Runs `job` on a thread that does nothing else meanwhile. If the system has no more threads, it returns the job
+    /// for the caller to run.
     pub(crate) fn spawn(&self, job: Job) -> Option<Job> {
         let mut state = self.0.state.lock();
         state.jobs.push_back(job);
@@ -81,20 +81,20 @@ impl Threads {
         state.jobs.pop_back()
     }
 
-    /// How many threads wait for a job.
+    /// The number of threads that wait for a job.
     #[cfg(test)]
     pub(super) fn free(&self) -> usize {
         self.0.state.lock().free
     }
 
-    /// What tells how many threads there are, also when this is gone.
+    /// A counter of the threads that outlives `self`.
     #[cfg(test)]
     pub(super) fn alive(&self) -> impl Fn() -> usize + use<> {
         let shared = Arc::clone(&self.0);
         move || shared.state.lock().alive
     }
 
-    /// How many threads there are, and how many were ever started.
+    /// The number of threads, and the number started so far.
     #[cfg(test)]
     pub(crate) fn count(&self) -> (usize, usize) {
         let state = self.0.state.lock();

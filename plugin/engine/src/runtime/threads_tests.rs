@@ -40,7 +40,7 @@ fn jobs_may_wait_for_each_other() {
 #[test]
 fn idle_threads_end_with_their_owner() {
     let threads = Threads::new();
-    // A thread that ends drops what it has of the threads.
+    // A thread that ends drops its share of the threads' state.
     let alive = threads.alive();
     assert!(threads.spawn(Box::new(|| ())).is_none());
     drop(threads);

@@ -1,4 +1,4 @@
-//! Time limits for those that wait for calls which nobody may make.
+//! Time limits for executions that wait for calls that may never come.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 
 /// Something that waits for calls.
 pub(crate) trait Waiting: Send + Sync {
-    /// The time is up.
+    /// Called when the time is up.
     fn give_up(&self);
 
-    /// The wait is to end now.
+    /// Called when the wait has to end now.
     fn interrupt(&self);
 }
 
-/// One thread for all that wait on an engine. It is there while something waits, and a little longer.
+/// One thread for everything that waits on an engine. It runs while something waits, and a little longer.
 pub(crate) struct Watch {
-    /// How long each waits.
+    /// The time limit of each wait.
     pub(crate) timeout: Duration,
     shared: Arc<Shared>,
 }
@@ -31,12 +31,12 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// What waits, by its address.
+    /// The waiting objects, by address.
     waiting: HashMap<usize, (Instant, Weak<dyn Waiting>)>,
     has_thread: bool,
 }
 
-/// How long the thread stays when nothing waits.
+/// The time for which the thread stays when nothing waits.
 const IDLE: Duration = Duration::from_secs(2);
 
 impl Watch {
@@ -44,7 +44,7 @@ impl Watch {
         Watch { timeout, shared: Arc::default() }
     }
 
-    /// Has `waiting` give up unless it is [forgotten](Watch::forget) in time.
+    /// Makes `waiting` give up unless it is [forgotten](Watch::forget) in time.
     pub(crate) fn remember<W: Waiting + 'static>(&self, waiting: &Arc<W>) {
         let address = Arc::as_ptr(waiting).addr();
         let waiting: Weak<W> = Arc::downgrade(waiting);
@@ -60,7 +60,7 @@ impl Watch {
         state.has_thread = started.is_ok();
     }
 
-    /// It waits no longer.
+    /// Ends the time limit of `waiting`.
     pub(crate) fn forget<W: Waiting>(&self, waiting: &W) {
         self.shared.state.lock().waiting.remove(&std::ptr::from_ref(waiting).addr());
     }
@@ -73,7 +73,7 @@ impl Watch {
     }
 }
 
-/// The executions of an engine's programs that wait at a collective for processes which nobody has started.
+/// The executions of an engine's programs that wait at a collective for processes that have not been started.
 #[derive(Clone)]
 pub struct Waits(Weak<Watch>);
 
@@ -82,13 +82,13 @@ impl Waits {
         Waits(Arc::downgrade(watch))
     }
 
-    /// Whether neither the engine nor a program of it is left.
+    /// Whether the engine and all of its programs are gone.
     pub fn are_over(&self) -> bool {
         self.0.strong_count() == 0
     }
 
-    /// Ends them, with CANCELLED. It is what [`interrupt`](fn@crate::interrupt) cannot do, since it may be called in a
-    /// signal handler.
+    /// Ends them with CANCELLED. [`interrupt`](fn@crate::interrupt) cannot do this, since it may be called in a signal
+    /// handler.
     pub fn interrupt(&self) {
         if let Some(watch) = self.0.upgrade() {
             watch.interrupt();
@@ -108,7 +108,8 @@ impl Shared {
                 in_time
             });
             if !late.is_empty() {
-                // A clique remembers itself under its own lock: so no thread takes both in the other order.
+                // A rendezvous registers itself under its own lock, so no thread may take both locks in the other
+                // order.
                 drop(state);
                 late.iter().for_each(|waiting| waiting.give_up());
                 drop(late);
