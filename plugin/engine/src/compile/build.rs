@@ -1,4 +1,4 @@
-//! From one function to its plan.
+//! Planning: from one function to its plan.
 
 use std::sync::Arc;
 
@@ -13,11 +13,12 @@ use crate::collective::Clique;
 use crate::plan::{Args, CallSite, Parameter, Plan, Step};
 use crate::runtime::Runtime;
 
-/// The plan of the entry function of `module`, which is verified and has been through the passes, and will be run by
-/// one of `cliques`.
+/// The plan of the entry function of `module`, which is verified and has been through the passes, and which one of
+/// `cliques` will run.
 ///
 /// # Errors
-/// UNIMPLEMENTED for what the engine cannot do; what custom calls report; RESOURCE_EXHAUSTED for its constants.
+/// UNIMPLEMENTED for programs that the engine does not support, RESOURCE_EXHAUSTED if there is no memory for constants,
+/// and the errors of custom calls.
 pub(crate) fn build(module: Module, runtime: &Runtime, cliques: Vec<Arc<Clique>>) -> Result<Plan, Error> {
     let parameters = Parameter::from_func(module.main());
     let Lowered { mut graph, calls, collectives, manuals } = lower(&module, runtime, &cliques, build)?;

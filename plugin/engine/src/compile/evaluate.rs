@@ -1,4 +1,4 @@
-//! Ops of constants, computed when a program is compiled.
+//! Constant evaluation: ops of constants, computed at compile time.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::kernel::{Context, Inputs, Outputs};
 use crate::memory::{Allocator, Buffer, RawBuffer};
 use crate::pool::Pool;
 
-/// What is estimated to take longer is left to the program. It is less than what the pool splits among threads, so that
-/// compiling starts none.
+/// Ops with a higher estimated cost are left to the program. The limit is below the cost at which the pool splits work
+/// among threads, so that compilation starts none.
 const MOST_NANOS: f64 = 30_000.0;
 
-/// The results of the only op of `func`, of these operands; `None` if there is no kernel for it, it is too much work,
-/// or it is not the same in each execution.
+/// The results of the only op of `func` for these operands. `None` if it has no kernel, costs too much, or does not
+/// give the same results in each execution.
 pub(crate) fn evaluate(
     pool: &Pool,
     allocator: &Arc<Allocator>,
@@ -42,8 +42,8 @@ pub(crate) fn evaluate(
     let outputs: Vec<Buffer> = types.iter().map(allocate).collect::<Option<_>>()?;
     let raw = |buffers: &[Buffer]| -> Vec<RawBuffer> { buffers.iter().map(Buffer::raw).collect() };
     let (raw_inputs, raw_outputs) = (raw(&inputs), raw(&outputs));
-    // SAFETY: buffers of their own, aligned and initialised as the allocator's are, which live until the kernel is done
-    // and which nobody else uses meanwhile.
+    // SAFETY: the buffers are separate, and aligned and initialised as the allocator's are. They live until the kernel
+    // is done, and nothing else uses them meanwhile.
     let (kernel_inputs, kernel_outputs) = unsafe { (Inputs::new(&raw_inputs, 0), Outputs::new(&raw_outputs)) };
     kernel.run(Context { pool, memory: allocator, era: Era::now() }, kernel_inputs, kernel_outputs).ok()?;
     let literal = |(buffer, ty): (&Buffer, &TensorType)| Literal::dense(ty.clone(), buffer.as_bytes());

@@ -1,4 +1,5 @@
-//! Programs as nodes over values that are buffers: no tuples, no views, no regions but those of loops and branches.
+//! Programs as nodes over values, each of which is a buffer: without tuples, views, and regions other than those of
+//! loops and branches.
 
 use oxcall_hlo::{Literal, ValueId};
 
@@ -6,7 +7,7 @@ use crate::kernel::Kernel;
 use crate::plan::ProcessId;
 use crate::pool::Cost;
 
-/// A value: the contents of some buffer from its definition to its last use.
+/// A value: the contents of a buffer from its definition to its last use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Value(pub(crate) u32);
 
@@ -16,8 +17,8 @@ impl Value {
     }
 }
 
-/// A point in program order. Nodes have positions of their own; a loop or branch has one where it starts, and one
-/// after all that is inside.
+/// A point in program order. Each node has its own position; a loop or branch has one at its start, and one after
+/// everything inside.
 pub(crate) type Position = u32;
 
 #[derive(Debug, Clone, Copy)]
@@ -26,11 +27,11 @@ pub(crate) struct ValueInfo {
     pub(crate) source: Source,
     /// The number of loops around the definition.
     pub(crate) depth: u32,
-    /// The value of the IR that it is, or is a part of; for people.
+    /// The IR value to which it belongs; for display.
     pub(crate) of: Option<ValueId>,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     /// A node, or a loop.
@@ -59,7 +60,7 @@ pub(crate) struct Compute {
     pub(crate) work: Work,
     pub(crate) inputs: Vec<Value>,
     pub(crate) outputs: Vec<Value>,
-    /// Pairs of input and output that may be one buffer, or must be if `must_alias`.
+    /// Pairs of input and output that may share a buffer, or must if `must_alias`.
     pub(crate) aliases: Vec<(usize, usize)>,
     pub(crate) must_alias: bool,
 }
@@ -74,10 +75,10 @@ pub(crate) enum Work {
     Manual(u32),
 }
 
-/// A loop. Values that no iteration changes are not carried.
+/// A loop. It does not carry values that no iteration changes.
 pub(crate) struct While {
     pub(crate) start: Position,
-    /// After the condition.
+    /// The position after the condition.
     pub(crate) decided: Position,
     pub(crate) end: Position,
     pub(crate) carried: Vec<Carried>,
@@ -86,7 +87,7 @@ pub(crate) struct While {
     pub(crate) body: Block,
 }
 
-/// What a loop carries from one iteration to the next: one buffer under several names.
+/// A value that a loop carries from one iteration to the next: one buffer under several names.
 #[derive(Clone, Copy)]
 pub(crate) struct Carried {
     pub(crate) init: Value,
@@ -109,20 +110,20 @@ pub(crate) struct Switch {
 
 pub(crate) struct Branch {
     pub(crate) block: Block,
-    /// Values from this one on are defined in the branch or after it.
+    /// The first value that is defined in the branch or after it.
     pub(crate) first: Value,
-    /// After the branch's nodes.
+    /// The position after the branch's nodes.
     pub(crate) end: Position,
     pub(crate) results: Vec<Value>,
 }
 
-/// A whole program.
+/// A program.
 pub(crate) struct Graph {
     pub(crate) values: Vec<ValueInfo>,
     pub(crate) constants: Vec<Literal>,
     pub(crate) body: Block,
     pub(crate) results: Vec<Value>,
-    /// After everything.
+    /// The position after everything.
     pub(crate) end: Position,
     pub(crate) cost: Cost,
 }

@@ -1,12 +1,12 @@
 //! Compilation: from a verified module to a plan.
 //!
-//! 1. [`partition`]: which parts of arrays the devices have, for programs of several partitions.
+//! 1. [`partition`]: the parts of arrays that each device holds, for programs of several partitions.
 //! 2. [`passes`]: from the module to one simplified function. `evaluate` folds constants by running kernels.
-//! 3. [`fusion`]: which ops of the function one kernel computes together.
+//! 3. [`fusion`]: the choice of ops that one kernel computes together.
 //! 4. [`lower`]: from ops and fusions to a [`graph`] of nodes over values.
-//! 5. [`assign`]: buffer assignment: which memory each value has; and the steps of the plan.
+//! 5. [`assign`]: buffer assignment, and the steps of the plan.
 //!
-//! `build` is the way from 3 on.
+//! `build` performs the stages from 3 on.
 
 mod assign;
 mod build;
@@ -33,12 +33,13 @@ use crate::runtime::Runtime;
 #[cfg(test)]
 pub(crate) use lower::single;
 
-/// Compiles a verified program that the participants of `clique` will run. Also gives its parameters and results as
+/// Compiles a verified program that the participants of `clique` will run. Also returns its parameters and results as
 /// the program declares them.
 ///
 /// # Errors
-/// UNIMPLEMENTED for what the engine cannot do, NOT_FOUND for an unknown custom call, both with the op and its place;
-/// what the instantiate stage of a custom call reports; RESOURCE_EXHAUSTED if there is no memory to compile.
+/// UNIMPLEMENTED for ops that the engine does not support and NOT_FOUND for an unknown custom call, both with the op
+/// and its location; the errors of a custom call's instantiate stage; RESOURCE_EXHAUSTED if there is no memory to
+/// compile.
 pub(crate) fn compile(
     module: Module,
     clique: Clique,
@@ -60,11 +61,13 @@ pub(crate) fn compile(
     Ok((plan, interface))
 }
 
-/// The memory that compiling a program takes, from above, in bytes.
+/// An upper bound of the memory that it takes to compile a program, in bytes.
 pub(crate) fn bytes_to_compile(module: &Module) -> usize {
-    /// Passes have an op several times, as do the graph and the plan. 200,000 small ops take a third of this each.
+    /// The bytes for each op: passes hold it several times, and so do the graph and the plan. 200,000 small ops take a
+    /// third of this each.
     const OP: usize = 3 << 10;
-    /// As often constants are copied: for passes, for the plan, and for a caller that asks for the compiled program.
+    /// The number of copies of constants: for passes, for the plan, and for a caller that asks for the compiled
+    /// program.
     const COPIES: usize = 6;
     fn bytes(region: &Region) -> usize {
         let each = region.ops.iter().map(|op| {

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::compile::graph::Position;
 use crate::memory::BUFFER_ALIGN;
 
-/// A block that is needed from the first to the last position.
+/// A request for memory from the first to the last position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request {
     pub(super) bytes: usize,
     pub(super) live: (Position, Position),
 }
 
-/// The offset of each request, and the size of an arena that has room for all. Blocks that are needed at one position
-/// do not overlap. In the order of time, each takes the smallest gap that is large enough.
+/// The offset of each request, and the size of an arena that holds all of them. Blocks that are live at the same
+/// position do not overlap. In order of time, each block takes the smallest gap that is large enough.
 pub(super) fn assign(requests: &[Request]) -> (Vec<usize>, usize) {
     let mut order: Vec<usize> = (0..requests.len()).collect();
     order.sort_by_key(|&index| (requests[index].live.0, std::cmp::Reverse(requests[index].bytes)));
@@ -42,13 +42,13 @@ fn rounded(bytes: usize) -> usize {
 struct Gaps {
     /// Their sizes, by offset.
     sizes: BTreeMap<usize, usize>,
-    /// The same by size, and the offsets of each.
+    /// The same gaps by size, with the offsets of each size.
     by_size: BTreeSet<(usize, usize)>,
     end: usize,
 }
 
 impl Gaps {
-    /// The smallest gap that is large enough, and of these the first.
+    /// Takes the smallest gap that is large enough; of several, the first.
     fn take(&mut self, size: usize) -> usize {
         if let Some(&(gap, offset)) = self.by_size.range((size, 0)..).next() {
             self.remove(offset);
@@ -82,7 +82,7 @@ impl Gaps {
         self.by_size.insert((size, offset));
     }
 
-    /// Removes the gap at an offset, if there is one: its size.
+    /// Removes the gap at an offset, if there is one, and returns its size.
     fn remove(&mut self, offset: usize) -> Option<usize> {
         let size = self.sizes.remove(&offset)?;
         self.by_size.remove(&(size, offset));

@@ -1,4 +1,4 @@
-//! The buffer of each value, and the steps over the buffers.
+//! The assigner: the buffer of each value, and the steps over the buffers.
 
 mod branch;
 
@@ -11,17 +11,17 @@ use super::liveness::LastUses;
 use crate::compile::graph::{Block, Carried, Compute, Graph, Node, Position, Source, Value, While, Work};
 use crate::plan::{Args, Parameter, Step};
 
-/// The steps, whose slots are the ids of buffers, not yet of roots.
+/// The steps. Their slots are ids of buffers, which may be parts of others.
 pub(super) struct Assigned {
     pub(super) steps: Vec<Step>,
     pub(super) slots: Vec<u32>,
-    /// What the buffers in `slots` are used for: values of the IR.
+    /// The IR values that the buffers in `slots` stand for.
     pub(super) values: Vec<Option<ValueId>>,
     pub(super) buffers: LogicalBuffers,
     pub(super) results: Vec<BufferId>,
 }
 
-/// Gives each value of `graph`, whose blocks it takes, a buffer.
+/// Gives each value of `graph` a buffer, and takes the graph's blocks.
 pub(super) fn buffers_of(graph: &mut Graph, last: &LastUses, parameters: &[Parameter]) -> Assigned {
     let body = std::mem::take(&mut graph.body);
     let mut assigner = Assigner::new(graph, last, parameters);
@@ -34,16 +34,16 @@ pub(super) fn buffers_of(graph: &mut Graph, last: &LastUses, parameters: &[Param
 pub(super) struct Assigner<'g> {
     graph: &'g Graph,
     last: &'g LastUses,
-    /// The open branches: the first value that is defined inside, the end of all branches, and the branch's index.
+    /// The open branches: the first value defined inside, the end of all branches, and the branch's index.
     branches: Vec<(Value, Position, usize)>,
-    /// The number of branches that were opened.
+    /// The number of branches opened so far.
     opened: usize,
     buffers: LogicalBuffers,
     /// The buffer of each value, once it is defined.
     buffer_of: Vec<BufferId>,
-    /// For each value that is a result of the program: its index.
+    /// The result index of each value that is a result of the program.
     result_of: Vec<Option<usize>>,
-    /// Buffers of arguments that the caller gives up, and the results that are to have them.
+    /// Buffers of donated arguments, and the results that are to have them.
     donors: Vec<(BufferId, Option<usize>)>,
     steps: Vec<Step>,
     slots: Vec<u32>,
@@ -92,7 +92,7 @@ impl<'g> Assigner<'g> {
         self.buffers.root(self.buffer_of[value.index()])
     }
 
-    /// The last use of `value` on the ways that lead on from here: what other branches do does not matter.
+    /// The last use of `value` on the paths from here on: uses in other branches do not count.
     fn last(&self, value: Value) -> Position {
         let mut last = self.last.anywhere[value.index()];
         for &(first, end, branch) in &self.branches {
@@ -120,14 +120,14 @@ impl<'g> Assigner<'g> {
         }
     }
 
-    /// Whether the memory of `value` is free for another one from `at` on, `at` being its last use.
+    /// Whether the memory of `value` is free from `at` on, where `at` is its last use.
     fn is_free_after(&self, value: Value, at: Position) -> bool {
         let buffer = self.buffer(value);
         self.buffers.is_writable(buffer) && self.last(value) == at && self.buffers.busy_until(buffer) == at
     }
 
-    /// A buffer for `value`, which is defined at `at`: that of an argument which the caller gives up, if it is for a
-    /// result, or a new one.
+    /// A buffer for `value`, which is defined at `at`: a donated argument's if the value is a result that may have it,
+    /// or a new one.
     fn buffer_for(&mut self, value: Value, at: Position) -> BufferId {
         match self.bytes(value) {
             0 => EMPTY,
@@ -135,7 +135,7 @@ impl<'g> Assigner<'g> {
         }
     }
 
-    /// The buffer of an argument that the caller gives up, if `value` is a result that may have it from `at` on.
+    /// The buffer of a donated argument, if `value` is a result that may have it from `at` on.
     fn donor(&self, value: Value, at: Position) -> Option<BufferId> {
         let result = self.result_of[value.index()]?;
         let usable = |(id, wanted): &&(BufferId, Option<usize>)| {
@@ -213,8 +213,8 @@ impl<'g> Assigner<'g> {
         self.steps.len() as u32
     }
 
-    /// A loop. The carried values stay in one slot each; at the end of an iteration the slots of new values and old
-    /// ones exchange their places.
+    /// A loop. Each carried value stays in one slot; at the end of an iteration the slots of new and old values swap
+    /// places.
     fn repeat(&mut self, each: While) {
         let While { start, decided: _, end, carried, cond, predicate, body } = each;
         let carried: Vec<Carried> = carried.into_iter().filter(|carried| self.bytes(carried.init) > 0).collect();
@@ -270,11 +270,11 @@ impl<'g> Assigner<'g> {
         }
     }
 
-    /// Gives each of `carried_in` the place of the buffer in `nexts`, and these what is left over.
+    /// Gives each of `carried_in` the place of the buffer in `nexts`, and gives these the places that remain.
     fn rotate(&mut self, carried_in: &[BufferId], nexts: &[BufferId]) {
         let next_of = |id: BufferId| carried_in.iter().position(|&buffer| buffer == id).map(|index| nexts[index]);
         let mut done: HashSet<u32> = HashSet::new();
-        // Chains that begin with a buffer whose old place nobody takes, then the cycles.
+        // First chains that begin with a buffer whose old place no other buffer takes, then the cycles.
         let is_start = |buffer: &&BufferId| !nexts.contains(buffer);
         let order: Vec<BufferId> = carried_in.iter().filter(is_start).chain(carried_in).copied().collect();
         for first in order {
@@ -293,7 +293,7 @@ impl<'g> Assigner<'g> {
         }
     }
 
-    /// The buffers of the program's results: each its own, and the caller's to keep.
+    /// The buffers of the program's results: each is separate, and the caller keeps it.
     fn results(&mut self) -> Vec<BufferId> {
         let mut taken = HashSet::new();
         let mut results = Vec::with_capacity(self.graph.results.len());

@@ -1,4 +1,4 @@
-//! Logical buffers: what values are kept in, and which of them are one.
+//! Logical buffers, which hold values, and the unions among them.
 
 use crate::compile::graph::Position;
 use crate::plan::ProcessId;
@@ -14,7 +14,7 @@ pub(super) enum Kind {
     Parameter(u32),
     Constant(u32),
     Id(ProcessId),
-    /// Memory of the execution.
+    /// Memory that the execution allocates.
     New,
 }
 
@@ -22,35 +22,35 @@ pub(super) enum Kind {
 struct LogicalBuffer {
     bytes: usize,
     kind: Kind,
-    /// The first and last position at which it holds something.
+    /// The first and last position at which it holds a value.
     live: (Position, Position),
     /// The last use of the value that it holds now.
     busy_until: Position,
     /// Whether a step may write it.
     writable: bool,
-    /// Whether a step does.
+    /// Whether a step writes it.
     written: bool,
-    /// Whether the caller gets it.
+    /// Whether it is a result of the program.
     is_result: bool,
     /// The buffer that it is part of; itself for a root.
     parent: u32,
-    /// Another buffer with which it exchanges places, or itself for the last of these.
+    /// Another buffer with which it swaps places, or itself for the last of these.
     class: u32,
 }
 
-/// All buffers. Two kinds of union: buffers that are one, and classes of buffers that exchange their places.
+/// All buffers, with two kinds of union: buffers that are one, and classes of buffers that swap places.
 #[derive(Debug, Default)]
 pub(super) struct LogicalBuffers {
     all: Vec<LogicalBuffer>,
-    /// What `busy_until` was before each change, while branches are open.
+    /// The value of `busy_until` before each change, while branches are open.
     changes: Vec<(BufferId, Position)>,
     /// The number of open branches.
     branches: usize,
 }
 
-/// A branch that is open.
+/// An open branch.
 pub(super) struct Opened {
-    /// Buffers from this one on are of the branch.
+    /// The first buffer that was made in the branch.
     pub(super) inside: BufferId,
     changes: usize,
 }
@@ -85,7 +85,7 @@ impl LogicalBuffers {
         id
     }
 
-    /// The representative of the buffers with which `id` exchanges places.
+    /// The representative of the buffers with which `id` swaps places.
     pub(super) fn class(&self, id: BufferId) -> BufferId {
         let mut id = self.root(id);
         while self.all[id.0 as usize].class != id.0 {
@@ -103,7 +103,7 @@ impl LogicalBuffers {
         &mut self.all[root.0 as usize]
     }
 
-    /// Makes `part` a part of `whole`, which is older.
+    /// Makes `part` a part of the older buffer `whole`.
     pub(super) fn unite(&mut self, part: BufferId, whole: BufferId) {
         let (part, whole) = (self.root(part), self.root(whole));
         if part == whole {
@@ -120,13 +120,13 @@ impl LogicalBuffers {
         buffer.is_result |= old.is_result;
         self.set_busy_until(whole, busy_until);
         self.all[part.0 as usize].parent = whole.0;
-        // A part that represented the class still does, by the buffer that it is part of.
+        // If the part represented its class, it still does, through the buffer that it is now part of.
         if class == part {
             self.all[whole.0 as usize].class = whole.0;
         }
     }
 
-    /// Notes that two buffers exchange their places.
+    /// Records that two buffers swap places.
     pub(super) fn exchange(&mut self, a: BufferId, b: BufferId) {
         let (a, b) = (self.class(a), self.class(b));
         self.all[b.0 as usize].class = a.0;
@@ -156,13 +156,13 @@ impl LogicalBuffers {
         }
     }
 
-    /// Begins a branch; gives what ends it.
+    /// Begins a branch. Returns the state that ends it.
     pub(super) fn open_branch(&mut self) -> Opened {
         self.branches += 1;
         Opened { inside: self.next(), changes: self.changes.len() }
     }
 
-    /// Ends a branch: another one begins as this one did, with all buffers from before it as busy as then.
+    /// Ends a branch: another one then begins in the same state, with all earlier buffers as busy as they were.
     pub(super) fn close_branch(&mut self, opened: Opened) {
         self.branches -= 1;
         for (id, before) in self.changes.drain(opened.changes..).rev().collect::<Vec<_>>() {
@@ -188,7 +188,7 @@ impl LogicalBuffers {
         self.at_mut(id).is_result = true;
     }
 
-    /// Notes that a value that is written at `first` is kept there up to `last`.
+    /// Records that a value written at `first` is kept there up to `last`.
     pub(super) fn hold(&mut self, id: BufferId, first: Position, last: Position) {
         let buffer = self.at_mut(id);
         buffer.written = true;

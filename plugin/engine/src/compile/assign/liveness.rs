@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::compile::graph::{Block, Graph, Node, Position, Value};
 
-/// Where values are used for the last time.
+/// The last uses of values.
 pub(super) struct LastUses {
-    /// For each value the position of its last use; 0 if there is none. What a loop uses from outside is used until the
-    /// loop's end, since another iteration may follow.
+    /// The position of each value's last use; 0 if there is none. A value from outside a loop that the loop uses is
+    /// live until the loop's end, since another iteration may follow.
     pub(super) anywhere: Vec<Position>,
-    /// For each branch, in the order of their positions, the last use in it of each value from outside.
+    /// For each branch, in order of position, the last use in it of each value from outside.
     pub(super) in_branch: Vec<BTreeMap<u32, Position>>,
 }
 
@@ -27,9 +27,9 @@ pub(super) fn last_uses(graph: &Graph) -> LastUses {
 struct Liveness<'g> {
     graph: &'g Graph,
     uses: LastUses,
-    /// For each open loop the values from outside that it uses.
+    /// The values from outside that each open loop uses.
     open: Vec<Vec<Value>>,
-    /// The open branches: the first value that is defined inside, and the index.
+    /// The open branches: the first value defined inside, and the index.
     branches: Vec<(Value, usize)>,
 }
 

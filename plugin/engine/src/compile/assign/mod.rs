@@ -1,10 +1,10 @@
-//! Buffer assignment: which memory each value has, and the steps over it.
+//! Buffer assignment: the memory of each value, and the steps over it.
 //!
 //! 1. `liveness` finds the last use of each value.
 //! 2. `assigner` gives each value a logical buffer (`buffers`): that of an operand if the kernel may work in place,
-//!    that of a donated argument, or a new one; and writes the steps. The results of a `branch` are in the buffer of
-//!    what it was given where `origin` finds that.
-//! 3. `table` gives each logical buffer an allocation: a part of one arena (`arena`), or, for results, one of its own.
+//!   that of a donated argument, or a new one; and writes the steps. The results of a `branch` take the buffer of a
+//!   value from outside it, where `origin` finds one.
+//! 3. `table` gives each logical buffer an allocation: a part of the arena (`arena`), or, for results, a separate one.
 
 mod arena;
 mod assigner;
@@ -33,7 +33,7 @@ pub(super) struct Assignment {
     pub(super) written: Vec<bool>,
 }
 
-/// Assigns buffers to all values of `graph`, whose blocks it takes.
+/// Assigns buffers to all values of `graph`, and takes its blocks.
 pub(super) fn assign(graph: &mut Graph, parameters: &[Parameter]) -> Assignment {
     let last = last_uses(graph);
     let Assigned { steps, slots, values, buffers, results } = buffers_of(graph, &last, parameters);

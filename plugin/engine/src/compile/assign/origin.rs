@@ -1,10 +1,10 @@
-//! Origins of a branch's results: the values whose memory they may be in.
+//! Origins of a branch's results: the values whose memory they may take.
 
 use std::collections::HashMap;
 
 use crate::compile::graph::{Branch, Node, Value};
 
-/// For the values of a branch: values that their memory may have been before.
+/// For each value of a branch, a value whose memory it may take.
 pub(super) struct Origins {
     first: Value,
     before: HashMap<u32, Value>,
@@ -32,7 +32,7 @@ impl Origins {
         Origins { first: branch.first, before }
     }
 
-    /// The value from outside of the branch whose memory `value` may have.
+    /// The value from outside the branch whose memory `value` may take.
     pub(super) fn of(&self, mut value: Value) -> Option<Value> {
         while value.0 >= self.first.0 {
             value = *self.before.get(&value.0)?;

@@ -1,12 +1,12 @@
-//! The table of slots: the allocation of each logical buffer that is left.
+//! The table of slots: the allocation of each remaining logical buffer.
 
 use super::arena::{self, Request};
 use super::buffers::{BufferId, Kind, LogicalBuffers};
 use crate::plan::{Allocation, Step};
 
-/// The buffers that are left as slots of a table.
+/// The buffers that become slots of a table.
 pub(super) struct Table {
-    /// The slot of each buffer that is a root.
+    /// The slot of each root buffer.
     slots: Vec<u32>,
     pub(super) allocations: Vec<(Allocation, usize)>,
     pub(super) arena: usize,
@@ -17,8 +17,8 @@ impl Table {
     pub(super) fn new(buffers: &LogicalBuffers) -> Table {
         let roots: Vec<BufferId> = buffers.roots().collect();
         let count = buffers.next().0 as usize;
-        // Buffers that exchange their places live as long as all of them together; if the caller gets one of them, or
-        // gave one, each is an allocation of its own.
+        // Buffers that swap places live as long as all of them together. If one of them is a result or an argument,
+        // each gets a separate allocation.
         let mut live = vec![(u32::MAX, 0); count];
         let mut is_own = vec![false; count];
         for &id in &roots {
@@ -64,7 +64,7 @@ impl Table {
         self.slots[buffers.root(BufferId(id)).0 as usize]
     }
 
-    /// Which parameters' memory is written or given to the caller.
+    /// For each parameter, whether its memory is written or returned to the caller.
     pub(super) fn written(&self, buffers: &LogicalBuffers, parameters: usize) -> Vec<bool> {
         let mut written = vec![false; parameters];
         for id in buffers.roots() {

@@ -1,4 +1,4 @@
-//! From a fusion of ops to its program.
+//! Emission of a fusion's program.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,16 +13,16 @@ use crate::tile::Access;
 use crate::tile::tensor;
 use crate::tile::{Builder, Value};
 
-/// What all fusions of a region are made with.
+/// The data that all fusions of a region share.
 pub(super) struct Shared<'a> {
     pub(super) graph: &'a Graph<'a>,
     pub(super) groups: &'a Groups<'a>,
 }
 
-/// The fusion of `ops` over `count` elements, in rows of `row`.
+/// The fusion of `ops` over `count` elements, in rows of `row` elements.
 ///
 /// # Errors
-/// INTERNAL if the region is not verified, or results of rows are used in another way than row by row.
+/// INTERNAL if the region is not verified, or results of row reductions are not used row by row.
 pub(super) fn fusion(shared: &Shared<'_>, mut ops: Vec<usize>, count: usize, row: usize) -> Result<Fusion, Error> {
     ops.sort_unstable();
     ops.dedup();
@@ -55,7 +55,7 @@ pub(super) fn fusion(shared: &Shared<'_>, mut ops: Vec<usize>, count: usize, row
     Ok(Fusion { ops, inputs: emitter.inputs, outputs, kernel: Box::new(kernel) })
 }
 
-/// Whether results of `op` are used by others. A broadcast is a part of those that use it.
+/// Whether ops outside the fusion use results of `op`. A broadcast counts as a part of its users.
 fn is_given_out(graph: &Graph<'_>, op: usize, is_ours: &impl Fn(usize) -> bool) -> bool {
     let is_absorbed = |user: usize| {
         let is_broadcast = matches!(graph.region.ops[user].kind, OpKind::BroadcastInDim { .. });
@@ -74,12 +74,12 @@ struct Emitter<'a> {
     graph: &'a Graph<'a>,
     /// The ops of the fusion.
     own: &'a HashSet<usize>,
-    /// The elements of a row.
+    /// The number of elements in a row.
     row: usize,
     builder: Builder,
-    /// Values of ops in the fusion.
+    /// Values of the fusion's ops.
     values: HashMap<ValueId, Value>,
-    /// Values of other ops, by how they are accessed.
+    /// Values of other ops, by access.
     loads: HashMap<(ValueId, Access), Value>,
     /// The operands.
     inputs: Vec<ValueId>,
@@ -110,7 +110,7 @@ impl Emitter<'_> {
         self.builder.fold(function, ty.element, value, init)
     }
 
-    /// Gives out a value.
+    /// Makes a value an output.
     fn output(&mut self, result: ValueId) -> Result<(), Error> {
         let (ty, value) = (tensor(self.graph.func, result)?, self.values[&result]);
         self.builder.per_row = self.builder.is_per_row(value);
@@ -121,7 +121,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The elements of `value` for each element of the domain, or each row.
+    /// The elements of `value`, one for each element or each row of the domain.
     fn value(&mut self, value: ValueId, access: Access) -> Result<Value, Error> {
         let value = self.graph.root(value);
         let known = self.values.get(&value).copied();
@@ -148,7 +148,7 @@ impl Emitter<'_> {
         Ok(loaded)
     }
 
-    /// The elements of a value that is not of the fusion.
+    /// The elements of a value from outside the fusion.
     fn load(&mut self, value: ValueId, access: Access) -> Result<Value, Error> {
         let ty = tensor(self.graph.func, value)?;
         let producer = self.graph.producer(value).map(|index| &self.graph.region.ops[index]);
@@ -182,7 +182,7 @@ impl Emitter<'_> {
         Ok(self.builder.add_input(ty.element, ty.count()))
     }
 
-    /// Whether an op of the fusion makes `value`, broadcasts looked through.
+    /// Whether an op of the fusion produces `value`, seen through broadcasts.
     fn is_made_here(&self, value: ValueId) -> bool {
         let mut value = self.graph.root(value);
         while let Some(producer) = self.graph.producer(value) {

@@ -7,13 +7,13 @@ use oxcall_hlo::{ElementType, Func, Op, OpKind, Region, TensorType, ValueId};
 use crate::compile::passes::ir::has_effect;
 use crate::math;
 
-/// Who makes and who uses values.
+/// The producers and users of values.
 pub(super) struct Graph<'a> {
     pub(super) func: &'a Func,
     pub(super) region: &'a Region,
-    /// The op that makes each value of the region.
+    /// The op that produces each value of the region.
     producers: HashMap<ValueId, usize>,
-    /// The ops that use results of each op, reshapes looked through, and those that have to come after it.
+    /// The ops that use results of each op, seen through reshapes, and those that have to come after it.
     pub(super) users: Vec<Vec<usize>>,
     /// Whether results of each op are results of the region, perhaps reshaped.
     escapes: Vec<bool>,
@@ -52,12 +52,12 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// The op of this region that makes `value`.
+    /// The op of this region that produces `value`.
     pub(super) fn producer(&self, value: ValueId) -> Option<usize> {
         self.producers.get(&value).copied()
     }
 
-    /// The value of which `value` is a reshape.
+    /// The value that `value` is a reshape of.
     pub(super) fn root(&self, mut value: ValueId) -> ValueId {
         while let Some(producer) = self.producer(value)
             && self.is_reshape(&self.region.ops[producer])
@@ -67,7 +67,7 @@ impl<'a> Graph<'a> {
         value
     }
 
-    /// Whether the result has the operand's elements in their order.
+    /// Whether the result has the operand's elements in the same order.
     fn is_reshape(&self, op: &Op) -> bool {
         match &op.kind {
             OpKind::Reshape => true,
@@ -85,12 +85,12 @@ impl<'a> Graph<'a> {
         self.func.ty(value).tensor()
     }
 
-    /// Whether results of `op` are used outside of the fusion with these members.
+    /// Whether ops outside the fusion with these members use results of `op`.
     pub(super) fn is_used_outside(&self, op: usize, is_member: impl Fn(usize) -> bool) -> bool {
         self.escapes[op] || self.users[op].iter().any(|&user| !is_member(user))
     }
 
-    /// Whether the op costs nothing inside of a program.
+    /// Whether the op costs nothing inside a program.
     pub(super) fn is_free(op: &Op) -> bool {
         match &op.kind {
             OpKind::Constant(literal) => literal.splat_element().is_some() || literal.ty().checked_count() == Some(1),
@@ -99,7 +99,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The number of elements of an element-wise op that can be fused.
+    /// The number of elements of an element-wise op that can be fused; `None` for other ops.
     pub(super) fn fusable(&self, op: &Op) -> Option<usize> {
         if !math::is_element_wise(&op.kind) {
             return None;
@@ -117,7 +117,7 @@ impl<'a> Graph<'a> {
         math::lower(&op.kind, &elements, result.element).is_ok().then_some(count)
     }
 
-    /// Whether it is better to compute the op twice than to store its result: a conversion of what no fusion makes.
+    /// Whether to compute the op twice rather than store its result: a conversion of a value that no fusion produces.
     pub(super) fn is_repeatable(&self, op: &Op) -> bool {
         let is_stored = |value: ValueId| match self.producer(self.root(value)) {
             Some(producer) => self.fusable(&self.region.ops[producer]).is_none(),

@@ -1,8 +1,8 @@
 //! Groups of ops that become one node each, without a cycle.
 //!
-//! The nodes are the groups and the ops outside of them. They stand in a line such that each comes after all that it
-//! depends on. So what lies between two nodes is found among those that stand between them, and a group that takes in a
-//! node stays where the later of both is, with what was found put behind it.
+//! The nodes are the groups, and the ops outside them. They stand in a line in which each comes after all of its
+//! dependencies. So the nodes on a path between two nodes are among those that stand between them, and a group that
+//! absorbs a node stays at the later place of the two, with the nodes that were found put behind it.
 
 use oxcall_hlo::OpKind;
 use smallvec::SmallVec;
@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::graph::Graph;
 use super::line::Line;
 
-/// Nodes that a search finds at most, and uses that it looks at, so that compiling takes linear time.
+/// The most nodes that a search finds, and the most uses that it follows, so that compilation takes linear time.
 const MOST_VISITS: usize = 512;
 const MOST_USES: usize = 16 * MOST_VISITS;
 
@@ -24,9 +24,9 @@ impl GroupId {
 }
 
 struct Group {
-    /// Its ops, and the copies of other ops.
+    /// Its ops, and its copies of other ops.
     ops: Vec<usize>,
-    /// The op by whose index the line knows the group.
+    /// The op whose index stands for the group in the line.
     node: usize,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Groups<'a> {
     groups: Vec<Group>,
     /// The group that each op is in.
     group_of: Vec<Option<GroupId>>,
-    /// The groups that compute each op for themselves. Others use the op itself, which runs on its own.
+    /// The groups that have copies of each op. Other ops use the op itself, which runs alone.
     copies: Vec<SmallVec<[GroupId; 2]>>,
     line: Line,
     /// The last search that found each node.
@@ -70,7 +70,7 @@ impl<'a> Groups<'a> {
         self.group_of[op].into_iter().chain(self.copies[op].iter().copied())
     }
 
-    /// Whether groups compute `op` for themselves, and do not give it out.
+    /// Whether groups have copies of `op`; copies are never outputs.
     pub(super) fn is_copied(&self, op: usize) -> bool {
         !self.copies[op].is_empty()
     }
@@ -83,13 +83,13 @@ impl<'a> Groups<'a> {
         group
     }
 
-    /// Lets `group`, which uses `op`, compute it for itself. It then depends on nothing that it did not before.
+    /// Gives `group`, which uses `op`, a copy of it. The group then has no new dependencies.
     pub(super) fn copy(&mut self, op: usize, group: GroupId) {
         self.groups[group.index()].ops.push(op);
         self.copies[op].push(group);
     }
 
-    /// Puts `op` into `group`, which uses it, unless something else that depends on it leads there.
+    /// Adds `op` to `group`, which uses it, unless another path leads from the op to the group through a node outside.
     pub(super) fn join(&mut self, op: usize, group: GroupId) -> bool {
         let node = self.groups[group.index()].node;
         let joins = self.unite(op, node);
@@ -100,8 +100,7 @@ impl<'a> Groups<'a> {
         joins
     }
 
-    /// Makes `other`, which makes or uses something of `group`, a part of it, unless something outside lies between
-    /// them.
+    /// Merges `other`, which produces or uses a value of `group`, into it, unless a node outside lies between them.
     pub(super) fn merge(&mut self, group: GroupId, other: GroupId) -> bool {
         let [ours, theirs] = [group, other].map(|group| self.groups[group.index()].node);
         let (first, last) = if self.line.is_before(ours, theirs) { (ours, theirs) } else { (theirs, ours) };
@@ -120,7 +119,7 @@ impl<'a> Groups<'a> {
         true
     }
 
-    /// Makes one node of two, which the line has as `last`.
+    /// Makes one node from two; it takes the place of `last` in the line.
     fn unite(&mut self, first: usize, last: usize) -> bool {
         let Some(between) = self.between(first, last) else { return false };
         self.line.remove(first);
@@ -128,7 +127,8 @@ impl<'a> Groups<'a> {
         true
     }
 
-    /// The nodes before `last` that depend on `first`; none if `last` depends on one of them, or if they are too many.
+    /// The nodes before `last` that depend on `first`; `None` if `last` depends on one of them, or if there are too
+    /// many.
     fn between(&mut self, first: usize, last: usize) -> Option<Vec<usize>> {
         self.searches += 1;
         let mut seen = std::mem::take(&mut self.seen);
@@ -154,7 +154,7 @@ impl<'a> Groups<'a> {
                     found.push(to);
                 }
             };
-            // Copies of ops give nothing out.
+            // Copies of ops have no outputs.
             match self.group_of[node] {
                 Some(group) => {
                     for &op in self.ops(group).iter().filter(|&&op| self.group_of[op] == Some(group)) {
@@ -172,10 +172,10 @@ impl<'a> Groups<'a> {
         Some(found)
     }
 
-    /// Calls `visit` with the nodes that use `op`, whose value `name` is or spreads.
+    /// Calls `visit` with the nodes that use `op`, whose value is `name` or a broadcast of it.
     fn for_each_dependent(&self, op: usize, name: usize, visit: &mut impl FnMut(usize)) {
         for &user in &self.graph.users[name] {
-            // Those that use a broadcast repeat it.
+            // The users of a broadcast repeat it.
             if matches!(self.graph.region.ops[user].kind, OpKind::BroadcastInDim { .. }) {
                 self.for_each_dependent(op, user, visit);
                 continue;

@@ -1,6 +1,6 @@
-//! A line of nodes, told apart by numbers that leave room between them.
+//! An ordered line of nodes, labelled with numbers that leave gaps between them.
 
-/// Nodes, by index, one after another.
+/// Nodes, by index, in a line.
 pub(super) struct Line {
     /// Ascending along the line.
     labels: Vec<u64>,
@@ -9,9 +9,9 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The nodes up to `count` in the order of their indices.
+    /// The nodes up to `count`, in order of their indices.
     pub(super) fn new(count: usize) -> Line {
-        // One more node is both before the first and after the last.
+        // One extra node is both before the first and after the last.
         let end = u32::try_from(count).expect("fewer than 2^32 nodes");
         let next = (0..=end).map(|node| if node == end { 0 } else { node + 1 }).collect();
         let previous = (0..=end).map(|node| if node == 0 { end } else { node - 1 }).collect();
@@ -24,7 +24,7 @@ impl Line {
         self.labels.len() - 1
     }
 
-    /// Numbers all nodes anew, as far apart as it goes.
+    /// Relabels all nodes, with the largest possible gaps.
     fn number(&mut self) {
         let end = self.end();
         let step = u64::MAX / (self.labels.len() as u64 + 1);
@@ -47,14 +47,14 @@ impl Line {
         self.previous[next as usize] = previous;
     }
 
-    /// Puts `nodes` behind `node` without changing their order.
+    /// Puts `nodes` behind `node`, in their present order.
     pub(super) fn put_behind(&mut self, mut nodes: Vec<usize>, node: usize) {
         nodes.sort_unstable_by_key(|&node| self.labels[node]);
         let mut last = node as u32;
         for &each in &nodes {
             self.remove(each);
         }
-        // Most of the room stays next to `node`, behind which others will be put.
+        // Most of the gap stays next to `node`, behind which more nodes will be put.
         let places = 16 * (nodes.len() as u64 + 1);
         if self.room_behind(node) < places {
             self.spread(node, places);
@@ -80,12 +80,12 @@ impl Line {
         self.labels[self.next[node] as usize] - self.labels[node]
     }
 
-    /// Numbers the nodes around `node` anew, so that there are many times `places` numbers behind each: those whose
-    /// labels begin with the same bits, as few as are not too dense. A node is so renumbered a logarithmic number of
-    /// times for each that is put somewhere.
+    /// Relabels the nodes around `node`, so that the gap behind each is many times `places`. These are the nodes whose
+    /// labels share a prefix of bits, the smallest such range that is not too dense. An insertion thus relabels a
+    /// logarithmic number of nodes, amortised.
     fn spread(&mut self, node: usize, places: u64) {
         const ROOM: u64 = 16;
-        /// The nodes that a range may have, for each bit more.
+        /// The factor by which the allowed number of nodes grows with each bit of the range.
         const GROWTH: f64 = 4.0 / 3.0;
         let end = self.end();
         let (mut first, mut last, mut count, mut most) = (node, node, 1, 1.0);
@@ -147,7 +147,7 @@ mod tests {
         assert!(expected.windows(2).all(|pair| line.is_before(pair[0], pair[1])));
     }
 
-    /// Always behind the same node, amid many others: the order stays, and so do most of the numbers.
+    /// Insertions behind one node, amid many others: the order stays, and so do most of the labels.
     #[test]
     fn crowded_places_are_spread() {
         const COUNT: usize = 5000;

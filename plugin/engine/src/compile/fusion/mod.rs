@@ -1,9 +1,9 @@
-//! Fusion: the choice of ops that become one program.
+//! Fusion: the choice of ops that one program computes together.
 //!
-//! Ops are taken from last to first. An element-wise op joins a fusion that uses its result if nothing outside lies
-//! between them; else it starts a fusion. Ops that cost nothing to repeat (constants, iota, broadcasts, a conversion
-//! of what is in memory anyway) belong to each fusion that uses them. Reshapes are other names of the same elements.
-//! At last reductions of rows join the fusions around them.
+//! Ops are taken from last to first. An element-wise op joins a fusion that uses its result if no op outside lies
+//! between them; otherwise it starts a fusion. Ops that cost nothing to repeat (constants, iota, broadcasts, a
+//! conversion of a value that is in memory anyway) belong to each fusion that uses them. Reshapes are other names of
+//! the same elements. Finally, reductions of rows join the fusions around them.
 
 mod emit;
 mod graph;
@@ -24,10 +24,10 @@ use crate::kernel::Kernel;
 
 /// Ops that run as one kernel.
 ///
-/// An op of the region has to be run on its own if a result of it is used by an op that is in no fusion, by `inputs`
-/// of a fusion or as a result of the region, and is not among the `outputs` of any fusion.
+/// An op of the region has to run alone if one of its results is used by an op outside all fusions, is among the
+/// `inputs` of a fusion or is a result of the region, and is not among the `outputs` of any fusion.
 pub(crate) struct Fusion {
-    /// The ops, by index in the region, ascending. One that costs little can be in several fusions.
+    /// The ops, by index in the region, ascending. A cheap op may be in several fusions.
     pub ops: Vec<usize>,
     /// The operands of the kernel, each once.
     pub inputs: Vec<ValueId>,
@@ -54,7 +54,7 @@ pub(crate) fn fuse(func: &Func, region: &Region) -> Result<Vec<Fusion>, Error> {
     for unit in units {
         match emit::fusion(&shared, unit.ops, unit.count, unit.row) {
             Ok(fusion) => found.push(fusion),
-            // Rows that are used in another way than row by row: each part for itself, then.
+            // Results of row reductions are not used row by row: fuse each part separately.
             Err(_) if unit.row > 1 => {
                 for ops in unit.parts {
                     let count = graph.tensor(region.ops[ops[0]].results[0]).map_or(0, TensorType::count);
@@ -67,7 +67,7 @@ pub(crate) fn fuse(func: &Func, region: &Region) -> Result<Vec<Fusion>, Error> {
     Ok(found)
 }
 
-/// Ops of one fusion at most, so that compiling takes linear time and programs fit the caches.
+/// The largest number of ops in one fusion, so that compilation takes linear time and programs fit the caches.
 pub(super) const MOST_OPS: usize = 192;
 
 struct Fuser<'a> {
@@ -78,7 +78,7 @@ struct Fuser<'a> {
 }
 
 impl Fuser<'_> {
-    /// Finds a place for an op, after all ops that come after it have theirs.
+    /// Finds a place for an op, after all later ops have theirs.
     fn place(&mut self, index: usize) {
         let op = &self.graph.region.ops[index];
         let Some(count) = self.graph.fusable(op) else { return };

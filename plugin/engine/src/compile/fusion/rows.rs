@@ -1,8 +1,8 @@
 //! Fusion of reductions of rows with the element-wise ops around them, as in a softmax.
 //!
-//! Fusions and reductions are units. A reduction takes in the units beside it, before and after, that work on the same
-//! elements or with one element for each row, as long as nothing else has to run in between. A tile then is a few whole
-//! rows, and everything about them stays in the caches.
+//! Fusions and reductions are units. A reduction absorbs adjacent units, before and after, that work on the same
+//! elements or on one element for each row, unless another op has to run in between. A tile then is a few whole rows,
+//! and everything about them stays in the caches.
 
 use oxcall_hlo::{BinaryOp, Op, OpKind};
 
@@ -21,9 +21,9 @@ pub(super) struct Unit {
     pub(super) ops: Vec<usize>,
     /// The number of elements.
     pub(super) count: usize,
-    /// The elements of a row; 1 if there are no reductions.
+    /// The number of elements in a row; 1 if there are no reductions.
     pub(super) row: usize,
-    /// The fusions that the unit consists of, without its reductions.
+    /// The fusions of the unit, without its reductions.
     pub(super) parts: Vec<Vec<usize>>,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn row_reduction(graph: &Graph<'_>, op: &Op) -> Option<(BinaryOp, usi
     let &[operand, _] = &op.operands[..] else { return None };
     let operand = graph.tensor(operand)?;
     let kept = operand.rank().checked_sub(dims.len())?;
-    // Then no product of its dimensions is too large.
+    // After this check, no product of its dimensions overflows.
     operand.checked_count().filter(|&count| count > 0)?;
     let row: usize = operand.dims[kept..].iter().product();
     let rows: usize = operand.dims[..kept].iter().product();
@@ -41,7 +41,7 @@ pub(super) fn row_reduction(graph: &Graph<'_>, op: &Op) -> Option<(BinaryOp, usi
         return None;
     }
     match scalar::idiom(graph.func, &op.regions[0])? {
-        // What is narrower is rounded after each step.
+        // Narrower elements are rounded after each step.
         Body::Binary(function) if operand.element.bits() >= 16 => {
             row_fold(function, math::wide(operand.element)).map(|_| (function, row))
         }
@@ -49,7 +49,7 @@ pub(super) fn row_reduction(graph: &Graph<'_>, op: &Op) -> Option<(BinaryOp, usi
     }
 }
 
-/// The units of a region whose fusions are `groups` of `counts` elements.
+/// The units of a region. `groups` are its fusions, and `counts` their numbers of elements.
 pub(super) fn merge(graph: &Graph<'_>, groups: &mut Groups<'_>, counts: &[usize]) -> Vec<Unit> {
     let alone = |(group, &count): (GroupId, &usize)| {
         let ops = groups.ops(group).to_vec();
@@ -76,7 +76,7 @@ pub(super) fn merge(graph: &Graph<'_>, groups: &mut Groups<'_>, counts: &[usize]
 struct Merger<'a, 'g> {
     graph: &'a Graph<'a>,
     groups: &'a mut Groups<'g>,
-    /// The unit of each group. One that is in another is empty.
+    /// The unit of each group. A unit that has been absorbed is empty.
     units: Vec<Unit>,
 }
 
@@ -85,13 +85,13 @@ impl Merger<'_, '_> {
         &self.units[group.index()]
     }
 
-    /// The group that computes `op`; none if several do, or none.
+    /// The group that computes `op`; `None` if no group or several do.
     fn of(&self, op: usize) -> Option<GroupId> {
         let mut groups = self.groups.of(op);
         groups.next().filter(|_| groups.next().is_none())
     }
 
-    /// Takes in all units beside `group` that fit.
+    /// Absorbs all adjacent units of `group` that fit.
     fn grow(&mut self, group: GroupId) {
         let mut refused: Vec<GroupId> = Vec::new();
         while let Some(other) = self.neighbours(group).into_iter().find(|other| !refused.contains(other)) {
@@ -100,7 +100,7 @@ impl Merger<'_, '_> {
                 let unit = &mut self.units[group.index()];
                 unit.ops.extend(ops);
                 unit.parts.extend(parts);
-                // What was between is inside now.
+                // Ops that were in between may now be inside.
                 refused.clear();
             } else {
                 refused.push(other);
@@ -108,7 +108,7 @@ impl Merger<'_, '_> {
         }
     }
 
-    /// The units that use what that of `group` makes, or make what it uses.
+    /// The units that use a value of the unit of `group`, or produce a value that it uses.
     fn neighbours(&self, group: GroupId) -> Vec<GroupId> {
         let mut found = Vec::new();
         let mut add = |other: Option<GroupId>| found.extend(other.filter(|&other| other != group));
@@ -132,8 +132,8 @@ impl Merger<'_, '_> {
         found
     }
 
-    /// Calls `visit` with the users of `op`, broadcasts looked through, and whether they use it as it is, or spread
-    /// over rows.
+    /// Calls `visit` with the users of `op`, seen through broadcasts, and with whether they use it directly or
+    /// broadcast over rows.
     fn for_each_user(&self, op: usize, visit: &mut impl FnMut(usize, bool)) {
         for &user in &self.graph.users[op] {
             match &self.graph.region.ops[user] {
@@ -154,7 +154,7 @@ impl Merger<'_, '_> {
         }
     }
 
-    /// Whether the unit of `other` works on the elements or rows of that of `group`.
+    /// Whether the unit of `other` works on the elements or rows of the unit of `group`.
     fn fits(&self, group: GroupId, other: GroupId) -> bool {
         let (ours, theirs) = (self.unit(group), self.unit(other));
         let same = match theirs.row {

@@ -1,4 +1,4 @@
-//! Collectives and manual computations.
+//! Lowering of collectives and manual computations.
 
 use oxcall::Error;
 use oxcall_hlo::sharding::ManualComputation;

@@ -1,4 +1,4 @@
-//! Constants: made once, when a program is compiled.
+//! Constants, created once, at compile time.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use oxcall_hlo::Literal;
 
 use crate::memory::{Allocator, Buffer};
 
-/// A buffer of the elements of `literal`.
+/// A buffer with the elements of `literal`.
 pub(crate) fn materialise(allocator: &Arc<Allocator>, literal: &Literal) -> Result<Buffer, Error> {
     let Some(element) = literal.splat_element() else { return Buffer::copy_of(allocator, literal.data()) };
     let mut buffer = Buffer::allocate(allocator, literal.ty().byte_size())?;

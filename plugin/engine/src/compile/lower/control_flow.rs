@@ -1,4 +1,4 @@
-//! Loops and branches.
+//! Lowering of loops and branches.
 
 use oxcall::Error;
 use oxcall_hlo::{Op, OpKind};
@@ -26,7 +26,7 @@ impl<'m> Lowering<'m> {
             return Err(Error::invalid_argument(message));
         };
         let start = self.next_position();
-        // What every iteration passes on as it is need not be carried.
+        // Loop-invariant values are not carried.
         let varies = |index: usize| body.results.get(index) != body.params.get(index);
         let mut carried = Vec::new();
         for (index, &operand) in op.operands.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Custom calls: their call frames, and the conversions of their buffers.
+//! Lowering of custom calls: their call frames, and the conversions of their buffers.
 
 use oxcall::Error;
 use oxcall_hlo::{CustomCall, Func, Op, TensorType, Type, ValueId};
@@ -7,14 +7,14 @@ use super::{Lowering, layout};
 use crate::compile::graph::{Block, Compute, Node, Source, Work};
 use crate::plan::{CallSite, leaves};
 
-/// A custom call with the types of its buffers: equal ones may have one call frame.
+/// A custom call with the types of its buffers: equal ones may share a call frame.
 pub(super) type Called<'m> = (&'m CustomCall, Vec<Option<&'m TensorType>>, Vec<Option<&'m TensorType>>);
 
-/// A call is compared with so many others.
+/// The number of earlier calls with which a call is compared.
 const COMPARED_CALLS: usize = 16;
 
 impl<'m> Lowering<'m> {
-    /// The call frame of a call: that of an equal one, so that chains of calls work on memory that is in the caches.
+    /// The call frame of a call. Equal calls share one, so that chains of calls work on memory that is in the caches.
     fn frame(&mut self, called: Called<'m>) -> u32 {
         let first = self.frames.len().saturating_sub(COMPARED_CALLS);
         let equal = self.frames[first..].iter().position(|other| *other == called);
@@ -46,7 +46,7 @@ impl<'m> Lowering<'m> {
         let frame = self.frame((call, operands.clone(), results.clone()));
         let site = CallSite::new(&self.runtime.host, call, &operands, &results, tuple || op.results.len() != 1, frame)?;
         self.charge(site.cost());
-        // Layouts and packing: what the handler sees is another buffer than ours.
+        // Layouts and packing: the handler sees buffers in other forms than the engine's.
         let mut inputs = self.flat(&op.operands);
         for (index, (input, ty)) in inputs.iter_mut().zip(&operands).enumerate() {
             let layout = call.operand_layouts.as_ref().and_then(|layouts| layouts.get(index));

@@ -1,5 +1,5 @@
-//! Conversions between our buffers and those of custom calls: layouts that are not row-major, elements that share
-//! bytes, and results that share memory with operands.
+//! Conversions between the engine's buffers and those of custom calls: layouts that are not row-major, elements that
+//! share bytes, and results that share memory with operands.
 
 use oxcall::Error;
 use oxcall_hlo::{CustomCall, ElementType, TensorType};
@@ -8,19 +8,19 @@ use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::movement;
 use crate::pool::Cost;
 
-/// A step from one form of a buffer to another.
+/// A conversion step from one form of a buffer to another.
 pub(super) struct Conversion {
     pub(super) kernel: Box<dyn Kernel>,
     /// The size of the result.
     pub(super) bytes: usize,
 }
 
-/// The bits of an element in buffers of custom calls.
+/// The size of an element in buffers of custom calls, in bits.
 fn foreign_bits(element: ElementType) -> usize {
     if element == ElementType::Pred { 8 } else { element.bits() }
 }
 
-/// The bytes of a buffer of custom calls.
+/// The size of a buffer of custom calls, in bytes.
 pub(super) fn foreign_size(ty: &TensorType) -> usize {
     match foreign_bits(ty.element) {
         bits @ (1 | 2 | 4) => ty.count().div_ceil(8 / bits),
@@ -28,7 +28,7 @@ pub(super) fn foreign_size(ty: &TensorType) -> usize {
     }
 }
 
-/// From our form to that of a custom call, which wants the dimensions `layout`, minor to major.
+/// From the engine's form to that of a custom call with `layout`, minor to major.
 pub(super) fn to_foreign(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result<Vec<Conversion>, Error> {
     let mut conversions = Vec::new();
     if let Some(order) = major_to_minor(ty, layout)? {
@@ -40,7 +40,7 @@ pub(super) fn to_foreign(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result
     Ok(conversions)
 }
 
-/// From the form of a custom call to ours.
+/// From the form of a custom call to the engine's.
 pub(super) fn from_foreign(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result<Vec<Conversion>, Error> {
     let mut conversions = Vec::new();
     if let Some(packing) = Packing::from_type(ty) {
@@ -55,7 +55,7 @@ pub(super) fn from_foreign(ty: &TensorType, layout: Option<&Vec<usize>>) -> Resu
     Ok(conversions)
 }
 
-/// The dimensions of a layout, major to minor; `None` if that is row-major.
+/// The dimensions of a layout, major to minor; `None` if it is row-major.
 fn major_to_minor(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result<Option<Vec<usize>>, Error> {
     let Some(layout) = layout else { return Ok(None) };
     let order: Vec<usize> = layout.iter().rev().copied().collect();
@@ -67,7 +67,7 @@ fn major_to_minor(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result<Option
             "{layout:?} is not a valid layout of {ty}: list its {rank} dimensions, minor to major"
         )));
     }
-    // Dimensions of one element may be anywhere.
+    // Dimensions of size 1 may be anywhere.
     let moves = !order.iter().filter(|&&dim| ty.dims[dim] != 1).is_sorted();
     Ok((moves && ty.count() > 0).then_some(order))
 }
@@ -141,11 +141,11 @@ impl Kernel for Unpack {
     }
 }
 
-/// Pairs of operand and result, both counted in leaves, that share memory. `operands` and `results` are the numbers of
-/// leaves of each value.
+/// Pairs of operand and result leaves that share memory. `operands` and `results` are the numbers of leaves of each
+/// value.
 pub(super) fn alias_pairs(call: &CustomCall, operands: &[usize], results: &[usize]) -> Vec<(usize, usize)> {
     let first = |counts: &[usize], index: usize| counts.iter().take(index).sum::<usize>();
-    // A path of one index leads into a flat tuple, which is all that programs have.
+    // A path of one index leads into a flat tuple; programs have no other tuples.
     let pair = |alias: &oxcall_hlo::Alias| {
         let operand = first(operands, alias.operand) + alias.operand_path.first().copied().unwrap_or(0);
         let index = alias.output.first().copied().unwrap_or(0);

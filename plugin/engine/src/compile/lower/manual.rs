@@ -1,4 +1,4 @@
-//! Manual computations: a region that each device of some axes of a mesh runs on its parts of arrays, as a program of
+//! Lowering of manual computations: a region that each device along some mesh axes runs on its shards, as a program of
 //! its own.
 
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::kernels::nest::Loop;
 use crate::plan::{ManualSite, Shard, Shards, Whole};
 use crate::runtime::Runtime;
 
-/// The manual computation `op`, whose region uses `captures` from around it, in a program that `cliques` may run.
+/// The manual computation `op` in a program that one of `cliques` will run. Its region uses `captures` from outside.
 ///
 /// # Errors
-/// INVALID_ARGUMENT if shardings do not fit; those of planning the region.
+/// INVALID_ARGUMENT if a sharding does not match its array or mesh, and the errors of planning the region.
 pub(super) fn manual_site(
     module: &Module,
     op: &Op,
@@ -53,7 +53,7 @@ pub(super) fn manual_site(
     Ok(ManualSite { plan: Arc::new(plan), operands, results })
 }
 
-/// The region of `op` as a module: what it uses from outside are parameters, too.
+/// The region of `op` as a module; values from outside become parameters.
 fn region_module(module: &Module, op: &Op, captures: &[ValueId]) -> Module {
     let mut body = op.regions[0].clone();
     body.params.extend(captures);
@@ -88,7 +88,7 @@ impl Axes<'_> {
         self.names.contains(&axis.name)
     }
 
-    /// The number of the participant that a place of the mesh belongs to.
+    /// The index of the participant to which a place of the mesh belongs.
     fn rank(&self, coordinates: &[usize]) -> usize {
         let index = |name: &String| self.mesh.axis(name).map_or((0, 1), |(axis, size)| (coordinates[axis], size));
         self.names.iter().map(index).fold(0, |rank, (index, size)| rank * size + index)
@@ -99,7 +99,7 @@ impl Axes<'_> {
         self.names.iter().map(|name| self.mesh.axis(name).map_or(1, |(_, size)| size)).product()
     }
 
-    /// For each participant the coordinates of the first place that belongs to it.
+    /// For each participant, the coordinates of its first place.
     fn places(&self) -> Vec<Vec<usize>> {
         let mut places = vec![None; self.count()];
         for place in 0..self.mesh.size() {
@@ -109,7 +109,7 @@ impl Axes<'_> {
         places.into_iter().map(|place| place.unwrap_or_else(|| vec![0; self.mesh.axes.len()])).collect()
     }
 
-    /// The participants of the clique in which `participant` of `clique` runs the region.
+    /// The clique in which the participant `rank` of `clique` runs the region.
     fn clique(&self, clique: &Clique, rank: usize) -> Result<Clique, Error> {
         let (grid, outer) = (clique.grid(), clique.processes(rank));
         let replica = outer[0] / grid.partitions;
@@ -130,7 +130,7 @@ impl Axes<'_> {
         Ok(Clique::new(grid, inner))
     }
 
-    /// The number of parts of each dimension, and its size in a part.
+    /// The number of shards along each dimension, and the dimension's size in a shard.
     fn tiles(&self, ty: &TensorType, sharding: &TensorSharding) -> Result<(Vec<usize>, Vec<usize>), Error> {
         let tiles = sharding.tiles(self.mesh, |axis| self.is_manual(axis));
         let fits =
@@ -144,7 +144,7 @@ impl Axes<'_> {
         Ok((tiles, local))
     }
 
-    /// The parts of an operand.
+    /// The shards of an operand.
     fn shards(
         &self,
         ty: Option<&TensorType>,
@@ -165,7 +165,7 @@ impl Axes<'_> {
         Ok(Shards { bytes, pieces: Pieces::new(loops, len), shards: places.iter().map(shard).collect() })
     }
 
-    /// How a result is put together.
+    /// The assembly of a result.
     fn whole(&self, ty: Option<&TensorType>, sharding: &TensorSharding, places: &[Vec<usize>]) -> Result<Whole, Error> {
         let Some(ty) = ty else { return Ok(Whole { pieces: Pieces::new([], 0), sources: vec![0] }) };
         let (tiles, local) = self.tiles(ty, sharding)?;
@@ -194,7 +194,7 @@ impl Axes<'_> {
     }
 }
 
-/// The last dimension that is split (0 if there is none), and the bytes without gaps that a part has from there on.
+/// The last dimension that is split (0 if there is none), and the contiguous bytes of a shard from there on.
 fn run(ty: &TensorType, tiles: &[usize], local: &[usize], strides: &[usize]) -> (usize, usize) {
     match tiles.iter().rposition(|&tiles| tiles > 1) {
         Some(last) => (last, local[last] * strides[last]),

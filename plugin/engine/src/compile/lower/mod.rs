@@ -1,7 +1,7 @@
-//! Lowering: from the ops and fusions of a function to a [graph](super::graph) of nodes and values. Reshapes and the
-//! like vanish, and ops that one kernel computes together are one node.
+//! Lowering: from the ops and fusions of a function to a [graph](super::graph) of nodes and values. Reshapes and other
+//! views vanish, and the ops of one kernel become one node.
 //!
-//! * `order`: the order of ops; `view`: ops that need no kernel; `kernel`: kernels of ops alone.
+//! * `order`: the order of ops; `view`: ops that need no kernel; `kernel`: kernels of single ops.
 //! * `control_flow`, `custom_call` (`layout`: layouts and packing of their buffers), `collective`, `manual` (manual
 //!   computations as programs of their own), `constants`.
 
@@ -36,13 +36,13 @@ use crate::plan::{CallSite, CollectiveSite, ManualSite, Plan, ProcessId, byte_si
 use crate::pool::Cost;
 use crate::runtime::Runtime;
 
-/// How often a loop is taken to run, where the cost of a program is estimated.
+/// The number of iterations assumed for a loop in cost estimates.
 const ASSUMED_ITERATIONS: f64 = 100.0;
 
-/// The values that a value of the IR consists of: one, or for a tuple any number.
+/// The values that make up an IR value: one, or any number for a tuple.
 type Leaves = SmallVec<[Value; 1]>;
 
-/// What the entry function of a module becomes.
+/// The lowered entry function of a module.
 pub(super) struct Lowered {
     pub(super) graph: Graph,
     pub(super) calls: Vec<CallSite>,
@@ -50,15 +50,15 @@ pub(super) struct Lowered {
     pub(super) manuals: Vec<ManualSite>,
 }
 
-/// What plans the region of a manual computation, which is a program of its own.
+/// The function that plans the region of a manual computation, which is a program of its own.
 type PlanRegion = fn(Module, &Runtime, Vec<Arc<Clique>>) -> Result<Plan, Error>;
 
-/// The graph of the entry function of `module`, which one of `cliques` will run; `plan` plans its regions of manual
+/// The graph of the entry function of `module`, which one of `cliques` will run; `plan` plans the regions of its manual
 /// computations.
 ///
 /// # Errors
-/// UNIMPLEMENTED for what the engine cannot do; what custom calls report, and an unknown target of one; collectives
-/// that do not fit the cliques.
+/// UNIMPLEMENTED for ops that the engine does not support, the errors of custom calls and of the lookup of their
+/// targets, and errors for collectives whose groups do not match the cliques.
 pub(super) fn lower(
     module: &Module,
     runtime: &Runtime,
@@ -122,14 +122,14 @@ struct Lowering<'m> {
     calls: Vec<CallSite>,
     collectives: Vec<CollectiveSite>,
     manuals: Vec<ManualSite>,
-    /// The ids of the process: the replica's and the partition's.
+    /// The ids of the process: replica and partition.
     ids: [Option<Value>; 2],
-    /// For each call frame: a call that it is for.
+    /// For each call frame, one of its calls.
     frames: Vec<Called<'m>>,
     position: Position,
     /// The number of open loops.
     depth: u32,
-    /// The value of all that has no bytes.
+    /// The value for everything without bytes.
     empty: Value,
 }
 
@@ -148,7 +148,7 @@ impl<'m> Lowering<'m> {
         value
     }
 
-    /// A constant that is kept. It is defined outside of all loops.
+    /// A constant that the plan keeps. It is defined outside all loops.
     fn constant(&mut self, literal: Literal, of: Option<ValueId>) -> Value {
         let depth = std::mem::take(&mut self.depth);
         let source = Source::Constant(self.graph.constants.len() as u32);
@@ -162,7 +162,7 @@ impl<'m> Lowering<'m> {
         self.func.ty(value).tensor()
     }
 
-    /// The leaves of several values, one after another.
+    /// The leaves of several values, in order.
     fn flat(&self, values: &[ValueId]) -> Vec<Value> {
         values.iter().flat_map(|value| &self.leaves[value.0 as usize]).copied().collect()
     }
@@ -198,7 +198,7 @@ impl<'m> Lowering<'m> {
         Ok(block)
     }
 
-    /// Says which op an error is about.
+    /// Adds to an error the op that it is about.
     fn located(&self, error: Error, op: &Op) -> Error {
         let name = op.kind.name();
         let error = if error.message().contains(name) { error } else { error.context(name) };

@@ -1,4 +1,4 @@
-//! In which order the ops and fusions of a region are computed.
+//! The order in which the ops and fusions of a region are computed.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -9,21 +9,21 @@ use oxcall_hlo::{Op, OpKind, Region, ValueId};
 use crate::compile::fusion::Fusion;
 use crate::compile::passes::ir::has_effect;
 
-/// Something to compute.
+/// An op or a fusion to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
     Op(usize),
     Fusion(usize),
 }
 
-/// The fusions, and the ops of `region` whose results they do not give but somebody needs, each after what it needs;
-/// otherwise in program order, where a fusion counts as its last op. What updates a part of a value comes after all
-/// that reads the value, so that it can work in its memory. `values` is the number of values of the function.
+/// The fusions, and the needed ops of `region` whose results no fusion gives, each after its dependencies; otherwise in
+/// program order, where a fusion counts as its last op. An update of a part of a value comes after all other uses of
+/// the value, so that it can work in place. `values` is the number of values of the function.
 ///
 /// Custom calls with side effects keep their order.
 ///
 /// # Errors
-/// INTERNAL if the fusions depend on each other in a circle.
+/// INTERNAL if the fusions depend on each other in a cycle.
 pub(super) fn order(region: &Region, fusions: &[Fusion], values: usize) -> Result<Vec<Item>, Error> {
     let graph = Dependencies::new(region, fusions, values);
     let mut missing = graph.needs.clone();
@@ -49,9 +49,9 @@ const NONE: usize = usize::MAX;
 
 struct Dependencies {
     items: Vec<Item>,
-    /// The place in program order.
+    /// The place of each item in program order.
     rank: Vec<usize>,
-    /// The number of items that each waits for.
+    /// The number of dependencies that each item still waits for.
     needs: Vec<usize>,
     users: Vec<Vec<usize>>,
 }
@@ -60,7 +60,7 @@ impl Dependencies {
     fn new(region: &Region, fusions: &[Fusion], values: usize) -> Dependencies {
         let mut items: Vec<Item> = (0..fusions.len()).map(Item::Fusion).collect();
         let mut rank: Vec<usize> = fusions.iter().map(|fusion| fusion.ops.last().copied().unwrap_or(0)).collect();
-        // The item that makes each value.
+        // The item that produces each value.
         let mut made_by = vec![NONE; values];
         for (item, fusion) in fusions.iter().enumerate() {
             fusion.outputs.iter().for_each(|output| made_by[output.0 as usize] = item);
@@ -104,7 +104,7 @@ impl Dependencies {
     }
 }
 
-/// Puts each update of a part of a value right behind the last item that reads the value.
+/// Moves each update of a part of a value right behind the last item that reads the value.
 fn delay_updates(region: &Region, fusions: &[Fusion], item_of: &[usize], rank: &mut [usize]) {
     let is_update = |op: &Op| matches!(op.kind, OpKind::DynamicUpdateSlice | OpKind::Scatter { .. });
     let ops = || region.ops.iter().zip(item_of).filter(|(_, item)| **item != NONE);
@@ -143,7 +143,7 @@ fn delay_updates(region: &Region, fusions: &[Fusion], item_of: &[usize], rank: &
     }
 }
 
-/// Which ops have to be computed beside the fusions, whose outputs `made_by` has.
+/// The ops that have to be computed outside the fusions; `made_by` has the outputs of the fusions.
 fn needed_ops(region: &Region, fusions: &[Fusion], made_by: &[usize]) -> Vec<bool> {
     let mut producers = vec![NONE; made_by.len()];
     for (index, op) in region.ops.iter().enumerate() {
@@ -167,7 +167,7 @@ fn needed_ops(region: &Region, fusions: &[Fusion], made_by: &[usize]) -> Vec<boo
     needed
 }
 
-/// Every value that `op` uses, also inside its regions.
+/// Calls `visit` with every value that `op` uses, including uses inside its regions.
 fn for_each_use(op: &Op, visit: &mut impl FnMut(ValueId)) {
     op.operands.iter().for_each(|&operand| visit(operand));
     for region in &op.regions {

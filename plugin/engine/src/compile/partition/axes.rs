@@ -1,25 +1,25 @@
-//! The axes of a program's meshes, and shardings in terms of them.
+//! The axes of a program's meshes, and shardings expressed in them.
 
 use oxcall_hlo::Module;
 use oxcall_hlo::sharding::{AxisRef, Mesh, MeshRef, TensorSharding, Tiling};
 
-/// A prime part of an axis, by its number: an axis of 8 devices has three of size 2.
+/// A prime factor of an axis, by its number: an axis of 8 devices has three atoms of size 2.
 pub(super) type Atom = u16;
 
-/// The meshes of a program, each axis in its prime parts, major to minor. Meshes that order the devices alike, or whose
-/// axes go over them in other steps, have parts in common.
+/// The meshes of a program, with each axis split into prime factors, major to minor. Meshes that order the devices
+/// alike, or whose axes step over them differently, share factors.
 #[derive(Debug)]
 pub(super) struct Axes<'m> {
     module: &'m Module,
-    /// The first is the one of all atoms.
+    /// The first one has all atoms.
     meshes: Vec<MeshAxes<'m>>,
     atoms: Vec<Step>,
 }
 
-/// From one device to the next along an atom.
+/// A step from one device to the next along an atom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Step {
-    /// By places in the first mesh.
+    /// The distance in places of the first mesh.
     stride: usize,
     size: usize,
 }
@@ -27,7 +27,7 @@ struct Step {
 #[derive(Debug)]
 struct MeshAxes<'m> {
     mesh: &'m Mesh,
-    /// For each axis, major to minor.
+    /// The parts of each axis, major to minor.
     axes: Vec<Vec<Part>>,
 }
 
@@ -35,31 +35,31 @@ struct MeshAxes<'m> {
 #[derive(Debug, Clone, Copy)]
 struct Part {
     atom: Atom,
-    /// The product of the parts before it.
+    /// The product of the sizes of the parts before it.
     pre: usize,
     size: usize,
 }
 
-/// How one tensor is split, as far as it is known.
+/// The sharding of one tensor, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) dims: Vec<Dim>,
-    /// What may split none of its dimensions.
+    /// The atoms that must not split any of its dimensions.
     pub(super) replicated: Vec<Atom>,
 }
 
-/// How one dimension is split.
+/// The sharding of one dimension.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Dim {
     /// Major to minor.
     pub(super) atoms: Vec<Atom>,
-    /// Whether it may not be split further.
+    /// Whether it must not be split further.
     pub(super) closed: bool,
-    /// What it is to be from a later priority on.
+    /// Its sharding from a later priority on.
     pub(super) later: Option<Later>,
 }
 
-/// How a dimension is split once what has an earlier priority is spread.
+/// The sharding of a dimension once the axes of earlier priorities have been propagated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Later {
     pub(super) priority: u64,
@@ -68,12 +68,12 @@ pub(super) struct Later {
 }
 
 impl State {
-    /// Nothing is known of a tensor of `rank` dimensions.
+    /// The state of a tensor of `rank` dimensions about which nothing is known.
     pub(super) fn open(rank: usize) -> State {
         State { dims: vec![Dim::default(); rank], replicated: Vec::new() }
     }
 
-    /// A tensor of which each device has all.
+    /// The state of a tensor that each device holds whole.
     pub(super) fn closed(rank: usize) -> State {
         State { dims: vec![Dim { closed: true, ..Dim::default() }; rank], replicated: Vec::new() }
     }
@@ -85,7 +85,7 @@ impl State {
 }
 
 impl<'m> Axes<'m> {
-    /// The meshes of all devices, if the program has any.
+    /// The meshes over all devices, if the program has any.
     pub(super) fn of_program(module: &'m Module, devices: usize) -> Option<Axes<'m>> {
         let fits = |mesh: &&Mesh| !mesh.axes.is_empty() && mesh.size() == devices;
         let mut meshes = module.meshes.iter().map(|(_, mesh)| mesh).filter(fits);
@@ -122,7 +122,7 @@ impl<'m> Axes<'m> {
             let mut axis = prime_parts(size);
             for part in &mut axis {
                 inner /= part.size;
-                // Where one step along the part leads to.
+                // The place to which one step along the part leads.
                 let stride = place_of[mesh.device_at(inner)];
                 let step = Step { stride, size: part.size };
                 let Some(atom) = self.atoms.iter().position(|atom| *atom == step) else { return };
@@ -130,7 +130,7 @@ impl<'m> Axes<'m> {
             }
             axes.push(axis);
         }
-        // Every other device must be where the steps lead to, too.
+        // All other devices must also be where the steps lead.
         let place = |mut at: usize| {
             let mut place = 0;
             for part in axes.iter().flatten().rev() {
@@ -154,7 +154,7 @@ impl<'m> Axes<'m> {
         atoms.iter().map(|&atom| self.size(atom)).product()
     }
 
-    /// A sharding of one of the meshes; `None` if it is of another one.
+    /// The state of a sharding; `None` if its mesh is not one of these.
     pub(super) fn state(&self, sharding: &TensorSharding) -> Option<State> {
         let mesh = self.module.mesh(&sharding.mesh).ok()?;
         let axes = self.meshes.iter().find(|axes| axes.mesh == mesh)?;
@@ -177,28 +177,28 @@ impl<'m> Axes<'m> {
         self.meshes[0].mesh.axes.iter().map(|(name, _)| name.clone())
     }
 
-    /// The axes of the first mesh that atoms make up, which are whole.
+    /// The axes of the first mesh that these atoms form; each is whole.
     pub(super) fn refs(&self, atoms: &[Atom]) -> Vec<AxisRef> {
         let MeshAxes { mesh, axes } = &self.meshes[0];
         let starts = |atom: &Atom| axes.iter().position(|axis| axis.first().is_some_and(|part| part.atom == *atom));
         atoms.iter().filter_map(starts).map(|axis| AxisRef::new(mesh.axes[axis].0.as_str())).collect()
     }
 
-    /// The first mesh as shardings name it.
+    /// The first mesh, as shardings refer to it.
     pub(super) fn mesh_ref(&self) -> MeshRef {
         let first = self.meshes[0].mesh;
         let name = self.module.meshes.iter().find(|(_, mesh)| mesh == first).map(|(name, _)| name.clone());
         name.map_or_else(|| MeshRef::Inline(first.clone()), MeshRef::Named)
     }
 
-    /// The atoms of axes, whichever mesh has them.
+    /// The atoms of axes, from any mesh that has them.
     pub(super) fn named(&self, names: &[String]) -> Vec<Atom> {
         let atoms = |name: &String| self.meshes.iter().find_map(|mesh| mesh.atoms_of(&AxisRef::new(name.as_str())));
         names.iter().filter_map(atoms).flatten().collect()
     }
 
-    /// Which device has which part of a tensor of these dimensions. Only whole axes split it, and as many as divide it:
-    /// who reads the shardings of results can say no others.
+    /// The part of a tensor of these dimensions that each device holds. Only whole axes split a dimension, as many as
+    /// divide it: callers that read the shardings of results cannot express others.
     pub(super) fn tiling(&self, state: &State, dims: &[usize]) -> Tiling {
         let split: Vec<&[Atom]> = state
             .dims
@@ -223,7 +223,7 @@ impl<'m> Axes<'m> {
         Tiling::new(tiles, tile_of).expect("indices are below their counts")
     }
 
-    /// The first of the atoms that make whole axes of the first mesh and divide a dimension.
+    /// The leading atoms that form whole axes of the first mesh and divide a dimension.
     pub(super) fn whole_axes<'a>(&self, atoms: &'a [Atom], size: usize) -> &'a [Atom] {
         self.whole_axes_of(&self.meshes[0], atoms, size)
     }
@@ -245,7 +245,7 @@ impl<'m> Axes<'m> {
 }
 
 impl MeshAxes<'_> {
-    /// The atoms of an axis or a part of one; `None` if they do not make it up.
+    /// The atoms of an axis or a part of one; `None` if no atoms form it.
     fn atoms_of(&self, axis: &AxisRef) -> Option<Vec<Atom>> {
         let (index, size) = self.mesh.axis(&axis.name)?;
         let (start, end) = axis.sub_axis.map_or((1, size), |sub| (sub.pre_size, sub.pre_size * sub.size));
@@ -255,7 +255,7 @@ impl MeshAxes<'_> {
     }
 }
 
-/// An axis of `size` devices in prime parts, whose atoms are not known yet.
+/// The prime factors of an axis of `size` devices; their atoms are not known yet.
 fn prime_parts(size: usize) -> Vec<Part> {
     let (mut parts, mut pre) = (Vec::new(), 1);
     while pre < size {

@@ -1,5 +1,5 @@
-//! Custom calls that say how they may be split run on parts: they become computations per device. Others ask how their
-//! operands are split.
+//! Custom calls and shardings. A call that carries a sharding rule runs on shards, as a per-device computation. Other
+//! calls ask for the shardings of their operands.
 
 use std::collections::HashMap;
 
@@ -12,19 +12,19 @@ use super::rules;
 /// The name of the attribute that holds the rule of a call.
 pub(super) const RULE: &str = "sdy.sharding_rule";
 
-/// The attribute of calls without results that each device makes, with its parts of the operands.
+/// The attribute of calls without results that each device makes with its shards of the operands.
 const PARTITIONED: &str = "oxcall.partitioned";
 
-/// The target of calls that are made by the compiler, to tell how their operands are split.
+/// The target of the calls that the compiler makes to report the shardings of their operands.
 pub(super) const INSPECT_SHARDING: &str = "oxcall_inspect_sharding";
 
-/// Whether a call asks how it is split, though nothing depends on it.
+/// Whether a call asks for a sharding, though nothing depends on it.
 pub(super) fn observes(call: &CustomCall, results: &[ValueId]) -> bool {
     let partitioned = || call.attributes.iter().any(|(name, _)| name == PARTITIONED);
     results.is_empty() && (call.target == INSPECT_SHARDING || partitioned())
 }
 
-/// Whether any call in the region does.
+/// Whether any call in the region observes shardings.
 pub(super) fn any_observes(region: &Region) -> bool {
     region.ops.iter().any(|op| {
         let here = matches!(&op.kind, OpKind::CustomCall(call) if observes(call, &op.results));
@@ -38,7 +38,7 @@ pub(super) fn remove_inspections(region: &mut Region) {
     region.ops.iter_mut().flat_map(|op| &mut op.regions).for_each(remove_inspections);
 }
 
-/// What makes a call on every device, with its parts of operands that are split like this.
+/// The computation that makes a call on every device, with its shards of operands in these states.
 pub(super) fn on_each_device(axes: &Axes<'_>, operands: &[(&State, &TensorType)]) -> ManualComputation {
     let sharding = |&(state, ty): &(&State, &TensorType)| {
         let dims = state.dims.iter().zip(&*ty.dims);
@@ -57,8 +57,8 @@ pub(super) fn on_each_device(axes: &Axes<'_>, operands: &[(&State, &TensorType)]
     }
 }
 
-/// Gives calls of `targets` that have no rule the one of calls with batch dimensions: the first dimensions that all
-/// operands and results have in common. Says whether any call has a rule.
+/// Gives those calls of `targets` that have no rule the rule of calls with batch dimensions: the leading dimensions
+/// that all operands and results share. Returns whether any call has a rule.
 pub(super) fn add_batch_rules(module: &mut Module, targets: &dyn Fn(&str) -> bool) -> bool {
     fn visit(region: &mut Region, values: &[Type], targets: &dyn Fn(&str) -> bool) -> bool {
         let mut any = false;
@@ -110,20 +110,21 @@ fn batch_rule(operands: &[&TensorType], results: &[&TensorType]) -> ShardingRule
     ShardingRule { factors, operands, results, need_replication, ..ShardingRule::default() }
 }
 
-/// How a call with this rule runs on parts, if it does. `states` are those of operands, then of results.
+/// The per-device computation for a call with this rule, if it can run on shards. `states` are those of operands, then
+/// of results.
 pub(super) fn computation(rule: &ShardingRule, axes: &Axes<'_>, states: &[Option<State>]) -> Option<ManualComputation> {
     let mappings: Vec<&TensorMapping> = rule.operands.iter().chain(&rule.results).collect();
     let special = [&rule.reduction, &rule.need_replication, &rule.permutation];
     let mut split: HashMap<usize, Vec<Atom>> = HashMap::new();
     for factor in (0..rule.factors.len()).filter(|factor| special.iter().all(|factors| !factors.contains(factor))) {
         let shared = mappings.iter().copied().flatten().any(|dim| dim.len() > 1 && dim.contains(&factor));
-        // What only operands have, or only results, no part of the call knows of.
+        // A call on shards cannot see factors that only operands or only results have.
         let [operand, result] = [&rule.operands, &rule.results]
             .map(|mappings| mappings.iter().flatten().any(|factors| factors.contains(&factor)));
         if !operand || !result {
             continue;
         }
-        // Results are asked first: they are what the parts are for.
+        // Results come first: the shards exist for them.
         let tensors = states.iter().zip(&mappings).rev();
         let atoms = tensors.filter_map(|(state, mapping)| {
             let dim = mapping.iter().position(|dim| *dim == [factor])?;
@@ -162,10 +163,10 @@ pub(super) fn computation(rule: &ShardingRule, axes: &Axes<'_>, states: &[Option
     })
 }
 
-/// A call in a module of which no op is moved: where it is.
+/// The address of a call in a module whose ops do not move.
 pub(super) type Place = *const Op;
 
-/// Makes calls computations per device.
+/// Turns calls into per-device computations.
 pub(super) fn split(module: &mut Module, mut computations: HashMap<Place, ManualComputation>) {
     let meshes = module.clone();
     let Func { body, values, .. } = &mut module.funcs[module.entry.0 as usize];
@@ -188,7 +189,7 @@ fn visit(
     }
 }
 
-/// Puts a call into a computation per device, where it has the types of the parts.
+/// Wraps a call in a per-device computation, in which it has the types of the shards.
 fn wrap(op: &mut Op, manual: ManualComputation, values: &mut Vec<Type>, module: &Module) {
     let mut local = |list: &[ValueId], shardings: &[TensorSharding]| -> Vec<ValueId> {
         let part = |(&value, sharding): (&ValueId, &TensorSharding)| {
@@ -216,7 +217,7 @@ fn wrap(op: &mut Op, manual: ManualComputation, values: &mut Vec<Type>, module: 
     op.regions = vec![Region { params, ops: vec![call], results }];
 }
 
-/// Whether a call with a rule may run once for each part.
+/// Whether a call with a rule may run once for each shard.
 pub(super) fn may_split(call: &CustomCall) -> bool {
     !call.has_side_effect && rules::custom(call).is_some()
 }

@@ -5,7 +5,7 @@ use oxcall_hlo::sharding::{ShardingRule, TensorMapping};
 
 use super::axes::{Atom, Axes, State};
 
-/// From which side of an op axes may come.
+/// The sides of an op from which axes may come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     None,
@@ -15,7 +15,7 @@ pub(super) enum Direction {
 }
 
 impl Direction {
-    /// From wherever one of both allows.
+    /// Both directions combined.
     pub(super) fn or(self, other: Direction) -> Direction {
         match (self, other) {
             (Direction::None, other) => other,
@@ -33,11 +33,11 @@ struct FactorSharding {
     closed: bool,
     /// Whether it is the last factor of its dimension.
     minor_most: bool,
-    /// What splits the dimension further, but neither this factor nor the next.
+    /// Axes that split the dimension further, but neither this factor nor the next.
     overflow: Vec<Atom>,
 }
 
-/// A tensor by the factors of a rule.
+/// A tensor in terms of the factors of a rule.
 #[derive(Debug)]
 struct Projected {
     factors: Vec<Option<FactorSharding>>,
@@ -46,8 +46,8 @@ struct Projected {
     size: usize,
 }
 
-/// Spreads axes among the operands and results of an op, which `states` gives in this order. Tensors without a state
-/// have none to give and take none. Says which of them changed.
+/// Propagates axes among the operands and results of an op, whose states `states` gives in this order. Tensors without
+/// a state neither give nor take axes. Returns which of them changed.
 pub(super) fn spread(
     rule: &ShardingRule,
     axes: &Axes<'_>,
@@ -72,7 +72,7 @@ pub(super) fn spread(
         .enumerate()
         .filter(|(_, atoms)| !atoms.is_empty())
         .collect();
-    // Where factors compete for an axis, that of the largest tensor wins.
+    // Where factors compete for an axis, the one of the largest tensor wins.
     let source_size = |(factor, atoms): &(usize, Vec<Atom>)| {
         let has = |tensor: &&Projected| tensor.factors[*factor].as_ref().is_some_and(|own| own.atoms == *atoms);
         projected.iter().flatten().filter(has).map(|tensor| tensor.size).max()
@@ -91,7 +91,7 @@ pub(super) fn spread(
 }
 
 impl Projected {
-    /// Gives a factor these axes, as far as nothing keeps it from having them. Says whether it has more than before.
+    /// Gives a factor these axes, as far as nothing prevents it. Returns whether it has more axes than before.
     fn grow(&mut self, rule: &ShardingRule, axes: &Axes<'_>, factor: usize, atoms: &[Atom]) -> bool {
         let Some(own) = &self.factors[factor] else { return false };
         let fits = &atoms[..fitting(axes, rule.factors[factor], &self.replicated, own, atoms)];
@@ -113,7 +113,7 @@ impl Projected {
         true
     }
 
-    /// Puts dimensions together again. Says whether anything changed.
+    /// Assembles the dimensions again. Returns whether anything changed.
     fn write(&self, rule: &ShardingRule, axes: &Axes<'_>, state: &mut State, mapping: &TensorMapping) -> bool {
         let mut changed = false;
         for (dim, dim_factors) in state.dims.iter_mut().zip(mapping) {
@@ -122,7 +122,7 @@ impl Projected {
                 let Some(sharding) = &self.factors[factor] else { continue };
                 atoms.extend_from_slice(&sharding.atoms);
                 atoms.extend_from_slice(&sharding.overflow);
-                // What comes after must split the same parts alike.
+                // Further axes must split the same parts in the same way.
                 if axes.product(&sharding.atoms) != rule.factors[factor] {
                     break;
                 }
@@ -136,7 +136,7 @@ impl Projected {
     }
 }
 
-/// The axes of each factor in a tensor: those of a dimension fill its factors one after the other.
+/// The axes of each factor in a tensor: the axes of a dimension fill its factors one after another.
 fn project(rule: &ShardingRule, axes: &Axes<'_>, state: &State, mapping: &TensorMapping) -> Projected {
     let mut factors = vec![None; rule.factors.len()];
     for (dim, dim_factors) in state.dims.iter().zip(mapping) {
@@ -165,8 +165,8 @@ fn project(rule: &ShardingRule, axes: &Axes<'_>, state: &State, mapping: &Tensor
     Projected { factors, replicated: state.replicated.clone(), size }
 }
 
-/// The axes that a factor has in all `sources`, or that continue those; where two disagree, what is before that. Axes
-/// of `others` may disagree, but not add.
+/// The axes that a factor has in all `sources`, extended by the longer ones; where two disagree, the axes before that.
+/// Axes of `others` may limit the result, but do not extend it.
 fn major_axes<'p>(
     factor: usize,
     sources: impl Iterator<Item = &'p Option<Projected>>,
@@ -187,7 +187,7 @@ fn major_axes<'p>(
     result
 }
 
-/// How many of `atoms` a factor of a tensor has or can get.
+/// The number of leading `atoms` that a factor of a tensor has or can get.
 fn fitting(axes: &Axes<'_>, size: usize, replicated: &[Atom], own: &FactorSharding, atoms: &[Atom]) -> usize {
     let mut sharded = 1;
     for (index, atom) in atoms.iter().enumerate() {

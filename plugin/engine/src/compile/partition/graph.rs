@@ -1,4 +1,4 @@
-//! A program as tensors and the rules between them.
+//! Programs as tensors, with rules between them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -10,24 +10,24 @@ use super::calls::{self, Place};
 use super::factors::{Direction, spread};
 use super::rules;
 
-/// What is known of each tensor, and what it may spread through.
+/// The state of each tensor, and the nodes through which axes propagate.
 pub(super) struct Graph<'a> {
     axes: &'a Axes<'a>,
     func: &'a Func,
-    /// By value, then one for each result of the program, then operands of computations per device.
+    /// The states of values, then of the program's results, then of operands of per-device computations.
     states: Vec<Option<State>>,
     nodes: Vec<Node>,
-    /// Custom calls that may run on parts, and their nodes.
+    /// Custom calls that may run on shards, and their nodes.
     calls: Vec<(&'a Op, usize)>,
-    /// Custom calls that ask how they are split.
+    /// Custom calls that ask for shardings.
     observers: Vec<Observer<'a>>,
-    /// Whether ops that are added are those of a computation per device.
+    /// Whether the ops that are being added belong to a per-device computation.
     per_device: bool,
-    /// Values that follow from nothing but constants. Each use has its own copy, as far as shardings go.
+    /// Values computed from constants only. For shardings, each use has its own copy.
     constants: HashSet<ValueId>,
-    /// The first value of each group of values that are split alike.
+    /// The first value of each group of values that share a sharding.
     groups: HashMap<i64, ValueId>,
-    /// All values in groups: these are no constants.
+    /// All values in groups: these do not count as constants.
     grouped: HashSet<ValueId>,
 }
 
@@ -39,19 +39,20 @@ struct Observer<'a> {
 
 struct Node {
     rule: ShardingRule,
-    /// The states of operands, then of results; `None` takes no part.
+    /// The states of operands, then of results; `None` for a tensor that takes no part.
     tensors: Vec<Option<usize>>,
     class: Class,
 }
 
-/// When axes spread through an op, and how: what says most of other tensors comes first.
+/// The rounds in which axes propagate through an op, and the directions. Ops that determine the most about other
+/// tensors come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
-    /// At once, both ways.
+    /// In the first round, both ways.
     PassThrough,
-    /// At once to results; later both ways.
+    /// In the first round to results; later both ways.
     Forward,
-    /// Later; to operands first.
+    /// Later, and to operands first.
     Broadcast,
     /// Later.
     Other,
@@ -60,7 +61,7 @@ enum Class {
 /// The number of rounds of [`direction`].
 const ROUNDS: usize = 3;
 
-/// How axes of a factor spread through an op in a round.
+/// The direction in which axes of a factor propagate through an op in a round.
 fn direction(node: &Node, factor: usize, round: usize) -> Direction {
     let rule = &node.rule;
     let at_once = match node.class {
@@ -82,7 +83,7 @@ fn direction(node: &Node, factor: usize, round: usize) -> Direction {
 }
 
 impl<'a> Graph<'a> {
-    /// The graph of a program without calls, whose parameters and results have these states.
+    /// The graph of a program without calls. `params` and `results` are the states of its parameters and results.
     pub(super) fn new(module: &'a Module, axes: &'a Axes<'a>, params: &[State], results: &[State]) -> Graph<'a> {
         let func = module.main();
         let mut states: Vec<Option<State>> =
@@ -111,12 +112,12 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// How a parameter of these dimensions is split.
+    /// The tiling of a parameter of these dimensions.
     pub(super) fn parameter(&self, index: usize, dims: &[usize]) -> Tiling {
         self.tiling(self.func.body.params[index].0 as usize, dims)
     }
 
-    /// How a result of these dimensions is split.
+    /// The tiling of a result of these dimensions.
     pub(super) fn result(&self, index: usize, dims: &[usize]) -> Tiling {
         self.tiling(self.func.values.len() + index, dims)
     }
@@ -134,12 +135,12 @@ impl<'a> Graph<'a> {
         self.func.ty(value).tensor()
     }
 
-    /// The state of a value where it is used.
+    /// The state of a value at a use.
     fn used(&self, value: ValueId) -> Option<usize> {
         (!self.constants.contains(&value)).then_some(value.0 as usize)
     }
 
-    /// All of these are one tensor: values, and the state `extra`.
+    /// Makes all of these one tensor: values, and the state `extra`.
     fn edge(&mut self, sources: &[ValueId], targets: &[ValueId], extra: usize) {
         let tensors: Vec<_> =
             sources.iter().chain(targets).map(|&value| self.used(value)).chain([Some(extra)]).collect();
@@ -153,7 +154,7 @@ impl<'a> Graph<'a> {
         };
         let mapping: Vec<Vec<usize>> = (0..rank).map(|dim| vec![dim]).collect();
         let rule = ShardingRule {
-            // Any axes may split it: who has the dimension says what divides it.
+            // Any axes may split it: the tensor that has the dimension decides which ones divide it.
             factors: vec![0; rank],
             operands: vec![mapping.clone(); operands],
             results: vec![mapping; tensors.len() - operands],
@@ -162,7 +163,7 @@ impl<'a> Graph<'a> {
         self.nodes.push(Node { rule, tensors, class: Class::PassThrough });
     }
 
-    /// The same values of both lists are one tensor each.
+    /// Makes the values at the same place of each list one tensor.
     fn same(&mut self, groups: &[&[ValueId]]) {
         let Some(count) = groups.iter().map(|group| group.len()).min() else { return };
         for index in 0..count {
@@ -220,7 +221,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Spreads through an op by its rule.
+    /// Adds the node of an op by its rule.
     fn rule(&mut self, op: &'a Op) {
         let types = |values: &[ValueId]| values.iter().map(|&value| self.tensor(value)).collect::<Option<Vec<_>>>();
         let (Some(operands), Some(results)) = (types(&op.operands), types(&op.results)) else { return };
@@ -242,8 +243,8 @@ impl<'a> Graph<'a> {
         self.nodes.push(Node { rule, tensors, class });
     }
 
-    /// Operands and results have the shardings that the computation says; axes that are not manual spread through its
-    /// region.
+    /// Operands and results have the shardings that the computation gives; axes that are not manual propagate through
+    /// its region.
     fn manual(&mut self, op: &'a Op, manual: &ManualComputation) {
         let manual_atoms = self.axes.named(&manual.manual_axes);
         // A manual axis that splits nothing holds copies.
@@ -273,12 +274,12 @@ impl<'a> Graph<'a> {
         self.per_device = outer;
     }
 
-    /// Whether these are as many values of the same types.
+    /// Whether both lists have the same types.
     fn are_alike(&self, some: &[ValueId], others: &[ValueId]) -> bool {
         some.iter().map(|&value| self.tensor(value)).eq(others.iter().map(|&value| self.tensor(value)))
     }
 
-    /// A tensor outside of a computation per device and inside, where the manual axes have split it.
+    /// Connects a tensor outside a per-device computation to the one inside, which the manual axes have already split.
     fn border(&mut self, outside: usize, inside: ValueId, manual: &[Atom]) {
         let (Some(ty), Some(state)) = (self.tensor(inside), &self.states[outside]) else { return };
         let rank = ty.rank();
@@ -297,7 +298,7 @@ impl<'a> Graph<'a> {
         self.nodes.push(Node { rule, tensors, class: Class::PassThrough });
     }
 
-    /// The custom calls that run on parts.
+    /// The custom calls that run on shards.
     pub(super) fn split_calls(&self) -> HashMap<Place, ManualComputation> {
         let computation = |&(op, node): &(&'a Op, usize)| {
             let Node { rule, tensors, .. } = &self.nodes[node];
@@ -310,13 +311,13 @@ impl<'a> Graph<'a> {
             let operands: Vec<_> = observer.op.operands.iter().map(operand).collect::<Option<_>>()?;
             Some((Place::from(observer.op), calls::on_each_device(self.axes, &operands)))
         };
-        // Inside of a computation per device, a call is made by each device already.
+        // Inside a per-device computation, each device makes the call anyway.
         let outside = |each: &&Observer<'a>| !each.per_device && each.call.target != calls::INSPECT_SHARDING;
         let observers = self.observers.iter().filter(outside).filter_map(observer);
         self.calls.iter().filter_map(computation).chain(observers).collect()
     }
 
-    /// The calls that ask how their operand is split, and the answers: `None` inside of computations per device.
+    /// The calls that ask for the sharding of their operand, with the answers: `None` inside per-device computations.
     pub(super) fn inspections(&self) -> Vec<(CustomCall, Option<Tiling>)> {
         let inspects = |each: &&Observer<'a>| each.call.target == calls::INSPECT_SHARDING;
         let answer = |each: &Observer<'a>| {
@@ -326,7 +327,7 @@ impl<'a> Graph<'a> {
         self.observers.iter().filter(inspects).map(|each| (each.call.clone(), answer(each))).collect()
     }
 
-    /// Spreads axes until nothing changes: first those that have no priority, then those of each one.
+    /// Propagates axes until nothing changes: first those without a priority, then those of each priority.
     pub(super) fn propagate(&mut self) {
         let dims = self.states.iter().flatten().flat_map(|state| &state.dims);
         let priorities: BTreeSet<u64> = dims.filter_map(|dim| Some(dim.later.as_ref()?.priority)).collect();
@@ -334,7 +335,7 @@ impl<'a> Graph<'a> {
         for priority in priorities {
             for dim in self.states.iter_mut().flatten().flat_map(|state| &mut state.dims) {
                 if let Some(later) = dim.later.take_if(|later| later.priority == priority) {
-                    // Where other axes came first, those stay.
+                    // Where other axes came first, they stay.
                     if later.atoms.starts_with(&dim.atoms) {
                         dim.atoms = later.atoms;
                     }
@@ -352,7 +353,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Goes once over all ops. Says whether anything changed.
+    /// Visits all ops once. Returns whether anything changed.
     fn sweep(&mut self, round: usize) -> bool {
         let mut changed = false;
         for node in &self.nodes {
@@ -363,7 +364,7 @@ impl<'a> Graph<'a> {
             }
             for (&tensor, state) in node.tensors.iter().zip(tensors) {
                 let (Some(index), Some(state)) = (tensor, state) else { continue };
-                // An op that uses a tensor twice may want it split in two ways: the first one stays.
+                // An op that uses a tensor twice may want two shardings for it: the first one stays.
                 if self.states[index].as_ref().is_none_or(|old| old.axis_count() < state.axis_count()) {
                     self.states[index] = Some(state);
                     changed = true;

@@ -1,13 +1,13 @@
 //! Partitioning: programs whose arrays are split over devices.
 //!
-//! Arrays are computed as a whole, so shardings change no result: they say which device gets which part of the
-//! program's parameters and results. Only a program that is one manual computation over all devices (`per_device`), as
-//! those of `jax.pmap`, is run by each device on its parts. Shardings that are left open are found as
-//! [Shardy](https://openxla.org/shardy/propagation) finds them: each op has a rule (`rules`) that says which dimensions
-//! of its operands and results belong together, and axes spread along them (`factors`) until nothing changes (`graph`).
+//! Arrays are computed whole, so shardings change no result: they determine which device gets which part of the
+//! program's parameters and results. Only a program that is one manual computation over all devices (`per_device`),
+//! such as those of `jax.pmap`, runs on each device separately, on its shards. Open shardings are propagated as in
+//! [Shardy](https://openxla.org/shardy/propagation): each op has a rule (`rules`) that says which dimensions of its
+//! operands and results belong together, and axes spread along them (`factors`) until nothing changes (`graph`).
 //!
-//! `axes` is a mesh in prime parts, `calls` are custom calls that run on parts, `unreduced` are sums that are left to
-//! be taken, as stacks of the devices' summands.
+//! `axes` has a mesh in prime factors, `calls` the custom calls that run on shards, and `unreduced` the sums that are
+//! not taken yet, as stacks of the devices' summands.
 
 mod axes;
 mod calls;
@@ -31,45 +31,45 @@ use self::axes::{Axes, State};
 use self::graph::Graph;
 use crate::compile::passes;
 
-/// What a client says of a program's shardings.
+/// A client's options for the shardings of a program.
 #[derive(Debug, Clone, Default)]
 pub struct ShardingOptions {
-    /// Which shardings of parameters may be chosen: one flag for each, or a single one for all; none for no.
+    /// Which parameter shardings the compiler may choose: one flag for each, or one for all; if empty, none.
     pub open_parameters: Vec<bool>,
-    /// Those of results.
+    /// Which result shardings the compiler may choose, in the same form.
     pub open_results: Vec<bool>,
-    /// The targets of custom calls that may be called with a part of their first dimensions.
+    /// The targets of custom calls that may run on slices of their leading dimensions.
     pub batch_partitionable: BTreeSet<String>,
 }
 
-/// How parameters and results are split over devices.
+/// The shardings of a program's parameters and results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shardings {
     /// One for each parameter.
     pub parameters: Vec<ShardedArray>,
     /// One for each result.
     pub results: Vec<ShardedArray>,
-    /// The calls of `oxcall_inspect_sharding`, which are not in the program any more, and how their operands are split;
-    /// `None` inside of a computation per device.
+    /// The calls of `oxcall_inspect_sharding`, which have been removed from the program, and the shardings of their
+    /// operands; `None` inside a per-device computation.
     pub inspections: Vec<(CustomCall, Option<Tiling>)>,
 }
 
-/// A parameter or result, and how it is split.
+/// A parameter or result, with its sharding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShardedArray {
     /// The type of the whole array.
     pub ty: TensorType,
-    /// Its parts.
+    /// Its placement on the devices.
     pub placement: Placement,
 }
 
-/// How an array is split over devices.
+/// The placement of an array on devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
-    /// Which device has which part.
+    /// The part of the array that each device has.
     pub tiling: Tiling,
-    /// Whether the array is unreduced: each device has a summand, and the first dimension, which clients do not see,
-    /// counts the summands.
+    /// Whether the array is unreduced: each device has a summand, and an extra first dimension, which clients do not
+    /// see, counts the summands.
     pub unreduced: bool,
 }
 
@@ -79,24 +79,24 @@ impl From<Tiling> for Placement {
     }
 }
 
-/// A program whose parameters and results are split over devices.
+/// A program whose parameters and results are sharded.
 pub(crate) struct Partitioned {
-    /// The program of whole arrays, or of one device.
+    /// The program over whole arrays, or of one device.
     pub(crate) module: Module,
-    /// Whether each device runs the program by itself, on arrays of its own.
+    /// Whether each device runs the program separately, on its own arrays.
     pub(crate) per_device: bool,
     pub(crate) shardings: Shardings,
 }
 
-/// Splits the arrays of a verified program over `devices` devices.
+/// Shards the parameters and results of a verified program over `devices` devices.
 ///
-/// What has no sharding and may not be chosen is replicated, as is what nothing is known of. Custom calls that say how
-/// they may be split, and whose operands or results are split, become manual computations. Unreduced parameters and
-/// results get a dimension for the devices' summands. A program that does nothing but a manual computation over all
-/// devices becomes the program of each device.
+/// An array is replicated if it has no sharding and the compiler may not choose one, or if propagation finds none.
+/// Custom calls with a sharding rule become manual computations where their operands or results are split. Unreduced
+/// parameters and results get a dimension for the devices' summands. A program that consists of one manual computation
+/// over all devices becomes the program of each device.
 ///
 /// # Errors
-/// INVALID_ARGUMENT for shardings that do not fit the devices, and those of inlining calls.
+/// INVALID_ARGUMENT for shardings that do not match the devices, and the errors of inlining.
 pub(crate) fn partition(mut module: Module, devices: usize, options: &ShardingOptions) -> Result<Partitioned, Error> {
     let stacked = unreduced::stack(&mut module)?;
     let main = module.main();
@@ -123,19 +123,19 @@ pub(crate) fn partition(mut module: Module, devices: usize, options: &ShardingOp
     Ok(Partitioned { module, per_device, shardings })
 }
 
-/// What propagation finds.
+/// The results of propagation.
 #[derive(Default)]
 struct Propagated {
-    /// The tiling of each parameter that may be chosen.
+    /// The tiling of each parameter whose sharding may be chosen.
     parameters: Vec<Option<Tiling>>,
-    /// That of each result.
+    /// The tiling of each result.
     results: Vec<Option<Tiling>>,
     inspections: Vec<(CustomCall, Option<Tiling>)>,
-    /// The module with custom calls that run on parts, if there are some.
+    /// The module in which custom calls run on shards, if there are any.
     split: Option<Module>,
 }
 
-/// Propagates the shardings of a program without calls, if any of them may be chosen or something asks for them.
+/// Propagates the shardings of a program without calls, if any sharding may be chosen or a call asks for one.
 fn propagate(
     module: &Module,
     devices: usize,
@@ -165,7 +165,7 @@ fn propagate(
     Propagated { parameters, results, inspections, split }
 }
 
-/// How each of `list` is split: as propagation `found`, or as the program states.
+/// The shardings of `list`: from propagation (`found`), or as the program states them.
 fn sharded(
     list: Vec<Stated>,
     found: Vec<Option<Tiling>>,
@@ -191,22 +191,22 @@ fn sharded(
     list.into_iter().enumerate().map(each).collect()
 }
 
-/// A parameter or result, and what the program says of it.
+/// A parameter or result, with its declarations in the program.
 struct Stated {
     ty: TensorType,
     sharding: Option<Given>,
-    /// Whether it may be chosen where nothing is said.
+    /// Whether its sharding may be chosen where the program states none.
     open: bool,
 }
 
-/// A sharding that a program gives.
+/// A sharding that the program states.
 enum Given {
     Shardy(TensorSharding),
     Hlo(OpSharding),
 }
 
 impl Stated {
-    /// Whether the sharding, or more of it, is to be found.
+    /// Whether propagation may find or extend the sharding.
     fn may_change(&self) -> bool {
         match &self.sharding {
             None => self.open,
@@ -246,7 +246,7 @@ fn stated(
     values.iter().zip(attributes).enumerate().map(of).collect()
 }
 
-/// Where propagation starts.
+/// The initial states of propagation.
 fn states(axes: &Axes, stated: &[Stated]) -> Vec<State> {
     let state = |stated: &Stated| {
         let given = match &stated.sharding {

@@ -1,5 +1,5 @@
-//! Programs that are one manual computation over all of their devices, such as those of `jax.pmap`: what each device
-//! runs on its own arrays.
+//! Programs that are one manual computation over all of their devices, such as those of `jax.pmap`: the program that
+//! each device runs on its own arrays.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,9 @@ use oxcall_hlo::{Func, Module, Op, OpKind, TensorType, ValueId};
 use super::{ShardedArray, Shardings};
 use crate::compile::passes::ir::{Mapping, remap_operands};
 
-/// The entry function of the program of each device, if all that `module`, which has no calls, does is a manual
-/// computation whose operands are its parameters, and whose results are its results, split in the same way. Its
-/// parameters and results are the parts that devices have.
+/// The entry function of each device's program, if `module`, which has no calls, consists of one manual computation
+/// whose operands are the program's parameters and whose results are its results, with the same shardings. Its
+/// parameters and results are the shards that devices hold.
 pub(super) fn main(module: &Module, shardings: &Shardings) -> Option<Func> {
     let main = module.main();
     let (op, manual, names) = only_computation(main)?;
@@ -25,7 +25,7 @@ pub(super) fn main(module: &Module, shardings: &Shardings) -> Option<Func> {
         let rank = main.ty(value).tensor().map(TensorType::rank)?;
         (Tiling::of(sharding, module, rank, devices).ok()? == *expected).then_some(())
     };
-    // Parameters of the region become those of the program.
+    // Parameters of the region become parameters of the program.
     let mut params = Mapping::default();
     let region = &op.regions[0];
     for ((&operand, sharding), &param) in op.operands.iter().zip(&manual.in_shardings).zip(&region.params) {
@@ -63,7 +63,7 @@ pub(super) fn main(module: &Module, shardings: &Shardings) -> Option<Func> {
     Some(func)
 }
 
-/// The manual computation that is all that a function does besides saying where values are, and other names of values.
+/// The only manual computation of a function whose other ops are sharding constraints and other names of values.
 fn only_computation(main: &Func) -> Option<(&Op, &ManualComputation, Mapping)> {
     let mut names = Mapping::default();
     let mut found = None;
@@ -78,7 +78,7 @@ fn only_computation(main: &Func) -> Option<(&Op, &ManualComputation, Mapping)> {
     found.map(|(op, manual)| (op, manual, names))
 }
 
-/// Whether each device is a participant of its own.
+/// Whether each device is a separate participant.
 fn is_over_all(module: &Module, manual: &ManualComputation, devices: usize) -> bool {
     let meshes = manual.in_shardings.iter().chain(&manual.out_shardings).map(|sharding| module.mesh(&sharding.mesh));
     let Some(Ok(mesh)) = meshes.into_iter().next() else { return false };

@@ -1,37 +1,37 @@
-//! The sharding rules of ops: which dimensions of operands and results are made of the same factors.
+//! The sharding rules of ops: which dimensions of operands and results share factors.
 
 use oxcall_hlo::sharding::{ShardingRule, TensorMapping};
 use oxcall_hlo::{Attribute, ConvolutionDims, CustomCall, DotDims, GatherDims, Op, OpKind, ScatterDims, TensorType};
 
 use crate::compile::passes::is_elementwise;
 
-/// What becomes of a factor when it is split.
+/// The effect of splitting a factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Each device has what it needs.
+    /// Each device has all that it needs.
     PassThrough,
-    /// Devices have summands.
+    /// Devices hold summands.
     Reduction,
     /// Devices need all of it.
     NeedReplication,
-    /// Devices need parts of their neighbours.
+    /// Devices need parts from their neighbours.
     Permutation,
 }
 
-/// A rule that is being made.
+/// A rule under construction.
 struct Builder {
     rule: ShardingRule,
 }
 
 impl Builder {
-    /// No factors, for tensors of these ranks.
+    /// A rule without factors, for tensors of these ranks.
     fn new(operands: &[&TensorType], results: &[&TensorType]) -> Builder {
         let empty = |types: &[&TensorType]| types.iter().map(|ty| vec![Vec::new(); ty.rank()]).collect();
         let rule = ShardingRule { operands: empty(operands), results: empty(results), ..ShardingRule::default() };
         Builder { rule }
     }
 
-    /// A new factor.
+    /// Adds a factor.
     fn factor(&mut self, size: usize, kind: Kind) -> usize {
         let factor = self.rule.factors.len();
         self.rule.factors.push(size);
@@ -44,7 +44,7 @@ impl Builder {
         factor
     }
 
-    /// A new factor of a dimension of operands and of one of results.
+    /// Adds a factor for a dimension of some operands and of some results.
     fn dims(&mut self, size: usize, kind: Kind, operands: &[(usize, usize)], results: &[(usize, usize)]) {
         let factor = self.factor(size, kind);
         for &(operand, dim) in operands {
@@ -55,7 +55,7 @@ impl Builder {
         }
     }
 
-    /// A factor for each dimension of the first result, which all tensors of this rank have; `kind` tells of which
+    /// Adds a factor for each dimension of the first result, which all tensors of this rank share; `kind` gives its
     /// kind.
     fn pointwise(&mut self, dims: &[usize], kind: impl Fn(usize) -> Kind) {
         for (dim, &size) in dims.iter().enumerate() {
@@ -65,7 +65,7 @@ impl Builder {
         }
     }
 
-    /// Dimensions that nothing else has get a factor of their own, so that the mapping of each tensor is complete.
+    /// Gives each remaining dimension its own factor, so that the mapping of each tensor is complete.
     fn finish(mut self, operands: &[&TensorType], results: &[&TensorType]) -> ShardingRule {
         let mut sizes = std::mem::take(&mut self.rule.factors);
         let mut complete = |mappings: &mut Vec<TensorMapping>, types: &[&TensorType]| {
@@ -85,7 +85,7 @@ impl Builder {
     }
 }
 
-/// The rule of an op on tensors; `None` if nothing spreads through it.
+/// The rule of an op on tensors; `None` if nothing propagates through it.
 pub(super) fn of(op: &Op, operands: &[&TensorType], results: &[&TensorType]) -> Option<ShardingRule> {
     let result = *results.first()?;
     let mut rule = Builder::new(operands, results);
@@ -154,7 +154,7 @@ pub(super) fn of(op: &Op, operands: &[&TensorType], results: &[&TensorType]) -> 
             return custom(call).filter(|rule| fits(rule, operands, results)).cloned();
         }
         kind if kind.collective().is_some() => {
-            // Parts of other axes than the ones that are exchanged over.
+            // These dimensions may be split along axes other than those over which the collective exchanges.
             for (index, (from, to)) in operands.iter().zip(results).enumerate() {
                 for (dim, (&size, _)) in from.dims.iter().zip(&to.dims).enumerate().filter(|(_, (from, to))| from == to)
                 {
@@ -167,7 +167,7 @@ pub(super) fn of(op: &Op, operands: &[&TensorType], results: &[&TensorType]) -> 
     Some(rule.finish(operands, results))
 }
 
-/// Whether each element of a result depends on those at its place in the operands alone, of which some may be scalars.
+/// Whether each element of a result depends only on those at its place in the operands, some of which may be scalars.
 pub(super) fn is_pointwise(kind: &OpKind) -> bool {
     is_elementwise(kind) || matches!(kind, OpKind::Map { .. } | OpKind::ShardingConstraint(_))
 }
@@ -180,7 +180,7 @@ pub(super) fn custom(call: &CustomCall) -> Option<&ShardingRule> {
     })
 }
 
-/// Whether a rule is one for tensors of these shapes.
+/// Whether a rule fits tensors of these shapes.
 fn fits(rule: &ShardingRule, operands: &[&TensorType], results: &[&TensorType]) -> bool {
     let fits = |mappings: &[TensorMapping], types: &[&TensorType]| {
         let dim = |factors: &Vec<usize>, size: usize| {
@@ -204,14 +204,14 @@ fn needs_if(needs: bool) -> Kind {
     if needs { Kind::NeedReplication } else { Kind::PassThrough }
 }
 
-/// Each dimension is the same, or another size of it.
+/// Pairs of dimensions that are the same, or differ only in size.
 fn resized(rule: &mut Builder, from: &[usize], to: &[usize]) {
     for (dim, (&before, &after)) in from.iter().zip(to).enumerate() {
         rule.dims(before, moves_if(before != after), &[(0, dim)], &[(0, dim)]);
     }
 }
 
-/// Factors of both shapes, from the first dimension to the last: the greatest common parts.
+/// The common factors of both shapes, from the first dimension to the last.
 fn reshape(rule: &mut Builder, from: &[usize], to: &[usize]) {
     if from.contains(&0) {
         return;
@@ -228,7 +228,7 @@ fn reshape(rule: &mut Builder, from: &[usize], to: &[usize]) {
             target = (dim, size);
         }
         let common = gcd(source.1, target.1);
-        // Parts that have nothing in common are factors of their own, and what comes after is not compared.
+        // Parts without a common divisor become separate factors, and later dimensions are not compared.
         if common == 1 {
             let own = [rule.factor(source.1, Kind::PassThrough), rule.factor(target.1, Kind::PassThrough)];
             rule.rule.operands[0][source.0].push(own[0]);
@@ -296,7 +296,7 @@ fn convolution(rule: &mut Builder, dims: &ConvolutionDims, operands: &[&TensorTy
     }
 }
 
-/// The dimension of indices that is batch dimension `number` of them.
+/// The dimension of `indices` that is their batch dimension `number`.
 fn index_dim(number: usize, vector_dim: usize) -> usize {
     if number < vector_dim { number } else { number + 1 }
 }
@@ -336,7 +336,7 @@ fn scatter(rule: &mut Builder, dims: &ScatterDims, operands: &[&TensorType], res
                 tensors.extend(inputs(batching));
                 rule.dims(indices.dims[from], Kind::PassThrough, &tensors, &inputs(batching).collect::<Vec<_>>());
             }
-            // Devices scatter their own updates, and results are summed.
+            // Each device scatters its own updates, and the results are summed.
             None => rule.dims(indices.dims[from], Kind::Reduction, &tensors, &[]),
         }
     }
@@ -351,7 +351,7 @@ fn scatter(rule: &mut Builder, dims: &ScatterDims, operands: &[&TensorType], res
             indexed.push(to);
         }
     }
-    // What is indexed, or updated in a part, keeps its place.
+    // Dimensions that are indexed, or updated in part, stay in place.
     for dim in indexed {
         rule.dims(
             input.dims[dim],

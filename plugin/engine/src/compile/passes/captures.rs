@@ -1,12 +1,12 @@
-//! Bodies of reductions, scatters and sorts use nothing from outside, so that the engine can compile each by itself.
-//! Loops and branches have the scalar constants that they use inside.
+//! Closed bodies: reductions, scatters and sorts use no values from outside, so that the engine can compile each body
+//! separately. Loops and branches get copies of the scalar constants that they use.
 
 use oxcall::Error;
 use oxcall_hlo::{Module, Op, OpKind, Region, Type, ValueId};
 
 use super::ir::{Mapping, Rewrite, Rewriter, clone_op, is_pure, remap_operands, rewrite};
 
-/// A captured value that is computed from constants by at most so many ops is computed in the body.
+/// The largest number of ops from which a captured value may be computed for its ops to be copied into the body.
 const CLONED_OPS: usize = 32;
 
 /// Copies captured constants into bodies, and makes other captured scalars operands.
@@ -52,8 +52,8 @@ fn has_body(kind: &OpKind) -> bool {
     )
 }
 
-/// Copies what `region` uses from outside to its start, where that is a scalar computed from constants by at most
-/// `limit` ops; the other values.
+/// Copies the outside values that `region` uses to its start, where they are scalars computed from constants by at most
+/// `limit` ops. Returns the other values.
 fn clone_constants(rewriter: &mut Rewriter<'_>, region: &mut Region, limit: usize) -> Vec<ValueId> {
     let mut copies = Vec::new();
     let mut left = Vec::new();
@@ -79,7 +79,7 @@ fn clone_constants(rewriter: &mut Rewriter<'_>, region: &mut Region, limit: usiz
     left
 }
 
-/// Whether `value` is computed from constants by at most `limit` ops, which `ops` then holds in order.
+/// Whether `value` is computed from constants by at most `limit` ops, which are then left in `ops`, in order.
 fn constant_chain(rewriter: &Rewriter<'_>, value: ValueId, limit: usize, ops: &mut Vec<Op>) -> bool {
     if ops.iter().any(|op| op.results.contains(&value)) {
         return true;
@@ -94,8 +94,8 @@ fn constant_chain(rewriter: &Rewriter<'_>, value: ValueId, limit: usize, ops: &m
     closed && ops.len() <= CLONED_OPS
 }
 
-/// Makes `value`, which the body of `op` captures, an operand: a tensor of which each element is `value`. Where the
-/// body combines elements, it combines two of these to the same.
+/// Makes `value`, which the body of `op` captures, an operand: a tensor whose elements are all `value`. If the body
+/// combines elements, it combines two of these to the same value.
 fn lift(rewriter: &mut Rewriter<'_>, op: &mut Op, value: ValueId) -> Result<(), Error> {
     let element = match rewriter.ty(value) {
         Type::Tensor(ty) if ty.rank() == 0 => ty.element,

@@ -1,9 +1,10 @@
-//! Composites whose name is that of an op.
+//! Composites that are named after an op.
 
 use oxcall_hlo::{Attribute, BinaryOp, CustomCall, ElementType, Op, OpKind, Signature, Type, UnaryOp, infer_types};
 
-/// Makes a composite the op that it is named after, if the engine has its kernel and the types fit. Says whether it
-/// did. Complex functions are left to their decomposition, whose branch cuts are what users of JAX see.
+/// Turns a composite into the op after which it is named, if the engine has its kernel and the types fit. Returns
+/// whether it did. Complex functions keep their decomposition, because its branch cuts are the ones that users of JAX
+/// see.
 ///
 /// JAX up to 0.8 writes some of these functions as custom calls: `mhlo.topk` with its attributes in a dictionary.
 pub(crate) fn to_kernel(op: &mut Op, values: &[Type]) -> bool {
@@ -31,7 +32,7 @@ pub(crate) fn to_kernel(op: &mut Op, values: &[Type]) -> bool {
     fits
 }
 
-/// What a custom call of an op of MHLO says about it.
+/// The attributes of a custom call that stands for an op of MHLO.
 fn mhlo_attributes(call: &CustomCall) -> &[(String, Attribute)] {
     match call.attributes.iter().find(|(name, _)| name == "mhlo.attributes") {
         Some((_, Attribute::Dictionary(attributes))) => attributes,

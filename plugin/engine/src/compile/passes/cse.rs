@@ -1,4 +1,4 @@
-//! Ops that compute the same become one.
+//! Common subexpression elimination.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,13 +9,13 @@ use oxcall_hlo::{Module, Op, OpKind, Region, ValueId};
 
 use super::ir::{Mapping, Rewrite, Rewriter, is_pure, rewrite};
 
-/// Gives the results of an earlier op, in the same region or one around it, for those of an equal op. Says whether
+/// Replaces the results of an op by those of an equal earlier op, in the same region or one around it. Returns whether
 /// there were any.
 ///
 /// # Errors
-/// None now; the type is that of rewrites.
+/// None; the type is that of rewrites.
 pub(super) fn share(module: &mut Module) -> Result<bool, Error> {
-    // The first result of each op that was seen, by the op's hash. Those in regions that are over have no definition.
+    // The first result of each op seen so far, by the op's hash. Values of closed regions have no definition.
     let mut seen: HashMap<u64, Vec<ValueId>> = HashMap::new();
     rewrite(module, |rewriter, op| {
         let sharable = is_pure(&op) && !matches!(op.kind, OpKind::OptimizationBarrier | OpKind::AfterAll);
@@ -30,7 +30,7 @@ pub(super) fn share(module: &mut Module) -> Result<bool, Error> {
     })
 }
 
-/// A hash of what [`same`] compares, without regions and long lists.
+/// A hash of the parts that [`same`] compares, without regions and long lists.
 fn hash(op: &Op) -> u64 {
     let mut hasher = DefaultHasher::new();
     discriminant(&op.kind).hash(&mut hasher);
@@ -54,7 +54,7 @@ fn same(rewriter: &Rewriter<'_>, lhs: &Op, rhs: &Op) -> bool {
     same_op(rewriter, lhs, rhs, &mut renamed)
 }
 
-/// As [`same`], after `renamed`, which maps values of the left op to those of the right.
+/// Like [`same`], where `renamed` maps values of the left op to those of the right.
 fn same_op(rewriter: &Rewriter<'_>, lhs: &Op, rhs: &Op, renamed: &mut Mapping) -> bool {
     let equal = lhs.kind == rhs.kind
         && lhs.operands.len() == rhs.operands.len()

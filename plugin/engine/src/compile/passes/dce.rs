@@ -1,9 +1,9 @@
-//! Removal of what nobody uses.
+//! Dead code elimination.
 
 use oxcall_hlo::{Module, Op, OpKind, Region, Type, ValueId};
 
-/// Drops ops whose results nobody uses and that have no side effect, values that a loop carries for nobody, and unused
-/// results of branches. Says whether it dropped any.
+/// Removes unused ops without side effects, unused values that a loop carries, and unused results of branches. Returns
+/// whether it removed any.
 pub(crate) fn remove_dead(module: &mut Module) -> bool {
     let entry = module.entry.0 as usize;
     let func = &mut module.funcs[entry];
@@ -16,10 +16,10 @@ pub(crate) fn remove_dead(module: &mut Module) -> bool {
     sweep.changed
 }
 
-/// What defines a value.
+/// The definition of a value.
 #[derive(Clone, Copy)]
 enum Def {
-    /// Nothing that can go: a parameter of the function or of a body.
+    /// A parameter of the function or of a body, which has to stay.
     Param,
     /// Result `1` of op `0`.
     Result(usize, usize),
@@ -85,7 +85,7 @@ impl<'m> Graph<'m> {
         }
     }
 
-    /// Keeps the op at `index`, and those around it.
+    /// Marks the op at `index`, and the ops around it, as alive.
     fn revive(&mut self, mut index: usize) {
         while !std::mem::replace(&mut self.alive[index], true) {
             let Node { op, parent } = self.nodes[index];
@@ -127,10 +127,10 @@ impl<'m> Graph<'m> {
     }
 }
 
-/// Removes what was not marked.
+/// Removes everything that was not marked.
 struct Sweep {
     needed: Vec<bool>,
-    /// Of each op, in the order of [`Graph::nodes`].
+    /// The marks of all ops, in the order of [`Graph::nodes`].
     alive: Vec<bool>,
     next: usize,
     changed: bool,

@@ -1,21 +1,21 @@
-//! Ops of constants become constants.
+//! Constant folding.
 
 use oxcall_hlo::{Func, Literal, Op, OpKind, Region, TensorType, Type, ValueId};
 
 use super::ir::{Rewriter, is_elementwise, is_pure};
 
-/// Runs a function of one op, without regions, on constants: the results, or `None` if it cannot.
+/// Evaluates a function of one op without regions on constants; `None` if it cannot.
 pub(crate) type Evaluate<'a> = dyn Fn(&Func, &[Literal]) -> Option<Vec<Literal>> + 'a;
 
-/// The largest constant that is made, in bytes.
+/// The largest constant that folding creates, in bytes.
 const MAX_RESULT: usize = 64 << 10;
-/// The largest operands that are read for it, in bytes.
+/// The largest operands that folding reads, in bytes.
 const MAX_OPERANDS: usize = 1 << 20;
 
-/// The constant that `op`, of one result of type `ty`, gives. Element-wise ops of equal elements give equal elements,
-/// however many; iotas stay as they are.
+/// The constant that `op` computes; its only result has type `ty`. Element-wise ops of equal elements give any number
+/// of equal elements; iotas stay.
 pub(super) fn fold(rewriter: &Rewriter<'_>, op: &Op, ty: &TensorType, evaluate: &Evaluate<'_>) -> Option<Literal> {
-    // What repeats elements costs nothing where it is used, and would cost memory here.
+    // Ops that repeat elements cost nothing where they are used; here they would cost memory.
     let stays = matches!(op.kind, OpKind::OptimizationBarrier | OpKind::BroadcastInDim { .. });
     if op.operands.is_empty() || !op.regions.is_empty() || !is_pure(op) || stays {
         return None;
@@ -42,7 +42,7 @@ pub(super) fn fold(rewriter: &Rewriter<'_>, op: &Op, ty: &TensorType, evaluate: 
     call(op, &literals, ty, evaluate)
 }
 
-/// Evaluates a function of `op` alone.
+/// Evaluates a function that contains only `op`.
 fn call(op: &Op, operands: &[Literal], result: &TensorType, evaluate: &Evaluate<'_>) -> Option<Literal> {
     let params: Vec<ValueId> = (0..operands.len() as u32).map(ValueId).collect();
     let results = vec![ValueId(operands.len() as u32)];

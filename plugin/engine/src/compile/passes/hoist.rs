@@ -1,4 +1,4 @@
-//! Loop-invariant code motion: ops that every iteration computes alike move before the loop.
+//! Loop-invariant code motion.
 
 use std::collections::HashSet;
 
@@ -7,11 +7,11 @@ use oxcall_hlo::{Module, Op, OpKind, Region, TensorType, ValueId};
 
 use super::ir::{Rewrite, Rewriter, is_pure, rewrite};
 
-/// Moves constants, and ops that depend on nothing of an iteration and make less data than they read, before the loop.
-/// Broadcasts stay: they cost nothing where they are used. Says whether any moved.
+/// Moves constants before the loop, and invariant ops that produce less data than they read. Broadcasts stay: they cost
+/// nothing where they are used. Returns whether any moved.
 ///
 /// # Errors
-/// None now; the type is that of rewrites.
+/// None; the type is that of rewrites.
 pub(super) fn hoist(module: &mut Module) -> Result<bool, Error> {
     rewrite(module, |rewriter, mut op| {
         if op.kind == OpKind::While {

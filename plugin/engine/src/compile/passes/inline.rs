@@ -1,4 +1,4 @@
-//! Calls and composites become what they call.
+//! Inlining of calls and composites.
 
 use oxcall::Error;
 use oxcall_hlo::{FuncId, Module, Op, OpKind, Region, Type, ValueId};
@@ -6,15 +6,15 @@ use oxcall_hlo::{FuncId, Module, Op, OpKind, Region, Type, ValueId};
 use super::ir::{Mapping, count_ops, op_error, shift};
 use super::{composite, scan};
 
-/// A program may grow by this factor, and [`GROWTH_ALLOWANCE`] ops, before inlining is refused.
+/// The factor by which a program may grow, beyond [`GROWTH_ALLOWANCE`] ops, before inlining is refused.
 const GROWTH_FACTOR: usize = 64;
-/// Ops that any program may have after inlining.
+/// The number of ops that any program may have after inlining.
 const GROWTH_ALLOWANCE: usize = 100_000;
-/// Calls and regions may be nested in each other so deep; the passes recurse over them.
+/// The largest nesting depth of calls and regions; the passes recurse over them.
 const MAX_DEPTH: usize = 256;
 
-/// Puts the bodies of functions in the place of their calls, so that the entry function calls none. Composites whose
-/// kernel the engine has become that op; others are inlined as calls are. Functions that a custom call refers to are
+/// Replaces calls by the bodies of the called functions, so that the entry function calls none. Composites for which
+/// the engine has a kernel become that op; others are inlined like calls. Functions to which a custom call refers are
 /// kept, others dropped.
 ///
 /// # Errors
@@ -51,7 +51,7 @@ pub(crate) fn inline(module: &mut Module) -> Result<(), Error> {
     Ok(())
 }
 
-/// The entry function, then those that custom calls may call.
+/// The entry function, and the functions that custom calls may call.
 fn roots(module: &Module) -> Vec<FuncId> {
     fn visit(region: &Region, roots: &mut Vec<FuncId>) {
         for op in &region.ops {
@@ -70,7 +70,7 @@ fn roots(module: &Module) -> Vec<FuncId> {
     roots
 }
 
-/// The function that `op` stands for.
+/// The function that `op` calls.
 fn callee(op: &Op) -> Option<FuncId> {
     match op.kind {
         OpKind::Call(func) | OpKind::Composite { decomposition: func, .. } => Some(func),
@@ -97,7 +97,7 @@ struct Extents(Vec<Visit>);
 impl Extents {
     fn measure(module: &Module) -> Result<Extents, Error> {
         let mut extents = Extents(module.funcs.iter().map(|_| Visit::New).collect());
-        // A stack of our own: chains of calls are as long as the input likes.
+        // An explicit stack: chains of calls may be as long as the input makes them.
         let mut stack: Vec<FuncId> = (0..module.funcs.len() as u32).rev().map(FuncId).collect();
         while let Some(&id) = stack.last() {
             match extents.0[id.0 as usize] {
@@ -168,13 +168,13 @@ impl Extents {
 
 struct Inliner<'m> {
     module: &'m Module,
-    /// The types of the values of the function that is made.
+    /// The types of the values in the resulting function.
     values: Vec<Type>,
     roots: &'m [FuncId],
 }
 
 impl Inliner<'_> {
-    /// Inlines the calls of `region`, whose values are those of the function that is made, after `renamed`.
+    /// Inlines the calls of `region`. `renamed` maps its values to those of the resulting function.
     fn ops(&mut self, region: &mut Region, renamed: &mut Mapping) {
         let mut done = Vec::with_capacity(region.ops.len());
         for mut op in std::mem::take(&mut region.ops) {
@@ -200,10 +200,10 @@ impl Inliner<'_> {
         region.results = renamed.all(&region.results);
     }
 
-    /// Puts the ops of `callee` behind `done`: its results.
+    /// Appends the ops of `callee` to `done`, and returns its results.
     fn call(&mut self, callee: FuncId, op: &Op, done: &mut Vec<Op>) -> Vec<ValueId> {
         let func = self.module.func(callee);
-        // The callee's values are numbered apart from ours: import them behind.
+        // The callee numbers its values separately: shift them behind those of the resulting function.
         let offset = self.values.len() as u32;
         self.values.extend(func.values.iter().cloned());
         let mut body = func.body.clone();
@@ -215,7 +215,7 @@ impl Inliner<'_> {
         body.results
     }
 
-    /// Gives the functions that a custom call refers to their new numbers.
+    /// Updates the numbers of the functions to which a custom call refers.
     fn renumber(&self, op: &mut Op) {
         if let OpKind::CustomCall(call) = &mut op.kind {
             for func in &mut call.called_computations {

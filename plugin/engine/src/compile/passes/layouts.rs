@@ -1,7 +1,7 @@
-//! Parameters and results in the layouts that the program asks for.
+//! Layouts of parameters and results.
 //!
-//! Buffers are row-major. So a tensor of another layout is one whose dimensions are in the order in which they lie in
-//! memory, with a transpose at the edge of the program.
+//! Buffers are row-major. A tensor of another layout therefore has its dimensions in the order of memory, with a
+//! transpose at the edge of the program.
 
 use oxcall::Error;
 use oxcall_hlo::{
@@ -17,8 +17,8 @@ pub struct IoSpec {
     pub ty: Type,
     /// Its dimensions from the slowest to the fastest in memory; `None` if they are in order.
     pub major_to_minor: Option<Vec<usize>>,
-    /// The dimensions that may be smaller than the type says. The program has further parameters or results for their
-    /// sizes, scalars of `S32`, which come after all others in the order of what they belong to.
+    /// The dimensions that may be smaller than the type says. The program has additional parameters or results for
+    /// their sizes, scalars of `S32`, which come after all others in the order of the values to which they belong.
     pub dynamic: Vec<usize>,
 }
 
@@ -31,12 +31,11 @@ pub(crate) struct Interface {
     pub results: Vec<IoSpec>,
 }
 
-/// Gives the entry function's parameters and results the layouts that `mhlo.layout_mode` names, and does away with
-/// constraints of layouts inside the program: where a result is constrained or transposed, and may have any layout, it
-/// has that one.
+/// Gives the entry function's parameters and results the layouts that `mhlo.layout_mode` names, and removes layout
+/// constraints inside the program. A result that may have any layout gets that of its constraint or transpose.
 ///
 /// # Errors
-/// INVALID_ARGUMENT for what is no layout of the tensor, UNIMPLEMENTED for tiles.
+/// INVALID_ARGUMENT for a layout that is not valid for its tensor, UNIMPLEMENTED for tiles.
 pub(super) fn apply(module: &mut Module) -> Result<Interface, Error> {
     let entry = module.entry.0 as usize;
     let func = &module.funcs[entry];
@@ -69,7 +68,7 @@ pub(super) fn apply(module: &mut Module) -> Result<Interface, Error> {
 }
 
 impl IoSpec {
-    /// The tensor as it lies in memory, and the order of its dimensions there, unless that is its own.
+    /// The type of the tensor in memory order, and the order of its dimensions there; `None` if the order is its own.
     fn transposed(&self) -> Option<(TensorType, &[usize])> {
         let (ty, order) = (self.ty.tensor()?, self.major_to_minor.as_deref()?);
         Some((TensorType::new(ty.element, order.iter().map(|&dim| ty.dims[dim])), order))
@@ -104,7 +103,7 @@ fn specs(func: &Func, values: &[ValueId], attributes: &[ArgAttributes], what: &s
     values.iter().enumerate().map(spec).collect()
 }
 
-/// The call, if `op` does nothing but say in which layout its operand is to be.
+/// The call, if `op` only constrains the layout of its operand.
 fn constraint(op: &Op) -> Option<&CustomCall> {
     match &op.kind {
         OpKind::CustomCall(call) if call.target == "LayoutConstraint" && op.operands.len() == op.results.len() => {
@@ -114,8 +113,8 @@ fn constraint(op: &Op) -> Option<&CustomCall> {
     }
 }
 
-/// The layout, minor to major, to which the op that makes `value` constrains it, or in which that op need not move
-/// elements.
+/// The layout, minor to major, to which the op that produces `value` constrains it, or in which that op does not have
+/// to move elements.
 fn preferred(func: &Func, value: ValueId) -> Option<Vec<usize>> {
     let op = func.body.ops.iter().rfind(|op| op.results.contains(&value))?;
     if let OpKind::Transpose { permutation } = &op.kind {
@@ -127,7 +126,7 @@ fn preferred(func: &Func, value: ValueId) -> Option<Vec<usize>> {
     constraint(op)?.result_layouts.as_ref()?.get(index).cloned()
 }
 
-/// A layout in XLA's text, `{0,1}`, minor to major.
+/// Parses a layout in XLA's text form, `{0,1}`, minor to major.
 fn parse(layout: &str, ty: &TensorType) -> Result<Vec<usize>, Error> {
     let invalid = || {
         let rank = ty.rank();
@@ -137,7 +136,7 @@ fn parse(layout: &str, ty: &TensorType) -> Result<Vec<usize>, Error> {
     };
     let inner = layout.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).ok_or_else(invalid)?;
     let (dims, rest) = inner.split_once(':').unwrap_or((inner, ""));
-    // The width of elements that are packed: here it is no matter of the layout.
+    // The width of packed elements, which does not matter for the layout here.
     if !rest.is_empty() && rest != format!("E({})", ty.element.bits()) {
         return Err(Error::unimplemented(format!("layout `{layout}`: tiles and memory spaces are not supported")));
     }

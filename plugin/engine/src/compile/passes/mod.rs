@@ -1,7 +1,7 @@
-//! Passes over programs: from a verified module to one function that the engine plans.
+//! Passes: from a verified module to one function that the engine can plan.
 //!
-//! The order is that of [`run_with`], which gives the reason for each constraint. What comes out of each pass keeps the
-//! rules of StableHLO: [`oxcall_hlo::verify`] checks it in debug builds and while programs are dumped.
+//! [`run_with`] has the order, and the reason for each constraint. The output of each pass obeys the rules of
+//! StableHLO: [`oxcall_hlo::verify`] checks it in debug builds and while programs are dumped.
 
 mod captures;
 mod composite;
@@ -32,16 +32,16 @@ use self::ir::{Rewrite, rewrite};
 pub(crate) use self::layouts::Interface;
 pub use self::layouts::IoSpec;
 
-/// Simplification ends after so many rounds, whether more could be done or not. Most programs take two or three.
+/// The largest number of rounds of simplification. Most programs take two or three.
 const ROUNDS: usize = 8;
 
-/// Runs all passes over a module, with nothing folded.
+/// Runs all passes over a module, without constant folding.
 #[cfg(test)]
 pub(crate) fn run(module: Module) -> Result<Module, Error> {
     run_with(module, true, &|_, _| None, None).map(|(module, _)| module)
 }
 
-/// Puts the bodies of functions in the place of their calls: the entry function of the result calls none.
+/// Replaces calls by the bodies of the called functions: the entry function of the result calls none.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for recursion, RESOURCE_EXHAUSTED for programs that become too large.
@@ -49,16 +49,16 @@ pub(crate) fn inline_calls(module: &mut Module) -> Result<(), Error> {
     inline::inline(module)
 }
 
-/// Is told of the module after each pass, by the name of the pass.
+/// Receives the module after each pass, with the name of the pass.
 pub(crate) type Observe<'a> = dyn FnMut(&str, &Module) + 'a;
 
-/// Runs all passes over a module that [`oxcall_hlo::verify`] accepts: for one process if `alone`, which has the number
-/// 0, and with constants folded by `evaluate`. The entry function of the result calls none. Also gives the parameters
-/// and results as the program declares them: those of the module are as they lie in memory.
+/// Runs all passes over a module that [`oxcall_hlo::verify`] accepts: for a single process with the number 0 if
+/// `alone`, and with constants folded by `evaluate`. The entry function of the result calls none. Also returns the
+/// parameters and results as the program declares them; those of the module are in memory order.
 ///
 /// # Errors
-/// INVALID_ARGUMENT for recursion, RESOURCE_EXHAUSTED for programs that inlining makes too large, UNIMPLEMENTED for
-/// what the engine cannot do, with the op and its location.
+/// INVALID_ARGUMENT for recursion, RESOURCE_EXHAUSTED for programs that inlining makes too large, UNIMPLEMENTED for ops
+/// that the engine does not support, with the op and its location.
 pub(crate) fn run_with(
     mut module: Module,
     alone: bool,
@@ -81,11 +81,11 @@ pub(crate) fn run_with(
     let mut interface = layouts::apply(&mut module)?;
     dynamic.mark(&mut interface);
     observer.after("layouts", &module)?;
-    // Before the ops are simplified: what an op is written out as simplifies further.
+    // Before simplification: the expansions simplify further.
     decompose::decompose(&mut module, alone)?;
     observer.after("decompose", &module)?;
     shrink(&mut module, evaluate, &mut observer)?;
-    // The updates that it looks for are ops without duplicates and dead uses.
+    // The pass looks for updates, and expects ops without duplicates and dead uses.
     if partial::select_parts(&mut module)? {
         observer.after("partial", &module)?;
         shrink(&mut module, evaluate, &mut observer)?;
@@ -95,15 +95,15 @@ pub(crate) fn run_with(
         observer.after("unroll", &module)?;
         shrink(&mut module, evaluate, &mut observer)?;
     }
-    // After unrolling: a short loop that is gone needs nothing hoisted out of it.
+    // After unrolling: a short loop that is gone needs no hoisting.
     if hoist::hoist(&mut module)? {
         observer.after("hoist", &module)?;
         shrink(&mut module, evaluate, &mut observer)?;
     }
-    // What barriers kept apart stays apart from here on: nothing below merges or moves ops.
+    // From here on, ops that barriers separated stay separate: nothing below merges or moves ops.
     remove_barriers(&mut module)?;
     observer.after("barriers", &module)?;
-    // After the last pass that makes bodies use values from outside.
+    // After the last pass that lets bodies use values from outside.
     captures::close_bodies(&mut module)?;
     observer.after("captures", &module)?;
     dce::remove_dead(&mut module);
@@ -111,11 +111,11 @@ pub(crate) fn run_with(
     Ok((module, interface))
 }
 
-/// What looks at the module after each pass.
+/// The observer of the module after each pass.
 struct Observer<'a, 'b>(Option<&'a mut Observe<'b>>);
 
 impl Observer<'_, '_> {
-    /// Shows the module, and verifies it in debug builds and where it is shown.
+    /// Passes the module to the observer, and verifies it in debug builds and whenever there is an observer.
     ///
     /// # Errors
     /// INTERNAL if the pass broke the program.
@@ -136,7 +136,7 @@ fn shrink(module: &mut Module, evaluate: &Evaluate<'_>, observer: &mut Observer<
     for _ in 0..ROUNDS {
         let simpler = simplify::simplify(module, evaluate)?;
         observer.after("simplify", module)?;
-        // After `simplify`, which makes ops equal; before `dce`, which takes the ops that they replace.
+        // After `simplify`, which makes ops equal; before `dce`, which removes the replaced ops.
         let fewer = cse::share(module)?;
         observer.after("cse", module)?;
         let removed = dce::remove_dead(module);

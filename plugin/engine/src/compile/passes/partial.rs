@@ -1,20 +1,19 @@
-//! Selections between an array and an update of a part of it, as `vmap` makes them of loops: only the part is selected,
-//! so that the update can work in place. `select(p, dynamic_update_slice(x, u, i), x)` becomes
-//! `dynamic_update_slice(x, select(p, u, dynamic_slice(x, i)), i)`; the indices of a scatter are those of nowhere where
-//! nothing is to be updated.
+//! Selections between an array and a partial update of it, which `vmap` makes from loops. Only the part is selected, so
+//! that the update can work in place: `select(p, dynamic_update_slice(x, u, i), x)` becomes `dynamic_update_slice(x,
+//! select(p, u, dynamic_slice(x, i)), i)`; a scatter gets out-of-bounds indices where nothing is to be updated.
 
 use oxcall::Error;
 use oxcall_hlo::{Literal, Module, Op, OpKind, Region, ScatterDims, TensorType, ValueId};
 
 use super::ir::{Mapping, Rewrite, Rewriter, clone_op, rewrite};
 
-/// The updates of one array that are looked through.
+/// The largest number of updates of one array that the pass looks through.
 const MOST_UPDATES: usize = 64;
 
-/// Moves selections into updates. Says whether there were any.
+/// Moves selections into updates. Returns whether there were any.
 ///
 /// # Errors
-/// None now; the type is that of rewrites.
+/// None; the type is that of rewrites.
 pub(super) fn select_parts(module: &mut Module) -> Result<bool, Error> {
     if !has_update(&module.main().body) {
         return Ok(false);
@@ -54,8 +53,8 @@ fn count_uses(region: &Region, uses: &mut [u32]) {
     region.results.iter().for_each(|result| uses[result.0 as usize] += 1);
 }
 
-/// The updates that make `updated` of `array`, the last one first, if nothing else uses what is between them and each
-/// can be left out where the predicate says.
+/// The updates that turn `array` into `updated`, the last one first, if nothing else uses the values in between and
+/// each update can be skipped where the predicate says.
 fn updates(
     rewriter: &Rewriter<'_>,
     updated: ValueId,
@@ -79,9 +78,9 @@ fn updates(
 
 /// A predicate for each element of an array.
 struct Predicate {
-    /// What is spread over the array.
+    /// The value that is broadcast over the array.
     value: ValueId,
-    /// Where each of its dimensions is in the array.
+    /// The dimension of the array for each of its dimensions.
     dims: Vec<usize>,
     /// Its sizes.
     sizes: Vec<usize>,
@@ -97,7 +96,7 @@ impl Predicate {
         Predicate { value, dims, sizes: rewriter.tensor(value).dims.to_vec() }
     }
 
-    /// Its dimensions along which it is not the same.
+    /// Its dimensions along which it varies.
     fn varying(&self) -> impl Iterator<Item = usize> {
         (0..self.sizes.len()).filter(|&dim| self.sizes[dim] != 1)
     }
@@ -117,7 +116,7 @@ impl Predicate {
     }
 }
 
-/// An index of type `indices` that is in no dimension of `array`.
+/// An index of type `indices` that is out of bounds in every dimension of `array`.
 fn nowhere(indices: &TensorType, array: &TensorType) -> Option<Literal> {
     let bits = indices.element.bits();
     let largest = u64::MAX >> 64u32.checked_sub(bits as u32)?;
@@ -126,14 +125,14 @@ fn nowhere(indices: &TensorType, array: &TensorType) -> Option<Literal> {
     (bits >= 8 && is_outside).then(|| Literal::splat(ty, vec![0xFF; indices.element.byte_width()]))
 }
 
-/// What is chosen where the predicate is true: the updated array, or the array as it was.
+/// The choice where the predicate is true: the updated array, or the original one.
 struct Selection<'p> {
     predicate: &'p Predicate,
     is_updated: bool,
 }
 
 impl Selection<'_> {
-    /// `array` with `update` where it is chosen.
+    /// `array` with `update` applied where it is chosen.
     fn apply(&self, rewriter: &mut Rewriter<'_>, update: &Op, array: ValueId) -> ValueId {
         match &update.kind {
             OpKind::Scatter { dims, unique_indices, .. } => {
@@ -182,7 +181,7 @@ impl Selection<'_> {
         rewriter.broadcast(value, dims, ty)
     }
 
-    /// The indices of a scatter, with some of nowhere.
+    /// The indices of a scatter, out of bounds where nothing is to be updated.
     fn indices(&self, rewriter: &mut Rewriter<'_>, update: &Op, dims: &ScatterDims) -> ValueId {
         let (array, indices) = (rewriter.tensor(update.operands[0]).clone(), update.operands[1]);
         let ty = rewriter.tensor(indices).clone();

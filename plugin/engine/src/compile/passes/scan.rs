@@ -1,14 +1,14 @@
 //! Scans of CHLO: loops over the slices of arrays.
 //!
-//! They arrive as composites that have their body as a region. The decompositions that jaxlib writes beside them leave
-//! `is_reverse` out.
+//! They arrive as composites with their body as a region. The decompositions that jaxlib writes beside them ignore
+//! `is_reverse`.
 
 use oxcall_hlo::{
     Attribute, BinaryOp, ComparisonDirection, ComparisonType, ElementType, Literal, Op, OpKind, Region, TensorType,
     Type, ValueId,
 };
 
-/// What the attributes of a scan say.
+/// The attributes of a scan.
 struct Scan {
     dimension: usize,
     is_reverse: bool,
@@ -18,7 +18,7 @@ struct Scan {
     steps: usize,
 }
 
-/// Puts the loop that a composite is behind `done`: its results. `None` if it is not a scan, or not a valid one.
+/// Appends the loop of a composite to `done`, and returns its results; `None` if it is not a scan, or not a valid one.
 /// `values` are the types of the function's values.
 pub(super) fn expand(op: &Op, values: &mut Vec<Type>, done: &mut Vec<Op>) -> Option<Vec<ValueId>> {
     let scan = Scan::from_op(op, values)?;
@@ -28,7 +28,7 @@ pub(super) fn expand(op: &Op, values: &mut Vec<Type>, done: &mut Vec<Op>) -> Opt
     Some(results)
 }
 
-/// The two numbers of an attribute that says how operands or results are divided.
+/// The two numbers of an attribute that divides operands or results.
 fn segments(attributes: &[(String, Attribute)], name: &str) -> Option<[usize; 2]> {
     let sizes: Vec<i64> = match attribute(attributes, name)? {
         Attribute::DenseArray(sizes) | Attribute::Dense(sizes) if sizes.ty().checked_count() == Some(2) => {
@@ -165,7 +165,7 @@ impl Scan {
     }
 }
 
-/// Ops that are made one after another.
+/// A list of ops under construction.
 struct Ops<'v> {
     values: &'v mut Vec<Type>,
     done: Vec<Op>,

@@ -1,4 +1,4 @@
-//! Tuples vanish: each value of tuple type becomes the values of its leaves.
+//! Tuple flattening: each value of tuple type becomes the values of its leaves.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ pub(crate) fn flatten(module: &mut Module) {
     }
 }
 
-/// The types in `ty` that are no tuples, in order.
+/// The types in `ty` that are not tuples, in order.
 fn leaf_types(ty: &Type) -> Vec<Type> {
     match ty {
         Type::Tuple(types) => types.iter().flat_map(leaf_types).collect(),
@@ -35,7 +35,7 @@ fn leaf_count(ty: &Type) -> usize {
     }
 }
 
-/// Copies the attributes of tuples to each leaf, and makes aliases point to leaves of results.
+/// Copies the attributes of tuples to each leaf, and makes aliases refer to leaves of results.
 fn flatten_signature(func: &mut Func) {
     let counts = |values: &[ValueId]| values.iter().map(|value| leaf_count(func.ty(*value))).collect::<Vec<_>>();
     let (params, results) = (counts(&func.body.params), counts(&func.body.results));
@@ -67,7 +67,7 @@ fn alias_of_leaf(
 
 struct Flattener<'f> {
     values: &'f mut Vec<Type>,
-    /// What values of tuple type, and the results of ops that vanish, became.
+    /// The replacements of values of tuple type, and of the results of ops that vanish.
     leaves: HashMap<ValueId, Vec<ValueId>>,
 }
 
@@ -136,8 +136,8 @@ impl Flattener<'_> {
         Some(op)
     }
 
-    /// Gives each leaf of a custom call's operands and results a layout, if any has one. Layouts say nothing of the
-    /// elements of tuples, but for those of the only result.
+    /// Gives each leaf of a custom call's operands and results a layout, if any has one. Layouts do not describe the
+    /// elements of tuples, except those of the only result.
     fn layouts(&self, call: &mut CustomCall, operands: &[ValueId], results: &[ValueId]) {
         let types = |values: &[ValueId]| values.iter().map(|&value| self.ty(value).clone()).collect::<Vec<_>>();
         let results = match types(results).as_slice() {
@@ -154,7 +154,7 @@ impl Flattener<'_> {
         }
     }
 
-    /// Makes the aliases of a custom call pairs of leaves.
+    /// Turns the aliases of a custom call into pairs of leaves.
     fn aliases(&self, call: &mut CustomCall, operands: &[ValueId], results: &[ValueId]) {
         let types = |values: &[ValueId]| Type::Tuple(values.iter().map(|value| self.ty(*value).clone()).collect());
         let operands = types(operands);
@@ -178,7 +178,7 @@ impl Flattener<'_> {
     }
 }
 
-/// The usual layout, minor to major.
+/// The row-major layout, minor to major.
 fn row_major(ty: &Type) -> Vec<usize> {
     (0..ty.tensor().map_or(0, TensorType::rank)).rev().collect()
 }

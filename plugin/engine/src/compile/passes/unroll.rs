@@ -1,23 +1,23 @@
-//! Short loops over large arrays become straight code: an iteration of a loop reads and writes what it carries, while
-//! straight code of element-wise ops is one kernel. JAX's Threefry is five iterations over all random numbers.
+//! Unrolling of short loops over large arrays: an iteration of a loop reads and writes its carried values, while
+//! straight-line element-wise ops become one kernel. JAX's Threefry is five iterations over all random numbers.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, Module, Op, OpKind, Region, TensorType, ValueId};
 
 use super::ir::{Mapping, Rewrite, Rewriter, clone_op, count_ops, is_elementwise, rewrite};
 
-/// The most iterations that are unrolled.
+/// The largest number of iterations that are unrolled.
 const MOST_ITERATIONS: i64 = 8;
-/// The most ops that the iterations have together.
+/// The largest number of ops in all iterations together.
 const MOST_OPS: usize = 512;
-/// Bytes that a loop carries, at the least: what is smaller stays in the caches.
+/// The smallest number of carried bytes for which unrolling pays: smaller values stay in the caches.
 const WORTH_UNROLLING: usize = 64 << 10;
 
-/// Unrolls loops of a few iterations, whose number constants tell, of element-wise ops on large arrays. Says whether
-/// there are any.
+/// Unrolls loops of element-wise ops on large arrays that run for a small constant number of iterations. Returns
+/// whether there are any.
 ///
 /// # Errors
-/// None now; the type is that of rewrites.
+/// None; the type is that of rewrites.
 pub(super) fn unroll(module: &mut Module) -> Result<bool, Error> {
     rewrite(module, |rewriter, op| {
         let iterations = if op.kind == OpKind::While { iterations(rewriter, &op) } else { None };
@@ -28,7 +28,7 @@ pub(super) fn unroll(module: &mut Module) -> Result<bool, Error> {
     })
 }
 
-/// How often a loop runs, if it is worth unrolling.
+/// The number of iterations of a loop, if it is worth unrolling.
 fn iterations(rewriter: &Rewriter<'_>, op: &Op) -> Option<i64> {
     let [cond, body] = &op.regions[..] else { return None };
     let tensors = op.operands.iter().map(|&operand| rewriter.ty(operand).tensor());
@@ -71,7 +71,7 @@ fn defining(region: &Region, value: ValueId) -> Option<&Op> {
     region.ops.iter().find(|op| op.results.contains(&value))
 }
 
-/// The signed integer that `value`, of `region` or from outside, is.
+/// The number in `value`, if it is a signed integer constant in `region` or outside.
 fn number(rewriter: &Rewriter<'_>, region: Option<&Region>, value: ValueId) -> Option<i64> {
     let inside = region.and_then(|region| defining(region, value));
     let literal = match inside.map(|op| &op.kind) {
@@ -87,7 +87,7 @@ fn number(rewriter: &Rewriter<'_>, region: Option<&Region>, value: ValueId) -> O
     }
 }
 
-/// Puts the iterations of a loop before it: the values that it results in.
+/// Puts the iterations of a loop before it. Returns the values that replace its results.
 fn repeat(rewriter: &mut Rewriter<'_>, op: &Op, count: i64) -> Vec<ValueId> {
     let body = &op.regions[1];
     let mut carried = op.operands.clone();

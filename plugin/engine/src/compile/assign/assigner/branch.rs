@@ -1,4 +1,4 @@
-//! Branches: which buffers their results are in.
+//! Branches: the buffers of their results.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::compile::graph::{Branch, Position, Switch, Value};
 use crate::plan::Step;
 
 impl Assigner<'_> {
-    /// A branch. Each branch leaves its results in the same buffers.
+    /// A switch. All of its branches leave their results in the same buffers.
     pub(super) fn switch(&mut self, each: Switch) {
         let Switch { start, end, selector, by_predicate, branches, results } = each;
         let fresh = self.buffers.next();
@@ -46,8 +46,8 @@ impl Assigner<'_> {
         }
     }
 
-    /// The buffers of the results of a branch from `start` to `end`: that of a value which one of the branches leaves
-    /// there, if it is not needed afterwards.
+    /// The buffers of the results of a switch from `start` to `end`. If a branch returns a value in its buffer and that
+    /// value is not needed afterwards, the result takes this buffer.
     fn result_buffers(
         &mut self,
         start: Position,
@@ -81,7 +81,7 @@ impl Assigner<'_> {
         result_buffers
     }
 
-    /// Begins a branch, in which values from outside may have their last use earlier than in others.
+    /// Begins a branch, in which values from outside may have an earlier last use than in others.
     fn open_branch(&mut self, first: Value, end: Position) -> Opened {
         let opened = self.buffers.open_branch();
         let branch = self.opened;
@@ -98,8 +98,8 @@ impl Assigner<'_> {
         opened
     }
 
-    /// Brings the results of a branch that ends at `end` to their targets. Buffers in `own` were made for them, later
-    /// ones in the branch.
+    /// Copies the results of a branch that ends at `end` to their targets. The buffers in `own` were made for these
+    /// results; later ones were made in the branch.
     fn leave(&mut self, results: &[Value], result_buffers: &[BufferId], end: Position, own: Range<BufferId>) {
         let mut taken: HashSet<u32> = HashSet::new();
         let (mut to, mut from) = (Vec::new(), Vec::new());
@@ -120,7 +120,7 @@ impl Assigner<'_> {
         }
         self.rotate(&to, &from);
         for (place, target) in copies {
-            // What a target has taken is found there.
+            // A value whose place has become a target is found there.
             let moved = from.iter().position(|&from| from == place).map_or(place, |index| to[index]);
             self.copy(self.buffers.root(moved), target);
         }

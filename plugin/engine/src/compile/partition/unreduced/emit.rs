@@ -1,8 +1,8 @@
-//! Making ops.
+//! Creation of ops.
 
 use oxcall_hlo::{BinaryOp, ElementType, Literal, LocationId, Op, OpKind, Region, TensorType, Type, ValueId};
 
-/// Puts ops into a region.
+/// Appends ops to a region.
 pub(super) struct Emit<'f> {
     values: &'f mut Vec<Type>,
     ops: Vec<Op>,
@@ -14,12 +14,12 @@ impl<'f> Emit<'f> {
         Emit { values, ops: Vec::new(), location: LocationId::UNKNOWN }
     }
 
-    /// The ops so far.
+    /// Takes the ops so far.
     pub(super) fn take(&mut self) -> Vec<Op> {
         std::mem::take(&mut self.ops)
     }
 
-    /// The ops so far, in whose place are others.
+    /// Takes the ops so far, and puts `ops` in their place.
     pub(super) fn replace(&mut self, ops: Vec<Op>) -> Vec<Op> {
         std::mem::replace(&mut self.ops, ops)
     }
@@ -61,7 +61,7 @@ impl<'f> Emit<'f> {
         result
     }
 
-    /// The reshape of one value that gives another.
+    /// The reshape of one value to another.
     pub(super) fn reshape_op(&self, from: ValueId, to: ValueId) -> Op {
         let location = self.location;
         Op { kind: OpKind::Reshape, operands: vec![from], results: vec![to], regions: Vec::new(), location }
@@ -71,7 +71,7 @@ impl<'f> Emit<'f> {
         self.op(OpKind::Reshape, vec![value], self.element(value), dims)
     }
 
-    /// `value` along the dimensions `to` of an array of these dimensions.
+    /// `value` broadcast along the dimensions `to` of an array of shape `dims`.
     pub(super) fn broadcast(&mut self, value: ValueId, to: Vec<usize>, dims: &[usize]) -> ValueId {
         let element = self.element(value);
         self.op(OpKind::BroadcastInDim { dims: to }, vec![value], element, dims.iter().copied())
@@ -84,20 +84,20 @@ impl<'f> Emit<'f> {
         self.op(OpKind::Constant(zero), Vec::new(), element, dims.iter().copied())
     }
 
-    /// An array of the index `value`.
+    /// An array filled with the index `value`.
     pub(super) fn index(&mut self, value: usize, dims: &[usize]) -> ValueId {
         let ty = TensorType::new(ElementType::S32, dims.iter().copied());
         let literal = Literal::splat(ty, i32::try_from(value).unwrap_or(i32::MAX).to_le_bytes());
         self.op(OpKind::Constant(literal), Vec::new(), ElementType::S32, dims.iter().copied())
     }
 
-    /// The sum of a stack, as the value `sum`.
+    /// Sums a stack into the value `sum`.
     pub(super) fn sum(&mut self, stack: ValueId, sum: ValueId) {
         let op = self.reduction(stack, vec![0], sum);
         self.push(op);
     }
 
-    /// The sum over `dims` of a value, as another.
+    /// The sum of a value over `dims`, as the value `result`.
     pub(super) fn reduction(&mut self, value: ValueId, dims: Vec<usize>, result: ValueId) -> Op {
         let element = self.element(value);
         let zero = self.zeros(element, &[]);

@@ -1,9 +1,9 @@
-//! Values of which each device has a summand (`unreduced` in shardings), as stacks of summands.
+//! Unreduced values, of which each device has a summand (`unreduced` in shardings), as stacks of summands.
 //!
-//! Arrays are computed as a whole, and sums too. Only where summands show, in parameters and results of a program and
-//! of manual computations, is there an array of them: with one more dimension in front, which the axes of the sum
-//! split. What XLA's devices have as summands depends on what made the sum; so do the stacks, for the ops that programs
-//! end with.
+//! Arrays are computed whole, and so are sums. Only where summands are visible, in parameters and results of a program
+//! and of manual computations, do stacks of them exist: arrays with an additional first dimension, which the axes of
+//! the sum split. In XLA, the summands of the devices depend on the op that made the sum; so do the stacks, for the ops
+//! with which programs end.
 
 mod emit;
 mod stack;
@@ -17,14 +17,14 @@ use oxcall_hlo::{ArgAttributes, Attribute, BinaryOp, Func, Module, Op, OpKind, R
 use self::emit::Emit;
 use crate::compile::passes;
 
-/// Which parameters and results have become stacks of summands.
+/// The parameters and results that have become stacks of summands.
 #[derive(Debug, Default)]
 pub(super) struct Stacked {
     pub(super) parameters: Vec<bool>,
     pub(super) results: Vec<bool>,
 }
 
-/// Gives parameters and results of which devices have summands a dimension of summands. Calls are inlined then.
+/// Gives unreduced parameters and results a dimension of summands. In that case, calls are inlined.
 ///
 /// # Errors
 /// Those of inlining, and UNIMPLEMENTED for summands over axes that a manual computation does not have.
@@ -42,7 +42,7 @@ pub(super) fn stack(module: &mut Module) -> Result<Stacked, Error> {
     Ok(stacked)
 }
 
-/// Whether any parameter, result, or manual computation has summands.
+/// Whether any parameter, result, or manual computation is unreduced.
 fn mentions_summands(func: &Func) -> bool {
     fn in_region(region: &Region) -> bool {
         region.ops.iter().any(|op| {
@@ -66,14 +66,14 @@ fn stated(attributes: &ArgAttributes) -> Option<&TensorSharding> {
     })
 }
 
-/// What is known of values.
+/// The known facts about values.
 #[derive(Default)]
 struct Known {
     /// The stacks of sums, and the axes of each.
     stacks: HashMap<ValueId, (Vec<AxisRef>, ValueId)>,
-    /// Where the program says how a value is split.
+    /// The shardings that the program states.
     shardings: HashMap<ValueId, TensorSharding>,
-    /// Ops whose summands are known by what they do.
+    /// Ops from whose operation the summands follow.
     defs: HashMap<ValueId, Op>,
 }
 
@@ -137,7 +137,7 @@ impl Stacker<'_> {
         Ok((axes, stacked, count))
     }
 
-    /// Goes over a region, and leaves its ops in `emit`.
+    /// Rewrites a region, and leaves its ops in `emit`.
     fn ops(&mut self, region: &mut Region) -> Result<(), Error> {
         for mut op in std::mem::take(&mut region.ops) {
             for region in &mut op.regions {
@@ -177,7 +177,7 @@ impl Stacker<'_> {
         }
     }
 
-    /// Participants of a manual computation get and give parts of stacks with a single summand.
+    /// Gives participants of a manual computation parts of stacks, with a single summand each.
     fn manual(&mut self, mut op: Op, mut manual: ManualComputation) -> Result<(), Error> {
         let manual_axes = manual.manual_axes.clone();
         let all_manual = |axes: &[AxisRef]| match axes.iter().find(|axis| !manual_axes.contains(&axis.name)) {

@@ -1,4 +1,4 @@
-//! The stack of a sum: by what made it.
+//! Stacks of sums, by the ops that made them.
 
 use oxcall::Error;
 use oxcall_hlo::sharding::{AxisRef, Mesh, TensorSharding};
@@ -6,7 +6,7 @@ use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, DotDims, Element
 
 use super::Stacker;
 
-/// Where an axis splits a dimension: the dimension, and the number of parts that the axes before it make.
+/// The split of a dimension by an axis: the dimension, and the number of parts that the axes before it make.
 struct Split {
     dim: usize,
     pre: usize,
@@ -38,13 +38,13 @@ impl Stacker<'_> {
         Ok(self.spread(value, axes, &mesh))
     }
 
-    /// Where each of the axes splits one of the dimensions `dims` of `value`; `None` if one splits none.
+    /// The dimension among `dims` of `value` that each of the axes splits; `None` if one of them splits none.
     fn splits(&self, value: ValueId, dims: &[usize], axes: &[AxisRef], mesh: &Mesh) -> Option<Vec<Split>> {
         let sharding = self.known.shardings.get(&value)?;
         axes.iter().map(|axis| dims.iter().find_map(|&dim| split_of(sharding, dim, axis, mesh))).collect()
     }
 
-    /// `value` with the dimensions `dims` in parts: those of `splits`, and what is before and after them. Gives the
+    /// `value` with the dimensions `dims` in parts: those of `splits`, and the rest before and after them. Returns the
     /// places of the axes, and for each of `dims` the places of the rest.
     fn in_parts(&mut self, value: ValueId, dims: &[usize], splits: &[Split]) -> (ValueId, Vec<usize>, Vec<usize>) {
         let sizes = self.emit.dims(value);
@@ -69,11 +69,11 @@ impl Stacker<'_> {
         (self.emit.reshape(value, new), at, rest)
     }
 
-    /// A product whose contracted dimensions the axes split: of each part, its own.
+    /// A product whose contracted dimensions the axes split: the summands are the products of the parts.
     fn product(&mut self, op: &Op, dims: &DotDims, axes: &[AxisRef], mesh: &Mesh) -> Option<ValueId> {
         let [lhs, rhs] = [op.operands[0], op.operands[1]];
         let left = self.splits(lhs, &dims.lhs_contracting, axes, mesh)?;
-        // The other operand's dimensions are cut at the same places.
+        // The other operand's dimensions are split at the same places.
         let right: Vec<Split> = left
             .iter()
             .map(|split| {
@@ -82,7 +82,7 @@ impl Stacker<'_> {
             })
             .collect::<Option<_>>()?;
         let (element, result) = (self.emit.element(op.results[0]), self.emit.dims(op.results[0]));
-        // Where dimensions that stay whole are after others were cut.
+        // The places of unsplit dimensions, after others were split.
         let kept = |batching: &[usize], splits: &[Split]| -> Vec<usize> {
             batching.iter().map(|&dim| (0..dim).map(|each| 1 + 2 * count(splits, each)).sum()).collect()
         };
@@ -104,7 +104,7 @@ impl Stacker<'_> {
         Some(self.emit.reshape(product, [count].into_iter().chain(result).collect()))
     }
 
-    /// A sum over dimensions that the axes split: of each part, its own.
+    /// A sum over dimensions that the axes split: the summands are the sums of the parts.
     fn partial_sum(&mut self, op: &Op, dims: &[usize], axes: &[AxisRef], mesh: &Mesh) -> Option<ValueId> {
         let adds = op.regions.first().is_some_and(|body| {
             matches!(&*body.ops, [Op { kind: OpKind::Binary(BinaryOp::Add), results, .. }] if *results == body.results)
@@ -127,7 +127,7 @@ impl Stacker<'_> {
         Some(self.emit.reshape(parts, [counts.iter().product()].into_iter().chain(result).collect()))
     }
 
-    /// A sum or difference, or another shape, of values of which devices have summands.
+    /// A sum, difference or reshape of unreduced values.
     fn linear(&mut self, op: &Op, axes: &[AxisRef], mesh: &Mesh) -> Result<Option<ValueId>, Error> {
         let summands =
             |value: &ValueId| self.known.shardings.get(value).is_some_and(|sharding| !sharding.unreduced.is_empty());
@@ -142,8 +142,8 @@ impl Stacker<'_> {
         Ok(Some(self.emit.op(op.kind.clone(), stacks, element, dims)))
     }
 
-    /// The stack of a value that devices have as it is: what an axis splits is in the summands of its devices, and what
-    /// all of them have in the first.
+    /// The stack of a value that devices hold as it is. Where an axis splits the value, each device's part is in its
+    /// own summand; a value that all devices hold is in the first summand.
     fn spread(&mut self, value: ValueId, axes: &[AxisRef], mesh: &Mesh) -> ValueId {
         let (element, whole) = (self.emit.element(value), self.emit.dims(value));
         let count: usize = axes.iter().map(|axis| axis.size(mesh)).product();
@@ -193,8 +193,8 @@ impl Stacker<'_> {
     }
 }
 
-/// The contracted places of the right operand, of which `rest` has those of each dimension together, in the order of
-/// the left operand's dimensions.
+/// The contracted places of the right operand, in the order of the left operand's dimensions. `rest` groups the places
+/// of each dimension.
 fn matching(right: &[Split], dims: &DotDims, rest: &[usize]) -> Vec<usize> {
     let start = |dim: usize| {
         let before = dims.rhs_contracting.iter().filter(|&&each| each < dim);
@@ -211,7 +211,7 @@ fn count(splits: &[Split], dim: usize) -> usize {
     splits.iter().filter(|split| split.dim == dim).count()
 }
 
-/// Where `axis` splits a dimension, if it does.
+/// The split of a dimension by `axis`, if there is one.
 fn split_of(sharding: &TensorSharding, dim: usize, axis: &AxisRef, mesh: &Mesh) -> Option<Split> {
     let axes = &sharding.dims.get(dim)?.axes;
     let place = axes.iter().position(|each| each == axis)?;

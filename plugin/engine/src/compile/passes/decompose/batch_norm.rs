@@ -1,5 +1,5 @@
-//! Batch normalisation in element-wise ops and sums, as the specification writes it. Elements narrower than `F32` are
-//! computed in that.
+//! Batch normalisation as element-wise ops and sums, following the specification. Elements narrower than `F32` are
+//! computed in `F32`.
 
 use oxcall_hlo::{BinaryOp, ElementType, Literal, Op, OpKind, Region, TensorType, Type, UnaryOp, ValueId};
 
@@ -14,7 +14,7 @@ pub(super) fn inference(rewriter: &mut Rewriter<'_>, op: &Op, epsilon: f32, feat
     norm.finish(&[output])
 }
 
-/// As inference, with the mean and variance of the operand, which are results too.
+/// Like inference, with the mean and variance of the operand, which are also results.
 pub(super) fn training(rewriter: &mut Rewriter<'_>, op: &Op, epsilon: f32, feature: usize) -> Rewrite {
     let mut norm = Norm::new(rewriter, op, feature);
     let [operand, scale, offset] = norm.operands(op);
@@ -56,7 +56,7 @@ pub(super) fn gradient(rewriter: &mut Rewriter<'_>, op: &Op, epsilon: f32, featu
     norm.finish(&[grad_operand, grad_scale, grad_offset])
 }
 
-/// A batch norm that is being written out.
+/// The expansion of a batch norm.
 struct Norm<'r, 'f> {
     rewriter: &'r mut Rewriter<'f>,
     /// The type of the operand, with the element type of the computation.
@@ -85,7 +85,7 @@ impl<'r, 'f> Norm<'r, 'f> {
         self.rewriter.emit_like(OpKind::Binary(op), &[lhs, rhs])
     }
 
-    /// A value of the feature dimension, in the shape of the operand.
+    /// A value of the feature dimension, broadcast to the shape of the operand.
     fn spread(&mut self, value: ValueId) -> ValueId {
         self.rewriter.broadcast(value, &[self.feature], &self.shape)
     }
@@ -132,7 +132,7 @@ impl<'r, 'f> Norm<'r, 'f> {
         self.binary(BinaryOp::Divide, value, divisor)
     }
 
-    /// The sum over all dimensions but that of features.
+    /// The sum over all dimensions except the features.
     fn sum(&mut self, value: ValueId) -> ValueId {
         let scalar = TensorType::scalar(self.shape.element);
         let zero = Literal::dense(scalar.clone(), vec![0; scalar.byte_size()]);

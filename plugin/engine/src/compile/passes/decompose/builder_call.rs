@@ -1,9 +1,9 @@
-//! Custom calls that XLA's builders make of linear algebra, for XLA's own passes: they name no version of the
-//! interface, and are never looked up there. Here they are typed calls of handlers.
+//! Custom calls of linear algebra that XLA's builders emit for XLA's own passes: they name no version of the interface,
+//! and XLA never looks them up. Here they become typed calls of handlers.
 
 use oxcall_hlo::{Attribute, CustomCall, CustomCallApiVersion, ElementType};
 
-/// Makes a call a typed one, if it is one that XLA expands. `element` is that of the first operand.
+/// Turns a call that XLA expands into a typed one. `element` is the element type of the first operand.
 pub(super) fn make_typed(call: &mut CustomCall, element: ElementType) {
     if call.typed_attributes().is_none()
         && let Some((target, attributes)) = typed(call, element)
@@ -34,7 +34,7 @@ fn typed(call: &CustomCall, element: ElementType) -> Option<(&'static str, Vec<(
 }
 
 /// Whether the lower triangle is meant: the first of the numbers `lower,sort,iterations,epsilon`. The others are for
-/// Jacobi's method; eigenvalues are always sorted here.
+/// Jacobi's method; here eigenvalues are always sorted.
 fn lower_triangle(config: &Attribute) -> Option<bool> {
     match config.as_str()?.split(',').next()? {
         "1" => Some(true),

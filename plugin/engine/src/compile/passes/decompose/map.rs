@@ -1,4 +1,4 @@
-//! `map` with an element-wise body: its ops, at full shape.
+//! `map` with an element-wise body, expanded to the body's ops at full shape.
 
 use oxcall::Error;
 use oxcall_hlo::{Literal, Op, OpKind, TensorType, ValueId};
@@ -6,7 +6,7 @@ use oxcall_hlo::{Literal, Op, OpKind, TensorType, ValueId};
 use super::super::ir::{Mapping, Rewrite, Rewriter};
 use crate::math;
 
-/// Whether an op on scalars gives its operand.
+/// Whether an op on scalars returns its operand.
 fn is_scalar_identity(kind: &OpKind) -> bool {
     matches!(
         kind,
@@ -14,7 +14,7 @@ fn is_scalar_identity(kind: &OpKind) -> bool {
     )
 }
 
-/// Writes out a map, in whose body everything is a scalar.
+/// Expands a map, in whose body everything is a scalar.
 pub(super) fn expand(rewriter: &mut Rewriter<'_>, op: Op) -> Result<Rewrite, Error> {
     let shape = rewriter.tensor(op.results[0]).clone();
     let [body] = op.regions.try_into().map_err(|_| Error::internal("expected one region"))?;
@@ -51,7 +51,7 @@ pub(super) fn expand(rewriter: &mut Rewriter<'_>, op: Op) -> Result<Rewrite, Err
     Ok(Rewrite::one(spread(rewriter, full.get(body.results[0]), &shape)))
 }
 
-/// `value` at full shape; those from outside of the body are scalars.
+/// `value` at full shape; values from outside the body are scalars.
 fn spread(rewriter: &mut Rewriter<'_>, value: ValueId, shape: &TensorType) -> ValueId {
     if rewriter.tensor(value).rank() == 0 { rewriter.broadcast(value, &[], shape) } else { value }
 }

@@ -1,4 +1,4 @@
-//! Ops that the engine has no kernel for become ops that it has, and element-wise ops get operands of one shape.
+//! Decomposition of ops without kernels into ops that have them; element-wise ops get operands of one shape.
 
 mod batch_norm;
 mod builder_call;
@@ -9,15 +9,14 @@ use oxcall_hlo::{BinaryOp, ElementType, Literal, Module, Op, OpKind, Region, Ten
 
 use super::ir::{Rewrite, Rewriter, rewrite};
 
-/// Takes away batch norms, maps, sizes of dimensions, ids of a process that is alone, shardings and bounds of complex
-/// numbers, and writes out the
-/// scalars that `select` and `clamp` spread over tensors and the conversions that products imply. Calls of linear
-/// algebra that XLA would expand become typed.
+/// Expands batch norms, maps, sizes of dimensions, the ids of a process that runs alone, shardings, and bounds of
+/// complex numbers. Makes explicit the scalars that `select` and `clamp` broadcast and the conversions that products
+/// imply. Calls of linear algebra that XLA would expand become typed.
 ///
 /// # Errors
 /// UNIMPLEMENTED for maps whose body is not element-wise.
 pub(crate) fn decompose(module: &mut Module, alone: bool) -> Result<(), Error> {
-    // Regions of manual computations are run by several processes.
+    // Several processes run the regions of manual computations.
     let alone = alone && !has_manual_computation(&module.main().body);
     rewrite(module, |rewriter, op| match op.kind {
         OpKind::BatchNormInference { epsilon, feature } => Ok(batch_norm::inference(rewriter, &op, epsilon, feature)),
@@ -30,7 +29,7 @@ pub(crate) fn decompose(module: &mut Module, alone: bool) -> Result<(), Error> {
                 .map_err(|_| Error::out_of_range(format!("dimension {dim} has size {size}, which exceeds an i32")))?;
             Ok(scalar(rewriter, ElementType::S32, size.to_le_bytes()))
         }
-        // Whole arrays are computed, whatever parts devices have of them.
+        // The engine computes whole arrays, whichever parts of them the devices hold.
         OpKind::ShardingConstraint(_) => Ok(Rewrite::With(op.operands.into())),
         OpKind::ShardingGroup { .. } => Ok(Rewrite::With(Default::default())),
         OpKind::PartitionId | OpKind::ReplicaId if alone => Ok(scalar(rewriter, ElementType::U32, 0u32.to_le_bytes())),
@@ -52,7 +51,7 @@ fn has_manual_computation(region: &Region) -> bool {
     ops.any(|op| matches!(op.kind, OpKind::ManualComputation(_)) || op.regions.iter().any(has_manual_computation))
 }
 
-/// A call of linear algebra as typed ones are.
+/// A call of linear algebra as a typed call.
 fn typed_call(rewriter: &Rewriter<'_>, mut op: Op) -> Op {
     let matrix = op.operands.first().and_then(|&operand| rewriter.ty(operand).tensor());
     if let (OpKind::CustomCall(call), Some(matrix)) = (&mut op.kind, matrix) {
@@ -65,7 +64,7 @@ fn scalar(rewriter: &mut Rewriter<'_>, element: ElementType, value: [u8; 4]) -> 
     Rewrite::one(rewriter.constant(Literal::dense(TensorType::scalar(element), value)))
 }
 
-/// Gives the operands of a collective the element types in which they are reduced.
+/// Converts the operands of a collective to the element types in which they are reduced.
 fn promote(rewriter: &mut Rewriter<'_>, mut op: Op) -> Op {
     // Roots, which come last, have no result.
     for index in 0..op.results.len() {
@@ -78,7 +77,7 @@ fn promote(rewriter: &mut Rewriter<'_>, mut op: Op) -> Op {
     op
 }
 
-/// Gives the operands `which` the shape of the result, if they are scalars.
+/// Broadcasts the operands `which` to the shape of the result, if they are scalars.
 fn spread(rewriter: &mut Rewriter<'_>, mut op: Op, which: &[usize]) -> Op {
     let shape = rewriter.tensor(op.results[0]).clone();
     for &index in which {
@@ -90,7 +89,7 @@ fn spread(rewriter: &mut Rewriter<'_>, mut op: Op, which: &[usize]) -> Op {
     op
 }
 
-/// Complex numbers are ordered by their real parts, then their imaginary ones, in `maximum` and `minimum` alone.
+/// Complex numbers are ordered by their real parts, then their imaginary parts, in `maximum` and `minimum` only.
 fn clamp_complex(rewriter: &mut Rewriter<'_>, op: Op) -> Rewrite {
     let op = spread(rewriter, op, &[0, 2]);
     let ty = rewriter.tensor(op.results[0]).clone();
@@ -99,7 +98,7 @@ fn clamp_complex(rewriter: &mut Rewriter<'_>, op: Op) -> Rewrite {
     Rewrite::one(rewriter.emit(OpKind::Binary(BinaryOp::Minimum), &[bounded, high], ty))
 }
 
-/// Products of integers whose result is a float are those of floats.
+/// Converts the operands of integer products with a float result to floats.
 fn float_product(rewriter: &mut Rewriter<'_>, mut op: Op) -> Rewrite {
     let element = rewriter.tensor(op.results[0]).element;
     for operand in &mut op.operands {

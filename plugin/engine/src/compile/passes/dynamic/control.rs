@@ -1,4 +1,4 @@
-//! Loops and branches: sizes travel beside the values.
+//! Loops and branches with dynamic dimensions: sizes accompany the values.
 
 use oxcall::Error;
 use oxcall_hlo::{Location, Op, Region, ValueId};
@@ -6,7 +6,7 @@ use oxcall_hlo::{Location, Op, Region, ValueId};
 use super::{Resolver, Sizes};
 
 impl Resolver {
-    /// A loop that carries the sizes of what it carries. Which dimensions are dynamic is known when another round finds
+    /// A loop that carries the sizes of its carried values. The dynamic dimensions are known once a further round finds
     /// no more of them.
     pub(super) fn while_loop(&mut self, op: Op, locations: &[Location]) -> Result<(), Error> {
         let dims = |sizes: Sizes| sizes.into_iter().map(|(dim, _)| dim).collect::<Vec<_>>();
@@ -40,7 +40,7 @@ impl Resolver {
         }
     }
 
-    /// Branches that give the sizes of what they give.
+    /// Branches that also return the sizes of their results.
     pub(super) fn branches(&mut self, mut op: Op, locations: &[Location]) -> Result<(), Error> {
         for region in &mut op.regions {
             self.region(region, locations)?;
@@ -64,7 +64,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// Gives a region parameters for the sizes of its own.
+    /// Adds parameters for the sizes of a region's parameters.
     fn carry(&mut self, region: &mut Region, dynamic: &[Vec<usize>]) {
         let sizes = self.sized(&region.params, dynamic);
         region.params.extend(sizes);
@@ -87,7 +87,7 @@ impl Resolver {
         pairs.map(|(value, dim)| self.any_size(value, dim)).collect()
     }
 
-    /// Adds the sizes of a region's results to them.
+    /// Adds to a region's results their sizes.
     fn at_end(&mut self, region: &mut Region, dynamic: &[Vec<usize>]) -> Result<(), Error> {
         let outer = std::mem::replace(&mut self.ops, std::mem::take(&mut region.ops));
         let sizes = self.sizes_of(&region.results, dynamic);

@@ -1,4 +1,4 @@
-//! Ops that the pass adds.
+//! Creation of ops.
 
 use oxcall::Error;
 use oxcall_hlo::{
@@ -7,10 +7,10 @@ use oxcall_hlo::{
 
 use super::{Resolver, Sizes};
 
-/// A size as what scalars hold.
+/// A size as a scalar of the program.
 ///
 /// # Errors
-/// UNIMPLEMENTED if it does not fit.
+/// UNIMPLEMENTED if it does not fit 32 bits.
 pub(super) fn fits(size: usize) -> Result<i32, Error> {
     i32::try_from(size).map_err(|_| Error::unimplemented(format!("a dynamic dimension of up to {size} exceeds an i32")))
 }
@@ -28,14 +28,14 @@ impl Resolver {
         self.value(TensorType::scalar(ElementType::S32))
     }
 
-    /// Adds an op of one result.
+    /// Adds an op with one result.
     pub(super) fn emit(&mut self, kind: OpKind, operands: &[ValueId], ty: TensorType) -> ValueId {
         let result = self.value(ty);
         self.emit_into(kind, operands, result);
         result
     }
 
-    /// Adds an op whose result is a value that is there already.
+    /// Adds an op whose result is an existing value.
     pub(super) fn emit_into(&mut self, kind: OpKind, operands: &[ValueId], result: ValueId) {
         let (operands, location) = (operands.to_vec(), self.location);
         self.ops.push(Op { kind, operands, results: vec![result], regions: Vec::new(), location });
@@ -50,7 +50,7 @@ impl Resolver {
     /// A scalar `S32`.
     ///
     /// # Errors
-    /// UNIMPLEMENTED if it does not fit.
+    /// UNIMPLEMENTED if `number` does not fit.
     pub(super) fn number(&mut self, number: usize) -> Result<ValueId, Error> {
         Ok(self.signed(fits(number)?))
     }
@@ -69,7 +69,7 @@ impl Resolver {
     /// The size of a dimension, dynamic or not.
     ///
     /// # Errors
-    /// UNIMPLEMENTED if it does not fit.
+    /// UNIMPLEMENTED if it does not fit 32 bits.
     pub(super) fn any_size(&mut self, value: ValueId, dim: usize) -> Result<ValueId, Error> {
         match self.size(value, dim) {
             Some(size) => Ok(size),
@@ -77,7 +77,7 @@ impl Resolver {
         }
     }
 
-    /// The smaller of the sizes that are known for one dimension.
+    /// The smaller of two known sizes of one dimension.
     pub(super) fn smaller(&mut self, left: Option<ValueId>, right: Option<ValueId>) -> Option<ValueId> {
         match (left, right) {
             (Some(left), Some(right)) if left != right => Some(self.binary(BinaryOp::Minimum, left, right)),
@@ -85,13 +85,13 @@ impl Resolver {
         }
     }
 
-    /// A scalar of each element of a tensor.
+    /// A tensor filled with a scalar.
     pub(super) fn broadcast(&mut self, scalar: ValueId, dims: &[usize]) -> ValueId {
         let ty = TensorType::new(self.tensor(scalar).element, dims.iter().copied());
         self.emit(OpKind::BroadcastInDim { dims: Vec::new() }, &[scalar], ty)
     }
 
-    /// Which elements of an array of these dimensions are no padding; `None` if all are.
+    /// A mask of the elements of an array of these dimensions that are not padding; `None` if none are padding.
     pub(super) fn real_elements(&mut self, dims: &[usize], sizes: &[(usize, ValueId)]) -> Option<ValueId> {
         let mut all = None;
         for &(dim, size) in sizes {
@@ -105,7 +105,7 @@ impl Resolver {
         all
     }
 
-    /// The value with a scalar in the place of what lies beyond the sizes of dimensions.
+    /// `value` with `scalar` in place of the elements beyond the sizes of dimensions.
     pub(super) fn fill(&mut self, value: ValueId, sizes: &[(usize, ValueId)], scalar: ValueId) -> ValueId {
         let mut ty = self.tensor(value);
         ty.dynamic = Default::default();
@@ -118,7 +118,7 @@ impl Resolver {
         }
     }
 
-    /// The value with zeros in its padding along `dims`.
+    /// `value` with zeros in its padding along `dims`.
     pub(super) fn fill_zeros(&mut self, value: ValueId, sizes: &Sizes) -> ValueId {
         let ty = TensorType::scalar(self.tensor(value).element);
         let zero = vec![0; ty.element.byte_width()];

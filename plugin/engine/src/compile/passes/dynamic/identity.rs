@@ -1,8 +1,8 @@
-//! Elements that change nothing when a region combines them with others.
+//! Identity elements of regions that combine elements.
 
 use oxcall_hlo::{BinaryOp, ElementType, Literal, Op, OpKind, Region, TensorType};
 
-/// The element that the region of a reduction of one array does not see; `None` if the region is not known to have one.
+/// The identity of the region of a reduction of one array; `None` if it is not known to have one.
 pub(super) fn of_region(region: &Region, element: ElementType) -> Option<Literal> {
     let [Op { kind: OpKind::Binary(op), operands, results, .. }] = &region.ops[..] else { return None };
     let takes_both = match region.params[..] {
@@ -18,7 +18,7 @@ fn bytes(op: BinaryOp, element: ElementType) -> Option<Vec<u8>> {
     use ElementType::{BF16, F16, F32, F64, Pred};
     let width = element.byte_width();
     let is_whole = element.is_integer() && element.bits() == 8 * width;
-    // The bytes of an integer of which the highest one differs from the others.
+    // The bytes of an integer whose highest byte differs from the others.
     let high = |high: u8, low: u8| {
         let mut bytes = vec![low; width];
         bytes[width - 1] = high;

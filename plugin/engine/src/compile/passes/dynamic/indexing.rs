@@ -1,4 +1,4 @@
-//! Slices at computed places, gathers and scatters.
+//! Dynamic slices, gathers and scatters.
 
 use oxcall::Error;
 use oxcall_hlo::{ElementType, Literal, Op, OpKind, TensorType, ValueId};
@@ -7,7 +7,8 @@ use super::rules::{only, unsupported};
 use super::{Resolver, Sizes};
 
 impl Resolver {
-    /// A dimension that is taken as a whole keeps its size; of others, single elements may be taken.
+    /// A dimension that is taken whole keeps its size; of a dynamic dimension otherwise only single elements may be
+    /// taken.
     pub(super) fn dynamic_slice(&mut self, op: &Op) -> Result<(), Error> {
         let OpKind::DynamicSlice { sizes: taken } = &op.kind else { return Ok(()) };
         let mut sizes = self.sizes(op.operands[0]);
@@ -18,7 +19,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// The padding of an update leaves what is there.
+    /// The padding of an update leaves the operand's elements unchanged.
     pub(super) fn dynamic_update_slice(&mut self, op: &mut Op) -> Result<(), Error> {
         let (operand, update) = (op.operands[0], op.operands[1]);
         let sizes = self.sizes(update);
@@ -34,7 +35,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// The dimensions of the result are those of the indices, and those of slices that are taken as a whole.
+    /// The dimensions of the result are those of the indices, and those of the slices that are taken whole.
     pub(super) fn gather(&mut self, op: &Op) -> Result<(), Error> {
         let OpKind::Gather { dims, slice_sizes, .. } = &op.kind else { return Ok(()) };
         let (operand, indices) = (op.operands[0], op.operands[1]);
@@ -61,7 +62,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// Updates beyond the sizes get indices that are out of bounds, where an op writes nothing.
+    /// Updates beyond the sizes get out-of-bounds indices, for which the op writes nothing.
     pub(super) fn scatter(&mut self, op: &mut Op) -> Result<(), Error> {
         let OpKind::Scatter { dims, .. } = &op.kind else { return Ok(()) };
         let inputs = op.operands.len() / 2;
@@ -75,7 +76,7 @@ impl Resolver {
         let is_kept = |dim: &usize| !dims.inserted_window_dims.contains(dim) && !dims.input_batching_dims.contains(dim);
         let windows: Vec<usize> = (0..rank).filter(is_window).collect();
         let targets: Vec<usize> = (0..self.tensor(op.operands[0]).rank()).filter(is_kept).collect();
-        // Windows that are dynamic have to cover a dimension with the same padding.
+        // Dynamic windows must cover a dimension with the same padding.
         for (&window, &target) in windows.iter().zip(&targets) {
             let known = update_sizes.iter().find(|(dim, _)| *dim == window);
             let same = self.bound(updates[0], window) == self.bound(op.operands[0], target);
@@ -103,7 +104,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// An index that no dimension has: all bits are set.
+    /// An index that is out of bounds in every dimension: all bits are set.
     fn outside(&mut self, element: ElementType, dim: usize) -> Result<ValueId, Error> {
         // A narrow unsigned index may reach the end of a dimension.
         if element.is_unsigned() && element.bits() < 32 {

@@ -1,10 +1,9 @@
-//! Bounded dynamic shapes: from values whose dimensions have sizes that are computed, to static ones.
+//! Bounded dynamic shapes: values whose dimensions have computed sizes become static ones.
 //!
-//! A value with a dynamic dimension is an array of the bound's size, the padding at its end included, and a scalar
-//! `S32` that holds its size. The pass finds these scalars, from `set_dimension_size` and the dynamic parameters
-//! through each op; where an op would see the padding, the padding gets a value that changes nothing. What comes out is
-//! static: parameters and results with dynamic dimensions have their sizes as further parameters and results, after all
-//! others.
+//! A value with a dynamic dimension is an array of the bound's size, with padding at its end, and a scalar `S32` with
+//! its size. The pass follows these scalars from `set_dimension_size` and the dynamic parameters through each op. Where
+//! an op would see the padding, the padding gets values that change nothing. The output is static: parameters and
+//! results with dynamic dimensions have their sizes as additional parameters and results, after all others.
 
 mod control;
 mod emit;
@@ -35,7 +34,7 @@ pub(super) struct DynamicEdges {
 }
 
 impl DynamicEdges {
-    /// Writes the dimensions down at the parameters and results, and leaves out those that hold sizes.
+    /// Records the dimensions in the parameters and results, and removes the parameters and results that hold sizes.
     pub(super) fn mark(self, interface: &mut Interface) {
         let mark = |specs: &mut Vec<_>, dims: Vec<Vec<usize>>| {
             specs.truncate(dims.len());
@@ -51,7 +50,7 @@ impl DynamicEdges {
 /// Makes all shapes of the entry function static.
 ///
 /// # Errors
-/// UNIMPLEMENTED where an op has no meaning for padded operands, or a declared size is not known, with the op and the
+/// UNIMPLEMENTED if an op has no meaning for padded operands, or a declared size is not known, with the op and the
 /// dimension.
 pub(super) fn resolve(module: &mut Module) -> Result<DynamicEdges, Error> {
     let Module { funcs, locations, entry, .. } = module;
@@ -103,7 +102,7 @@ fn is_dynamic(func: &Func) -> bool {
     declared || sets(&func.body)
 }
 
-/// The function as far as it is static.
+/// The state of the rewrite.
 struct Resolver {
     /// The types of values.
     values: Vec<Type>,
@@ -111,12 +110,12 @@ struct Resolver {
     sizes: HashMap<ValueId, Sizes>,
     /// The ops of the region that is being rewritten.
     ops: Vec<Op>,
-    /// Where the op comes from that is being rewritten.
+    /// The location of the op that is being rewritten.
     location: LocationId,
 }
 
 impl Resolver {
-    /// Rewrites a region, the sizes of whose parameters are known.
+    /// Rewrites a region whose parameters' sizes are known.
     fn region(&mut self, region: &mut Region, locations: &[Location]) -> Result<(), Error> {
         let outer = std::mem::take(&mut self.ops);
         for op in std::mem::take(&mut region.ops) {
@@ -144,7 +143,7 @@ impl Resolver {
                 self.straight(op)?;
             }
         }
-        // What no operand explains would be taken for static.
+        // Without this check, dimensions that no operand explains would be taken for static.
         let explained =
             is_source || operands.iter().any(|&operand| self.is_dynamic(operand) || !self.declared(operand).is_empty());
         for result in results {
@@ -165,7 +164,7 @@ impl Resolver {
         &self.values[value.0 as usize]
     }
 
-    /// The type of a value, which is a tensor.
+    /// The type of a tensor value.
     fn tensor(&self, value: ValueId) -> TensorType {
         self.ty(value).tensor().expect("verified: the operand is a tensor").clone()
     }
@@ -195,7 +194,7 @@ impl Resolver {
         self.sizes.contains_key(&value)
     }
 
-    /// Says what the sizes of a value are.
+    /// Records the sizes of a value.
     fn set(&mut self, value: ValueId, mut sizes: Sizes) {
         if sizes.is_empty() {
             self.sizes.remove(&value);

@@ -1,4 +1,4 @@
-//! Ops with regions that combine or order elements: the padding must not be among them.
+//! Ops whose regions combine or order elements, and must not see the padding.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, Literal, Op, OpKind, Region, TensorType, ValueId, WindowDim};
@@ -7,15 +7,15 @@ use super::emit::fits;
 use super::rules::unsupported;
 use super::{Resolver, Sizes, identity};
 
-/// Whether windows along a dimension are its elements.
+/// Whether the windows along a dimension are its single elements.
 pub(super) fn is_trivial(window: &WindowDim) -> bool {
     let WindowDim { size, stride, padding_low, padding_high, base_dilation, .. } = *window;
     (size, stride, padding_low, padding_high, base_dilation) == (1, 1, 0, 0, 1)
 }
 
 impl Resolver {
-    /// The padding along reduced dimensions becomes an element that the region does not see, or else is left out by a
-    /// flag beside each element.
+    /// Replaces the padding along reduced dimensions by the region's identity. If there is none, a flag beside each
+    /// element excludes the padding.
     pub(super) fn reduce(&mut self, mut op: Op, dims: &[usize]) -> Result<(), Error> {
         let inputs = op.operands.len() / 2;
         let own = self.merged(&op.operands[..inputs]);
@@ -38,7 +38,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// Reduces flags beside the elements: those of real ones are set, and others are not combined.
+    /// Reduces flags beside the elements. Real elements have their flag set; the others are not combined.
     fn add_flags(&mut self, op: &mut Op, reduced: &Sizes) {
         let inputs = op.operands.len() / 2;
         let dims = self.tensor(op.operands[0]).dims;
@@ -65,7 +65,7 @@ impl Resolver {
         op.results.push(self.value(result));
     }
 
-    /// How many windows there are along a dimension of `size` elements, at most `bound`.
+    /// The number of windows along a dimension of `size` elements, at most `bound`.
     pub(super) fn windows(
         &mut self,
         (size, bound): (ValueId, usize),
@@ -78,7 +78,7 @@ impl Resolver {
         let (zero, one) = (self.signed(0), self.signed(1));
         let base = self.signed(number(window.base_dilation as i64)?);
         let width = if window.size == 0 { 0 } else { (window.size as i64 - 1) * window.window_dilation as i64 + 1 };
-        // (size - 1) * base + 1 elements with holes, of which there are none if there are no elements.
+        // (size - 1) * base + 1 elements with holes; there are none if there are no elements.
         let gaps = self.binary(BinaryOp::Subtract, size, one);
         let spread = self.binary(BinaryOp::Multiply, gaps, base);
         let spread = self.binary(BinaryOp::Add, spread, one);
@@ -90,7 +90,7 @@ impl Resolver {
         Ok(self.binary(BinaryOp::Divide, all, stride))
     }
 
-    /// Along a dynamic dimension the padding is sorted to the end.
+    /// Sorts the padding to the end along a dynamic dimension.
     pub(super) fn sort(&mut self, mut op: Op, dim: usize) -> Result<(), Error> {
         let sizes = self.merged(&op.operands);
         op.results.iter().for_each(|&result| self.set(result, sizes.clone()));
@@ -106,7 +106,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// Makes a comparator put real elements, whose flags are set, before others.
+    /// Makes a comparator put real elements, whose flags are set, first.
     fn compare_flags(&mut self, region: &mut Region) {
         let flag = TensorType::scalar(ElementType::Pred);
         let (left, right) = (self.value(flag.clone()), self.value(flag.clone()));

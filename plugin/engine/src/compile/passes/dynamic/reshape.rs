@@ -1,4 +1,4 @@
-//! Reshapes: how dynamic dimensions are joined and split, and where the elements go.
+//! Reshapes: joining and splitting dynamic dimensions, and the new places of elements.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use super::emit::fits;
 use super::rules::unsupported;
 use super::{Resolver, Sizes};
 
-/// Neighbouring dimensions of operand and result that have the same elements.
+/// Neighbouring dimensions of the operand and of the result that have the same elements.
 type Group = (Range<usize>, Range<usize>);
 
-/// The smallest groups of dimensions. Of several dimensions of one element the first belong together: which of them is
-/// dynamic in the result is not always what programs of torch_xla declare.
+/// The smallest groups of dimensions. Of several dimensions of one element, the first ones belong together, because
+/// programs of torch_xla do not always declare the one that is dynamic in the result.
 fn groups(from: &[usize], to: &[usize]) -> Vec<Group> {
     let mut groups = Vec::new();
     let (mut i, mut j) = (0, 0);
@@ -39,7 +39,7 @@ fn groups(from: &[usize], to: &[usize]) -> Vec<Group> {
 }
 
 impl Resolver {
-    /// Moves elements only where the padding does not stay at the end.
+    /// Moves elements only if the padding does not stay at the end.
     pub(super) fn reshape(&mut self, op: &Op) -> Result<(), Error> {
         let (operand, result) = (op.operands[0], op.results[0]);
         let (from, to) = (self.tensor(operand), self.tensor(result));
@@ -52,7 +52,7 @@ impl Resolver {
                 let place = self.dynamic_place(&to, places.clone()).ok_or_else(|| unsupported("operand", dim))?;
                 let size = self.joined(operand, dims.clone(), &to, places.clone(), place)?;
                 sizes.push((place, size));
-                // The first dimension of several is the slowest: then the padding is at the end before and after.
+                // The first of several dimensions is the slowest, so the padding is at the end before and after.
                 let is_first = |dims: &[usize], range: Range<usize>, dim: usize| {
                     dims[range.start..dim].iter().all(|&size| size == 1)
                 };
@@ -72,8 +72,8 @@ impl Resolver {
         Ok(())
     }
 
-    /// Which of these dimensions of the result has the computed size: the only one that has more than one element, or
-    /// the one that the program declares, or the first.
+    /// The dimension among `places` that gets the computed size: the only one with more than one element, or the one
+    /// that the program declares, or the first.
     fn dynamic_place(&self, to: &TensorType, places: Range<usize>) -> Option<usize> {
         let mut large = places.clone().filter(|&place| to.dims[place] != 1);
         let (first, second) = (large.next(), large.next());
@@ -84,7 +84,7 @@ impl Resolver {
         declared.or(first).or((places.len() == 1).then_some(places.start))
     }
 
-    /// The size of a dimension of the result: the elements of the group over those of the group's other dimensions.
+    /// The size of a dimension of the result: the elements of the group divided by its other dimensions.
     fn joined(
         &mut self,
         operand: ValueId,
@@ -110,7 +110,7 @@ impl Resolver {
         Ok(self.binary(BinaryOp::Divide, all, others))
     }
 
-    /// Gathers each element from where it lies amid padding.
+    /// Gathers the elements from among the padding.
     fn move_elements(
         &mut self,
         operand: ValueId,
@@ -126,7 +126,7 @@ impl Resolver {
         let mut index = self.broadcast(zero, &to.dims);
         let mut stride = from.count();
         for (dims, places) in groups {
-            // The place among the elements of the group, in the sizes of the result.
+            // The index among the elements of the group, for the sizes of the result.
             let mut place = self.broadcast(zero, &to.dims);
             for each in places.clone() {
                 let size = sizes.iter().find(|(dim, _)| *dim == each).map(|&(_, size)| size);
@@ -136,7 +136,7 @@ impl Resolver {
                 let scaled = self.binary(BinaryOp::Multiply, place, size);
                 place = self.binary(BinaryOp::Add, scaled, step);
             }
-            // The same element in the sizes of the operand, and where it lies there.
+            // The coordinates of that element for the sizes of the operand, and its place in the padded operand.
             stride /= from.dims[dims.clone()].iter().product::<usize>();
             let mut inner = stride;
             for dim in dims.clone().rev() {

@@ -1,5 +1,5 @@
-//! Rules of ops for dynamic dimensions: which dimensions of the results have which sizes, and which operands must not
-//! show their padding.
+//! Rules of ops for dynamic dimensions: the sizes of the results' dimensions, and the operands whose padding must be
+//! hidden.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ConvolutionDims, DotDims, Op, OpKind, TensorType, ValueId};
@@ -8,13 +8,13 @@ use super::emit::fits;
 use super::{Resolver, Sizes, reduction};
 use crate::compile::passes::ir::is_elementwise;
 
-/// The error for a dimension that an op cannot have with a computed size.
+/// The error for a dimension that must not have a computed size in this op.
 #[cold]
 pub(super) fn unsupported(what: &str, dim: usize) -> Error {
     Error::unimplemented(format!("dimension {dim} of {what} is dynamic, which the op does not support there"))
 }
 
-/// Checks that all dynamic dimensions are among those that `allowed` says.
+/// Checks that `allowed` holds for all dynamic dimensions.
 pub(super) fn only(what: &str, sizes: &Sizes, allowed: impl Fn(usize) -> bool) -> Result<(), Error> {
     match sizes.iter().find(|(dim, _)| !allowed(*dim)) {
         Some(&(dim, _)) => Err(unsupported(what, dim)),
@@ -23,7 +23,7 @@ pub(super) fn only(what: &str, sizes: &Sizes, allowed: impl Fn(usize) -> bool) -
 }
 
 impl Resolver {
-    /// Rewrites an op that is no loop or branch, and says what the sizes of its results are.
+    /// Rewrites an op other than a loop or branch, and records the sizes of its results.
     pub(super) fn straight(&mut self, mut op: Op) -> Result<(), Error> {
         match &op.kind {
             OpKind::SetDimensionSize { dim } => return self.set_dimension_size(&op, *dim),
@@ -98,7 +98,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// The size, which no program makes larger than the bound or negative.
+    /// Sets the size, clamped to the range from 0 to the bound.
     fn set_dimension_size(&mut self, op: &Op, dim: usize) -> Result<(), Error> {
         let (operand, size) = (op.operands[0], op.operands[1]);
         let (zero, bound) = (self.signed(0), self.number(self.bound(operand, dim))?);
@@ -112,20 +112,20 @@ impl Resolver {
         Ok(())
     }
 
-    /// Each result has the sizes of its operand.
+    /// Gives each result the sizes of its operand.
     fn each_by_itself(&mut self, op: &Op) {
         for (&operand, &result) in op.operands.iter().zip(&op.results) {
             self.set(result, self.sizes(operand));
         }
     }
 
-    /// The results have the dynamic dimensions of all operands that are no scalars.
+    /// Gives the results the dynamic dimensions of all operands that are not scalars.
     fn elementwise(&mut self, op: &Op) {
         let sizes = self.merged(&op.operands);
         op.results.iter().for_each(|&result| self.set(result, sizes.clone()));
     }
 
-    /// The sizes of several values of one shape, the smallest of each dimension; scalars have none.
+    /// The sizes of several values of one shape: for each dimension the smallest. Scalars have none.
     pub(super) fn merged(&mut self, values: &[ValueId]) -> Sizes {
         let mut all = Sizes::new();
         for &value in values {
@@ -139,7 +139,7 @@ impl Resolver {
         all
     }
 
-    /// The results of an op that works on the last `own` dimensions of its operand, and on all others alike.
+    /// The results of an op that works on the last `own` dimensions of its operand, for all others alike.
     fn leading(&mut self, what: &str, op: &Op, own: usize) -> Result<(), Error> {
         let (sizes, rank) = (self.sizes(op.operands[0]), self.tensor(op.operands[0]).rank());
         only(what, &sizes, |dim| dim + own < rank)?;
@@ -147,7 +147,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// The last dimension may be joined or split.
+    /// Only the last dimension may be joined or split.
     fn bitcast(&mut self, op: &Op) -> Result<(), Error> {
         let (from, to) = (self.tensor(op.operands[0]).rank(), self.tensor(op.results[0]).rank());
         let sizes = self.sizes(op.operands[0]);
@@ -167,7 +167,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// A dimension of one element that is repeated is there as often as it is repeated, or not at all.
+    /// A dimension of one element that is repeated has the size of the result, or 0.
     fn broadcast_in_dim(&mut self, operand: ValueId, result: ValueId, dims: &[usize]) -> Result<Sizes, Error> {
         let mut sizes = Sizes::new();
         for (dim, size) in self.sizes(operand) {
@@ -184,7 +184,7 @@ impl Resolver {
         Ok(sizes)
     }
 
-    /// Dimensions of one element are static: programs take these of dimensions of any size.
+    /// Dimensions of one element are static: programs take them from dimensions of any size.
     fn slice(&mut self, operand: ValueId, start: &[usize], limit: &[usize], strides: &[usize]) -> Sizes {
         let mut sizes = Sizes::new();
         for (dim, size) in self.sizes(operand) {
@@ -194,7 +194,7 @@ impl Resolver {
                 continue;
             }
             let mut size = size;
-            // Bounds of dimensions that are dynamic fit 32 bits.
+            // Bounds of dynamic dimensions fit 32 bits.
             if limit < bound {
                 let limit = self.signed(limit as i32);
                 size = self.binary(BinaryOp::Minimum, size, limit);
@@ -214,7 +214,7 @@ impl Resolver {
         sizes
     }
 
-    /// What is padding in memory becomes padding of the op, which follows the last element.
+    /// Padding in memory becomes padding of the op, after the last element.
     fn pad(&mut self, op: &mut Op, low: &[i64], high: &[i64], interior: &[i64]) -> Result<(), Error> {
         let own = self.sizes(op.operands[0]);
         op.operands[0] = self.fill(op.operands[0], &own, op.operands[1]);
@@ -240,7 +240,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// Contracted dimensions get zeros beyond the size, on both sides, since a product of a zero may be no zero.
+    /// Contracted dimensions get zeros beyond the size on both sides, because a product with a zero need not be zero.
     fn dot(&mut self, op: &mut Op, dims: &DotDims) -> Result<(), Error> {
         let (lhs, rhs) = (op.operands[0], op.operands[1]);
         let (mut left, mut right) = (Sizes::new(), Sizes::new());
@@ -271,7 +271,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// The batch and the features of the result may be dynamic.
+    /// Only the batch and the features of the result may be dynamic.
     fn convolution(&mut self, op: &Op, dims: &ConvolutionDims) -> Result<(), Error> {
         let (input, kernel) = (self.sizes(op.operands[0]), self.sizes(op.operands[1]));
         only("the input", &input, |dim| dim == dims.input_batch && dims.batch_groups == 1)?;
@@ -282,7 +282,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// Reversed, the padding comes first: the elements are moved back to the beginning.
+    /// In the reversed array the padding comes first, so the elements are moved back to the beginning.
     fn reverse(&mut self, op: &Op, dims: &[usize]) -> Result<(), Error> {
         let operand = op.operands[0];
         let (sizes, ty) =
@@ -305,7 +305,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// Along a dynamic dimension each operand is written over the padding of the one before.
+    /// Along a dynamic dimension, writes each operand over the padding of the one before.
     fn concatenate(&mut self, op: &Op, dim: usize) -> Result<(), Error> {
         let mut sizes = self.merged(&op.operands);
         sizes.retain(|(each, _)| *each != dim);
@@ -335,12 +335,12 @@ impl Resolver {
         Ok(())
     }
 
-    /// The sizes of dimensions that windows leave alone, and those of others by what the windows do.
+    /// The sizes of dimensions that windows leave unchanged, and the sizes that result from the windows for others.
     fn reduce_window(&mut self, op: &mut Op, window: &[oxcall_hlo::WindowDim]) -> Result<(), Error> {
         let inputs = op.operands.len() / 2;
         let own = self.merged(&op.operands[..inputs]);
         let slid: Sizes = own.iter().copied().filter(|&(dim, _)| !reduction::is_trivial(&window[dim])).collect();
-        // Beyond the elements windows see the initial value, as they do in the op's own padding.
+        // Beyond the elements windows see the initial value, as in the op's own padding.
         for input in 0..inputs {
             op.operands[input] = self.fill(op.operands[input], &slid, op.operands[inputs + input]);
         }

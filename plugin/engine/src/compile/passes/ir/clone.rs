@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use oxcall_hlo::{Op, Region, Type, ValueId};
 
-/// New names of values; those that it lacks keep theirs.
+/// New names of values; values without an entry keep theirs.
 #[derive(Debug, Default)]
 pub(crate) struct Mapping(HashMap<ValueId, ValueId>);
 
@@ -14,7 +14,7 @@ impl Mapping {
         self.0.insert(old, new);
     }
 
-    /// Gives each of `old` the name of the same place in `new`.
+    /// Gives each of `old` the name at the same place in `new`.
     pub(crate) fn extend(&mut self, old: &[ValueId], new: &[ValueId]) {
         self.0.extend(old.iter().copied().zip(new.iter().copied()));
     }
@@ -29,7 +29,7 @@ impl Mapping {
         values.iter().map(|&value| self.get(value)).collect()
     }
 
-    /// Makes new values, of the types of `old`, and gives them as new names.
+    /// Makes new values of the types of `old`, and maps `old` to them.
     pub(crate) fn fresh(&mut self, old: &[ValueId], values: &mut Vec<Type>) -> Vec<ValueId> {
         let new: Vec<ValueId> = old
             .iter()
@@ -44,15 +44,15 @@ impl Mapping {
     }
 }
 
-/// A copy of `region` that defines values of its own, after `mapping` for what comes from outside. `values` are the
-/// types of the function's values.
+/// A copy of `region` that defines new values; `mapping` renames values from outside. `values` are the types of the
+/// function's values.
 fn clone_region(region: &Region, values: &mut Vec<Type>, mapping: &mut Mapping) -> Region {
     let params = mapping.fresh(&region.params, values);
     let ops = region.ops.iter().map(|op| clone_op(op, values, mapping)).collect();
     Region { params, ops, results: mapping.all(&region.results) }
 }
 
-/// A copy of `op` that defines values of its own, as [`clone_region`].
+/// A copy of `op` that defines new values, like [`clone_region`].
 pub(crate) fn clone_op(op: &Op, values: &mut Vec<Type>, mapping: &mut Mapping) -> Op {
     let operands = mapping.all(&op.operands);
     let regions = op.regions.iter().map(|region| clone_region(region, values, mapping)).collect();

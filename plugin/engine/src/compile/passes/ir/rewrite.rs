@@ -6,50 +6,50 @@ use smallvec::SmallVec;
 
 use super::op_error;
 
-/// Values that take the place of an op's results.
+/// The values that replace an op's results.
 pub(crate) type Values = SmallVec<[ValueId; 2]>;
 
-/// What becomes of an op.
+/// The outcome of rewriting an op.
 #[expect(clippy::large_enum_variant, reason = "it is made and taken apart at once, for each op")]
 pub(crate) enum Rewrite {
     /// It stays, perhaps changed; its results keep their names.
     Keep(Op),
-    /// It goes, and these values, of the same types, take the place of its results.
+    /// It is removed; these values, of the same types, replace its results.
     With(Values),
 }
 
 impl Rewrite {
-    /// One value takes the place of the only result.
+    /// One value replaces the only result.
     pub(crate) fn one(value: ValueId) -> Rewrite {
         Rewrite::With(SmallVec::from_slice(&[value]))
     }
 }
 
-/// Where a value is defined: the nesting depth of its region, and the op's index there.
+/// The place of a value's definition: the nesting depth of its region, and the op's index there.
 #[derive(Clone, Copy)]
 struct Place {
     depth: u32,
     index: u32,
 }
 
-/// Makes new ops before the one being rewritten, and looks at those that come before.
+/// Inserts new ops before the one being rewritten, and gives access to earlier ops.
 pub(crate) struct Rewriter<'f> {
     values: &'f mut Vec<Type>,
     locations: &'f [Location],
-    /// The name that each value has now.
+    /// The current name of each value.
     renamed: Vec<ValueId>,
     defs: Vec<Option<Place>>,
-    /// The ops of the regions that are open, the outermost first.
+    /// The ops of the open regions, the outermost first.
     open: Vec<Vec<Op>>,
     location: LocationId,
     changed: bool,
 }
 
-/// Gives each op of the entry function to `visit`, those in its regions before itself, with operands that are already
-/// rewritten. Says whether anything was replaced.
+/// Calls `visit` with each op of the entry function, after the ops in its regions, with operands that are already
+/// rewritten. Returns whether anything was replaced.
 ///
 /// # Errors
-/// Those of `visit`, with the op's name and place.
+/// Those of `visit`, with the op's name and location.
 pub(crate) fn rewrite(
     module: &mut Module,
     mut visit: impl FnMut(&mut Rewriter<'_>, Op) -> Result<Rewrite, Error>,
@@ -102,7 +102,7 @@ impl Rewriter<'_> {
         values.iter_mut().for_each(|value| *value = self.renamed[value.0 as usize]);
     }
 
-    /// Makes the ops that follow use `new` in the place of `old`, a result of the op being rewritten.
+    /// Replaces `old`, a result of the op being rewritten, by `new` in the ops that follow.
     pub(crate) fn rename(&mut self, old: ValueId, new: ValueId) {
         debug_assert_eq!(self.ty(old), self.ty(new));
         self.renamed[old.0 as usize] = new;
@@ -114,7 +114,7 @@ impl Rewriter<'_> {
         &self.values[value.0 as usize]
     }
 
-    /// The type of `value`, which is a tensor.
+    /// The type of `value`, a tensor.
     pub(crate) fn tensor(&self, value: ValueId) -> &TensorType {
         self.ty(value).tensor().expect("verified: the operand is a tensor")
     }
@@ -131,7 +131,7 @@ impl Rewriter<'_> {
         op.results.contains(&value).then_some(op)
     }
 
-    /// The constant that `value` is, if it is one.
+    /// The constant that defines `value`, if one does.
     pub(crate) fn literal(&self, value: ValueId) -> Option<&Literal> {
         match &self.def(value)?.kind {
             OpKind::Constant(literal) => Some(literal),
@@ -144,7 +144,7 @@ impl Rewriter<'_> {
         self.location
     }
 
-    /// `error` with the name and place of `op`, which is inside of the one being rewritten.
+    /// `error` with the name and location of `op`, which is inside the op being rewritten.
     pub(crate) fn error_in(&self, error: Error, op: &Op) -> Error {
         op_error(error, op.kind.name(), &self.locations[op.location.0 as usize])
     }
@@ -156,13 +156,13 @@ impl Rewriter<'_> {
         id
     }
 
-    /// Puts `op`, of a region of the op being rewritten, before that.
+    /// Moves `op`, from a region of the op being rewritten, before that one.
     pub(crate) fn hoist(&mut self, op: Op) {
         self.push(op);
         self.changed = true;
     }
 
-    /// Puts `op` before the one being rewritten.
+    /// Inserts `op` before the one being rewritten.
     pub(crate) fn push(&mut self, op: Op) {
         let depth = self.open.len() - 1;
         let index = self.open[depth].len();
@@ -174,14 +174,15 @@ impl Rewriter<'_> {
         self.open[depth].push(op);
     }
 
-    /// Puts the ops of `region`, which has no parameters, before the op being rewritten: the values that it returns.
+    /// Inserts the ops of `region`, which has no parameters, before the op being rewritten. Returns the region's
+    /// results.
     pub(crate) fn splice(&mut self, region: Region) -> Values {
         debug_assert!(region.params.is_empty());
         region.ops.into_iter().for_each(|op| self.push(op));
         region.results.into()
     }
 
-    /// Makes an op of one result, of type `ty`, at the location of the op being rewritten.
+    /// Creates an op with one result of type `ty`, at the location of the op being rewritten.
     pub(crate) fn emit(&mut self, kind: OpKind, operands: &[ValueId], ty: TensorType) -> ValueId {
         let result = self.value(ty.into());
         let (operands, location) = (operands.to_vec(), self.location);
@@ -189,19 +190,19 @@ impl Rewriter<'_> {
         result
     }
 
-    /// Makes an op whose result has the type of its first operand.
+    /// Creates an op whose result has the type of its first operand.
     pub(crate) fn emit_like(&mut self, kind: OpKind, operands: &[ValueId]) -> ValueId {
         let ty = self.tensor(operands[0]).clone();
         self.emit(kind, operands, ty)
     }
 
-    /// Makes a constant.
+    /// Creates a constant.
     pub(crate) fn constant(&mut self, literal: Literal) -> ValueId {
         let ty = literal.ty().clone();
         self.emit(OpKind::Constant(literal), &[], ty)
     }
 
-    /// `value` with dimension `i` at `dims[i]` of shape `ty`; itself where that changes nothing.
+    /// `value` with dimension `i` at `dims[i]` of shape `ty`; `value` itself if that changes nothing.
     pub(crate) fn broadcast(&mut self, value: ValueId, dims: &[usize], ty: &TensorType) -> ValueId {
         let element = self.tensor(value).element;
         if self.tensor(value).dims == ty.dims && dims.iter().copied().eq(0..ty.rank()) {
@@ -210,7 +211,7 @@ impl Rewriter<'_> {
         self.emit(OpKind::BroadcastInDim { dims: dims.to_vec() }, &[value], ty.with_element(element))
     }
 
-    /// `value` with elements of another type; itself if it has them.
+    /// `value` with elements of another type; `value` itself if it has them.
     pub(crate) fn convert(&mut self, value: ValueId, element: oxcall_hlo::ElementType) -> ValueId {
         let ty = self.tensor(value);
         if ty.element == element {

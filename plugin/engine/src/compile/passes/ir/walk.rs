@@ -1,4 +1,4 @@
-//! Questions about regions, and small changes to them.
+//! Queries on regions, and small changes to them.
 
 use oxcall::Error;
 use oxcall_hlo::{Location, Region, ValueId};
@@ -8,7 +8,7 @@ pub(crate) fn count_ops(region: &Region) -> usize {
     region.ops.iter().map(|op| 1 + op.regions.iter().map(count_ops).sum::<usize>()).sum()
 }
 
-/// Gives every operand and result of `region`, nested ones included, the name that `name` says.
+/// Renames every operand and result of `region`, nested ones included, by `name`.
 pub(crate) fn remap_operands(region: &mut Region, name: &impl Fn(ValueId) -> ValueId) {
     for op in &mut region.ops {
         op.operands.iter_mut().for_each(|value| *value = name(*value));
@@ -17,7 +17,7 @@ pub(crate) fn remap_operands(region: &mut Region, name: &impl Fn(ValueId) -> Val
     region.results.iter_mut().for_each(|value| *value = name(*value));
 }
 
-/// `error` with the name and place of its op around it.
+/// `error` with the name and location of its op.
 pub(crate) fn op_error(error: Error, name: &str, location: &Location) -> Error {
     let place = if *location == Location::Unknown { String::new() } else { format!(" (at {location})") };
     Error::new(error.code(), format!("{name}: {}{place}", error.message()))

@@ -16,8 +16,8 @@ enum Known {
     Ones,
 }
 
-/// What a constant is, if it is worth a rule. Complex numbers have none: an infinite part spoils what is neutral
-/// otherwise.
+/// The kind of a constant, if a rule uses it. Complex numbers have none: an infinite part breaks otherwise neutral
+/// elements.
 fn known(rewriter: &Rewriter<'_>, value: ValueId) -> Option<Known> {
     let element = rewriter.tensor(value).element;
     let bytes = splat(rewriter, value)?;
@@ -89,7 +89,7 @@ pub(super) fn binary(
     if matches!(op, BinaryOp::And | BinaryOp::Or) && lhs == rhs {
         return Some(Simpler::Value(lhs));
     }
-    // What absorbs: integers and booleans only, since NaN and infinities do not vanish.
+    // Absorbing elements: for integers and booleans only, since NaN and infinities do not vanish.
     let exact = ty.element.is_integer() || ty.element == ElementType::Pred;
     let absorbing = match op {
         BinaryOp::Multiply | BinaryOp::And => Known::Zero,

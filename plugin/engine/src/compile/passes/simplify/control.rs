@@ -1,10 +1,10 @@
-//! Control flow that constants decide, and what loops carry for nothing.
+//! Control flow that constants decide, and loop-invariant carried values.
 
 use oxcall_hlo::{Op, OpKind, Region, ValueId};
 
 use super::super::ir::{Mapping, Rewriter, remap_operands};
 
-/// The values that take the place of the results of `op`, if it goes.
+/// The values that replace the results of `op`, if it goes.
 pub(super) fn simplify(rewriter: &mut Rewriter<'_>, op: &mut Op) -> Option<Vec<ValueId>> {
     match op.kind {
         OpKind::If | OpKind::Case => take_branch(rewriter, op),
@@ -23,7 +23,7 @@ pub(super) fn simplify(rewriter: &mut Rewriter<'_>, op: &mut Op) -> Option<Vec<V
     }
 }
 
-/// Puts the branch that a constant chooses in the place of `op`.
+/// Replaces `op` by the branch that a constant selects.
 fn take_branch(rewriter: &mut Rewriter<'_>, op: &mut Op) -> Option<Vec<ValueId>> {
     let constant = rewriter.literal(op.operands[0])?.element(0);
     let branch = match op.kind {
@@ -51,8 +51,8 @@ fn is_false(rewriter: &Rewriter<'_>, cond: &Region) -> bool {
     literal.is_some_and(|literal| literal.element(0)[0] == 0)
 }
 
-/// Makes the regions of a loop use from outside what every iteration passes on as it is, and the ops behind the loop
-/// what was there before it. Nobody uses the carried value then, so that it is dropped as dead.
+/// Lets the regions of a loop, and the ops after it, use the initial value of each invariant directly. The carried
+/// value is then unused, and is removed as dead.
 fn capture_invariants(rewriter: &mut Rewriter<'_>, op: &mut Op) {
     let body = &op.regions[1];
     let invariant: Vec<usize> =

@@ -16,7 +16,7 @@ fn float_format(element: ElementType) -> Option<(u32, u32)> {
     }
 }
 
-/// Whether every value of `from` is one of `to`.
+/// Whether `to` can represent every value of `from`.
 fn lossless(from: ElementType, to: ElementType) -> bool {
     if let (Some(from), Some(to)) = (float_format(from), float_format(to)) {
         return from.0 <= to.0 && from.1 <= to.1;
@@ -44,7 +44,7 @@ pub(super) fn convert(rewriter: &Rewriter<'_>, operand: ValueId, ty: &TensorType
     if !lossless(from, through) {
         return None;
     }
-    // From a float, what an integer cannot hold becomes the nearest number that it can; from an integer, it wraps.
+    // A float that does not fit an integer becomes the nearest number that does; an integer wraps.
     let clamps = float_format(through).is_some() && from.is_integer() && ty.element.is_integer();
     if clamps && !lossless(from, ty.element) {
         return None;
@@ -72,8 +72,8 @@ pub(super) fn reduce_precision(
     ty: &TensorType,
 ) -> Option<Simpler> {
     let (exponent, mantissa) = match ty.element {
-        // Formats round subnormal numbers to zero, so 8-bit floats need one in which theirs are normal, or the half's,
-        // as which they are rounded. Of those of `F8E5M2FNUZ` the least is below the half's last place but two.
+        // Formats round subnormal numbers to zero, so 8-bit floats need a format in which theirs are normal, or that of
+        // the half, as which they are rounded. The least of `F8E5M2FNUZ` is below the half's last place but two.
         ElementType::F8E5M2 => (5, 2),
         ElementType::F8E4M3
         | ElementType::F8E4M3FN

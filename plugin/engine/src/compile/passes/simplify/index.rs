@@ -1,4 +1,4 @@
-//! Slices.
+//! Slices, simplified.
 
 use oxcall_hlo::{ElementType, Literal, OpKind, TensorType, ValueId};
 
@@ -32,7 +32,7 @@ pub(super) fn slice(
             Simpler::unary(OpKind::Slice { start, limit, strides }, inner.operands[0])
         }
         OpKind::Concatenate { dim } => {
-            // The part that the slice lies in, if it is one.
+            // The operand of the concatenation that contains the slice, if one does.
             let mut offset = 0;
             for &part in &inner.operands {
                 let size = rewriter.tensor(part).dims[*dim];

@@ -12,11 +12,11 @@ use oxcall_hlo::{Literal, Module, Op, OpKind, TensorType, ValueId};
 use super::fold::{self, Evaluate};
 use super::ir::{Rewrite, Rewriter, rewrite};
 
-/// What a rule makes of an op.
+/// The replacement of an op.
 enum Simpler {
-    /// A value that is there.
+    /// An existing value.
     Value(ValueId),
-    /// An op of one result, of the type of the old one.
+    /// An op with one result, of the same type.
     Op(OpKind, Vec<ValueId>),
     /// An op of a value and a constant.
     WithConstant(OpKind, ValueId, Literal),
@@ -31,11 +31,11 @@ impl Simpler {
     }
 }
 
-/// Applies every rule once to each op, in program order, so that a rule sees operands that are simplified. Says whether
+/// Applies every rule once to each op, in program order, so that a rule sees simplified operands. Returns whether
 /// anything changed.
 ///
 /// # Errors
-/// None now; the type is that of rewrites.
+/// None; the type is that of rewrites.
 pub(super) fn simplify(module: &mut Module, evaluate: &Evaluate<'_>) -> Result<bool, Error> {
     rewrite(module, |rewriter, mut op| {
         if let Some(values) = control::simplify(rewriter, &mut op) {
@@ -88,7 +88,7 @@ fn rule(rewriter: &Rewriter<'_>, op: &Op, ty: &TensorType) -> Option<Simpler> {
     }
 }
 
-/// The literal `value` is, as one element, if it is a constant of equal elements.
+/// The element of `value`, if it is a constant of equal elements.
 fn splat<'r>(rewriter: &'r Rewriter<'_>, value: ValueId) -> Option<&'r [u8]> {
     let literal = rewriter.literal(value)?;
     literal.splat_element().or_else(|| (literal.ty().rank() == 0).then(|| literal.element(0)))

@@ -5,7 +5,7 @@ use oxcall_hlo::{Literal, OpKind, TensorType, ValueId};
 use super::super::ir::Rewriter;
 use super::{Simpler, splat};
 
-/// A splat stays one in any shape.
+/// A splat remains a splat in any shape.
 fn of_splat(rewriter: &Rewriter<'_>, operand: ValueId, ty: &TensorType) -> Option<Simpler> {
     splat(rewriter, operand).map(|element| Simpler::Constant(Literal::splat(ty.clone(), element)))
 }
@@ -38,7 +38,7 @@ pub(super) fn broadcast(rewriter: &Rewriter<'_>, dims: &[usize], operand: ValueI
     (from.count() == ty.count() && dims.is_sorted()).then(|| Simpler::Op(OpKind::Reshape, vec![operand]))
 }
 
-/// If `to` is `from` with dimensions of size 1 put in: where each dimension of `from` is.
+/// If `to` is `from` with inserted dimensions of size 1, the place of each dimension of `from`.
 fn added_ones(from: &[usize], to: &[usize]) -> Option<Vec<usize>> {
     let mut places = Vec::with_capacity(from.len());
     for (place, &size) in to.iter().enumerate() {
@@ -111,7 +111,7 @@ pub(super) fn reverse(rewriter: &Rewriter<'_>, dims: &[usize], operand: ValueId,
     if let Some(inner) = rewriter.def(operand)
         && let OpKind::Reverse { dims: inner_dims } = &inner.kind
     {
-        // What is reversed twice is not reversed.
+        // Dimensions that are reversed twice are not reversed.
         let both: Vec<usize> = left.iter().copied().filter(|dim| inner_dims.contains(dim)).collect();
         left.extend(inner_dims);
         left.retain(|dim| !both.contains(dim));
