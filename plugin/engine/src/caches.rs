@@ -1,17 +1,17 @@
-//! The sizes of the machine's caches, which `gemm` wants to know.
+//! The sizes of the machine's caches, for `gemm`.
 //!
-//! It looks for them under `/sys` before its first product. Where these files cannot be read, it would run `lscpu`, or
-//! the program of this name that `PATH` has first. So it looks on a thread that cannot start programs, and then asks
-//! the processor.
+//! `gemm` looks for them under `/sys` before its first product. Where it cannot read these files, it would run `lscpu`,
+//! or the first program of this name in `PATH`. So it looks on a thread that cannot start programs, and then asks the
+//! processor.
 
 use std::sync::Once;
 use std::thread;
 
-/// Lets `gemm` look, once: to be called before anything is multiplied.
+/// Lets `gemm` look, once; to be called before the first multiplication.
 pub(crate) fn know() {
     static LOOK: Once = Once::new();
     LOOK.call_once(|| {
-        // Where a thread cannot be restricted or started, the first product looks.
+        // If a thread cannot be restricted or started, the first product looks.
         let look = || confined::cannot_start_programs().then(multiply);
         if let Ok(thread) = thread::Builder::new().name("oxcall-caches".to_owned()).spawn(look) {
             let _ = thread.join();
@@ -84,7 +84,7 @@ mod confined {
     const ALLOW: u32 = 0x7fff_0000;
     /// `EPERM` instead of the call.
     const REFUSE: u32 = 0x0005_0001;
-    /// Where `struct seccomp_data` has the number of the call, and the architecture that the number belongs to.
+    /// The offsets in `struct seccomp_data` of the call's number and of the architecture to which the number belongs.
     const NUMBER: u32 = 0;
     const ARCHITECTURE: u32 = 4;
 
@@ -97,7 +97,7 @@ mod confined {
     #[cfg(target_arch = "aarch64")]
     const EXEC: [u32; 2] = [221, 281];
 
-    /// Takes from this thread, for good, what it needs to start programs; false if the system does not allow that.
+    /// Permanently removes this thread's ability to start programs; false if the system does not allow that.
     pub(super) fn cannot_start_programs() -> bool {
         let is = |value, if_true, if_false| Instruction { code: JUMP_IF_EQUAL, if_true, if_false, value };
         let other = |code, value| Instruction { code, if_true: 0, if_false: 0, value };
@@ -121,7 +121,7 @@ mod confined {
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod confined {
-    /// Never: the first product looks.
+    /// Not supported here: the first product looks.
     pub(super) fn cannot_start_programs() -> bool {
         false
     }
@@ -136,7 +136,7 @@ mod tests {
     fn a_confined_thread_starts_no_programs() {
         let start = || Command::new("true").status();
         let confined = thread::spawn(move || super::confined::cannot_start_programs().then(start));
-        // A system may forbid to restrict threads; the others go on as they were.
+        // A system may forbid restricting threads; the others continue as they were.
         assert!(confined.join().unwrap().is_none_or(|started| started.is_err()));
         assert!(start().is_ok_and(|status| status.success()));
     }

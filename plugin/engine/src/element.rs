@@ -1,8 +1,8 @@
-//! The Rust types that elements are stored as and computed in.
+//! Element types: the Rust types in which elements are stored and computed.
 //!
 //! In the engine's buffers every element takes whole bytes: `Pred` is a byte 0 or 1, `S4` a sign-extended `i8`, and so
-//! on. [`Element`] is the stored type; [`Element::Wide`] the type in which it is computed: itself, or `f32` for floats
-//! narrower than that, rounded after each op.
+//! on. [`Element`] is the stored type, and [`Element::Wide`] the type of computations: the same type, or `f32` for
+//! narrower floats, with a rounding after each op.
 
 mod scalar;
 
@@ -20,7 +20,7 @@ pub(crate) use scalar::Scalar;
 pub(crate) trait Element: Pod + Send + Sync + PartialEq {
     /// Its type in programs.
     const TYPE: ElementType;
-    /// The type that it is computed in.
+    /// The type in which it is computed.
     type Wide: Pod + Send + Sync + PartialEq;
     /// The value.
     fn widen(self) -> Self::Wide;
@@ -129,7 +129,7 @@ macro_rules! by_element {
     };
 }
 
-/// Evaluates `$body` with `$T` as a type of as many bytes as an element takes; for kernels that only move elements.
+/// Evaluates `$body` with `$T` as a type of an element's width in bytes; for kernels that only move elements.
 #[macro_export]
 macro_rules! by_width {
     ($element:expr, $T:ident => $body:expr) => {

@@ -1,4 +1,4 @@
-//! Engines and programs: what a client of this crate uses.
+//! Engines and programs: the interface for clients of this crate.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,36 +20,36 @@ use crate::plan::{Parameter, Plan};
 use crate::pool::Cost;
 use crate::runtime::{Runtime, RuntimeOptions, Waits};
 
-/// What an engine is made with.
+/// Options of an engine.
 #[derive(Debug, Clone, Default)]
 pub struct EngineOptions {
-    /// The platform's name: handlers of custom calls that are registered for it come before those for any host.
+    /// The platform's name: handlers registered for it take precedence over those for any host.
     pub platform: String,
-    /// The number of threads; 0 for as many as there are cores.
+    /// The number of threads; 0 for one per core.
     pub num_threads: usize,
-    /// Where programs and plans are written when they are compiled.
+    /// The directory for programs and plans, which are written as they are compiled; `None` writes none.
     pub dump: Option<Arc<Dump>>,
-    /// Where it is written what executions do.
+    /// The file for traces of executions; `None` writes none.
     pub trace: Option<Arc<Trace>>,
-    /// How long processes wait at a collective for others that nobody has started; a minute unless given.
+    /// The time for which processes wait at a collective for processes that have not been started; `None` for a minute.
     pub collective_timeout: Option<Duration>,
-    /// What is kept of freed memory.
+    /// The limits of the freed memory that the engine keeps.
     pub cache: CacheOptions,
 }
 
-/// A client's engine: its threads, its memory, and what custom calls may use. Making one starts no thread and reserves
-/// no memory.
+/// A client's engine: its threads, its memory, and the services for custom calls. Creating one starts no thread and
+/// reserves no memory.
 #[derive(Debug)]
 pub struct Engine {
     runtime: Arc<Runtime>,
     dump: Option<Arc<Dump>>,
 }
 
-/// How long processes wait for others, unless the engine's options say it.
+/// The time for which processes wait for others, unless the engine's options say otherwise.
 const COLLECTIVE_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Engine {
-    /// An engine.
+    /// Creates an engine.
     pub fn new(options: EngineOptions) -> Arc<Engine> {
         let EngineOptions { platform, num_threads, dump, trace, collective_timeout, cache } = options;
         let collective_timeout = collective_timeout.unwrap_or(COLLECTIVE_TIMEOUT);
@@ -62,12 +62,13 @@ impl Engine {
         &self.runtime.pool
     }
 
-    /// The memory.
+    /// The allocator of all buffers and scratch memory.
     pub fn allocator(&self) -> &Arc<Allocator> {
         &self.runtime.allocator
     }
 
-    /// The executions of this engine's programs that wait at a collective, also after the engine is gone.
+    /// The executions of this engine's programs that wait at a collective. The handle remains usable after the engine
+    /// is gone.
     pub fn waits(&self) -> Waits {
         Waits::new(&self.runtime.watch)
     }
@@ -75,34 +76,34 @@ impl Engine {
     /// A buffer of `len` bytes with unspecified contents.
     ///
     /// # Errors
-    /// RESOURCE_EXHAUSTED when there is no memory.
+    /// RESOURCE_EXHAUSTED if memory runs out.
     pub fn allocate(&self, len: usize) -> Result<Buffer, Error> {
         Buffer::allocate(self.allocator(), len)
     }
 
-    /// [`compile_for`](Engine::compile_for) a single process.
+    /// Compiles a verified program for a single process.
     ///
     /// # Errors
-    /// Those of `compile_for`.
+    /// Those of [`compile_for`](Engine::compile_for).
     pub fn compile(&self, module: Module) -> Result<Program, Error> {
         self.compile_for(module, ProcessGrid::default())
     }
 
-    /// Compiles a verified program that each process of `grid` will run. It may be called from several threads at once.
+    /// Compiles a verified program that each process of `grid` will run. Several threads may call it at once.
     ///
     /// # Errors
-    /// UNIMPLEMENTED for what the engine cannot do, NOT_FOUND for an unknown custom call, both with the op and its
-    /// place; what the instantiate stage of a custom call reports.
+    /// UNIMPLEMENTED for ops that the engine does not support and NOT_FOUND for an unknown custom call, both with the
+    /// op and its location; the errors of a custom call's instantiate stage; RESOURCE_EXHAUSTED if there is no memory
+    /// to compile; INTERNAL for a panic.
     pub fn compile_for(&self, module: Module, grid: ProcessGrid) -> Result<Program, Error> {
         caught(|| self.compile_module(module, Clique::all(grid)))
     }
 
-    /// Compiles a verified program of whole arrays, whose parameters and results are split over the partitions of each
-    /// replica of `grid`.
+    /// Compiles a verified program of whole arrays, whose parameters and results are sharded over the partitions of
+    /// each replica of `grid`.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for shardings that do not fit the partitions; those of
-    /// [`compile_for`](Engine::compile_for).
+    /// INVALID_ARGUMENT for shardings that do not match the partitions; those of [`compile_for`](Engine::compile_for).
     pub fn compile_partitioned(
         &self,
         module: Module,
@@ -129,52 +130,52 @@ impl Engine {
     }
 }
 
-/// Compiles in the default floating-point environment; a panic is an INTERNAL error.
+/// Calls `compile` in the default floating-point environment; a panic becomes an INTERNAL error.
 fn caught<T>(compile: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     let compile = AssertUnwindSafe(compile);
     with_default_environment(|| catch_unwind(compile)).unwrap_or_else(|payload| Err(exec::panicked(&*payload)))
 }
 
-/// A compiled program whose parameters and results are split over partitions.
+/// A compiled program whose parameters and results are sharded over partitions.
 #[derive(Debug)]
 pub struct PartitionedProgram {
     /// The program.
     pub program: Program,
-    /// Whether each partition runs it, on its parts of arrays; otherwise it runs once for all partitions of a replica,
-    /// on whole arrays.
+    /// Whether each partition runs it, on its shards; otherwise it runs once for all partitions of a replica, on whole
+    /// arrays.
     pub per_device: bool,
-    /// How parameters and results are split.
+    /// The shardings of parameters and results.
     pub shardings: Shardings,
 }
 
-/// Checks that there is memory to read and verify a program of `len` bytes of bytecode, or four times as many in
-/// another format.
+/// Checks that there is memory to read and verify a program of `len` bytes of bytecode, or of four times as many bytes
+/// in another format.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not.
 pub fn room_to_read(len: usize) -> Result<(), Error> {
-    /// An op of ten bytes takes less than so many times as many when it was read.
+    /// An op of ten bytes of bytecode takes less than this multiple of its size once it has been read.
     const BYTES: usize = 64;
     memory::reserve()?;
     memory::room(len.saturating_mul(BYTES)).map_err(|error| error.context("reading the program"))
 }
 
-/// The memory that a program takes, in bytes.
+/// The memory of a program, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryStats {
     /// All arguments.
     pub arguments: usize,
     /// All results.
     pub outputs: usize,
-    /// What an execution needs besides.
+    /// All other memory of an execution.
     pub temporaries: usize,
-    /// Results that may have the memory of an argument.
+    /// Results that may take the memory of an argument.
     pub aliased: usize,
     /// Constants, which live as long as the program.
     pub constants: usize,
 }
 
-/// A compiled program. Clones are the same program.
+/// A compiled program. Clones share it.
 #[derive(Clone)]
 pub struct Program {
     executable: Arc<Executable>,
@@ -191,17 +192,17 @@ impl Program {
         &self.plan().module.name
     }
 
-    /// The module as it is executed, after all passes.
+    /// The module after all passes.
     pub fn module(&self) -> &Module {
         &self.plan().module
     }
 
-    /// The module as it is executed, as text.
+    /// The text of the module after all passes.
     pub fn text(&self) -> String {
         oxcall_hlo::print_module(self.module())
     }
 
-    /// Checks that there is memory to write the program down, as text or in another format.
+    /// Checks that there is memory to write the program, as text or in another format.
     ///
     /// # Errors
     /// RESOURCE_EXHAUSTED if there is not.
@@ -209,7 +210,7 @@ impl Program {
         memory::room(compile::bytes_to_compile(self.module())).map_err(|error| error.context("writing the program"))
     }
 
-    /// The steps of the plan, one a line.
+    /// The steps of the plan, one per line.
     pub fn steps(&self) -> String {
         self.plan().to_string()
     }
@@ -224,17 +225,17 @@ impl Program {
         &self.interface.results
     }
 
-    /// How the parameters may be given: whether they may be donated, and for which result.
+    /// For each parameter, its size, whether the caller may donate it, and for which result.
     pub fn parameter_info(&self) -> &[Parameter] {
         &self.plan().parameters
     }
 
-    /// An estimate for one execution.
+    /// An estimate of the cost of one execution.
     pub fn cost(&self) -> Cost {
         self.plan().cost
     }
 
-    /// The memory that it takes.
+    /// The memory of the program.
     pub fn memory_stats(&self) -> MemoryStats {
         let plan = self.plan();
         let outputs: usize = plan.results.iter().map(|&slot| plan.allocations[slot as usize].1).sum();
@@ -250,11 +251,13 @@ impl Program {
         }
     }
 
-    /// Runs the program, and calls `done` with its results: before this returns if the program is cheap, otherwise on
-    /// another thread. Nothing waits for anything but the arguments' memory, which must be there.
+    /// Runs the program and calls `done` with its results: before this method returns if the program is cheap,
+    /// otherwise on another thread. The execution uses the arguments' memory at once, so their contents must be
+    /// complete.
     ///
-    /// Errors are those of kernels and custom calls, INVALID_ARGUMENT for wrong arguments, RESOURCE_EXHAUSTED when
-    /// there is no memory, and INTERNAL for a panic. After any of them the program may be run again.
+    /// `done` gets the errors of kernels and custom calls, INVALID_ARGUMENT for arguments that do not match the
+    /// parameters, RESOURCE_EXHAUSTED if memory runs out, CANCELLED after an interrupt, and INTERNAL for a panic. The
+    /// program may be run again after any of them.
     pub fn execute(
         &self,
         arguments: Vec<Argument>,
@@ -265,42 +268,42 @@ impl Program {
         exec::launch(&self.executable, arguments, options, participant, Box::new(|outcome| end(done, outcome)));
     }
 
-    /// The processes that run the program.
+    /// The grid of processes that run the program.
     pub fn grid(&self) -> ProcessGrid {
         self.plan().cliques[0].grid()
     }
 
-    /// A handle that does not keep the program.
+    /// A handle that does not keep the program alive.
     pub fn downgrade(&self) -> WeakProgram {
         let (executable, interface) = (Arc::downgrade(&self.executable), Arc::clone(&self.interface));
         WeakProgram { executable, interface }
     }
 
-    /// The module and the plan as text, without the module's name: programs in which it is the same do the same.
+    /// The module and the plan as text, without the module's name. Programs with equal identities do the same.
     pub fn identity(&self) -> String {
         let text = self.text();
         let body = text.split_once('\n').map_or("", |(_, body)| body);
         format!("{body}{}", self.plan())
     }
 
-    /// Whether it has custom calls, which may wait for anything.
+    /// Whether it has custom calls, which may block.
     pub fn has_custom_calls(&self) -> bool {
         let plan = self.plan();
         !plan.calls.is_empty() || plan.manuals.iter().any(|manual| !manual.plan.calls.is_empty())
     }
 
-    /// Whether processes meet each other.
+    /// Whether it has collectives, at which processes meet.
     pub fn has_collectives(&self) -> bool {
         self.executable.has_collectives()
     }
 
-    /// Places for one run of the program by all of its processes, in their order.
+    /// The places of all processes in one run of the program, in their order.
     pub fn processes(&self) -> Vec<Process> {
         self.executable.participants().into_iter().map(|participant| self.process_in(participant)).collect()
     }
 
-    /// The place of one process, where each is run by a call of its own. Calls belong together if they have the same
-    /// launch id, or without one by how many times each process has been run.
+    /// The place of one process, for clients that run each process by a separate call. Calls with the same launch id
+    /// belong to one run; without an id, the n-th calls of all processes belong together.
     pub fn process(&self, process: usize, launch: Option<i64>) -> Process {
         self.process_in(self.executable.join(process, launch))
     }
@@ -309,10 +312,10 @@ impl Program {
         Process { executable: Arc::clone(&self.executable), participant: Some(participant) }
     }
 
-    /// [`execute`](Program::execute), and waits for the results.
+    /// Runs the program, and waits for the results.
     ///
     /// # Errors
-    /// Those of `execute`.
+    /// Those of [`execute`](Program::execute).
     pub fn run(&self, arguments: Vec<Argument>) -> Result<Vec<Buffer>, Error> {
         let (sender, receiver) = std::sync::mpsc::channel();
         let options = ExecuteOptions { launch: exec::Launch::Inline, ..ExecuteOptions::default() };
@@ -324,7 +327,7 @@ impl Program {
     }
 }
 
-/// A handle of a program that does not keep it.
+/// A handle of a program that does not keep it alive.
 #[derive(Clone)]
 pub struct WeakProgram {
     executable: Weak<Executable>,
@@ -332,7 +335,7 @@ pub struct WeakProgram {
 }
 
 impl WeakProgram {
-    /// The program, if somebody still has it.
+    /// The program, if it still exists.
     pub fn upgrade(&self) -> Option<Program> {
         let executable = self.executable.upgrade()?;
         Some(Program { executable, interface: Arc::clone(&self.interface) })
@@ -345,21 +348,21 @@ impl fmt::Debug for WeakProgram {
     }
 }
 
-/// Calls what the caller gave for the results; nobody waits for it.
+/// Calls the caller's `done`; no execution waits for it.
 fn end(done: impl FnOnce(Result<Vec<Buffer>, Error>), outcome: Result<Vec<Buffer>, Error>) -> Option<exec::Task> {
     done(outcome);
     None
 }
 
-/// The place of a process in one run of a program by all of its processes, which wait for each other at collectives. If
-/// it is dropped, all of them fail.
+/// The place of a process in one run of a program by all of its processes, which wait for each other at collectives.
+/// Dropping it fails all of them.
 pub struct Process {
     executable: Arc<Executable>,
     participant: Option<Participant>,
 }
 
 impl Process {
-    /// As [`Program::execute`]. An error of one process is that of all.
+    /// Runs the process, like [`Program::execute`]. An error of one process fails all.
     pub fn execute(
         mut self,
         arguments: Vec<Argument>,
@@ -370,7 +373,7 @@ impl Process {
         exec::launch(&self.executable, arguments, options, participant, Box::new(|outcome| end(done, outcome)));
     }
 
-    /// Ends the process with an error, before it began.
+    /// Ends the process with an error before it begins.
     pub fn fail(mut self, error: Error, done: impl FnOnce(Result<Vec<Buffer>, Error>) + Send + 'static) {
         let participant = self.participant.take();
         exec::abandon(Arc::clone(&self.executable), participant, error, Box::new(|outcome| end(done, outcome)));

@@ -1,29 +1,29 @@
-//! The floating-point environment that everything of ours computes in.
+//! The floating-point environment of all computations.
 //!
-//! Callers come with any: jaxlib compiles with subnormal numbers flushed to zero, libraries set that for the thread
-//! that loads them, and a thread inherits the environment of the one that starts it. Rust's arithmetic, and so the
-//! engine's, is defined in the default environment only: rounding to nearest, subnormal numbers, no traps.
+//! Callers may come with any environment: jaxlib compiles with subnormal numbers flushed to zero, libraries set that
+//! for the thread that loads them, and a thread inherits the environment of the one that starts it. Rust's arithmetic,
+//! and so the engine's, is defined only in the default environment: rounding to nearest, subnormal numbers, no traps.
 
-/// Does `work` in the default floating-point environment; the caller's is back afterwards, after a panic too.
+/// Calls `work` in the default floating-point environment, and restores the caller's afterwards, even after a panic.
 pub fn with_default_environment<R>(work: impl FnOnce() -> R) -> R {
     let _callers = Callers::replace();
     kept_inside(work)
 }
 
-/// Gives this thread the default environment, from now on.
+/// Sets this thread's environment to the default.
 pub(crate) fn set_default_environment() {
     if control::get() != control::DEFAULT {
         control::set(control::DEFAULT);
     }
 }
 
-/// Calls `work`, and keeps the compiler from moving its arithmetic out.
+/// Calls `work`, and keeps the compiler from moving its arithmetic outside.
 #[inline(never)]
 fn kept_inside<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// The caller's environment, which comes back when this is dropped.
+/// The caller's environment, restored on drop.
 struct Callers(control::Word);
 
 impl Callers {
@@ -38,14 +38,14 @@ impl Callers {
 
 impl Drop for Callers {
     fn drop(&mut self) {
-        // What ran in between may have left another one: handlers of custom calls do.
+        // Code that ran in between may have left another one, as handlers of custom calls do.
         if control::get() != self.0 {
             control::set(self.0);
         }
     }
 }
 
-/// MXCSR; the older unit's control word is not looked at, since no code of ours uses that unit.
+/// MXCSR. The control word of the x87 unit does not matter, since none of our code uses that unit.
 #[cfg(target_arch = "x86_64")]
 mod control {
     use std::arch::asm;
@@ -54,13 +54,13 @@ mod control {
 
     /// All exceptions masked, and nothing else.
     pub(super) const DEFAULT: Word = 0x1f80;
-    /// The bits that say which exceptions there were: they are results and no part of the environment.
+    /// The exception flags: they are results, not part of the environment.
     const FLAGS: Word = 0x3f;
 
     #[inline(always)]
     pub(super) fn get() -> Word {
         let mut word: Word = 0;
-        // SAFETY: it stores four bytes to `word`. Every x86-64 has the instruction.
+        // SAFETY: it stores four bytes to `word`. Every x86-64 processor has the instruction.
         unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut word, options(nostack, preserves_flags)) };
         word & !FLAGS
     }
@@ -68,7 +68,8 @@ mod control {
     #[inline(always)]
     pub(super) fn set(word: Word) {
         // SAFETY: it loads four bytes from `word`, whose bits are a default's or were read from the register, so none
-        // is reserved. What follows is Rust code in the default environment, or the caller's return to its own.
+        // is reserved. The code that follows is Rust code in the default environment, or the caller's return to its
+        // own.
         unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack, preserves_flags)) };
     }
 }
@@ -85,7 +86,7 @@ mod control {
     #[inline(always)]
     pub(super) fn get() -> Word {
         let word: Word;
-        // SAFETY: it reads a register that every AArch64 has.
+        // SAFETY: it reads a register that every AArch64 processor has.
         unsafe { asm!("mrs {}, fpcr", out(reg) word, options(nostack, preserves_flags)) };
         word
     }
@@ -97,7 +98,7 @@ mod control {
     }
 }
 
-/// Other processors keep what they have.
+/// On other processors the environment stays unchanged.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod control {
     pub(super) type Word = ();
@@ -109,7 +110,7 @@ mod control {
     pub(super) fn set((): Word) {}
 }
 
-/// Environments that callers may have; for tests of what runs in them.
+/// Environments that callers may have, for tests.
 #[cfg(all(test, target_arch = "x86_64"))]
 pub(crate) mod testing {
     use super::{Callers, control, kept_inside};
@@ -124,7 +125,7 @@ pub(crate) mod testing {
         ("traps", 0x0000),
     ];
 
-    /// Does `work` in an environment, and looks whether it left that as it was.
+    /// Calls `work` in an environment, and checks that it leaves that environment unchanged.
     pub(crate) fn within<R>(word: u32, work: impl FnOnce() -> R) -> R {
         let _ours = Callers::replace();
         control::set(word);

@@ -1,4 +1,4 @@
-//! Kernels: what the steps of a plan run.
+//! Kernels: the work of a plan's steps.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use crate::interrupt::Era;
 use crate::memory::{Allocator, RawBuffer, Scratch};
 use crate::pool::{Cost, Pool};
 
-/// What a kernel may use besides its buffers.
+/// The services that a kernel may use, besides its buffers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'a> {
     /// The client's threads.
     pub pool: &'a Pool,
-    /// The client's memory: scratch comes from here, so that a lack of it is an error, and not the end of the process.
+    /// The client's memory: scratch memory comes from here, so that exhaustion is an error and does not end the
+    /// process.
     pub memory: &'a Arc<Allocator>,
-    /// When the execution was asked for: a kernel that may run without end stops, whatever it has computed, when this
-    /// is over.
+    /// The era of the request: a kernel that may run without end stops when it is over, and leaves incomplete results.
     pub era: Era,
 }
 
@@ -26,15 +26,15 @@ impl Context<'_> {
     /// Scratch memory for `len` elements, with unspecified contents.
     ///
     /// # Errors
-    /// RESOURCE_EXHAUSTED when there is no memory.
+    /// RESOURCE_EXHAUSTED if memory runs out.
     pub(crate) fn scratch<T: Pod>(&self, len: usize) -> Result<Scratch<T>, Error> {
         Scratch::new(self.memory, len)
     }
 
-    /// Scratch memory for `len` elements, all of them `value`.
+    /// Scratch memory with `len` elements, all of them `value`.
     ///
     /// # Errors
-    /// RESOURCE_EXHAUSTED when there is no memory.
+    /// RESOURCE_EXHAUSTED if memory runs out.
     pub(crate) fn filled<T: Pod>(&self, len: usize, value: T) -> Result<Scratch<T>, Error> {
         let mut scratch = Scratch::new(self.memory, len)?;
         scratch.fill(value);
@@ -44,7 +44,7 @@ impl Context<'_> {
     /// Scratch memory with a copy of `elements`.
     ///
     /// # Errors
-    /// RESOURCE_EXHAUSTED when there is no memory.
+    /// RESOURCE_EXHAUSTED if memory runs out.
     pub(crate) fn copied<T: Pod>(&self, elements: &[T]) -> Result<Scratch<T>, Error> {
         let mut scratch = Scratch::new(self.memory, elements.len())?;
         scratch.copy_from_slice(elements);
@@ -52,19 +52,20 @@ impl Context<'_> {
     }
 }
 
-/// A step's work: a function of buffers, with everything that is known at compile time inside.
+/// A step's work: a function of buffers, with everything that is known at compile time built in.
 ///
-/// Buffers are dense and row-major, of the element types and sizes that the kernel was made for; narrow elements take
-/// whole bytes (see [`crate::element`]).
+/// Buffers are dense and row-major, and have the element types and sizes for which the kernel was made; narrow elements
+/// take whole bytes (see [`crate::element`]).
 pub(crate) trait Kernel: Send + Sync {
-    /// For traces and dumps: `transpose`, `fused[exp,add]`.
+    /// The name for traces and dumps: `transpose`, `fused[exp,add]`.
     fn name(&self) -> String;
 
-    /// An estimate for one run.
+    /// An estimate of the cost of one run.
     fn cost(&self) -> Cost;
 
-    /// Pairs of operand and result that may be one buffer. The planner then may give the result the operand's memory:
-    /// the result holds the operand's elements when [`run`](Kernel::run) starts, and [`Inputs::is_in_place`] is true.
+    /// Pairs of operand and result that may share one buffer. The planner may then give the result the operand's
+    /// memory: the result holds the operand's elements when [`run`](Kernel::run) starts, and [`Inputs::is_in_place`] is
+    /// true.
     fn in_place(&self) -> Vec<(usize, usize)> {
         Vec::new()
     }
@@ -72,7 +73,7 @@ pub(crate) trait Kernel: Send + Sync {
     /// Computes the results.
     ///
     /// # Errors
-    /// What depends on data or on the machine; whatever the program's types tell is refused when the kernel is made.
+    /// Failures that depend on data or on the machine; unsupported types were refused when the kernel was made.
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error>;
 }
 
@@ -87,8 +88,8 @@ pub(crate) struct Inputs<'a> {
 
 impl<'a> Inputs<'a> {
     /// # Safety
-    /// While `'a` lasts, each buffer of which the bit in `in_place` is not set points to as many initialised bytes as
-    /// it says, at a multiple of [`BUFFER_ALIGN`](crate::memory::BUFFER_ALIGN), that nobody writes.
+    /// For `'a`, each buffer whose bit in `in_place` is not set points to as many initialised bytes as it says, aligned
+    /// to [`BUFFER_ALIGN`](crate::memory::BUFFER_ALIGN), and nothing writes them.
     pub(crate) unsafe fn new(buffers: &'a [RawBuffer], in_place: u64) -> Inputs<'a> {
         Inputs { buffers, in_place, life: PhantomData }
     }
@@ -106,18 +107,18 @@ impl<'a> Inputs<'a> {
     /// The elements of operand `index`.
     ///
     /// # Panics
-    /// If there is no such operand, it is in place, or its size is no multiple of that of `T`.
+    /// If there is no such operand, it is in place, or its size is not a multiple of the size of `T`.
     pub(crate) fn get<T: Pod>(&self, index: usize) -> &'a [T] {
         assert!(!self.is_in_place(index), "operand {index} is in place");
         let RawBuffer { data, len } = self.buffers[index];
         if len == 0 {
             return &[];
         }
-        // SAFETY: of `new`: initialised, not written, alive for `'a`.
+        // SAFETY: as `new` demands: initialised, not written, alive for `'a`.
         bytemuck::cast_slice(unsafe { std::slice::from_raw_parts(data, len) })
     }
 
-    /// The place of operand `index`, for the few modules that work on addresses.
+    /// The address and size of operand `index`, for the few modules that work on addresses.
     pub(crate) fn raw(&self, index: usize) -> RawBuffer {
         self.buffers[index]
     }
@@ -133,17 +134,18 @@ pub(crate) struct Outputs<'a> {
 
 impl<'a> Outputs<'a> {
     /// # Safety
-    /// While `'a` lasts, each buffer points to as many initialised bytes as it says, at a multiple of
-    /// [`BUFFER_ALIGN`](crate::memory::BUFFER_ALIGN), that nobody else reads or writes; no two overlap.
+    /// For `'a`, each buffer points to as many initialised bytes as it says, aligned to
+    /// [`BUFFER_ALIGN`](crate::memory::BUFFER_ALIGN), and nothing else reads or writes them; no two buffers overlap.
     pub(crate) unsafe fn new(buffers: &'a [RawBuffer]) -> Outputs<'a> {
         Outputs { buffers, taken: 0, life: PhantomData }
     }
 
-    /// The elements of result `index`, to be written whole. What they are before is unspecified, unless an operand is
-    /// in place.
+    /// The elements of result `index`, all of which have to be written. Their previous values are unspecified, unless
+    /// an operand is in place.
     ///
     /// # Panics
-    /// If there is no such result, it was taken, is one of more than 64, or its size is no multiple of that of `T`.
+    /// If there is no such result, it was taken before, is one of more than 64, or its size is not a multiple of the
+    /// size of `T`.
     pub(crate) fn take<T: Pod>(&mut self, index: usize) -> &'a mut [T] {
         assert!(index < 64 && self.taken >> index & 1 == 0, "result {index} was taken");
         self.taken |= 1 << index;
@@ -151,11 +153,11 @@ impl<'a> Outputs<'a> {
         if len == 0 {
             return &mut [];
         }
-        // SAFETY: of `new`: initialised and exclusive for `'a`; given out once.
+        // SAFETY: as `new` demands: initialised and exclusive for `'a`; given out once.
         bytemuck::cast_slice_mut(unsafe { std::slice::from_raw_parts_mut(data, len) })
     }
 
-    /// The place of result `index`, for the few modules that work on addresses.
+    /// The address and size of result `index`, for the few modules that work on addresses.
     pub(crate) fn raw(&self, index: usize) -> RawBuffer {
         self.buffers[index]
     }

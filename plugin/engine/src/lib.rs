@@ -2,22 +2,22 @@
 //!
 //! # Modules
 //!
-//! Each uses those below it, and none above; only what this file re-exports is public.
+//! Each module uses only those below it; only the items that this file re-exports are public.
 //!
-//! * `engine`: the interface for clients: an [`Engine`] compiles a module to a [`Program`], which is executed.
-//! * `exec`: executing plans; the rendezvous of a program's participants.
+//! * `engine`: the interface for clients: an [`Engine`] compiles a module to a [`Program`], which it then executes.
+//! * `exec`: execution of plans, and the rendezvous of a program's participants.
 //! * `compile`: from a module to a plan: partitioning, passes, fusion, lowering, buffer assignment.
 //! * `plan`: the steps, and the table of allocations that they work on.
 //! * `collective`: kernels over the buffers of a whole group of processes.
 //! * `tile`: tile programs: fused element-wise ops and reductions of rows.
-//! * `kernels`: the other kernels by family.
+//! * `kernels`: the other kernels, by family.
 //! * `scalar`: register programs over single elements, for regions and bodies.
 //! * `kernel`: the interface of all kernels.
-//! * `runtime`: the threads, memory and services that compiling and executing share.
-//! * `custom_call`: handlers: finding and calling them.
+//! * `runtime`: the threads, memory and services that compilation and execution share.
+//! * `custom_call`: the lookup of handlers, and their calls.
 //! * `observe`: dumps of programs and plans (`OXCALL_DUMP`), traces of executions (`OXCALL_TRACE`).
 //! * `pool`: the threads of a client, and the costs of work.
-//! * `math`: the functions of elements, written once and compiled for each level of vector instructions.
+//! * `math`: functions of elements, written once and compiled for each level of vector instructions.
 //! * `element`: the Rust types in which elements are stored and computed.
 //! * `interrupt`: the count of interrupts, such as Ctrl-C.
 //! * `memory`: buffers, the caching allocator, scratch memory, and the global allocator.
@@ -25,49 +25,50 @@
 //! * `environment`: the floating-point environment of all computations.
 //! * `sync`: synchronisation.
 //!
-//! There are three interpreters, at three grains: tile programs work on tiles of arrays, chains (inside of them) on
-//! vector registers, register programs on single elements.
+//! There are three interpreters, at three granularities: tile programs work on tiles of arrays, chains (inside tile
+//! programs) on vector registers, and register programs on single elements.
 //!
 //! # Invariants
 //!
-//! * Passes get verified programs, and their output would be accepted again; the tests check that.
-//! * A kernel's results overlap neither each other nor its operands, unless the kernel said that it may work in place.
-//! * Kernels write their results whole: earlier contents of the memory show nowhere.
-//! * Executions of a program share nothing that changes but the counter of `rng` and the states of handlers. Each has a
-//!   frame of its own; frames are used again, not shared.
+//! * Passes get verified programs, and their output is valid again; `compile::passes` verifies it in debug builds and
+//!   while programs are dumped.
+//! * A kernel's results overlap neither each other nor its operands, unless the kernel declared that it may work in
+//!   place.
+//! * Kernels write their results whole: earlier contents of the memory are never visible.
+//! * Executions of a program share no mutable state except the counter of `rng` and the states of handlers. Each has
+//!   its own frame; frames are reused, not shared.
 //! * Every buffer starts at a multiple of 64 bytes, is initialised (memory of the system is zeroed), dense and
-//!   row-major. Elements narrower than a byte take a whole one, sign-extended or with clean upper bits. An array of
-//!   another layout is one whose dimensions are in another order, which only the edges of programs
-//!   (`compile::passes::layouts`) and transfers know; custom calls have layouts and packed elements of their own
+//!   row-major. Elements narrower than a byte take a whole byte, sign-extended or with clean upper bits. An array of
+//!   another layout is one whose dimensions are in another order; only the edges of programs
+//!   (`compile::passes::layouts`) and transfers know of it. Custom calls have their own layouts and packed elements
 //!   (`compile::lower::layout`).
 //! * Memory of the size of an array comes from the engine's allocator (`Context::scratch`), which fails with
-//!   RESOURCE_EXHAUSTED. `kernels::allocations` searches the source for other ways, and the tests of each kernel let
-//!   each of its allocations fail in turn. Crates that allocate by themselves (`gemm`, `faer`, the plans of `rustfft`)
-//!   are called, and programs read and compiled, after `memory::room` has found that they can. Each large allocation
-//!   leaves 32 MiB for small ones; `SystemAllocator` gives these what caches keep, and a reserve, before it fails.
-//!   (Panicking instead is not possible: `handle_alloc_error` aborts on stable Rust, and a global allocator must not
-//!   unwind.)
-//! * Everything that computes (passes, kernels, the threads of the pool, handlers) does so in the default
-//!   floating-point environment, and the caller's is restored afterwards (`environment`). So a constant has the bits
-//!   that running would give.
-//!
+//!   RESOURCE_EXHAUSTED. `kernels::allocations` searches the source for other allocations, and the tests of each kernel
+//!   make each of its allocations fail in turn. Before calls of crates that allocate by themselves (`gemm`, `faer`, the
+//!   plans of `rustfft`), and before programs are read and compiled, `memory::room` checks that there is enough. Each
+//!   large allocation leaves 32 MiB for small ones; `SystemAllocator` gives these the memory that caches keep, and a
+//!   reserve, before it fails. (Panicking instead is not possible: `handle_alloc_error` aborts on stable Rust, and a
+//!   global allocator must not unwind.)
+//! * All computations (passes, kernels, the threads of the pool, handlers) run in the default floating-point
+//!   environment, and the caller's is restored afterwards (`environment`). So a folded constant has the bits that
+//!   execution would give.
 //! # Unsafe code
 //!
 //! Only these modules have any:
 //!
-//! * `caches` asks the processor for its caches, and makes `gemm` look at them.
+//! * `caches` asks the processor for its caches, and makes `gemm` look for them.
 //! * `custom_call` calls C functions with call frames.
 //! * `environment` reads and writes the floating-point control register.
-//! * `compile::evaluate` runs kernels on buffers of its own, to fold constants.
-//! * `exec` gives steps the buffers that the plan says they may use.
-//! * `kernel` makes slices of buffers.
+//! * `compile::evaluate` runs kernels on separate buffers, to fold constants.
+//! * `exec` gives steps the buffers that the plan assigns to them.
+//! * `kernel` makes slices from buffers.
 //! * `kernels::dot::matmul` calls `gemm`, which takes pointers.
-//! * `math::function` makes values of functions without state, and `math::level` calls what is compiled for
-//!   instructions that the processor has.
+//! * `math::function` makes values of stateless functions, and `math::level` calls code compiled for instructions that
+//!   the processor has.
 //! * `memory` allocates.
-//! * `tile::memory`, `tile::chain` and `tile::program` read and write registers and operands, bytes of several types,
-//!   on several threads.
-//! * Tests register handlers of C, and run kernels on buffers of their own.
+//! * `tile::memory`, `tile::chain` and `tile::program` read and write registers and operands, which are bytes of
+//!   several types, on several threads.
+//! * Tests register handlers written as C functions, and run kernels on separate buffers.
 
 #![deny(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The threads of a client, and how kernels share work among them.
+//! The threads of a client, and the division of kernels' work among them.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -10,17 +10,18 @@ use rayon::prelude::*;
 use crate::environment::set_default_environment;
 use crate::sync::Mutex;
 
-/// What a piece of work is estimated to cost.
+/// The estimated cost of a piece of work.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
-    /// Arithmetic operations; a transcendental function counts as about ten.
+    /// Arithmetic operations; a transcendental function counts as about ten of them.
     pub flops: f64,
     /// Bytes read and written.
     pub bytes: f64,
 }
 
 impl Cost {
-    /// The time on one core, in nanoseconds: the larger of both at eight operations and ten bytes a nanosecond.
+    /// The time on one core, in nanoseconds: the larger of both times, at eight operations and ten bytes per
+    /// nanosecond.
     pub fn nanos(self) -> f64 {
         (self.flops / 8.0).max(self.bytes / 10.0)
     }
@@ -34,9 +35,9 @@ impl std::ops::Add for Cost {
     }
 }
 
-/// What a piece of work gives: nothing, or whether it could be done.
+/// The outcome of a piece of work: nothing, or a result.
 pub(crate) trait Outcome: Sized {
-    /// Keeps the error, if it is the first of its kind.
+    /// Records an error, unless an earlier one was recorded.
     fn note(self, failure: &Mutex<Option<Error>>);
     /// The outcome of all pieces.
     fn of(failure: Mutex<Option<Error>>) -> Self;
@@ -60,10 +61,10 @@ impl Outcome for Result<(), Error> {
     }
 }
 
-/// Work cheaper than this runs on one thread: handing it over costs several microseconds.
+/// Work cheaper than this runs on one thread: a handover costs several microseconds.
 const WORTH_SPLITTING_NANOS: f64 = 40_000.0;
 
-/// The threads of a client: started when the first work needs them, none if there is one core only.
+/// The threads of a client, started when work first needs them; none if there is only one core.
 #[derive(Debug)]
 pub(crate) struct Pool {
     threads: usize,
@@ -71,12 +72,12 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool of `threads` threads (at least one), none of which is started yet.
+    /// A pool of `threads` threads (at least one), which are not started yet.
     pub(crate) fn new(threads: usize) -> Pool {
         Pool { threads: threads.max(1), pool: OnceLock::new() }
     }
 
-    /// The number of threads that work is split among.
+    /// The number of threads among which work is divided.
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
@@ -88,7 +89,7 @@ impl Pool {
     pub(crate) fn workers(&self) -> &rayon::ThreadPool {
         self.pool.get_or_init(|| {
             let name = |index| format!("oxcall-{index}");
-            // Threads inherit the environment of the one that happens to start them.
+            // Threads inherit the environment of the thread that happens to start them.
             let start = |_| set_default_environment();
             rayon::ThreadPoolBuilder::new()
                 .num_threads(self.threads)
@@ -104,7 +105,7 @@ impl Pool {
         self.threads > 1 && cost.nanos() >= WORTH_SPLITTING_NANOS
     }
 
-    /// Calls `work` with the number of threads that it may use by rayon: on this thread with 1 if `cost` is small,
+    /// Calls `work` with the number of threads that it may use through rayon: on this thread with 1 if `cost` is small,
     /// otherwise on a worker.
     pub(crate) fn install<R: Send>(&self, cost: Cost, work: impl FnOnce(usize) -> R + Send) -> R {
         if !self.splits(cost) {
@@ -115,8 +116,8 @@ impl Pool {
         result.expect("the work was run")
     }
 
-    /// Calls `work` with ranges that together are `0..count`, each (but the last) a multiple of `unit` long; on several
-    /// threads if the whole `cost` is worth it.
+    /// Calls `work` with ranges that together make up `0..count`, each except the last a multiple of `unit` long; on
+    /// several threads if the total `cost` is worth it.
     pub(crate) fn for_ranges(&self, cost: Cost, count: usize, unit: usize, work: impl Fn(Range<usize>) + Send + Sync) {
         let pieces = self.pieces(cost, count, unit);
         if pieces <= 1 {
@@ -127,7 +128,7 @@ impl Pool {
     }
 
     /// Splits `out` at multiples of `unit` elements, and calls `work` with the first index of each piece and the piece;
-    /// on several threads if the whole `cost` is worth it. If pieces fail, so does all, with the first error.
+    /// on several threads if the total `cost` is worth it. If pieces fail, the call fails with the first error.
     pub(crate) fn for_chunks<T: Pod + Send, R: Outcome>(
         &self,
         cost: Cost,
@@ -148,7 +149,7 @@ impl Pool {
         R::of(failure)
     }
 
-    /// Calls `work` with each of `tasks`; on several threads if the whole `cost` is worth it.
+    /// Calls `work` with each of `tasks`; on several threads if the total `cost` is worth it.
     pub(crate) fn for_each<T: Send>(&self, cost: Cost, tasks: Vec<T>, work: impl Fn(T) + Send + Sync) {
         if !self.splits(cost) || tasks.len() < 2 {
             return tasks.into_iter().for_each(work);
@@ -162,7 +163,8 @@ impl Pool {
         });
     }
 
-    // What rayon is made of is compiled once for each type of closure: these take them behind a pointer.
+    // Rayon's generic code is compiled once for each type of closure, so these functions take closures behind a
+    // pointer.
 
     fn run(&self, work: &mut (dyn FnMut() + Send)) {
         self.workers().install(work);
@@ -177,7 +179,7 @@ impl Pool {
         self.run(&mut || out.par_chunks_mut(len).enumerate().for_each(|(i, chunk)| work(i * len, chunk)));
     }
 
-    /// How many pieces are worth it: a few for each thread, so that a late one does not hold up all.
+    /// The number of pieces to make: a few for each thread, so that one late thread does not delay all.
     fn pieces(&self, cost: Cost, count: usize, unit: usize) -> usize {
         if !self.splits(cost) {
             return 1;
@@ -187,7 +189,7 @@ impl Pool {
     }
 }
 
-/// The length of each piece but the last, a multiple of `unit`.
+/// The length of each piece except the last, a multiple of `unit`.
 fn piece_len(count: usize, unit: usize, pieces: usize) -> usize {
     count.div_ceil(pieces).next_multiple_of(unit.max(1))
 }

@@ -1,4 +1,4 @@
-//! Attributes of programs as attributes of call frames.
+//! Conversion of programs' attributes to attributes of call frames.
 
 use oxcall::Error;
 use oxcall::element::Element;
@@ -9,7 +9,7 @@ use oxcall_hlo::{Attribute, ElementType, Literal};
 /// The attributes of a typed call: the entries of a dictionary.
 ///
 /// # Errors
-/// INVALID_ARGUMENT for what call frames cannot carry, naming the attribute.
+/// INVALID_ARGUMENT for an attribute that call frames cannot carry, with its name.
 pub(super) fn convert(attributes: &Attribute) -> Result<Vec<(String, AttrValue)>, Error> {
     match attributes {
         Attribute::Dictionary(entries) => dictionary(entries, ""),
@@ -88,7 +88,7 @@ fn float(number: f64, element: ElementType) -> Option<AttrValue> {
     })
 }
 
-/// A tensor, flattened.
+/// The elements of a tensor, in row-major order.
 fn array(literal: &Literal) -> Option<AttrValue> {
     fn elements<T: Element + Copy>(bytes: &[u8], read: impl Fn(&[u8]) -> T) -> AttrValue {
         bytes.chunks_exact(size_of::<T>()).map(read).collect::<Vec<T>>().into()

@@ -1,4 +1,4 @@
-//! The contexts that handlers are called with.
+//! The contexts that handlers receive.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use oxcall::host::{HostVersion, InvokeContext};
 
 use super::{CallSite, Host};
 
-/// User data of an execution: what handlers find under a type id.
+/// User data of an execution, which handlers find by type id.
 #[derive(Debug, Clone, Copy)]
 pub struct UserData {
     type_id: i64,
     data: *mut c_void,
 }
 
-// SAFETY: `new` demands data that may be used on any thread.
+// SAFETY: `new` requires data that any thread may use.
 unsafe impl Send for UserData {}
 // SAFETY: as above.
 unsafe impl Sync for UserData {}
@@ -24,13 +24,14 @@ impl UserData {
     /// The data of a registered type.
     ///
     /// # Safety
-    /// It is what handlers take the type for, may be used on any thread, and outlives the execution it is given to.
+    /// It has the type that handlers expect for this id, may be used on any thread, and outlives the execution that
+    /// gets it.
     pub unsafe fn new(type_id: i64, data: *mut c_void) -> UserData {
         UserData { type_id, data }
     }
 }
 
-/// What handlers may ask of the execution that calls them.
+/// The properties of an execution that its handlers may query.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ExecutionInfo<'a> {
     pub(crate) run_id: i64,
@@ -38,12 +39,12 @@ pub(crate) struct ExecutionInfo<'a> {
     pub(crate) user_data: &'a [UserData],
 }
 
-/// The contexts of the calls of one execution: one for each state that instantiation left, and one for each version of
-/// the interface that other handlers were made for.
+/// The contexts for the calls of one execution: one for each instantiated state, and one for each version of the
+/// interface that other handlers use.
 pub(crate) struct Contexts {
     list: Vec<InvokeContext>,
     of_site: Vec<u32>,
-    /// Whether they may serve another execution on this device.
+    /// The device for whose next execution they may be reused.
     device: Option<i32>,
 }
 
@@ -52,7 +53,7 @@ impl Contexts {
         Contexts { list: Vec::new(), of_site: Vec::new(), device: None }
     }
 
-    /// Makes them ready for another execution.
+    /// Prepares them for another execution.
     pub(crate) fn renew(&mut self, host: &Host, sites: &[CallSite], info: &ExecutionInfo<'_>) {
         if self.device == Some(info.device_ordinal) && info.user_data.is_empty() {
             self.list.iter_mut().for_each(|context| context.renew(info.run_id));
@@ -78,7 +79,7 @@ impl Contexts {
         self.device = info.user_data.is_empty().then_some(info.device_ordinal);
     }
 
-    /// Gives up what the last execution left.
+    /// Drops the references of the last execution.
     pub(crate) fn finish(&mut self) {
         match self.device {
             Some(_) => self.list.iter_mut().for_each(|context| context.renew(0)),
@@ -91,7 +92,7 @@ impl Contexts {
     }
 }
 
-/// A context of one version; `state` is that of the instantiate stage.
+/// A context of one version; `state` comes from the instantiate stage.
 pub(super) fn build(
     host: &Host,
     version: HostVersion,

@@ -11,19 +11,19 @@ use crate::pool::Pool;
 
 /// The engine as a host of handlers.
 pub(crate) struct Host {
-    /// The platform whose handlers are looked up first.
+    /// The platform whose handlers take precedence.
     pub(crate) platform: String,
     pub(crate) tasks: Arc<dyn TaskPool>,
     pub(crate) scratch: Arc<dyn ScratchAllocator>,
 }
 
-/// Tasks of handlers run on the engine's threads.
+/// Runs tasks of handlers on the engine's threads.
 struct Tasks(Arc<Pool>);
 
 impl TaskPool for Tasks {
     fn schedule(&self, task: Box<dyn FnOnce() + Send>) {
         self.0.workers().spawn(move || {
-            // A panic is the task's own affair: the thread lives on for the others.
+            // A panic concerns only its task: the thread lives on for other tasks.
             let _ = with_default_environment(|| catch_unwind(AssertUnwindSafe(task)));
         });
     }

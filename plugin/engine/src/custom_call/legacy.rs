@@ -1,4 +1,4 @@
-//! Calls by the interfaces v1 to v3, with the signatures of the CPU.
+//! Calls through the interfaces v1 to v3, with the signatures for CPUs.
 
 use std::ffi::{c_char, c_void};
 
@@ -24,7 +24,7 @@ enum Function {
 pub(super) struct Legacy {
     function: Function,
     opaque: Vec<u8>,
-    /// Whether the function is given an array of results, rather than the only one.
+    /// Whether the function takes an array of results instead of a single one.
     tuple: bool,
 }
 
@@ -44,8 +44,8 @@ impl Legacy {
         let find = || Ok::<_, Error>(target::legacy(&call.target, &host.platform)?.0);
         let function = match call.api_version {
             CustomCallApiVersion::Original => {
-                // SAFETY: whoever registered the address says that it is a function of the version by which programs
-                // call it.
+                // SAFETY: the registration of the address promises that it is a function of the version by which
+                // programs call it.
                 Function::V1(unsafe { std::mem::transmute::<*const c_void, V1>(find()?) })
             }
             CustomCallApiVersion::StatusReturning => {
@@ -100,7 +100,7 @@ impl Legacy {
     }
 }
 
-/// Room for the pointers of a call.
+/// Reusable storage for the pointers of a call.
 #[derive(Default)]
 pub(crate) struct Pointers {
     inputs: Vec<*const c_void>,

@@ -1,14 +1,14 @@
 //! Custom calls: functions outside the program, found by the name of their target.
 //!
-//! A [`CallSite`] is a call as a program has it: the handler with its attributes and instantiated state, or a legacy
-//! function with its opaque bytes. A [`CallState`] is what one execution has of it: a call frame that is built once and
-//! patched for each call, so that a call costs little more than the handler.
+//! A [`CallSite`] is a call in a program: the handler with its attributes and instantiated state, or a legacy function
+//! with its opaque bytes. A [`CallState`] belongs to one execution: a call frame that is built once and patched for
+//! each call, so that a call costs little more than the handler.
 //!
-//! `target` finds handlers, `typed` and `legacy` (with `status`) call them, `attributes` and `context` make their call
-//! frames, `host` is what the engine offers to them.
+//! `target` finds handlers, `typed` and `legacy` (with `status`) call them, `attributes` and `context` build their call
+//! frames, and `host` has the services for them.
 //!
 //! Handlers may ask for column-major operands, and see 4-bit integers packed where transfers have a byte for each; the
-//! plan converts (`plan::layout`).
+//! plan converts the buffers (`compile::lower::layout`).
 
 mod attributes;
 mod context;

@@ -1,4 +1,4 @@
-//! A custom call of a program.
+//! Custom calls of a program.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use super::{Contexts, Host, target};
 use crate::memory::RawBuffer;
 use crate::pool::Cost;
 
-/// A call as a program has it.
+/// A custom call of a program.
 pub(crate) struct CallSite {
     target: String,
     kind: Kind,
     cost: Cost,
-    /// The call frame, which equal calls share: an execution makes one call at a time.
+    /// The call frame, which equal calls share: an execution makes only one call at a time.
     frame: u32,
 }
 
@@ -27,23 +27,23 @@ enum Kind {
     Legacy(Legacy),
 }
 
-/// What one execution has of a call.
+/// The state of a call in one execution.
 pub(crate) enum CallState {
     Typed(TypedState),
     Legacy(Pointers),
 }
 
-/// All that executing a typed call takes, in one place.
+/// All data that a typed call needs, in one place.
 pub(crate) struct TypedState {
     frame: CallFrame,
     execute: RawHandler,
 }
 
 impl TypedState {
-    /// Runs the execute stage on buffers at these addresses. A future says when it is done.
+    /// Runs the execute stage on buffers at these addresses. If it returns a future, the call completes with it.
     ///
     /// # Errors
-    /// What the handler reports.
+    /// Those of the handler.
     ///
     /// # Safety
     /// As for [`CallSite::run`].
@@ -55,16 +55,16 @@ impl TypedState {
     ) -> Result<Option<Future>, Error> {
         inputs.enumerate().for_each(|(index, data)| self.frame.set_arg_data(index, data.cast()));
         outputs.enumerate().for_each(|(index, data)| self.frame.set_ret_data(index, data.cast()));
-        // SAFETY: a registered handler obeys the contract; the caller vouches for the rest.
+        // SAFETY: a registered handler obeys the contract; the caller guarantees the rest.
         unsafe { host::call(self.execute, &mut self.frame, context, Stage::Execute) }
     }
 }
 
 impl CallSite {
-    /// The call: finds its target, and instantiates it. Buffers of tuples are given one by one, `None` is a token.
+    /// Finds the target of a call, and instantiates it. The buffers of tuples are given one by one; `None` is a token.
     ///
     /// # Errors
-    /// NOT_FOUND for an unknown target; what the handler reports.
+    /// NOT_FOUND for an unknown target; those of the handler.
     pub(crate) fn new(
         host: &Host,
         call: &CustomCall,
@@ -88,7 +88,7 @@ impl CallSite {
         &self.target
     }
 
-    /// The number of its call frame.
+    /// The index of its call frame.
     pub(crate) fn frame(&self) -> u32 {
         self.frame
     }
@@ -97,7 +97,7 @@ impl CallSite {
         self.cost
     }
 
-    /// The host that the handler was made for.
+    /// The host version for which the handler was made.
     pub(super) fn version(&self) -> HostVersion {
         match &self.kind {
             Kind::Typed(typed) => typed.version,
@@ -120,7 +120,7 @@ impl CallSite {
         }
     }
 
-    /// What an execution needs.
+    /// The state for a new execution.
     pub(crate) fn state(&self) -> CallState {
         match &self.kind {
             Kind::Typed(typed) => CallState::Typed(TypedState { frame: typed.frame(), execute: typed.execute() }),
@@ -128,7 +128,7 @@ impl CallSite {
         }
     }
 
-    /// An error of the handler, with the target's name; those that are linked in say themselves which they are.
+    /// Adds the target's name to an error of the handler; handlers that are linked in name themselves.
     pub(crate) fn explain(&self, error: Error) -> Error {
         match &self.kind {
             Kind::Typed(typed) if typed.is_linked() => error,
@@ -136,14 +136,16 @@ impl CallSite {
         }
     }
 
-    /// Runs a stage. A future says when it is done; [`explain`](CallSite::explain) is for its error.
+    /// Runs a stage. If it returns a future, the stage completes with it; pass its error to
+    /// [`explain`](CallSite::explain).
     ///
     /// # Errors
-    /// What the handler reports.
+    /// Those of the handler.
     ///
     /// # Safety
-    /// `state` and `contexts` are those of one execution, and `index` is the call's. The buffers are as the program
-    /// says: valid until the call is done, inputs not written by others, outputs not used by others.
+    /// `state` and `contexts` belong to one execution, and `index` is the call's. The buffers have the sizes that the
+    /// program gives them, and are valid until the call completes; meanwhile nothing else writes the inputs or uses the
+    /// outputs.
     pub(crate) unsafe fn run(
         &self,
         state: &mut CallState,
@@ -154,7 +156,7 @@ impl CallSite {
         outputs: &[RawBuffer],
     ) -> Result<Option<Future>, Error> {
         let outcome = match (&self.kind, state) {
-            // SAFETY: as the caller guarantees; user data is of an execution, whose caller answers for it.
+            // SAFETY: as the caller guarantees; the user data belongs to an execution, whose caller vouches for it.
             (Kind::Typed(typed), CallState::Typed(TypedState { frame, .. })) => unsafe {
                 typed.call(frame, contexts.of(index), stage, inputs, outputs)
             },
@@ -168,13 +170,13 @@ impl CallSite {
     }
 }
 
-/// An error with the target's name: handlers of other SDKs do not say which they are.
+/// Adds the target's name to an error: handlers of other SDKs do not name themselves.
 #[cold]
 fn named(target: &str, error: Error) -> Error {
     if error.message().contains(target) { error } else { error.context(format_args!("custom call to {target}")) }
 }
 
-/// Nobody knows what a handler does with its buffers. Most that are slow work on matrices, so the time grows with the
+/// An estimate, since the work of a handler is unknown. Most slow handlers work on matrices, so the time grows with the
 /// power 3/2 of the number of elements.
 fn estimate(operands: &[Option<&TensorType>], results: &[Option<&TensorType>]) -> Cost {
     let tensors = || operands.iter().chain(results).flatten();

@@ -1,18 +1,18 @@
-//! `XlaCustomCallStatus`, by which functions of v2 and v3 say that they failed.
+//! `XlaCustomCallStatus`, through which functions of v2 and v3 report failures.
 //!
-//! The first fields are those of XLA's struct in builds with libstdc++, a `std::optional<std::string>`: functions that
-//! find no `XlaCustomCallStatusSetFailure` to link against, as jaxlib exports none, write them.
+//! The first fields are those of XLA's struct in builds with libstdc++, a `std::optional<std::string>`. Functions that
+//! find no `XlaCustomCallStatusSetFailure` to link against write them directly, since jaxlib exports none.
 
 use std::ffi::{c_char, c_void};
 
-/// The status of a call: a success until the function says otherwise.
+/// The status of a call: a success until the function reports a failure.
 #[repr(C)]
 pub(super) struct Status {
     text: *mut u8,
     len: usize,
     local: [u64; 2],
     engaged: u8,
-    /// The message that came through [`XlaCustomCallStatusSetFailure`].
+    /// The message given to [`XlaCustomCallStatusSetFailure`].
     message: Option<String>,
 }
 
@@ -26,10 +26,10 @@ impl Status {
     /// The message of a failure.
     ///
     /// # Safety
-    /// Only a custom call function wrote the fields, as C++ or the functions below do.
+    /// Only a custom call function wrote the fields, either directly from C++ or through the functions below.
     pub(super) unsafe fn take(&mut self) -> Option<String> {
         if self.engaged != 0 {
-            // A long text lies in memory of C++'s allocator, to which nothing here leads: it is lost, once a failure.
+            // A long text is in memory of C++'s allocator, which is out of reach here: it leaks, once per failure.
             // SAFETY: a `std::string` of this length.
             let text = unsafe { std::slice::from_raw_parts(self.text, self.len) };
             return Some(String::from_utf8_lossy(text).into_owned());
@@ -38,27 +38,27 @@ impl Status {
     }
 }
 
-/// XLA's C function: the call succeeded, whatever was said before.
+/// XLA's C function for a success, which overrides an earlier failure.
 ///
 /// # Safety
-/// `status` is the status that the function was called with.
+/// `status` is the status that the function received.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, unreachable_pub, reason = "XLA's name, for functions of other libraries")]
 pub unsafe extern "C" fn XlaCustomCallStatusSetSuccess(status: *mut c_void) {
-    // SAFETY: as the caller guarantees, one of ours.
+    // SAFETY: as the caller guarantees, it is a `Status`.
     if let Some(status) = unsafe { status.cast::<Status>().as_mut() } {
         (status.engaged, status.message) = (0, None);
     }
 }
 
-/// XLA's C function: the call failed. The message ends at a NUL, or after `len` bytes.
+/// XLA's C function for a failure. The message ends at a NUL, or after `len` bytes.
 ///
 /// # Safety
-/// `status` is the status that the function was called with, and `message` points to that many bytes, or up to a NUL.
+/// `status` is the status that the function received, and `message` points to `len` bytes, or to bytes up to a NUL.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, unreachable_pub, reason = "XLA's name, for functions of other libraries")]
 pub unsafe extern "C" fn XlaCustomCallStatusSetFailure(status: *mut c_void, message: *const c_char, len: usize) {
-    // SAFETY: as the caller guarantees, one of ours.
+    // SAFETY: as the caller guarantees, it is a `Status`.
     let Some(status) = (unsafe { status.cast::<Status>().as_mut() }) else { return };
     let mut text = Vec::new();
     if !message.is_null() {

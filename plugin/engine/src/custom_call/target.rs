@@ -1,17 +1,17 @@
-//! Finding what a target name stands for.
+//! Lookup of targets.
 
 use oxcall::Error;
 use oxcall::host::{self, LegacyFunction, Registration, Source};
 
 use crate::caches;
 
-/// The platform of handlers that any CPU can run, as XLA names it.
+/// XLA's platform name for handlers that run on any CPU.
 const ANY_CPU: &str = "Host";
 
-/// The op that a typed call means.
+/// The op that a typed call names.
 ///
-/// torch_xla takes calls for equal, and runs one program for both, if their targets and operands are. So calls from
-/// torch have their attributes behind the name, `top_k{k = 3 : i64}`, as well as where typed calls have them.
+/// torch_xla treats calls as equal, and runs one program for both, if their targets and operands are equal. Calls from
+/// torch therefore have their attributes behind the name, `top_k{k = 3 : i64}`, as well as in the usual place.
 pub(super) fn op(target: &str) -> &str {
     match target.split_once('{') {
         Some((name, rest)) if rest.ends_with('}') && !name.is_empty() => name,
@@ -19,16 +19,17 @@ pub(super) fn op(target: &str) -> &str {
     }
 }
 
-/// The typed handler of `target`: of the first source that has one, and there one for the platform rather than for any.
+/// The typed handler of `target`, from the first source that has one; within a source, a handler for the platform takes
+/// precedence over one for any.
 ///
 /// # Errors
-/// NOT_FOUND, with what is registered.
+/// NOT_FOUND, with the registered targets.
 pub(super) fn typed(target: &str, platform: &str) -> Result<Registration, Error> {
     check_name(target)?;
     let found = [platform, ANY_CPU].into_iter().filter_map(|platform| host::find_handler(target, platform).ok());
     let first = found.min_by_key(|handler| handler.source);
     if first.as_ref().is_some_and(|handler| handler.source == Source::Linked) {
-        // The linear algebra is among these, and multiplies.
+        // The linear algebra is among these handlers, and multiplies.
         caches::know();
     }
     first.ok_or_else(|| {
@@ -45,7 +46,7 @@ pub(super) fn typed(target: &str, platform: &str) -> Result<Registration, Error>
 /// The legacy function of `target`.
 ///
 /// # Errors
-/// NOT_FOUND, with what is registered.
+/// NOT_FOUND, with the registered targets.
 pub(super) fn legacy(target: &str, platform: &str) -> Result<LegacyFunction, Error> {
     check_name(target)?;
     host::find_legacy(target, platform).or_else(|| host::find_legacy(target, ANY_CPU)).ok_or_else(|| {
@@ -68,7 +69,7 @@ fn check_name(target: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Names that are listed at most: the nearest.
+/// The largest number of names to list: the nearest ones.
 const LISTED: usize = 20;
 
 fn unknown(target: &str, platform: &str, what: &str, hint: &str, known: Vec<(String, String)>, how: &str) -> Error {

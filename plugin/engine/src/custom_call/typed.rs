@@ -1,4 +1,4 @@
-//! Calls by the XLA FFI.
+//! Calls through the XLA FFI.
 
 use std::ptr;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use super::{Host, attributes, context, target};
 use crate::environment::with_default_environment;
 use crate::memory::RawBuffer;
 
-/// A call of a handler, instantiated.
+/// An instantiated call of a handler.
 pub(super) struct Typed {
     registration: Registration,
-    /// The host that the handler was made for.
+    /// The host version for which the handler was made.
     pub(super) version: HostVersion,
     frame: CallFrameBuilder,
-    /// The state that instantiation left, in a context of its own; `None` if the handler has no stage but execute.
+    /// The state from instantiation, in a separate context; `None` if the handler has no stage except execute.
     pub(super) stages: Option<Arc<StageState>>,
 }
 
@@ -85,7 +85,7 @@ impl Typed {
         self.registration.execute
     }
 
-    /// The frame of one execution.
+    /// A frame for one execution.
     pub(super) fn frame(&self) -> CallFrame {
         self.frame.build()
     }
@@ -93,8 +93,9 @@ impl Typed {
     /// Calls the handler of a stage.
     ///
     /// # Safety
-    /// The buffers are as the program says: valid until the call is done, inputs not written by others, outputs not
-    /// used by others. User data of the context is what the handler takes it for.
+    /// The buffers have the sizes that the program gives them, and are valid until the call completes; meanwhile
+    /// nothing else writes the inputs or uses the outputs. User data of the context has the type that the handler
+    /// expects.
     pub(super) unsafe fn call(
         &self,
         frame: &mut CallFrame,
@@ -110,12 +111,12 @@ impl Typed {
         for (index, output) in outputs.iter().enumerate() {
             frame.set_ret_data(index, output.data.cast());
         }
-        // SAFETY: a registered handler obeys the contract; the caller vouches for the rest.
+        // SAFETY: a registered handler obeys the contract; the caller guarantees the rest.
         unsafe { host::call(handler, frame, context, stage) }
     }
 }
 
-/// A buffer in the terms of call frames.
+/// A buffer's dtype and dimensions for call frames.
 fn described(what: &str, index: usize, leaf: Option<&TensorType>) -> Result<(DType, Vec<i64>), Error> {
     let Some(ty) = leaf else { return Ok((DType::Token, Vec::new())) };
     let dtype = ty.element.dtype().ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! One element of any type.
+//! Single elements of any type.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -22,10 +22,10 @@ impl Scalar {
         self.to_pod()
     }
 
-    /// The element whose bytes, in memory, are `bytes`.
+    /// The element with these bytes, in memory order.
     ///
     /// # Panics
-    /// If there are more than 16.
+    /// If there are more than 16 bytes.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Scalar {
         let mut buffer = [0; 16];
         buffer[..bytes.len()].copy_from_slice(bytes);

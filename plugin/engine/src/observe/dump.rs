@@ -1,4 +1,4 @@
-//! Programs and plans as files.
+//! Dumps of programs and plans to files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use oxcall::Error;
 use oxcall_hlo::{Module, print_module};
 
-/// A directory into which each program is written that is compiled: as it was read, after each pass that changed it,
-/// and as a plan. The names of the files sort in this order:
-/// `module_0000.jit_f.00.read.mlir`, ..., `module_0000.jit_f.07.plan.txt`.
+/// A directory for dumps of each compiled program: as it was read, after each pass that changed it, and as a plan. The
+/// file names sort in this order: `module_0000.jit_f.00.read.mlir`, ..., `module_0000.jit_f.07.plan.txt`.
 #[derive(Debug)]
 pub struct Dump {
     directory: PathBuf,
@@ -17,7 +16,7 @@ pub struct Dump {
 }
 
 impl Dump {
-    /// Makes the directory, if it is not there.
+    /// Creates the directory, unless it exists.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if that fails.
@@ -48,7 +47,7 @@ pub(crate) struct ProgramDump {
 }
 
 impl ProgramDump {
-    /// The program after `pass`, unless nothing has changed.
+    /// Writes the program after `pass`, unless the pass changed nothing.
     pub(crate) fn module(&mut self, pass: &str, module: &Module) {
         let text = print_module(module);
         if text != self.last {
@@ -57,12 +56,12 @@ impl ProgramDump {
         }
     }
 
-    /// The plan, at last.
+    /// Writes the plan, which comes last.
     pub(crate) fn plan(&mut self, plan: &str) {
         self.write("plan", "txt", plan);
     }
 
-    /// A file that cannot be written does not keep a program from being compiled.
+    /// Writes a file. A failure does not stop the compilation.
     fn write(&mut self, what: &str, extension: &str, text: &str) {
         let mut path = self.prefix.clone().into_os_string();
         path.push(format!(".{:02}.{what}.{extension}", self.stage));

@@ -1,4 +1,4 @@
-//! Dumps of programs after each pass, and traces of executions. Both are off unless asked for.
+//! Dumps of programs after each pass, and traces of executions. Both are off by default.
 
 mod dump;
 mod trace;

@@ -13,7 +13,7 @@ use oxcall_hlo::{Func, Type, ValueId};
 use serde_json::{Value, json};
 
 /// A file of spans: one for each step and custom call of each execution, and one for each execution and compilation. It
-/// is complete JSON whenever nobody is writing to it.
+/// is complete JSON except during a write.
 #[derive(Debug)]
 pub struct Trace {
     start: Instant,
@@ -24,7 +24,7 @@ pub struct Trace {
 const END: &[u8] = b"\n]\n";
 
 impl Trace {
-    /// Makes the file.
+    /// Creates the file.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if that fails.
@@ -73,7 +73,7 @@ fn append(file: &mut File, text: &[u8]) -> io::Result<()> {
     file.write_all(&[text, END].concat())
 }
 
-/// A number of this thread.
+/// A number that identifies this thread.
 fn thread_id() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     thread_local! {
@@ -82,7 +82,7 @@ fn thread_id() -> u32 {
     ID.with(|id| *id)
 }
 
-/// What happened from one moment to another.
+/// An activity from one moment to another.
 #[derive(Debug)]
 pub(crate) struct Span {
     pub(crate) name: String,
@@ -92,7 +92,7 @@ pub(crate) struct Span {
     pub(crate) args: Value,
 }
 
-/// The types of values as JSON, without what has none.
+/// The types of values as JSON, without values that have no type.
 pub(crate) fn shapes(func: &Func, values: &[Option<ValueId>]) -> Value {
     let types = values.iter().flatten().map(|&value| func.ty(value));
     let text = |ty: &Type| match ty {

@@ -1,4 +1,4 @@
-//! From ops to instructions.
+//! Construction of register programs from ops.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::math::{self, Function, Source};
 
 /// A program under construction.
 ///
-/// Registers hold elements as they are computed; parameters and results are loaded and stored at the ends.
+/// Registers hold elements as they are computed; parameters are converted on entry, and results at the end.
 pub(super) struct Builder<'a> {
     func: &'a Func,
     code: Vec<Instruction>,
@@ -110,7 +110,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The register of a constant, as it is computed.
+    /// The register of a constant, in its computed form.
     fn constant(&mut self, literal: &Literal) -> Register {
         let stored = Scalar::from_bytes(literal.element(0));
         let value = math::packed(literal.ty().element).map_or(stored, |packed| packed.load.call([stored; 3]));
@@ -138,12 +138,12 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Where the next instruction goes.
+    /// The index of the next instruction.
     fn here(&self) -> u32 {
         self.code.len() as u32
     }
 
-    /// Adds a jump whose target is set later by [`land`](Builder::land).
+    /// Adds a jump; [`land`](Builder::land) sets its target later.
     fn jump(&mut self, instruction: Instruction) -> usize {
         self.code.push(instruction);
         self.code.len() - 1
@@ -158,7 +158,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The condition comes once before the loop and once at the end of its body, which saves a jump.
+    /// Emits the condition once before the loop and once at the end of its body, which saves a jump.
     fn while_loop(&mut self, op: &Op) -> Result<(), Error> {
         let [condition, body] = &op.regions[..] else {
             let message = format!("expected 2 regions, a condition and a body; got {}", op.regions.len());
@@ -183,15 +183,15 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The instructions of a region whose parameters are in `params`; the registers of its results.
+    /// Emits the instructions of a region whose parameters are in `params`, and returns the registers of its results.
     fn region(&mut self, region: &Region, params: &[Register]) -> Result<SmallVec<[Register; 8]>, Error> {
         self.values.extend(region.params.iter().copied().zip(params.iter().copied()));
         self.ops(&region.ops)?;
         region.results.iter().map(|&result| self.value(result)).collect()
     }
 
-    /// Copies `from` to `to` as if at once. An instruction after `start` that makes a value writes it to its place
-    /// directly if nobody reads the old value after that.
+    /// Copies `from` to `to` as if simultaneously. An instruction after `start` that computes a value writes directly
+    /// to its target, if nothing reads the old value after that.
     fn assign(&mut self, from: &[Register], to: &[Register], start: usize) {
         let mut copies: SmallVec<[(Register, Register); 8]> =
             from.iter().copied().zip(to.iter().copied()).filter(|(from, to)| from != to).collect();
@@ -201,7 +201,7 @@ impl<'a> Builder<'a> {
             let uses = from.iter().filter(|&&each| each == from_register).count();
             !(uses == 1 && !is_read_by_copy && self.redirect(from_register, to_register, start))
         });
-        // What is overwritten before it is read goes by way of another register.
+        // A register that is overwritten before it is read is copied through another one.
         for index in 0..copies.len() {
             let (from, _) = copies[index];
             if copies[..index].iter().any(|&(_, to)| to == from) {
@@ -213,7 +213,8 @@ impl<'a> Builder<'a> {
         self.code.extend(copies.into_iter().map(|(from, out)| Instruction::Copy { from, out }));
     }
 
-    /// Makes the only writer of `from` write `to`, if no instruction after it reads `to`, and all are straight code.
+    /// Makes the only instruction that writes `from` write `to`, if no later instruction reads `to` and all of them are
+    /// straight-line code.
     fn redirect(&mut self, from: Register, to: Register, start: usize) -> bool {
         let code = &mut self.code[start..];
         let mut writers = 0;
@@ -279,7 +280,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Whether the op, of a tensor with one element, gives that element (each result that of its operand).
+/// Whether the op, on tensors with one element, returns the elements of its operands.
 fn moves_one_element(kind: &OpKind) -> bool {
     matches!(
         kind,

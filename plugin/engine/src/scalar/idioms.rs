@@ -1,4 +1,4 @@
-//! Common bodies, for which kernels have code of their own.
+//! Common bodies, for which kernels have specialised code.
 
 use std::collections::HashMap;
 
@@ -6,23 +6,23 @@ use oxcall_hlo::{
     BinaryOp, ComparisonDirection, ComparisonType, ElementType, Func, Literal, Op, OpKind, Region, ValueId,
 };
 
-/// What a comparator orders by.
+/// The order that a comparator defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Order {
-    /// The sorted operand that is compared: the comparator's parameters `2 * operand` and the next.
+    /// The sorted operand that it compares: the comparator's parameters `2 * operand` and `2 * operand + 1`.
     pub operand: usize,
-    /// Whether the larger comes first.
+    /// Whether larger elements come first.
     pub descending: bool,
     /// Whether floats compare by IEEE 754's total order rather than as numbers.
     pub total: bool,
-    /// Whether both zeros are equal in that order, and all NaNs, as JAX's sort has it.
+    /// Whether both zeros are equal in that order, and all NaNs, as in JAX's sort.
     pub canonical: bool,
 }
 
-/// A body that is well known.
+/// A recognised body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// An op of both parameters that commutes: `Add`, `Multiply`, `Minimum`, `Maximum`, `And`, `Or` or `Xor`.
+    /// A commutative op of both parameters: `Add`, `Multiply`, `Minimum`, `Maximum`, `And`, `Or` or `Xor`.
     Binary(BinaryOp),
     /// The first parameter.
     First,
@@ -30,14 +30,14 @@ pub(crate) enum Body {
     Second,
     /// A comparator.
     Order(Order),
-    /// Of (value, index, value, index): the larger value, NaN before all, with its index; of equal ones the lower
-    /// index.
+    /// For (value, index, value, index): the larger value with its index, where NaN comes first; of equal values the
+    /// one with the lower index.
     ArgMax,
-    /// As `ArgMax`, the smaller value.
+    /// Like `ArgMax`, for the smaller value.
     ArgMin,
 }
 
-/// The body that `region` is, if it is a common one.
+/// The common body that `region` has, if any.
 pub(crate) fn idiom(func: &Func, region: &Region) -> Option<Body> {
     let mut texts = HashMap::new();
     for (index, &param) in region.params.iter().enumerate() {
@@ -60,7 +60,7 @@ pub(crate) fn idiom(func: &Func, region: &Region) -> Option<Body> {
     }
 }
 
-/// The expression of a value of one result, given those of operands.
+/// The expression of an op with one result, given those of its operands.
 fn describe(op: &Op, texts: &HashMap<ValueId, String>) -> Option<String> {
     let operands: Vec<&str> =
         op.operands.iter().map(|operand| texts.get(operand).map(String::as_str)).collect::<Option<_>>()?;
@@ -132,7 +132,7 @@ fn order(text: &str, params: usize) -> Option<Order> {
     None
 }
 
-/// JAX's reducers of `argmax` and `argmin`, with and without the test for NaN (passes drop it for integers).
+/// JAX's reducers for `argmax` and `argmin`, with and without the NaN test (passes remove it for integers).
 fn arg_extremum(results: &[&str]) -> Option<Body> {
     for (direction, body) in [(ComparisonDirection::Gt, Body::ArgMax), (ComparisonDirection::Lt, Body::ArgMin)] {
         let better = format!("{}(p0,p2)", direction.name());

@@ -1,7 +1,7 @@
 //! Register programs over single elements: rank-0 regions, and bodies of reductions, comparators, scatters and loops.
 //!
-//! `build` makes programs from regions, `program` runs them, `idioms` finds common bodies, `scalar_loop` runs loops and
-//! branches as kernels.
+//! `build` makes programs from regions, `program` runs them, `idioms` recognises common bodies, and `scalar_loop` runs
+//! loops and branches as kernels.
 
 mod build;
 mod idioms;
@@ -16,16 +16,16 @@ use std::collections::HashSet;
 
 use oxcall_hlo::{Func, Op, Region, ValueId};
 
-/// A loop, or another op with regions, as one program.
+/// A loop, or another op with regions, as a single program.
 #[derive(Debug)]
 pub(crate) struct Whole {
     /// Computes the op's results from `inputs`.
     pub program: Program,
-    /// The op's operands, then the values from around it that its regions use; each once.
+    /// The op's operands, then the outside values that its regions use; each once.
     pub inputs: Vec<ValueId>,
 }
 
-/// The program of an op with regions, such as a conditional. `None` if that is not of scalars alone.
+/// The program of an op with regions, such as a conditional; `None` if it has values other than scalars.
 pub(crate) fn whole(func: &Func, op: &Op) -> Option<Whole> {
     let mut inputs = Vec::new();
     let mut known = HashSet::new();

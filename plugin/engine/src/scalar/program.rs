@@ -12,25 +12,25 @@ use crate::math::function::ScalarFn;
 /// The index of a register.
 pub(super) type Register = u32;
 
-/// An instruction. Targets of jumps are indices of instructions.
+/// An instruction. Jump targets are indices of instructions.
 #[derive(Debug, Clone)]
 pub(super) enum Instruction {
     /// `out = function(args)`.
     Apply {
         /// The function.
         function: ScalarFn,
-        /// Its operands; unused ones are any register.
+        /// Its operands; unused places hold any register.
         args: [Register; 3],
-        /// Where the result goes.
+        /// The register of the result.
         out: Register,
     },
-    /// As `Apply`, of a function that has no call of its own.
+    /// Like `Apply`, for a function without a scalar form.
     ApplyLoop {
         /// The function.
         function: Box<Function>,
         /// Its operands.
         args: [Register; 3],
-        /// Where the result goes.
+        /// The register of the result.
         out: Register,
     },
     /// `out = from`.
@@ -40,28 +40,28 @@ pub(super) enum Instruction {
         /// The register written.
         out: Register,
     },
-    /// Goes on elsewhere.
+    /// Continues at the target.
     Jump(u32),
-    /// Goes on elsewhere if the register is 0 or 1 as `on` says.
+    /// Continues at the target if the boolean in the register equals `on`.
     JumpIf {
-        /// The register with a boolean.
+        /// The register of the boolean.
         predicate: Register,
-        /// Which of its values jumps.
+        /// The value for which it jumps.
         on: bool,
-        /// Where to.
+        /// The target.
         target: u32,
     },
-    /// Goes on at the target of the number in the register, an `i32`; the last if there is none.
+    /// Continues at the target whose index, an `i32`, is in the register, or at the last one if there is none.
     JumpTable {
-        /// The register.
+        /// The register of the index.
         index: Register,
-        /// One or more.
+        /// The targets, at least one.
         targets: Box<[u32]>,
     },
 }
 
 impl Instruction {
-    /// What a function is applied to, and where its result goes.
+    /// The operands and the result of a function.
     pub(super) fn operands(&mut self) -> Option<(&mut [Register; 3], &mut Register)> {
         match self {
             Instruction::Apply { args, out, .. } | Instruction::ApplyLoop { args, out, .. } => Some((args, out)),
@@ -70,48 +70,48 @@ impl Instruction {
     }
 }
 
-/// A function of scalars: ops of rank 0, control flow included, as a flat list of instructions over registers.
+/// A function of scalars: ops of rank 0, including control flow, as a flat list of instructions over registers.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(super) code: Vec<Instruction>,
-    /// What registers hold at first: constants, and zeros.
+    /// The initial values of registers: constants, and zeros.
     pub(super) registers: Vec<Scalar>,
-    /// The register of each parameter, as elements are stored.
+    /// The registers of the parameters, in their stored form.
     pub(super) params: Vec<Register>,
-    /// The register of each result, as elements are stored.
+    /// The registers of the results, in their stored form.
     pub(super) results: Vec<Register>,
 }
 
 impl Program {
-    /// The program that computes `results` from `params` with `ops`, a region's or a part of one. Ops may use `params`
-    /// and results of ops before them, nothing else.
+    /// The program that computes `results` from `params` with `ops`, which are a region's or some of them. Ops may only
+    /// use `params` and results of earlier ops.
     ///
     /// # Errors
-    /// UNIMPLEMENTED if an op is not one of scalars. A tensor with one element counts as a scalar.
+    /// UNIMPLEMENTED if an op does not work on scalars. A tensor with one element counts as a scalar.
     pub(crate) fn new(func: &Func, params: &[ValueId], ops: &[Op], results: &[ValueId]) -> Result<Program, Error> {
         Builder::new(func).program(params, ops, results)
     }
 
-    /// The program of one op, whose parameters are `params`: the values that the op and its regions use.
+    /// The program of one op. `params` are the values that the op and its regions use.
     ///
     /// # Errors
-    /// As [`new`](Program::new).
+    /// Those of [`new`](Program::new).
     pub(crate) fn of_op(func: &Func, params: &[ValueId], op: &Op) -> Result<Program, Error> {
         Program::new(func, params, std::slice::from_ref(op), &op.results)
     }
 
-    /// The number of instructions, a measure of cost (loops run theirs many times).
+    /// The number of instructions, a measure of the cost (loops run theirs many times).
     pub(crate) fn len(&self) -> usize {
         self.code.len()
     }
 
-    /// Registers to run the program with, any number of times.
+    /// An evaluator, with which the program can be run any number of times.
     pub(crate) fn evaluator(&self) -> Evaluator<'_> {
         Evaluator { program: self, registers: self.registers.clone(), era: None }
     }
 }
 
-/// A program with registers of its own: calls allocate nothing.
+/// A program with its own registers: calls do not allocate.
 #[derive(Debug, Clone)]
 pub(crate) struct Evaluator<'a> {
     program: &'a Program,
@@ -120,16 +120,16 @@ pub(crate) struct Evaluator<'a> {
 }
 
 impl Evaluator<'_> {
-    /// Lets loops end when `era` is over; the results are meaningless then.
+    /// Makes loops end when `era` is over; the results are then meaningless.
     #[must_use]
     pub(crate) fn until(self, era: Era) -> Self {
         Evaluator { era: Some(era), ..self }
     }
 
-    /// Computes the results of `args`.
+    /// Computes the results for `args`.
     ///
     /// # Panics
-    /// If there are fewer of either than the program has.
+    /// If there are fewer arguments or results than the program has.
     #[inline]
     pub(crate) fn call(&mut self, args: &[Scalar], results: &mut [Scalar]) {
         let Program { code, params, results: places, .. } = self.program;
@@ -143,10 +143,10 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The one result of `args`.
+    /// The single result for `args`.
     ///
     /// # Panics
-    /// As [`call`](Evaluator::call).
+    /// Like [`call`](Evaluator::call).
     #[inline]
     pub(crate) fn call1(&mut self, args: &[Scalar]) -> Scalar {
         let mut result = [Scalar::default()];
@@ -155,7 +155,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Runs instructions until the end, or an iteration after `era`.
+/// Runs instructions until the end, or until an iteration after the end of `era`.
 fn run(code: &[Instruction], registers: &mut [Scalar], era: Option<Era>) {
     let mut next = 0;
     while let Some(instruction) = code.get(next) {
@@ -172,7 +172,7 @@ fn run(code: &[Instruction], registers: &mut [Scalar], era: Option<Era>) {
             Instruction::Jump(target) => next = *target as usize,
             Instruction::JumpIf { predicate, on, target } => {
                 if (registers[*predicate as usize].0 != 0) == *on {
-                    // The end of a loop's body jumps back.
+                    // A jump back ends an iteration of a loop.
                     if (*target as usize) < next && era.is_some_and(Era::is_over) {
                         return;
                     }

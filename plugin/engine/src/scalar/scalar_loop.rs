@@ -1,4 +1,4 @@
-//! Kernels that run a register program: loops and branches of scalars.
+//! Scalar loops and branches, as kernels that run a register program.
 
 use oxcall::Error;
 use oxcall_hlo::{Func, Op, TensorType, ValueId};
@@ -13,14 +13,14 @@ use crate::pool::Cost;
 pub(crate) struct ScalarLoop {
     name: &'static str,
     program: Program,
-    /// The bytes of each result.
+    /// The size of each result, in bytes.
     widths: Vec<usize>,
     cost: Cost,
 }
 
 impl ScalarLoop {
-    /// The kernel of a loop or branch, if it is of scalars alone, and what it is to be given. Each pass through the
-    /// program is taken to happen `iterations` times.
+    /// The kernel of a loop or branch that works on scalars only, with its inputs. The cost assumes that the program
+    /// runs `iterations` times.
     pub(crate) fn from_op(op: &Op, func: &Func, iterations: f64) -> Option<(ScalarLoop, Vec<ValueId>)> {
         let Whole { program, inputs } = whole(func, op)?;
         let widths = op.results.iter().map(|&result| func.ty(result).tensor().map(TensorType::byte_size));

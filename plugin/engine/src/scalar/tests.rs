@@ -45,7 +45,7 @@ fn less() -> OpKind {
     OpKind::Compare(ComparisonDirection::Lt, ComparisonType::NoType)
 }
 
-/// `while i < n { (i, a, b) = (i + 1, b, a + b) }`: the Fibonacci numbers, where carried values change places.
+/// `while i < n { (i, a, b) = (i + 1, b, a + b) }`: the Fibonacci numbers, a loop that swaps carried values.
 fn fibonacci(fixture: &mut Fixture, n: ValueId) -> Op {
     use ElementType::S32;
     let carried = |fixture: &mut Fixture| [S32; 3].map(|element| fixture.value(element));

@@ -1,21 +1,21 @@
-//! Access of a tile to the elements of an operand, by strides.
+//! Strided access of a tile to the elements of an operand.
 
 use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::TensorType;
 use smallvec::SmallVec;
 
-/// For each element of a domain, in row-major order, an element of an operand.
+/// A map from each element of a domain, in row-major order, to an element of an operand.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Access {
-    /// The sizes of the domain's dimensions, none of them 1, adjacent ones joined where strides allow it.
+    /// The sizes of the domain's dimensions: none is 1, and adjacent ones are merged where strides allow it.
     dims: SmallVec<[usize; 4]>,
-    /// The step of each in the operand, in elements; 0 repeats.
+    /// The stride of each dimension in the operand, in elements; 0 repeats.
     strides: SmallVec<[usize; 4]>,
 }
 
 impl Access {
-    /// The access to an operand of which dimension `i` of the domain has stride `strides[i]`.
+    /// The access to an operand for which dimension `i` of the domain has stride `strides[i]`.
     pub(crate) fn new(dims: &[usize], strides: &[usize]) -> Access {
         let mut access = Access { dims: SmallVec::new(), strides: SmallVec::new() };
         for (&dim, &stride) in dims.iter().zip(strides).filter(|&(&dim, _)| dim != 1) {
@@ -33,7 +33,7 @@ impl Access {
         access
     }
 
-    /// The access of `broadcast_in_dim` from `operand` to `result`, where `dims[i]` is the place of dimension `i`.
+    /// The access of a `broadcast_in_dim` from `operand` to `result`, where `dims[i]` is the place of dimension `i`.
     pub(crate) fn broadcast(operand: &[usize], result: &[usize], dims: &[usize]) -> Access {
         let mut strides: SmallVec<[usize; 4]> = smallvec::smallvec![0; result.len()];
         let mut stride = 1;
@@ -46,7 +46,7 @@ impl Access {
         Access::new(result, &strides)
     }
 
-    /// The access to an operand of one element for each of `rows` rows.
+    /// The access to an operand with one element for each of `rows` rows.
     pub(crate) fn rows(rows: usize, row: usize) -> Access {
         Access::new(&[rows, row], &[1, 0])
     }
@@ -54,7 +54,7 @@ impl Access {
     /// The access to an operand of the result's shape, or to a scalar.
     ///
     /// # Errors
-    /// INTERNAL if it has another shape.
+    /// INTERNAL if the operand has another shape.
     pub(crate) fn same_or_scalar(operand: &TensorType, result: &TensorType) -> Result<Access, Error> {
         match () {
             () if operand.dims == result.dims => {
@@ -67,17 +67,17 @@ impl Access {
         }
     }
 
-    /// Whether elements are one after the other.
+    /// Whether the elements are contiguous.
     pub(crate) fn is_contiguous(&self) -> bool {
         self.strides.iter().all(|&stride| stride == 1) && self.strides.len() <= 1
     }
 
-    /// Whether every element is the first.
+    /// Whether every element is the operand's first.
     pub(crate) fn is_splat(&self) -> bool {
         self.strides.iter().all(|&stride| stride == 0)
     }
 
-    /// Copies the elements of the domain from `start` on to `out`.
+    /// Copies the elements of the domain, beginning at `start`, to `out`.
     pub(crate) fn load<T: Pod>(&self, operand: &[T], start: usize, out: &mut [T]) {
         let Some((&inner, outer)) = self.dims.split_last() else { return out.fill(operand[0]) };
         let step = self.strides[outer.len()];

@@ -1,4 +1,4 @@
-//! The instructions of runs.
+//! Generation of the instructions of runs.
 
 use oxcall_hlo::ComparisonDirection;
 use smallvec::{SmallVec, smallvec};
@@ -9,7 +9,7 @@ use super::memory::Slot;
 use super::runs::{Runs, Simple};
 
 impl Code {
-    /// The same function with its operands exchanged.
+    /// The same function with its operands swapped.
     fn exchanged(self) -> Option<Code> {
         Some(match self {
             Code::Add | Code::Multiply | Code::Maximum | Code::Minimum => self,
@@ -27,7 +27,7 @@ impl Code {
 }
 
 impl Runs {
-    /// The instructions of the run in which `last` is the last value.
+    /// The instructions of the run whose last value is `last`.
     pub(super) fn code(&self, builder: &Builder, last: Value, slot: impl Fn(Value) -> Slot) -> Coded {
         let run = self.of[last];
         let members = (0..=last).filter(|&value| self.of[value] == run && !self.lazy[value]);
@@ -35,7 +35,7 @@ impl Runs {
         Coder::new(self, builder, &moves, slot).code(&moves)
     }
 
-    /// How each member is computed, given that its predecessor is in the accumulator.
+    /// The computation of each member, given that its predecessor is in the accumulator.
     fn moves(&self, builder: &Builder, members: impl Iterator<Item = Value>) -> Vec<Move> {
         let mut moves: Vec<Move> = Vec::new();
         for value in members {
@@ -51,7 +51,7 @@ impl Runs {
         moves
     }
 
-    /// The ways to compute a value, by which of its operands is in the accumulator.
+    /// The ways to compute a value, one for each operand that may be in the accumulator.
     fn forms(&self, builder: &Builder, value: Value) -> SmallVec<[Form; 2]> {
         let args = &self.args[value];
         let form = |acc: usize, code, rest: &[Value]| Form { acc: args[acc], code, rest: rest.into() };
@@ -90,14 +90,14 @@ impl Runs {
 /// A way to compute a value.
 #[derive(Debug, Clone)]
 struct Form {
-    /// What is in the accumulator.
+    /// The value in the accumulator.
     acc: Value,
     code: Code,
     /// The other operands.
     rest: SmallVec<[Value; 3]>,
 }
 
-/// A value of a run, and how it is computed.
+/// A value of a run, with the way to compute it.
 struct Move {
     value: Value,
     /// Whether the accumulator has to be loaded.
@@ -109,12 +109,12 @@ struct Move {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Used {
     pub(super) slot: Slot,
-    /// Whether all its elements are one.
+    /// Whether all its elements are equal.
     pub(super) is_splat: bool,
     pub(super) is_written: bool,
 }
 
-/// The instructions of a run. Places are `slots`, and then blocks of its own.
+/// The instructions of a run. Places are first `slots`, then separate blocks.
 pub(super) struct Coded {
     pub(super) code: Vec<Instruction>,
     pub(super) slots: Vec<Used>,
@@ -125,7 +125,7 @@ pub(super) struct Coded {
 struct Coder<'a> {
     runs: &'a Runs,
     slots: Vec<Used>,
-    /// The place of each value that is kept, and the last move that reads it.
+    /// The place of each stored value, and the last move that reads it.
     places: Vec<Option<u16>>,
     last_read: Vec<usize>,
     free: Vec<u16>,
@@ -156,7 +156,7 @@ impl<'a> Coder<'a> {
         coder
     }
 
-    /// Gives a value that others see the place of its slot.
+    /// Gives a value that other steps use the place of its slot.
     fn use_slot(&mut self, value: Value, slot: &impl Fn(Value) -> Slot, used: Used) {
         if self.runs.is_internal(value) {
             return;
@@ -174,7 +174,7 @@ impl<'a> Coder<'a> {
     fn push(&mut self, code: Code, args: &[u16]) {
         let mut all = [0; 3];
         all[..args.len()].copy_from_slice(args);
-        // What is multiplied and then added to is one instruction.
+        // A multiplication followed by an addition is one instruction.
         if let (Code::Add, Some(last)) = (code, self.code.last_mut())
             && last.code == Code::Multiply
         {

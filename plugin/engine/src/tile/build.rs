@@ -1,4 +1,4 @@
-//! Building programs of tiles: from values to slots.
+//! Construction of tile programs: from values to slots.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, OpKind};
@@ -17,10 +17,10 @@ use crate::pool::Cost;
 /// The number of a value in a [`Builder`].
 pub(crate) type Value = usize;
 
-/// How a value comes about.
+/// The definition of a value.
 #[derive(Debug, Clone)]
 pub(super) enum Definition {
-    /// The tile of an operand, read where it is.
+    /// The tile of an operand, read in place.
     Input(usize),
     /// A register that is filled before the first tile.
     Splat(SplatOf),
@@ -28,16 +28,16 @@ pub(super) enum Definition {
     Gather { input: usize, access: Access },
     /// An index.
     Iota { repeat: usize, size: usize },
-    /// Each row of a value reduced to one element.
+    /// Each row of a value, reduced to one element.
     Fold { fold: RowFold, arg: [Value; 1] },
-    /// Each element of a value that has one for each row, repeated for the row.
+    /// The elements of a value with one element per row, each repeated for its row.
     Spread { arg: [Value; 1] },
     /// A function of values; `simple` if a chain can compute it.
     Apply { function: Function, args: SmallVec<[Value; 3]>, simple: Option<Simple> },
 }
 
 impl Definition {
-    /// The values that a function is applied to.
+    /// The arguments of the definition.
     pub(super) fn args(&self) -> &[Value] {
         match self {
             Definition::Apply { args, .. } => args,
@@ -58,15 +58,15 @@ pub(super) enum SplatOf {
 pub(crate) struct Builder {
     /// The number of elements.
     pub(crate) count: usize,
-    /// The elements of a row; 1 where there are no rows.
+    /// The number of elements in a row; 1 without rows.
     row: usize,
-    /// Whether values that are added have one element for each row.
+    /// Whether added values have one element per row.
     pub(crate) per_row: bool,
-    /// Which values have.
+    /// Whether each value has one element per row.
     rows: Vec<bool>,
-    /// How each value comes about, and the type of its elements in its slot.
+    /// The definition of each value, and the element type of its slot.
     pub(super) values: Vec<(Definition, ElementType)>,
-    /// Types of operands and the bytes of each that are read.
+    /// The type of each operand, and the number of its bytes that are read.
     inputs: Vec<(ElementType, usize)>,
     pub(crate) outputs: Vec<(Value, ElementType)>,
 }
@@ -84,28 +84,28 @@ impl Builder {
     }
 
     fn push(&mut self, definition: Definition, element: ElementType) -> Value {
-        // What is the same everywhere is one register for both.
+        // A splat is the same for elements and rows, so one register serves both.
         self.rows.push(self.per_row && !matches!(definition, Definition::Splat(_)));
         self.values.push((definition, element));
         self.values.len() - 1
     }
 
-    /// Whether a value has one element for each row.
+    /// Whether a value has one element per row.
     pub(crate) fn is_per_row(&self, value: Value) -> bool {
         self.rows[value]
     }
 
-    /// Whether a value is the same everywhere.
+    /// Whether all elements of a value are equal.
     pub(crate) fn is_constant(&self, value: Value) -> bool {
         matches!(self.values[value].0, Definition::Splat(_))
     }
 
-    /// A value of one element for each row, repeated for the row.
+    /// A value with one element per row, repeated for each row.
     pub(crate) fn spread(&mut self, value: Value) -> Value {
         self.push(Definition::Spread { arg: [value] }, self.values[value].1)
     }
 
-    /// The rows of a value of type `element`, reduced by a function to which `init` is given first.
+    /// The rows of a value of type `element`, reduced by a function whose initial value is `init`.
     ///
     /// # Errors
     /// UNIMPLEMENTED if there is no such reduction of rows.
@@ -136,7 +136,7 @@ impl Builder {
         self.inputs.len() - 1
     }
 
-    /// The elements of operand `input`, as stored.
+    /// The elements of operand `input`, in their stored form.
     pub(crate) fn stored_input(&mut self, input: usize, access: Access) -> Value {
         let element = self.inputs[input].0;
         match () {
@@ -145,7 +145,7 @@ impl Builder {
         }
     }
 
-    /// The elements of operand `input`, as computed.
+    /// The elements of operand `input`, in their computed form.
     pub(crate) fn input(&mut self, input: usize, access: Access) -> Value {
         let element = self.inputs[input].0;
         if access.is_splat() && self.count > 1 {
@@ -158,7 +158,7 @@ impl Builder {
         }
     }
 
-    /// A number, of a type in which elements are computed.
+    /// A constant, of a type in which elements are computed.
     pub(crate) fn constant(&mut self, value: Scalar, wide: ElementType) -> Value {
         let is_same = |(definition, element): &(Definition, ElementType)| {
             *element == wide && matches!(definition, Definition::Splat(SplatOf::Constant(known)) if *known == value)
@@ -169,7 +169,7 @@ impl Builder {
         self.push(Definition::Splat(SplatOf::Constant(value)), wide)
     }
 
-    /// A number, as stored.
+    /// A constant in its stored form.
     pub(crate) fn stored_constant(&mut self, bytes: &[u8], element: ElementType) -> Value {
         let value = Scalar::from_bytes(bytes);
         let value = math::packed(element).map_or(value, |packed| packed.load.call([value; 3]));
@@ -191,10 +191,10 @@ impl Builder {
         self.push(Definition::Apply { function, args: args.into(), simple: None }, function.output)
     }
 
-    /// An element-wise op of values, whose element types in the program are given.
+    /// An element-wise op on values, with their element types in the program.
     ///
     /// # Errors
-    /// UNIMPLEMENTED if the op has no meaning for these types.
+    /// UNIMPLEMENTED if the op is not defined for these types.
     pub(crate) fn op(
         &mut self,
         kind: &OpKind,
@@ -231,12 +231,12 @@ impl Builder {
         self.stored_output(stored, element);
     }
 
-    /// Adds a result of type `element`, of a value that is as stored.
+    /// Adds a result of type `element`, from a value in its stored form.
     pub(crate) fn stored_output(&mut self, stored: Value, element: ElementType) {
         self.outputs.push((stored, element));
     }
 
-    /// The program. `name` is for dumps.
+    /// Builds the program. `name` is for dumps.
     pub(crate) fn build(self, name: String) -> Program {
         let cost = self.cost();
         let in_place = self.in_place();
@@ -255,16 +255,16 @@ impl Builder {
         let read: usize = self.inputs.iter().map(|(element, count)| element.byte_width() * count).sum();
         let results = |value: Value| if self.rows[value] { self.count / self.row } else { self.count };
         let written: usize = self.outputs.iter().map(|&(value, element)| element.byte_width() * results(value)).sum();
-        // Simple functions take a fraction of an operation's time each, in vectors.
+        // In vectors, a simple function takes a fraction of an operation's time.
         Cost { flops: f64::from(flops) * self.count as f64, bytes: (read + written) as f64 }
     }
 
-    /// Whether an operand has one element for each row.
+    /// Whether an operand has one element per row.
     fn is_row_input(&self, input: usize) -> bool {
         self.row > 1 && self.inputs[input].1 == self.count / self.row
     }
 
-    /// Operands that are read as tiles only, each with a result of the same width.
+    /// Operands that are read only as tiles, each paired with a result of the same width.
     fn in_place(&self) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         for (input, &(element, _)) in self.inputs.iter().enumerate() {
@@ -283,7 +283,7 @@ impl Builder {
     }
 }
 
-/// Registers for values.
+/// The allocation of registers to values.
 struct Allocation {
     /// The slot of each value; registers are numbered from 0, operands from `registers.len()`, and so on.
     places: Vec<Option<Place>>,
@@ -299,8 +299,8 @@ enum Place {
 }
 
 impl Allocation {
-    /// A register is free again after the last use of its value, except those filled in advance. The first result that
-    /// a value is goes there directly.
+    /// A register is free again after the last use of its value, unless it is filled in advance. A value that is a
+    /// result is written directly to the first such result.
     fn new(builder: &Builder) -> Allocation {
         let runs = Runs::new(builder);
         let mut last_use = vec![None; builder.values.len()];

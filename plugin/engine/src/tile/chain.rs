@@ -1,19 +1,19 @@
 //! Runs of simple ops on 32-bit elements, in vector registers.
 //!
-//! A step of a program reads tiles from the first-level cache and writes one: simple ops take most of their time for
-//! that. A chain is a list of instructions that is run on one short block after another. An accumulator, which is a
-//! few vector registers, has the block's elements of the latest value; only values that are needed later are stored.
+//! A step of a program reads tiles from the L1 cache and writes one, which takes most of the time of simple ops. A
+//! chain is a list of instructions that runs on one short block after another. An accumulator of a few vector registers
+//! holds the block's elements of the latest value; only values that are needed later are stored.
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// What an instruction does. `acc` is the accumulator; `a`, `b` and `c` are the blocks at its places.
+/// The operation of an instruction. `acc` is the accumulator; `a`, `b` and `c` are the blocks at its places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
     /// `acc = a`.
     Load,
     /// `a = acc`.
     Store,
-    /// `acc + a`, of floats, as all up to the comparisons.
+    /// `acc + a`, for floats, like all up to the comparisons.
     Add,
     /// `acc - a`.
     Subtract,
@@ -47,7 +47,7 @@ pub(super) enum Code {
     IfEqual,
     /// `a == b ? c : acc`.
     UnlessEqual,
-    /// `acc + a`, of integers, as all that follow.
+    /// `acc + a`, for integers, like all that follow.
     AddBits,
     /// `acc - a`.
     SubtractBits,
@@ -63,32 +63,32 @@ pub(super) enum Code {
     ShiftLeft,
     /// `acc >> a`; 0 for 32 and more.
     ShiftRight,
-    /// `acc << a | acc >> b`: a rotation, if both are 32 together.
+    /// `acc << a | acc >> b`: a rotation, if `a + b` is 32.
     Funnel,
 }
 
-/// An instruction, with the numbers of its places.
+/// An instruction, with the indices of its places.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Instruction {
     pub(super) code: Code,
     pub(super) args: [u16; 3],
 }
 
-/// Where blocks are.
+/// The place of blocks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) data: *mut u8,
-    /// Whether the next block follows this one; otherwise it is the same.
+    /// Whether successive blocks follow each other; otherwise all are the same one.
     pub(super) advances: bool,
 }
 
-/// The vectors of an accumulator.
+/// The number of vectors in an accumulator.
 const VECTORS: usize = 8;
 
-/// The bytes of the longest block, of vectors of 512 bits.
+/// The size of the longest block, with vectors of 512 bits, in bytes.
 pub(super) const BLOCK_BYTES: usize = VECTORS * 64;
 
-/// The instructions for the processor at hand.
+/// The instructions, for this processor.
 #[derive(Debug, Clone)]
 pub(super) struct Chain {
     arch: Arch,
@@ -109,7 +109,7 @@ impl Chain {
         Chain { arch, block: VECTORS * arch.dispatch(Lanes), code }
     }
 
-    /// The elements of a block.
+    /// The number of elements in a block.
     pub(super) fn block(&self) -> usize {
         self.block
     }
@@ -117,14 +117,14 @@ impl Chain {
     /// Runs the instructions on `blocks` blocks.
     ///
     /// # Safety
-    /// Places that advance point to so many blocks of elements, others to one, all initialised; those that are stored
-    /// to may be written. What overlaps is one place, or starts at the same address and advances alike.
+    /// Places that advance point to `blocks` blocks of elements, others to one block, all initialised; places that are
+    /// stored to may be written. Places that overlap start at the same address and advance alike.
     pub(super) unsafe fn run(&self, places: &[Place], blocks: usize) {
         self.arch.dispatch(Run { code: &self.code, places, blocks });
     }
 }
 
-/// A call of [`Chain::run`], with all that it demands.
+/// A call of [`Chain::run`], with all its requirements.
 struct Run<'a> {
     code: &'a [Instruction],
     places: &'a [Place],
@@ -152,14 +152,14 @@ fn block<S: Simd>(simd: S, code: &[Instruction], places: &[Place], offset: usize
         let Place { data, advances } = places[usize::from(place)];
         data.wrapping_add(if advances { offset } else { 0 }).cast()
     };
-    // SAFETY: of `Chain::run`: the block is there, at this offset. Vectors of floats may have any bits.
+    // SAFETY: as `Chain::run` demands: the block is there, at this offset. Vectors of floats may have any bits.
     let load = |from: *mut S::f32s, i: usize| unsafe { from.wrapping_add(i).read_unaligned() };
     let bits = |x: S::f32s| s.transmute_u32s_f32s(x);
     let floats = |x: S::u32s| s.transmute_f32s_u32s(x);
     let mut acc = [s.splat_f32s(0.0); VECTORS];
     for &Instruction { code, args } in code {
         let a = at(args[0]);
-        /// `acc` is a function of itself and `a`, as floats.
+        /// Computes `acc` from `acc` and `a`, as floats.
         macro_rules! float {
             (|$x:pat_param, $y:pat_param| $value:expr) => {
                 for i in 0..VECTORS {
@@ -168,7 +168,7 @@ fn block<S: Simd>(simd: S, code: &[Instruction], places: &[Place], offset: usize
                 }
             };
         }
-        /// `acc` is a function of itself and `a`, as integers.
+        /// Computes `acc` from `acc` and `a`, as integers.
         macro_rules! integer {
             (|$x:pat_param, $y:pat_param| $value:expr) => {
                 for i in 0..VECTORS {
@@ -177,7 +177,7 @@ fn block<S: Simd>(simd: S, code: &[Instruction], places: &[Place], offset: usize
                 }
             };
         }
-        /// `acc` is selected from itself and `c` by a comparison of `a` and `b`.
+        /// Selects `acc` or `c` by a comparison of `a` and `b`.
         macro_rules! select {
             ($compare:ident, |$acc:ident, $other:ident| $arms:expr) => {{
                 let (b, c) = (at(args[1]), at(args[2]));
@@ -188,12 +188,12 @@ fn block<S: Simd>(simd: S, code: &[Instruction], places: &[Place], offset: usize
                 }
             }};
         }
-        // What is shifted by 32 or more is 0.
+        // Shifts by 32 or more give 0.
         let within =
             |amount: S::u32s, x: S::u32s| s.select_u32s(s.less_than_u32s(amount, s.splat_u32s(32)), x, s.splat_u32s(0));
         let left = |x: S::u32s, amount: S::u32s| within(amount, s.wrapping_dyn_shl_u32s(x, amount));
         let right = |x: S::u32s, amount: S::u32s| within(amount, s.wrapping_dyn_shr_u32s(x, amount));
-        // Of equal floats, which are zeros or have the same bits, `$join` makes the result.
+        // For equal floats, which are zeros or have the same bits, `$join` computes the result.
         macro_rules! extreme {
             ($join:ident, |$x:ident, $y:ident| $first:expr) => {
                 float!(|$x, $y| {
@@ -206,7 +206,7 @@ fn block<S: Simd>(simd: S, code: &[Instruction], places: &[Place], offset: usize
             Code::Load => float!(|_, y| y),
             Code::Store => {
                 for (i, &value) in acc.iter().enumerate() {
-                    // SAFETY: of `Chain::run`: the block may be written.
+                    // SAFETY: as `Chain::run` demands: the block may be written.
                     unsafe { a.wrapping_add(i).write_unaligned(value) };
                 }
             }

@@ -1,5 +1,5 @@
-//! The memory of a running program: registers, operands and results by number. All unsafe code of tiles is here, but
-//! for the loads and stores of chains.
+//! The memory of a running program: registers, operands and results by number. All unsafe code of tiles is here, except
+//! the loads and stores of chains.
 
 use oxcall_hlo::ElementType;
 
@@ -11,7 +11,7 @@ use crate::memory::{BUFFER_ALIGN, RawBuffer};
 /// The number of a slot: registers first, then operands, then results.
 pub(super) type Slot = u32;
 
-/// What a slot has of each tile.
+/// The form of a slot's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cell {
     /// The type of its elements.
@@ -20,20 +20,20 @@ pub(super) struct Cell {
     pub(super) per_row: bool,
 }
 
-/// Where tiles of a slot begin.
+/// The start of a slot's tiles.
 #[derive(Debug, Clone, Copy)]
 struct Base {
     data: *mut u8,
-    /// The bytes of one element.
+    /// The size of an element, in bytes.
     width: usize,
     per_row: bool,
-    /// Whether the slot has a whole array, of which a tile is a part, rather than one tile.
+    /// Whether the slot holds a whole array, of which a tile is a part, instead of a single tile.
     is_array: bool,
-    /// The bytes that may be accessed.
+    /// The number of bytes that may be accessed.
     len: usize,
 }
 
-/// A cache line, as vectors want it.
+/// A cache line, to which vectors are aligned.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([u8; 64]);
@@ -44,16 +44,16 @@ const _: () = assert!(align_of::<Line>() == BUFFER_ALIGN);
 #[derive(Debug)]
 pub(super) struct Memory {
     bases: Vec<Base>,
-    /// Operands in place: the slot, which is a register, and the array whose tile is copied there first.
+    /// Operands in place: the slot, which is a register, and the array from which its tile is copied first.
     in_place: Vec<(Slot, Base)>,
     start: usize,
     len: usize,
-    /// The elements of a row, of which tiles have whole ones.
+    /// The number of elements in a row; tiles consist of whole rows.
     row: usize,
     /// Blocks of chains.
     blocks: *mut u8,
     block_count: usize,
-    /// The places of the chain that runs.
+    /// The places of the current chain.
     places: Vec<Place>,
     /// Keeps the registers and the blocks alive.
     _registers: Vec<Line>,
@@ -78,12 +78,11 @@ unsafe impl Send for Buffers<'_> {}
 unsafe impl Sync for Buffers<'_> {}
 
 impl Memory {
-    /// Registers for `tile` elements, in rows of `row`, so many blocks for chains, and the buffers.
+    /// Registers for `tile` elements in rows of `row`, the blocks for chains, and the buffers.
     ///
     /// # Safety
-    /// While the value is used, no other thread accesses those elements of the results that
-    /// [`set_tile`](Memory::set_tile) selects; and operands in place are not read by
-    /// [`with_array`](Memory::with_array).
+    /// While the value is used, no other thread accesses the elements of the results that
+    /// [`set_tile`](Memory::set_tile) selects, and [`with_array`](Memory::with_array) does not read operands in place.
     pub(super) unsafe fn new(
         [registers, inputs, outputs]: [&[Cell]; 3],
         (tile, row): (usize, usize),
@@ -125,17 +124,17 @@ impl Memory {
     /// Selects elements `start..start + len`, which are whole rows.
     ///
     /// # Panics
-    /// If they are not in the buffers of operands in place.
+    /// If they are outside the buffers of operands in place.
     pub(super) fn set_tile(&mut self, start: usize, len: usize) {
         (self.start, self.len) = (start, len);
         for &(slot, array) in &self.in_place {
             let ((from, bytes), (to, _)) = (self.range(array), self.range(self.bases[slot as usize]));
-            // SAFETY: both ranges are inside of different memory: a buffer, and a register of ours.
+            // SAFETY: the ranges are inside different memory: a buffer, and a register that this value owns.
             unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
         }
     }
 
-    /// The first element of the tile, or its first row, as `slot` has them.
+    /// The index in `slot` of the tile's first element, or first row.
     pub(super) fn start(&self, slot: Slot) -> usize {
         if self.bases[slot as usize].per_row { self.start / self.row } else { self.start }
     }
@@ -146,19 +145,19 @@ impl Memory {
         let first = if base.is_array { self.start / unit * base.width } else { 0 };
         let len = self.len / unit * base.width;
         assert!(first + len <= base.len, "the tile is in the buffer");
-        // SAFETY: asserted to be inside of the allocation (or the address of an empty one, with nothing added).
+        // SAFETY: asserted to be inside the allocation (or it is the address of an empty one, with nothing added).
         (unsafe { base.data.add(first) }, len)
     }
 
-    /// The elements of a row.
+    /// The number of elements in a row.
     pub(super) fn row(&self) -> usize {
         self.row
     }
 
-    /// Calls `f` with the tile in `out`, to be written, and those in `args`.
+    /// Calls `f` with the tile in `out`, to be written, and the tiles in `args`.
     ///
     /// # Panics
-    /// If `out` is among `args`, or the tile is not inside the buffers.
+    /// If `out` is among `args`, or the tile is outside the buffers.
     #[inline]
     pub(super) fn with<const N: usize, R>(
         &mut self,
@@ -168,27 +167,27 @@ impl Memory {
     ) -> R {
         assert!(!args.contains(&out), "a step does not write what it reads");
         let (data, len) = self.range(self.bases[out as usize]);
-        // SAFETY: the range is inside of the slot's memory, which is initialised. Slots do not overlap:
-        // that of an operand in place is a register. No other thread has these elements.
+        // SAFETY: the range is inside the slot's memory, which is initialised. Slots do not overlap: the slot of an
+        // operand in place is a register. No other thread has these elements.
         let out = unsafe { slice_mut(data, len) };
         let args = args.map(|arg| {
             let (data, len) = self.range(self.bases[arg as usize]);
-            // SAFETY: as above; not written while `f` runs, for `out` is another slot.
+            // SAFETY: as above; not written while `f` runs, because `out` is another slot.
             unsafe { slice(data, len) }
         });
         f(out, args)
     }
 
-    /// Runs a chain on the tile: on whole blocks where they are, and on what is left over in copies.
+    /// Runs a chain on the tile: on whole blocks in place, and on the rest in copies.
     ///
     /// # Panics
-    /// If the tile is not inside the buffers, or there are fewer blocks than [`new`](Memory::new) was told.
+    /// If the tile is outside the buffers, or the chain needs more blocks than were given to [`new`](Memory::new).
     pub(super) fn run_chain(&mut self, chain: &Chain, slots: &[Used], own: usize) {
         assert!(own + slots.len() <= self.block_count, "the blocks of the chain are there");
         let (width, block) = (size_of::<u32>(), chain.block());
         let (whole, rest) = (self.len / block, self.len % block);
         let blocks = self.blocks;
-        // Inside of the allocation, as asserted.
+        // Inside the allocation, as asserted.
         let own_block = |index: usize| blocks.wrapping_add(index * BLOCK_BYTES);
         let own_places = (0..own).map(|index| Place { data: own_block(index), advances: false });
         let mut places = std::mem::take(&mut self.places);
@@ -200,8 +199,8 @@ impl Memory {
         }
         places.extend(own_places);
         if whole > 0 {
-            // SAFETY: each slot has the tile's elements, which are whole blocks and more; a block of its own is as long
-            // as any. Slots are apart from each other; no other thread has these elements.
+            // SAFETY: each slot has the tile's elements, at least `whole` blocks; a separate block is as long as any.
+            // Slots do not overlap, and no other thread has these elements.
             unsafe { chain.run(&places, whole) };
         }
         if rest > 0 {
@@ -209,15 +208,15 @@ impl Memory {
             for (index, place) in places[..slots.len()].iter_mut().enumerate() {
                 let from = place.data.wrapping_add(if place.advances { done } else { 0 });
                 let copy = own_block(own + index);
-                // SAFETY: the rest of the tile is in the slot, and shorter than a block, which is memory of its own.
+                // SAFETY: the rest of the tile is in the slot, and shorter than a block, which is separate memory.
                 unsafe { std::ptr::copy_nonoverlapping(from, copy, rest * width) };
                 *place = Place { data: copy, advances: false };
             }
-            // SAFETY: all places are blocks of our own.
+            // SAFETY: all places are blocks that this value owns.
             unsafe { chain.run(&places, 1) };
             for (index, used) in slots.iter().enumerate().filter(|(_, used)| used.is_written) {
                 let to = self.range(self.bases[used.slot as usize]).0.wrapping_add(done);
-                // SAFETY: as above, the other way round.
+                // SAFETY: as above, in the other direction.
                 unsafe { std::ptr::copy_nonoverlapping(own_block(own + index), to, rest * width) };
             }
         }
@@ -227,7 +226,7 @@ impl Memory {
     /// Calls `f` with the tile in `out`, and a whole array.
     ///
     /// # Panics
-    /// As [`with`](Memory::with).
+    /// Like [`with`](Memory::with).
     pub(super) fn with_array<R>(&mut self, out: Slot, array: Slot, f: impl FnOnce(&mut [u8], &[u8]) -> R) -> R {
         assert!(out != array, "a step does not write what it reads");
         let (data, len) = self.range(self.bases[out as usize]);
@@ -243,7 +242,7 @@ unsafe fn slice<'a>(data: *const u8, len: usize) -> &'a [u8] {
     if len == 0 {
         return &[];
     }
-    // SAFETY: of the caller.
+    // SAFETY: as the caller guarantees.
     unsafe { std::slice::from_raw_parts(data, len) }
 }
 
@@ -253,6 +252,6 @@ unsafe fn slice_mut<'a>(data: *mut u8, len: usize) -> &'a mut [u8] {
     if len == 0 {
         return &mut [];
     }
-    // SAFETY: of the caller.
+    // SAFETY: as the caller guarantees.
     unsafe { std::slice::from_raw_parts_mut(data, len) }
 }

@@ -1,12 +1,12 @@
-//! Tile programs: kernels of element-wise ops and reductions of rows that work on tiles of a thousand elements or two,
-//! which stay in the first-level cache between one step and the next.
+//! Tile programs: kernels of element-wise ops and reductions of rows that work on tiles of one or two thousand
+//! elements, which stay in the L1 cache between steps.
 //!
-//! * `access`: how the elements of a tile lie in an operand.
+//! * `access`: the map from the elements of a tile to those of an operand.
 //! * `build`: from values to a program with few registers.
-//! * `chain`: several simple ops at once, in vector registers; `runs`: which ones; `assemble`: their
+//! * `chain`: several simple ops at once, in vector registers; `runs`: the choice of those ops; `assemble`: their
 //!   instructions.
-//! * `memory`: registers and buffers of a run; all unsafe code.
-//! * `program`: running it.
+//! * `memory`: registers and buffers of a run; all unsafe code except that of chains.
+//! * `program`: the execution of programs.
 //! * `single`: kernels of one op.
 //!
 //! `compile::fusion` makes programs of several ops.

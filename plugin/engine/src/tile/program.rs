@@ -1,4 +1,4 @@
-//! Running a program of tiles.
+//! Execution of tile programs.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use crate::kernels::simd::vectorised;
 use crate::math::function::TileFn;
 use crate::pool::Cost;
 
-/// What is done with each tile.
+/// A step, which runs on each tile.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     /// `out = function(args)`; only the first `arity` args are read.
@@ -35,108 +35,108 @@ pub(super) enum Step {
     Gather {
         /// The operand.
         input: Slot,
-        /// Which elements.
+        /// The map to its elements.
         access: Access,
-        /// Their type, as stored.
+        /// The type of its elements, in their stored form.
         element: ElementType,
-        /// Where they go.
+        /// The slot of the loaded elements.
         out: Slot,
     },
     /// The index along a dimension, as `i64`.
     Iota {
-        /// The number of elements after one another that have the same index.
+        /// The number of successive elements with the same index.
         repeat: usize,
         /// The size of the dimension.
         size: usize,
-        /// Where it goes.
+        /// The slot of the indices.
         out: Slot,
     },
-    /// Several functions at once.
+    /// Several functions in one pass.
     Chain(Box<Linked>),
     /// Each row reduced to one element.
     Fold {
         /// The reduction.
         fold: RowFold,
-        /// What is reduced.
+        /// The slot to reduce.
         from: Slot,
-        /// Where the results go.
+        /// The slot of the results.
         out: Slot,
     },
     /// Each element repeated for its row.
     Spread {
-        /// One element for each row.
+        /// The slot with one element per row.
         from: Slot,
-        /// Their type.
+        /// The type of its elements.
         element: ElementType,
-        /// Where they go.
+        /// The slot of the result.
         out: Slot,
     },
     /// `out = from`.
     Copy {
-        /// What is read.
+        /// The slot to read.
         from: Slot,
-        /// What is written.
+        /// The slot to write.
         out: Slot,
     },
 }
 
-/// A chain and the slots that are its first places; so many blocks of its own follow.
+/// A chain, with the slots that are its first places; its separate blocks follow.
 #[derive(Debug, Clone)]
 pub(super) struct Linked {
     /// The chain.
     pub(super) chain: Chain,
-    /// Slots of elements of 32 bits.
+    /// Slots with 32-bit elements.
     pub(super) slots: Vec<Used>,
     /// Blocks for values that no other step uses.
     pub(super) blocks: usize,
 }
 
-/// What registers hold before the first tile.
+/// The contents of a register before the first tile.
 #[derive(Debug, Clone)]
 pub(super) enum Splat {
-    /// An element, as computed.
+    /// An element in its computed form.
     Constant(Scalar),
-    /// The first element of an operand, loaded by a function if it is stored otherwise than computed.
+    /// The first element of an operand, converted by a function if its stored form differs from the computed one.
     Input {
         /// The operand.
         slot: Slot,
-        /// As stored.
+        /// Its stored type.
         element: ElementType,
-        /// To load it.
+        /// The function that converts it.
         load: Option<crate::math::Function>,
     },
 }
 
-/// A program: element-wise functions of operands, tile by tile.
+/// A tile program: element-wise functions of operands, evaluated tile by tile.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// For dumps.
+    /// The name, for dumps.
     pub(super) name: String,
     /// The number of elements.
     pub(super) count: usize,
-    /// The number of elements in a row, of which tiles have whole ones; 1 where there are no rows.
+    /// The number of elements in a row; 1 without rows. Tiles consist of whole rows.
     pub(super) row: usize,
     /// The registers.
     pub(super) registers: Vec<Cell>,
-    /// The operands, as stored.
+    /// The operands, in their stored form.
     pub(super) inputs: Vec<Cell>,
-    /// The results, as stored.
+    /// The results, in their stored form.
     pub(super) outputs: Vec<Cell>,
     /// Registers that are filled before the first tile.
     pub(super) splats: Vec<(Slot, Splat)>,
-    /// What is done with each tile.
+    /// The steps, which run on each tile.
     pub(super) steps: Vec<Step>,
     /// Operands and results that may share memory.
     pub(super) in_place: Vec<(usize, usize)>,
-    /// An estimate.
+    /// An estimate of the cost.
     pub(super) cost: Cost,
 }
 
-/// The bytes of a tile in all registers and arrays together: half of the usual first-level cache.
+/// The size of a tile in all registers and arrays together, in bytes: half of a typical L1 cache.
 const TILE_BYTES: usize = 24 << 10;
 
 impl Program {
-    /// The elements of a tile.
+    /// The number of elements in a tile.
     fn tile(&self) -> usize {
         let cells = self.registers.iter().chain(&self.inputs).chain(&self.outputs).filter(|cell| !cell.per_row);
         let width: usize = cells.map(|cell| cell.element.byte_width()).sum();
@@ -144,7 +144,7 @@ impl Program {
         ((tile / self.row).max(1) * self.row).min(self.count)
     }
 
-    /// Fills the registers that stay the same.
+    /// Fills the registers that stay constant.
     fn fill(&self, memory: &mut Memory, tile: usize) {
         memory.set_tile(0, tile);
         for (out, splat) in &self.splats {
@@ -164,7 +164,7 @@ impl Program {
         }
     }
 
-    /// The blocks that a chain needs: its own, and one for each slot where a tile ends within a block.
+    /// The number of blocks that a chain needs: its separate ones, and one for each slot if a tile ends within a block.
     fn blocks(&self) -> usize {
         let blocks = |step: &Step| match step {
             Step::Chain(linked) => linked.blocks + linked.slots.len(),
@@ -175,7 +175,7 @@ impl Program {
 
     fn run_range(&self, range: Range<usize>, buffers: Buffers<'_>) {
         let tile = self.tile();
-        // SAFETY: each thread has a range of its own, in which its tiles are; `in_place` has operands only that no step
+        // SAFETY: each thread has its own range, which contains its tiles; `in_place` has only operands that no step
         // reads as arrays.
         let mut memory = unsafe {
             Memory::new([&self.registers, &self.inputs, &self.outputs], (tile, self.row), self.blocks(), buffers)
@@ -234,7 +234,7 @@ fn spread<T: bytemuck::Pod>(from: &[u8], row: usize, out: &mut [u8]) {
 }
 
 vectorised! {
-/// The indices of elements from `start` on.
+/// The indices of the elements from `start` on.
 fn iota(repeat: usize, size: usize, start: usize, out: &mut [i64]) {
     let (mut value, mut left) = (start / repeat % size, repeat - start % repeat);
     if repeat == 1 {
@@ -273,7 +273,7 @@ impl Kernel for Program {
             return Ok(());
         }
         let buffers = Buffers::new(inputs, &outputs);
-        // Ranges start at cache lines, whatever the width of elements, and at rows.
+        // Ranges start at rows, and at cache lines for any element width.
         let unit = if self.row < 64 { 64 * self.row } else { self.row };
         cx.pool.for_ranges(self.cost, self.count, unit, |range| self.run_range(range, buffers));
         Ok(())

@@ -1,7 +1,7 @@
-//! Runs: values of a program that are computed together, as a [`Chain`](super::chain::Chain).
+//! Runs: the values of a program that one [`Chain`](super::chain::Chain) computes.
 //!
-//! A run is what simple functions compute one after another. Comparisons that are only selected by, and both shifts of
-//! a rotation, are no instructions of their own but parts of those that use them.
+//! A run is a sequence of simple functions. Comparisons that are only used for selection, and both shifts of a
+//! rotation, are not separate instructions but parts of their users.
 
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, OpKind, UnaryOp};
 use smallvec::{SmallVec, smallvec};
@@ -12,16 +12,16 @@ use super::chain::{BLOCK_BYTES, Code};
 /// A function that a chain can compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Simple {
-    /// Of one operand, or two, the first of which is the accumulator.
+    /// A function of one or two operands, the first of which is the accumulator.
     Code(Code),
-    /// Of floats.
+    /// A comparison of floats.
     Compare(ComparisonDirection),
-    /// By a comparison.
+    /// A selection by a comparison.
     Select,
 }
 
 impl Simple {
-    /// The simple function that an op is of elements of these types.
+    /// The simple function for an op on elements of these types, if there is one.
     pub(super) fn new(kind: &OpKind, operands: &[ElementType], result: ElementType) -> Option<Simple> {
         use ElementType::{F32, S32, U32};
         let is_float = operands[0] == F32;
@@ -67,15 +67,15 @@ pub(super) type Args = SmallVec<[Value; 4]>;
 pub(super) struct Runs {
     /// The run of each value.
     pub(super) of: Vec<Option<usize>>,
-    /// Whether a value is computed as a part of others.
+    /// Whether each value is computed as a part of others.
     pub(super) lazy: Vec<bool>,
-    /// What each value is computed from, where lazy values are replaced by what they are computed from.
+    /// The arguments of each value; lazy ones are replaced by their own arguments.
     pub(super) args: Vec<Args>,
-    /// Whether nobody outside of its run uses the value.
+    /// Whether each value is used only inside its run.
     internal: Vec<bool>,
 }
 
-/// What is known of each value.
+/// The known facts about each value.
 struct Facts<'a> {
     builder: &'a Builder,
     users: Vec<SmallVec<[Value; 2]>>,
@@ -108,7 +108,7 @@ impl<'a> Facts<'a> {
         self.users[value].is_empty() && !self.is_output[value]
     }
 
-    /// Whether a comparison is used for nothing but selection.
+    /// Whether a comparison is only used for selection.
     fn only_selects(&self, value: Value) -> bool {
         let is_choice = |&user: &Value| self.simple(user) == Some(Simple::Select) && self.args(user)[0] == value;
         !self.is_output[value] && self.users[value].iter().all(is_choice)
@@ -116,11 +116,11 @@ impl<'a> Facts<'a> {
 }
 
 impl Runs {
-    /// Finds them.
+    /// Finds the runs of a program.
     pub(super) fn new(builder: &Builder) -> Runs {
         let facts = Facts::new(builder);
         let count = builder.values.len();
-        // Less than a block is not worth its setting up.
+        // Less than a block is not worth the setup.
         let is_large = builder.count >= BLOCK_BYTES / size_of::<f32>();
         let mut fits: Vec<bool> = (0..count)
             .map(|value| match facts.simple(value) {
@@ -136,7 +136,7 @@ impl Runs {
             .collect();
         let of = loop {
             let of = number(&facts, &fits);
-            // A comparison and the selections by it that are apart are no parts of runs.
+            // A comparison and its selections cannot be parts of different runs.
             let mut apart = Vec::new();
             for value in (0..count).filter(|&value| fits[value]) {
                 let together = facts.users[value].iter().all(|&user| of[user] == of[value]);
@@ -167,7 +167,7 @@ impl Runs {
         runs
     }
 
-    /// Makes operands that need no instruction a part of `value`.
+    /// Makes operands that need no separate instruction part of `value`.
     fn absorb(&mut self, facts: &Facts<'_>, value: Value) {
         match facts.simple(value) {
             Some(Simple::Compare(_)) => self.lazy[value] = true,
@@ -202,23 +202,23 @@ impl Runs {
         self.of[value]
     }
 
-    /// Whether the value has no place outside of a chain.
+    /// Whether the value has no place outside a chain.
     pub(super) fn is_internal(&self, value: Value) -> bool {
         self.internal[value]
     }
 
-    /// The values that are read where `value` is computed: none if that is elsewhere.
+    /// The values that the computation of `value` reads: none if another value computes it.
     pub(super) fn reads(&self, value: Value) -> &[Value] {
         if self.lazy[value] { &[] } else { &self.args[value] }
     }
 }
 
-/// Numbers runs: of what fits, with nothing else to compute between.
+/// Numbers the runs: sequences of values that fit, with no other computation in between.
 fn number(facts: &Facts<'_>, fits: &[bool]) -> Vec<Option<usize>> {
     let mut of = vec![None; fits.len()];
     let (mut run, mut members) = (0, Vec::new());
     let mut close = |members: &mut Vec<Value>| {
-        // One function alone is done as well by its own loop.
+        // A single function is as fast in its own loop.
         if members.len() > 1 {
             members.iter().for_each(|&value| of[value] = Some(run));
             run += 1;

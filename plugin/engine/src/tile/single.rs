@@ -8,7 +8,7 @@ use super::build::Builder;
 use crate::kernel::Kernel;
 use crate::math;
 
-/// Whether ops of `kind` run as tile programs, also where they are alone. A bitcast may join elements.
+/// Whether ops of `kind` run as tile programs, even single ones. A bitcast may join elements.
 pub(crate) fn is_tiled(kind: &OpKind) -> bool {
     match kind {
         OpKind::BroadcastInDim { .. } | OpKind::Iota { .. } | OpKind::Constant(_) => true,
@@ -20,7 +20,7 @@ pub(crate) fn is_tiled(kind: &OpKind) -> bool {
 /// The kernel of one op that [is tiled](is_tiled).
 ///
 /// # Errors
-/// UNIMPLEMENTED for other ops, and for types for which the op has no meaning.
+/// UNIMPLEMENTED for other ops, and for types for which the op is not defined.
 pub(crate) fn single(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let result = tensor(func, op.results[0])?;
     let operands = op.operands.iter().map(|&operand| tensor(func, operand)).collect::<Result<Vec<_>, _>>()?;
@@ -46,13 +46,13 @@ pub(crate) fn single(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     };
     builder.output(value, result.element);
     let mut program = builder.build(op.kind.name().to_owned());
-    // An operand that is given twice is read after its memory would be written.
+    // A repeated operand would be read after its memory was written.
     let is_repeated = |index: usize| op.operands.iter().filter(|&&each| each == op.operands[index]).count() > 1;
     program.in_place.retain(|&(input, _)| !is_repeated(input));
     Ok(Box::new(program))
 }
 
-/// The type of a value that is a tensor.
+/// The type of a tensor value.
 pub(crate) fn tensor(func: &Func, value: ValueId) -> Result<&TensorType, Error> {
     let ty = func.ty(value);
     ty.tensor().ok_or_else(|| Error::internal(format!("{ty} is not a tensor")))

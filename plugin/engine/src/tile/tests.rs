@@ -24,7 +24,7 @@ pub(crate) fn random_bytes(random: &mut Random, element: ElementType, count: usi
     all
 }
 
-/// Whether two elements are equal; NaNs are, whatever their bits.
+/// Whether two elements are equal; all NaNs are, whatever their bits.
 fn same(a: Scalar, b: Scalar, element: ElementType) -> bool {
     let parts = |x: Scalar| by_element!(element, T => bytes(&[x.get::<T>().widen()]));
     let is_nan = |bytes: &[u8]| match bytes.len() {
@@ -37,7 +37,8 @@ fn same(a: Scalar, b: Scalar, element: ElementType) -> bool {
     a.chunks(part).zip(b.chunks(part)).all(|(a, b)| a == b || (is_float && is_nan(a) && is_nan(b)))
 }
 
-/// Runs an element-wise op on many elements as a kernel, and on each by its scalar program.
+/// Compares an element-wise op as a kernel on many elements with its scalar program on each. Returns whether there is a
+/// kernel.
 fn agrees_with_scalars(kind: OpKind, operands: &[ElementType], result: ElementType) -> bool {
     const COUNT: usize = 77;
     let types: Vec<_> = operands.iter().map(|&element| ty(element, &[COUNT])).collect();
