@@ -1,12 +1,12 @@
-//! A check of this directory's source: no kernel takes memory of the size of an array but from its context.
+//! A check of this directory's source: kernels take array-sized memory only from their context.
 
 use std::fs;
 use std::path::Path;
 
-/// What takes memory that a kernel would not get as an error.
+/// Calls that allocate memory without returning an error.
 const FORBIDDEN: [&str; 6] = ["with_capacity(", ".resize(", ".reserve", ".to_vec()", "_vec()", "resize_with("];
 
-/// What says, at the end of such a line, why it is little memory.
+/// The comment at the end of such a line that says why the memory is small.
 const REASON: &str = "// Bounded: ";
 
 fn is_forbidden(line: &str) -> bool {

@@ -1,10 +1,10 @@
-//! Recognised bodies of reductions, windows and scatters, as types that loops are made for.
+//! Recognised bodies of reductions, windows and scatters, as types for which loops are compiled.
 
 use crate::element::Complex;
 
 /// An associative and commutative function of two numbers.
 pub(crate) trait Combine<W> {
-    /// The number that changes no other.
+    /// The identity element.
     const IDENTITY: W;
     /// The function.
     fn combine(a: W, b: W) -> W;
@@ -50,7 +50,7 @@ macro_rules! extremes {
 
 extremes!(u32 u64 i32 i64);
 
-// Equal floats have the same bits but for zeros, of which the larger is the one without sign.
+// Equal floats have the same bits, except zeros; the larger zero is the positive one.
 macro_rules! float_extremes {
     ($($ty:ident)+) => {$(
         combine!(Maximum for $ty: $ty::NEG_INFINITY, |a, b| match () {
@@ -71,12 +71,12 @@ float_extremes!(f32 f64);
 combine!(Add for f32 f64: 0.0, |a, b| a + b);
 combine!(Multiply for f32 f64: 1.0, |a, b| a * b);
 combine!(Add for Complex<f32> Complex<f64>: Complex::new(0.0, 0.0), |a, b| a + b);
-// Of two products in each part one is not rounded.
+// In each part, one of the two products is not rounded.
 combine!(Multiply for Complex<f32> Complex<f64>: Complex::new(1.0, 0.0), |a, b| {
     Complex::new(a.re.mul_add(b.re, -(a.im * b.im)), a.re.mul_add(b.im, a.im * b.re))
 });
 
-/// A number that sums of many are kept in: a wider one of single precision, otherwise the same type.
+/// A number with the type in which long sums of it are kept: a wider one for single precision, otherwise the same.
 pub(crate) trait Precise: Copy {
     /// The type of such a sum.
     type Sum: bytemuck::Pod + Send + Sync;
@@ -128,9 +128,9 @@ macro_rules! precise {
 
 precise!(u8, u32, u64, i32, i64, f64, Complex<f64>);
 
-/// Evaluates `$body` with `$T` as the type that elements are read as and `$C` as the function that `$op` is of them,
-/// and wraps it in `Some`; `None` for what is rare enough to run as a program. Integers of one width share what does
-/// not depend on their sign.
+/// Evaluates `$body` with `$T` as the type in which elements are read and `$C` as the function for `$op`, and wraps it
+/// in `Some`; `None` for rare combinations, which run as a program. Integers of one width share code that does not
+/// depend on their sign.
 macro_rules! by_combine {
     (@function $value:ident, $result:ident, $C:ident => $body:expr; [$($op:ident)+]) => {
         match $value {
@@ -150,7 +150,7 @@ macro_rules! by_combine {
             [U32 => u32, U64 => u64, S32 => i32, S64 => i64] [Maximum Minimum],
             [C64 => $crate::element::Complex<f32>, C128 => $crate::element::Complex<f64>] [Add Multiply])
     };
-    // As above, of the types in which elements are computed.
+    // As above, with the types in which elements are computed.
     (@computed $op:expr, $element:expr, ($T:ident, $C:ident) => $body:expr) => {
         by_combine!(@ $op, $element, ($T, $C) => $body;
             [F32 => f32, F64 => f64] [Add Multiply Maximum Minimum],

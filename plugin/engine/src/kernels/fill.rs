@@ -1,5 +1,5 @@
-//! A kernel that makes a large constant whose elements are all equal, each time it is needed: kept, it would take
-//! memory as long as the program lives, and could not be worked on in place.
+//! A kernel that makes a large constant of equal elements each time it is needed. A stored constant would take memory
+//! as long as the program lives, and could not be updated in place.
 
 use oxcall::Error;
 use oxcall_hlo::Literal;
@@ -17,7 +17,7 @@ pub(crate) fn fill(out: &mut [u8], element: &[u8]) {
     }
 }
 
-/// The constants that are filled when needed have at least so many bytes.
+/// The size in bytes from which constants are filled when needed.
 pub(crate) const WORTH_FILLING: usize = 4096;
 
 pub(crate) struct Fill {

@@ -1,5 +1,5 @@
-//! Kernels by family. Control flow, custom calls and what passes take away have none; element-wise ops run as
-//! [tile programs](crate::tile).
+//! Kernels by family. Control flow, custom calls and ops that passes remove have none; element-wise ops run as [tile
+//! programs](crate::tile).
 
 #[cfg(test)]
 mod allocations;
@@ -27,10 +27,10 @@ use oxcall_hlo::{Func, Op, OpKind, TensorType};
 
 use crate::kernel::Kernel;
 
-/// The kernel of `op`, which is verified. Regions of `op` hold scalar ops only.
+/// The kernel of `op`, which is verified and whose regions hold scalar ops only.
 ///
 /// # Errors
-/// UNIMPLEMENTED for what the engine cannot do, naming it.
+/// UNIMPLEMENTED for ops that the engine does not support, with their names.
 pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     match op.kind {
         OpKind::Convolution(_) => convolution::make(op, func),
@@ -55,7 +55,7 @@ pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     }
 }
 
-/// The types of the operands of `op` and then of its results, which are `N` tensors.
+/// The types of the operands of `op`, then of its results: `N` tensors in all.
 fn tensors<'a, const N: usize>(op: &Op, func: &'a Func) -> Result<[&'a TensorType; N], Error> {
     let types: Option<Vec<&TensorType>> =
         op.operands.iter().chain(&op.results).map(|&id| func.ty(id).tensor()).collect();

@@ -12,7 +12,7 @@ pub(crate) struct Loop<const N: usize> {
 /// Loops, outermost first.
 pub(crate) type Nest<const N: usize> = SmallVec<[Loop<N>; 4]>;
 
-/// Drops loops of one step, and joins neighbours that make one longer loop. May leave none.
+/// Drops loops of one step, and merges neighbours that form one longer loop. May leave none.
 pub(crate) fn collapse<const N: usize>(loops: impl IntoIterator<Item = Loop<N>>) -> Nest<N> {
     let mut collapsed: Nest<N> = Nest::new();
     for each in loops.into_iter().filter(|each| each.size != 1) {
@@ -52,7 +52,7 @@ impl<'a, const N: usize> Walk<'a, N> {
         Walk { loops, index, offsets }
     }
 
-    /// The offsets of this iteration; goes on to the next, after the last to the first.
+    /// Returns the offsets of this iteration, and advances to the next; after the last comes the first.
     #[inline]
     pub(crate) fn step(&mut self) -> [isize; N] {
         let offsets = self.offsets;

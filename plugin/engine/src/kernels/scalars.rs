@@ -1,4 +1,4 @@
-//! Elements of any types as scalars, for bodies that run as programs.
+//! Elements of any type as scalars, for bodies that run as programs.
 
 use oxcall_hlo::ElementType;
 use smallvec::SmallVec;

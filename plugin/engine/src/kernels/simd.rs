@@ -1,7 +1,7 @@
 //! Loops compiled for the vector units that a CPU may have.
 
-/// A function of slices whose loops LLVM vectorises: compiled for AVX-512, AVX2 and the baseline, and picked at run
-/// time. On other architectures the baseline has vectors (NEON). Debug builds have the baseline only.
+/// A function of slices whose loops LLVM vectorises: compiled for AVX-512, AVX2 and the baseline, and selected at run
+/// time. On other architectures the baseline has vectors (NEON). Debug builds have only the baseline.
 macro_rules! vectorised {
     ($($item:tt)*) => {
         #[cfg_attr(not(debug_assertions), multiversion::multiversion(targets(

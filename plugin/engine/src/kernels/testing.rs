@@ -1,5 +1,5 @@
-//! For the tests of kernels: one op in a function of its own, run on plain vectors of bytes, and index arithmetic as
-//! the StableHLO specification spells it out.
+//! Test support for kernels: one op in its own function, run on plain vectors of bytes, and index arithmetic as the
+//! StableHLO specification defines it.
 
 #[path = "../../../hlo/tests/common/random.rs"]
 mod random;
@@ -42,7 +42,7 @@ impl Single {
         Single { func, op }
     }
 
-    /// Adds a region of scalar parameters; `body` adds its ops and gives its results.
+    /// Adds a region of scalar parameters; `body` adds its ops and returns its results.
     pub(crate) fn region(mut self, params: &[ElementType], body: impl FnOnce(&mut Body<'_>) -> Vec<ValueId>) -> Single {
         let params: Vec<ValueId> =
             params.iter().map(|&element| self.func.add_value(TensorType::scalar(element).into())).collect();
@@ -67,7 +67,7 @@ impl Single {
     }
 
     /// Runs the op on the operands' bytes, on two threads if that is worth it; results start as garbage. If the kernel
-    /// can work in place, it is run both ways and has to answer the same.
+    /// can work in place, it runs both ways, and must give the same.
     pub(crate) fn run(&self, operands: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let kernel = self.kernel().unwrap_or_else(|error| panic!("{error}"));
         let results = self.run_kernel(&*kernel, operands, &[], 2);
@@ -129,8 +129,8 @@ pub(crate) fn run_kernel(
     expected
 }
 
-/// After more allocations than this none is made to fail: those of one loop are alike. (Of large operands, only one
-/// is.)
+/// The number of allocations after which none is made to fail: those of one loop are alike. (For large operands, only
+/// one is.)
 const MOST_FAILURES: usize = 6;
 
 /// Runs a kernel once.
@@ -150,13 +150,13 @@ fn run_once(
     }
     let inputs: Vec<RawBuffer> = operands.iter_mut().map(Aligned::raw).collect();
     let outputs: Vec<RawBuffer> = results.iter_mut().map(Aligned::raw).collect();
-    // SAFETY: each buffer is an allocation of its own that lives until the end of this function.
+    // SAFETY: each buffer is a separate allocation that lives until the end of this function.
     let (inputs, outputs) = unsafe { (Inputs::new(&inputs, mask), Outputs::new(&outputs)) };
     kernel.run(cx, inputs, outputs)?;
     Ok(results.iter().map(|result| result.bytes().to_vec()).collect())
 }
 
-/// A region that is being built.
+/// A region under construction.
 pub(crate) struct Body<'a> {
     pub(crate) func: &'a mut Func,
     pub(crate) params: Vec<ValueId>,

@@ -1,7 +1,7 @@
 //! Functions of complex numbers.
 //!
-//! What is more than a few products is computed in double precision for both types, so that the results of the smaller
-//! one are rounded once.
+//! Functions of more than a few products are computed in double precision for both types, so that the results of the
+//! smaller one are rounded once.
 
 use std::f64::consts::{FRAC_PI_2, LN_2, PI};
 
@@ -80,14 +80,14 @@ fn sum_of_products<L: Level>((a, b): (f64, f64), (c, d): (f64, f64)) -> f64 {
     fma::<L, f64>(a, b, product) + error
 }
 
-/// The quotient, scaled against overflow; by zero, infinities or NaN as C's Annex G has it.
+/// The quotient, scaled against overflow; for zero, infinities and NaN as in C's Annex G.
 fn quotient<L: Level>(a: C128, b: C128) -> C128 {
     let (largest, zero) = (b.re.abs().max(b.im.abs()), 0.0f64);
     let scale = if largest.is_finite() && largest > zero { scale_of(largest) } else { 1.0 };
     let (c, d) = (b.re * scale, b.im * scale);
     let (up, down) = scale_of_dividend(a.re.abs().max(a.im.abs()));
     let (x, y) = (a.re * up, a.im * up);
-    // At most the largest power of two, so that a part which is zero stays zero.
+    // At most the largest power of two, so that a zero part stays zero.
     let back = (scale * down).min(f64::from_bits(2046 << 52));
     let norm = fma::<L, f64>(c, c, d * d);
     let real = sum_of_products::<L>((x, c), (y, d)) / norm * back;
@@ -140,7 +140,7 @@ fn exp(z: C128) -> C128 {
     }
     let (sin, cos) = z.im.sin_cos();
     if size.is_infinite() && z.re.is_finite() {
-        // e^x alone overflows, the parts perhaps do not.
+        // e^x alone overflows; the parts may not.
         let half = (z.re / 2.0).exp();
         return Complex::new(half * cos * half, half * sin * half);
     }

@@ -24,7 +24,7 @@ pub(crate) fn wide(element: ElementType) -> ElementType {
     }
 }
 
-/// The unsigned integer of the same width; of `C128`, itself.
+/// The unsigned integer of the same width; for `C128`, itself.
 pub(crate) fn bits(wide: ElementType) -> ElementType {
     use ElementType::*;
     match wide {
@@ -48,7 +48,7 @@ pub(crate) fn signed(wide: ElementType) -> ElementType {
     }
 }
 
-/// Whether elements are stored otherwise than computed: narrow floats.
+/// Whether the stored form differs from the computed one: narrow floats.
 pub(crate) fn is_packed(element: ElementType) -> bool {
     element.is_float() && wide(element) != element
 }

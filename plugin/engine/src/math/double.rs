@@ -5,7 +5,7 @@ mod trigonometric;
 use super::elementary::{self, fma, polynomial};
 use super::level::Level;
 
-/// 1 / n!, for an n of at most 18, of which the factorial is exact.
+/// 1 / n!, for an n of at most 18, whose factorial is exact.
 const fn inverse_factorial(n: u32) -> f64 {
     let (mut product, mut factor) = (1u64, 1);
     while factor <= n {
@@ -15,7 +15,7 @@ const fn inverse_factorial(n: u32) -> f64 {
     1.0 / product as f64
 }
 
-/// Every so many terms of a series of inverse factorials, from the one of `first` on.
+/// Every `step`th term of a series of inverse factorials, starting with that of `first`.
 const fn inverse_factorials<const N: usize>(first: u32, step: u32) -> [f64; N] {
     let mut series = [0.0; N];
     let mut k = 0;
@@ -26,7 +26,7 @@ const fn inverse_factorials<const N: usize>(first: u32, step: u32) -> [f64; N] {
     series
 }
 
-/// As they are at even places, and with the other sign at odd ones.
+/// The series with the signs of odd places changed.
 const fn alternating<const N: usize>(mut series: [f64; N]) -> [f64; N] {
     let mut k = 1;
     while k < N {
@@ -45,7 +45,7 @@ const SINE: [f64; 8] = alternating(inverse_factorials(3, 2));
 /// (cos r - 1 + r^2 / 2) / r^4 in r^2, whose next term is below 3e-18.
 const COSINE: [f64; 7] = alternating(inverse_factorials(4, 2));
 
-/// 2 atanh(s) / s - 2 over s^2, in s^2, which is at most 0.0295: what is left out is below 1e-18.
+/// 2 atanh(s) / s - 2 over s^2, in s^2, which is at most 0.0295; the truncation error is below 1e-18.
 const LN: [f64; 11] = {
     let mut series = [0.0; 11];
     let mut k = 0;

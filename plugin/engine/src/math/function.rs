@@ -1,7 +1,7 @@
 //! Functions of elements, as loops over tiles and as calls for one scalar.
 //!
-//! A function is written once, as a closure of Rust numbers. [`Function`] holds it compiled as a loop for the vector
-//! instructions that the processor has, and for one element at a time.
+//! A function is written once, as a closure over Rust numbers. [`Function`] holds it compiled as a loop for the vector
+//! instructions of the processor, and for one element at a time.
 
 use std::ptr::NonNull;
 
@@ -20,19 +20,19 @@ pub(crate) type ScalarFn = fn(Scalar, Scalar, Scalar) -> Scalar;
 /// A function of up to three elements, each of a type in which elements are computed (see [`crate::element`]).
 #[derive(Clone, Copy)]
 pub(crate) struct Function {
-    /// For dumps: `add`.
+    /// The name for dumps: `add`.
     pub name: &'static str,
     /// The number of operands.
     pub arity: usize,
     /// An estimate of the arithmetic operations of one element.
     pub flops: f32,
-    /// The types of the operands; those from `arity` on are of no meaning.
+    /// The types of the operands; those from `arity` on are meaningless.
     pub args: [ElementType; 3],
     /// The type of the result.
     pub output: ElementType,
     /// The loop.
     pub tile: TileFn,
-    /// The call; functions for which a loop over one element is good enough have none.
+    /// The call; `None` for functions whose loop over one element is fast enough.
     pub scalar: Option<ScalarFn>,
 }
 
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Function {
 }
 
 impl Function {
-    /// The same function, whose result is taken for another type of that width.
+    /// The same function, with the result read as another type of the same width.
     pub(crate) fn giving(self, output: ElementType) -> Function {
         Function { output, ..self }
     }
@@ -103,12 +103,12 @@ fn only_value<F: Copy>() -> F {
     unsafe { NonNull::dangling().read() }
 }
 
-/// How much a function is.
+/// The weight of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weight {
-    /// A few machine instructions: scalars have a call of their own.
+    /// A few machine instructions: scalars have a separate call.
     Light,
-    /// About so many operations: a loop over one element serves scalars.
+    /// About this many operations: scalars use a loop over one element.
     Heavy(u16),
 }
 
@@ -151,10 +151,10 @@ functions! {
     ternary 3: A a 0, B b 1, C c 2;
 }
 
-/// The elements that a guarded loop looks at together.
+/// The number of elements that a guarded loop checks together.
 const GUARDED: usize = 64;
 
-/// A function of one element that is computed by `fast`, which vectorises, where `is_fast`, and by `slow` elsewhere.
+/// A function of one element, computed by `fast`, which vectorises, where `is_fast` holds, and by `slow` elsewhere.
 pub(crate) fn guarded_unary<L, T, F, G, S>(flops: u16, _: F, _: G, _: S) -> Function
 where
     L: Level,
@@ -191,7 +191,7 @@ where
     Function { name: "", arity: 1, flops: f32::from(flops), args: [T::TYPE; 3], output: T::TYPE, tile, scalar: None }
 }
 
-/// As [`guarded_unary`], of two elements.
+/// Like [`guarded_unary`], for two elements.
 pub(crate) fn guarded_binary<L, T, F, G, S>(flops: u16, _: F, _: G, _: S) -> Function
 where
     L: Level,

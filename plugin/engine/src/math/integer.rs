@@ -11,11 +11,11 @@ use super::level::Level;
 pub(crate) trait Integer:
     Wide + PrimInt + WrappingAdd + WrappingMul + WrappingNeg + WrappingShl + WrappingShr + WrappingSub
 {
-    /// The absolute value; of the least value, itself.
+    /// The absolute value; for the least value, itself.
     fn wrapping_abs(self) -> Self;
     /// -1, 0 or 1.
     fn sign(self) -> Self;
-    /// The quotient, truncated; all bits set if `other` is 0; the least value by -1 is itself.
+    /// The quotient, truncated; all bits set if `other` is 0; the least value divided by -1 is itself.
     fn quotient(self, other: Self) -> Self;
     /// The remainder with the sign of `self`; `self` if `other` is 0.
     fn remainder(self, other: Self) -> Self;
@@ -73,8 +73,8 @@ integer! {
     u64 u64 |x| x, |x: u64| u64::from(x != 0);
 }
 
-/// `base` to the power `exponent`. Of negative exponents the quotient 1 / x^-n is taken, truncated: 0 unless x is 1 or
-/// -1 (and, as XLA has it, also for x = 0).
+/// `base` to the power `exponent`. For a negative exponent it is the quotient 1 / x^-n, truncated: 0 unless x is 1 or
+/// -1 (and, as in XLA, also for x = 0).
 #[inline(always)]
 pub(crate) fn power<T: Integer>(base: T, exponent: T) -> T {
     if exponent < T::zero() {

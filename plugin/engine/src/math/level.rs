@@ -1,4 +1,4 @@
-//! Sets of vector instructions, one of which is chosen when the program runs.
+//! Sets of vector instructions, one of which is chosen at run time.
 
 /// A set of instructions that the processor is known to have.
 pub(crate) trait Level: Copy + 'static {
@@ -9,7 +9,7 @@ pub(crate) trait Level: Copy + 'static {
     fn enter<R>(f: impl FnOnce() -> R) -> R;
 }
 
-/// What every processor of the target has.
+/// The instructions that every processor of the target has.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Baseline;
 
@@ -53,7 +53,7 @@ mod x86 {
                     fn compiled<R>(f: impl FnOnce() -> R) -> R {
                         f()
                     }
-                    // SAFETY: functions for this level are given out by `with_level!` only, which asks the processor.
+                    // SAFETY: only `with_level!`, which asks the processor, gives out functions for this level.
                     unsafe { compiled(f) }
                 }
             }
@@ -85,7 +85,7 @@ pub(crate) enum Best {
     Avx512,
 }
 
-/// The best level that the processor has. Debug builds have the baseline only: each level is hundreds of functions.
+/// The best level that the processor has. Debug builds have only the baseline: each level is hundreds of functions.
 pub(crate) fn best() -> Best {
     #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
     {

@@ -1,4 +1,4 @@
-//! Element-wise ops as a few [`Function`]s of their elements.
+//! Lowering of element-wise ops to a few [`Function`]s of their elements.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ComparisonType, ElementType, OpKind, UnaryOp};
@@ -13,7 +13,7 @@ use crate::element::Scalar;
 /// An operand of a [`Step`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Source {
-    /// An operand of the op, as it is computed.
+    /// An operand of the op, in its computed form.
     Operand(usize),
     /// The result of an earlier step.
     Step(usize),
@@ -21,7 +21,7 @@ pub(crate) enum Source {
     Constant(Scalar),
 }
 
-/// One function of a few that together are an op.
+/// One of the functions that make up an op.
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     /// The function.
@@ -49,11 +49,11 @@ pub(crate) fn is_element_wise(kind: &OpKind) -> bool {
     )
 }
 
-/// The steps of the element-wise op `kind`. Elements are computed in the type [`wide`] of theirs; the result is in the
-/// range of its type.
+/// The steps of the element-wise op `kind`. Elements are computed in their [`wide`] type; the result is in the range of
+/// its type.
 ///
 /// # Errors
-/// UNIMPLEMENTED if the op has no meaning for these types.
+/// UNIMPLEMENTED if the op is not defined for these types.
 pub(crate) fn lower(kind: &OpKind, operands: &[ElementType], result: ElementType) -> Result<Steps, Error> {
     with_level!(L => lower_at::<L>(kind, operands, result)).ok_or_else(|| {
         let types: Vec<_> = operands.iter().map(|element| element.name()).collect();
@@ -159,7 +159,7 @@ fn binary<L: Level>(op: BinaryOp, element: ElementType) -> Option<Steps> {
         _ => op,
     };
     let function = binary_function::<L>(op, wide(element))?;
-    // Narrow integers take a byte, and what is shifted in comes from above them.
+    // Narrow integers take a byte, and the bits that are shifted in come from above them.
     let above = select::narrow::<L>(element).and_then(|narrow| match op {
         B::ShiftRightLogical => Some(narrow.mask),
         B::ShiftRightArithmetic if !element.is_signed() => Some(narrow.extend),
@@ -183,7 +183,7 @@ fn binary_function<L: Level>(op: BinaryOp, wide: ElementType) -> Option<Function
         E::F64 => real::binary_op::<L, f64>(op)?,
         E::C64 => complex::binary_op::<L, f32>(op)?,
         E::C128 => complex::binary_op::<L, f64>(op)?,
-        // Of unsigned integers too the top bit is the sign here, as XLA has it.
+        // For unsigned integers the top bit also counts as the sign here, as in XLA.
         _ if op == BinaryOp::ShiftRightArithmetic => {
             by_signed!(signed(wide), T => Some(integer::shift_right_arithmetic::<L, T>()))?.giving(wide)
         }

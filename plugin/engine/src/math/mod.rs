@@ -1,6 +1,7 @@
 //! The functions that element-wise ops apply to elements.
 //!
-//! * [`integer`], [`real`], [`complex`], [`select`], [`convert`]: what each op is for each type, in Rust numbers.
+//! * [`integer`], [`real`], [`complex`], [`select`], [`convert`]: the function of each op for each type, in Rust
+//!   numbers.
 //! * [`mod@elementary`]: vector kernels of `f32` and `f64`, with the constants of `double`; [`single`]: those of `f32`
 //!   alone, and its constants; [`special`] and [`bessel`]: rare functions.
 //! * [`function`]: such a function compiled for tiles and for scalars, for each [`level`] of vector instructions.

@@ -87,11 +87,11 @@ macro_rules! elementary {
         pub(crate) trait Elementary: Real + elementary::Format {
             $($(#[$doc])* fn $name<L: Level>(self $(, $y: Self)?) -> Self;)*
 
-            /// Whether [`kernel_pow`](Elementary::kernel_pow) serves.
+            /// Whether [`kernel_pow`](Elementary::kernel_pow) can be used.
             fn is_power_easy(self, exponent: Self) -> bool;
-            /// Whether [`kernel_lgamma`](Elementary::kernel_lgamma) serves.
+            /// Whether [`kernel_lgamma`](Elementary::kernel_lgamma) can be used.
             fn is_lgamma_easy(self) -> bool;
-            /// Whether [`kernel_digamma`](Elementary::kernel_digamma) serves.
+            /// Whether [`kernel_digamma`](Elementary::kernel_digamma) can be used.
             fn is_digamma_easy(self) -> bool;
         }
         impl Elementary for f32 {
@@ -151,16 +151,16 @@ elementary! {
 fn rsqrt<L: Level, T: Elementary>(x: T) -> T {
     let root = x.sqrt();
     let result = T::one() / root;
-    // What rounding lost of the root and of the quotient. It is no number for 0 and infinity, and has lost its digits
-    // where squares are next to nothing.
+    // The rounding errors of the root and of the quotient. The sum is NaN for 0 and infinity, and has lost its digits
+    // where squares are tiny.
     let of_root = elementary::fma::<L, T>(-root, root, x);
     let of_quotient = elementary::fma::<L, T>(-root, result, T::one());
     let lost = of_quotient - T::of(0.5) * of_root * result * result;
     if L::FUSED && x > T::SMALL && x < T::infinity() { elementary::fma::<L, T>(result, lost, result) } else { result }
 }
 
-/// From here on the root of x^2 + 1 or x^2 - 1 is x, and the logarithm of 2x has one rounding, where that of x and ln 2
-/// have two. Twice the larger ones is infinite.
+/// From here on the root of x^2 + 1 or x^2 - 1 is x, and the logarithm of 2x has one rounding, while that of x plus ln
+/// 2 has two. Twice a larger number is infinite.
 const LARGE: std::ops::Range<f64> = 1e9..1e300;
 
 /// The inverse hyperbolic cosine: NaN below 1, where `libm::acosh` is finite for some numbers.

@@ -38,9 +38,10 @@ pub(crate) fn f16_to_f32(code: u16) -> f32 {
     f32::from_bits(sign | if magnitude >= 0x7c00 { special } else { finite })
 }
 
-/// Rounds to a float format of so many exponent and mantissa bits, as StableHLO's `reduce_precision` does: ties to
-/// even, what is too large becomes infinite, what is subnormal in the format zero. It is computed on the bits of an
-/// IEEE format: their type, how many are the mantissa's, the exponent's bias, to them and back.
+/// Rounds to a float format with the given exponent and mantissa bits, as StableHLO's `reduce_precision` does: ties to
+/// even; numbers that are too large become infinite, and numbers that are subnormal in the format become zero. It works
+/// on the bits of an IEEE format: their type, the number of mantissa bits, the exponent's bias, and the conversions to
+/// bits and back.
 macro_rules! reduce_precision {
     ($(#[$doc:meta])* $name:ident $float:ident $bits:ident $mantissa:literal $bias:literal $to:expr, $from:expr) => {
         $(#[$doc])*

@@ -11,7 +11,7 @@ use super::round;
 
 use Weight::{Heavy, Light};
 
-/// Comparisons of `$T`s by keys that `$key` makes of them.
+/// Comparisons of `$T`s by keys that `$key` computes.
 macro_rules! comparisons {
     ($direction:expr, $T:ty, $key:expr) => {
         match $direction {
@@ -92,14 +92,14 @@ pub(crate) fn reduce_precision<L: Level>(element: ElementType) -> Option<Functio
     Some(function.named("reduce_precision", 10.0))
 }
 
-/// What keeps a narrow integer, which takes a byte, in its range.
+/// The functions that keep a narrow integer, which takes a byte, in its range.
 #[derive(Clone, Copy)]
 pub(crate) struct Narrow {
     /// Sign-extends or clears the bits above.
     pub wrap: Function,
-    /// Clears the bits above, of signed ones too.
+    /// Clears the bits above, even for signed integers.
     pub mask: Function,
-    /// Copies the top bit to those above, of unsigned ones too.
+    /// Copies the top bit to those above, even for unsigned integers.
     pub extend: Function,
     /// The nearest number in range.
     pub saturate: Function,

@@ -1,7 +1,7 @@
 //! Rare functions of real numbers, in double precision: gamma, zeta, digamma, polygamma, inverse error
 //! function.
 //!
-//! Scalar code, but for those whose doc says "for loops": series and recurrences whose formulas are in Abramowitz and
+//! Scalar code, except for functions marked "for loops": series and recurrences whose formulas are in Abramowitz and
 //! Stegun, *Handbook of Mathematical Functions* (numbers below), and the NIST Digital Library of Mathematical
 //! Functions.
 
@@ -41,13 +41,13 @@ const STIRLING: [f64; 8] = [
 /// ln(2 pi) / 2.
 const LN_ROOT_2_PI: f64 = 0.918_938_533_204_672_8;
 
-/// Whether [`lgamma`] serves: single precision is exact then. The logarithm is 0 at 1 and 2.
+/// Whether [`lgamma`] can be used: single precision is then exact. The logarithm is 0 at 1 and 2.
 #[inline(always)]
 pub(crate) fn is_lgamma_easy(x: f64) -> bool {
     x > 0.0 && x < 1e30 && (x - 1.0).abs() > 0.01 && (x - 2.0).abs() > 0.01
 }
 
-/// The logarithm of gamma, for loops: Stirling's series seven places on. Its error is a few of 1e-15.
+/// The logarithm of gamma, for loops: Stirling's series at x + 7. Its error is a few times 1e-15.
 #[inline(always)]
 pub(crate) fn lgamma<L: Level>(x: f64) -> f64 {
     let mut product = x;
@@ -61,13 +61,13 @@ pub(crate) fn lgamma<L: Level>(x: f64) -> f64 {
     (z - 0.5) * log(z) - z + (LN_ROOT_2_PI + series) - log(product)
 }
 
-/// Whether [`positive_digamma`] serves.
+/// Whether [`positive_digamma`] can be used.
 #[inline(always)]
 pub(crate) fn is_digamma_easy(x: f64) -> bool {
     x > 0.0
 }
 
-/// Digamma of positive numbers, for loops: the asymptotic series ten places on. Its error is a few of 1e-15.
+/// Digamma of positive numbers, for loops: the asymptotic series at x + 10. Its error is a few times 1e-15.
 #[inline(always)]
 pub(crate) fn positive_digamma<L: Level>(x: f64) -> f64 {
     // 1 / x + 1 / (x + 1) + ..., as one quotient.
@@ -77,7 +77,7 @@ pub(crate) fn positive_digamma<L: Level>(x: f64) -> f64 {
         above = fma::<L, f64>(above, next, below);
         below *= next;
     }
-    // Powers of what is larger are infinite, and the quotient is nothing beside the logarithm.
+    // Powers of larger numbers are infinite, and the quotient is negligible beside the logarithm.
     let shifted = if x > 1e30 { 0.0 } else { above / below };
     let z = x + 10.0;
     let inverse = 1.0 / z;
@@ -96,7 +96,7 @@ pub(crate) fn digamma(x: f64) -> f64 {
         return f64::NAN;
     }
     if x < 0.0 {
-        // 6.3.7, reflection; the argument of tan is what lies beside the next integer, which is exact.
+        // 6.3.7, reflection; the argument of tan is the distance to the nearest integer, which is exact.
         return digamma(1.0 - x) - PI / (PI * (x - x.round())).tan();
     }
     // The positive root, given as a sum of two doubles, so that values near it keep their digits.
@@ -106,7 +106,7 @@ pub(crate) fn digamma(x: f64) -> f64 {
         let t = (x - ROOT) - ROOT_LOW;
         return NEAR_ROOT.iter().rev().fold(0.0, |sum, c| (sum + c) * t);
     }
-    // The largest last: what it rounds is all that counts.
+    // The largest term comes last: only its rounding matters.
     let steps = (10.0 - x).ceil().max(0.0);
     let shifted: f64 = (0..steps as u32).rev().map(|step| 1.0 / (x + f64::from(step))).sum();
     let z = x + steps;
@@ -140,8 +140,8 @@ const NEAR_ROOT: [f64; 21] = [
     0.00023635601564027053,
 ];
 
-/// The Hurwitz zeta function: the sum of (q + k)^-x. As XLA has it: infinite at x = 1 and at q a non-positive integer
-/// (for even x; NaN otherwise), NaN for x < 1.
+/// The Hurwitz zeta function: the sum of (q + k)^-x. As in XLA: infinite at x = 1 and at q a non-positive integer (for
+/// even x; NaN otherwise), NaN for x < 1.
 pub(crate) fn zeta(x: f64, q: f64) -> f64 {
     if x == 1.0 {
         return f64::INFINITY;

@@ -1,4 +1,4 @@
-//! Values of functions against tables and against double precision.
+//! Tests of functions against tables and against double precision.
 
 use num_complex::Complex;
 use oxcall_hlo::{BinaryOp, ElementType, OpKind, UnaryOp};
@@ -45,7 +45,7 @@ fn sweep(name: &str, bound: f64, low: f32, high: f32, found: impl Fn(f32) -> f32
     }
 }
 
-/// The logarithm of gamma as loops have it.
+/// The logarithm of gamma, in its form for loops.
 fn lgamma<L: Level>(x: f32) -> f32 {
     let x = f64::from(x);
     (if special::is_lgamma_easy(x) { special::lgamma::<L>(x) } else { libm::lgamma(x) }) as f32
@@ -83,7 +83,7 @@ fn kernels_are_accurate<L: Level>() {
     }
 }
 
-/// As [`sweep`], of doubles.
+/// Like [`sweep`], for doubles.
 fn sweep_double(name: &str, bound: f64, [low, high]: [f64; 2], found: impl Fn(f64) -> f64, exact: impl Fn(f64) -> f64) {
     const COUNT: u64 = 20_000;
     for index in 0..COUNT {

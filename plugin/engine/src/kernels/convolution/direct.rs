@@ -1,5 +1,5 @@
-//! Convolutions in which each feature of the result depends on few of the input: depthwise ones. Products of matrices
-//! would be one column wide, so the loops go over groups, or along the result, instead.
+//! Convolutions in which each feature of the result depends on few input features, such as depthwise ones. Products of
+//! matrices would be one column wide, so the loops run over groups, or along the result.
 
 use super::Job;
 use super::geometry::{Geometry, Role, count};
@@ -20,7 +20,7 @@ impl Geometry {
         dense && self.groups >= 8 && self.out_features == 1
     }
 
-    /// Whether there are few products for each element, and the result has long lines of which they are the same.
+    /// Whether there are few products for each element, and the result has long lines that share them.
     fn runs_along_result(&self) -> bool {
         let line = match self.rows.last() {
             Some(axis) if matches!(axis.role, Role::Place(_)) => axis.size,
@@ -100,7 +100,7 @@ fn add_products<C: Number>(a: &[C], b: &[C], out: &mut [C]) {
 }
 
 vectorised! {
-/// Adds `factor` times the elements that are there.
+/// Adds `factor` times the elements that are not padding.
 fn add_multiple<C: Number>(input: &[C], located: Located, factor: C, out: &mut [C]) {
     let Located { first, every, count, offset, step } = located;
     if every == 1 && step == 1 {

@@ -11,12 +11,12 @@ use crate::kernels::dot::matmul::Mat;
 use crate::kernels::dot::{Number, merge};
 use crate::kernels::nest::{Loop, Nest, Walk};
 
-/// What an axis counts.
+/// The role of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// Batches of the result.
     Batch,
-    /// Features that one feature of the result is the sum of.
+    /// Input features that are summed for one feature of the result.
     Feature,
     /// Places of the window along a spatial dimension.
     Place(usize),
@@ -29,8 +29,8 @@ pub(super) enum Role {
 pub(super) struct Axis {
     pub(super) role: Role,
     pub(super) size: usize,
-    /// Consecutive elements of the input that each element stands for: more than one where the features of a window's
-    /// row lie in one piece.
+    /// The number of consecutive input elements for which each element stands: more than one where the features of a
+    /// window's row are contiguous.
     pub(super) unit: usize,
 }
 
@@ -56,7 +56,7 @@ impl Spatial {
         self.start + place as isize * self.stride + window as isize * self.dilation
     }
 
-    /// Where in the input a position is, if it is no padding.
+    /// The place of a position in the input, unless it is padding.
     #[inline(always)]
     pub(super) fn offset(&self, position: isize) -> Option<usize> {
         if position < 0 {
@@ -96,12 +96,12 @@ pub(super) struct Geometry {
     /// `[outer, groups * out_features, rows]` or, if its features are innermost, `[rows, groups * out_features]`.
     pub(super) outer: Vec<Axis>,
     pub(super) rows: Vec<Axis>,
-    /// The same where places and batches next to each other in the input are one axis.
+    /// The same, with places and batches that are adjacent in the input merged into one axis.
     pub(super) joined_rows: Vec<Axis>,
     /// The axes that are summed, in the order that they have in the kernel.
     pub(super) summed: Vec<Axis>,
-    /// How the kernel is copied first, with its dimensions of `summed` before the output features: if it has these
-    /// between them, or if it is reversed.
+    /// The copy of the kernel that is made first, with its dimensions of `summed` before the output features, if it has
+    /// these between them or is reversed.
     pub(super) kernel_copy: Option<KernelCopy>,
     /// The distance of neighbours in `summed` and of output features, in the kernel or its copy.
     pub(super) kernel_strides: [usize; 2],
@@ -239,12 +239,12 @@ impl Geometry {
         count(&self.summed)
     }
 
-    /// What is summed may be cut at multiples of this: a joined axis stays whole.
+    /// Sums may be split at multiples of this: a merged axis stays whole.
     pub(super) fn sum_unit(&self) -> usize {
         joined(&self.summed)
     }
 
-    /// Rows may be cut at multiples of this.
+    /// Rows may be split at multiples of this.
     pub(super) fn row_unit(&self) -> usize {
         if self.rows_are_outside() { 1 } else { joined(&self.joined_rows) }
     }
@@ -259,8 +259,8 @@ impl Geometry {
         }
     }
 
-    /// Whether patches are written row by row, with what is summed side by side, rather than the other way: whichever
-    /// makes longer copies.
+    /// Whether patches are written row by row, with the summed axes side by side, or the other way: whichever makes
+    /// longer copies.
     pub(super) fn rows_are_outside(&self) -> bool {
         let length = |axis: &Axis| if self.input_stride(axis.role) == 1 { axis.size } else { axis.size.div_ceil(4) };
         match (self.summed.last(), self.rows.last()) {
@@ -269,7 +269,7 @@ impl Geometry {
         }
     }
 
-    /// The patches of `rows` as a part of the input itself, if they are one: where the window is one element that never
+    /// The patches of `rows` as a part of the input itself, if possible: where the window is one element that never
     /// meets padding.
     pub(super) fn whole_matrix<'a, C: Number>(
         &self,
@@ -303,11 +303,11 @@ fn joined(axes: &[Axis]) -> usize {
     axes.last().map_or(1, |axis| if axis.unit > 1 { axis.size * axis.unit } else { 1 })
 }
 
-/// A window's row longer than this is not made one axis: blocks of sums would be too long.
+/// The longest row of a window that becomes one axis: longer ones would make blocks of sums too long.
 const MAX_FUSED: usize = 1024;
 
-/// Joins the last axis of places with the batches where they are one piece of the input: where batch and features have
-/// changed roles, as they do for the gradient of a kernel.
+/// Merges the last axis of places with the batches where they are contiguous in the input: where batch and features
+/// have swapped roles, as in the gradient of a kernel.
 fn join_batch(mut axes: Vec<Axis>, spatial: &[Spatial], input: &InputStrides) -> Vec<Axis> {
     if let [.., Axis { role: Role::Place(d), size, .. }, Axis { role: Role::Batch, size: batch, .. }] = axes[..] {
         let spatial = &spatial[d];
@@ -320,7 +320,7 @@ fn join_batch(mut axes: Vec<Axis>, spatial: &[Spatial], input: &InputStrides) ->
     axes
 }
 
-/// Joins a window's row with its features where they are one piece of the input.
+/// Merges a window's row with its features where they are contiguous in the input.
 fn fuse(mut axes: Vec<Axis>, spatial: &[Spatial], input: &InputStrides) -> Vec<Axis> {
     if let [.., Axis { role: Role::Window(d), size, .. }, Axis { role: Role::Feature, size: features, .. }] = axes[..] {
         let spatial = &spatial[d];

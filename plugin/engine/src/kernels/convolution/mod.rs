@@ -1,9 +1,9 @@
-//! `convolution`, of any layout.
+//! `convolution`, in any layout.
 //!
-//! What the window sees at each place is a row of a matrix, which is multiplied with the kernel, a block at a time
-//! ([`patches`]); windows of one element need no such matrix, and convolutions of single features are done directly
-//! ([`direct`]). The roles of dimensions are told apart in [`geometry`], so the convolutions that compute gradients,
-//! with batch and features exchanged, need no copies in another layout.
+//! The elements that the window sees at each place are a row of a matrix, which is multiplied with the kernel, one
+//! block at a time ([`patches`]). Windows of one element need no such matrix, and convolutions of single features are
+//! computed directly ([`direct`]). [`geometry`] separates the roles of dimensions, so the convolutions that compute
+//! gradients, with batch and features swapped, need no copies in another layout.
 
 mod direct;
 mod geometry;
@@ -25,16 +25,16 @@ use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::memory::Scratch;
 use crate::pool::Cost;
 
-/// Elements of a block of the matrix of patches, and its columns.
+/// The number of elements in a block of the matrix of patches, and the number of its columns.
 const BLOCK: (usize, usize) = (1 << 17, 1 << 10);
 
-/// Sums this many times as long as there are rows of results are cut among threads, rather than the rows.
+/// Sums that are this many times longer than the number of result rows are split among threads, instead of the rows.
 const LONG_SUMS: usize = 8;
 
 /// The kernel of a `convolution`.
 ///
 /// # Errors
-/// INTERNAL if `op` is another one.
+/// INTERNAL if `op` is not a convolution.
 pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let OpKind::Convolution(dims) = &op.kind else {
         return Err(Error::internal(format!("expected convolution, got {}", op.kind.name())));
@@ -63,7 +63,7 @@ struct Convolution<C> {
     cost: Cost,
     widen: [Widen<C>; 2],
     narrow: Narrow<C>,
-    /// Elements of the result.
+    /// The number of elements in the result.
     count: usize,
     /// `None` if an operand or the result is empty.
     geometry: Option<Geometry>,
@@ -116,8 +116,8 @@ impl<C: Number> Job<'_, C> {
             self.run_directly(pool, cost, out);
             return Ok(());
         }
-        // Pieces of the result that lie in one piece are shared among threads; if there are few, pieces of the sums; if
-        // there are none, the work on each block.
+        // Contiguous pieces of the result are divided among threads; if there are few, pieces of the sums; if there are
+        // none, the work on each block.
         let depth = geometry.depth();
         if geometry.outer.is_empty() && geometry.feature_stride == 1 {
             if rows * LONG_SUMS <= depth && pool.splits(cost) {
@@ -141,7 +141,7 @@ impl<C: Number> Job<'_, C> {
         }
     }
 
-    /// The whole result, which is short, as a sum of parts of its long sums.
+    /// Computes the whole result, which is short, as a sum of parts of its long sums.
     fn run_by_sums(&self, cost: Cost, out: &mut [C]) -> Result<(), Error> {
         let pool = self.cx.pool;
         let (rows, depth) = (count(&self.geometry.rows), self.geometry.depth());
@@ -162,8 +162,8 @@ impl<C: Number> Job<'_, C> {
         Ok(())
     }
 
-    /// The results of `rows` at index `outer`, for all features, from what is `summed` of the sums; `out` begins with
-    /// the first of them.
+    /// Computes `rows` at index `outer` for all features, from the part `summed` of the sums; `out` begins with the
+    /// first of them.
     fn multiply(
         &self,
         threads: usize,
@@ -172,7 +172,7 @@ impl<C: Number> Job<'_, C> {
         out: &mut [C],
     ) -> Result<(), Error> {
         let geometry = self.geometry;
-        // The last part of the sums may be nothing.
+        // The last part of the sums may be empty.
         if summed.is_empty() {
             return Ok(());
         }
@@ -199,7 +199,7 @@ impl<C: Number> Job<'_, C> {
         Ok(())
     }
 
-    /// As [`multiply`](Job::multiply), of one group, by blocks of the matrix of patches.
+    /// Like [`multiply`](Job::multiply), for one group, by blocks of the matrix of patches.
     fn multiply_blocks(
         &self,
         threads: usize,
@@ -216,7 +216,7 @@ impl<C: Number> Job<'_, C> {
         let block = (BLOCK.0 * threads / columns).next_multiple_of(geometry.row_unit()).min(rows.len());
         let by_row = geometry.rows_are_outside();
         let row_axes = if by_row { &geometry.rows } else { &geometry.joined_rows };
-        // Groups are of one size: the first one's are for all.
+        // Groups have the same size, so the first one's blocks serve all.
         if patches.is_empty() {
             *patches = self.cx.scratch(block * columns)?;
         }

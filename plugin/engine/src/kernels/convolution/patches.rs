@@ -1,4 +1,4 @@
-//! Places in a convolution, and the matrix of what the window sees at each.
+//! Places in a convolution, and the matrix of the elements that the window sees at each.
 
 use std::ops::Range;
 
@@ -71,20 +71,20 @@ impl Place {
     }
 }
 
-/// Which elements of a run are in the input, the others being padding: `first`, `first + every`, and so on, `count` in
-/// all; and where.
+/// The elements of a run that are in the input rather than padding: `first`, `first + every`, and so on, `count` in
+/// all; and their places.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Located {
     pub(super) first: usize,
     pub(super) every: usize,
     pub(super) count: usize,
-    /// Where the first of them is in the input, and the distance from each to the next.
+    /// The place of the first one in the input, and the distance between successive ones.
     pub(super) offset: usize,
     pub(super) step: isize,
 }
 
 impl Geometry {
-    /// Where the elements of a run at `place` are in the input; `None` if all are padding.
+    /// The places in the input of a run's elements at `place`; `None` if all are padding.
     #[inline]
     pub(super) fn locate(&self, place: &Place, run: Run) -> Option<Located> {
         let mut offset = place.batch * self.input.batch + place.feature * self.input.feature;
@@ -108,7 +108,8 @@ impl Geometry {
         }
     }
 
-    /// Writes what the window sees: in `out` a row for each element of `outer`, with an element for each of `inner`.
+    /// Writes the elements that the window sees: in `out`, a row for each element of `outer`, with an element for each
+    /// of `inner`.
     pub(super) fn gather<C: Number>(
         &self,
         input: &[C],
@@ -130,7 +131,7 @@ impl Geometry {
     }
 }
 
-/// The part of `first`, `first + step`, ... that are positions of elements rather than of padding or holes.
+/// The part of `first`, `first + step`, ... at positions of elements rather than of padding or holes.
 #[inline]
 fn locate_along(spatial: &Spatial, offset: usize, first: isize, step: isize, len: usize) -> Option<Located> {
     let dilation = spatial.base_dilation;
@@ -145,7 +146,7 @@ fn locate_along(spatial: &Spatial, offset: usize, first: isize, step: isize, len
     }
     let mut every = 1;
     if dilation > 1 {
-        // Each element that is no hole is as far from the next as the first remainder of 0 after it.
+        // Elements that are not holes are at equal distances: the smallest one whose remainder is 0.
         every = (1..=dilation).find(|each| each * step % dilation == 0).unwrap_or(dilation);
         low = (low..low + every).find(|t| (first + t * step) % dilation == 0)?;
     }
@@ -158,7 +159,7 @@ fn locate_along(spatial: &Spatial, offset: usize, first: isize, step: isize, len
     })
 }
 
-/// Copies the elements that are there, `unit` at each place, and clears the others.
+/// Copies the elements that are not padding, `unit` at each place, and clears the others.
 #[inline]
 fn copy<C: Number>(input: &[C], located: Located, unit: usize, out: &mut [C]) {
     let Located { first, every, count, offset, step } = located;

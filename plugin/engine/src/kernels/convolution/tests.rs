@@ -1,4 +1,4 @@
-//! Against the definition: each element of the result as a sum over input features and the window, in `f64`.
+//! Tests against the definition: each element of the result as a sum over input features and the window, in `f64`.
 
 use oxcall_hlo::{ConvolutionDims, OpKind, WindowDim};
 
@@ -138,17 +138,17 @@ fn window(size: usize, stride: usize, padding: (i64, i64)) -> WindowDim {
     WindowDim { size, stride, padding_low, padding_high, base_dilation: 1, window_dilation: 1, reversal: false }
 }
 
-/// The layouts that people use, of two spatial dimensions.
+/// Common layouts of two spatial dimensions.
 fn layouts() -> [[Vec<usize>; 3]; 3] {
     let [nchw, oihw] = [vec![0, 1, 2, 3], vec![0, 1, 2, 3]];
     let [nhwc, hwio] = [vec![0, 3, 1, 2], vec![3, 2, 0, 1]];
-    // What JAX makes for the gradient of the kernel: batch and features exchanged, the result as a kernel.
+    // JAX's layout for the gradient of the kernel: batch and features swapped, the result as a kernel.
     let gradient = [vec![3, 0, 1, 2], vec![3, 0, 1, 2], vec![2, 3, 0, 1]];
     [[nchw.clone(), oihw, nchw], [nhwc.clone(), hwio, nhwc], gradient]
 }
 
-/// As the gradient of a kernel: few results, each a sum of so many products that these are shared among threads. The
-/// number of products is no multiple of the number of parts, and in the last case the window is reversed.
+/// Like the gradient of a kernel: few results, each the sum of so many products that these are divided among threads.
+/// The number of products is not a multiple of the number of parts, and in the last case the window is reversed.
 #[test]
 fn long_sums_are_cut() {
     let [.., channels_last, gradient] = layouts();

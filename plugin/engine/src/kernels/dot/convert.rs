@@ -1,4 +1,4 @@
-//! Between stored elements and the types that contractions are computed in.
+//! Conversions between stored elements and the types in which contractions are computed.
 
 use half::slice::HalfFloatSliceExt;
 use num_complex::Complex;
@@ -12,9 +12,9 @@ use crate::kernel::{Context, Inputs, Outputs};
 use crate::memory::Scratch;
 use crate::pool::Cost;
 
-/// The type to compute in, for operands and a result of `elements`: the narrowest of `F32`, `F64`, `C64`, `C128`, `S32`
-/// and `S64` that loses nothing. Products of narrow floats are exact in `F32`; integers are computed modulo 2^32 or
-/// 2^64, which agrees with any narrower result.
+/// The type of the computation for operands and a result of `elements`: the narrowest of `F32`, `F64`, `C64`, `C128`,
+/// `S32` and `S64` that loses nothing. Products of narrow floats are exact in `F32`; integers are computed modulo 2^32
+/// or 2^64, which agrees with any narrower result.
 pub(in crate::kernels) fn compute_type(elements: &[ElementType]) -> ElementType {
     let any = |test: fn(ElementType) -> bool| elements.iter().any(|&element| test(element));
     let double = any(|element| matches!(element, ElementType::F64 | ElementType::C128));
@@ -61,7 +61,7 @@ macro_rules! with_number {
 }
 pub(in crate::kernels) use with_number;
 
-/// A conversion as it is made for constants: floats to integers truncate, complex numbers lose their imaginary part.
+/// A conversion with the rules for constants: floats to integers truncate, complex numbers lose their imaginary part.
 trait Cast<C> {
     fn cast(self) -> C;
 }
@@ -106,13 +106,13 @@ macro_rules! complex_casts {
 
 complex_casts!(f32 => f32, f32 => f64, f64 => f32, f64 => f64);
 
-/// Converts the elements of an operand from an index on.
+/// Converts the elements of an operand, starting at an index.
 type WidenPart<C> = fn(Inputs<'_>, usize, usize, &mut [C]);
 
-/// Converts elements into the bytes of those of a result.
+/// Converts elements to the bytes of a result's elements.
 type NarrowPart<C> = fn(&[C], &mut [u8]);
 
-/// How an operand is read as elements of type `C`.
+/// The conversion from an operand's elements to type `C`.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::kernels) struct Widen<C> {
     /// `None` where the elements are `C` already.
@@ -153,7 +153,7 @@ impl<C: Number> Widen<C> {
     }
 }
 
-/// How results of type `C` are stored.
+/// The conversion from type `C` to a result's elements.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::kernels) struct Narrow<C> {
     /// `None` where the result stores `C`.
@@ -163,7 +163,7 @@ pub(in crate::kernels) struct Narrow<C> {
 }
 
 impl<C: Number> Narrow<C> {
-    /// Result `index`, which `compute` writes, or whose elements it writes before they are converted.
+    /// Result `index`: `compute` writes it directly, or writes elements that are then converted.
     pub(in crate::kernels) fn put(
         &self,
         cx: Context<'_>,
@@ -186,7 +186,7 @@ impl<C: Number> Narrow<C> {
     }
 }
 
-/// The conversions between elements and one type to compute in.
+/// The conversions between elements and one type of computation.
 pub(in crate::kernels) trait Convert: Number {
     /// From elements of this type.
     fn widen(element: ElementType) -> Widen<Self>;
@@ -219,7 +219,7 @@ macro_rules! conversions {
 
 conversions!(f32, f64, Complex<f32>, Complex<f64>, i32, i64);
 
-/// The work of converting `count` elements between `C` and one of `width` bytes.
+/// The cost of converting `count` elements between `C` and a type of `width` bytes.
 fn conversion<C>(count: usize, width: usize) -> Cost {
     Cost { flops: count as f64 * 4.0, bytes: (count * (width + size_of::<C>())) as f64 }
 }
@@ -229,7 +229,7 @@ where
     T::Wide: Cast<C>,
 {
     let elements = &inputs.get::<T>(index)[start..][..out.len()];
-    // For 16-bit floats the `half` crate has the processor's conversion, of slices only.
+    // For 16-bit floats the `half` crate has the processor's conversion, only for slices.
     if T::TYPE == ElementType::F16 && C::holds(ElementType::F32) {
         let halves: &[f16] = bytemuck::cast_slice(elements);
         return halves.convert_to_f32_slice(bytemuck::cast_slice_mut(out));

@@ -1,4 +1,4 @@
-//! Dimension numbers as batches of matrices.
+//! Contractions' dimension numbers as batches of matrices.
 
 use oxcall::Error;
 use oxcall_hlo::DotDims;
@@ -8,10 +8,10 @@ use super::matmul::Mat;
 use crate::kernel::Context;
 use crate::memory::Scratch;
 
-/// A dimension: its size and the distance of its elements.
+/// A dimension: its size, and the distance of its elements.
 pub(in crate::kernels) type Dim = (usize, usize);
 
-/// How an operand is seen as a matrix: its free dimensions by its contracted ones.
+/// An operand as a matrix: its free dimensions by its contracted ones.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Side {
     /// The product of the free dimensions.
@@ -20,7 +20,7 @@ pub(super) struct Side {
     pub(super) contracted: usize,
     free_stride: usize,
     contracted_stride: usize,
-    /// Where the elements come from, if they have to be copied first: the dimensions in the order of the copy.
+    /// The dimensions in the order of the copy, if the elements have to be copied first.
     copied: Option<Vec<Dim>>,
 }
 
@@ -39,7 +39,7 @@ impl Side {
         Ok(memory)
     }
 
-    /// The distance of lines that are dense in the operand itself, and whether these are columns.
+    /// The distance of lines that are dense in the operand itself, and whether they are columns.
     pub(super) fn lines(&self) -> Option<(usize, bool)> {
         match self.copied {
             None if self.contracted_stride == 1 => Some((self.free_stride, false)),
@@ -83,7 +83,7 @@ impl Batches {
         self.0.iter().map(|(size, _)| size).product()
     }
 
-    /// Where batch `index` starts in each operand.
+    /// The start of batch `index` in each operand.
     pub(super) fn offsets(&self, mut index: usize) -> [usize; 2] {
         let mut offsets = [0, 0];
         for (size, strides) in self.0.iter().rev() {
@@ -114,8 +114,8 @@ pub(super) fn sides(dims: &DotDims, lhs: &[usize], rhs: &[usize]) -> (Side, Side
         .map(<[Dim; 2]>::from)
         .collect();
 
-    // The order of the contracted dimensions is free, as long as both operands have the same: take the one of either
-    // operand that leaves less to copy.
+    // The order of the contracted dimensions is arbitrary, but must be the same in both operands: take that of the
+    // operand which leaves less to copy.
     let (lhs, rhs) = [0, 1]
         .map(|side: usize| {
             let mut order = contracted.clone();
@@ -139,7 +139,7 @@ struct Group<'a> {
     contracted: Vec<Dim>,
 }
 
-/// Which matrix dimension a copy has outside.
+/// The outer matrix dimension of a copy.
 #[derive(Clone, Copy, PartialEq)]
 enum Order {
     FreeFirst,
@@ -186,7 +186,7 @@ fn count(dims: &[Dim]) -> usize {
     dims.iter().map(|dim| dim.0).product()
 }
 
-/// The stride of one dimension that stands for all `dims`, if there is one.
+/// The stride of a single dimension that replaces all `dims`, if there is one.
 pub(in crate::kernels) fn merge(dims: &[Dim]) -> Option<usize> {
     let mut dims = dims.iter().filter(|dim| dim.0 != 1).rev();
     let Some(&(size, stride)) = dims.next() else { return Some(1) };
@@ -200,7 +200,7 @@ pub(in crate::kernels) fn merge(dims: &[Dim]) -> Option<usize> {
     Some(stride)
 }
 
-/// Joins neighbours that can be counted as one dimension in both operands.
+/// Merges neighbours that form one dimension in both operands.
 fn merge_batches(dims: impl Iterator<Item = (usize, [usize; 2])>) -> Vec<(usize, [usize; 2])> {
     let mut merged: Vec<(usize, [usize; 2])> = Vec::new();
     for (size, strides) in dims.filter(|dim| dim.0 != 1) {

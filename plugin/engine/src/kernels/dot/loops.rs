@@ -1,4 +1,4 @@
-//! Products by plain loops: of integers, and of matrices too small for a library.
+//! Products by plain loops: of integers, and of matrices too small for `gemm`.
 
 use oxcall::Error;
 
@@ -7,7 +7,7 @@ use super::matmul::{Mat, MatMut, Shape};
 use crate::kernel::Context;
 use crate::kernels::simd::vectorised;
 
-/// Rows of the right operand in a block, and columns: what is used again and again stays in the nearest cache.
+/// The rows and columns of the right operand in a block, chosen so that reused elements stay in the L1 cache.
 const BLOCK: (usize, usize) = (64, 256);
 
 vectorised! {
@@ -24,7 +24,7 @@ pub(super) fn multiply<C: Number>(
 }
 
 vectorised! {
-/// As [`multiply`], for each of many small batches: `batch(i)` gives the operands, and `out` holds the results in
+/// Like [`multiply`], for each of many small batches: `batch(i)` gives the operands, and `out` holds the results in
 /// order.
 pub(super) fn multiply_each<'a, C: Number + 'a>(
     cx: Context<'_>,
@@ -87,7 +87,7 @@ fn rows<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: MatMut<'_, C>) {
                 let factors = [0, 1, 2, 3].map(|step| a.at(i, k + step));
                 let [b0, b1, b2, b3] = [0, 1, 2, 3].map(|step| &b.row(k + step)[..row.len()]);
                 for (j, out) in row.iter_mut().enumerate() {
-                    // A sum of its own: a quarter of the errors of long sums.
+                    // A separate sum has a quarter of the errors of long sums.
                     let sum = factors[0].times(b0[j]).plus_product(factors[1], b1[j]);
                     *out = out.plus(sum.plus_product(factors[2], b2[j]).plus_product(factors[3], b3[j]));
                 }
@@ -103,7 +103,7 @@ fn rows<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: MatMut<'_, C>) {
     }
 }
 
-/// Element by element, with any strides.
+/// Computes element by element, with any strides.
 #[inline(always)]
 fn elements<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: MatMut<'_, C>) {
     for i in 0..a.rows {

@@ -11,10 +11,10 @@ use crate::kernel::Context;
 use crate::memory::{Scratch, room};
 use crate::pool::Cost;
 
-/// Fewer multiplications than this are done by loops: a library takes longer to choose its blocks.
+/// With fewer multiplications than this, loops are used: `gemm` takes longer to choose its blocks.
 const SMALL: usize = 512;
 
-/// More terms than this make the sum of one product of vectors a long one.
+/// The number of terms above which the product of two vectors counts as long.
 const MANY_TERMS: usize = 32;
 
 /// The sizes of a product: `m` by `k` times `k` by `n`.
@@ -34,7 +34,7 @@ impl Shape {
         Cost { flops: C::COST * self.m as f64 * self.n as f64 * self.k as f64, bytes: 0.0 }
     }
 
-    /// Whether loops are faster than a library.
+    /// Whether loops are faster than `gemm`.
     pub(in crate::kernels) fn is_small(self) -> bool {
         self.m * self.n * self.k <= SMALL
     }
@@ -56,10 +56,10 @@ fn extent(sizes: [usize; 2], strides: [usize; 2]) -> usize {
 }
 
 impl<'a, C: Number> Mat<'a, C> {
-    /// The matrix of `sizes` rows and columns and these strides.
+    /// The matrix of `sizes` rows and columns with these strides.
     ///
     /// # Panics
-    /// If it does not lie in `data`.
+    /// If it is not inside `data`.
     #[inline(always)]
     pub(in crate::kernels) fn new(data: &'a [C], sizes: [usize; 2], strides: [usize; 2]) -> Mat<'a, C> {
         assert!(extent(sizes, strides) <= data.len(), "a matrix lies in its slice");
@@ -93,7 +93,7 @@ impl<'a, C: Number> Mat<'a, C> {
         &self.data[i * self.row_stride..][..self.cols]
     }
 
-    /// The elements from `place` on, the distance of rows, or of columns, and whether it is columns that are dense.
+    /// The elements from `place` on, the distance of rows or columns, and whether the columns are dense.
     pub(super) fn lines(&self, place: [usize; 2]) -> (&'a [C], usize, bool) {
         let data = &self.data[place[0] * self.row_stride + place[1] * self.col_stride..];
         match self.has_dense_rows() {
@@ -102,7 +102,7 @@ impl<'a, C: Number> Mat<'a, C> {
         }
     }
 
-    /// The elements of the first column, copied to `memory` if they are apart.
+    /// The elements of the first column, copied to `memory` if they are not contiguous.
     pub(super) fn first_column<'b>(&self, cx: Context<'_>, memory: &'b mut Scratch<C>) -> Result<&'b [C], Error>
     where
         'a: 'b,
@@ -115,7 +115,7 @@ impl<'a, C: Number> Mat<'a, C> {
         Ok(memory)
     }
 
-    /// The part from `start` on, of at most `sizes`.
+    /// The part from `start` on, at most `sizes` large.
     #[inline(always)]
     pub(in crate::kernels) fn part(&self, start: [usize; 2], sizes: [usize; 2]) -> Mat<'a, C> {
         let sizes = [sizes[0].min(self.rows - start[0]), sizes[1].min(self.cols - start[1])];
@@ -132,7 +132,7 @@ impl<'a, C: Number> Mat<'a, C> {
     }
 }
 
-/// A matrix to be written; no two elements are at one place.
+/// A matrix to be written; no two elements share a place.
 #[derive(Debug)]
 pub(in crate::kernels) struct MatMut<'a, C> {
     data: &'a mut [C],
@@ -143,10 +143,10 @@ pub(in crate::kernels) struct MatMut<'a, C> {
 }
 
 impl<'a, C: Number> MatMut<'a, C> {
-    /// The matrix of `sizes` rows and columns and these strides.
+    /// The matrix of `sizes` rows and columns with these strides.
     ///
     /// # Panics
-    /// If it does not lie in `data`, or elements may share a place.
+    /// If it is not inside `data`, or elements may share a place.
     #[inline(always)]
     pub(in crate::kernels) fn new(data: &'a mut [C], sizes: [usize; 2], strides: [usize; 2]) -> MatMut<'a, C> {
         let [rows, cols] = sizes;
@@ -216,7 +216,7 @@ impl<'a, C: Number> MatMut<'a, C> {
     }
 }
 
-/// The bytes that `gemm` allocates for a product, from above: blocks of either operand for each level of cache.
+/// An upper bound of the bytes that `gemm` allocates for a product: blocks of both operands for each level of cache.
 fn packed<C>(Shape { m, n, k }: Shape, threads: usize) -> usize {
     let bytes = |lines: usize| (lines + 64).saturating_mul(k).saturating_mul(size_of::<C>());
     let within = |bytes: usize, level: usize| match CACHE_INFO[level].cache_bytes {
@@ -226,13 +226,13 @@ fn packed<C>(Shape { m, n, k }: Shape, threads: usize) -> usize {
     within(bytes(n), 2).saturating_add(within(bytes(m), 1)).saturating_add(threads * CACHE_INFO[1].cache_bytes)
 }
 
-/// `out = a b`, or with `accumulate` `out += a b`, on `threads` threads of the rayon pool that this is called in.
+/// Computes `out = a b`, or with `accumulate` `out += a b`, on `threads` threads of the current rayon pool.
 ///
 /// # Errors
-/// RESOURCE_EXHAUSTED when there is no memory.
+/// RESOURCE_EXHAUSTED if memory runs out.
 ///
 /// # Panics
-/// If the sizes do not fit.
+/// If the sizes do not match.
 pub(in crate::kernels) fn multiply<C: Number>(
     cx: Context<'_>,
     threads: usize,
@@ -243,7 +243,7 @@ pub(in crate::kernels) fn multiply<C: Number>(
 ) -> Result<(), Error> {
     let Shape { m, n, k } = Shape { m: a.rows, n: b.cols, k: a.cols };
     assert!(b.rows == k && out.rows == m && out.cols == n, "the sizes of a product fit");
-    // Loops and vectors want the result's rows dense.
+    // Loops and vectors need dense rows in the result.
     if !out.has_dense_rows() && out.row_stride == 1 {
         return multiply(cx, threads, b.transposed(), a.transposed(), out.transposed(), accumulate);
     }
@@ -271,9 +271,9 @@ pub(in crate::kernels) fn multiply<C: Number>(
     let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };
     for start in (0..k).step_by(terms) {
         let (a, b) = (a.part([0, start], [m, terms]), b.part([start, 0], [terms, n]));
-        // SAFETY: the pointers and strides are those of matrices of m x k, k x n and m x n elements, k being the terms
-        // of this part, which lie in live slices by the assertions of `new`; elements of the result are at different
-        // places, and exclusively borrowed.
+        // SAFETY: the pointers and strides are those of matrices of m x k, k x n and m x n elements, where k is the
+        // number of terms of this part. They lie in live slices by the assertions of `new`; elements of the result are
+        // at different places, and exclusively borrowed.
         unsafe {
             gemm::gemm(
                 m,
@@ -301,7 +301,7 @@ pub(in crate::kernels) fn multiply<C: Number>(
     Ok(())
 }
 
-/// By loops, rows shared among threads.
+/// Multiplies by loops, with the rows divided among threads.
 fn split_rows<C: Number>(
     cx: Context<'_>,
     threads: usize,

@@ -1,7 +1,7 @@
 //! `dot_general`: contractions of two operands.
 //!
-//! Both operands become batches of matrices, by strides where the dimensions allow it and by a copy where they do not
-//! ([`layout`]). Elements are multiplied and added in one of six types ([`Number`]): matrices by the `gemm` crate,
+//! Both operands become batches of matrices, through strides where the dimensions allow it and by a copy where they do
+//! not ([`layout`]). Elements are multiplied and added in one of six types ([`Number`]): matrices by the `gemm` crate;
 //! vectors, small matrices and integers by loops of this module.
 
 mod convert;
@@ -30,7 +30,7 @@ pub(super) use self::number::Number;
 /// The kernel of a `dot_general`.
 ///
 /// # Errors
-/// INTERNAL if `op` is another one.
+/// INTERNAL if `op` is not a `dot_general`.
 pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let OpKind::DotGeneral(dims) = &op.kind else {
         return Err(Error::internal(format!("expected dot_general, got {}", op.kind.name())));
@@ -72,14 +72,14 @@ struct Dot<C> {
     rhs: Side,
     batches: Batches,
     shape: Shape,
-    /// The operand that is matrices, where the other is vectors and both are read as they lie in memory.
+    /// The operand that holds matrices, if the other holds vectors and both are read in place.
     matrix: Option<usize>,
 }
 
-/// Fewer results than this of matrices by vectors are better split along the sums.
+/// Products of matrices and vectors with fewer results than this are split along the sums.
 const MANY: usize = 64;
 
-/// Which operand is matrices, if the other is vectors and both are read as they lie in memory.
+/// The operand that holds matrices, if the other holds vectors and both are read in place.
 fn matrix_by_vector(lhs: &Side, rhs: &Side, batches: &Batches, shape: Shape) -> Option<usize> {
     let is_vector = |side: &Side| side.free == 1 && matches!(side.lines(), Some((_, false)));
     let worth = !shape.is_small() && batches.count() * shape.m * shape.n >= MANY;
@@ -112,7 +112,7 @@ impl<C: Number> Kernel for Dot<C> {
 }
 
 impl<C: Number> Dot<C> {
-    /// Products of matrices, which operand `index` has, and vectors.
+    /// Multiplies matrices, which operand `index` holds, by vectors.
     fn multiply_vectors(&self, cx: Context<'_>, inputs: Inputs<'_>, index: usize, out: &mut [C]) -> Result<(), Error> {
         let (side, vectors) = if index == 0 { (&self.lhs, 1) } else { (&self.rhs, 0) };
         let mut memory = Scratch::empty();
@@ -151,7 +151,7 @@ impl<C: Number> Dot<C> {
                 matmul::multiply(cx, threads, a, b, MatMut::row_major(out, [m, n]), false)
             })
         };
-        // Few products are split each, many among the threads.
+        // Few products are each split; many are divided among the threads.
         if self.batches.count() < 4 * cx.pool.threads() {
             return cx.pool.install(self.cost, |threads| each(threads, 0, out));
         }

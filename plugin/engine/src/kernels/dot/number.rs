@@ -1,10 +1,10 @@
-//! The types that contractions are computed in.
+//! The types in which contractions are computed.
 
 use bytemuck::Pod;
 use num_complex::Complex;
 use oxcall_hlo::ElementType;
 
-/// A type that products are summed in. Integers wrap, so the low bits of a sum are those of any narrower type.
+/// A type in which products are summed. Integers wrap, so the low bits of a sum are those of any narrower type.
 pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
     /// Zero.
     const ZERO: Self;
@@ -12,15 +12,15 @@ pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
     const ONE: Self;
     /// Whether the `gemm` crate multiplies matrices of this type.
     const IN_GEMM: bool;
-    /// What one multiplication and addition counts in [`Cost::flops`](crate::pool::Cost), of which a core is taken to
-    /// do eight a nanosecond.
+    /// The cost of one multiplication and addition in [`Cost::flops`](crate::pool::Cost), where a core does eight
+    /// operations per nanosecond.
     const COST: f64;
 
     /// Whether the bits of an element of this type are one of `Self`, or one modulo 2^n.
     fn holds(element: ElementType) -> bool;
 
-    /// Products that `gemm` may add one after the other: the errors of longer sums grow, shorter ones take time. Those
-    /// of `f64` are as long as XLA:CPU's.
+    /// The largest number of products that `gemm` may add one after another: longer sums have larger errors, shorter
+    /// ones take more time. Those of `f64` are as long as XLA:CPU's.
     const TERMS: usize;
     /// Whether `gemm` multiplies dense rows by dense columns, if there are few, in the lanes of vectors.
     const IN_LANES: bool;

@@ -1,4 +1,4 @@
-//! Against the definition: each element of the result as a sum over indices, in `f64` or `i128`.
+//! Tests against the definition: each element of the result as a sum over indices, in `f64` or `i128`.
 
 use num_complex::Complex;
 use oxcall_hlo::{DotAlgorithm, DotDims, ElementType, OpKind};
@@ -14,7 +14,7 @@ struct Case {
     contracting: [&'static [usize]; 2],
 }
 
-/// Every way to lie in memory, and every size that takes a way of its own.
+/// Every memory layout, and every size with its own code path.
 const CASES: &[Case] = &[
     case(&[3, 4], &[4, 5], [&[], &[]], [&[1], &[0]]),
     case(&[4, 3], &[5, 4], [&[], &[]], [&[0], &[1]]),
@@ -88,7 +88,7 @@ impl Case {
 
     /// The result by the definition.
     fn expected<T: Copy, S>(&self, lhs: &[T], rhs: &[T], zero: impl Fn() -> S, add: impl Fn(S, T, T) -> S) -> Vec<S> {
-        // Where an index of some of an operand's dimensions, the others being 0, lies in it.
+        // The place in an operand of an index of some of its dimensions, the others being 0.
         let place = |side: usize, dims: &[usize], index: &[usize]| -> usize {
             let sizes = [self.lhs, self.rhs][side];
             dims.iter().zip(index).map(|(&dim, at)| at * count(&sizes[dim + 1..])).sum()

@@ -1,4 +1,4 @@
-//! Products of a matrix and a vector: bound by memory, so the matrix is read once, in its own order.
+//! Products of a matrix and a vector. They are bound by memory, so the matrix is read once, in its own order.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use crate::kernel::{Context, Inputs};
 use crate::kernels::simd::vectorised;
 use crate::memory::Scratch;
 
-/// Partial sums that are added side by side; a float sum is otherwise as slow as one addition after the other.
+/// The number of partial sums that are added side by side; one float sum would be as slow as its chain of additions.
 const LANES: usize = 16;
 
-/// Fewer elements of a result than this are not split among threads.
+/// Results with fewer elements than this are not split among threads.
 const PIECE: usize = 64;
 
 /// `out = matrix vector`, or `out += matrix vector`, on `threads` threads of rayon. The rows or the columns of `matrix`
@@ -66,7 +66,7 @@ fn add_part<C: Number>(matrix: Mat<'_, C>, vector: &[C], first: usize, columns: 
     }
 }
 
-/// A matrix in an operand, of which neighbours in a row, or in a column, are neighbours in memory.
+/// A matrix in an operand, with dense rows or columns.
 pub(super) struct Operand<'a, C> {
     pub(super) inputs: Inputs<'a>,
     pub(super) index: usize,
@@ -78,8 +78,8 @@ pub(super) struct Operand<'a, C> {
 }
 
 impl<C: Number> Operand<'_, C> {
-    /// `out = matrix vector`, of the rows from the element at `offset` on. Elements that have to be converted are so a
-    /// few kilobytes at a time.
+    /// Computes `out = matrix vector` for the rows from the element at `offset` on. Elements that need a conversion are
+    /// converted a few kilobytes at a time.
     pub(super) fn multiply(&self, offset: usize, vector: &[C], out: &mut [C]) {
         out.fill(C::ZERO);
         let add = if self.by_column { add_multiples } else { add_dots };
@@ -104,10 +104,10 @@ impl<C: Number> Operand<'_, C> {
     }
 }
 
-/// Columns whose multiples are added at a time, so that the result is loaded and stored less often.
+/// The number of columns whose multiples are added at a time, so that the result is loaded and stored less often.
 const LINES: usize = 4;
 
-/// Elements of a line that are converted at a time.
+/// The number of elements of a line that are converted at a time.
 const LINE: usize = 1024;
 
 vectorised! {
@@ -128,7 +128,7 @@ fn add_multiples<C: Number>(data: &[C], stride: usize, factors: &[C], out: &mut 
     for (k, factors) in fours.iter().enumerate() {
         let [a, b, c, d] = [0, 1, 2, 3].map(|i| line(k * LINES + i));
         for (i, out) in out.iter_mut().enumerate() {
-            // A sum of its own: a quarter of the errors of long sums.
+            // A separate sum has a quarter of the errors of long sums.
             let sum = a[i].times(factors[0]).plus_product(b[i], factors[1]);
             *out = out.plus(sum.plus_product(c[i], factors[2]).plus_product(d[i], factors[3]));
         }
@@ -141,10 +141,10 @@ fn add_multiples<C: Number>(data: &[C], stride: usize, factors: &[C], out: &mut 
 }
 }
 
-/// The product of two vectors of one length.
+/// The product of two vectors of equal length.
 #[inline(always)]
 fn dot<C: Number>(a: &[C], b: &[C]) -> C {
-    // Sums in variables of their own stay in vector registers; as an array of arrays they do not.
+    // Sums in separate variables stay in vector registers; as an array of arrays they do not.
     let [mut s0, mut s1, mut s2, mut s3] = [[C::ZERO; LANES]; 4];
     let (a, a_rest) = a.as_chunks::<{ 4 * LANES }>();
     let (b, b_rest) = b.as_chunks::<{ 4 * LANES }>();

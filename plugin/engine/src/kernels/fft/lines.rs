@@ -10,7 +10,7 @@ use crate::element::Complex;
 use crate::kernel::Context;
 use crate::pool::Cost;
 
-/// Neighbouring lines that are copied together: what one cache line of the array holds.
+/// The number of neighbouring lines that are copied together: the contents of one cache line of the array.
 const TOGETHER: usize = 8;
 
 /// Transforms along one dimension.
@@ -25,7 +25,8 @@ impl<F: FftNum + Pod> Lines<F> {
         Lines { plan, inside }
     }
 
-    /// Transforms each line of `data`, by way of `memory`, of as many elements, where those of each are side by side.
+    /// Transforms each line of `data` through `memory` of the same size, where the elements of each line are
+    /// contiguous.
     pub(super) fn run(
         &self,
         cx: Context<'_>,
@@ -39,7 +40,7 @@ impl<F: FftNum + Pod> Lines<F> {
             let mut line = start / length;
             let mut rest = lines;
             while !rest.is_empty() {
-                // As many lines as lie side by side.
+                // As many lines as are adjacent.
                 let count = TOGETHER.min(inside - line % inside).min(rest.len() / length);
                 let (block, after) = rest.split_at_mut(count * length);
                 let first = line / inside * inside * length + line % inside;

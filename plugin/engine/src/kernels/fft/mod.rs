@@ -1,7 +1,7 @@
-//! `fft`: Fourier transforms of the last one to three dimensions, by `rustfft`, whose plans are made once.
+//! `fft`: Fourier transforms of the last one to three dimensions, by `rustfft`, with plans that are made once.
 //!
 //! A transform of several dimensions is one along each. The last dimension comes first in a forward transform of real
-//! numbers, and last in an inverse one, so that only the half that symmetry does not give is transformed further.
+//! numbers, and last in an inverse one, so that only the half that symmetry does not determine is transformed further.
 
 mod lines;
 mod real;
@@ -25,7 +25,7 @@ use crate::pool::Cost;
 /// The kernel of an `fft`.
 ///
 /// # Errors
-/// INTERNAL if `op` is another one.
+/// INTERNAL if `op` is not an `fft`.
 pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let OpKind::Fft { fft_type, lengths } = &op.kind else {
         return Err(Error::internal(format!("expected fft, got {}", op.kind.name())));
@@ -33,7 +33,7 @@ pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let [input, out] = super::tensors(op, func)?;
     let count = input.count().max(out.count());
     let elements = if input.count().min(out.count()) == 0 { 0 } else { count };
-    // The planner's tables are as long as the lines, some for algorithms by way of lines up to four times as long.
+    // The planner's tables are as long as the lines; some algorithms use lines up to four times as long.
     let line = lengths.iter().copied().max().unwrap_or(0);
     room(if elements == 0 { 0 } else { line.saturating_mul(12 * 2 * input.element.real().byte_width()) })?;
     Ok(match input.element.real() {
@@ -73,13 +73,13 @@ struct Transform<F: FftNum + Pod> {
     cost: Cost,
     /// `None` if there is nothing to transform.
     last: Option<Last<F>>,
-    /// The dimensions before the last, from the last of them on.
+    /// The dimensions before the last, innermost first.
     others: Vec<Lines<F>>,
-    /// What an inverse transform multiplies with.
+    /// The factor of an inverse transform.
     scale: F,
 }
 
-/// What is done along the last dimension.
+/// The transform along the last dimension.
 enum Last<F: FftNum + Pod> {
     Complex(Arc<dyn Fft<F>>),
     Forward(RealPlan<F>),

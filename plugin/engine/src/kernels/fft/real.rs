@@ -1,8 +1,8 @@
 //! Transforms of real numbers: of an even length by complex numbers of half of it, of an odd length by complex numbers.
 //!
 //! Neighbours become the parts of complex numbers, whose transform `z` is that of the even places plus `i` times that
-//! of the odd ones. Both are told apart by symmetry, and joined, in double precision: what that step rounds is its
-//! result.
+//! of the odd ones. Symmetry separates them, and they are joined in double precision, where only the result of that
+//! step is rounded.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl<F: Real> RealPlan<F> {
         self.len
     }
 
-    /// The number of complex ones.
+    /// The number of complex numbers.
     pub(super) fn complex_len(&self) -> usize {
         self.len / 2 + 1
     }
@@ -85,7 +85,7 @@ impl<F: Real> RealPlan<F> {
     }
 }
 
-/// -i e^(-2 pi i k / len) of a k below a quarter of `len`: the sine and cosine of an angle of at most pi / 4, since a
+/// -i e^(-2 pi i k / len) for a k below a quarter of `len`: the sine and cosine of an angle of at most pi / 4, since a
 /// larger one is rounded more.
 fn twiddle(k: usize, len: usize) -> Complex<f64> {
     let angle = |k: usize| std::f64::consts::TAU * (k as f64 / len as f64);
@@ -99,7 +99,7 @@ fn twiddle(k: usize, len: usize) -> Complex<f64> {
     Complex::new(-sin, -cos)
 }
 
-/// Pairs that are computed side by side.
+/// The number of pairs that are computed side by side.
 const LANES: usize = 8;
 
 /// Replaces pairs from both ends of `line` by their sum and difference: for a and the conjugate of b of a pair, which
@@ -161,7 +161,7 @@ fn split<F: Real>(line: &mut [Complex<F>], twiddles: &[Vec<f64>; 2]) {
 }
 
 vectorised! {
-/// The other way round, times two.
+/// The inverse of [`split`], times two.
 fn join<F: Real>(line: &mut [Complex<F>], twiddles: &[Vec<f64>; 2]) {
     let half = line.len() - 1;
     let (first, last) = (line[0].re, line[half].re);

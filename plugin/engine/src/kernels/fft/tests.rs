@@ -1,4 +1,4 @@
-//! Against the definition, in `f64`.
+//! Tests against the definition, in `f64`.
 
 use std::f64::consts::TAU;
 

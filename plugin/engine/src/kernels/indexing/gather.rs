@@ -12,7 +12,7 @@ use crate::kernels::nest::{self, Loop, Nest, Walk};
 use crate::kernels::tensors;
 use crate::pool::Cost;
 
-/// Slices of an operand from indices.
+/// Gathers slices of an operand by indices.
 #[derive(Debug)]
 struct Gather {
     element: ElementType,
@@ -21,10 +21,10 @@ struct Gather {
     count: usize,
 }
 
-/// How the result is made of slices.
+/// The arrangement of slices in the result.
 #[derive(Debug)]
 enum Shape {
-    /// One slice after the other.
+    /// One slice after another.
     Rows {
         /// The loops over a slice, with strides in the operand.
         slice: Nest<1>,
@@ -35,7 +35,7 @@ enum Shape {
     Mixed(Nest<2>),
 }
 
-/// Starts that are computed at a time.
+/// The number of starts that are computed at a time.
 const BLOCK: usize = 256;
 
 pub(super) fn make(op: &Op, func: &Func, dims: &GatherDims, sizes: &[usize]) -> Result<Box<dyn Kernel>, Error> {
@@ -107,7 +107,7 @@ impl Gather {
     }
 }
 
-/// Copies the slices at `starts` to `rows`, one after the other.
+/// Copies the slices at `starts` to `rows`, one after another.
 fn copy_slices<T: Pod>(operand: &[T], starts: &[usize], slice: &[Loop<1>], len: usize, rows: &mut [T]) {
     let rows_of = rows.chunks_exact_mut(len).zip(starts);
     match slice {
@@ -132,7 +132,7 @@ impl Kernel for Gather {
     }
 
     fn cost(&self) -> Cost {
-        // Each slice is a miss of the cache, as it were.
+        // Each slice costs about a cache miss.
         let vectors = self.starts.count() as f64;
         let bytes = 2.0 * (self.count * self.element.byte_width()) as f64;
         Cost { flops: 20.0 * vectors, bytes: bytes + 8.0 * vectors }

@@ -35,14 +35,14 @@ struct Scatter {
     body: How,
 }
 
-/// How elements are updated.
+/// The way in which elements are updated.
 #[derive(Debug)]
 enum How {
-    /// By code made for the body.
+    /// By specialised code.
     Fast(Apply),
     /// By a program, one element of each input at a time.
     Program(Program),
-    /// Not at all: the body gives its first parameter.
+    /// Not at all: the body returns its first parameter.
     Keep,
 }
 
@@ -65,7 +65,7 @@ fn updated<'a, T: Pod + Send + Sync>(
     result
 }
 
-/// What becomes of an element.
+/// The update of an element.
 trait Update<T> {
     fn update(old: T, new: T) -> T;
 }
@@ -155,7 +155,7 @@ fn apply<T: Pod + Send + Sync, U: Update<T>>(
 ) {
     let (updates, result) = (inputs.get::<T>(2), updated::<T>(cx, inputs, outputs, 0));
     match scatter.row {
-        // Each thread goes through all windows, and updates those in its part of the result: in order, and exclusively.
+        // Each thread visits all windows, and updates those in its part of the result, so in order and exclusively.
         Some(len) => cx.pool.for_chunks(scatter.cost(), result, scatter.slab, |first, part| {
             if len == 1 {
                 for (start, &new) in starts.iter().zip(updates) {

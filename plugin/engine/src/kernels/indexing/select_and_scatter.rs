@@ -11,19 +11,20 @@ use crate::kernels::tensors;
 use crate::pool::Cost;
 use crate::scalar::{self, Body, Program};
 
-/// Each element of the source is scattered to the element of its window in the operand that is selected.
+/// Scatters each element of the source to the selected element of its window in the operand.
 #[derive(Debug)]
 struct SelectAndScatter {
     element: ElementType,
     dims: SmallVec<[Dim; 4]>,
-    /// Leading dimensions without windows are apart from each other: so many elements of operand and source are one.
+    /// Leading dimensions without windows are independent: the number of elements of operand and source in one of their
+    /// slabs.
     operand_slab: usize,
     source_slab: usize,
     count: usize,
     how: How,
 }
 
-/// A dimension that windows slide along.
+/// A dimension along which windows slide.
 #[derive(Debug, Clone, Copy)]
 struct Dim {
     operand: usize,
@@ -37,7 +38,7 @@ struct Dim {
 
 #[derive(Debug)]
 enum How {
-    /// `select` is a comparison of both as numbers, `scatter` a sum.
+    /// `select` compares both as numbers, and `scatter` adds them.
     Fast(Run),
     /// Both are programs.
     Programs { select: Program, scatter: Program },
@@ -78,7 +79,7 @@ pub(super) fn make(op: &Op, func: &Func, window: &[WindowDim]) -> Result<Box<dyn
     }))
 }
 
-/// The code for a maximum's or a minimum's gradient.
+/// Specialised code for the gradient of a maximum or minimum.
 fn fast(func: &Func, op: &Op, element: ElementType) -> Option<Run> {
     let (select, scatter) = (&op.regions[0], &op.regions[1]);
     let [only] = &select.ops[..] else { return None };
@@ -121,9 +122,9 @@ where
 }
 
 impl SelectAndScatter {
-    /// Calls `scatter` with the place in a part of the operand, of `len` elements from `first` on, that is selected,
-    /// and with the place in the source that it is selected for, in the order of the source. `keeps` tells whether the
-    /// first of two places stays selected.
+    /// Calls `scatter` with the selected place in a part of the operand, which has `len` elements from `first` on, and
+    /// with the place of its source element, in the order of the source. `keeps` tells whether the first of two places
+    /// stays selected.
     fn for_selected(
         &self,
         len: usize,

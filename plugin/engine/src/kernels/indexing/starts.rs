@@ -8,25 +8,25 @@ use crate::kernel::Inputs;
 use crate::kernels::movement::row_major;
 use crate::kernels::nest::{self, Loop, Nest, Walk};
 
-/// What stands for the start of a window that is out of bounds.
+/// The start of a window that is out of bounds.
 pub(super) const NOWHERE: usize = usize::MAX;
 
-/// What becomes of a slice that is partly out of bounds.
+/// The treatment of a slice that is partly out of bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OutOfBounds {
     /// It is moved inside: gather.
     Clamp,
     /// It is dropped as a whole: scatter. (The specification drops single elements; XLA, and JAX's documentation of its
-    /// scatter modes, whole windows.)
+    /// scatter modes, drop whole windows.)
     Drop,
 }
 
-/// The dimension numbers that gather and scatter have in common.
+/// The dimension numbers that gather and scatter share.
 pub(super) struct IndexDims<'a> {
     /// Batching dimensions of the operand, and of the indices.
     pub(super) operand_batching: &'a [usize],
     pub(super) indices_batching: &'a [usize],
-    /// For each component of an index vector, the dimension of the operand it indexes.
+    /// For each component of an index vector, the dimension of the operand that it indexes.
     pub(super) component_dims: &'a [usize],
     /// The dimension of the indices that holds index vectors.
     pub(super) vector_dim: usize,
@@ -43,7 +43,7 @@ struct Component {
     stride: usize,
 }
 
-/// For each index vector, in row-major order of the other dimensions of the indices, the place of an element.
+/// The place of an element for each index vector, in row-major order of the other dimensions of the indices.
 #[derive(Debug)]
 pub(super) struct Starts {
     element: ElementType,
@@ -141,9 +141,9 @@ impl Starts {
     }
 }
 
-/// An integer that indices are stored as.
+/// An integer type of indices.
 trait Index: Pod {
-    /// The index; what does not fit is far out of bounds anyway.
+    /// The index; one that does not fit is far out of bounds anyway.
     fn to_i64(self) -> i64;
 }
 

@@ -1,4 +1,4 @@
-//! `cholesky` and `triangular_solve`, by the linear algebra of [`oxcall_linalg`].
+//! `cholesky` and `triangular_solve`, computed by [`oxcall_linalg`].
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +20,7 @@ use crate::pool::{Cost, Pool};
 /// The kernel of a `cholesky` or `triangular_solve`.
 ///
 /// # Errors
-/// INTERNAL if `op` is another one; UNIMPLEMENTED for an element type that has no such op.
+/// INTERNAL if `op` is neither; UNIMPLEMENTED for an unsupported element type.
 pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     // The algorithms multiply.
     caches::know();
@@ -77,8 +77,9 @@ macro_rules! by_scalar {
     };
 }
 
-/// Calls `work` with the index of each item of `len` elements, the item, and how many threads it may use: many items
-/// are shared among the threads, few take one after the other all of them. Each takes up to `scratch` elements besides.
+/// Calls `work` with the index of each item of `len` elements, the item, and the number of threads that it may use:
+/// many items are divided among the threads, few are processed one after another by all of them. Each item needs up to
+/// `scratch` further elements.
 fn each<T: Pod + Send>(
     pool: &Pool,
     cost: Cost,
@@ -104,7 +105,7 @@ fn each<T: Pod + Send>(
     Ok(())
 }
 
-/// Calls `work` with `elements` as they are computed, and stores what it made of them.
+/// Calls `work` with `elements` in their computed form, and stores the outcome.
 fn computed<T: Element, R>(elements: &mut [T], work: impl FnOnce(&mut [T::Wide]) -> R) -> R
 where
     T::Wide: Element,
@@ -118,7 +119,7 @@ where
     result
 }
 
-/// How many stored elements have the size of a computed one.
+/// The number of stored elements with the size of a computed one.
 fn wide_units<T: Element>() -> usize {
     size_of::<T::Wide>() / size_of::<T>()
 }

@@ -1,4 +1,4 @@
-//! Bitcasts of elements narrower than a byte, which take a whole one in buffers.
+//! Bitcasts of elements narrower than a byte, which take a whole byte in buffers.
 
 use oxcall::Error;
 use oxcall_hlo::{ElementType, TensorType};
@@ -6,7 +6,7 @@ use oxcall_hlo::{ElementType, TensorType};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::pool::Cost;
 
-/// A bitcast: the bits of the operand's elements one after the other, lowest first, cut into the result's elements.
+/// A bitcast: the bits of the operand's elements in order, lowest first, split into the result's elements.
 #[derive(Debug)]
 pub(super) struct BitcastConvert {
     from: ElementType,
@@ -20,7 +20,7 @@ impl BitcastConvert {
     }
 }
 
-/// Bits that are in one element and not yet in the other; the widest element has 64.
+/// Bits that have been read but not yet written; the widest element has 64.
 #[derive(Default)]
 struct Queue {
     bits: u128,
@@ -62,7 +62,7 @@ impl Kernel for BitcastConvert {
                 queue.push(u64::from_le_bytes(wide), self.from.bits());
             }
             let bits = queue.pop(self.to.bits());
-            // Narrow signed integers are kept with their sign extended to the byte.
+            // Narrow signed integers are stored sign-extended to a byte.
             let unused = 64 - self.to.bits();
             let extended = if self.to.is_signed() { ((bits << unused) as i64 >> unused) as u64 } else { bits };
             result.copy_from_slice(&extended.to_le_bytes()[..result.len()]);

@@ -31,7 +31,7 @@ impl Concatenate {
 
     fn copy<T: Pod + Send + Sync>(&self, pool: &Pool, operands: &[&[T]], dst: &mut [T]) {
         if self.outer == 1 {
-            // A few long pieces: each is split by itself.
+            // A few long pieces: each is split separately.
             let mut rest = dst;
             for operand in operands {
                 let (piece, after) = rest.split_at_mut(operand.len());

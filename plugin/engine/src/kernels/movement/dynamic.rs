@@ -1,4 +1,4 @@
-//! Slices and updates of slices from indices that are operands.
+//! Dynamic slices, and updates of slices.
 
 use bytemuck::Pod;
 use oxcall::Error;
@@ -12,13 +12,13 @@ use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
 use crate::pool::Cost;
 
-/// Where a slice starts: its indices are the last operands.
+/// The start of a slice: its indices are the last operands.
 #[derive(Debug)]
 struct Start {
     /// The operand that is the first index.
     operand: usize,
     element: ElementType,
-    /// For each dimension the last index that is in bounds, and the distance of neighbours.
+    /// For each dimension, the last index that is in bounds, and the distance of neighbours.
     dims: SmallVec<[(i64, isize); 4]>,
 }
 
@@ -29,7 +29,7 @@ impl Start {
         Start { operand, element, dims: last.zip(row_major(dims)).collect() }
     }
 
-    /// The place of the slice's first element: moved so that all of it is in bounds.
+    /// The place of the slice's first element, moved so that the whole slice is in bounds.
     fn place(&self, inputs: Inputs<'_>) -> isize {
         let indices = self.dims.iter().enumerate().map(|(dim, &(last, stride))| {
             let bytes = inputs.get::<u8>(self.operand + dim);
@@ -122,7 +122,7 @@ impl Kernel for DynamicUpdateSlice {
         "dynamic_update_slice".into()
     }
 
-    /// That of the update alone: in loops the operand is nearly always in place.
+    /// The cost of the update alone: in loops the operand is nearly always in place.
     fn cost(&self) -> Cost {
         Cost { flops: 0.0, bytes: 2.0 * (self.count * self.element.byte_width()) as f64 }
     }

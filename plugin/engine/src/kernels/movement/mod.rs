@@ -1,8 +1,8 @@
 //! Kernels that move elements: transpose, slice, reverse, pad, concatenate, reshape, bitcast, and dynamic
 //! slices and their updates.
 //!
-//! All are seen from the result, which is written once from front to back, so that pieces of it are independent and
-//! work is split without `unsafe`. [`strided`] serves whatever reads its operand by strides.
+//! All kernels work from the result, which is written once from front to back, so that pieces of it are independent and
+//! work is split without `unsafe`. [`strided`] serves all ops that read their operand by strides.
 
 mod bits;
 mod concatenate;
@@ -77,7 +77,7 @@ pub(crate) fn transpose(ty: &TensorType, permutation: &[usize]) -> Box<dyn Kerne
     Box::new(StridedCopy::new("transpose", ty.element.byte_width(), &dims, strides, 0))
 }
 
-/// The type of a value that has to be a tensor.
+/// The type of a value that must be a tensor.
 pub(crate) fn tensor(func: &Func, value: ValueId) -> Result<&TensorType, Error> {
     let ty = func.ty(value);
     ty.tensor().ok_or_else(|| Error::internal(format!("expected a tensor, got {ty}")))

@@ -9,13 +9,13 @@ use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::pool::Cost;
 
-/// One dimension that is padded.
+/// A padded dimension.
 #[derive(Debug, Clone, Copy)]
 struct Dim {
     /// The sizes in operand and result.
     operand: usize,
     result: usize,
-    /// Where the operand's first element goes.
+    /// The place of the operand's first element in the result.
     low: i64,
     /// The distance of the operand's elements in the result.
     step: i64,
@@ -38,7 +38,7 @@ pub(super) struct Pad {
     element: ElementType,
     /// The dimensions up to the last that is padded.
     dims: Vec<Dim>,
-    /// Elements in what is left, which is copied as one.
+    /// The number of elements in the rest, which is copied as one.
     block: usize,
     count: usize,
 }
@@ -63,7 +63,8 @@ impl Pad {
         Pad { element: operand.element, dims, block, count: result.count() }
     }
 
-    /// Fills `row`, the innermost padded dimension, with what `operand` holds from `start` on; `None` is all padding.
+    /// Fills `row`, the innermost padded dimension, with the elements of `operand` from `start` on; `None` means only
+    /// padding.
     fn fill_row<T: Pod>(&self, dim: &Dim, operand: &[T], start: Option<usize>, padding: T, row: &mut [T]) {
         let Some(start) = start else { return row.fill(padding) };
         if dim.step != 1 {
@@ -86,7 +87,7 @@ impl Pad {
         }
     }
 
-    /// Where in the operand row `row` of the result starts; `None` if it is all padding.
+    /// The start in the operand of row `row` of the result; `None` if it is all padding.
     fn row_start(&self, outer: &[Dim], mut row: usize) -> Option<usize> {
         let mut start = 0;
         for dim in outer.iter().rev() {

@@ -12,7 +12,7 @@ use crate::pool::{Cost, Pool};
 #[derive(Debug)]
 pub(crate) struct StridedCopy {
     name: &'static str,
-    /// Bytes of what is copied as one: an element, or several neighbours.
+    /// The bytes that are copied as a unit: an element, or several neighbours.
     width: usize,
     /// Outermost first, at least one; collapsed.
     loops: Nest<1>,
@@ -21,7 +21,7 @@ pub(crate) struct StridedCopy {
     order: Order,
 }
 
-/// How the result is walked.
+/// The order in which the result is written.
 #[derive(Debug, Clone, Copy)]
 enum Order {
     /// Row by row; the innermost loop has stride 1.
@@ -42,7 +42,7 @@ impl Order {
     }
 }
 
-/// A number of bytes, as `by_width!` takes it.
+/// A number of bytes, in the form that `by_width!` takes.
 #[derive(Debug, Clone, Copy)]
 struct Width(usize);
 
@@ -70,7 +70,7 @@ impl StridedCopy {
         copy
     }
 
-    /// The same from an offset that only a run knows.
+    /// The same, with an offset that is known only at run time.
     pub(crate) fn from_anywhere(
         name: &'static str,
         width: usize,
@@ -82,12 +82,12 @@ impl StridedCopy {
         StridedCopy { name, width, loops, offset: 0, count, order }
     }
 
-    /// A copy of `count` elements as they are.
+    /// A contiguous copy of `count` elements.
     pub(crate) fn contiguous(name: &'static str, width: usize, count: usize) -> StridedCopy {
         StridedCopy::new(name, width, &[count], [1], 0)
     }
 
-    /// Takes pairs of neighbours that always stay together as one wider element.
+    /// Treats neighbours that always stay together as one wider element.
     fn join_neighbours(&mut self) {
         loop {
             let (inner, outer) = self.loops.split_last_mut().expect("there is a loop");
@@ -124,7 +124,7 @@ impl StridedCopy {
             }),
             Order::Rows => pool.for_chunks(self.cost(), dst, inner.size, |start, chunk| {
                 let mut walk = Walk::new(outer, [offset], start / inner.size);
-                // Most rows are short: the call of memcpy would cost more than the copy.
+                // Most rows are short: a call of memcpy would cost more than the copy.
                 if inner.size < 16 {
                     for row in chunk.chunks_exact_mut(inner.size) {
                         row.iter_mut()
@@ -148,14 +148,14 @@ impl StridedCopy {
     }
 
     /// Copies in tiles of loop `dim`, along which the operand is dense, and the innermost loop, along which the result
-    /// is.
+    /// is dense.
     fn copy_tiles<T: Pod + Send + Sync>(&self, pool: &Pool, src: &[T], offset: isize, dst: &mut [T], dim: usize) {
         let inner = *self.loops.last().expect("there is a loop");
         let (outer, middle) = (&self.loops[..dim], &self.loops[dim + 1..self.loops.len() - 1]);
         let tall = self.loops[dim].size;
         let middle_count: usize = middle.iter().map(|each| each.size).product();
         let pitch = middle_count * inner.size;
-        // Whole tiles where all of the result is one matrix.
+        // Whole tiles if the result is a single matrix.
         let unit = if outer.is_empty() { pitch * 16 } else { pitch };
         pool.for_chunks(self.cost(), dst, unit, |start, chunk| {
             let mut row = start / pitch;
@@ -203,7 +203,7 @@ fn whole_elements<T: Pod>(bytes: &[u8]) -> &[T] {
     bytemuck::cast_slice(&bytes[..bytes.len() / size_of::<T>() * size_of::<T>()])
 }
 
-/// As [`nest::collapse`], but at least one loop is left.
+/// Like [`nest::collapse`], but leaves at least one loop.
 fn collapse(loops: impl IntoIterator<Item = Loop<1>>) -> Nest<1> {
     let mut loops = nest::collapse(loops);
     if loops.is_empty() {
@@ -251,7 +251,7 @@ impl<T: Pod> Matrix<'_, T> {
         }
     }
 
-    /// The same in tiles of `TILE` squared elements: full cache lines on both sides. Blocks of a few tiles are
+    /// Does the same in tiles of `TILE` squared elements: full cache lines on both sides. Blocks of a few tiles are
     /// finished before the next, so that few pages are in use at a time.
     fn transpose_by<const TILE: usize>(&self, dst: &mut [T], rows: usize, columns: usize) {
         let block = TILE * 4;

@@ -6,7 +6,7 @@ use crate::kernels::testing::{Random, Single, bytes, elements, indices, ravel, t
 const WIDTHS: [ElementType; 5] =
     [ElementType::U8, ElementType::F16, ElementType::F32, ElementType::S64, ElementType::C128];
 
-/// Runs `kind` and compares it with the result of which `source` gives each element: an operand and a place in it.
+/// Runs `kind` and compares it with the result whose elements `source` gives, each by an operand and a place in it.
 fn check(
     kind: OpKind,
     operands: &[TensorType],

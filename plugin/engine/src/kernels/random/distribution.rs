@@ -1,4 +1,4 @@
-//! `rng`: numbers of a distribution, from a state that is nobody's business.
+//! `rng`: numbers of a distribution, from a hidden state.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,19 +12,19 @@ use crate::element::{Element, bf16, f16};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::pool::{Cost, Pool};
 
-/// Random numbers between, or around, two scalar operands.
+/// Random numbers between two scalar operands, or around them.
 #[derive(Debug)]
 pub(super) struct Rng {
     distribution: RngDistribution,
     element: ElementType,
     count: usize,
-    /// Differs from process to process and from op to op.
+    /// A key that differs between processes and between ops.
     key: u64,
     /// The first counter that no run has used.
     next: AtomicU64,
 }
 
-/// Elements made from one piece of random words.
+/// The number of elements that are made from one piece of random words.
 const PIECE: usize = 256;
 
 impl Rng {
@@ -45,7 +45,7 @@ impl Rng {
         Ok(Rng { distribution, element, count: result.count(), key, next: AtomicU64::new(0) })
     }
 
-    /// Fills `out` with what `make` makes of pieces of an even number of random words.
+    /// Fills `out` by `make`, from pieces of an even number of random words.
     fn fill<T: bytemuck::Pod + Send>(&self, pool: &Pool, out: &mut [T], make: impl Fn(&[u64], &mut [T]) + Send + Sync) {
         let used = philox::counters::<u64>(self.count).next_multiple_of(PIECE);
         let first = self.next.fetch_add(used as u64, Ordering::Relaxed);
@@ -59,24 +59,24 @@ impl Rng {
         });
     }
 
-    /// Floats of a type with so many bits after the leading one.
+    /// Floats of a type with `bits` bits after the leading one.
     fn floats<T: Element>(&self, pool: &Pool, [a, b]: [T; 2], out: &mut [T], bits: u32)
     where
         T::Wide: AsPrimitive<f64>,
         f64: AsPrimitive<T::Wide>,
     {
         let (a, b): (f64, f64) = (a.widen().as_(), b.widen().as_());
-        // As many bits as the type keeps: more would at times round to 1.
+        // As many bits as the type holds: more would sometimes round to 1.
         let unit = |word: u64| (word >> (64 - bits)) as f64 * (-f64::from(bits)).exp2();
         let narrow = |x: f64| T::narrow(x.as_());
         match self.distribution {
             RngDistribution::Uniform => self.fill(pool, out, |words, piece| {
                 piece.iter_mut().zip(words).for_each(|(to, &word)| *to = narrow(a + unit(word) * (b - a)));
             }),
-            // Box-Muller: two normal numbers of two uniform ones.
+            // Box-Muller: two normal numbers from two uniform ones.
             RngDistribution::Normal => self.fill(pool, out, |words, piece| {
                 for (pair, words) in piece.chunks_mut(2).zip(words.chunks_exact(2)) {
-                    // Of (0, 1], for the logarithm.
+                    // In (0, 1], for the logarithm.
                     let radius = (-2.0 * (((words[0] >> 11) + 1) as f64 * (-53f64).exp2()).ln()).sqrt();
                     let (sin, cos) = (std::f64::consts::TAU * ((words[1] >> 11) as f64 * (-53f64).exp2())).sin_cos();
                     let both = [a + b * (radius * sin), a + b * (radius * cos)];

@@ -31,7 +31,7 @@ impl RngBitGenerator {
         Ok(RngBitGenerator { threefry, element: bits.element, dims: bits.dims.clone(), count: bits.count() })
     }
 
-    /// Fills `out`; gives the new state.
+    /// Fills `out`, and returns the new state.
     fn philox<T: Word>(&self, pool: &Pool, state: &[u64], out: &mut [T]) -> Vec<u64> {
         let key = state[0];
         // With two words, the key is the high half of the counter; only its low half is kept.
@@ -46,7 +46,7 @@ impl RngBitGenerator {
         [key, next as u64, (next >> 64) as u64][..state.len()].to_vec() // Bounded: three words.
     }
 
-    /// The same.
+    /// Fills `out`, and returns the new state.
     fn threefry<T: Word>(&self, pool: &Pool, state: &[u64], out: &mut [T]) -> Vec<u64> {
         let (key, counter) = (state[0], state[1]);
         let at = |used: usize| counter.wrapping_add(used as u64);
@@ -104,7 +104,7 @@ impl Kernel for RngBitGenerator {
     }
 }
 
-/// Keeps as many bits of each byte as an element narrower than it has.
+/// Keeps of each byte the bits of an element narrower than a byte.
 fn cut(element: ElementType, bytes: &mut [u8]) {
     let unused = 8 - element.bits();
     match (unused, element.is_signed()) {

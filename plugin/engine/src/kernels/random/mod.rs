@@ -1,7 +1,7 @@
 //! Random numbers: bits of a given state, and distributions.
 //!
-//! Both generators are functions of a key and a counter, so that any part of the result is computed by itself. The
-//! order of words in the result is that of XLA, where `DEFAULT` is Philox on CPUs.
+//! Both generators are functions of a key and a counter, so that each part of the result can be computed separately.
+//! The order of words in the result is that of XLA, where `DEFAULT` is Philox on CPUs.
 
 mod distribution;
 mod generator;
@@ -28,14 +28,14 @@ pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     })
 }
 
-/// Counters that are computed together, one in each lane of a vector.
+/// The number of counters that are computed together, one in each lane of a vector.
 const LANES: usize = 16;
 
-/// An element made of the low bits of random words.
+/// An element made from the low bits of random words.
 trait Word: bytemuck::Pod + Send + Sync {
     /// Whether it takes two words.
     const WIDE: bool;
-    /// The element of a word, and the next if it takes two.
+    /// The element for a word, and the next word if it takes two.
     fn from_words(low: u32, high: u32) -> Self;
 }
 

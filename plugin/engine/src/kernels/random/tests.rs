@@ -4,8 +4,8 @@ use oxcall_hlo::{ElementType, OpKind, RngAlgorithm, RngDistribution};
 use crate::element::bf16;
 use crate::kernels::testing::{Single, bytes, elements, ty};
 
-/// The key and counter of the expected values, which stock JAX on CPUs gave for
-/// `lax.rng_bit_generator(key, shape, dtype, algorithm)`.
+/// The key and counter of the expected values, which stock JAX on CPUs computed for `lax.rng_bit_generator(key, shape,
+/// dtype, algorithm)`.
 const STATE: [u64; 2] = [0x9abc_def0_1234_5678, 0xffff_ffff_ffff_fffe];
 
 /// Whether Threefry rather than Philox, element type, shape, the counter afterwards, and the FNV-1a hash of the bits.

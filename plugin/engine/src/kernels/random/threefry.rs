@@ -90,8 +90,8 @@ pub(super) fn fill_lines<T: Word>(key: u64, counter: u64, inner: usize, out: &mu
 }
 }
 
-/// How XLA lays words out in a result of one-word elements: the first even dimension, or else the longest, is halved,
-/// and its indices are alternately first and second words.
+/// XLA's arrangement of words in a result of one-word elements: the first even dimension, or else the longest, is
+/// halved, and its indices are alternately first and second words.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
     /// The number of elements that are laid out together.
@@ -109,7 +109,7 @@ impl Layout {
         let Some(split) = split else { return Layout { row: 1, counters: 1, inner: 1 } };
         let outer: usize = dims[..split].iter().product();
         let inner: usize = dims[split + 1..].iter().product();
-        // Lines go on from one row to the next, except where an odd line is left over.
+        // Lines continue from one row to the next, except where an odd line remains.
         let rows = if dims[split].is_multiple_of(2) { 1 } else { outer };
         let lines = if rows == 1 { outer * dims[split] } else { dims[split] };
         Layout { row: lines * inner, counters: lines.div_ceil(2) * inner, inner }

@@ -9,7 +9,7 @@ use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::Walk;
 use crate::pool::Cost;
 
-/// A reduction to the extreme value, by the code that `run` is an instance of.
+/// A reduction to the extreme value; `run` is an instance of its code.
 #[derive(Debug)]
 struct ArgExtreme {
     largest: bool,
@@ -36,10 +36,11 @@ pub(super) fn make(largest: bool, value: ElementType, index: ElementType, layout
     Some(Box::new(ArgExtreme { largest, layout: layout.clone(), width: value.byte_width(), run }))
 }
 
-/// The place of the initial value, which is no element.
+/// The place of the initial value, which is not an element.
 const INITIAL: usize = usize::MAX;
 
-/// Whether the first of two (value, index) is the result: NaN before all, then the extreme value, then the lower index.
+/// Whether the first of two (value, index) pairs is the result: NaN comes first, then the extreme value, then the lower
+/// index.
 #[inline(always)]
 fn is_first<V: PartialOrd, I: Ord>(largest: bool, a: &(V, I), b: &(V, I)) -> bool {
     #[allow(clippy::eq_op, reason = "only NaN is not equal to itself")]
@@ -59,7 +60,7 @@ where
     let init = (inputs.get::<V>(2)[0].widen(), inputs.get::<I>(3)[0]);
     let (value_results, index_results) = (outputs.take::<V>(0), outputs.take::<I>(1));
     let (layout, largest) = (&op.layout, op.largest);
-    // Where the best element of each result is.
+    // The place of the best element for each result.
     let mut best = cx.filled(value_results.len(), INITIAL)?;
     let element = |place: usize| (values[place].widen(), indices[place]);
     let columns = layout.columns();

@@ -1,8 +1,8 @@
 //! Reductions of one operand by a recognised function.
 //!
 //! Floats are summed in many short chains that are then joined in pairs, so that the error grows with the logarithm of
-//! the number of elements, not with the number. Narrow floats are rounded once, at the end. The order of the sum
-//! depends on shapes alone, never on the number of threads.
+//! the number of elements. Narrow floats are rounded once, at the end. The order of the sum depends only on shapes,
+//! never on the number of threads.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType};
@@ -23,10 +23,10 @@ struct Fold<T: Element> {
     loops: Loops<T>,
 }
 
-/// Columns whose sums are kept close at a time.
+/// The number of columns whose sums are kept close at a time.
 const COLUMNS: usize = 256;
 
-/// Elements of the operand that are one piece of work where a result is made by several threads.
+/// The number of the operand's elements in one piece of work, where several threads compute one result.
 const PIECE: usize = 1 << 16;
 
 pub(super) fn make(function: BinaryOp, element: ElementType, layout: &Layout) -> Option<Box<dyn Kernel>> {
@@ -114,7 +114,7 @@ impl<'a, T: Element> PairwiseColumns<'a, T> {
     }
 }
 
-/// Rows that are summed one after the other.
+/// The number of rows that are summed one after another.
 const ROWS: usize = 16;
 
 /// Elements of a result in rows, or scattered.
@@ -180,7 +180,7 @@ fn run_columns<T: Element>(
     let (layout, loops) = (&fold.layout, &fold.loops);
     let (columns, rows) = (layout.columns(), layout.elements());
     let finish = |x: T::Wide| T::narrow((loops.combine)(init, x));
-    // Rows are summed in blocks, whose sums are then joined.
+    // Blocks of rows are summed, and the sums are then joined.
     let block = (PIECE / columns).clamp(ROWS, 1024);
     let sum_block = |start: isize, index: usize, column: usize, sums: &mut [T::Wide]| {
         let mut places = [0; ROWS];

@@ -14,13 +14,13 @@ pub(super) struct Layout {
     pub(super) reduced: Nest<1>,
 }
 
-/// Elements that lie side by side and are reduced to one number at a time.
+/// The number of contiguous elements that are reduced to one number at a time.
 pub(super) const SEGMENT: usize = 8192;
 
 impl Layout {
     pub(super) fn new(dims: &[usize], reduced: &[usize]) -> Layout {
         let strides = row_major(dims);
-        // Neighbours of one kind join even where one of the other kind with a single step is between them.
+        // Neighbours of one kind merge even across one of the other kind with a single step.
         let loops = |is_reduced: bool| {
             let dims =
                 (0..dims.len()).filter(move |dim| reduced.contains(dim) == is_reduced).map(|dim| (dim, dims[dim]));
@@ -44,17 +44,17 @@ impl Layout {
         self.reduced.last().filter(|inner| inner.strides == [1]).map_or(1, |inner| inner.size)
     }
 
-    /// The number of neighbouring results whose elements neighbour each other, too.
+    /// The number of neighbouring results whose elements are also neighbours.
     pub(super) fn columns(&self) -> usize {
         self.kept.last().filter(|inner| inner.strides == [1]).map_or(1, |inner| inner.size)
     }
 
-    /// Where the elements of result `index` start.
+    /// The start of the elements of result `index`.
     pub(super) fn start(&self, index: usize) -> isize {
         Walk::new(&self.kept, [0], index).step()[0]
     }
 
-    /// The number of segments that the elements of a result are cut into.
+    /// The number of segments into which the elements of a result are split.
     pub(super) fn segments(&self) -> usize {
         self.elements() / self.row().max(1) * self.row().div_ceil(SEGMENT)
     }

@@ -9,10 +9,10 @@ use crate::kernels::simd::vectorised;
 /// The type of [`fold_rows`].
 type FoldRows<T> = fn(&[T], &[usize], usize, &mut [<T as Element>::Wide]);
 
-/// The loops of one function, for kernels that are made for types and not for functions: code is made for both in the
-/// innermost loops alone.
+/// The loops of one function, for kernels that are generic over types but not over functions: only the innermost loops
+/// are compiled for both.
 pub(crate) struct Loops<T: Element> {
-    /// The number that changes no other.
+    /// The identity element.
     pub(crate) identity: T::Wide,
     /// The function.
     pub(crate) combine: fn(T::Wide, T::Wide) -> T::Wide,
@@ -37,11 +37,11 @@ impl<T: Element> Loops<T> {
     }
 }
 
-/// Reduces each row of so many elements of the first slice to one of the second.
+/// Reduces each row of the first slice, which has the given number of elements, to one element of the second.
 pub(crate) type RowFold = fn(&[u8], usize, &mut [u8]);
 
-/// The reduction of rows by a recognised function of elements that are stored as they are computed, and the number that
-/// changes no other. A row is one segment, so that it is summed as [`fold`](super::fold) does it.
+/// The reduction of rows by a recognised function, for elements that are stored as they are computed, with its identity
+/// element. A row is one segment, so that it is summed as in [`fold`](super::fold).
 pub(crate) fn row_fold(function: BinaryOp, element: ElementType) -> Option<(RowFold, Scalar)> {
     fn rows<T: Element<Wide = T>, C: Combine<T>>(from: &[u8], row: usize, out: &mut [u8]) {
         let (from, out): (&[T], &mut [T]) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(out));
@@ -60,11 +60,11 @@ pub(crate) fn row_fold(function: BinaryOp, element: ElementType) -> Option<(RowF
 /// The longest row for [`row_fold`].
 pub(crate) const LONGEST_ROW: usize = super::layout::SEGMENT;
 
-/// Numbers that are accumulated side by side.
+/// The number of accumulators side by side.
 const LANES: usize = 32;
 
 vectorised! {
-/// All of a slice; the identity if there is nothing.
+/// Reduces a slice; the identity if it is empty.
 fn fold_slice<T: Element, C: Combine<T::Wide>>(slice: &[T]) -> T::Wide {
     let mut chunks = slice.chunks_exact(LANES);
     let mut lanes = [C::IDENTITY; LANES];
@@ -114,7 +114,7 @@ fn fold_rows<T: Element, C: Combine<T::Wide>>(
 }
 
 vectorised! {
-/// Combines each of `sums` with every `stride`th element, as long as there are both.
+/// Combines each of `sums` with every `stride`th element, while both last.
 fn fold_strided<S: Element, C: Combine<S::Wide>>(src: &[S], stride: usize, sums: &mut [S::Wide]) {
     if stride == 1 {
         sums.iter_mut().zip(src).for_each(|(sum, x)| *sum = C::combine(*sum, x.widen()));

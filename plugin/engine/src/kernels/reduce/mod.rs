@@ -1,6 +1,6 @@
 //! Reductions along dimensions.
 //!
-//! One operand and a recognised body: [`fold`]. `argmax` and `argmin`: [`arg`]. Anything else runs the body as a scalar
+//! One operand and a recognised body: [`fold`]. `argmax` and `argmin`: [`arg`]. All others run the body as a scalar
 //! program, element by element: [`general`].
 
 mod arg;

@@ -133,7 +133,7 @@ fn extremes_of_floats_keep_nan_and_prefer_signs_of_zeros() {
 
 #[test]
 fn narrow_floats_round_once() {
-    // One by one, bf16 would stay at 256 and f16 at 2048.
+    // One after another, bf16 would stay at 256 and f16 at 2048.
     let ones = vec![bf16::ONE; 3000];
     let sum = reduce_op(&[BF16], &[3000], &[0]).binary_region(BinaryOp::Add, BF16);
     assert_eq!(elements::<bf16>(&sum.run(&[bytes(&ones), bytes(&[bf16::ZERO])])[0]), [bf16::from_f32(3000.0)]);

@@ -2,7 +2,7 @@
 
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, Func, OpKind, Region, UnaryOp, ValueId};
 
-/// Which part of an element is compared.
+/// The part of an element that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     /// All of a real element.
@@ -11,19 +11,19 @@ pub(super) enum Part {
     Imag,
 }
 
-/// A key: what elements are ordered by, after the keys before it.
+/// A key that orders elements which earlier keys leave equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) operand: usize,
     pub(super) part: Part,
     pub(super) descending: bool,
-    /// Whether zeros are equal, and NaNs; those come last. A comparison of floats as numbers counts as that: what it
-    /// makes of NaN is no order.
+    /// Whether zeros are equal, and NaNs, which come last. A comparison of floats as numbers counts as canonical,
+    /// because it does not order NaN.
     pub(super) canonical: bool,
 }
 
-/// The keys of a comparator: one comparison, or comparisons in turn as JAX's sort by several keys has them,
-/// `a0 < b0 or (a0 == b0 and (a1 < b1 or ...))`. `None` for any other.
+/// The keys of a comparator: one comparison, or several in turn, as in JAX's sort by several keys, `a0 < b0 or (a0 ==
+/// b0 and (a1 < b1 or ...))`. `None` for any other.
 pub(super) fn keys(func: &Func, region: &Region) -> Option<Vec<Key>> {
     let &[result] = &region.results[..] else { return None };
     Reader { func, region }.keys(result)
@@ -38,14 +38,14 @@ struct Reader<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Side {
     operand: usize,
-    /// Whether it is of the second element.
+    /// Whether it belongs to the second element.
     second: bool,
     part: Part,
     canonical: bool,
 }
 
 impl Reader<'_> {
-    /// The op that makes `value`, and its operands.
+    /// The op that defines `value`, and its operands.
     fn op(&self, value: ValueId) -> Option<(&OpKind, &[ValueId])> {
         let op = self.region.ops.iter().find(|op| op.results.contains(&value))?;
         Some((&op.kind, &op.operands))
@@ -83,7 +83,7 @@ impl Reader<'_> {
         None
     }
 
-    /// What a comparison compares, and whether the second element is on the left.
+    /// The key of a comparison, and whether the second element is on the left.
     fn comparison(&self, value: ValueId) -> Option<(Key, bool)> {
         let (OpKind::Compare(_, order), &[a, b]) = self.op(value)? else { return None };
         let (left, right) = (self.side(a)?, self.side(b)?);
@@ -98,7 +98,7 @@ impl Reader<'_> {
     fn side(&self, value: ValueId) -> Option<Side> {
         let plain = |value| self.plain(value);
         plain(value).or_else(|| {
-            // NaNs as one, then zeros as one; or the other way about.
+            // NaNs made equal, then zeros, or in the other order.
             let inner = self.replaced(value, Self::is_nan_test).and_then(|x| self.replaced(x, Self::is_zero_test));
             let inner = inner
                 .or_else(|| self.replaced(value, Self::is_zero_test).and_then(|x| self.replaced(x, Self::is_nan_test)));
@@ -120,7 +120,7 @@ impl Reader<'_> {
         self.plain(operands[0]).filter(|side| complex && side.part == Part::Whole).map(|side| Side { part, ..side })
     }
 
-    /// The value of `select(test(x), constant, value)`; the test is of it or of what it is made of.
+    /// The value of `select(test(x), constant, value)`; the test is of that value or of its operand.
     fn replaced(&self, value: ValueId, test: fn(&Self, ValueId, ValueId) -> Option<ValueId>) -> Option<ValueId> {
         let (OpKind::Select, &[predicate, constant, rest]) = self.op(value)? else { return None };
         let tested = test(self, predicate, constant)?;
@@ -131,7 +131,7 @@ impl Reader<'_> {
         (tested == rest || below() == Some(tested) || self.same_part(tested, rest)).then_some(rest)
     }
 
-    /// Whether both are the same part of the same parameter, taken twice.
+    /// Whether both values are the same part of the same parameter.
     fn same_part(&self, a: ValueId, b: ValueId) -> bool {
         self.plain(a).is_some_and(|side| self.plain(b) == Some(side))
     }
@@ -148,7 +148,7 @@ impl Reader<'_> {
         (self.constant(zero)? == 0.0 && self.constant(constant)? == 0.0).then_some(a)
     }
 
-    /// A constant float; of narrow types only zeros and NaNs are told from others.
+    /// A constant float; in narrow types only zeros and NaNs are recognised.
     fn constant(&self, value: ValueId) -> Option<f64> {
         let (OpKind::Constant(literal), _) = self.op(value)? else { return None };
         let bytes = literal.element(0);

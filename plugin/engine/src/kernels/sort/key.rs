@@ -1,8 +1,8 @@
-//! Elements as unsigned integers that have their order.
+//! Elements as unsigned integers in the same order.
 
 use crate::element::{bf16, f16};
 
-/// An unsigned integer that is sorted: a key, or a key above a position.
+/// An unsigned integer to sort: a key, or a key above a position.
 pub(super) trait Bits: bytemuck::Pod + Ord + Default + Send + Sync {
     /// The integer with a position below it.
     type WithPosition: Bits;
@@ -45,7 +45,7 @@ macro_rules! bits {
 
 bits!(u32 => u64, u64 => u128, u128 => u128);
 
-/// An element that keys are made of.
+/// An element from which keys are made.
 pub(super) trait Sortable: bytemuck::Pod + Send + Sync {
     /// The type of its key.
     type Key: Bits;
@@ -55,7 +55,7 @@ pub(super) trait Sortable: bytemuck::Pod + Send + Sync {
     fn key(self) -> Self::Key;
     /// The element of a key.
     fn from_key(key: Self::Key) -> Self;
-    /// The element that stands for all that are equal in the order in which zeros are equal, and NaNs come last.
+    /// The representative of all elements that are equal in the order in which zeros are equal and NaNs come last.
     fn canonical(self) -> Self;
 }
 
@@ -98,7 +98,7 @@ macro_rules! floats {
             const IS_FLOAT: bool = true;
             #[inline(always)]
             fn key(self) -> $key {
-                // Of negative numbers all bits are flipped, of others the sign.
+                // For negative numbers all bits are flipped, for others the sign.
                 let bits = self.to_bits() as $signed;
                 let sign = bits >> (size_of::<$ty>() * 8 - 1);
                 (bits as $key) ^ (sign as $key | 1 << (size_of::<$ty>() * 8 - 1))

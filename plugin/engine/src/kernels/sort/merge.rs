@@ -1,13 +1,13 @@
-//! A stable merge sort for any comparator, an inconsistent one included.
+//! A stable merge sort for any comparator, even an inconsistent one.
 
 use oxcall::Error;
 
 use crate::kernel::Context;
 
-/// Runs of so many are sorted by insertion first.
+/// The length of the runs that are first sorted by insertion.
 const RUN: usize = 8;
 
-/// Sorts positions by `less`. If that is no strict weak order, the result is some permutation.
+/// Sorts positions by `less`. If `less` is not a strict weak order, the result is some permutation.
 pub(super) fn sort(
     cx: Context<'_>,
     positions: &mut [u32],

@@ -1,7 +1,7 @@
 //! Sort and top-k.
 //!
 //! Comparators that order by keys (see [`comparator`]) never run: a key becomes an unsigned integer of the same order,
-//! and integers are sorted, by radix where there are many. Other operands follow by the permutation found. Any other
+//! and integers are sorted, by radix if there are many. Other operands follow by the resulting permutation. Any other
 //! comparator runs as a scalar program in a merge sort.
 
 mod comparator;

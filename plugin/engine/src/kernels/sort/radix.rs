@@ -1,4 +1,4 @@
-//! Sorting unsigned integers.
+//! Radix sort of unsigned integers.
 
 use oxcall::Error;
 
@@ -6,15 +6,15 @@ use super::key::Bits;
 use crate::kernel::Context;
 use crate::memory::Scratch;
 
-/// Bits sorted in one pass; a count for each value of them fits the first-level cache.
+/// The bits that one pass sorts; a count for each of their values fits the L1 cache.
 const DIGIT_BITS: u32 = 11;
 const BUCKETS: usize = 1 << DIGIT_BITS;
 
-/// Fewer than this are sorted by comparison, which is faster then.
+/// Fewer items than this are sorted by comparison, which is then faster.
 const FEW: usize = 1500;
 
-/// Sorts `items` by the bits from `low` on. Items whose bits from `low` on are equal have to be in ascending order, or
-/// equal, so that it does not matter whether the lower bits are compared too.
+/// Sorts `items` by the bits from `low` on. Items that are equal in these bits must be in ascending order, or equal, so
+/// that comparing the lower bits makes no difference.
 pub(super) fn sort<T: Bits>(cx: Context<'_>, items: &mut [T], scratch: &mut Scratch<T>, low: u32) -> Result<(), Error> {
     if items.len() < FEW {
         items.sort_unstable();
@@ -54,13 +54,13 @@ pub(super) fn sort<T: Bits>(cx: Context<'_>, items: &mut [T], scratch: &mut Scra
         moved = !moved;
     }
     if moved {
-        // Items lie in the scratch, which `from` is now.
+        // The items are in the scratch memory, which `from` now is.
         to.copy_from_slice(from);
     }
     Ok(())
 }
 
-/// The same on up to `threads` threads of rayon's current pool. Equal items have to be indistinguishable.
+/// Does the same on up to `threads` threads of rayon's current pool. Equal items must be indistinguishable.
 pub(super) fn sort_parallel<T: Bits>(cx: Context<'_>, items: &mut [T], low: u32, threads: usize) -> Result<(), Error> {
     if threads < 2 || items.len() < 64 * FEW {
         return sort(cx, items, &mut Scratch::empty(), low);
@@ -82,7 +82,7 @@ fn merge_parallel<T: Bits>(left: &[T], right: &[T], out: &mut [T], threads: usiz
     if threads < 2 {
         return merge(left, right, out);
     }
-    // The half of the result before `left[i]` holds so many of `right`.
+    // The half of the result before `left[i]` holds this many items of `right`.
     let half = out.len() / 2;
     let first = half.saturating_sub(right.len());
     let last = half.min(left.len());

@@ -26,7 +26,7 @@ struct Sort {
     order: Order,
 }
 
-/// What orders elements.
+/// The order of the elements.
 #[derive(Debug)]
 enum Order {
     Keys(Vec<Key>),
@@ -81,12 +81,12 @@ impl Sort {
         }
     }
 
-    /// Threads that a row may be split among: several only if there is one row.
+    /// The number of threads for one row: several only if there is one row.
     fn threads_for_row(&self, cx: Context<'_>) -> usize {
         if self.rows() == 1 && cx.pool.splits(self.cost()) { cx.pool.threads() } else { 1 }
     }
 
-    /// Sorts elements by a key that tells all about them.
+    /// Sorts elements by a key that determines them completely.
     fn sort_values<T: Sortable>(
         &self,
         cx: Context<'_>,
@@ -200,7 +200,7 @@ fn read_keys<T: Sortable>(operand: &[T], row: Row, key: &Key, keys: &mut [T::Key
     }
 }
 
-/// Gives elements that are equal and yet differ, zeros and NaNs, back their signs and payloads, in their old order.
+/// Restores the signs and payloads of elements that are equal but differ, zeros and NaNs, in their original order.
 fn restore_equal<T: Sortable>(from: &[T], row: &mut [T], key: &Key, keys: &[T::Key]) {
     let key_of = |x: T| if key.descending { x.canonical().key().inverted() } else { x.canonical().key() };
     let mut restored: Vec<T::Key> = Vec::new(); // Bounded: classes of zeros and NaNs.
@@ -216,7 +216,7 @@ fn restore_equal<T: Sortable>(from: &[T], row: &mut [T], key: &Key, keys: &[T::K
     }
 }
 
-/// Sorts positions by a key, those of equal keys as they are.
+/// Sorts positions by a key; equal keys keep their order.
 fn sort_by_key<T: Sortable>(
     cx: Context<'_>,
     operand: &[T],

@@ -26,7 +26,7 @@ fn compare(
     body.op(OpKind::Compare(direction, kind), &[a, b], Pred)
 }
 
-/// What JAX makes of a float before it is compared: zeros without signs, NaNs all the same.
+/// JAX's normalisation of a float before a comparison: zeros without signs, NaNs all the same.
 fn canonical(body: &mut Body<'_>, x: ValueId, element: ElementType) -> ValueId {
     let constant = |body: &mut Body<'_>, value: f32| {
         let data = match element {
@@ -44,7 +44,7 @@ fn canonical(body: &mut Body<'_>, x: ValueId, element: ElementType) -> ValueId {
     body.op(OpKind::Select, &[is_nan, nan, without_sign], element)
 }
 
-/// Sorts by JAX's comparator of so many keys.
+/// Sorts by JAX's comparator with `keys` keys.
 fn jax_sort(types: &[ElementType], keys: usize, dims: &[usize], dim: usize) -> Single {
     sort_op(types, dims, dim).region(&params(types), |body| {
         let mut sides: Vec<(ValueId, ValueId, ComparisonType)> = Vec::new();
@@ -93,7 +93,7 @@ fn canonical_order(a: f64, b: f64) -> std::cmp::Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }
 
-/// For each result the operand's place it comes from: a stable sort of each row by `order` of places.
+/// For each result, the place in the operand from which it comes: a stable sort of each row by `order` of places.
 fn expected_places(dims: &[usize], dim: usize, order: impl Fn(usize, usize) -> std::cmp::Ordering) -> Vec<usize> {
     let mut places: Vec<usize> = (0..dims.iter().product()).collect();
     for index in indices(dims).filter(|index| index[dim] == 0) {
@@ -125,7 +125,7 @@ fn float_bytes(element: ElementType, values: &[f64]) -> Vec<u8> {
         .collect()
 }
 
-/// What is compared, after rounding to the type.
+/// The values that are compared, after rounding to the type.
 fn float_values(element: ElementType, data: &[u8]) -> Vec<f64> {
     match element {
         F16 => elements::<f16>(data).into_iter().map(f64::from).collect(),
@@ -251,7 +251,7 @@ fn any_comparator_sorts_stably() {
     let random = &mut Random(16);
     let dims = [7, 33, 3];
     let values: Vec<i32> = (0..693).map(|_| random.between(-20, 20) as i32).collect();
-    // By the absolute value, which is no key.
+    // By the absolute value, which is not a key.
     let types = [S32, F64];
     let sort = sort_op(&types, &dims, 1).region(&params(&types), |body| {
         let [a, b] = [body.params[0], body.params[1]].map(|x| body.op(OpKind::Unary(UnaryOp::Abs), &[x], S32));
@@ -299,7 +299,7 @@ fn top_k(element: ElementType, dims: &[usize], k: usize, largest: bool, data: &[
 
 #[test]
 fn top_k_is_the_head_of_a_descending_sort() {
-    // As stock JAX answers on CPUs.
+    // The answers of stock JAX on CPUs.
     let values = [0.0, -0.0, f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 3.0, 3.0, 0.0, -0.0];
     assert_eq!(top_k(F32, &[10], 10, true, &bytes(&values)).1, [2, 4, 6, 7, 0, 8, 1, 9, 5, 3]);
     assert_eq!(top_k(S8, &[5], 5, true, &bytes(&[3i8, 1, 3, -5, 7])).1, [4, 0, 2, 1, 3]);

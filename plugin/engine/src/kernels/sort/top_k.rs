@@ -21,7 +21,7 @@ macro_rules! by_narrow_float {
     };
 }
 
-/// The `k` first of each row in total order, with their indices; of equal ones, those of lower index.
+/// The first `k` elements of each row in total order, with their indices; of equal ones, those with lower indices.
 #[derive(Debug)]
 struct TopK {
     element: ElementType,
@@ -45,18 +45,18 @@ pub(super) fn make(op: &Op, func: &Func, k: usize, largest: bool) -> Result<Box<
     Ok(Box::new(TopK { element, len, rows: values.count() / k.max(1), k, largest }))
 }
 
-/// A key in the order wanted, above its position.
+/// A key in the requested order, above its position.
 type Item<K> = <K as Bits>::WithPosition;
 
 impl TopK {
-    /// How many items of a row are collected at most before they are thinned out.
+    /// The largest number of a row's items that are collected before a reduction to the best.
     fn capacity(&self) -> usize {
         (4 * self.k).max(1024)
     }
 
-    /// The positions of the first of a row's keys, by way of `items`, which has room for [`capacity`](TopK::capacity).
+    /// The positions of the first keys of a row. `items` has space for [`capacity`](TopK::capacity) items.
     fn select<K: Bits>(&self, row: impl Iterator<Item = K>, items: &mut [Item<K>], positions: &mut [u32]) {
-        // Items are collected if they are before the last of the best known, and thinned out now and then.
+        // Items are collected if they precede the last of the best known, and are reduced to the best now and then.
         let mut last: Option<Item<K>> = None;
         let mut count = 0;
         for (position, key) in (0..).zip(row) {

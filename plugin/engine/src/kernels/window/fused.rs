@@ -1,4 +1,4 @@
-//! Windows along several dimensions at once: each line of the result is made in one go.
+//! Windows along several dimensions at once: each line of the result is computed in one pass.
 
 use oxcall::Error;
 
@@ -8,8 +8,8 @@ use crate::kernel::Context;
 use crate::kernels::reduce::Loops;
 use crate::pool::Cost;
 
-/// Windows whose elements are looked up, where windows overlap little: then nothing is gained by reducing one dimension
-/// after the other, and the results in between are memory to be written and read.
+/// Windows whose elements are looked up, for windows that overlap little: reducing one dimension after another would
+/// then gain nothing, and would write and read intermediate results.
 #[derive(Debug)]
 pub(super) struct Fused {
     /// The dimensions before the line, outermost first.
@@ -28,18 +28,18 @@ struct Axis {
     to: usize,
     /// The distance of neighbours in the operand.
     step: usize,
-    /// For each index the places of its window's elements that are there; `None` without windows.
+    /// For each index, the places of its window's elements that are not padding; `None` without windows.
     windows: Option<Vec<Vec<usize>>>,
 }
 
-/// Tables longer than this are not made.
+/// The length of the longest table.
 const LONGEST: usize = 1 << 16;
 
-/// With fewer lines than this, single dimensions are shared better among threads.
+/// With fewer lines than this, single dimensions divide better among threads.
 const FEWEST_LINES: usize = 16;
 
 impl Fused {
-    /// The windows along the dimensions of `passes`; `None` if these are better reduced one after the other.
+    /// The windows along the dimensions of `passes`; `None` if reducing these one after another is better.
     pub(super) fn new(passes: &[Pass], dims: &[usize]) -> Option<Fused> {
         let last = passes.last().filter(|_| !dims.contains(&0))?;
         let (along, before) = match last.inner {
@@ -72,7 +72,7 @@ impl Fused {
         (lines >= FEWEST_LINES && operations <= 2.0 * one_by_one).then_some(Fused { axes, along, from, to, cost })
     }
 
-    /// The work of one run.
+    /// The cost of one run.
     pub(super) fn cost(&self) -> Cost {
         self.cost
     }
@@ -129,7 +129,7 @@ struct Places<'a> {
     index: Vec<usize>,
     /// For each axis the places by the indices of those before it; at last those of the line.
     places: Vec<Vec<usize>>,
-    /// The axes from this on have new indices.
+    /// The first axis whose index is new, along with all axes after it.
     changed: usize,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Places<'a> {
         Places { axes, index, places, changed: 0 }
     }
 
-    /// The places of this line; goes on to the next.
+    /// Returns the places of this line, and advances to the next.
     fn step(&mut self) -> &[usize] {
         for (i, axis) in self.axes.iter().enumerate().skip(self.changed) {
             let (before, after) = self.places.split_at_mut(i + 1);

@@ -36,13 +36,13 @@ impl General {
         self.result.iter().product()
     }
 
-    /// The most elements that a window has.
+    /// The largest number of elements in a window.
     fn window_len(&self) -> usize {
         self.window.iter().map(|dim| dim.size).product()
     }
 
-    /// The places in the operand of the elements of the window at `index`, in order; padding and holes left out. Both
-    /// slices have room for [`window_len`](General::window_len).
+    /// The places in the operand of the elements of the window at `index`, in order, without padding and holes. Both
+    /// slices have space for [`window_len`](General::window_len) places.
     fn places<'a>(&self, mut index: usize, mut places: &'a mut [usize], mut wider: &'a mut [usize]) -> &'a [usize] {
         if places.is_empty() {
             return places;

@@ -1,8 +1,8 @@
 //! Reductions of windows.
 //!
 //! A recognised function of one operand runs dimension by dimension: [`pool`]. Windows over all elements before or
-//! after each, as `cumsum` has them, are running totals of any body: [`scan`]. What is left runs its body as a scalar
-//! program over every window: [`general`].
+//! after each one, as in `cumsum`, are running totals of any body: [`scan`]. All others run the body as a scalar
+//! program on every window: [`general`].
 
 mod fused;
 mod general;

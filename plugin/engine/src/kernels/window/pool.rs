@@ -1,4 +1,4 @@
-//! Windows of one operand and a recognised function, one dimension after the other.
+//! Windows of one operand and a recognised function, one dimension after another.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, TensorType, WindowDim};
@@ -74,7 +74,7 @@ impl Pass {
         Cost { flops: operations * wide, bytes: 4.0 * operations }
     }
 
-    /// The element that position `k` of the window at `index` is, if it is not padding or a hole.
+    /// The index of position `k` of the window at `index`, unless it is padding or a hole.
     pub(super) fn source(&self, index: usize, k: usize) -> Option<usize> {
         let WindowDim { stride, padding_low, base_dilation, window_dilation, .. } = self.window;
         let place = (index * stride + k * window_dilation) as i64 - padding_low;
@@ -85,7 +85,7 @@ impl Pass {
 
     /// Reduces `src` into `dst`, which holds identities.
     fn run<S: Element>(&self, loops: &Loops<S>, pool: &Pool, src: &[S], dst: &mut [S::Wide]) {
-        // Another dimension may have nothing but padding yet.
+        // Another dimension may consist of padding only.
         if dst.is_empty() {
             return;
         }
@@ -117,7 +117,7 @@ impl Pass {
                 *to = sources.fold(*to, |sum, source| (loops.combine)(sum, src[source].widen()));
             }
         } else if window_dilation == 1 && size >= 32 {
-            // Long windows: each by itself.
+            // Long windows: each separately.
             for (index, to) in line.iter_mut().enumerate() {
                 let start = (index * stride) as i64 - padding_low;
                 let clamped = |place: i64| place.clamp(0, src.len() as i64) as usize;

@@ -1,7 +1,7 @@
 //! Running totals: `cumsum`, `cumprod`, `cummax`, ...
 //!
-//! A total is that of whole blocks before it, and of blocks of blocks, joined with that of its own block so far: so the
-//! error grows with the logarithm of its place, not with the place.
+//! A total combines the total of whole blocks before it, and of blocks of blocks, with that of its own block so far. So
+//! the error grows with the logarithm of its place.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, WindowDim};
@@ -14,18 +14,18 @@ use crate::kernels::scalars::{self, Arrays};
 use crate::pool::Cost;
 use crate::scalar::Program;
 
-/// The dimension that totals run along.
+/// The dimension along which totals run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     outer: usize,
     len: usize,
     inner: usize,
-    /// Whether totals are of the elements after each, rather than before.
+    /// Whether totals cover the elements after each one instead of before.
     reverse: bool,
 }
 
 impl Shape {
-    /// The shape, if windows hold all elements up to, or from, each along one dimension.
+    /// The shape, if windows cover all elements up to each one, or from each one on, along one dimension.
     pub(super) fn new(dims: &[usize], window: &[WindowDim]) -> Option<Shape> {
         let mut wide = (0..dims.len()).filter(|&dim| {
             let WindowDim { size, stride, padding_low, padding_high, base_dilation, .. } = window[dim];
@@ -55,7 +55,7 @@ impl Shape {
     }
 }
 
-/// A scan by the code that `run` is an instance of.
+/// A scan; `run` is an instance of its code.
 #[derive(Debug)]
 struct Scan {
     function: BinaryOp,
@@ -190,7 +190,7 @@ impl Kernel for Scan {
     }
 }
 
-/// A scan of any number of operands by any body, which is associative as the specification asks.
+/// A scan of any number of operands by any body, which is associative as the specification requires.
 #[derive(Debug)]
 pub(super) struct GeneralScan {
     elements: Vec<ElementType>,
@@ -230,7 +230,7 @@ impl Kernel for GeneralScan {
             for (index, result) in chunk.chunks_exact_mut(slab).enumerate() {
                 let base = first / count + index * len * inner;
                 for column in 0..inner {
-                    // What comes later is after the total, or before it.
+                    // Later elements come after the total, or before it.
                     let mut join = |total: &[Scalar], later: &[Scalar], out: &mut [Scalar]| {
                         let (left, right) = args.split_at_mut(count);
                         let (first, second) = if reverse { (right, left) } else { (left, right) };

@@ -94,7 +94,7 @@ fn windows_of_every_kind() {
             let actual: Vec<i32> = elements(&op.run(&[bytes(&values), bytes(&[init])])[0]);
             assert_eq!(actual, expected, "{function:?} {dims:?} {window:?}");
         }
-        // No code is made for the second operand's function: all runs as a program.
+        // The second operand's function has no specialised code: all runs as a program.
         let op = window_op(&[S32, F64], &dims, &window).region(&[S32, F64, S32, F64], |body| {
             let [a, x, b, y] = body.params[..] else { unreachable!("four parameters") };
             vec![
@@ -107,7 +107,7 @@ fn windows_of_every_kind() {
         let is_scan = super::scan::Shape::new(&dims, &window).is_some();
         assert_eq!(elements::<i32>(&results[0]), naive(&values, &dims, &window, 1, |a, b| a + b));
         if !is_scan {
-            // A difference is not associative, which scans may count on.
+            // A difference is not associative, which scans may rely on.
             assert_eq!(elements::<f64>(&results[1]), naive(&floats, &dims, &window, 2.0, |a, b| a - b));
         }
     }
@@ -157,7 +157,7 @@ fn running_totals_both_ways_along_every_dimension() {
                 let sums: Vec<f32> = elements(&sums.run(&[bytes(&values), bytes(&[0f32])])[0]);
                 let totals = window_op(&[F64], &dims, &window).region(&[F64; 2], |body| {
                     let (a, b) = (body.params[0], body.params[1]);
-                    // A sum that is not recognised.
+                    // An unrecognised sum.
                     let b = body.op(OpKind::Unary(oxcall_hlo::UnaryOp::Negate), &[b], F64);
                     vec![body.op(OpKind::Binary(BinaryOp::Subtract), &[a, b], F64)]
                 });

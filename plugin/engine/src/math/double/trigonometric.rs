@@ -4,7 +4,7 @@ use super::{COSINE, SINE};
 use crate::math::elementary::{Format, fma, nearest, polynomial, sum};
 use crate::math::level::Level;
 
-/// The sine and cosine of what is left of x after multiples of pi / 2, each rounded and what rounding lost; and the
+/// The sine and cosine of the remainder of x after multiples of pi / 2, each rounded with its rounding error; and the
 /// number of multiples.
 #[inline(always)]
 fn quarter_turns<L: Level>(x: f64) -> ([f64; 2], [f64; 2], i64) {
@@ -18,7 +18,7 @@ fn quarter_turns<L: Level>(x: f64) -> ([f64; 2], [f64; 2], i64) {
     let (n, integer) = nearest(x * std::f64::consts::FRAC_2_PI);
     let high = fma::<L, f64>(n, -PARTS[0], x);
     let r = fma::<L, f64>(n, -PARTS[1], high);
-    // What rounding lost of the second part.
+    // The rounding error of the second part.
     let lost = fma::<L, f64>(n, -PARTS[1], high - r);
     let tail = fma::<L, f64>(n, -PARTS[3], fma::<L, f64>(n, -PARTS[2], lost));
     let [r, tail] = sum(r, tail);
@@ -36,14 +36,14 @@ fn is_even(n: i64) -> bool {
     n & 1 == 0
 }
 
-/// `x`, with the other sign after an odd number of half turns.
+/// `x`, with the sign changed after an odd number of half turns.
 #[inline(always)]
 fn turned(x: f64, quarters: i64) -> f64 {
     // The second bit becomes the sign.
     f64::of_bits(x.bits() ^ (quarters & 2) << 62)
 }
 
-/// What of a function `f` of `x`, unless x is so small that it is x. Also keeps -0.
+/// The value `f` of a function of `x`, or x itself if it is so small that the function is x. Also keeps -0.
 #[inline(always)]
 fn or_tiny(x: f64, f: f64) -> f64 {
     if x.abs() < 1e-8 { x } else { f }
@@ -73,7 +73,7 @@ pub(super) fn tan<L: Level>(x: f64) -> f64 {
     if !L::FUSED {
         return or_tiny(x, tan);
     }
-    // What is left of the numerator, over the denominator.
+    // The remainder of the numerator, over the denominator.
     let (above_low, below_low) = (turn(sin[1], -cos[1]), turn(cos[1], sin[1]));
     let rest = fma::<L, f64>(-tan, below, above) + fma::<L, f64>(-tan, below_low, above_low);
     or_tiny(x, tan + rest / below)

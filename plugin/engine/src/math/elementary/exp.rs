@@ -13,7 +13,7 @@ fn reduced<L: Level, T: Format>(x: T) -> (T::Int, T) {
     (integer, fma::<L, T>(r * r, T::exp_series::<L>(r), r))
 }
 
-/// `x`, but not beyond where e^x is 0 or infinite; NaN stays.
+/// `x`, clamped to the range beyond which e^x is 0 or infinite; NaN stays.
 #[inline(always)]
 fn bounded<T: Format>(x: T) -> T {
     let [low, high] = T::EXP_RANGE;

@@ -1,7 +1,7 @@
 //! Elementary functions of `f32` and `f64` without branches, so that loops of them become vector code.
 //!
-//! Each reduces its argument to an interval where a polynomial is enough. The functions are written once; what differs
-//! between the formats, which is constants, polynomials and how much care the last bits need, is in [`Format`]. Errors
+//! Each reduces its argument to an interval where a polynomial is enough. The functions are written once; [`Format`]
+//! has the differences between the formats: constants, polynomials, and the care that the last bits need. Errors
 //! against the standard library are tested: two or three units in the last place.
 
 mod exp;
@@ -20,14 +20,14 @@ pub(crate) trait Bits: PrimInt + WrappingAdd + WrappingSub {}
 impl Bits for i32 {}
 impl Bits for i64 {}
 
-/// What the functions need of a float format.
+/// The requirements of the functions on a float format.
 pub(crate) trait Format: Float + FloatConst {
     /// Signed integers of the same width.
     type Int: Bits;
 
     /// Bits of the mantissa.
     const MANTISSA: usize;
-    /// What is added to an exponent.
+    /// The bias of the exponent.
     const BIAS: Self::Int;
     /// Adding it to a number rounds that to an integer, which is then in the lowest bits.
     const ROUNDER: Self;
@@ -43,7 +43,7 @@ pub(crate) trait Format: Float + FloatConst {
     const NO_BITS: Self::Int;
     /// Below it e^x - 1 and ln(1 + x) are x.
     const TINY: Self;
-    /// Above it the rounding errors of numbers are numbers, too.
+    /// Above it the rounding errors of numbers are also numbers.
     const SMALL: Self;
     /// Up to it the multiple of pi / 2 next to an angle has few enough bits for [`Format::sine`] and the others.
     const EASY_ANGLES: Self;
@@ -52,7 +52,7 @@ pub(crate) trait Format: Float + FloatConst {
     fn bits(self) -> Self::Int;
     /// The number of these bits.
     fn of_bits(bits: Self::Int) -> Self;
-    /// A number that both formats have.
+    /// A number that both formats can represent.
     fn of(x: f32) -> Self;
     /// An exponent.
     fn of_exponent(n: Self::Int) -> Self;
@@ -82,7 +82,7 @@ pub(crate) fn fma<L: Level, T: Float>(a: T, b: T, c: T) -> T {
     if L::FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 
-/// `a + b` and what rounding it lost, if `a` is larger or zero.
+/// `a + b` and its rounding error, if `a` is larger or zero.
 #[inline(always)]
 pub(crate) fn sum<T: Float>(a: T, b: T) -> [T; 2] {
     let sum = a + b;
@@ -141,7 +141,7 @@ macro_rules! format {
             }
             #[inline(always)]
             fn of_exponent(n: $int) -> $float {
-                // By way of 32 bits, whose conversions every vector unit has.
+                // Through 32 bits, whose conversions every vector unit has.
                 n as i32 as $float
             }
 

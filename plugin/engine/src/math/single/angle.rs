@@ -4,7 +4,7 @@ use super::polynomial;
 use crate::math::elementary::{fma, sum};
 use crate::math::level::Level;
 
-/// `whole + whole_low - (part + part_low)`, and what rounding it lost.
+/// `whole + whole_low - (part + part_low)`, and its rounding error.
 #[inline(always)]
 fn of_rest(whole: f32, whole_low: f32, part: f32, part_low: f32) -> [f32; 2] {
     let [high, low] = sum(whole, -part);
@@ -18,7 +18,7 @@ pub(crate) fn atan2<L: Level>(y: f32, x: f32) -> f32 {
     let (a, b) = (y.abs(), x.abs());
     let (low, high) = if a > b { (b, a) } else { (a, b) };
     let ratio = low / high;
-    // 0 / 0 and infinity / infinity have an angle, too.
+    // 0 / 0 and infinity / infinity also have an angle.
     let ratio = if high == 0.0 { 0.0 } else { ratio };
     let ratio = if low == f32::INFINITY { 1.0 } else { ratio };
     let u = ratio * ratio;
@@ -38,11 +38,11 @@ pub(crate) fn atan2<L: Level>(y: f32, x: f32) -> f32 {
             0.001_488_691_939_3,
         ],
     );
-    // What rounding lost of the ratio, in angles.
+    // The rounding error of the ratio, as an angle.
     let lost = if L::FUSED { fma::<L, f32>(-ratio, high, low) / fma::<L, f32>(high, u, high) } else { 0.0 };
     let lost = if lost.is_finite() { lost } else { 0.0 };
     let (angle, rest) = (ratio, fma::<L, f32>(ratio * u, q, lost));
-    // pi / 2 and pi are rounded, too.
+    // pi / 2 and pi are also rounded.
     let [angle, rest] = sum(angle, rest);
     let [angle, rest] = if a > b { of_rest(FRAC_PI_2, -4.371_139e-8, angle, rest) } else { [angle, rest] };
     let angle = if x.is_sign_negative() { of_rest(PI, -8.742_278e-8, angle, rest)[0] } else { angle + rest };

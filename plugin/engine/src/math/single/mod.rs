@@ -1,8 +1,8 @@
 //! Functions of `f32` without branches, so that loops of them become vector code.
 //!
-//! Coefficients are Chebyshev fits (`chebyfit` of mpmath, 40 digits) of the function given beside them, which are
-//! within a few percent of the best; the error of the fit is given, too. Errors against the exact function are tested:
-//! two or three units in the last place.
+//! Coefficients are Chebyshev fits (`chebyfit` of mpmath, 40 digits) of the functions given beside them, which are
+//! within a few percent of the best; the errors of the fits are also given. Errors against the exact function are
+//! tested: two or three units in the last place.
 #![expect(
     clippy::excessive_precision,
     clippy::approx_constant,

@@ -3,7 +3,7 @@
 use crate::math::elementary::{Format, fma, nearest, polynomial, power_of_two, split};
 use crate::math::level::Level;
 
-/// Whether [`power`] serves: no negative, infinite or undefined operand, no zero.
+/// Whether [`power`] can be used: no operand is negative, infinite, undefined or zero.
 #[inline(always)]
 pub(crate) fn is_power_easy(x: f32, y: f32) -> bool {
     x > 0.0 && x < f32::INFINITY && y.abs() < 1e30

@@ -1,12 +1,12 @@
-//! Sine and cosine, in double precision: beside what care for the last bits takes in single precision, that is fewer
-//! operations. The tangent, which takes more of them, has that care.
+//! Sine and cosine, in double precision, which takes fewer operations than the care for the last bits does in single
+//! precision. The tangent, which takes more operations in double precision, uses single precision with that care.
 
 use std::f64::consts::FRAC_1_PI;
 
 use crate::math::elementary::{Format, fma, nearest, polynomial, sum};
 use crate::math::level::Level;
 
-/// What is left of `x` after so many half turns. Twice as many are an integer.
+/// The remainder of `x` after a number of half turns. Twice that number is an integer.
 #[inline(always)]
 fn rest<L: Level>(x: f64, half_turns: f64) -> f64 {
     if L::FUSED {
@@ -22,7 +22,7 @@ fn rest<L: Level>(x: f64, half_turns: f64) -> f64 {
     x - half_turns * PI[0] - half_turns * PI[1] - half_turns * PI[2]
 }
 
-/// The sine of an angle of at most a quarter turn, with the other sign after an odd number of half turns.
+/// The sine of an angle of at most a quarter turn, with the sign changed after an odd number of half turns.
 #[inline(always)]
 fn turned_sin<L: Level>(x: f64, half_turns: i64) -> f32 {
     let u = x * x;
@@ -60,7 +60,7 @@ pub(super) fn tan<L: Level>(x: f32) -> f32 {
     let (n, quarter_turns) = nearest(x * std::f32::consts::FRAC_2_PI);
     let high = fma::<L, f32>(n, -PARTS[1], fma::<L, f32>(n, -PARTS[0], x));
     let r = fma::<L, f32>(n, -PARTS[2], high);
-    // What rounding lost of the third part.
+    // The rounding error of the third part.
     let lost = fma::<L, f32>(n, -PARTS[2], high - r);
     let [r, tail] = sum(r, fma::<L, f32>(n, -PARTS[3], lost));
     let u = r * r;
@@ -78,7 +78,7 @@ pub(super) fn tan<L: Level>(x: f32) -> f32 {
         ],
     );
     let [tan, low] = sum(r, fma::<L, f32>(r * u, series, fma::<L, f32>(tail, u, tail)));
-    // -1 / tan after an odd number, and what rounding lost of both.
+    // -1 / tan after an odd number of quarter turns, and the rounding errors of both.
     let inverse = -1.0 / tan;
     let left = fma::<L, f32>(inverse, low, fma::<L, f32>(inverse, tan, 1.0));
     let result = if quarter_turns & 1 == 0 { tan } else { fma::<L, f32>(inverse, left, inverse) };
