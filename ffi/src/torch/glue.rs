@@ -1,4 +1,4 @@
-//! The Python part: derivatives, batching, symbolic shapes and torch_xla, which no C interface covers.
+//! The Python part: derivatives, batching, symbolic shapes and torch_xla, for which there is no C interface.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::NonNull;
@@ -11,7 +11,7 @@ use crate::loaded;
 use crate::manifest::manifest;
 use crate::registry::registry;
 
-/// The program, which takes the manifest and the report of this library as JSON.
+/// The program, which gets the manifest and the report of this library as JSON.
 const PROGRAM: &str = concat!(
     include_str!("glue/operators.py"),
     include_str!("glue/derivatives.py"),
@@ -32,19 +32,19 @@ pub(crate) fn program() -> String {
     format!("MANIFEST = {manifest}\nREPORT = {report}\n{PROGRAM}")
 }
 
-/// A literal of Python: those of JSON are such ones.
+/// A Python literal: literals of JSON are valid ones.
 fn literal(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Has Python run the program of this library as soon as it can. This is called while the dynamic linker loads the
+/// Makes Python run this library's program as soon as possible. It is called while the dynamic linker loads the
 /// library: taking Python's lock there could wait for a thread that waits for the linker's.
 pub(super) fn schedule() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let Some(add) = loaded::global(c"Py_AddPendingCall") else { return };
         type Pending = unsafe extern "C" fn(*mut c_void) -> c_int;
-        // SAFETY: the function of this name in Python's interface, which may be called on any thread.
+        // SAFETY: the function of this name in Python's interface, which any thread may call.
         unsafe {
             let add = std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn(Pending, *mut c_void) -> c_int>(add);
             add(run, std::ptr::null_mut());
@@ -52,8 +52,8 @@ pub(super) fn schedule() {
     });
 }
 
-/// Called by Python, between two instructions of its main thread. What is wrong with the library becomes an exception
-/// of what loads it; a mistake in the program is shown on stderr.
+/// Called by Python, between two instructions of its main thread. A fault of the library becomes an exception of the
+/// code that loads it; a mistake in the program is shown on stderr.
 unsafe extern "C" fn run(_: *mut c_void) -> c_int {
     wait_for_loading();
     let problems =
@@ -68,8 +68,8 @@ unsafe extern "C" fn run(_: *mut c_void) -> c_int {
     if execute(&format!("PROGRAM = {}\n{LOADER}", literal(&program))) { 0 } else { -1 }
 }
 
-/// Runs the program with names of its own. What is wrong with the library is raised, a mistake in the program is shown;
-/// a process in which only libtorch is loaded runs nothing.
+/// Runs the program in a separate namespace. A fault of the library is raised, a mistake in the program is shown; a
+/// process with only libtorch runs nothing.
 const LOADER: &str = "
 import sys, traceback
 if 'torch' in sys.modules:
@@ -81,7 +81,7 @@ if 'torch' in sys.modules:
         traceback.print_exc()
 ";
 
-/// Whether a text ran without an exception, which is set otherwise.
+/// Runs a text. Returns whether there was no exception; otherwise one is set.
 fn execute(text: &str) -> bool {
     type NewDict = unsafe extern "C" fn() -> *mut c_void;
     type Release = unsafe extern "C" fn(*mut c_void);
@@ -96,8 +96,8 @@ fn execute(text: &str) -> bool {
     ) else {
         return true;
     };
-    // SAFETY: the functions of these names in Python's interface; Python's lock is held here. The dictionary and the
-    // result are ours to release, which takes null too.
+    // SAFETY: the functions of these names in Python's interface; Python's lock is held here. This function owns the
+    // dictionary and the result, whose release also takes null.
     unsafe {
         let new = std::mem::transmute::<NonNull<c_void>, NewDict>(new);
         let release = std::mem::transmute::<NonNull<c_void>, Release>(release);
@@ -113,7 +113,7 @@ fn execute(text: &str) -> bool {
     }
 }
 
-/// Sets a `RuntimeError`; false if this is no Python that has it.
+/// Sets a `RuntimeError`; false if this Python does not have it.
 fn raise(message: &str) -> bool {
     let (Some(class), Some(set), Ok(message)) =
         (loaded::global(c"PyExc_RuntimeError"), loaded::global(c"PyErr_SetString"), CString::new(message))
@@ -128,20 +128,20 @@ fn raise(message: &str) -> bool {
     true
 }
 
-/// Waits until no other thread is loading a library: it may be this one, whose operations are not all known until the
-/// last constructor has run. Python's lock is given away meanwhile.
+/// Waits until no other thread is loading a library: it may be this library, whose operations are all known only after
+/// the last constructor has run. Python's lock is released meanwhile.
 fn wait_for_loading() {
     let (Some(save), Some(restore)) = (loaded::global(c"PyEval_SaveThread"), loaded::global(c"PyEval_RestoreThread"))
     else {
         return;
     };
-    // SAFETY: the functions of these names in Python's interface; this thread holds Python's lock, and has it again
+    // SAFETY: the functions of these names in Python's interface; this thread holds Python's lock, and holds it again
     // afterwards.
     unsafe {
         let save = std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn() -> *mut c_void>(save);
         let restore = std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn(*mut c_void)>(restore);
         let state = save();
-        // Looking for a library takes the lock under which libraries are loaded.
+        // The search for a library takes the lock under which libraries are loaded.
         let _ = loaded::Library::find(c"libtorch_cpu.so");
         restore(state);
     }

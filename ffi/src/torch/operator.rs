@@ -10,24 +10,25 @@ use super::libtorch::shim::{RawKernel, Shim};
 use crate::descriptor::{Handler, RawHandler};
 use crate::entry::Execute;
 
-/// How many overloads an operation may have: one for integers and one for floats.
+/// The largest number of overloads of an operation: one for integers and one for floats.
 pub(crate) const OVERLOADS: usize = 2;
 
 /// An operation as a torch operator.
 pub struct TorchOp {
     /// Whether results have the memory format of the first argument, instead of being row-major.
     pub(crate) keeps_memory_format: bool,
-    /// What executes a call whose results have the shapes that the operation has just given; the handler if it is none.
+    /// The function that executes a call, once the operation has given the shapes of the results; the handler if
+    /// `None`.
     pub(crate) execute: Option<RawHandler>,
     /// The kernels of the overloads.
     pub(crate) kernels: [RawKernel; OVERLOADS],
     /// Their kernels for tensors without data.
     pub(crate) meta_kernels: [RawKernel; OVERLOADS],
-    /// What their calls need, once they are registered.
+    /// The data for their calls, set at registration.
     pub(crate) calls: [OnceLock<Box<Kernel>>; OVERLOADS],
 }
 
-/// Where a kernel, which is given nothing but the stack, finds its operation.
+/// Gives a kernel, which gets nothing but the stack, its operation.
 pub trait Described: 'static {
     /// The operation.
     fn handler() -> Option<&'static Handler>;
@@ -60,12 +61,12 @@ impl TorchOp {
         }
     }
 
-    /// The same with results in the memory format of the first argument.
+    /// The same operator, with results in the memory format of the first argument.
     pub(crate) fn keeping_memory_format(self) -> TorchOp {
         TorchOp { keeps_memory_format: true, ..self }
     }
 
-    /// The same with calls executed by another function than the handler's own.
+    /// The same operator, with calls executed by another function than the handler.
     pub(crate) fn executing(self, execute: RawHandler) -> TorchOp {
         TorchOp { execute: Some(execute), ..self }
     }
@@ -77,7 +78,7 @@ impl fmt::Debug for TorchOp {
     }
 }
 
-/// The kernel of one overload of an operation, which is called by torch once it is registered.
+/// The kernel of one overload of an operation, which torch calls once it is registered.
 ///
 /// # Safety
 /// As for [`Kernel::run`].
@@ -89,7 +90,7 @@ unsafe extern "C-unwind" fn call<D: Described, const OVERLOAD: usize>(stack: *mu
     }
 }
 
-/// The same for tensors without data, which is about shapes and dtypes alone.
+/// The same for tensors without data, which only concerns shapes and dtypes.
 ///
 /// # Safety
 /// As for [`Kernel::run`].
@@ -106,7 +107,7 @@ fn kernel<D: Described>(overload: usize) -> Option<&'static Kernel> {
     D::handler()?.torch?.calls[overload].get().map(Box::as_ref)
 }
 
-/// A kernel is registered after what it needs is made.
+/// A kernel is registered only after its data is made.
 #[cold]
 fn unregistered() {
     if let Ok(shim) = Shim::get() {

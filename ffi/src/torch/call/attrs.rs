@@ -1,4 +1,4 @@
-//! The attributes of a call: scalars on the stack, all else on the heap.
+//! The attributes of a call: scalars on the stack, all others on the heap.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -11,7 +11,7 @@ use crate::host::{Arena, AttrValue};
 use crate::torch::libtorch::handles::Str;
 use crate::{DType, Result, attr};
 
-/// The attributes of as many as this need no heap.
+/// The number of attributes up to which no heap is needed.
 const INLINE: usize = 8;
 
 /// Names of an operation's attributes, in the C layout.
@@ -21,7 +21,7 @@ pub(crate) struct AttrNames {
     pointers: Vec<*const sys::XLA_FFI_ByteSpan>,
 }
 
-// SAFETY: constant once made; the pointers are into the spans, and those to static text.
+// SAFETY: constant once made; the pointers refer to the spans, and the spans to static text.
 unsafe impl Send for AttrNames {}
 // SAFETY: as above.
 unsafe impl Sync for AttrNames {}
@@ -39,13 +39,13 @@ impl AttrNames {
         self.spans.len()
     }
 
-    /// The names as a frame has them.
+    /// The names, in the form of a call frame.
     pub(crate) fn as_ptr(&self) -> *mut *mut sys::XLA_FFI_ByteSpan {
         self.pointers.as_ptr().cast_mut().cast()
     }
 }
 
-/// A scalar and what it points to.
+/// A scalar and the C struct that points to it.
 #[derive(Clone, Copy)]
 struct Cell {
     scalar: sys::XLA_FFI_Scalar,
@@ -54,30 +54,30 @@ struct Cell {
 
 const EMPTY: Cell = Cell { scalar: sys::XLA_FFI_Scalar { dtype: 0, value: ptr::null_mut() }, bits: 0 };
 
-/// The kind of an attribute that is absent: decoding takes it for one that the list does not have.
+/// The kind of an absent attribute: decoding treats it like one that is not in the list.
 const ABSENT: sys::XLA_FFI_AttrType = 0;
 
-/// A string or a list, which is used where it is, and the C struct that points to it.
+/// A string or a list, used in place, and the C struct that points to it.
 enum Held {
     Text(Str, sys::XLA_FFI_ByteSpan),
     Numbers(Vec<u64>, sys::XLA_FFI_Array),
 }
 
-/// The attributes of one call, each at its place in the operation's list.
+/// The attributes of one call, each at its index in the operation's list.
 #[derive(Default)]
 pub(crate) struct CallAttrs {
     kinds: SmallVec<[sys::XLA_FFI_AttrType; INLINE]>,
     cells: SmallVec<[Cell; INLINE]>,
     values: SmallVec<[*mut c_void; INLINE]>,
-    /// Strings and lists, by their places.
+    /// Strings and lists, by index.
     held: SmallVec<[(usize, Held); 3]>,
-    /// Structs, by their places.
+    /// Structs, by index.
     others: Vec<(usize, AttrValue)>,
     arena: Option<Arena>,
 }
 
 impl CallAttrs {
-    /// Attributes that are all absent yet.
+    /// Attributes that are all still absent.
     #[inline]
     pub(crate) fn prepare(&mut self, len: usize) {
         self.kinds.resize(len, ABSENT);
@@ -101,11 +101,11 @@ impl CallAttrs {
         Ok(())
     }
 
-    /// Gives an attribute a list of numbers of a dtype, whose bits are each in 64.
+    /// Gives an attribute a list of numbers of a dtype; the bits of each number are in a `u64`.
     pub(crate) fn set_numbers(&mut self, index: usize, dtype: DType, mut bits: Vec<u64>) {
         let size = bits.len();
         if dtype == DType::Pred {
-            // A byte each.
+            // One byte each.
             let bytes: Vec<u8> = bits.iter().map(|bits| u8::from(bits & 0xff != 0)).collect();
             let word = |bytes: &[u8]| {
                 let mut word = [0; 8];
@@ -119,7 +119,7 @@ impl CallAttrs {
         self.held.push((index, Held::Numbers(bits, array)));
     }
 
-    /// Gives an attribute, or the field of one that `path` leads to, a value.
+    /// Sets an attribute, or the field of one that `path` leads to.
     pub(crate) fn set(&mut self, index: usize, path: &[&'static str], value: AttrValue) {
         let mut value = value;
         let known = self.others.iter().position(|(other, _)| *other == index);
@@ -179,23 +179,24 @@ impl CallAttrs {
         for (index, value) in &self.others {
             let (kind, address) = value.write(arena, true);
             if kind == sys::XLA_FFI_AttrType_SCALAR {
-                // Kinds tell scalars, which are in the cells, from all else; a struct's place holds a dictionary.
+                // Kinds distinguish scalars, which are in the cells, from all others; the place of a struct holds a
+                // dictionary.
                 continue;
             }
             (self.kinds[*index], self.values[*index]) = (kind, address);
         }
     }
 
-    /// The attributes that are given, by their places; after [`finish`](Self::finish).
+    /// The attributes that are present, with their indices; to be called after [`finish`](Self::finish).
     pub(crate) fn given(&self) -> impl Iterator<Item = (usize, attr::Attr<'_>)> {
         let parts = self.kinds.iter().zip(&self.values).enumerate();
         parts.filter(|(_, (kind, _))| **kind != ABSENT).map(|(index, (kind, value))| {
-            // SAFETY: the value of the kind, which lives as long as `self`.
+            // SAFETY: the value has this kind, and lives as long as `self`.
             (index, unsafe { attr::Attr::new(*kind, *value) })
         })
     }
 
-    /// What makes two calls' attributes equal.
+    /// A key that is equal for calls with equal attributes.
     pub(crate) fn key(&self) -> AttrKey {
         AttrKey {
             scalars: self
@@ -211,7 +212,7 @@ impl CallAttrs {
 }
 
 impl Held {
-    /// What makes two of a kind equal.
+    /// Bytes that are equal for equal values of one kind.
     fn bytes(&self) -> Vec<u8> {
         match self {
             Held::Text(text, _) => text.bytes().unwrap_or_default().to_vec(),

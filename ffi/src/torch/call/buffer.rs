@@ -9,7 +9,7 @@ use crate::host::array_bytes;
 use crate::torch::libtorch::tensor::{Tensor, is_contiguous};
 use crate::{DType, Result};
 
-/// A buffer's description of a tensor; `None` if it is not row-major.
+/// The buffer description of a tensor; `None` if it is not row-major.
 #[inline]
 pub(crate) fn describe(tensor: &Tensor) -> Result<Option<sys::XLA_FFI_Buffer>> {
     let sizes = tensor.sizes()?;
@@ -20,7 +20,7 @@ pub(crate) fn describe(tensor: &Tensor) -> Result<Option<sys::XLA_FFI_Buffer>> {
     Ok(Some(buffer(tensor.dtype()?, tensor.data()?, sizes)))
 }
 
-/// A buffer's description.
+/// A buffer description.
 #[inline]
 pub(crate) fn buffer(dtype: DType, data: *mut c_void, dims: &[i64]) -> sys::XLA_FFI_Buffer {
     sys::XLA_FFI_Buffer {
@@ -33,7 +33,7 @@ pub(crate) fn buffer(dtype: DType, data: *mut c_void, dims: &[i64]) -> sys::XLA_
     }
 }
 
-/// The size of a described buffer.
+/// The size of a described buffer, in bytes.
 pub(crate) fn bytes(buffer: &sys::XLA_FFI_Buffer) -> usize {
     if buffer.rank == 0 {
         return DType::from_code(buffer.dtype).and_then(|dtype| dtype.size_in_bytes(1)).unwrap_or(0);
@@ -43,7 +43,7 @@ pub(crate) fn bytes(buffer: &sys::XLA_FFI_Buffer) -> usize {
     DType::from_code(buffer.dtype).and_then(|dtype| array_bytes(dtype, dims)).unwrap_or(0)
 }
 
-/// As many kinds of operands as asked for: all of them are buffers.
+/// The given number of operand kinds: all of them are buffers.
 #[inline]
 pub(crate) fn types(count: usize, many: &mut Vec<u32>) -> *const u32 {
     const { assert!(sys::XLA_FFI_ArgType_BUFFER == sys::XLA_FFI_RetType_BUFFER) };

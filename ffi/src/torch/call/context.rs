@@ -12,26 +12,26 @@ use crate::host::{self, InvokeContext, InvokeContextBuilder, LazyPool, StageStat
 use crate::sync::Mutex;
 use crate::torch::libtorch::shim::Shim;
 
-/// How many values of an operation's attributes have their states kept.
+/// The number of attribute values per operation whose states are kept.
 const MAX_STATES: usize = 64;
 
 /// The contexts of one operator's calls.
 pub(crate) enum Contexts {
-    /// No stage but execute: all operations share one.
+    /// For an operation with only an execute stage: all such operations share one context.
     Shared,
-    /// A state for each value of the attributes, as if each were a compiled program of its own, latest last.
+    /// A state for each value of the attributes, as if each were a separate compiled program; the latest is last.
     Stateful(Mutex<Vec<Kept>>),
 }
 
 /// A state that is kept for the next call with the same attributes.
 pub(crate) struct Kept {
-    /// What made it: a state may have threads, which do not survive a fork.
+    /// The process that made it: a state may have threads, which do not survive a fork.
     process: u32,
     key: AttrKey,
     state: Arc<StageState>,
 }
 
-/// The threads that operations may use: as many as torch uses itself.
+/// The threads for operations: as many as torch itself uses.
 fn pool() -> Arc<dyn TaskPool> {
     static POOL: OnceLock<Arc<LazyPool>> = OnceLock::new();
     Arc::clone(POOL.get_or_init(|| Arc::new(LazyPool::new(num_threads())))) as _
@@ -40,20 +40,20 @@ fn pool() -> Arc<dyn TaskPool> {
 fn num_threads() -> usize {
     let of_torch = || {
         let mut threads = 0;
-        // SAFETY: writes the number.
+        // SAFETY: it writes the number.
         let status = unsafe { Shim::get().ok()?.num_threads?(&raw mut threads) };
         (status == 0 && threads > 0).then_some(threads as usize)
     };
     of_torch().unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into))
 }
 
-/// The context of all operations that have no stage but execute.
+/// The context of all operations with only an execute stage.
 pub(crate) fn shared() -> &'static InvokeContext {
     static SHARED: OnceLock<InvokeContext> = OnceLock::new();
     SHARED.get_or_init(|| InvokeContext::builder().pool(pool()).build())
 }
 
-/// A device other than the host: its index, and the stream that work on it goes to, where torch tells.
+/// A device other than the host: its index, and the stream for its work, if torch provides one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OnDevice {
     pub(crate) ordinal: i32,
@@ -77,14 +77,14 @@ impl Contexts {
         if handler.stages.is_empty() { Contexts::Shared } else { Contexts::Stateful(Mutex::default()) }
     }
 
-    /// Calls the operation and waits until it is done.
+    /// Calls the operation and waits until it completes.
     ///
     /// # Errors
-    /// What a stage reports.
+    /// Those of its stages.
     ///
     /// # Safety
-    /// `frame` is a whole call frame of the operation but for what the call itself fills in, with the attributes that
-    /// `attrs` holds; its buffers are valid and ours.
+    /// `frame` is a complete call frame of the operation, except for the fields that the call itself fills in, with the
+    /// attributes that `attrs` holds; its buffers are valid, and belong to the caller.
     #[inline]
     pub(crate) unsafe fn call(
         &self,
@@ -104,7 +104,7 @@ impl Contexts {
     }
 }
 
-/// Runs one stage of an operation, if it has it, and waits until it is done.
+/// Runs one stage of an operation, if it has that stage, and waits until it completes.
 ///
 /// # Safety
 /// As for [`Contexts::call`].
@@ -117,7 +117,7 @@ unsafe fn run(
 ) -> Result<()> {
     let inferred = handler.torch.and_then(|op| op.execute).filter(|_| stage == Stage::Execute);
     let Some(function) = inferred.or_else(|| handler.stage(stage)) else { return Ok(()) };
-    // SAFETY: a handler of this crate; otherwise as the caller guarantees, until the call is done.
+    // SAFETY: a handler of this crate; otherwise as the caller guarantees, until the call completes.
     match unsafe { host::call_frame(function, frame, context, stage) }? {
         None => Ok(()),
         Some(future) => future.wait(),
@@ -157,9 +157,9 @@ unsafe fn call_stages(
                 attrs: frame.attrs,
                 ..Default::default()
             };
-            // Outside the lock, since it may take long: of two threads that instantiate at once, the first one's is
+            // Outside the lock, since it may take long: if two threads instantiate at once, the first one's state is
             // kept.
-            // SAFETY: a frame with attributes alone, as hosts give this stage.
+            // SAFETY: a frame with attributes only, as hosts pass it to this stage.
             unsafe { run(handler, Stage::Instantiate, &mut alone, &context(Arc::clone(&state))) }?;
             let mut states = states.lock();
             match states.iter().find(|kept| same(kept)) {
@@ -168,7 +168,7 @@ unsafe fn call_stages(
                     if states.len() == MAX_STATES {
                         let oldest = states.remove(0);
                         if oldest.process != process {
-                            // Dropping it could wait for threads that are not here.
+                            // Dropping it could wait for threads that do not exist in this process.
                             std::mem::forget(oldest);
                         }
                     }

@@ -1,4 +1,4 @@
-//! Calls by torch as calls of the operation.
+//! Translation of torch's calls to calls of the operation.
 //!
 //! A kernel gets a stack of values. Usual calls take the fast path, all others the slow one; both build a call frame
 //! and call the op's handler.
@@ -24,10 +24,10 @@ use slow_path::Call;
 
 use super::libtorch::exception::throw;
 
-/// What the calls of one operator need.
+/// The data for the calls of one operator.
 #[repr(C)]
 pub(crate) struct Kernel {
-    /// First, as most calls look at nothing else; `None` if the operator has only unusual ones.
+    /// First, because most calls need nothing else; `None` if all calls of the operator are unusual.
     fast_path: Option<FastPath>,
     plan: Plan,
 }
@@ -40,7 +40,7 @@ impl Kernel {
     /// The body of the kernels that call the operation.
     ///
     /// # Safety
-    /// Called by torch: the stack has the arguments of the operator that this is for, and room for its results.
+    /// torch calls it: the stack has the arguments of this value's operator, and room for its results.
     #[inline]
     pub(super) unsafe fn run(&self, stack: *mut u64) {
         if let Some(fast_path) = &self.fast_path {
@@ -51,11 +51,11 @@ impl Kernel {
                 None => {}
             }
         }
-        // SAFETY: as the caller guarantees; the stack is as it was.
+        // SAFETY: as the caller guarantees; the stack is unchanged.
         unsafe { slow_path::call(&self.plan, stack, Call::run) }
     }
 
-    /// The body of the kernels for tensors without data, which is about shapes and dtypes alone.
+    /// The body of the kernels for tensors without data, which only concern shapes and dtypes.
     ///
     /// # Safety
     /// As for [`run`](Kernel::run).

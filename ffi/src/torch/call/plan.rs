@@ -1,4 +1,4 @@
-//! Plans of operators, worked out once for each.
+//! Plans of operators: per-operator data, computed at registration.
 
 use xla_ffi_sys::xla_ffi as sys;
 
@@ -11,53 +11,53 @@ use crate::torch::libtorch::shim::Shim;
 use crate::torch::schema::{AttrSource, Operator, Source, Type};
 use crate::{DType, Error, Result, panics};
 
-/// How the calls of one operator become calls of its operation.
+/// The translation of an operator's calls to calls of its operation.
 pub(crate) struct Plan {
     pub(crate) shim: &'static Shim,
     pub(crate) handler: &'static Handler,
     /// The operator's name.
     pub(crate) name: String,
-    /// What becomes of each value on the stack.
+    /// The use of each value on the stack.
     pub(crate) inputs: Vec<Input>,
-    /// The parameters of the arguments; the last may have any number of them.
+    /// The parameters of the arguments; the last one may be variadic.
     pub(crate) args: Vec<&'static Param>,
-    /// Whether the last argument has any number of members.
+    /// Whether the last argument is variadic.
     pub(crate) variadic: bool,
-    /// Whether each argument is there exactly once.
+    /// Whether each argument is present exactly once.
     pub(crate) fixed: bool,
     /// The arguments that are updated in place.
     pub(crate) in_place: Vec<usize>,
-    /// The results in the operation's order, those in place included.
+    /// The results in the operation's order, including those in place.
     pub(crate) outputs: Vec<Output>,
-    /// Whether shapes follow from a function of the user.
+    /// Whether a user's function gives the shapes.
     pub(crate) by_function: bool,
     /// Whether results have the memory format of the first argument.
     pub(crate) keeps_memory_format: bool,
     pub(crate) names: AttrNames,
-    /// Where results are, if they are not where the first argument is.
+    /// The device of the results, unless it is that of the first argument.
     pub(crate) device: Device,
-    /// Whether the operation runs on the host, and so its results are there.
+    /// Whether the operation runs on the host, and its results are there.
     pub(crate) on_host: bool,
     pub(crate) contexts: Contexts,
 }
 
-/// What becomes of a value on the stack.
+/// The use of a value on the stack.
 #[derive(Debug)]
 pub(crate) enum Input {
     /// A tensor: the argument of this index.
     Tensor(usize),
     /// A number: the attribute of this index, with this dtype.
     Scalar(usize, sys::XLA_FFI_DataType),
-    /// Anything else.
+    /// Any other value.
     Other(Type, Destination),
 }
 
-/// Where a value goes that is neither a plain tensor nor a plain number.
+/// The destination of a value that is neither a plain tensor nor a plain number.
 #[derive(Debug)]
 pub(crate) enum Destination {
-    /// To the argument of this index; if it is a list, to all from there on.
+    /// The argument of this index; for a list, all arguments from there on.
     Arg(usize),
-    /// Into an attribute.
+    /// An attribute.
     Attr(AttrSource),
     /// The dtype of a type parameter.
     TypeParam(usize),
@@ -65,7 +65,7 @@ pub(crate) enum Destination {
     ResultDType(usize),
 }
 
-/// One result of the operation, or the results of a parameter that has any number.
+/// One result of the operation, or the results of a variadic parameter.
 #[derive(Debug)]
 pub(crate) struct Output {
     /// The index of its parameter.
@@ -86,19 +86,19 @@ pub(crate) enum OutputKind {
     Pattern(&'static [DimPattern]),
     /// A tensor whose dimensions a function gives.
     Function,
-    /// A list of them.
+    /// A list of tensors.
     Variadic,
 }
 
 #[derive(Debug)]
 pub(crate) enum OutputDType {
-    /// Always this one: torch's code.
+    /// A fixed dtype, with torch's code.
     Fixed(DType, i32),
-    /// That of the argument of this index.
+    /// The dtype of the argument of this index.
     Like(usize),
-    /// That of a type parameter which no argument is sure to have.
+    /// The dtype of a type parameter that no argument is sure to have.
     TypeParam(usize),
-    /// Any: what the caller says, or that of the first argument.
+    /// Any dtype: the one that the caller gives, or that of the first argument.
     Requested(usize),
 }
 
@@ -106,9 +106,9 @@ impl Plan {
     /// The plan of an operator whose schema has these sources, in this order.
     ///
     /// # Errors
-    /// If this torch lacks a dtype that a result has.
+    /// If this torch lacks the dtype of a result.
     pub(crate) fn new(shim: &'static Shim, handler: &'static Handler, operator: &Operator) -> Result<Plan> {
-        // So that panics say where they happened.
+        // Makes panics report where they happened.
         panics::install_hook();
         let args: Vec<&'static Param> = handler.params.iter().filter(|param| param.role != Role::Ret).collect();
         let position = |index: usize| {
@@ -129,7 +129,7 @@ impl Plan {
             }
         });
         let outputs = handler.params.iter().enumerate().filter(|(_, param)| param.role != Role::Arg).filter(
-            // A result that a call may leave out is left out.
+            // A result that a call may omit is omitted.
             |(_, param)| !(param.role == Role::Ret && param.arity == Arity::Optional),
         );
         let outputs = outputs.map(|(index, param)| {
@@ -158,7 +158,7 @@ impl Plan {
         })
     }
 
-    /// The error with the operator's name in front, in the place of the operation's, which a stated schema may rename.
+    /// Puts the operator's name in front of the error, instead of the operation's, which a stated schema may rename.
     #[cold]
     pub(crate) fn named(&self, error: Error) -> Error {
         let own = error.message().strip_prefix(self.handler.name).filter(|rest| rest.starts_with([':', ' ']));
@@ -193,7 +193,7 @@ fn output_kind(handler: &Handler, args: &[&'static Param], param: &'static Param
             args.iter().position(same).map_or(OutputKind::Pattern(pattern), OutputKind::Like)
         }
         None if param.rank == Some(0) => OutputKind::Rank0,
-        // The first of a variadic argument's members is there, or the operation has no shape to take.
+        // The first member of a variadic argument is present, or the operation has no shape to use.
         None => OutputKind::Like(0),
     }
 }

@@ -1,4 +1,4 @@
-//! Devices as torch tells and takes them.
+//! Devices in torch's encoding.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ impl Device {
     }
 }
 
-/// As `str(torch.device(...))`, but for a renamed `privateuseone`.
+/// Like `str(torch.device(...))`, except for a renamed `privateuseone`.
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match usize::try_from(self.ty).ok().and_then(|ty| TYPES.split(' ').nth(ty)) {

@@ -4,10 +4,10 @@ use oxcall_element::torch;
 
 use crate::{DType, Error};
 
-/// One more than the largest code of torch that is looked at.
+/// One more than the largest torch code that is considered.
 const CODES: usize = 64;
 
-/// The codes of one torch.
+/// The codes of one torch version.
 #[derive(Clone, Copy)]
 pub(crate) struct DTypes {
     /// By torch's code; `None` for those that XLA does not have.
@@ -15,7 +15,7 @@ pub(crate) struct DTypes {
 }
 
 impl DTypes {
-    /// Asks torch; a getter that is missing belongs to a later version.
+    /// Asks torch; a missing getter belongs to a later version.
     pub(crate) fn new(getter: &dyn Fn(&str) -> Option<i32>) -> DTypes {
         let mut from_torch = [None; CODES];
         for &dtype in DType::ALL {
@@ -39,7 +39,7 @@ impl DTypes {
     }
 }
 
-/// A dtype that operations do not know.
+/// The error for a dtype that operations do not support.
 #[cold]
 pub(crate) fn unknown(code: i32) -> Error {
     Error::invalid_argument(format!("its dtype (number {code} in torch) is not supported"))

@@ -10,8 +10,8 @@ use crate::loaded::Library;
 use crate::{Code, Error};
 
 thread_local! {
-    /// The message of the latest exception of this thread: it is read while the exception is made, and belongs to
-    /// nobody whom the exception would pass without dropping it.
+    /// The message of the latest exception of this thread. It is read while the exception is made, and is owned here so
+    /// that no frame that the exception passes has to drop it.
     static MESSAGE: RefCell<CString> = RefCell::default();
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn throw(shim: &Shim, error: Error) {
     unsafe { (shim.check)(false, c"oxcall".as_ptr(), c"".as_ptr(), 0, message) }
 }
 
-/// What it takes to throw a `std::out_of_range` (Itanium C++ ABI).
+/// The functions and data for throwing a `std::out_of_range` (Itanium C++ ABI).
 struct Cpp {
     allocate: unsafe extern "C" fn(usize) -> *mut c_void,
     construct: unsafe extern "C" fn(*mut c_void, *const c_char),
@@ -59,11 +59,11 @@ impl Cpp {
         CPP.get_or_init(Cpp::find).as_ref()
     }
 
-    /// As libtorch sees it: a process may hold several.
+    /// Finds them as libtorch does, since a process may hold several.
     fn find() -> Option<Cpp> {
         let library = Library::find(c"libtorch_cpu.so")?;
         let symbol = |name: &CStr| library.symbol(name);
-        // SAFETY: the mangled names say what the functions take.
+        // SAFETY: the mangled names determine the arguments of the functions.
         unsafe {
             Some(Cpp {
                 allocate: std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn(usize) -> *mut c_void>(symbol(

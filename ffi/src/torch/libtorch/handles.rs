@@ -6,22 +6,23 @@ use std::ptr;
 use super::shim::{ListHandle, Shim, StringHandle, check};
 use crate::{Error, Result};
 
-/// A function that this torch lacks, though a schema that needs it was registered: never so for schemas of ours.
+/// Reports a function that this torch lacks, though a schema that needs it was registered; schemas of this crate never
+/// do.
 #[cold]
 fn missing(symbol: &str) -> Error {
     Error::internal(format!("this torch has no function `{symbol}`"))
 }
 
-/// Reads an optional value, and frees the box that it came in.
+/// Reads an optional value, and frees its box.
 ///
 /// # Safety
-/// `value` is what a kernel is given for an argument with a type `T?`, taken for the first time.
+/// `value` is the value that a kernel gets for an argument of type `T?`, taken for the first time.
 pub(crate) unsafe fn optional(shim: &Shim, value: u64) -> Option<u64> {
     let boxed = ptr::with_exposed_provenance_mut::<u64>(value as usize);
     if boxed.is_null() {
         return None;
     }
-    // SAFETY: non-null means the address of a value, which is the kernel's to free.
+    // SAFETY: a non-null value is the address of a value that the kernel has to free.
     unsafe {
         let inner = boxed.read();
         delete_box(shim, boxed);
@@ -33,7 +34,7 @@ pub(crate) unsafe fn optional(shim: &Shim, value: u64) -> Option<u64> {
 /// whose memory is that of `malloc` in every build of torch.
 ///
 /// # Safety
-/// NewResults by torch for a kernel, and not used again.
+/// torch made the box for a kernel, and it is not used again.
 unsafe fn delete_box(shim: &Shim, boxed: *mut u64) {
     unsafe extern "C" {
         fn free(memory: *mut c_void);
@@ -49,7 +50,7 @@ unsafe fn delete_box(shim: &Shim, boxed: *mut u64) {
     }
 }
 
-/// A string that is ours to delete.
+/// An owned string, deleted on drop.
 pub(crate) struct Str {
     shim: &'static Shim,
     handle: StringHandle,
@@ -57,7 +58,7 @@ pub(crate) struct Str {
 
 impl Str {
     /// # Safety
-    /// What a kernel is given for an argument with the type `str`, taken for the first time.
+    /// The value that a kernel gets for an argument of type `str`, taken for the first time.
     pub(crate) unsafe fn own(shim: &'static Shim, value: u64) -> Str {
         Str { shim, handle: ptr::with_exposed_provenance_mut(value as usize) }
     }
@@ -81,13 +82,13 @@ impl Str {
 impl Drop for Str {
     fn drop(&mut self) {
         if let Some(delete) = self.shim.delete_string {
-            // SAFETY: the string is ours, and not used again.
+            // SAFETY: this value owns the string, which is not used again.
             unsafe { delete(self.handle) };
         }
     }
 }
 
-/// A list that is ours to delete. Its elements belong to whoever takes them out.
+/// An owned list, deleted on drop. Its elements belong to the code that takes them out.
 pub(crate) struct List {
     shim: &'static Shim,
     handle: ListHandle,
@@ -95,16 +96,16 @@ pub(crate) struct List {
 
 impl List {
     /// # Safety
-    /// What a kernel is given for an argument with the type `T[]`, taken for the first time.
+    /// The value that a kernel gets for an argument of type `T[]`, taken for the first time.
     pub(crate) unsafe fn own(shim: &'static Shim, value: u64) -> List {
         List { shim, handle: ptr::with_exposed_provenance_mut(value as usize) }
     }
 
-    /// An empty list with room.
+    /// An empty list with the given capacity.
     pub(crate) fn with_capacity(shim: &'static Shim, capacity: usize) -> Result<List> {
         let new = shim.new_list.ok_or_else(|| missing("torch_new_list_reserve_size"))?;
         let mut handle = ptr::null_mut();
-        // SAFETY: the list is ours afterwards.
+        // SAFETY: the new list belongs to the value returned below.
         check(shim, unsafe { new(capacity, &raw mut handle) }, "making a list")?;
         Ok(List { shim, handle })
     }
@@ -118,7 +119,7 @@ impl List {
         Ok(len)
     }
 
-    /// Takes an element out: what is a handle is the caller's to delete.
+    /// Takes an element out; the caller has to delete a handle.
     pub(crate) fn take(&self, index: usize) -> Result<u64> {
         let item = self.shim.list_item.ok_or_else(|| missing("torch_list_get_item"))?;
         let mut value = 0;
@@ -127,7 +128,7 @@ impl List {
         Ok(value)
     }
 
-    /// Adds an element, which belongs to the list then.
+    /// Adds an element, which then belongs to the list.
     pub(crate) fn push(&self, value: u64) -> Result<()> {
         let push = self.shim.list_push.ok_or_else(|| missing("torch_list_push_back"))?;
         // SAFETY: a live list.
@@ -143,7 +144,7 @@ impl List {
 impl Drop for List {
     fn drop(&mut self) {
         if let Some(delete) = self.shim.delete_list {
-            // SAFETY: the list is ours, and not used again.
+            // SAFETY: this value owns the list, which is not used again.
             unsafe { delete(self.handle) };
         }
     }

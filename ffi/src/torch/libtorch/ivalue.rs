@@ -1,4 +1,4 @@
-//! Values of a kernel's stack as Rust values that own what they hold.
+//! Values of a kernel's stack, as Rust values that own their contents.
 
 use std::ptr;
 
@@ -23,7 +23,7 @@ pub(crate) enum IValue {
     None,
     Tensor(Tensor),
     Tensors(Vec<Tensor>),
-    /// A number, with the dtype that it has as an attribute.
+    /// A number, with its dtype as an attribute.
     Scalar(DType, u64),
     Scalars(DType, Vec<u64>),
     Str(Str),
@@ -33,10 +33,10 @@ pub(crate) enum IValue {
 
 impl IValue {
     /// # Errors
-    /// If torch cannot read a value of its own, or a dtype is one that operations do not know.
+    /// If torch cannot read one of its own values, or operations do not support a dtype.
     ///
     /// # Safety
-    /// `value` is what a kernel is given for an argument of this type, taken for the first time.
+    /// `value` is the value that a kernel gets for an argument of this type, taken for the first time.
     pub(crate) unsafe fn take(shim: &'static Shim, ty: Type, value: u64) -> Result<IValue> {
         // SAFETY: as the caller guarantees.
         unsafe {
@@ -70,7 +70,7 @@ impl IValue {
     unsafe fn list(shim: &'static Shim, base: Base, list: &List) -> Result<IValue> {
         let len = list.len()?;
         if base == Base::Tensor {
-            // Those that are taken are freed if a later one cannot be.
+            // The tensors taken so far are freed if a later one cannot be taken.
             let mut tensors = Vec::with_capacity(len);
             for i in 0..len {
                 // SAFETY: each handle is taken once.

@@ -7,8 +7,8 @@ fn order(rank: usize) -> impl Iterator<Item = usize> {
     std::iter::once(1).chain((2..rank).rev()).chain(std::iter::once(0))
 }
 
-/// Whether a tensor is in this format and not row-major at the same time. Only images and volumes with a batch and
-/// channels, that is tensors of rank 4 and 5, have it.
+/// Whether a tensor is in this format and not also row-major. Only images and volumes with a batch and channels, that
+/// is tensors of rank 4 and 5, have it.
 pub(crate) fn is_channels_last(sizes: &[i64], strides: &[i64]) -> bool {
     if !matches!(sizes.len(), 4 | 5) || is_contiguous(sizes, strides) {
         return false;
@@ -21,7 +21,7 @@ pub(crate) fn is_channels_last(sizes: &[i64], strides: &[i64]) -> bool {
     })
 }
 
-/// The strides of a tensor in this format, written to `strides`, which has one place for each size.
+/// Writes the strides of a tensor in this format to `strides`, which has one place for each size.
 pub(crate) fn channels_last_strides(sizes: &[i64], strides: &mut [i64]) {
     let mut step = 1i64;
     for dim in order(sizes.len()) {
@@ -45,7 +45,7 @@ mod tests {
             assert!(is_channels_last(sizes, &strides));
         }
         assert!(!is_channels_last(&[2, 3, 4, 5], &[60, 20, 5, 1]));
-        // One channel or one pixel: both formats at once, and row-major is taken.
+        // One channel or one pixel: the tensor has both formats, and counts as row-major.
         assert!(!is_channels_last(&[2, 1, 4, 5], &[20, 1, 5, 1]));
         assert!(!is_channels_last(&[3, 4, 5], &[20, 1, 4]));
     }

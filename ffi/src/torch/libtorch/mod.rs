@@ -1,4 +1,4 @@
-//! libtorch: its functions, and what they hand over.
+//! libtorch: its functions, and the values that they exchange.
 
 // Modules:
 //

@@ -1,9 +1,8 @@
-//! Derivatives of operators that declare none: torch's own kernel for them, which raises an error that names the
-//! operator.
+//! The derivative of operators that declare none: torch's own kernel, which raises an error with the operator's name.
 //!
-//! Without a kernel of autograd, torch lets gradients pass as zeros, with a warning, and drops the tangents of forward
-//! mode in silence. The C interface cannot register this kernel, so that C++ functions of libtorch are called by their
-//! mangled names; every version has had them. What they pass around is only ever moved by them.
+//! Without an autograd kernel, torch lets gradients pass as zeros, with a warning, and silently drops the tangents of
+//! forward mode. The C interface cannot register this kernel, so this module calls C++ functions of libtorch by their
+//! mangled names; every version has had them. Only these functions move the objects that they exchange.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
@@ -24,7 +23,7 @@ const DESTROY: &CStr = c"_ZN5torch11CppFunctionD1Ev";
 /// `_RegisterOrVerify::REGISTER`
 const REGISTER: i32 = 0;
 
-/// Room for a `torch::CppFunction`, several times what it takes.
+/// Room for a `torch::CppFunction`, several times its size.
 #[repr(C, align(64))]
 struct CppFunction([u8; 4096]);
 
@@ -40,7 +39,7 @@ impl NoDerivative {
     /// argument.
     ///
     /// # Safety
-    /// What is found under a symbol is the function of that name.
+    /// Each symbol that is found is the function of that name.
     pub(crate) unsafe fn load(find: &dyn Fn(&CStr) -> Option<NonNull<c_void>>) -> Option<NoDerivative> {
         if cfg!(not(target_arch = "x86_64")) {
             return None;
@@ -57,14 +56,13 @@ impl NoDerivative {
     }
 
     /// Makes derivatives of an operator an error.
-    ///
     /// # Safety
-    /// A library for the key `Autograd` in the namespace of an operator that is defined under this name.
+    /// `library` is for the key `Autograd` in the namespace of an operator that is defined under this name.
     pub(crate) unsafe fn register(&self, library: TorchLibraryHandle, name: &CStr) {
         let mut function = Box::new_uninit();
         let place = function.as_mut_ptr();
-        // SAFETY: there is room for the object, which is made, given and destroyed once. None of these throws for an
-        // operator that is defined.
+        // SAFETY: there is room for the object, which is made, passed on and destroyed once. None of these functions
+        // throws for an operator that is defined.
         unsafe {
             (self.make)(place);
             (self.implement)(library, name.as_ptr(), place, REGISTER);

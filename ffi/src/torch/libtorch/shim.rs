@@ -1,6 +1,6 @@
 //! The functions of libtorch's stable C interface, found by name in the process.
 //!
-//! Nothing links torch: one binary serves all versions, and processes without any.
+//! Nothing links torch: one binary serves all versions, and processes without torch.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
@@ -13,10 +13,10 @@ use super::no_derivative::NoDerivative;
 use crate::loaded::Library;
 use crate::{Error, Result};
 
-/// What a kernel looks like to torch: arguments in, results out, on one stack of 64-bit values.
+/// The type of a kernel in torch: arguments in and results out, on one stack of 64-bit values.
 pub type RawKernel = unsafe extern "C-unwind" fn(*mut sys::StableIValue, u64, u64);
 
-/// Defines [`Shim`]: a function pointer for each symbol, whose type the bindings confirm.
+/// Defines [`Shim`]: a function pointer for each symbol, with a type that the bindings confirm.
 macro_rules! shim {
     (
         required { $($name:ident = $symbol:ident($($arg:ty),*) $(-> $ret:ty)?;)* }
@@ -39,7 +39,7 @@ macro_rules! shim {
             pub(crate) bump_version: Option<unsafe extern "C-unwind" fn(TensorHandle)>,
             /// `c10::TensorImpl::requires_grad() const`, which the C interface lacks too.
             pub(crate) requires_grad: Option<RequiresGrad>,
-            /// What makes derivatives of an operator an error.
+            /// Makes derivatives of an operator an error.
             pub(crate) no_derivative: Option<NoDerivative>,
             $(
                 #[doc = concat!("`", stringify!($symbol), "`")]
@@ -167,7 +167,7 @@ shim! {
     }
 }
 
-/// Why there is no [`Shim`].
+/// The reason why there is no [`Shim`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Absent {
     /// The process has no torch, or none yet.
@@ -186,14 +186,14 @@ impl Absent {
 }
 
 impl Shim {
-    /// The table of the process's torch. Looked for again until there is one, since torch may be imported later.
+    /// The table of the process's torch. The search is repeated until there is one, since torch may be imported later.
     pub(crate) fn get() -> Result<&'static Shim, Absent> {
         static SHIM: OnceLock<Shim> = OnceLock::new();
         if let Some(shim) = SHIM.get() {
             return Ok(shim);
         }
         let library = Library::find(c"libtorch_cpu.so").ok_or(Absent::NotLoaded)?;
-        // Functions for CUDA are in a library of their own, which may be there or not.
+        // Functions for CUDA are in a separate library, which may be absent.
         let cuda = Library::find(c"libtorch_cuda.so");
         let find = |name: &CStr| library.symbol(name).or_else(|| cuda?.symbol(name));
         // SAFETY: found in libtorch under the names of its header.
@@ -201,15 +201,15 @@ impl Shim {
         Ok(SHIM.get_or_init(|| shim))
     }
 
-    /// Whether strings, lists and dtypes can be arguments, and optional values of them.
+    /// Whether strings, lists and dtypes, and optional values of them, can be arguments.
     pub(crate) fn has_lists(&self) -> bool {
         self.list_size.is_some()
     }
 
-    /// What the function that just failed on this thread had to say, as far as this torch tells (since 2.13).
+    /// The message of the function that just failed on this thread, if this torch provides it (since 2.13).
     pub(crate) fn reason(&self) -> Option<String> {
         let what = self.exception?;
-        // SAFETY: takes nothing; returns a C string of this thread, live until the next failure.
+        // SAFETY: it takes no arguments, and returns a C string of this thread that lives until the next failure.
         let text = unsafe { what() };
         if text.is_null() {
             return None;
@@ -219,7 +219,7 @@ impl Shim {
     }
 }
 
-/// The outcome of a function of torch.
+/// Converts the status of a torch function.
 #[inline]
 pub(crate) fn check(shim: &Shim, status: Status, doing: &str) -> Result<()> {
     if status == 0 { Ok(()) } else { Err(failed(shim, doing)) }

@@ -9,7 +9,7 @@ use super::dtype;
 use super::shim::{Shim, TensorHandle, check, requires_grad};
 use crate::{DType, Error, Result};
 
-/// A tensor that is ours to delete, or to hand over.
+/// An owned tensor, which is deleted on drop or handed over.
 pub(crate) struct Tensor {
     shim: &'static Shim,
     handle: TensorHandle,
@@ -18,7 +18,7 @@ pub(crate) struct Tensor {
 impl Drop for Tensor {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the handle is ours, and not used again.
+        // SAFETY: this value owns the handle, which is not used again.
         unsafe { (self.shim.delete_tensor)(self.handle) };
     }
 }
@@ -90,7 +90,7 @@ impl Tensor {
         Ok(code)
     }
 
-    /// The dtype; an error for those that operations do not know.
+    /// The dtype; an error for those that operations do not support.
     #[inline]
     pub(crate) fn dtype(&self) -> Result<DType> {
         let code = self.dtype_code()?;

@@ -1,4 +1,4 @@
-//! Registration with the process's torch, of each operation once.
+//! Registration with the process's torch, once for each operation.
 
 mod report;
 
@@ -31,9 +31,9 @@ pub(crate) struct Registered {
 pub(crate) struct Overload {
     pub(crate) name: String,
     pub(crate) schema: String,
-    /// The parameter, attribute or field that each argument is for; `None` for dtypes.
+    /// The parameter, attribute or field behind each argument; `None` for dtypes.
     pub(crate) arguments: Vec<Option<Vec<&'static str>>>,
-    /// Why it is without arguments that it has in a newer torch.
+    /// The reasons why it lacks arguments that it has in a newer torch.
     pub(crate) left_out: Vec<String>,
 }
 
@@ -45,10 +45,10 @@ impl Overload {
     }
 }
 
-/// What became of an operation: its operator, or why it has none.
+/// The outcome for an operation: its operator, or the reason why it has none.
 pub(crate) type Outcome = Result<Registered, String>;
 
-/// By the handler's address.
+/// The outcomes, by the handler's address.
 static OUTCOMES: Mutex<BTreeMap<usize, Outcome>> = Mutex::new(BTreeMap::new());
 
 /// An operation's description for torch and its namespace; `None` if its crate keeps it out of torch.
@@ -56,7 +56,7 @@ fn described(handler: &Handler) -> Option<(&'static TorchOp, &'static str)> {
     handler.torch.zip(namespace::of(handler))
 }
 
-/// What would become of an operation in a torch that has everything; `None` if its crate keeps it out of torch.
+/// The outcome for an operation in a torch with all functions; `None` if its crate keeps it out of torch.
 pub(crate) fn planned(handler: &'static Handler) -> Option<Outcome> {
     let (_, namespace) = described(handler)?;
     Some(operators(handler).map(|operators| {
@@ -66,7 +66,7 @@ pub(crate) fn planned(handler: &'static Handler) -> Option<Outcome> {
     }))
 }
 
-/// What became of an operation; `None` if its crate keeps it out of torch.
+/// The outcome for an operation; `None` if its crate keeps it out of torch.
 pub(crate) fn outcome(shim: &'static Shim, handler: &'static Handler) -> Option<Outcome> {
     let (op, namespace) = described(handler)?;
     let mut outcomes = OUTCOMES.lock();
@@ -74,7 +74,7 @@ pub(crate) fn outcome(shim: &'static Shim, handler: &'static Handler) -> Option<
     if let Some(known) = outcomes.get(&address) {
         return Some(known.clone());
     }
-    // A constructor must not panic, and neither must what Python calls.
+    // A constructor must not panic, and neither must a function that Python calls.
     let outcome = catch_unwind(AssertUnwindSafe(|| register_once(shim, handler, op, namespace, &outcomes)))
         .unwrap_or_else(|payload| Err(panics::describe(payload)));
     outcomes.insert(address, outcome.clone());
@@ -127,21 +127,21 @@ fn register_once(
     Ok(Registered { name, overloads })
 }
 
-/// Whether `glue/shapes.py` infers the results: from patterns, where shapes stay symbolic. A function of the user's
-/// sees numbers.
+/// Whether `glue/shapes.py` infers the results: from patterns, for which shapes stay symbolic. A user's function sees
+/// numbers.
 fn has_python_fake(handler: &Handler) -> bool {
     let operands = handler.params.iter().any(|param| param.role != Role::Ret);
     operands && matches!(handler.shape, ShapeRule::Dims)
 }
 
-/// Whether torch has to refuse derivatives. `glue/derivatives.py` registers those that are declared, for operators that
+/// Whether torch has to refuse derivatives. `glue/derivatives.py` registers declared derivatives, for operators that
 /// update none of their arguments.
 fn lacks_derivative(handler: &Handler) -> bool {
     let has = |role| handler.params.iter().any(|param| param.role == role);
     has(Role::InOut) || (handler.traits.vjp.is_none() && has(Role::Arg))
 }
 
-/// Where an operator is defined: its namespace, and the place in the source that torch shows.
+/// The place of an operator's definition: its namespace, and the source location that torch shows.
 struct Place {
     namespace: CString,
     file: CString,
@@ -153,7 +153,7 @@ impl Place {
         Place { namespace: c_string(namespace), file: c_string(handler.file), line: handler.line }
     }
 
-    /// A library of torch: what it registers stays for as long as it is kept, which is for ever.
+    /// A library of torch: its registrations stay as long as it is kept, which is forever.
     fn library(
         &self,
         shim: &Shim,

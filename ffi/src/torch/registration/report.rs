@@ -9,7 +9,7 @@ use crate::registry::registry;
 use crate::torch::dispatch_key::dispatch_key;
 use crate::torch::libtorch::shim::{Absent, Shim};
 
-/// Each operation's operator, or why it has none; registers what is not registered yet.
+/// The operator of each operation, or the reason why it has none; registers operations that are not registered yet.
 pub(crate) fn report() -> Value {
     let shim = Shim::get();
     let version = shim.as_ref().ok().map(|shim| {

@@ -1,4 +1,4 @@
-//! From the description of an operation to the schema of its operator.
+//! Derivation of operator schemas from the descriptions of operations.
 
 use oxcall_element::torch;
 use serde_json::Value;
@@ -15,15 +15,15 @@ fn exists(dtype: DType) -> bool {
     torch::getter(dtype).is_some()
 }
 
-/// One operator, which is one overload, and how a call of it becomes one of the operation.
+/// One operator, which is one overload, and the translation of its calls to calls of the operation.
 #[derive(Clone, Debug)]
 pub(crate) struct Operator {
     pub(crate) schema: Schema,
-    /// What each argument of the schema is for.
+    /// The use of each argument of the schema.
     pub(crate) sources: Vec<Source>,
 }
 
-/// What an argument of a schema is for.
+/// The use of a schema's argument.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Source {
     /// The buffer parameter of this index.
@@ -49,12 +49,12 @@ impl Source {
     }
 }
 
-/// Where in an operation's attributes a value goes.
+/// The place of a value in an operation's attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AttrSource {
     /// The index of the attribute.
     pub(crate) index: usize,
-    /// The names of the fields on the way into it, if it is a struct.
+    /// The names of the fields that lead to it, if the attribute is a struct.
     pub(crate) path: Vec<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! One such call.
+//! A call on the fast path.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -12,10 +12,10 @@ use crate::host::{Future, take_error};
 use crate::torch::libtorch::ivalue;
 use crate::torch::libtorch::shim::{TensorHandle, requires_grad};
 
-/// The most dimensions of a result.
+/// The largest rank of a result.
 const MAX_RANK: usize = 8;
 
-/// A scalar attribute and what it points to.
+/// A scalar attribute and the C struct that points to it.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Cell {
@@ -23,7 +23,7 @@ struct Cell {
     bits: u64,
 }
 
-/// An argument or a result. The address is also that of the buffer.
+/// An argument or a result. Its address is also that of the buffer.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Operand {
@@ -34,7 +34,7 @@ struct Operand {
     len: i64,
 }
 
-/// The results that are made; deleted unless they are handed over.
+/// The results made so far; deleted unless they are handed over.
 struct NewResults<'f> {
     fast: &'f FastPath,
     handles: [MaybeUninit<TensorHandle>; MAX],
@@ -51,7 +51,7 @@ impl Drop for NewResults<'_> {
     }
 }
 
-/// The arguments of the stack, which are deleted with it.
+/// The arguments on the stack, deleted on drop.
 struct Arguments<'f> {
     fast: &'f FastPath,
     stack: *mut u64,
@@ -78,7 +78,7 @@ impl Drop for Arguments<'_> {
 }
 
 impl FastPath {
-    /// Makes a call, unless it is an unusual one: `None` leaves the stack as it was.
+    /// Makes a call, unless it is an unusual one: then it returns `None`, and the stack is unchanged.
     ///
     /// # Safety
     /// As for [`Kernel::run`](crate::torch::call::Kernel::run).
@@ -89,7 +89,7 @@ impl FastPath {
     }
 }
 
-/// A call of an operator with one argument and one result and nothing else, or of any.
+/// A call of an operator with one argument, one result and nothing else, or of any operator.
 ///
 /// # Safety
 /// As for [`FastPath::call`].
@@ -102,7 +102,7 @@ unsafe fn call_of<const UNARY: bool>(fast: &FastPath, stack: *mut u64) -> Option
     let mut rets = [const { MaybeUninit::<*mut sys::XLA_FFI_Buffer>::uninit() }; MAX];
     let tensors = &fast.args[..num_args];
     if let Some(function) = fast.requires_grad
-        // SAFETY: takes nothing.
+        // SAFETY: it takes no arguments.
         && unsafe { (fast.grad_mode)() }
         // SAFETY: a tensor of the stack, which lives until it is deleted below.
         && tensors.iter().any(|tensor| unsafe { requires_grad(function, handle(stack, tensor.slot)) })
@@ -170,16 +170,16 @@ unsafe fn call_of<const UNARY: bool>(fast: &FastPath, stack: *mut u64) -> Option
     }
     let (args, rets, attrs) = (args.as_mut_ptr().cast(), rets.as_mut_ptr().cast(), attrs.as_mut_ptr().cast());
     let mut frame = fast.frame(args, rets, attrs);
-    // SAFETY: a whole frame of a handler of this crate; the buffers are valid until it is done.
+    // SAFETY: a complete frame of a handler of this crate; the buffers are valid until the call completes.
     let outcome = unsafe { finish((fast.execute)(&raw mut frame), frame.future) };
-    // SAFETY: the arguments are the kernel's to delete, and not used after this block.
+    // SAFETY: the kernel has to delete the arguments, and does not use them after this block.
     let taken = unsafe { Arguments::take(fast, stack, num_args) };
     if outcome.is_ok()
         && let Some(bump) = fast.bump_version
     {
         for output in &fast.outputs[..num_outputs] {
             if let Kind::InPlace(index) = output.kind {
-                // SAFETY: an argument, which lives until it is deleted below, also if this throws.
+                // SAFETY: an argument, which lives until it is deleted below, even if this throws.
                 unsafe { bump(handle(stack, tensors[usize::from(index)].slot)) };
             }
         }
@@ -187,7 +187,7 @@ unsafe fn call_of<const UNARY: bool>(fast: &FastPath, stack: *mut u64) -> Option
     drop(taken);
     if outcome.is_ok() {
         for (slot, handle) in made.handles[..made.len].iter().enumerate() {
-            // SAFETY: there is room for the results, which belong to torch then.
+            // SAFETY: there is room for the results, which then belong to torch.
             unsafe { stack.add(slot).write(handle.assume_init().expose_provenance() as u64) };
         }
         made.len = 0;
@@ -205,7 +205,7 @@ unsafe fn handle(stack: *mut u64, slot: u8) -> TensorHandle {
     ivalue::handle(unsafe { stack.add(usize::from(slot)).read() })
 }
 
-/// What a handler left: an error, a future, or nothing.
+/// The outcome of a handler: an error, a future, or nothing.
 ///
 /// # Safety
 /// Both are from a call of a handler through this crate's API table, taken for the first time.
@@ -222,7 +222,7 @@ unsafe fn finish(error: *mut sys::XLA_FFI_Error, future: *mut sys::XLA_FFI_Futur
     }
 }
 
-/// Writes the description of a row-major tensor of a dtype that operations know; whether the tensor is one.
+/// Writes the description of a tensor, and returns whether it is row-major and of a dtype that operations support.
 ///
 /// # Safety
 /// A live tensor; `operand` points to room for the description.
@@ -256,7 +256,7 @@ unsafe fn describe(fast: &FastPath, arg: &Arg, tensor: TensorHandle, operand: *m
             let Some(dtype) = fast.dtypes.known(code) else { return false };
             (dtype.code(), dtype.bits() as i64 / 8)
         };
-        // The storage may have been shrunk below the tensor; the general way says so.
+        // The storage may have been shrunk below the tensor; the slow path reports that.
         if offset.wrapping_add(len).wrapping_mul(bytes) > stored {
             return false;
         }
@@ -286,7 +286,7 @@ fn empty(fast: &FastPath, rank: i64, dims: *const i64, len: i64, code: i32) -> O
     for (i, stride) in strides.iter_mut().enumerate() {
         // SAFETY: as many as the rank says.
         let size = unsafe { dims.add(i).read() };
-        // Without elements the general way has the right strides.
+        // Without elements, the slow path has the right strides.
         if size == 0 {
             return None;
         }

@@ -1,6 +1,6 @@
-//! The calls that most operators get: a fixed number of row-major tensors and numbers, results with the shape of an
-//! argument. All that is constant is prepared, nothing is on the heap, and arguments are not moved: what turns out to
-//! be unusual leaves the stack as it was, and takes the general way.
+//! Fast path for the calls that most operators get: a fixed number of row-major tensors and numbers, and results with
+//! the shape of an argument. All constants are prepared, nothing is on the heap, and arguments are not moved: a call
+//! that turns out to be unusual leaves the stack unchanged, and takes the slow path.
 
 mod call;
 
@@ -17,11 +17,11 @@ use crate::host::HostVersion;
 use crate::torch::libtorch::dtype::DTypes;
 use crate::torch::libtorch::shim::{RequiresGrad, Status, TensorHandle};
 
-/// The most arguments, results, and attributes each.
+/// The largest number of arguments, of results, and of attributes.
 const MAX: usize = 6;
 
-/// What is constant in the calls of an operator, in as few cache lines as it takes, and in the order of its use:
-/// between two calls Python has used most of the cache.
+/// The constants of an operator's calls, in as few cache lines as possible and in the order of use: between two calls,
+/// Python evicts most of the cache.
 #[repr(C, align(64))]
 pub(crate) struct FastPath {
     execute: RawHandler,
@@ -42,16 +42,16 @@ pub(crate) struct FastPath {
     args: [Arg; MAX],
 
     delete_tensor: unsafe extern "C" fn(TensorHandle) -> Status,
-    /// Where arguments are updated in place.
+    /// Present where arguments are updated in place.
     bump_version: Option<unsafe extern "C-unwind" fn(TensorHandle)>,
-    /// As well; autograd must not have to record the update.
+    /// Present in the same case; autograd must not have to record the update.
     requires_grad: Option<RequiresGrad>,
     grad_mode: unsafe extern "C" fn() -> bool,
     api: *const sys::XLA_FFI_Api,
     ctx: *mut sys::XLA_FFI_InvokeContext,
     /// The names of the attributes.
     names: *mut *mut sys::XLA_FFI_ByteSpan,
-    /// The kinds of operands, and of attributes below.
+    /// The kinds of operands; those of attributes are below.
     buffers: [u32; MAX],
     outputs: [Output; MAX],
 
@@ -65,21 +65,21 @@ pub(crate) struct FastPath {
 /// A tensor among the arguments.
 #[derive(Clone, Copy, Default)]
 struct Arg {
-    /// Where it is on the stack.
+    /// Its place on the stack.
     slot: u8,
-    /// torch's code of the dtype that it must have, and XLA's; 0 for the latter if it may have several.
+    /// torch's code and XLA's code of the dtype that it must have; XLA's is 0 if it may have several.
     code: u8,
     dtype: u8,
-    /// The bytes of an element of that dtype.
+    /// The size of an element of that dtype, in bytes.
     bytes: u8,
 }
 
-// SAFETY: constant; the pointers are to static tables, a shared context, and the plan's names, which live as long.
+// SAFETY: constant; the pointers refer to static tables, a shared context, and the plan's names, which live as long.
 unsafe impl Send for FastPath {}
 // SAFETY: as above.
 unsafe impl Sync for FastPath {}
 
-/// A number: where it is on the stack, and the attribute that it is.
+/// A number: its place on the stack, and its attribute.
 #[derive(Clone, Copy, Default)]
 struct Number {
     slot: u8,
@@ -91,7 +91,7 @@ struct Number {
 #[derive(Clone, Copy)]
 struct Output {
     kind: Kind,
-    /// The argument with the dtype, unless that is fixed.
+    /// The argument that has the same dtype, unless the dtype is fixed.
     typed_by: Option<u8>,
     /// The codes of a fixed dtype in torch and in XLA.
     codes: (u8, u8),
@@ -108,7 +108,7 @@ enum Kind {
 }
 
 impl FastPath {
-    /// `None` if the operator's calls are of another kind.
+    /// The fast path of an operator; `None` if its calls do not fit.
     pub(crate) fn new(plan: &Plan) -> Option<FastPath> {
         let usual = plan.fixed
             && plan.on_host
@@ -188,7 +188,7 @@ impl FastPath {
                 OutputDType::Fixed(dtype, code) => compact.codes = (u8::try_from(code).ok()?, dtype.code() as u8),
                 OutputDType::Like(index) => compact.typed_by = Some(index as u8),
                 OutputDType::TypeParam(_) | OutputDType::Requested(_) => {
-                    // What is in place has the dtype of its argument.
+                    // A result in place has the dtype of its argument.
                     if !matches!(compact.kind, Kind::InPlace(_)) {
                         return None;
                     }

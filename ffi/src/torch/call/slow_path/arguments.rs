@@ -1,4 +1,4 @@
-//! Arguments: their order, their memory, their buffers.
+//! Arguments of a call: their order, memory and buffers.
 
 use xla_ffi_sys::xla_ffi as sys;
 
@@ -38,7 +38,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Finds out which memory format results are to have, where it is that of the first argument.
+    /// Determines the memory format of the results, where it is that of the first argument.
     #[inline]
     pub(super) fn note_memory_format(&mut self) -> Result<()> {
         if self.plan.keeps_memory_format
@@ -50,7 +50,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Torch calls the kernel of a device as soon as one argument is there.
+    /// Torch calls a device's kernel as soon as one argument is on that device.
     fn check_devices(&self) -> Result<()> {
         let mut devices = self.args.iter().flatten().map(Tensor::device);
         let Some(first) = devices.next().transpose()? else { return Ok(()) };
@@ -63,7 +63,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Optional arguments are told by their number alone, so those that are there must come first.
+    /// Only their number identifies optional arguments, so those that are present must come first.
     pub(super) fn drop_absent(&mut self) -> Result<()> {
         let present = self.args.iter().position(Option::is_none).unwrap_or(self.args.len());
         if let Some(given) = self.args[present..].iter().position(Option::is_some) {
@@ -78,7 +78,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Replaces an argument by a row-major copy. One that is updated in place is copied back at the end.
+    /// Replaces an argument by a row-major copy. If it is updated in place, it is copied back at the end.
     #[cold]
     fn make_contiguous(&mut self, index: usize) -> Result<sys::XLA_FFI_Buffer> {
         let Some(original) = self.args[index].take() else { return Err(Error::internal("there is no tensor")) };

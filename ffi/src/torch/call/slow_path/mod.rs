@@ -1,4 +1,5 @@
-//! Calls of every kind: arguments are owned, tensors that are not row-major are copied, and updates copied back.
+//! Slow path for calls of every kind: it owns arguments, copies tensors that are not row-major, and copies updates
+//! back.
 
 mod arguments;
 mod results;
@@ -20,10 +21,10 @@ use crate::torch::libtorch::shim::check;
 use crate::torch::libtorch::tensor::Tensor;
 use crate::{DType, Error, Result, panics};
 
-/// As many operands as this need no heap.
+/// The number of operands up to which no heap is needed.
 const INLINE: usize = 6;
 
-/// One call. What it owns is freed when it is dropped, however it ends.
+/// One call. Dropping it frees everything that it owns, however it ends.
 pub(crate) struct Call<'p> {
     pub(crate) plan: &'p Plan,
     /// Whether tensors have no data.
@@ -32,22 +33,22 @@ pub(crate) struct Call<'p> {
     pub(crate) channels_last: Option<usize>,
     /// The arguments; absent ones of optional parameters are `None`.
     pub(crate) args: SmallVec<[Option<Tensor>; INLINE]>,
-    /// The results that are tensors of their own, in order.
+    /// The results that are separate tensors, in order.
     pub(crate) results: SmallVec<[Tensor; INLINE]>,
     /// Descriptions of the arguments, and then of all results.
     pub(crate) buffers: SmallVec<[sys::XLA_FFI_Buffer; INLINE]>,
     pub(crate) attrs: CallAttrs,
-    /// Dtypes that the caller gave: for type parameters and results.
+    /// Dtypes that the caller gave, for type parameters and results.
     pub(crate) dtypes: Vec<(Destination, DType)>,
-    /// Tensors that an argument was copied from, to be updated at the end: the argument's index.
+    /// Arguments that were replaced by a copy and have to be updated at the end: the index, and the original tensor.
     originals: Vec<(usize, Tensor)>,
 }
 
-/// The body of every kernel: takes the arguments from the stack, and leaves the results there; throws errors. `work` is
-/// what happens in between.
+/// The body of every kernel: takes the arguments from the stack, calls `work`, and leaves the results on the stack;
+/// throws errors.
 ///
 /// # Safety
-/// Called by torch: the stack has the arguments of the operator that the plan is for, and room for its results.
+/// torch calls it: the stack has the arguments of the plan's operator, and room for its results.
 #[inline(never)]
 pub(in crate::torch) unsafe fn call<'p>(plan: &'p Plan, stack: *mut u64, work: fn(&mut Call<'p>) -> Result<()>) {
     let mut call = Call::new(plan);
@@ -57,7 +58,7 @@ pub(in crate::torch) unsafe fn call<'p>(plan: &'p Plan, stack: *mut u64, work: f
         work(&mut call)
     });
     let done = done.and_then(|()| {
-        // SAFETY: panics are caught by now, and the call still owns all that it has if this throws.
+        // SAFETY: panics are caught by now, and the call still owns everything if this throws.
         unsafe { call.bump_versions() };
         // SAFETY: the arguments have been taken, so that there is room for the results.
         guarded(|| unsafe { call.leave_results(stack) })
@@ -68,7 +69,7 @@ pub(in crate::torch) unsafe fn call<'p>(plan: &'p Plan, stack: *mut u64, work: f
     }
 }
 
-/// A panic as an error.
+/// Converts a panic to an error.
 #[inline]
 fn guarded(body: impl FnOnce() -> Result<()>) -> Result<()> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Error::internal(panics::describe(payload))))
@@ -94,7 +95,7 @@ impl<'p> Call<'p> {
     pub(crate) fn run(&mut self) -> Result<()> {
         self.refuse_gradients()?;
         self.describe_args()?;
-        // They stay where they are from here on, since the C struct points into them.
+        // They must not move from here on, since the C struct points into them.
         let mut attrs = std::mem::take(&mut self.attrs);
         let c_attrs = attrs.finish(&self.plan.names);
         let num_args = self.buffers.len();
@@ -122,9 +123,9 @@ impl<'p> Call<'p> {
         self.check_shapes(num_args, &attrs)
     }
 
-    /// Refuses an update that autograd would have to record, which it cannot: gradients through it would be wrong.
+    /// Refuses an update that autograd would have to record, because it cannot: gradients through it would be wrong.
     fn refuse_gradients(&self) -> Result<()> {
-        // SAFETY: takes nothing.
+        // SAFETY: it takes no arguments.
         if self.plan.in_place.is_empty() || !unsafe { (self.plan.shim.grad_mode)() } {
             return Ok(());
         }
@@ -140,7 +141,7 @@ impl<'p> Call<'p> {
         }
     }
 
-    /// The device that the call is for; `None` for the host.
+    /// The device of the call; `None` for the host.
     fn on_device(&self) -> Result<Option<OnDevice>> {
         let plan = self.plan;
         if plan.on_host {
@@ -149,7 +150,7 @@ impl<'p> Call<'p> {
         let ordinal = self.device()?.index;
         let mut stream = ptr::null_mut();
         let status = match plan.shim.cuda_stream.filter(|_| dispatch_key(plan.handler) == "CUDA") {
-            // SAFETY: writes the stream.
+            // SAFETY: it writes the stream.
             Some(current) => unsafe { current(ordinal, &raw mut stream) },
             None => return Ok(Some(OnDevice { ordinal, stream: None })),
         };
@@ -190,11 +191,11 @@ impl<'p> Call<'p> {
             future: ptr::null_mut(),
         };
         let device = self.on_device()?;
-        // SAFETY: the frame is whole; the tensors live until this call ends.
+        // SAFETY: the frame is complete; the tensors live until this call ends.
         unsafe { self.plan.contexts.call(self.plan.handler, &mut frame, given, device) }
     }
 
-    /// Copies what was updated in a copy back to where the caller sees it.
+    /// Copies updates in copies back to the originals.
     fn update_originals(&mut self) -> Result<()> {
         for (index, original) in &self.originals {
             let Some(Some(copy)) = self.args.get(*index) else { continue };
@@ -203,8 +204,8 @@ impl<'p> Call<'p> {
         Ok(())
     }
 
-    /// Tells autograd what was updated in place. Copying has told it of the arguments that were copied back, unless the
-    /// operator has a kernel of autograd, below which torch does not count updates.
+    /// Tells autograd about updates in place. Copying has reported the arguments that were copied back, unless the
+    /// operator has an autograd kernel, below which torch does not count updates.
     ///
     /// # Safety
     /// As for [`Tensor::bump_version`].
@@ -222,7 +223,7 @@ impl<'p> Call<'p> {
         }
     }
 
-    /// An error with the argument's name in front.
+    /// Puts the argument's name in front of an error.
     #[cold]
     pub(crate) fn of_argument(&self, index: usize, error: Error) -> Error {
         let plan = self.plan;

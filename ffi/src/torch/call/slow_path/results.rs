@@ -1,4 +1,4 @@
-//! The results of a call: their dtypes and dimensions, their tensors, and the values that torch gets.
+//! The results of a call: their dtypes, dimensions and tensors, and the values for torch.
 
 use serde_json::{Map, Value};
 use smallvec::SmallVec;
@@ -26,7 +26,7 @@ impl Call<'_> {
         }
         for output in &plan.outputs {
             if let OutputKind::InPlace(index) = output.kind {
-                // A parameter that may be absent is so on both sides.
+                // An absent optional parameter is absent among both arguments and results.
                 if index < self.args.len() {
                     self.buffers.push(self.buffers[index]);
                 }
@@ -54,7 +54,7 @@ impl Call<'_> {
     fn make(&mut self, dtype: DType, code: i32, dims: &[i64]) -> Result<()> {
         let mut strides: SmallVec<[i64; 8]> = SmallVec::from_elem(0, dims.len());
         match self.channels_last {
-            // Nothing is computed: the format is what the tensor is for.
+            // Nothing is computed: the tensor only carries the format.
             Some(rank) if self.meta && rank == dims.len() => channels_last_strides(dims, &mut strides),
             _ => contiguous_strides(dims, &mut strides),
         }
@@ -66,7 +66,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Where results are.
+    /// The device of the results.
     #[inline]
     pub(crate) fn device(&self) -> Result<Device> {
         let plan = self.plan;
@@ -77,7 +77,7 @@ impl Call<'_> {
         self.args.iter().flatten().next().map_or(Ok(alone), Tensor::device)
     }
 
-    /// Checks all shapes against the patterns, as the operation does when it is called.
+    /// Checks all shapes against the patterns, as a call of the operation does.
     pub(crate) fn check_shapes(&self, num_args: usize, attrs: &CallAttrs) -> Result<()> {
         let (args, results) = self.buffers.split_at(num_args);
         let [args, results] = [args, results].map(|side| side.iter().map(dims).collect::<Vec<&[i64]>>());
@@ -126,7 +126,7 @@ impl Call<'_> {
     }
 
     fn dtype_of_argument(&self, index: usize) -> Option<DType> {
-        // Results may be described already, behind the arguments.
+        // Results may already be described behind the arguments.
         DType::from_code(self.buffers[..self.args.len()].get(index)?.dtype)
     }
 
@@ -177,7 +177,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Whether each of so many results is in place.
+    /// The role of each of `count` results: in place or separate.
     fn roles(&self, count: usize) -> Vec<Role> {
         let params = self.plan.handler.params;
         let mut roles = Vec::with_capacity(count);
@@ -225,7 +225,7 @@ impl Call<'_> {
 }
 
 impl Call<'_> {
-    /// A result in the memory format that it is to have; operations write row-major ones.
+    /// A result in its required memory format; operations write row-major ones.
     #[inline]
     fn formatted(&self, tensor: Tensor) -> Result<Tensor> {
         match self.channels_last {
@@ -245,7 +245,7 @@ impl Call<'_> {
     }
 }
 
-/// A tensor as a value of the stack, which belongs to torch then.
+/// Converts a tensor to a value of the stack, which then belongs to torch.
 #[inline]
 fn value(tensor: Tensor) -> u64 {
     tensor.into_handle().expose_provenance() as u64
@@ -267,7 +267,7 @@ fn no_shape(call: &Call<'_>, output: &Output) -> Error {
     Error::invalid_argument(format!("no argument determines the shape of result `{name}`"))
 }
 
-/// An attribute as shape functions see it.
+/// An attribute in the form for shape functions.
 fn json(attr: attr::Attr<'_>) -> Result<Value> {
     let value = attr.value().map_err(|error| Error::internal(error.to_string()))?;
     Ok(match value {
@@ -281,7 +281,7 @@ fn json(attr: attr::Attr<'_>) -> Result<Value> {
     })
 }
 
-/// A scalar of one of the dtypes that torch gives.
+/// A scalar of one of the dtypes that torch passes.
 fn number(scalar: attr::AttrScalar<'_>) -> Value {
     let integer = || scalar.exact::<i64>().map(Value::from);
     let float = || scalar.exact::<f64>().map(Value::from);

@@ -1,4 +1,4 @@
-//! Values of the stack: taken, and put where they belong.
+//! Values of the stack: taking them, and storing them at their destinations.
 
 use super::Call;
 use crate::torch::call::plan::{Destination, Input, Plan};
@@ -6,7 +6,7 @@ use crate::torch::libtorch::ivalue::{Attribute, IValue, handle};
 use crate::torch::libtorch::tensor::Tensor;
 use crate::{Error, Result};
 
-/// The values of a stack that have not been taken yet; they are freed with it.
+/// The values of a stack that have not been taken yet; dropping it frees them.
 struct Stack<'p> {
     plan: &'p Plan,
     slots: *mut u64,
@@ -42,7 +42,7 @@ impl Call<'_> {
         self.attrs.prepare(plan.names.len());
         let mut stack = Stack { plan, slots, next: 0 };
         while let Some(input) = plan.inputs.get(stack.next) {
-            // SAFETY: one value for each input; the counter moves on, so that each is taken once.
+            // SAFETY: one value for each input; the counter advances, so that each is taken once.
             unsafe {
                 let value = slots.add(stack.next).read();
                 stack.next += 1;
@@ -59,7 +59,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Puts a value where it belongs.
+    /// Stores a value at its destination.
     fn place(&mut self, goes: &Destination, value: IValue) -> Result<()> {
         match (goes, value) {
             (_, IValue::None) => {}
