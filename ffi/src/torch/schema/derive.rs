@@ -1,4 +1,4 @@
-//! Derivation of operator schemas from the descriptions of operations.
+//! From the description of an operation to the schema of its operator.
 
 use oxcall_element::torch;
 use serde_json::Value;
@@ -15,15 +15,15 @@ fn exists(dtype: DType) -> bool {
     torch::getter(dtype).is_some()
 }
 
-/// One operator, which is one overload, and the translation of its calls to calls of the operation.
+/// One operator, which is one overload, and how a call of it becomes one of the operation.
 #[derive(Clone, Debug)]
 pub(crate) struct Operator {
     pub(crate) schema: Schema,
-    /// The use of each argument of the schema.
+    /// What each argument of the schema is for.
     pub(crate) sources: Vec<Source>,
 }
 
-/// The use of a schema's argument.
+/// What an argument of a schema is for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Source {
     /// The buffer parameter of this index.
@@ -49,12 +49,12 @@ impl Source {
     }
 }
 
-/// The place of a value in an operation's attributes.
+/// Where in an operation's attributes a value goes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AttrSource {
     /// The index of the attribute.
     pub(crate) index: usize,
-    /// The names of the fields that lead to it, if the attribute is a struct.
+    /// The names of the fields on the way into it, if it is a struct.
     pub(crate) path: Vec<&'static str>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn derive(handler: &'static Handler) -> Result<Vec<Operator>, String>
 /// The name of the operator, unless a schema gives another one.
 ///
 /// # Errors
-/// If the operation's name is none that torch takes.
+/// If torch does not accept the operation's name.
 pub(crate) fn op_name(handler: &Handler) -> Result<String, String> {
     let name = handler.name;
     let word = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -122,14 +122,14 @@ impl Builder {
                 }
             }
         }
-        // What only stages before execute take comes last.
+        // Attributes that only stages before execute take come last.
         let named = |name: &str| self.handler.signature.iter().any(|slot| matches!(slot, Slot::Attr(n) if *n == name));
         let rest: Vec<usize> = (0..attrs.len()).filter(|&index| !named(attrs[index].name)).collect();
         for index in rest {
             self.attr(index, Vec::new(), &attrs[index])?;
         }
         self.dtypes();
-        // Those with a default go after those without; otherwise the order is that of the signature.
+        // Arguments with a default follow those without; otherwise the order is that of the signature.
         self.args.sort_by_key(|(arg, _)| arg.default.is_some());
         for (i, (arg, _)) in self.args.iter().enumerate() {
             if self.args[..i].iter().any(|(other, _)| other.name == arg.name) {
@@ -158,7 +158,7 @@ impl Builder {
             Type { base: Base::Tensor, list: param.arity == Arity::Variadic, optional: param.arity == Arity::Optional };
         if param.role == Role::Ret {
             match param.arity {
-                // A call never has the results that it may leave out.
+                // A call never has the results that it may omit.
                 Arity::Optional => return Ok(()),
                 Arity::Variadic if matches!(self.handler.shape, ShapeRule::Dims) => {
                     return Err(format!("no rule gives the number of results `{}`", param.name));
@@ -215,7 +215,7 @@ impl Builder {
         let (optional, default) = match attr.presence {
             Presence::Required => (false, None),
             Presence::Optional => (true, Some("None".to_owned())),
-            // What is not a literal of schemas is left to the operation.
+            // The operation itself handles a default that is not a literal of schemas.
             Presence::Default(text) => match (!list).then(|| default(text, base)).flatten() {
                 Some(default) => (false, Some(default)),
                 None => (true, Some("None".to_owned())),
@@ -225,7 +225,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The fields of a struct as arguments of their own. One that may be absent is so if none of its fields is given.
+    /// The fields of a struct as separate arguments. An optional struct is absent if none of its fields is given.
     fn fields(
         &mut self,
         index: usize,
@@ -282,7 +282,7 @@ impl Builder {
         }
     }
 
-    /// Whether an attribute may be a dimension: then it stays symbolic where shapes are.
+    /// Whether an attribute may be a dimension: then it stays symbolic wherever shapes do.
     fn is_dimension(&self, name: &str) -> bool {
         fn mentions(expr: &DimExpr, name: &str) -> bool {
             match expr {
@@ -296,7 +296,7 @@ impl Builder {
         !matches!(self.handler.shape, ShapeRule::Dims) || used.any(|expr| mentions(expr, name))
     }
 
-    /// Arguments for dtypes that follow from no argument.
+    /// Arguments for dtypes that no other argument determines.
     fn dtypes(&mut self) {
         let params = self.handler.params;
         let bound = |var| params.iter().any(|param| param.role != Role::Ret && param.dtype == DTypeRule::Var(var));

@@ -1,4 +1,4 @@
-//! Schemas that an operation states, compared with its signature.
+//! Schemas that an operation states, checked against its signature.
 
 use super::{Argument, Base, Operator, Schema, Type, derive, op_name, parse};
 use crate::descriptor::Handler;
@@ -6,7 +6,7 @@ use crate::descriptor::Handler;
 /// The operators of an operation, by the schema that it states, or else by its signature.
 ///
 /// # Errors
-/// Why torch cannot have the operation, or what in its schema contradicts the signature.
+/// Why torch cannot have the operation, or where its schema contradicts the signature.
 pub(crate) fn operators(handler: &'static Handler) -> Result<Vec<Operator>, String> {
     let Some(text) = handler.schema else {
         op_name(handler)?;
@@ -14,20 +14,20 @@ pub(crate) fn operators(handler: &'static Handler) -> Result<Vec<Operator>, Stri
     };
     let wrong = |reason: String| format!("`schema = \"{text}\"`: {reason}");
     let parsed = parse(text).map_err(|error| wrong(error.message().to_owned()))?;
-    // An argument that is any number is an integer or a float, as the schema says.
+    // An argument that may be any number is an integer or a float, as the schema says.
     let mut outcomes = derive(handler)?.into_iter().map(|derived| fit(&parsed.schema, &derived));
     let first = outcomes.next().unwrap_or_else(|| Err("the operation has no operator".to_owned()));
     let operator = first.or_else(|reason| outcomes.find_map(Result::ok).ok_or(reason)).map_err(wrong)?;
     Ok(vec![operator])
 }
 
-/// What in the schema that an operation states contradicts its signature.
+/// The contradiction between the schema that an operation states and its signature, if there is one.
 pub(crate) fn wrong_schema(handler: &'static Handler) -> Option<String> {
     handler.schema.and_then(|_| operators(handler).err())
 }
 
-/// The operator of `schema`, whose arguments are for what those of `derived` are for. They are found by name, or else,
-/// since not every name is one of Rust's, by their types, in order.
+/// The operator of `schema`, whose arguments have the uses of those of `derived`. They are matched by name, or else,
+/// since not every name is valid in Rust, by type and order.
 fn fit(schema: &Schema, derived: &Operator) -> Result<Operator, String> {
     let known = &derived.schema.args;
     let mut taken: Vec<Option<usize>> =
@@ -61,10 +61,10 @@ fn fit(schema: &Schema, derived: &Operator) -> Result<Operator, String> {
     Ok(Operator { schema: schema.clone(), sources })
 }
 
-/// Whether a parameter whose own argument would be `known` takes what `arg` gives.
+/// Whether a parameter whose own argument would be `known` accepts the values of `arg`.
 fn accepts(known: &Argument, arg: &Argument) -> bool {
     let base = |ty: Type| if ty.base == Base::SymInt { Base::Int } else { ty.base };
-    // One with a default of its own takes the absence of a value for it; where a schema gives it, that is the value.
+    // A parameter with its own default uses it for an absent value; if the schema has a default, that is the value.
     let absent = known.ty.optional || !arg.ty.optional;
     base(known.ty) == base(arg.ty) && known.ty.list == arg.ty.list && absent && known.mutable == arg.mutable
 }

@@ -3,8 +3,8 @@
 use super::{Argument, Base, Operator, Schema, Source, derive};
 use crate::descriptor::Handler;
 
-/// The operator without the arguments that a torch of version `torch` (before 2.10) cannot pass, and why each of them
-/// is left out. Only those are whose absence the operation takes for the value that the schema says.
+/// The operator without the arguments that a torch of version `torch` (before 2.10) cannot pass, and the reason for
+/// each of them. It can only omit arguments whose absence the operation treats like the schema's default.
 ///
 /// # Errors
 /// If the operator needs one of them.
@@ -23,7 +23,7 @@ pub(crate) fn without_lists(
     let mut left_out = Vec::new();
     for (arg, source) in operator.schema.args.iter().zip(&operator.sources) {
         let Some(what) = too_new(arg) else {
-            // What would be in another place than its callers know can be given by name only.
+            // Arguments that would move to another place than callers expect can only be given by name.
             let keyword = arg.keyword || !left_out.is_empty();
             kept.schema.args.push(Argument { keyword, ..arg.clone() });
             kept.sources.push(source.clone());
@@ -39,7 +39,7 @@ pub(crate) fn without_lists(
     Ok((kept, left_out))
 }
 
-/// What an argument is that came with torch 2.10.
+/// The kind of an argument that torch supports only since 2.10.
 fn too_new(arg: &Argument) -> Option<&'static str> {
     match arg.ty.base {
         _ if arg.ty.list => Some("a list"),
@@ -50,7 +50,7 @@ fn too_new(arg: &Argument) -> Option<&'static str> {
     }
 }
 
-/// Whether the operation does without the argument what the schema's default says.
+/// Whether the operation treats an absent argument like the schema's default.
 fn may_be_absent(arg: &Argument, source: &Source, derived: &[Operator]) -> bool {
     let own = derived.iter().find_map(|operator| {
         let at = operator.sources.iter().position(|other| other == source)?;

@@ -19,7 +19,7 @@ use crate::DType;
 pub(crate) struct Schema {
     /// The name without its namespace.
     pub(crate) name: String,
-    /// The overload; empty for the one that is called by the name alone.
+    /// The overload; empty for the one that the name alone calls.
     pub(crate) overload: String,
     /// The arguments.
     pub(crate) args: Vec<Argument>,
@@ -45,22 +45,22 @@ pub(crate) struct Argument {
 /// A type of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Type {
-    /// What it is, or what its members are.
+    /// The type itself, or that of its members.
     pub(crate) base: Base,
     /// Whether it is a list: `int[]`.
     pub(crate) list: bool,
-    /// Whether there may be none: `Tensor?`, `int[]?`.
+    /// Whether it may be absent: `Tensor?`, `int[]?`.
     pub(crate) optional: bool,
 }
 
 impl Type {
-    /// Neither a list nor optional.
+    /// A type that is neither a list nor optional.
     pub(crate) const fn plain(base: Base) -> Type {
         Type { base, list: false, optional: false }
     }
 }
 
-/// A type of a schema that is not made of others.
+/// A basic type of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "torch's own names")]
 pub(crate) enum Base {
@@ -72,7 +72,7 @@ pub(crate) enum Base {
     Str,
     ScalarType,
     Device,
-    /// Any number. Torch gives kernels none of this type, so that operators have overloads in its place.
+    /// Any number. Torch passes no values of this type to kernels, so operators have overloads instead.
     Scalar,
 }
 
@@ -89,7 +89,7 @@ impl Base {
         (Base::Scalar, "Scalar"),
     ];
 
-    /// The dtype that a value of this type has as an attribute; `None` if it is no number.
+    /// The dtype of a value of this type as an attribute; `None` if it is not a number.
     pub(crate) fn dtype(self) -> Option<DType> {
         match self {
             Base::Int | Base::SymInt => Some(DType::S64),
@@ -120,7 +120,7 @@ impl fmt::Display for Schema {
             write!(f, ".{}", self.overload)?;
         }
         f.write_str("(")?;
-        // Each tensor that is updated is a set of aliases of its own.
+        // Each tensor that is updated is a separate alias set.
         let mut sets = ('a'..='z').map(String::from).chain((0..).map(|i| format!("a{i}")));
         let mut keyword = false;
         for (i, arg) in self.args.iter().enumerate() {

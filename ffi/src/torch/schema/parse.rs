@@ -13,7 +13,7 @@ pub(crate) struct Parsed {
 /// Reads `ns::name.overload(Tensor a, int b=1, *, str? c=None) -> (Tensor, Tensor)`.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` with what was expected where; the caller adds the text.
+/// `INVALID_ARGUMENT` with the expected token and its place; the caller adds the text.
 pub(crate) fn parse(text: &str) -> Result<Parsed> {
     let mut reader = Reader { text, at: 0 };
     let mut name = reader.word("the operator's name")?;
@@ -103,7 +103,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A type, and whether what it names is updated in place.
+    /// A type, and whether the argument is updated in place.
     fn ty(&mut self) -> Result<(Type, bool)> {
         self.space();
         let start = self.at;
@@ -121,7 +121,7 @@ impl<'t> Reader<'t> {
         };
         let mut ty = Type::plain(base);
         if self.skip("[") {
-            // A length is only a convenience of calls in Python.
+            // A length is only for convenience in Python calls.
             self.at += self.rest().len() - self.rest().trim_start_matches(|c: char| c.is_ascii_digit()).len();
             self.expect("]")?;
             ty.list = true;
