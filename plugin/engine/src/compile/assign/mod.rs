@@ -2,8 +2,8 @@
 //!
 //! 1. `liveness` finds the last use of each value.
 //! 2. `assigner` gives each value a logical buffer (`buffers`): that of an operand if the kernel may work in place,
-//!   that of a donated argument, or a new one; and writes the steps. The results of a `branch` take the buffer of a
-//!   value from outside it, where `origin` finds one.
+//!    that of a donated argument, or a new one; and writes the steps. The results of a `branch` take the buffer of a
+//!    value from outside it, where `origin` finds one.
 //! 3. `table` gives each logical buffer an allocation: a part of the arena (`arena`), or, for results, a separate one.
 
 mod arena;
