@@ -11,15 +11,15 @@ use crate::host::AlignedBytes;
 use crate::torch::libtorch::shim::{BUMP_VERSION, Shim};
 
 thread_local! {
-    /// Handles, lists, strings and boxes that nobody has deleted yet.
+    /// Handles, lists, strings and boxes that have not been deleted yet.
     static ALIVE: Cell<isize> = const { Cell::new(0) };
     /// Allocations that still succeed; none is counted down while it is `None`.
     static ALLOCATIONS: Cell<Option<usize>> = const { Cell::new(None) };
-    /// The updates of which autograd was told, or `None` while telling it of one throws.
+    /// The updates reported to autograd, or `None` while reporting one throws.
     static VERSIONS: Cell<Option<usize>> = const { Cell::new(Some(0)) };
 }
 
-/// The updates of which autograd was told since the last call of this.
+/// The updates reported to autograd since the last call of this function.
 pub(super) fn updates() -> usize {
     VERSIONS.replace(Some(0)).unwrap_or_default()
 }

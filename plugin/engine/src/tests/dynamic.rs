@@ -240,7 +240,7 @@ fn windows_and_sorts() {
           return %r : [[N,3:f32]]
         }"#,
     );
-    // Windows of padding alone are there without elements, too.
+    // Windows of padding alone exist even without elements.
     check(
         r#"func.func @main(%x: [[N:f32]]) -> [[N+2:f32]] {
           %init = stablehlo.constant dense<0.5> : tensor<f32>
@@ -365,7 +365,7 @@ fn loops_and_branches_carry_sizes() {
     );
 }
 
-/// A loop whose body is the first to give a computed size, and a branch of which one side does.
+/// A loop whose body is the first to give a computed size, and a conditional with one branch that does.
 #[test]
 fn sizes_appear_in_loops_and_branches() {
     let engine = engine();

@@ -64,7 +64,7 @@ fn donated_memory_becomes_the_result() {
     let place = argument.buffer().as_ptr();
     let result = program.run(vec![argument]).unwrap();
     assert_eq!(result[0].as_ptr(), place);
-    // Who does not give it up keeps it.
+    // An argument that is not donated stays the caller's.
     let kept = Arc::new(buffer(&engine, &[0.5f32; 64]));
     let result = program.run(vec![Arc::clone(&kept).into()]).unwrap();
     assert_ne!(result[0].as_ptr(), kept.as_ptr());

@@ -22,7 +22,7 @@ pub(crate) fn ln<L: Level, T: Format>(x: T) -> T {
 #[inline(always)]
 pub(crate) fn ln_1p<L: Level, T: Format>(x: T) -> T {
     let u = T::one() + x;
-    // What the sum lost, of which the logarithm's change is so much over u.
+    // The rounding error of the sum; divided by u, it is the change of the logarithm.
     let lost = (x - (u - T::one())) / u;
     let is_odd = !(u > T::zero() && u < T::infinity());
     let result = plus::<L, T>(u, if is_odd { T::zero() } else { lost });

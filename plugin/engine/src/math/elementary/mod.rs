@@ -33,7 +33,7 @@ pub(crate) trait Format: Float + FloatConst {
     const ROUNDER: Self;
     /// The root of 1/2, as bits.
     const ROOT_HALF: Self::Int;
-    /// ln 2 in two parts, of which the first times an exponent is exact.
+    /// ln 2 in two parts; the product of the first one and an exponent is exact.
     const LN_2_PARTS: [Self; 2];
     /// Beyond these e^x is 0 or infinite.
     const EXP_RANGE: [Self; 2];

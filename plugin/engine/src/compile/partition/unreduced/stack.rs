@@ -142,7 +142,7 @@ impl Stacker<'_> {
         Ok(Some(self.emit.op(op.kind.clone(), stacks, element, dims)))
     }
 
-    /// The stack of a value that devices hold as it is. Where an axis splits the value, each device's part is in its
+    /// The stack of a value that is not unreduced. Where an axis splits the value, each device's part is in its
     /// own summand; a value that all devices hold is in the first summand.
     fn spread(&mut self, value: ValueId, axes: &[AxisRef], mesh: &Mesh) -> ValueId {
         let (element, whole) = (self.emit.element(value), self.emit.dims(value));
