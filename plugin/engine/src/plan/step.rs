@@ -102,7 +102,7 @@ pub(crate) struct Plan {
     /// The size of each separate allocation, in bytes.
     pub(crate) own: Vec<usize>,
     pub(crate) parameters: Vec<Parameter>,
-    /// Whether the program writes parameter `i` where the caller may donate it: then the caller must.
+    /// For each parameter, whether its memory is written or becomes a result's: unless it is donated, a copy is.
     pub(crate) written: Vec<bool>,
     pub(crate) results: Vec<Slot>,
     pub(crate) constants: Vec<Buffer>,
