@@ -10,7 +10,8 @@ MANY = """
     import os, jax, jax.numpy as jnp
     x = jnp.ones((1 << 22,), jnp.float32)
     jax.jit(lambda x: jnp.sort(jnp.sin(x)))(x).block_until_ready()
-    names = [open(f"/proc/self/task/{task}/comm").read().strip() for task in os.listdir("/proc/self/task")]
+    # A thread has the name of the one that started it until it takes its own.
+    names = {open(f"/proc/self/task/{task}/comm").read().strip() for task in os.listdir("/proc/self/task")}
     print(len([name for name in names if name.removeprefix("oxcall-").isdigit()]))
 """
 
