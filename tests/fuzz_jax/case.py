@@ -49,7 +49,9 @@ def check(program: Program, platform: str = "oxcall", stage: Callable[[str], Non
         try:
             ours = (traced if oracle is program else execute.Traced(program)).run(platform)
         except Exception as error:
-            return Outcome("error", _line(error))
+            # JAX itself may refuse what has parts on several devices.
+            refused = oracle is not program and not execute.is_traced(program)
+            return Outcome("refused" if refused else "error", _line(error))
         stage("stock JAX")
         try:
             verdict = judge.judge(oracle, ours, quick)

@@ -88,6 +88,21 @@ def run(program: Program, platform: str) -> list[np.ndarray]:
     return Traced(program).run(platform)
 
 
+def is_traced(program: Program) -> bool:
+    """Whether JAX traces the program on stock JAX's devices."""
+    jitted = jax.jit(function(program.block))
+
+    def trace(*arguments):
+        jitted.trace(*arguments)
+        return ()
+
+    try:
+        call(trace, program.inputs, "cpu", program.x64, program.devices)
+    except Exception:
+        return False
+    return True
+
+
 def step_by_step(program: Program) -> list[np.ndarray]:
     """The results of stock JAX, op by op."""
     with jax.disable_jit(program.devices == 1):

@@ -93,8 +93,8 @@ def nonzero(x: jax.Array) -> jax.Array:
 
 
 def normal(x: jax.Array) -> jax.Array:
-    """The array with zeros for subnormal numbers, which XLA:CPU takes for zeros."""
-    return jnp.where(jnp.abs(x) < jnp.finfo(x.dtype).tiny, jnp.zeros_like(x), x)
+    """The array with zeros for subnormal numbers, which XLA:CPU takes for zeros, and for those that `flushed` gives."""
+    return jnp.where(jnp.abs(x) < 2 * jnp.finfo(x.dtype).tiny, jnp.zeros_like(x), x)
 
 
 def number(x: jax.Array) -> jax.Array:
@@ -264,9 +264,13 @@ def _odd(bit: int = 1) -> jax.Array:
 def bits_as(x: jax.Array, dtype: str) -> jax.Array:
     """The bits as another dtype.
 
-    Subnormal numbers are zeros; NaNs are the usual one: no op promises their bits.
+    Subnormal numbers are zeros, and NaNs the usual one, before and after: no op promises their bits.
     """
-    x = lax.bitcast_convert_type(x, dtype)
+    return _usual(lax.bitcast_convert_type(_usual(x), dtype))
+
+
+def _usual(x: jax.Array) -> jax.Array:
+    """The array with zeros for subnormal numbers and the usual NaN for all NaNs."""
     if not jnp.issubdtype(x.dtype, jnp.floating):
         return x
     x = normal(x)

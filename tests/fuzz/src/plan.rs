@@ -311,9 +311,10 @@ impl Names<'_> {
             AttrType::Array(dtype) => array(input, dtype)?,
             AttrType::Enum(variants) => {
                 let (name, number) = *input.choose(variants)?;
-                match input.arbitrary()? {
-                    true => Value::String(Text::Bytes(name.as_bytes().to_vec())),
-                    false => Value::Scalar { dtype: DType::S64.code(), bytes: Some(number.to_ne_bytes().to_vec()) },
+                if input.arbitrary()? {
+                    Value::String(Text::Bytes(name.as_bytes().to_vec()))
+                } else {
+                    Value::Scalar { dtype: DType::S64.code(), bytes: Some(number.to_ne_bytes().to_vec()) }
                 }
             }
             AttrType::Struct(fields) => {

@@ -58,8 +58,8 @@ _COMPLEX = define(
     c_abs="lax.abs({0})",
     c_angle="jnp.angle({0})",
     c_rsqrt="lax.rsqrt({0})",
-    c_log1p="lax.log1p({0})",
 )
+_COMPLEX += define(64, c_log1p="lax.log1p({0})")  # as log1p
 _PARTS = define(c_real="lax.real({0})", c_imag="lax.imag({0})", c_conj="lax.conj({0})", c_neg="lax.neg({0})")
 _OF_INTEGERS = define(
     i_not="lax.bitwise_not({0})",

@@ -9,9 +9,14 @@ _SUMS = define(
     sums=True,
     sum="jnp.sum({0}, axis={axis}, keepdims={keep})",
     mean="jnp.mean({0}, axis={axis}, keepdims={keep})",
+    reduce_sum="lax.reduce({0}, np.array(0, {0}.dtype), lax.add, {axis})",
+)
+# Of equal numbers they are squares of the mean's error, to which each term of its sum adds.
+_SUMS += define(
+    16,
+    sums=True,
     var="jnp.var({0}, axis={axis}, keepdims={keep})",
     std="jnp.std({0}, axis={axis}, keepdims={keep})",
-    reduce_sum="lax.reduce({0}, np.array(0, {0}.dtype), lax.add, {axis})",
 )
 _SUMS += define(
     2, sums=True, spills=True, norm="jnp.sqrt(jnp.sum(jnp.square(jnp.abs({0})), axis={axis}, keepdims={keep}))"
