@@ -43,10 +43,8 @@ pub(crate) fn derive(item: TokenStream) -> syn::Result<TokenStream> {
 fn expand(krate: &Path, ident: &Ident, variants: &[(String, &Ident)]) -> TokenStream {
     let entries = variants.iter().map(|(name, variant)| quote!((#name, #ident::#variant as ::core::primitive::i64)));
     // The index is that of a variant, so the last arm may stand for all others.
-    let patterns = (0..variants.len()).map(|index| match index + 1 == variants.len() {
-        true => quote!(_),
-        false => quote!(#index),
-    });
+    let patterns =
+        (0..variants.len()).map(|index| if index + 1 == variants.len() { quote!(_) } else { quote!(#index) });
     let idents = variants.iter().map(|(_, variant)| variant);
     quote! {
         #[automatically_derived]

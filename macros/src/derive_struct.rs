@@ -111,10 +111,7 @@ fn expand(krate: &Path, input: &DeriveInput, frame: &Lifetime, fields: &[Field<'
     });
     let count = fields.len();
     let values = fields.iter().enumerate().map(|(index, field)| value(&private, frame, index, field));
-    let fields_binding = match fields.is_empty() {
-        true => quote!(_),
-        false => quote_spanned!(Span::mixed_site()=> fields),
-    };
+    let fields_binding = if fields.is_empty() { quote!(_) } else { quote_spanned!(Span::mixed_site()=> fields) };
     quote_spanned! {Span::mixed_site()=>
         #[automatically_derived]
         impl<#frame> #private::FromAttr<#frame> for #ident #ty_generics #where_clause {

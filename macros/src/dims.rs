@@ -52,9 +52,10 @@ fn pattern(input: ParseStream<'_>) -> syn::Result<DimPattern> {
         return Err(input.error(messages::dots()));
     }
     if input.parse::<Option<Token![..]>>()?.is_some() {
-        return match input.peek(syn::Ident::peek_any) && !input.peek(Token![_]) {
-            true => Ok(DimPattern::List(name(input)?)),
-            false => Ok(DimPattern::Any),
+        return if input.peek(syn::Ident::peek_any) && !input.peek(Token![_]) {
+            Ok(DimPattern::List(name(input)?))
+        } else {
+            Ok(DimPattern::Any)
         };
     }
     if let Some(wildcard) = input.parse::<Option<Token![_]>>()? {
@@ -93,15 +94,19 @@ fn expression(input: ParseStream<'_>, above: u8) -> syn::Result<DimExpr> {
         left = DimExpr::Binary(op, Box::new(left), Box::new(right));
     }
     let stop = input.is_empty() || input.peek(Token![,]) || operator(input).is_some();
-    match stop {
-        true => Ok(left),
-        false if input.peek(Token![.]) => Err(input.error(messages::dim_method())),
-        false if input.peek(token::Paren) || input.peek(Token![::]) => Err(input.error(messages::dim_path())),
-        false if input.cursor().punct().is_some() => {
-            Err(input.error(messages::dim_operator(entries::next(input).trim_matches('`'))))
-        }
-        false => Err(input.error(messages::expected_comma(entries::next(input)))),
+    if stop {
+        return Ok(left);
     }
+    let next = entries::next(input);
+    Err(input.error(if input.peek(Token![.]) {
+        messages::dim_method()
+    } else if input.peek(token::Paren) || input.peek(Token![::]) {
+        messages::dim_path()
+    } else if input.cursor().punct().is_some() {
+        messages::dim_operator(next.trim_matches('`'))
+    } else {
+        messages::expected_comma(next)
+    }))
 }
 
 fn atom(input: ParseStream<'_>) -> syn::Result<DimExpr> {
@@ -123,9 +128,10 @@ fn atom(input: ParseStream<'_>) -> syn::Result<DimExpr> {
     if input.peek(Token![::]) || input.peek(Token![crate]) || input.peek(Token![self]) || input.peek(Token![Self]) {
         return Err(input.error(messages::dim_path()));
     }
-    match input.peek(syn::Ident::peek_any) {
-        true => name(input).map(DimExpr::Name),
-        false => Err(input.error(messages::expected_dim(entries::next(input)))),
+    if input.peek(syn::Ident::peek_any) {
+        name(input).map(DimExpr::Name)
+    } else {
+        Err(input.error(messages::expected_dim(entries::next(input))))
     }
 }
 

@@ -38,9 +38,12 @@ pub(crate) fn separated(
 ) {
     let all = |input: ParseStream<'_>| {
         while !input.is_empty() {
-            let rest = |input: ParseStream<'_>| match input.is_empty() || input.peek(Token![,]) {
-                true => Ok(()),
-                false => Err(input.error(messages::expected_comma(next(input)))),
+            let rest = |input: ParseStream<'_>| {
+                if input.is_empty() || input.peek(Token![,]) {
+                    Ok(())
+                } else {
+                    Err(input.error(messages::expected_comma(next(input))))
+                }
             };
             if let Err(error) = one(input, errors).and_then(|()| rest(input)) {
                 errors.add(error);
@@ -60,27 +63,26 @@ pub(crate) fn separated(
 
 /// Requires that a flag has no value.
 pub(crate) fn flag(key: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
-    match input.peek(Token![=]) || input.peek(syn::token::Paren) {
-        true => Err(syn::Error::new_spanned(key, messages::flag_with_value(key))),
-        false => Ok(()),
+    if input.peek(Token![=]) || input.peek(syn::token::Paren) {
+        Err(syn::Error::new_spanned(key, messages::flag_with_value(key)))
+    } else {
+        Ok(())
     }
 }
 
 /// `= "..."`
 pub(crate) fn string(key: &Ident, input: ParseStream<'_>) -> syn::Result<LitStr> {
     equals(key, input, messages::wants_string(key))?;
-    match input.peek(LitStr) {
-        true => input.parse(),
-        false => Err(input.error(messages::wants_string(key))),
-    }
+    if input.peek(LitStr) { input.parse() } else { Err(input.error(messages::wants_string(key))) }
 }
 
 /// `= path`
 pub(crate) fn path(key: &Ident, input: ParseStream<'_>) -> syn::Result<Path> {
     equals(key, input, messages::wants_path(key))?;
-    match input.peek(Ident::peek_any) || input.peek(Token![::]) {
-        true => input.call(Path::parse_mod_style),
-        false => Err(input.error(messages::wants_path(key))),
+    if input.peek(Ident::peek_any) || input.peek(Token![::]) {
+        input.call(Path::parse_mod_style)
+    } else {
+        Err(input.error(messages::wants_path(key)))
     }
 }
 

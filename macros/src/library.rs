@@ -59,9 +59,10 @@ fn crates(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Path>>
     entries::separated(content.parse()?, errors, |input, errors| {
         let named = input.peek(Ident::peek_any) || input.peek(Token![::]);
         let found = entries::next(input);
-        let path = match named {
-            true => input.call(Path::parse_mod_style)?,
-            false => return Err(input.error(messages::library_crate(found.trim_matches('`')))),
+        let path = if named {
+            input.call(Path::parse_mod_style)?
+        } else {
+            return Err(input.error(messages::library_crate(found.trim_matches('`'))));
         };
         if path.segments.len() != 1 || ["self", "super", "Self"].iter().any(|word| path.is_ident(word)) {
             errors.push(&path, messages::library_crate(crate::types::text(&path)));
@@ -83,9 +84,10 @@ fn name(path: &Path) -> String {
 fn expand(Library { krate, ops }: &Library) -> TokenStream {
     let entries = ops.iter().map(|path| {
         // The crate itself is linked already.
-        let (link, name) = match path.is_ident("crate") {
-            true => (None, quote!(::core::env!("CARGO_CRATE_NAME"))),
-            false => (Some(quote_spanned!(path.span()=> use #path as _;)), name(path).into_token_stream()),
+        let (link, name) = if path.is_ident("crate") {
+            (None, quote!(::core::env!("CARGO_CRATE_NAME")))
+        } else {
+            (Some(quote_spanned!(path.span()=> use #path as _;)), name(path).into_token_stream())
         };
         quote! {
             #link

@@ -104,9 +104,10 @@ pub(crate) fn parse(args: TokenStream, function: &ItemFn, errors: &mut Errors) -
 
 fn unknown(key: &Ident, type_params: &[Ident]) -> syn::Error {
     let written = key.to_string();
-    let message = match written.starts_with(|c: char| c.is_uppercase()) && nearest(&written, names()).is_none() {
-        true => messages::no_such_generic(&written, generic_names(type_params)),
-        false => messages::unknown_option(&written, did_you_mean(nearest(&written, names())), OPTIONS.join("`, `")),
+    let message = if written.starts_with(|c: char| c.is_uppercase()) && nearest(&written, names()).is_none() {
+        messages::no_such_generic(&written, generic_names(type_params))
+    } else {
+        messages::unknown_option(&written, did_you_mean(nearest(&written, names())), OPTIONS.join("`, `"))
     };
     syn::Error::new_spanned(key, message)
 }
@@ -124,22 +125,22 @@ fn generic_names(type_params: &[Ident]) -> String {
 
 fn vmap(method: LitStr) -> syn::Result<LitStr> {
     let written = method.value();
-    match VMAP.contains(&&*written) {
-        true => Ok(method),
-        false => {
-            let meant = did_you_mean(nearest(&written, VMAP.iter().copied()));
-            let list = VMAP.join("\", \"");
-            Err(syn::Error::new_spanned(method, messages::bad_vmap(written, meant, list)))
-        }
+    if VMAP.contains(&&*written) {
+        Ok(method)
+    } else {
+        let meant = did_you_mean(nearest(&written, VMAP.iter().copied()));
+        let list = VMAP.join("\", \"");
+        Err(syn::Error::new_spanned(method, messages::bad_vmap(written, meant, list)))
     }
 }
 
 fn torch_namespace(namespace: LitStr) -> syn::Result<LitStr> {
     let written = namespace.value();
     let word = written.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    match word && written.starts_with(|c: char| !c.is_ascii_digit()) {
-        true => Ok(namespace),
-        false => Err(syn::Error::new_spanned(namespace, messages::bad_namespace(written))),
+    if word && written.starts_with(|c: char| !c.is_ascii_digit()) {
+        Ok(namespace)
+    } else {
+        Err(syn::Error::new_spanned(namespace, messages::bad_namespace(written)))
     }
 }
 
@@ -153,9 +154,10 @@ fn platform_name(platform: LitStr) -> syn::Result<LitStr> {
         "gpu" => "CUDA` or `ROCM",
         _ => &written,
     };
-    match spelling == written {
-        true => Ok(platform),
-        false => Err(syn::Error::new_spanned(&platform, messages::platform_spelling(&written, spelling))),
+    if spelling == written {
+        Ok(platform)
+    } else {
+        Err(syn::Error::new_spanned(&platform, messages::platform_spelling(&written, spelling)))
     }
 }
 

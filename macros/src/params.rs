@@ -126,9 +126,10 @@ impl Reader<'_> {
 
     fn unknown(&self, ty: &Type) -> String {
         let nested = |ty| matches!(types::arity(ty).0, Arity::Optional | Arity::Variadic);
-        match nested(types::arity(ty).1) {
-            true => messages::nested_wrappers(types::text(ty)),
-            false => types::unknown(ty, self.type_params),
+        if nested(types::arity(ty).1) {
+            messages::nested_wrappers(types::text(ty))
+        } else {
+            types::unknown(ty, self.type_params)
         }
     }
 

@@ -154,10 +154,7 @@ fn list_of(bindings: &Bindings<'_>) -> String {
     let mut names: Vec<String> =
         bindings.iter().map(|(name, binding)| format!("`{}{name}`", dots(binding.list))).collect();
     names.sort_unstable();
-    match names.is_empty() {
-        true => "nothing is bound here".to_owned(),
-        false => format!("bound here: {}", names.join(", ")),
-    }
+    if names.is_empty() { "nothing is bound here".to_owned() } else { format!("bound here: {}", names.join(", ")) }
 }
 
 /// Without a shape function, a result's pattern, or else the shape of the first argument, is its shape.

@@ -11,9 +11,10 @@ pub(crate) fn clean(element: ElementType, bytes: &mut [u8]) {
         _ => return,
     };
     for byte in bytes {
-        *byte = match element.is_signed() {
-            true => ((*byte << shift).cast_signed() >> shift).cast_unsigned(),
-            false => *byte << shift >> shift,
+        *byte = if element.is_signed() {
+            ((*byte << shift).cast_signed() >> shift).cast_unsigned()
+        } else {
+            *byte << shift >> shift
         };
     }
 }

@@ -119,9 +119,8 @@ impl CpuExecutable {
             let message = "parameters or results of dynamic shape are not supported in programs of several partitions";
             return Err(Error::unimplemented(message));
         }
-        let in_memory = |partition: Partition| match per_device {
-            true => Ok(partition),
-            false => partition.in_memory(compiled.parameters(), compiled.results()),
+        let in_memory = |partition: Partition| {
+            if per_device { Ok(partition) } else { partition.in_memory(compiled.parameters(), compiled.results()) }
         };
         let partition = partition.map(in_memory).transpose()?.map(Arc::new);
         let info = compiled.parameter_info();

@@ -122,11 +122,10 @@ impl Tools {
         let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
         let folder = Path::new(root.trim()).join("lib/rustlib").join(host).join("bin");
         let tools = Self { profdata: folder.join("llvm-profdata"), cov: folder.join("llvm-cov") };
-        match tools.profdata.is_file() && tools.cov.is_file() {
-            true => Ok(tools),
-            false => {
-                Err(Failure::new("coverage needs a component of the toolchain:\n  rustup component add llvm-tools"))
-            }
+        if tools.profdata.is_file() && tools.cov.is_file() {
+            Ok(tools)
+        } else {
+            Err(Failure::new("coverage needs a component of the toolchain:\n  rustup component add llvm-tools"))
         }
     }
 

@@ -77,10 +77,8 @@ pub(super) unsafe fn write(status: NonNull<OptionalString>, message: &str, opera
         Some(new) if capacity > LOCAL_CAPACITY => unsafe { new(capacity + 1) }.cast::<u8>(),
         _ => std::ptr::null_mut(),
     };
-    let (stored, told) = match capacity > LOCAL_CAPACITY && allocated.is_null() {
-        true => (SHORT, Told::Failed),
-        false => (message, Told::All),
-    };
+    let (stored, told) =
+        if capacity > LOCAL_CAPACITY && allocated.is_null() { (SHORT, Told::Failed) } else { (message, Told::All) };
     // SAFETY: the struct is the caller's to write; the text and its NUL fit into the local buffer, or into what was
     // allocated for them.
     unsafe {

@@ -182,10 +182,7 @@ fn gather_one(split: &Arc<Split>, parts: Vec<Argument<CpuBuffer>>) -> Result<Eng
             split.devices()
         )));
     }
-    let whole = match split.is_replicated() {
-        true => contents[0].get()?,
-        false => whole_of(split, &contents, donated)?,
-    };
+    let whole = if split.is_replicated() { contents[0].get()? } else { whole_of(split, &contents, donated)? };
     // The parts keep the whole, too.
     drop(contents);
     Ok(if donated {

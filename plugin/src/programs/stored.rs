@@ -23,9 +23,10 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Program<'_>> {
     let stored = bytes.strip_prefix(MAGIC).and_then(|rest| rest.split_first());
     let format = stored.and_then(|(&format, code)| Some((*FORMATS.get(usize::from(format))?, code)));
     let (format, code) = format.ok_or_else(|| {
-        let what = match bytes.starts_with(&MAGIC[..7]) {
-            true => "the executable was stored by another version of the plugin",
-            false => "the bytes are not an executable that this plugin stored",
+        let what = if bytes.starts_with(&MAGIC[..7]) {
+            "the executable was stored by another version of the plugin"
+        } else {
+            "the bytes are not an executable that this plugin stored"
         };
         Error::invalid_argument(format!("{what}; compile the program again"))
     })?;

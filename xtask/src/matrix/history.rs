@@ -215,10 +215,9 @@ mod tests {
         let newest = super::super::layout::of(super::super::NEWEST).unwrap();
         for rule in RULES {
             let renames = matches!(rule.change, Change::Renamed { .. });
-            let used = newest.keys().any(|item| match renames {
-                true => rename(item, rule.name, "other") != *item,
-                false => rule.covers(item),
-            });
+            let used = newest
+                .keys()
+                .any(|item| if renames { rename(item, rule.name, "other") != *item } else { rule.covers(item) });
             assert!(used, "{} is in no struct", rule.name);
         }
     }

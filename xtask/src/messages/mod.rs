@@ -37,10 +37,9 @@ struct Message {
 fn of_area(sources: &Sources, area: &Area) -> Vec<Message> {
     let files = sources.files().iter().filter(|file| areas::of(&file.path).is_some_and(|of| std::ptr::eq(of, area)));
     let mut messages: Vec<Message> = files
-        .flat_map(|file| match file.path.ends_with(".py") {
-            true => python::messages(&file.text),
-            false => rust::messages(&file.text),
-        })
+        .flat_map(
+            |file| if file.path.ends_with(".py") { python::messages(&file.text) } else { rust::messages(&file.text) },
+        )
         .collect();
     messages.sort();
     messages.dedup_by(|next, before| next.text == before.text);

@@ -55,10 +55,7 @@ pub(super) fn of(sources: &Sources) -> String {
 /// Inline code, in quotes that do not occur in it.
 fn code(text: &str) -> String {
     let text = text.replace('|', "\\|");
-    match text.contains('`') {
-        true => format!("`` {text} ``"),
-        false => format!("`{text}`"),
-    }
+    if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
 }
 
 fn escaped(text: &str) -> String {

@@ -91,9 +91,10 @@ fn explain(minors: Minors, incomplete: Option<&Interpreter>, others: &BTreeSet<S
     }
     let range =
         if minors.0 == minors.1 { format!("3.{}", minors.0) } else { format!("3.{} to 3.{}", minors.0, minors.1) };
-    let found = match others.is_empty() {
-        true => String::from("no Python 3 was found"),
-        false => format!("found only {}", others.iter().cloned().collect::<Vec<_>>().join(", ")),
+    let found = if others.is_empty() {
+        String::from("no Python 3 was found")
+    } else {
+        format!("found only {}", others.iter().cloned().collect::<Vec<_>>().join(", "))
     };
     format!("this needs CPython {range} with venv and pip; {found}. Set OXCALL_PYTHON to the path of one.")
 }

@@ -40,12 +40,13 @@ impl IValue {
     pub(crate) unsafe fn take(shim: &'static Shim, ty: Type, value: u64) -> Result<IValue> {
         // SAFETY: as the caller guarantees.
         unsafe {
-            let value = match ty.optional {
-                false => value,
-                true => match optional(shim, value) {
+            let value = if ty.optional {
+                match optional(shim, value) {
                     Some(value) => value,
                     None => return Ok(IValue::None),
-                },
+                }
+            } else {
+                value
             };
             if ty.list {
                 return IValue::list(shim, ty.base, &List::own(shim, value));

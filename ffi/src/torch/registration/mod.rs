@@ -89,9 +89,8 @@ fn register_once(
     others: &BTreeMap<usize, Outcome>,
 ) -> Outcome {
     let operators = operators(handler)?;
-    let possible = |operator: Operator| match shim.has_lists() {
-        true => Ok((operator, Vec::new())),
-        false => without_lists(handler, &operator, shim.version),
+    let possible = |operator: Operator| {
+        if shim.has_lists() { Ok((operator, Vec::new())) } else { without_lists(handler, &operator, shim.version) }
     };
     let operators: Vec<(Operator, Vec<String>)> = operators.into_iter().map(possible).collect::<Result<_, _>>()?;
     let key = dispatch_key(handler);

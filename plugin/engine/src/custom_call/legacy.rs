@@ -81,10 +81,7 @@ impl Legacy {
         pointers.outputs.clear();
         pointers.outputs.extend(outputs.iter().map(|output| output.data.cast::<c_void>()));
         let ins = pointers.inputs.as_mut_ptr();
-        let out = match self.tuple {
-            true => pointers.outputs.as_mut_ptr().cast(),
-            false => pointers.outputs[0],
-        };
+        let out = if self.tuple { pointers.outputs.as_mut_ptr().cast() } else { pointers.outputs[0] };
         let mut status = Status::default();
         let state = (&raw mut status).cast();
         // SAFETY: a function of this version; the caller vouches for the buffers; the status lives here.

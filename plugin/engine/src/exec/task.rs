@@ -111,10 +111,7 @@ pub(crate) fn fail(next: Next) {
 pub(super) fn proceed(next: Next, queue: &mut VecDeque<Task>) {
     let Next { ready, failed } = next;
     for (index, task) in ready.into_iter().enumerate() {
-        match task.inline || index == 0 {
-            true => queue.push_back(task),
-            false => elsewhere(task),
-        }
+        if task.inline || index == 0 { queue.push_back(task) } else { elsewhere(task) }
     }
     failed.into_iter().for_each(|(task, error)| finish(task, Err(error), queue));
 }

@@ -50,9 +50,12 @@ impl Case {
     /// The program of parameters, or of constants; `None` if there is no such op.
     fn module(&self, constant: bool) -> Option<Module> {
         let mut f = FuncBuilder::new("main");
-        let operand = |operand: &Operand| match constant {
-            true => f.constant(Literal::dense(operand.ty.clone(), operand.bytes.clone())),
-            false => f.param(operand.ty.clone()),
+        let operand = |operand: &Operand| {
+            if constant {
+                f.constant(Literal::dense(operand.ty.clone(), operand.bytes.clone()))
+            } else {
+                f.param(operand.ty.clone())
+            }
         };
         let operands: Vec<ValueId> = self.operands.iter().map(operand).collect();
         let result = match &self.result {
@@ -64,9 +67,10 @@ impl Case {
     }
 
     fn results(&self, program: &Program, engine: &Engine, constant: bool, launch: Launch) -> Vec<u8> {
-        let arguments = match constant {
-            true => Vec::new(),
-            false => self.operands.iter().map(|operand| shared(engine, &operand.bytes)).collect(),
+        let arguments = if constant {
+            Vec::new()
+        } else {
+            self.operands.iter().map(|operand| shared(engine, &operand.bytes)).collect()
         };
         let (sender, receiver) = std::sync::mpsc::channel();
         let options = ExecuteOptions { launch, ..ExecuteOptions::default() };

@@ -42,9 +42,8 @@ fn every_code_of_narrow_types() {
     for &element in ElementType::ALL {
         match element.bits() {
             bits @ ..=8 => {
-                let codes = (0..1u32 << bits).map(|code| match element.is_signed() {
-                    true => ((code << (32 - bits)) as i32 >> (32 - bits)) as u8,
-                    false => code as u8,
+                let codes = (0..1u32 << bits).map(|code| {
+                    if element.is_signed() { ((code << (32 - bits)) as i32 >> (32 - bits)) as u8 } else { code as u8 }
                 });
                 check(element, &codes.collect::<Vec<_>>());
             }

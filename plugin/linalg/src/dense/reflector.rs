@@ -116,9 +116,10 @@ impl<T: Scalar> Block<T> {
         let (count, cols) = (self.t.nrows(), c.ncols());
         let (mut sums, mut turned) = (Mat::<T>::zeros(count, cols), Mat::<T>::zeros(count, cols));
         matmul(sums.as_mut(), Accum::Replace, self.v.adjoint(), c.rb(), T::one(), par);
-        match adjoint {
-            true => matmul(turned.as_mut(), Accum::Replace, self.t.adjoint(), sums.as_ref(), T::one(), par),
-            false => matmul(turned.as_mut(), Accum::Replace, self.t.as_ref(), sums.as_ref(), T::one(), par),
+        if adjoint {
+            matmul(turned.as_mut(), Accum::Replace, self.t.adjoint(), sums.as_ref(), T::one(), par);
+        } else {
+            matmul(turned.as_mut(), Accum::Replace, self.t.as_ref(), sums.as_ref(), T::one(), par);
         }
         matmul(c.rb_mut(), Accum::Add, self.v.as_ref(), turned.as_ref(), -T::one(), par);
     }
@@ -128,9 +129,10 @@ impl<T: Scalar> Block<T> {
         let (count, rows) = (self.t.nrows(), c.nrows());
         let (mut sums, mut turned) = (Mat::<T>::zeros(rows, count), Mat::<T>::zeros(rows, count));
         matmul(sums.as_mut(), Accum::Replace, c.rb(), self.v.as_ref(), T::one(), par);
-        match adjoint {
-            true => matmul(turned.as_mut(), Accum::Replace, sums.as_ref(), self.t.adjoint(), T::one(), par),
-            false => matmul(turned.as_mut(), Accum::Replace, sums.as_ref(), self.t.as_ref(), T::one(), par),
+        if adjoint {
+            matmul(turned.as_mut(), Accum::Replace, sums.as_ref(), self.t.adjoint(), T::one(), par);
+        } else {
+            matmul(turned.as_mut(), Accum::Replace, sums.as_ref(), self.t.as_ref(), T::one(), par);
         }
         matmul(c.rb_mut(), Accum::Add, turned.as_ref(), self.v.adjoint(), -T::one(), par);
     }

@@ -97,9 +97,10 @@ fn turn<T: Scalar>(h: &mut Matrix<'_, T>, z: Option<&mut Matrix<'_, T>>, k: usiz
 fn shift<T: Scalar>(h: &Matrix<'_, T>, start: usize, end: usize, sweep: usize) -> T {
     let last = end - 1;
     if sweep.is_multiple_of(EXCEPTIONAL) {
-        let (beside, at) = match sweep.is_multiple_of(2 * EXCEPTIONAL) {
-            true => (h[(last, last - 1)], h[(last, last)]),
-            false => (h[(start + 1, start)], h[(start, start)]),
+        let (beside, at) = if sweep.is_multiple_of(2 * EXCEPTIONAL) {
+            (h[(last, last - 1)], h[(last, last)])
+        } else {
+            (h[(start + 1, start)], h[(start, start)])
         };
         return T::real(T::Part::of(0.75) * Float::abs(beside.re())) + at;
     }

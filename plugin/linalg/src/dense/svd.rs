@@ -23,10 +23,8 @@ pub fn decompose<T: Scalar>(
     let (mut memory, scale) = (a.elements().to_vec(), Scale::of(a.elements()));
     scale.apply(&mut memory);
     let a = Matrix::new(&mut memory, rows, cols);
-    let compute = |count: usize, all: usize| match count == all {
-        true => ComputeSvdVectors::Full,
-        false => ComputeSvdVectors::Thin,
-    };
+    let compute =
+        |count: usize, all: usize| if count == all { ComputeSvdVectors::Full } else { ComputeSvdVectors::Thin };
     let mut values = vec![T::zero(); s.len()];
     let (mut u, mut vt) = match vectors {
         Some((u, vt)) => (Some(u), Some(vt)),

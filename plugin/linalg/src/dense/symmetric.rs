@@ -25,10 +25,7 @@ pub fn eigen<T: Scalar>(
     let n = a.rows();
     let mut diagonal = vec![T::zero(); n];
     // The transposed matrix is the conjugate one, and so are its eigenvectors.
-    let mut source = match lower {
-        true => a.view().to_owned(),
-        false => a.view().transpose().to_owned(),
-    };
+    let mut source = if lower { a.view().to_owned() } else { a.view().transpose().to_owned() };
     (0..n).for_each(|i| source[(i, i)] = T::real(source[(i, i)].re()));
     // The other triangle is not read and may hold anything, so it has no say.
     let triangle = (0..n).flat_map(|j| (j..n).map(move |i| (i, j)));

@@ -23,9 +23,10 @@ fn vectors<'a, T>(
     n: usize,
     batch: usize,
 ) -> Result<Vec<Option<&'a mut [T]>>> {
-    match choose(name, wanted, &[(b'V', true), (b'N', false)])? {
-        true => Ok(chunks(data, n * n).map(Some).collect()),
-        false => Ok((0..batch).map(|_| None).collect()),
+    if choose(name, wanted, &[(b'V', true), (b'N', false)])? {
+        Ok(chunks(data, n * n).map(Some).collect())
+    } else {
+        Ok((0..batch).map(|_| None).collect())
     }
 }
 

@@ -228,9 +228,10 @@ impl<'p> Call<'p> {
     pub(crate) fn of_argument(&self, index: usize, error: Error) -> Error {
         let plan = self.plan;
         let name = plan.param(index).name;
-        match plan.variadic && index + 1 >= plan.args.len() {
-            true => error.context(format_args!("argument `{name}[{}]`", index + 1 - plan.args.len())),
-            false => error.context(format_args!("argument `{name}`")),
+        if plan.variadic && index + 1 >= plan.args.len() {
+            error.context(format_args!("argument `{name}[{}]`", index + 1 - plan.args.len()))
+        } else {
+            error.context(format_args!("argument `{name}`"))
         }
     }
 }

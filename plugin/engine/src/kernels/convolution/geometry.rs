@@ -208,10 +208,8 @@ impl Geometry {
             let loops = summed.iter().map(|(axis, stride)| (axis.size, *stride, is_reversed(axis.role)));
             KernelCopy::new(loops.chain([(groups * out_features, out_feature, false)]))
         });
-        let kernel_strides = match copied {
-            true => [groups * out_features, 1],
-            false => [summed.last().map_or(1, |axis| axis.1), out_feature],
-        };
+        let kernel_strides =
+            if copied { [groups * out_features, 1] } else { [summed.last().map_or(1, |axis| axis.1), out_feature] };
         let rows: Vec<Axis> = inner.iter().map(|row| row.0).collect();
         Geometry {
             groups,

@@ -96,10 +96,7 @@ impl<'a, C: Number> Mat<'a, C> {
     /// The elements from `place` on, the distance of rows or columns, and whether the columns are dense.
     pub(super) fn lines(&self, place: [usize; 2]) -> (&'a [C], usize, bool) {
         let data = &self.data[place[0] * self.row_stride + place[1] * self.col_stride..];
-        match self.has_dense_rows() {
-            true => (data, self.row_stride, false),
-            false => (data, self.col_stride, true),
-        }
+        if self.has_dense_rows() { (data, self.row_stride, false) } else { (data, self.col_stride, true) }
     }
 
     /// The elements of the first column, copied to `memory` if they are not contiguous.

@@ -60,9 +60,10 @@ fn add_part<C: Number>(matrix: Mat<'_, C>, vector: &[C], first: usize, columns: 
         return;
     }
     let (data, stride, transposed) = matrix.lines([first, columns.start]);
-    match transposed {
-        false => add_dots(data, stride, &vector[columns], out),
-        true => add_multiples(data, stride, &vector[columns], out),
+    if transposed {
+        add_multiples(data, stride, &vector[columns], out);
+    } else {
+        add_dots(data, stride, &vector[columns], out);
     }
 }
 
@@ -95,9 +96,10 @@ impl<C: Number> Operand<'_, C> {
                 for (line, block) in (first..).zip(block.chunks_exact_mut(len).take(count)) {
                     self.widen.part(self.inputs, self.index, offset + line * self.stride + start, block);
                 }
-                match self.by_column {
-                    false => add_dots(&block, len, &vector[start..][..len], &mut out[first..][..count]),
-                    true => add_multiples(&block, len, &vector[first..][..count], &mut out[start..][..len]),
+                if self.by_column {
+                    add_multiples(&block, len, &vector[first..][..count], &mut out[start..][..len]);
+                } else {
+                    add_dots(&block, len, &vector[start..][..len], &mut out[first..][..count]);
                 }
             }
         }

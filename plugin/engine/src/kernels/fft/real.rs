@@ -50,9 +50,10 @@ impl<F: Real> RealPlan<F> {
 
     /// The elements of scratch that a line takes.
     pub(super) fn scratch_len(&self) -> usize {
-        match self.is_even() {
-            true => self.complex.get_immutable_scratch_len(),
-            false => self.len + self.complex.get_inplace_scratch_len(),
+        if self.is_even() {
+            self.complex.get_immutable_scratch_len()
+        } else {
+            self.len + self.complex.get_inplace_scratch_len()
         }
     }
 

@@ -146,10 +146,8 @@ fn check_qr<T: Number>([geqrf, geqp3, orgqr, ormqr]: QrCalls) {
         for (left, transpose) in [(true, false), (true, true), (false, false), (false, true)] {
             let factor = if transpose { adjoint(&q, m) } else { q.clone() };
             let c = numbers::<T>(m * 4, 9);
-            let (dims, expected) = match left {
-                true => ([1, m, 4], product(&factor, &c, m, m)),
-                false => ([1, 4, m], product(&c, &factor, 4, m)),
-            };
+            let (dims, expected) =
+                if left { ([1, m, 4], product(&factor, &c, m, m)) } else { ([1, 4, m], product(&c, &factor, 4, m)) };
             let call = ormqr().arg(array(&[1, m, k], &first)).arg(array(&[1, k], &taus)).arg(array(&dims, &c));
             let out = run(call.attr("left", left).attr("transpose", transpose));
             assert_near(&result::<T>(&out, 0), &expected, slack, "product with q");

@@ -108,15 +108,12 @@ where
             for i in 0..n - 1 {
                 let i = if lower { i } else { n - 2 - i };
                 let mut v = vec![T::zero(); n];
-                match lower {
-                    true => {
-                        v[i + 1] = T::one();
-                        v[i + 2..].copy_from_slice(&packed[i * n + i + 2..(i + 1) * n]);
-                    }
-                    false => {
-                        v[i] = T::one();
-                        v[..i].copy_from_slice(&packed[(i + 1) * n..][..i]);
-                    }
+                if lower {
+                    v[i + 1] = T::one();
+                    v[i + 2..].copy_from_slice(&packed[i * n + i + 2..(i + 1) * n]);
+                } else {
+                    v[i] = T::one();
+                    v[..i].copy_from_slice(&packed[(i + 1) * n..][..i]);
                 }
                 let outer = product(&v, &adjoint(&v, n), n, 1);
                 let h: Vec<T> = identity::<T>(n).iter().zip(outer).map(|(&x, o)| x - taus[i] * o).collect();
@@ -153,12 +150,11 @@ where
         let a = numbers::<T>(n * n, n as u64);
         let out = run(geev().arg(array(&[1, n, n], &a)).attr("compute_left", b'V').attr("compute_right", b'V'));
         let real = out.values().len() == 5;
-        let values: Vec<Complex<T::Part>> = match real {
-            true => {
-                let parts = result::<T>(&out, 0).into_iter().zip(result::<T>(&out, 1));
-                parts.map(|(re, im)| Complex::new(re.re(), im.re())).collect()
-            }
-            false => complex(&result::<T>(&out, 0)),
+        let values: Vec<Complex<T::Part>> = if real {
+            let parts = result::<T>(&out, 0).into_iter().zip(result::<T>(&out, 1));
+            parts.map(|(re, im)| Complex::new(re.re(), im.re())).collect()
+        } else {
+            complex(&result::<T>(&out, 0))
         };
         let first = if real { 2 } else { 1 };
         assert_eq!(result::<i32>(&out, first + 2), [0]);

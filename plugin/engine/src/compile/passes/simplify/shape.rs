@@ -117,10 +117,12 @@ pub(super) fn reverse(rewriter: &Rewriter<'_>, dims: &[usize], operand: ValueId,
         left.retain(|dim| !both.contains(dim));
         source = inner.operands[0];
     }
-    match left.is_empty() {
-        true => Some(Simpler::Value(source)),
-        false if left.len() == dims.len() && source == operand => None,
-        false => Simpler::unary(OpKind::Reverse { dims: left }, source),
+    if left.is_empty() {
+        Some(Simpler::Value(source))
+    } else if left.len() == dims.len() && source == operand {
+        None
+    } else {
+        Simpler::unary(OpKind::Reverse { dims: left }, source)
     }
 }
 
