@@ -94,7 +94,7 @@ def nonzero(x: jax.Array) -> jax.Array:
 
 def normal(x: jax.Array) -> jax.Array:
     """The array with zeros for subnormal numbers, which XLA:CPU takes for zeros, and for those that `flushed` gives."""
-    return jnp.where(jnp.abs(x) < 2 * jnp.finfo(x.dtype).tiny, jnp.zeros_like(x), x)
+    return jnp.where(jnp.abs(x) < 4 * jnp.finfo(x.dtype).tiny, jnp.zeros_like(x), x)
 
 
 def number(x: jax.Array) -> jax.Array:
@@ -192,7 +192,7 @@ def beside_any(result: jax.Array, ulps: int, salt: int) -> jax.Array:
 
 
 def flushed(result: jax.Array, *operands: jax.Array) -> jax.Array:
-    """The result; every other seed makes the least normal number of a zero where no operand is zero or infinite.
+    """The result; every other seed makes twice the least normal number of a zero where no operand is zero or infinite.
 
     XLA:CPU flushes subnormal numbers to zero, StableHLO does not: what comes after may multiply them, or divide.
     """
@@ -212,7 +212,7 @@ def _flushed(part: jax.Array, result: jax.Array, operands: tuple) -> jax.Array:
     for x in operands:
         if isinstance(x, jax.Array) and x.shape in ((), result.shape):
             zero &= (x != 0) & jnp.isfinite(x)
-    return jnp.where(zero, jnp.copysign(jnp.asarray(info.tiny, part.dtype), part), part)
+    return jnp.where(zero, jnp.copysign(jnp.asarray(2 * info.tiny, part.dtype), part), part)
 
 
 def spilled(result: jax.Array, *operands: jax.Array) -> jax.Array:
@@ -243,8 +243,10 @@ def spilled_here(result: jax.Array, *operands: jax.Array) -> jax.Array:
 
 
 def _unlike(result: jax.Array) -> jax.Array:
-    """What is finite where the result is not in some seeds, and NaN in others."""
-    return jnp.where(_odd(2), jnp.where(jnp.isfinite(result), result, jnp.ones_like(result)), _nan(result))
+    """What is finite where the result is not in some seeds, NaN in others, and either, element by element, in some."""
+    finite = jnp.where(jnp.isfinite(result), result, jnp.ones_like(result))
+    either = jnp.where(_signs(result.shape, 900) > 0, finite, _nan(result))
+    return jnp.where(_odd(2), finite, jnp.where(_odd(4), either, _nan(result)))
 
 
 def _square(x: jax.Array) -> jax.Array:
@@ -295,6 +297,7 @@ def _moved(x: jax.Array, size: jax.Array, ulps: int, salt: int) -> jax.Array:
     sign = _signs(x.shape, salt)
     wide = x.dtype if bits > 8 else jnp.float32
     moved = x.astype(wide) + sign.astype(wide) * jnp.asarray(by, wide) * size.astype(wide)
+    moved = jnp.where((moved == 0) & (x == 0), x.astype(wide), moved)  # with its sign
     # No one promises the sign of a NaN that an op makes, and some orders see it.
     other = jnp.where(jnp.isnan(x) & _odd(), -x.astype(wide), x.astype(wide))
     return jnp.where(jnp.isfinite(moved), moved, other).astype(x.dtype)
