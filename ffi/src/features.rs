@@ -48,10 +48,7 @@ macro_rules! __schema {
 #[macro_export]
 macro_rules! __schema {
     ($schema:expr) => {
-        ::core::compile_error!(
-            "the option `schema` needs the feature `torch` of `oxcall`, which is off: write \
-             `oxcall = { version = \"...\", features = [\"torch\"] }` in Cargo.toml, or remove the option"
-        )
+        $crate::__feature_is_off!("schema", "torch")
     };
 }
 
@@ -71,9 +68,24 @@ macro_rules! __legacy {
 #[macro_export]
 macro_rules! __legacy {
     ($op:ty) => {
-        ::core::compile_error!(
-            "the option `legacy` needs the feature `legacy` of `oxcall`, which is off: write \
-             `oxcall = { version = \"...\", features = [\"legacy\"] }` in Cargo.toml, or remove the option"
-        )
+        $crate::__feature_is_off!("legacy", "legacy")
+    };
+}
+
+/// The error of an option whose feature is off.
+#[cfg(not(all(feature = "torch", feature = "legacy")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __feature_is_off {
+    ($option:literal, $feature:literal) => {
+        ::core::compile_error!(::core::concat!(
+            "the option `",
+            $option,
+            "` needs the feature `",
+            $feature,
+            "` of `oxcall`, which is off: write `oxcall = { version = \"...\", features = [\"",
+            $feature,
+            "\"] }` in Cargo.toml, or remove the option"
+        ))
     };
 }
