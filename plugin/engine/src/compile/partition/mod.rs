@@ -104,16 +104,13 @@ pub(crate) fn partition(mut module: Module, devices: usize, options: &ShardingOp
     let results = stated(main, &main.body.results, &main.result_attributes, &options.open_results, "result")?;
     // One function: propagation looks at ops and their regions, never through calls.
     passes::inline_calls(&mut module)?;
-    let Propagated { parameters: found_params, results: found_results, inspections, split } =
-        propagate(&module, devices, options, &params, &results);
+    let Propagated { parameters: found_params, results: found_results, inspections } =
+        propagate(&mut module, devices, options, &params, &results);
     let shardings = Shardings {
         parameters: sharded(params, found_params, &stacked.parameters, &module, devices, "parameter")?,
         results: sharded(results, found_results, &stacked.results, &module, devices, "result")?,
         inspections,
     };
-    if let Some(split) = split {
-        module = split;
-    }
     module.funcs.iter_mut().for_each(|func| calls::remove_inspections(&mut func.body));
     let main = per_device::main(&module, &shardings);
     let per_device = main.is_some();
@@ -131,24 +128,22 @@ struct Propagated {
     /// The tiling of each result.
     results: Vec<Option<Tiling>>,
     inspections: Vec<(CustomCall, Option<Tiling>)>,
-    /// The module in which custom calls run on shards, if there are any.
-    split: Option<Module>,
 }
 
-/// Propagates the shardings of a program without calls, if any sharding may be chosen or a call asks for one.
+/// Propagates the shardings of a program without calls, if any sharding may be chosen or a call asks for one. Custom
+/// calls with a rule then run on shards.
 fn propagate(
-    module: &Module,
+    module: &mut Module,
     devices: usize,
     options: &ShardingOptions,
     params: &[Stated],
     results: &[Stated],
 ) -> Propagated {
-    let mut module = module.clone();
-    let has_rules = calls::add_batch_rules(&mut module, &|target| options.batch_partitionable.contains(target));
+    let has_rules = calls::add_batch_rules(module, &|target| options.batch_partitionable.contains(target));
     let observed = module.funcs.iter().any(|func| calls::any_observes(&func.body));
     let wanted = has_rules || observed || params.iter().chain(results).any(Stated::may_change);
-    let Some(axes) = Axes::of_program(&module, devices).filter(|_| wanted) else { return Propagated::default() };
-    let mut graph = Graph::new(&module, &axes, &states(&axes, params), &states(&axes, results));
+    let Some(axes) = Axes::of_program(module, devices).filter(|_| wanted) else { return Propagated::default() };
+    let mut graph = Graph::new(module, &axes, &states(&axes, params), &states(&axes, results));
     graph.propagate();
     let tilings = |list: &[Stated], tiling: &dyn Fn(usize, &[usize]) -> Tiling| {
         let each = list.iter().enumerate();
@@ -158,11 +153,10 @@ fn propagate(
     let results = tilings(results, &|index, dims| graph.result(index, dims));
     let inspections = graph.inspections();
     let split = graph.split_calls();
-    let split = (!split.is_empty()).then(|| {
-        calls::split(&mut module, split);
-        module
-    });
-    Propagated { parameters, results, inspections, split }
+    if !split.is_empty() {
+        calls::split(module, split);
+    }
+    Propagated { parameters, results, inspections }
 }
 
 /// The shardings of `list`: from propagation (`found`), or as the program states them.
