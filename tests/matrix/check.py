@@ -83,7 +83,62 @@ def threads():
     assert all((result == results[0]).all() for result in results)
 
 
-CHECKS = [stateless, bfloat16, stateful, state_attribute, asynchronous, failing, async_failing, panicking, threads]
+def loss(x):
+    return (ops.rms_norm(x, eps=1e-5) * np.arange(4, dtype=np.float32)).sum()
+
+
+def reference_loss(x):
+    normed = x / jnp.sqrt((x**2).mean(-1, keepdims=True) + 1e-5)
+    return (normed * np.arange(4, dtype=np.float32)).sum()
+
+
+def gradients():
+    want = jax.grad(reference_loss)(X)
+    repeated = np.stack([X, X])
+    for got in (
+        jax.grad(loss)(X),
+        jax.jit(jax.grad(jax.checkpoint(loss)))(X),
+        jax.jit(jax.vmap(jax.grad(loss)))(repeated)[1],
+        jax.grad(lambda x: jax.vmap(loss)(x).sum())(repeated)[1],
+        jax.grad(lambda x: jax.lax.scan(lambda total, row: (total + loss(row), None), 0.0, x[None])[0])(X),
+        jax.grad(lambda x: jax.lax.cond(True, loss, lambda x: 0.0, x))(X),
+        jax.linear_transpose(jax.linearize(loss, X)[1], X)(jnp.float32(1))[0],
+    ):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-6)
+    rows = jax.jacrev(lambda x: ops.rms_norm(x, eps=1e-5))(X)
+    assert rows.shape == (3, 4, 3, 4)
+
+
+def forward_mode():
+    raises(lambda x: jax.jvp(loss, (x,), (x,))[1], "rms_norm: it has no derivative in forward mode")
+
+
+def primitives():
+    assert "rms_norm[" in str(jax.make_jaxpr(loss)(X))
+    assert "rms_norm_vjp[" in str(jax.make_jaxpr(jax.grad(loss))(X))
+
+
+def legacy():
+    for version in (1, 2, 3):
+        got = jax.jit(lambda x, version=version: ops.rms_norm(x, custom_call_api_version=version))(X)
+        np.testing.assert_array_equal(got, jax.jit(ops.rms_norm)(X))
+
+
+CHECKS = [
+    stateless,
+    bfloat16,
+    stateful,
+    state_attribute,
+    asynchronous,
+    failing,
+    async_failing,
+    panicking,
+    threads,
+    gradients,
+    forward_mode,
+    primitives,
+    legacy,
+]
 
 
 def main():

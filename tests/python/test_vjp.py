@@ -78,5 +78,5 @@ def test_derivatives_of_derivatives(library_path):
 
     np.testing.assert_array_equal(derivative(1), 3 * x * x)
     np.testing.assert_array_equal(derivative(2), 6 * x)
-    with pytest.raises(ValueError, match=r"cube_vjp_vjp.*cannot be differentiated"):
+    with pytest.raises(ValueError, match=r"^cube_vjp_vjp: it cannot be differentiated"):
         derivative(3)

@@ -76,6 +76,43 @@ class _Int(int):
         return not self == other
 
 
+class Encoded:
+    """The attributes of a call as JAX sends them, equal to those of the same bits.
+
+    Attributes:
+        values: the attributes by name.
+    """
+
+    __slots__ = ("_key", "values")
+
+    def __init__(self, values: Mapping[str, Any]):
+        self.values = dict(values)
+        self._key = _bits(self.values)
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Encoded) and self._key == other._key
+
+    def __repr__(self) -> str:
+        return f"({', '.join(f'{name}={_shown(value)}' for name, value in self.values.items())})"
+
+
+def _bits(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, Mapping):
+        return tuple((name, _bits(entry)) for name, entry in sorted(value.items()))
+    return type(value), value
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name}: {_shown(entry)}" for name, entry in value.items()) + "}"
+    return repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value)
+
+
 def _sent(value: Any) -> Any:
     special = isinstance(value, np.floating) and (value == 0 or np.isnan(value))
     return _Float(value) if special else value

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import inspect
 import pathlib
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -38,16 +37,7 @@ try:
 except ImportError:  # before 0.5
     import jax.extend.ffi as _ffi
 
-try:
-    from jax.experimental.xla_metadata import set_xla_metadata
-except ImportError:
-    set_xla_metadata = None
-
-_FFI_CALL_OPTIONS = frozenset(inspect.signature(_ffi.ffi_call).parameters)
-# JAX 0.4.36's `ffi_call` has every option that we use; the versions before it lack aliases and API versions.
-_HAS_FULL_FFI_CALL = {"vmap_method", "input_output_aliases", "custom_call_api_version"} <= _FFI_CALL_OPTIONS
-
-_RESULT_OPTIONS = frozenset(inspect.signature(jax.ShapeDtypeStruct.__init__).parameters)
+ffi_lowering = _ffi.ffi_lowering
 
 # jaxlib 0.4.34 passes only arrays of signed integers, f32 and f64 as attributes.
 HAS_UNSIGNED_ARRAYS = version() > OLDEST
@@ -98,51 +88,10 @@ def register_batch_partitionable(target: str) -> None:
         register(target)
 
 
-def ffi_call(
-    target: str,
-    results: Sequence[Any],
-    *,
-    has_side_effect: bool = False,
-    vmap_method: str | None = None,
-    aliases: Mapping[int, int] | None = None,
-    api_version: int = 4,
-    backend_config: bytes | None = None,
-    batch_dims: int = 0,
-) -> Callable[..., Sequence[Any]]:
-    """`jax.ffi.ffi_call` in its newest form, on every version: a function of operands and attributes.
-
-    Args:
-        batch_dims: how many leading dimensions XLA's partitioner may split, for a target that is registered as
-            batch-partitionable.
-
-    The other arguments are those of `jax.ffi.ffi_call`.
-    """
-    if not _HAS_FULL_FFI_CALL:
-        from oxcall._old_ffi_call import ffi_call as call
-    else:
-        call = _ffi.ffi_call
-    bind = call(
-        target,
-        tuple(results),
-        has_side_effect=has_side_effect,
-        vmap_method=vmap_method,
-        input_output_aliases=dict(aliases or {}),
-        custom_call_api_version=api_version,
-        legacy_backend_config=backend_config,
-    )
-    if not batch_dims or set_xla_metadata is None:
-        return bind
-
-    def partitionable(*operands: Any, **attributes: Any) -> Sequence[Any]:
-        # The partitioner reads this frontend attribute; JAX's own linear algebra calls set it as well.
-        with set_xla_metadata(num_batch_dims=str(batch_dims)):
-            return bind(*operands, **attributes)
-
-    return partitionable
-
-
 @functools.cache
-def _abstract_token() -> Any:
+def abstract_token() -> Any:
+    """The type of tokens; CallError where this JAX cannot pass them to custom calls."""
+    check_tokens()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         token = getattr(jax.core, "abstract_token", None)
@@ -191,25 +140,6 @@ def takes_scalar(scalar: bool | int | float | complex, dtype: str) -> bool:
         return numpy_dtype is not None and jnp.result_type(scalar, numpy_dtype) == numpy_dtype
     except (TypeError, ValueError):
         return False
-
-
-def result_type(dtype: str, shape: Sequence[int], axes: frozenset[Any] = frozenset()) -> Any:
-    """The type that `ffi_call` takes for a result that varies over these mesh axes."""
-    if dtype == "token":
-        check_tokens()
-        return _abstract_token()
-    numpy_dtype = _dtypes.numpy_dtype(dtype)
-    if numpy_dtype is None:
-        raise CallError(f"the installed JAX has no dtype {_dtypes.numpy_name(dtype)}; upgrade `jax` and `ml_dtypes`")
-    options: dict[str, Any] = {}
-    if axes:
-        mesh = jax.sharding.get_abstract_mesh()
-        options["sharding"] = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
-        if "vma" in _RESULT_OPTIONS:
-            options["vma"] = axes
-        else:
-            options["manual_axis_type"] = jax.sharding.ManualAxisType(varying=axes)
-    return jax.ShapeDtypeStruct(tuple(shape), numpy_dtype, **options)
 
 
 def vary_together(operands: Sequence[Any]) -> tuple[tuple[Any, ...], frozenset[Any]]:

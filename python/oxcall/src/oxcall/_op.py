@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from oxcall import _jax
 from oxcall._abi import NativeLibrary
-from oxcall._attrs import encode_attrs
+from oxcall._attrs import Encoded, encode_attrs
 from oxcall._described import Described
 from oxcall._errors import CallError
-from oxcall._legacy import describe_call
-from oxcall._manifest import OpInfo, Param
+from oxcall._manifest import OpInfo
 from oxcall._operands import Operands, bind_operands
-from oxcall._results import ResultTypes, Type, check_sizes, chosen_dtypes
+from oxcall._primitive import Call, OpPrimitive
+from oxcall._results import ResultTypes, check_sizes, chosen_dtypes
 from oxcall._signature import API_VERSION, DTYPE, NUM_RESULTS, OUT_SHAPE, option_names
 from oxcall._targets import Target
-from oxcall._vjp import differentiable
 
 
 class Op(Described):
@@ -35,7 +35,9 @@ class Op(Described):
     ):  # fmt: skip
         super().__init__(op, platforms, operator)
         self._target = target
-        self._find = find
+        self._primitive = OpPrimitive(op, target, find)
+        self._calls: dict[Any, Call] = {}
+        self._has_list = any(param.role == "ret" and param.arity != "one" for param in op.results)
         self._options = option_names(op)
         self._results = ResultTypes(native, op)
 
@@ -44,6 +46,21 @@ class Op(Described):
         return str(self._target)
 
     def __call__(self, /, *operands: Any, **keywords: Any) -> Any:
+        key = _key(operands, keywords)
+        call = None if key is None else self._calls.get(key)
+        if call is None:
+            operands, call = self._prepare(operands, keywords)
+            if key is not None:
+                if len(self._calls) == _MOST_CALLS:
+                    self._calls.clear()
+                self._calls[key] = call
+        values = self._primitive(_jax.vary_together(operands)[0], call)
+        if self._has_list:
+            return values
+        return {0: None, 1: values[0] if values else None}.get(len(values), values)
+
+    def _prepare(self, operands: Sequence[Any], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], Call]:
+        """The operands as arrays, and what follows from them and the keywords."""
         op = self._info
         options = {option: keywords.pop(name, None) for option, name in self._options.items()}
         version = options.get(API_VERSION)
@@ -59,19 +76,7 @@ class Op(Described):
             results = self._results.infer(bound, attrs, dtypes, options.get(NUM_RESULTS))
         names = self._results.names(len(results), bound)
         check_sizes(op, names, results)
-        aliases = _aliases(op, bound, names)
-        batch_dims = _batch_dims(op, bound, self._results.params(len(results), bound), results)
-
-        def primal(*arrays: Any) -> tuple[Any, ...]:
-            return self._invoke(arrays, results, attrs, aliases, version, batch_dims)
-
-        if op.vjp:
-            primal = differentiable(primal, op, bound, names, keywords, self._backward)
-        # Operands are cast before the derivative is taken, so that JAX transposes the casts.
-        values = primal(*_jax.vary_together(bound.arrays)[0])
-        if any(param.role == "ret" and param.arity != "one" for param in op.results):
-            return tuple(values)
-        return {0: None, 1: values[0] if values else None}.get(len(values), tuple(values))
+        return bound.arrays, Call(tuple(results), Encoded(attrs), version, bound.counts, tuple(names), keywords)
 
     def _type_of(self, operands: Operands, dtypes: Mapping[str, str], index: int, attr: str) -> str:
         name = self._info.type_params[index].name
@@ -82,61 +87,17 @@ class Op(Described):
             )
         return dtype
 
-    def _backward(self) -> tuple[OpInfo, Op]:
-        backward = self._find(self._info.vjp)
-        return backward._info, backward
 
-    def _invoke(
-        self, arrays: Sequence[Any], results: Sequence[Type], attrs: Mapping[str, Any], aliases: Mapping[int, int],
-        version: int, batch_dims: int,
-    ) -> tuple[Any, ...]:  # fmt: skip
-        op = self._info
-        arrays, axes = _jax.vary_together(arrays)
-        types = [_jax.result_type(dtype, shape, axes) for dtype, shape in results]
-        if version == 4:
-            call = _jax.ffi_call(
-                self.target,
-                types,
-                has_side_effect=op.side_effect,
-                vmap_method=op.vmap,
-                aliases=aliases,
-                batch_dims=batch_dims,
-            )
-            return tuple(call(*arrays, **attrs))
-        given = [(_jax.dtype_of(array), _jax.shape_of(array)) for array in arrays]
-        descriptor = describe_call(given, results, attrs, is_operand=version < 3)
-        # CPU handlers of versions 1 and 2 get no opaque bytes: the descriptor is a leading operand there. GPU handlers
-        # of every version read the opaque bytes, so they are sent always.
-        leading = (np.frombuffer(descriptor, np.uint8),) if version < 3 else ()
-        call = _jax.ffi_call(
-            f"{self.target}.v{version}",
-            types,
-            has_side_effect=op.side_effect,
-            # The descriptor holds the shapes of one call, so a batch is a sequence of calls.
-            vmap_method=op.vmap and ("sequential_unrolled" if op.vmap == "sequential_unrolled" else "sequential"),
-            aliases={operand + len(leading): result for operand, result in aliases.items()},
-            api_version=version,
-            backend_config=descriptor,
-        )
-        return tuple(call(*_jax.vary_together((*leading, *arrays))[0]))
+def _key(operands: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """What a call is remembered by; ``None`` if it is not: operands are arrays, and keywords plain values."""
+    if not all(isinstance(operand, jax.Array) and isinstance(operand.dtype, np.dtype) for operand in operands):
+        return None
+    # 0.0 is equal to -0.0, and NaN not to itself.
+    if not all(type(value) in _PLAIN and value and value == value for value in keywords.values()):
+        return None
+    plain = tuple((name, type(value), value) for name, value in keywords.items())
+    return plain, tuple((operand.dtype, operand.shape) for operand in operands)
 
 
-def _aliases(op: OpInfo, operands: Operands, result_names: Sequence[str]) -> dict[int, int]:
-    """Operand and result indices of parameters that are updated in place."""
-    aliases, start = {}, 0
-    for param, number in zip(op.operands, operands.counts, strict=True):
-        if param.role == "inout":
-            first = result_names.index(param.name) if number else 0
-            aliases.update({start + i: first + i for i in range(number)})
-        start += number
-    return aliases
-
-
-def _batch_dims(op: OpInfo, operands: Operands, result_params: Sequence[Param], results: Sequence[Type]) -> int:
-    """The number of leading batch dimensions of every operand and result, for an op that is batch-partitionable."""
-    if not op.batch_partitionable:
-        return 0
-    groups = operands.of(op)
-    ranks = [(param, len(_jax.shape_of(array))) for param in op.operands for array in groups[param.name]]
-    ranks += [(param, len(shape)) for param, (_, shape) in zip(result_params, results, strict=True)]
-    return min((min(rank, param.batch_dims(rank)) for param, rank in ranks), default=0)
+_PLAIN = (bool, int, float, str)
+_MOST_CALLS = 1024

@@ -23,14 +23,6 @@ class Operands:
     types: dict[int, str]
     """Dtypes that the operands bind to type parameters, by index."""
 
-    def of(self, op: OpInfo) -> dict[str, tuple[Any, ...]]:
-        """The arrays of each operand parameter."""
-        split, start = {}, 0
-        for param, number in zip(op.operands, self.counts, strict=True):
-            split[param.name] = self.arrays[start : start + number]
-            start += number
-        return split
-
 
 def bind_operands(op: OpInfo, given: Sequence[Any]) -> Operands:
     """Checks what the user passed against the declaration."""

@@ -1,0 +1,160 @@
+"""How JAX versions differ in primitives, from 0.4.34 on. With `_jax`, the one place that knows."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir, xla
+from jaxlib.mlir import ir
+
+from oxcall import _dtypes, _jax
+
+try:
+    from jax._src import ffi as _internal
+except ImportError:  # before 0.5
+    from jax._src.extend import ffi as _internal
+
+# The effect of JAX's own `ffi_call`: it keeps a call whose results are not used.
+_SIDE_EFFECT = _internal._FfiEffect
+
+Zero = ad.Zero
+is_undefined_primal = ad.is_undefined_primal
+
+
+def primitive(
+    name: str,
+    *,
+    abstract: Callable[..., tuple[Sequence[Any], bool]],
+    lower: Callable[..., Any],
+    batch: Callable[..., Any],
+    jvp: Callable[..., Any],
+    transpose: Callable[..., Any] | None = None,
+) -> Primitive:
+    """A primitive with several results.
+
+    Args:
+        name: its name in jaxprs and profiles.
+        abstract: the results' types, and whether the call has a side effect.
+        lower: the rule of `jax.interpreters.mlir.register_lowering`.
+        batch: that of `jax.interpreters.batching.primitive_batchers`.
+        jvp: that of `jax.interpreters.ad.primitive_jvps`.
+        transpose: that of `jax.interpreters.ad.primitive_transposes`.
+    """
+
+    def abstract_eval(*operands: Any, **params: Any) -> Any:
+        results, has_side_effect = abstract(*operands, **params)
+        return tuple(results), {_SIDE_EFFECT} if has_side_effect else set()
+
+    new = Primitive(name)
+    new.multiple_results = True
+    new.def_impl(functools.partial(xla.apply_primitive, new))
+    new.def_effectful_abstract_eval(abstract_eval)
+    mlir.register_lowering(new, lower)
+    batching.primitive_batchers[new] = batch
+    ad.primitive_jvps[new] = jvp
+    if transpose is not None:
+        ad.primitive_transposes[new] = transpose
+    _register_with_shard_map(new)
+    return new
+
+
+def _register_with_shard_map(new: Primitive) -> None:
+    """Before JAX tracked in types over which axes of a mesh values vary, `shard_map` had rules of its own."""
+    if _jax.version() >= (0, 7):
+        return
+    from jax.experimental import shard_map
+
+    for register in ("register_standard_check", "register_standard_rewrite"):
+        if hasattr(shard_map, register):
+            getattr(shard_map, register)(new)
+
+
+def result_types(results: Sequence[tuple[str, Sequence[Any]]], operands: Sequence[Any]) -> list[Any]:
+    """The types of results of these dtypes and shapes, which vary over the same axes of a mesh as the operands.
+
+    All operands vary over the same axes: see `_jax.vary_together`.
+    """
+    like = next((operand for operand in operands if isinstance(operand, jax.core.ShapedArray)), None)
+    return [_result_type(dtype, tuple(shape), like) for dtype, shape in results]
+
+
+def _result_type(dtype: str, shape: tuple[Any, ...], like: Any) -> Any:
+    if dtype == "token":
+        return _jax.abstract_token()
+    given = {"shape": shape, "dtype": _dtypes.numpy_dtype(dtype)}
+    if like is None:
+        return jax.core.ShapedArray(**given)
+    sharding = getattr(like, "sharding", None)
+    if sharding is not None:
+        spec = jax.sharding.PartitionSpec(*(None,) * len(shape))
+        given["sharding"] = jax.sharding.NamedSharding(sharding.mesh, spec)
+    return like.update(**given, weak_type=False)
+
+
+def dtype_and_shape(aval: Any) -> tuple[str, tuple[Any, ...]]:
+    """XLA's name of the dtype, and the shape, of an abstract operand or result."""
+    if not isinstance(aval, jax.core.ShapedArray):
+        return "token", ()
+    return _dtypes.xla_name(aval.dtype.name), tuple(aval.shape)
+
+
+def lower_typed(
+    ctx: Any, operands: Sequence[Any], target: str, attrs: Mapping[str, Any], aliases: Mapping[int, int],
+    has_side_effect: bool, batch_dims: int,
+) -> Any:  # fmt: skip
+    """Lowers to a custom call of the typed FFI.
+
+    Args:
+        batch_dims: how many leading dimensions XLA's partitioner may split, for a target that is registered as
+            batch-partitionable.
+    """
+    rule = _jax.ffi_lowering(target, has_side_effect=has_side_effect, operand_output_aliases=dict(aliases))
+    results = rule(ctx, *operands, **attrs)
+    if batch_dims and ctx.avals_out:
+        # The partitioner reads this frontend attribute; JAX's own linear algebra calls have it as well.
+        call = results[0].owner
+        count = ir.DictAttr.get({"num_batch_dims": ir.StringAttr.get(str(batch_dims))})
+        call.attributes["mhlo.frontend_attributes"] = count
+    return results
+
+
+def lower_legacy(
+    ctx: Any, operands: Sequence[Any], target: str, version: int, descriptor: bytes, leading: Any,
+    aliases: Mapping[int, int], has_side_effect: bool,
+) -> Any:  # fmt: skip
+    """Lowers to a custom call of API version 1, 2 or 3.
+
+    Args:
+        descriptor: the opaque bytes.
+        leading: an array that is passed before all operands, or ``None``.
+    """
+    if leading is not None:
+        operands = [mlir.ir_constant(leading), *operands]
+        ctx = ctx.replace(avals_in=[jax.core.ShapedArray(leading.shape, leading.dtype), *ctx.avals_in])
+        aliases = {operand + 1: result for operand, result in aliases.items()}
+    options = {"has_side_effect": has_side_effect, "operand_output_aliases": dict(aliases), "api_version": version}
+    if _jax.version() >= (0, 4, 36):
+        return _jax.ffi_lowering(target, backend_config=descriptor, **options)(ctx, *operands)
+    return mlir.custom_call(
+        target,
+        result_types=[mlir.aval_to_ir_type(aval) for aval in ctx.avals_out],
+        operands=operands,
+        backend_config=descriptor,
+        operand_layouts=[_row_major(aval) for aval in ctx.avals_in],
+        result_layouts=[_row_major(aval) for aval in ctx.avals_out],
+        **options,
+    ).results
+
+
+def _row_major(aval: Any) -> tuple[int, ...]:
+    return tuple(reversed(range(len(getattr(aval, "shape", ())))))
+
+
+def zero_tangent(primal: Any) -> Any:
+    """The symbolic zero that a value has as its tangent."""
+    typeof = getattr(jax, "typeof", None) or jax.core.get_aval
+    return Zero(typeof(primal).to_tangent_aval())
