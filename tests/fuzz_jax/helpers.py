@@ -16,6 +16,7 @@ __all__ = [
     "bounded",
     "convert",
     "devices_mesh",
+    "either_zero",
     "flushed",
     "inexact",
     "moved",
@@ -126,7 +127,15 @@ def noisy(x: jax.Array, ulps: int, salt: int) -> jax.Array:
         low, high = float(info.tiny) ** 0.5 * 16, float(info.max) ** 0.5 / 16
         plain = ((size > low) & (size < high)) | (size == 0)
         return jnp.where(plain | ~_odd(), moved, _nan(x))
-    return _moved(x, x, ulps, salt)
+    return jnp.where(_odd(16), _coarse(x, ulps), _moved(x, x, ulps, salt))
+
+
+def _coarse(x: jax.Array, ulps: int) -> jax.Array:
+    """The value with errors of so many units in the last place by which near numbers are equal."""
+    info = jnp.finfo(x.dtype)
+    if info.nmant < 16:
+        return x
+    return lax.reduce_precision(x, info.nexp, info.nmant - 1 - max(ulps, 1).bit_length())
 
 
 def signed(x: jax.Array) -> jax.Array:
@@ -189,6 +198,13 @@ def beside_any(result: jax.Array, ulps: int, salt: int) -> jax.Array:
     size = jnp.where(jnp.isfinite(largest), largest, jnp.zeros_like(largest))
     parts = [_or_zero(part, jnp.broadcast_to(size, part.shape), ulps, part) for part in parts]
     return lax.complex(*parts) if jnp.iscomplexobj(result) else parts[0]
+
+
+def either_zero(x: jax.Array) -> jax.Array:
+    """The result of a sum; some seeds make its zeros positive: whether a sum begins with zero is no promise."""
+    if not isinstance(x, jax.Array) or not jnp.issubdtype(x.dtype, jnp.floating):
+        return x
+    return jnp.where((x == 0) & _odd(2), jnp.zeros_like(x), x)
 
 
 def flushed(result: jax.Array, *operands: jax.Array) -> jax.Array:
@@ -294,7 +310,9 @@ def _moved(x: jax.Array, size: jax.Array, ulps: int, salt: int) -> jax.Array:
     bits = jnp.finfo(x.dtype).bits
     # What is narrow is computed in float32 and rounded once.
     by = float(jnp.finfo(x.dtype).eps) * (ulps if bits > 16 else 1)
-    sign = _signs(x.shape, salt)
+    # Errors of one size would leave the last bit as it is.
+    size_of_error = jnp.where(_odd(8), 0.25 + 0.75 * _fractions(x.shape, salt + 3), 1)
+    sign = _signs(x.shape, salt) * size_of_error
     wide = x.dtype if bits > 8 else jnp.float32
     moved = x.astype(wide) + sign.astype(wide) * jnp.asarray(by, wide) * size.astype(wide)
     moved = jnp.where((moved == 0) & (x == 0), x.astype(wide), moved)  # with its sign

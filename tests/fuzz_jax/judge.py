@@ -72,7 +72,7 @@ def _noisy(program: Program, seeds: range) -> list[list[np.ndarray]]:
     """Results with errors after each inexact op."""
     traced = execute.function(program.block, noise=True)
     if program.devices > 1:
-        return [_with_seed(program, traced, seed) for seed in seeds[:RUNS]]
+        return [_with_seed(program, traced, seed) for seed in seeds[: 3 * RUNS]]
 
     def seeded(seed, *arguments):
         helpers.use("cpu", program.devices, seed)

@@ -50,6 +50,8 @@ def _step(step: Step, noise: bool, depth: int, given: Sequence[str]) -> list[str
             all_ = ", ".join((out, *step.args))
             lines.append(_INDENT * depth + f"{out} = {'spilled' if op.spills else 'spilled_here'}({all_})")
             lines.append(_INDENT * depth + f"{out} = flushed({all_})")
+            if op.sums:
+                lines.append(_INDENT * depth + f"{out} = either_zero({out})")
             if op.beside:
                 lines.append(_INDENT * depth + f"{out} = beside_{op.beside}({out}, {ulps}, {salt + 700})")
             if op.cancels:

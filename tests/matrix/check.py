@@ -14,6 +14,7 @@ import numpy as np
 import oxcall
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) + 1
+ops = None  # `load` sets it
 
 
 def stateless():
