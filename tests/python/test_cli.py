@@ -35,7 +35,7 @@ def test_stubs(fake_path, tmp_path):
     text = output.read_text()
     functions = {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
     assert {"scale", "total", "inspect", "filled"} <= functions
-    assert "def total(bias: ArrayLike | None = None, /, *xs: ArrayLike, out_shape: " in text
+    assert "def total(bias: ArrayLike | None = None, *xs: ArrayLike, out_shape: " in text
     assert "mode: Literal['fast', 'precise'] = ..." in text
 
 

@@ -256,7 +256,9 @@ def test_arrays_that_jax_does_not_have(gallery, dtype):
 def test_dtypes_and_operands_in_the_wrong_place(gallery, test_ops):
     with declines("ramp: no argument gives the dtype of result `y`; choose it with `dtype=`: "):
         test_ops.ramp(out_shape=(3,))
-    with declines("axpy: got 1 argument", "arguments are given by position, attributes by keyword"):
-        gallery.axpy(X, y=X, alpha=1.0)
-    with declines("rms_norm: argument `x` is given by position, not by keyword"):
+    with declines("axpy: got 1 argument", "attributes are given by keyword"):
+        gallery.axpy(X, alpha=1.0)
+    with declines("rms_norm: argument `x` is given twice, by position and by keyword"):
         gallery.rms_norm(X, x=X)
+    with declines("axpy: argument `x` is missing; it takes `x` and `y`"):
+        gallery.axpy(y=X, alpha=1.0)

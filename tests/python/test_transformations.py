@@ -1,5 +1,11 @@
 """Ops under JAX's transformations; the same computation in jax.numpy is the oracle."""
 
+import copy
+import inspect
+import pickle
+import subprocess
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -155,3 +161,23 @@ def test_calls_that_differ_in_a_sign_are_not_confused(gallery):
         np.testing.assert_array_equal(np.signbit(ours), np.signbit([factor, factor]))
     with pytest.raises(ValueError, match="`alpha` takes a float32 scalar, but got True"):
         gallery.axpy(jnp.ones(2), jnp.ones(2), alpha=True)
+
+
+def test_operands_by_keyword(gallery):
+    by_position = gallery.axpy(X, WEIGHTS, alpha=2.0)
+    for call in (
+        lambda: gallery.axpy(X, y=WEIGHTS, alpha=2.0),
+        lambda: gallery.axpy(alpha=2.0, y=WEIGHTS, x=X),
+        jax.jit(lambda: gallery.axpy(x=X, y=WEIGHTS, alpha=2.0)),
+    ):
+        np.testing.assert_array_equal(call(), by_position)
+    assert str(inspect.signature(gallery.axpy)) == "(x, y, *, alpha)"
+
+
+def test_ops_are_copied_and_pickled_by_name(gallery):
+    again = pickle.loads(pickle.dumps((gallery, gallery.rms_norm)))
+    assert again == (gallery, gallery.rms_norm)
+    assert copy.deepcopy({"norm": gallery.rms_norm})["norm"] is gallery.rms_norm
+    program = "import pickle, sys; print(pickle.load(sys.stdin.buffer)([[3.0, 4.0]]))"
+    done = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(gallery.rms_norm), capture_output=True)
+    assert b"0.848" in done.stdout, done.stderr

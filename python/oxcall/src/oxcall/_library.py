@@ -73,6 +73,9 @@ class Library:
     def __contains__(self, name: object) -> bool:
         return name in self._ops
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return load, (self.path,)
+
     def __repr__(self) -> str:
         return f"<oxcall.Library {self.name} ({self.path}): {', '.join(self._ops)}>"
 

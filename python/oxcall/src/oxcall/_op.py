@@ -14,15 +14,15 @@ from oxcall._attrs import Encoded, encode_attrs
 from oxcall._described import Described
 from oxcall._errors import CallError
 from oxcall._manifest import OpInfo
-from oxcall._operands import Operands, bind_operands
+from oxcall._operands import Operands, bind_operands, in_order
 from oxcall._primitive import Call, OpPrimitive
 from oxcall._results import ResultTypes, check_sizes, chosen_dtypes
-from oxcall._signature import API_VERSION, DTYPE, NUM_RESULTS, OUT_SHAPE, option_names
+from oxcall._signature import API_VERSION, DTYPE, NUM_RESULTS, OUT_SHAPE, keyword_operands, option_names
 from oxcall._targets import Target
 
 
 class Op(Described):
-    """An operation of a library as a JAX function. Operands are given by position, attributes by keyword.
+    """An operation of a library as a JAX function. Operands are given by position or keyword, attributes by keyword.
 
     Attributes:
         target: the name under which the typed handler is registered with XLA, and which programs call: that of the op
@@ -34,18 +34,24 @@ class Op(Described):
         find: Callable[[str], Op],
     ):  # fmt: skip
         super().__init__(op, platforms, operator)
-        self._target = target
+        self._native, self._target = native, target
         self._primitive = OpPrimitive(op, target, find)
+        self._by_keyword = keyword_operands(op)
         self._calls: dict[Any, Call] = {}
         self._has_list = any(param.role == "ret" and param.arity != "one" for param in op.results)
         self._options = option_names(op)
         self._results = ResultTypes(native, op)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (self._native.path, self._info.name)
 
     @property
     def target(self) -> str:
         return str(self._target)
 
     def __call__(self, /, *operands: Any, **keywords: Any) -> Any:
+        if any(name in keywords for name in self._by_keyword):
+            operands = in_order(self._info, operands, keywords, self._by_keyword)
         key = _key(operands, keywords)
         call = None if key is None else self._calls.get(key)
         if call is None:
@@ -86,6 +92,13 @@ class Op(Described):
                 f"{self._info.name}: attribute `{attr}` has type {name}, which no argument gives; use `dtype=`"
             )
         return dtype
+
+
+def _loaded(path: str, name: str) -> Op:
+    """The op of the library at a path, which is loaded if it is not."""
+    from oxcall._library import load
+
+    return load(path)[name]
 
 
 def _key(operands: Sequence[Any], keywords: Mapping[str, Any]) -> Any:

@@ -24,6 +24,32 @@ class Operands:
     """Dtypes that the operands bind to type parameters, by index."""
 
 
+def in_order(op: OpInfo, given: Sequence[Any], keywords: dict[str, Any], names: Sequence[str]) -> tuple[Any, ...]:
+    """The operands of a call by position.
+
+    Args:
+        op: the operation.
+        given: the operands that were given by position.
+        keywords: the keywords of the call; operands are taken out.
+        names: the operands that may be given by keyword.
+    """
+    named = {name: keywords.pop(name) for name in names if name in keywords}
+    operands = list(given)
+    for position, param in enumerate(op.operands):
+        if position < len(given):
+            if param.name in named:
+                raise CallError(
+                    f"{op.name}: argument `{param.name}` is given twice, by position and by keyword; give it once"
+                )
+        elif param.name in named:
+            operands.append(named.pop(param.name))
+        elif param.arity == "one" and named:
+            raise CallError(f"{op.name}: argument `{param.name}` is missing; it takes {listing(_shown(op.operands))}")
+        elif param.arity == "optional":
+            operands.append(None)
+    return tuple(operands)
+
+
 def bind_operands(op: OpInfo, given: Sequence[Any]) -> Operands:
     """Checks what the user passed against the declaration."""
     counts = _count(op, given)
@@ -51,7 +77,7 @@ def _count(op: OpInfo, given: Sequence[Any]) -> tuple[int, ...]:
             expects = f"{required} to {len(fixed)}"
         raise CallError(
             f"{op.name}: got {count(len(given), 'argument')}, but it takes {expects} ({listing(_shown(params))}); "
-            "arguments are given by position, attributes by keyword"
+            "attributes are given by keyword"
         )
     counts = [1] * min(len(given), len(fixed)) + [0] * (len(fixed) - len(given))
     for i, (param, value) in enumerate(zip(params, given, strict=False)):

@@ -29,22 +29,23 @@ def option_names(op: OpInfo) -> dict[str, str]:
 
 
 def signature(op: OpInfo) -> inspect.Signature:
-    """The Python signature: operands by position, attributes by keyword.
+    """The Python signature: operands by position or keyword, attributes by keyword.
 
     An attribute whose name is no name in Python (`in`) is among the `**attributes`: it is given as ``**{"in": ...}``.
     """
     parameters: list[inspect.Parameter] = []
     options = option_names(op)
-    # "self" is a parameter of the methods in stubs.
-    taken = {"self", *options.values(), *(attr.name for attr in op.attrs)}
+    keyword_names = keyword_operands(op)
+    taken = _reserved(op)
     for param in op.operands:
-        kind = inspect.Parameter.POSITIONAL_ONLY
+        by_keyword = param.name in keyword_names
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if by_keyword else inspect.Parameter.POSITIONAL_ONLY
         default: Any = inspect.Parameter.empty
         if param.arity == "variadic":
             kind = inspect.Parameter.VAR_POSITIONAL
         elif param.arity == "optional":
             default = None
-        # Operands have no keyword, so their names are free to change.
+        # The name of an operand without a keyword is free to change.
         name = _free(param.name, taken)
         taken.add(name)
         parameters.append(inspect.Parameter(name, kind, default=default))
@@ -61,6 +62,19 @@ def signature(op: OpInfo) -> inspect.Signature:
     if others:
         parameters.append(inspect.Parameter(_free("attributes", taken), inspect.Parameter.VAR_KEYWORD))
     return inspect.Signature(parameters)
+
+
+def keyword_operands(op: OpInfo) -> tuple[str, ...]:
+    """The operands that may be given by keyword: those behind the last one whose name Python or an attribute has."""
+    names = [param.name for param in op.operands if param.arity != "variadic"]
+    taken = _reserved(op)
+    unfit = [index for index, name in enumerate(names) if name in taken or not is_name(name)]
+    return tuple(names[unfit[-1] + 1 :] if unfit else names)
+
+
+def _reserved(op: OpInfo) -> set[str]:
+    """Names of attributes and options; "self" is a parameter of the methods in stubs."""
+    return {"self", *option_names(op).values(), *(attr.name for attr in op.attrs)}
 
 
 def _free(name: str, taken: set[str]) -> str:

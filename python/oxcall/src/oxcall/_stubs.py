@@ -55,11 +55,14 @@ def _function(group: list[OpInfo], schemas: list[str], *, method: bool) -> str:
     for name, parameter in signature(op).parameters.items():
         if parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
             positional = True
-            parts.append(f"{name}: ArrayLike" if parameter.default is not None else f"{name}: ArrayLike | None = None")
+            parts.append(_operand(name, parameter))
             continue
         if positional:
             parts.append("/")
             positional = False
+        if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
+            parts.append(_operand(name, parameter))
+            continue
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             parts.append(f"*{name}: ArrayLike")
             starred = True
@@ -78,6 +81,10 @@ def _function(group: list[OpInfo], schemas: list[str], *, method: bool) -> str:
     doc = textwrap.indent(text, "    ").replace("\\", "\\\\")
     quoted = doc.replace('"""', '\\"\\"\\"')
     return f'def {op.name}({", ".join(parts)}) -> {_result(op)}:\n    """{quoted.lstrip()}\n    """\n'
+
+
+def _operand(name: str, parameter: inspect.Parameter) -> str:
+    return f"{name}: ArrayLike" if parameter.default is not None else f"{name}: ArrayLike | None = None"
 
 
 def _keyword(name: str, attr: Attr | None, option: str | None) -> str:
