@@ -17,6 +17,7 @@ __all__ = [
     "convert",
     "devices_mesh",
     "either_zero",
+    "finite",
     "flushed",
     "inexact",
     "moved",
@@ -86,6 +87,11 @@ def spd(x: jax.Array) -> jax.Array:
 def bounded(x: jax.Array) -> jax.Array:
     """The array without what is large or not a number."""
     return jnp.where(jnp.abs(x) < 4, x, jnp.ones_like(x))
+
+
+def finite(x: jax.Array) -> jax.Array:
+    """The array with ones for what is not finite, which XLA:CPU spreads over the groups of a convolution."""
+    return jnp.where(jnp.isfinite(x), x, jnp.ones_like(x)) if jnp.issubdtype(x.dtype, jnp.inexact) else x
 
 
 def nonzero(x: jax.Array) -> jax.Array:
@@ -180,7 +186,7 @@ def beside_largest(result: jax.Array, ulps: int, salt: int) -> jax.Array:
         return result
     largest = jnp.max(jnp.abs(result), axis=-1, keepdims=True)
     size = jnp.broadcast_to(largest, result.shape) * _fractions(result.shape, salt + 1).astype(result.dtype)
-    return lax.abs(_moved(result, size, ulps, salt))
+    return lax.abs(_or_zero(result, largest, ulps, _moved(result, size, ulps, salt)))
 
 
 def beside_one(result: jax.Array, ulps: int, salt: int) -> jax.Array:
@@ -266,8 +272,11 @@ def _unlike(result: jax.Array) -> jax.Array:
 
 
 def _square(x: jax.Array) -> jax.Array:
-    """What products of complex numbers compute; real numbers are as they are."""
-    return lax.square(lax.real(x)) + lax.square(lax.imag(x)) if jnp.iscomplexobj(x) else x
+    """What products of complex numbers compute, infinite where it underflows; real numbers are as they are."""
+    if not jnp.iscomplexobj(x):
+        return x
+    square = lax.square(lax.real(x)) + lax.square(lax.imag(x))
+    return jnp.where((square < jnp.finfo(x.dtype).tiny) & (x != 0), jnp.inf, square)
 
 
 def _nan(x: jax.Array) -> jax.Array:

@@ -17,7 +17,7 @@ define(
     2,
     sums=True,
     spills=True,
-    convolution="lax.conv_general_dilated({0}, {1}, {strides}, {padding}, lhs_dilation={spread}, "
+    convolution="lax.conv_general_dilated(finite({0}), finite({1}), {strides}, {padding}, lhs_dilation={spread}, "
     "rhs_dilation={dilation}, feature_group_count={groups}, batch_group_count={batches})",
     convolve="jnp.convolve({0}.ravel()[:20], {1}.ravel()[:7], mode={mode})",
 )
