@@ -125,6 +125,17 @@ def legacy():
         np.testing.assert_array_equal(got, jax.jit(ops.rms_norm)(X))
 
 
+def symbolic_shapes():
+    try:
+        from jax import export
+    except ModuleNotFoundError:  # absl, which JAX 0.4 has only here
+        return
+    shape = jax.ShapeDtypeStruct(export.symbolic_shape("a, b"), np.float32)
+    allowed = [export.DisabledSafetyCheck.custom_call(ops.rms_norm.target)]
+    program = export.export(jax.jit(ops.rms_norm), disabled_checks=allowed)(shape)
+    np.testing.assert_allclose(program.call(X), jax.jit(ops.rms_norm)(X), rtol=1e-6)
+
+
 CHECKS = [
     stateless,
     bfloat16,
@@ -139,6 +150,7 @@ CHECKS = [
     forward_mode,
     primitives,
     legacy,
+    symbolic_shapes,
 ]
 
 

@@ -181,3 +181,39 @@ def test_ops_are_copied_and_pickled_by_name(gallery):
     program = "import pickle, sys; print(pickle.load(sys.stdin.buffer)([[3.0, 4.0]]))"
     done = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(gallery.rms_norm), capture_output=True)
     assert b"0.848" in done.stdout, done.stderr
+
+
+def exported(function, *types, vjp_order=0):
+    symbols = jax.export.symbolic_shape("a, b")
+    scope = dict(zip(("a", "b"), symbols, strict=True))
+    shapes = [jax.ShapeDtypeStruct(tuple(scope.get(dim, dim) for dim in shape), np.float32) for shape in types]
+    checks = [jax.export.DisabledSafetyCheck.custom_call(f"custom_op::{name}") for name in (
+        "rms_norm", "rms_norm_vjp", "low_pass", "top_k", "axpy", "affine"
+    )]  # fmt: skip
+    whole = jax.export.export(jax.jit(function), disabled_checks=checks)(*shapes)
+    return jax.export.deserialize(whole.serialize(vjp_order=vjp_order))
+
+
+def test_symbolic_shapes(gallery, norm):
+    again = exported(norm, ("a", "b"), vjp_order=1)
+    for shape in ((4, 8), (3, 5), (1, 1)):
+        x = np.random.default_rng(3).normal(size=shape).astype(np.float32)
+        np.testing.assert_allclose(again.call(x), norm(x), rtol=1e-6)
+        gradient = jax.grad(lambda x: (again.call(x) ** 3).sum())(x)
+        np.testing.assert_allclose(gradient, jax.grad(lambda x: (norm(x) ** 3).sum())(x), rtol=1e-5, atol=1e-5)
+    low_pass = exported(lambda x: gallery.low_pass(x, cutoff=0.2, taps=5), (2, "b"))
+    assert str(low_pass.out_avals[0].shape) == "(2, b - 4)"
+    x = np.ones((2, 32), np.float32)
+    np.testing.assert_array_equal(low_pass.call(x), gallery.low_pass(x, cutoff=0.2, taps=5))
+    values, indices = exported(lambda x: gallery.top_k(x, k=2), ("a", "b")).call(X)
+    np.testing.assert_array_equal(indices, gallery.top_k(X, k=2)[1])
+    np.testing.assert_array_equal(values, gallery.top_k(X, k=2)[0])
+    added = exported(lambda x, y: gallery.axpy(x, y, alpha=2.0), ("a", "b"), ("a", "b")).call(X, WEIGHTS)
+    np.testing.assert_array_equal(added, gallery.axpy(X, WEIGHTS, alpha=2.0))
+
+
+def test_symbolic_shapes_that_do_not_follow(gallery):
+    with pytest.raises(ValueError, match=r"^axpy: `\.\.s` is \[a, b\], but \[b, a\] in argument `y`; export"):
+        exported(lambda x, y: gallery.axpy(x, y, alpha=2.0), ("a", "b"), ("b", "a"))
+    with pytest.raises(ValueError, match=r"^concatenate: an argument has symbolic dimensions, and a function of the"):
+        exported(lambda x, y: gallery.concatenate(x, y), ("a", "b"), ("a", "b"))

@@ -23,6 +23,19 @@ class Operands:
     types: dict[int, str]
     """Dtypes that the operands bind to type parameters, by index."""
 
+    def of(self, op: OpInfo) -> dict[str, tuple[Any, ...]]:
+        """The arrays of each operand parameter."""
+        return by_parameter(op, self.counts, self.arrays)
+
+
+def by_parameter(op: OpInfo, counts: Sequence[int], values: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
+    """Values of operands, of which each parameter has so many, by parameter."""
+    split, start = {}, 0
+    for param, number in zip(op.operands, counts, strict=True):
+        split[param.name] = tuple(values[start : start + number])
+        start += number
+    return split
+
 
 def in_order(op: OpInfo, given: Sequence[Any], keywords: dict[str, Any], names: Sequence[str]) -> tuple[Any, ...]:
     """The operands of a call by position.

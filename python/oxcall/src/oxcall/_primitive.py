@@ -13,6 +13,7 @@ from oxcall._attrs import Encoded
 from oxcall._derivative import Derivative
 from oxcall._legacy import describe_call
 from oxcall._manifest import OpInfo, Param
+from oxcall._operands import by_parameter
 from oxcall._results import Type
 from oxcall._targets import Target
 
@@ -50,11 +51,7 @@ class Call:
 
     def operands_of(self, op: OpInfo, values: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
         """The values of each operand parameter."""
-        split, start = {}, 0
-        for param, number in zip(op.operands, self.counts, strict=True):
-            split[param.name] = tuple(values[start : start + number])
-            start += number
-        return split
+        return by_parameter(op, self.counts, values)
 
     def results_of(self, op: OpInfo, values: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
         """The values of each result parameter that has some."""

@@ -16,6 +16,7 @@ from oxcall._abi import NativeLibrary
 from oxcall._errors import CallError, count, listing
 from oxcall._manifest import OpInfo, Param
 from oxcall._operands import Operands
+from oxcall._symbolic import is_symbolic, result_shapes
 
 Type = tuple[str, tuple[Any, ...]]
 """A dtype and a shape."""
@@ -46,8 +47,13 @@ class ResultTypes:
             dtypes: dtypes that the user chose, by the name of the type parameter or result.
             num_results: the number of results, where the caller chooses it.
         """
+        if any(is_symbolic(_jax.shape_of(array)) for array in operands.arrays):
+            return self._infer_symbolic(operands, attrs, dtypes)
         request: dict[str, Any] = {
-            "args": [self._arg(operand) for operand in operands.arrays],
+            "args": [
+                {"dtype": _jax.dtype_of(array), "dims": list(map(operator.index, _jax.shape_of(array)))}
+                for array in operands.arrays
+            ],
             "attrs": {name: _json(value) for name, value in attrs.items()},
         }
         if dtypes:
@@ -65,15 +71,17 @@ class ResultTypes:
             raise CallError(message if message.startswith(self.op.name) else f"{self.op.name}: {message}")
         return [(result["dtype"], tuple(result["dims"])) for result in answer["results"]]
 
-    def _arg(self, operand: Any) -> dict[str, Any]:
-        try:
-            dims = [operator.index(dim) for dim in _jax.shape_of(operand)]
-        except Exception as error:
+    def _infer_symbolic(
+        self, operands: Operands, attrs: Mapping[str, Any], dtypes: Mapping[str, str]
+    ) -> list[Type]:  # fmt: skip
+        """The same for operands with symbolic dimensions."""
+        if self.op.shape != "dims":
             raise CallError(
-                f"{self.op.name}: the shape {list(operand.shape)} has symbolic dimensions, and results are inferred "
-                "for constant shapes only; export with fixed shapes"
-            ) from error
-        return {"dtype": _jax.dtype_of(operand), "dims": dims}
+                f"{self.op.name}: an argument has symbolic dimensions, and a function of the library computes the "
+                "shapes of its results, for constant shapes only; export with fixed shapes"
+            )
+        shapes = {name: [_jax.shape_of(array) for array in group] for name, group in operands.of(self.op).items()}
+        return self._with_dtypes(result_shapes(self.op, shapes, attrs), operands, dtypes)
 
     def names(self, number: int, operands: Operands) -> list[str]:
         """The name of the parameter that each of `number` results belongs to."""
@@ -100,14 +108,18 @@ class ResultTypes:
 
     def state(self, operands: Operands, out_shape: Any, dtypes: Mapping[str, str]) -> list[Type]:
         """Types of the results with the shapes that the user gave."""
-        shapes = _shapes(self.op, out_shape)
-        stated = []
+        return self._with_dtypes(_shapes(self.op, out_shape), operands, dtypes)
+
+    def _with_dtypes(
+        self, shapes: Sequence[Sequence[Any]], operands: Operands, dtypes: Mapping[str, str]
+    ) -> list[Type]:  # fmt: skip
+        types = []
         for param, shape in zip(self.params(len(shapes), operands), shapes, strict=True):
             dtype = self._dtype(param, operands, dtypes)
             if dtype is None:
                 raise self._unknown_dtype(param)
-            stated.append((dtype, tuple(shape)))
-        return stated
+            types.append((dtype, tuple(shape)))
+        return types
 
     def _dtype(self, param: Param, operands: Operands, dtypes: Mapping[str, str]) -> str | None:
         if isinstance(param.dtype, int):
