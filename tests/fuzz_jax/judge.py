@@ -143,7 +143,7 @@ def _floats_within(ours, stock, references, size) -> bool:
             spread = np.maximum(spread, np.where(finite, np.abs(other - b), 0))
         magnitude = np.abs(b) if size is None else np.maximum(np.abs(b), wide(size))
         magnitude = np.where(np.isfinite(magnitude), magnitude, 0)
-        relative = spread / np.maximum(magnitude, tiny)
+        relative = np.minimum(spread / np.maximum(magnitude, tiny), 1)
         typical = float(np.quantile(relative, 0.75)) if relative.size else 0.0
         least = 8 * eps if spread.any() else 0.0  # nothing inexact leads here
         allowed = FACTOR * np.maximum(spread, typical * magnitude) + least * magnitude + 2 * tiny
