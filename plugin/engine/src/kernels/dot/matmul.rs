@@ -5,7 +5,7 @@ use gemm_common::cache::CACHE_INFO;
 use oxcall::Error;
 use rayon::prelude::*;
 
-use super::{Number, loops, vector};
+use super::{Number, loops, tiles, vector};
 use crate::caches;
 use crate::kernel::Context;
 use crate::memory::{Scratch, room};
@@ -260,6 +260,10 @@ pub(in crate::kernels) fn multiply<C: Number>(
     }
     if !C::IN_GEMM {
         return split_rows(cx, threads, a, b, out, accumulate);
+    }
+    if threads == 1 && tiles::fits(a, b, &out) {
+        tiles::multiply(a, b, out, accumulate);
+        return Ok(());
     }
     caches::know();
     let in_lanes = C::IN_LANES && m * n <= 256 && a.col_stride == 1 && b.row_stride == 1;

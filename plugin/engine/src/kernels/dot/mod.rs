@@ -2,7 +2,7 @@
 //!
 //! Both operands become batches of matrices, through strides where the dimensions allow it and by a copy where they do
 //! not ([`layout`]). Elements are multiplied and added in one of six types ([`Number`]): matrices by the `gemm` crate;
-//! vectors, small matrices and integers by loops of this module.
+//! vectors, small and narrow matrices and integers by loops of this module.
 
 mod convert;
 mod layout;
@@ -12,6 +12,7 @@ pub(super) mod matmul;
 mod number;
 #[cfg(test)]
 mod tests;
+mod tiles;
 mod vector;
 
 use oxcall::Error;

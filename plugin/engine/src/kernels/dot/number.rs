@@ -4,6 +4,9 @@ use bytemuck::Pod;
 use num_complex::Complex;
 use oxcall_hlo::ElementType;
 
+use crate::math::elementary::fma;
+use crate::math::level::Level;
+
 /// A type in which products are summed. Integers wrap, so the low bits of a sum are those of any narrower type.
 pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
     /// Zero.
@@ -24,12 +27,19 @@ pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
     const TERMS: usize;
     /// Whether `gemm` multiplies dense rows by dense columns, if there are few, in the lanes of vectors.
     const IN_LANES: bool;
+    /// Whether products with few columns are computed in [tiles](super::tiles).
+    const IN_TILES: bool = false;
 
     /// `a * b`.
     fn times(self, other: Self) -> Self;
 
     /// `self + a * b`.
     fn plus_product(self, a: Self, b: Self) -> Self;
+
+    /// `self + a * b`, with one rounding if the processor does that at no cost.
+    fn plus_fused<L: Level>(self, a: Self, b: Self) -> Self {
+        self.plus_product(a, b)
+    }
 
     /// `self + other`.
     fn plus(self, other: Self) -> Self {
@@ -38,7 +48,9 @@ pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
 }
 
 macro_rules! floats {
-    ($($ty:ty, $element:ident, $one:expr, $cost:literal, $terms:expr, $in_lanes:literal;)*) => {$(
+    ($(
+        $ty:ty, $element:ident, $one:expr, $cost:literal, $terms:expr, $in_lanes:literal $(, { $($more:item)* })?;
+    )*) => {$(
         impl Number for $ty {
             const ZERO: Self = <$ty as num_traits::ConstZero>::ZERO;
             const ONE: Self = $one;
@@ -65,12 +77,21 @@ macro_rules! floats {
             fn plus(self, other: Self) -> Self {
                 self + other
             }
+
+            $($($more)*)?
         }
     )*};
 }
 
 floats! {
-    f32, F32, 1.0, 0.2, 128, true;
+    f32, F32, 1.0, 0.2, 128, true, {
+        const IN_TILES: bool = true;
+
+        #[inline(always)]
+        fn plus_fused<L: Level>(self, a: Self, b: Self) -> Self {
+            fma::<L, f32>(a, b, self)
+        }
+    };
     f64, F64, 1.0, 0.4, usize::MAX, true;
     Complex<f32>, C64, Complex::new(1.0, 0.0), 0.8, 48, false;
     Complex<f64>, C128, Complex::new(1.0, 0.0), 1.6, 48, false;

@@ -22,6 +22,9 @@ const CASES: &[Case] = &[
     case(&[33, 40], &[37, 33], [&[], &[]], [&[0], &[1]]),
     case(&[40, 33], &[37, 33], [&[], &[]], [&[1], &[1]]),
     case(&[70, 300], &[300, 270], [&[], &[]], [&[1], &[0]]),
+    // At most one tile wide.
+    case(&[9, 40], &[40, 16], [&[], &[]], [&[1], &[0]]),
+    case(&[23, 150], &[150, 13], [&[], &[]], [&[1], &[0]]),
     // Vectors, in both orders of the matrix; products of vectors; scalars.
     case(&[70], &[70, 31], [&[], &[]], [&[0], &[0]]),
     case(&[70], &[31, 70], [&[], &[]], [&[0], &[1]]),
@@ -265,4 +268,29 @@ fn infinities_and_nan_go_through() {
     let lhs = [f32::INFINITY, 0.0, 1.0, f32::NAN];
     let out: Vec<f32> = run_case(&case, case.dims(), &lhs, &[0.0, 1.0, 2.0, 3.0]);
     assert!(out[0].is_nan() && out[1] == f32::INFINITY && out[2].is_nan() && out[3].is_nan());
+}
+
+/// The error of one sum of `k` products is about `sqrt(k / 2)` times 0.25 units of `f32::EPSILON`: 1.4 for 64 terms.
+/// XLA:CPU's is 0.71 for 16 x 64 x 16, 0.91 for 8 x 120 x 8 and 1.36 for 8 x 300 x 8.
+#[test]
+fn narrow_products_are_summed_in_parts() {
+    for (case, bound) in [
+        (case(&[16, 64], &[64, 16], [&[], &[]], [&[1], &[0]]), 0.85),
+        (case(&[64, 64], &[64, 16], [&[], &[]], [&[1], &[0]]), 0.85),
+        (case(&[8, 120], &[120, 8], [&[], &[]], [&[1], &[0]]), 0.9),
+        (case(&[16, 127], &[127, 16], [&[], &[]], [&[1], &[0]]), 0.95),
+        (case(&[8, 300], &[300, 8], [&[], &[]], [&[1], &[0]]), 1.0),
+    ] {
+        let (mut errors, mut squares) = (0.0, 0.0);
+        for seed in 1..20 {
+            let make = |sizes: &[usize], seed| numbers(count(sizes), seed).map(|x| x as f32).collect::<Vec<_>>();
+            let (lhs, rhs) = (make(case.lhs, 2 * seed), make(case.rhs, 2 * seed + 1));
+            let exact = case.expected(&lhs, &rhs, || 0.0, |sum, a, b| sum + f64::from(a) * f64::from(b));
+            let out: Vec<f32> = run_case(&case, case.dims(), &lhs, &rhs);
+            errors += out.iter().zip(&exact).map(|(&out, exact)| (f64::from(out) - exact).powi(2)).sum::<f64>();
+            squares += exact.iter().map(|exact| exact * exact).sum::<f64>();
+        }
+        let error = (errors / squares).sqrt() / f64::from(f32::EPSILON);
+        assert!(error <= bound, "{:?} {:?}: {error} eps", case.lhs, case.rhs);
+    }
 }
