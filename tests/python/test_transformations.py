@@ -123,6 +123,24 @@ def test_an_op_without_a_derivative(gallery):
     np.testing.assert_array_equal(stopped, gallery.softmax(x))
 
 
+class Wrong:
+    """A backward op whose result has another shape than the argument."""
+
+    def __init__(self, op):
+        self._info = op._info
+
+    def __call__(self, x, dy, **_):
+        return dy[:, :1]
+
+
+def test_a_cotangent_of_another_type(gallery, norm, monkeypatch):
+    monkeypatch.setitem(gallery._ops, "rms_norm_vjp", Wrong(gallery.rms_norm_vjp))
+    with pytest.raises(
+        ValueError, match=r"cotangent of argument `x` as float32\[4, 1\], but the argument is float32\[4, 8\]"
+    ):
+        jax.grad(loss(norm))(X)
+
+
 def mesh(kind):
     return jax.make_mesh((2,), ("i",), devices=jax.devices()[:2], axis_types=(kind,))
 

@@ -116,9 +116,23 @@ class Derivative:
         for index, tangent in zip(active, tangents, strict=True):
             if not _jax_primitives.is_undefined_primal(tangent):
                 found.append(None)
+            elif gradients[index] is None:
+                found.append(_jax_primitives.Zero(tangent.aval))
             else:
-                found.append(_jax_primitives.Zero(tangent.aval) if gradients[index] is None else gradients[index])
+                found.append(self._checked(gradients[index], tangent.aval, index, call))
         return found
+
+    def _checked(self, gradient: Any, expected: Any, index: int, call: Call) -> Any:
+        """The cotangent of an operand, which has the operand's type: JAX takes any."""
+        given, wanted = (f"{x.dtype}{list(x.shape)}" for x in (gradient, expected))
+        if given == wanted:
+            return gradient
+        groups = call.operands_of(self._op, range(sum(call.counts)))
+        name = next(name for name, group in groups.items() if index in group)
+        raise CallError(
+            f"{self._op.name}: its vjp op `{self._op.vjp}` gives the cotangent of argument `{name}` as {given}, but "
+            f"the argument is {wanted}; give both the same type and `#[dims(...)]`"
+        )
 
     def _gradients(
         self, primals: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any], call: Call
