@@ -136,7 +136,6 @@ impl<'a> ShapeContext<'a> {
         for param in self.handler.attrs {
             let value = self.attrs.get(param.name).filter(|value| !value.is_null());
             match (param.ty, value) {
-                (_, None) => {}
                 (AttrType::Scalar(dtype), Some(value)) if is_integer(dtype) => {
                     // What exceeds i64 is no size: as in a call, it becomes one that no memory has.
                     let large = value.as_u64().filter(|value| i64::try_from(*value).is_err()).map(|_| i64::MAX);

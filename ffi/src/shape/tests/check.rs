@@ -1,6 +1,6 @@
 //! Patterns and the check of calls.
 
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::*;
 
@@ -165,4 +165,46 @@ fn in_out_parameters_are_both() {
         "op: result `state` has shape [3, 4], but is the same array as argument `state`, which has [3, 5]"
     );
     assert_eq!(infer_dims(&op, &[&[3], &[3, 5]], json!({}), None).unwrap(), [vec![3, 5], vec![3]]);
+}
+
+#[test]
+fn variadic_in_out_parameters_are_pairs() {
+    let op = handler(params![
+        X {},
+        X { name: "states", role: Role::InOut, dims: Some(&[dim(DimExpr::Wildcard)]), arity: Arity::Variadic },
+    ]);
+    let args: &[&[i64]] = &[&[9], &[3], &[4], &[5]];
+    check_dims(&op, args, &[&[3], &[4], &[5]], &[]).unwrap();
+    assert_eq!(
+        message(check_dims(&op, args, &[&[3], &[4], &[6]], &[])),
+        "op: result `states[2]` has shape [6], but is the same array as argument `states[2]`, which has [5]"
+    );
+    let results =
+        infer(&op, &[Shape::new(F32, [9]), Shape::new(F32, [3]), Shape::new(F32, [4])], &Map::new(), &[], None);
+    assert_eq!(results.unwrap(), f32s(&[&[3], &[4]]));
+    let any =
+        handler(params![X {}, X { name: "states", role: Role::InOut, dtype: DTypeRule::Any, arity: Arity::Variadic }]);
+    let states = [Shape::new(S8, [3]), Shape::new(BF16, [4]), Shape::new(Pred, [5])];
+    let args: Vec<Shape> = f32s(&[&[9]]).into_iter().chain(states.clone()).collect();
+    assert_eq!(infer(&any, &args, &Map::new(), &[], None).unwrap(), states);
+}
+
+#[test]
+fn messages_name_the_member_and_the_origin_of_each_name() {
+    const NEXT: DimExpr = op(DimOp::Add, &N, &DimExpr::Const(1));
+    let op = handler(params![
+        X { dims: Some(&[dim(N)]) },
+        X { name: "xs", dims: Some(&[dim(NEXT)]), arity: Arity::Variadic },
+    ]);
+    check_dims(&op, &[&[3], &[4], &[4]], &[], &[]).unwrap();
+    assert_eq!(
+        message(check_dims(&op, &[&[3], &[4], &[4], &[5]], &[], &[])),
+        "op: argument `xs[2]` has shape [5], but `#[dims(n + 1)]` with n = 3 (from argument `x`) expects [4]"
+    );
+    let op = handler(params![X { dims: Some(&[dim(N), dim(H), dim(W)]) }, Y { dims: Some(&[dim(N), dim(H), dim(W)]) }]);
+    assert_eq!(
+        message(check_dims(&op, &[&[1, 2, 3]], &[&[3, 2, 1]], &[])),
+        "op: result `y` has shape [3, 2, 1], but `#[dims(n, h, w)]` with n = 1, h = 2 and w = 3 (from argument `x`) \
+         expects [1, 2, 3]"
+    );
 }

@@ -169,4 +169,80 @@ fn the_context_finds_arguments_by_name() {
     assert_eq!(context.optional("bias").unwrap(), None);
     assert_eq!(message(context.arg("bias")), "argument `bias` is absent");
     assert_eq!(message(context.attr::<bool>("flag")), "there is no attribute `flag`");
+    assert_eq!(context.num_results(), None);
+    for number in [0, 1, 2] {
+        assert_eq!(ShapeContext::new(&op, &args, &given, Some(number)).num_results(), Some(number));
+    }
+    let context = ShapeContext::new(&op, &args[..2], &given, None);
+    assert_eq!(context.optional("bias").unwrap(), Some(&args[1]));
+}
+
+#[test]
+fn the_context_converts_attributes() {
+    let op = handler(params![X {}, Y {}]);
+    let given = attrs(json!({"axes": [2, 0], "some": 3, "words": ["a", "b"]}));
+    let context = ShapeContext::new(&op, &[], &given, None);
+    assert_eq!(context.attr::<Vec<usize>>("axes").unwrap(), [2, 0]);
+    assert_eq!(context.attr::<Vec<&str>>("words").unwrap(), ["a", "b"]);
+    assert_eq!(
+        message(context.attr::<Vec<usize>>("words")),
+        "attribute `words` must be an array, but is [\"a\",\"b\"]"
+    );
+    assert_eq!(message(context.attr::<Vec<usize>>("some")), "attribute `some` must be an array, but is 3");
+    assert_eq!(context.attr::<Option<i64>>("some").unwrap(), Some(3));
+    assert_eq!(context.attr::<Option<i64>>("none").unwrap(), None);
+}
+
+#[test]
+fn attributes_of_a_type_parameter_are_names_of_patterns() {
+    let op = Handler {
+        attrs: &[AttrParam { ty: AttrType::Var(0), ..ATTR_K }],
+        ..handler(params![X {}, Y { dims: Some(&[dim(K)]) }])
+    };
+    assert_eq!(infer_dims(&op, &[&[8]], json!({"k": 3}), None).unwrap(), [[3]]);
+}
+
+/// The shapes that the attribute `dims` lists.
+fn listed(context: &ShapeContext<'_>) -> Result<Vec<Vec<i64>>> {
+    let dims: &Value = context.attr("dims")?;
+    Ok(serde_json::from_value(dims.clone()).expect("a list of lists"))
+}
+
+#[test]
+fn what_a_function_gives_is_checked() {
+    let op = Handler {
+        extra_attrs: true,
+        shape: ShapeRule::Function(listed),
+        ..handler(params![
+            X {},
+            X { name: "xs", dims: Some(&[dim(N)]), arity: Arity::Variadic },
+            Y { rank: Some(1) },
+            Y { name: "more", dims: Some(&[dim(N)]), arity: Arity::Variadic },
+        ])
+    };
+    let args: &[&[i64]] = &[&[9], &[2], &[2]];
+    let run = |dims: Value| infer_dims(&op, args, json!({"dims": dims}), None);
+    assert_eq!(run(json!([[0]])).unwrap(), [[0]]);
+    assert_eq!(run(json!([[7], [2], [2]])).unwrap(), [[7], [2], [2]]);
+    let gives = "op: the shape function gives result `y` the shape";
+    assert_eq!(message(run(json!([[-1]]))), format!("{gives} [-1], but dimensions are non-negative"));
+    assert_eq!(message(run(json!([[1, 2]]))), format!("{gives} [1, 2], but rank 1 is expected"));
+    assert!(
+        message(run(json!([[7], [2], [3]])))
+            .starts_with("op: result `more[1]` has shape [3], but `#[dims(n)]` with n = 2")
+    );
+    let args: &[&[i64]] = &[&[9], &[2], &[3]];
+    assert!(
+        message(infer_dims(&op, args, json!({"dims": [[7]]}), None)).starts_with("op: argument `xs[1]` has shape [3]")
+    );
+}
+
+#[test]
+fn a_call_has_a_bounded_number_of_results() {
+    let op = handler(params![X {}, Y { arity: Arity::Variadic, rank: Some(0) }]);
+    assert_eq!(infer_dims(&op, &[&[2]], json!({}), Some(1 << 16)).unwrap().len(), 1 << 16);
+    assert_eq!(
+        message(infer_dims(&op, &[&[2]], json!({}), Some((1 << 16) + 1))),
+        "op: 65537 results are more than the 65536 that a call may have"
+    );
 }
