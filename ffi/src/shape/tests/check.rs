@@ -201,6 +201,11 @@ fn messages_name_the_member_and_the_origin_of_each_name() {
         message(check_dims(&op, &[&[3], &[4], &[4], &[5]], &[], &[])),
         "op: argument `xs[2]` has shape [5], but `#[dims(n + 1)]` with n = 3 (from argument `x`) expects [4]"
     );
+    let op = handler(params![X {}, X { name: "xs", dims: Some(&[dim(N)]), arity: Arity::Variadic }]);
+    assert_eq!(
+        message(check_dims(&op, &[&[9], &[3], &[4]], &[], &[])),
+        "op: argument `xs[1]` has shape [4], but `#[dims(n)]` with n = 3 (from argument `xs[0]`) expects [3]"
+    );
     let op = handler(params![X { dims: Some(&[dim(N), dim(H), dim(W)]) }, Y { dims: Some(&[dim(N), dim(H), dim(W)]) }]);
     assert_eq!(
         message(check_dims(&op, &[&[1, 2, 3]], &[&[3, 2, 1]], &[])),
