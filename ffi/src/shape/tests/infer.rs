@@ -238,6 +238,7 @@ fn what_a_function_gives_is_checked() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "65,536 results take minutes")]
 fn a_call_has_a_bounded_number_of_results() {
     let op = handler(params![X {}, Y { arity: Arity::Variadic, rank: Some(0) }]);
     assert_eq!(infer_dims(&op, &[&[2]], json!({}), Some(1 << 16)).unwrap().len(), 1 << 16);
