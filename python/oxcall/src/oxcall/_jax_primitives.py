@@ -12,6 +12,7 @@ from jax.interpreters import ad, batching, mlir, xla
 from jaxlib.mlir import ir
 
 from oxcall import _dtypes, _jax
+from oxcall._errors import CallError
 
 try:
     from jax._src import ffi as _internal
@@ -85,7 +86,10 @@ def result_types(results: Sequence[tuple[str, Sequence[Any]]], operands: Sequenc
 def _result_type(dtype: str, shape: tuple[Any, ...], like: Any) -> Any:
     if dtype == "token":
         return _jax.abstract_token()
-    given = {"shape": shape, "dtype": _dtypes.numpy_dtype(dtype)}
+    numpy_dtype = _dtypes.numpy_dtype(dtype)
+    if numpy_dtype is None:
+        raise CallError(f"the installed JAX has no dtype {_dtypes.numpy_name(dtype)}; upgrade `jax` and `ml_dtypes`")
+    given = {"shape": shape, "dtype": numpy_dtype}
     if like is None:
         return jax.core.ShapedArray(**given)
     sharding = getattr(like, "sharding", None)
