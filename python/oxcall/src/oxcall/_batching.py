@@ -24,7 +24,7 @@ def batch(
         method: as in `jax.ffi.ffi_call`.
         bind: the call.
         operands: the operands.
-        dims: the batch dimension of each; ``None`` if it has none.
+        dims: the batch dimension of each operand; ``None`` for an unbatched one.
         whole: whether an operand has to have a batch dimension of full size even without one, since a result shares
             its memory.
 

@@ -188,7 +188,7 @@ def _active(tangents: Sequence[Any]) -> tuple[int, ...]:
 
 
 def _whole(cotangent: Any, result: Any) -> Any:
-    """A cotangent as an array; ``float0`` for a result that has none."""
+    """The cotangent of a result as an array: of ``float0`` if the result is not differentiable."""
     if cotangent is None or isinstance(cotangent, _jax_primitives.Zero):
         return _jax.zero_cotangent(result)
     return cotangent

@@ -142,14 +142,14 @@ def takes_scalar(scalar: bool | int | float | complex, dtype: str) -> bool:
         return False
 
 
-def vary_together(operands: Sequence[Any]) -> tuple[tuple[Any, ...], frozenset[Any]]:
-    """Operands of one call inside shard_map, and the mesh axes that they vary over.
+def vary_together(operands: Sequence[Any]) -> tuple[Any, ...]:
+    """Operands of one call inside shard_map, all of which vary over the same mesh axes.
 
     JAX wants all operands of a custom call to vary over the same axes, so those that are equal on all devices are cast.
     Outside shard_map, and before JAX tracked this, there are no such axes.
     """
     axes = frozenset().union(*map(_varying_axes, operands))
-    return tuple(_vary(operand, axes - _varying_axes(operand)) for operand in operands), axes
+    return tuple(_vary(operand, axes - _varying_axes(operand)) for operand in operands)
 
 
 def _varying_axes(operand: Any) -> frozenset[Any]:
@@ -168,7 +168,7 @@ def _vary(operand: Any, axes: frozenset[Any]) -> Any:
 def zero_cotangent(primal: Any) -> Any:
     """A cotangent of zeros: of dtype float0 where the primal is not differentiable."""
     if jnp.issubdtype(primal.dtype, jnp.inexact):
-        return vary_together((jnp.zeros_like(primal), primal))[0][0]
+        return vary_together((jnp.zeros_like(primal), primal))[0]
     return np.zeros(primal.shape, jax.dtypes.float0)
 
 

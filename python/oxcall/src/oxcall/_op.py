@@ -60,7 +60,7 @@ class Op(Described):
                 if len(self._calls) == _MOST_CALLS:
                     self._calls.clear()
                 self._calls[key] = call
-        values = self._primitive(_jax.vary_together(operands)[0], call)
+        values = self._primitive(_jax.vary_together(operands), call)
         if self._has_list:
             return values
         return {0: None, 1: values[0] if values else None}.get(len(values), values)

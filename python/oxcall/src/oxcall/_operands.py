@@ -29,7 +29,7 @@ class Operands:
 
 
 def by_parameter(op: OpInfo, counts: Sequence[int], values: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
-    """Values of operands, of which each parameter has so many, by parameter."""
+    """Groups the values of operands by parameter; ``counts`` says how many each parameter takes."""
     split, start = {}, 0
     for param, number in zip(op.operands, counts, strict=True):
         split[param.name] = tuple(values[start : start + number])

@@ -27,7 +27,7 @@ pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
     const TERMS: usize;
     /// Whether `gemm` multiplies dense rows by dense columns, if there are few, in the lanes of vectors.
     const IN_LANES: bool;
-    /// Whether products with few columns are computed in [tiles](super::tiles).
+    /// Whether narrow products use [tiles](super::tiles).
     const IN_TILES: bool = false;
 
     /// `a * b`.

@@ -16,7 +16,7 @@ const TERMS: usize = 16;
 /// The rows of the right operand that are read for all tiles before the next ones, so that they stay in the L1 cache.
 const BLOCK: usize = 4 * TERMS;
 
-/// Whether tiles are as fast as `gemm`: the result is at most one tile wide, and all rows are dense.
+/// Whether tiles match the speed of `gemm`: the result fits in one tile's width, and all rows are dense.
 pub(super) fn fits<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, out: &MatMut<'_, C>) -> bool {
     C::IN_TILES
         && b.cols <= COLUMNS
@@ -88,7 +88,7 @@ macro_rules! tile {
             let len = rows[0].len();
             let [$(mut $sum),+] = [[C::ZERO; COLUMNS]; $count];
             let mut start = 0;
-            // The length of a whole part is a constant, so its loop is unrolled and has no checks of indices in rows.
+            // A whole part has a constant length, so the compiler unrolls its loop and drops the bounds checks on rows.
             while start + TERMS <= len {
                 let [$(mut $part),+] = [[C::ZERO; COLUMNS]; $count];
                 let [$($row),+] = rows.map(|row| row[start..].first_chunk::<TERMS>().expect("a part is in its row"));
