@@ -1,0 +1,53 @@
+"""The ops on stock JAX in jobs of `jax.distributed`: values and gradients as in one process, without all-gathers."""
+
+import jobs
+import pytest
+
+PROGRAM = """
+    import sys
+    import jax, jax.numpy as jnp, numpy as np
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+    import oxcall
+
+    rank, count, port, library = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]
+    jax.distributed.initialize(f"localhost:{port}", num_processes=count, process_id=rank)
+    ops = oxcall.load(library)
+    mesh = Mesh(np.array(jax.devices()), ("data",))
+    print(jax.process_index(), jax.process_count(), len(jax.devices()), len(jax.local_devices()))
+
+    whole = np.sin(np.arange(128.0, dtype=np.float32)).reshape(8, 16)
+    part = np.array_split(whole, count)[rank]
+    x = jax.make_array_from_process_local_data(NamedSharding(mesh, P("data")), part)
+
+    def loss(op, x):
+        return (jnp.cos(op(x, eps=1e-5)) ** 2).sum()
+
+    def same(array, expected):
+        for shard in array.addressable_shards:
+            np.testing.assert_allclose(shard.data, np.asarray(expected)[shard.index], rtol=1e-5, atol=1e-6)
+
+    def by_parts(x, eps):
+        rows = P("data")
+        return jax.shard_map(lambda x: ops.rms_norm(x, eps=eps), mesh=mesh, in_specs=rows, out_specs=rows)(x)
+
+    # This process alone, on one of its devices.
+    one = jax.jit(jax.value_and_grad(lambda x: loss(ops.rms_norm, x)))(whole)
+    for name, op in [("jit", ops.rms_norm), ("shard_map", by_parts)]:
+        step = jax.jit(jax.value_and_grad(lambda x: loss(op, x)))
+        compiled = step.lower(x).compile()
+        value, gradient = compiled(x)
+        same(value, one[0])
+        same(gradient, one[1])
+        text = compiled.as_text()
+        print(name, text.count(" all-gather"), text.count(" all-reduce") > 0, "rms_norm" in text)
+"""
+
+
+@pytest.mark.parametrize(("processes", "devices"), [(2, 2), (4, 1)])
+def test_values_and_gradients_are_those_of_one_process(library_path, processes, devices):
+    variables = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}"}
+    library = str(library_path("custom_ops"))
+    printed = jobs.run_job(PROGRAM, processes, jobs.clean_environment(**variables), library)
+    for rank, (head, _jit, shard_map) in enumerate(printed):
+        assert head == f"{rank} {processes} {processes * devices} {devices}"
+        assert shard_map == "shard_map 0 True True"
