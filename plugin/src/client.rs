@@ -15,6 +15,7 @@ use crate::buffer::{CpuBuffer, tensor_type};
 use crate::executable::CpuExecutable;
 use crate::in_flight::InFlight;
 use crate::name::platform_name;
+use crate::node::Node;
 use crate::options::Options;
 use crate::platform::CpuPlatform;
 use crate::programs::shared::SharedPrograms;
@@ -27,6 +28,7 @@ pub(crate) struct CpuClient {
     engine: Arc<Engine>,
     programs: SharedPrograms,
     in_flight: Arc<InFlight>,
+    node: Node,
     topology: Topology,
     errors_at_call: bool,
 }
@@ -51,10 +53,17 @@ impl CpuClient {
         if options.interrupt {
             interrupt::install(&engine)?;
         }
-        let topology = devices::topology(platform, options.num_devices);
-        let in_flight = InFlight::new(topology.devices.len(), options.max_inflight);
+        let topology = devices::topology(platform, options.node, options.num_devices, options.global_devices);
+        let in_flight = InFlight::new(options.num_devices, options.max_inflight);
         let errors_at_call = options.errors_at_call;
-        Ok(CpuClient { engine, programs: SharedPrograms::default(), in_flight, topology, errors_at_call })
+        Ok(CpuClient {
+            engine,
+            programs: SharedPrograms::default(),
+            in_flight,
+            node: options.node,
+            topology,
+            errors_at_call,
+        })
     }
 }
 
@@ -64,6 +73,10 @@ impl Client for CpuClient {
 
     fn topology(&self) -> &Topology {
         &self.topology
+    }
+
+    fn process_index(&self) -> i32 {
+        self.node.index
     }
 
     fn memory_stats(&self, _device: DeviceId) -> Result<MemoryStats> {
@@ -92,6 +105,7 @@ impl Client for CpuClient {
         memory: MemoryId,
         layout: Option<&Layout>,
     ) -> Result<CpuBuffer> {
+        self.check_place(device)?;
         if source.element_type().dtype() == Some(DType::Token) {
             return CpuBuffer::new(None, device, memory, Contents::ready(self.engine.allocate(0)?));
         }
@@ -115,6 +129,7 @@ impl Client for CpuClient {
         device: DeviceId,
         memory: MemoryId,
     ) -> Result<CpuBuffer> {
+        self.check_place(device)?;
         let ty = tensor_type(element_type, dims)?;
         let layout = layout.filter(|layout| !layout.is_row_major()).cloned();
         if let Some(layout) = layout.as_ref().filter(|layout| !layout.tiles.is_empty()) {
@@ -132,6 +147,7 @@ impl Client for CpuClient {
     }
 
     fn copy_buffer(&self, source: &CpuBuffer, device: DeviceId, memory: MemoryId) -> Result<CpuBuffer> {
+        self.check_place(device)?;
         // Contents never change, and all devices share this machine's memory. Who copies within one wants two buffers.
         if (source.device(), source.memory()) == (device, memory) {
             return Ok(source.with_contents(self.duplicate(source.contents())));
@@ -147,6 +163,7 @@ impl Client for CpuClient {
         device: DeviceId,
         memory: MemoryId,
     ) -> Result<CpuBuffer> {
+        self.check_place(device)?;
         CpuBuffer::new(Some(&tensor_type(element_type, dims)?), device, memory, Contents::failed(error))
     }
 
@@ -164,6 +181,16 @@ impl Client for CpuClient {
 }
 
 impl CpuClient {
+    /// The devices of this process.
+    fn num_devices(&self) -> usize {
+        self.topology.devices.iter().filter(|device| device.addressable).count()
+    }
+
+    /// Refuses buffers on devices of other processes.
+    fn check_place(&self, device: DeviceId) -> Result<()> {
+        self.node.check("the buffer", &[device], self.num_devices())
+    }
+
     /// The same elements in memory of their own.
     fn duplicate(&self, source: &Contents) -> Contents {
         let (filler, copy) = Contents::pending();
@@ -195,6 +222,7 @@ impl CpuClient {
         let named = options.device_ordinal.filter(|_| count == 1);
         let assignment = options.device_assignment.clone().or(named.map(|id| DeviceAssignment::single(DeviceId(id))));
         let assignment = assignment.map_or_else(|| self.default_device_assignment(replicas, partitions), Ok)?;
+        self.node.check("the program", &assignment.devices, self.num_devices())?;
         let mut devices = assignment.devices.clone();
         devices.sort_unstable();
         devices.dedup();
@@ -204,7 +232,7 @@ impl CpuClient {
             let message = format!(
                 "{replicas} replicas of {partitions} partitions do not fit {assignment:?}: expected {count} different \
                  devices of the client's {}",
-                self.topology.devices.len()
+                self.num_devices()
             );
             return Err(Error::invalid_argument(message));
         }

@@ -1,7 +1,11 @@
 //! Devices and memories: each device is a share of this machine, with one memory of each kind.
 
+use std::iter;
+
 use oxcall_hlo::{ArgAttributes, Attribute};
 use oxcall_pjrt::{DeviceDescription, DeviceId, Error, MemoryDescription, MemoryId, Result, Topology};
+
+use crate::node::Node;
 
 /// The kinds of memories that every device has, in the order of their numbers; the first one is where data goes if
 /// nothing is said. They are names for one and the same memory of this machine, as on XLA's CPU.
@@ -47,21 +51,29 @@ pub(crate) fn memory_kinds(attributes: &[ArgAttributes]) -> Result<Vec<MemoryKin
     attributes.iter().map(kind).collect()
 }
 
-/// `count` devices of a platform.
-pub(crate) fn topology(platform: &str, count: usize) -> Topology {
+/// The `count` devices of this process; after them those of the other processes, if `everywhere`: as many of each,
+/// which programs may name and not use.
+pub(crate) fn topology(platform: &str, node: Node, count: usize, everywhere: bool) -> Topology {
     let kinds = || (0..MEMORY_KINDS.len()).map(|place| MemoryKind(place as u8));
-    let devices = (0..i32::try_from(count).unwrap_or(i32::MAX)).map(|index| DeviceDescription {
-        id: DeviceId(index),
-        process_index: 0,
-        local_hardware_id: index,
-        addressable: true,
-        kind: platform.to_owned(),
-        name: format!("{}Device(id={index})", capitalized(platform)),
-        debug_string: format!("{platform}:{index}"),
-        attributes: Vec::new(),
-        memories: kinds().map(|kind| kind.of(DeviceId(index))).collect(),
-        default_memory: MemoryKind::default().of(DeviceId(index)),
-    });
+    let device = |process: i32, place: i32| {
+        let (id, addressable) = (Node::device(process, place), process == node.index);
+        DeviceDescription {
+            id,
+            process_index: process,
+            local_hardware_id: if addressable { place } else { -1 },
+            addressable,
+            kind: platform.to_owned(),
+            name: format!("{}Device(id={})", capitalized(platform), id.0),
+            debug_string: format!("{platform}:{}", id.0),
+            attributes: Vec::new(),
+            memories: kinds().map(|kind| kind.of(id)).collect(),
+            default_memory: MemoryKind::default().of(id),
+        }
+    };
+    let others = (0..node.count).filter(|&process| everywhere && process != node.index);
+    let count = i32::try_from(count).unwrap_or(i32::MAX);
+    let devices =
+        iter::once(node.index).chain(others).flat_map(|process| (0..count).map(move |place| device(process, place)));
     let devices: Vec<_> = devices.collect();
     let memories = devices.iter().flat_map(|device| kinds().map(move |kind| (device, kind)));
     let memories = memories.map(|(device, kind)| MemoryDescription {
@@ -110,7 +122,7 @@ mod tests {
 
     #[test]
     fn every_device_has_every_kind_and_numbers_are_unique() {
-        let topology = topology("p", 3);
+        let topology = topology("p", Node::ALONE, 3, true);
         let ids: Vec<_> = topology.memories.iter().map(|memory| memory.id).collect();
         assert_eq!(ids, (0..9).map(MemoryId).collect::<Vec<_>>());
         for device in &topology.devices {
@@ -122,7 +134,7 @@ mod tests {
 
     #[test]
     fn names_have_the_form_of_xlas_own() {
-        let topology = topology("cpu", 2);
+        let topology = topology("cpu", Node::ALONE, 2, true);
         let device = &topology.devices[1];
         assert_eq!([&*device.name, &*device.debug_string], ["CpuDevice(id=1)", "cpu:1"]);
         let names = topology.memories[3..].iter().map(|memory| [&*memory.name, &*memory.debug_string]);
@@ -132,6 +144,22 @@ mod tests {
             ["UNPINNED_HOST_5", "UnpinnedHostMemorySpace(id=5, process_index=0, client=cpu)"],
         ];
         assert!(names.eq(expected));
+    }
+
+    #[test]
+    fn numbers_of_different_processes_differ() {
+        let node = Node { index: 1, count: 2 };
+        let topology = topology("cpu", node, 2, false);
+        let described = |device: &DeviceDescription| (device.id.0, device.local_hardware_id, device.process_index);
+        assert_eq!(topology.devices.iter().map(described).collect::<Vec<_>>(), [(4096, 0, 1), (4097, 1, 1)]);
+        assert_eq!(topology.devices[1].name, "CpuDevice(id=4097)");
+        let ids: Vec<_> = topology.memories.iter().map(|memory| memory.id.0).collect();
+        assert_eq!(ids, (12288..12294).collect::<Vec<_>>());
+        assert_eq!(topology.memories[0].debug_string, "CpuDeviceMemory(id=12288, process_index=1, client=cpu)");
+        let everywhere = super::topology("cpu", node, 2, true);
+        let others = everywhere.devices[2..].iter();
+        let others: Vec<_> = others.map(|device| (device.id.0, device.process_index, device.addressable)).collect();
+        assert_eq!((&everywhere.devices[..2], others), (&topology.devices[..], vec![(0, 0, false), (1, 0, false)]));
     }
 
     #[test]

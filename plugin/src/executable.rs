@@ -21,6 +21,7 @@ use crate::arrays::partition::Partition;
 use crate::buffer::{CpuBuffer, element_type, layout};
 use crate::devices::{MemoryKind, memory_kinds};
 use crate::in_flight::{InFlight, Permit};
+use crate::node::Node;
 use crate::programs::analysis::Operations;
 use crate::programs::shared::SharedPrograms;
 use crate::programs::stored;
@@ -275,7 +276,7 @@ impl CpuExecutable {
 fn execute_options(device: DeviceId, era: Era, options: &ExecutionOptions) -> ExecuteOptions {
     ExecuteOptions {
         era: Some(era),
-        device_ordinal: device.0,
+        device_ordinal: Node::place(device),
         run_id: (options.launch_id != 0).then_some(i64::from(options.launch_id)),
         user_data: options
             .user_data

@@ -16,6 +16,7 @@ use oxcall::sync::{Condvar, Mutex};
 use oxcall_pjrt::DeviceId;
 
 use crate::callbacks;
+use crate::node::Node;
 
 /// Programs that a device has in flight, unless an option says another number: as many as on XLA's CPU.
 pub(crate) const MAX_INFLIGHT: usize = 32;
@@ -111,8 +112,7 @@ impl InFlight {
 
 impl State {
     fn of(&mut self, device: DeviceId) -> &mut Device {
-        let index = usize::try_from(device.0).unwrap_or_default();
-        &mut self.devices[index]
+        &mut self.devices[Node::place(device) as usize]
     }
 }
 

@@ -11,7 +11,8 @@
 //!
 //! # Modules
 //!
-//! * `platform`, `client`, `devices`, `options`: the platform, its client, devices and options.
+//! * `platform`, `client`, `devices`, `node`, `options`: the platform, its client, devices and options, and the place
+//!   of this process in a job of several.
 //! * `programs`: programs as clients send, store and share them; what XLA says about them.
 //! * `buffer`, `executable`, `elements`: buffers, perhaps not there yet; executions; element types of both sides.
 //! * `arrays`: memory behind buffers: whole arrays, and arrays in tiles over devices.
@@ -44,6 +45,7 @@ mod exports;
 mod in_flight;
 mod interrupt;
 mod name;
+mod node;
 mod options;
 mod platform;
 mod programs;

@@ -8,10 +8,15 @@ use oxcall_engine::{CacheLimit, CacheOptions};
 use oxcall_pjrt::{Error, Result, Value};
 
 use crate::in_flight::MAX_INFLIGHT;
+use crate::node::{MOST_DEVICES, Node};
 
 /// The options of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Options {
+    /// The place of this process in its job.
+    pub(crate) node: Node,
+    /// Whether the client also names the devices of the job's other processes.
+    pub(crate) global_devices: bool,
     /// Devices that share the machine's cores.
     pub(crate) num_devices: usize,
     /// Threads that programs use together.
@@ -36,8 +41,16 @@ pub(crate) struct Options {
     pub(crate) errors_at_call: bool,
 }
 
-const NAMES: [&str; 7] =
-    ["num_devices", "num_threads", "max_inflight", "interrupt", "libraries", "memory_cache", "errors_at_call"];
+const NAMES: [&str; 8] = [
+    "num_devices",
+    "num_threads",
+    "max_inflight",
+    "interrupt",
+    "libraries",
+    "memory_cache",
+    "errors_at_call",
+    "global_devices",
+];
 
 /// What JAX adds when its distributed runtime is initialised: the number of this process, that of all, and the part of
 /// the machines that this one belongs to, under its older name too.
@@ -47,7 +60,7 @@ impl Options {
     /// The options that `given` and the environment say.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for names that are not known, and values that do not fit; UNIMPLEMENTED for several processes.
+    /// INVALID_ARGUMENT for names that are not known, and values that do not fit.
     pub(crate) fn new(given: &[(String, Value)]) -> Result<Options> {
         Options::read(given, |name| env::var(name).ok())
     }
@@ -59,10 +72,6 @@ impl Options {
             return Err(Error::invalid_argument(format!("unknown client option `{name}`; the options are `{known}`")));
         }
         let option = |name: &str| given.iter().find(|(key, _)| key == name).map(|(_, value)| value);
-        if let Some(&Value::Int64(processes)) = option("num_nodes").filter(|&processes| *processes != Value::Int64(1)) {
-            let message = format!("num_nodes is {processes}; the plugin supports the devices of one process only");
-            return Err(Error::unimplemented(message));
-        }
         let count = |name: &str, default: usize| match (option(name), variable(&variable_of(name))) {
             (Some(Value::Int64(number)), _) => positive(&format!("the client option `{name}`"), *number),
             (Some(Value::String(text)), _) => positive_text(&format!("the client option `{name}`"), text),
@@ -107,6 +116,7 @@ impl Options {
         // What they write is for people, and depends on no program: so they are variables only.
         let path = |name: &str| variable(name).filter(|path| !path.is_empty()).map(PathBuf::from);
         Ok(Options {
+            node: Node::given(|name| option(name).cloned())?,
             num_devices: count("num_devices", 1)?,
             num_threads: count("num_threads", thread::available_parallelism().map_or(1, usize::from))?,
             max_inflight: count("max_inflight", MAX_INFLIGHT)?,
@@ -118,6 +128,7 @@ impl Options {
             memory_cache,
             // The framework knows where it looks for errors, its user does not: so there is no variable.
             errors_at_call: given_flag("errors_at_call")?.unwrap_or(false),
+            global_devices: given_flag("global_devices")?.unwrap_or(false),
         })
     }
 }
@@ -182,7 +193,10 @@ fn positive_text(what: &str, text: &str) -> Result<usize> {
 }
 
 fn positive(what: &str, number: i64) -> Result<usize> {
-    usize::try_from(number).ok().filter(|&count| (1..=4096).contains(&count)).ok_or_else(|| wrong(what, number))
+    usize::try_from(number)
+        .ok()
+        .filter(|count| (1..=MOST_DEVICES as usize).contains(count))
+        .ok_or_else(|| wrong(what, number))
 }
 
 fn wrong(what: &str, value: impl std::fmt::Display) -> Error {
@@ -219,6 +233,7 @@ mod tests {
             ],
         );
         let expected = Options {
+            node: Node::ALONE,
             num_devices: 2,
             num_threads: 3,
             max_inflight: 8,
@@ -229,6 +244,7 @@ mod tests {
             collective_timeout: None,
             memory_cache: CacheOptions::default(),
             errors_at_call: true,
+            global_devices: false,
         };
         assert_eq!(options.unwrap(), expected);
         let options = read(&[], &[("OXCALL_INTERRUPT", "1")]).unwrap();
@@ -258,10 +274,10 @@ mod tests {
     }
 
     #[test]
-    fn the_only_process_of_a_distributed_runtime() {
-        let of = |processes| read(&[("node_id", Value::Int64(0)), ("num_nodes", Value::Int64(processes))], &[]);
-        assert_eq!(of(1).unwrap().num_devices, 1);
-        assert!(of(2).unwrap_err().message().contains("num_nodes is 2"));
+    fn a_process_of_a_distributed_runtime() {
+        let given = [("node_id", Value::Int64(1)), ("num_nodes", Value::Int64(2)), ("slice_index", Value::Int64(0))];
+        let options = read(&given, &[]).unwrap();
+        assert_eq!((options.node, options.num_devices), (Node { index: 1, count: 2 }, 1));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::callbacks::without_gil;
 use crate::client::CpuClient;
 use crate::devices;
 use crate::name::platform_name;
+use crate::node::Node;
 use crate::options::Options;
 
 /// The plugin's platform.
@@ -44,10 +45,15 @@ impl Platform for CpuPlatform {
     }
 
     fn topology(_name: &str, options: &[(String, Value)]) -> Result<Topology> {
-        Ok(devices::topology(Self::name(), Options::new(options)?.num_devices))
+        let options = Options::new(options)?;
+        Ok(devices::topology(Self::name(), options.node, options.num_devices, options.global_devices))
     }
 
     fn client_for(topology: &Topology) -> Result<CpuClient> {
-        CpuClient::new(&Options { num_devices: topology.devices.len(), ..Options::new(&[])? })
+        let (own, others): (Vec<_>, Vec<_>) = topology.devices.iter().partition(|device| device.addressable);
+        let count = topology.devices.iter().map(|device| device.process_index + 1).max().unwrap_or(1);
+        let node = Node { index: own.first().map_or(0, |device| device.process_index), count };
+        let global_devices = !others.is_empty();
+        CpuClient::new(&Options { node, global_devices, num_devices: own.len(), ..Options::new(&[])? })
     }
 }

@@ -1,9 +1,8 @@
-"""An installed plugin breaks no program: JAX where the plugin cannot run, and the plugin beside other processes."""
+"""An installed plugin breaks no program: JAX where the plugin cannot run."""
 
 import contextlib
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import textwrap
@@ -96,68 +95,6 @@ def test_the_test_mode_never_falls_back_to_the_cpu_of_jax(fresh, broken):
     """
     for message in ("there is no plugin at", "OXCALL_NUM_DEVICES is many"):
         assert message in fresh(code, OXCALL_PLATFORM_NAME="cpu", **broken(message))
-
-
-PROCESS = """
-    import sys, warnings
-    warnings.simplefilter("error")
-    import jax, jax.numpy as jnp, numpy as np
-    from jax.experimental import multihost_utils
-    rank, port, platforms = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-    jax.config.update("jax_platforms", platforms or None)
-    if jax.__version_info__ < (0, 7):
-        jax.config.update("jax_cpu_collectives_implementation", "gloo")
-    jax.distributed.initialize(f"localhost:{port}", num_processes=2, process_id=rank)
-    try:
-        jax.devices()
-    except RuntimeError as error:
-        print("refused:", error)
-        sys.exit()
-    print(jax.process_index(), jax.process_count(), jax.default_backend())
-    print(multihost_utils.process_allgather(np.arange(2) + 10 * rank).tolist())
-    if platforms != "cpu":
-        device, = jax.devices("oxcall")
-        x = jax.device_put(jnp.arange(4.0) + rank, device)
-        y = jax.jit(lambda x: x * 2)(x)
-        print(jax.process_count("oxcall"), y.devices() == {device}, y.is_fully_addressable, np.asarray(y).tolist())
-    multihost_utils.sync_global_devices("the end")
-"""
-
-
-def two_processes(environment, platforms):
-    """What each of two processes of one job prints."""
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(PROCESS), str(rank), str(port), platforms],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(2)
-    ]
-    outputs = [process.communicate(timeout=120) for process in started]
-    for process, (out, err) in zip(started, outputs, strict=True):
-        assert process.returncode == 0, f"{out}\n{err}"
-    # Gloo writes a line of its own.
-    return [[line for line in out.splitlines() if not line.startswith("[Gloo]")] for out, _ in outputs]
-
-
-@pytest.mark.parametrize("platforms", ["", "cpu", "cpu,oxcall"])
-def test_beside_several_processes_the_devices_are_each_ones_own(environment, platforms):
-    for rank, lines in enumerate(two_processes(environment, platforms)):
-        assert lines[:2] == [f"{rank} 2 cpu", "[[0, 1], [10, 11]]"]
-        own = [f"1 True True {[2.0 * i + 2 * rank for i in range(4)]}"]
-        assert lines[2:] == ([] if platforms == "cpu" else own)
-
-
-@pytest.mark.parametrize("platforms", ["oxcall", "oxcall,cpu"])
-def test_several_processes_are_not_those_of_the_plugin(environment, platforms):
-    for lines in two_processes(environment, platforms):
-        assert "2 processes" in lines[0] and "JAX_PLATFORMS=cpu,oxcall" in lines[0]
 
 
 def test_a_library_that_does_not_fit_into_memory(environment):

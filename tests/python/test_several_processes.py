@@ -1,5 +1,8 @@
 """The ops on stock JAX in jobs of `jax.distributed`: values and gradients as in one process, without all-gathers."""
 
+import pathlib
+import re
+
 import jobs
 import pytest
 
@@ -51,3 +54,28 @@ def test_values_and_gradients_are_those_of_one_process(library_path, processes, 
     for rank, (head, _jit, shard_map) in enumerate(printed):
         assert head == f"{rank} {processes} {processes * devices} {devices}"
         assert shard_map == "shard_map 0 True True"
+
+
+CHAPTER = pathlib.Path(__file__).parents[2] / "docs/guide/25-several-machines.md"
+
+# The arguments of the chapter's launcher, and the variables of `srun`.
+STARTS = {
+    "launcher": 'sys.argv = ["train.py", f"localhost:{port}", count, rank]',
+    "SLURM": """
+import os
+step = {"NTASKS": count, "PROCID": rank, "LOCALID": rank, "STEP_NODELIST": "localhost", "STEP_NUM_NODES": "1"}
+os.environ.update({f"SLURM_{name}": value for name, value in step.items()})
+# From which JAX computes the port.
+os.environ["SLURM_JOB_ID"] = str(int(port) % 4096)
+sys.argv = ["train.py"]
+""",
+}
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_the_program_of_the_guide(library_path, start):
+    (program,) = re.findall(r"^```python\n(.*?)^```$", CHAPTER.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    program = program.replace('"target/release/libmy_ops.so"', repr(str(library_path("custom_ops"))))
+    code = f"import sys\nrank, count, port = sys.argv[1:]\n{STARTS[start]}\n{program}"
+    for rank, lines in enumerate(jobs.run_job(code, 2, jobs.clean_environment(JAX_PLATFORMS="cpu"))):
+        assert lines == [f"process {rank} of 2: 128.00 from (8, 16), here (4, 16)"]

@@ -14,11 +14,8 @@ import jax
 from jax._src import distributed, xla_bridge
 
 from oxcall_plugin._as_cpu import CPU
-from oxcall_plugin._errors import PluginError, PluginWarning
+from oxcall_plugin._errors import PluginWarning
 from oxcall_plugin._libraries import with_images
-
-# Client options that take the place of those by which JAX tells of the processes of `jax.distributed`.
-ONLY_PROCESS = {"node_id": 0, "num_nodes": 1}
 
 
 def guard(platform: str, options: dict[str, Any]) -> None:
@@ -33,8 +30,9 @@ def guard(platform: str, options: dict[str, Any]) -> None:
 
     def factory() -> Any:
         try:
-            _refuse_several_processes(platform, registration.priority)
             options.update(with_images(options))
+            if job().get("num_nodes", 1) > 1 and _is_default(platform, registration.priority):
+                options["global_devices"] = True
             return make()
         except Exception as error:
             _warn_unless_asked(platform, error)
@@ -61,17 +59,16 @@ def _warn_unless_asked(platform: str, error: Exception) -> None:
         warnings.warn(message, PluginWarning, stacklevel=3)
 
 
-def _refuse_several_processes(platform: str, priority: int) -> None:
-    """As JAX's default platform, the plugin would let each process of several take itself for the only one."""
-    processes = getattr(distributed.global_state, "num_processes", None) or 1
+def job() -> dict[str, int]:
+    """The client options by which JAX tells a plugin of the processes of `jax.distributed`."""
+    state = distributed.global_state
+    return {} if state.client is None else {"node_id": state.process_id, "num_nodes": state.num_processes}
+
+
+def _is_default(platform: str, priority: int) -> bool:
+    """Whether `jax.devices()` are this platform's: JAX then counts the job's processes by their devices."""
     asked = _asked_for()
-    is_default = asked[0] == platform if asked else priority >= 0
-    if processes > 1 and is_default:
-        raise PluginError(
-            f"`jax.distributed` was initialized with {processes} processes, and the devices of `{platform}` are those "
-            f"of one process. Use another platform for what the processes do together: with `JAX_PLATFORMS=cpu,"
-            f"{platform}`, each has `{platform}` devices of its own beside it"
-        )
+    return asked[0] == platform if asked else priority >= 0
 
 
 def _asked_for() -> list[str]:

@@ -51,7 +51,7 @@ def register(path: str, name: str | None, priority: int, options: Mapping[str, A
     _compilation_cache.serve_platform(platform)
     _cost_analysis.serve_platform(platform)
     _transforms.serve_platform(platform)
-    options = {**_backend.ONLY_PROCESS, **ERRORS_AT_CALL, **options}
+    options = {**ERRORS_AT_CALL, **options}
     xla_bridge.register_plugin(platform, priority=priority, library_path=path, options=options)
     _backend.guard(platform, options)
     _share_options_with_topologies(platform, options)
@@ -62,7 +62,7 @@ def _share_options_with_topologies(platform: str, options: Mapping[str, Any]) ->
     """A topology without a client has the devices that the client has, unless it is asked for others."""
     factories = getattr(xla_bridge, "_topology_factories", {})
     if make := factories.get(platform):
-        factories[platform] = lambda name="", **given: make(name, **{**options, **given})
+        factories[platform] = lambda name="", **given: make(name, **{**_backend.job(), **options, **given})
 
 
 def _take_handlers(plugin: NativePlugin, platform: str) -> None:
