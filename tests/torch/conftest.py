@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import oxcall
+from python_ops import load_glue
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +22,9 @@ def gallery(library_path):
 def ops(gallery):
     """The gallery's operators."""
     return torch.ops.custom_op
+
+
+@pytest.fixture(scope="session")
+def glue():
+    """The Python part of torch's operators, apart from how Rust registers them."""
+    return load_glue()

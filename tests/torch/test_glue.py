@@ -1,71 +1,12 @@
 """ffi/src/torch/glue on operators written in Python: what it adds, apart from how Rust registers operators."""
 
-import itertools
 import math
-import pathlib
-import types
 
 import pytest
 import torch
-from torch.library import Library, opcheck
+from torch.library import opcheck
 
-GLUE = pathlib.Path(__file__).parents[2] / "ffi" / "src" / "torch" / "glue"
-NAMES = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def glue():
-    module = types.ModuleType("glue")
-    for part in GLUE.glob("*.py"):
-        exec(compile(part.read_text(), part, "exec"), module.__dict__)
-    return module
-
-
-def param(role, name, dims=None, dtype="f32", arity="one"):
-    return {"role": role, "name": name, "dims": dims, "dtype": dtype, "rank": None, "arity": arity}
-
-
-def attr(name, kind, presence="required"):
-    return {"name": name, "type": kind, "presence": presence}
-
-
-class Ops:
-    """Operators of a new namespace, their manifest, and what became of them."""
-
-    def __init__(self):
-        self.namespace = f"glue_test_{next(NAMES)}"
-        self.library = Library(self.namespace, "DEF")
-        self.manifest, self.report = {"ops": []}, {"ops": []}
-
-    def add(self, name, arguments, returns, function, params, attrs=(), vjp=None, vmap=None):
-        schema = f"{name}({arguments}) -> {returns}"
-        self.library.define(schema)
-        self.library.impl(name, function, "CPU")
-        self.manifest["ops"].append({
-            "name": name,
-            "target": f"{self.namespace}::{name}",
-            "platform": "Host",
-            "vjp": vjp,
-            "vmap": vmap,
-            "params": list(params),
-            "attrs": list(attrs),
-            "type_params": [{"name": "T", "dtypes": ["f32", "f64", "c64", "c128"]}],
-            "shape": "dims",
-            "traits": {"side_effect": False},
-        })  # fmt: skip
-        self.report["ops"].append({
-            "key": "CPU",
-            "name": f"{self.namespace}::{name}",
-            "overloads": [{"overload": "", "schema": schema, "arguments": self.paths(name)}],
-            "left_out": None,
-        })  # fmt: skip
-        return self
-
-    def paths(self, name):
-        return [[argument.name] for argument in getattr(self, name).default._schema.arguments]
-
-    def __getattr__(self, name):
-        return getattr(getattr(torch.ops, self.namespace), name)
+from python_ops import Ops, attr, param
 
 
 def product(ops):
@@ -179,29 +120,6 @@ def test_a_forgotten_cotangent(glue):
     glue.register(ops.manifest, ops.report)
     with pytest.raises(RuntimeError, match=r"two: its vjp op `two_vjp` takes no cotangent of result `z`.*`dz`"):
         ops.two(torch.ones(3, requires_grad=True))
-
-
-def test_forward_mode_is_refused(products):
-    x, w = torch.randn(3), torch.randn(3)
-    message = "product: it has no derivative in forward mode"
-    with pytest.raises(NotImplementedError, match=message):
-        torch.func.jvp(lambda x: products.product(x, w), (x,), (torch.ones(3),))
-    with torch.autograd.forward_ad.dual_level():
-        dual = torch.autograd.forward_ad.make_dual(x, torch.ones(3))
-        with pytest.raises(NotImplementedError, match=message):
-            products.product(dual, w)
-        # What has no tangent is as ever.
-        torch.testing.assert_close(products.product(x, w), 2 * x * w)
-    with pytest.raises(NotImplementedError, match=message):
-        torch.func.jacfwd(lambda x: products.product(x, w))(x)
-
-
-def test_transforms_are_refused_by_name(products):
-    x, w = torch.randn(3), torch.randn(3)
-    with pytest.raises(NotImplementedError, match=r"product: the transforms of torch.func"):
-        torch.func.grad(lambda x: products.product(x, w).sum())(x)
-    # What is not differentiated is as ever.
-    torch.testing.assert_close(torch.func.grad(lambda x: (x * products.product(w, w)).sum())(x), 2 * w * w)
 
 
 @pytest.mark.parametrize(

@@ -213,11 +213,6 @@ pub(super) const CURES: &[(&str, &str)] = &[
     ),
     ("{noun} `{}` has dtype {dtypes}, which no tensor has", "use a dtype that torch has: [chapter 17](17-torch.md)"),
     ("{noun} `{}` is a token", "torch has no tokens: write an operator without it"),
-    (
-        "{self.op.name}: it has no derivative in forward mode (torch.func.jvp, torch.autograd.forward_ad): its `vjp` is for \
-         backward mode",
-        "use backward mode: [chapter 17](17-torch.md#derivatives-and-batches)",
-    ),
     ("{self.op.name}: torch_xla has no custom calls without a tensor", "pass a tensor, or call the op on the CPU"),
     // Starting the plugin.
     (

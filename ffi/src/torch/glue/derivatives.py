@@ -1,28 +1,19 @@
-"""Derivatives, through an op's `vjp`."""
-
-import functools
+"""Derivatives: the autograd kernel of an operator, which calls the ops that its declaration names."""
 
 import torch
+from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd import forward_ad
+from torch.autograd.forward_ad import _set_fwd_grad_enabled
+from torch.autograd.function import _SingleLevelFunction
 
 
 def register_derivative(op, operator, ops, library):
-    """The pairing is worked out when it is first needed: a mistake in it does not disturb the op itself."""
-
-    @functools.cache
-    def derivative():
-        name = op.json["vjp"]
-        if name not in ops:
-            raise RuntimeError(f"{op.name}: its vjp op `{name}` is not in this library; link the crate that has it")
-        return Derivative(op, ops[name], operator)
-
-    def setup_context(ctx, inputs, output, keyword_only_inputs=None):
-        derivative().setup_context(ctx, inputs, output, keyword_only_inputs)
-
-    def backward(ctx, *cotangents):
-        return derivative().backward(ctx, *cotangents)
-
-    checked = Checked(op, library)
-    torch.library.register_autograd(operator.overload, backward, setup_context=setup_context, lib=checked)
+    """Registers the autograd kernel of an overload: of an op that declares a derivative, or that one calls."""
+    name = operator.overload._name.partition("::")[2]
+    kernel = Autograd(op, operator, ops)
+    # Others have a kernel of torch's for all devices, whose error does not say what to declare.
+    for key in ("Autograd",) if op.declares_derivative() else ("AutogradCPU", "AutogradCUDA"):
+        library.impl(name, kernel, key, with_keyset=True)
 
 
 def refuse_recorded_updates(op, values):
@@ -38,155 +29,138 @@ def refuse_recorded_updates(op, values):
             )
 
 
-class Checked:
-    """A `torch.library.Library` whose autograd kernels refuse what they would give wrong results for."""
-
-    def __init__(self, op, library):
-        self.op, self.library = op, library
-
-    def impl(self, name, kernel, key, **options):
-        """As `Library.impl`."""
-
-        def differentiable(keyset, *args, **kwargs):
-            self.refuse_forward_mode(args, kwargs)
-            self.refuse_transforms(args, kwargs)
-            return kernel(keyset, *args, **kwargs)
-
-        self.library.impl(name, differentiable, key, **options)
-
-    def refuse_forward_mode(self, args, kwargs):
-        """torch would drop the tangents."""
-        forward_mode = torch.autograd.forward_ad
-        if forward_mode._current_level < 0:
-            return
-        for tensor in _tensors(args, kwargs):
-            if forward_mode.unpack_dual(tensor).tangent is not None:
-                raise NotImplementedError(
-                    f"{self.op.name}: it has no derivative in forward mode (torch.func.jvp, "
-                    "torch.autograd.forward_ad): its `vjp` is for backward mode"
-                )
-
-    def refuse_transforms(self, args, kwargs):
-        """torch would raise an error that does not name the operator."""
-        if not (torch._C._are_functorch_transforms_active() and torch.is_grad_enabled()):
-            return
-        if any(tensor.requires_grad for tensor in _tensors(args, kwargs)):
-            raise NotImplementedError(
-                f"{self.op.name}: the transforms of torch.func (grad, vjp, jacrev) do not know its derivative; use "
-                "torch.autograd.grad or backward()"
-            )
+def _any_requires_grad(*args, **kwargs):
+    values = (*args, *kwargs.values())
+    return any(isinstance(x, torch.Tensor) and x.requires_grad for value in values for x in members(value))
 
 
-def _tensors(args, kwargs):
-    """The tensors of a call, those of lists included."""
-    for value in (*args, *kwargs.values()):
-        yield from (member for member in members(value) if isinstance(member, torch.Tensor))
+# torch 2.7 lacks it.
+any_requires_grad = getattr(torch._C, "_any_requires_grad", _any_requires_grad)
 
 
-class Derivative:
-    """An op's derivative through the op that its `vjp` names.
+class Autograd:
+    """The autograd kernel of an operator.
 
-    What belongs together is found by name: an operand `x` of the backward op is the argument or result `x`, `dy` or
-    `d_y` is the cotangent of result `y`; a result `dx` or `d_x` is the cotangent of argument `x`; attributes of one
-    name are passed on.
+    torch.func keeps a stack of transforms, and calls this kernel once for each of them that differentiates, as it calls
+    the kernels of torch's own operators: the kernel records one level, and what it calls below autograd reaches the
+    others. An `autograd.Function` would go through all levels from inside one of them; its base class has one level.
     """
 
-    def __init__(self, forward, backward, operator):
-        self.forward, self.backward_op, self.operator = forward, backward, operator
-        inputs = [param["name"] for param in forward.operands]
-        outputs = [param["name"] for param in forward.returns]
-        self.outputs = outputs
-        sources = {f"{prefix}{name}": ("cotangent", name) for name in outputs for prefix in ("d", "d_")}
-        sources.update((name, ("output", name)) for name in outputs)
-        sources.update((name, ("input", name)) for name in inputs)
-        targets = {f"{prefix}{name}": name for name in inputs for prefix in ("d", "d_")}
-        self.sources = {param["name"]: self._find(sources, param, "argument") for param in backward.operands}
-        self.targets = [self._find(targets, param, "result") for param in backward.results]
-        taken = [name for kind, name in self.sources.values() if kind == "cotangent"]
-        for param in forward.returns:
-            if param["name"] not in taken and _has_derivative(forward, param):
-                raise RuntimeError(
-                    f"{forward.name}: its vjp op `{backward.name}` takes no cotangent of result `{param['name']}`, so "
-                    f"that gradients through it would be zero; add an argument `d{param['name']}`"
-                )
-        self.saved_inputs = [name for kind, name in self.sources.values() if kind == "input"]
-        self.saved_outputs = [name for kind, name in self.sources.values() if kind == "output"]
+    def __init__(self, op, operator, ops):
+        self.overload = operator.overload
+        self.rules = Rules(op, operator, ops)
+        self.function = type(op.name, (Recorded,), {})
 
-    def _find(self, known, param, what):
-        if param["name"] not in known:
-            raise RuntimeError(
-                f"{self.forward.name}: {what} `{param['name']}` of its vjp op `{self.backward_op.name}` matches "
-                f"nothing; expected one of {', '.join(sorted(known))}"
-            )
-        return known[param["name"]]
-
-    def setup_context(self, ctx, inputs, output, keyword_only_inputs):
-        """Keeps what the backward op needs."""
-        values = self.operator.bind(inputs, keyword_only_inputs or {})
-        kept = {name: values[name] for name in self.saved_inputs}
-        results = dict(zip(self.outputs, as_tuple(output), strict=True))
-        kept.update((name, results[name]) for name in self.saved_outputs)
-        tensors = []
-        ctx.places = {name: _put(value, tensors) for name, value in kept.items()}
-        # Only what is saved this way is protected from being changed, and freed with the graph.
-        ctx.save_for_backward(*tensors)
-        operands = {param["name"] for param in self.forward.operands}
-        ctx.attributes = {name: value for name, value in values.items() if name not in operands}
-        ctx.differentiable = {name: _differentiable(values[name]) for name in operands}
-
-    def backward(self, ctx, *cotangents):
-        """Calls the backward op, and puts its results where torch wants the gradients."""
-        saved = ctx.saved_tensors
-        kept = {name: None if place is None else saved[place] for name, place in ctx.places.items()}
-        given = {name: each(value, _conjugate) for name, value in zip(self.outputs, cotangents, strict=True)}
-        values = {}
-        for param in self.backward_op.operands:
-            kind, name = self.sources[param["name"]]
-            value = given[name] if kind == "cotangent" else kept[name]
-            # torch forbids changing what it gave.
-            values[param["name"]] = each(value, torch.clone) if param["role"] == "inout" else value
-        # The overloads, where there are several, differ in types only.
-        keywords = self.backward_op.operators()[0].keywords({**ctx.attributes, **values})
-        returned = iter(as_tuple(self.backward_op.packet()(**keywords)))
-        found = {}
-        for param, target in zip(self.backward_op.results, self.targets, strict=True):
-            found[target] = values[param["name"]] if param["role"] == "inout" else next(returned)
-        gradients = tuple(_gradient(ctx.differentiable.get(name), found.get(name)) for name in self.operator.names)
-        # torch passes no arguments that have their default, and older versions want no gradients for them.
-        return gradients[: len(ctx.needs_input_grad)]
+    def __call__(self, keyset, *args, **kwargs):
+        is_recorded = torch.is_grad_enabled() and any_requires_grad(*args, **kwargs)
+        if not is_recorded and forward_ad._current_level < 0:
+            with torch._C._AutoDispatchBelowAutograd():
+                return self.overload.redispatch(keyset & torch._C._after_autograd_keyset, *args, **kwargs)
+        call = Call(self, keyset, args, kwargs)
+        if not torch._C._are_functorch_transforms_active():
+            return call.returned(self.function.apply(call, *call.tensors))
+        with enable_single_level_autograd_function():
+            return call.returned(self.function.apply(call, *call.tensors))
 
 
-def _has_derivative(op, param):
-    """Whether some dtype of a parameter is one of floating-point or complex numbers."""
-    dtype = param["dtype"]
-    if dtype is None:
-        return True
-    dtypes = op.json["type_params"][dtype["var"]]["dtypes"] if isinstance(dtype, dict) else [dtype]
-    return any(name.startswith(("f", "bf", "c")) for name in dtypes)
+class Call:
+    """A call of an operator that autograd records."""
+
+    def __init__(self, kernel, keyset, args, kwargs):
+        self.overload, self.rules = kernel.overload, kernel.rules
+        self.keyset, self.args, self.kwargs = keyset, args, kwargs
+        self.inputs = self.rules.operator.bind(args, kwargs)
+        # All tensors, those of lists included, in the order of the parameters.
+        self.tensors = [tensor for name in self.rules.inputs for tensor in members(self.inputs[name])]
+
+    def run(self):
+        """Calls the op, or its forward op, below autograd: results and residuals by name."""
+        with torch._C._AutoDispatchBelowAutograd():
+            if self.rules.fwd:
+                self.outputs = self.rules.fwd(self.rules.attributes(self.inputs), {"input": self.inputs})
+            else:
+                keyset = self.keyset & torch._C._after_autograd_keyset
+                results = as_tuple(self.overload.redispatch(keyset, *self.args, **self.kwargs))
+                self.outputs = dict(zip(self.rules.outputs, results, strict=True))
+        return self.outputs
+
+    def returned(self, recorded):
+        """What the operator returns: the recorded tensors without residuals."""
+        if len(recorded) == 1 and not self.rules.returns_lists:
+            return recorded[0]
+        named = unflatten(recorded, [(name, count(value)) for name, value in self.outputs.items()])
+        results = tuple(named[name] for name in self.rules.outputs)
+        return results[0] if len(results) == 1 else results
 
 
-def _put(value, tensors):
-    """Appends the tensors of a parameter to a list, and says where they are."""
-    if value is None:
-        return None
-    start = len(tensors)
-    tensors += members(value)
-    return slice(start, len(tensors)) if isinstance(value, (list, tuple)) else start
+class Recorded(_SingleLevelFunction):
+    """A node of one level of autograd, for a `Call` and its tensors.
+
+    Residuals are results of the node, so that what is computed from them in a backward pass has derivatives as well.
+    """
+
+    @staticmethod
+    def forward(ctx, call, *tensors):
+        rules, inputs = call.rules, call.inputs
+        if torch._C._are_functorch_transforms_active():
+            # `apply` has turned derivatives off, but the other levels have theirs.
+            with torch.enable_grad(), _set_fwd_grad_enabled(True):
+                outputs = call.run()
+        else:
+            outputs = call.run()
+        results = [tensor for value in outputs.values() for tensor in members(value)]
+        ctx.rules = rules
+        ctx.set_materialize_grads(False)
+        if rules.nondiff:
+            ctx.mark_non_differentiable(*(tensor for name in rules.nondiff for tensor in members(outputs.get(name))))
+        # torch calls `jvp` before `apply` returns.
+        ctx.call = call if forward_ad._current_level >= 0 else None
+        ctx.lost_tangents = False
+        if any(ctx.needs_input_grad):
+            ctx.attributes = rules.attributes(inputs)
+            ctx.inputs = rules.places(inputs)
+            ctx.outputs = [(name, count(value)) for name, value in outputs.items()]
+            ctx.types = [(tensor.shape, tensor.dtype) for tensor in results] if len(results) > 1 else None
+            saved = []
+            values = {"input": inputs, "output": outputs}
+            ctx.saved = {place: put(values[place[0]][place[1]], saved) for place in rules.saved}
+            # Only what is saved this way is protected from being changed, and freed with the graph.
+            ctx.save_for_backward(*saved)
+        return tuple(results)
+
+    @staticmethod
+    def backward(ctx, *cotangents):
+        if all(cotangent is None for cotangent in cotangents):
+            return (None,) * len(ctx.needs_input_grad)
+        tensors = ctx.saved_tensors
+        given = {"input": {}, "output": {}}
+        for (kind, name), place in ctx.saved.items():
+            given[kind][name] = None if place is None else tensors[place]
+        gradients = ctx.rules.backward(ctx, given, cotangents)
+        flat = [gradient for name, n in ctx.inputs for gradient in spread(gradients.get(name), n)]
+        wanted = zip(flat, ctx.needs_input_grad[1:], strict=True)
+        return (None, *(conjugate(gradient) if is_wanted else None for gradient, is_wanted in wanted))
+
+    @staticmethod
+    def jvp(ctx, _, *tangents):
+        call, ctx.call = ctx.call, None
+        tangents = unflatten(tangents, ctx.rules.places(call.inputs))
+        given = {"input": call.inputs, "output": call.outputs, "tangent": tangents}
+        found = ctx.rules.forward(ctx, given)
+        flat = [tangent for name, value in call.outputs.items() for tangent in spread(found.get(name), count(value))]
+        return tuple(flat) if len(flat) != 1 else flat[0]
 
 
-def _differentiable(value):
-    if isinstance(value, (list, tuple)):
-        return [_differentiable(tensor) for tensor in value]
-    return value is not None and (value.is_floating_point() or value.is_complex())
+MODES = {
+    "reverse": ("vjp", "backward(), torch.autograd.grad, torch.func.grad, torch.func.jacrev"),
+    "forward": ("jvp", "torch.autograd.forward_ad, torch.func.jvp, torch.func.jacfwd"),
+}
 
 
-def _gradient(differentiable, gradient):
-    if isinstance(differentiable, list):
-        gradients = gradient or [None] * len(differentiable)
-        return [_gradient(*pair) for pair in zip(differentiable, gradients, strict=True)]
-    return _conjugate(gradient) if differentiable and gradient is not None else None
-
-
-def _conjugate(tensor):
-    """Between cotangents as JAX has them, which backward ops compute, and torch's gradients, which are conjugate."""
-    return tensor.conj() if tensor.is_complex() else tensor
+def undeclared(name, mode):
+    """The message about a derivative that an op does not declare."""
+    option, uses = MODES[mode]
+    return (
+        f"{name}: it has no derivative in {mode} mode ({uses}); write an op that computes it, and name it: "
+        f"`#[custom_call({option} = {name}_{option})]`"
+    )

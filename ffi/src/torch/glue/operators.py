@@ -37,6 +37,13 @@ class Op:
     def mutates(self):
         return any(param["role"] == "inout" for param in self.json["params"])
 
+    def derivatives(self):
+        """The ops that its derivatives call."""
+        return [name for option in ("vjp", "jvp", "fwd", "transpose") if (name := self.json.get(option))]
+
+    def declares_derivative(self):
+        return bool(self.derivatives())
+
 
 class Operator:
     """An overload, whose schema may have other names for the parameters of the op.

@@ -35,12 +35,13 @@ def register(manifest, report):
     for entry, outcome in zip(manifest["ops"], report["ops"], strict=True):
         implementations.setdefault(entry["name"], []).append((entry, outcome))
     ops = {name: Op(found) for name, found in implementations.items()}
+    derivatives = {name for op in ops.values() for name in op.derivatives()}
     for op in ops.values():
         for operator in op.operators():
             name = operator.overload._name
             if name not in _DONE:
                 _DONE.add(name)
-                _register(op, operator, ops)
+                _register(op, operator, ops, derivatives)
     _check_owners(report)
 
 
@@ -82,14 +83,14 @@ def _is_same(a, b):
         return False
 
 
-def _register(op, operator, ops):
+def _register(op, operator, ops, derivatives):
     overload = operator.overload
     if op.json["shape"] == "dims" and op.operands:
         # Instead of a kernel in Rust, which sees numbers where this sees symbols.
         torch.library.register_fake(overload, Fake(op, operator), lib=_library(op, "FRAGMENT"))
     # torch takes derivatives and batches of functions only.
-    if op.json["vjp"] and not op.mutates():
-        register_derivative(op, operator, ops, _library(op, "FRAGMENT"))
+    if (op.declares_derivative() or op.name in derivatives) and not op.mutates():
+        register_derivative(op, operator, ops, _library(op, "IMPL"))
     if op.json["vmap"] in ("broadcast_all", "expand_dims") and not op.mutates():
         torch.library.register_vmap(overload, Batched(op, overload), lib=_library(op, "FRAGMENT"))
     if op.mutates():
