@@ -186,12 +186,14 @@ class Rules:
                 )  # fmt: skip
         given["tangent"] = {name: self._tangent(given, name) for name in self.inputs}
         attributes = self.attributes(given["input"])
-        found = link(attributes, given)
-        if self.of_fwd and any(ctx.needs_input_grad):
-            if self.of_fwd.tangent is None:
-                ctx.lost_tangents = True
-            else:
-                found = {**self.of_fwd.tangent(attributes, given), **found}
+        if self.of_fwd and self.of_fwd.tangent and any(ctx.needs_input_grad):
+            found = self.of_fwd.tangent(attributes, given)
+        else:
+            found = link(attributes, given)
+            # A backward pass in forward mode, which would need the tangents of residuals, is refused.
+            ctx.lost_tangents = self.fwd is not None
+            residuals = self.fwd.targets.values() if self.fwd else ()
+            found = {**{name: each(given["output"][name], zeros) for name in residuals}, **found}
         return {name: value for name, value in found.items() if name not in self.nondiff}
 
     def _tangent(self, given, name):
@@ -199,8 +201,8 @@ class Rules:
         value, tangents = given["input"][name], given["tangent"][name]
         if isinstance(value, (list, tuple)):
             pairs = zip(value, tangents, strict=True)
-            return [torch.zeros_like(tensor) if tangent is None else tangent for tensor, tangent in pairs]
-        return torch.zeros_like(value) if tangents is None and value is not None else tangents
+            return [zeros(tensor) if tangent is None else tangent for tensor, tangent in pairs]
+        return zeros(value) if tangents is None and value is not None else tangents
 
     def _other(self, option):
         name = self.op.json.get(option)
@@ -233,6 +235,11 @@ def has_derivative(op, param):
         return True
     dtypes = op.json["type_params"][dtype["var"]]["dtypes"] if isinstance(dtype, dict) else [dtype]
     return any(name.startswith(("f", "bf", "c")) for name in dtypes)
+
+
+def zeros(tensor):
+    """The tangent of a constant; `None` for a tensor of integers."""
+    return torch.zeros_like(tensor) if tensor.is_floating_point() or tensor.is_complex() else None
 
 
 def has_any(value):
