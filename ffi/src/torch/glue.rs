@@ -1,4 +1,4 @@
-//! The Python part: derivatives, batching, symbolic shapes and torch_xla, for which there is no C interface.
+//! The Python part: derivatives, batching, sharding, symbolic shapes and torch_xla, for which there is no C interface.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::NonNull;
@@ -18,6 +18,7 @@ const PROGRAM: &str = concat!(
     include_str!("glue/derivatives.py"),
     include_str!("glue/views.py"),
     include_str!("glue/batching.py"),
+    include_str!("glue/sharding.py"),
     include_str!("glue/shapes.py"),
     include_str!("glue/xla.py"),
     include_str!("glue/register.py"),

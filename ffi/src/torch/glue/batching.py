@@ -3,24 +3,113 @@
 import torch
 
 
-class Batched:
-    """`torch.vmap` of an op that takes any leading dimensions: the batch becomes the first of them."""
+class BatchDims:
+    """The dimensions that an op's `batch` names, such as `..b`: calls on parts of them are independent.
 
-    def __init__(self, op, overload):
-        self.overload = overload
-        self.expands = op.json["vmap"] == "broadcast_all"
+    Attributes:
+        places: for each parameter, the place of the first of these dimensions; `None` where it has none of them.
+        others: for each parameter, the number of its other dimensions.
+    """
+
+    def __init__(self, op):
+        self.is_declared = bool(op.json.get("batch"))
+        self.places, self.others = {}, {}
+        for param in op.json["params"] if self.is_declared else ():
+            tokens = [token.strip() for token in (param["dims"] or "").split(",")]
+            name = f"..{op.json['batch']}"
+            self.places[param["name"]] = tokens.index(name) if name in tokens else None
+            self.others[param["name"]] = len(tokens) - 1
+        self.sums = [param["name"] for param in op.returns if self.places.get(param["name"]) is None]
+
+
+class Batched:
+    """`torch.vmap` of an operator: one call where the declaration allows it, or else one call for each element."""
+
+    def __init__(self, op, operator, ops):
+        self.op, self.operator, self.ops = op, operator, ops
+        self.dims = BatchDims(op)
+        self.method = op.json["vmap"]
+
+    @staticmethod
+    def is_declared(op):
+        """Whether an op says how it is batched."""
+        return any(op.json.get(option) for option in ("batch", "vmap", "vmap_op"))
 
     def __call__(self, info, in_dims, *args, **kwargs):
-        batched = [self._batch(info.batch_size, value, dim) for value, dim in zip(args, in_dims, strict=True)]
-        results = self.overload(*batched, **kwargs)
-        return results, torch.utils._pytree.tree_map(lambda _: 0, results)
+        size, places = info.batch_size, self.dims.places
+        named = list(zip(self.operator.names, args, in_dims, strict=False))
+        if self.dims.is_declared and not self.dims.sums:
+            weights = [dim for name, _, dim in named if places.get(name) is None]
+            if not any(_is_mapped(dim) for dim in weights):
+                moved = [_move(size, value, dim, places.get(name)) for name, value, dim in named]
+                return self._given(self.operator.overload(*moved, **kwargs), places)
+        leading = {param["name"]: 0 for param in self.op.json["params"]}
+        if self.op.json.get("vmap_op"):
+            moved = [_move(size, value, dim, leading.get(name)) for name, value, dim in named]
+            return self._given(self._of_batch(moved, kwargs), leading)
+        if self.method in ("broadcast_all", "expand_dims"):
+            expands = self.method == "broadcast_all"
+            moved = [_move(size, value, dim, leading.get(name), expands) for name, value, dim in named]
+            return self._given(self.operator.overload(*moved, **kwargs), leading)
+        return self._given(self._elements(size, named, kwargs), leading)
 
-    def _batch(self, size, value, dim):
-        if isinstance(value, (list, tuple)) and any(isinstance(member, torch.Tensor) for member in value):
-            dims = dim if isinstance(dim, (list, tuple)) else [dim] * len(value)
-            return [self._batch(size, *pair) for pair in zip(value, dims, strict=True)]
-        if not isinstance(value, torch.Tensor):
-            return value
-        if dim is not None:
-            return value.movedim(dim, 0)
-        return value.expand(size, *value.shape) if self.expands else value.unsqueeze(0)
+    def _of_batch(self, args, kwargs):
+        """The op that `vmap` names, which takes and gives everything with one dimension more."""
+        name = self.op.json["vmap_op"]
+        if name not in self.ops:
+            raise RuntimeError(
+                f"{self.op.name}: its vmap op `{name}` is not in this library; link the crate that has it"
+            )
+        operator, *others = self.ops[name].operators()
+        function = self.ops[name].packet() if others else operator.overload
+        return function(**operator.keywords(self.operator.bind(args, kwargs)))
+
+    def _elements(self, size, named, kwargs):
+        """The results of one call for each element of the batch, stacked."""
+        if size == 0:
+            raise RuntimeError(
+                f"{self.op.name}: torch.vmap calls it once for each element of the batch, which is empty, so that the "
+                "shapes of the results are unknown; map at least one element, or declare `vmap = path`"
+            )
+        calls = [
+            as_tuple(self.operator.overload(*(_element(value, dim, i) for _, value, dim in named), **kwargs))
+            for i in range(size)
+        ]
+        results = tuple(
+            [torch.stack(tensors) for tensors in zip(*values, strict=True)]
+            if isinstance(values[0], (list, tuple)) else torch.stack(values)
+            for values in zip(*calls, strict=True)
+        )  # fmt: skip
+        return results[0] if len(results) == 1 else results
+
+    def _given(self, results, places):
+        """Results, and where their batch dimensions are."""
+        dims = tuple(
+            each(result, lambda _, place=places[param["name"]]: place)
+            for param, result in zip(self.op.returns, as_tuple(results), strict=True)
+        )
+        return results, dims[0] if dims and not isinstance(results, tuple) else dims
+
+
+def _is_mapped(dim):
+    return any(_is_mapped(member) for member in dim) if isinstance(dim, (list, tuple)) else dim is not None
+
+
+def _move(size, value, dim, place, expands=True):
+    """A value with the batch at a place; as it is where there is no place for it."""
+    if place is None or value is None:
+        return value
+    if isinstance(value, (list, tuple)):
+        dims = dim if isinstance(dim, (list, tuple)) else [dim] * len(value)
+        return [_move(size, *pair, place, expands) for pair in zip(value, dims, strict=True)]
+    if dim is not None:
+        return value.movedim(dim, place)
+    value = value.unsqueeze(place)
+    return value.expand(*value.shape[:place], size, *value.shape[place + 1 :]) if expands else value
+
+
+def _element(value, dim, index):
+    """A value for one element of the batch."""
+    if isinstance(dim, (list, tuple)):
+        return [_element(*pair, index) for pair in zip(value, dim, strict=True)]
+    return value if dim is None else value.select(dim, index)

@@ -1,4 +1,4 @@
-"""What torch lets only Python add to the operators of a library: derivatives, batching, symbolic shapes, torch_xla.
+"""What torch lets only Python add to the operators of a library: derivatives, batching, sharding, shapes, torch_xla.
 
 The files of this folder are joined, this one last, and compiled into every op library. They run once torch is there,
 with the library's manifest as `MANIFEST` and what became of its ops in torch as `REPORT`, both JSON. They use nothing
@@ -36,12 +36,16 @@ def register(manifest, report):
         implementations.setdefault(entry["name"], []).append((entry, outcome))
     ops = {name: Op(found) for name, found in implementations.items()}
     derivatives = {name for op in ops.values() for name in op.derivatives()}
+    sharded = []
     for op in ops.values():
         for operator in op.operators():
             name = operator.overload._name
             if name not in _DONE:
                 _DONE.add(name)
                 _register(op, operator, ops, derivatives)
+                if has_sharding(op):
+                    sharded.append((op, operator))
+    register_shardings(sharded)
     _check_owners(report)
 
 
@@ -91,8 +95,8 @@ def _register(op, operator, ops, derivatives):
     # torch takes derivatives and batches of functions only.
     if (op.declares_derivative() or op.name in derivatives) and not op.mutates():
         register_derivative(op, operator, ops, _library(op, "IMPL"))
-    if op.json["vmap"] in ("broadcast_all", "expand_dims") and not op.mutates():
-        torch.library.register_vmap(overload, Batched(op, overload), lib=_library(op, "FRAGMENT"))
+    if Batched.is_declared(op) and not op.mutates():
+        torch.library.register_vmap(overload, Batched(op, operator, ops), lib=_library(op, "FRAGMENT"))
     if op.mutates():
         # torch's own way with views that are conjugated or negated wants what is updated to be returned.
         for key in ("Conjugate", "Negative"):

@@ -1,0 +1,87 @@
+"""Strategies for DTensor, from `batch` and `#[sum]`."""
+
+import importlib.util
+import sys
+
+DTENSOR = "torch.distributed.tensor"
+
+
+def register_shardings(operators):
+    """Registers the strategies of pairs of ops and operators, once a program has imported DTensor."""
+    if not operators:
+        return
+    if DTENSOR in sys.modules:
+        _register_shardings(operators)
+    else:
+        sys.meta_path.insert(0, Import(lambda: _register_shardings(operators)))
+
+
+def _register_shardings(operators):
+    from torch.distributed.tensor.experimental import register_sharding
+
+    for op, operator in operators:
+        register_sharding(operator.overload)(Sharding(op, operator))
+
+
+def has_sharding(op):
+    """Whether an op has strategies: `batch` is declared, and DTensor has its types of arguments."""
+    return bool(op.json.get("batch")) and all(param["arity"] != "variadic" for param in op.json["params"])
+
+
+class Sharding:
+    """The acceptable shardings of an operator along one dimension of a mesh.
+
+    All is replicated, or a batch dimension is split: results that sum over it are then partial sums.
+    """
+
+    def __init__(self, op, operator):
+        self.op, self.operator, self.dims = op, operator, BatchDims(op)
+
+    def __call__(self, *args, **kwargs):
+        from torch.distributed.tensor import Partial, Replicate, Shard
+
+        values = dict(zip(self.operator.names, args, strict=False))
+        operands = {param["name"] for param in self.op.operands}
+        tensors = {name for name, value in values.items() if name in operands and value is not None}
+        ranks = [values[name].ndim - self.dims.others[name] for name in tensors if self.dims.places[name] is not None]
+
+        def placements(dim):
+            def split(name, otherwise):
+                place = self.dims.places[name]
+                return otherwise if dim is None or place is None else Shard(place + dim)
+
+            partial = Replicate() if dim is None else Partial()
+            results = [split(param["name"], partial) for param in self.op.returns]
+            return results, [split(name, Replicate()) if name in tensors else None for name in values]
+
+        return [placements(dim) for dim in (None, *range(min(ranks, default=0)))]
+
+
+class Import:
+    """Calls back once DTensor has been imported. It finds no module by itself."""
+
+    def __init__(self, callback):
+        self.callback, self.is_asking = callback, False
+
+    def find_spec(self, name, path=None, target=None):
+        if name != DTENSOR or self.is_asking:
+            return None
+        self.is_asking = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self.is_asking = False
+        loader = getattr(spec, "loader", None)
+        if not hasattr(loader, "exec_module"):
+            return spec
+        execute = loader.exec_module
+
+        # It may only be asked whether the module is there, and an import may fail.
+        def exec_module(module):
+            execute(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+                self.callback()
+
+        loader.exec_module = exec_module
+        return spec

@@ -1,0 +1,95 @@
+"""`torch.vmap` by `batch` and by the op that `vmap` names: values, and how often the operator is called."""
+
+import pytest
+import torch
+from torch.func import grad, jacrev, vmap
+
+import norm_ops
+from norm_ops import CALLS, norm
+from python_ops import Ops, param
+
+
+@pytest.fixture(scope="module")
+def ops(glue):
+    return norm_ops.register(glue)
+
+
+def randn(*shape):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+X, W = randn(5, 2, 3), randn(3)
+
+
+@pytest.mark.parametrize(
+    ("in_dims", "shapes", "calls"),
+    [
+        ((0, None), [(5, 2, 3), (3,)], 1),
+        ((1, None), [(2, 5, 3), (3,)], 1),
+        ((0, None), [(5, 3), (3,)], 1),
+        ((None, 0), [(2, 3), (5, 3)], 5),
+        ((0, 1), [(5, 2, 3), (3, 5)], 5),
+        ((0, None), [(0, 2, 3), (3,)], 1),
+    ],
+)
+def test_one_call_where_the_weight_is_not_mapped(ops, in_dims, shapes, calls):
+    args = [randn(*shape) for shape in shapes]
+    CALLS.clear()
+    result = vmap(ops.norm, in_dims)(*args)
+    assert dict(CALLS) == {"norm": calls}
+    torch.testing.assert_close(result, vmap(norm, in_dims)(*args))
+
+
+def test_a_batch_of_batches(ops):
+    x = randn(4, 5, 2, 3)
+    CALLS.clear()
+    result = vmap(vmap(ops.norm, (0, None)), (1, None))(x, W)
+    assert dict(CALLS) == {"norm": 1}
+    torch.testing.assert_close(result, vmap(vmap(norm, (0, None)), (1, None))(x, W))
+
+
+def test_sums_over_the_batch(ops):
+    """Each element has its own sum: one call for each."""
+    function = lambda f: vmap(grad(lambda x, w: f(x, w).square().sum(), (0, 1)), (0, None))(X, W)  # noqa: E731
+    CALLS.clear()
+    result = function(ops.norm)
+    assert dict(CALLS) == {"norm": 1, "norm_vjp": 5}
+    torch.testing.assert_close(result, function(norm))
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda f: grad(lambda w: vmap(f, (0, None))(X, w).square().sum())(W),
+        lambda f: grad(lambda w: vmap(f, (None, 0))(X, w).square().sum())(randn(4, 3)),
+        lambda f: jacrev(vmap(f, (0, None)), 1)(X, W),
+        lambda f: vmap(jacrev(f, (0, 1)), (0, None))(X, W),
+    ],
+)
+def test_derivatives_of_batches(ops, transform):
+    torch.testing.assert_close(transform(ops.norm), transform(norm))
+
+
+def test_batched_gradients(ops):
+    x, w = X[0].clone().requires_grad_(), W.clone().requires_grad_()
+    assert torch.autograd.gradcheck(ops.norm, (x, w), check_batched_grad=True)
+
+
+def test_the_op_that_vmap_names(ops):
+    x = randn(4, 3)
+    CALLS.clear()
+    torch.testing.assert_close(vmap(lambda x: ops.scale(x, 3.0))(x), 3 * x)
+    torch.testing.assert_close(vmap(ops.scale, 1)(x.T), 2 * x)
+    assert dict(CALLS) == {"scale_of_batch": 2}
+
+
+def test_an_empty_batch_of_elements(glue):
+    ops = Ops()
+    ops.add(
+        "total", "Tensor x", "Tensor", lambda x: x.sum(), [param("arg", "x", "n"), param("ret", "y", "")],
+        vmap="sequential",
+    )  # fmt: skip
+    glue.register(ops.manifest, ops.report)
+    assert vmap(ops.total)(torch.ones(2, 3)).tolist() == [3, 3]
+    with pytest.raises(RuntimeError, match=r"total: torch.vmap calls it once for each .* declare `vmap = path`"):
+        vmap(ops.total)(torch.ones(0, 3))

@@ -1,0 +1,139 @@
+"""DTensor, DDP and FSDP2 with an operator in the module: two processes over gloo give what one gives."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+from torch import nn
+
+import norm_ops
+from norm_ops import norm
+from python_ops import load_glue
+
+PROCESSES = 2
+ROWS, COLUMNS = 4, 6
+
+
+def randn(*shape):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+class Model(nn.Module):
+    """A linear layer and a normalised sum."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+        self.linear = nn.Linear(COLUMNS, COLUMNS, dtype=torch.float64)
+        self.weight = nn.Parameter(randn(COLUMNS))
+        with torch.no_grad():
+            self.linear.weight.copy_(randn(COLUMNS, COLUMNS))
+            self.linear.bias.copy_(randn(COLUMNS))
+
+    def forward(self, x):
+        return self.function(self.linear(x), self.weight).square().mean()
+
+
+def expected_gradients():
+    model = Model(norm)
+    model(randn(PROCESSES * ROWS, COLUMNS)).backward()
+    return {name: parameter.grad for name, parameter in model.named_parameters()}
+
+
+def part(rank):
+    return randn(PROCESSES * ROWS, COLUMNS)[rank * ROWS : (rank + 1) * ROWS]
+
+
+def check_gradients(model, whole=lambda gradient: gradient):
+    gradients = {name.removeprefix("module."): whole(one.grad) for name, one in model.named_parameters()}
+    torch.testing.assert_close(gradients, expected_gradients())
+
+
+def ddp(ops, _mesh, rank):
+    model = nn.parallel.DistributedDataParallel(Model(ops.norm))
+    model(part(rank)).backward()
+    check_gradients(model)
+
+
+def fsdp(ops, mesh, rank):
+    from torch.distributed.fsdp import fully_shard
+
+    model = Model(ops.norm)
+    fully_shard(model.linear, mesh=mesh)
+    fully_shard(model, mesh=mesh)
+    model(part(rank)).backward()
+    check_gradients(model, lambda gradient: gradient.full_tensor())
+
+
+def dtensor(ops, mesh, _rank):
+    from torch.distributed.tensor import Partial, Replicate, Shard, distribute_tensor
+    from torch.distributed.tensor.debug import CommDebugMode
+
+    x, w = randn(4, 2, COLUMNS), randn(COLUMNS)
+    reference = x.clone().requires_grad_(), w.clone().requires_grad_()
+    expected = norm(*reference)
+    expected.square().sum().backward()
+    for dim in (0, 1):
+        args = (distribute_tensor(x, mesh, [Shard(dim)]), distribute_tensor(w, mesh, [Replicate()]))
+        args = [arg.detach().requires_grad_() for arg in args]
+        with CommDebugMode() as collectives:
+            y = ops.norm(*args)
+            gradients = torch.autograd.grad(y.square().sum(), args)
+        assert collectives.get_total_counts() == 0, collectives.get_comm_counts()
+        assert y.placements == (Shard(dim),)
+        assert [gradient.placements for gradient in gradients] == [(Shard(dim),), (Partial(),)]
+        torch.testing.assert_close(y.full_tensor(), expected)
+        with CommDebugMode() as collectives:
+            weight = gradients[1].redistribute(mesh, [Replicate()]).to_local()
+        assert collectives.get_total_counts() == 1
+        torch.testing.assert_close(weight, reference[1].grad)
+        torch.testing.assert_close(gradients[0].full_tensor(), reference[0].grad)
+    # The last dimension is none of the batch's.
+    whole = ops.norm(distribute_tensor(x, mesh, [Shard(2)]), distribute_tensor(w, mesh, [Shard(0)]))
+    torch.testing.assert_close(whole.full_tensor(), expected)
+    compiled = torch.compile(ops.norm, backend="aot_eager", fullgraph=True)
+    result = compiled(distribute_tensor(x, mesh, [Shard(0)]), distribute_tensor(w, mesh, [Replicate()]))
+    assert result.placements == (Shard(0),)
+    torch.testing.assert_close(result.full_tensor(), expected)
+
+
+CASES = {"ddp": ddp, "fsdp": fsdp, "dtensor": dtensor}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_two_processes(case, tmp_path):
+    command = [sys.executable, __file__, case, str(tmp_path / "store")]
+    # gloo would look up the name of the machine.
+    environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+    processes = [
+        subprocess.Popen([*command, str(rank)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
+        for rank in range(PROCESSES)
+    ]
+    outputs = [process.communicate(timeout=300)[0].decode() for process in processes]
+    assert all(process.returncode == 0 for process in processes), "\n".join(outputs)
+
+
+def test_the_glue_imports_no_dtensor():
+    program = (
+        "import sys; from python_ops import load_glue; import norm_ops; norm_ops.register(load_glue()); "
+        "assert 'torch.distributed.tensor' not in sys.modules; import torch.distributed.tensor; "
+        "assert not [finder for finder in sys.meta_path if type(finder).__name__ == 'Import']"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=os.path.dirname(__file__))
+
+
+def main(case, store, rank):
+    """One of the processes."""
+    from torch import distributed
+    from torch.distributed.device_mesh import init_device_mesh
+
+    ops = norm_ops.register(load_glue())
+    distributed.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=PROCESSES)
+    CASES[case](ops, init_device_mesh("cpu", (PROCESSES,)), rank)
+    distributed.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
