@@ -1,9 +1,12 @@
 """`fwd`, `transpose`, `nondiff` and lists in derivatives of operators, on operators written in Python."""
 
 import collections
+import gc
+import weakref
 
 import pytest
 import torch
+import torch.utils.checkpoint
 from torch.autograd import forward_ad
 from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
 
@@ -189,6 +192,26 @@ def test_results_without_derivatives(ops):
     torch.testing.assert_close(ty, W * W)
     assert tangent.tolist() == [0, 0, 0]
     torch.testing.assert_close(grad(lambda x: sum(ops.stats(x, W)).sum())(X), W)
+
+
+@pytest.mark.parametrize("is_dual", [False, True])
+def test_nothing_is_kept_after_a_call(ops, is_dual):
+    gc.disable()
+    try:
+        with forward_ad.dual_level():
+            x, w = leaves()
+            y = ops.full(forward_ad.make_dual(x, W) if is_dual else x, w)
+            node = weakref.ref(y.grad_fn)
+            del y
+        assert node() is None
+    finally:
+        gc.enable()
+
+
+def test_checkpoints(ops):
+    x, w = leaves()
+    torch.utils.checkpoint.checkpoint(ops.full, x, w, use_reentrant=False).sum().backward()
+    torch.testing.assert_close((x.grad, w.grad), (W * X.exp(), X.exp()))
 
 
 def test_compiled(ops):

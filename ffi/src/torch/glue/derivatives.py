@@ -85,10 +85,11 @@ class Call:
         return self.outputs
 
     def returned(self, recorded):
-        """What the operator returns: the recorded tensors without residuals."""
+        """What the operator returns: the recorded tensors without residuals. The node keeps no tensors through this."""
+        outputs, self.inputs, self.outputs = self.outputs, None, None
         if len(recorded) == 1 and not self.rules.returns_lists:
             return recorded[0]
-        named = unflatten(recorded, [(name, count(value)) for name, value in self.outputs.items()])
+        named = unflatten(recorded, [(name, count(value)) for name, value in outputs.items()])
         results = tuple(named[name] for name in self.rules.outputs)
         return results[0] if len(results) == 1 else results
 
