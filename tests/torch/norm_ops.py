@@ -20,7 +20,7 @@ def norm_vjp(x, w, dy):
 
 
 def register(glue):
-    """The operators `norm`, `norm_vjp` and `scale`, registered with the glue."""
+    """The operators `norm`, `norm_vjp`, `copy` and `scale`, registered with the glue."""
     ops = Ops()
 
     def counted(function):
@@ -32,6 +32,9 @@ def register(glue):
 
     def scale(x, factor=2.0):
         return x * factor
+
+    def copy(x):
+        return x.clone()
 
     def scale_of_batch(x, factor=2.0):
         return x * factor
@@ -50,6 +53,7 @@ def register(glue):
         "norm_vjp", "Tensor x, Tensor w, Tensor dy", "(Tensor, Tensor)", counted(norm_vjp),
         [row("x"), weight("w"), row("dy"), row("dx", "ret"), weight("dw", "ret", sum=True)], batch="b",
     )  # fmt: skip
+    ops.add("copy", "Tensor x", "Tensor", counted(copy), [row("x"), param("ret", "y", None, {"var": 0})], batch="b")
     ops.add(
         "scale", "Tensor x, float factor=2.0", "Tensor", counted(scale), [weight("x"), weight("y", "ret")],
         [{"name": "factor", "type": "f64", "presence": "default"}], vmap_op="scale_of_batch",

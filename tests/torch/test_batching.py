@@ -40,6 +40,12 @@ def test_one_call_where_the_weight_is_not_mapped(ops, in_dims, shapes, calls):
     torch.testing.assert_close(result, vmap(norm, in_dims)(*args))
 
 
+def test_a_result_with_the_shape_of_the_first_argument(ops):
+    CALLS.clear()
+    assert torch.equal(vmap(ops.copy, 1)(X), X.movedim(1, 0))
+    assert dict(CALLS) == {"copy": 1}
+
+
 def test_a_batch_of_batches(ops):
     x = randn(4, 5, 2, 3)
     CALLS.clear()

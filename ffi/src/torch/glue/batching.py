@@ -13,9 +13,13 @@ class BatchDims:
 
     def __init__(self, op):
         self.is_declared = bool(op.json.get("batch"))
+        # Without a pattern, a result that is no scalar has the shape of the first argument.
+        first = next((param["dims"] for param in op.operands if param["arity"] == "one"), None)
         self.places, self.others = {}, {}
         for param in op.json["params"] if self.is_declared else ():
-            tokens = [token.strip() for token in (param["dims"] or "").split(",")]
+            is_like_first = param["role"] == "ret" and param["dims"] is None and param["rank"] != 0
+            pattern = first if is_like_first else param["dims"]
+            tokens = [token.strip() for token in (pattern or "").split(",")]
             name = f"..{op.json['batch']}"
             self.places[param["name"]] = tokens.index(name) if name in tokens else None
             self.others[param["name"]] = len(tokens) - 1

@@ -17,7 +17,9 @@ class Link:
     def __init__(self, op, option, other, sources, targets):
         self.op, self.option, self.other = op, option, other
         self.sources = {param["name"]: self._find(sources, param, "argument") for param in other.operands}
-        self.targets = {param["name"]: self._find(targets, param, "result") for param in other.results}
+        # torch's operators have no optional results.
+        results = [param for param in other.results if param["arity"] != "optional"]
+        self.targets = {param["name"]: self._find(targets, param, "result") for param in results}
         self._updated = {param["name"] for param in other.operands if param["role"] == "inout"}
         # The overloads, where there are several, differ in types only.
         self._operator, *others = other.operators()
