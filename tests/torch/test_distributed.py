@@ -46,25 +46,35 @@ def part(rank):
     return randn(PROCESSES * ROWS, COLUMNS)[rank * ROWS : (rank + 1) * ROWS]
 
 
-def check_gradients(model, whole=lambda gradient: gradient):
-    gradients = {name.removeprefix("module."): whole(one.grad) for name, one in model.named_parameters()}
-    torch.testing.assert_close(gradients, expected_gradients())
+def check_training(ops, rank, prepare, whole=lambda gradient: gradient):
+    """One step gives the gradients of one process, with as many collectives as the same module of torch's functions."""
+    from torch.distributed.tensor.debug import CommDebugMode
+
+    counts = []
+    for function in (ops.norm, norm):
+        model = prepare(Model(function))
+        with CommDebugMode() as collectives:
+            model(part(rank)).backward()
+        counts.append(collectives.get_comm_counts())
+        gradients = {name.removeprefix("module."): whole(one.grad) for name, one in model.named_parameters()}
+        torch.testing.assert_close(gradients, expected_gradients())
+    assert counts[0] == counts[1]
+    return sum(counts[0].values())
 
 
 def ddp(ops, _mesh, rank):
-    model = nn.parallel.DistributedDataParallel(Model(ops.norm))
-    model(part(rank)).backward()
-    check_gradients(model)
+    check_training(ops, rank, nn.parallel.DistributedDataParallel)
 
 
 def fsdp(ops, mesh, rank):
     from torch.distributed.fsdp import fully_shard
 
-    model = Model(ops.norm)
-    fully_shard(model.linear, mesh=mesh)
-    fully_shard(model, mesh=mesh)
-    model(part(rank)).backward()
-    check_gradients(model, lambda gradient: gradient.full_tensor())
+    def prepare(model):
+        fully_shard(model.linear, mesh=mesh)
+        return fully_shard(model, mesh=mesh)
+
+    # Each part is gathered and its gradient scattered: what is gathered for the forward pass is kept or gathered again.
+    assert check_training(ops, rank, prepare, lambda gradient: gradient.full_tensor()) >= 4
 
 
 def dtensor(ops, mesh, _rank):
@@ -132,7 +142,11 @@ def main(case, store, rank):
     ops = norm_ops.register(load_glue())
     distributed.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=PROCESSES)
     CASES[case](ops, init_device_mesh("cpu", (PROCESSES,)), rank)
+    distributed.barrier()
     distributed.destroy_process_group()
+    # Threads of torch may be running when Python ends, which then aborts the process now and then.
+    sys.stdout.flush()
+    os._exit(0)
 
 
 if __name__ == "__main__":
