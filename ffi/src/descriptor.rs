@@ -158,15 +158,39 @@ pub struct Traits {
     pub command_buffer: bool,
     /// Must run even when its results are not used, and not be merged with an equal call.
     pub side_effect: bool,
-    /// The leading dimensions of all operands and results may be split among devices.
-    pub batch_partitionable: bool,
+    /// The list of dimensions that are independent: `b` for `..b`. A call on a batch does what calls on its parts do.
+    pub batch: Option<&'static str>,
     /// `vmap_method` of `jax.ffi.ffi_call`.
     pub vmap: Option<&'static str>,
+    /// The operation that computes a batch of calls.
+    pub vmap_op: Option<&'static str>,
     /// The operation that computes the vector-Jacobian product.
     pub vjp: Option<&'static str>,
+    /// The operation that computes the Jacobian-vector product.
+    pub jvp: Option<&'static str>,
+    /// The operation that computes the results together with residuals for `vjp` and `jvp`.
+    pub fwd: Option<&'static str>,
+    /// The operation that computes the transpose of this one, which is linear.
+    pub transpose: Option<&'static str>,
+    /// Parameters whose derivatives are zero.
+    pub nondiff: &'static [&'static str],
 }
 
 impl Traits {
+    /// No properties.
+    pub const NONE: Traits = Traits {
+        command_buffer: false,
+        side_effect: false,
+        batch: None,
+        vmap: None,
+        vmap_op: None,
+        vjp: None,
+        jvp: None,
+        fwd: None,
+        transpose: None,
+        nondiff: &[],
+    };
+
     /// The bits of `XLA_FFI_Handler_Traits`.
     pub const fn bits(&self) -> sys::XLA_FFI_Handler_Traits {
         if self.command_buffer { sys::XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE } else { 0 }
@@ -188,6 +212,8 @@ pub struct Param {
     pub dims: Option<&'static [DimPattern]>,
     /// How often it may occur.
     pub arity: Arity,
+    /// Whether a result without the dimensions of [`Traits::batch`] is a sum over them.
+    pub sum: bool,
 }
 
 /// Whether a buffer parameter is an argument, a result, or both.

@@ -20,7 +20,7 @@
 // * `descriptor`: static descriptions of ops.
 // * `sync`: locks that panics do not poison.
 // * `registry`, `manifest`, `exports`: all ops of a library; the same as JSON; the C symbols.
-// * `vjp`: the check that a backward op fits its forward op, which the compiler runs.
+// * `rules`: the check that the ops that `vjp`, `jvp`, `fwd`, `transpose` and `vmap` name fit, which the compiler runs.
 // * `legacy`: API v1 to v3.
 // * `habana`: operators by descriptor.
 // * `host`: the host's side of the interface.
@@ -59,6 +59,7 @@ mod namespace;
 mod panics;
 pub mod prelude;
 pub mod registry;
+mod rules;
 pub mod shape;
 mod state;
 #[doc(hidden)]
@@ -67,7 +68,6 @@ pub mod sync;
 pub mod testing;
 #[cfg(feature = "torch")]
 pub mod torch;
-mod vjp;
 #[cfg(not(feature = "torch"))]
 mod without_torch;
 

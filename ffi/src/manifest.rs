@@ -35,10 +35,15 @@ fn op(handler: &Handler) -> Value {
         "traits": {
             "command_buffer": handler.traits.command_buffer,
             "side_effect": handler.traits.side_effect,
-            "batch_partitionable": handler.traits.batch_partitionable,
         },
+        "batch": handler.traits.batch,
         "vmap": handler.traits.vmap,
+        "vmap_op": handler.traits.vmap_op,
         "vjp": handler.traits.vjp,
+        "jvp": handler.traits.jvp,
+        "fwd": handler.traits.fwd,
+        "transpose": handler.traits.transpose,
+        "nondiff": handler.traits.nondiff,
         "legacy": handler.legacy.is_some(),
         "extra_attrs": handler.extra_attrs,
         "type_params": handler.type_params.iter().map(|param| json!({
@@ -74,6 +79,7 @@ fn param(param: &Param) -> Value {
             Arity::Optional => "optional",
             Arity::Variadic => "variadic",
         },
+        "sum": param.sum,
     })
 }
 

@@ -1,6 +1,8 @@
-//! Helper attributes: `#[attr(...)]`, `#[dims(...)]`, `#[state(...)]`, `#[arg]`, `#[ret]`, `#[inout]`, `#[ctx]`.
+//! Helper attributes: `#[attr(...)]`, `#[dims(...)]`, `#[sum(...)]`, `#[state(...)]`, `#[arg]`, `#[ret]`, `#[inout]`,
+//! `#[ctx]`.
 
 use proc_macro2::TokenStream;
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Ident, LitStr, Meta};
 
@@ -10,7 +12,7 @@ use crate::suggest::{did_you_mean, nearest};
 use crate::{dims, entries, messages, names};
 
 /// The helper attributes of parameters.
-const HELPERS: &[&str] = &["attr", "dims", "state", "arg", "ret", "inout", "ctx"];
+const HELPERS: &[&str] = &["attr", "dims", "sum", "state", "arg", "ret", "inout", "ctx"];
 
 /// Attributes that the compiler itself allows on a parameter.
 const BUILTIN: &[&str] = &["cfg", "cfg_attr", "allow", "expect", "warn", "deny", "forbid", "doc"];
@@ -27,6 +29,8 @@ pub(crate) struct Helpers {
     pub(crate) role: Option<(Ident, Forced)>,
     /// `#[dims(...)]`, and the attribute for messages.
     pub(crate) dims: Option<(Attribute, dims::Parsed)>,
+    /// `#[sum(b)]`: the name.
+    pub(crate) sum: Option<Ident>,
     /// Whether there was another attribute, which may have been meant to force a role.
     pub(crate) unknown: bool,
 }
@@ -82,6 +86,17 @@ fn helper(helpers: &mut Helpers, attr: &Attribute, errors: &mut Errors) -> syn::
                 errors.push(attr, messages::helper_twice("dims"));
             } else {
                 helpers.dims = Some((attr.clone(), dims::parse(tokens, errors)));
+            }
+            return Ok(());
+        }
+        "sum" => {
+            let name = match &attr.meta {
+                Meta::List(list) => list.parse_args_with(Ident::parse_any).ok(),
+                _ => None,
+            };
+            let name = name.ok_or_else(|| syn::Error::new_spanned(attr, messages::sum_wants_name()))?;
+            if helpers.sum.replace(name).is_some() {
+                errors.push(attr, messages::helper_twice("sum"));
             }
             return Ok(());
         }

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 
 use crate::errors::Errors;
 use crate::model::CustomCall;
-use crate::{check, generics, options, params, relations, signature};
+use crate::{batch, check, generics, options, params, relations, signature};
 
 /// Parses and checks; the error holds every mistake.
 pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<CustomCall> {
@@ -23,6 +23,7 @@ pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<CustomC
     check::custom_call(&function, &options, &type_params, &params, future, &mut errors);
     if params.whole_dims && params.whole {
         relations::check(&params.list, &options, &mut errors);
+        batch::check(&params.list, &options, &mut errors);
     }
     errors.finish(())?;
     relations::allow_unused(&mut function, &params.list);

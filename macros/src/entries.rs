@@ -86,6 +86,27 @@ pub(crate) fn path(key: &Ident, input: ParseStream<'_>) -> syn::Result<Path> {
     }
 }
 
+/// `= name`
+pub(crate) fn ident(key: &Ident, input: ParseStream<'_>) -> syn::Result<Ident> {
+    equals(key, input, messages::wants_name(key))?;
+    input.call(Ident::parse_any).map_err(|_| input.error(messages::wants_name(key)))
+}
+
+/// `= name` or `= [name, name]`
+pub(crate) fn idents(key: &Ident, input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
+    equals(key, input, messages::wants_names(key))?;
+    if !input.peek(syn::token::Bracket) {
+        return input
+            .call(Ident::parse_any)
+            .map(|name| vec![name])
+            .map_err(|_| input.error(messages::wants_names(key)));
+    }
+    let inner;
+    syn::bracketed!(inner in input);
+    let names = inner.parse_terminated(Ident::parse_any, Token![,])?;
+    Ok(names.into_iter().collect())
+}
+
 /// `=`, or an error at the key that says what belongs there.
 pub(crate) fn equals(key: &Ident, input: ParseStream<'_>, otherwise: String) -> syn::Result<()> {
     match input.parse::<Option<Token![=]>>()? {

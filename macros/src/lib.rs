@@ -18,6 +18,7 @@
 use proc_macro::TokenStream;
 
 mod attrs;
+mod batch;
 mod check;
 mod custom_call;
 mod derive;
@@ -73,8 +74,14 @@ mod types;
 /// | `platform = "..."` | `Host` (without it), `CUDA`, `ROCM`, or another platform's name. |
 /// | `T = [f32, f64]` | The element types that the type parameter `T` stands for; one such option for each type parameter. A call is dispatched on its dtypes; several parameters form a product. |
 /// | `T = floats` | The same by a named set; a list may hold sets too: `T = [floats, i32]`. |
+/// | `batch = b` | The dimensions `..b` are independent: a call on a batch does what calls on its parts do. `vmap` makes one call, and `..b` may be split among devices. Arguments may lack `..b`; a result without it is marked `#[sum(b)]`. |
 /// | `vmap = "..."` | The `vmap_method` of `jax.ffi.ffi_call`: `sequential`, `sequential_unrolled`, `expand_dims`, `broadcast_all` or `legacy_vectorized`. |
-/// | `vjp = path` | The operation that computes the vector-Jacobian product. It takes the cotangent of each floating-point result: `dy` of `y`; its other parameters have the names of the operation's, and its results those of arguments behind a `d`. The compiler checks this. |
+/// | `vmap = path` | The operation that computes a batch of calls: it has the same parameters, each with a leading dimension more. |
+/// | `vjp = path` | The operation that computes the vector-Jacobian product. It takes the cotangent of each floating-point result: `dy` of `y`; its other parameters have the names of the operation's, and its results those of arguments behind a `d`. The compiler checks this and the next three. |
+/// | `jvp = path` | The operation that computes the Jacobian-vector product: it takes the tangent `tx` of each floating-point argument `x`, and gives `ty` of each result. |
+/// | `fwd = path` | The operation that is called in place of this one where a derivative is taken. It gives residuals beside the results, which `vjp` and `jvp` take by name. |
+/// | `transpose = path` | The operation is linear in some arguments: this one takes `dy` and gives the cotangents of these arguments. In place of `vjp`, `jvp` and `fwd`. |
+/// | `nondiff = [x, y]` | Floating-point arguments and results whose derivatives are zero. |
 /// | `instantiate = path`, `prepare = path`, `initialize = path` | Functions with [`#[stage]`](macro@stage), which make states. |
 /// | `shape = path` | A function that gives the shapes of the results, where `#[dims]` cannot. |
 /// | `namespace = "..."` | The namespace of the torch operator, where it is not that of `oxcall::namespace!`. |
@@ -82,7 +89,6 @@ mod types;
 /// | `legacy` | The operation can also be called as API v1, v2 and v3; needs the feature `legacy`. |
 /// | `side_effect` | Calls must run even where no result is used. |
 /// | `command_buffer` | Calls may be recorded into a CUDA or HIP graph. |
-/// | `batch_partitionable` | The leading dimensions of all operands may be split among devices. |
 /// | `crate = path` | Where `oxcall` is, for crates that re-export it. |
 ///
 /// | set | element types |

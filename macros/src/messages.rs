@@ -18,6 +18,8 @@ messages! {
     given_twice(key): "`{key}` is given twice", "keep one of them";
     flag_with_value(key): "`{key}` is a flag and takes no value", "write `{key}` alone to switch it on, and leave it out otherwise";
     wants_string(key): "`{key}` takes a string", "write `{key} = \"...\"`";
+    wants_name(key): "`{key}` takes a name", "write `{key} = b`, without quotes";
+    wants_names(key): "`{key}` takes names of parameters", "write `{key} = [x, y]`, without quotes";
     wants_path(key): "`{key}` takes a path", "write `{key} = some::path`, without quotes";
 }
 
@@ -48,7 +50,22 @@ messages! {
     bad_vmap(value, meant, all): "unknown vmap method \"{value}\"{meant}", "write one of \"{all}\"";
     bad_namespace(given): "torch has no namespaces like \"{given}\"", "write a name of letters, digits and underscores that begins with a letter";
     platform_spelling(given, spelling): "XLA does not call a platform `{given}`", "write `{spelling}`";
-    vjp_itself(name): "`{name}` is its own `vjp`", "name the operation that computes the derivative, such as `{name}_vjp`";
+    names_itself(name, option): "`{name}` is its own `{option}`", "name the operation of the rule, such as `{name}_{option}`";
+    transpose_with(option): "`{option}` stands beside `transpose`", "keep one of them: an operation with a `transpose` is linear, and its own derivative";
+    fwd_alone(): "`fwd` gives residuals, but no rule uses them", "add `vjp = path` or `jvp = path`, or remove `fwd`";
+    nondiff_alone(): "`nondiff` excludes parameters from a derivative, but none is declared", "add `vjp = path`, `jvp = path` or `transpose = path`, or remove `nondiff`";
+    nondiff_unknown(name, meant, all): "`nondiff` lists `{name}`, which is not an argument or result{meant}", "write the names of some of `{all}`";
+    batch_partitionable(): "`batch_partitionable` is now part of `batch`", "write `batch = b`, where `#[dims(..b, n)]` has the dimensions that are independent";
+    batch_unknown(name, meant, all): "no argument has the dimensions `..{name}` that `batch` names{meant}", "{all}; write `#[dims(..{name}, ...)]` on an argument";
+    batch_twice(name, param): "`{param}` has `..{name}` twice", "write it once: a batch is one part of the dimensions";
+    batch_result(param, name): "the result `{param}` does not have the dimensions `..{name}` of the batch", "write `#[sum({name})]` on it if it is the sum over the batch; otherwise remove `batch`";
+    batch_inout(param, name): "`{param}` is updated in place, but does not have the dimensions `..{name}` of the batch", "write `#[dims(..{name}, ...)]` on it, or remove `batch`";
+    batch_shape(param): "`batch` needs `#[dims(...)]` on the result `{param}`, whose shape a function gives", "write its dimensions";
+    sum_without_batch(name): "`#[sum({name})]` is about a batch, but the operation has none", "add the option `batch = {name}`";
+    sum_other(name, batch): "`#[sum({name})]` is not about the batch `{batch}`", "write `#[sum({batch})]`";
+    sum_of_batch(param, name): "`{param}` has the dimensions `..{name}`, so it is not a sum over them", "remove `#[sum({name})]`, or the dimensions";
+    vmap_beside_batch(method): "with `batch`, `vmap` is for the calls that `batch` cannot make at once, and \"{method}\" makes them at once", "write `vmap = \"sequential\"`, the path of an operation on batches, or leave it out";
+    vmap_rank(method, param, rank): "\"{method}\" adds a dimension to `{param}`, which has {rank}", "write `#[dims(..b, ...)]` and a type of dynamic rank, or `vmap = \"sequential\"`";
     empty_name(what): "this {what} name is empty", "write a name, or leave it out for the default";
     bad_name(what, character): "this {what} name contains {character}", "use printable ASCII without spaces, quotes, backslashes and `#`";
     legacy_stages(stage): "a `legacy` operation cannot have an `{stage}` stage: targets of API v1 to v3 only execute", "remove `legacy`, or make an operation without stages beside this one";
@@ -71,7 +88,9 @@ messages! {
 
 // Parameters.
 messages! {
-    unknown_helper(written, meant): "unknown attribute `{written}` on a parameter{meant}", "the attributes are `#[attr]`, `#[dims(...)]`, `#[state]`, `#[arg]`, `#[ret]`, `#[inout]` and `#[ctx]`";
+    unknown_helper(written, meant): "unknown attribute `{written}` on a parameter{meant}", "the attributes are `#[attr]`, `#[dims(...)]`, `#[sum(...)]`, `#[state]`, `#[arg]`, `#[ret]`, `#[inout]` and `#[ctx]`";
+    sum_wants_name(): "`#[sum]` takes the name of the batch that a result is a sum over", "write `#[sum(b)]`";
+    sum_on(): "only a result can be a sum over a batch", "remove `#[sum]`";
     cfg_on_parameter(): "a parameter cannot depend on configuration", "put `#[cfg]` on two versions of the whole function";
     helper_twice(helper): "`#[{helper}]` is given twice", "keep one of them";
     helper_with_arguments(helper): "`#[{helper}]` takes no arguments", "write `#[{helper}]`";

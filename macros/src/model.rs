@@ -51,10 +51,14 @@ pub(crate) struct Options {
     pub(crate) stages: Vec<(Stage, Path)>,
     /// `shape = path`: a function that gives the output shapes.
     pub(crate) shape: Option<Path>,
-    /// `vmap = "..."`: the `vmap_method` of `jax.ffi.ffi_call`.
-    pub(crate) vmap: Option<LitStr>,
-    /// `vjp = path`: the operation that computes the vector-Jacobian product.
-    pub(crate) vjp: Option<Path>,
+    /// `vmap = "..."` or `vmap = path`.
+    pub(crate) vmap: Option<Vmap>,
+    /// `vjp = path`, `jvp = path`, `fwd = path`, `transpose = path`.
+    pub(crate) rules: Vec<(Rule, Path)>,
+    /// `nondiff = [x, y]`: parameters whose derivatives are zero.
+    pub(crate) nondiff: Vec<Ident>,
+    /// `batch = b`: the list of dimensions that are independent.
+    pub(crate) batch: Option<Ident>,
     /// `namespace = "..."`: the namespace of the torch operator; default: the crate's.
     pub(crate) namespace: Option<LitStr>,
     /// `schema = "..."`: the schema of the torch operator; default: what follows from the signature.
@@ -65,8 +69,30 @@ pub(crate) struct Options {
     pub(crate) side_effect: bool,
     /// `command_buffer`
     pub(crate) command_buffer: bool,
-    /// `batch_partitionable`
-    pub(crate) batch_partitionable: bool,
+}
+
+/// How calls are batched.
+pub(crate) enum Vmap {
+    /// By the `vmap_method` of `jax.ffi.ffi_call` that has this name.
+    Method(LitStr),
+    /// By another operation.
+    Op(Path),
+}
+
+/// A rule of differentiation, which names another operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+pub(crate) enum Rule {
+    Vjp,
+    Jvp,
+    Fwd,
+    Transpose,
+}
+
+impl Options {
+    /// The operation that a rule names.
+    pub(crate) fn rule(&self, rule: Rule) -> Option<&Path> {
+        self.rules.iter().find(|(other, _)| *other == rule).map(|(_, path)| path)
+    }
 }
 
 /// A type parameter and the element types it is compiled for: `T = [f32, f64]` or `T = floats`.
@@ -110,6 +136,8 @@ pub(crate) struct Buffer {
     pub(crate) var: Option<usize>,
     /// `#[dims(...)]`
     pub(crate) dims: Option<Vec<DimPattern>>,
+    /// `#[sum(b)]`: the list of dimensions that a result is a sum over.
+    pub(crate) sum: Option<Ident>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,11 +2,12 @@
 
 use proc_macro2::{Ident, TokenStream};
 use syn::ext::IdentExt;
-use syn::{ItemFn, LitStr, Path, parse_quote};
+use syn::parse::ParseStream;
+use syn::{ItemFn, LitStr, Path, Token, parse_quote};
 
 use crate::errors::Errors;
 use crate::generics::{self, List};
-use crate::model::Options;
+use crate::model::{Options, Rule, Vmap};
 use crate::suggest::{did_you_mean, nearest};
 use crate::{entries, messages, names};
 
@@ -14,8 +15,13 @@ use crate::{entries, messages, names};
 const OPTIONS: &[&str] = &[
     "name",
     "platform",
+    "batch",
     "vmap",
     "vjp",
+    "jvp",
+    "fwd",
+    "transpose",
+    "nondiff",
     "instantiate",
     "prepare",
     "initialize",
@@ -25,12 +31,15 @@ const OPTIONS: &[&str] = &[
     "legacy",
     "side_effect",
     "command_buffer",
-    "batch_partitionable",
     "crate",
 ];
 
 /// The values of `vmap`: the `vmap_method`s of `jax.ffi.ffi_call`.
 const VMAP: &[&str] = &["sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized"];
+
+/// The options that name an operation for a rule of differentiation.
+const RULES: &[(&str, Rule)] =
+    &[("vjp", Rule::Vjp), ("jvp", Rule::Jvp), ("fwd", Rule::Fwd), ("transpose", Rule::Transpose)];
 
 /// The platform of host handlers.
 pub(crate) const HOST: &str = "Host";
@@ -50,14 +59,15 @@ pub(crate) fn parse(args: TokenStream, function: &ItemFn, errors: &mut Errors) -
         krate: parse_quote!(::oxcall),
         stages: Vec::new(),
         shape: None,
+        batch: None,
         vmap: None,
-        vjp: None,
+        rules: Vec::new(),
+        nondiff: Vec::new(),
         namespace: None,
         schema: None,
         legacy: false,
         side_effect: false,
         command_buffer: false,
-        batch_partitionable: false,
     };
     let mut lists: Vec<List> = Vec::new();
     let type_params = generics::idents(&function.sig.generics);
@@ -78,8 +88,9 @@ pub(crate) fn parse(args: TokenStream, function: &ItemFn, errors: &mut Errors) -
                 let platform = entries::string(key, input)?;
                 options.platform = errors.ok(platform_name(platform)).unwrap_or_else(|| options.platform.clone());
             }
-            "vmap" => options.vmap = Some(vmap(entries::string(key, input)?)?),
-            "vjp" => options.vjp = Some(entries::path(key, input)?),
+            "batch" => options.batch = Some(entries::ident(key, input)?),
+            "vmap" => options.vmap = Some(vmap(key, input)?),
+            "nondiff" => options.nondiff = entries::idents(key, input)?,
             "shape" => options.shape = Some(entries::path(key, input)?),
             "namespace" => options.namespace = Some(torch_namespace(entries::string(key, input)?)?),
             "schema" => options.schema = Some(entries::string(key, input)?),
@@ -87,18 +98,33 @@ pub(crate) fn parse(args: TokenStream, function: &ItemFn, errors: &mut Errors) -
             "legacy" => options.legacy = entries::flag(key, input).map(|()| true)?,
             "side_effect" => options.side_effect = entries::flag(key, input).map(|()| true)?,
             "command_buffer" => options.command_buffer = entries::flag(key, input).map(|()| true)?,
-            "batch_partitionable" => options.batch_partitionable = entries::flag(key, input).map(|()| true)?,
+            "batch_partitionable" => return Err(syn::Error::new_spanned(key, messages::batch_partitionable())),
             "execute" => return Err(syn::Error::new_spanned(key, messages::execute_option())),
-            name => match names::STAGES.iter().find(|(stage, _)| *stage == name) {
-                Some((_, stage)) => options.stages.push((*stage, entries::path(key, input)?)),
-                None => return Err(unknown(key, &type_params)),
-            },
+            name => {
+                if let Some((_, rule)) = RULES.iter().find(|(rule, _)| *rule == name) {
+                    options.rules.push((*rule, entries::path(key, input)?));
+                } else if let Some((_, stage)) = names::STAGES.iter().find(|(stage, _)| *stage == name) {
+                    options.stages.push((*stage, entries::path(key, input)?));
+                } else {
+                    return Err(unknown(key, &type_params));
+                }
+            }
         }
         Ok(())
     });
-    check_vjp(ident, options.vjp.as_ref(), errors);
+    for (option, rule) in RULES {
+        check_other(ident, option, options.rule(*rule), errors);
+    }
+    let vmap_op = match &options.vmap {
+        Some(Vmap::Op(path)) => Some(path),
+        _ => None,
+    };
+    check_other(ident, "vmap", vmap_op, errors);
+    check_together(&options, errors);
     options.stages.sort_by_key(|(stage, _)| *stage);
     options.stages.dedup_by_key(|(stage, _)| *stage);
+    options.rules.sort_by_key(|(rule, _)| *rule);
+    options.rules.dedup_by_key(|(rule, _)| *rule);
     Parsed { options, lists }
 }
 
@@ -123,10 +149,20 @@ fn generic_names(type_params: &[Ident]) -> String {
     }
 }
 
-fn vmap(method: LitStr) -> syn::Result<LitStr> {
+/// `= "method"` or `= path`
+fn vmap(key: &Ident, input: ParseStream<'_>) -> syn::Result<Vmap> {
+    if input.peek(Token![=]) && !input.peek2(LitStr) {
+        let path = entries::path(key, input)?;
+        // Quotes were forgotten.
+        if path.get_ident().is_some_and(|name| VMAP.iter().any(|method| name == method)) {
+            return Err(syn::Error::new_spanned(path, messages::wants_string(key)));
+        }
+        return Ok(Vmap::Op(path));
+    }
+    let method = entries::string(key, input)?;
     let written = method.value();
     if VMAP.contains(&&*written) {
-        Ok(method)
+        Ok(Vmap::Method(method))
     } else {
         let meant = did_you_mean(nearest(&written, VMAP.iter().copied()));
         let list = VMAP.join("\", \"");
@@ -161,9 +197,9 @@ fn platform_name(platform: LitStr) -> syn::Result<LitStr> {
     }
 }
 
-/// An operation that is its own derivative rule would recurse without end.
-fn check_vjp(ident: &Ident, vjp: Option<&Path>, errors: &mut Errors) {
-    let Some(path) = vjp else { return };
+/// An operation that is its own rule would recurse without end. Only a linear one may be its own transpose.
+fn check_other(ident: &Ident, option: &str, other: Option<&Path>, errors: &mut Errors) {
+    let Some(path) = other.filter(|_| option != "transpose") else { return };
     let segments: Vec<&Ident> = path.segments.iter().map(|segment| &segment.ident).collect();
     let itself = match segments.as_slice() {
         [one] => *one == ident,
@@ -171,6 +207,24 @@ fn check_vjp(ident: &Ident, vjp: Option<&Path>, errors: &mut Errors) {
         _ => false,
     };
     if itself && path.leading_colon.is_none() {
-        errors.push(path, messages::vjp_itself(ident));
+        errors.push(path, messages::names_itself(ident, option));
+    }
+}
+
+/// A linear operation is its own derivative; residuals are of use only to a derivative.
+fn check_together(options: &Options, errors: &mut Errors) {
+    let rule = |rule| options.rule(rule);
+    if rule(Rule::Transpose).is_some() {
+        for (option, other) in &RULES[..3] {
+            if let Some(path) = rule(*other) {
+                errors.push(path, messages::transpose_with(option));
+            }
+        }
+    }
+    if let Some(path) = rule(Rule::Fwd).filter(|_| rule(Rule::Vjp).is_none() && rule(Rule::Jvp).is_none()) {
+        errors.push(path, messages::fwd_alone());
+    }
+    if let Some(name) = options.nondiff.first().filter(|_| options.rules.is_empty()) {
+        errors.push(name, messages::nondiff_alone());
     }
 }

@@ -72,8 +72,8 @@ impl Reader<'_> {
             return None;
         }
         let found = types::known(types::arity(ty).1);
-        let dims = helpers.dims;
-        let kind = match helpers.role {
+        let (dims, sum) = (helpers.dims, helpers.sum);
+        let mut kind = match helpers.role {
             Some((helper, Forced::Attr(args))) => {
                 self.no_dims(dims.as_ref(), "an attribute");
                 if let Some(Known::Buffer(..) | Known::Context) = found.filter(|_| !is_slice(ty)) {
@@ -120,6 +120,12 @@ impl Reader<'_> {
                 }
             },
         };
+        if let Some(name) = sum {
+            match &mut kind {
+                ParamKind::Buffer(buffer) if buffer.role == Role::Ret => buffer.sum = Some(name),
+                _ => self.errors.push(name, messages::sum_on()),
+            }
+        }
         let ident = ident?.clone();
         Some(Param { span: ident.span(), ident, ty: input.ty.as_ref().clone(), kind })
     }
@@ -189,7 +195,7 @@ impl Reader<'_> {
             self.errors.push(element, messages::variable_inside(param, types::text(element)));
         }
         let dims = dims.and_then(|(attr, dims)| self.dims(inner, role, &attr, dims));
-        Some(ParamKind::Buffer(Buffer { role, arity, ty: inner.clone(), var, dims }))
+        Some(ParamKind::Buffer(Buffer { role, arity, ty: inner.clone(), var, dims, sum: None }))
     }
 
     /// The patterns of `#[dims]`, compared with the type's static rank.

@@ -26,7 +26,7 @@ def op(name, params, attrs=(), **changes):
     return {
         "name": name, "platform": "Host", "doc": "", "module": "fake::ops", "file": "src/ops.rs", "line": 7,
         "stages": ["execute"], "vmap": None, "vjp": None, "legacy": False, "extra_attrs": False, "type_params": [],
-        "traits": {"command_buffer": False, "side_effect": False, "batch_partitionable": False},
+        "traits": {"command_buffer": False, "side_effect": False},
         "params": params, "attrs": sorted(attrs, key=lambda entry: entry["name"]), "shape": "dims", **changes,
     }  # fmt: skip
 
@@ -62,9 +62,9 @@ OPS = [
     op("filled", [param("y", "ret", dtype=T)], [FACTOR], type_params=FLOATS),
     op("unpaired", [param("x"), param("y", "ret")], [FACTOR]),
     op("ordered", [param("t", dtype="token"), param("x"), param("t2", "ret", dtype="token"), param("y", "ret")],
-       traits={"command_buffer": False, "side_effect": True, "batch_partitionable": False}),
+       traits={"command_buffer": False, "side_effect": True}),
     op("rowwise", [param("x", dims="..b, n"), param("y", "ret", dims="..b, n")],
-       traits={"command_buffer": True, "side_effect": False, "batch_partitionable": True}),
+       traits={"command_buffer": True, "side_effect": False}, batch="b"),
 ]  # fmt: skip
 
 

@@ -27,7 +27,7 @@ def build(tmp_path, forward, backward):
         ),
         (
             op("", [param("dy"), param("dzz"), param("dx", "ret")]),
-            r"argument `dzz` of its vjp op `scale_vjp` matches nothing.*\(`dy` and `dz`\) \(did you mean `dz`\?\)",
+            r"argument `dzz` of its vjp op `scale_vjp` matches nothing; .*`dy` and `dz` \(did you mean `dz`\?\)",
         ),
         (
             op("", [param("dy"), param("dz"), param("gradient", "ret")]),

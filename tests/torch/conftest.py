@@ -28,3 +28,10 @@ def ops(gallery):
 def glue():
     """The Python part of torch's operators, apart from how Rust registers them."""
     return load_glue()
+
+
+@pytest.fixture(scope="session")
+def derived(library_path):
+    """Operators with derivatives of every kind."""
+    oxcall.load(library_path("derived_ops"))
+    return torch.ops.derived_ops

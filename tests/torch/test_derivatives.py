@@ -5,14 +5,7 @@ import torch
 from torch.autograd import forward_ad
 from torch.library import opcheck
 
-import oxcall
 from cases import rms_norm
-
-
-@pytest.fixture(scope="module")
-def derived(library_path):
-    oxcall.load(library_path("derived_ops"))
-    return torch.ops.derived_ops
 
 
 def randn(*shape, dtype=torch.float64):

@@ -16,7 +16,7 @@ const LANES: usize = 16;
 /// Root-mean-square norm over the last axis: `y = x / sqrt(mean(x * x) + eps)`.
 ///
 /// B. Zhang and R. Sennrich, "Root Mean Square Layer Normalization" (2019), equation 4, without the gain.
-#[custom_call(T = floats, vmap = "broadcast_all", vjp = rms_norm_vjp, legacy)]
+#[custom_call(T = floats, batch = b, vjp = rms_norm_vjp, legacy)]
 pub fn rms_norm<T: Float>(
     #[attr(default = 1e-5)] eps: f64,
     #[dims(..b, n)] x: Array<T>,
@@ -44,7 +44,7 @@ fn norm_row<T: Float>(x: &[T], eps: f64, y: &mut [T]) {
 ///
 /// Names tell the Python package what is what: an argument of the operation, or `d` and the name of an argument or
 /// result for its cotangent.
-#[custom_call(T = floats, vmap = "broadcast_all", legacy)]
+#[custom_call(T = floats, batch = b, legacy)]
 pub fn rms_norm_vjp<T: Float>(
     #[attr(default = 1e-5)] eps: f64,
     #[dims(..b, n)] x: Array<T>,

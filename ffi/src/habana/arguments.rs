@@ -108,7 +108,7 @@ impl Checked {
 }
 
 fn param(name: &'static str, role: Role, dtype: DTypeRule, arity: Arity) -> Param {
-    Param { name, role, dtype, rank: None, dims: None, arity }
+    Param { name, role, dtype, rank: None, dims: None, arity, sum: false }
 }
 
 fn arity(ty: Type) -> Arity {

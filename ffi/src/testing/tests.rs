@@ -30,7 +30,7 @@ const fn handler(execute: RawHandler, stages: &'static [StageHandler]) -> Handle
         asynchronous: false,
         extra_attrs: true,
         shape: ShapeRule::Dims,
-        traits: Traits { command_buffer: false, side_effect: false, batch_partitionable: false, vmap: None, vjp: None },
+        traits: Traits::NONE,
         legacy: None,
         namespace: None,
         schema: None,

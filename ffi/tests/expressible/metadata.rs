@@ -18,8 +18,7 @@ use super::host::Frame;
     vmap = "broadcast_all",
     vjp = described_vjp,
     command_buffer,
-    side_effect,
-    batch_partitionable
+    side_effect
 )]
 fn described<T: Float>(
     #[attr] k: i64,
@@ -42,6 +41,33 @@ fn described_vjp<T: Float>(
 ) {
     let _ = (k, x, dy, drest);
     dx.fill(T::from_f64(0.0));
+}
+
+#[custom_call(batch = b, vmap = row_sums_of_batch, nondiff = [count], vjp = row_sums_vjp)]
+fn row_sums(
+    #[dims(..b, n)] x: Array<f32>,
+    #[dims(..b)] mut y: Out<f32>,
+    #[dims()]
+    #[sum(b)]
+    mut count: Out<f32>,
+) {
+    for (y, x) in y.iter_mut().zip(x.rows()) {
+        *y = x.iter().sum();
+    }
+    count[0] = x.len() as f32;
+}
+
+#[custom_call]
+fn row_sums_of_batch(#[dims(m, ..b, n)] x: Array<f32>, #[dims(m, ..b)] y: Out<f32>, #[dims(m)] count: Out<f32>) {
+    let _ = (x, y, count);
+}
+
+#[custom_call]
+fn row_sums_vjp(#[dims(..b, n)] x: Array<f32>, #[dims(..b)] dy: Array<f32>, #[dims(..b, n)] mut dx: Out<f32>) {
+    let _ = x;
+    for (dx, dy) in dx.rows_mut().zip(dy.iter()) {
+        dx.fill(*dy);
+    }
 }
 
 #[custom_call]
@@ -114,7 +140,7 @@ fn the_descriptor_says_what_the_signature_says() {
     assert_eq!((handler.module, handler.crate_name()), ("expressible::metadata", "expressible"));
     assert!(handler.file.ends_with("metadata.rs") && handler.line > 1);
     let traits = handler.traits;
-    assert!(traits.command_buffer && traits.side_effect && traits.batch_partitionable);
+    assert!(traits.command_buffer && traits.side_effect);
     assert_eq!((traits.vmap, traits.vjp), (Some("broadcast_all"), Some("described_vjp")));
     assert_eq!((handler.type_params[0].name, handler.type_params[0].dtypes), ("T", &[DType::F32, DType::F64][..]));
     let params: Vec<_> = handler.params.iter().map(|p| (p.name, p.role, p.dtype, p.arity, p.rank)).collect();
@@ -123,6 +149,16 @@ fn the_descriptor_says_what_the_signature_says() {
     assert_eq!(params[2], ("rest", Role::Ret, DTypeRule::Any, Arity::Variadic, None));
     assert_eq!(handler.attrs.iter().map(|attr| attr.name).collect::<Vec<_>>(), ["k", "name", "scale"]);
     assert!(!handler.extra_attrs && handler.legacy.is_none() && handler.stages.is_empty());
+}
+
+#[test]
+fn the_descriptor_says_what_the_options_say() {
+    let handler = row_sums::HANDLER;
+    let traits = handler.traits;
+    assert_eq!((traits.batch, traits.vmap, traits.vmap_op), (Some("b"), None, Some("row_sums_of_batch")));
+    assert_eq!((traits.vjp, traits.jvp, traits.fwd, traits.transpose), (Some("row_sums_vjp"), None, None, None));
+    assert_eq!(traits.nondiff, ["count"]);
+    assert_eq!(handler.params.iter().map(|param| param.sum).collect::<Vec<_>>(), [false, false, true]);
 }
 
 #[test]

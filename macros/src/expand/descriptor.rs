@@ -8,7 +8,7 @@ use syn::{Expr, ExprLit, ItemFn, Lit, Meta};
 use super::buffers::trait_of;
 use super::concrete::concrete;
 use super::stage::entry_ident;
-use super::{at, attrs, private};
+use super::{at, attrs, private, rules};
 use crate::model::{Arity, Buffer, CustomCall, DimExpr, DimOp, DimPattern, Param, ParamKind, Role, Stage};
 
 /// `__ATTR_LIST`, `HANDLER`, and the implementation of `Op`.
@@ -49,22 +49,14 @@ pub(super) fn handler(call: &CustomCall) -> TokenStream {
         Some(path) => tokens!(#private::ShapeRule::Function(#path)),
         None => tokens!(#private::ShapeRule::Dims),
     };
-    let vmap = option(options.vmap.as_ref().map(|text| tokens!(#text)));
-    let vjp = option(options.vjp.as_ref().map(|path| tokens!(<#path as #private::Op>::NAME)));
-    let vjp_check = options.vjp.as_ref().map(|path| {
-        let span = at(path);
-        quote_spanned! {span=>
-            const _: () = #private::check_vjp(&__HANDLER, <#path as #private::Op>::HANDLER);
-        }
-    });
+    let traits = rules::traits(&private, options);
+    let rule_checks = rules::checks(&private, options);
     let legacy = option(options.legacy.then(|| tokens!(#private::legacy!(#ident))));
     let namespace = option(options.namespace.as_ref().map(|text| tokens!(#text)));
     let schema = option(options.schema.as_ref().map(|text| {
         let span = at(text);
         quote_spanned!(span=> #private::schema!(#text))
     }));
-    let (side_effect, command_buffer) = (options.side_effect, options.command_buffer);
-    let batch_partitionable = options.batch_partitionable;
     tokens! {
         const __ATTR_SETS: &[&[#private::AttrParam]] =
             &[&[#(#own_attrs),*], #(<#stage_paths as #private::StageFn>::ATTRS),*];
@@ -87,20 +79,14 @@ pub(super) fn handler(call: &CustomCall) -> TokenStream {
             asynchronous: <#ident as #private::Execute>::OUTLIVES_FRAME,
             extra_attrs: #own_rest #(|| <#stage_paths as #private::StageFn>::EXTRA_ATTRS)*,
             shape: #shape,
-            traits: #private::Traits {
-                command_buffer: #command_buffer,
-                side_effect: #side_effect,
-                batch_partitionable: #batch_partitionable,
-                vmap: #vmap,
-                vjp: #vjp,
-            },
+            traits: #traits,
             legacy: #legacy,
             namespace: #namespace,
             schema: #schema,
             torch: #private::torch!(#ident, &__HANDLER),
         };
 
-        #vjp_check
+        #rule_checks
 
         impl #private::Op for #ident {
             const NAME: &'static str = #name;
@@ -162,6 +148,7 @@ fn param(private: &TokenStream, call: &CustomCall, param: &Param, buffer: &Buffe
         let dims = dims.iter().map(|pattern| dim_pattern(private, call, pattern));
         tokens!(&[#(#dims),*])
     }));
+    let sum = buffer.sum.is_some();
     tokens! {
         #private::Param {
             name: #name,
@@ -170,6 +157,7 @@ fn param(private: &TokenStream, call: &CustomCall, param: &Param, buffer: &Buffe
             rank: #spec.rank,
             dims: #dims,
             arity: #private::Arity::#arity,
+            sum: #sum,
         }
     }
 }

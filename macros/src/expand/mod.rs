@@ -18,6 +18,7 @@ mod descriptor;
 mod dims;
 mod dispatch;
 mod rejected;
+mod rules;
 mod stage;
 
 use proc_macro2::{Span, TokenStream};

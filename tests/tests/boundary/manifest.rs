@@ -64,13 +64,13 @@ fn check_attrs(attrs: &Value, op: &Value) {
 }
 
 fn check_param(param: &Value, op: &Value) {
-    keys(param, &["role", "name", "dtype", "rank", "dims", "arity"]);
+    keys(param, &["role", "name", "dtype", "rank", "dims", "arity", "sum"]);
     assert!(["arg", "ret", "inout"].iter().any(|role| param["role"] == *role));
     assert!(["one", "optional", "variadic"].iter().any(|arity| param["arity"] == *arity));
     let dtype = &param["dtype"];
     assert!(dtype.is_null() || is_dtype(dtype) || is_var(dtype, op), "{param}");
     assert!(param["rank"].is_null() || param["rank"].is_u64());
-    assert!(param["name"].is_string() && is_text_or_null(&param["dims"]));
+    assert!(param["name"].is_string() && is_text_or_null(&param["dims"]) && param["sum"].is_boolean());
 }
 
 fn check_op(op: &Value) {
@@ -86,8 +86,14 @@ fn check_op(op: &Value) {
             "line",
             "stages",
             "traits",
+            "batch",
             "vmap",
+            "vmap_op",
             "vjp",
+            "jvp",
+            "fwd",
+            "transpose",
+            "nondiff",
             "legacy",
             "extra_attrs",
             "type_params",
@@ -100,8 +106,11 @@ fn check_op(op: &Value) {
         assert!(op[key].is_string(), "{key}");
     }
     assert!(op["line"].is_u64() && op["legacy"].is_boolean() && op["extra_attrs"].is_boolean());
-    assert!(is_text_or_null(&op["vmap"]) && is_text_or_null(&op["vjp"]));
-    keys(&op["traits"], &["command_buffer", "side_effect", "batch_partitionable"]);
+    for key in ["batch", "vmap", "vmap_op", "vjp", "jvp", "fwd", "transpose"] {
+        assert!(is_text_or_null(&op[key]), "{key}");
+    }
+    assert!(op["nondiff"].as_array().unwrap().iter().all(Value::is_string));
+    keys(&op["traits"], &["command_buffer", "side_effect"]);
     assert!(op["traits"].as_object().unwrap().values().all(Value::is_boolean));
     let stages: Vec<&str> = op["stages"].as_array().unwrap().iter().map(|stage| stage.as_str().unwrap()).collect();
     let order = ["instantiate", "prepare", "initialize", "execute"];

@@ -52,15 +52,22 @@ const OP: Handler = Handler {
     asynchronous: false,
     extra_attrs: false,
     shape: ShapeRule::Dims,
-    traits: Traits { command_buffer: false, side_effect: false, batch_partitionable: false, vmap: None, vjp: None },
+    traits: Traits::NONE,
     legacy: None,
     namespace: None,
     schema: None,
     torch: None,
 };
 
-const X: Param =
-    Param { name: "x", role: Role::Arg, dtype: DTypeRule::Var(0), rank: None, dims: None, arity: Arity::One };
+const X: Param = Param {
+    name: "x",
+    role: Role::Arg,
+    dtype: DTypeRule::Var(0),
+    rank: None,
+    dims: None,
+    arity: Arity::One,
+    sum: false,
+};
 const Y: Param = Param { name: "y", role: Role::Ret, ..X };
 
 const ATTR_K: AttrParam = AttrParam { name: "k", ty: AttrType::Scalar(S64), presence: Presence::Required };

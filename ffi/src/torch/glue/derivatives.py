@@ -152,16 +152,16 @@ class Recorded(_SingleLevelFunction):
         return tuple(flat) if len(flat) != 1 else flat[0]
 
 
+MODES = {
+    "reverse": ("vjp", "backward(), torch.autograd.grad, torch.func.grad, torch.func.jacrev"),
+    "forward": ("jvp", "torch.autograd.forward_ad, torch.func.jvp, torch.func.jacfwd"),
+}
+
+
 def undeclared(name, mode):
     """The message about a derivative that an op does not declare."""
-    if mode == "forward":
-        return (
-            f"{name}: it has no derivative in forward mode (torch.autograd.forward_ad, torch.func.jvp, "
-            "torch.func.jacfwd), which no option of `#[custom_call]` declares yet; use reverse mode: backward(), "
-            "torch.func.grad or torch.func.jacrev"
-        )
+    option, uses = MODES[mode]
     return (
-        f"{name}: it has no derivative in reverse mode (backward(), torch.autograd.grad, torch.func.grad, "
-        "torch.func.jacrev); write an op that computes it, and name it: "
-        f"`#[custom_call(vjp = {name}_vjp)]`"
+        f"{name}: it has no derivative in {mode} mode ({uses}); write an op that computes it, and name it: "
+        f"`#[custom_call({option} = {name}_{option})]`"
     )

@@ -14,7 +14,7 @@ use super::dispatch_key::dispatch_key;
 use super::libtorch::shim::{HeaderKernel, LibraryHandle, RawKernel, Shim, Status};
 use super::operator::TorchOp;
 use super::schema::{Operator, operators, without_lists};
-use crate::descriptor::{Handler, Role, ShapeRule};
+use crate::descriptor::{Handler, Role, ShapeRule, Traits};
 use crate::sync::Mutex;
 use crate::{namespace, panics};
 
@@ -137,7 +137,9 @@ fn has_python_fake(handler: &Handler) -> bool {
 /// update none of their arguments.
 fn lacks_derivative(handler: &Handler) -> bool {
     let has = |role| handler.params.iter().any(|param| param.role == role);
-    has(Role::InOut) || (handler.traits.vjp.is_none() && has(Role::Arg))
+    let Traits { vjp, jvp, fwd, transpose, .. } = handler.traits;
+    let is_declared = [vjp, jvp, fwd, transpose].iter().any(Option::is_some);
+    has(Role::InOut) || (!is_declared && has(Role::Arg))
 }
 
 /// The place of an operator's definition: its namespace, and the source location that torch shows.

@@ -11,6 +11,9 @@ import jax.numpy as jnp
 Bind = Callable[[Sequence[Any], "int | None"], Sequence[Any]]
 """A call with operands, of one element or, given a number, of a batch of so many: its results."""
 
+Places = Sequence["int | None"]
+"""Where each operand or result has its first dimension of a batch; ``None`` for one without."""
+
 AT_ONCE = ("expand_dims", "broadcast_all", "legacy_vectorized")
 """The methods that call the op once for the whole batch."""
 
@@ -46,6 +49,40 @@ def batch(
     else:
         results = _one_by_one(bind, operands, dims, unroll=method == "sequential_unrolled")
     return results, (0,) * len(results)
+
+
+def batch_in_place(
+    bind: Bind, operands: Sequence[Any], dims: Sequence[int | None], operand_places: Places, result_places: Places
+) -> tuple[Sequence[Any], Sequence[int]] | None:
+    """Calls an op on a batch whose dimension joins those that the op declares to be independent.
+
+    Returns:
+        The results and their batch dimensions; ``None`` where one call cannot do it, since an operand without such
+        dimensions is batched, or a result has none, being a sum over them.
+    """
+    pairs = list(zip(dims, operand_places, strict=True))
+    if any(place is None for place in result_places) or any(
+        dim is not None and place is None for dim, place in pairs
+    ):  # fmt: skip
+        return None
+    size = next(operand.shape[dim] for operand, dim in zip(operands, dims, strict=True) if dim is not None)
+    placed = [
+        operand if place is None else _place(operand, dim, place, size)
+        for operand, (dim, place) in zip(operands, pairs, strict=True)
+    ]
+    return bind(placed, size), tuple(result_places)
+
+
+def without(shape: Sequence[Any], dim: int | None) -> Sequence[Any]:
+    """A shape without the dimension that is batched."""
+    return shape if dim is None else (*shape[:dim], *shape[dim + 1 :])
+
+
+def _place(operand: Any, dim: int | None, place: int, size: int) -> Any:
+    if dim is not None:
+        return jnp.moveaxis(operand, dim, place)
+    shape = (*operand.shape[:place], size, *operand.shape[place:])
+    return jnp.broadcast_to(jnp.expand_dims(operand, place), shape)
 
 
 def _broadcast(method: str, operand: Any, size: int, is_whole: bool) -> Any:

@@ -108,13 +108,14 @@ def dtype_and_shape(aval: Any) -> tuple[str, tuple[Any, ...]]:
 
 def lower_typed(
     ctx: Any, operands: Sequence[Any], target: str, attrs: Mapping[str, Any], aliases: Mapping[int, int],
-    has_side_effect: bool, batch_dims: int,
+    has_side_effect: bool, batch_dims: int, sharding_rule: str | None,
 ) -> Any:  # fmt: skip
     """Lowers to a custom call of the typed FFI.
 
     Args:
         batch_dims: how many leading dimensions XLA's partitioner may split, for a target that is registered as
             batch-partitionable.
+        sharding_rule: which dimensions of operands and results Shardy splits together, as the text of an attribute.
     """
     rule = _jax.ffi_lowering(target, has_side_effect=has_side_effect, operand_output_aliases=dict(aliases))
     results = rule(ctx, *operands, **attrs)
@@ -123,7 +124,22 @@ def lower_typed(
         call = results[0].owner
         count = ir.DictAttr.get({"num_batch_dims": ir.StringAttr.get(str(batch_dims))})
         call.attributes["mhlo.frontend_attributes"] = count
+        # Without the rule, Shardy replicates the results; without the attribute, XLA gathers the operands.
+        if sharding_rule is not None and _has_shardy():
+            call.attributes["sdy.sharding_rule"] = ir.Attribute.parse(sharding_rule)
     return results
+
+
+@functools.cache
+def _has_shardy() -> bool:
+    """Whether this JAX reads sharding rules. Before 0.6, it parses them, and its compiler then refuses them."""
+    if _jax.version() < (0, 6):
+        return False
+    try:
+        ir.Attribute.parse("#sdy.op_sharding_rule<([i])->([i]) {i=2} need_replication={i}, custom>")
+    except ir.MLIRError:
+        return False
+    return True
 
 
 def lower_legacy(
@@ -158,7 +174,17 @@ def _row_major(aval: Any) -> tuple[int, ...]:
     return tuple(reversed(range(len(getattr(aval, "shape", ())))))
 
 
+def lower_function(function: Callable[..., Sequence[Any]]) -> Callable[..., Any]:
+    """The lowering of a primitive to what a function of its operands computes."""
+    return mlir.lower_fun(function, multiple_results=True)
+
+
 def zero_tangent(primal: Any) -> Any:
     """The symbolic zero that a value has as its tangent."""
+    return Zero(type_of(primal).to_tangent_aval())
+
+
+def type_of(value: Any) -> Any:
+    """The type of a value in a jaxpr."""
     typeof = getattr(jax, "typeof", None) or jax.core.get_aval
-    return Zero(typeof(primal).to_tangent_aval())
+    return typeof(value)

@@ -15,7 +15,7 @@ from oxcall._described import OpWithoutJax
 from oxcall._errors import LoadError, OxcallWarning, listing, nearest
 from oxcall._image import Stamp, image_of, stamp_of
 from oxcall._manifest import OpInfo, read_op
-from oxcall._pairing import pair
+from oxcall._pairing import check_rules
 from oxcall._targets import Targets, build_of
 from oxcall._torch import announce
 
@@ -168,7 +168,10 @@ def _register(name: str, native: NativeLibrary) -> Library:
         op_name: next((info for info in infos if info.platform == "Host"), infos[0])
         for op_name, infos in implementations.items()
     }
-    _check_vjps(native, declared)
+    try:
+        check_rules(declared)
+    except LoadError as error:
+        raise LoadError(f"{native.path}: {error}") from None
     ops: dict[str, Any] = {}
     for op_name, infos in implementations.items():
         info = declared[op_name]
@@ -186,21 +189,6 @@ def _register(name: str, native: NativeLibrary) -> Library:
             ops[op_name] = Op(native, *described, target, ops.__getitem__)
     operators.register_when_imported()
     return Library(name, native.path, native, ops)
-
-
-def _check_vjps(native: NativeLibrary, ops: dict[str, OpInfo]) -> None:
-    """Refuses ops whose backward ops would give wrong gradients."""
-    for op in ops.values():
-        if op.vjp is None:
-            continue
-        if op.vjp not in ops:
-            raise LoadError(
-                f"{native.path}: {op.name}: its vjp op `{op.vjp}` is not in this library; link the crate that has it"
-            )
-        try:
-            pair(op, ops[op.vjp])
-        except LoadError as error:
-            raise LoadError(f"{native.path}: {error}") from None
 
 
 def _import_jax() -> Any:

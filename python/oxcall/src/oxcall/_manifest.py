@@ -24,6 +24,7 @@ class Param:
     rank: int | None
     dims: str | None
     arity: str
+    sum: bool = False
 
     @property
     def is_operand(self) -> bool:
@@ -37,12 +38,6 @@ class Param:
     def has_open_dims(self) -> bool:
         """Whether `dims` holds a wildcard, so that sizes do not follow from it."""
         return self.dims is not None and any(re.fullmatch(r"_|\.\.", token.strip()) for token in self.dims.split(","))
-
-    def batch_dims(self, rank: int) -> int:
-        """The number of leading dimensions of `..b` in an array of this rank; 1 without such a list in front."""
-        if self.dims is None or not self.dims.lstrip().startswith(".."):
-            return 1
-        return rank - self.dims.count(",")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,9 +83,14 @@ class OpInfo:
     stages: tuple[str, ...]
     command_buffer: bool
     side_effect: bool
-    batch_partitionable: bool
+    batch: str | None
     vmap: str | None
+    vmap_op: str | None
     vjp: str | None
+    jvp: str | None
+    fwd: str | None
+    transpose: str | None
+    nondiff: tuple[str, ...]
     legacy: bool
     extra_attrs: bool
     type_params: tuple[TypeParam, ...]
@@ -136,6 +136,19 @@ class OpInfo:
         dtypes = self.type_params[param.dtype].dtypes if isinstance(param.dtype, int) else (param.dtype,)
         return any(is_inexact(dtype) for dtype in dtypes)
 
+    def pattern_of(self, param: Param) -> str | None:
+        """The dimensions of a parameter: those of operand 0 for a result that declares none."""
+        if param.dims is not None or param.role != "ret" or param.rank == 0 or param.dtype == "token":
+            return param.dims
+        first = next((other for other in self.operands if other.arity == "one"), None)
+        return None if first is None else first.dims
+
+    @functools.cached_property
+    def is_split_by_batch(self) -> bool:
+        """Whether every operand and result begins with the dimensions of the batch."""
+        patterns = [self.pattern_of(param) or "" for param in self.params]
+        return self.batch is not None and all(text.split(",")[0].strip() == f"..{self.batch}" for text in patterns)
+
     @functools.cached_property
     def takes_num_results(self) -> bool:
         """Whether the number of results is the caller's choice."""
@@ -145,7 +158,7 @@ class OpInfo:
 def _param(json: dict[str, Any]) -> Param:
     dtype = json["dtype"]
     rule = dtype["var"] if isinstance(dtype, dict) else dtype
-    return Param(json["name"], json["role"], rule, json["rank"], json["dims"], json["arity"])
+    return Param(json["name"], json["role"], rule, json["rank"], json["dims"], json["arity"], json.get("sum", False))
 
 
 def _attr(json: dict[str, Any]) -> Attr:
@@ -168,9 +181,14 @@ def read_op(index: int, json: dict[str, Any]) -> OpInfo:
         stages=tuple(json["stages"]),
         command_buffer=traits["command_buffer"],
         side_effect=traits["side_effect"],
-        batch_partitionable=traits["batch_partitionable"],
+        batch=json.get("batch"),
         vmap=json["vmap"],
+        vmap_op=json.get("vmap_op"),
         vjp=json["vjp"],
+        jvp=json.get("jvp"),
+        fwd=json.get("fwd"),
+        transpose=json.get("transpose"),
+        nondiff=tuple(json.get("nondiff", ())),
         legacy=json["legacy"],
         extra_attrs=json["extra_attrs"],
         type_params=tuple(TypeParam(entry["name"], tuple(entry["dtypes"])) for entry in json["type_params"]),

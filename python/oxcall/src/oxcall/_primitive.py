@@ -10,11 +10,13 @@ import numpy as np
 
 from oxcall import _batching, _jax_primitives
 from oxcall._attrs import Encoded
-from oxcall._derivative import Derivative
+from oxcall._batch_dims import BatchDims, Shape, batch_dims
+from oxcall._derivative import Derivative, call_by_name, options_of
 from oxcall._legacy import describe_call
-from oxcall._manifest import OpInfo, Param
+from oxcall._manifest import OpInfo
 from oxcall._operands import by_parameter
 from oxcall._results import Type
+from oxcall._sharding import sharding_rule
 from oxcall._targets import Target
 
 if TYPE_CHECKING:
@@ -45,9 +47,19 @@ class Call:
         types = ", ".join(f"{dtype}[{','.join(map(str, shape))}]" for dtype, shape in self.results)
         return f"{self.attrs!r} -> ({types})"
 
-    def batched(self, size: int) -> Call:
-        """The same call of a batch."""
-        return dataclasses.replace(self, results=tuple((dtype, (size, *shape)) for dtype, shape in self.results))
+    def batched(self, size: int, places: Sequence[int] | None = None) -> Call:
+        """The same call of a batch, whose dimension each result has at its place: by default, the first."""
+        places = (0,) * len(self.results) if places is None else places
+        results = tuple(
+            (dtype, (*shape[:place], size, *shape[place:]))
+            for (dtype, shape), place in zip(self.results, places, strict=True)
+        )
+        return dataclasses.replace(self, results=results)
+
+    def batch_dims(self, op: OpInfo, operands: Sequence[Shape]) -> BatchDims | None:
+        """Where the call has the dimensions that the op declares to be independent."""
+        results = [(name, shape) for name, (_, shape) in zip(self.names, self.results, strict=True)]
+        return batch_dims(op, self.operands_of(op, operands), results)
 
     def operands_of(self, op: OpInfo, values: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
         """The values of each operand parameter."""
@@ -65,10 +77,11 @@ class OpPrimitive:
     """An op as a primitive of JAX, under its name."""
 
     def __init__(self, op: OpInfo, target: Target, find: Callable[[str], Op]):
-        self._op, self._target = op, target
+        self._op, self._target, self._find = op, target, find
         self._primitive = _jax_primitives.primitive(
-            op.name, abstract=self._types, lower=self._lower, batch=self._batch, jvp=self._jvp
-        )
+            op.name, abstract=self._types, lower=self._lower, batch=self._batch, jvp=self._jvp,
+            transpose=None if op.transpose is None else self._transpose,
+        )  # fmt: skip
         self._derivative = Derivative(op, self._primitive.bind, find)
 
     def __call__(self, operands: Sequence[Any], call: Call) -> tuple[Any, ...]:
@@ -83,9 +96,9 @@ class OpPrimitive:
         given = [_jax_primitives.dtype_and_shape(aval) for aval in ctx.avals_in]
         aliases = self._aliases(call)
         if call.version == 4:
-            batch_dims = self._batch_dims(given, call) if op.batch_partitionable else 0
+            count, rule = self._split(given, call)
             return _jax_primitives.lower_typed(
-                ctx, operands, str(self._target), call.attrs.values, aliases, op.side_effect, batch_dims
+                ctx, operands, str(self._target), call.attrs.values, aliases, op.side_effect, count, rule
             )
         descriptor = describe_call(given, call.results, call.attrs.values, is_operand=call.version < 3)
         # CPU handlers of versions 1 and 2 get no opaque bytes: the descriptor is a leading operand there. GPU handlers
@@ -96,14 +109,27 @@ class OpPrimitive:
             ctx, operands, target, call.version, descriptor, leading, aliases, op.side_effect
         )
 
+    def _split(self, given: Sequence[Type], call: Call) -> tuple[int, str | None]:
+        """How many leading dimensions partitioners may split, and the sharding rule that says so."""
+        op, shapes = self._op, [shape for _, shape in given]
+        found = call.batch_dims(op, shapes) if op.is_split_by_batch else None
+        if found is None:
+            return 0, None
+        results = list(zip(call.names, call.results, strict=True))
+        return found.count, sharding_rule(op, call.operands_of(op, shapes), results)
+
     def _batch(self, operands: Sequence[Any], dims: Sequence[int | None], *, call: Call) -> Any:
         op = self._op
-        if op.vmap is None:
+        if op.vmap is None and op.vmap_op is None and op.batch is None:
             raise NotImplementedError(
                 f"{op.name}: vmap needs to know how calls are batched; write for example "
-                '`#[custom_call(vmap = "sequential")]`'
+                '`#[custom_call(vmap = "sequential")]`, or `batch = b` if the dimensions `..b` are independent'
             )
-        method = op.vmap
+        if call.version == 4 and (batched := self._batch_in_place(operands, dims, call)) is not None:
+            return batched
+        if op.vmap_op is not None:
+            return self._batch_by_op(operands, dims, call)
+        method = op.vmap or "sequential"
         if call.version != 4 and method in _batching.AT_ONCE:
             method = "sequential"  # legacy handlers are called with the shapes that the user gave
 
@@ -114,8 +140,35 @@ class OpPrimitive:
                  for _ in range(number)]  # fmt: skip
         return _batching.batch(method, bind, operands, dims, whole)
 
+    def _batch_in_place(self, operands: Sequence[Any], dims: Sequence[int | None], call: Call) -> Any:
+        """One call by the declaration `batch`; ``None`` where it does not allow that."""
+        shapes = [_batching.without(operand.shape, dim) for operand, dim in zip(operands, dims, strict=True)]
+        found = call.batch_dims(self._op, shapes)
+        if found is None:
+            return None
+
+        def bind(operands: Sequence[Any], size: int | None) -> Sequence[Any]:
+            return self._primitive.bind(*operands, call=call.batched(size, found.results))
+
+        return _batching.batch_in_place(bind, operands, dims, found.operands, found.results)
+
+    def _batch_by_op(self, operands: Sequence[Any], dims: Sequence[int | None], call: Call) -> Any:
+        """One call of the op that `vmap` names, with a leading dimension for all operands."""
+        other = self._find(self._op.vmap_op)
+
+        def bind(operands: Sequence[Any], size: int | None) -> Sequence[Any]:
+            del size
+            groups = call.operands_of(self._op, operands)
+            values = call_by_name(other, groups, options_of(self._op, other._info, call.given))
+            return [value for name in dict.fromkeys(call.names) for value in values[name]]
+
+        return _batching.batch("broadcast_all", bind, operands, dims, (True,) * len(operands))
+
     def _jvp(self, primals: Sequence[Any], tangents: Sequence[Any], *, call: Call) -> tuple[Any, Any]:
         return self._derivative.jvp(primals, tangents, call=call)
+
+    def _transpose(self, cotangents: Sequence[Any], *operands: Any, call: Call) -> Sequence[Any]:
+        return self._derivative.transpose_op(cotangents, *operands, call=call)
 
     def _aliases(self, call: Call) -> dict[int, int]:
         """Operand and result indices of parameters that are updated in place."""
@@ -126,11 +179,3 @@ class OpPrimitive:
                 aliases.update({start + i: first + i for i in range(number)})
             start += number
         return aliases
-
-    def _batch_dims(self, operands: Sequence[Type], call: Call) -> int:
-        """The number of leading batch dimensions that every operand and result has."""
-        groups = call.operands_of(self._op, operands).values()
-        pairs = [(param, shape) for param, group in zip(self._op.operands, groups, strict=True) for _, shape in group]
-        by_name: dict[str, Param] = {param.name: param for param in self._op.results}
-        pairs += [(by_name[name], shape) for name, (_, shape) in zip(call.names, call.results, strict=True)]
-        return min((min(len(shape), param.batch_dims(len(shape))) for param, shape in pairs), default=0)

@@ -110,7 +110,7 @@ def _register_handler(jax: Any, target: str, info: OpInfo, handler: Handler, oth
                 jax.register_legacy(f"{target}.v{version}", address, platform)
 
     register(info.platform)
-    if info.batch_partitionable:
+    if info.is_split_by_batch:
         jax.register_batch_partitionable(target)
     if info.platform == "Host":
         serve_op(register)

@@ -1,5 +1,7 @@
 //! Operations with derivatives, of which some have derivatives of their own.
 
+mod declared;
+
 use oxcall::prelude::*;
 
 /// `x * x * x`: all derivatives but the third are declared.

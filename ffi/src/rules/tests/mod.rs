@@ -1,8 +1,8 @@
 //! Pairs of operations that fit, and those that do not with the message that they get.
 
 use super::*;
-use crate::descriptor::{AttrType, DimExpr, HOST, ShapeRule, Traits, TypeParam};
-use crate::panics;
+use crate::descriptor::{AttrType, DTypeRule, DimExpr, HOST, ShapeRule, Traits, TypeParam};
+use crate::{DType, panics};
 
 unsafe extern "C" fn never_called(
     _: *mut xla_ffi_sys::xla_ffi::XLA_FFI_CallFrame,
@@ -26,7 +26,7 @@ const FORWARD: Handler = Handler {
     asynchronous: false,
     extra_attrs: false,
     shape: ShapeRule::Dims,
-    traits: Traits { command_buffer: false, side_effect: false, batch_partitionable: false, vmap: None, vjp: None },
+    traits: Traits::NONE,
     legacy: None,
     namespace: None,
     schema: None,
@@ -41,7 +41,7 @@ const ROWS: Option<&[DimPattern]> = Some(&[DimPattern::List("b"), DimPattern::Di
 const MATRIX: Option<&[DimPattern]> = Some(&[DimPattern::Dim(DimExpr::Name("n")), DimPattern::Dim(DimExpr::Name("m"))]);
 
 const fn arg(name: &'static str) -> Param {
-    Param { name, role: Role::Arg, dtype: F32, rank: None, dims: None, arity: Arity::One }
+    Param { name, role: Role::Arg, dtype: F32, rank: None, dims: None, arity: Arity::One, sum: false }
 }
 
 const fn ret(name: &'static str) -> Param {
@@ -52,8 +52,12 @@ const fn inout(name: &'static str) -> Param {
     Param { role: Role::InOut, ..arg(name) }
 }
 
+fn caught(check: impl FnOnce() + std::panic::UnwindSafe) -> Result<(), String> {
+    std::panic::catch_unwind(check).map_err(panics::describe)
+}
+
 fn checked(forward: Handler, backward: Handler) -> Result<(), String> {
-    std::panic::catch_unwind(|| check(&forward, &backward)).map_err(panics::describe)
+    caught(|| check_vjp(&forward, None, &backward))
 }
 
 /// Checks two operations with these parameters.
@@ -79,11 +83,11 @@ fn operations_that_fit() {
     let maybe = |param: Param| Param { arity: Arity::Optional, ..param };
     params([arg("x"), ret("y")], [arg("dy"), ret("dx")]).unwrap();
     params([arg("x"), ret("y")], [arg("x"), arg("y"), arg("d_y"), ret("d_x")]).unwrap();
-    // Inputs may have no gradient, and integers and tokens have no cotangent.
-    params([arg("x"), arg("w"), ret("y")], [arg("dy"), ret("dw")]).unwrap();
+    // Integers and tokens have no cotangent.
+    params([arg("x"), Param { dtype: S32, ..arg("w") }, ret("y")], [arg("dy"), ret("dx")]).unwrap();
     params([arg("x"), ret("y"), Param { dtype: S32, ..ret("i") }], [arg("dy"), ret("dx")]).unwrap();
     params([arg("x"), ret("y"), Param { dtype: tokens, ..ret("t") }], [arg("dy"), ret("dx")]).unwrap();
-    params([arg("x"), inout("y")], [arg("dy"), ret("dx")]).unwrap();
+    params([arg("x"), inout("y")], [arg("dy"), ret("dx"), ret("d_y")]).unwrap();
     params([inout("y")], [inout("dy")]).unwrap();
     params([maybe(arg("b")), listed(arg("xs")), ret("y")], [arg("dy"), maybe(ret("db")), listed(ret("dxs"))]).unwrap();
     params([arg("x"), ret("y")], [arg("dy"), maybe(arg("x")), ret("dx")]).unwrap();
@@ -94,8 +98,8 @@ fn operations_that_fit() {
 #[test]
 fn every_result_with_a_derivative_needs_its_cotangent() {
     let outcome = params([arg("x"), ret("y"), ret("z")], [arg("dy"), ret("dx")]);
-    refused(outcome, &["takes no cotangent of result `z`", "gradients through it would be zero", "`dz` (or `d_z`)"]);
-    refused(params([arg("x"), inout("y")], [ret("dx")]), &["takes no cotangent of result `y`"]);
+    refused(outcome, &["takes no cotangent of result `z`", "derivatives through it would be zero", "`dz` (or `d_z`)"]);
+    refused(params([arg("x"), inout("y")], [ret("dx"), ret("dy")]), &["takes no cotangent of result `y`"]);
     let generic = |param: Param| Param { dtype: DTypeRule::Var(0), ..param };
     refused(params([arg("x"), generic(ret("y"))], [ret("dx")]), &["takes no cotangent of result `y`"]);
     let any = |param: Param| Param { dtype: DTypeRule::Any, ..param };
@@ -111,15 +115,15 @@ fn names_that_match_nothing() {
     refused(
         outcome,
         &[
-            "has an argument `wieghts` that matches nothing",
+            "argument `wieghts` matches nothing",
             "an argument of the operation (`x`, `weights`), a result (`y`), or the cotangent of a result (`dy`)",
             "did you mean `weights`?",
         ],
     );
     let outcome = params([arg("x"), ret("y")], [arg("dy"), ret("gradient")]);
-    refused(outcome, &["has a result `gradient` that matches nothing", "argument of the operation (`dx`)"]);
+    refused(outcome, &["result `gradient` matches nothing", "argument of the operation (`dx`)"]);
     let outcome = params([arg("x"), ret("y"), Param { dtype: S32, ..ret("i") }], [arg("dy"), arg("di"), ret("dx")]);
-    refused(outcome, &["for the cotangent of result `i`, which has none"]);
+    refused(outcome, &["argument `di` for the cotangent of `i`, which has none"]);
 }
 
 #[test]
@@ -172,4 +176,112 @@ fn attributes_of_one_name_have_one_value() {
     refused(pair(OPTIONAL, ONE), &["it has the default `1`, and the operation's is optional"]);
     refused(pair(OPTIONAL, REQUIRED), &["it is required, and the operation's is optional"]);
     refused(pair(ONE, OPTIONAL), &["it is optional, and the operation's has the default `1`"]);
+}
+
+#[test]
+fn every_argument_with_a_derivative_needs_one() {
+    let forward = [arg("x"), arg("w"), ret("y")];
+    let expected = [
+        "gives no cotangent of argument `w`",
+        "with respect to it would be zero",
+        "`dw` (or `d_w`)",
+        "`nondiff = [w]`",
+    ];
+    refused(params(forward, [arg("dy"), ret("dx")]), &expected);
+    let params = const { &[arg("x"), arg("w"), ret("y")] };
+    let forward = Handler { params, traits: Traits { nondiff: &["w"], ..Traits::NONE }, ..FORWARD };
+    let back = |params: &'static [Param]| Handler { params, ..BACKWARD };
+    checked(forward, back(const { &[arg("dy"), ret("dx")] })).unwrap();
+    let outcome = caught(|| {
+        let forward = Handler { params, traits: Traits { nondiff: &["w"], ..Traits::NONE }, ..FORWARD };
+        check_vjp(&forward, None, &back(const { &[arg("dy"), ret("dx"), ret("dw")] }));
+    });
+    refused(outcome, &["result `dw` for the cotangent of `w`, which `nondiff` lists"]);
+}
+
+fn handler<const N: usize>(name: &'static str, params: [Param; N]) -> Handler {
+    Handler { name, params: Vec::from(params).leak(), ..FORWARD }
+}
+
+#[track_caller]
+fn refused_as(outcome: Result<(), String>, parts: &[&str]) {
+    let message = outcome.unwrap_err();
+    for part in parts {
+        assert!(message.contains(part), "{part:?} is not in {message:?}");
+    }
+}
+
+#[test]
+fn tangents() {
+    let check = |other: Handler| {
+        let op = handler("f", [arg("x"), arg("w"), Param { dtype: S32, ..arg("i") }, ret("y"), ret("z")]);
+        caught(move || check_jvp(&op, None, &other))
+    };
+    check(handler("g", [arg("x"), arg("tx"), arg("t_w"), arg("y"), ret("ty"), ret("t_z")])).unwrap();
+    let outcome = check(handler("g", [arg("tx"), ret("ty"), ret("tz")]));
+    refused_as(outcome, &["its jvp operation `g` takes no tangent of argument `w`", "add an argument `tw` (or `t_w`)"]);
+    let outcome = check(handler("g", [arg("tx"), arg("tw"), ret("ty")]));
+    refused_as(outcome, &["gives no tangent of result `z`", "derivatives through it", "add a result `tz`"]);
+    let outcome = check(handler("g", [arg("tx"), arg("tw"), arg("ti"), ret("ty"), ret("tz")]));
+    refused_as(outcome, &["argument `ti` for the tangent of `i`, which has none"]);
+    let outcome = check(handler("g", [arg("dx"), arg("tw"), ret("ty"), ret("tz")]));
+    refused_as(outcome, &["argument `dx` matches nothing", "or the tangent of an argument of the operation (`tx`"]);
+}
+
+#[test]
+fn residuals() {
+    let op = || handler("f", [arg("x"), arg("w"), ret("y")]);
+    let check = |fwd: Handler| caught(move || check_fwd(&op(), &fwd));
+    let good = || handler("f_fwd", [arg("x"), arg("w"), ret("y"), ret("s")]);
+    check(good()).unwrap();
+    refused_as(check(handler("g", [arg("x"), arg("w"), ret("y")])), &["its fwd operation `g` gives no residual"]);
+    refused_as(check(handler("g", [arg("x"), ret("y"), ret("s")])), &["takes no argument `w`; add an argument `w`"]);
+    refused_as(check(handler("g", [arg("x"), arg("w"), ret("s")])), &["gives no result `y`; add a result `y`"]);
+    let outcome = check(handler("g", [arg("x"), arg("w"), ret("y"), ret("x")]));
+    refused_as(outcome, &["has the residual `x`, which is also the name of an argument"]);
+    let many = Param { arity: Arity::Variadic, ..ret("s") };
+    refused_as(check(handler("g", [arg("x"), arg("w"), ret("y"), many])), &["the residual `s`, which is variadic"]);
+    caught(move || check_vjp(&op(), Some(&good()), &handler("v", [arg("s"), arg("dy"), ret("dx"), ret("dw")])))
+        .unwrap();
+    caught(move || check_jvp(&op(), Some(&good()), &handler("j", [arg("s"), arg("tx"), arg("tw"), ret("ty")])))
+        .unwrap();
+    let lost = handler("v", [arg("r"), arg("dy"), ret("dx"), ret("dw")]);
+    let outcome = caught(move || check_vjp(&op(), Some(&good()), &lost));
+    refused_as(outcome, &["argument `r` matches nothing", "a residual (`s`)"]);
+    let without = handler("v", [arg("s"), arg("dy"), ret("dx"), ret("dw")]);
+    refused_as(caught(move || check_vjp(&op(), None, &without)), &["argument `s` matches nothing"]);
+}
+
+#[test]
+fn transposes() {
+    let check = |other: Handler| {
+        let op = handler("f", [arg("x"), arg("k"), ret("y")]);
+        caught(move || check_transpose(&op, &other))
+    };
+    check(handler("g", [arg("dy"), arg("k"), ret("dx")])).unwrap();
+    check(handler("g", [arg("dy"), ret("dx"), ret("dk")])).unwrap();
+    let outcome = check(handler("g", [arg("x"), arg("dy"), ret("dx")]));
+    refused_as(outcome, &["its transpose operation `g` takes argument `x`, in which the operation is linear"]);
+    refused_as(check(handler("g", [arg("k"), ret("dx")])), &["takes no cotangent of result `y`"]);
+    refused_as(check(handler("g", [arg("y"), arg("dy"), ret("dx")])), &["argument `y` matches nothing"]);
+}
+
+#[test]
+fn operations_on_batches() {
+    let of = |dims, param: Param| Param { dims, ..param };
+    let op = move || handler("f", [of(VECTOR, arg("x")), of(VECTOR, ret("y"))]);
+    let check = move |other: Handler| caught(move || check_vmap(&op(), &other));
+    check(handler("g", [of(MATRIX, arg("x")), of(MATRIX, ret("y"))])).unwrap();
+    let outcome = check(handler("g", [of(VECTOR, arg("x")), of(MATRIX, ret("y"))]));
+    refused_as(outcome, &["its vmap operation `g`: argument `x` has 1 dimensions", "has 1; declare one more"]);
+    refused_as(check(handler("g", [of(MATRIX, arg("x"))])), &["gives no result `y`"]);
+}
+
+#[test]
+fn nondiff_of_what_has_no_derivative() {
+    let op = || Handler {
+        traits: Traits { nondiff: &["i"], ..Traits::NONE },
+        ..handler("f", [arg("x"), Param { dtype: S32, ..arg("i") }, ret("y")])
+    };
+    refused_as(caught(move || check_nondiff(&op())), &["`nondiff` lists `i`, which has no derivative"]);
 }

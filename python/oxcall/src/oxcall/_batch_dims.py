@@ -1,0 +1,82 @@
+"""The dimensions `..b` that an op declares to be independent (`batch = b`), in the arrays of a call."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from oxcall._manifest import OpInfo, Param
+
+Shape = Sequence[Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class BatchDims:
+    """Where the dimensions of the batch are.
+
+    Attributes:
+        operands: for each operand, the place of the first one; ``None`` for an operand without them.
+        results: for each result.
+        count: how many there are.
+    """
+
+    operands: tuple[int | None, ...]
+    results: tuple[int | None, ...]
+    count: int
+
+
+def batch_dims(
+    op: OpInfo, operands: Mapping[str, Sequence[Shape]], results: Sequence[tuple[str, Shape]]
+) -> BatchDims | None:
+    """The dimensions of a call.
+
+    Args:
+        op: the op.
+        operands: the shapes of each operand parameter.
+        results: for each result, the name of its parameter and its shape.
+
+    Returns:
+        The dimensions; ``None`` where the op declares none, or where they are not found by counting.
+    """
+    if op.batch is None:
+        return None
+    token = f"..{op.batch}"
+    count = None
+    for param in op.operands:
+        tokens = _tokens(op, param)
+        if token in tokens:
+            for shape in operands[param.name]:
+                count = len(shape) - (len(tokens) - 1)
+    if count is None:
+        return None
+    by_name = {param.name: param for param in op.results}
+    pairs = [(param, shape) for param in op.operands for shape in operands[param.name]]
+    try:
+        return BatchDims(
+            tuple(_place(_tokens(op, param), token, len(shape), count) for param, shape in pairs),
+            tuple(_place(_tokens(op, by_name[name]), token, len(shape), count) for name, shape in results),
+            count,
+        )
+    except _Unknown:
+        return None
+
+
+class _Unknown(Exception):
+    """Lists stand on both sides of the batch."""
+
+
+def _tokens(op: OpInfo, param: Param) -> list[str]:
+    return [stripped for token in (op.pattern_of(param) or "").split(",") if (stripped := token.strip())]
+
+
+def _place(tokens: Sequence[str], token: str, rank: int, count: int) -> int | None:
+    if token not in tokens:
+        return None
+    index = tokens.index(token)
+    before, after = tokens[:index], tokens[index + 1 :]
+    if not any(other.startswith("..") for other in before):
+        return index
+    if not any(other.startswith("..") for other in after):
+        return rank - len(after) - count
+    raise _Unknown
