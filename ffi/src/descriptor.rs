@@ -127,6 +127,38 @@ impl Handler {
     }
 }
 
+#[cfg(test)]
+impl Handler {
+    /// An operation without parameters whose execute handler is never called.
+    pub(crate) const UNCALLED: Handler = {
+        unsafe extern "C" fn never_called(_: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {
+            unreachable!()
+        }
+        Handler {
+            name: "uncalled",
+            platform: HOST,
+            doc: "",
+            module: "tests",
+            file: file!(),
+            line: line!(),
+            execute: never_called,
+            stages: &[],
+            type_params: &[],
+            params: &[],
+            attrs: &[],
+            signature: &[],
+            asynchronous: false,
+            extra_attrs: false,
+            shape: ShapeRule::Dims,
+            traits: Traits::NONE,
+            legacy: None,
+            namespace: None,
+            schema: None,
+            torch: None,
+        }
+    };
+}
+
 /// A handler of a stage other than execute.
 #[derive(Clone, Copy, Debug)]
 pub struct StageHandler {
@@ -212,7 +244,7 @@ pub struct Param {
     pub dims: Option<&'static [DimPattern]>,
     /// How often it may occur.
     pub arity: Arity,
-    /// Whether a result without the dimensions of [`Traits::batch`] is a sum over them.
+    /// Whether this result sums over the dimensions of [`Traits::batch`], which it lacks.
     pub sum: bool,
 }
 

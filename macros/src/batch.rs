@@ -5,6 +5,7 @@ use proc_macro2::Ident;
 use crate::check::buffers;
 use crate::errors::Errors;
 use crate::model::{Arity, Buffer, DimPattern, Options, Param, Role, Vmap};
+use crate::relations::fixed_rank;
 use crate::suggest::{did_you_mean, nearest};
 use crate::{messages, types};
 
@@ -92,10 +93,7 @@ fn at_once(params: &[Param], options: &Options, method: &str, errors: &mut Error
     for (param, buffer) in buffers(params) {
         // This method leaves arguments alone that are not batched.
         let stays = method == "legacy_vectorized" && buffer.role == Role::Arg;
-        let rank = types::rank(&buffer.ty).or_else(|| {
-            let dims = buffer.dims.as_ref()?;
-            dims.iter().all(|dim| matches!(dim, DimPattern::Dim(_))).then_some(dims.len())
-        });
+        let rank = types::rank(&buffer.ty).or_else(|| buffer.dims.as_ref().and_then(|dims| fixed_rank(dims)));
         let by_function = buffer.role == Role::Ret && options.shape.is_some() && types::rank(&buffer.ty).is_none();
         if let Some(rank) = rank.filter(|_| !stays && !by_function && !types::is_token(&buffer.ty)) {
             let dims = if rank == 1 { "1 dimension".to_owned() } else { format!("{rank} dimensions") };

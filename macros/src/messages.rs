@@ -61,8 +61,8 @@ messages! {
     batch_result(param, name): "the result `{param}` does not have the dimensions `..{name}` of the batch", "write `#[sum({name})]` on it if it is the sum over the batch; otherwise remove `batch`";
     batch_inout(param, name): "`{param}` is updated in place, but does not have the dimensions `..{name}` of the batch", "write `#[dims(..{name}, ...)]` on it, or remove `batch`";
     batch_shape(param): "`batch` needs `#[dims(...)]` on the result `{param}`, whose shape a function gives", "write its dimensions";
-    sum_without_batch(name): "`#[sum({name})]` is about a batch, but the operation has none", "add the option `batch = {name}`";
-    sum_other(name, batch): "`#[sum({name})]` is not about the batch `{batch}`", "write `#[sum({batch})]`";
+    sum_without_batch(name): "`#[sum({name})]` sums over a batch, which the operation does not declare", "add the option `batch = {name}`";
+    sum_other(name, batch): "`#[sum({name})]` does not name the batch, `{batch}`", "write `#[sum({batch})]`";
     sum_of_batch(param, name): "`{param}` has the dimensions `..{name}`, so it is not a sum over them", "remove `#[sum({name})]`, or the dimensions";
     vmap_beside_batch(method): "with `batch`, `vmap` is for the calls that `batch` cannot make at once, and \"{method}\" makes them at once", "write `vmap = \"sequential\"`, the path of an operation on batches, or leave it out";
     vmap_rank(method, param, rank): "\"{method}\" adds a dimension to `{param}`, which has {rank}", "write `#[dims(..b, ...)]` and a type of dynamic rank, or `vmap = \"sequential\"`";

@@ -89,6 +89,14 @@ pub(crate) enum Rule {
 }
 
 impl Options {
+    /// The operation that `vmap` names.
+    pub(crate) fn vmap_op(&self) -> Option<&Path> {
+        match &self.vmap {
+            Some(Vmap::Op(path)) => Some(path),
+            _ => None,
+        }
+    }
+
     /// The operation that a rule names.
     pub(crate) fn rule(&self, rule: Rule) -> Option<&Path> {
         self.rules.iter().find(|(other, _)| *other == rule).map(|(_, path)| path)

@@ -115,11 +115,7 @@ pub(crate) fn parse(args: TokenStream, function: &ItemFn, errors: &mut Errors) -
     for (option, rule) in RULES {
         check_other(ident, option, options.rule(*rule), errors);
     }
-    let vmap_op = match &options.vmap {
-        Some(Vmap::Op(path)) => Some(path),
-        _ => None,
-    };
-    check_other(ident, "vmap", vmap_op, errors);
+    check_other(ident, "vmap", options.vmap_op(), errors);
     check_together(&options, errors);
     options.stages.sort_by_key(|(stage, _)| *stage);
     options.stages.dedup_by_key(|(stage, _)| *stage);

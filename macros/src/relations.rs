@@ -186,7 +186,7 @@ fn result_shapes(params: &[Param], errors: &mut Errors) {
 }
 
 /// The rank of a pattern without lists.
-fn fixed_rank(patterns: &[DimPattern]) -> Option<usize> {
+pub(crate) fn fixed_rank(patterns: &[DimPattern]) -> Option<usize> {
     let fixed = patterns.iter().all(|pattern| matches!(pattern, DimPattern::Dim(_)));
     fixed.then_some(patterns.len())
 }

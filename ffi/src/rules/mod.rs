@@ -2,7 +2,7 @@
 //! parameters that its rule gives values to, and gives all that the rule needs.
 //!
 //! The macro has the compiler run this, so that a mistake is an error of the build. Hosts match operations by the names
-//! of their parameters in the same way: `oxcall/_pairing.py` for JAX, `torch/glue/derivatives.py` for torch.
+//! of their parameters in the same way: `oxcall/_pairing.py` for JAX, `torch/glue/rules.py` for torch.
 
 mod message;
 mod sides;
@@ -12,15 +12,15 @@ use self::sides::{Found, Rule, Side, Source, derivative, is_differentiable, is_i
 use crate::descriptor::{Arity, AttrParam, DimPattern, Handler, Param, Presence, Role};
 use crate::names::equal;
 
-/// What a rule asks of the operation that it names.
+/// The parameters that a rule requires of the operation it names.
 struct Wanted {
-    /// What its arguments may be.
+    /// The arguments that it may have.
     arguments: &'static [Source],
-    /// What its results may be.
+    /// The results that it may have.
     results: &'static [Source],
-    /// What its arguments must be.
+    /// The arguments that it must have.
     taken: Option<Source>,
-    /// What its results must be.
+    /// The results that it must have.
     given: Option<Source>,
     /// How many dimensions more than its counterpart each parameter has.
     more_dims: usize,
@@ -215,10 +215,6 @@ const fn check_parameter(rule: Rule<'_>, wanted: &Wanted, param: &Param, kind: &
         let message = message.text(" matches nothing; expected");
         rule.accepted(message, param.name, sources).panic();
     };
-    // A residual is its own counterpart.
-    if matches!(found.side, Side::Residuals) && !found.is_derivative && equal(rule.option, "fwd") {
-        return;
-    }
     if found.is_derivative && !is_differentiable(found.handler, found.param) {
         let message = rule.message().text(" has the ").text(kind).text(" ").quoted(&[param.name]).text(" for ");
         let (_, prefix) = sources[sources.len() - 1];

@@ -38,7 +38,6 @@ pub(super) type Source = (Side, &'static str);
 pub(super) struct Found<'a> {
     pub(super) handler: &'a Handler,
     pub(super) param: &'a Param,
-    pub(super) side: Side,
     /// Whether the parameter is its cotangent or tangent rather than its value.
     pub(super) is_derivative: bool,
 }
@@ -88,7 +87,7 @@ impl<'a> Rule<'a> {
                             .text("; rename one of these")
                             .panic();
                     }
-                    found = Some(Found { handler, param, side, is_derivative: !prefix.is_empty() });
+                    found = Some(Found { handler, param, is_derivative: !prefix.is_empty() });
                 }
                 i += 1;
             }

@@ -9,33 +9,12 @@ use xla_ffi_sys::xla_ffi as sys;
 
 use super::*;
 use crate::Code;
-use crate::descriptor::{RawHandler, ShapeRule, StageHandler, Traits};
+use crate::descriptor::{RawHandler, StageHandler};
 use crate::state::HostType;
 
 /// A descriptor around an execute handler.
 const fn handler(execute: RawHandler, stages: &'static [StageHandler]) -> Handler {
-    Handler {
-        name: "op",
-        platform: "Host",
-        doc: "",
-        module: "tests",
-        file: "tests.rs",
-        line: 1,
-        execute,
-        stages,
-        type_params: &[],
-        params: &[],
-        attrs: &[],
-        signature: &[],
-        asynchronous: false,
-        extra_attrs: true,
-        shape: ShapeRule::Dims,
-        traits: Traits::NONE,
-        legacy: None,
-        namespace: None,
-        schema: None,
-        torch: None,
-    }
+    Handler { name: "op", execute, stages, extra_attrs: true, ..Handler::UNCALLED }
 }
 
 /// Answers the metadata query; whether it was one.

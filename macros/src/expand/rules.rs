@@ -14,12 +14,11 @@ pub(super) fn traits(private: &TokenStream, options: &Options) -> TokenStream {
     let name = |path: Option<&Path>| option(path.map(|path| tokens!(<#path as #private::Op>::NAME)));
     let [vjp, jvp, fwd, transpose] =
         [Rule::Vjp, Rule::Jvp, Rule::Fwd, Rule::Transpose].map(|rule| name(options.rule(rule)));
-    let (method, vmap_op) = match &options.vmap {
-        Some(Vmap::Method(method)) => (Some(tokens!(#method)), None),
-        Some(Vmap::Op(path)) => (None, Some(path)),
-        None => (None, None),
-    };
-    let (method, vmap_op) = (option(method), name(vmap_op));
+    let method = option(match &options.vmap {
+        Some(Vmap::Method(method)) => Some(tokens!(#method)),
+        _ => None,
+    });
+    let vmap_op = name(options.vmap_op());
     let text = |ident: &syn::Ident| Literal::string(&ident.unraw().to_string());
     let batch = option(options.batch.as_ref().map(text).map(|name| tokens!(#name)));
     let nondiff = options.nondiff.iter().map(text);
@@ -59,7 +58,7 @@ pub(super) fn checks(private: &TokenStream, options: &Options) -> TokenStream {
         };
         check(path, call);
     }
-    if let Some(Vmap::Op(path)) = &options.vmap {
+    if let Some(path) = options.vmap_op() {
         let (span, other) = (at(path), handler(path));
         check(path, quote_spanned!(span=> #private::check_vmap(&__HANDLER, #other)));
     }

@@ -1,36 +1,13 @@
 //! Pairs of operations that fit, and those that do not with the message that they get.
 
 use super::*;
-use crate::descriptor::{AttrType, DTypeRule, DimExpr, HOST, ShapeRule, Traits, TypeParam};
+use crate::descriptor::{AttrType, DTypeRule, DimExpr, Traits, TypeParam};
 use crate::{DType, panics};
-
-unsafe extern "C" fn never_called(
-    _: *mut xla_ffi_sys::xla_ffi::XLA_FFI_CallFrame,
-) -> *mut xla_ffi_sys::xla_ffi::XLA_FFI_Error {
-    unreachable!()
-}
 
 const FORWARD: Handler = Handler {
     name: "f",
-    platform: HOST,
-    doc: "",
-    module: "tests",
-    file: file!(),
-    line: line!(),
-    execute: never_called,
-    stages: &[],
     type_params: &[TypeParam { name: "T", dtypes: &[DType::F32, DType::S32] }],
-    params: &[],
-    attrs: &[],
-    signature: &[],
-    asynchronous: false,
-    extra_attrs: false,
-    shape: ShapeRule::Dims,
-    traits: Traits::NONE,
-    legacy: None,
-    namespace: None,
-    schema: None,
-    torch: None,
+    ..Handler::UNCALLED
 };
 const BACKWARD: Handler = Handler { name: "f_vjp", ..FORWARD };
 

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::*;
 use crate::descriptor::{
-    Arity, AttrParam, AttrType, DTypeRule, DimExpr, DimOp, DimPattern, HOST, Handler, Param, Presence, Role, ShapeRule,
-    Traits, TypeParam,
+    Arity, AttrParam, AttrType, DTypeRule, DimExpr, DimOp, DimPattern, Handler, Param, Presence, Role, ShapeRule,
+    TypeParam,
 };
 use crate::{Code, Result};
 use DType::*;
@@ -28,36 +28,9 @@ const fn op(op: DimOp, left: &'static DimExpr, right: &'static DimExpr) -> DimEx
     DimExpr::Binary(op, left, right)
 }
 
-unsafe extern "C" fn never_called(
-    _: *mut xla_ffi_sys::xla_ffi::XLA_FFI_CallFrame,
-) -> *mut xla_ffi_sys::xla_ffi::XLA_FFI_Error {
-    unreachable!()
-}
-
 const FLOATS: &[TypeParam] = &[TypeParam { name: "T", dtypes: &[F32, F64] }];
 
-const OP: Handler = Handler {
-    name: "op",
-    platform: HOST,
-    doc: "",
-    module: "tests",
-    file: file!(),
-    line: line!(),
-    execute: never_called,
-    stages: &[],
-    type_params: FLOATS,
-    params: &[],
-    attrs: &[],
-    signature: &[],
-    asynchronous: false,
-    extra_attrs: false,
-    shape: ShapeRule::Dims,
-    traits: Traits::NONE,
-    legacy: None,
-    namespace: None,
-    schema: None,
-    torch: None,
-};
+const OP: Handler = Handler { name: "op", type_params: FLOATS, ..Handler::UNCALLED };
 
 const X: Param = Param {
     name: "x",

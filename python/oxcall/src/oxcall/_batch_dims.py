@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from oxcall._manifest import OpInfo, Param
+from oxcall._manifest import OpInfo
 
 Shape = Sequence[Any]
 
@@ -44,7 +44,7 @@ def batch_dims(
     token = f"..{op.batch}"
     count = None
     for param in op.operands:
-        tokens = _tokens(op, param)
+        tokens = op.tokens_of(param)
         if token in tokens:
             for shape in operands[param.name]:
                 count = len(shape) - (len(tokens) - 1)
@@ -54,8 +54,8 @@ def batch_dims(
     pairs = [(param, shape) for param in op.operands for shape in operands[param.name]]
     try:
         return BatchDims(
-            tuple(_place(_tokens(op, param), token, len(shape), count) for param, shape in pairs),
-            tuple(_place(_tokens(op, by_name[name]), token, len(shape), count) for name, shape in results),
+            tuple(_place(op.tokens_of(param), token, len(shape), count) for param, shape in pairs),
+            tuple(_place(op.tokens_of(by_name[name]), token, len(shape), count) for name, shape in results),
             count,
         )
     except _Unknown:
@@ -64,10 +64,6 @@ def batch_dims(
 
 class _Unknown(Exception):
     """Lists stand on both sides of the batch."""
-
-
-def _tokens(op: OpInfo, param: Param) -> list[str]:
-    return [stripped for token in (op.pattern_of(param) or "").split(",") if (stripped := token.strip())]
 
 
 def _place(tokens: Sequence[str], token: str, rank: int, count: int) -> int | None:

@@ -122,7 +122,7 @@ class Derivative:
             moved = dict(zip(active, tangents, strict=True))
             self._check_linear({names[index] for index in active}, "tangent")
             given = [
-                moved.get(index, _zeros(primal)) if name in self._linear else primal
+                moved.get(index, _jax.zero_cotangent(primal)) if name in self._linear else primal
                 for index, (name, primal) in enumerate(zip(names, primals, strict=True))
             ]
             values = self._bind(*_jax.vary_together(given), call=call)
@@ -131,7 +131,7 @@ class Derivative:
             raise self._undeclared("forward")
         moved = dict(zip(active, tangents, strict=True))
         whole = [
-            moved.get(index, _zeros(primal)) if jnp.issubdtype(primal.dtype, jnp.inexact) else None
+            moved.get(index, _jax.zero_cotangent(primal)) if jnp.issubdtype(primal.dtype, jnp.inexact) else None
             for index, primal in enumerate(primals)
         ]
         found = self._call("jvp", primals, results, residuals, {"tangent": call.operands_of(op, whole)}, call)
@@ -236,7 +236,7 @@ class Derivative:
         if any(not isinstance(tangent, _jax_primitives.Zero) for tangent in tangents[:known]):
             # The derivative of the map itself is that of the op that computes it.
             primals, moved = list(operands), [
-                _zeros(operand) if isinstance(tangent, _jax_primitives.Zero) else tangent
+                _jax.zero_cotangent(operand) if isinstance(tangent, _jax_primitives.Zero) else tangent
                 for operand, tangent in zip(operands, tangents, strict=True)
             ]  # fmt: skip
             floats = [i for i, operand in enumerate(primals) if jnp.issubdtype(operand.dtype, jnp.inexact)]
@@ -269,8 +269,7 @@ class Derivative:
             self._check_linear({names[index] for index in active}, "cotangent")
         rule = "vjp" if op.transpose is None else "transpose"
         found = self._call(rule, primals, results, residuals, {"cotangent": call.results_of(op, whole)}, call)
-        gradients = [value for name, group in call.operands_of(op, range(sum(call.counts))).items()
-                     for value in found.get(name, (None,) * len(group))]  # fmt: skip
+        gradients = self._by_operand(found, call)
         answers: list[Any] = [None] * (len(operands) - len(active))
         for index, tangent in zip(active, tangents, strict=True):
             if not _jax_primitives.is_undefined_primal(tangent):
@@ -281,6 +280,11 @@ class Derivative:
                 self._check_type(rule, "cotangent", "argument", gradients[index], tangent.aval, names[index])
                 answers.append(gradients[index])
         return answers
+
+    def _by_operand(self, found: _Groups, call: Call) -> list[Any]:
+        """The cotangent of each operand; ``None`` for those that are not computed."""
+        groups = call.operands_of(self._op, range(sum(call.counts)))
+        return [value for name, group in groups.items() for value in found.get(name, (None,) * len(group))]
 
     def transpose_op(self, cotangents: Sequence[Any], *operands: Any, call: Call) -> Sequence[Any]:
         """The rule for `jax.interpreters.ad.primitive_transposes` of an op that is linear itself."""
@@ -293,8 +297,7 @@ class Derivative:
             for cotangent, (dtype, shape) in zip(cotangents, call.results, strict=True)
         ]
         found = self._call("transpose", operands, (), (), {"cotangent": call.results_of(op, whole)}, call)
-        gradients = iter([value for name, group in call.operands_of(op, operands).items()
-                          for value in found.get(name, (None,) * len(group))])  # fmt: skip
+        gradients = self._by_operand(found, call)
         return [gradient if is_wanted else None for gradient, is_wanted in zip(gradients, wanted, strict=True)]
 
     def _check_type(self, rule: str, kind: str, what: str, given: Any, expected: Any, name: str) -> None:
@@ -378,11 +381,6 @@ def _split(
 def _operand_names(op: OpInfo, call: Call) -> list[str]:
     """The name of the parameter that each operand belongs to."""
     return [param.name for param, number in zip(op.operands, call.counts, strict=True) for _ in range(number)]
-
-
-def _zeros(primal: Any) -> Any:
-    """The tangent of a constant."""
-    return _jax.zero_cotangent(primal)
 
 
 def _whole(cotangent: Any, result: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
 from typing import Any
 
 from oxcall._dtypes import is_inexact
@@ -12,6 +11,11 @@ from oxcall._rust import parse_default
 
 # `dtype` of a parameter: the name of a dtype, the index of a type parameter, or None for any.
 DTypeRule = str | int | None
+
+
+def dim_tokens(pattern: str) -> list[str]:
+    """The dimensions of a pattern: `..b`, `n - 1`."""
+    return [token for part in pattern.split(",") if (token := part.strip())]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Param:
     @property
     def has_open_dims(self) -> bool:
         """Whether `dims` holds a wildcard, so that sizes do not follow from it."""
-        return self.dims is not None and any(re.fullmatch(r"_|\.\.", token.strip()) for token in self.dims.split(","))
+        return self.dims is not None and any(token in ("_", "..") for token in dim_tokens(self.dims))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,11 +147,14 @@ class OpInfo:
         first = next((other for other in self.operands if other.arity == "one"), None)
         return None if first is None else first.dims
 
+    def tokens_of(self, param: Param) -> list[str]:
+        """The dimensions of a parameter, one by one; empty where it has no pattern."""
+        return dim_tokens(self.pattern_of(param) or "")
+
     @functools.cached_property
     def is_split_by_batch(self) -> bool:
         """Whether every operand and result begins with the dimensions of the batch."""
-        patterns = [self.pattern_of(param) or "" for param in self.params]
-        return self.batch is not None and all(text.split(",")[0].strip() == f"..{self.batch}" for text in patterns)
+        return self.batch is not None and all(self.tokens_of(param)[:1] == [f"..{self.batch}"] for param in self.params)
 
     @functools.cached_property
     def takes_num_results(self) -> bool:

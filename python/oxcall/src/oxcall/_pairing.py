@@ -31,8 +31,6 @@ class Pairing:
     """What each of its operands is."""
     targets: tuple[str, ...]
     """For each of its results, the parameter whose value, cotangent or tangent it is."""
-    attrs: tuple[str, ...]
-    """Its attributes."""
 
     def names(self, kind: str) -> set[str]:
         """The parameters whose values of a kind it takes."""
@@ -65,12 +63,10 @@ def pair(rule: str, op: OpInfo, other: OpInfo, fwd: OpInfo | None = None) -> Pai
         values = {name: ("input", name) for name in inputs}
     sources = {**values, **{name: source for name, source in _derivatives(taken).items() if name not in values}}
     targets = {name: target for name, (_, target) in _derivatives(given).items()}
-    name_of_rule = "vmap" if rule == "vmap_op" else rule
-    shown = f"its {name_of_rule} op `{other.name}`"
+    shown = f"its {option(rule)} op `{other.name}`"
     found = Pairing(
         tuple(_find(op, shown, "argument", param.name, sources) for param in other.operands),
         tuple(_find(op, shown, "result", param.name, targets) for param in other.results),
-        tuple(attr.name for attr in other.attrs),
     )
     if taken is not None:
         kind, names = taken
@@ -93,6 +89,11 @@ def pair(rule: str, op: OpInfo, other: OpInfo, fwd: OpInfo | None = None) -> Pai
     return found
 
 
+def option(rule: str) -> str:
+    """The option of the macro that sets the field of a rule."""
+    return "vmap" if rule == "vmap_op" else rule
+
+
 def residual_names(op: OpInfo, fwd: OpInfo) -> list[str]:
     """What a forward op gives beside the results of the op."""
     outputs = {param.name for param in op.results}
@@ -109,9 +110,8 @@ def check_rules(ops: Mapping[str, OpInfo]) -> None:
         for rule in RULES:
             name = getattr(op, rule)
             if name is not None and name not in ops:
-                shown = "vmap" if rule == "vmap_op" else rule
                 raise LoadError(
-                    f"{op.name}: its {shown} op `{name}` is not in this library; link the crate that has it"
+                    f"{op.name}: its {option(rule)} op `{name}` is not in this library; link the crate that has it"
                 )
         fwd = None if op.fwd is None else ops[op.fwd]
         for rule in RULES:

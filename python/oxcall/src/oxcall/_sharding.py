@@ -15,8 +15,9 @@ _FIRST_FACTORS = "ijklmnopqrstuvwxyz"
 def sharding_rule(
     op: OpInfo, operands: Mapping[str, Sequence[Sequence[Any]]], results: Sequence[tuple[str, Type]]
 ) -> str | None:
-    """The rule of a call as MLIR text; ``None`` where a size is not a constant, or a result has
-    another list of dimensions.
+    """The rule of a call as MLIR text.
+
+    It is ``None`` where a size is not a constant, or a result has another list of dimensions.
 
     Each dimension of the batch is a factor that operands and results share. All others need to be whole: without
     saying so, a rule would let them be split.
@@ -32,7 +33,7 @@ def sharding_rule(
     pairs_out = [(by_name[name], tuple(shape)) for name, (_, shape) in results]
     if any(is_symbolic(shape) for _, shape in (*pairs, *pairs_out)):
         return None
-    if any((op.pattern_of(param) or "").count("..") > 1 for param, _ in pairs_out):
+    if any(token.startswith("..") for param, _ in pairs_out for token in op.tokens_of(param)[1:]):
         return None
     taken, given = (", ".join(factors.of(*pair) for pair in side) for side in (pairs, pairs_out))
     whole = f" need_replication={{{', '.join(factors.whole)}}}" if factors.whole else ""
@@ -51,7 +52,7 @@ class _Factors:
 
     def of(self, param: Param, shape: Sequence[int]) -> str:
         """The factors of an array: `[i, j]`."""
-        tokens = [token.strip() for token in (self._op.pattern_of(param) or "").split(",")]
+        tokens = self._op.tokens_of(param)
         count = len(shape) - (len(tokens) - 1)
         names = [self._factor(("batch", index), size) for index, size in enumerate(shape[:count])]
         for token, size in zip(tokens[1:], shape[count:], strict=True):

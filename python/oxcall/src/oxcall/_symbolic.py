@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from oxcall._errors import CallError
-from oxcall._manifest import OpInfo
+from oxcall._manifest import OpInfo, dim_tokens
 
 Shape = tuple[Any, ...]
 
@@ -76,7 +76,7 @@ class _Dims:
 
     def bind(self, param: str, pattern: str, shape: Shape) -> None:
         """Binds the names of an operand's pattern that are not bound yet."""
-        tokens = _tokens(pattern)
+        tokens = dim_tokens(pattern)
         lists = [index for index, token in enumerate(tokens) if token == "_" or token.startswith("..")]
         dotted = [index for index in lists if tokens[index] != "_"]
         if len(shape) < len(tokens) - len(dotted) or (not dotted and len(shape) != len(tokens)):
@@ -105,7 +105,7 @@ class _Dims:
     def evaluate(self, param: str, pattern: str) -> Shape:
         """The shape of a result."""
         shape: list[Any] = []
-        for token in _tokens(pattern):
+        for token in dim_tokens(pattern):
             if token.startswith(".."):
                 if token not in self._lists:
                     raise self.unknown(f"the shape of result `{param}` [{pattern}] does not follow from the arguments")
@@ -132,10 +132,6 @@ class _Dims:
     def unknown(self, why: str) -> CallError:
         """The error where a shape stays unknown."""
         return CallError(f"{self._op.name}: an argument has symbolic dimensions, and {why}; export with fixed shapes")
-
-
-def _tokens(pattern: str) -> list[str]:
-    return [token for part in pattern.split(",") if (token := part.strip())]
 
 
 def _shown(value: Any) -> str:
