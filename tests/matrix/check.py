@@ -3,13 +3,19 @@
 Plain jax API of 0.4.34 and later only, and no pytest: this runs in an environment that holds jax and nothing else.
 """
 
+import os
+import pathlib
 import sys
 import threading
+
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import checks
 import jax
 import jax.numpy as jnp
 import numpy as np
+import sharded
 
 import oxcall
 
@@ -136,6 +142,12 @@ def symbolic_shapes():
     np.testing.assert_allclose(program.call(X), jax.jit(ops.rms_norm)(X), rtol=1e-6)
 
 
+def split_calls():
+    # Each of four devices calls the op on its rows, without a gather, and the weight's gradient takes one all-reduce.
+    for case in sharded.cases(jnp.add):
+        sharded.check(ops.weighted_rms_norm, "square", case, 1e-5)
+
+
 CHECKS = [
     stateless,
     bfloat16,
@@ -151,6 +163,7 @@ CHECKS = [
     primitives,
     legacy,
     symbolic_shapes,
+    split_calls,
 ]
 
 

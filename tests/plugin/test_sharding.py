@@ -31,6 +31,24 @@ def test_without_shardy(outcomes, name):
     assert outcomes("sharding.py", 8, shardy=False)[name] == ""
 
 
+def test_calls_of_ops_are_split(fresh, library_path):
+    """Each device calls an op on its part of the batch, and sums over the batch are added up."""
+    code = """
+    import sys
+    sys.path.insert(0, {tests!r})
+    import jax, jax.numpy as jnp
+    import oxcall, sharded
+
+    op = oxcall.load({library!r}).weighted_rms_norm
+    for mesh in sharded.MESHES:
+        for case in sharded.cases(jnp.add):
+            sharded.check(op, mesh, case, 2e-6, devices=jax.devices("oxcall"), collectives=False)
+    print(len(jax.devices("oxcall")))
+    """
+    code = code.format(tests=str(pathlib.Path(__file__).parents[1]), library=str(library_path("custom_ops")))
+    assert fresh(code, OXCALL_NUM_DEVICES="4").split() == ["4"]
+
+
 def test_what_is_refused(fresh):
     code = """
     import jax, jax.numpy as jnp, numpy as np, re

@@ -173,3 +173,16 @@ def test_mistakes_are_found_when_the_library_is_loaded(tmp_path, rules, other, m
     forward = op("f", [param("x"), param("y", "ret")], **rules)
     with pytest.raises(oxcall.LoadError, match=message):
         oxcall.load(fake.build(tmp_path, "librules.so", ops=[forward, other, *fake.OPS[2:]]))
+
+
+def test_documentation_says_what_is_declared(ops):
+    rules = "Derivative: reverse mode `growth_vjp`, forward mode `growth_jvp`, residuals `growth_fwd`."
+    assert rules in ops.growth.__doc__
+    assert "Derivative: linear, with the transpose `gain_transpose`, zero for `k`." in ops.gain.__doc__
+    assert "Derivative: reverse mode `cube_vjp`." in ops.cube.__doc__
+    assert "Derivative: none." in ops.wave_jvp.__doc__
+    assert "vmap: one call along `..b`; one call for each element where" in ops.growth.__doc__
+    assert "vmap: by `wave_of_batch`." in ops.wave.__doc__
+    assert "vmap: not supported." in ops.cube.__doc__
+    assert "Sharded arrays under `jax.jit`: split along `..b`." in ops.growth.__doc__
+    assert "Sharded arrays under `jax.jit`: called on whole arrays." in ops.cube.__doc__

@@ -6,6 +6,7 @@
 //! | operations | what they show |
 //! |---|---|
 //! | [`rms_norm`](mod@norm), `rms_norm_vjp` | one target for all float dtypes, a default attribute, a gradient, threads, the legacy API |
+//! | [`weighted_rms_norm`](mod@weighted_norm), `_vjp`, `_jvp` | both derivatives, a weight, a sum over the batch |
 //! | [`counter`](mod@stateful), `low_pass` | a state that instantiation makes and executions share; an attribute in a shape |
 //! | [`async_scale`](mod@asynchronous) | completion from another thread, a worker that is a state |
 //! | [`affine`](mod@config), `polynomial` | attributes that are structs, enums, arrays, optional; attributes with any name |
@@ -40,6 +41,7 @@ pub mod order;
 pub mod soft;
 pub mod sparse;
 pub mod stateful;
+pub mod weighted_norm;
 
 // In torch the operations are `torch.ops.custom_op.rms_norm` and so on.
 oxcall::namespace!("custom_op");

@@ -67,23 +67,30 @@ fn vjp_row<T: Float>(x: &[T], dy: &[T], eps: f64, dx: &mut [T]) {
     }
 }
 
-fn inverse_rms<W: Float>(sum_of_squares: W, n: usize, eps: f64) -> W {
+pub(crate) fn inverse_rms<W: Float>(sum_of_squares: W, n: usize, eps: f64) -> W {
     (sum_of_squares / W::from_f64(n as f64) + W::from_f64(eps)).sqrt().recip()
 }
 
 /// The dot product of two slices of one length.
 #[inline(always)]
-fn dot<T: Float>(a: &[T], b: &[T]) -> T::Wide {
+pub(crate) fn dot<T: Float>(a: &[T], b: &[T]) -> T::Wide {
+    sum([a, b, b], |[a, b, _]| a * b)
+}
+
+/// The sum of a term over the elements of three slices of one length.
+#[inline(always)]
+pub(crate) fn sum<T: Float>([a, b, c]: [&[T]; 3], term: impl Fn([T::Wide; 3]) -> T::Wide) -> T::Wide {
     let mut partial = [T::Wide::default(); LANES];
     let (a, a_tail) = a.as_chunks::<LANES>();
     let (b, b_tail) = b.as_chunks::<LANES>();
-    for (a, b) in a.iter().zip(b) {
-        for ((sum, a), b) in partial.iter_mut().zip(a).zip(b) {
-            *sum += a.widen() * b.widen();
+    let (c, c_tail) = c.as_chunks::<LANES>();
+    for ((a, b), c) in a.iter().zip(b).zip(c) {
+        for (((sum, a), b), c) in partial.iter_mut().zip(a).zip(b).zip(c) {
+            *sum += term([a.widen(), b.widen(), c.widen()]);
         }
     }
-    for ((sum, a), b) in partial.iter_mut().zip(a_tail).zip(b_tail) {
-        *sum += a.widen() * b.widen();
+    for (((sum, a), b), c) in partial.iter_mut().zip(a_tail).zip(b_tail).zip(c_tail) {
+        *sum += term([a.widen(), b.widen(), c.widen()]);
     }
     // Halves are added to halves: as accurate as the partial sums, and a few additions deep.
     let mut width = LANES;

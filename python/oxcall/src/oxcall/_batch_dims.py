@@ -33,7 +33,7 @@ def batch_dims(
 
     Args:
         op: the op.
-        operands: the shapes of each operand parameter.
+        operands: the shapes of each operand parameter; without any, the batch is found by the results.
         results: for each result, the name of its parameter and its shape.
 
     Returns:
@@ -42,24 +42,21 @@ def batch_dims(
     if op.batch is None:
         return None
     token = f"..{op.batch}"
-    count = None
-    for param in op.operands:
-        tokens = op.tokens_of(param)
-        if token in tokens:
-            for shape in operands[param.name]:
-                count = len(shape) - (len(tokens) - 1)
-    if count is None:
-        return None
     by_name = {param.name: param for param in op.results}
-    pairs = [(param, shape) for param in op.operands for shape in operands[param.name]]
+    given = [(op.tokens_of(param), shape) for param in op.operands for shape in operands.get(param.name, ())]
+    made = [(op.tokens_of(by_name[name]), shape) for name, shape in results]
+    # Only a result may have another list beside the batch.
+    counts = [
+        len(shape) - (len(tokens) - 1) for tokens, shape in (*given, *made)
+        if [other for other in tokens if other.startswith("..")] == [token]
+    ]  # fmt: skip
+    if not counts:
+        return None
     try:
-        return BatchDims(
-            tuple(_place(op.tokens_of(param), token, len(shape), count) for param, shape in pairs),
-            tuple(_place(op.tokens_of(by_name[name]), token, len(shape), count) for name, shape in results),
-            count,
-        )
+        places = [[_place(tokens, token, len(shape), counts[0]) for tokens, shape in side] for side in (given, made)]
     except _Unknown:
         return None
+    return BatchDims(tuple(places[0]), tuple(places[1]), counts[0])
 
 
 class _Unknown(Exception):

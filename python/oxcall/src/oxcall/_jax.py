@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax._src import xla_bridge
 from jaxlib import xla_client
 
 from oxcall import _dtypes
@@ -82,10 +83,14 @@ def is_queued(target: str) -> bool:
     return any(entry[0] in (target, target.encode()) for entries in queue.values() for entry in entries)
 
 
-def register_batch_partitionable(target: str) -> None:
-    """Lets XLA's partitioner split the leading dimension of a target, where this JAX can."""
-    if register := getattr(_ffi, "register_ffi_target_as_batch_partitionable", None):
-        register(target)
+def register_partitioner(target: str, partitioner: Any) -> None:
+    """Lets XLA ask a partitioner how to split calls of a target, in this process's CPU client and in plugins."""
+    register = functools.partial(
+        xla_client.register_custom_call_partitioner, target, partitioner.propagate, partitioner.partition,
+        partitioner.infer, True,
+    )  # fmt: skip
+    register()
+    xla_bridge.register_plugin_callbacks(register)
 
 
 @functools.cache

@@ -12,7 +12,9 @@ from jax.interpreters import ad, batching, mlir, xla
 from jaxlib.mlir import ir
 
 from oxcall import _dtypes, _jax
+from oxcall._batch_dims import BatchDims
 from oxcall._errors import CallError
+from oxcall._sharding import result_specs
 
 try:
     from jax._src import ffi as _internal
@@ -74,16 +76,28 @@ def _register_with_shard_map(new: Primitive) -> None:
             getattr(shard_map, register)(new)
 
 
-def result_types(results: Sequence[tuple[str, Sequence[Any]]], operands: Sequence[Any]) -> list[Any]:
+def result_types(
+    results: Sequence[tuple[str, Sequence[Any]]], operands: Sequence[Any], found: BatchDims | None
+) -> list[Any]:
     """The types of results of these dtypes and shapes, which vary over the same axes of a mesh as the operands.
 
-    All operands vary over the same axes: see `_jax.vary_together`.
+    All operands vary over the same axes: see `_jax.vary_together`. On an explicit mesh, results are split as `found`
+    says, the dimensions that the op declares to be independent.
     """
     like = next((operand for operand in operands if isinstance(operand, jax.core.ShapedArray)), None)
-    return [_result_type(dtype, tuple(shape), like) for dtype, shape in results]
+    shapes = [shape for _, shape in results]
+    specs: Sequence[Any] = [(None,) * len(shape) for shape in shapes]
+    if found is not None:
+        specs = result_specs(found, [getattr(_sharding_of(operand), "spec", None) for operand in operands], shapes)
+    return [_result_type(dtype, tuple(shape), like, spec) for (dtype, shape), spec in zip(results, specs, strict=True)]
 
 
-def _result_type(dtype: str, shape: tuple[Any, ...], like: Any) -> Any:
+def _sharding_of(aval: Any) -> Any:
+    """The sharding in a type, on an explicit mesh."""
+    return getattr(aval, "sharding", None)
+
+
+def _result_type(dtype: str, shape: tuple[Any, ...], like: Any, spec: Sequence[Any]) -> Any:
     if dtype == "token":
         return _jax.abstract_token()
     numpy_dtype = _dtypes.numpy_dtype(dtype)
@@ -92,10 +106,9 @@ def _result_type(dtype: str, shape: tuple[Any, ...], like: Any) -> Any:
     given = {"shape": shape, "dtype": numpy_dtype}
     if like is None:
         return jax.core.ShapedArray(**given)
-    sharding = getattr(like, "sharding", None)
+    sharding = _sharding_of(like)
     if sharding is not None:
-        spec = jax.sharding.PartitionSpec(*(None,) * len(shape))
-        given["sharding"] = jax.sharding.NamedSharding(sharding.mesh, spec)
+        given["sharding"] = jax.sharding.NamedSharding(sharding.mesh, jax.sharding.PartitionSpec(*spec))
     return like.update(**given, weak_type=False)
 
 
@@ -108,26 +121,35 @@ def dtype_and_shape(aval: Any) -> tuple[str, tuple[Any, ...]]:
 
 def lower_typed(
     ctx: Any, operands: Sequence[Any], target: str, attrs: Mapping[str, Any], aliases: Mapping[int, int],
-    has_side_effect: bool, batch_dims: int, sharding_rule: str | None,
+    has_side_effect: bool, frontend: Mapping[str, str], sharding_rule: str | None,
 ) -> Any:  # fmt: skip
     """Lowers to a custom call of the typed FFI.
 
     Args:
-        batch_dims: how many leading dimensions XLA's partitioner may split, for a target that is registered as
-            batch-partitionable.
+        frontend: frontend attributes, which partitioners read.
         sharding_rule: which dimensions of operands and results Shardy splits together, as the text of an attribute.
     """
     rule = _jax.ffi_lowering(target, has_side_effect=has_side_effect, operand_output_aliases=dict(aliases))
     results = rule(ctx, *operands, **attrs)
-    if batch_dims and ctx.avals_out:
-        # The partitioner reads this frontend attribute; JAX's own linear algebra calls have it as well.
+    if ctx.avals_out:
         call = results[0].owner
-        count = ir.DictAttr.get({"num_batch_dims": ir.StringAttr.get(str(batch_dims))})
-        call.attributes["mhlo.frontend_attributes"] = count
-        # Without the rule, Shardy replicates the results; without the attribute, XLA gathers the operands.
+        if frontend:
+            values = {name: ir.StringAttr.get(value) for name, value in frontend.items()}
+            call.attributes["mhlo.frontend_attributes"] = ir.DictAttr.get(values)
+        # Without the rule, Shardy replicates the results; without the partitioner, XLA gathers the operands.
         if sharding_rule is not None and _has_shardy():
             call.attributes["sdy.sharding_rule"] = ir.Attribute.parse(sharding_rule)
     return results
+
+
+def is_partly_manual(ctx: Any) -> bool:
+    """Whether a call is lowered in a `shard_map` over some axes of its mesh, where XLA sees a group of devices alone.
+
+    Before JAX 0.7, XLA sees all devices, and ends the process if a custom call has no partitioner there.
+    """
+    context = ctx.module_context.axis_context
+    manual = getattr(context, "manual_axes", frozenset())
+    return bool(manual) and not manual >= frozenset(context.mesh.axis_names) and _jax.version() >= (0, 7)
 
 
 @functools.cache

@@ -152,9 +152,14 @@ class OpInfo:
         return dim_tokens(self.pattern_of(param) or "")
 
     @functools.cached_property
-    def is_split_by_batch(self) -> bool:
-        """Whether every operand and result begins with the dimensions of the batch."""
-        return self.batch is not None and all(self.tokens_of(param)[:1] == [f"..{self.batch}"] for param in self.params)
+    def is_partitioned(self) -> bool:
+        """Whether calls are split along the batch among devices."""
+        return (
+            self.batch is not None
+            and not self.side_effect
+            and all(f"..{self.batch}" in self.tokens_of(param) or param.sum for param in self.results)
+            and all(param.dtype != "token" for param in self.params)
+        )
 
     @functools.cached_property
     def takes_num_results(self) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,50 @@ def by_parameter(op: OpInfo, counts: Sequence[int], values: Sequence[Any]) -> di
         split[param.name] = tuple(values[start : start + number])
         start += number
     return split
+
+
+def aliases(op: OpInfo, taken: Sequence[int], given: Sequence[int]) -> dict[int, int]:
+    """The index of the result that shares the memory of an operand, for operands that are updated in place.
+
+    Args:
+        op: the operation.
+        taken: the number of arrays of each operand parameter.
+        given: the number of arrays of each result parameter.
+    """
+    firsts = dict(zip([param.name for param in op.results], itertools.accumulate((0, *given)), strict=False))
+    found, start = {}, 0
+    for param, number in zip(op.operands, taken, strict=True):
+        if param.role == "inout":
+            found.update({start + index: firsts[param.name] + index for index in range(number)})
+        start += number
+    return found
+
+
+def counts(params: Sequence[Param], total: int, known: Mapping[str, int] | None = None) -> tuple[int, ...]:
+    """The number of arrays of each operand or result parameter.
+
+    Optional ones can be left out from the end only, and a variadic one is the last.
+
+    Args:
+        params: the parameters.
+        total: the number of all arrays.
+        known: the numbers of some parameters, by name.
+    """
+    fixed = {param.name: 1 for param in params if param.arity == "one"} | dict(known or {})
+    room = total - sum(fixed.get(param.name, 0) for param in params)
+    found = []
+    for param in params:
+        number = fixed.get(param.name)
+        if number is None:
+            number = max(room if param.arity == "variadic" else min(room, 1), 0)
+            room -= number
+        found.append(number)
+    return tuple(found)
+
+
+def updated(op: OpInfo, taken: Sequence[int]) -> dict[str, int]:
+    """The number of arrays of each parameter that is updated in place, given those of all operand parameters."""
+    return {param.name: number for param, number in zip(op.operands, taken, strict=True) if param.role == "inout"}
 
 
 def in_order(op: OpInfo, given: Sequence[Any], keywords: dict[str, Any], names: Sequence[str]) -> tuple[Any, ...]:

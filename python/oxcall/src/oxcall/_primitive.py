@@ -14,10 +14,10 @@ from oxcall._batch_dims import BatchDims, Shape, batch_dims
 from oxcall._derivative import Derivative, call_by_name, options_of
 from oxcall._legacy import describe_call
 from oxcall._manifest import OpInfo
-from oxcall._operands import by_parameter
+from oxcall._operands import aliases, by_parameter
 from oxcall._results import Type
 from oxcall._sharding import sharding_rule
-from oxcall._targets import Target
+from oxcall._targets import WHOLE, Target
 
 if TYPE_CHECKING:
     from oxcall._op import Op
@@ -89,16 +89,25 @@ class OpPrimitive:
         return tuple(self._primitive.bind(*operands, call=call))
 
     def _types(self, *operands: Any, call: Call) -> tuple[Sequence[Any], bool]:
-        return _jax_primitives.result_types(call.results, operands), self._op.side_effect
+        given = [_jax_primitives.dtype_and_shape(aval)[1] for aval in operands]
+        types = _jax_primitives.result_types(call.results, operands, self._split(given, call))
+        return types, self._op.side_effect
 
     def _lower(self, ctx: Any, *operands: Any, call: Call) -> Any:
         op = self._op
         given = [_jax_primitives.dtype_and_shape(aval) for aval in ctx.avals_in]
-        aliases = self._aliases(call)
+        given_counts = [call.names.count(param.name) for param in op.results]
+        shared = aliases(op, call.counts, given_counts)
         if call.version == 4:
-            count, rule = self._split(given, call)
+            target, frontend, rule = str(self._target), {}, None
+            if (found := self._split([shape for _, shape in given], call)) is not None:
+                if None in found.results and _jax_primitives.is_partly_manual(ctx):
+                    # In a group of devices, XLA refuses the all-reduce of a partitioner.
+                    target += WHOLE
+                else:
+                    frontend, rule = _partitioning(found, given, call)
             return _jax_primitives.lower_typed(
-                ctx, operands, str(self._target), call.attrs.values, aliases, op.side_effect, count, rule
+                ctx, operands, target, call.attrs.values, shared, op.side_effect, frontend, rule
             )
         descriptor = describe_call(given, call.results, call.attrs.values, is_operand=call.version < 3)
         # CPU handlers of versions 1 and 2 get no opaque bytes: the descriptor is a leading operand there. GPU handlers
@@ -106,17 +115,13 @@ class OpPrimitive:
         leading = np.frombuffer(descriptor, np.uint8) if call.version < 3 else None
         target = f"{self._target}.v{call.version}"
         return _jax_primitives.lower_legacy(
-            ctx, operands, target, call.version, descriptor, leading, aliases, op.side_effect
+            ctx, operands, target, call.version, descriptor, leading, shared, op.side_effect
         )
 
-    def _split(self, given: Sequence[Type], call: Call) -> tuple[int, str | None]:
-        """How many leading dimensions partitioners may split, and the sharding rule that says so."""
-        op, shapes = self._op, [shape for _, shape in given]
-        found = call.batch_dims(op, shapes) if op.is_split_by_batch else None
-        if found is None:
-            return 0, None
-        results = list(zip(call.names, call.results, strict=True))
-        return found.count, sharding_rule(op, call.operands_of(op, shapes), results)
+    def _split(self, operands: Sequence[Shape], call: Call) -> BatchDims | None:
+        """The dimensions along which a call is split among devices."""
+        is_split = call.version == 4 and self._op.is_partitioned
+        return call.batch_dims(self._op, operands) if is_split else None
 
     def _batch(self, operands: Sequence[Any], dims: Sequence[int | None], *, call: Call) -> Any:
         op = self._op
@@ -170,12 +175,9 @@ class OpPrimitive:
     def _transpose(self, cotangents: Sequence[Any], *operands: Any, call: Call) -> Sequence[Any]:
         return self._derivative.transpose_op(cotangents, *operands, call=call)
 
-    def _aliases(self, call: Call) -> dict[int, int]:
-        """Operand and result indices of parameters that are updated in place."""
-        aliases, start = {}, 0
-        for param, number in zip(self._op.operands, call.counts, strict=True):
-            if param.role == "inout" and number:
-                first = call.names.index(param.name)
-                aliases.update({start + i: first + i for i in range(number)})
-            start += number
-        return aliases
+
+def _partitioning(found: BatchDims, operands: Sequence[Type], call: Call) -> tuple[dict[str, str], str | None]:
+    """What partitioners read of a call: frontend attributes, and the sharding rule."""
+    sums = ",".join(str(index) for index, place in enumerate(found.results) if place is None)
+    shapes = [[shape for _, shape in types] for types in (operands, call.results)]
+    return {"oxcall.sums": sums} if sums else {}, sharding_rule(found, *shapes)

@@ -15,7 +15,7 @@ from oxcall import _dtypes, _jax
 from oxcall._abi import NativeLibrary
 from oxcall._errors import CallError, count, listing
 from oxcall._manifest import OpInfo, Param
-from oxcall._operands import Operands
+from oxcall._operands import Operands, counts, updated
 from oxcall._symbolic import is_symbolic, result_shapes
 
 Type = tuple[str, tuple[Any, ...]]
@@ -89,16 +89,8 @@ class ResultTypes:
 
     def params(self, number: int, operands: Operands) -> list[Param]:
         """The parameter that each of `number` results belongs to."""
-        counts = {param.name: n for param, n in zip(self.op.operands, operands.counts, strict=True)}
-        expanded: list[Param] = []
-        for param in self.op.results:
-            if param.role == "inout":
-                expanded += [param] * counts[param.name]
-            elif param.arity == "one":
-                expanded.append(param)
-            else:
-                room = number - len(expanded)
-                expanded += [param] * (min(room, 1) if param.arity == "optional" else room)
+        numbers = counts(self.op.results, number, updated(self.op, operands.counts))
+        expanded = [param for param, n in zip(self.op.results, numbers, strict=True) for _ in range(n)]
         if len(expanded) != number:
             raise CallError(
                 f"{self.op.name}: {count(number, 'result')} stated, but it has {len(expanded)} "

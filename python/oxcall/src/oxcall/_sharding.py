@@ -2,72 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from oxcall._manifest import OpInfo, Param
-from oxcall._results import Type
+from oxcall._batch_dims import BatchDims, Shape
 from oxcall._symbolic import is_symbolic
 
 _FIRST_FACTORS = "ijklmnopqrstuvwxyz"
 
 
-def sharding_rule(
-    op: OpInfo, operands: Mapping[str, Sequence[Sequence[Any]]], results: Sequence[tuple[str, Type]]
-) -> str | None:
-    """The rule of a call as MLIR text.
+def sharding_rule(found: BatchDims, operands: Sequence[Shape], results: Sequence[Shape]) -> str | None:
+    """The rule of a call as MLIR text; ``None`` where a size is not a constant.
 
-    It is ``None`` where a size is not a constant, or a result has another list of dimensions.
-
-    Each dimension of the batch is a factor that operands and results share. All others need to be whole: without
-    saying so, a rule would let them be split.
+    Each dimension of the batch is a factor that the arrays with a batch share. Every other dimension is a factor of
+    its own that needs to be whole: without saying so, a rule would let it be split.
 
     Args:
-        op: the op, each of whose operands and results begins with the batch.
-        operands: the shapes of each operand parameter.
-        results: for each result, the name of its parameter and its type.
+        found: where the operands and results have the batch.
+        operands: the shape of each operand.
+        results: the shape of each result.
     """
-    factors = _Factors(op)
-    by_name = {param.name: param for param in op.results}
-    pairs = [(param, tuple(shape)) for param in op.operands for shape in operands[param.name]]
-    pairs_out = [(by_name[name], tuple(shape)) for name, (_, shape) in results]
-    if any(is_symbolic(shape) for _, shape in (*pairs, *pairs_out)):
+    if any(is_symbolic(shape) for shape in (*operands, *results)):
         return None
-    if any(token.startswith("..") for param, _ in pairs_out for token in op.tokens_of(param)[1:]):
-        return None
-    taken, given = (", ".join(factors.of(*pair) for pair in side) for side in (pairs, pairs_out))
-    whole = f" need_replication={{{', '.join(factors.whole)}}}" if factors.whole else ""
-    sizes = ", ".join(f"{name}={size}" for name, size in factors.sizes.items())
-    return f"#sdy.op_sharding_rule<({taken})->({given}) {{{sizes}}}{whole}, custom>"
+    sizes: dict[str, int] = {}
+    whole: list[str] = []
 
+    def factor(size: int) -> str:
+        index, letters = len(sizes), len(_FIRST_FACTORS)
+        name = _FIRST_FACTORS[index] if index < letters else f"z_{index - letters + 1}"
+        sizes[name] = size
+        return name
 
-class _Factors:
-    """Factors by the dimensions of patterns: one for each dimension of the batch, and one for each other name."""
-
-    def __init__(self, op: OpInfo):
-        self._op = op
-        self._names: dict[Any, str] = {}
-        self.sizes: dict[str, int] = {}
-        self.whole: list[str] = []
-
-    def of(self, param: Param, shape: Sequence[int]) -> str:
-        """The factors of an array: `[i, j]`."""
-        tokens = self._op.tokens_of(param)
-        count = len(shape) - (len(tokens) - 1)
-        names = [self._factor(("batch", index), size) for index, size in enumerate(shape[:count])]
-        for token, size in zip(tokens[1:], shape[count:], strict=True):
-            # Expressions and wildcards are tied to nothing.
-            key = ("dim", token) if token.isidentifier() and token != "_" else ("own", len(self.sizes))
-            names.append(self._factor((*key, size), size))
+    def factors(shape: Shape, place: int | None) -> str:
+        names = []
+        for axis, size in enumerate(shape):
+            if place is not None and place <= axis < place + found.count:
+                names.append(batch[axis - place])
+            else:
+                names.append(factor(size))
+                whole.append(names[-1])
         return f"[{', '.join(names)}]"
 
-    def _factor(self, key: Any, size: int) -> str:
-        if key not in self._names:
-            index = len(self._names)
-            letters = len(_FIRST_FACTORS)
-            name = _FIRST_FACTORS[index] if index < letters else f"z_{index - letters + 1}"
-            self._names[key] = name
-            self.sizes[name] = size
-            if key[0] != "batch":
-                self.whole.append(name)
-        return self._names[key]
+    pairs = [list(zip(*side, strict=True)) for side in ((operands, found.operands), (results, found.results))]
+    batch = [factor(size) for size in _batch_of(pairs[0], found.count)]
+    taken, given = (", ".join(factors(shape, place) for shape, place in side) for side in pairs)
+    replicated = f" need_replication={{{', '.join(whole)}}}" if whole else ""
+    all_sizes = ", ".join(f"{name}={size}" for name, size in sizes.items())
+    return f"#sdy.op_sharding_rule<({taken})->({given}) {{{all_sizes}}}{replicated}, custom>"
+
+
+def result_specs(found: BatchDims, operands: Sequence[Sequence[Any] | None], results: Sequence[Shape]) -> list[Any]:
+    """How the results are split among the axes of an explicit mesh: along the batch, as operands are.
+
+    Args:
+        found: where the operands and results have the batch.
+        operands: for each dimension of an operand the axes that split it, ``None`` for none; or ``None`` for an operand
+            that has no shape.
+        results: the shape of each result.
+    """
+    batch: list[Any] = [None] * found.count
+    for spec, place in zip(operands, found.operands, strict=True):
+        if spec is None or place is None:
+            continue
+        for index, axes in enumerate(spec[place : place + found.count]):
+            if batch[index] is None and not _shared(axes, batch):
+                batch[index] = axes
+    return [
+        (None,) * len(shape) if place is None
+        else (*(None,) * place, *batch, *(None,) * (len(shape) - place - found.count))
+        for shape, place in zip(results, found.results, strict=True)
+    ]  # fmt: skip
+
+
+def _batch_of(operands: Sequence[tuple[Shape, int | None]], count: int) -> Shape:
+    return next(shape[place : place + count] for shape, place in operands if place is not None)
+
+
+def _shared(axes: Any, specs: Sequence[Any]) -> bool:
+    """Whether some axis splits another dimension already."""
+    return bool(_names(axes) & {name for spec in specs for name in _names(spec)})
+
+
+def _names(axes: Any) -> set[Any]:
+    return set() if axes is None else set(axes) if isinstance(axes, tuple) else {axes}

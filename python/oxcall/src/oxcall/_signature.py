@@ -173,12 +173,35 @@ def _attr_type(op: OpInfo, attr: Attr) -> str:
 
 def _facts(op: OpInfo, platforms: list[str]) -> list[str]:
     facts = [f"Platforms: {', '.join(platforms)}."]
-    facts.append(f'vmap: "{op.vmap}".' if op.vmap else "vmap: not supported.")
-    facts.append(f"Reverse-mode derivative: `{op.vjp}`." if op.vjp else "Derivative: none.")
+    facts += [f"vmap: {_mapped(op)}.", f"Derivative: {_derivative(op)}."]
+    split = f"split along `..{op.batch}`" if op.is_partitioned else "called on whole arrays"
+    facts.append(f"Sharded arrays under `jax.jit`: {split}.")
     if op.side_effect:
         facts.append("It has side effects: it runs even when its results are not used.")
     facts.append(f"Defined in {op.file}:{op.line} ({op.module}).")
     return facts
+
+
+def _mapped(op: OpInfo) -> str:
+    ways = [f"one call along `..{op.batch}`"] if op.batch else []
+    if op.vmap_op or op.vmap:
+        ways.append(f"by `{op.vmap_op}`" if op.vmap_op else f'"{op.vmap}"')
+    elif op.batch:
+        ways.append("one call for each element where an argument without it is mapped, or a result is a sum")
+    return "; ".join(ways) or "not supported"
+
+
+def _derivative(op: OpInfo) -> str:
+    rules = {
+        "reverse mode": op.vjp,
+        "forward mode": op.jvp,
+        "residuals": op.fwd,
+        "linear, with the transpose": op.transpose,
+    }
+    ways = [f"{what} `{name}`" for what, name in rules.items() if name]
+    if ways and op.nondiff:
+        ways.append(f"zero for {listing(op.nondiff)}")
+    return ", ".join(ways) or "none"
 
 
 def one_line(op: OpInfo) -> str:

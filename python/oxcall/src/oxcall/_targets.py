@@ -8,6 +8,9 @@ An op is registered under three names, whichever libraries are loaded before:
   several builds of one library, as after a reload;
 * ``scale``, if nothing has this name yet: for programs that are written by hand.
 
+An op whose calls are split among devices has each name a second time, with ``.whole`` appended, for calls that must not
+be split.
+
 XLA keeps what a name stands for as long as the process lives. So the first build that is loaded has the first name.
 """
 
@@ -21,6 +24,9 @@ from oxcall._abi import Handler
 from oxcall._errors import LoadError
 from oxcall._manifest import OpInfo
 from oxcall._platforms import serve_op
+
+WHOLE = ".whole"
+"""What follows the target of calls that are not split."""
 
 
 class Target:
@@ -77,6 +83,12 @@ class Targets:
         try:
             for info, handler in zip(infos, handlers, strict=True):
                 _register_handler(jax, name, info, handler, platforms - {info.platform})
+                if infos[0].is_partitioned:
+                    _register_handler(jax, f"{name}{WHOLE}", info, handler, platforms - {info.platform})
+            if infos[0].is_partitioned:
+                from oxcall._partitioner import Partitioner  # imports JAX
+
+                jax.register_partitioner(name, Partitioner(infos[0], name))
         except Exception as error:
             if "duplicate" in str(error).lower():  # registered by someone else, not through this package
                 return False
@@ -110,7 +122,5 @@ def _register_handler(jax: Any, target: str, info: OpInfo, handler: Handler, oth
                 jax.register_legacy(f"{target}.v{version}", address, platform)
 
     register(info.platform)
-    if info.is_split_by_batch:
-        jax.register_batch_partitionable(target)
     if info.platform == "Host":
         serve_op(register)

@@ -1,6 +1,7 @@
 //! Operations with derivatives, of which some have derivatives of their own.
 
 mod declared;
+mod split;
 
 use oxcall::prelude::*;
 

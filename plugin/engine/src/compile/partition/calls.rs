@@ -1,7 +1,7 @@
 //! Custom calls and shardings. A call that carries a sharding rule runs on shards, as a per-device computation. Other
 //! calls ask for the shardings of their operands.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use oxcall_hlo::sharding::{DimSharding, ManualComputation, ShardingRule, TensorMapping, TensorSharding};
 use oxcall_hlo::{Attribute, CustomCall, Func, Module, Op, OpKind, Region, TensorType, Type, ValueId};
@@ -14,6 +14,9 @@ pub(super) const RULE: &str = "sdy.sharding_rule";
 
 /// The attribute of calls without results that each device makes with its shards of the operands.
 const PARTITIONED: &str = "oxcall.partitioned";
+
+/// The frontend attribute with the numbers of the results that are sums over the parts of a call: `1,2`.
+const SUMS: &str = "oxcall.sums";
 
 /// The target of the calls that the compiler makes to report the shardings of their operands.
 pub(super) const INSPECT_SHARDING: &str = "oxcall_inspect_sharding";
@@ -110,18 +113,31 @@ fn batch_rule(operands: &[&TensorType], results: &[&TensorType]) -> ShardingRule
     ShardingRule { factors, operands, results, need_replication, ..ShardingRule::default() }
 }
 
+/// The results of a call that are sums over its parts.
+fn sums(call: &CustomCall) -> Vec<usize> {
+    let frontend = call.attributes.iter().find(|(name, _)| name == "mhlo.frontend_attributes");
+    let text = frontend.and_then(|(_, attributes)| attributes.get(SUMS)?.as_str()).unwrap_or_default();
+    text.split(',').filter_map(|index| index.parse().ok()).collect()
+}
+
 /// The per-device computation for a call with this rule, if it can run on shards. `states` are those of operands, then
 /// of results.
-pub(super) fn computation(rule: &ShardingRule, axes: &Axes<'_>, states: &[Option<State>]) -> Option<ManualComputation> {
+pub(super) fn computation(
+    call: &CustomCall,
+    rule: &ShardingRule,
+    axes: &Axes<'_>,
+    states: &[Option<State>],
+) -> Option<ManualComputation> {
+    let sums = sums(call);
     let mappings: Vec<&TensorMapping> = rule.operands.iter().chain(&rule.results).collect();
     let special = [&rule.reduction, &rule.need_replication, &rule.permutation];
-    let mut split: HashMap<usize, Vec<Atom>> = HashMap::new();
+    let mut split: BTreeMap<usize, Vec<Atom>> = BTreeMap::new();
     for factor in (0..rule.factors.len()).filter(|factor| special.iter().all(|factors| !factors.contains(factor))) {
         let shared = mappings.iter().copied().flatten().any(|dim| dim.len() > 1 && dim.contains(&factor));
-        // A call on shards cannot see factors that only operands or only results have.
-        let [operand, result] = [&rule.operands, &rule.results]
-            .map(|mappings| mappings.iter().flatten().any(|factors| factors.contains(&factor)));
-        if !operand || !result {
+        // A part of a call gives a part of each result or, of a sum, a summand.
+        let has = |mapping: &TensorMapping| mapping.iter().any(|factors| factors.contains(&factor));
+        let fits = |(index, mapping)| has(mapping) || sums.contains(&index);
+        if !rule.operands.iter().any(has) || !rule.results.iter().enumerate().all(fits) {
             continue;
         }
         // Results come first: the shards exist for them.
@@ -152,10 +168,18 @@ pub(super) fn computation(rule: &ShardingRule, axes: &Axes<'_>, states: &[Option
             unreduced: Vec::new(),
         }
     };
+    let result = |(index, mapping): (usize, &TensorMapping)| {
+        let unreduced = if sums.contains(&index) {
+            split.values().flat_map(|atoms| axes.refs(atoms)).collect()
+        } else {
+            Vec::new()
+        };
+        TensorSharding { unreduced, ..sharding(mapping) }
+    };
     let used: Vec<Atom> = split.values().flatten().copied().collect();
     Some(ManualComputation {
         in_shardings: rule.operands.iter().map(sharding).collect(),
-        out_shardings: rule.results.iter().map(sharding).collect(),
+        out_shardings: rule.results.iter().enumerate().map(result).collect(),
         manual_axes: axes
             .names()
             .filter(|name| axes.named(std::slice::from_ref(name)).iter().any(|atom| used.contains(atom)))

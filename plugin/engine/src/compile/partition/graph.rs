@@ -304,7 +304,8 @@ impl<'a> Graph<'a> {
             let Node { rule, tensors, .. } = &self.nodes[node];
             let states: Vec<_> =
                 tensors.iter().map(|tensor| tensor.and_then(|index| self.states[index].clone())).collect();
-            Some((Place::from(op), calls::computation(rule, self.axes, &states)?))
+            let OpKind::CustomCall(call) = &op.kind else { return None };
+            Some((Place::from(op), calls::computation(call, rule, self.axes, &states)?))
         };
         let observer = |observer: &Observer<'a>| {
             let operand = |&value: &ValueId| Some((self.states[value.0 as usize].as_ref()?, self.tensor(value)?));

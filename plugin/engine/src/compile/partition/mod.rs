@@ -105,7 +105,7 @@ pub(crate) fn partition(mut module: Module, devices: usize, options: &ShardingOp
     // One function: propagation looks at ops and their regions, never through calls.
     passes::inline_calls(&mut module)?;
     let Propagated { parameters: found_params, results: found_results, inspections } =
-        propagate(&mut module, devices, options, &params, &results);
+        propagate(&mut module, devices, options, &params, &results)?;
     let shardings = Shardings {
         parameters: sharded(params, found_params, &stacked.parameters, &module, devices, "parameter")?,
         results: sharded(results, found_results, &stacked.results, &module, devices, "result")?,
@@ -138,11 +138,11 @@ fn propagate(
     options: &ShardingOptions,
     params: &[Stated],
     results: &[Stated],
-) -> Propagated {
+) -> Result<Propagated, Error> {
     let has_rules = calls::add_batch_rules(module, &|target| options.batch_partitionable.contains(target));
     let observed = module.funcs.iter().any(|func| calls::any_observes(&func.body));
     let wanted = has_rules || observed || params.iter().chain(results).any(Stated::may_change);
-    let Some(axes) = Axes::of_program(module, devices).filter(|_| wanted) else { return Propagated::default() };
+    let Some(axes) = Axes::of_program(module, devices).filter(|_| wanted) else { return Ok(Propagated::default()) };
     let mut graph = Graph::new(module, &axes, &states(&axes, params), &states(&axes, results));
     graph.propagate();
     let tilings = |list: &[Stated], tiling: &dyn Fn(usize, &[usize]) -> Tiling| {
@@ -155,8 +155,10 @@ fn propagate(
     let split = graph.split_calls();
     if !split.is_empty() {
         calls::split(module, split);
+        // The parts of a call may give summands.
+        unreduced::stack(module)?;
     }
-    Propagated { parameters, results, inspections }
+    Ok(Propagated { parameters, results, inspections })
 }
 
 /// The shardings of `list`: from propagation (`found`), or as the program states them.

@@ -178,6 +178,37 @@ fn calls_run_on_parts() {
 }
 
 #[test]
+fn sums_of_calls_add_up() {
+    let text = |attributes: &str| {
+        format!(
+            "sdy.mesh @m = <[\"x\"=4, \"y\"=2]>
+            func.func @main(%a: tensor<8x16xf32> {{sdy.sharding = #sdy.sharding<@m, [{{\"x\"}}, {{}}]>}}, %w: tensor<16xf32>)
+                    -> (tensor<8x16xf32>, tensor<16xf32>) {{
+                %0:2 = stablehlo.custom_call @norm_vjp(%a, %w) {{sdy.sharding_rule = #sdy.op_sharding_rule<([i, j], [k])
+                    ->([i, l], [m]) {{i=8, j=16, k=16, l=16, m=16}} need_replication={{j, k, l, m}}, custom>{attributes}}}
+                    : (tensor<8x16xf32>, tensor<16xf32>) -> (tensor<8x16xf32>, tensor<16xf32>)
+                return %0#0, %0#1 : tensor<8x16xf32>, tensor<16xf32>
+            }}"
+        )
+    };
+    let sums = text(", mhlo.frontend_attributes = {oxcall.sums = \"1\"}");
+    let Partitioned { module, shardings, .. } = partition(parse_text(&sums).unwrap(), 8, &open_results()).unwrap();
+    oxcall_hlo::verify(&module).unwrap();
+    let tiles: Vec<_> = shardings.results.iter().map(|result| result.placement.tiling.tiles()).collect();
+    assert_eq!(tiles, [vec![4, 1], vec![1]]);
+    let text_of = module.to_string();
+    assert!(text_of.contains("out_shardings=[<@m, [{\"x\"}, {}]>, <@m, [{\"x\"}, {}]>]"), "{text_of}");
+    assert!(text_of.contains("stablehlo.reduce"), "{text_of}");
+    // A result that is not a sum has to have every dimension along which the call is split.
+    for other in
+        ["", ", mhlo.frontend_attributes = {oxcall.sums = \"0\"}", ", mhlo.frontend_attributes = {oxcall.sums = \"x\"}"]
+    {
+        let whole = partition(parse_text(&text(other)).unwrap(), 8, &open_results()).unwrap().module.to_string();
+        assert!(!whole.contains("manual"), "{whole}");
+    }
+}
+
+#[test]
 fn calls_ask_how_they_are_split() {
     let main = "sdy.mesh @m = <[\"x\"=4, \"y\"=2]>
     func.func @main(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {\"y\"}]>}) {
