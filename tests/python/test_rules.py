@@ -186,3 +186,34 @@ def test_documentation_says_what_is_declared(ops):
     assert "vmap: not supported." in ops.cube.__doc__
     assert "Sharded arrays under `jax.jit`: split along `..b`." in ops.growth.__doc__
     assert "Sharded arrays under `jax.jit`: called on whole arrays." in ops.cube.__doc__
+
+
+def test_policies_name_residuals(ops, x, w):
+    def saved(policy):
+        function = jax.checkpoint(lambda x, w: loss(lambda x, w: ops.growth(jnp.sin(x), w))(x, w), policy=policy)
+        return [str(type_) for type_, _ in saved_residuals(function, x, w)]
+
+    from jax._src.ad_checkpoint import saved_residuals
+
+    assert len(saved(jax.checkpoint_policies.nothing_saveable)) == 2
+    assert len(saved(jax.checkpoint_policies.save_only_these_names("growth.s"))) == 3
+    assert len(saved(jax.checkpoint_policies.save_only_these_names("s"))) == 2
+    policy = jax.checkpoint_policies.save_only_these_names("growth.s")
+    remat = jax.checkpoint(lambda x, w: ops.growth(jnp.sin(x), w), policy=policy)
+    close(jax.grad(loss(remat), (0, 1))(x, w), jax.grad(loss(lambda x, w: growth(jnp.sin(x), w)), (0, 1))(x, w))
+
+
+def test_a_sum_that_is_not_used_is_no_obstacle_to_vmap(ops, x, w):
+    """The cotangent of the weight is a sum over the batch; the Jacobian by `x` does not read it."""
+    jacobian = jax.jacrev(ops.growth)
+    close(jacobian(x, w), jax.jacrev(growth)(x, w))
+    assert "scan" not in str(jax.make_jaxpr(jacobian)(x, w))
+    rows = jax.vmap(jax.grad(loss(ops.growth)), (0, None))
+    close(rows(x, w), jax.vmap(jax.grad(loss(growth)), (0, None))(x, w))
+    assert "scan" not in str(jax.make_jaxpr(rows)(x, w))
+    # The Jacobian by the weight reads it.
+    close(jax.jacrev(ops.growth, (0, 1))(x, w), jax.jacrev(growth, (0, 1))(x, w))
+    close(jax.jacrev(ops.growth, 1)(x, w), jax.jacrev(growth, 1)(x, w))
+    # Both in one program, as JAX remembers what it compiled.
+    both = jax.jit(lambda x, w: (jax.grad(loss(ops.growth))(x, w), jax.grad(loss(ops.growth), (0, 1))(x, w)))
+    close(both(x, w)[1], jax.grad(loss(growth), (0, 1))(x, w))

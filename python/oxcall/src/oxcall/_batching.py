@@ -58,12 +58,10 @@ def batch_in_place(
 
     Returns:
         The results and their batch dimensions; ``None`` where one call cannot do it, since an operand without such
-        dimensions is batched, or a result has none, being a sum over them.
+        dimensions is batched.
     """
     pairs = list(zip(dims, operand_places, strict=True))
-    if any(place is None for place in result_places) or any(
-        dim is not None and place is None for dim, place in pairs
-    ):  # fmt: skip
+    if any(dim is not None and place is None for dim, place in pairs):
         return None
     size = next(operand.shape[dim] for operand, dim in zip(operands, dims, strict=True) if dim is not None)
     placed = [

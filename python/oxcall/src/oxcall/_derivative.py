@@ -7,16 +7,19 @@ jvp op; its transpose calls the vjp op. A linear op is its own derivative.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
+from jax.ad_checkpoint import checkpoint_name
 
 from oxcall import _batching, _dtypes, _jax, _jax_primitives
 from oxcall._batch_dims import batch_dims
 from oxcall._errors import CallError
 from oxcall._manifest import OpInfo
+from oxcall._operands import counts
 from oxcall._pairing import Pairing, pair, residual_names
 from oxcall._rust import SourceText
 
@@ -92,7 +95,12 @@ class Derivative:
                     f"{op.name}: its fwd op `{fwd._info.name}` gives result `{name}` as {_shown(result)}, but the op "
                     f"as {dtype}{list(shape)}; give both the same type and `#[dims(...)]`"
                 )
-        return results, [value for name in residual_names(op, fwd._info) for value in values[name]]
+        # Policies of `jax.checkpoint` may name residuals.
+        return results, [
+            checkpoint_name(value, f"{op.name}.{name}")
+            for name in residual_names(op, fwd._info)
+            for value in values[name]
+        ]
 
     def _active(self, tangents: Sequence[Any], call: Call) -> tuple[int, ...]:
         """The operands whose tangents are not zero."""
@@ -268,7 +276,8 @@ class Derivative:
         if op.transpose is not None:
             self._check_linear({names[index] for index in active}, "cotangent")
         rule = "vjp" if op.transpose is None else "transpose"
-        found = self._call(rule, primals, results, residuals, {"cotangent": call.results_of(op, whole)}, call)
+        moved = {"cotangent": call.results_of(op, whole)}
+        found = self._call(rule, primals, results, residuals, moved, call, {names[index] for index in active})
         gradients = self._by_operand(found, call)
         answers: list[Any] = [None] * (len(operands) - len(active))
         for index, tangent in zip(active, tangents, strict=True):
@@ -310,9 +319,12 @@ class Derivative:
 
     def _call(
         self, rule: str, primals: Sequence[Any], results: Sequence[Any], residuals: Sequence[Any], moved: _Groups,
-        call: Call,
+        call: Call, wanted: set[str] | None = None,
     ) -> dict[str, Sequence[Any]]:  # fmt: skip
-        """Calls the op of a rule: what it computes, by the names of what these are the derivatives of."""
+        """Calls the op of a rule: what it computes, by the names of what these are the derivatives of.
+
+        If ``wanted`` is given, only derivatives of these names are read.
+        """
         op, other = self._op, self._find(getattr(self._op, rule))
         pairing = self._pairings[rule]
         inputs = call.operands_of(op, primals)
@@ -330,14 +342,17 @@ class Derivative:
         if other._info.takes_num_results:
             sides = inputs if rule != "jvp" else outputs
             options["num_results"] = sum(len(sides[name]) for name in pairing.targets)
-        found = call_by_name(other, groups, options)
+        targets = list(zip(other._info.results, pairing.targets, strict=True))
+        unused = {param.name for param, target in targets if wanted is not None and target not in wanted}
+        found = call_by_name(other, groups, options, frozenset(unused))
         return {
-            target: found[param.name] for param, target in zip(other._info.results, pairing.targets, strict=True)
-            if param.name in found
+            target: found[param.name] for param, target in targets if param.name in found
         }  # fmt: skip
 
 
-def call_by_name(op: Op, groups: _Groups, options: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
+def call_by_name(
+    op: Op, groups: _Groups, options: Mapping[str, Any], unused: frozenset[str] = frozenset()
+) -> dict[str, Sequence[Any]]:
     """Calls an op with the values of each of its operand parameters: the values of its result parameters."""
     passed: list[Any] = []
     for param in op._info.operands:
@@ -345,17 +360,14 @@ def call_by_name(op: Op, groups: _Groups, options: Mapping[str, Any]) -> dict[st
         if param.arity == "optional" and not group:
             passed.append(None)
         passed += group
-    results = op(*passed, **options)
+    results = op._call(tuple(passed), dict(options), unused)
     values = list(results) if isinstance(results, tuple | list) else [] if results is None else [results]
-    found: dict[str, Sequence[Any]] = {}
-    for param in op._info.results:
-        size = 1
-        if param.arity == "variadic":
-            size = len(values)
-        elif param.arity == "optional":
-            size = min(len(values), 1)
-        found[param.name], values = values[:size], values[size:]
-    return found
+    numbers = counts(op._info.results, len(values))
+    starts = itertools.accumulate((0, *numbers))
+    return {
+        param.name: values[start : start + number]
+        for param, start, number in zip(op._info.results, starts, numbers, strict=False)
+    }
 
 
 def options_of(op: OpInfo, other: OpInfo, given: Mapping[str, Any]) -> dict[str, Any]:

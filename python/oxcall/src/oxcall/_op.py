@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -50,6 +51,10 @@ class Op(Described):
         return str(self._target)
 
     def __call__(self, /, *operands: Any, **keywords: Any) -> Any:
+        return self._call(operands, keywords)
+
+    def _call(self, operands: tuple[Any, ...], keywords: dict[str, Any], unused: frozenset[str] = frozenset()) -> Any:
+        """Calls the op; ``unused`` names results that are not read, whose values may be anything."""
         if any(name in keywords for name in self._by_keyword):
             operands = in_order(self._info, operands, keywords, self._by_keyword)
         key = _key(operands, keywords)
@@ -60,6 +65,8 @@ class Op(Described):
                 if len(self._calls) == _MOST_CALLS:
                     self._calls.clear()
                 self._calls[key] = call
+        if unused:
+            call = dataclasses.replace(call, unused=unused)
         values = self._primitive(_jax.vary_together(operands), call)
         if self._has_list:
             return values

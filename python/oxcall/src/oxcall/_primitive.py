@@ -34,6 +34,7 @@ class Call:
         counts: the number of arrays of each operand parameter.
         names: the name of the parameter that each result belongs to.
         given: the attributes as the user gave them, from which `attrs` follow.
+        unused: the names of results that are not read.
     """
 
     results: tuple[Type, ...]
@@ -42,16 +43,20 @@ class Call:
     counts: tuple[int, ...]
     names: tuple[str, ...]
     given: Mapping[str, Any] = dataclasses.field(compare=False)
+    unused: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         types = ", ".join(f"{dtype}[{','.join(map(str, shape))}]" for dtype, shape in self.results)
         return f"{self.attrs!r} -> ({types})"
 
-    def batched(self, size: int, places: Sequence[int] | None = None) -> Call:
-        """The same call of a batch, whose dimension each result has at its place: by default, the first."""
+    def batched(self, size: int, places: Sequence[int | None] | None = None) -> Call:
+        """The same call of a batch, whose dimension each result has at its place: by default, the first.
+
+        A result without a place has the shape that it had.
+        """
         places = (0,) * len(self.results) if places is None else places
         results = tuple(
-            (dtype, (*shape[:place], size, *shape[place:]))
+            (dtype, shape if place is None else (*shape[:place], size, *shape[place:]))
             for (dtype, shape), place in zip(self.results, places, strict=True)
         )
         return dataclasses.replace(self, results=results)
@@ -155,6 +160,10 @@ class OpPrimitive:
         def bind(operands: Sequence[Any], size: int | None) -> Sequence[Any]:
             return self._primitive.bind(*operands, call=call.batched(size, found.results))
 
+        if any(
+            place is None and name not in call.unused for name, place in zip(call.names, found.results, strict=True)
+        ):
+            return None
         return _batching.batch_in_place(bind, operands, dims, found.operands, found.results)
 
     def _batch_by_op(self, operands: Sequence[Any], dims: Sequence[int | None], call: Call) -> Any:
