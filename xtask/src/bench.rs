@@ -1,6 +1,7 @@
 //! `cargo xtask bench ffi`: what a call costs, ours beside C++, and what building an op library costs.
 //! `cargo xtask bench plugin`: programs on the plugin beside stock JAX; `cargo xtask bench linalg`: linear algebra;
 //! `cargo xtask bench devices`: programs over several devices beside the same work on one.
+//! `cargo xtask bench jax`: what a call of an op costs from Python, ours beside `jax.ffi.ffi_call`.
 //! `cargo xtask bench torch`: what a call of an operator costs from Python, ours beside C++.
 
 use std::num::NonZero;
@@ -21,6 +22,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         [what, names @ ..] if what == "plugin" => plugin(names),
         [what] if what == "linalg" => linalg(),
         [what] if what == "devices" => devices(),
+        [what] if what == "jax" => jax(),
         [what] if what == "torch" => torch(),
         _ => Err(commands::usage("bench")),
     }
@@ -46,6 +48,16 @@ fn devices() -> Result<()> {
     let mut command = python::on_plugin(&venv()?, "bench.plugin.devices")?;
     command.env("OXCALL_NUM_DEVICES", "4");
     shell::run(command.arg(workspace::root().join(FOLDER).join("devices")))
+}
+
+/// Calls from JAX, by the package and by JAX's own functions, in turns.
+fn jax() -> Result<()> {
+    let venv = venv()?;
+    let mut command = venv.python();
+    command.args(["-m", "bench.jax"]).current_dir(workspace::root().join("tests"));
+    command.env("PYTHONPATH", python::source("oxcall"));
+    command.arg(workspace::build_library("custom_ops")?).arg(about("cargo xtask bench jax", &Compiler::find(&venv)));
+    shell::run(command.arg(workspace::root().join(FOLDER).join("jax")))
 }
 
 /// Operators of torch, written in Rust and in C++, in turns.

@@ -98,6 +98,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         name: "bench",
         forms: &[
             Form { args: "ffi", about: "the cost of a call beside C++; writes docs/bench/ffi.md" },
+            Form { args: "jax", about: "the cost of a call from JAX beside ffi_call; writes docs/bench/jax.md" },
             Form {
                 args: "torch",
                 about: "the cost of a call of a torch operator beside C++; writes docs/bench/torch.md",

@@ -1,0 +1,1 @@
+"""Calls of ops from JAX, beside calls of the same handlers by `jax.ffi.ffi_call`."""
