@@ -25,57 +25,6 @@ from oxcall._manifest import Attr, OpInfo
 from oxcall._rust import SourceText
 
 
-class FrozenAttrs(dict):
-    """A dictionary that JAX can hash inside another: JAX passes on anything that is a `dict`."""
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self.items()))
-
-
-class FrozenArray(np.ndarray):
-    """An array that JAX can hash inside a dictionary: compared by dtype, shape and bytes."""
-
-    def _key(self) -> tuple[Any, ...]:
-        return self.dtype.str, self.shape, self.tobytes()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, FrozenArray) and self._key() == other._key()
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-
-# JAX looks compiled programs up by the values of attributes. There 0.0 and -0.0 would be the same, as would 1, True and
-# 1.0 of an attribute without a declared type, and a NaN would be compiled anew at every call.
-class _Float(float):
-    """A float, sent as f64, that is equal to those of the same bits."""
-
-    def __hash__(self) -> int:
-        return hash((_Float, float.hex(self)))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Float) and float.hex(self) == float.hex(other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-
-class _Int(int):
-    """An integer, sent as s64, that is equal to no bool and no float."""
-
-    def __hash__(self) -> int:
-        return hash((_Int, int(self)))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Int) and int(self) == int(other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-
 class Encoded:
     """The attributes of a call as JAX sends them, equal to those of the same bits.
 
@@ -111,17 +60,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{name}: {_shown(entry)}" for name, entry in value.items()) + "}"
     return repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value)
-
-
-def _sent(value: Any) -> Any:
-    special = isinstance(value, np.floating) and (value == 0 or np.isnan(value))
-    return _Float(value) if special else value
-
-
-def _freeze(array: np.ndarray) -> FrozenArray:
-    frozen = np.array(array).view(FrozenArray)
-    frozen.setflags(write=False)
-    return frozen
 
 
 def encode_attrs(op: OpInfo, given: Mapping[str, Any], dtype_of_var: Callable[[int, str], str]) -> dict[str, Any]:
@@ -162,7 +100,7 @@ class _Encoder:
                     f"{self.op.name}: unexpected {what} `{prefix}{name}`{nearest(name, known)}; "
                     f"its {what}s are {listing(known)}"
                 )
-            encoded[name] = _sent(self.untyped(prefix + name, value))
+            encoded[name] = self.untyped(prefix + name, value)
         missing = []
         for attr in attrs:
             value = given.get(attr.name)
@@ -175,7 +113,7 @@ class _Encoder:
                 if attr.presence == "optional" or isinstance(attr.default, SourceText) or attr.default is None:
                     continue
                 value = attr.default
-            encoded[attr.name] = _sent(self.typed(prefix + attr.name, attr, value))
+            encoded[attr.name] = self.typed(prefix + attr.name, attr, value)
         if missing:
             raise CallError(
                 f"{self.op.name}: missing attribute {listing(prefix + attr.name for attr in missing)}: "
@@ -217,10 +155,10 @@ class _Encoder:
             raise self.wrong(path, self.expects(kind), value)
         return text
 
-    def _dict(self, path: str, _kind: str, value: Any) -> FrozenAttrs:
+    def _dict(self, path: str, _kind: str, value: Any) -> dict[str, Any]:
         if not isinstance(value, Mapping):
             raise self.wrong(path, "a dictionary", value)
-        return FrozenAttrs(self.fields((), value, f"{path}.", extra=True))
+        return self.fields((), value, f"{path}.", extra=True)
 
     def _ptr(self, path: str, _kind: str, value: Any) -> np.int64:
         if isinstance(value, ctypes.c_void_p):
@@ -250,12 +188,12 @@ class _Encoder:
             raise CallError(f'{self.op.name}: attribute `{path}` is "{text}"{close}; it takes {_strings(names)}')
         return text
 
-    def _struct(self, path: str, attr: Attr, value: Any) -> FrozenAttrs:
+    def _struct(self, path: str, attr: Attr, value: Any) -> dict[str, Any]:
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         if not isinstance(value, Mapping):
             raise self.wrong(path, self.expects(attr.type), value)
-        return FrozenAttrs(self.fields(attr.fields, value, f"{path}.", extra=False))
+        return self.fields(attr.fields, value, f"{path}.", extra=False)
 
     def _scalar(self, path: str, dtype: str, value: Any) -> Any:
         expected = self.expects(dtype)
@@ -275,12 +213,12 @@ class _Encoder:
             return self.float(path, dtype, value)
         part = "f32" if dtype == "c64" else "f64"
         if isinstance(value, list | tuple) and len(value) == 2:
-            return _freeze(np.array([self.float(path, part, each) for each in value], np.float64))
+            return np.array([self.float(path, part, each) for each in value], np.float64)
         if not isinstance(value, int | float | complex | np.number):
             raise self.wrong(path, expected, value)
         number = complex(value)
         parts = [self.float(path, part, number.real), self.float(path, part, number.imag)]
-        return _freeze(np.array(parts, np.float64))
+        return np.array(parts, np.float64)
 
     def integer(self, path: str, dtype: str, value: int) -> np.integer:
         bits, signed = _dtypes.bits(dtype), dtype[0] == "s"
@@ -311,7 +249,7 @@ class _Encoder:
             raise CallError(f"{self.op.name}: attribute `{path}` is {number}, out of the range of float32")
         return narrow
 
-    def _array(self, path: str, dtype: str, value: Any) -> FrozenArray:
+    def _array(self, path: str, dtype: str, value: Any) -> np.ndarray:
         expected = self.expects({"array": dtype})
         if not (isinstance(value, Sequence) or hasattr(value, "__array__")) or isinstance(value, str | bytes):
             raise self.wrong(path, expected, value)
@@ -331,12 +269,12 @@ class _Encoder:
             )
         items = [self._scalar(f"{path}[{i}]", dtype, item) for i, item in enumerate(array.tolist())]
         if dtype == "pred":
-            return _freeze(np.array(items, np.int8))
+            return np.array(items, np.int8)
         wire = dtype if dtype in ("f32", "f64") or _dtypes.is_integer(dtype) else "f64"
         bits = max(_dtypes.bits(wire), 8)
         return self.passable(path, np.array(items, np.dtype(f"{_dtypes.numpy_name(wire).rstrip('0123456789')}{bits}")))
 
-    def passable(self, path: str, array: np.ndarray) -> FrozenArray:
+    def passable(self, path: str, array: np.ndarray) -> np.ndarray:
         """An array of numbers of a dtype that the installed jaxlib passes."""
         if array.dtype.kind == "u" and not HAS_UNSIGNED_ARRAYS:
             if array.size and array.max() >= 2**63:
@@ -344,7 +282,7 @@ class _Encoder:
                     f"{self.op.name}: attribute `{path}` holds {array.max()}, but jaxlib 0.4.34 passes s64 only"
                 )
             array = array.astype({1: np.int16, 2: np.int32}.get(array.itemsize, np.int64))
-        return _freeze(array)
+        return np.array(array)  # the caller's may change
 
     def untyped(self, path: str, value: Any) -> Any:
         """A value of an attribute without a declared type: Python's int is s64 and its float f64."""
@@ -362,9 +300,9 @@ class _Encoder:
         if isinstance(value, Mapping):
             return self._dict(path, "dict", value)
         if isinstance(value, int):
-            return _Int(self.integer(path, "s64", value))
+            return self.integer(path, "s64", value)
         if isinstance(value, float):
-            return _Float(value)
+            return np.float64(value)
         if isinstance(value, np.integer | np.floating) and value.dtype.name in _DIRECT:
             return value if value.dtype != np.uint64 else self.integer(path, "u64", int(value))
         if isinstance(value, list | tuple | range | np.ndarray):
