@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import oxcall
+from oxcall import _dtypes
 
 if hasattr(jax, "shard_map"):
     shard_map = jax.shard_map
@@ -188,3 +189,13 @@ def test_signature_and_doc(ops):
 def test_mistakes_in_operands(ops, call, message):
     with pytest.raises(oxcall.CallError, match=message):
         call(ops, jnp.ones(2))
+
+
+def test_a_dtype_that_jax_lacks(ops, monkeypatch):
+    def without_float32(name, known=_dtypes.numpy_dtype):
+        return None if name == "f32" else known(name)
+
+    x = jnp.ones(3)
+    monkeypatch.setattr(_dtypes, "numpy_dtype", without_float32)
+    with pytest.raises(oxcall.CallError, match=r"the installed JAX has no dtype float32; upgrade `jax` and `ml_dtypes`"):
+        ops.scale(x, factor=12.5)
