@@ -197,5 +197,7 @@ def test_a_dtype_that_jax_lacks(ops, monkeypatch):
 
     x = jnp.ones(3)
     monkeypatch.setattr(_dtypes, "numpy_dtype", without_float32)
-    with pytest.raises(oxcall.CallError, match=r"the installed JAX has no dtype float32; upgrade `jax` and `ml_dtypes`"):
+    with pytest.raises(
+        oxcall.CallError, match=r"the installed JAX has no dtype float32; upgrade `jax` and `ml_dtypes`"
+    ):
         ops.scale(x, factor=12.5)

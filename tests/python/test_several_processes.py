@@ -22,27 +22,37 @@ PROGRAM = """
     part = np.array_split(whole, count)[rank]
     x = jax.make_array_from_process_local_data(NamedSharding(mesh, P("data")), part)
 
-    def loss(op, x):
-        return (jnp.cos(op(x, eps=1e-5)) ** 2).sum()
+    weight = np.cos(np.arange(16.0, dtype=np.float32))
+    w = jax.make_array_from_process_local_data(NamedSharding(mesh, P()), weight)
+
+    def loss(op, x, w):
+        return (jnp.cos(op(x, w)) ** 2).sum()
 
     def same(array, expected):
         for shard in array.addressable_shards:
             np.testing.assert_allclose(shard.data, np.asarray(expected)[shard.index], rtol=1e-5, atol=1e-6)
 
-    def by_parts(x, eps):
-        rows = P("data")
-        return jax.shard_map(lambda x: ops.rms_norm(x, eps=eps), mesh=mesh, in_specs=rows, out_specs=rows)(x)
+    def norm(x, w):
+        return ops.rms_norm(x, eps=1e-5) + w
 
-    # This process alone, on one of its devices.
-    one = jax.jit(jax.value_and_grad(lambda x: loss(ops.rms_norm, x)))(whole)
-    for name, op in [("jit", ops.rms_norm), ("shard_map", by_parts)]:
-        step = jax.jit(jax.value_and_grad(lambda x: loss(op, x)))
-        compiled = step.lower(x).compile()
-        value, gradient = compiled(x)
+    def by_parts(x, w):
+        rows = P("data")
+        return jax.shard_map(norm, mesh=mesh, in_specs=(rows, P()), out_specs=rows)(x, w)
+
+    functions = [("jit", norm, norm), ("shard_map", by_parts, norm)]
+    functions.append(("weight", ops.weighted_rms_norm, ops.weighted_rms_norm))
+    for name, op, alone in functions:
+        # This process alone, on one of its devices.
+        one = jax.jit(jax.value_and_grad(lambda *args: loss(alone, *args), (0, 1)))(whole, weight)
+        step = jax.jit(jax.value_and_grad(lambda *args: loss(op, *args), (0, 1)))
+        compiled = step.lower(x, w).compile()
+        value, gradients = compiled(x, w)
         same(value, one[0])
-        same(gradient, one[1])
+        for found, expected in zip(gradients, one[1]):
+            same(found, expected)
+        assert gradients[0].sharding.is_equivalent_to(x.sharding, 2)
         text = compiled.as_text()
-        print(name, text.count(" all-gather"), text.count(" all-reduce") > 0, "rms_norm" in text)
+        print(name, text.count(" all-gather"), text.count(" all-reduce") > 0, "rms_norm_vjp" in text)
 """
 
 
@@ -51,9 +61,9 @@ def test_values_and_gradients_are_those_of_one_process(library_path, processes, 
     variables = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}"}
     library = str(library_path("custom_ops"))
     printed = jobs.run_job(PROGRAM, processes, jobs.clean_environment(**variables), library)
-    for rank, (head, _jit, shard_map) in enumerate(printed):
+    for rank, (head, *programs) in enumerate(printed):
         assert head == f"{rank} {processes} {processes * devices} {devices}"
-        assert shard_map == "shard_map 0 True True"
+        assert programs == ["jit 0 True True", "shard_map 0 True True", "weight 0 True True"]
 
 
 CHAPTER = pathlib.Path(__file__).parents[2] / "docs/guide/25-several-machines.md"

@@ -96,6 +96,16 @@ def test_shard_map(gallery):
             np.testing.assert_allclose(a, np.asarray(b), rtol=TOLERANCE, atol=TOLERANCE)
 
 
+def test_pmap(gallery):
+    gradient = jax.grad(sharded.loss(gallery.weighted_rms_norm), (0, 1))
+    x = np.random.default_rng(0).normal(size=(4, 2, 16)).astype(np.float32)
+    w = np.random.default_rng(1).normal(size=16).astype(np.float32)
+    dx, dw = jax.pmap(gradient, in_axes=(0, None))(x, w)
+    for device in range(4):
+        for found, expected in zip((dx[device], dw[device]), gradient(x[device], w), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE)
+
+
 def test_exported_programs_are_split(gallery):
     gradient = jax.grad(sharded.loss(gallery.weighted_rms_norm), (0, 1))
     _, parts, _ = sharded.arrays("row", np.float32, jax.devices())
