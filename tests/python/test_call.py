@@ -201,3 +201,46 @@ def test_a_dtype_that_jax_lacks(ops, monkeypatch):
         oxcall.CallError, match=r"the installed JAX has no dtype float32; upgrade `jax` and `ml_dtypes`"
     ):
         ops.scale(x, factor=12.5)
+
+
+def test_promotion_is_that_of_jax(gallery):
+    """The operands of a type parameter, as those of a function of `jax.numpy`."""
+    x, w = jnp.arange(6.0).reshape(2, 3), jnp.arange(1.0, 4.0)
+    dtypes = [jnp.float16, jnp.bfloat16, jnp.float32, jnp.int8, jnp.int32]
+    for a in dtypes:
+        for b in dtypes:
+            given = x.astype(a), w.astype(b)
+            expected = jnp.result_type(*given)
+            if not jnp.issubdtype(expected, jnp.floating):
+                with pytest.raises(oxcall.CallError, match="weighted_rms_norm: argument `x` has dtype int"):
+                    gallery.weighted_rms_norm(*given)
+                continue
+            for _ in range(2):  # the second call is a remembered one
+                found = gallery.weighted_rms_norm(*given)
+                assert found.dtype == expected
+                np.testing.assert_array_equal(found, gallery.weighted_rms_norm(*(v.astype(expected) for v in given)))
+    # Weakly typed arrays take the dtype of the others, as numbers do.
+    weak = 2.0 * jnp.asarray(1.0)
+    assert weak.weak_type
+    for dtype in (jnp.bfloat16, jnp.float16):
+        assert gallery.weighted_rms_norm(x.astype(dtype), jnp.broadcast_to(weak, (3,))).dtype == dtype
+    # Cotangents have the dtypes of what was given.
+    gradients = jax.grad(lambda x, w: gallery.weighted_rms_norm(x, w).sum(), (0, 1))(x.astype(jnp.bfloat16), w)
+    assert [gradient.dtype for gradient in gradients] == [jnp.bfloat16, jnp.float32]
+    with (
+        jax.numpy_dtype_promotion("strict"),
+        pytest.raises(
+            oxcall.CallError,
+            match=r"the arguments `x` \(bfloat16\), `w` \(float32\) have no common dtype, but T is float16",
+        ),
+    ):
+        gallery.weighted_rms_norm(x.astype(jnp.bfloat16), w)
+
+
+def test_what_is_updated_in_place_is_not_promoted(gallery):
+    x, y = jnp.ones(3), jnp.ones(3, jnp.bfloat16)
+    with pytest.raises(
+        oxcall.CallError, match=r"axpy: argument `y` is updated in place and has dtype bfloat16, but T is"
+    ):
+        gallery.axpy(x, y, alpha=1)
+    assert gallery.axpy(y, x, alpha=1).dtype == jnp.float32

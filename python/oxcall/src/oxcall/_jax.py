@@ -138,13 +138,31 @@ def shape_of(operand: Any) -> tuple[Any, ...]:
     return () if is_token(operand) else tuple(operand.shape)
 
 
-def takes_scalar(scalar: bool | int | float | complex, dtype: str) -> bool:
-    """Whether a Python scalar adopts a dtype when it meets an array of it, by JAX's promotion rules."""
+def adopts(value: Any, dtype: str) -> bool:
+    """Whether a Python scalar or a weakly typed array takes a dtype when it meets an array of it."""
+    if isinstance(value, np.ndarray | np.generic) or is_token(value):
+        return False
     numpy_dtype = _dtypes.numpy_dtype(dtype)
+    is_weak = not hasattr(value, "dtype") or getattr(value, "weak_type", False)
     try:
-        return numpy_dtype is not None and jnp.result_type(scalar, numpy_dtype) == numpy_dtype
+        return is_weak and numpy_dtype is not None and jnp.result_type(value, numpy_dtype) == numpy_dtype
     except (TypeError, ValueError):
         return False
+
+
+def result_type(values: Sequence[Any]) -> str | None:
+    """The dtype to which JAX promotes arrays and Python scalars; ``None`` where it refuses, or has no name here."""
+    if len(values) == 1 and is_token(values[0]):
+        return "token"
+    try:
+        return _dtypes.xla_name(jnp.result_type(*values).name)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def converted(operand: Any, dtype: str) -> Any:
+    """An operand of this dtype."""
+    return operand if dtype_of(operand) == dtype else jax.lax.convert_element_type(operand, _dtypes.numpy_dtype(dtype))
 
 
 def vary_together(operands: Sequence[Any]) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -60,8 +61,9 @@ class Op(Described):
         key = _key(operands, keywords)
         call = None if key is None else self._calls.get(key)
         if call is None:
+            given = operands
             operands, call = self._prepare(operands, keywords)
-            if key is not None:
+            if key is not None and all(map(operator.is_, operands, given)):
                 if len(self._calls) == _MOST_CALLS:
                     self._calls.clear()
                 self._calls[key] = call

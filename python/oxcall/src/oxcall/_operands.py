@@ -109,18 +109,22 @@ def in_order(op: OpInfo, given: Sequence[Any], keywords: dict[str, Any], names: 
 
 
 def bind_operands(op: OpInfo, given: Sequence[Any]) -> Operands:
-    """Checks what the user passed against the declaration."""
+    """Checks what the user passed against the declaration.
+
+    The operands of a type parameter are promoted as those of a function of `jax.numpy`.
+    """
     counts = _count(op, given)
     params = [param for param, number in zip(op.operands, counts, strict=True) for _ in range(number)]
     values = [value for value in given if value is not None]
-    types: dict[int, tuple[str, str]] = {}
-    arrays: list[Any] = [None] * len(values)
-    # Python scalars take the dtype that the other operands give to the type parameter, as in jax.numpy.
-    for scalars in (False, True):
-        for i, (param, value) in enumerate(zip(params, values, strict=True)):
-            if _is_scalar(value) is scalars:
-                arrays[i] = _convert(op, param, value, types)
-    return Operands(tuple(arrays), counts, {index: dtype for index, (dtype, _) in types.items()})
+    values = [
+        value if _is_scalar(value) else _array(op, param, value) for param, value in zip(params, values, strict=True)
+    ]
+    pairs = list(zip(params, values, strict=True))
+    types: dict[int, str] = {}
+    for param in params:
+        if isinstance(param.dtype, int) and param.dtype not in types:
+            types[param.dtype] = _promoted(op, param.dtype, [pair for pair in pairs if pair[0].dtype == param.dtype])
+    return Operands(tuple(_convert(op, param, value, types) for param, value in pairs), counts, types)
 
 
 def _count(op: OpInfo, given: Sequence[Any]) -> tuple[int, ...]:
@@ -161,22 +165,73 @@ def _is_scalar(value: Any) -> bool:
     return isinstance(value, bool | int | float | complex) and type(value).__module__ == "builtins"
 
 
-def _convert(op: OpInfo, param: Param, value: Any, types: dict[int, tuple[str, str]]) -> Any:
+def _array(op: OpInfo, param: Param, value: Any, dtype: str | None = None) -> Any:
+    """A value as an operand; a Python scalar with a dtype, if one is given."""
     given = getattr(value, "dtype", None)
     if isinstance(given, np.dtype) and (given.kind in "OSUMm" or given == np.longdouble):
         raise CallError(f"{op.name}: argument `{param.name}` has dtype {given}, which JAX arrays cannot have")
-    wanted = types[param.dtype][0] if isinstance(param.dtype, int) and param.dtype in types else param.dtype
-    adopts = isinstance(wanted, str) and wanted != "token" and _is_scalar(value) and _jax.takes_scalar(value, wanted)
     try:
-        operand = _jax.as_operand(value, wanted if adopts else None)
+        operand = _jax.as_operand(value, dtype)
     except CallError as error:
         raise CallError(f"{op.name}: {error}") from None
     except (TypeError, ValueError, OverflowError) as error:
         raise CallError(f"{op.name}: argument `{param.name}` is not an array: {error}") from error
-    dtype = _jax.dtype_of(operand)
-    if dtype is None:
+    if _jax.dtype_of(operand) is None:
         raise CallError(f"{op.name}: argument `{param.name}` has dtype {operand.dtype}, which XLA's FFI cannot pass")
-    _check_dtype(op, param, dtype, types)
+    return operand
+
+
+def _promoted(op: OpInfo, var: int, pairs: Sequence[tuple[Param, Any]]) -> str:
+    """The dtype of a type parameter, given the operands that have it."""
+    declared = op.type_params[var]
+    arrays = [(param, value, _jax.dtype_of(value)) for param, value in pairs if not _is_scalar(value)]
+    allowed = f"{declared.name} is {_dtypes.describe(*declared.dtypes)}"
+    found = _jax.result_type([value for _, value in pairs])
+    if found in declared.dtypes:
+        updated = next(((param, dtype) for param, _, dtype in arrays if param.role == "inout" and dtype != found), None)
+        if updated is None:
+            return found
+        param, dtype = updated
+        raise CallError(
+            f"{op.name}: argument `{param.name}` is updated in place and has dtype {_dtypes.describe(dtype)}, but "
+            f"{declared.name} is {_dtypes.describe(found)} in this call; convert one of the arguments with `.astype`"
+        )
+    for param, _, dtype in arrays:
+        if dtype not in declared.dtypes:
+            raise CallError(
+                f"{op.name}: argument `{param.name}` has dtype {_dtypes.describe(dtype)}, but {allowed}"
+                f"{_hint(dtype, declared.dtypes)}"
+            )
+    if not arrays:
+        param, value = pairs[0]
+        dtype = _jax.dtype_of(_array(op, param, value))
+        raise CallError(
+            f"{op.name}: argument `{param.name}` has dtype {_dtypes.describe(dtype)}, but {allowed}"
+            f"{_hint(dtype, declared.dtypes)}"
+        )
+    common = "no common dtype" if found is None else f"the common dtype {_dtypes.describe(found)}"
+    given = dict.fromkeys(f"`{param.name}` ({_dtypes.describe(dtype)})" for param, _, dtype in arrays)
+    raise CallError(
+        f"{op.name}: the arguments {', '.join(given)} have {common}, but {allowed}; convert them with `.astype`"
+    )
+
+
+def _convert(op: OpInfo, param: Param, value: Any, types: Mapping[int, str]) -> Any:
+    """An operand of the dtype that the declaration and the other operands give it."""
+    wanted = types[param.dtype] if isinstance(param.dtype, int) else param.dtype
+    adopts = wanted is not None and wanted != "token" and _jax.adopts(value, wanted)
+    if _is_scalar(value):
+        operand = _array(op, param, value, wanted if adopts else None)
+    elif isinstance(param.dtype, int) or adopts:
+        operand = _jax.converted(value, wanted)
+    else:
+        operand = value
+    dtype = _jax.dtype_of(operand)
+    if wanted is not None and dtype != wanted:
+        raise CallError(
+            f"{op.name}: argument `{param.name}` has dtype {_dtypes.describe(dtype)}, but it takes "
+            f"{_dtypes.describe(wanted)}{_hint(dtype, (wanted,))}"
+        )
     rank = len(_jax.shape_of(operand))
     if param.rank is not None and rank != param.rank:
         raise CallError(
@@ -184,26 +239,6 @@ def _convert(op: OpInfo, param: Param, value: Any, types: dict[int, tuple[str, s
             f"but it takes rank {param.rank}"
         )
     return operand
-
-
-def _check_dtype(op: OpInfo, param: Param, dtype: str, types: dict[int, tuple[str, str]]) -> None:
-    rule = param.dtype
-    given = f"{op.name}: argument `{param.name}` has dtype {_dtypes.describe(dtype)}"
-    if isinstance(rule, str):
-        if dtype != rule:
-            raise CallError(f"{given}, but it takes {_dtypes.describe(rule)}{_hint(dtype, (rule,))}")
-    elif isinstance(rule, int):
-        declared = op.type_params[rule]
-        if dtype not in declared.dtypes:
-            raise CallError(
-                f"{given}, but {declared.name} is {_dtypes.describe(*declared.dtypes)}{_hint(dtype, declared.dtypes)}"
-            )
-        bound, source = types.setdefault(rule, (dtype, param.name))
-        if bound != dtype:
-            raise CallError(
-                f"{given}, but {declared.name} is {_dtypes.describe(bound)} in this call (from argument `{source}`); "
-                f"convert one of them with `.astype`"
-            )
 
 
 def _hint(given: str, allowed: Sequence[str]) -> str:
