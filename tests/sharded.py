@@ -31,6 +31,8 @@ def cases(op):
         "call": (lambda x, w: jnp.sin(op(jnp.cos(x), w)), 0, [True]),
         "gradient": (jax.grad(loss(op), (0, 1)), 1, [True, False]),
         "tangent": (lambda x, w: jax.jvp(op, (x, w), (jnp.cos(x), jnp.sin(w))), 0, [True, True]),
+        # An operand of which the program does not say how it is split.
+        "constant": (lambda x, w: op(jnp.cos(x), jnp.arange(16, dtype=w.dtype)), 0, [True]),
         "vmap": (jax.vmap(op, (0, None)), 0, [True]),
         "vmap of columns": (lambda x, w: jax.vmap(op, (1, None), 1)(x[:, None], w)[:, 0], 0, [True]),
         "scan": (scanned, 0, [True]),

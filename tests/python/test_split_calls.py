@@ -131,6 +131,40 @@ def test_parts_that_would_not_be_equal_are_gathered(gallery, mesh):
         np.testing.assert_allclose(a, b, rtol=TOLERANCE, atol=TOLERANCE)
 
 
+def splits(random, rank):
+    """Which axes split each dimension of an array: none, one or both."""
+    names = list(random.permutation(["a", "b"]))
+    return P(*(tuple(names.pop() for _ in range(min(random.integers(3), len(names)))) or None for _ in range(rank)))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_any_split_gives_the_values_of_whole_arrays(derived, seed):
+    """Operands and results that are split along any dimensions, of sizes that divide into equal parts or do not."""
+    random = np.random.default_rng(seed)
+    mesh = Mesh(random.permutation(np.array(jax.devices()[:4])).reshape(2, 2), ("a", "b"))
+    batch = random.choice([0, 1, 2, 3, 4, 8], random.integers(3))
+    x = random.normal(size=(*batch, random.choice([1, 3, 8])))
+    w = random.normal(size=x.shape[-1])
+    programs = [
+        derived.growth,
+        jax.grad(sharded.loss(derived.growth), (0, 1)),
+        lambda x, w: jax.jvp(derived.growth, (x, w), (x, w)),
+        lambda x, _: derived.spread(jnp.moveaxis(x, -1, 0), jnp.ones((*x.shape[:-1], 2)), label="ab", factors=[1.5]),
+    ]
+    for program in programs:
+
+        def split(value):
+            return jax.lax.with_sharding_constraint(value, NamedSharding(mesh, splits(random, value.ndim)))
+
+        def constrained(x, w, program=program, split=split):
+            # What leaves the program is whole, since JAX has no arrays of unequal parts.
+            return [1 * split(value) for value in jax.tree.leaves(program(split(x), split(w)))]
+
+        found = jax.jit(constrained, out_shardings=NamedSharding(mesh, P()))(x, w)
+        for a, b in zip(found, jax.tree.leaves(program(x, w)), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-13)
+
+
 def test_no_rows(gallery, mesh):
     x = jax.device_put(jnp.zeros((0, 16)), NamedSharding(mesh, P("a", None)))
     w = jax.device_put(jnp.ones(16), NamedSharding(mesh, P()))

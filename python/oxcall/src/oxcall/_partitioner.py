@@ -29,29 +29,29 @@ class Partitioner:
 
     def propagate(self, sharding: Any, shape: Any, _config: Any) -> Any:
         """The sharding of the results, given one that suits their users."""
-        if _is_fixed(_shardings(shape, sharding)):
-            return sharding
 
-        def tilings() -> list[Tiles]:
+        def chosen() -> Any:
+            if _is_fixed(_shardings(shape, sharding)):
+                return sharding
             results = _elements(shape)
             found = self._batch_dims((), results)
             arrays = _placed(results, _shardings(shape, sharding), found.results)
-            return _tiles(results, found.results, choose(arrays, found.count))
+            return _pack(shape, _tiles(results, found.results, choose(arrays, found.count)))
 
-        return _pack_or_replicate(shape, tilings)
+        return _or_whole(shape, chosen)
 
     def infer(self, arg_shapes: Sequence[Any], arg_shardings: Sequence[Any], shape: Any, _config: Any) -> Any:
-        """The sharding of the results, given those of the operands."""
-        if _is_fixed(arg_shardings):
-            return _of_results(shape, [arg_shardings[0]] * len(_elements(shape)))
+        """The sharding of the results, given those of the operands, some of which may be ``None``."""
 
-        def tilings() -> list[Tiles]:
+        def chosen() -> Any:
             results = _elements(shape)
+            if _is_fixed(arg_shardings):
+                return _of_results(shape, [_Sharding.manual()] * len(results))
             found = self._batch_dims(arg_shapes, results)
             arrays = _placed(arg_shapes, arg_shardings, found.operands)
-            return _tiles(results, found.results, choose(arrays, found.count))
+            return _pack(shape, _tiles(results, found.results, choose(arrays, found.count)))
 
-        return _pack_or_replicate(shape, tilings)
+        return _or_whole(shape, chosen)
 
     def partition(
         self, arg_shapes: Sequence[Any], arg_shardings: Sequence[Any], shape: Any, sharding: Any, config: Any
@@ -177,7 +177,8 @@ def _shardings(shape: Any, sharding: Any) -> list[Any]:
 
 def _is_fixed(shardings: Sequence[Any]) -> bool:
     """Whether each device has arrays of its own, as in `jax.shard_map`. Given other shardings, XLA ends the process."""
-    return any(sharding.is_manual() or sharding.is_unknown() for sharding in shardings)
+    known = [sharding for sharding in shardings if sharding is not None]
+    return any(sharding.is_manual() or sharding.is_unknown() for sharding in known)
 
 
 def _placed(shapes: Sequence[Any], shardings: Sequence[Any], places: Sequence[int | None]) -> list[Placed]:
@@ -189,7 +190,7 @@ def _placed(shapes: Sequence[Any], shardings: Sequence[Any], places: Sequence[in
 
 def _tiling(sharding: Any, rank: int) -> Tiles | None:
     """The tiling of an array of this rank; ``None`` where it has none."""
-    if not sharding.is_tiled():
+    if sharding is None or not sharding.is_tiled():
         return None
     dims = tuple(sharding.tile_assignment_dimensions())
     kinds = [_Kind.REPLICATED] if sharding.replicate_on_last_tile_dim() else list(sharding.subgroup_types())
@@ -218,12 +219,12 @@ def _sharding(tiles: Tiles) -> Any:
     return _Sharding.from_proto(proto)
 
 
-def _pack_or_replicate(shape: Any, tilings: Callable[[], Sequence[Tiles]]) -> Any:
-    """XLA ends the process if propagation raises; whole results are always right."""
+def _or_whole(shape: Any, chosen: Callable[[], Any]) -> Any:
+    """A sharding of the results. XLA ends the process if propagation raises; whole results are always right."""
     try:
-        return _pack(shape, tilings())
+        return chosen()
     except Exception:
-        return _pack(shape, _tiles(_elements(shape), [None] * len(_elements(shape)), None))
+        return _of_results(shape, [_Sharding.replicate()] * len(_elements(shape)))
 
 
 def _pack(shape: Any, tilings: Sequence[Tiles]) -> Any:
