@@ -32,6 +32,7 @@ class Batched:
     def __init__(self, op, operator, ops):
         self.op, self.operator, self.ops = op, operator, ops
         self.dims = BatchDims(op)
+        self.autocast = Autocast(op, operator)
         self.method = op.json["vmap"]
 
     @staticmethod
@@ -66,7 +67,9 @@ class Batched:
             )
         operator, *others = self.ops[name].operators()
         function = self.ops[name].packet() if others else operator.overload
-        return function(**operator.keywords(self.operator.bind(args, kwargs)))
+        args, kwargs = self.autocast.cast(args, kwargs)
+        with without_autocast():
+            return function(**operator.keywords(self.operator.bind(args, kwargs)))
 
     def _elements(self, size, named, kwargs):
         """The results of one call for each element of the batch, stacked."""
