@@ -100,6 +100,10 @@ def dtensor(ops, mesh, _rank):
         assert collectives.get_total_counts() == 1
         torch.testing.assert_close(weight, reference[1].grad)
         torch.testing.assert_close(gradients[0].full_tensor(), reference[0].grad)
+        # In this result, other dimensions stand before those of the batch.
+        y = ops.outer(distribute_tensor(randn(3, 5), mesh, [Replicate()]), args[0].detach())
+        assert y.placements == (Shard(2 + dim),)
+        torch.testing.assert_close(y.full_tensor(), randn(3, 5)[..., None, None, None] * x)
     # The last dimension is none of the batch's.
     whole = ops.norm(distribute_tensor(x, mesh, [Shard(2)]), distribute_tensor(w, mesh, [Shard(0)]))
     torch.testing.assert_close(whole.full_tensor(), expected)
