@@ -148,7 +148,10 @@ def main(case, store, rank):
     CASES[case](ops, init_device_mesh("cpu", (PROCESSES,)), rank)
     distributed.barrier()
     distributed.destroy_process_group()
-    # Threads of torch may be running when Python ends, which then aborts the process now and then.
+    # Without this, a process aborts now and then when Python ends: "terminate called without an active exception". It
+    # did in 1 of 30 jobs of `ddp` that keep their process group, and in none of 31 of `fsdp` that end as this one; with
+    # torch's functions in place of the operators, in none of 35 and 16. No library of ours is loaded here, only Python
+    # code: a thread that C++ finds running is one of torch's.
     sys.stdout.flush()
     os._exit(0)
 
