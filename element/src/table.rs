@@ -273,6 +273,11 @@ macro_rules! table {
                     _ => None,
                 }
             }
+
+            /// The name of a dtype in torch, `float32`; `None` for dtypes that torch does not have.
+            pub fn name(dtype: DType) -> Option<&'static str> {
+                getter(dtype).and_then(|getter| getter.rsplit_once("dtype_")).map(|(_, name)| name)
+            }
         }
     };
 }

@@ -206,6 +206,8 @@ pub struct Traits {
     pub transpose: Option<&'static str>,
     /// Parameters whose derivatives are zero.
     pub nondiff: &'static [&'static str],
+    /// What `torch.autocast` casts arguments to: `f32`, or `lowest` for its own dtype.
+    pub autocast: Option<&'static str>,
 }
 
 impl Traits {
@@ -221,6 +223,7 @@ impl Traits {
         fwd: None,
         transpose: None,
         nondiff: &[],
+        autocast: None,
     };
 
     /// The bits of `XLA_FFI_Handler_Traits`.

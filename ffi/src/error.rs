@@ -125,6 +125,16 @@ impl Error {
         self
     }
 
+    /// This error with the text that a function makes of its message, unless it is [`verbatim`](Error::verbatim).
+    #[cfg(feature = "torch")]
+    #[cold]
+    pub(crate) fn reworded(mut self, reword: impl FnOnce(&str) -> String) -> Error {
+        if !self.0.verbatim {
+            self.0.message = reword(&self.0.message);
+        }
+        self
+    }
+
     /// This error with its message as it is: no [`context`](Error::context), such as an op's name, comes before it.
     ///
     /// ```

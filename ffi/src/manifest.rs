@@ -44,6 +44,7 @@ fn op(handler: &Handler) -> Value {
         "fwd": handler.traits.fwd,
         "transpose": handler.traits.transpose,
         "nondiff": handler.traits.nondiff,
+        "autocast": handler.traits.autocast,
         "legacy": handler.legacy.is_some(),
         "extra_attrs": handler.extra_attrs,
         "type_params": handler.type_params.iter().map(|param| json!({

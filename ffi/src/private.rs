@@ -21,7 +21,7 @@ pub use crate::frame::{ArrayStorage, Frame, check_overlap, extent, overlap, same
 use crate::names::{equal, less};
 pub use crate::namespace::{Namespace, set_namespace};
 pub use crate::registry::Entry;
-pub use crate::rules::{check_fwd, check_jvp, check_nondiff, check_transpose, check_vjp, check_vmap};
+pub use crate::rules::{check_autocast, check_fwd, check_jvp, check_nondiff, check_transpose, check_vjp, check_vmap};
 pub use crate::state::HostType;
 pub use crate::{__legacy as legacy, __schema as schema, __torch as torch, DType, Element, Error, Result};
 

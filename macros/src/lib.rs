@@ -82,6 +82,7 @@ mod types;
 /// | `fwd = path` | The operation that is called in place of this one where a derivative is taken. It gives residuals beside the results, which `vjp` and `jvp` take by name. |
 /// | `transpose = path` | The operation is linear in some arguments: this one takes `dy` and gives the cotangents of these arguments. In place of `vjp`, `jvp` and `fwd`. |
 /// | `nondiff = [x, y]` | Floating-point arguments and results whose derivatives are zero. |
+/// | `autocast = f32`, `autocast = lowest` | Inside `torch.autocast`, arguments are cast to `f32`, or to its own dtype, `bf16` or `f16`. JAX has no such context. |
 /// | `instantiate = path`, `prepare = path`, `initialize = path` | Functions with [`#[stage]`](macro@stage), which make states. |
 /// | `shape = path` | A function that gives the shapes of the results, where `#[dims]` cannot. |
 /// | `namespace = "..."` | The namespace of the torch operator, where it is not that of `oxcall::namespace!`. |

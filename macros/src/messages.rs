@@ -55,6 +55,7 @@ messages! {
     fwd_alone(): "`fwd` gives residuals, but no rule uses them", "add `vjp = path` or `jvp = path`, or remove `fwd`";
     nondiff_alone(): "`nondiff` excludes parameters from a derivative, but none is declared", "add `vjp = path`, `jvp = path` or `transpose = path`, or remove `nondiff`";
     nondiff_unknown(name, meant, all): "`nondiff` lists `{name}`, which is not an argument or result{meant}", "write the names of some of `{all}`";
+    unknown_autocast(policy, meant): "unknown policy `{policy}` of `autocast`{meant}", "write `autocast = f32` to compute in f32 inside `torch.autocast`, or `autocast = lowest` to compute in the dtype of `torch.autocast`, bf16 or f16";
     batch_partitionable(): "`batch_partitionable` is now part of `batch`", "write `batch = b`, where `#[dims(..b, n)]` has the dimensions that are independent";
     batch_unknown(name, meant, all): "no argument has the dimensions `..{name}` that `batch` names{meant}", "{all}; write `#[dims(..{name}, ...)]` on an argument";
     batch_twice(name, param): "`{param}` has `..{name}` twice", "write it once: a batch is one part of the dimensions";

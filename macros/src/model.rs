@@ -59,6 +59,8 @@ pub(crate) struct Options {
     pub(crate) nondiff: Vec<Ident>,
     /// `batch = b`: the list of dimensions that are independent.
     pub(crate) batch: Option<Ident>,
+    /// `autocast = f32` or `autocast = lowest`: what `torch.autocast` casts arguments to.
+    pub(crate) autocast: Option<Ident>,
     /// `namespace = "..."`: the namespace of the torch operator; default: the crate's.
     pub(crate) namespace: Option<LitStr>,
     /// `schema = "..."`: the schema of the torch operator; default: what follows from the signature.

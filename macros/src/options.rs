@@ -22,6 +22,7 @@ const OPTIONS: &[&str] = &[
     "fwd",
     "transpose",
     "nondiff",
+    "autocast",
     "instantiate",
     "prepare",
     "initialize",
@@ -36,6 +37,9 @@ const OPTIONS: &[&str] = &[
 
 /// The values of `vmap`: the `vmap_method`s of `jax.ffi.ffi_call`.
 const VMAP: &[&str] = &["sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized"];
+
+/// The policies of `autocast`.
+const AUTOCAST: &[&str] = &["f32", "lowest"];
 
 /// The options that name an operation for a rule of differentiation.
 const RULES: &[(&str, Rule)] =
@@ -63,6 +67,7 @@ pub(crate) fn parse(args: TokenStream, function: &ItemFn, errors: &mut Errors) -
         vmap: None,
         rules: Vec::new(),
         nondiff: Vec::new(),
+        autocast: None,
         namespace: None,
         schema: None,
         legacy: false,
@@ -91,6 +96,7 @@ pub(crate) fn parse(args: TokenStream, function: &ItemFn, errors: &mut Errors) -
             "batch" => options.batch = Some(entries::ident(key, input)?),
             "vmap" => options.vmap = Some(vmap(key, input)?),
             "nondiff" => options.nondiff = entries::idents(key, input)?,
+            "autocast" => options.autocast = Some(autocast(key, input)?),
             "shape" => options.shape = Some(entries::path(key, input)?),
             "namespace" => options.namespace = Some(torch_namespace(entries::string(key, input)?)?),
             "schema" => options.schema = Some(entries::string(key, input)?),
@@ -164,6 +170,21 @@ fn vmap(key: &Ident, input: ParseStream<'_>) -> syn::Result<Vmap> {
         let list = VMAP.join("\", \"");
         Err(syn::Error::new_spanned(method, messages::bad_vmap(written, meant, list)))
     }
+}
+
+/// `= policy`
+fn autocast(key: &Ident, input: ParseStream<'_>) -> syn::Result<Ident> {
+    let unknown = |written: &str| {
+        let meant = did_you_mean(nearest(written, AUTOCAST.iter().copied()));
+        messages::unknown_autocast(written, meant)
+    };
+    if input.peek(Token![=]) && input.peek2(LitStr) {
+        let written = entries::string(key, input)?;
+        return Err(syn::Error::new_spanned(&written, unknown(&format!("\"{}\"", written.value()))));
+    }
+    let policy = entries::ident(key, input)?;
+    let written = policy.to_string();
+    if AUTOCAST.contains(&&*written) { Ok(policy) } else { Err(syn::Error::new_spanned(&policy, unknown(&written))) }
 }
 
 fn torch_namespace(namespace: LitStr) -> syn::Result<LitStr> {

@@ -20,7 +20,7 @@ def norm_vjp(x, w, dy):
 
 
 def register(glue):
-    """The operators `norm`, `norm_vjp`, `copy` and `scale`, registered with the glue."""
+    """The operators `norm`, `norm_vjp`, `copy`, `scale` and `outer`, registered with the glue."""
     ops = Ops()
 
     def counted(function):
@@ -52,6 +52,10 @@ def register(glue):
     ops.add(
         "norm_vjp", "Tensor x, Tensor w, Tensor dy", "(Tensor, Tensor)", counted(norm_vjp),
         [row("x"), weight("w"), row("dy"), row("dx", "ret"), weight("dw", "ret", sum=True)], batch="b",
+    )  # fmt: skip
+    ops.add(
+        "outer", "Tensor w, Tensor x", "Tensor", lambda w, x: w.reshape(*w.shape, *[1] * x.dim()) * x,
+        [param("arg", "w", "..a", {"var": 0}), row("x"), param("ret", "y", "..a, ..b, n", {"var": 0})], batch="b",
     )  # fmt: skip
     ops.add("copy", "Tensor x", "Tensor", counted(copy), [row("x"), param("ret", "y", None, {"var": 0})], batch="b")
     ops.add(

@@ -15,7 +15,7 @@ def ops(glue):
 
 
 def randn(*shape):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(sum(shape)))
+    return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(sum(shape)))
 
 
 X, W = randn(5, 2, 3), randn(3)
@@ -44,6 +44,37 @@ def test_a_result_with_the_shape_of_the_first_argument(ops):
     CALLS.clear()
     assert torch.equal(vmap(ops.copy, 1)(X), X.movedim(1, 0))
     assert dict(CALLS) == {"copy": 1}
+
+
+@pytest.mark.parametrize("dims", ["..a, ..b, n", "n, ..a, ..b", "..b, ..a, n", "n, ..b, ..a", "..a, ..b, ..c, n"])
+@pytest.mark.parametrize("shape", [(2,), (), (2, 4)])
+def test_other_lists_beside_the_batch(glue, dims, shape):
+    """The place of the batch in a result depends on the ranks of other arguments."""
+    sizes = {"..a": shape, "..c": (6, 7)}
+    calls = []
+
+    def product(w, v, x):
+        calls.append(x.shape)
+        letters = {"..a": "ijk"[: w.dim()], "..b": "pqr"[: x.dim() - 1], "..c": "uvw"[: v.dim()], "n": "n"}
+        out = "".join(letters[token] for token in dims.split(", "))
+        return torch.einsum(f"{letters['..a']},{letters['..c']},{letters['..b']}n->{out}", w, v, x)
+
+    ops = Ops()
+    ops.add(
+        "product", "Tensor w, Tensor v, Tensor x", "Tensor", product,
+        [param("arg", "w", "..a"), param("arg", "v", "..c"), param("arg", "x", "..b, n"), param("ret", "y", dims)],
+        batch="b",
+    )  # fmt: skip
+    glue.register(ops.manifest, ops.report)
+    w, v = randn(*shape), randn(*(sizes["..c"] if "..c" in dims else ()))
+    for rows, dim in [(randn(5, 3), 0), (randn(4, 5, 3), 0), (randn(4, 5, 3), 1)]:
+        calls.clear()
+        result = vmap(ops.product, (None, None, dim))(w, v, rows)
+        assert len(calls) == 1
+        torch.testing.assert_close(result, vmap(product, (None, None, dim))(w, v, rows))
+        if rows.dim() == 3:
+            twice = [vmap(vmap(f, (None, None, 0)), (None, None, 0))(w, v, rows) for f in (ops.product, product)]
+            torch.testing.assert_close(*twice)
 
 
 def test_a_batch_of_batches(ops):

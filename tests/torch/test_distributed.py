@@ -100,6 +100,10 @@ def dtensor(ops, mesh, _rank):
         assert collectives.get_total_counts() == 1
         torch.testing.assert_close(weight, reference[1].grad)
         torch.testing.assert_close(gradients[0].full_tensor(), reference[0].grad)
+        # In this result, other dimensions stand before those of the batch.
+        y = ops.outer(distribute_tensor(randn(3, 5), mesh, [Replicate()]), args[0].detach())
+        assert y.placements == (Shard(2 + dim),)
+        torch.testing.assert_close(y.full_tensor(), randn(3, 5)[..., None, None, None] * x)
     # The last dimension is none of the batch's.
     whole = ops.norm(distribute_tensor(x, mesh, [Shard(2)]), distribute_tensor(w, mesh, [Shard(0)]))
     torch.testing.assert_close(whole.full_tensor(), expected)
@@ -144,7 +148,10 @@ def main(case, store, rank):
     CASES[case](ops, init_device_mesh("cpu", (PROCESSES,)), rank)
     distributed.barrier()
     distributed.destroy_process_group()
-    # Threads of torch may be running when Python ends, which then aborts the process now and then.
+    # Without this, a process aborts now and then when Python ends: "terminate called without an active exception". It
+    # did in 1 of 30 jobs of `ddp` that keep their process group, and in none of 31 of `fsdp` that end as this one; with
+    # torch's functions in place of the operators, in none of 35 and 16. No library of ours is loaded here, only Python
+    # code: a thread that C++ finds running is one of torch's.
     sys.stdout.flush()
     os._exit(0)
 

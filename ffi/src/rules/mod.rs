@@ -1,12 +1,15 @@
 //! The fit of the operations that the options `vjp`, `jvp`, `fwd`, `transpose` and `vmap` name: whether each has the
-//! parameters that its rule gives values to, and gives all that the rule needs.
+//! parameters that its rule gives values to, and gives all that the rule needs. `autocast` has the dtypes that an
+//! operation needs for a policy of autocast.
 //!
 //! The macro has the compiler run this, so that a mistake is an error of the build. Hosts match operations by the names
 //! of their parameters in the same way: `oxcall/_pairing.py` for JAX, `torch/glue/rules.py` for torch.
 
+mod autocast;
 mod message;
 mod sides;
 
+pub use self::autocast::check_autocast;
 use self::message::Message;
 use self::sides::{Found, Rule, Side, Source, derivative, is_differentiable, is_inexact, is_nondiff, shares_dtype};
 use crate::descriptor::{Arity, AttrParam, DimPattern, Handler, Param, Presence, Role};

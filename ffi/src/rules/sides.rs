@@ -260,7 +260,8 @@ pub(super) const fn shares_dtype(first: &Handler, a: &Param, second: &Handler, b
     false
 }
 
-const fn takes(handler: &Handler, param: &Param, dtype: DType) -> bool {
+/// Whether a parameter takes a dtype.
+pub(super) const fn takes(handler: &Handler, param: &Param, dtype: DType) -> bool {
     match param.dtype {
         DTypeRule::Any => true,
         DTypeRule::One(one) => one as u8 == dtype as u8,

@@ -1,4 +1,5 @@
-//! The Python part: derivatives, batching, sharding, symbolic shapes and torch_xla, for which there is no C interface.
+//! The Python part: autocast, derivatives, batching, sharding, symbolic shapes and torch_xla, for which there is no C
+//! interface.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::NonNull;
@@ -14,6 +15,7 @@ use crate::registry::registry;
 /// The program, which gets the manifest and the report of this library as JSON.
 const PROGRAM: &str = concat!(
     include_str!("glue/operators.py"),
+    include_str!("glue/autocast.py"),
     include_str!("glue/rules.py"),
     include_str!("glue/derivatives.py"),
     include_str!("glue/views.py"),

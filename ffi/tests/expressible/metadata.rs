@@ -43,7 +43,7 @@ fn described_vjp<T: Float>(
     dx.fill(T::from_f64(0.0));
 }
 
-#[custom_call(batch = b, vmap = row_sums_of_batch, nondiff = [count], vjp = row_sums_vjp)]
+#[custom_call(batch = b, vmap = row_sums_of_batch, nondiff = [count], autocast = f32, vjp = row_sums_vjp)]
 fn row_sums(
     #[dims(..b, n)] x: Array<f32>,
     #[dims(..b)] mut y: Out<f32>,
@@ -157,7 +157,7 @@ fn the_descriptor_says_what_the_options_say() {
     let traits = handler.traits;
     assert_eq!((traits.batch, traits.vmap, traits.vmap_op), (Some("b"), None, Some("row_sums_of_batch")));
     assert_eq!((traits.vjp, traits.jvp, traits.fwd, traits.transpose), (Some("row_sums_vjp"), None, None, None));
-    assert_eq!(traits.nondiff, ["count"]);
+    assert_eq!((traits.nondiff, traits.autocast), (&["count"][..], Some("f32")));
     assert_eq!(handler.params.iter().map(|param| param.sum).collect::<Vec<_>>(), [false, false, true]);
 }
 

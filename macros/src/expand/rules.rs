@@ -22,6 +22,7 @@ pub(super) fn traits(private: &TokenStream, options: &Options) -> TokenStream {
     let text = |ident: &syn::Ident| Literal::string(&ident.unraw().to_string());
     let batch = option(options.batch.as_ref().map(text).map(|name| tokens!(#name)));
     let nondiff = options.nondiff.iter().map(text);
+    let autocast = option(options.autocast.as_ref().map(text).map(|policy| tokens!(#policy)));
     let (side_effect, command_buffer) = (options.side_effect, options.command_buffer);
     tokens! {
         #private::Traits {
@@ -35,6 +36,7 @@ pub(super) fn traits(private: &TokenStream, options: &Options) -> TokenStream {
             fwd: #fwd,
             transpose: #transpose,
             nondiff: &[#(#nondiff),*],
+            autocast: #autocast,
         }
     }
 }
@@ -62,9 +64,13 @@ pub(super) fn checks(private: &TokenStream, options: &Options) -> TokenStream {
         let (span, other) = (at(path), handler(path));
         check(path, quote_spanned!(span=> #private::check_vmap(&__HANDLER, #other)));
     }
-    if let Some(name) = options.nondiff.first() {
-        let span = at(name);
-        checks.extend(quote_spanned!(span=> const _: () = #private::check_nondiff(&__HANDLER);));
+    let own = [
+        options.nondiff.first().map(|name| (name, tokens!(check_nondiff))),
+        options.autocast.as_ref().map(|policy| (policy, tokens!(check_autocast))),
+    ];
+    for (option, check) in own.into_iter().flatten() {
+        let span = at(option);
+        checks.extend(quote_spanned!(span=> const _: () = #private::#check(&__HANDLER);));
     }
     checks
 }

@@ -94,6 +94,7 @@ fn check_op(op: &Value) {
             "fwd",
             "transpose",
             "nondiff",
+            "autocast",
             "legacy",
             "extra_attrs",
             "type_params",
@@ -106,7 +107,7 @@ fn check_op(op: &Value) {
         assert!(op[key].is_string(), "{key}");
     }
     assert!(op["line"].is_u64() && op["legacy"].is_boolean() && op["extra_attrs"].is_boolean());
-    for key in ["batch", "vmap", "vmap_op", "vjp", "jvp", "fwd", "transpose"] {
+    for key in ["batch", "vmap", "vmap_op", "vjp", "jvp", "fwd", "transpose", "autocast"] {
         assert!(is_text_or_null(&op[key]), "{key}");
     }
     assert!(op["nondiff"].as_array().unwrap().iter().all(Value::is_string));

@@ -255,6 +255,37 @@ fn operations_on_batches() {
 }
 
 #[test]
+fn dtypes_for_autocast() {
+    const TYPES: &[TypeParam] = &[
+        TypeParam { name: "T", dtypes: &[DType::F16, DType::BF16, DType::F32, DType::F64] },
+        TypeParam { name: "U", dtypes: &[DType::F32, DType::F64, DType::S32] },
+        TypeParam { name: "V", dtypes: &[DType::F64, DType::S32] },
+    ];
+    fn check<const N: usize>(policy: &'static str, params: [Param; N]) -> Result<(), String> {
+        let traits = Traits { autocast: Some(policy), ..Traits::NONE };
+        caught(move || check_autocast(&Handler { type_params: TYPES, traits, ..handler("f", params) }))
+    }
+    let [t, u, v] = [0, 1, 2].map(|var| move |param: Param| Param { dtype: DTypeRule::Var(var), ..param });
+    let any = |param: Param| Param { dtype: DTypeRule::Any, ..param };
+    // What has one dtype, and what autocast leaves alone, needs none of the policy's.
+    check("lowest", [t(arg("x")), arg("scale"), v(arg("n")), inout("total"), t(ret("y"))]).unwrap();
+    check("f32", [t(arg("x")), u(arg("w")), v(inout("n")), t(ret("y"))]).unwrap();
+    check("f32", [arg("x"), ret("y")]).unwrap();
+    check("lowest", [any(arg("x")), ret("y")]).unwrap();
+    let outcome = check("lowest", [t(arg("x")), u(arg("w"))]);
+    refused_as(
+        outcome,
+        &["operation `f`: `autocast = lowest` casts argument `w` to `bf16`, which is none of its dtypes"],
+    );
+    let none = "casts no argument: expected one that takes";
+    refused_as(check("lowest", [arg("x"), t(ret("y"))]), &[none, "`bf16` and `f16`; ", "`T = floats`"]);
+    refused_as(check("f32", [v(arg("x"))]), &[none, "`f32`; "]);
+    for param in [t(inout("y")), any(inout("y"))] {
+        refused_as(check("f32", [t(arg("x")), param]), &["would cast `y`, and the update would be lost"]);
+    }
+}
+
+#[test]
 fn nondiff_of_what_has_no_derivative() {
     let op = || Handler {
         traits: Traits { nondiff: &["i"], ..Traits::NONE },

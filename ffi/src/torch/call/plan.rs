@@ -7,6 +7,7 @@ use super::context::Contexts;
 use crate::descriptor::{Arity, DTypeRule, DimExpr, DimPattern, HOST, Handler, Param, Role, ShapeRule};
 use crate::shape::Pattern;
 use crate::torch::libtorch::device::Device;
+use crate::torch::libtorch::dtype::with_names_of_torch;
 use crate::torch::libtorch::shim::Shim;
 use crate::torch::schema::{AttrSource, Operator, Source, Type};
 use crate::{DType, Error, Result, panics};
@@ -158,14 +159,14 @@ impl Plan {
         })
     }
 
-    /// Puts the operator's name in front of the error, instead of the operation's, which a stated schema may rename.
+    /// The error in torch's words: with the operator's name in front, instead of the operation's, which a stated schema
+    /// may rename, and with torch's names of dtypes.
     #[cold]
     pub(crate) fn named(&self, error: Error) -> Error {
         let own = error.message().strip_prefix(self.handler.name).filter(|rest| rest.starts_with([':', ' ']));
         match own {
-            Some(_) if self.name == self.handler.name => error,
-            Some(rest) => Error::new(error.code(), format!("{}{rest}", self.name)),
-            None => error.context(&self.name),
+            Some(rest) => Error::new(error.code(), format!("{}{}", self.name, with_names_of_torch(rest))),
+            None => error.reworded(with_names_of_torch).context(&self.name),
         }
     }
 

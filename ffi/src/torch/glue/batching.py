@@ -7,23 +7,39 @@ class BatchDims:
     """The dimensions that an op's `batch` names, such as `..b`: calls on parts of them are independent.
 
     Attributes:
-        places: for each parameter, the place of the first of these dimensions; `None` where it has none of them.
-        others: for each parameter, the number of its other dimensions.
+        list: the name of these dimensions in patterns; `None` if the op declares none.
+        patterns: for each parameter, the dimensions and lists of its pattern.
+        sums: the results without these dimensions.
     """
 
     def __init__(self, op):
-        self.is_declared = bool(op.json.get("batch"))
+        self.list = f"..{op.json['batch']}" if op.json.get("batch") else None
         # Without a pattern, a result that is no scalar has the shape of the first argument.
         first = next((param["dims"] for param in op.operands if param["arity"] == "one"), None)
-        self.places, self.others = {}, {}
-        for param in op.json["params"] if self.is_declared else ():
+        self.patterns = {}
+        for param in op.json["params"] if self.list else ():
             is_like_first = param["role"] == "ret" and param["dims"] is None and param["rank"] != 0
             pattern = first if is_like_first else param["dims"]
-            tokens = [token.strip() for token in (pattern or "").split(",")]
-            name = f"..{op.json['batch']}"
-            self.places[param["name"]] = tokens.index(name) if name in tokens else None
-            self.others[param["name"]] = len(tokens) - 1
-        self.sums = [param["name"] for param in op.returns if self.places.get(param["name"]) is None]
+            self.patterns[param["name"]] = [token.strip() for token in pattern.split(",")] if pattern else []
+        self.sums = [param["name"] for param in op.returns if not self.are_in(param["name"])]
+
+    def are_in(self, name):
+        """Whether a parameter has these dimensions."""
+        return self.list in self.patterns.get(name, ())
+
+    def counts(self, ranks):
+        """The number of dimensions in each list, from ranks of arguments: an argument has one list at most."""
+        return {
+            token: rank - len(self.patterns[name]) + 1
+            for name, rank in ranks.items() for token in self.patterns.get(name, ()) if token.startswith("..")
+        }  # fmt: skip
+
+    def place(self, name, counts):
+        """The place of the first of these dimensions in a parameter; `None` where it has none of them."""
+        if not self.are_in(name):
+            return None
+        before = self.patterns[name][: self.patterns[name].index(self.list)]
+        return sum(counts[token] if token.startswith("..") else 1 for token in before)
 
 
 class Batched:
@@ -32,6 +48,7 @@ class Batched:
     def __init__(self, op, operator, ops):
         self.op, self.operator, self.ops = op, operator, ops
         self.dims = BatchDims(op)
+        self.autocast = Autocast(op, operator)
         self.method = op.json["vmap"]
 
     @staticmethod
@@ -40,11 +57,15 @@ class Batched:
         return any(op.json.get(option) for option in ("batch", "vmap", "vmap_op"))
 
     def __call__(self, info, in_dims, *args, **kwargs):
-        size, places = info.batch_size, self.dims.places
+        size = info.batch_size
         named = list(zip(self.operator.names, args, in_dims, strict=False))
-        if self.dims.is_declared and not self.dims.sums:
-            weights = [dim for name, _, dim in named if places.get(name) is None]
+        if self.dims.list and not self.dims.sums:
+            weights = [dim for name, _, dim in named if not self.dims.are_in(name)]
             if not any(_is_mapped(dim) for dim in weights):
+                operands = {param["name"] for param in self.op.operands}
+                ranks = {name: rank for name, value, dim in named if name in operands for rank in _ranks(value, dim)}
+                counts = self.dims.counts(ranks)
+                places = {param["name"]: self.dims.place(param["name"], counts) for param in self.op.json["params"]}
                 moved = [_move(size, value, dim, places.get(name)) for name, value, dim in named]
                 return self._given(self.operator.overload(*moved, **kwargs), places)
         leading = {param["name"]: 0 for param in self.op.json["params"]}
@@ -66,7 +87,9 @@ class Batched:
             )
         operator, *others = self.ops[name].operators()
         function = self.ops[name].packet() if others else operator.overload
-        return function(**operator.keywords(self.operator.bind(args, kwargs)))
+        args, kwargs = self.autocast.cast(args, kwargs)
+        with without_autocast():
+            return function(**operator.keywords(self.operator.bind(args, kwargs)))
 
     def _elements(self, size, named, kwargs):
         """The results of one call for each element of the batch, stacked."""
@@ -97,6 +120,12 @@ class Batched:
 
 def _is_mapped(dim):
     return any(_is_mapped(member) for member in dim) if isinstance(dim, (list, tuple)) else dim is not None
+
+
+def _ranks(value, dim):
+    """The ranks of the tensors of a parameter, without the dimension that is mapped."""
+    dims = dim if isinstance(dim, (list, tuple)) else [dim] * len(members(value))
+    return [tensor.dim() - (dim is not None) for tensor, dim in zip(members(value), dims, strict=True)]
 
 
 def _move(size, value, dim, place, expands=True):

@@ -69,6 +69,16 @@ class Operator:
             values[name] = given
         return values
 
+    def with_tensors(self, names, function, args, kwargs):
+        """The arguments of a call, with a function of the tensors of the parameters of these names."""
+        by_argument = {argument.name: name for argument, name in zip(self._arguments, self.names, strict=True)}
+
+        def new(name, value):
+            return each_tensor(value, function) if name in names else value
+
+        args = [new(name, value) for name, value in zip(self.names, args, strict=False)]
+        return args, {key: new(by_argument[key], value) for key, value in kwargs.items()}
+
     def keywords(self, values):
         """Values by the names of the op as keywords of a call; those that the operator does not have are left out."""
         pairs = zip(self._arguments, self.names, strict=True)

@@ -1,4 +1,5 @@
-"""What torch lets only Python add to the operators of a library: derivatives, batching, sharding, shapes, torch_xla.
+"""What torch lets only Python add to the operators of a library: autocast, derivatives, batching,
+sharding, shapes, torch_xla.
 
 The files of this folder are joined, this one last, and compiled into every op library. They run once torch is there,
 with the library's manifest as `MANIFEST` and what became of its ops in torch as `REPORT`, both JSON. They use nothing
@@ -97,6 +98,7 @@ def _register(op, operator, ops, derivatives):
         register_derivative(op, operator, ops, _library(op, "IMPL"))
     if Batched.is_declared(op) and not op.mutates():
         torch.library.register_vmap(overload, Batched(op, operator, ops), lib=_library(op, "FRAGMENT"))
+    register_autocast(op, operator, _library(op, "IMPL"))
     if op.mutates():
         # torch's own way with views that are conjugated or negated wants what is updated to be returned.
         for key in ("Conjugate", "Negative"):

@@ -21,6 +21,7 @@ class Link:
         results = [param for param in other.results if param["arity"] != "optional"]
         self.targets = {param["name"]: self._find(targets, param, "result") for param in results}
         self._updated = {param["name"] for param in other.operands if param["role"] == "inout"}
+        self._casts = bool(other.json.get("autocast"))
         # The overloads, where there are several, differ in types only.
         self._operator, *others = other.operators()
         self._function = other.packet() if others else self._operator.overload
@@ -39,9 +40,15 @@ class Link:
 
     def __call__(self, attributes, given):
         """The op's results by the names of what they are."""
+        call = self._call_without_autocast if self._casts else self._call
         if torch.is_grad_enabled() or forward_ad._current_level >= 0:
-            return self._call(attributes, given)
+            return call(attributes, given)
         with torch._C._AutoDispatchBelowAutograd():
+            return call(attributes, given)
+
+    def _call_without_autocast(self, attributes, given):
+        """Keeps the dtypes of the call that is differentiated, whatever the other op's own policy is."""
+        with without_autocast():
             return self._call(attributes, given)
 
     def _call(self, attributes, given):

@@ -43,18 +43,18 @@ class Sharding:
         values = dict(zip(self.operator.names, args, strict=False))
         operands = {param["name"] for param in self.op.operands}
         tensors = {name for name, value in values.items() if name in operands and value is not None}
-        ranks = [values[name].ndim - self.dims.others[name] for name in tensors if self.dims.places[name] is not None]
+        counts = self.dims.counts({name: values[name].ndim for name in tensors})
 
         def placements(dim):
             def split(name, otherwise):
-                place = self.dims.places[name]
+                place = self.dims.place(name, counts)
                 return otherwise if dim is None or place is None else Shard(place + dim)
 
             partial = Replicate() if dim is None else Partial()
             results = [split(param["name"], partial) for param in self.op.returns]
             return results, [split(name, Replicate()) if name in tensors else None for name in values]
 
-        return [placements(dim) for dim in (None, *range(min(ranks, default=0)))]
+        return [placements(dim) for dim in (None, *range(counts.get(self.dims.list, 0)))]
 
 
 class Import:

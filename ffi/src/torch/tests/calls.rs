@@ -330,7 +330,7 @@ fn errors_free_everything() {
     let mut integers = FakeTensor::floats(&[1.0, 0.0], &[1]);
     integers.dtype = LONG;
     let error = add.call::<1>(&[integers.into_value(), 0]).unwrap_err();
-    assert_eq!(error, "add: argument `x`: expected dtype f32, got s64");
+    assert_eq!(error, "add: argument `x`: expected dtype torch.float32, got torch.int64");
     let first = Operator::new(first::HANDLER);
     for allocations in 0..2 {
         allow_allocations(Some(allocations));

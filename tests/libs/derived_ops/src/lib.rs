@@ -1,5 +1,6 @@
-//! Operations with derivatives, of which some have derivatives of their own.
+//! Operations with derivatives, some of which have derivatives of their own.
 
+mod autocast;
 mod declared;
 mod split;
 
