@@ -43,8 +43,8 @@ pub(super) enum Node<'a> {
     Other(String),
     /// Axes of a mesh, for groups of processes.
     MeshAxes(MeshRef, Vec<AxisRef>),
-    /// Of Shardy's dialect, with all that it refers to.
-    Sharding(Attribute),
+    /// Of Shardy's dialect, with all that it refers to, and the memory that a copy of it takes.
+    Sharding(Attribute, usize),
     /// Something of another dialect, in an encoding that only this dialect knows.
     Foreign(&'a str),
 }
