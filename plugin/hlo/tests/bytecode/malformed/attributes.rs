@@ -17,6 +17,8 @@ fn integers_have_the_bits_of_their_types() {
         (code::S8, vec![0x7f], Attribute::Integer(127, S8)),
         (code::U8, vec![0xff], Attribute::Integer(255, U8)),
         (code::S16, varint(1), Attribute::Integer(-1, S16)),
+        (code::S16, varint(599), Attribute::Integer(-300, S16)),
+        (code::S16, varint(600), Attribute::Integer(300, S16)),
         (code::U16, varint(1), Attribute::Integer(65535, U16)),
         (code::U64, varint(1), Attribute::Integer(-1, U64)),
         (code::BOOL, vec![1], Attribute::Bool(true)),
