@@ -31,7 +31,8 @@ pub(crate) struct File {
     pub(crate) types: Vec<Vec<u8>>,
     strings: Vec<Vec<u8>>,
     dialects: Vec<usize>,
-    ops: Vec<(usize, usize)>,
+    /// Dialects and names of ops, and whether the writer knew them.
+    ops: Vec<(usize, usize, bool)>,
     properties: Vec<Vec<u8>>,
 }
 
@@ -120,8 +121,15 @@ impl File {
     /// Adds the name of an op.
     pub(crate) fn op(&mut self, dialect: usize, name: impl AsRef<[u8]>) -> usize {
         let name = self.string(name);
-        self.ops.push((dialect, name));
+        self.ops.push((dialect, name, true));
         self.ops.len() - 1
+    }
+
+    /// Adds the name of an op that the writer does not know: its properties are a dictionary.
+    pub(crate) fn unregistered_op(&mut self, dialect: usize, name: &str) -> usize {
+        let number = self.op(dialect, name);
+        self.ops[number].2 = false;
+        number
     }
 
     /// Adds an attribute of a dialect.
@@ -211,9 +219,9 @@ impl File {
         self.strings.iter().for_each(|string| strings.extend([string, &[0][..]].concat()));
         let mut dialects = list(self.dialects.iter().map(|name| name << 1));
         dialects.extend(varint(self.ops.len()));
-        for &(dialect, name) in &self.ops {
+        for &(dialect, name, registered) in &self.ops {
             // From version 5 on with whether the writer knew the op.
-            let name = if self.version < 5 { name } else { name << 1 | 1 };
+            let name = if self.version < 5 { name } else { name << 1 | usize::from(registered) };
             dialects.extend([varint(dialect), list([name])].concat());
         }
         let mut offsets = [varint(self.attributes.len()), varint(self.types.len())].concat();

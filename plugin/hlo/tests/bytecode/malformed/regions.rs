@@ -130,3 +130,31 @@ fn orders_of_uses_are_skipped() {
     let two = op_with(name, mask | has::OPERANDS, &parts);
     read_body(file, 3, 2, &[two, return_op()].concat()).unwrap();
 }
+
+#[test]
+fn properties_may_be_a_dictionary() {
+    let with = |make: &dyn Fn(&mut File) -> usize| {
+        let mut file = File::new();
+        let name = file.unregistered_op(VHLO, "after_all_v1");
+        let properties = make(&mut file);
+        let parts = [varint(properties), list([ty::TOKEN])];
+        let op = op_with(name, has::PROPERTIES | has::RESULTS, &parts);
+        read_body(file, 2, 2, &[op, return_op()].concat())
+    };
+    with(&|file| file.add_dictionary(&[])).unwrap();
+    refused(with(&|_| attr::EMPTY_LIST), "stablehlo.after_all: the properties of an op must be a dictionary");
+    // An op that needs some.
+    let broadcast = |name: &str| {
+        let mut file = File::new();
+        let op = file.unregistered_op(VHLO, "broadcast_in_dim_v1");
+        let scalars = file.add_type(&[&[20][..], &list([0]), &varint(ty::S32)].concat());
+        let dims = file.add(VHLO, &[varint(15), varint(scalars), varint(0)].concat());
+        let name = file.text(name);
+        let properties = file.add_dictionary(&[(name, dims)]);
+        let parts = [varint(properties), list([ty::SCALAR]), list([0])];
+        let op = op_with(op, has::PROPERTIES | has::RESULTS | has::OPERANDS, &parts);
+        read_body(file, 2, 2, &[op, return_op()].concat())
+    };
+    broadcast("broadcast_dimensions").unwrap();
+    refused(broadcast("dims"), "stablehlo.broadcast_in_dim: the attribute `broadcast_dimensions` is missing");
+}
