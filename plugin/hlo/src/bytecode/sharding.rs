@@ -36,8 +36,8 @@ pub(super) fn decode<'a>(tables: &Tables<'a>, cursor: &mut Cursor<'a>) -> Result
     let attribute = match code {
         code::MANUAL_AXES => {
             let names = reader.cursor.list(|cursor| tables.string(tables.read_attribute(cursor)?))?;
-            tables.spend(names.len() * size_of::<String>())?;
-            Attribute::ManualAxes(names.into_iter().map(|name| reader.owned(name)).collect::<Result<_, _>>()?)
+            let owned = |name| tables.spend(size_of::<String>()).and_then(|()| reader.owned(name));
+            Attribute::ManualAxes(names.into_iter().map(owned).collect::<Result<_, _>>()?)
         }
         code::MESH => Attribute::Mesh(reader.mesh()?),
         code::SHARDING | code::SHARDING_2 | code::SHARDING_3 => Attribute::Sharding(reader.sharding(code)?),
@@ -90,7 +90,7 @@ impl<'r, 'a> Reader<'r, '_, 'a> {
     ) -> Result<Vec<T>, Error> {
         let tables = self.tables;
         let ids = self.cursor.list(|cursor| tables.read_attribute(cursor))?;
-        tables.spend(ids.len() * size_of::<AttrId>())?;
+        tables.spend(size_of_val(&*ids))?;
         ids.into_iter().map(|id| self.child(id, codes, &read)).collect()
     }
 

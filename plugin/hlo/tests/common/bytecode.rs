@@ -27,7 +27,7 @@ pub(crate) struct File {
     pub(crate) version: u8,
     /// Attributes, each after the number of its dialect.
     pub(crate) attributes: Vec<Vec<u8>>,
-    /// Types of VHLO.
+    /// Types, as attributes.
     pub(crate) types: Vec<Vec<u8>>,
     strings: Vec<Vec<u8>>,
     dialects: Vec<usize>,
@@ -157,7 +157,12 @@ impl File {
 
     /// Adds a type of VHLO. The codes here are below 64, so a byte of a varint.
     pub(crate) fn add_type(&mut self, data: &[u8]) -> usize {
-        self.types.push([&varint(usize::from(data[0]))[..], &data[1..]].concat());
+        self.add_type_of(VHLO, &[&varint(usize::from(data[0]))[..], &data[1..]].concat())
+    }
+
+    /// Adds a type of a dialect.
+    pub(crate) fn add_type_of(&mut self, dialect: usize, data: &[u8]) -> usize {
+        self.types.push([varint(dialect), data.to_vec()].concat());
         self.types.len() - 1
     }
 
@@ -226,14 +231,10 @@ impl File {
         }
         let mut offsets = [varint(self.attributes.len()), varint(self.types.len())].concat();
         let mut entries = Vec::new();
-        for attribute in &self.attributes {
+        for entry in self.attributes.iter().chain(&self.types) {
             // The first byte is the dialect.
-            offsets.extend([&attribute[..1], &varint(1), &varint((attribute.len() - 1) << 1 | 1)].concat());
-            entries.extend(&attribute[1..]);
-        }
-        for ty in &self.types {
-            offsets.extend([varint(VHLO), varint(1), varint(ty.len() << 1 | 1)].concat());
-            entries.extend(ty);
+            offsets.extend([&entry[..1], &varint(1), &varint((entry.len() - 1) << 1 | 1)].concat());
+            entries.extend(&entry[1..]);
         }
         let mut properties = varint(self.properties.len());
         self.properties.iter().for_each(|data| properties.extend([&varint(data.len())[..], data].concat()));

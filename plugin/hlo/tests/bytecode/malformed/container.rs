@@ -2,8 +2,8 @@
 
 use oxcall_hlo::read_bytecode;
 
-use super::{op_with, refused, return_op, token};
-use crate::made::{File, NEWEST, VHLO, attr, container, has, in_module, list, op, section, ty, varint};
+use super::{op_with, refused, return_op, token, unsupported};
+use crate::made::{BUILTIN, File, NEWEST, VHLO, attr, container, has, in_module, list, op, section, ty, varint};
 
 #[test]
 fn modules_and_their_members() {
@@ -59,6 +59,21 @@ fn sections() {
     with(5, &[1, 2, 3]).unwrap();
 }
 
+/// Attributes come in groups of one dialect each, together as many as announced.
+#[test]
+fn groups_of_attributes() {
+    let with = |announced: usize| {
+        let one = varint(1 << 1 | 1);
+        let group = [varint(VHLO), varint(2), one.repeat(2)].concat();
+        let mut sections = File::new().sections(&[]);
+        sections[3].1 = [varint(announced), varint(0), group.repeat(2)].concat();
+        read_bytecode(&container(NEWEST, &sections))
+    };
+    refused(with(3), "the section has more attributes or types than it announces");
+    // Then nothing is wrong before the ops.
+    refused(with(4), "malformed bytecode at byte 196: unexpected end");
+}
+
 #[test]
 fn sections_may_be_aligned() {
     const ALIGNED: u8 = 0x80;
@@ -105,4 +120,53 @@ fn versions_of_bytecode() {
     };
     assert_eq!(of(5).unwrap().to_string(), of(6).unwrap().to_string());
     refused(of(4), "func.func: malformed bytecode at byte 231: this version of bytecode cannot have properties");
+}
+
+/// What an op's header has, the number of its name, and the header's parts.
+type Parts = (u8, usize, Vec<u8>);
+
+/// The name is a property, an entry of a dictionary of properties, or an attribute.
+#[test]
+fn names_of_modules() {
+    let name_of = |make: &dyn Fn(&mut File, (usize, usize)) -> Parts| {
+        let mut file = File::new();
+        let entry = (file.text("sym_name"), file.text("a name"));
+        let (mask, name, parts) = make(&mut file, entry);
+        let func = file.func(&[ty::TOKEN], attr::EMPTY_LIST, 1, 1, &return_op());
+        let region = [&varint(1)[..], &varint(0), &varint(1 << 1), &func].concat();
+        let module = op_with(name, has::REGIONS | mask, &[parts, varint(1 << 1 | 1), section(4, &region)]);
+        let ir = [varint(1 << 1), module].concat();
+        read_bytecode(&container(NEWEST, &file.sections(&ir))).unwrap().name
+    };
+    assert_eq!(name_of(&|_, _| (0, op::MODULE, Vec::new())), "");
+    let native = |file: &mut File, (_, name): (usize, usize)| {
+        let properties = file.add_properties([name << 1 | 1]);
+        (has::PROPERTIES, op::MODULE, varint(properties))
+    };
+    assert_eq!(name_of(&native), "a name");
+    let unnamed = |file: &mut File, (_, name): (usize, usize)| {
+        let properties = file.add_properties([name << 1]);
+        (has::PROPERTIES, op::MODULE, varint(properties))
+    };
+    assert_eq!(name_of(&unnamed), "");
+    let dictionary = |file: &mut File, entry: (usize, usize)| {
+        let module = file.unregistered_op(BUILTIN, "module");
+        let properties = file.add_dictionary(&[entry]);
+        (has::PROPERTIES, module, varint(properties))
+    };
+    assert_eq!(name_of(&dictionary), "a name");
+    let attribute = |file: &mut File, entry: (usize, usize)| {
+        let attributes = file.add_dictionary(&[entry]);
+        (has::ATTRIBUTES, op::MODULE, varint(attributes))
+    };
+    assert_eq!(name_of(&attribute), "a name");
+}
+
+#[test]
+fn meshes_have_no_regions() {
+    let mut file = File::new();
+    let sdy = file.dialect("sdy");
+    let mesh = file.op(sdy, "mesh");
+    let op = op_with(mesh, has::REGIONS, &[varint(1 << 1), varint(0)]);
+    unsupported(read_bytecode(&file.module(&op)), "sdy.mesh: this op of Shardy is not supported");
 }

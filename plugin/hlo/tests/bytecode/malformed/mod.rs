@@ -3,6 +3,7 @@
 mod attributes;
 mod container;
 mod regions;
+mod shardings;
 mod types;
 
 use oxcall_hlo::{Attribute, Error, ErrorKind, Module, read_bytecode};

@@ -45,14 +45,19 @@ fn values_are_defined_in_their_region() {
 
 #[test]
 fn casts_between_dialects_keep_types() {
-    let cast = |types: &[usize]| {
+    let of = |dialect: &str, name: &str, types: &[usize]| {
         let mut file = File::new();
-        let name = file.op(BUILTIN, "unrealized_conversion_cast");
+        let dialect = if dialect == "builtin" { BUILTIN } else { file.dialect(dialect) };
+        let name = file.op(dialect, name);
         let parts = [list(types.iter().copied()), list([0])];
         let cast = op_with(name, has::RESULTS | has::OPERANDS, &parts);
         read_body(file, 1 + types.len(), 2, &[cast, return_op()].concat())
     };
+    let cast = |types: &[usize]| of("builtin", "unrealized_conversion_cast", types);
     assert_eq!(cast(&[ty::SCALAR]).unwrap().main().body.ops.len(), 0);
+    // Where Shardy's propagation ends.
+    let barrier = |types: &[usize]| of("sdy", "propagation_barrier", types);
+    assert_eq!(barrier(&[ty::SCALAR]).unwrap().main().body.ops.len(), 0);
     refused(cast(&[]), "expected a result for each operand, got 0 results for 1 operands");
     refused(cast(&[ty::TOKEN]), "the result must have the type of the operand, tensor<i32>, got !stablehlo.token");
 }

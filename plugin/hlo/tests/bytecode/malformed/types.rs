@@ -3,7 +3,7 @@
 use oxcall_hlo::{Error, ErrorKind, read_bytecode};
 
 use super::code;
-use crate::made::{File, attr, list, ty, varint};
+use crate::made::{BUILTIN, File, attr, list, ty, varint};
 
 /// The only parameter's type.
 fn read_type(file: File, ty: usize) -> Result<String, Error> {
@@ -84,6 +84,34 @@ fn types_nest_so_deep_and_no_deeper() {
         assert_eq!(result.is_ok(), fits);
         if let Err(error) = result {
             assert!(error.to_string().contains("types nest too deeply"), "{error}");
+        }
+    }
+}
+
+/// Shardy's ops and attributes have builtin types.
+#[test]
+fn types_of_other_dialects() {
+    for (dialect, data, expected) in [
+        ("builtin", [varint(13), list([]), varint(ty::S32)].concat(), Ok("tensor<i32>")),
+        ("builtin", [varint(15), list([ty::TOKEN])].concat(), Ok("tuple<!stablehlo.token>")),
+        ("stablehlo", varint(0), Ok("!stablehlo.token")),
+        ("builtin", varint(12), Err("expected the type of a value, got `none`")),
+        ("builtin", varint(1), Err("expected the type of a value, got i64")),
+        ("builtin", [varint(0), varint(32 << 2)].concat(), Err("expected the type of a value, got i32")),
+        ("builtin", [varint(0), varint(32 << 2 | 1)].concat(), Err("expected the type of a value, got i32")),
+        ("builtin", [varint(0), varint(32 << 2 | 2)].concat(), Err("expected the type of a value, got ui32")),
+        ("builtin", [varint(0), varint(7 << 2)].concat(), Err("type i7 is not supported")),
+        ("builtin", varint(99), Err("the builtin type with code 99 is not supported")),
+        ("stablehlo", varint(1), Err("the type of StableHLO with code 1 is not supported")),
+        ("quant", varint(1), Err("a type of dialect `quant` is not supported")),
+    ] {
+        let mut file = File::new();
+        let dialect = if dialect == "builtin" { BUILTIN } else { file.dialect(dialect) };
+        let ty = file.add_type_of(dialect, &data);
+        match (read_type(file, ty), expected) {
+            (Ok(ty), Ok(expected)) => assert_eq!(ty, expected),
+            (Err(error), Err(words)) => assert!(error.to_string().contains(words), "{error}"),
+            (result, expected) => panic!("{result:?}, expected {expected:?}"),
         }
     }
 }
