@@ -70,6 +70,57 @@ fn types_that_double_or_hold_themselves() {
     }
 }
 
+/// A type is written once, and each constant has a copy.
+#[test]
+fn constants_of_a_large_type() {
+    let count = 4000;
+    let constants = |file: &mut File, constants: usize| {
+        let shape = [&[20][..], &varint(count), &varint(1 << 1).repeat(count), &varint(ty::S32)].concat();
+        let ty = file.add_type(&shape);
+        let constant = [varint(15), varint(ty), varint(4), vec![0; 4]].concat();
+        (0..constants).map(|_| file.add(VHLO, &constant)).collect::<Vec<_>>()
+    };
+    let list_of = |file: &mut File, items: Vec<usize>| {
+        let items = file.add_list(items);
+        let dictionary = file.add_dictionary(&[(attr::MAIN, items)]);
+        file.add_list([dictionary])
+    };
+    // As many as there are copies, or one that is copied.
+    for (different, copies) in [(count, 1), (1, count)] {
+        let mut file = File::new();
+        let items = constants(&mut file, different).repeat(copies);
+        let arg_attrs = list_of(&mut file, items);
+        let result = read(&file.finish(&[ty::TOKEN], arg_attrs, 1, 0, &[]));
+        refused(result, ErrorKind::TooLarge, "expand to more");
+    }
+    let mut file = File::new();
+    let (value, large) = (constants(&mut file, 1)[0], file.types.len() - 1);
+    let constant = file.op(VHLO, "constant_v1");
+    let properties = file.add_properties([value]);
+    let one = [op_header(constant, 0x42, attr::UNKNOWN_LOCATION), varint(properties), list([large])].concat();
+    let result = read(&file.finish(&[], attr::EMPTY_LIST, count, count, &one.repeat(count)));
+    refused(result, ErrorKind::TooLarge, "expand to more");
+}
+
+/// A type is written once, and each value has a copy.
+#[test]
+fn types_that_are_large_and_used_often() {
+    let count = 3000;
+    let shape = |sizes: Vec<u8>| [&[20][..], &varint(count), &sizes, &varint(ty::S32)].concat();
+    for data in [
+        [&[23][..], &list(vec![ty::TOKEN; count])].concat(),
+        [&[23][..], &list(vec![ty::SCALAR; count])].concat(),
+        [&[42][..], &list(vec![ty::TOKEN; count])].concat(),
+        shape(varint(1 << 1).repeat(count)),
+    ] {
+        let mut file = File::new();
+        let large = file.add_type(&data);
+        let parameters = vec![large; count];
+        let result = read(&file.finish(&parameters, attr::EMPTY_LIST, count, 0, &[]));
+        refused(result, ErrorKind::TooLarge, "expand to more");
+    }
+}
+
 #[test]
 fn locations_that_double_are_cut_short() {
     let mut file = File::new();

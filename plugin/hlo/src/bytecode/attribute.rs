@@ -325,6 +325,7 @@ impl<'a> Reader<'_, 'a> {
     fn dense(&mut self) -> Result<Node<'a>, Error> {
         let id = self.tables.read_type(self.cursor)?;
         let ty = self.tables.ty(id)?.tensor()?;
+        self.tables.spend(ty.heap_size())?;
         let blob = self.cursor.blob()?;
         Ok(Node::Dense(literal::from_blob(ty, blob).map_err(|error| self.cursor.error(error))?))
     }

@@ -76,7 +76,10 @@ fn at_depth(tables: &Tables<'_>, id: AttrId, depth: usize) -> Result<Attribute, 
             Attribute::Array(items.collect::<Result<_, _>>()?)
         }
         Node::Dictionary(nodes) => Attribute::Dictionary(entries_at_depth(tables, nodes.iter().copied(), depth + 1)?),
-        Node::Dense(literal) => Attribute::Dense(literal.clone()),
+        Node::Dense(literal) => {
+            tables.spend(literal.ty().heap_size())?;
+            Attribute::Dense(literal.clone())
+        }
         Node::DenseArray(literal) => Attribute::DenseArray(literal.clone()),
         Node::Type(ty) => match tables.ty(*ty)? {
             node @ TypeNode::Value(..) => Attribute::Type(node.value(tables)?),
