@@ -197,5 +197,34 @@ fn operands_that_do_not_fit() {
     let different = exchanged(array(F32, &[2]), tuple(&[matrix(), matrix()]));
     says(&different, "all operands must have type tensor<2x3xf32>");
     says(&exchanged(matrix(), tuple(&[])), "expected array operands and results");
+    let nothing = entry(2, vec![instruction("all-to-all", 2, matrix(), &[], |_| {})]);
+    says(&nothing, "expected array operands and results");
     says(&exchanged(matrix(), tuple(&[tuple(&[])])), "expected array operands and results");
+}
+
+/// What is applied to elements takes and gives scalars, at most as many as it takes.
+#[test]
+fn computations_of_scalars() {
+    let scalar = || array(F32, &[]);
+    let with = |callee: Writer, opcode: &str, operands: &[i64]| {
+        let apply = instruction(opcode, 2, matrix(), operands, |message| _ = message.ints(38, [5]));
+        module(1, &[callee, computation(1, 2, &[parameter(0, 1, matrix()), apply])])
+    };
+    let negate = instruction("negate", 2, scalar(), &[1], |_| {});
+    let map = with(computation(5, 2, &[parameter(0, 1, scalar()), negate]), "map", &[1]);
+    assert!(read_hlo_proto(&map).and_then(|module| verify(&module)).is_ok());
+    let of = |results: Vec<Writer>, operands: Vec<i64>| {
+        let pair = instruction("tuple", 3, tuple(&results), &operands, |_| {});
+        computation(5, 3, &[parameter(0, 1, scalar()), parameter(1, 2, scalar()), pair])
+    };
+    let scalars = "the computation must take and return scalars";
+    let three = with(of(vec![scalar(), scalar(), scalar()], vec![1, 1, 2]), "map", &[1, 1]);
+    says(&refused(&three), scalars);
+    let two = refused(&with(of(vec![scalar(), scalar()], vec![1, 2]), "map", &[1, 1]));
+    assert!(!two.to_string().contains(scalars), "{two}");
+    let vector = instruction("broadcast", 2, array(F32, &[1]), &[1], |_| {});
+    says(&refused(&with(computation(5, 2, &[parameter(0, 1, scalar()), vector]), "map", &[1])), scalars);
+    says(&refused(&with(computation(5, 1, &[parameter(0, 1, matrix())]), "map", &[1])), scalars);
+    let first = computation(5, 2, &[parameter(1, 1, matrix()), parameter(0, 2, scalar())]);
+    says(&refused(&with(first, "map", &[1, 1])), scalars);
 }

@@ -172,21 +172,28 @@ fn random_state_is_two_random_words() {
 #[test]
 fn a_call_that_says_so_is_a_composite() {
     let body = computation(7, 2, &[parameter(0, 1, matrix()), instruction("erf", 2, matrix(), &[1], |_| {})]);
-    let call = instruction("call", 2, matrix(), &[1], |message| {
-        message.ints(38, [7]).bool(89, true).nested(68, |attributes| {
-            for (key, value) in [
-                ("composite.name", "chlo.erf"),
-                ("composite.attributes", "{}"),
-                ("composite.version", "1"),
-                ("other", "2"),
-            ] {
-                attributes.nested(1, |entry| _ = entry.bytes(1, key).bytes(2, value));
-            }
+    let call = |attributes: &str| {
+        let call = instruction("call", 2, matrix(), &[1], |message| {
+            message.ints(38, [7]).bool(89, true).nested(68, |entries| {
+                for (key, value) in [
+                    ("composite.name", "chlo.erf"),
+                    ("composite.attributes", attributes),
+                    ("composite.version", "1"),
+                    ("other", "2"),
+                ] {
+                    entries.nested(1, |entry| _ = entry.bytes(1, key).bytes(2, value));
+                }
+            });
         });
-    });
-    let module = read(&module(8, &[body, computation(8, 2, &[parameter(0, 1, matrix()), call])]));
-    let OpKind::Composite { name, version, .. } = &module.main().body.ops[0].kind else { panic!("{module}") };
-    assert_eq!((&name[..], *version), ("chlo.erf", 1));
+        let module = read(&module(8, &[body.clone(), computation(8, 2, &[parameter(0, 1, matrix()), call])]));
+        module.main().body.ops[0].kind.clone()
+    };
+    for (text, expected) in
+        [("", vec![]), ("{}", vec![]), ("{k = 2}", vec![("k".to_owned(), Attribute::Integer(2, ElementType::S64))])]
+    {
+        let OpKind::Composite { name, version, attributes, .. } = call(text) else { panic!("{text}") };
+        assert_eq!((&name[..], version, attributes), ("chlo.erf", 1, expected));
+    }
 }
 
 /// A matrix whose first dimension is dynamic.
