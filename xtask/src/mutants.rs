@@ -11,16 +11,20 @@ pub(crate) struct Part {
     tests: &'static [&'static str],
 }
 
-/// The tests of many threads and of allocations take longer than all others.
+/// The tests of many threads and of allocations take longer than all others. Each reader has tests of its own: every
+/// program of tests that a mutant does not need is one to link.
 const SDK: Part = Part { name: "", package: "oxcall", files: &[], tests: &["--lib", "--test=expressible"] };
-const READERS: Part = Part { package: "oxcall-hlo", tests: &["--lib", "--tests"], ..SDK };
+const READERS: Part = Part { package: "oxcall-hlo", ..SDK };
+
+const BYTECODE: &[&str] = &["--lib", "--test=bytecode", "--test=bytecode_limits", "--test=jaxlib"];
+const HLO_PROTO: &[&str] = &["--lib", "--test=hlo_proto", "--test=hlo_proto_limits"];
 
 pub(crate) const PARTS: &[Part] = &[
     Part { name: "frames", files: &["ffi/src/frame.rs", "ffi/src/entry.rs", "ffi/src/metadata.rs"], ..SDK },
     Part { name: "dims", files: &["ffi/src/shape/*.rs"], ..SDK },
-    Part { name: "bytecode", files: &["plugin/hlo/src/bytecode/**/*.rs"], ..READERS },
-    Part { name: "text", files: &["plugin/hlo/src/text/**/*.rs"], ..READERS },
-    Part { name: "hlo_proto", files: &["plugin/hlo/src/hlo_proto/**/*.rs"], ..READERS },
+    Part { name: "bytecode", files: &["plugin/hlo/src/bytecode/**/*.rs"], tests: BYTECODE, ..READERS },
+    Part { name: "text", files: &["plugin/hlo/src/text/**/*.rs"], tests: &["--lib", "--test=text"], ..READERS },
+    Part { name: "hlo_proto", files: &["plugin/hlo/src/hlo_proto/**/*.rs"], tests: HLO_PROTO, ..READERS },
 ];
 
 /// Runs the parts that are named, or all; what follows goes to cargo-mutants, as `--shard 0/8`.
@@ -38,6 +42,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut survived = Vec::new();
     for part in chosen {
         let mut command = shell::cargo();
+        // No mutant is debugged: without lines for backtraces it is compiled and linked sooner.
+        command.env("CARGO_PROFILE_DEV_DEBUG", "0");
         command.args(["mutants", "--package", part.package, "--no-shuffle", "--output"]);
         command.arg(workspace::scratch(&format!("mutants/{}", part.name))?);
         command.args(part.files.iter().flat_map(|file| ["--file", file]));

@@ -76,6 +76,11 @@ impl TensorType {
         TensorType { element, dims: dims.into_iter().collect(), dynamic: DynamicDims::NONE }
     }
 
+    /// The bytes that a copy takes beside the type itself, which holds a few dimensions.
+    pub(crate) fn heap_size(&self) -> usize {
+        if self.dims.spilled() { size_of_val(&*self.dims) } else { 0 }
+    }
+
     /// A scalar.
     pub fn scalar(element: ElementType) -> TensorType {
         TensorType::new(element, [])
@@ -150,6 +155,17 @@ pub enum Type {
 }
 
 impl Type {
+    /// The bytes that a copy takes beside the type itself.
+    pub(crate) fn heap_size(&self) -> usize {
+        match self {
+            Type::Tensor(tensor) => tensor.heap_size(),
+            Type::Token => 0,
+            Type::Tuple(types) | Type::Future(types) => {
+                size_of_val(&**types) + types.iter().map(Type::heap_size).sum::<usize>()
+            }
+        }
+    }
+
     /// The tensor type, if it is one.
     pub fn tensor(&self) -> Option<&TensorType> {
         match self {

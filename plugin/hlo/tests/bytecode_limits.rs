@@ -1,173 +1,17 @@
 //! Made-up bytecode that is small and means much: what is read of it, or refused, takes memory in proportion to its
 //! size. In a program of its own, since its allocator counts.
 
+#[path = "common/bytecode.rs"]
+mod bytecode;
 #[path = "common/memory.rs"]
 mod memory;
 
+use bytecode::{BUILTIN, File, VHLO, attr, list, op, op_header, ty, varint};
 use oxcall_hlo::{Error, ErrorKind, Module, read_bytecode};
 
 /// Reads, and checks how much memory that takes.
 fn read(bytes: &[u8]) -> Result<Module, Error> {
     memory::bounded(bytes.len(), || read_bytecode(bytes))
-}
-
-fn varint(value: usize) -> Vec<u8> {
-    let bits = (usize::BITS - value.leading_zeros()).max(1) as usize;
-    let length = bits.div_ceil(7);
-    assert!(length < 9, "not needed here");
-    let word = (value << 1 | 1) << (length - 1);
-    word.to_le_bytes()[..length].to_vec()
-}
-
-fn list(items: impl IntoIterator<Item = usize>) -> Vec<u8> {
-    let items: Vec<Vec<u8>> = items.into_iter().map(varint).collect();
-    [varint(items.len()), items.concat()].concat()
-}
-
-fn section(number: u8, data: &[u8]) -> Vec<u8> {
-    [&[number][..], &varint(data.len()), data].concat()
-}
-
-/// A file that is being made. Names are strings of `STRINGS`, by index.
-struct File {
-    attributes: Vec<Vec<u8>>,
-    types: Vec<Vec<u8>>,
-    properties: Vec<Vec<u8>>,
-}
-
-const STRINGS: &[&str] = &[
-    "vhlo",
-    "builtin",
-    "module",
-    "func_v1",
-    "return_v1",
-    "after_all_v1",
-    "case_v1",
-    "broadcast_in_dim_v1",
-    "custom_call_v1",
-    "main",
-    "all_gather_v2",
-];
-
-/// Op names, by number.
-mod op {
-    pub(super) const MODULE: usize = 0;
-    pub(super) const FUNC: usize = 1;
-    pub(super) const RETURN: usize = 2;
-    pub(super) const AFTER_ALL: usize = 3;
-    pub(super) const CASE: usize = 4;
-    pub(super) const BROADCAST: usize = 5;
-    pub(super) const CUSTOM_CALL: usize = 6;
-    pub(super) const ALL_GATHER: usize = 7;
-}
-
-/// Types that every file has.
-mod ty {
-    pub(super) const TOKEN: usize = 0;
-    pub(super) const S32: usize = 1;
-    pub(super) const SCALAR: usize = 2;
-}
-
-/// Attributes that every file has.
-mod attr {
-    pub(super) const MAIN: usize = 0;
-    pub(super) const UNKNOWN_LOCATION: usize = 1;
-    pub(super) const EMPTY_LIST: usize = 2;
-}
-
-/// The dialects: those of attributes and types from here on say which one they are of.
-const VHLO: usize = 0;
-const BUILTIN: usize = 1;
-
-impl File {
-    fn new() -> File {
-        let mut file = File { attributes: Vec::new(), types: Vec::new(), properties: Vec::new() };
-        file.add_type(&[22]);
-        file.add_type(&[13]);
-        file.add_type(&[&[20][..], &list([]), &varint(ty::S32)].concat());
-        file.add(VHLO, &[varint(14), varint(9)].concat());
-        file.add(BUILTIN, &varint(15));
-        file.add(VHLO, &[varint(1), list([])].concat());
-        file
-    }
-
-    /// Adds an attribute of a dialect.
-    fn add(&mut self, dialect: usize, data: &[u8]) -> usize {
-        self.attributes.push([varint(dialect), data.to_vec()].concat());
-        self.attributes.len() - 1
-    }
-
-    /// Adds a list.
-    fn add_list(&mut self, items: impl IntoIterator<Item = usize>) -> usize {
-        self.add(VHLO, &[varint(1), list(items)].concat())
-    }
-
-    /// Adds a type of VHLO. The codes here are below 64, so a byte of a varint.
-    fn add_type(&mut self, data: &[u8]) -> usize {
-        self.types.push([&varint(usize::from(data[0]))[..], &data[1..]].concat());
-        self.types.len() - 1
-    }
-
-    fn add_properties(&mut self, ids: impl IntoIterator<Item = usize>) -> usize {
-        self.properties.push(ids.into_iter().flat_map(varint).collect());
-        self.properties.len() - 1
-    }
-
-    /// The file whose function `main` has these parameters, attributes of parameters, and `ops` ops before the return.
-    fn finish(mut self, parameters: &[usize], arg_attrs: usize, values: usize, ops: usize, body: &[u8]) -> Vec<u8> {
-        let function = self.add_type(&[&[8][..], &list(parameters.iter().copied()), &list([])].concat());
-        let function = self.add(VHLO, &[varint(17), varint(function)].concat());
-        let none = attr::EMPTY_LIST;
-        let properties = self.add_properties([arg_attrs, function, none, attr::MAIN, attr::MAIN]);
-        let has_arguments = !parameters.is_empty();
-        let mut region = [varint(1), varint(values), varint((ops + 1) << 1 | usize::from(has_arguments))].concat();
-        if has_arguments {
-            region.extend(list(parameters.iter().map(|ty| ty << 1)));
-            region.push(0);
-        }
-        region.extend(body);
-        region.extend(op_header(op::RETURN, 0, attr::UNKNOWN_LOCATION));
-        let mut func = op_header(op::FUNC, 0x50, attr::UNKNOWN_LOCATION);
-        func.extend([varint(properties), varint(1 << 1 | 1)].concat());
-        func.extend(section(4, &region));
-        let module_region = [varint(1), varint(0), varint(1 << 1), func].concat();
-        let mut module = [varint(1 << 1), op_header(op::MODULE, 0x10, attr::UNKNOWN_LOCATION)].concat();
-        module.extend(varint(1 << 1 | 1));
-        module.extend(section(4, &module_region));
-        self.container(&module)
-    }
-
-    fn container(&self, ir: &[u8]) -> Vec<u8> {
-        let lengths = STRINGS.iter().rev().flat_map(|string| varint(string.len() + 1));
-        let mut strings: Vec<u8> = varint(STRINGS.len()).into_iter().chain(lengths).collect();
-        STRINGS.iter().for_each(|string| strings.extend([string.as_bytes(), &[0]].concat()));
-        let names = [(BUILTIN, 2..3), (VHLO, 3..9), (VHLO, 10..11)];
-        let mut dialects = [varint(2), varint(0), varint(1 << 1), varint(8)].concat();
-        for (dialect, range) in names {
-            dialects.extend([varint(dialect), varint(range.len())].concat());
-            range.for_each(|name| dialects.extend(varint(name << 1 | 1)));
-        }
-        let mut offsets = [varint(self.attributes.len()), varint(self.types.len())].concat();
-        let mut entries = Vec::new();
-        for attribute in &self.attributes {
-            // The first byte is the dialect.
-            offsets.extend([&attribute[..1], &varint(1), &varint((attribute.len() - 1) << 1 | 1)].concat());
-            entries.extend(&attribute[1..]);
-        }
-        for ty in &self.types {
-            offsets.extend([varint(VHLO), varint(1), varint(ty.len() << 1 | 1)].concat());
-            entries.extend(ty);
-        }
-        let mut properties = varint(self.properties.len());
-        self.properties.iter().for_each(|data| properties.extend([&varint(data.len())[..], data].concat()));
-        let sections = [(0, strings), (1, dialects), (2, entries), (3, offsets), (4, ir.to_vec()), (8, properties)];
-        let sections = sections.iter().flat_map(|(number, data)| section(*number, data));
-        [&b"ML\xefR\x0dmade up\0"[..], &sections.collect::<Vec<u8>>()].concat()
-    }
-}
-
-fn op_header(name: usize, mask: u8, location: usize) -> Vec<u8> {
-    [&varint(name)[..], &[mask], &varint(location)].concat()
 }
 
 /// The kind of the error, and that it says `words`.
@@ -223,6 +67,57 @@ fn types_that_double_or_hold_themselves() {
         let tail = if code == 1 { varint(own) } else { [list([]), varint(own)].concat() };
         file.add_type(&[&[code][..], &if code == 23 { list([own]) } else { tail }].concat());
         refused(read(&file.finish(&[own], attr::EMPTY_LIST, 1, 0, &[])), ErrorKind::Invalid, "types nest too deeply");
+    }
+}
+
+/// A type is written once, and each constant has a copy.
+#[test]
+fn constants_of_a_large_type() {
+    let count = 4000;
+    let constants = |file: &mut File, constants: usize| {
+        let shape = [&[20][..], &varint(count), &varint(1 << 1).repeat(count), &varint(ty::S32)].concat();
+        let ty = file.add_type(&shape);
+        let constant = [varint(15), varint(ty), varint(4), vec![0; 4]].concat();
+        (0..constants).map(|_| file.add(VHLO, &constant)).collect::<Vec<_>>()
+    };
+    let list_of = |file: &mut File, items: Vec<usize>| {
+        let items = file.add_list(items);
+        let dictionary = file.add_dictionary(&[(attr::MAIN, items)]);
+        file.add_list([dictionary])
+    };
+    // As many as there are copies, or one that is copied.
+    for (different, copies) in [(count, 1), (1, count)] {
+        let mut file = File::new();
+        let items = constants(&mut file, different).repeat(copies);
+        let arg_attrs = list_of(&mut file, items);
+        let result = read(&file.finish(&[ty::TOKEN], arg_attrs, 1, 0, &[]));
+        refused(result, ErrorKind::TooLarge, "expand to more");
+    }
+    let mut file = File::new();
+    let (value, large) = (constants(&mut file, 1)[0], file.types.len() - 1);
+    let constant = file.op(VHLO, "constant_v1");
+    let properties = file.add_properties([value]);
+    let one = [op_header(constant, 0x42, attr::UNKNOWN_LOCATION), varint(properties), list([large])].concat();
+    let result = read(&file.finish(&[], attr::EMPTY_LIST, count, count, &one.repeat(count)));
+    refused(result, ErrorKind::TooLarge, "expand to more");
+}
+
+/// A type is written once, and each value has a copy.
+#[test]
+fn types_that_are_large_and_used_often() {
+    let count = 3000;
+    let shape = |sizes: Vec<u8>| [&[20][..], &varint(count), &sizes, &varint(ty::S32)].concat();
+    for data in [
+        [&[23][..], &list(vec![ty::TOKEN; count])].concat(),
+        [&[23][..], &list(vec![ty::SCALAR; count])].concat(),
+        [&[42][..], &list(vec![ty::TOKEN; count])].concat(),
+        shape(varint(1 << 1).repeat(count)),
+    ] {
+        let mut file = File::new();
+        let large = file.add_type(&data);
+        let parameters = vec![large; count];
+        let result = read(&file.finish(&parameters, attr::EMPTY_LIST, count, 0, &[]));
+        refused(result, ErrorKind::TooLarge, "expand to more");
     }
 }
 

@@ -7,7 +7,7 @@ mod hlo;
 mod memory;
 
 use hlo::{F32, S32, array, computation, instruction, module, parameter, tuple};
-use oxcall_hlo::{Error, Module, read_hlo_proto, verify};
+use oxcall_hlo::{Error, ErrorKind, Module, read_hlo_proto, verify};
 use oxcall_proto::Writer;
 
 /// Reads and verifies, and checks how much memory that takes.
@@ -92,4 +92,34 @@ fn tuples_of_the_entry_as_deep_as_they_may_be() {
     let deep = || (0..7).fold(tuple(&leaves()), |shape, _| tuple(&[shape]));
     let module = read(&module(1, &[computation(1, 1, &[parameter(0, 1, deep())])])).unwrap();
     assert_eq!((module.main().body.params.len(), module.main().body.results.len()), (5000, 5000));
+}
+
+/// A branch is a byte or two, and has a value of the type that the instruction says once.
+#[test]
+fn branches_that_are_many() {
+    let wide = || tuple(&vec![array(S32, &[]); 2000]);
+    let branch = computation(1, 1, &[parameter(0, 1, wide())]);
+    let count = 10_000;
+    let operands = [&[2][..], &vec![1; count]].concat();
+    let conditional = instruction("conditional", 3, wide(), &operands, |message| _ = message.ints(38, vec![1; count]));
+    let entry = computation(2, 3, &[parameter(0, 1, wide()), parameter(1, 2, array(S32, &[])), conditional]);
+    too_large(&module(2, &[branch, entry]));
+}
+
+/// Each operand of an exchange becomes several arrays of the rank that the result says once.
+#[test]
+fn exchanges_of_many_arrays() {
+    let flat = || array(F32, &vec![1; 2000]);
+    let exchange = instruction("all-to-all", 2, flat(), &vec![1; 5000], |_| {});
+    too_large(&module(1, &[computation(1, 2, &[parameter(0, 1, flat()), exchange])]));
+    // The ops count, too.
+    let scalar = || array(F32, &[]);
+    let exchange = instruction("all-to-all", 2, scalar(), &vec![1; 500_000], |_| {});
+    too_large(&module(1, &[computation(1, 2, &[parameter(0, 1, scalar()), exchange])]));
+}
+
+#[track_caller]
+fn too_large(bytes: &[u8]) {
+    let error = read(bytes).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::TooLarge, "{error}");
 }

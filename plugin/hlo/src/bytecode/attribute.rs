@@ -43,8 +43,8 @@ pub(super) enum Node<'a> {
     Other(String),
     /// Axes of a mesh, for groups of processes.
     MeshAxes(MeshRef, Vec<AxisRef>),
-    /// Of Shardy's dialect, with all that it refers to.
-    Sharding(Attribute),
+    /// Of Shardy's dialect, with all that it refers to, and the memory that a copy of it takes.
+    Sharding(Attribute, usize),
     /// Something of another dialect, in an encoding that only this dialect knows.
     Foreign(&'a str),
 }
@@ -325,6 +325,7 @@ impl<'a> Reader<'_, 'a> {
     fn dense(&mut self) -> Result<Node<'a>, Error> {
         let id = self.tables.read_type(self.cursor)?;
         let ty = self.tables.ty(id)?.tensor()?;
+        self.tables.spend(ty.heap_size())?;
         let blob = self.cursor.blob()?;
         Ok(Node::Dense(literal::from_blob(ty, blob).map_err(|error| self.cursor.error(error))?))
     }

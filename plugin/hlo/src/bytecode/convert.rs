@@ -1,7 +1,6 @@
 //! Attributes that the IR keeps as they are.
 
 use super::attribute::Node;
-use super::sharding;
 use super::tables::{AttrId, Tables};
 use super::types::TypeNode;
 use crate::{Attribute, Error, print};
@@ -77,7 +76,10 @@ fn at_depth(tables: &Tables<'_>, id: AttrId, depth: usize) -> Result<Attribute, 
             Attribute::Array(items.collect::<Result<_, _>>()?)
         }
         Node::Dictionary(nodes) => Attribute::Dictionary(entries_at_depth(tables, nodes.iter().copied(), depth + 1)?),
-        Node::Dense(literal) => Attribute::Dense(literal.clone()),
+        Node::Dense(literal) => {
+            tables.spend(literal.ty().heap_size())?;
+            Attribute::Dense(literal.clone())
+        }
         Node::DenseArray(literal) => Attribute::DenseArray(literal.clone()),
         Node::Type(ty) => match tables.ty(*ty)? {
             node @ TypeNode::Value(..) => Attribute::Type(node.value(tables)?),
@@ -92,15 +94,16 @@ fn at_depth(tables: &Tables<'_>, id: AttrId, depth: usize) -> Result<Attribute, 
         },
         Node::Enum(name, value) => Attribute::Other(format!("#stablehlo<{name} {value}>")),
         Node::Alias(alias) => {
-            tables.spend((alias.output.len() + alias.operand_path.len()) * 24)?;
             let (output, operand, path) = (&alias.output, alias.operand, &alias.operand_path);
-            Attribute::Other(format!(
+            let text = format!(
                 "#stablehlo.output_operand_alias<output_tuple_indices = {output:?}, operand_index = {operand}, \
                  operand_tuple_indices = {path:?}>"
-            ))
+            );
+            tables.spend(text.len())?;
+            Attribute::Other(text)
         }
-        Node::Sharding(attribute) => {
-            tables.spend(sharding::size(attribute))?;
+        Node::Sharding(attribute, size) => {
+            tables.spend(*size)?;
             attribute.clone()
         }
         Node::MeshAxes(mesh, axes) => {

@@ -6,7 +6,11 @@ use crate::{ElementType, Literal, TensorType};
 pub(super) fn from_blob(ty: &TensorType, blob: &[u8]) -> Result<Literal, String> {
     let count = ty.count();
     let width = ty.element.byte_width();
-    if ty.element == ElementType::Pred && count > 1 {
+    // Nothing, of which the writer may still give the one value that all elements would have.
+    if count == 0 && (blob.is_empty() || blob.len() == width) {
+        return Ok(Literal::normalised(ty.clone(), &[]));
+    }
+    if ty.element == ElementType::Pred {
         if let [byte @ (0 | 0xff)] = blob {
             return Ok(Literal::splat(ty.clone(), [byte & 1]));
         }
@@ -17,12 +21,8 @@ pub(super) fn from_blob(ty: &TensorType, blob: &[u8]) -> Result<Literal, String>
         }
     }
     // A single element is a splat too, as it is in MLIR.
-    if blob.len() == width && count > 0 {
+    if blob.len() == width {
         return Ok(Literal::normalised_splat(ty.clone(), blob));
-    }
-    // Nothing, of which the writer may still give the one value that all elements would have.
-    if count == 0 && (blob.is_empty() || blob.len() == width) {
-        return Ok(Literal::normalised(ty.clone(), &[]));
     }
     if blob.len() != ty.byte_size() {
         return Err(format!("a constant {ty} must have {} bytes, got {}", ty.byte_size(), blob.len()));

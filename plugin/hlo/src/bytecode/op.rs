@@ -164,7 +164,11 @@ impl Source for OpReader<'_, '_, '_> {
     }
 
     fn literal(&mut self, name: &'static str) -> Result<Option<Literal>, Error> {
-        self.read(name, |value| value.literal().cloned())
+        self.read(name, |value| {
+            let literal = value.literal()?;
+            self.tables().spend(literal.ty().heap_size())?;
+            Ok(literal.clone())
+        })
     }
 
     fn attribute(&mut self, name: &'static str) -> Result<Option<Attribute>, Error> {

@@ -61,7 +61,6 @@ impl OpSpec {
     /// Checks the number of regions.
     pub(super) fn check_regions(&self, count: usize) -> Result<(), Error> {
         let expected = match self.regions {
-            Regions::Any => return Ok(()),
             Regions::Exactly(expected) if expected != count => expected.to_string(),
             Regions::AtLeastOne if count == 0 => "at least one".to_owned(),
             _ => return Ok(()),

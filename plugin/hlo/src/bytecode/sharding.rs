@@ -30,59 +30,33 @@ mod code {
 /// Decodes an attribute.
 #[allow(clippy::redundant_closure_for_method_calls, reason = "a path would fix the lifetime of the parts' cursors")]
 pub(super) fn decode<'a>(tables: &Tables<'a>, cursor: &mut Cursor<'a>) -> Result<Node<'a>, Error> {
+    let before = tables.budget();
     let code = cursor.varint()?;
     let mut reader = Reader { tables, cursor };
-    Ok(Node::Sharding(match code {
+    let attribute = match code {
         code::MANUAL_AXES => {
             let names = reader.cursor.list(|cursor| tables.string(tables.read_attribute(cursor)?))?;
-            tables.spend(names.len() * size_of::<String>())?;
-            Attribute::ManualAxes(names.into_iter().map(|name| reader.owned(name)).collect::<Result<_, _>>()?)
+            let owned = |name| tables.spend(size_of::<String>()).and_then(|()| reader.owned(name));
+            Attribute::ManualAxes(names.into_iter().map(owned).collect::<Result<_, _>>()?)
         }
         code::MESH => Attribute::Mesh(reader.mesh()?),
         code::SHARDING | code::SHARDING_2 | code::SHARDING_3 => Attribute::Sharding(reader.sharding(code)?),
         code::PER_VALUE | code::PER_VALUE_2 => {
             Attribute::ShardingPerValue(reader.children(SHARDINGS, |each, code| each.sharding(code))?)
         }
-        code::RULE => Attribute::ShardingRule(Box::new(reader.rule()?)),
+        code::RULE => {
+            tables.spend(size_of::<ShardingRule>())?;
+            Attribute::ShardingRule(Box::new(reader.rule()?))
+        }
         // Parts of others, and what only Shardy's own collectives have.
         _ => return Ok(Node::Foreign("sdy")),
-    }))
+    };
+    // A copy takes as much memory as decoding did.
+    Ok(Node::Sharding(attribute, before - tables.budget()))
 }
 
 /// The codes of shardings of tensors.
 const SHARDINGS: &[u64] = &[code::SHARDING, code::SHARDING_2, code::SHARDING_3];
-
-/// About the memory that a copy of the attribute takes.
-pub(super) fn size(attribute: &Attribute) -> usize {
-    const AXIS: usize = size_of::<AxisRef>();
-    let sharding = |sharding: &TensorSharding| {
-        let axes: usize = sharding.axes().map(|axis| AXIS + axis.name.len()).sum();
-        let mesh = match &sharding.mesh {
-            MeshRef::Named(name) => name.len(),
-            MeshRef::Inline(mesh) => mesh_size(mesh),
-        };
-        size_of::<TensorSharding>() + sharding.dims.len() * size_of::<DimSharding>() + axes + mesh
-    };
-    let mappings = |mappings: &[TensorMapping]| {
-        let dim = |factors: &Vec<usize>| size_of::<Vec<usize>>() + factors.len() * size_of::<usize>();
-        mappings.iter().flatten().map(dim).sum::<usize>()
-    };
-    match attribute {
-        Attribute::Mesh(mesh) => mesh_size(mesh),
-        Attribute::Sharding(each) => sharding(each),
-        Attribute::ShardingPerValue(all) => all.iter().map(sharding).sum(),
-        Attribute::ShardingRule(rule) => {
-            size_of::<ShardingRule>() + rule.factors.len() * 8 + mappings(&rule.operands) + mappings(&rule.results)
-        }
-        Attribute::ManualAxes(names) => names.iter().map(|name| size_of::<String>() + name.len()).sum(),
-        _ => 0,
-    }
-}
-
-fn mesh_size(mesh: &Mesh) -> usize {
-    let axes: usize = mesh.axes.iter().map(|(name, _)| size_of::<(String, usize)>() + name.len()).sum();
-    axes + mesh.device_ids.len() * size_of::<usize>()
-}
 
 struct Reader<'r, 'c, 'a> {
     tables: &'r Tables<'a>,
@@ -116,7 +90,7 @@ impl<'r, 'a> Reader<'r, '_, 'a> {
     ) -> Result<Vec<T>, Error> {
         let tables = self.tables;
         let ids = self.cursor.list(|cursor| tables.read_attribute(cursor))?;
-        tables.spend(ids.len() * size_of::<AttrId>())?;
+        tables.spend(size_of_val(&*ids))?;
         ids.into_iter().map(|id| self.child(id, codes, &read)).collect()
     }
 

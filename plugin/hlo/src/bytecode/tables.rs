@@ -136,6 +136,11 @@ impl<'a> Tables<'a> {
         self.copies
     }
 
+    /// The bytes that copies of attributes and types may still take.
+    pub(super) fn budget(&self) -> usize {
+        self.budget.get()
+    }
+
     /// Takes `bytes` from what copies of attributes and types may take.
     pub(super) fn spend(&self, bytes: usize) -> Result<(), Error> {
         if let Some(rest) = self.budget.get().checked_sub(bytes) {

@@ -63,8 +63,8 @@ pub(super) enum TypeNode {
     Element(ElementType),
     /// TF32, which no value has.
     Tf32,
-    /// The type of a value, with the memory that a copy of it takes.
-    Value(Type, usize),
+    /// The type of a value.
+    Value(Type),
     /// The type of a function.
     Function {
         /// The types of parameters.
@@ -82,10 +82,8 @@ impl TypeNode {
     /// The type of a value.
     pub(super) fn value(&self, tables: &Tables<'_>) -> Result<Type, Error> {
         match self {
-            TypeNode::Value(ty, size) => {
-                if let Type::Tuple(_) | Type::Future(_) = ty {
-                    tables.spend(*size)?;
-                }
+            TypeNode::Value(ty) => {
+                tables.spend(ty.heap_size())?;
                 Ok(ty.clone())
             }
             other => Err(other.unexpected("the type of a value")),
@@ -95,7 +93,7 @@ impl TypeNode {
     /// A tensor type.
     pub(super) fn tensor(&self) -> Result<&TensorType, Error> {
         match self {
-            TypeNode::Value(Type::Tensor(tensor), _) => Ok(tensor),
+            TypeNode::Value(Type::Tensor(tensor)) => Ok(tensor),
             other => Err(other.unexpected("a tensor type")),
         }
     }
@@ -112,7 +110,7 @@ impl TypeNode {
     fn unexpected(&self, expected: &str) -> Error {
         match self {
             TypeNode::Other(words) => Error::unsupported(format!("{words} is not supported")),
-            TypeNode::Value(ty, _) => Error::invalid(format!("expected {expected}, got {ty}")),
+            TypeNode::Value(ty) => Error::invalid(format!("expected {expected}, got {ty}")),
             TypeNode::Element(element) => Error::invalid(format!("expected {expected}, got {element}")),
             TypeNode::Function { .. } => Error::invalid(format!("expected {expected}, got a function type")),
             TypeNode::Tf32 => Error::unsupported("the type tf32 is not supported"),
@@ -165,7 +163,7 @@ impl Reader<'_, '_> {
                 let encoding = self.tables.read_attribute(self.cursor)?;
                 return self.tensor(Some(encoding));
             }
-            22 => TypeNode::Value(Type::Token, 0),
+            22 => TypeNode::Value(Type::Token),
             23 => return self.several(Type::Tuple, "a tuple"),
             24 | 30 => TypeNode::Other("a quantised type".into()),
             25 => TypeNode::Other("an unranked tensor".into()),
@@ -181,7 +179,7 @@ impl Reader<'_, '_> {
     /// What VHLO has types for may keep those of StableHLO in the regions of Shardy's ops.
     fn stablehlo(&mut self) -> Result<TypeNode, Error> {
         Ok(match self.cursor.varint()? {
-            0 => TypeNode::Value(Type::Token, 0),
+            0 => TypeNode::Value(Type::Token),
             code => TypeNode::Other(format!("the type of StableHLO with code {code}")),
         })
     }
@@ -261,8 +259,7 @@ impl Reader<'_, '_> {
         if bytes.is_none_or(|bytes| isize::try_from(bytes).is_err()) {
             return Err(Error::new(ErrorKind::TooLarge, format!("{tensor} does not fit in memory")));
         }
-        let size = size_of::<Type>() + size_of_val(&*tensor.dims);
-        Ok(TypeNode::Value(Type::Tensor(tensor), size))
+        Ok(TypeNode::Value(Type::Tensor(tensor)))
     }
 
     /// A tuple or future.
@@ -270,19 +267,17 @@ impl Reader<'_, '_> {
         let tables = self.tables;
         let ids = self.cursor.list(|cursor| tables.read_type(cursor))?;
         let mut types = Vec::with_capacity(ids.len());
-        let mut total = size_of::<Type>();
         for id in ids {
             match tables.type_at_depth(id, self.depth)? {
-                TypeNode::Value(ty, size) => {
-                    tables.spend(*size)?;
-                    total = total.saturating_add(*size);
+                TypeNode::Value(ty) => {
+                    tables.spend(size_of::<Type>() + ty.heap_size())?;
                     types.push(ty.clone());
                 }
                 TypeNode::Other(words) => return Ok(TypeNode::Other(format!("{name} with {words}"))),
                 other => return Err(other.unexpected("the type of a value")),
             }
         }
-        Ok(TypeNode::Value(make(types), total))
+        Ok(TypeNode::Value(make(types)))
     }
 
     fn child(&mut self) -> Result<&TypeNode, Error> {

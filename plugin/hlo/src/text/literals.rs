@@ -149,10 +149,6 @@ impl<'a> Parser<'a> {
             return Ok(Literal::splat(ty, data));
         }
         self.nested_elements(&ty, 0, &mut data)?;
-        // The shape was checked, but a list without elements ends before its inner dimensions are seen.
-        if data.len() != ty.byte_size() {
-            return Err(self.tokens.error_at(at, format!("the elements must have the shape of {ty}")));
-        }
         Ok(from_elements(ty, data))
     }
 

@@ -5,6 +5,9 @@ mod attributes;
 #[path = "../common/corpus.rs"]
 mod corpus;
 mod hostile;
+#[path = "../common/bytecode.rs"]
+mod made;
+mod malformed;
 mod outline;
 #[path = "../common/random.rs"]
 mod random;

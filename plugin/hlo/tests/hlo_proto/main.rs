@@ -3,6 +3,7 @@
 
 #[path = "../common/hlo.rs"]
 mod hlo;
+mod kinds;
 mod mistakes;
 #[path = "../common/random.rs"]
 mod random;

@@ -53,6 +53,8 @@ fn ids_are_unique_and_known() {
     );
     let one = || computation(1, 1, &[parameter(0, 1, matrix())]);
     says(&refused(&module(1, &[one(), one()])), "two computations have the id 1");
+    let parameters = [parameter(0, 1, matrix()), parameter(1, 1, matrix())];
+    says(&refused(&module(1, &[computation(1, 1, &parameters)])), "two parameters have the id 1");
     let parameters = [parameter(0, 1, matrix()), parameter(2, 2, matrix())];
     says(&refused(&module(1, &[computation(1, 1, &parameters)])), "must be numbered from 0");
 }
@@ -81,6 +83,12 @@ fn signatures_of_computations_are_checked() {
     };
     says(&with(calls("call", &[1], &[5])), "parameter 0 of the computation takes tensor<i32>, got tensor<2x3xf32>");
     says(&with(calls("call", &[1, 1], &[5])), "takes 1 operands, got 2");
+    let identity = computation(5, 1, &[parameter(0, 1, matrix())]);
+    let call = instruction("call", 2, array(F32, &[3, 2]), &[1], |message| _ = message.ints(38, [5]));
+    says(
+        &refused(&module(1, &[identity, computation(1, 2, &[parameter(0, 1, matrix()), call])])),
+        "the computation must return tensor<3x2xf32>, got tensor<2x3xf32>",
+    );
     says(&with(calls("call", &[1], &[])), "expected 1 computations, got 0");
     says(&with(calls("while", &[1], &[5, 5])), "body: parameter 0 of the computation");
     says(
@@ -155,4 +163,68 @@ fn malformed_fields() {
     aliases.nested(8, |aliases| _ = aliases.nested(1, |entry| _ = entry.int(2, 3)));
     says(&refused(&[bytes.clone(), aliases.finish()].concat()), "parameter 3 [] is donated, but does not exist");
     says(&refused(&[bytes, vec![0x0b]].concat()), "malformed protocol buffer");
+}
+
+#[test]
+fn elements_that_tuples_do_not_have() {
+    let element = |of: i64, index: i64| {
+        let pair = instruction("tuple", 2, tuple(&[matrix(), matrix()]), &[1, 1], |_| {});
+        let element = instruction("get-tuple-element", 3, matrix(), &[of], |message| _ = message.int(13, index));
+        entry(3, vec![pair, element])
+    };
+    says(&element(2, 2), "the index 2 must be less than the size of the tuple, 2");
+    says(&element(1, 0), "a value of type tensor<2x3xf32> has no element 0");
+    says(&element(2, -1), "the index must not be negative, got -1");
+    let pair = || tuple(&[matrix(), matrix()]);
+    let third = instruction("get-tuple-element", 2, matrix(), &[1], |message| _ = message.int(13, 2));
+    let body = computation(5, 2, &[parameter(0, 1, pair()), third]);
+    says(&refused(&module(1, &[body])), "has no element 2");
+}
+
+#[test]
+fn operands_that_do_not_fit() {
+    let indices = |rank: i64| {
+        let constant = instruction("iota", 2, array(S32, &[rank]), &[], |message| _ = message.ints(14, [0]));
+        let slice =
+            instruction("dynamic-slice", 3, array(F32, &[1, 1]), &[1, 2], |message| _ = message.ints(20, [1, 1]));
+        entry(3, vec![constant, slice])
+    };
+    says(&indices(3), "the indices must have an entry for each dimension of the operand, got tensor<3xi32>");
+    let exchanged = |operand: Writer, shape: Writer| {
+        let other = instruction("iota", 2, operand, &[], |message| _ = message.ints(14, [0]));
+        entry(3, vec![other, instruction("all-to-all", 3, shape, &[1, 2], |_| {})])
+    };
+    let different = exchanged(array(F32, &[2]), tuple(&[matrix(), matrix()]));
+    says(&different, "all operands must have type tensor<2x3xf32>");
+    says(&exchanged(matrix(), tuple(&[])), "expected array operands and results");
+    let nothing = entry(2, vec![instruction("all-to-all", 2, matrix(), &[], |_| {})]);
+    says(&nothing, "expected array operands and results");
+    says(&exchanged(matrix(), tuple(&[tuple(&[])])), "expected array operands and results");
+}
+
+/// What is applied to elements takes and gives scalars, at most as many as it takes.
+#[test]
+fn computations_of_scalars() {
+    let scalar = || array(F32, &[]);
+    let with = |callee: Writer, opcode: &str, operands: &[i64]| {
+        let apply = instruction(opcode, 2, matrix(), operands, |message| _ = message.ints(38, [5]));
+        module(1, &[callee, computation(1, 2, &[parameter(0, 1, matrix()), apply])])
+    };
+    let negate = instruction("negate", 2, scalar(), &[1], |_| {});
+    let map = with(computation(5, 2, &[parameter(0, 1, scalar()), negate]), "map", &[1]);
+    assert!(read_hlo_proto(&map).and_then(|module| verify(&module)).is_ok());
+    let of = |results: Vec<Writer>, operands: Vec<i64>| {
+        let pair = instruction("tuple", 3, tuple(&results), &operands, |_| {});
+        computation(5, 3, &[parameter(0, 1, scalar()), parameter(1, 2, scalar()), pair])
+    };
+    let scalars = "the computation must take and return scalars";
+    let three = with(of(vec![scalar(), scalar(), scalar()], vec![1, 1, 2]), "map", &[1, 1]);
+    says(&refused(&three), scalars);
+    let two = refused(&with(of(vec![scalar(), scalar()], vec![1, 2]), "map", &[1, 1]));
+    assert!(!two.to_string().contains(scalars), "{two}");
+    let vector = instruction("broadcast", 2, array(F32, &[1]), &[1], |_| {});
+    says(&refused(&with(computation(5, 2, &[parameter(0, 1, scalar()), vector]), "map", &[1])), scalars);
+    says(&refused(&with(computation(5, 1, &[parameter(0, 1, matrix())]), "map", &[1])), scalars);
+    let first = computation(5, 2, &[parameter(1, 1, matrix()), parameter(0, 2, scalar())]);
+    says(&refused(&with(first, "map", &[1, 1])), scalars);
 }

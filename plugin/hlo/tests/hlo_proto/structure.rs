@@ -95,6 +95,16 @@ fn names_are_unique_and_say_where() {
     let names: Vec<&str> = module.funcs.iter().map(|func| &func.name[..]).collect();
     assert_eq!(names, ["main.1", "main.2", "main"]);
     assert!(module.main().public);
+    // A name that another has already in the form with an id.
+    let named = |name: &str, id| {
+        let mut computation = Writer::default();
+        computation.bytes(1, name).int(5, id).int(6, 1).message(2, &parameter(0, 1, array(F32, &[])));
+        computation
+    };
+    let module =
+        read(&super::hlo::module(9, &[named("f", 1), named("f.3", 2), named("f", 3), named("", 4), named("f", 9)]));
+    let names: Vec<&str> = module.funcs.iter().map(|func| &func.name[..]).collect();
+    assert_eq!(names, ["f", "f.3", "f.3_", "computation.4", "main"]);
 }
 
 /// The only op of a program with one custom call.
@@ -162,18 +172,28 @@ fn random_state_is_two_random_words() {
 #[test]
 fn a_call_that_says_so_is_a_composite() {
     let body = computation(7, 2, &[parameter(0, 1, matrix()), instruction("erf", 2, matrix(), &[1], |_| {})]);
-    let call = instruction("call", 2, matrix(), &[1], |message| {
-        message.ints(38, [7]).bool(89, true).nested(68, |attributes| {
-            for (key, value) in
-                [("composite.name", "chlo.erf"), ("composite.attributes", "{}"), ("composite.version", "1")]
-            {
-                attributes.nested(1, |entry| _ = entry.bytes(1, key).bytes(2, value));
-            }
+    let call = |attributes: &str| {
+        let call = instruction("call", 2, matrix(), &[1], |message| {
+            message.ints(38, [7]).bool(89, true).nested(68, |entries| {
+                for (key, value) in [
+                    ("composite.name", "chlo.erf"),
+                    ("composite.attributes", attributes),
+                    ("composite.version", "1"),
+                    ("other", "2"),
+                ] {
+                    entries.nested(1, |entry| _ = entry.bytes(1, key).bytes(2, value));
+                }
+            });
         });
-    });
-    let module = read(&module(8, &[body, computation(8, 2, &[parameter(0, 1, matrix()), call])]));
-    let OpKind::Composite { name, version, .. } = &module.main().body.ops[0].kind else { panic!("{module}") };
-    assert_eq!((&name[..], *version), ("chlo.erf", 1));
+        let module = read(&module(8, &[body.clone(), computation(8, 2, &[parameter(0, 1, matrix()), call])]));
+        module.main().body.ops[0].kind.clone()
+    };
+    for (text, expected) in
+        [("", vec![]), ("{}", vec![]), ("{k = 2}", vec![("k".to_owned(), Attribute::Integer(2, ElementType::S64))])]
+    {
+        let OpKind::Composite { name, version, attributes, .. } = call(text) else { panic!("{text}") };
+        assert_eq!((&name[..], version, attributes), ("chlo.erf", 1, expected));
+    }
 }
 
 /// A matrix whose first dimension is dynamic.
@@ -207,6 +227,19 @@ fn reshapes_with_sizes() {
     let kinds: Vec<&OpKind> = main.body.ops.iter().map(|op| &op.kind).collect();
     assert_eq!(kinds, [&OpKind::Reshape, &OpKind::SetDimensionSize { dim: 0 }]);
     assert_eq!(main.body.ops[1].operands[1], main.body.params[1]);
+}
+
+/// The sizes of an operand whose own are not all known come before those of the result.
+#[test]
+fn reshapes_of_dynamic_arrays() {
+    let number = || array(S32, &[]);
+    let reshape = instruction("dynamic-reshape", 4, bounded(), &[1, 2, 3], |_| {});
+    let params = [parameter(0, 1, bounded()), parameter(1, 2, number()), parameter(2, 3, number()), reshape];
+    let module = read(&module(1, &[computation(1, 4, &params)]));
+    let main = module.main();
+    let kinds: Vec<&OpKind> = main.body.ops.iter().map(|op| &op.kind).collect();
+    assert_eq!(kinds, [&OpKind::Reshape, &OpKind::SetDimensionSize { dim: 0 }]);
+    assert_eq!(main.ty(main.body.ops[0].results[0]).to_string(), "tensor<?x3xf32, #stablehlo.bounds<2, ?>>");
 }
 
 #[test]
@@ -292,6 +325,10 @@ fn an_all_to_all_of_a_tuple_exchanges_its_elements() {
     let names: Vec<&str> = ops.iter().map(|op| op.kind.name().trim_start_matches("stablehlo.")).collect();
     let expected = ["reshape", "reshape", "concatenate", "all_to_all", "slice", "reshape", "slice", "reshape", "tuple"];
     assert_eq!(names[..expected.len()], expected);
+    // Of one operand the result may be an array.
+    let ops = collective("all-to-all", array(F32, &[2, 4]), &[8], |message| in_groups(message, &[&[0], &[1]]));
+    let names: Vec<&str> = ops.iter().map(|op| op.kind.name().trim_start_matches("stablehlo.")).collect();
+    assert_eq!(names, ["reshape", "concatenate", "all_to_all", "slice", "reshape"]);
 }
 
 /// Tiles along the first dimension over four devices: `{devices=[4,1]<=[4]}`.

@@ -2,7 +2,7 @@
 
 use oxcall_hlo::{ErrorKind, parse_text};
 
-use super::program;
+use super::{program, reprint};
 
 /// The error of the text.
 #[track_caller]
@@ -180,4 +180,217 @@ fn what_is_no_program() {
     ] {
         assert_eq!(error_of(text), message, "{text}");
     }
+}
+
+/// The error of [`program`] with these lines says so.
+#[track_caller]
+fn says(lines: &str, words: &str) {
+    let error = error(lines);
+    assert!(error.contains(words), "{lines}\n{error}");
+}
+
+#[test]
+fn names_are_given_once() {
+    let unary = ": (tensor<2x3xf32>) -> tensor<2x3xf32>";
+    says(
+        &format!("%0 = \"stablehlo.negate\"(%arg0) {{a.b = 1, a.b = 2}} {unary}"),
+        "the attribute `a.b` is given twice",
+    );
+    says(
+        &format!("%0 = \"stablehlo.negate\"(%arg0) {{a.b = {{c = 1, c = 2}}}} {unary}"),
+        "the attribute `c` is given twice",
+    );
+    for (aliases, name) in [
+        ("#a = 1\n#a = 2", "#a"),
+        ("!t = tensor<f32>\n!t = tensor<f64>", "!t"),
+        ("#loc1 = loc(\"a\")\n#loc1 = loc(\"b\")", "#loc1"),
+    ] {
+        assert_eq!(error_of(aliases), format!("the alias {name} is defined twice (at 2:1)"));
+    }
+    says("%0 = return", "%0 cannot name a result: the op has none");
+    says("%0 = \"stablehlo.return\"() : () -> ()", "%0 cannot name a result: the op has none");
+}
+
+#[test]
+fn integers_have_64_bits() {
+    for digits in ["9223372036854775808", "-9223372036854775809", "0x8000000000000000", "-0x8000000000000001"] {
+        says(
+            &format!("%0 = stablehlo.transpose %arg0, dims = [{digits}] : (tensor<2x3xf32>) -> tensor<2x3xf32>"),
+            &format!("the integer {digits} does not fit 64 bits (at 3:41)"),
+        );
+    }
+    for digits in ["9223372036854775807", "-9223372036854775808", "0x7fffffffffffffff", "-0x8000000000000000"] {
+        let lines = format!("%0 = stablehlo.transpose %arg0, dims = [{digits}] : (tensor<2x3xf32>) -> tensor<2x3xf32>");
+        assert!(parse_text(&program(&lines)).map_or_else(|error| !error.message.contains("64 bits"), |_| true));
+    }
+}
+
+#[test]
+fn attributes_of_another_kind() {
+    let results = "-> tensor<2x3xf32>";
+    let one = |op: &str, attributes: &str, operands: &str, types: &str| {
+        format!("%0 = \"stablehlo.{op}\"({operands}) {{{attributes}}} : ({types}) {results}")
+    };
+    let matrix = "tensor<2x3xf32>";
+    for (lines, words) in [
+        (one("concatenate", "dimension = \"x\"", "%arg0", matrix), "`dimension` must be an integer"),
+        (one("transpose", "permutation = 1", "%arg0", matrix), "`permutation` must be a list of integers"),
+        (one("cholesky", "lower = 1", "%arg0", matrix), "`lower` must be a boolean"),
+        (one("reduce_precision", "exponent_bits = true, mantissa_bits = 1 : i32", "%arg0", matrix), "`exponent_bits`"),
+        (one("custom_call", "call_target_name = 1", "%arg0", matrix), "`call_target_name` must be a string"),
+        (
+            one("custom_call", "call_target_name = \"f\", called_computations = [1]", "%arg0", matrix),
+            "called_computations",
+        ),
+        (one("custom_call", "call_target_name = \"f\", operand_layouts = 1", "%arg0", matrix), "operand_layouts"),
+        (one("custom_call", "call_target_name = \"f\", output_operand_aliases = [1]", "%arg0", matrix), "alias"),
+        (one("constant", "value = 1", "", ""), "`value` must be a constant tensor"),
+        (one("fft", "fft_type = 1, fft_length = array<i64: 3>", "%arg0", matrix), "`fft_type`"),
+        (
+            one("gather", "dimension_numbers = 1, slice_sizes = array<i64: 1>", "%arg0", matrix),
+            "expected an attribute with parameters",
+        ),
+    ] {
+        says(&lines, words);
+    }
+    let aliases = |fields: &str| {
+        one(
+            "custom_call",
+            &format!("call_target_name = \"f\", output_operand_aliases = [#stablehlo.output_operand_alias<{fields}>]"),
+            "%arg0",
+            matrix,
+        )
+    };
+    reprint(&aliases("output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []"));
+    for fields in ["output_tuple_indices = 1", "operand_index = [1]", "operand_index = -1", "operand = 1"] {
+        says(&aliases(fields), "the attribute `output_operand_aliases` must be a list of output_operand_alias (at ");
+    }
+    let channel = |fields: &str| {
+        format!(
+            "%0 = \"stablehlo.collective_permute\"(%arg0) {{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, \
+             channel_handle = #stablehlo.channel_handle<{fields}>}} : (tensor<2x3xf32>) -> tensor<2x3xf32>"
+        )
+    };
+    reprint(&channel("handle = 1, type = 1"));
+    for fields in ["handle = [1]", "number = 1"] {
+        says(&channel(fields), "the attribute `channel_handle` must be");
+    }
+}
+
+#[test]
+fn forms_of_ops() {
+    for (lines, words) in [
+        ("%0 = stablehlo.gather %arg0", "the op needs its generic form: \"stablehlo.gather\"(...)"),
+        ("%0 = \"stablehlo.negate\"(%arg0)[^bb1] : (tensor<2x3xf32>) -> tensor<2x3xf32>", "branches to other blocks"),
+        (
+            "%0 = stablehlo.reduce(%arg0 init: %arg2) applies stablehlo.negate across dimensions = [0] : \
+             (tensor<2x3xf32>, tensor<i1>) -> tensor<3xf32>",
+            "`applies` takes a binary op with one result, got stablehlo.negate",
+        ),
+        ("%0 = stablehlo.select %arg2, %arg0 : tensor<i1>, tensor<2x3xf32>", "three operands and their types"),
+        ("%0 = stablehlo.complex %arg0, %arg0 : tensor<2x3xf32>", "a complex tensor type"),
+        ("%0 = stablehlo.tuple %arg0 : tensor<2x3xf32>", "a tuple type"),
+        ("%0 = stablehlo.add %arg0, %arg0 : tensor<2x3xf32>, tensor<2x3xf32>", "types as `(...) -> ...`"),
+        (
+            "%0 = stablehlo.reduce_precision %arg0, format = m5e10 : tensor<2x3xf32>",
+            "expected a format such as `e5m10`, but found `m5e10`",
+        ),
+        ("%0 = stablehlo.constant dense<1> : vector<2xi32>", "vector types are not supported"),
+        ("%0 = stablehlo.constant dense<1> : !stablehlo.token", "a constant must be a tensor, got !stablehlo.token"),
+        ("%0 = stablehlo.negate %arg0 : tensor<2x3xf32> loc(3)", "expected a location"),
+        ("%0 = stablehlo.negate %arg0 : tensor<2x3xf32> loc(\"f\":-1:2)", "a line or column must not be negative"),
+    ] {
+        says(lines, words);
+    }
+    let convolution = |dims: &str| {
+        format!("%0 = stablehlo.convolution(%arg0, %arg0) dim_numbers = {dims}, window = {{}} : (tensor<2x3xf32>)")
+    };
+    says(&convolution("[b, 0, f]x[i, o]->[b, f]"), "stablehlo.convolution");
+    says(&convolution("[b, 1, f]x[i, o]->[b, f]"), "expected spatial dimensions numbered from 0, 1 in all");
+    says(&convolution("[b, 0]x[i, o]->[b, f]"), "the dimension `f` is missing");
+    says(&convolution("[b, ?]x[i, o]->[b, f]"), "expected a dimension: a letter or a number");
+    let many = (0..100).map(|dim| dim.to_string()).collect::<Vec<_>>().join(", ");
+    says(&convolution(&format!("[{many}]x[i, o]->[b, f]")), "dimensions, got 100");
+}
+
+#[test]
+fn bounds_of_dynamic_dimensions() {
+    let of = |ty: &str| error_of(&format!("func.func @main(%x: tensor<{ty}>) {{ return }}"));
+    for bounds in ["<?>", "<4, 5, ?>", "<?, ?>", "<4, 5>", "<x, ?>"] {
+        let error = of(&format!("?x3xf32, #stablehlo.bounds{bounds}"));
+        assert!(
+            error.contains("expected the bound of each dynamic dimension, and `?` for others"),
+            "{bounds}: {error}"
+        );
+    }
+}
+
+#[test]
+fn modules_and_functions() {
+    let function = |attributes: &str, region: &str| {
+        format!("\"func.func\"() <{{function_type = (tensor<f32>) -> (){attributes}}}> {region} : () -> ()")
+    };
+    let body = "({ ^bb0(%x: tensor<f32>): \"func.return\"() : () -> () })";
+    parse_text(&function(", sym_name = \"main\", arg_attrs = [{a.b = 1}]", body)).unwrap();
+    for (text, words) in [
+        (
+            "{-# dialect_resources: {} #-}".to_owned(),
+            "resources are not supported: constants must be in the text (at 1:1)",
+        ),
+        (function("", body), "a function must have a name"),
+        (function(", sym_name = \"main\"", ""), "a function must have one region"),
+        (
+            function(", sym_name = \"main\", arg_attrs = 1", body),
+            "arg_attrs and res_attrs must be lists of a dictionary each",
+        ),
+        (
+            function(", sym_name = \"main\", arg_attrs = [1]", body),
+            "arg_attrs and res_attrs must be lists of a dictionary each",
+        ),
+        (
+            function(", sym_name = \"main\", arg_attrs = []", body),
+            "arg_attrs and res_attrs must be lists of a dictionary each",
+        ),
+        (
+            function(", sym_name = \"main\", res_attrs = [{}]", body),
+            "arg_attrs and res_attrs must be lists of a dictionary each",
+        ),
+        ("\"sdy.mesh\"() <{sym_name = \"m\"}> : () -> ()".to_owned(), "a mesh has attributes `mesh` and `sym_name`"),
+        ("\"sdy.mesh\"() <{}> ({}) : () -> ()".to_owned(), "a mesh has no region"),
+    ] {
+        let error = error_of(&text);
+        assert!(error.contains(words), "{text}\n{error}");
+    }
+}
+
+#[test]
+fn parts_of_shardings() {
+    let constraint = |sharding: &str| format!("%0 = sdy.sharding_constraint %arg0 {sharding} : tensor<2x3xf32>");
+    says(&constraint("<@mesh, [{?, \"x\"}, {}]>"), "`?` must be the last entry of a dimension");
+    says(&constraint("<@mesh, [{}, {}], manual={\"x\"}>"), "expected `unreduced`, but found `manual`");
+    says(&constraint("<@mesh, [{\"x\":(-1)2}, {}]>"), "a size or index must not be negative");
+    let rule = |rule: &str| {
+        format!(
+            "%0 = stablehlo.custom_call @f(%arg0) {{sdy.sharding_rule = #sdy.op_sharding_rule<{rule}>}} : \
+             (tensor<2x3xf32>) -> tensor<2x3xf32>"
+        )
+    };
+    says(&rule("([i, j])->([i, j]) {j=3, i=2}"), "the sizes of factors must be in the order of the factors");
+    says(&rule("([i, h])->([i, j]) {i=2, j=3}"), "expected the names of factors: `i` to `z`, `z_1`, ...");
+    says(&rule("([i, z_x])->([i, j]) {i=2, j=3}"), "expected the names of factors");
+    says(&rule("([i, z_4096])->([i, j]) {i=2, j=3}"), "expected the names of factors");
+    says(&rule("([i, j])->([i, j]) {i=2, j=3} other={i}"), "expected a kind of factors");
+    let gather = |mesh: &str| {
+        format!(
+            "%0 = \"stablehlo.all_gather\"(%arg0) <{{all_gather_dim = 0 : i64, replica_groups = \
+             #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<{mesh}>, axes = [#stablehlo.axis_ref<name = \
+             \"x\">]>}}> : (tensor<2x3xf32>) -> tensor<4x3xf32>"
+        )
+    };
+    let wrong = "the ids of devices must be integers, as many as devices";
+    let axis = "axes = [#stablehlo.mesh_axis<name = \"x\", size = 2>]";
+    reprint(&gather(&format!("{axis}, device_ids = dense<[1, 0]> : tensor<2xi64>")));
+    says(&gather(&format!("{axis}, device_ids = dense<[1, 0, 2]> : tensor<3xi64>")), wrong);
+    says(&gather(&format!("{axis}, device_ids = dense<[1, -1]> : tensor<2xi64>")), wrong);
+    says(&gather("axes = [#stablehlo.other<name = \"x\", size = 2>]"), "expected `#stablehlo.mesh_axis`");
 }

@@ -108,3 +108,23 @@ fn hexadecimal_booleans_are_bits_or_bytes() {
     assert_eq!(elements("0x01000100", 4), [1, 0, 1, 0]);
     assert_eq!(elements("0xFF", 20), [1; 20]);
 }
+
+/// An element of fewer than eight bits is the low bits of a byte.
+#[test]
+fn hexadecimal_narrow_numbers_are_bytes() {
+    for (hex, ty, expected) in [
+        ("0x0FF8", "2xi4", &[-1, -8][..]),
+        ("0x0FF8", "2xui4", &[15, 8]),
+        ("0x0D", "3xi2", &[1, 1, 1]),
+        ("0x0E", "i2", &[-2]),
+        ("0x0E", "ui2", &[2]),
+        ("0x80FF", "2xi8", &[-128, -1]),
+        ("0x01000200", "2xi16", &[1, 2]),
+        ("0x0100", "2xi16", &[1, 1]),
+    ] {
+        let text = format!("func.func @main() {{ %0 = stablehlo.constant dense<\"{hex}\"> : tensor<{ty}> return }}");
+        let module = parse(&text, &text);
+        let OpKind::Constant(literal) = &module.main().body.ops[0].kind else { panic!() };
+        assert_eq!(literal.integers().unwrap().collect::<Vec<_>>(), expected, "{hex} {ty}");
+    }
+}

@@ -199,3 +199,60 @@ fn meshes_in_both_forms() {
         assert!(oxcall_hlo::parse_text(&text(&format!("sdy.mesh @m = {wrong}"))).is_err(), "{wrong}");
     }
 }
+
+/// What means nothing here is kept in its words.
+#[test]
+fn attributes_that_mean_nothing_here() {
+    for (text, canonical) in [
+        ("1 : i1", "true"),
+        ("0 : i1", "false"),
+        ("-1", "-1 : i64"),
+        ("loc(\"f\":1:2)", "loc(\"f\":1:2)"),
+        ("#sdy<other<1>>", "#sdy<other<1>>"),
+        ("#other.kind<[1, {a = 2}]>", "#other.kind<[1, {a = 2}]>"),
+        ("(tensor<f32>) -> tensor<f32>", "(tensor<f32>) -> tensor<f32>"),
+        ("[unit, @f, {b, a = 1}]", "[unit, @f, {a = 1 : i64, b}]"),
+    ] {
+        let reprint = |text: &str| parse(text, text).to_string();
+        let printed = reprint(&format!("module attributes {{x.y = {text}}} {{ func.func @main() {{ return }} }}"));
+        assert!(printed.starts_with(&format!("module attributes {{x.y = {canonical}}} {{")), "{printed}");
+        assert_eq!(reprint(&printed), printed);
+    }
+}
+
+#[test]
+fn escapes_in_strings() {
+    let text = r#"module @"a\tb\n\\\22\41" { func.func @main() { return } }"#;
+    let module = parse("escapes", text);
+    assert_eq!(module.name, "a\tb\n\\\"A");
+    assert_eq!(parse("printed", &module.to_string()).name, module.name);
+}
+
+#[test]
+fn ranges_of_locations_are_their_starts() {
+    let of = |location: &str| {
+        let lines = format!("%0 = stablehlo.negate %arg0 : tensor<2x3xf32> loc({location})");
+        let module = parse(location, &program(&lines));
+        module.location(module.main().body.ops[0].location).to_string()
+    };
+    assert_eq!(of("\"f\":1:2 to 3:4"), "f:1:2");
+    assert_eq!(of("\"f\":1:2 to :4"), "f:1:2");
+    assert_eq!(of("\"f\":5"), "f:5:0");
+    assert_eq!(of("\"name\"(\"f\":1:2)"), "name, f:1:2");
+    assert_eq!(of("callsite(\"a\" at callsite(\"b\" at unknown))"), "a, called at b, called at unknown location");
+}
+
+#[test]
+fn modules_in_generic_form() {
+    let func = "\"func.func\"() <{function_type = () -> (), sym_name = \"main\", sym_visibility = \"private\"}> ({\n\
+                \"func.return\"() : () -> ()\n}) : () -> ()";
+    for block in ["", "^bb0:\n"] {
+        let text =
+            format!("\"builtin.module\"() <{{sym_name = \"m\"}}> ({{\n{block}{func}\n}}) {{a.b = 1 : i64}} : () -> ()");
+        let module = parse("generic", &text);
+        assert_eq!((&module.name[..], module.attributes.len(), module.main().public), ("m", 1, false));
+    }
+    // One without a body is declared.
+    let declared = "\"func.func\"() <{function_type = () -> (), sym_name = \"g\"}> ({}) : () -> ()";
+    assert_eq!(parse("declared", &format!("{declared}\n{func}")).funcs.len(), 1);
+}

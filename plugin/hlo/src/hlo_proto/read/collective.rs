@@ -121,6 +121,8 @@ fn tuple_all_to_all(
     }
     let with_first = |first: usize| TensorType::new(of.element, [first].into_iter().chain(of.dims.iter().copied()));
     let mut add = |kind: OpKind, operands: Vec<ValueId>, ty: TensorType| {
+        // The bounds of a slice are lists as long as its shape.
+        func.module.spend(size_of::<Op>() + 4 * size_of_val(&*ty.dims))?;
         let result = func.add_value(ty.into())?;
         func.add(Op { kind, operands, results: vec![result], regions: Vec::new(), location });
         Ok::<ValueId, Error>(result)

@@ -151,6 +151,7 @@ impl<'r> FuncReader<'r> {
     /// A new value.
     pub(super) fn add_value(&mut self, ty: Type) -> Result<ValueId, Error> {
         let id = u32::try_from(self.values.len()).map_err(|_| Error::invalid("more than 2^32 values"))?;
+        self.module.spend(ty.heap_size())?;
         self.values.push(ty);
         Ok(ValueId(id))
     }

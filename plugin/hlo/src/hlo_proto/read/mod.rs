@@ -38,7 +38,7 @@ use crate::{Error, Module, OpKind, ValueId};
 /// # Errors
 /// What is wrong or not supported, with the instruction's opcode, name and source location.
 pub fn read_hlo_proto(bytes: &[u8]) -> Result<Module, Error> {
-    module::read(Message::new(bytes))
+    module::read(Message::new(bytes), bytes.len())
 }
 
 /// Reads a serialised `HloModuleProtoWithConfig`, of which the configuration is left aside.
@@ -47,7 +47,7 @@ pub fn read_hlo_proto(bytes: &[u8]) -> Result<Module, Error> {
 /// As for [`read_hlo_proto`].
 pub fn read_hlo_proto_with_config(bytes: &[u8]) -> Result<Module, Error> {
     let module = Message::new(bytes).message(fields::with_config::MODULE)?;
-    module::read(module.ok_or_else(|| Error::invalid("the proto has no module"))?)
+    module::read(module.ok_or_else(|| Error::invalid("the proto has no module"))?, bytes.len())
 }
 
 impl From<Malformed> for Error {

@@ -7,7 +7,7 @@ use oxcall_proto::Message;
 use super::super::fields::{computation, metadata, module};
 use super::computation::FuncReader;
 use super::entry::{self, Leaves};
-use crate::{Error, Func, FuncId, Location, LocationId, Module};
+use crate::{Error, ErrorKind, Func, FuncId, Location, LocationId, Module};
 
 /// What is read of a module as a whole.
 pub(super) struct ModuleReader {
@@ -21,9 +21,23 @@ pub(super) struct ModuleReader {
     leaves: Option<Leaves>,
     names: HashSet<String>,
     locations: Vec<Location>,
+    /// The bytes that may still be spent on what the input does not hold: types of values, and ops that it implies.
+    budget: usize,
 }
 
+/// The bytes that copies may take for each byte of the input, and for any.
+const COPIES_PER_BYTE: usize = 128;
+const COPIES: usize = 8 << 20;
+
 impl ModuleReader {
+    /// Takes `bytes` from what copies may take.
+    pub(super) fn spend(&mut self, bytes: usize) -> Result<(), Error> {
+        let message = "the values of instructions expand to more than a program of this size may hold";
+        let rest = self.budget.checked_sub(bytes);
+        self.budget = rest.ok_or_else(|| Error::new(ErrorKind::TooLarge, message))?;
+        Ok(())
+    }
+
     /// The function of a computation, which comes before those that use it.
     pub(super) fn computation(&self, id: i64) -> Result<FuncId, Error> {
         if id == self.entry {
@@ -97,8 +111,8 @@ fn location(message: Message<'_>) -> Result<Location, Error> {
     Ok(if name.is_empty() { place } else { Location::Name(name.into(), Box::new(place)) })
 }
 
-/// Reads a module.
-pub(super) fn read(message: Message<'_>) -> Result<Module, Error> {
+/// Reads a module, which is at most `length` bytes.
+pub(super) fn read(message: Message<'_>, length: usize) -> Result<Module, Error> {
     let entry = message.int(module::ENTRY_ID)?;
     let mut reader = ModuleReader {
         funcs: Vec::new(),
@@ -107,6 +121,7 @@ pub(super) fn read(message: Message<'_>) -> Result<Module, Error> {
         leaves: None,
         names: HashSet::from(["main".to_owned()]),
         locations: vec![Location::Unknown],
+        budget: length.saturating_mul(COPIES_PER_BYTE).saturating_add(COPIES),
     };
     for computation in message.messages(module::COMPUTATIONS)? {
         reader.read_computation(computation)?;

@@ -85,43 +85,37 @@ fn parse(text: &str) -> Result<Fields<'_>, Error> {
 }
 
 /// A result that shares memory with an operand: `#stablehlo.output_operand_alias<...>`.
-pub(super) fn alias(attribute: &Attribute) -> Result<Alias, Error> {
-    let Attribute::Other(text) = attribute else { return Err(Error::invalid("expected an attribute with parameters")) };
-    let mut fields = parse(text)?;
+pub(super) fn alias(attribute: &Attribute) -> Option<Alias> {
+    let Attribute::Other(text) = attribute else { return None };
+    let mut fields = parse(text).ok()?;
     let mut take = |name: &str| {
         let index = fields.iter().position(|(field, _)| *field == name);
         index.map(|index| fields.remove(index).1)
     };
     let dims = |field: Option<Field>| match field {
-        None => Ok(Vec::new()),
-        Some(Field::Ints(values)) => ops::sizes(|| "an alias".to_owned(), values),
-        Some(_) => Err(Error::invalid("an alias must be given by lists of integers")),
-    };
-    let operand = match take("operand_index") {
-        None => Some(0),
-        Some(Field::Int(operand)) => usize::try_from(operand).ok(),
+        None => Some(Vec::new()),
+        Some(Field::Ints(values)) => ops::sizes(String::new, values).ok(),
         Some(_) => None,
     };
-    let alias = Alias {
-        output: dims(take("output_tuple_indices"))?,
-        operand: operand.ok_or_else(|| Error::invalid("an alias must have a non-negative operand_index"))?,
-        operand_path: dims(take("operand_tuple_indices"))?,
+    let operand = match take("operand_index") {
+        None => 0,
+        Some(Field::Int(operand)) => usize::try_from(operand).ok()?,
+        Some(_) => return None,
     };
-    if fields.is_empty() { Ok(alias) } else { Err(Error::invalid("an alias has unknown parameters")) }
+    let (output, operand_path) = (dims(take("output_tuple_indices"))?, dims(take("operand_tuple_indices"))?);
+    fields.is_empty().then_some(Alias { output, operand, operand_path })
 }
 
 /// A channel: `#stablehlo.channel_handle<handle = 1, type = 1>`.
-pub(super) fn channel(value: &Value) -> Result<ChannelHandle, Error> {
+pub(super) fn channel(value: &Value) -> Option<ChannelHandle> {
     let mut channel = ChannelHandle { handle: 0, ty: 0 };
-    for (name, value) in owned_fields(value)? {
-        let Value::Attribute(Attribute::Integer(value, _)) = value else {
-            return Err(Error::invalid("a channel must be given by integers"));
-        };
+    for (name, value) in owned_fields(value).ok()? {
+        let Value::Attribute(Attribute::Integer(value, _)) = value else { return None };
         match &*name {
             "handle" => channel.handle = value,
             "type" => channel.ty = value,
-            _ => return Err(Error::invalid("a channel must have exactly the parameters `handle` and `type`")),
+            _ => return None,
         }
     }
-    Ok(channel)
+    Some(channel)
 }

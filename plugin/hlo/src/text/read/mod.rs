@@ -151,7 +151,7 @@ impl Source for Reader<'_, '_> {
 
     fn channel(&mut self, name: &'static str) -> Result<Option<ChannelHandle>, Error> {
         let what = "a channel: `#stablehlo.channel_handle<handle = 1, type = 1>`";
-        self.read(name, what, |value| fields::channel(value).ok())
+        self.read(name, what, fields::channel)
     }
 
     fn bool(&mut self, name: &'static str) -> Result<Option<bool>, Error> {
@@ -225,8 +225,7 @@ impl Source for Reader<'_, '_> {
     }
 
     fn aliases(&mut self, name: &'static str) -> Result<Vec<Alias>, Error> {
-        let aliases =
-            self.read(name, "a list of output_operand_alias", |value| list(value, |item| fields::alias(item).ok()))?;
+        let aliases = self.read(name, "a list of output_operand_alias", |value| list(value, fields::alias))?;
         Ok(aliases.unwrap_or_default())
     }
 
