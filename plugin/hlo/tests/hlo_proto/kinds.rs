@@ -1,4 +1,4 @@
-//! What single instructions become, by the numbers in their fields.
+//! Kinds of ops, by the numbers in the fields of instructions.
 
 use oxcall_hlo::ElementType::{self, BF16, F8E5M2, F16, F32 as SINGLE, F64};
 use oxcall_hlo::{DotAlgorithm, Error, ErrorKind, OpKind, Precision, RngDistribution, read_hlo_proto};

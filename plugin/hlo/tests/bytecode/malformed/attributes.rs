@@ -68,7 +68,7 @@ fn attributes_whose_parts_contradict_each_other() {
 /// A list of lists, and a dictionary of dictionaries.
 #[test]
 fn attributes_nest_so_deep_and_no_deeper() {
-    for (levels, fits) in [(63, true), (65, false)] {
+    for (levels, fits) in [(64, true), (65, false)] {
         let mut file = File::new();
         let last = (0..levels).fold(attr::EMPTY_LIST, |last, _| file.add_list([last]));
         assert_eq!(read_attribute(file, last).map(drop).map_err(|error| error.message), depth(fits));

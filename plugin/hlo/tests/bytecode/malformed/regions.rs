@@ -9,6 +9,9 @@ fn regions_may_follow_each_other() {
     let body = [case(0, 1, &return_op()).repeat(ops), return_op()].concat();
     let module = read_body(File::new(), 1, ops + 1, &body).unwrap();
     assert_eq!(module.main().body.ops.len(), ops);
+    let body = [case(0, ops + 1, &body), return_op()].concat();
+    let module = read_body(File::new(), 1, 2, &body).unwrap();
+    assert_eq!(module.main().body.ops[0].regions[0].ops.len(), ops);
 }
 
 #[test]
