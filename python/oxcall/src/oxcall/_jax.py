@@ -224,3 +224,12 @@ def api_version() -> str | None:
         return None
     numbers = re.findall(r"#define XLA_FFI_API_(?:MAJOR|MINOR) (\d+)", header.read_text())
     return ".".join(numbers) or None
+
+
+def enable_x64() -> Any:
+    """A context with 64-bit types, which leaves the user's setting as it is."""
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    from jax.experimental import enable_x64  # before 0.8
+
+    return enable_x64()
