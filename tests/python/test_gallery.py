@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from oxcall.testing import check_op
+
 
 def normal(seed, *shape, dtype=jnp.float32):
     return jax.random.normal(jax.random.key(seed), shape, jnp.float32).astype(dtype)
@@ -220,6 +222,45 @@ def test_every_op_has_a_docstring_and_a_signature(gallery):
     for name in gallery:
         assert gallery[name].__doc__.strip()
     assert "Root-mean-square norm" in gallery.rms_norm.__doc__ and "eps" in str(gallery.rms_norm.__signature__)
+
+
+def f32(*shape, seed=20):
+    return normal(seed, *shape)
+
+
+def bands():
+    lower, upper = f32(2, 5), f32(2, 5, seed=21)
+    return lower, jnp.abs(lower) + jnp.abs(upper) + 1, upper, f32(2, 5, 2, seed=22)
+
+
+# The operands and attributes of one call of each op that gives a result.
+CALLS = {
+    "adam_f32": lambda: ((f32(6), f32(6, seed=21), f32(6, seed=22), f32(6, seed=23) ** 2),
+        {"beta1": 0.9, "beta2": 0.99, "eps": 1e-8, "lr": 0.1, "step": 2}),
+    "affine": lambda: ((f32(2, 3),), {"config": {"gains": [1, -2, 0.5], "offset": 0.25}}),
+    "async_scale": lambda: ((f32(5),), {"factor": 3.0}),
+    "axpy": lambda: ((f32(2, 3), f32(2, 3, seed=21)), {"alpha": 2.0}),
+    "compensated_add": lambda: ((f32(6), 1e-9 * f32(6), f32(6, seed=21)), {}),
+    "concatenate": lambda: ((f32(2, 3), f32(1, 3)), {"axis": 0}),
+    "csr_matmul": lambda: ((f32(3), jnp.array([0, 1, 0]), jnp.array([0, 1, 3]), f32(2, 3)), {}),
+    "dequantize_int4": lambda: ((jnp.arange(-8, 8, dtype=jnp.int8).reshape(2, 8).astype(jnp.int4), f32(2, 2)),
+        {"group": 4, "dtype": "float32"}),
+    "fail": lambda: ((jnp.ones(2),), {}),
+    "low_pass": lambda: ((f32(2, 40),), {"cutoff": 0.2}),
+    "polynomial": lambda: ((f32(2, 3),), {"c0": 1.0, "c2": -2.0}),
+    "rms_norm": lambda: ((f32(3, 4),), {"eps": 1e-3}),
+    "rms_norm_vjp": lambda: ((f32(3, 4), f32(3, 4, seed=21)), {"eps": 1e-3}),
+    "softmax": lambda: ((f32(2, 3).astype(jnp.bfloat16),), {}),
+    "top_k": lambda: ((f32(2, 5),), {"k": 2}),
+    "tridiagonal_solve": lambda: (bands(), {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_ops_do_what_they_declare(gallery, name):
+    operands, attrs = CALLS[name]()
+    report = check_op(gallery[name], *operands, **attrs)
+    assert {"results", "repeat", "jit"} <= set(report.passed)
 
 
 def test_demo_reports_a_library_that_it_cannot_load(tmp_path):

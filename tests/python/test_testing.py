@@ -34,6 +34,15 @@ FAULTS = [
     ("cumulate", (W,), "vjp", ["`transpose = cumulate_transpose`", "`dx` in `cumulate_transpose`"]),
     ("shift", (W,), "jvp", ["`transpose = shift_transpose` says that the op is linear in argument `x`"]),
     ("weighted", (X, 2 * X), "nondiff", ["`nondiff = [w]`", "argument `w`", 'skip=("nondiff",)']),
+    ("running_total", (X,), "batch", ["`batch = b`", "parts of a batch of 3 are not independent", "result `y`"]),
+    ("mean_of_rows", (X,), "batch", ["`#[sum(b)]` on result `y`", "it is the mean"]),
+    ("double", (W,), "vmap", ["`vmap = double_of_batch`", "differs from a loop: result `y` at ["]),
+    ("share", (X,), "vmap", ['`vmap = "broadcast_all"`', 'declare `vmap = "sequential"`']),
+    ("partly_written", (W,), "results", ["result `y` at [3]", "write every element"]),
+    ("counting", (W,), "repeat", ["a second call", "declare `side_effect`"]),
+    ("wrong_in_half", (X,), "dtypes", ["dtype float16 of `T`", "differs from that of float64"]),
+    ("row_max", (X,), "sizes", ["no elements along dimension `n`", "panics"]),
+    ("sum_of_some", (X,), "sizes", ["`#[sum(b)]` on result `y`", "expected 0, got 1"]),
 ]
 
 
@@ -59,7 +68,27 @@ def test_right_derivatives_pass(derived, gallery, faulty):
         check_op(faulty.rows_at, np.array([0, 2, 2], np.int32), X),
     ):
         assert "vjp" in report.passed
-    assert "jvp" in check_op(derived.wave, W).passed
+    report = check_op(derived.wave, W)
+    assert {"jvp", "vmap"} <= set(report.passed) and "not nested" in repr(report)
+
+
+def test_the_other_checks_pass_as_well(derived, gallery):
+    report = check_op(derived.growth, X, W)
+    assert set(CHECKS) - set(report.passed) == {"legacy", "nondiff", "dtypes"}
+    report = check_op(gallery.rms_norm, X.astype(np.float32))
+    assert "legacy" in report.passed and "float16, bfloat16, float32, float64" in repr(report)
+    assert "sharding" in report.passed
+
+
+def test_rules_are_ops_as_well(derived):
+    check_op(derived.growth_vjp, W, X, 2 * X)
+    check_op(derived.growth_fwd, X, W)
+    check_op(derived.growth_jvp, W, X, 2 * X, -W)
+    check_op(derived.gain_transpose, X, 2 * X)
+    check_op(derived.wave_of_batch, X)
+    check_op(derived.cube_vjp_vjp, X, 2 * X, -X)
+    check_op(derived.fan_vjp, X.astype(np.float32), 2 * X.astype(np.float32))
+    check_op(derived.double, X.astype(np.float32))
 
 
 def test_kinks_are_left_out(faulty):
@@ -89,7 +118,7 @@ def test_what_runs_can_be_chosen(faulty):
     assert not check_op(faulty.square, X, checks=("vjp",), rtol=0.1).failures
     report = check_op(faulty.square, X, raise_exception=False)
     assert "failed   vjp" in repr(report) and repr(report).startswith("check_op(square): ")
-    with pytest.raises(ValueError, match=r"no check `vpj` \(did you mean `vjp`\?\)"):
+    with pytest.raises(ValueError, match=r"got the check `vpj` \(did you mean `vjp`\?\)"):
         check_op(faulty.square, X, checks=("vpj",))
     assert "vjp" in CHECKS
 

@@ -9,16 +9,27 @@ from oxcall import _jax
 from oxcall._described import OpWithoutJax
 from oxcall._errors import CallError, listing, nearest
 from oxcall._op import Op
-from oxcall.testing import _gradients
+from oxcall.testing import _batches, _devices, _execution, _gradients, _sweeps
 from oxcall.testing._report import OpCheckError, Outcome, Report, Skip, Wrong
 from oxcall.testing._subject import Subject, Tolerance, subject
 
 _CHECKS: dict[str, Callable[[Subject], str]] = {
+    "results": _execution.check_results,
+    "repeat": _execution.check_repeat,
+    "jit": _execution.check_jit,
+    "export": _execution.check_export,
+    "legacy": _execution.check_legacy,
     "fwd": _gradients.check_fwd,
     "jvp": _gradients.check_jvp,
     "vjp": _gradients.check_vjp,
     "dot_product": _gradients.check_dot_product,
     "nondiff": _gradients.check_nondiff,
+    "batch": _batches.check_batch,
+    "vmap": _batches.check_vmap,
+    "vmap_of_vjp": _batches.check_vmap_of_vjp,
+    "sharding": _devices.check_sharding,
+    "dtypes": _sweeps.check_dtypes,
+    "sizes": _sweeps.check_sizes,
 }
 CHECKS = tuple(_CHECKS)
 """The names of all checks."""
@@ -64,7 +75,9 @@ def check_op(
         raise TypeError(f"check_op: got {type(op).__name__}, expected an op of a library that `oxcall.load` returned")
     for name in (*(checks or ()), *skip):
         if name not in _CHECKS:
-            raise ValueError(f"check_op: there is no check `{name}`{nearest(name, _CHECKS)}; it has {listing(_CHECKS)}")
+            raise ValueError(
+                f"check_op: got the check `{name}`{nearest(name, _CHECKS)}, expected some of {listing(_CHECKS)}"
+            )
     case = subject(op, args, attrs, Tolerance(rtol, atol), seed)
     outcomes: list[Outcome] = []
     cause: Exception | None = None

@@ -84,13 +84,26 @@ class Point:
 
     def pulled(self, weights: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
         """The cotangents of the operands by reverse mode."""
-        primals = [jax.numpy.asarray(self.case.arrays[index]) for index in self.active]
-        _, pull = jax.vjp(self.function(self.active), *primals)
-        cotangents = tuple(
-            jax.numpy.asarray(weight, result.dtype) if index in self.outputs else _zero(result)
-            for index, (weight, result) in enumerate(zip(weights, self.results, strict=True))
+        found = self.pull(to_jax(self.case.arrays), to_jax([weights[index] for index in self.outputs]))
+        return dict(zip(self.active, to_numpy(found), strict=True))
+
+    def pull(self, arrays: Sequence[Any], weights: Sequence[Any]) -> tuple[Any, ...]:
+        """The cotangents of the active operands, from those of the results that have some."""
+
+        def function(*values: Any) -> tuple[Any, ...]:
+            given = list(arrays)
+            for index, value in zip(self.active, values, strict=True):
+                given[index] = value
+            return self.case(*given)
+
+        _, pull = jax.vjp(function, *(arrays[index] for index in self.active))
+        by_output = dict(zip(self.outputs, weights, strict=True))
+        return pull(
+            tuple(
+                by_output[index].astype(result.dtype) if index in by_output else _zero(result)
+                for index, result in enumerate(self.results)
+            )
         )
-        return dict(zip(self.active, to_numpy(pull(cotangents)), strict=True))
 
     def allowed(self, weights: Sequence[np.ndarray], slopes: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
         """How far a sum over all results may be from finite differences: errors of elements are independent."""
@@ -292,9 +305,9 @@ def check_nondiff(case: Subject) -> str:
                 raise Wrong(
                     f"`nondiff = [{names[0]}]`",
                     f"{case.name}: `nondiff = [{names[0]}]`: result `{case.result_names[output]}` changes with "
-                    f"argument `{at.name(index)}` (expected slope 0, got {worst:.6g} by finite differences), and JAX takes the "
-                    'derivative for zero; remove the name and give its derivative, or say `skip=("nondiff",)` if that '
-                    "is meant",
+                    f"argument `{at.name(index)}` (expected slope 0, got {worst:.6g} by finite differences), and JAX "
+                    "takes the derivative for zero; remove the name and give its derivative, or say "
+                    '`skip=("nondiff",)` if that is meant',
                 )
     return "derivatives that are said to be zero are zero"
 
