@@ -23,7 +23,7 @@ def run(snippet, namespace):
     assert expected[2] in str(raised.value)
 
 
-@pytest.mark.parametrize("chapter", ["01-getting-started.md", "06-jax.md"])
+@pytest.mark.parametrize("chapter", ["01-getting-started.md", "06-jax.md", "08-testing.md"])
 def test_snippets(chapter, library_path):
     gallery = library_path("custom_ops")
     snippets = BLOCK.findall((GUIDE / chapter).read_text(encoding="utf-8"))
