@@ -2,6 +2,7 @@
 //! `cargo xtask bench plugin`: programs on the plugin beside stock JAX; `cargo xtask bench linalg`: linear algebra;
 //! `cargo xtask bench devices`: programs over several devices beside the same work on one.
 //! `cargo xtask bench jax`: what a call of an op costs from Python, ours beside `jax.ffi.ffi_call`.
+//! `cargo xtask bench lines`: the lines that a user writes for one op, here and in C++ or Triton.
 //! `cargo xtask bench torch`: what a call of an operator costs from Python, ours beside C++.
 
 use std::num::NonZero;
@@ -23,6 +24,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         [what] if what == "linalg" => linalg(),
         [what] if what == "devices" => devices(),
         [what] if what == "jax" => jax(),
+        [what] if what == "lines" => lines(),
         [what] if what == "torch" => torch(),
         _ => Err(commands::usage("bench")),
     }
@@ -58,6 +60,18 @@ fn jax() -> Result<()> {
     command.env("PYTHONPATH", python::source("oxcall"));
     command.arg(workspace::build_library("custom_ops")?).arg(about("cargo xtask bench jax", &Compiler::find(&venv)));
     shell::run(command.arg(workspace::root().join(FOLDER).join("jax")))
+}
+
+/// One op in several systems, each of which is built and checked before its lines are counted.
+fn lines() -> Result<()> {
+    let (venv, torch) = (venv()?, python::newest_torch(pins::MATPLOTLIB)?);
+    let mut command = venv.python();
+    command.args(["-m", "bench.lines"]).current_dir(workspace::root().join("tests"));
+    command.env("PYTHONPATH", python::source("oxcall"));
+    command.arg(workspace::build_library("rms_norm")?).arg(torch.program("python"));
+    command.arg(workspace::scratch("bench")?.join("triton"));
+    command.arg(about("cargo xtask bench lines", &Compiler::find(&venv)));
+    shell::run(command.arg(workspace::root().join(FOLDER).join("lines")))
 }
 
 /// Operators of torch, written in Rust and in C++, in turns.

@@ -99,6 +99,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         forms: &[
             Form { args: "ffi", about: "the cost of a call beside C++; writes docs/bench/ffi.md" },
             Form { args: "jax", about: "the cost of a call from JAX beside ffi_call; writes docs/bench/jax.md" },
+            Form { args: "lines", about: "the lines of one op beside C++ and Triton; writes docs/bench/lines.md" },
             Form {
                 args: "torch",
                 about: "the cost of a call of a torch operator beside C++; writes docs/bench/torch.md",
