@@ -237,6 +237,14 @@ def test_promotion_is_that_of_jax(gallery):
         gallery.weighted_rms_norm(x.astype(jnp.bfloat16), w)
 
 
+def test_misspelt_operands(gallery):
+    x = jnp.ones((2, 3))
+    with pytest.raises(oxcall.CallError, match=r"unexpected attribute `ww` \(did you mean `w`\?\); its attributes are"):
+        gallery.weighted_rms_norm(x, ww=x[0])
+    with pytest.raises(oxcall.CallError, match=r"unexpected attribute `ep` \(did you mean `eps`\?\)"):
+        gallery.weighted_rms_norm(x, ep=1)
+
+
 def test_what_is_updated_in_place_is_not_promoted(gallery):
     x, y = jnp.ones(3), jnp.ones(3, jnp.bfloat16)
     with pytest.raises(

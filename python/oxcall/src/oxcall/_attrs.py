@@ -13,7 +13,7 @@ import enum
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,18 @@ def encode_attrs(op: OpInfo, given: Mapping[str, Any], dtype_of_var: Callable[[i
     return _Encoder(op, dtype_of_var).fields(op.attrs, given, "", extra=op.extra_attrs)
 
 
+def check_names(op: OpInfo, given: Mapping[str, Any]) -> None:
+    """Refuses keywords of a call that no attribute has.
+
+    Raises:
+        CallError: for the first one, with the nearest name.
+    """
+    known = [attr.name for attr in op.attrs]
+    for name in given:
+        if name not in known:
+            _Encoder(op, lambda *_: "").check_name(name, known, "", extra=op.extra_attrs)
+
+
 class _Encoder:
     def __init__(self, op: OpInfo, dtype_of_var: Callable[[int, str], str]):
         self.op = op
@@ -86,20 +98,9 @@ class _Encoder:
         known = {attr.name: attr for attr in attrs}
         encoded: dict[str, Any] = {}
         for name, value in given.items():
-            if not isinstance(name, str):
-                raise CallError(f"{self.op.name}: attribute names are strings, but `{prefix}{name}` is not")
             if name in known:
                 continue
-            if not name:
-                raise CallError(f"{self.op.name}: an attribute's name is empty")
-            if not prefix and name in (param.name for param in self.op.operands):
-                raise CallError(f"{self.op.name}: argument `{name}` is given by position, not by keyword")
-            if not extra:
-                what = "field" if prefix else "attribute"
-                raise CallError(
-                    f"{self.op.name}: unexpected {what} `{prefix}{name}`{nearest(name, known)}; "
-                    f"its {what}s are {listing(known)}"
-                )
+            self.check_name(name, known, prefix, extra=extra)
             encoded[name] = self.untyped(prefix + name, value)
         missing = []
         for attr in attrs:
@@ -120,6 +121,22 @@ class _Encoder:
                 f"give {', '.join(f'`{attr.name}=` ({self.expects(attr.type)})' for attr in missing)}"
             )
         return encoded
+
+    def check_name(self, name: Any, known: Iterable[str], prefix: str, *, extra: bool) -> None:
+        """Refuses a name that is none of those known, where no others are taken or where it cannot be one."""
+        if not isinstance(name, str):
+            raise CallError(f"{self.op.name}: attribute names are strings, but `{prefix}{name}` is not")
+        if not name:
+            raise CallError(f"{self.op.name}: an attribute's name is empty")
+        operands = [param.name for param in self.op.operands]
+        if not prefix and name in operands:
+            raise CallError(f"{self.op.name}: argument `{name}` is given by position, not by keyword")
+        if not extra:
+            what, others = ("field", known) if prefix else ("attribute", [*known, *operands])
+            raise CallError(
+                f"{self.op.name}: unexpected {what} `{prefix}{name}`{nearest(name, others)}; "
+                f"its {what}s are {listing(known)}"
+            )
 
     def typed(self, path: str, attr: Attr, value: Any) -> Any:
         if isinstance(value, Tracer):

@@ -12,7 +12,7 @@ import numpy as np
 
 from oxcall import _jax
 from oxcall._abi import NativeLibrary
-from oxcall._attrs import Encoded, encode_attrs
+from oxcall._attrs import Encoded, check_names, encode_attrs
 from oxcall._described import Described
 from oxcall._errors import CallError
 from oxcall._manifest import OpInfo
@@ -82,6 +82,7 @@ class Op(Described):
         version = 4 if version is None else version
         if version not in (1, 2, 3, 4):
             raise CallError(f"{op.name}: `{self._options[API_VERSION]}` is {version!r}; it is 1, 2, 3 or 4")
+        check_names(op, keywords)  # before a misspelt operand is one too few
         bound = bind_operands(op, operands)
         dtypes = chosen_dtypes(op, bound, options.get(DTYPE))
         attrs = encode_attrs(op, keywords, lambda index, attr: self._type_of(bound, dtypes, index, attr))
