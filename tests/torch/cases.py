@@ -58,6 +58,22 @@ def rms_norm_vjp(x: torch.Tensor, dy: torch.Tensor, eps: float = 1e-5) -> torch.
     return gradient
 
 
+def weighted_rms_norm(x: torch.Tensor, w: torch.Tensor, eps: float = 1e-5) -> torch.Tensor:
+    return torch.nn.functional.rms_norm(wide(x), x.shape[-1:], wide(w), eps)
+
+
+def weighted_rms_norm_vjp(x: torch.Tensor, w: torch.Tensor, dy: torch.Tensor, eps: float = 1e-5) -> list[torch.Tensor]:
+    leaves = [wide(value).detach().requires_grad_() for value in (x, w)]
+    return list(torch.autograd.grad(weighted_rms_norm(*leaves, eps), leaves, wide(dy)))
+
+
+def weighted_rms_norm_jvp(
+    x: torch.Tensor, w: torch.Tensor, tx: torch.Tensor, tw: torch.Tensor, eps: float = 1e-5
+) -> torch.Tensor:
+    tangents = (wide(tx), wide(tw))
+    return torch.func.jvp(lambda x, w: weighted_rms_norm(x, w, eps), (wide(x), wide(w)), tangents)[1]
+
+
 def low_pass(x: torch.Tensor, cutoff: float, taps: int = 31) -> torch.Tensor:
     place = torch.arange(taps, dtype=torch.float64)
     response = 2 * cutoff * torch.sinc(2 * cutoff * (place - (taps - 1) / 2))
@@ -103,6 +119,23 @@ CASES = [
     ),
     Case("rms_norm", lambda: given(numbers(4, 9, dtype=torch.float16)), rms_norm, name="rms_norm f16", tolerance=2e-3),
     Case("rms_norm_vjp", lambda: given(numbers(3, 7), numbers(3, 7, seed=2), 1e-3), rms_norm_vjp),
+    Case("weighted_rms_norm", lambda: given(numbers(3, 7), numbers(7, seed=2)), weighted_rms_norm, has_gradient=True),
+    Case(
+        "weighted_rms_norm",
+        lambda: given(numbers(2, 3, 8, requires_grad=True), numbers(8, requires_grad=True), 1e-2),
+        weighted_rms_norm,
+        name="weighted_rms_norm gradient",
+    ),
+    Case(
+        "weighted_rms_norm_vjp",
+        lambda: given(numbers(3, 7), numbers(7), numbers(3, 7, seed=2), 1e-3),
+        weighted_rms_norm_vjp,
+    ),
+    Case(
+        "weighted_rms_norm_jvp",
+        lambda: given(numbers(3, 7), numbers(7), numbers(3, 7, seed=2), numbers(7, seed=3)),
+        weighted_rms_norm_jvp,
+    ),
     Case("low_pass", lambda: given(numbers(2, 40), 0.2), low_pass),
     Case("low_pass", lambda: given(numbers(9), 0.1, taps=4), low_pass, name="low_pass of 4 taps"),
     Case("async_scale", lambda: given(numbers(5)), lambda x: 2 * wide(x)),

@@ -138,7 +138,7 @@ def test_lists_any_number_and_defaults(described):
         (
             lambda ops: ops.custom_relu(torch.rand(2).double()),
             RuntimeError,
-            "argument `x`: expected dtype f32, got f64",
+            "argument `x`: expected dtype torch.float32, got torch.float64",
         ),
         (lambda ops: ops.custom_relu_backward(torch.rand(2), torch.rand(3), 0.0), RuntimeError, "`x`"),
         (
