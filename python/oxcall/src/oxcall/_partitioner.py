@@ -5,6 +5,7 @@ Each device makes a call on its part of the batch that the op declares, and an a
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -134,11 +135,17 @@ class _Type:
 
     def __init__(self, shape: Any, tiles: Tiles):
         self.dims = [size // parts for size, parts in zip(shape.dimensions(), tiles.dims, strict=True)]
-        with mlir.make_ir_context():
-            self.element = str(mlir.dtype_to_ir_type(np.dtype(shape.numpy_dtype())))
+        self.element = _element(np.dtype(shape.numpy_dtype()))
 
     def __str__(self) -> str:
         return f"tensor<{''.join(f'{size}x' for size in self.dims)}{self.element}>"
+
+
+@functools.cache
+def _element(dtype: Any) -> str:
+    """The name of an element type in MLIR."""
+    with mlir.make_ir_context():
+        return str(mlir.dtype_to_ir_type(dtype))
 
 
 def _types(shapes: Sequence[Any], tilings: Sequence[Tiles]) -> list[_Type]:
