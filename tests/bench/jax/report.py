@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 from typing import Any
 
+from bench import page
 from bench.jax.calls import BARE, BY_HAND, OURS
 
 
 def write(stem: pathlib.Path, measured: dict[str, Any]) -> None:
     """Writes both files, which differ in their suffix."""
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    stem.with_suffix(".json").write_text(json.dumps(measured, indent=1) + "\n")
-    stem.with_suffix(".md").write_text(markdown(measured))
+    page.write(stem, measured, markdown(measured))
 
 
 def markdown(measured: dict[str, Any]) -> str:

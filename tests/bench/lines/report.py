@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 from typing import Any
+
+from bench import page
 
 SYSTEMS = {
     "oxcall": "oxcall",
@@ -32,9 +33,7 @@ LACKS = {
 
 def write(stem: pathlib.Path, measured: dict[str, Any]) -> None:
     """Writes both files, which differ in their suffix."""
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    stem.with_suffix(".json").write_text(json.dumps(measured, indent=1) + "\n")
-    stem.with_suffix(".md").write_text(markdown(measured))
+    page.write(stem, measured, markdown(measured))
 
 
 def markdown(measured: dict[str, Any]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 import textwrap
 from typing import Any
 
 import charts
+from bench import page
 from bench.torch.calls import FLOOR, IN_PLACE
 
 OURS, UNBOXED, STABLE = "bench_ops", "peers_unboxed", "peers_stable"
@@ -16,9 +16,7 @@ NAMES = {OURS: "ours", UNBOXED: "TORCH_LIBRARY", STABLE: "stable ABI"}
 
 def write(stem: pathlib.Path, measured: dict[str, Any]) -> None:
     """Writes the three files, which differ in their suffix."""
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    stem.with_suffix(".json").write_text(json.dumps(measured, indent=1) + "\n")
-    stem.with_suffix(".md").write_text(markdown(measured))
+    page.write(stem, measured, markdown(measured))
     plot(measured["calls"], stem.with_suffix(".svg"))
 
 

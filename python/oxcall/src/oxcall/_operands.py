@@ -196,21 +196,17 @@ def _promoted(op: OpInfo, var: int, pairs: Sequence[tuple[Param, Any]]) -> str:
             f"{op.name}: argument `{param.name}` is updated in place and has dtype {_dtypes.describe(dtype)}, but "
             f"{declared.name} is {_dtypes.describe(found)} in this call; convert one of the arguments with `.astype`"
         )
-    for param, _, dtype in arrays:
+    # Without arrays, a Python scalar has the dtype that JAX gives it.
+    first, value = pairs[0]
+    given_dtypes = [(param, dtype) for param, _, dtype in arrays] or [(first, _jax.dtype_of(_array(op, first, value)))]
+    for param, dtype in given_dtypes:
         if dtype not in declared.dtypes:
             raise CallError(
                 f"{op.name}: argument `{param.name}` has dtype {_dtypes.describe(dtype)}, but {allowed}"
                 f"{_hint(dtype, declared.dtypes)}"
             )
-    if not arrays:
-        param, value = pairs[0]
-        dtype = _jax.dtype_of(_array(op, param, value))
-        raise CallError(
-            f"{op.name}: argument `{param.name}` has dtype {_dtypes.describe(dtype)}, but {allowed}"
-            f"{_hint(dtype, declared.dtypes)}"
-        )
     common = "no common dtype" if found is None else f"the common dtype {_dtypes.describe(found)}"
-    given = dict.fromkeys(f"`{param.name}` ({_dtypes.describe(dtype)})" for param, _, dtype in arrays)
+    given = dict.fromkeys(f"`{param.name}` ({_dtypes.describe(dtype)})" for param, dtype in given_dtypes)
     raise CallError(
         f"{op.name}: the arguments {', '.join(given)} have {common}, but {allowed}; convert them with `.astype`"
     )
