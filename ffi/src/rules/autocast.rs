@@ -74,7 +74,7 @@ const fn missing(op: &Handler, param: &Param, dtypes: &[DType]) -> Option<DType>
     None
 }
 
-/// Whether autocast would cast some dtype of a parameter: a floating-point one other than `f64`.
+/// Whether a parameter takes a dtype that autocast casts: any floating-point one but `f64`.
 const fn has_cast_dtype(op: &Handler, param: &Param) -> bool {
     let mut i = 0;
     while i < DType::ALL.len() {
