@@ -8,6 +8,7 @@ mod mistakes;
 #[path = "../common/random.rs"]
 mod random;
 mod structure;
+mod written;
 
 use std::fs;
 use std::path::Path;

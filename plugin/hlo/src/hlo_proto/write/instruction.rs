@@ -6,7 +6,9 @@ use oxcall_proto::Writer as Message;
 
 use super::super::fields::{computation, instruction as field, metadata, program_shape as signature};
 use super::shape::{literal, shape, tuple};
-use crate::{CustomCallApiVersion, Func, Literal, Module, Op, OpKind, Region, TensorType, Type, ValueId, print};
+use crate::{
+    Attribute, CustomCallApiVersion, Func, Literal, Module, Op, OpKind, Region, TensorType, Type, ValueId, print,
+};
 
 /// The id of an instruction or computation.
 type Id = i64;
@@ -262,8 +264,10 @@ impl<'m> Writer<'m> {
                     .fields
                     .bool(field::SIDE_EFFECT, call.has_side_effect)
                     .int(field::API_VERSION, version as i64);
-                let config = call.typed_attributes().unwrap_or(&call.backend_config);
-                instruction.fields.bytes(field::BACKEND_CONFIG, print::attribute_text(config));
+                match call.typed_attributes().unwrap_or(&call.backend_config) {
+                    Attribute::String(text) => instruction.fields.bytes(field::BACKEND_CONFIG, text),
+                    config => instruction.fields.bytes(field::BACKEND_CONFIG, print::attribute_text(config)),
+                };
             }
             OpKind::Constant(_) => {}
             kind => {
