@@ -108,7 +108,6 @@ pub(super) fn next_token(source: &str, at: usize) -> Result<Token, Error> {
             (kind, end)
         }
         b'-' if bytes.get(start + 1) == Some(&b'>') => (Kind::Punctuation, start + 2),
-        b':' if bytes.get(start + 1) == Some(&b':') => (Kind::Punctuation, start + 2),
         b'{' if bytes[start..].starts_with(b"{-#") => (Kind::Punctuation, start + 3),
         b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>' | b',' | b':' | b'=' | b'-' | b'+' | b'*' | b'?'
         | b'/' | b'|' => (Kind::Punctuation, start + 1),
