@@ -128,3 +128,60 @@ fn hexadecimal_narrow_numbers_are_bytes() {
         assert_eq!(literal.integers().unwrap().collect::<Vec<_>>(), expected, "{hex} {ty}");
     }
 }
+
+/// The constant that is written so, as integers, or why it is none.
+fn integers_of(value: &str, ty: &str) -> Result<Vec<i64>, String> {
+    let text = format!("func.func @main() {{ %0 = stablehlo.constant dense<{value}> : tensor<{ty}> return }}");
+    let module = parse_text(&text).map_err(|error| error.message)?;
+    let OpKind::Constant(literal) = &module.main().body.ops[0].kind else { panic!() };
+    Ok(literal.integers().unwrap().collect())
+}
+
+/// The numbers at both ends of a type, and the first that is beyond.
+#[test]
+fn ends_of_integer_types() {
+    for (ty, value, expected) in [
+        ("i8", "-128", -128),
+        ("i8", "127", 127),
+        ("i8", "255", -1),
+        ("ui8", "255", 255),
+        ("ui8", "-0", 0),
+        ("i2", "-2", -2),
+        ("i1", "1", 1),
+        ("i1", "true", 1),
+        ("i1", "false", 0),
+        ("i64", "-9223372036854775808", i64::MIN),
+        ("i64", "18446744073709551615", -1),
+    ] {
+        assert_eq!(integers_of(value, ty), Ok(vec![expected]), "{value} : {ty}");
+    }
+    for (ty, value, message) in [
+        ("i8", "-129", "129 does not fit type i8"),
+        ("i8", "256", "256 does not fit type i8"),
+        ("ui8", "-1", "1 does not fit type ui8"),
+        ("ui8", "256", "256 does not fit type ui8"),
+        ("i1", "2", "2 does not fit type i1"),
+        ("i64", "-9223372036854775809", "9223372036854775809 does not fit type i64"),
+        ("i64", "18446744073709551616", "18446744073709551616 does not fit type i64"),
+        ("i32", "true", "`true` is not a number of type i32"),
+        ("i1", "-true", "expected a number, but found `true`"),
+        ("f32", "-0x1", "a number of type f32 needs a decimal point, got `0x1`"),
+        ("f32", "0x100000000", "0x100000000 does not fit type f32"),
+    ] {
+        let error = integers_of(value, ty).unwrap_err();
+        assert!(error.ends_with(message), "{value} : {ty}: {error}");
+    }
+}
+
+/// Equal elements are one, however they are written.
+#[test]
+fn equal_elements_are_a_splat() {
+    for (value, ty, splat) in
+        [("[7, 7, 7]", "3xi32", true), ("[7, 7, 8]", "3xi32", false), ("[[7], [7]]", "2x1xi32", true)]
+    {
+        let text = format!("func.func @main() {{ %0 = stablehlo.constant dense<{value}> : tensor<{ty}> return }}");
+        let module = parse(&text, &text);
+        let OpKind::Constant(literal) = &module.main().body.ops[0].kind else { panic!() };
+        assert_eq!(literal.splat_element().is_some(), splat, "{value}");
+    }
+}

@@ -4,6 +4,7 @@
 mod errors;
 mod forms;
 mod hostile;
+mod limits;
 mod literals;
 #[path = "../common/pieces.rs"]
 mod pieces;

@@ -1,6 +1,6 @@
 //! Older and other spellings of what the corpus has in jaxlib's own.
 
-use oxcall_hlo::{ErrorKind, parse_text};
+use oxcall_hlo::{ErrorKind, FuncId, OpKind, parse_text};
 
 use super::{parse, program, reprint};
 
@@ -207,6 +207,13 @@ fn attributes_that_mean_nothing_here() {
         ("1 : i1", "true"),
         ("0 : i1", "false"),
         ("-1", "-1 : i64"),
+        ("1.5", "1.5 : f64"),
+        ("-1.5 : f32", "-1.5 : f32"),
+        ("1.", "1.0 : f64"),
+        ("2.5e+1", "25.0 : f64"),
+        ("25.0E-1", "2.5 : f64"),
+        ("[#other.kind, 1]", "[#other.kind, 1 : i64]"),
+        ("#other.kind<\"]\\\"\", (a) -> [b], c-d>", "#other.kind<\"]\\\"\", (a) -> [b], c-d>"),
         ("loc(\"f\":1:2)", "loc(\"f\":1:2)"),
         ("#sdy<other<1>>", "#sdy<other<1>>"),
         ("#other.kind<[1, {a = 2}]>", "#other.kind<[1, {a = 2}]>"),
@@ -218,6 +225,33 @@ fn attributes_that_mean_nothing_here() {
         assert!(printed.starts_with(&format!("module attributes {{x.y = {canonical}}} {{")), "{printed}");
         assert_eq!(reprint(&printed), printed);
     }
+}
+
+#[test]
+fn comments_and_spaces() {
+    let text = "//\nfunc.func // one\r\n\t@main() { // two / three\n return }// four";
+    assert_eq!(parse("comments", text).main().name, "main");
+    let error = parse_text("func.func @main() { / one\n return }").unwrap_err().to_string();
+    assert!(error.contains("expected an op, but found `/`"), "{error}");
+}
+
+/// Functions are numbered as they are defined, wherever they are named first.
+#[test]
+fn functions_that_are_named_before_they_are_defined() {
+    let text = "func.func @main() {
+        stablehlo.custom_call @target() {called_computations = [@second, @first]} : () -> ()
+        func.call @second() : () -> ()
+        return
+    }
+    func.func private @first() { return }
+    func.func private @second() { return }";
+    let module = parse("functions", text);
+    let [custom, call] = &module.main().body.ops[..] else { panic!() };
+    let name = |id: FuncId| &module.funcs[id.0 as usize].name[..];
+    let OpKind::CustomCall(custom) = &custom.kind else { panic!() };
+    assert_eq!(custom.called_computations.iter().map(|&id| name(id)).collect::<Vec<_>>(), ["second", "first"]);
+    let OpKind::Call(call) = call.kind else { panic!() };
+    assert_eq!(name(call), "second");
 }
 
 #[test]
