@@ -5,6 +5,7 @@
 mod hlo;
 mod kinds;
 mod mistakes;
+mod opcodes;
 #[path = "../common/random.rs"]
 mod random;
 mod structure;

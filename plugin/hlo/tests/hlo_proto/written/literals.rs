@@ -1,6 +1,6 @@
 //! Literals and shapes.
 
-use oxcall_hlo::{parse_text, write_hlo_proto};
+use oxcall_hlo::{parse_text, read_hlo_proto_with_config, write_hlo_proto};
 use oxcall_proto::Message;
 
 use super::{instruction, outline, program, shape, write};
@@ -43,6 +43,36 @@ fn other_elements_are_bytes() {
         ("dense<(1.0, -2.0)> : tensor<complex<f32>>", 12, &[0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0]),
     ] {
         assert_eq!(literal(&constant(value)).bytes(field).unwrap(), expected, "{value}");
+    }
+}
+
+/// Every element type that has literals is read as it was written.
+#[test]
+fn literals_are_read_again() {
+    for value in [
+        "dense<[true, false]> : tensor<2xi1>",
+        "dense<[-2, 1]> : tensor<2xi4>",
+        "dense<[14, 1]> : tensor<2xui4>",
+        "dense<[-2, 1]> : tensor<2xi8>",
+        "dense<[-2, 1]> : tensor<2xi16>",
+        "dense<[-2, 1]> : tensor<2xi32>",
+        "dense<[-2, 1]> : tensor<2xi64>",
+        "dense<[254, 1]> : tensor<2xui8>",
+        "dense<[65534, 1]> : tensor<2xui16>",
+        "dense<[4294967294, 1]> : tensor<2xui32>",
+        "dense<[18446744073709551614, 1]> : tensor<2xui64>",
+        "dense<[-2.0, 1.5]> : tensor<2xf8E4M3FN>",
+        "dense<[-2.0, 1.5]> : tensor<2xf16>",
+        "dense<[-2.0, 1.5]> : tensor<2xbf16>",
+        "dense<[-2.0, 1.5]> : tensor<2xf32>",
+        "dense<[-2.0, 1.5]> : tensor<2xf64>",
+        "dense<[(-2.0, 1.5), (1.5, -2.0)]> : tensor<2xcomplex<f32>>",
+        "dense<[(-2.0, 1.5), (1.5, -2.0)]> : tensor<2xcomplex<f64>>",
+        "dense<[[1, 2], [3, 4], [5, 6]]> : tensor<3x2xi32>",
+        "dense<7> : tensor<i32>",
+    ] {
+        let read = read_hlo_proto_with_config(&constant(value)).unwrap();
+        assert!(read.to_string().contains(&format!("stablehlo.constant {value}\n")), "{value}\n{read}");
     }
 }
 
