@@ -37,7 +37,6 @@ pub(super) fn integers(value: &Value) -> Option<Vec<i64>> {
 /// The rows of a constant matrix of integers.
 pub(super) fn rows(value: &Value) -> Option<Vec<Vec<i64>>> {
     match value {
-        Value::Rows(rows) => Some(rows.clone()),
         Value::Attribute(Attribute::Dense(literal)) => ops::rows(literal, literal_integers(literal)?),
         _ => None,
     }
