@@ -168,6 +168,10 @@ fn what_is_no_program() {
         ("module { } module { }", "expected one module, got a second one (at 1:12)"),
         ("\u{fe}", "unexpected character '\u{fe}' (at 1:1)"),
         ("module { func.func @main() { return }\n \"abc", "func.func: a string is not closed (at 2:2)"),
+        ("module attributes {a.b = \"x\ny\"} { }", "a string is not closed (at 1:26)"),
+        ("func.func @main() { % = stablehlo.iota }", "func.func: expected a name after `%` (at 1:21)"),
+        ("module attributes {a.b = # } { }", "expected a name after `#` (at 1:26)"),
+        ("module attributes {a.b = ! } { }", "expected a name after `!` (at 1:26)"),
         ("func.func @main() { }", "func.func: a region must end with a `return` (at 1:21)"),
         (
             "func.func @main() -> tensor<f32> { return }",
@@ -207,6 +211,8 @@ fn names_are_given_once() {
     ] {
         assert_eq!(error_of(aliases), format!("the alias {name} is defined twice (at 2:1)"));
     }
+    // What begins with a digit is a number alone.
+    says("%0a = stablehlo.iota dim = 0 : tensor<2xi32>", "expected `=`, but found `a`");
     says("%0 = return", "%0 cannot name a result: the op has none");
     says("%0 = \"stablehlo.return\"() : () -> ()", "%0 cannot name a result: the op has none");
 }
@@ -219,6 +225,11 @@ fn integers_have_64_bits() {
             &format!("the integer {digits} does not fit 64 bits (at 3:41)"),
         );
     }
+    // Without a digit after it, `0x` is no number.
+    says(
+        "%0 = stablehlo.transpose %arg0, dims = [0xg] : (tensor<2x3xf32>) -> tensor<2x3xf32>",
+        "expected `]`, but found `xg` (at 3:42)",
+    );
     for digits in ["9223372036854775807", "-9223372036854775808", "0x7fffffffffffffff", "-0x8000000000000000"] {
         let lines = format!("%0 = stablehlo.transpose %arg0, dims = [{digits}] : (tensor<2x3xf32>) -> tensor<2x3xf32>");
         assert!(parse_text(&program(&lines)).map_or_else(|error| !error.message.contains("64 bits"), |_| true));

@@ -102,6 +102,31 @@ fn branches() {
     );
 }
 
+/// What a branch gives is a tuple even of one value, and so is what it uses.
+#[test]
+fn branches_of_one_value() {
+    let text = program(
+        "(%arg0: tensor<i1>, %arg1: tensor<f32>) -> tensor<f32>",
+        "    %0 = \"stablehlo.if\"(%arg0) ({
+      stablehlo.return %arg1 : tensor<f32>
+    }, {
+      %1 = stablehlo.constant dense<1.0> : tensor<f32>
+      stablehlo.return %1 : tensor<f32>
+    }) : (tensor<i1>) -> tensor<f32>
+    return %0 : tensor<f32>",
+    );
+    let lines = outline_of(&text);
+    let heads: Vec<&str> = lines.iter().map(|line| &line[..]).filter(|line| line.contains("->")).collect();
+    assert_eq!(
+        heads,
+        [
+            "6 branch.6: (11[]{}) -> (11[]{}), root 5",
+            "11 branch.11: () -> (11[]{}), root 10",
+            "15 main: 1[]{} 11[]{} -> 11[]{}, root 14",
+        ]
+    );
+}
+
 /// What a region uses from outside comes after its own parameters.
 #[test]
 fn regions() {
