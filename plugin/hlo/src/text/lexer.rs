@@ -121,10 +121,10 @@ pub(super) fn next_token(source: &str, at: usize) -> Result<Token, Error> {
 
 /// The end of the name after `%`, `^`, `#` or `!`: digits, or an identifier that may hold `-`.
 fn suffix_end(bytes: &[u8], at: usize) -> usize {
-    match bytes.get(at) {
-        Some(byte) if byte.is_ascii_digit() => run(bytes, at, |byte| byte.is_ascii_digit()),
-        Some(&byte) if in_word(byte) || byte == b'-' => run(bytes, at, |byte| in_word(byte) || byte == b'-'),
-        _ => at,
+    if bytes.get(at).is_some_and(u8::is_ascii_digit) {
+        run(bytes, at, |byte| byte.is_ascii_digit())
+    } else {
+        run(bytes, at, |byte| in_word(byte) || byte == b'-')
     }
 }
 
