@@ -116,6 +116,14 @@ fn exchanges_of_many_arrays() {
     let flat = || array(F32, &vec![1; 2000]);
     let exchange = instruction("all-to-all", 2, flat(), &vec![1; 5000], |_| {});
     too_large(&module(1, &[computation(1, 2, &[parameter(0, 1, flat()), exchange])]));
+    // The bounds of the slices are most of what a few take.
+    let exchange = |rank: usize| {
+        let shape = || array(F32, &vec![1; rank]);
+        let exchange = instruction("all-to-all", 2, shape(), &[1; 60], |_| {});
+        read(&module(1, &[computation(1, 2, &[parameter(0, 1, shape()), exchange])]))
+    };
+    assert_eq!(exchange(2000).unwrap_err().kind, ErrorKind::TooLarge);
+    assert!(exchange(200).map_or_else(|error| error.kind != ErrorKind::TooLarge, |_| true));
     // The ops count, too.
     let scalar = || array(F32, &[]);
     let exchange = instruction("all-to-all", 2, scalar(), &vec![1; 500_000], |_| {});

@@ -227,3 +227,13 @@ fn literals_that_are_not_read() {
     });
     refused(tiled, ErrorKind::Unsupported, "tiled layouts are not supported");
 }
+
+/// Writers may give each element a field of its own.
+#[test]
+fn literals_of_one_element_a_field() {
+    let constant = instruction("constant", 9, array(F32, &[2]), &[], |message| {
+        message.nested(8, |literal| _ = literal.message(1, &array(F32, &[2])).float(8, 1.0).float(8, -2.0));
+    });
+    let OpKind::Constant(literal) = kind_of(&[constant]).unwrap() else { panic!() };
+    assert_eq!(literal.to_bytes(), [1f32, -2.0].map(f32::to_le_bytes).concat());
+}

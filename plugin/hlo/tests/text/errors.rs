@@ -132,6 +132,7 @@ fn what_is_not_supported_is_named() {
             "stablehlo.negate: type memref<2x3xf32> is not supported (at 3:55)",
         ),
         ("%0 = stablehlo.frobnicate %arg0", "stablehlo.frobnicate: unknown op (at 3:6)"),
+        ("%0 = func.frobnicate %arg0", "func.frobnicate: unknown op (at 3:6)"),
         ("%0 = arith.addf %arg0, %arg0 : f32", "arith.addf: ops of this dialect are not supported (at 3:6)"),
         (
             "%0 = sdy.all_gather [{\"x\"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<2x3xf32>",

@@ -63,6 +63,7 @@ fn uses_of_large_aliases() {
         many("1"),
         many("\"\""),
         many("[]"),
+        many("@\"\""),
         format!("{{\"\" = {}}}", many("1")),
         format!("#sdy.mesh<[{mesh}]>"),
         format!("#sdy.sharding<@{long}, []>"),

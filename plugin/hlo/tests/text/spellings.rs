@@ -17,6 +17,7 @@ fn attributes_of_older_releases() {
     for attributes in [
         "{permutation = dense<[1, 0]> : tensor<2xi64>}",
         "{permutation = array<i64: 1, 0>}",
+        "{permutation = [1, 0]}",
         "<{permutation = array<i64: 1, 0>}> {mhlo.frontend_attributes = {}}",
         "<{\"permutation\" = dense<\"0x01000000000000000000000000000000\"> : tensor<2xi64>}>",
     ] {
@@ -113,6 +114,11 @@ fn convolutions_in_generic_form() {
         "{operands}%2 = stablehlo.convolution(%0, %1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = \
          {{stride = [1, 1], pad = [[0, 0], [0, 0]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]}} \
          {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : {shape}"
+    );
+    // Some printers write flags as numbers.
+    assert_eq!(
+        reprint(&canonical.replace("[false, false]", "[1, 0]")),
+        canonical.replace("[false, false]", "[true, false]")
     );
     let raw = "#stablehlo.conv<raw input_batch_dimension = 0, input_feature_dimension = 3, \
                input_spatial_dimensions = [1, 2], kernel_input_feature_dimension = 2, \
