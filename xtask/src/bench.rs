@@ -20,7 +20,7 @@ const FOLDER: &str = "docs/bench";
 pub(crate) fn run(args: &[String]) -> Result<()> {
     match args {
         [what] if what == "ffi" => ffi(),
-        [what, names @ ..] if what == "plugin" => plugin(names),
+        [what, args @ ..] if what == "plugin" => plugin(args),
         [what] if what == "linalg" => linalg(),
         [what] if what == "devices" => devices(),
         [what] if what == "jax" => jax(),
@@ -30,13 +30,12 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
 }
 
-/// Programs on the plugin and on XLA:CPU, in turns; all of them, or those whose names contain one of `names`.
-fn plugin(names: &[String]) -> Result<()> {
+/// Programs on the plugin and on XLA:CPU, in turns; `tests/bench/plugin/options.py` reads the arguments.
+fn plugin(args: &[String]) -> Result<()> {
     let mut command = python::on_plugin(&venv()?, "bench.plugin")?;
     command.arg(workspace::build_library("custom_ops")?).arg(bench_ops()?);
-    // A part of the programs is for looking at; the record is of all of them.
-    let record = if names.is_empty() { workspace::root().join(FOLDER) } else { workspace::scratch("bench")? };
-    shell::run(command.arg(record.join("plugin")).args(names))
+    command.arg(workspace::root().join(FOLDER).join("plugin")).arg(workspace::scratch("bench")?.join("plugin"));
+    shell::run(command.args(args))
 }
 
 /// Linear algebra on the plugin and on XLA:CPU, in turns.

@@ -104,7 +104,10 @@ pub(crate) const COMMANDS: &[Command] = &[
                 args: "torch",
                 about: "the cost of a call of a torch operator beside C++; writes docs/bench/torch.md",
             },
-            Form { args: "plugin [NAME]...", about: "programs beside XLA:CPU; writes docs/bench/plugin.md if all ran" },
+            Form {
+                args: "plugin [NAME]... [--set programs|everyday|algorithms] [--huge-pages|--load] [--quick]",
+                about: "programs beside XLA:CPU; without names or `--quick` it writes docs/bench/plugin.md",
+            },
             Form { args: "linalg", about: "linear algebra beside XLA:CPU; writes docs/bench/linalg.md" },
             Form { args: "devices", about: "programs on four devices beside one; writes docs/bench/devices.md" },
         ],

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from bench.plugin import running
-from bench.plugin.programs import Program
+from bench.plugin.program import Program
 
 FEW, MANY, ROUNDS = 100, 200, 401
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import jax
 from jax._src import compiler
 
-from bench.plugin.programs import Program
+from bench.plugin.program import Program
 from bench.plugin.running import PLATFORMS
 
 BUDGET, LEAST, MOST = 1.0, 5, 25  # seconds and rounds of each program

@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.linalg import lu_factor, solve_triangular
 
-from bench.plugin.__main__ import measure
-from bench.plugin.programs import Program
+from bench.plugin.program import Program
+from bench.plugin.sets import measure
 
 SIZES = (16, 64, 256, 512)
 BATCH = (64, 32)  # matrices, and their rows

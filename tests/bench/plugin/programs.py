@@ -1,27 +1,20 @@
-"""The programs that are timed."""
+"""The programs of the page: one for each kind of work."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-
-class Program(NamedTuple):
-    """A function with its inputs, the least ratio that is wanted of it, and whether XLA:CPU calls LAPACK for it."""
-
-    name: str
-    function: Callable[..., Any]
-    inputs: Sequence[Any]
-    floor: float = 0.5
-    calls_lapack: bool = False
+from bench.plugin.program import Numbers, Program
 
 
-def _norm(x: jax.Array) -> jax.Array:
+def layer_norm(x: jax.Array) -> jax.Array:
+    """Each row without its mean, of variance 1."""
     centred = x - x.mean(-1, keepdims=True)
     return centred * lax.rsqrt(jnp.square(centred).mean(-1, keepdims=True) + 1e-5)
 
@@ -58,7 +51,8 @@ def _mlp_step(params: Any, x: jax.Array, y: jax.Array) -> Any:
     return jax.tree.map(lambda p, g: p - 0.01 * g, params, grads)
 
 
-def _tiny_steps(x: jax.Array) -> jax.Array:
+def tiny_steps(x: jax.Array) -> jax.Array:
+    """A product and a sum, 1000 times."""
     return lax.fori_loop(0, 1000, lambda i, x: x * 1.0001 + 0.5, x)
 
 
@@ -71,16 +65,13 @@ def _chain(x: jax.Array) -> jax.Array:
 
 def programs(gallery: Any) -> Iterator[Program]:
     """All of them; ``gallery`` is the library of examples/custom_ops."""
-    rng = np.random.default_rng(0)
-
-    def draw(*shape: int, dtype: str = "float32") -> np.ndarray:
-        return rng.standard_normal(shape).astype(jnp.dtype(dtype))
-
+    numbers = Numbers()
+    draw = numbers.normal
     million, matrix, square = draw(1_000_000), draw(1024, 1024), draw(256, 256)
     yield Program("chain of element-wise ops, 4 M", _chain, [draw(4_000_000)])
     yield Program("gelu, 1 M", jax.nn.gelu, [million])
     yield Program("softmax, 1024 x 1024", jax.nn.softmax, [matrix])
-    yield Program("layer norm, 1024 x 1024", _norm, [matrix])
+    yield Program("layer norm, 1024 x 1024", layer_norm, [matrix])
     yield Program("sum of all, 1 M", jnp.sum, [million])
     yield Program("sum over rows, 1024 x 1024", lambda x: x.sum(1), [matrix])
     yield Program("sum over columns, 1024 x 1024", lambda x: x.sum(0), [matrix])
@@ -100,7 +91,7 @@ def programs(gallery: Any) -> Iterator[Program]:
     yield Program("argsort, 1 M", jnp.argsort, [million])
     yield Program("top 50 of 1 M", lambda x: lax.top_k(x, 50), [million])
     yield Program("cumsum, 1 M", jnp.cumsum, [million])
-    rows, indices = draw(100_000, 64), rng.integers(0, 100_000, 100_000).astype("int32")
+    rows, indices = draw(100_000, 64), numbers.integers(100_000, 100_000)
     yield Program("gather 100 k rows of 64", lambda x, i: x[i], [rows, indices])
     yield Program("scatter-add 100 k rows of 64", lambda x, i: jnp.zeros_like(x).at[i].add(x), [rows, indices])
     yield Program(
@@ -109,12 +100,18 @@ def programs(gallery: Any) -> Iterator[Program]:
     yield Program("fft, 64 x 4096", jnp.fft.fft, [draw(64, 4096).astype("complex64")])
     positive = square @ square.T + 256 * np.eye(256, dtype="float32")
     yield Program("Cholesky, 256", jnp.linalg.cholesky, [positive], calls_lapack=True)
-    yield Program("eigh, 256", jnp.linalg.eigh, [positive], calls_lapack=True)
-    yield Program("SVD, 256", lambda x: jnp.linalg.svd(x, full_matrices=False), [square], calls_lapack=True)
+    yield Program("eigh, 256", jnp.linalg.eigh, [positive], calls_lapack=True, compared=lambda results: results[0])
+    yield Program(
+        "SVD, 256",
+        lambda x: jnp.linalg.svd(x, full_matrices=False),
+        [square],
+        calls_lapack=True,
+        compared=lambda r: r[1],
+    )
     yield Program(
         "RNN scan, 100 steps of 32 x 128", _rnn, [draw(100, 32, 128), draw(128, 128) / 16, draw(128, 128) / 16]
     )
-    yield Program("loop of 1000 tiny steps", _tiny_steps, [np.float32(1)], 0.2)
+    yield Program("loop of 1000 tiny steps", tiny_steps, [np.float32(1)], 0.2)
     layers = [(draw(256, 256) / 16, draw(256)) for _ in range(3)]
     yield Program("MLP training step", _mlp_step, [layers, draw(128, 256), draw(128, 256)])
     yield Program("one tiny add", lambda x: x + 1, [np.float32(1)])

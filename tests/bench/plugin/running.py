@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 
-from bench.plugin.programs import Program
+from bench.plugin.program import Program
 
 PLATFORMS = ("cpu", "oxcall")
 BUDGET, LEAST, MOST = 1.5, 7, 300  # seconds and rounds of each program
@@ -45,13 +45,13 @@ def settle() -> None:
             return
 
 
-def medians(program: Program) -> dict[str, float]:
+def medians(program: Program, budget: float) -> dict[str, float]:
     """Median time of one call on each platform, including its dispatch and the wait for its results."""
     runs = {platform: on(platform, program) for platform in PLATFORMS}
     for run in runs.values():
         run()
     times: dict[str, list[float]] = {platform: [] for platform in PLATFORMS}
-    end = time.perf_counter() + BUDGET
+    end = time.perf_counter() + budget
     while len(times["cpu"]) < LEAST or (time.perf_counter() < end and len(times["cpu"]) < MOST):
         for platform, run in runs.items():
             if program.calls_lapack:
