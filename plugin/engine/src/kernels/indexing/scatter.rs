@@ -153,10 +153,15 @@ fn apply<T: Pod + Send + Sync, U: Update<T>>(
     inputs: Inputs<'_>,
     outputs: &mut Outputs<'_>,
 ) {
+    /// The bytes of a window from which on several threads are faster: each looks at all windows, and which of them it
+    /// has to update cannot be predicted.
+    const WORTH_SPLITTING: usize = 4096;
     let (updates, result) = (inputs.get::<T>(2), updated::<T>(cx, inputs, outputs, 0));
+    let is_split = scatter.row.is_some_and(|len| len * size_of::<T>() >= WORTH_SPLITTING);
+    let cost = if is_split { scatter.cost() } else { Cost::default() };
     match scatter.row {
         // Each thread visits all windows, and updates those in its part of the result, so in order and exclusively.
-        Some(len) => cx.pool.for_chunks(scatter.cost(), result, scatter.slab, |first, part| {
+        Some(len) => cx.pool.for_chunks(cost, result, scatter.slab, |first, part| {
             if len == 1 {
                 for (start, &new) in starts.iter().zip(updates) {
                     if let Some(old) = part.get_mut(start.wrapping_sub(first)) {
