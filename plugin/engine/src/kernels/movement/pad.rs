@@ -1,5 +1,7 @@
 //! Padding, also negative and between elements.
 
+use std::ops::Range;
+
 use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::{ElementType, TensorType};
@@ -29,6 +31,14 @@ impl Dim {
         let from_low = index as i64 - self.low;
         let inside = from_low >= 0 && from_low % self.step == 0;
         inside.then(|| (from_low / self.step) as usize).filter(|&source| source < self.operand)
+    }
+
+    /// The operand's indices that are in the result.
+    fn sources(&self) -> Range<usize> {
+        // The first place from `place` on, counted in steps from the operand's first element.
+        let steps_to = |place: i64| (place - self.low).max(0) as usize;
+        let step = self.step as usize;
+        steps_to(0).div_ceil(step)..steps_to(self.result as i64).div_ceil(step).min(self.operand)
     }
 }
 
@@ -67,23 +77,26 @@ impl Pad {
     /// padding.
     fn fill_row<T: Pod>(&self, dim: &Dim, operand: &[T], start: Option<usize>, padding: T, row: &mut [T]) {
         let Some(start) = start else { return row.fill(padding) };
-        if dim.step != 1 {
-            for (index, block) in row.chunks_exact_mut(self.block).enumerate() {
-                match dim.source(index) {
-                    Some(source) => block.copy_from_slice(&operand[start + source * self.block..][..self.block]),
-                    None => block.fill(padding),
-                }
-            }
-            return;
+        let Range { start: first, end } = dim.sources();
+        if first >= end {
+            return row.fill(padding);
         }
-        let clamped = |index: i64| index.clamp(0, dim.result as i64) as usize;
-        let (from, to) = (clamped(dim.low), clamped(dim.low + dim.operand as i64));
-        row[..from * self.block].fill(padding);
-        row[to * self.block..].fill(padding);
-        if from < to {
-            let skipped = (from as i64 - dim.low) as usize;
-            let len = (to - from) * self.block;
-            row[from * self.block..][..len].copy_from_slice(&operand[start + skipped * self.block..][..len]);
+        let (block, step) = (self.block, dim.step as usize);
+        let place = (dim.low + first as i64 * dim.step) as usize;
+        let source = &operand[start + first * block..start + end * block];
+        if step == 1 {
+            let (before, rest) = row.split_at_mut(place * block);
+            let (inside, after) = rest.split_at_mut(source.len());
+            before.fill(padding);
+            inside.copy_from_slice(source);
+            return after.fill(padding);
+        }
+        row.fill(padding);
+        if block == 1 {
+            row[place..].iter_mut().step_by(step).zip(source).for_each(|(out, &x)| *out = x);
+        } else {
+            let blocks = row[place * block..].chunks_mut(block).step_by(step);
+            blocks.zip(source.chunks_exact(block)).for_each(|(out, x)| out.copy_from_slice(x));
         }
     }
 
