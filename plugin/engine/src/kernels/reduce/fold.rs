@@ -80,15 +80,11 @@ impl<'a, T: Element> PairwiseColumns<'a, T> {
         PairwiseColumns { loops, levels: Vec::new(), spare: Vec::new(), count: 0 }
     }
 
-    fn join(&self, high: &[T::Wide], low: &mut [T::Wide]) {
-        low.iter_mut().zip(high).for_each(|(low, &high)| *low = (self.loops.combine)(high, *low));
-    }
-
     fn push(&mut self, sums: &mut [T::Wide]) {
         let mut bits = self.count;
         while bits & 1 == 1 {
             if let Some(level) = self.levels.pop() {
-                self.join(&level, sums);
+                (self.loops.join)(&level, sums);
                 self.spare.push(level);
             }
             bits >>= 1;
@@ -106,7 +102,7 @@ impl<'a, T: Element> PairwiseColumns<'a, T> {
         for (index, level) in std::mem::take(&mut self.levels).into_iter().rev().enumerate() {
             match index {
                 0 => sums.copy_from_slice(&level),
-                _ => self.join(&level, sums),
+                _ => (self.loops.join)(&level, sums),
             }
             self.spare.push(level);
         }

@@ -22,6 +22,8 @@ pub(crate) struct Loops<T: Element> {
     pub(crate) rows: FoldRows<T>,
     /// [`fold_strided`].
     pub(crate) strided: fn(&[T], usize, &mut [T::Wide]),
+    /// [`join`].
+    pub(crate) join: fn(&[T::Wide], &mut [T::Wide]),
 }
 
 impl<T: Element> Loops<T> {
@@ -33,6 +35,7 @@ impl<T: Element> Loops<T> {
             slice: fold_slice::<T, C>,
             rows: fold_rows::<T, C>,
             strided: fold_strided::<T, C>,
+            join: join::<T::Wide, C>,
         }
     }
 }
@@ -66,6 +69,12 @@ const LANES: usize = 32;
 vectorised! {
 /// Reduces a slice; the identity if it is empty.
 fn fold_slice<T: Element, C: Combine<T::Wide>>(slice: &[T]) -> T::Wide {
+    // Rows of a few elements, such as points in space, are many.
+    match slice.len() {
+        0..=4 => return fold_short::<T, C, 4>(slice),
+        5..=16 => return fold_short::<T, C, 16>(slice),
+        _ => {}
+    }
     let mut chunks = slice.chunks_exact(LANES);
     let mut lanes = [C::IDENTITY; LANES];
     for chunk in &mut chunks {
@@ -76,7 +85,24 @@ fn fold_slice<T: Element, C: Combine<T::Wide>>(slice: &[T]) -> T::Wide {
     for (lane, x) in lanes.iter_mut().zip(chunks.remainder()) {
         *lane = C::combine(*lane, x.widen());
     }
-    let mut width = LANES / 2;
+    join_lanes::<T, C, LANES>(lanes)
+}
+}
+
+/// [`fold_slice`] of at most `N` elements, with the same bits: what lanes without an element would add is the identity.
+#[inline(always)]
+fn fold_short<T: Element, C: Combine<T::Wide>, const N: usize>(slice: &[T]) -> T::Wide {
+    let mut lanes = [C::IDENTITY; N];
+    for (lane, x) in lanes.iter_mut().zip(slice) {
+        *lane = C::combine(C::IDENTITY, x.widen());
+    }
+    join_lanes::<T, C, N>(lanes)
+}
+
+/// The lanes joined: the first half with the second, and so on.
+#[inline(always)]
+fn join_lanes<T: Element, C: Combine<T::Wide>, const N: usize>(mut lanes: [T::Wide; N]) -> T::Wide {
+    let mut width = N / 2;
     while width > 0 {
         for i in 0..width {
             lanes[i] = C::combine(lanes[i], lanes[i + width]);
@@ -84,7 +110,6 @@ fn fold_slice<T: Element, C: Combine<T::Wide>>(slice: &[T]) -> T::Wide {
         width /= 2;
     }
     lanes[0]
-}
 }
 
 vectorised! {
@@ -110,6 +135,13 @@ fn fold_rows<T: Element, C: Combine<T::Wide>>(
             *sum = C::combine(*sum, x.widen());
         }
     }
+}
+}
+
+vectorised! {
+/// Combines each of `sums` with an earlier sum.
+fn join<W: Copy, C: Combine<W>>(earlier: &[W], sums: &mut [W]) {
+    sums.iter_mut().zip(earlier).for_each(|(sum, &earlier)| *sum = C::combine(earlier, *sum));
 }
 }
 

@@ -45,6 +45,7 @@ fn cases(random: &mut Random) -> Vec<(Vec<usize>, Vec<usize>)> {
         (vec![40, 50, 60], vec![0, 2]),
         (vec![40, 50, 60], vec![1]),
     ]);
+    cases.extend((1..=34).map(|row| (vec![100, row], vec![1])));
     cases
 }
 
