@@ -1,0 +1,308 @@
+//! Instructions as bytes: VEX with vectors of 256 bits, EVEX with vectors of 512.
+//!
+//! Formats are those of Intel's Software Developer's Manual, volume 2, sections 2.3 and 2.7.
+
+/// A set of vector instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isa {
+    /// AVX2, FMA and F16C: 16 registers of 256 bits.
+    Avx2,
+    /// AVX-512 F, BW, DQ and VL: 32 registers of 512 bits.
+    Avx512,
+}
+
+impl Isa {
+    /// The widest that the processor has.
+    pub fn detect() -> Option<Isa> {
+        Isa::all().find(|isa| isa.is_present())
+    }
+
+    /// Those that this crate can emit, widest first.
+    pub fn all() -> impl Iterator<Item = Isa> {
+        [Isa::Avx512, Isa::Avx2].into_iter()
+    }
+
+    /// Whether the processor has it.
+    pub fn is_present(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return match self {
+            Isa::Avx2 => {
+                is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
+            }
+            Isa::Avx512 => {
+                Isa::Avx2.is_present()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+            }
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
+
+    /// The number of lanes in a vector.
+    pub fn lanes(self) -> usize {
+        match self {
+            Isa::Avx2 => 8,
+            Isa::Avx512 => 16,
+        }
+    }
+
+    /// The number of vector registers.
+    pub(crate) fn registers(self) -> u8 {
+        match self {
+            Isa::Avx2 => 16,
+            Isa::Avx512 => 32,
+        }
+    }
+
+    /// The size of a vector in bytes.
+    pub(crate) fn bytes(self) -> usize {
+        4 * self.lanes()
+    }
+}
+
+/// A vector instruction: its prefix (0 none, 1 `66`, 2 `F3`, 3 `F2`), opcode map (1 `0F`, 2 `0F38`, 3 `0F3A`) and
+/// opcode. Elements have 32 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Code {
+    pub(crate) prefix: u8,
+    pub(crate) map: u8,
+    pub(crate) opcode: u8,
+}
+
+/// The instruction with a given prefix, map and opcode.
+pub(crate) const fn code(prefix: u8, map: u8, opcode: u8) -> Code {
+    Code { prefix, map, opcode }
+}
+
+/// General registers, by their numbers.
+pub(crate) mod general {
+    pub(crate) const AX: u8 = 0;
+    pub(crate) const CX: u8 = 1;
+    pub(crate) const DX: u8 = 2;
+    pub(crate) const SP: u8 = 4;
+    pub(crate) const SI: u8 = 6;
+    pub(crate) const DI: u8 = 7;
+    pub(crate) const R8: u8 = 8;
+    pub(crate) const R9: u8 = 9;
+    pub(crate) const R10: u8 = 10;
+    pub(crate) const R11: u8 = 11;
+}
+
+/// An operand that may be in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operand {
+    /// A vector register.
+    Register(u8),
+    /// An address: base, index with the logarithm of its scale, displacement.
+    Memory { base: u8, index: Option<(u8, u8)>, displacement: i32 },
+    /// A constant, in every lane.
+    Constant(u32),
+}
+
+/// Code under construction. Constants follow the instructions.
+#[derive(Debug)]
+pub(crate) struct Assembler {
+    isa: Isa,
+    bytes: Vec<u8>,
+    constants: Vec<u32>,
+    /// Displacements of constants: their place, the end of their instruction, the index of the constant.
+    references: Vec<(usize, usize, usize)>,
+}
+
+impl Assembler {
+    pub(crate) fn new(isa: Isa) -> Assembler {
+        Assembler { isa, bytes: Vec::new(), constants: Vec::new(), references: Vec::new() }
+    }
+
+    /// The position of the next instruction.
+    pub(crate) fn here(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The bytes of the instructions and the constants.
+    pub(crate) fn finish(mut self) -> Vec<u8> {
+        let size = self.constant_bytes();
+        self.bytes.resize(self.bytes.len().next_multiple_of(64), 0xcc);
+        let start = self.bytes.len();
+        for &constant in &self.constants {
+            (0..size / 4).for_each(|_| self.bytes.extend(constant.to_le_bytes()));
+        }
+        for (place, end, constant) in self.references {
+            let displacement = (start + constant * size - end) as i32;
+            self.bytes[place..place + 4].copy_from_slice(&displacement.to_le_bytes());
+        }
+        self.bytes
+    }
+
+    /// The size of a constant: EVEX repeats a word, VEX reads a whole vector.
+    fn constant_bytes(&self) -> usize {
+        match self.isa {
+            Isa::Avx2 => self.isa.bytes(),
+            Isa::Avx512 => 4,
+        }
+    }
+
+    /// A vector instruction: `register` and `other` are in the fields ModRM.reg and VEX.vvvv.
+    pub(crate) fn vector(&mut self, code: Code, register: u8, other: u8, operand: Operand, immediate: Option<u8>) {
+        match self.isa {
+            Isa::Avx2 => self.vex(code, register, other, operand, true),
+            Isa::Avx512 => self.evex(code, register, other, operand, 0),
+        }
+        self.tail(register, operand, immediate);
+    }
+
+    /// A vector instruction of 128 bits, for the ends of AVX2's narrow stores.
+    pub(crate) fn short_vector(
+        &mut self,
+        code: Code,
+        register: u8,
+        other: u8,
+        operand: Operand,
+        immediate: Option<u8>,
+    ) {
+        self.vex(code, register, other, operand, false);
+        self.tail(register, operand, immediate);
+    }
+
+    /// An instruction on 64-bit elements, for shuffles of quarters of a vector.
+    pub(crate) fn wide_vector(&mut self, code: Code, register: u8, operand: Operand, immediate: u8) {
+        self.vex(code, register, 0, operand, true);
+        let w = self.bytes.len() - 2;
+        self.bytes[w] |= 0x80;
+        self.tail(register, operand, Some(immediate));
+    }
+
+    fn vex(&mut self, code: Code, register: u8, other: u8, operand: Operand, is_long: bool) {
+        let (x, b) = extension(operand);
+        let inverted = |bit: u8, place: u8| (bit & 1 ^ 1) << place;
+        let first = inverted(register >> 3, 7) | inverted(x, 6) | inverted(b, 5) | code.map;
+        let second = (!other & 15) << 3 | u8::from(is_long) << 2 | code.prefix;
+        self.bytes.extend([0xc4, first, second, code.opcode]);
+    }
+
+    /// `mask` is the register of a mask that the instruction reads; 0 for none.
+    fn evex(&mut self, code: Code, register: u8, other: u8, operand: Operand, mask: u8) {
+        let (x, b) = extension(operand);
+        let inverted = |bit: u8, place: u8| (bit & 1 ^ 1) << place;
+        let (register_high, other_high) = (register >> 4, other >> 4);
+        let first =
+            inverted(register >> 3, 7) | inverted(x, 6) | inverted(b, 5) | inverted(register_high, 4) | code.map;
+        let second = (!other & 15) << 3 | 4 | code.prefix;
+        let repeats = matches!(operand, Operand::Constant(_));
+        let third = 0b10 << 5 | u8::from(repeats) << 4 | inverted(other_high, 3) | mask;
+        self.bytes.extend([0x62, first, second, third, code.opcode]);
+    }
+
+    /// ModRM, SIB, displacement and immediate.
+    fn tail(&mut self, register: u8, operand: Operand, immediate: Option<u8>) {
+        let field = (register & 7) << 3;
+        match operand {
+            Operand::Register(number) => self.bytes.push(0xc0 | field | number & 7),
+            Operand::Memory { base, index, displacement } => {
+                // A base of 5 or 13 without displacement means something else.
+                let mode = if displacement == 0 && base & 7 != 5 { 0 } else { 0x80 };
+                match index {
+                    None if base & 7 != 4 => self.bytes.push(mode | field | base & 7),
+                    _ => {
+                        let (index, scale) = index.unwrap_or((4, 0));
+                        self.bytes.extend([mode | field | 4, scale << 6 | (index & 7) << 3 | base & 7]);
+                    }
+                }
+                if mode != 0 {
+                    self.bytes.extend(displacement.to_le_bytes());
+                }
+            }
+            Operand::Constant(bits) => {
+                let known = self.constants.iter().position(|&constant| constant == bits);
+                let constant = known.unwrap_or_else(|| {
+                    self.constants.push(bits);
+                    self.constants.len() - 1
+                });
+                self.bytes.push(field | 5);
+                let place = self.here();
+                self.bytes.extend([0; 4]);
+                self.references.push((place, place + 4 + immediate.iter().len(), constant));
+            }
+        }
+        self.bytes.extend(immediate);
+    }
+
+    /// A comparison into a mask register: AVX-512 only.
+    pub(crate) fn compare_to_mask(&mut self, code: Code, mask: u8, other: u8, operand: Operand, immediate: u8) {
+        self.evex(code, mask, other, operand, 0);
+        self.tail(mask, operand, Some(immediate));
+    }
+
+    /// All bits of the lanes that a mask register has, and none of the others: AVX-512 only.
+    pub(crate) fn mask_to_vector(&mut self, register: u8, mask: u8) {
+        self.evex(code(2, 2, 0x38), register, 0, Operand::Register(mask), 0);
+        self.tail(register, Operand::Register(mask), None);
+    }
+
+    /// `mask ? yes : no`, by a mask register: AVX-512 only.
+    pub(crate) fn blend_by_mask(&mut self, register: u8, mask: u8, no: u8, yes: Operand) {
+        self.evex(code(1, 2, 0x65), register, no, yes, mask);
+        self.tail(register, yes, None);
+    }
+
+    /// A constant in every lane of a register.
+    pub(crate) fn load_constant(&mut self, register: u8, bits: u32) {
+        const XOR: Code = code(1, 1, 0xef);
+        const BROADCAST: Code = code(1, 2, 0x18);
+        const LOAD: Code = code(0, 1, 0x10);
+        match (bits, self.isa) {
+            (0, _) => self.vector(XOR, register, register, Operand::Register(register), None),
+            (_, Isa::Avx2) => self.vector(LOAD, register, 0, Operand::Constant(bits), None),
+            // Without the bit that repeats a word: the instruction does.
+            (_, Isa::Avx512) => {
+                self.evex(BROADCAST, register, 0, Operand::Constant(bits), 0);
+                let third = self.bytes.len() - 2;
+                self.bytes[third] &= !0x10;
+                self.tail(register, Operand::Constant(bits), None);
+            }
+        }
+    }
+
+    /// `register = [base + displacement]`, of 64 bits.
+    pub(crate) fn load_general(&mut self, register: u8, base: u8, displacement: i32) {
+        self.bytes.extend([0x48 | (register >> 3) << 2 | base >> 3, 0x8b]);
+        self.tail(register, Operand::Memory { base, index: None, displacement }, None);
+    }
+
+    /// `register = 0`.
+    pub(crate) fn zero_general(&mut self, register: u8) {
+        let high = register >> 3;
+        self.bytes.extend([0x48 | high << 2 | high, 0x31, 0xc0 | (register & 7) << 3 | register & 7]);
+    }
+
+    /// `register += amount`.
+    pub(crate) fn add_general(&mut self, register: u8, amount: i32) {
+        self.bytes.extend([0x48 | register >> 3, 0x81, 0xc0 | register & 7]);
+        self.bytes.extend(amount.to_le_bytes());
+    }
+
+    /// Jumps to `target`, an earlier position, if `register` is below `limit`, as unsigned numbers.
+    pub(crate) fn jump_if_below(&mut self, register: u8, limit: u8, target: usize) {
+        self.bytes.extend([0x48 | (limit >> 3) << 2 | register >> 3, 0x39, 0xc0 | (limit & 7) << 3 | register & 7]);
+        self.bytes.extend([0x0f, 0x82]);
+        let distance = target as i64 - (self.here() as i64 + 4);
+        self.bytes.extend((distance as i32).to_le_bytes());
+    }
+
+    /// Clears the upper halves of vectors, which older instructions would have to keep, and returns.
+    pub(crate) fn return_to_caller(&mut self) {
+        self.bytes.extend([0xc5, 0xf8, 0x77, 0xc3]);
+    }
+}
+
+/// The extension bits X and B of an operand.
+fn extension(operand: Operand) -> (u8, u8) {
+    match operand {
+        Operand::Register(number) => (number >> 4, number >> 3),
+        Operand::Memory { base, index, .. } => (index.map_or(0, |(index, _)| index >> 3), base >> 3),
+        Operand::Constant(_) => (0, 0),
+    }
+}

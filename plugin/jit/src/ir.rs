@@ -1,0 +1,399 @@
+//! Programs over lanes of 32 bits: operations in order, each of which reads the results of earlier ones.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// The result of an operation: 32 bits in each lane. Whether they are a float, an integer or a mask (all bits or none)
+/// depends on the operations that read them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Value(pub(crate) u32);
+
+impl Value {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The size of an array's elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Width {
+    /// 8 bits.
+    Byte,
+    /// 16 bits.
+    Half,
+    /// 32 bits.
+    Word,
+}
+
+impl Width {
+    /// The number of bytes.
+    pub fn bytes(self) -> usize {
+        1 << self.log2()
+    }
+
+    pub(crate) fn log2(self) -> u8 {
+        match self {
+            Width::Byte => 0,
+            Width::Half => 1,
+            Width::Word => 2,
+        }
+    }
+}
+
+/// The direction in which a float is rounded to an integer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Round {
+    /// To the nearest, halves to even.
+    Even,
+    /// Down.
+    Floor,
+    /// Up.
+    Ceil,
+    /// Towards zero.
+    Truncate,
+}
+
+/// Operations with one operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// The square root of a float.
+    Sqrt,
+    /// A float rounded to an integer, as a float.
+    Round(Round),
+    /// The float nearest to a signed integer.
+    ToFloat,
+    /// A float truncated to a signed integer; the least integer if it does not fit, or of a NaN.
+    ToInteger,
+}
+
+/// Shifts by a constant less than 32.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shift {
+    /// To the left.
+    Left,
+    /// To the right, filling with zeros.
+    Right,
+    /// To the right, filling with the sign.
+    RightArithmetic,
+}
+
+/// Operations with two operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Binary {
+    /// Sum of floats.
+    Add,
+    /// Difference of floats.
+    Subtract,
+    /// Product of floats.
+    Multiply,
+    /// Quotient of floats.
+    Divide,
+    /// Sum of integers.
+    AddBits,
+    /// Difference of integers.
+    SubtractBits,
+    /// The low 32 bits of a product of integers.
+    MultiplyBits,
+    /// Bits that both have.
+    And,
+    /// Bits of the second that the first does not have.
+    AndNot,
+    /// Bits that one has.
+    Or,
+    /// Bits that differ.
+    Xor,
+    /// `a << b`; 0 for 32 and more.
+    ShiftLeft,
+    /// `a >> b` of unsigned integers; 0 for 32 and more.
+    ShiftRight,
+    /// `a >> b` of signed integers; the sign for 32 and more.
+    ShiftRightArithmetic,
+    /// The smaller signed integer.
+    MinSigned,
+    /// The larger signed integer.
+    MaxSigned,
+    /// The smaller unsigned integer.
+    MinUnsigned,
+    /// The larger unsigned integer.
+    MaxUnsigned,
+}
+
+impl Binary {
+    pub(crate) fn is_commutative(self) -> bool {
+        use Binary::{AndNot, Divide, ShiftLeft, ShiftRight, ShiftRightArithmetic, Subtract, SubtractBits};
+        !matches!(self, Subtract | Divide | SubtractBits | AndNot | ShiftLeft | ShiftRight | ShiftRightArithmetic)
+    }
+}
+
+/// Comparisons, which give masks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Compare {
+    /// `a == b` of floats.
+    Equal,
+    /// `a != b` of floats: true if one is NaN.
+    NotEqual,
+    /// `a < b` of floats.
+    Less,
+    /// `a <= b` of floats.
+    LessOrEqual,
+    /// `a == b` of integers.
+    EqualBits,
+    /// `a > b` of signed integers.
+    Greater,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Op {
+    /// Successive elements of an array, filled with zeros above.
+    Load {
+        array: u16,
+        width: Width,
+    },
+    /// The first word of an array, in every lane.
+    Splat {
+        array: u16,
+    },
+    /// A constant in every lane.
+    Constant(u32),
+    Unary(Unary, [Value; 1]),
+    Shift(Shift, [Value; 1], u8),
+    Binary(Binary, [Value; 2]),
+    /// `a * b + c`, rounded once.
+    Fused([Value; 3]),
+    Compare(Compare, [Value; 2]),
+    /// `mask ? a : b`, of mask, a, b.
+    Select([Value; 3]),
+}
+
+impl Op {
+    pub(crate) fn args(&self) -> &[Value] {
+        match self {
+            Op::Load { .. } | Op::Splat { .. } | Op::Constant(_) => &[],
+            Op::Unary(_, args) | Op::Shift(_, args, _) => args,
+            Op::Binary(_, args) | Op::Compare(_, args) => args,
+            Op::Fused(args) | Op::Select(args) => args,
+        }
+    }
+}
+
+/// A store of the low bits of a value to successive elements of an array.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Store {
+    pub(crate) array: u16,
+    pub(crate) width: Width,
+    pub(crate) value: Value,
+}
+
+/// Operations in order, and stores. No array is both read and written, unless every element is read before it is
+/// written by the order of operations.
+#[derive(Debug, Clone, Default)]
+pub struct Program {
+    pub(crate) ops: Vec<Op>,
+    pub(crate) stores: Vec<Store>,
+}
+
+impl Program {
+    /// The number of operations.
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Whether there are no operations.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+
+    /// One more than the largest number of an array.
+    pub fn arrays(&self) -> usize {
+        let loads = self.ops.iter().filter_map(|op| match *op {
+            Op::Load { array, .. } | Op::Splat { array } => Some(array),
+            _ => None,
+        });
+        loads.chain(self.stores.iter().map(|store| store.array)).max().map_or(0, |last| usize::from(last) + 1)
+    }
+}
+
+/// A program under construction. Equal operations are one value, and unused ones are left out of the program.
+#[derive(Debug, Default)]
+pub struct Builder(RefCell<Graph>);
+
+#[derive(Debug, Default)]
+struct Graph {
+    program: Program,
+    known: HashMap<Op, Value>,
+}
+
+impl Builder {
+    /// A program without operations.
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    fn push(&self, op: Op) -> Value {
+        let Graph { program, known } = &mut *self.0.borrow_mut();
+        *known.entry(op).or_insert_with(|| {
+            program.ops.push(op);
+            Value(program.ops.len() as u32 - 1)
+        })
+    }
+
+    fn op(&self, value: Value) -> Op {
+        self.0.borrow().program.ops[value.index()]
+    }
+
+    /// Successive elements of an array; the bits above them are 0.
+    pub fn load(&self, array: u16, width: Width) -> Value {
+        self.push(Op::Load { array, width })
+    }
+
+    /// The first word of an array, in every lane.
+    pub fn splat(&self, array: u16) -> Value {
+        self.push(Op::Splat { array })
+    }
+
+    /// A constant.
+    pub fn constant(&self, bits: u32) -> Value {
+        self.push(Op::Constant(bits))
+    }
+
+    /// The bits of a constant; `None` for other values.
+    pub fn known(&self, value: Value) -> Option<u32> {
+        match self.op(value) {
+            Op::Constant(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// An operation on one value.
+    pub fn unary(&self, op: Unary, a: Value) -> Value {
+        self.push(Op::Unary(op, [a]))
+    }
+
+    /// A shift by less than 32.
+    ///
+    /// # Panics
+    /// If `amount` is 32 or more.
+    pub fn shift(&self, op: Shift, a: Value, amount: u8) -> Value {
+        assert!(amount < 32, "a shift by a constant is by less than the width");
+        if amount == 0 { a } else { self.push(Op::Shift(op, [a], amount)) }
+    }
+
+    /// An operation on two values.
+    pub fn binary(&self, op: Binary, a: Value, b: Value) -> Value {
+        // Logic of truths is that of their masks.
+        if let (Binary::And | Binary::Or | Binary::Xor, Some(p), Some(q)) = (op, self.of_truth(a), self.of_truth(b)) {
+            return self.truth(self.binary(op, p, q));
+        }
+        // Constants come second, where they need no register.
+        let args = if op.is_commutative() && self.known(a).is_some() { [b, a] } else { [a, b] };
+        self.push(Op::Binary(op, args))
+    }
+
+    /// `a * b + c`, rounded once.
+    pub fn fused(&self, a: Value, b: Value, c: Value) -> Value {
+        self.push(Op::Fused(if self.known(a).is_some() { [b, a, c] } else { [a, b, c] }))
+    }
+
+    /// A comparison: a mask.
+    pub fn compare(&self, op: Compare, a: Value, b: Value) -> Value {
+        self.push(Op::Compare(op, [a, b]))
+    }
+
+    /// `mask ? a : b`.
+    pub fn select(&self, mask: Value, a: Value, b: Value) -> Value {
+        match self.known(mask) {
+            _ if a == b => a,
+            Some(bits) => {
+                if bits == 0 {
+                    b
+                } else {
+                    a
+                }
+            }
+            None => self.push(Op::Select([mask, a, b])),
+        }
+    }
+
+    /// A mask as a number: 1 or 0.
+    pub fn truth(&self, mask: Value) -> Value {
+        self.select(mask, self.constant(1), self.constant(0))
+    }
+
+    /// The mask of which a value is the truth.
+    fn of_truth(&self, value: Value) -> Option<Value> {
+        match self.op(value) {
+            Op::Select([mask, a, b]) if self.known(a) == Some(1) && self.known(b) == Some(0) => Some(mask),
+            _ => None,
+        }
+    }
+
+    /// Whether a number that is not negative differs from 0, as a mask.
+    pub fn mask(&self, number: Value) -> Value {
+        self.of_truth(number).unwrap_or_else(|| self.compare(Compare::Greater, number, self.constant(0)))
+    }
+
+    /// Whether all bits above those of `width` are known to be 0.
+    pub fn fits(&self, value: Value, width: Width) -> bool {
+        let above = !(u32::MAX >> (32 - 8 * width.bytes()));
+        self.zeros(value) & above == above
+    }
+
+    /// Bits that are known to be 0.
+    pub fn zeros(&self, value: Value) -> u32 {
+        match self.op(value) {
+            Op::Load { width, .. } => !(u32::MAX >> (32 - 8 * width.bytes())),
+            Op::Constant(bits) => !bits,
+            Op::Shift(Shift::Left, _, amount) => !(u32::MAX << amount),
+            Op::Shift(Shift::Right, _, amount) => !(u32::MAX >> amount),
+            Op::Binary(Binary::And, [_, b]) => self.known(b).map_or(0, |bits| !bits),
+            Op::Select([_, a, b]) => self.zeros(a) & self.zeros(b),
+            _ => 0,
+        }
+    }
+
+    /// The bits that `a` does not have.
+    pub fn not(&self, a: Value) -> Value {
+        let ones = self.constant(u32::MAX);
+        match self.op(a) {
+            Op::Binary(Binary::Xor, [a, b]) if b == ones => a,
+            _ => self.binary(Binary::Xor, a, ones),
+        }
+    }
+
+    /// Stores the low bits of a value to successive elements of an array.
+    pub fn store(&self, array: u16, width: Width, value: Value) {
+        self.0.borrow_mut().program.stores.push(Store { array, width, value });
+    }
+
+    /// The program: the operations that stores need.
+    pub fn build(self) -> Program {
+        let Program { ops, stores } = self.0.into_inner().program;
+        let mut is_used = vec![false; ops.len()];
+        stores.iter().for_each(|store| is_used[store.value.index()] = true);
+        for (index, op) in ops.iter().enumerate().rev() {
+            if is_used[index] {
+                op.args().iter().for_each(|arg| is_used[arg.index()] = true);
+            }
+        }
+        let mut places = Vec::with_capacity(ops.len());
+        let mut program = Program::default();
+        for (op, is_used) in ops.into_iter().zip(is_used) {
+            places.push(Value(program.ops.len() as u32));
+            if is_used {
+                let at = |value: Value| places[value.index()];
+                program.ops.push(match op {
+                    Op::Unary(kind, args) => Op::Unary(kind, args.map(at)),
+                    Op::Shift(kind, args, amount) => Op::Shift(kind, args.map(at), amount),
+                    Op::Binary(kind, args) => Op::Binary(kind, args.map(at)),
+                    Op::Fused(args) => Op::Fused(args.map(at)),
+                    Op::Compare(kind, args) => Op::Compare(kind, args.map(at)),
+                    Op::Select(args) => Op::Select(args.map(at)),
+                    Op::Load { .. } | Op::Splat { .. } | Op::Constant(_) => op,
+                });
+            }
+        }
+        program.stores =
+            stores.into_iter().map(|store| Store { value: places[store.value.index()], ..store }).collect();
+        program
+    }
+}

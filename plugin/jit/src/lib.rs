@@ -1,0 +1,30 @@
+//! Native code for element-wise programs.
+//!
+//! A [`Program`] is a list of operations on lanes of 32 bits: loads of successive elements, arithmetic without
+//! branches, and stores. [`Kernel::compile`] turns it into a loop of vector instructions, AVX-512 or AVX2, whichever the
+//! processor has, and [`interpret`](Program::interpret) computes the same bits one lane at a time.
+//!
+//! * `ir`: programs and their construction.
+//! * `interpret`: the meaning of each operation.
+//! * `encode`: instructions as bytes.
+//! * `registers`: the choice of registers; `emit`: the instructions of each operation, and the loop.
+//! * `pages`: executable memory; `kernel`: compiled programs.
+//!
+//! No operation contracts, reorders or approximates: what a program computes is defined by IEEE 754 and the order of
+//! its operations alone.
+
+mod emit;
+mod encode;
+mod interpret;
+mod ir;
+#[allow(unsafe_code, reason = "calls generated code")]
+mod kernel;
+#[allow(unsafe_code, reason = "maps memory and changes its protection")]
+mod pages;
+mod registers;
+#[cfg(test)]
+mod tests;
+
+pub use encode::Isa;
+pub use ir::{Binary, Builder, Compare, Program, Round, Shift, Unary, Value, Width};
+pub use kernel::Kernel;

@@ -1,0 +1,76 @@
+//! The registers of a program's values: lifetimes, and the number of vectors that one turn of the loop takes.
+
+use crate::encode::Isa;
+use crate::ir::{Op, Program, Value};
+
+/// The most vectors of each value in one turn.
+pub(crate) const MOST_VECTORS: usize = 4;
+
+/// The uses of each value.
+#[derive(Debug)]
+pub(crate) struct Lifetimes {
+    /// The operations that read each value, ascending.
+    uses: Vec<Vec<usize>>,
+}
+
+impl Lifetimes {
+    pub(crate) fn new(program: &Program) -> Lifetimes {
+        let mut uses = vec![Vec::new(); program.ops.len()];
+        for (index, op) in program.ops.iter().enumerate() {
+            for arg in op.args() {
+                let uses: &mut Vec<usize> = &mut uses[arg.index()];
+                if uses.last() != Some(&index) {
+                    uses.push(index);
+                }
+            }
+        }
+        Lifetimes { uses }
+    }
+
+    /// The first operation after `position` that reads the value.
+    pub(crate) fn next_use(&self, value: Value, position: usize) -> Option<usize> {
+        let uses = &self.uses[value.index()];
+        uses.get(uses.partition_point(|&each| each <= position)).copied()
+    }
+
+    /// The number of operations that read the value.
+    pub(crate) fn count(&self, value: Value) -> usize {
+        self.uses[value.index()].len()
+    }
+
+    /// The largest number of values that are needed at the same time, without those that are the same in every turn.
+    fn pressure(&self, program: &Program) -> usize {
+        let mut ends = vec![0; program.ops.len() + 1];
+        let (mut live, mut most) = (0_usize, 0);
+        for (index, op) in program.ops.iter().enumerate() {
+            live -= ends[index];
+            if is_invariant(op) {
+                continue;
+            }
+            live += 1;
+            most = most.max(live);
+            match self.uses[index].last() {
+                // Free once the last user has its result.
+                Some(&last) => ends[last] += 1,
+                None => live -= 1,
+            }
+        }
+        most
+    }
+
+    /// The number of vectors of each value in one turn, and the number of registers that are left for constants. Several
+    /// vectors hide the latency of operations; registers that overflow cost more than they gain.
+    pub(crate) fn vectors(&self, program: &Program, isa: Isa) -> (usize, usize) {
+        /// For the parts of narrow stores, and constants that have to be in registers.
+        const SPARE: usize = 2;
+        let (registers, pressure) = (usize::from(isa.registers()) - SPARE, self.pressure(program));
+        let fits = |vectors: &usize| vectors * pressure <= registers;
+        let vectors = [MOST_VECTORS, 2].into_iter().find(fits).unwrap_or(1);
+        (vectors, registers.saturating_sub(vectors * pressure))
+    }
+}
+
+/// Whether a value is the same in every turn of the loop.
+pub(crate) fn is_invariant(op: &Op) -> bool {
+    matches!(op, Op::Constant(_) | Op::Splat { .. })
+}
