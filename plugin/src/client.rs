@@ -49,6 +49,7 @@ impl CpuClient {
             trace: options.trace.as_deref().map(Trace::create).transpose()?.map(Arc::new),
             collective_timeout: options.collective_timeout,
             cache: options.memory_cache,
+            no_jit: !options.jit,
         });
         if options.interrupt {
             interrupt::install(&engine)?;

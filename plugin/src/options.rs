@@ -36,16 +36,19 @@ pub(crate) struct Options {
     pub(crate) collective_timeout: Option<Duration>,
     /// How much freed memory is kept, and for how long.
     pub(crate) memory_cache: CacheOptions,
+    /// Whether fused ops become machine code.
+    pub(crate) jit: bool,
     /// Whether a program that has failed before its call returns fails the call. Otherwise its results tell, as those
     /// of programs that fail later.
     pub(crate) errors_at_call: bool,
 }
 
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 9] = [
     "num_devices",
     "num_threads",
     "max_inflight",
     "interrupt",
+    "jit",
     "libraries",
     "memory_cache",
     "errors_at_call",
@@ -89,10 +92,10 @@ impl Options {
             }
             None => Ok(None),
         };
-        let interrupt = match (given_flag("interrupt")?, variable(&variable_of("interrupt"))) {
-            (Some(flag), _) => flag,
-            (None, Some(text)) if !text.is_empty() => flag(&variable_of("interrupt"), &text)?,
-            (None, _) => false,
+        let either_flag = |name: &str, default: bool| match (given_flag(name)?, variable(&variable_of(name))) {
+            (Some(flag), _) => Ok(flag),
+            (None, Some(text)) if !text.is_empty() => flag(&variable_of(name), &text),
+            (None, _) => Ok(default),
         };
         let libraries = match option("libraries") {
             Some(Value::String(paths)) => paths.clone(),
@@ -120,7 +123,8 @@ impl Options {
             num_devices: count("num_devices", 1)?,
             num_threads: count("num_threads", thread::available_parallelism().map_or(1, usize::from))?,
             max_inflight: count("max_inflight", MAX_INFLIGHT)?,
-            interrupt,
+            interrupt: either_flag("interrupt", false)?,
+            jit: either_flag("jit", true)?,
             libraries: libraries.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect(),
             dump: path("OXCALL_DUMP"),
             trace: path("OXCALL_TRACE"),
@@ -228,6 +232,7 @@ mod tests {
                 ("OXCALL_NUM_DEVICES", " 2 "),
                 ("OXCALL_LIBRARIES", "c.so"),
                 ("OXCALL_INTERRUPT", "0"),
+                ("OXCALL_JIT", "0"),
                 ("OXCALL_MAX_INFLIGHT", "8"),
                 ("OXCALL_ERRORS_AT_CALL", "0"),
             ],
@@ -238,6 +243,7 @@ mod tests {
             num_threads: 3,
             max_inflight: 8,
             interrupt: true,
+            jit: false,
             libraries: vec!["a.so".to_owned(), "b.so".to_owned()],
             dump: None,
             trace: None,
@@ -249,7 +255,7 @@ mod tests {
         assert_eq!(options.unwrap(), expected);
         let options = read(&[], &[("OXCALL_INTERRUPT", "1")]).unwrap();
         assert_eq!((options.interrupt, options.max_inflight), (true, MAX_INFLIGHT));
-        assert!(!options.errors_at_call);
+        assert!(!options.errors_at_call && options.jit);
         let variables =
             [("OXCALL_LIBRARIES", "c.so:"), ("OXCALL_NUM_DEVICES", ""), ("OXCALL_TRACE", "a.json"), (TIMEOUT, "1.5")];
         let options = read(&[], &variables).unwrap();
@@ -293,6 +299,7 @@ mod tests {
             (("libraries", "".into()), ("OXCALL_MEMORY_CACHE", "1M,0"), "OXCALL_MEMORY_CACHE is 1M,0; expected a size"),
             (("interrupt", "yes".into()), ("", ""), "the client option `interrupt` is"),
             (("libraries", "".into()), ("OXCALL_INTERRUPT", "on"), "OXCALL_INTERRUPT is on; expected 1 or 0"),
+            (("libraries", "".into()), ("OXCALL_JIT", "off"), "OXCALL_JIT is off; expected 1 or 0"),
             (("errors_at_call", Value::Int64(1)), ("", ""), "the client option `errors_at_call` is Int64(1)"),
             (("max_inflight", Value::Int64(0)), ("", ""), "the client option `max_inflight` is 0"),
             (("libraries", "".into()), (TIMEOUT, "-1"), "OXCALL_COLLECTIVE_TIMEOUT is -1; expected a positive number"),

@@ -35,6 +35,8 @@ pub struct EngineOptions {
     pub collective_timeout: Option<Duration>,
     /// The limits of the freed memory that the engine keeps.
     pub cache: CacheOptions,
+    /// Whether fused ops are never compiled to machine code. Their results have the same bits either way.
+    pub no_jit: bool,
 }
 
 /// A client's engine: its threads, its memory, and the services for custom calls. Creating one starts no thread and
@@ -51,9 +53,9 @@ const COLLECTIVE_TIMEOUT: Duration = Duration::from_secs(60);
 impl Engine {
     /// Creates an engine.
     pub fn new(options: EngineOptions) -> Arc<Engine> {
-        let EngineOptions { platform, num_threads, dump, trace, collective_timeout, cache } = options;
+        let EngineOptions { platform, num_threads, dump, trace, collective_timeout, cache, no_jit } = options;
         let collective_timeout = collective_timeout.unwrap_or(COLLECTIVE_TIMEOUT);
-        let options = RuntimeOptions { platform, num_threads, trace, collective_timeout, cache };
+        let options = RuntimeOptions { platform, num_threads, trace, collective_timeout, cache, no_jit };
         Arc::new(Engine { runtime: Arc::new(Runtime::new(options)), dump })
     }
 

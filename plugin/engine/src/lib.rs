@@ -26,7 +26,8 @@
 //! * `sync`: synchronisation.
 //!
 //! There are three interpreters, at three granularities: tile programs work on tiles of arrays, chains (inside tile
-//! programs) on vector registers, and register programs on single elements.
+//! programs) on vector registers, and register programs on single elements. On processors with AVX2, machine code that
+//! `oxcall-jit` generates takes the place of chains.
 //!
 //! # Invariants
 //!
@@ -66,8 +67,8 @@
 //! * `math::function` makes values of stateless functions, and `math::level` calls code compiled for instructions that
 //!   the processor has.
 //! * `memory` allocates.
-//! * `tile::memory`, `tile::chain` and `tile::program` read and write registers and operands, which are bytes of
-//!   several types, on several threads.
+//! * `tile::memory`, `tile::chain`, `tile::run` (which calls generated code) and `tile::program` read and write
+//!   registers and operands, which are bytes of several types, on several threads.
 //! * Tests register handlers written as C functions, and run kernels on separate buffers.
 
 #![deny(unsafe_code)]

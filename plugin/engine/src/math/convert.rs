@@ -8,7 +8,7 @@ use oxcall_hlo::ElementType;
 
 use super::function::{Function, Weight, binary, unary};
 use super::level::Level;
-use super::round;
+use super::{generated, round};
 use crate::element::Element;
 
 use Weight::Light;
@@ -212,9 +212,11 @@ pub(crate) fn packed<L: Level>(element: ElementType) -> Option<Packed> {
             (packed, 20.0)
         }
     };
+    let records = generated::packed(element);
+    let record = |index: usize| records.map(|records| records[index]);
     Some(Packed {
-        load: functions.load.named("load", flops),
-        store: functions.store.named("store", flops),
-        round: functions.round.named("round", 2.0 * flops),
+        load: functions.load.named("load", flops).recorded(record(0)),
+        store: functions.store.named("store", flops).recorded(record(1)),
+        round: functions.round.named("round", 2.0 * flops).recorded(record(2)),
     })
 }

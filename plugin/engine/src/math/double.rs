@@ -2,7 +2,7 @@
 
 mod trigonometric;
 
-use super::elementary::{self, fma, polynomial};
+use super::elementary::{self, Angles, Format, fma, polynomial};
 use super::level::Level;
 
 /// 1 / n!, for an n of at most 18, whose factorial is exact.
@@ -56,15 +56,16 @@ const LN: [f64; 11] = {
     series
 };
 
-elementary::format! { f64 i64 {
+impl Format for f64 {
+    elementary::format!(f64);
+
     const ROOT_HALF: i64 = 0x3fe6_a09e_667f_3bcd;
     const LN_2_PARTS: [f64; 2] = [f64::from_bits(0x3fe6_2e42_fee0_0000), f64::from_bits(0x3dea_39ef_3579_3c76)];
     const EXP_RANGE: [f64; 2] = [-746.0, 710.0];
     const TANH_END: f64 = 20.0;
-    const NO_BITS: i64 = -60;
+    const NO_BITS: i32 = -60;
     const TINY: f64 = 1e-17;
     const SMALL: f64 = 1e-290;
-    const EASY_ANGLES: f64 = 1_000_000.0;
 
     #[inline(always)]
     fn exp_series<L: Level>(r: f64) -> f64 {
@@ -82,6 +83,10 @@ elementary::format! { f64 i64 {
         let low = fma::<L, f64>(s, half + rest, fma::<L, f64>(n, ln_2_low, correction));
         fma::<L, f64>(n, ln_2, f - (half - low))
     }
+}
+
+impl Angles for f64 {
+    const EASY_ANGLES: f64 = 1_000_000.0;
 
     #[inline(always)]
     fn sine<L: Level>(x: f64) -> f64 {
@@ -95,4 +100,4 @@ elementary::format! { f64 i64 {
     fn tangent<L: Level>(x: f64) -> f64 {
         trigonometric::tan::<L>(x)
     }
-} }
+}

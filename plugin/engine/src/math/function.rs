@@ -8,6 +8,7 @@ use std::ptr::NonNull;
 use bytemuck::Pod;
 use oxcall_hlo::ElementType;
 
+use super::generated::Record;
 use super::level::Level;
 use crate::element::Scalar;
 
@@ -34,6 +35,8 @@ pub(crate) struct Function {
     pub tile: TileFn,
     /// The call; `None` for functions whose loop over one element is fast enough.
     pub scalar: Option<ScalarFn>,
+    /// The function as operations of generated code, which give the same bits.
+    pub record: Option<Record>,
 }
 
 impl std::fmt::Debug for Function {
@@ -51,6 +54,11 @@ impl Function {
     /// The same function at another cost.
     pub(crate) fn costing(self, flops: f32) -> Function {
         Function { flops, ..self }
+    }
+
+    /// The same function, with a form for generated code.
+    pub(crate) fn recorded(self, record: Option<Record>) -> Function {
+        Function { record, ..self }
     }
 
     /// The function of one element.
@@ -137,7 +145,7 @@ macro_rules! functions {
             let tile = tile::<L, $($A,)* R, F>;
             let mut args = [R::TYPE; 3];
             $(args[$index] = $A::TYPE;)*
-            Function { name: "", arity: $arity, flops, args, output: R::TYPE, tile, scalar }
+            Function { name: "", arity: $arity, flops, args, output: R::TYPE, tile, scalar, record: None }
         }
     )*};
 }
@@ -188,7 +196,16 @@ where
         );
     }
     let tile = tile::<L, T, F, G, S>;
-    Function { name: "", arity: 1, flops: f32::from(flops), args: [T::TYPE; 3], output: T::TYPE, tile, scalar: None }
+    Function {
+        name: "",
+        arity: 1,
+        flops: f32::from(flops),
+        args: [T::TYPE; 3],
+        output: T::TYPE,
+        tile,
+        scalar: None,
+        record: None,
+    }
 }
 
 /// Like [`guarded_unary`], for two elements.
@@ -225,5 +242,14 @@ where
         );
     }
     let tile = tile::<L, T, F, G, S>;
-    Function { name: "", arity: 2, flops: f32::from(flops), args: [T::TYPE; 3], output: T::TYPE, tile, scalar: None }
+    Function {
+        name: "",
+        arity: 2,
+        flops: f32::from(flops),
+        args: [T::TYPE; 3],
+        output: T::TYPE,
+        tile,
+        scalar: None,
+        record: None,
+    }
 }

@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 use super::convert::{self, bits, by_integer, by_signed, by_unsigned, by_wide, signed, wide};
 use super::function::Function;
 use super::level::{Level, with_level};
-use super::{complex, integer, real, select};
+use super::{complex, generated, integer, real, select};
 use crate::element::Scalar;
 
 /// An operand of a [`Step`].
@@ -95,17 +95,22 @@ impl Chain {
     }
 }
 
-fn lower_at<L: Level>(kind: &OpKind, operands: &[ElementType], result: ElementType) -> Option<Steps> {
+pub(super) fn lower_at<L: Level>(kind: &OpKind, operands: &[ElementType], result: ElementType) -> Option<Steps> {
     let first = *operands.first()?;
     Some(match kind {
         OpKind::Unary(op) => unary::<L>(*op, first, result)?,
         OpKind::Binary(op) => binary::<L>(*op, first)?,
         OpKind::Compare(direction, order) => {
             let total = *order == ComparisonType::TotalOrder;
-            Chain::of_operands(select::compare::<L>(*direction, wide(first), total)?).0
+            let record = generated::compare(*direction, wide(first)).filter(|_| !total);
+            Chain::of_operands(select::compare::<L>(*direction, wide(first), total)?.recorded(record)).0
         }
-        OpKind::Select => Chain::of_operands(select::select::<L>(wide(result))?).0,
-        OpKind::Clamp => Chain::of_operands(select::clamp::<L>(wide(result))?).0,
+        OpKind::Select => {
+            Chain::of_operands(select::select::<L>(wide(result))?.recorded(generated::select(wide(result)))).0
+        }
+        OpKind::Clamp => {
+            Chain::of_operands(select::clamp::<L>(wide(result))?.recorded(generated::clamp(wide(result)))).0
+        }
         OpKind::Convert => convert::<L>(first, result)?,
         OpKind::BitcastConvert if first.bits() == result.bits() => bitcast::<L>(first, result),
         OpKind::ReducePrecision { exponent_bits, mantissa_bits } => {
@@ -121,7 +126,7 @@ fn lower_at<L: Level>(kind: &OpKind, operands: &[ElementType], result: ElementTy
 fn unary<L: Level>(op: UnaryOp, operand: ElementType, result: ElementType) -> Option<Steps> {
     use ElementType as E;
     if operand == E::Pred {
-        return (op == UnaryOp::Not).then(|| Chain::of_operands(select::not::<L>()).0);
+        return (op == UnaryOp::Not).then(|| Chain::of_operands(select::not::<L>().recorded(generated::not())).0);
     }
     if let Some(narrow) = select::narrow::<L>(operand)
         && matches!(op, UnaryOp::CountLeadingZeros | UnaryOp::Popcnt)
@@ -146,7 +151,7 @@ fn unary_function<L: Level>(op: UnaryOp, wide: ElementType) -> Option<Function> 
             .or_else(|| by_integer!(wide, T => integer::unary_op::<L, T>(op)))?
             .giving(wide),
     };
-    Some(function.named(short(op.name()), function.flops))
+    Some(function.named(short(op.name()), function.flops).recorded(generated::unary(op, wide)))
 }
 
 fn binary<L: Level>(op: BinaryOp, element: ElementType) -> Option<Steps> {
@@ -191,7 +196,7 @@ fn binary_function<L: Level>(op: BinaryOp, wide: ElementType) -> Option<Function
             .or_else(|| by_integer!(wide, T => integer::binary_op::<L, T>(op)))?
             .giving(wide),
     };
-    Some(function.named(short(op.name()), function.flops))
+    Some(function.named(short(op.name()), function.flops).recorded(generated::binary(op, wide)))
 }
 
 fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Steps> {
@@ -210,14 +215,18 @@ fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Steps> {
     let part = from.is_complex().then(|| unary_function::<L>(UnaryOp::Real, from)).flatten();
     let (from, chain) = (from.real(), none.then(part));
     if to == ElementType::Pred {
-        return Some(chain.then(Some(convert::is_nonzero::<L>(wide(from))?)).0);
+        let record = generated::is_nonzero(wide(from));
+        return Some(chain.then(Some(convert::is_nonzero::<L>(wide(from))?.recorded(record))).0);
     }
     let chain = match () {
         () if from == ElementType::F64 && convert::is_packed(to) => chain.then(Some(convert::to_f32_odd::<L>())),
         () if wide(from) == wide(to) => chain,
         // Integers of one width have the same bits.
         () if !from.is_float() && !to.is_float() && bits(wide(from)) == bits(wide(to)) => chain,
-        () => chain.then(Some(convert::convert::<L>(wide(from), wide(to))?)),
+        () => {
+            let record = generated::convert(wide(from), wide(to));
+            chain.then(Some(convert::convert::<L>(wide(from), wide(to))?.recorded(record)))
+        }
     };
     if from.is_float()
         && let Some(narrow) = select::narrow::<L>(to)

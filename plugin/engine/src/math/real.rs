@@ -1,14 +1,15 @@
 //! Functions of real numbers.
 
-use num_traits::{Float, FloatConst};
+use num_traits::Float;
 use oxcall_hlo::{BinaryOp, UnaryOp};
 
 use super::function::{Function, Weight, Wide, binary, guarded_binary, guarded_unary, unary};
+use super::lane::Lane;
 use super::level::Level;
 use super::{bessel, elementary, single, special};
 
 /// A float in which elements are computed: `f32` or `f64`.
-pub(crate) trait Real: Wide + Float + FloatConst {
+pub(crate) trait Real: Wide + Float + Lane {
     /// Its bits as a signed integer, ordered as IEEE 754's total order.
     type Key: Ord;
 
@@ -84,7 +85,7 @@ real!(f64 i64);
 macro_rules! elementary {
     ($($(#[$doc:meta])* $name:ident($x:ident $(, $y:ident)?) $single:expr, $double:expr;)*) => {
         /// Functions that are compiled for a [`Level`], beside those of [`mod@elementary`].
-        pub(crate) trait Elementary: Real + elementary::Format {
+        pub(crate) trait Elementary: Real + elementary::Angles {
             $($(#[$doc])* fn $name<L: Level>(self $(, $y: Self)?) -> Self;)*
 
             /// Whether [`kernel_pow`](Elementary::kernel_pow) can be used.
@@ -131,11 +132,11 @@ macro_rules! elementary {
 
 elementary! {
     /// The error function.
-    kernel_erf(x) single::erf::<L>(x), libm::erf(x);
+    kernel_erf(x) single::erf::<L, f32>(x), libm::erf(x);
     /// 1 - erf(x).
-    kernel_erfc(x) single::erfc::<L>(x), libm::erfc(x);
+    kernel_erfc(x) single::erfc::<L, f32>(x), libm::erfc(x);
     /// The inverse of erf.
-    kernel_erf_inv(x) single::erf_inv::<L>(x), special::erf_inv(x);
+    kernel_erf_inv(x) single::erf_inv::<L, f32>(x), special::erf_inv(x);
     /// ln |gamma(x)|.
     kernel_lgamma(x) special::lgamma::<L>(f64::from(x)) as f32, libm::lgamma(x);
     /// Digamma.
@@ -144,19 +145,6 @@ elementary! {
     kernel_pow(x, y) single::power::<L>(x, y), x.powf(y);
     /// The angle of the point (x, y).
     kernel_atan2(y, x) single::atan2::<L>(y, x), y.atan2(x);
-}
-
-/// 1 / the square root.
-#[inline(always)]
-fn rsqrt<L: Level, T: Elementary>(x: T) -> T {
-    let root = x.sqrt();
-    let result = T::one() / root;
-    // The rounding errors of the root and of the quotient. The sum is NaN for 0 and infinity, and has lost its digits
-    // where squares are tiny.
-    let of_root = elementary::fma::<L, T>(-root, root, x);
-    let of_quotient = elementary::fma::<L, T>(-root, result, T::one());
-    let lost = of_quotient - T::of(0.5) * of_root * result * result;
-    if L::FUSED && x > T::SMALL && x < T::infinity() { elementary::fma::<L, T>(result, lost, result) } else { result }
 }
 
 /// From here on the root of x^2 + 1 or x^2 - 1 is x, and the logarithm of 2x has one rounding, while that of x plus ln
@@ -231,7 +219,7 @@ pub(crate) fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function>
         UnaryOp::Rsqrt => unary::<L, _, _, _>(
             Light,
             #[inline(always)]
-            |x: T| rsqrt::<L, T>(x),
+            |x: T| elementary::rsqrt::<L, T>(x),
         )
         .costing(8.0),
         UnaryOp::Sign => unary::<L, _, _, _>(Light, |x: T| Real::sign(x)),

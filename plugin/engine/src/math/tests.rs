@@ -3,7 +3,7 @@
 use num_complex::Complex;
 use oxcall_hlo::{BinaryOp, ElementType, OpKind, UnaryOp};
 
-use super::elementary::Format;
+use super::elementary::Angles;
 use super::level::{Baseline, Level};
 use super::{bessel, elementary, lower, single, special};
 use crate::element::{Element, Scalar};
@@ -61,9 +61,9 @@ fn kernels_are_accurate<L: Level>() {
     sweep("ln", 1.5, 0.5, 2.0, elementary::ln::<L, f32>, f64::ln);
     sweep("ln_1p", 1.5, -1.0, most, elementary::ln_1p::<L, f32>, f64::ln_1p);
     sweep("ln_1p", 1.5, -1.0, 2.0, elementary::ln_1p::<L, f32>, f64::ln_1p);
-    sweep("sin", 0.61, -6000.0, 6000.0, <f32 as Format>::sine::<L>, f64::sin);
-    sweep("cos", 0.61, -6000.0, 6000.0, <f32 as Format>::cosine::<L>, f64::cos);
-    sweep("tan", 4.0, -6000.0, 6000.0, <f32 as Format>::tangent::<L>, f64::tan);
+    sweep("sin", 0.61, -6000.0, 6000.0, <f32 as Angles>::sine::<L>, f64::sin);
+    sweep("cos", 0.61, -6000.0, 6000.0, <f32 as Angles>::cosine::<L>, f64::cos);
+    sweep("tan", 4.0, -6000.0, 6000.0, <f32 as Angles>::tangent::<L>, f64::tan);
     for x in [1.0f32, -0.7] {
         sweep("atan2", 2.5, -most, most, |y| single::atan2::<L>(y, x), |y| y.atan2(f64::from(x)));
         sweep("atan2", 2.5, -2.0, 2.0, |y| single::atan2::<L>(y, x), |y| y.atan2(f64::from(x)));
@@ -72,9 +72,9 @@ fn kernels_are_accurate<L: Level>() {
     sweep("lgamma", 0.51, 0.5, 4.0, lgamma::<L>, libm::lgamma);
     sweep("digamma", 0.51, 1e-38, most, |x| special::positive_digamma::<L>(f64::from(x)) as f32, special::digamma);
     sweep("digamma", 0.51, 1.4, 1.5, |x| special::positive_digamma::<L>(f64::from(x)) as f32, special::digamma);
-    sweep("erf", 3.0, -6.0, 6.0, single::erf::<L>, libm::erf);
-    sweep("erfc", 5.0, -6.0, 12.0, single::erfc::<L>, libm::erfc);
-    sweep("erf_inv", 8.0, -0.999, 0.999, single::erf_inv::<L>, special::erf_inv);
+    sweep("erf", 3.0, -6.0, 6.0, single::erf::<L, f32>, libm::erf);
+    sweep("erfc", 5.0, -6.0, 12.0, single::erfc::<L, f32>, libm::erfc);
+    sweep("erf_inv", 8.0, -0.999, 0.999, single::erf_inv::<L, f32>, special::erf_inv);
     for y in [2.5f32, -0.3] {
         sweep("pow", 1.0, 1e-40, most, |x| single::power::<L>(x, y), |x| x.powf(f64::from(y)));
     }
@@ -114,9 +114,9 @@ fn double_kernels_are_accurate<L: Level>() {
     sweep_double("ln_1p", 2.0, [-1.0, most], elementary::ln_1p::<L, f64>, f64::ln_1p);
     sweep_double("ln_1p", 2.0, [-1.0, 2.0], elementary::ln_1p::<L, f64>, f64::ln_1p);
     for range in [10.0, 1_000_000.0] {
-        sweep_double("sin", 2.0, [-range, range], <f64 as Format>::sine::<L>, f64::sin);
-        sweep_double("cos", 2.0, [-range, range], <f64 as Format>::cosine::<L>, f64::cos);
-        sweep_double("tan", 4.0, [-range, range], <f64 as Format>::tangent::<L>, f64::tan);
+        sweep_double("sin", 2.0, [-range, range], <f64 as Angles>::sine::<L>, f64::sin);
+        sweep_double("cos", 2.0, [-range, range], <f64 as Angles>::cosine::<L>, f64::cos);
+        sweep_double("tan", 4.0, [-range, range], <f64 as Angles>::tangent::<L>, f64::tan);
     }
 }
 

@@ -17,6 +17,7 @@ use crate::custom_call::Host;
 use crate::memory::{Allocator, CacheOptions};
 use crate::observe::Trace;
 use crate::pool::Pool;
+use crate::tile::generated::is_supported;
 
 pub(crate) use threads::{Job, Threads};
 pub use watch::Waits;
@@ -29,6 +30,7 @@ pub(crate) struct RuntimeOptions {
     pub(crate) trace: Option<Arc<Trace>>,
     pub(crate) collective_timeout: Duration,
     pub(crate) cache: CacheOptions,
+    pub(crate) no_jit: bool,
 }
 
 /// The threads, memory and services of an engine. Creating them starts no thread and reserves no memory.
@@ -42,6 +44,8 @@ pub(crate) struct Runtime {
     pub(crate) trace: Option<Arc<Trace>>,
     /// The time limit of processes that wait for others.
     pub(crate) watch: Arc<Watch>,
+    /// Whether fused ops become machine code, where that is possible.
+    pub(crate) generate: bool,
 }
 
 impl Runtime {
@@ -53,7 +57,8 @@ impl Runtime {
         let (pool, allocator) = (Arc::new(Pool::new(threads)), Arc::new(Allocator::with_cache(options.cache)));
         let host = Host::new(options.platform, &pool, &allocator);
         let watch = Arc::new(Watch::new(options.collective_timeout));
-        Runtime { pool, allocator, host, threads: Threads::new(), trace: options.trace, watch }
+        let generate = !options.no_jit && is_supported();
+        Runtime { pool, allocator, host, threads: Threads::new(), trace: options.trace, watch, generate }
     }
 }
 

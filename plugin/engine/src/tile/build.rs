@@ -6,8 +6,10 @@ use smallvec::SmallVec;
 
 use super::access::Access;
 use super::chain::Chain;
+use super::generated;
 use super::memory::{Cell, Slot};
 use super::program::{Linked, Program, Splat, Step};
+use super::run::Run;
 use super::runs::{Runs, Simple};
 use crate::element::Scalar;
 use crate::kernels::reduce::{RowFold, row_fold};
@@ -62,6 +64,8 @@ pub(crate) struct Builder {
     row: usize,
     /// Whether added values have one element per row.
     pub(crate) per_row: bool,
+    /// Whether runs of functions become machine code.
+    pub(crate) generate: bool,
     /// Whether each value has one element per row.
     rows: Vec<bool>,
     /// The definition of each value, and the element type of its slot.
@@ -75,7 +79,16 @@ impl Builder {
     /// A program over `count` elements, whose operands have the given types and numbers of elements.
     pub(crate) fn new(count: usize, inputs: impl IntoIterator<Item = (ElementType, usize)>) -> Builder {
         let inputs = inputs.into_iter().collect();
-        Builder { count, row: 1, per_row: false, rows: Vec::new(), values: Vec::new(), inputs, outputs: Vec::new() }
+        Builder {
+            count,
+            row: 1,
+            per_row: false,
+            generate: false,
+            rows: Vec::new(),
+            values: Vec::new(),
+            inputs,
+            outputs: Vec::new(),
+        }
     }
 
     /// A program over `count` elements in rows of `row`, without operands yet.
@@ -237,10 +250,12 @@ impl Builder {
     }
 
     /// Builds the program. `name` is for dumps.
-    pub(crate) fn build(self, name: String) -> Program {
-        let cost = self.cost();
-        let in_place = self.in_place();
-        Allocation::new(&self).program(self, name, cost, in_place)
+    pub(crate) fn build(mut self, name: String) -> Program {
+        if let Some(program) = Allocation::new(&self).program(&self, &name) {
+            return program;
+        }
+        self.generate = false;
+        Allocation::new(&self).program(&self, &name).expect("without machine code, there is always a program")
     }
 
     fn cost(&self) -> Cost {
@@ -255,8 +270,9 @@ impl Builder {
         let read: usize = self.inputs.iter().map(|(element, count)| element.byte_width() * count).sum();
         let results = |value: Value| if self.rows[value] { self.count / self.row } else { self.count };
         let written: usize = self.outputs.iter().map(|&(value, element)| element.byte_width() * results(value)).sum();
-        // In vectors, a simple function takes a fraction of an operation's time.
-        Cost { flops: f64::from(flops) * self.count as f64, bytes: (read + written) as f64 }
+        // In registers, an operation takes a fraction of the time that it takes in a pass of its own.
+        let share = if self.generate { 0.25 } else { 1.0 };
+        Cost { flops: share * f64::from(flops) * self.count as f64, bytes: (read + written) as f64 }
     }
 
     /// Whether an operand has one element per row.
@@ -305,7 +321,11 @@ impl Allocation {
         let runs = Runs::new(builder);
         let mut last_use = vec![None; builder.values.len()];
         for index in 0..builder.values.len() {
-            runs.reads(index).iter().for_each(|&arg| last_use[arg] = Some(index));
+            // A run reads all that its members need when it runs, at its end.
+            let at = runs.end(index).unwrap_or(index);
+            for &arg in runs.reads(index) {
+                last_use[arg] = last_use[arg].max(Some(at));
+            }
         }
         for &(value, _) in &builder.outputs {
             last_use[value] = Some(usize::MAX);
@@ -357,23 +377,21 @@ impl Allocation {
         }
     }
 
-    fn program(self, builder: Builder, name: String, cost: Cost, in_place: Vec<(usize, usize)>) -> Program {
+    /// The program; `None` if a run cannot become machine code.
+    fn program(self, builder: &Builder, name: &str) -> Option<Program> {
         let (mut splats, mut steps) = (Vec::new(), Vec::new());
-        let slot = |place| self.slot(&builder, place);
+        let slot = |place| self.slot(builder, place);
         let slot_of = |value: Value| self.places[value].map(slot).unwrap_or_default();
-        let run_at = |index: Value| (index < builder.values.len()).then(|| self.runs.run(index)).flatten();
-        let mut ends = vec![None; builder.values.len()];
-        for index in 0..builder.values.len() {
-            if let Some(run) = run_at(index) {
-                ends[run] = Some(index);
-            }
-        }
         for (index, (definition, element)) in builder.values.iter().enumerate() {
-            if let Some(run) = run_at(index) {
-                if ends[run] == Some(index) {
-                    let coded = self.runs.code(&builder, index, slot_of);
-                    let linked = Linked { chain: Chain::new(coded.code), slots: coded.slots, blocks: coded.blocks };
-                    steps.push(Step::Chain(Box::new(linked)));
+            if let Some(end) = self.runs.end(index) {
+                if end == index {
+                    let linked = if builder.generate {
+                        generated::compile(&self.runs, builder, index, slot_of)?
+                    } else {
+                        let coded = self.runs.code(builder, index, slot_of);
+                        Linked { run: Run::Chain(Chain::new(coded.code)), slots: coded.slots, blocks: coded.blocks }
+                    };
+                    steps.push(Step::Run(Box::new(linked)));
                 }
                 continue;
             }
@@ -407,8 +425,8 @@ impl Allocation {
                 steps.push(Step::Copy { from, out });
             }
         }
-        Program {
-            name,
+        Some(Program {
+            name: name.to_owned(),
             count: builder.count,
             row: builder.row,
             registers: self.registers.clone(),
@@ -422,8 +440,8 @@ impl Allocation {
                 .collect(),
             splats,
             steps,
-            in_place,
-            cost,
-        }
+            in_place: builder.in_place(),
+            cost: builder.cost(),
+        })
     }
 }

@@ -4,7 +4,8 @@
 use oxcall_hlo::ElementType;
 
 use super::assemble::Used;
-use super::chain::{BLOCK_BYTES, Chain, Place};
+use super::chain::{BLOCK_BYTES, Place};
+use super::run::Run;
 use crate::kernel::{Inputs, Outputs};
 use crate::memory::{BUFFER_ALIGN, RawBuffer};
 
@@ -50,10 +51,10 @@ pub(super) struct Memory {
     len: usize,
     /// The number of elements in a row; tiles consist of whole rows.
     row: usize,
-    /// Blocks of chains.
+    /// Blocks of runs.
     blocks: *mut u8,
     block_count: usize,
-    /// The places of the current chain.
+    /// The places of the current run.
     places: Vec<Place>,
     /// Keeps the registers and the blocks alive.
     _registers: Vec<Line>,
@@ -78,7 +79,7 @@ unsafe impl Send for Buffers<'_> {}
 unsafe impl Sync for Buffers<'_> {}
 
 impl Memory {
-    /// Registers for `tile` elements in rows of `row`, the blocks for chains, and the buffers.
+    /// Registers for `tile` elements in rows of `row`, the blocks for runs, and the buffers.
     ///
     /// # Safety
     /// While the value is used, no other thread accesses the elements of the results that
@@ -178,13 +179,13 @@ impl Memory {
         f(out, args)
     }
 
-    /// Runs a chain on the tile: on whole blocks in place, and on the rest in copies.
+    /// Computes a run on the tile: on whole blocks in place, and on the rest in copies.
     ///
     /// # Panics
-    /// If the tile is outside the buffers, or the chain needs more blocks than were given to [`new`](Memory::new).
-    pub(super) fn run_chain(&mut self, chain: &Chain, slots: &[Used], own: usize) {
-        assert!(own + slots.len() <= self.block_count, "the blocks of the chain are there");
-        let (width, block) = (size_of::<u32>(), chain.block());
+    /// If the tile is outside the buffers, or the run needs more blocks than were given to [`new`](Memory::new).
+    pub(super) fn run(&mut self, run: &Run, slots: &[Used], own: usize) {
+        assert!(own + slots.len() <= self.block_count, "the blocks of the run are there");
+        let block = run.block();
         let (whole, rest) = (self.len / block, self.len % block);
         let blocks = self.blocks;
         // Inside the allocation, as asserted.
@@ -194,30 +195,31 @@ impl Memory {
         places.clear();
         for used in slots {
             let base = self.bases[used.slot as usize];
-            assert!(base.width == width && !base.per_row, "chains are of 32-bit elements");
+            assert!(base.width * block <= BLOCK_BYTES && !base.per_row, "a block is large enough for any element");
             places.push(Place { data: self.range(base).0, advances: !used.is_splat });
         }
         places.extend(own_places);
         if whole > 0 {
             // SAFETY: each slot has the tile's elements, at least `whole` blocks; a separate block is as long as any.
             // Slots do not overlap, and no other thread has these elements.
-            unsafe { chain.run(&places, whole) };
+            unsafe { run.run(&places, whole) };
         }
         if rest > 0 {
-            let done = whole * block * width;
-            for (index, place) in places[..slots.len()].iter_mut().enumerate() {
-                let from = place.data.wrapping_add(if place.advances { done } else { 0 });
+            for (index, (place, used)) in places.iter_mut().zip(slots).enumerate() {
+                let width = self.bases[used.slot as usize].width;
+                let from = place.data.wrapping_add(if place.advances { whole * block * width } else { 0 });
                 let copy = own_block(own + index);
                 // SAFETY: the rest of the tile is in the slot, and shorter than a block, which is separate memory.
                 unsafe { std::ptr::copy_nonoverlapping(from, copy, rest * width) };
                 *place = Place { data: copy, advances: false };
             }
             // SAFETY: all places are blocks that this value owns.
-            unsafe { chain.run(&places, 1) };
+            unsafe { run.run(&places, 1) };
             for (index, used) in slots.iter().enumerate().filter(|(_, used)| used.is_written) {
-                let to = self.range(self.bases[used.slot as usize]).0.wrapping_add(done);
+                let base = self.bases[used.slot as usize];
+                let to = self.range(base).0.wrapping_add(whole * block * base.width);
                 // SAFETY: as above, in the other direction.
-                unsafe { std::ptr::copy_nonoverlapping(own_block(own + index), to, rest * width) };
+                unsafe { std::ptr::copy_nonoverlapping(own_block(own + index), to, rest * base.width) };
             }
         }
         self.places = places;

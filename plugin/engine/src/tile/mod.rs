@@ -5,6 +5,7 @@
 //! * `build`: from values to a program with few registers.
 //! * `chain`: several simple ops at once, in vector registers; `runs`: the choice of those ops; `assemble`: their
 //!   instructions.
+//! * `generated`: runs of functions as machine code; `run`: the code of a run, whichever it is.
 //! * `memory`: registers and buffers of a run; all unsafe code except that of chains.
 //! * `program`: the execution of programs.
 //! * `single`: kernels of one op.
@@ -16,10 +17,13 @@ mod assemble;
 mod build;
 #[allow(unsafe_code, reason = "reads and writes registers of a tile")]
 mod chain;
+pub(crate) mod generated;
 #[allow(unsafe_code, reason = "registers and operands are bytes of several types")]
 mod memory;
 #[allow(unsafe_code, reason = "gives each thread its part of the results")]
 mod program;
+#[allow(unsafe_code, reason = "calls generated code")]
+mod run;
 mod runs;
 mod single;
 #[cfg(test)]

@@ -7,8 +7,8 @@ use oxcall_hlo::ElementType;
 
 use super::access::Access;
 use super::assemble::Used;
-use super::chain::Chain;
 use super::memory::{Buffers, Cell, Memory, Slot};
+use super::run::Run;
 use crate::by_width;
 use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
@@ -52,7 +52,7 @@ pub(super) enum Step {
         out: Slot,
     },
     /// Several functions in one pass.
-    Chain(Box<Linked>),
+    Run(Box<Linked>),
     /// Each row reduced to one element.
     Fold {
         /// The reduction.
@@ -80,12 +80,12 @@ pub(super) enum Step {
     },
 }
 
-/// A chain, with the slots that are its first places; its separate blocks follow.
+/// The code of a run, with the slots that are its first places; its separate blocks follow.
 #[derive(Debug, Clone)]
 pub(super) struct Linked {
-    /// The chain.
-    pub(super) chain: Chain,
-    /// Slots with 32-bit elements.
+    /// The code.
+    pub(super) run: Run,
+    /// The slots.
     pub(super) slots: Vec<Used>,
     /// Blocks for values that no other step uses.
     pub(super) blocks: usize,
@@ -135,9 +135,27 @@ pub(crate) struct Program {
 /// The size of a tile in all registers and arrays together, in bytes: half of a typical L1 cache.
 const TILE_BYTES: usize = 24 << 10;
 
+/// The number of elements in a tile of a program with a single step, so that the step's setup costs nothing beside it.
+const LONG_TILE: usize = 8192;
+
 impl Program {
+    /// Whether a part of it is machine code.
+    pub(crate) fn is_compiled(&self) -> bool {
+        let is_compiled = |step: &Step| matches!(step, Step::Run(linked) if matches!(linked.run, Run::Generated(_)));
+        self.steps.iter().any(is_compiled)
+    }
+
+    /// The same program under another name.
+    pub(crate) fn named(self, name: String) -> Program {
+        Program { name, ..self }
+    }
+
     /// The number of elements in a tile.
     fn tile(&self) -> usize {
+        // One pass over memory: there is nothing to keep in the cache.
+        if let [Step::Run(_)] = self.steps[..] {
+            return LONG_TILE.next_multiple_of(self.row).min(self.count);
+        }
         let cells = self.registers.iter().chain(&self.inputs).chain(&self.outputs).filter(|cell| !cell.per_row);
         let width: usize = cells.map(|cell| cell.element.byte_width()).sum();
         let tile = (TILE_BYTES / width.max(1)).clamp(512, 2048) / 64 * 64;
@@ -164,10 +182,10 @@ impl Program {
         }
     }
 
-    /// The number of blocks that a chain needs: its separate ones, and one for each slot if a tile ends within a block.
+    /// The number of blocks that a run needs: its separate ones, and one for each slot if a tile ends within a block.
     fn blocks(&self) -> usize {
         let blocks = |step: &Step| match step {
-            Step::Chain(linked) => linked.blocks + linked.slots.len(),
+            Step::Run(linked) => linked.blocks + linked.slots.len(),
             _ => 0,
         };
         self.steps.iter().map(blocks).max().unwrap_or(0)
@@ -211,7 +229,7 @@ impl Step {
                 let start = memory.start(*out);
                 memory.with(*out, [], |out, []| iota(*repeat, *size, start, bytemuck::cast_slice_mut(out)));
             }
-            Step::Chain(linked) => memory.run_chain(&linked.chain, &linked.slots, linked.blocks),
+            Step::Run(linked) => memory.run(&linked.run, &linked.slots, linked.blocks),
             Step::Fold { fold, from, out } => {
                 let row = memory.row();
                 memory.with(*out, [*from], |out, [from]| fold(from, row, out));

@@ -1,4 +1,4 @@
-//! Runs: the values of a program that one [`Chain`](super::chain::Chain) computes.
+//! Runs: the values of a program that one [`Chain`](super::chain::Chain) computes, or that are generated code together.
 //!
 //! A run is a sequence of simple functions. Comparisons that are only used for selection, and both shifts of a
 //! rotation, are not separate instructions but parts of their users.
@@ -8,6 +8,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::build::{Builder, Definition, Value};
 use super::chain::{BLOCK_BYTES, Code};
+use super::generated;
 
 /// A function that a chain can compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +74,8 @@ pub(super) struct Runs {
     pub(super) args: Vec<Args>,
     /// Whether each value is used only inside its run.
     internal: Vec<bool>,
+    /// The last value of each run.
+    ends: Vec<Value>,
 }
 
 /// The known facts about each value.
@@ -119,6 +122,40 @@ impl Runs {
     /// Finds the runs of a program.
     pub(super) fn new(builder: &Builder) -> Runs {
         let facts = Facts::new(builder);
+        if builder.generate { Runs::generated(&facts) } else { Runs::of_chains(&facts) }
+    }
+
+    /// The runs of values that generated code can compute.
+    fn generated(facts: &Facts<'_>) -> Runs {
+        let builder = facts.builder;
+        let is_large = builder.count >= BLOCK_BYTES / size_of::<f32>();
+        let count = builder.values.len();
+        let mut of = vec![None; count];
+        let (mut run, mut members): (usize, Vec<Value>) = (0, Vec::new());
+        let mut close = |members: &mut Vec<Value>| {
+            // The loop of a single function is vector code already.
+            if members.len() > 1 {
+                members.iter().for_each(|&value| of[value] = Some(run));
+                run += 1;
+            }
+            members.clear();
+        };
+        for value in (0..count).filter(|&value| is_large && !facts.is_dead(value)) {
+            if generated::fits(builder, value) {
+                members.push(value);
+            } else if facts.args(value).iter().any(|arg| members.contains(arg)) {
+                // Computed after the run, and before others that may need it.
+                close(&mut members);
+            }
+        }
+        close(&mut members);
+        let args = (0..count).map(|value| facts.args(value).into()).collect();
+        Runs { lazy: vec![false; count], args, internal: internal(facts, &of), ends: ends(&of), of }
+    }
+
+    /// The runs of values that chains can compute.
+    fn of_chains(facts: &Facts<'_>) -> Runs {
+        let builder = facts.builder;
         let count = builder.values.len();
         // Less than a block is not worth the setup.
         let is_large = builder.count >= BLOCK_BYTES / size_of::<f32>();
@@ -135,7 +172,7 @@ impl Runs {
             })
             .collect();
         let of = loop {
-            let of = number(&facts, &fits);
+            let of = number(facts, &fits);
             // A comparison and its selections cannot be parts of different runs.
             let mut apart = Vec::new();
             for value in (0..count).filter(|&value| fits[value]) {
@@ -152,16 +189,12 @@ impl Runs {
                 facts.users[value].iter().for_each(|&user| fits[user] = false);
             }
         };
-        let is_internal = |value: Value| {
-            let here = |&user: &Value| of[user] == of[value];
-            of[value].is_some() && !facts.is_output[value] && facts.users[value].iter().all(here)
-        };
-        let internal: Vec<bool> = (0..count).map(is_internal).collect();
-        let mut runs = Runs { lazy: vec![false; count], args: vec![Args::new(); count], internal, of };
+        let internal = internal(facts, &of);
+        let mut runs = Runs { lazy: vec![false; count], args: vec![Args::new(); count], internal, ends: ends(&of), of };
         for value in 0..count {
             runs.args[value] = facts.args(value).into();
             if runs.of[value].is_some() {
-                runs.absorb(&facts, value);
+                runs.absorb(facts, value);
             }
         }
         runs
@@ -197,12 +230,12 @@ impl Runs {
         }
     }
 
-    /// Whether the value is an instruction of a chain, or a part of one.
-    pub(super) fn run(&self, value: Value) -> Option<usize> {
-        self.of[value]
+    /// The last value of the run that the value belongs to.
+    pub(super) fn end(&self, value: Value) -> Option<Value> {
+        self.of[value].map(|run| self.ends[run])
     }
 
-    /// Whether the value has no place outside a chain.
+    /// Whether the value has no place outside its run.
     pub(super) fn is_internal(&self, value: Value) -> bool {
         self.internal[value]
     }
@@ -211,6 +244,26 @@ impl Runs {
     pub(super) fn reads(&self, value: Value) -> &[Value] {
         if self.lazy[value] { &[] } else { &self.args[value] }
     }
+}
+
+/// Whether each value is used only inside its run.
+fn internal(facts: &Facts<'_>, of: &[Option<usize>]) -> Vec<bool> {
+    let is_internal = |value: Value| {
+        let here = |&user: &Value| of[user] == of[value];
+        of[value].is_some() && !facts.is_output[value] && facts.users[value].iter().all(here)
+    };
+    (0..of.len()).map(is_internal).collect()
+}
+
+/// The last value of each run.
+fn ends(of: &[Option<usize>]) -> Vec<Value> {
+    let mut ends = vec![0; of.iter().flatten().max().map_or(0, |last| last + 1)];
+    for (value, run) in of.iter().enumerate() {
+        if let &Some(run) = run {
+            ends[run] = value;
+        }
+    }
+    ends
 }
 
 /// Numbers the runs: sequences of values that fit, with no other computation in between.

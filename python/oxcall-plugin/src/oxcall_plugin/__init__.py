@@ -21,6 +21,7 @@ num_devices    ``OXCALL_NUM_DEVICES``  how many devices share the machine's core
 num_threads    ``OXCALL_NUM_THREADS``  threads that programs use (default: the cores this process has)
 max_inflight   ``OXCALL_MAX_INFLIGHT`` programs in flight on a device; one more waits (default 32)
 interrupt      ``OXCALL_INTERRUPT``    whether Ctrl-C ends the programs that run (default 0: it does not)
+jit            ``OXCALL_JIT``          whether fused ops become machine code (default 1); results are the same
 libraries      ``OXCALL_LIBRARIES``    libraries of ops to load, separated by ``:``
 memory_cache   ``OXCALL_MEMORY_CACHE`` how much freed memory is kept, and for how long (default ``25%,2``)
 ============== ======================= ================================================================

@@ -17,6 +17,8 @@ use crate::tile::{Builder, Value};
 pub(super) struct Shared<'a> {
     pub(super) graph: &'a Graph<'a>,
     pub(super) groups: &'a Groups<'a>,
+    /// Whether kernels are machine code, where that is possible.
+    pub(super) generate: bool,
 }
 
 /// The fusion of `ops` over `count` elements, in rows of `row` elements.
@@ -27,7 +29,8 @@ pub(super) fn fusion(shared: &Shared<'_>, mut ops: Vec<usize>, count: usize, row
     ops.sort_unstable();
     ops.dedup();
     let graph = shared.graph;
-    let builder = if row > 1 { Builder::of_rows(count, row) } else { Builder::new(count, []) };
+    let mut builder = if row > 1 { Builder::of_rows(count, row) } else { Builder::new(count, []) };
+    builder.generate = shared.generate;
     let own: HashSet<usize> = ops.iter().copied().collect();
     let mut emitter =
         Emitter { graph, own: &own, row, builder, values: HashMap::new(), loads: HashMap::new(), inputs: Vec::new() };
@@ -51,7 +54,9 @@ pub(super) fn fusion(shared: &Shared<'_>, mut ops: Vec<usize>, count: usize, row
         }
     }
     names.dedup();
-    let kernel = emitter.builder.build(format!("fused[{}]", names.join(",")));
+    let names = names.join(",");
+    let kernel = emitter.builder.build(format!("fused[{names}]"));
+    let kernel = if kernel.is_compiled() { kernel.named(format!("compiled[{names}]")) } else { kernel };
     Ok(Fusion { ops, inputs: emitter.inputs, outputs, kernel: Box::new(kernel) })
 }
 

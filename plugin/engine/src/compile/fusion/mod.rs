@@ -37,11 +37,12 @@ pub(crate) struct Fusion {
     pub kernel: Box<dyn Kernel>,
 }
 
-/// Fusions of the element-wise ops of a region. Contracted to one op each, they leave the region free of cycles.
+/// Fusions of the element-wise ops of a region. Contracted to one op each, they leave the region free of cycles. Their
+/// kernels are machine code where `generate` is set and that is possible.
 ///
 /// # Errors
 /// INTERNAL if the region is not verified.
-pub(crate) fn fuse(func: &Func, region: &Region) -> Result<Vec<Fusion>, Error> {
+pub(crate) fn fuse(func: &Func, region: &Region, generate: bool) -> Result<Vec<Fusion>, Error> {
     let graph = Graph::new(func, region);
     let mut fuser = Fuser { graph: &graph, groups: Groups::new(&graph), counts: Vec::new() };
     for op in (0..region.ops.len()).rev() {
@@ -49,7 +50,7 @@ pub(crate) fn fuse(func: &Func, region: &Region) -> Result<Vec<Fusion>, Error> {
     }
     let Fuser { mut groups, counts, .. } = fuser;
     let units = rows::merge(&graph, &mut groups, &counts);
-    let shared = emit::Shared { graph: &graph, groups: &groups };
+    let shared = emit::Shared { graph: &graph, groups: &groups, generate };
     let mut found = Vec::new();
     for unit in units {
         match emit::fusion(&shared, unit.ops, unit.count, unit.row) {

@@ -10,6 +10,7 @@ use oxcall_hlo::{
 use super::{Fusion, fuse};
 use crate::compile::lower;
 use crate::kernels::testing::{Random, run_kernel, ty};
+use crate::tile::generated::is_supported;
 use crate::tile::tests::random_bytes;
 
 /// A function of one region under construction.
@@ -145,8 +146,9 @@ fn run_fused(func: &Func, fusions: &[Fusion], values: &mut Values) {
     assert_eq!(done.len(), own.len() + fusions.len(), "a cycle");
 }
 
-/// Runs a program both ways on random operands, and gives each result of both.
-pub(super) fn run_both(func: &Func, random: &mut Random) -> Vec<(ValueId, Vec<u8>, Vec<u8>)> {
+/// Runs a program both ways on random operands, and gives each result of both. Fusions are machine code if `generate` is
+/// set.
+pub(super) fn run_both(func: &Func, generate: bool, random: &mut Random) -> Vec<(ValueId, Vec<u8>, Vec<u8>)> {
     let mut values = Values::new();
     for &param in &func.body.params {
         let ty = func.ty(param).tensor().expect("a tensor");
@@ -154,7 +156,7 @@ pub(super) fn run_both(func: &Func, random: &mut Random) -> Vec<(ValueId, Vec<u8
     }
     let (mut plain, mut fused) = (values.clone(), values);
     func.body.ops.iter().for_each(|op| run_op(func, op, &mut plain));
-    let fusions = fuse(func, &func.body).unwrap_or_else(|error| panic!("{error}"));
+    let fusions = fuse(func, &func.body, generate).unwrap_or_else(|error| panic!("{error}"));
     run_fused(func, &fusions, &mut fused);
     func.body.results.iter().map(|result| (*result, plain[result].clone(), fused[result].clone())).collect()
 }
@@ -212,14 +214,16 @@ fn a_softmax_is_one_kernel() {
         let x = program.param(ty(ElementType::F32, &[rows, row]));
         let result = softmax(&mut program, x);
         program.func.body.results.push(result);
-        let fusions = fuse(&program.func, &program.func.body).unwrap();
+        let fusions = fuse(&program.func, &program.func.body, false).unwrap();
         // Rows that are too long are reduced by kernels of their own.
         if row <= 8192 {
             assert_eq!(fusions.len(), 1, "{rows} x {row}");
             assert_eq!((&fusions[0].inputs[..], &fusions[0].outputs[..]), (&[x][..], &[result][..]));
         }
-        for (_, plain, fused) in run_both(&program.func, &mut Random(row as u64)) {
-            assert_eq!(one_nan(ElementType::F32, &fused), one_nan(ElementType::F32, &plain), "{rows} x {row}");
+        for generate in [false, is_supported()] {
+            for (_, plain, fused) in run_both(&program.func, generate, &mut Random(row as u64)) {
+                assert_eq!(one_nan(ElementType::F32, &fused), one_nan(ElementType::F32, &plain), "{rows} x {row}");
+            }
         }
     }
 }
@@ -237,8 +241,8 @@ fn rows_that_are_used_across_are_not_in_the_cluster() {
     let across = program.op(OpKind::BroadcastInDim { dims: vec![1] }, &[sums], square.clone());
     let result = program.op(OpKind::Binary(BinaryOp::Subtract), &[double, across], square);
     program.func.body.results.extend([result, sums]);
-    assert_eq!(fuse(&program.func, &program.func.body).unwrap().len(), 2);
-    for (_, plain, fused) in run_both(&program.func, &mut Random(3)) {
+    assert_eq!(fuse(&program.func, &program.func.body, false).unwrap().len(), 2);
+    for (_, plain, fused) in run_both(&program.func, false, &mut Random(3)) {
         assert_eq!(one_nan(ElementType::F32, &fused), one_nan(ElementType::F32, &plain));
     }
 }
@@ -257,7 +261,7 @@ fn sums_that_are_also_used_outside_are_not_fused_around_it() {
     let sorted = program.sort(rounded);
     let result = program.op(OpKind::Binary(BinaryOp::Add), &[sorted, rounded], ty(ElementType::BF16, &[7]));
     program.func.body.results.push(result);
-    for (_, plain, fused) in run_both(&program.func, &mut Random(5)) {
+    for (_, plain, fused) in run_both(&program.func, false, &mut Random(5)) {
         assert_eq!(one_nan(ElementType::BF16, &fused), one_nan(ElementType::BF16, &plain));
     }
 }

@@ -1,13 +1,12 @@
 //! Exponentials.
 
-use num_traits::WrappingSub;
-
 use super::{Format, Level, fma, nearest, power_of_two};
+use crate::math::lane::{Bits, Number};
 
 /// n and e^r - 1, where x = n ln 2 + r and |r| is at most ln 2 / 2.
 #[inline(always)]
 fn reduced<L: Level, T: Format>(x: T) -> (T::Int, T) {
-    let (n, integer) = nearest(x * T::LOG2_E());
+    let (n, integer) = nearest(x * T::LOG2_E);
     let [high, low] = T::LN_2_PARTS;
     let r = fma::<L, T>(n, -low, fma::<L, T>(n, -high, x));
     (integer, fma::<L, T>(r * r, T::exp_series::<L>(r), r))
@@ -17,8 +16,8 @@ fn reduced<L: Level, T: Format>(x: T) -> (T::Int, T) {
 #[inline(always)]
 fn bounded<T: Format>(x: T) -> T {
     let [low, high] = T::EXP_RANGE;
-    let x = if x > high { high } else { x };
-    if x < low { low } else { x }
+    let x = T::select(high.less(x), high, x);
+    T::select(x.less(low), low, x)
 }
 
 /// e^x.
@@ -26,8 +25,8 @@ fn bounded<T: Format>(x: T) -> T {
 pub(crate) fn exp<L: Level, T: Format>(x: T) -> T {
     let (n, less_one) = reduced::<L, T>(bounded(x));
     // In two steps, since 2^n can be beyond the normal numbers.
-    let half = n >> 1;
-    (T::one() + less_one) * power_of_two::<T>(half) * power_of_two::<T>(n.wrapping_sub(&half))
+    let half = n.right(1);
+    (T::of(1.0) + less_one) * power_of_two::<T>(half) * power_of_two::<T>(n.minus(half))
 }
 
 /// e^x - 1.
@@ -35,25 +34,26 @@ pub(crate) fn exp<L: Level, T: Format>(x: T) -> T {
 pub(crate) fn expm1<L: Level, T: Format>(x: T) -> T {
     let (n, less_one) = reduced::<L, T>(bounded(x));
     // 2^n e^r - 1 = 2^n (e^r - 1) + (2^n - 1); twice half of it, since 2^n may be beyond the largest number.
-    let n = if n < T::NO_BITS { T::NO_BITS } else { n };
-    let scale = power_of_two::<T>(n.wrapping_sub(&super::int(1)));
+    let least = T::Int::of(T::NO_BITS);
+    let n = T::Int::select(n.less(least), least, n);
+    let scale = power_of_two::<T>(n.minus(T::Int::of(1)));
     let result = T::of(2.0) * fma::<L, T>(scale, less_one, scale - T::of(0.5));
     // Also keeps -0.
-    if x.abs() < T::TINY { x } else { result }
+    T::select(x.magnitude().less(T::TINY), x, result)
 }
 
 /// 1 / (1 + e^-x).
 #[inline(always)]
 pub(crate) fn logistic<L: Level, T: Format>(x: T) -> T {
-    let small = exp::<L, T>(-x.abs());
-    (if x < T::zero() { small } else { T::one() }) / (T::one() + small)
+    let small = exp::<L, T>(-x.magnitude());
+    T::select(x.less(T::of(0.0)), small, T::of(1.0)) / (T::of(1.0) + small)
 }
 
 /// The hyperbolic tangent: (e^2x - 1) / (e^2x + 1).
 #[inline(always)]
 pub(crate) fn tanh<L: Level, T: Format>(x: T) -> T {
-    let a = x.abs();
-    let a = if a > T::TANH_END { T::TANH_END } else { a };
+    let a = x.magnitude();
+    let a = T::select(T::TANH_END.less(a), T::TANH_END, a);
     let less_one = expm1::<L, T>(T::of(2.0) * a);
-    (less_one / (less_one + T::of(2.0))).copysign(x)
+    (less_one / (less_one + T::of(2.0))).with_sign(x)
 }

@@ -1,49 +1,45 @@
 //! Logarithms.
 
-use num_traits::{One, WrappingSub};
-
 use super::{Format, Level, power_of_two};
+use crate::math::lane::Bits;
 
 /// n and m of a positive normal x = 2^n m, with m from the root of 1/2 to that of 2.
 #[inline(always)]
 pub(crate) fn split<T: Format>(x: T) -> (T::Int, T) {
-    let shifted = x.bits().wrapping_sub(&T::ROOT_HALF);
-    let mantissa = (T::Int::one() << T::MANTISSA) - T::Int::one();
-    (shifted >> T::MANTISSA, T::of_bits((shifted & mantissa) + T::ROOT_HALF))
+    let shifted = x.bits().minus(T::ROOT_HALF);
+    let mantissa = T::Int::of(1).left(T::MANTISSA).minus(T::Int::of(1));
+    (shifted.right(T::MANTISSA), T::of_bits(shifted.and(mantissa).plus(T::ROOT_HALF)))
 }
 
 /// ln x.
 #[inline(always)]
 pub(crate) fn ln<L: Level, T: Format>(x: T) -> T {
-    plus::<L, T>(x, T::zero())
+    plus::<L, T>(x, T::of(0.0))
 }
 
 /// ln(1 + x).
 #[inline(always)]
 pub(crate) fn ln_1p<L: Level, T: Format>(x: T) -> T {
-    let u = T::one() + x;
+    let u = T::of(1.0) + x;
     // The rounding error of the sum; divided by u, it is the change of the logarithm.
-    let lost = (x - (u - T::one())) / u;
-    let is_odd = !(u > T::zero() && u < T::infinity());
-    let result = plus::<L, T>(u, if is_odd { T::zero() } else { lost });
+    let lost = (x - (u - T::of(1.0))) / u;
+    let is_usual = T::of(0.0).less(u) & u.less(T::INFINITY);
+    let result = plus::<L, T>(u, T::select(is_usual, lost, T::of(0.0)));
     // Also keeps -0.
-    if x.abs() < T::TINY { x } else { result }
+    T::select(x.magnitude().less(T::TINY), x, result)
 }
 
 /// ln x, and a correction that is added before the largest part.
 #[inline(always)]
 fn plus<L: Level, T: Format>(x: T, correction: T) -> T {
-    let digits = super::int(T::MANTISSA as i32);
-    let is_subnormal = x < T::min_positive_value();
-    let scaled = if is_subnormal { x * power_of_two::<T>(digits) } else { x };
+    let (zero, digits) = (T::of(0.0), T::Int::of(i32::from(T::MANTISSA)));
+    let is_subnormal = x.less(T::MIN_POSITIVE);
+    let scaled = T::select(is_subnormal, x * power_of_two::<T>(digits), x);
     let (n, m) = split(scaled);
-    let n = T::of_exponent(n) - if is_subnormal { T::of_exponent(digits) } else { T::zero() };
-    let result = T::ln_parts::<L>(n, m - T::one(), correction);
-    match () {
-        () if x == T::zero() => T::neg_infinity(),
-        () if x < T::zero() => T::nan(),
-        () if x < T::infinity() => result,
-        // Infinity and NaN.
-        () => x,
-    }
+    let n = T::of_exponent(n) - T::select(is_subnormal, T::of_exponent(digits), zero);
+    let result = T::ln_parts::<L>(n, m - T::of(1.0), correction);
+    // Infinity and NaN are their own logarithms.
+    let result = T::select(x.less(T::INFINITY), result, x);
+    let result = T::select(x.less(zero), T::NAN, result);
+    T::select(x.same(zero), -T::INFINITY, result)
 }

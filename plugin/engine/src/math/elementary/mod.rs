@@ -7,30 +7,28 @@
 mod exp;
 mod log;
 
-use num_traits::{Float, FloatConst, NumCast, PrimInt, WrappingAdd, WrappingSub};
-
 pub(crate) use exp::{exp, expm1, logistic, tanh};
 pub(crate) use log::{ln, ln_1p, split};
 
+use super::lane::{Bits, Lane};
 use super::level::Level;
 
-/// Integers as wide as a float.
-pub(crate) trait Bits: PrimInt + WrappingAdd + WrappingSub {}
-
-impl Bits for i32 {}
-impl Bits for i64 {}
-
 /// The requirements of the functions on a float format.
-pub(crate) trait Format: Float + FloatConst {
-    /// Signed integers of the same width.
-    type Int: Bits;
-
+pub(crate) trait Format: Lane {
     /// Bits of the mantissa.
-    const MANTISSA: usize;
+    const MANTISSA: u8;
     /// The bias of the exponent.
-    const BIAS: Self::Int;
+    const BIAS: i32;
     /// Adding it to a number rounds that to an integer, which is then in the lowest bits.
     const ROUNDER: Self;
+    /// The least positive normal number.
+    const MIN_POSITIVE: Self;
+    /// Infinity.
+    const INFINITY: Self;
+    /// Not a number.
+    const NAN: Self;
+    /// log2 e.
+    const LOG2_E: Self;
     /// The root of 1/2, as bits.
     const ROOT_HALF: Self::Int;
     /// ln 2 in two parts; the product of the first one and an exponent is exact.
@@ -40,28 +38,24 @@ pub(crate) trait Format: Float + FloatConst {
     /// Beyond it tanh x is 1.
     const TANH_END: Self;
     /// Below it 2^n is nothing beside 1.
-    const NO_BITS: Self::Int;
+    const NO_BITS: i32;
     /// Below it e^x - 1 and ln(1 + x) are x.
     const TINY: Self;
     /// Above it the rounding errors of numbers are also numbers.
     const SMALL: Self;
-    /// Up to it the multiple of pi / 2 next to an angle has few enough bits for [`Format::sine`] and the others.
-    const EASY_ANGLES: Self;
-
-    /// Its bits.
-    fn bits(self) -> Self::Int;
-    /// The number of these bits.
-    fn of_bits(bits: Self::Int) -> Self;
-    /// A number that both formats can represent.
-    fn of(x: f32) -> Self;
-    /// An exponent.
-    fn of_exponent(n: Self::Int) -> Self;
 
     /// (e^r - 1 - r) / r^2 for an r of at most ln 2 / 2.
     fn exp_series<L: Level>(r: Self) -> Self;
     /// n ln 2 + ln(1 + f) for 1 + f between the root of 1/2 and that of 2, and a correction to add before the largest
     /// part.
     fn ln_parts<L: Level>(n: Self, f: Self, correction: Self) -> Self;
+}
+
+/// Sine, cosine and tangent.
+pub(crate) trait Angles: Format + PartialOrd {
+    /// Up to it the multiple of pi / 2 next to an angle has few enough bits for the functions of this trait.
+    const EASY_ANGLES: Self;
+
     /// The sine of an easy angle.
     fn sine<L: Level>(x: Self) -> Self;
     /// The cosine of an easy angle.
@@ -72,26 +66,26 @@ pub(crate) trait Format: Float + FloatConst {
 
 /// Whether sine, cosine and tangent of `x` are accurate.
 #[inline(always)]
-pub(crate) fn is_angle_easy<T: Format>(x: T) -> bool {
-    x.abs() <= T::EASY_ANGLES
+pub(crate) fn is_angle_easy<T: Angles>(x: T) -> bool {
+    x.magnitude() <= T::EASY_ANGLES
 }
 
 /// `a * b + c`, fused if the processor does that at no cost.
 #[inline(always)]
-pub(crate) fn fma<L: Level, T: Float>(a: T, b: T, c: T) -> T {
-    if L::FUSED { a.mul_add(b, c) } else { a * b + c }
+pub(crate) fn fma<L: Level, T: Lane>(a: T, b: T, c: T) -> T {
+    if L::FUSED { a.fused(b, c) } else { a * b + c }
 }
 
 /// `a + b` and its rounding error, if `a` is larger or zero.
 #[inline(always)]
-pub(crate) fn sum<T: Float>(a: T, b: T) -> [T; 2] {
+pub(crate) fn sum<T: Lane>(a: T, b: T) -> [T; 2] {
     let sum = a + b;
     [sum, b - (sum - a)]
 }
 
 /// The polynomial with the given coefficients, lowest power first.
 #[inline(always)]
-pub(crate) fn polynomial<L: Level, T: Float, const N: usize>(x: T, coefficients: &[T; N]) -> T {
+pub(crate) fn polynomial<L: Level, T: Lane, const N: usize>(x: T, coefficients: &[T; N]) -> T {
     let mut sum = coefficients[N - 1];
     for index in (0..N - 1).rev() {
         sum = fma::<L, T>(sum, x, coefficients[index]);
@@ -103,50 +97,42 @@ pub(crate) fn polynomial<L: Level, T: Float, const N: usize>(x: T, coefficients:
 #[inline(always)]
 pub(crate) fn nearest<T: Format>(x: T) -> (T, T::Int) {
     let shifted = x + T::ROUNDER;
-    (shifted - T::ROUNDER, shifted.bits().wrapping_sub(&T::ROUNDER.bits()))
+    (shifted - T::ROUNDER, shifted.bits().minus(T::ROUNDER.bits()))
 }
 
 /// 2^n of a normal number.
 #[inline(always)]
 pub(crate) fn power_of_two<T: Format>(n: T::Int) -> T {
-    T::of_bits(n.wrapping_add(&T::BIAS) << T::MANTISSA)
+    T::of_bits(n.plus(T::Int::of(T::BIAS)).left(T::MANTISSA))
 }
 
-/// A small integer of any width.
+/// 1 / the square root.
 #[inline(always)]
-fn int<I: Bits>(n: i32) -> I {
-    <I as NumCast>::from(n).unwrap_or_else(I::zero)
+pub(crate) fn rsqrt<L: Level, T: Format>(x: T) -> T {
+    let root = x.root();
+    let result = T::of(1.0) / root;
+    if !L::FUSED {
+        return result;
+    }
+    // The rounding errors of the root and of the quotient. The sum is NaN for 0 and infinity, and has lost its digits
+    // where squares are tiny.
+    let of_root = fma::<L, T>(-root, root, x);
+    let of_quotient = fma::<L, T>(-root, result, T::of(1.0));
+    let lost = of_quotient - T::of(0.5) * of_root * result * result;
+    let corrected = fma::<L, T>(result, lost, result);
+    T::select(T::SMALL.less(x) & x.less(T::INFINITY), corrected, result)
 }
 
+/// The constants that follow from a format itself.
 macro_rules! format {
-    ($float:ident $int:ident { $($body:tt)* }) => {
-        impl $crate::math::elementary::Format for $float {
-            type Int = $int;
-
-            const MANTISSA: usize = $float::MANTISSA_DIGITS as usize - 1;
-            const BIAS: $int = $float::MAX_EXP as $int - 1;
-            const ROUNDER: $float = 1.5 * (1u64 << ($float::MANTISSA_DIGITS - 1)) as $float;
-
-            #[inline(always)]
-            fn bits(self) -> $int {
-                self.to_bits().cast_signed()
-            }
-            #[inline(always)]
-            fn of_bits(bits: $int) -> $float {
-                $float::from_bits(bits.cast_unsigned())
-            }
-            #[inline(always)]
-            fn of(x: f32) -> $float {
-                $float::from(x)
-            }
-            #[inline(always)]
-            fn of_exponent(n: $int) -> $float {
-                // Through 32 bits, whose conversions every vector unit has.
-                n as i32 as $float
-            }
-
-            $($body)*
-        }
+    ($float:ident) => {
+        const MANTISSA: u8 = $float::MANTISSA_DIGITS as u8 - 1;
+        const BIAS: i32 = $float::MAX_EXP - 1;
+        const ROUNDER: $float = 1.5 * (1u64 << ($float::MANTISSA_DIGITS - 1)) as $float;
+        const MIN_POSITIVE: $float = $float::MIN_POSITIVE;
+        const INFINITY: $float = $float::INFINITY;
+        const NAN: $float = $float::NAN;
+        const LOG2_E: $float = std::$float::consts::LOG2_E;
     };
 }
 pub(super) use format;

@@ -23,7 +23,7 @@ pub(crate) fn atan2<L: Level>(y: f32, x: f32) -> f32 {
     let ratio = if low == f32::INFINITY { 1.0 } else { ratio };
     let u = ratio * ratio;
     // (atan t - t) / t^3 in u = t^2; 2.5e-9.
-    let q = polynomial::<L, 10>(
+    let q = polynomial::<L, f32, 10>(
         u,
         [
             -0.333_333_330_81,

@@ -1,16 +1,17 @@
 //! The error function, its complement and its inverse.
 
 use super::polynomial;
-use crate::math::elementary::{exp, fma, ln_1p};
+use crate::math::elementary::{Format, exp, fma, ln_1p};
+use crate::math::lane::Bits;
 use crate::math::level::Level;
 
 /// erf x.
 #[inline(always)]
-pub(crate) fn erf<L: Level>(x: f32) -> f32 {
-    let a = x.abs();
+pub(crate) fn erf<L: Level, T: Format>(x: T) -> T {
+    let a = x.magnitude();
     let u = x * x;
     // erf x / x in u = x^2, up to 1; 3.4e-11.
-    let small = x * polynomial::<L, 8>(
+    let small = x * polynomial::<L, T, 8>(
         u,
         [
             1.128_379_167_1,
@@ -24,8 +25,8 @@ pub(crate) fn erf<L: Level>(x: f32) -> f32 {
         ],
     );
     // -ln erfc x, from 0.95 to 4; 1.8e-8.
-    let t = if a > 4.0 { 4.0 } else { a };
-    let exponent = polynomial::<L, 9>(
+    let t = T::select(T::of(4.0).less(a), T::of(4.0), a);
+    let exponent = polynomial::<L, T, 9>(
         t,
         [
             -0.000_321_866_257_55,
@@ -39,22 +40,23 @@ pub(crate) fn erf<L: Level>(x: f32) -> f32 {
             -1.642_678_968_4e-6,
         ],
     );
-    let large = (1.0 - exp::<L, f32>(-exponent)).copysign(x);
-    if a < 1.0 { small } else { large }
+    let large = (T::of(1.0) - exp::<L, T>(-exponent)).with_sign(x);
+    T::select(a.less(T::of(1.0)), small, large)
 }
 
 /// 1 - erf x.
 #[inline(always)]
-pub(crate) fn erfc<L: Level>(x: f32) -> f32 {
-    let a = x.abs();
-    let a = if a > 10.6 { 10.6 } else { a };
+pub(crate) fn erfc<L: Level, T: Format>(x: T) -> T {
+    let a = x.magnitude();
+    let end = T::of(10.6);
+    let a = T::select(end.less(a), end, a);
     // x^2 in two parts, the first of which is exact: e^-x^2 would lose as many bits as x^2 has before the point.
-    let high = f32::from_bits(a.to_bits() & 0xffff_f000);
+    let high = T::of_bits(a.bits().and(T::Int::of(-0x1000)));
     let (square, rest) = (high * high, (a - high) * (a + high));
-    let gauss = exp::<L, f32>(-square) * exp::<L, f32>(-rest);
+    let gauss = exp::<L, T>(-square) * exp::<L, T>(-rest);
     // e^(x^2) erfc(x) (1 + 2x) in s = (x - 3) / (x + 3), for x from 0.45 to 10.6; 8.3e-10.
-    let s = (a - 3.0) / (a + 3.0);
-    let q = polynomial::<L, 11>(
+    let s = (a - T::of(3.0)) / (a + T::of(3.0));
+    let q = polynomial::<L, T, 11>(
         s,
         [
             1.253_008_059,
@@ -70,17 +72,17 @@ pub(crate) fn erfc<L: Level>(x: f32) -> f32 {
             -0.000_194_951_311_78,
         ],
     );
-    let tail = gauss * q / fma::<L, f32>(2.0, a, 1.0);
-    let far = if x < 0.0 { 2.0 - tail } else { tail };
-    if a < 0.45 { 1.0 - erf::<L>(x) } else { far }
+    let tail = gauss * q / fma::<L, T>(T::of(2.0), a, T::of(1.0));
+    let far = T::select(x.less(T::of(0.0)), T::of(2.0) - tail, tail);
+    T::select(a.less(T::of(0.45)), T::of(1.0) - erf::<L, T>(x), far)
 }
 
 /// The inverse of erf, with the polynomials of Giles (*Approximating the erfinv function*, GPU Computing Gems, 2011).
 #[inline(always)]
-pub(crate) fn erf_inv<L: Level>(x: f32) -> f32 {
-    let w = -ln_1p::<L, f32>(-x * x);
-    let centre = polynomial::<L, 9>(
-        w - 2.5,
+pub(crate) fn erf_inv<L: Level, T: Format>(x: T) -> T {
+    let w = -ln_1p::<L, T>(-x * x);
+    let centre = polynomial::<L, T, 9>(
+        w - T::of(2.5),
         [
             1.501_409_41,
             0.246_640_727,
@@ -93,8 +95,8 @@ pub(crate) fn erf_inv<L: Level>(x: f32) -> f32 {
             2.810_226_36e-8,
         ],
     );
-    let tail = polynomial::<L, 9>(
-        w.sqrt() - 3.0,
+    let tail = polynomial::<L, T, 9>(
+        w.root() - T::of(3.0),
         [
             2.832_976_82,
             1.001_674_06,
@@ -107,6 +109,6 @@ pub(crate) fn erf_inv<L: Level>(x: f32) -> f32 {
             -0.000_200_214_257,
         ],
     );
-    let result = x * if w < 5.0 { centre } else { tail };
-    if x.abs() == 1.0 { f32::INFINITY.copysign(x) } else { result }
+    let result = x * T::select(w.less(T::of(5.0)), centre, tail);
+    T::select(x.magnitude().same(T::of(1.0)), T::INFINITY.with_sign(x), result)
 }

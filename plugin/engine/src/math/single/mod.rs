@@ -17,12 +17,18 @@ mod trigonometric;
 
 pub(crate) use angle::atan2;
 pub(crate) use error::{erf, erf_inv, erfc};
+pub(crate) use format::{exp_series, ln_parts};
 pub(crate) use power::{is_power_easy, power};
 
+use super::elementary::{Format, fma};
 use super::level::Level;
 
 /// The polynomial with the given coefficients, lowest power first.
 #[inline(always)]
-fn polynomial<L: Level, const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
-    super::elementary::polynomial::<L, f32, N>(x, &coefficients)
+fn polynomial<L: Level, T: Format, const N: usize>(x: T, coefficients: [f32; N]) -> T {
+    let mut sum = T::of(coefficients[N - 1]);
+    for index in (0..N - 1).rev() {
+        sum = fma::<L, T>(sum, x, T::of(coefficients[index]));
+    }
+    sum
 }

@@ -1,6 +1,7 @@
 //! Powers.
 
-use crate::math::elementary::{Format, fma, nearest, polynomial, power_of_two, split};
+use crate::math::elementary::{fma, nearest, polynomial, power_of_two, split};
+use crate::math::lane::Lane;
 use crate::math::level::Level;
 
 /// Whether [`power`] can be used: no operand is negative, infinite, undefined or zero.

@@ -3,7 +3,8 @@
 
 use std::f64::consts::FRAC_1_PI;
 
-use crate::math::elementary::{Format, fma, nearest, polynomial, sum};
+use crate::math::elementary::{fma, nearest, polynomial, sum};
+use crate::math::lane::Lane;
 use crate::math::level::Level;
 
 /// The remainder of `x` after a number of half turns. Twice that number is an integer.

@@ -1,0 +1,389 @@
+//! The functions of elements as operations of generated code.
+//!
+//! A lane has 32 bits. The bits of an element narrower than that are the lowest ones, and those above are unspecified:
+//! a function that depends on the sign or the size of such an element extends it first.
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests;
+
+use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, UnaryOp};
+use oxcall_jit::{Binary, Builder, Compare, Round, Shift, Unary, Value, Width};
+
+use super::elementary;
+use super::lane::{Lane, Number};
+use super::single;
+use super::traced::{Generated, Traced, TracedFloat};
+
+/// Records a function of up to three values; those that it does not have are ignored.
+pub(crate) type Record = fn(&Builder, [Value; 3]) -> Value;
+
+/// Whether elements of a type in which they are computed fit a lane.
+pub(crate) fn fits_lane(wide: ElementType) -> bool {
+    use ElementType::{F32, S8, S16, S32, U8, U16, U32};
+    matches!(wide, F32 | S32 | U32 | S16 | U16 | S8 | U8)
+}
+
+/// Records a function of floats.
+fn float<'g>(builder: &'g Builder, x: Value, f: impl FnOnce(TracedFloat<'g>) -> TracedFloat<'g>) -> Value {
+    f(TracedFloat(Traced::Value(builder, x))).0.value(builder)
+}
+
+/// A constant float.
+fn constant(builder: &Builder, x: f32) -> Value {
+    builder.constant(x.to_bits())
+}
+
+/// The function of one element for `op`.
+pub(crate) fn unary(op: UnaryOp, wide: ElementType) -> Option<Record> {
+    match wide {
+        ElementType::F32 => float_unary(op),
+        _ if fits_lane(wide) => integer_unary(op, wide),
+        _ => None,
+    }
+}
+
+fn float_unary(op: UnaryOp) -> Option<Record> {
+    Some(match op {
+        UnaryOp::Abs => |b, [x, ..]| float(b, x, Lane::magnitude),
+        UnaryOp::Negate => |b, [x, ..]| float(b, x, |x| -x),
+        UnaryOp::Square => |b, [x, ..]| float(b, x, |x| x * x),
+        UnaryOp::Sqrt => |b, [x, ..]| float(b, x, Lane::root),
+        UnaryOp::Rsqrt => |b, [x, ..]| float(b, x, elementary::rsqrt::<Generated, _>),
+        UnaryOp::Exponential => |b, [x, ..]| float(b, x, elementary::exp::<Generated, _>),
+        UnaryOp::ExponentialMinusOne => |b, [x, ..]| float(b, x, elementary::expm1::<Generated, _>),
+        UnaryOp::Log => |b, [x, ..]| float(b, x, elementary::ln::<Generated, _>),
+        UnaryOp::LogPlusOne => |b, [x, ..]| float(b, x, elementary::ln_1p::<Generated, _>),
+        UnaryOp::Logistic => |b, [x, ..]| float(b, x, elementary::logistic::<Generated, _>),
+        UnaryOp::Tanh => |b, [x, ..]| float(b, x, elementary::tanh::<Generated, _>),
+        UnaryOp::Erf => |b, [x, ..]| float(b, x, single::erf::<Generated, _>),
+        UnaryOp::Erfc => |b, [x, ..]| float(b, x, single::erfc::<Generated, _>),
+        UnaryOp::ErfInv => |b, [x, ..]| float(b, x, single::erf_inv::<Generated, _>),
+        UnaryOp::Sign => |b, [x, ..]| {
+            float(b, x, |x| {
+                let is_signed = TracedFloat::of(0.0).less(x.magnitude());
+                TracedFloat::select(is_signed, TracedFloat::of(1.0).with_sign(x), x)
+            })
+        },
+        UnaryOp::Floor => |b, [x, ..]| b.unary(Unary::Round(Round::Floor), x),
+        UnaryOp::Ceil => |b, [x, ..]| b.unary(Unary::Round(Round::Ceil), x),
+        UnaryOp::RoundNearestEven => |b, [x, ..]| b.unary(Unary::Round(Round::Even), x),
+        UnaryOp::RoundNearestAfz => |b, [x, ..]| {
+            // The number below a half: the sum of 0.5 and the one before it would round to 1.
+            let half = TracedFloat::of(0.5_f32.next_down());
+            let moved = float(b, x, |x| x + half.with_sign(x));
+            b.unary(Unary::Round(Round::Truncate), moved)
+        },
+        UnaryOp::IsFinite => |b, [x, ..]| {
+            let size = float(b, x, Lane::magnitude);
+            b.truth(b.compare(Compare::Less, size, constant(b, f32::INFINITY)))
+        },
+        UnaryOp::Real | UnaryOp::Conj => |_, [x, ..]| x,
+        _ => return None,
+    })
+}
+
+fn integer_unary(op: UnaryOp, wide: ElementType) -> Option<Record> {
+    Some(match op {
+        UnaryOp::Negate => |b, [x, ..]| b.binary(Binary::SubtractBits, b.constant(0), x),
+        UnaryOp::Not => |b, [x, ..]| b.not(x),
+        UnaryOp::Square => |b, [x, ..]| b.binary(Binary::MultiplyBits, x, x),
+        UnaryOp::Abs if !wide.is_signed() => |_, [x, ..]| x,
+        UnaryOp::Abs if wide == ElementType::S32 => {
+            |b, [x, ..]| b.binary(Binary::MaxSigned, x, b.binary(Binary::SubtractBits, b.constant(0), x))
+        }
+        UnaryOp::Sign if wide == ElementType::S32 => |b, [x, ..]| {
+            let above = b.binary(Binary::MinSigned, x, b.constant(1));
+            b.binary(Binary::MaxSigned, above, b.constant(u32::MAX))
+        },
+        _ => return None,
+    })
+}
+
+/// The function of two elements for `op`.
+pub(crate) fn binary(op: BinaryOp, wide: ElementType) -> Option<Record> {
+    match wide {
+        ElementType::F32 => float_binary(op),
+        _ if fits_lane(wide) => integer_binary(op, wide),
+        _ => None,
+    }
+}
+
+fn float_binary(op: BinaryOp) -> Option<Record> {
+    Some(match op {
+        BinaryOp::Add => |b, [x, y, _]| b.binary(Binary::Add, x, y),
+        BinaryOp::Subtract => |b, [x, y, _]| b.binary(Binary::Subtract, x, y),
+        BinaryOp::Multiply => |b, [x, y, _]| b.binary(Binary::Multiply, x, y),
+        BinaryOp::Divide => |b, [x, y, _]| b.binary(Binary::Divide, x, y),
+        BinaryOp::Maximum => |b, [x, y, _]| maximum(b, x, y),
+        BinaryOp::Minimum => |b, [x, y, _]| minimum(b, x, y),
+        _ => return None,
+    })
+}
+
+/// The larger; NaN if one is; +0 rather than -0.
+fn maximum(b: &Builder, x: Value, y: Value) -> Value {
+    extreme(
+        b,
+        [x, y],
+        Binary::And,
+        -0.0,
+        |x, y| b.compare(Compare::Less, y, x),
+        |x, y| b.compare(Compare::LessOrEqual, x, y),
+    )
+}
+
+/// The smaller; NaN if one is; -0 rather than +0.
+fn minimum(b: &Builder, x: Value, y: Value) -> Value {
+    extreme(
+        b,
+        [x, y],
+        Binary::Or,
+        0.0,
+        |x, y| b.compare(Compare::Less, x, y),
+        |x, y| b.compare(Compare::LessOrEqual, y, x),
+    )
+}
+
+/// The first of `x` and `y`, as `is_first` or `is_second` says, where `is_second` includes equal ones. Equal numbers are
+/// zeros or have the same bits, so that `join` gives the right zero, which `wrong` is not.
+fn extreme(
+    b: &Builder,
+    [x, y]: [Value; 2],
+    join: Binary,
+    wrong: f32,
+    is_first: impl Fn(Value, Value) -> Value,
+    is_second: impl Fn(Value, Value) -> Value,
+) -> Value {
+    let (x, y) = if b.known(x).is_some() { (y, x) } else { (x, y) };
+    let is_plain = |bits: u32| !f32::from_bits(bits).is_nan() && bits != wrong.to_bits();
+    if b.known(y).is_some_and(is_plain) {
+        return b.select(is_second(x, y), y, x);
+    }
+    let apart = b.select(is_first(x, y), x, y);
+    let number = b.select(b.compare(Compare::Equal, x, x), apart, x);
+    b.select(b.compare(Compare::Equal, x, y), b.binary(join, x, y), number)
+}
+
+fn integer_binary(op: BinaryOp, wide: ElementType) -> Option<Record> {
+    use ElementType::{S8, S16, S32, U8, U16, U32};
+    Some(match (op, wide) {
+        (BinaryOp::Add, _) => |b, [x, y, _]| b.binary(Binary::AddBits, x, y),
+        (BinaryOp::Subtract, _) => |b, [x, y, _]| b.binary(Binary::SubtractBits, x, y),
+        (BinaryOp::Multiply, _) => |b, [x, y, _]| b.binary(Binary::MultiplyBits, x, y),
+        (BinaryOp::And, _) => |b, [x, y, _]| b.binary(Binary::And, x, y),
+        (BinaryOp::Or, _) => |b, [x, y, _]| b.binary(Binary::Or, x, y),
+        (BinaryOp::Xor, _) => |b, [x, y, _]| b.binary(Binary::Xor, x, y),
+        (BinaryOp::ShiftLeft, S32 | U32) => |b, [x, y, _]| b.binary(Binary::ShiftLeft, x, y),
+        (BinaryOp::ShiftRightLogical, S32 | U32) => |b, [x, y, _]| b.binary(Binary::ShiftRight, x, y),
+        (BinaryOp::ShiftRightArithmetic, S32 | U32) => |b, [x, y, _]| b.binary(Binary::ShiftRightArithmetic, x, y),
+        (BinaryOp::Maximum, S32) => |b, [x, y, _]| b.binary(Binary::MaxSigned, x, y),
+        (BinaryOp::Minimum, S32) => |b, [x, y, _]| b.binary(Binary::MinSigned, x, y),
+        (BinaryOp::Maximum, U32) => |b, [x, y, _]| b.binary(Binary::MaxUnsigned, x, y),
+        (BinaryOp::Minimum, U32) => |b, [x, y, _]| b.binary(Binary::MinUnsigned, x, y),
+        (BinaryOp::Maximum, S16) => |b, args| narrow(b, args, S16, Binary::MaxSigned),
+        (BinaryOp::Minimum, S16) => |b, args| narrow(b, args, S16, Binary::MinSigned),
+        (BinaryOp::Maximum, U16) => |b, args| narrow(b, args, U16, Binary::MaxSigned),
+        (BinaryOp::Minimum, U16) => |b, args| narrow(b, args, U16, Binary::MinSigned),
+        (BinaryOp::Maximum, S8) => |b, args| narrow(b, args, S8, Binary::MaxSigned),
+        (BinaryOp::Minimum, S8) => |b, args| narrow(b, args, S8, Binary::MinSigned),
+        (BinaryOp::Maximum, U8) => |b, args| narrow(b, args, U8, Binary::MaxSigned),
+        (BinaryOp::Minimum, U8) => |b, args| narrow(b, args, U8, Binary::MinSigned),
+        _ => return None,
+    })
+}
+
+/// A function of two elements narrower than a lane.
+fn narrow(b: &Builder, [x, y, _]: [Value; 3], wide: ElementType, op: Binary) -> Value {
+    b.binary(op, extended(b, x, wide), extended(b, y, wide))
+}
+
+/// An integer in all bits of its lane.
+fn extended(b: &Builder, x: Value, wide: ElementType) -> Value {
+    let width = match wide.byte_width() {
+        1 => Width::Byte,
+        2 => Width::Half,
+        _ => return x,
+    };
+    let above = 32 - 8 * wide.byte_width() as u8;
+    match () {
+        () if wide.is_signed() => b.shift(Shift::RightArithmetic, b.shift(Shift::Left, x, above), above),
+        () if b.fits(x, width) => x,
+        () => b.binary(Binary::And, x, b.constant(u32::MAX >> above)),
+    }
+}
+
+/// The logical not of 0 or 1.
+pub(crate) fn not() -> Option<Record> {
+    Some(|b, [x, ..]| b.truth(b.not(b.mask(extended(b, x, ElementType::U8)))))
+}
+
+macro_rules! comparisons {
+    ($direction:expr, $wide:ident) => {
+        match $direction {
+            ComparisonDirection::Eq => |b, args| equal(b, args, ElementType::$wide, false),
+            ComparisonDirection::Ne => |b, args| equal(b, args, ElementType::$wide, true),
+            ComparisonDirection::Lt => |b, [x, y, z]| above(b, [y, x, z], ElementType::$wide, false),
+            ComparisonDirection::Ge => |b, [x, y, z]| above(b, [y, x, z], ElementType::$wide, true),
+            ComparisonDirection::Gt => |b, args| above(b, args, ElementType::$wide, false),
+            ComparisonDirection::Le => |b, args| above(b, args, ElementType::$wide, true),
+        }
+    };
+}
+
+/// The comparison of two elements.
+pub(crate) fn compare(direction: ComparisonDirection, wide: ElementType) -> Option<Record> {
+    use ElementType::{F32, S8, S16, S32, U8, U16, U32};
+    Some(match wide {
+        F32 => match direction {
+            ComparisonDirection::Eq => |b, [x, y, _]| b.truth(b.compare(Compare::Equal, x, y)),
+            ComparisonDirection::Ne => |b, [x, y, _]| b.truth(b.compare(Compare::NotEqual, x, y)),
+            ComparisonDirection::Lt => |b, [x, y, _]| b.truth(b.compare(Compare::Less, x, y)),
+            ComparisonDirection::Le => |b, [x, y, _]| b.truth(b.compare(Compare::LessOrEqual, x, y)),
+            ComparisonDirection::Gt => |b, [x, y, _]| b.truth(b.compare(Compare::Less, y, x)),
+            ComparisonDirection::Ge => |b, [x, y, _]| b.truth(b.compare(Compare::LessOrEqual, y, x)),
+        },
+        S32 => comparisons!(direction, S32),
+        U32 => comparisons!(direction, U32),
+        S16 => comparisons!(direction, S16),
+        U16 => comparisons!(direction, U16),
+        S8 => comparisons!(direction, S8),
+        U8 => comparisons!(direction, U8),
+        _ => return None,
+    })
+}
+
+/// The truth of a mask, or of its opposite.
+fn truth(b: &Builder, mask: Value, opposite: bool) -> Value {
+    b.truth(if opposite { b.not(mask) } else { mask })
+}
+
+/// Whether two integers are equal, or the opposite.
+fn equal(b: &Builder, [x, y, _]: [Value; 3], wide: ElementType, opposite: bool) -> Value {
+    truth(b, b.compare(Compare::EqualBits, extended(b, x, wide), extended(b, y, wide)), opposite)
+}
+
+/// Whether the first of two integers is larger, or the opposite.
+fn above(b: &Builder, args: [Value; 3], wide: ElementType, opposite: bool) -> Value {
+    let [x, y, _] = args.map(|x| match wide {
+        // Changing the top bits maps the order of unsigned integers to that of signed ones.
+        ElementType::U32 => b.binary(Binary::Xor, x, b.constant(1 << 31)),
+        _ => extended(b, x, wide),
+    });
+    truth(b, b.compare(Compare::Greater, x, y), opposite)
+}
+
+/// `predicate ? x : y`.
+pub(crate) fn select(wide: ElementType) -> Option<Record> {
+    fits_lane(wide).then_some(|b, [p, x, y]| b.select(b.mask(extended(b, p, ElementType::U8)), x, y))
+}
+
+/// `min(max(x, low), high)`, of operands low, x, high.
+pub(crate) fn clamp(wide: ElementType) -> Option<Record> {
+    Some(match wide {
+        ElementType::F32 => |b, [low, x, high]| minimum(b, maximum(b, x, low), high),
+        ElementType::S32 => |b, [low, x, high]| b.binary(Binary::MinSigned, b.binary(Binary::MaxSigned, x, low), high),
+        ElementType::U32 => {
+            |b, [low, x, high]| b.binary(Binary::MinUnsigned, b.binary(Binary::MaxUnsigned, x, low), high)
+        }
+        _ => return None,
+    })
+}
+
+/// Whether an element is not zero.
+pub(crate) fn is_nonzero(wide: ElementType) -> Option<Record> {
+    Some(match wide {
+        ElementType::F32 => |b, [x, ..]| b.truth(b.compare(Compare::NotEqual, x, b.constant(0))),
+        ElementType::S32 | ElementType::U32 => {
+            |b, [x, ..]| truth(b, b.compare(Compare::EqualBits, x, b.constant(0)), true)
+        }
+        ElementType::U8 | ElementType::S8 => |b, [x, ..]| b.truth(b.mask(extended(b, x, ElementType::U8))),
+        ElementType::U16 | ElementType::S16 => |b, [x, ..]| b.truth(b.mask(extended(b, x, ElementType::U16))),
+        _ => return None,
+    })
+}
+
+/// The conversion from one type in which elements are computed to another.
+pub(crate) fn convert(from: ElementType, to: ElementType) -> Option<Record> {
+    use ElementType::{F32, S8, S16, S32, U8, U16, U32};
+    Some(match (from, to) {
+        (S32, F32) => |b, [x, ..]| b.unary(Unary::ToFloat, x),
+        (S16, F32) => |b, [x, ..]| b.unary(Unary::ToFloat, extended(b, x, S16)),
+        (U16, F32) => |b, [x, ..]| b.unary(Unary::ToFloat, extended(b, x, U16)),
+        (S8, F32) => |b, [x, ..]| b.unary(Unary::ToFloat, extended(b, x, S8)),
+        (U8, F32) => |b, [x, ..]| b.unary(Unary::ToFloat, extended(b, x, U8)),
+        // Both halves are exact, so the sum is rounded once.
+        (U32, F32) => |b, [x, ..]| {
+            let high = b.unary(Unary::ToFloat, b.shift(Shift::Right, x, 16));
+            let low = b.unary(Unary::ToFloat, b.binary(Binary::And, x, b.constant(0xffff)));
+            b.fused(high, constant(b, 65536.0), low)
+        },
+        (F32, S32) => |b, [x, ..]| to_signed(b, x),
+        (F32, U32) => |b, [x, ..]| to_unsigned(b, x),
+        (F32, S16) => |b, [x, ..]| saturated(b, x, i16::MIN.into(), i16::MAX.into()),
+        (F32, U16) => |b, [x, ..]| saturated(b, x, 0, u16::MAX.into()),
+        (F32, S8) => |b, [x, ..]| saturated(b, x, i8::MIN.into(), i8::MAX.into()),
+        (F32, U8) => |b, [x, ..]| saturated(b, x, 0, u8::MAX.into()),
+        _ if !fits_lane(from) || !fits_lane(to) || from == F32 || to == F32 => return None,
+        _ if to.byte_width() <= from.byte_width() => |_, [x, ..]| x,
+        (S16, _) => |b, [x, ..]| extended(b, x, S16),
+        (U16, _) => |b, [x, ..]| extended(b, x, U16),
+        (S8, _) => |b, [x, ..]| extended(b, x, S8),
+        (U8, _) => |b, [x, ..]| extended(b, x, U8),
+        _ => return None,
+    })
+}
+
+/// 2^31.
+const TOP: f32 = 2_147_483_648.0;
+
+/// A float, truncated and saturated; 0 of NaN.
+fn to_signed(b: &Builder, x: Value) -> Value {
+    let truncated = b.unary(Unary::ToInteger, x);
+    let is_large = b.compare(Compare::LessOrEqual, constant(b, TOP), x);
+    let saturated = b.select(is_large, b.constant(i32::MAX.cast_unsigned()), truncated);
+    b.binary(Binary::And, saturated, b.compare(Compare::Equal, x, x))
+}
+
+/// As [`to_signed`], for unsigned integers.
+fn to_unsigned(b: &Builder, x: Value) -> Value {
+    let low = b.unary(Unary::ToInteger, x);
+    let high = b.unary(Unary::ToInteger, b.binary(Binary::Subtract, x, constant(b, TOP)));
+    let high = b.binary(Binary::Xor, high, b.constant(1 << 31));
+    let is_high = b.compare(Compare::LessOrEqual, constant(b, TOP), x);
+    let is_large = b.compare(Compare::LessOrEqual, constant(b, 2.0 * TOP), x);
+    let integer = b.select(is_large, b.constant(u32::MAX), b.select(is_high, high, low));
+    // Negative numbers and NaN are not above zero.
+    b.binary(Binary::And, integer, b.compare(Compare::Less, b.constant(0), x))
+}
+
+/// A float, truncated and saturated to a range of integers; 0 of NaN.
+fn saturated(b: &Builder, x: Value, low: i32, high: i32) -> Value {
+    let above = b.binary(Binary::MaxSigned, to_signed(b, x), b.constant(low.cast_unsigned()));
+    b.binary(Binary::MinSigned, above, b.constant(high.cast_unsigned()))
+}
+
+/// The functions that load, store and round elements of a narrow float type.
+pub(crate) fn packed(element: ElementType) -> Option<[Record; 3]> {
+    match element {
+        ElementType::BF16 => Some([
+            |b, [x, ..]| b.shift(Shift::Left, x, 16),
+            |b, [x, ..]| b.shift(Shift::Right, to_bf16(b, x), 16),
+            |b, [x, ..]| to_bf16(b, x),
+        ]),
+        _ => None,
+    }
+}
+
+/// As [`round::to_bf16`](super::round::to_bf16).
+fn to_bf16(b: &Builder, x: Value) -> Value {
+    const UPPER: u32 = 0xffff_0000;
+    if b.zeros(x) & !UPPER == !UPPER {
+        return x;
+    }
+    let last = b.binary(Binary::And, b.shift(Shift::Right, x, 16), b.constant(1));
+    let half = b.binary(Binary::AddBits, last, b.constant(0x7fff));
+    let rounded = b.binary(Binary::And, b.binary(Binary::AddBits, x, half), b.constant(UPPER));
+    let quiet = b.binary(Binary::Or, x, b.constant(0x0040_0000));
+    let nan = b.binary(Binary::And, quiet, b.constant(UPPER));
+    b.select(b.compare(Compare::NotEqual, x, x), nan, rounded)
+}

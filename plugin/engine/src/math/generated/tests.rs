@@ -1,0 +1,154 @@
+//! Generated code beside the functions in Rust, in bits: every op that has both, on every type and every set of
+//! instructions that the processor has.
+
+use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, OpKind, UnaryOp};
+use oxcall_jit::{Builder, Isa, Kernel, Value, Width};
+
+use super::super::level::Avx2;
+use super::super::lower::{Steps, lower_at};
+use super::super::{Source, wide};
+use super::fits_lane;
+use crate::kernels::testing::Random;
+
+const COUNT: usize = 4 * 16 * 40;
+
+/// Elements of a type: bits of all kinds, and for floats many that are near to one or odd.
+fn elements(random: &mut Random, element: ElementType) -> Vec<u8> {
+    let odd = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-40, 3e38, -89.5, 104.2];
+    if element != ElementType::F32 {
+        return random.bytes(COUNT * element.byte_width());
+    }
+    let bits = random.bytes(COUNT * 4);
+    let words = bits.chunks_exact(4).enumerate().flat_map(|(index, bytes)| {
+        let any = f32::from_le_bytes(bytes.try_into().unwrap());
+        let x = match index % 4 {
+            0 => any,
+            1 => odd[bytes[0] as usize % odd.len()],
+            _ => f32::from(bytes[1]) / 16.0 - 8.0 + f32::from(bytes[2]) / 4096.0,
+        };
+        x.to_le_bytes()
+    });
+    words.collect()
+}
+
+fn width(element: ElementType) -> Width {
+    match element.byte_width() {
+        1 => Width::Byte,
+        2 => Width::Half,
+        _ => Width::Word,
+    }
+}
+
+/// The results of an op's steps by loops in Rust.
+fn by_tiles(steps: &Steps, operands: &[Vec<u8>]) -> Vec<u8> {
+    let mut results: Vec<Vec<u8>> = Vec::new();
+    for step in steps {
+        let mut args: [&[u8]; 3] = [&[]; 3];
+        for (arg, source) in args.iter_mut().zip(&step.sources) {
+            *arg = match *source {
+                Source::Operand(index) => &operands[index],
+                Source::Step(index) => &results[index],
+                Source::Constant(_) => unreachable!("ops with constants have no generated form"),
+            };
+        }
+        let mut out = vec![0; COUNT * step.function.output.byte_width()];
+        (step.function.tile)(&mut out, args);
+        results.push(out);
+    }
+    results.pop().unwrap_or_else(|| operands[0].clone())
+}
+
+/// The results of an op's steps by generated code; `None` if a step has no such form.
+fn by_generated_code(steps: &Steps, types: &[ElementType], operands: &[Vec<u8>], isa: Isa) -> Option<Vec<u8>> {
+    let builder = Builder::new();
+    let loads: Vec<Value> =
+        types.iter().enumerate().map(|(index, &element)| builder.load(index as u16, width(element))).collect();
+    let mut results: Vec<Value> = Vec::new();
+    for step in steps {
+        let mut args = [loads[0]; 3];
+        for (arg, source) in args.iter_mut().zip(&step.sources) {
+            *arg = match *source {
+                Source::Operand(index) => loads[index],
+                Source::Step(index) => results[index],
+                Source::Constant(_) => return None,
+            };
+        }
+        results.push(step.function.record?(&builder, args));
+    }
+    let output = steps.last()?.function.output;
+    builder.store(types.len() as u16, width(output), *results.last()?);
+    let kernel = Kernel::compile_for(&builder.build(), isa).expect("the program is small");
+    assert_eq!(COUNT % kernel.block(), 0);
+    let mut memory: Vec<Vec<u8>> = operands.to_vec();
+    memory.push(vec![0; COUNT * output.byte_width()]);
+    let addresses: Vec<*mut u8> = memory.iter_mut().map(Vec::as_mut_ptr).collect();
+    #[allow(unsafe_code, reason = "runs generated code")]
+    // SAFETY: each array has `COUNT` elements of its width, and all are apart.
+    unsafe {
+        kernel.run(&addresses, COUNT / kernel.block());
+    }
+    memory.pop()
+}
+
+/// Compares both forms of an op; whether it has both.
+fn check(kind: &OpKind, types: &[ElementType], result: ElementType) -> bool {
+    let Some(steps) = lower_at::<Avx2>(kind, types, result) else { return false };
+    let mut random = Random(7);
+    let mut operands: Vec<Vec<u8>> = types.iter().map(|&element| elements(&mut random, wide(element))).collect();
+    if *kind == OpKind::Select || types[0] == ElementType::Pred {
+        operands[0].iter_mut().for_each(|byte| *byte &= 1);
+    }
+    let types: Vec<_> = types.iter().map(|&element| wide(element)).collect();
+    let mut has_both = false;
+    for isa in Isa::all().filter(|isa| isa.is_present()) {
+        let Some(found) = by_generated_code(&steps, &types, &operands, isa) else { return false };
+        has_both = true;
+        let expected = by_tiles(&steps, &operands);
+        let output = steps.last().map_or(types[0], |step| step.function.output);
+        let size = output.byte_width();
+        for (index, (found, expected)) in found.chunks(size).zip(expected.chunks(size)).enumerate() {
+            let is_nan =
+                |bytes: &[u8]| output == ElementType::F32 && f32::from_le_bytes(bytes.try_into().unwrap()).is_nan();
+            let args: Vec<_> = operands
+                .iter()
+                .zip(&types)
+                .map(|(bytes, ty)| &bytes[index * ty.byte_width()..][..ty.byte_width()])
+                .collect();
+            assert!(
+                found == expected || is_nan(found) && is_nan(expected),
+                "{} of {types:?} to {result} on {isa:?}: {found:x?}, expected {expected:x?}, of {args:x?}",
+                kind.name()
+            );
+        }
+    }
+    has_both
+}
+
+#[test]
+fn generated_code_gives_the_bits_of_functions() {
+    use ElementType::{BF16, F32, Pred, S8, S16, S32, U8, U16, U32};
+    if !Kernel::is_supported() || !Avx2::is_present() {
+        return;
+    }
+    let types = [F32, BF16, S32, U32, S16, U16, S8, U8, Pred];
+    assert!(types.iter().all(|&element| fits_lane(wide(element))));
+    let mut forms = 0;
+    for element in types {
+        for &op in UnaryOp::ALL {
+            let result = if op == UnaryOp::IsFinite { Pred } else { element };
+            forms += usize::from(check(&OpKind::Unary(op), &[element], result));
+        }
+        for &op in BinaryOp::ALL {
+            forms += usize::from(check(&OpKind::Binary(op), &[element; 2], element));
+        }
+        for &direction in ComparisonDirection::ALL {
+            forms += usize::from(check(&OpKind::Compare(direction, ComparisonType::NoType), &[element; 2], Pred));
+        }
+        forms += usize::from(check(&OpKind::Select, &[Pred, element, element], element));
+        forms += usize::from(check(&OpKind::Clamp, &[element; 3], element));
+        for to in types {
+            forms += usize::from(check(&OpKind::Convert, &[element], to));
+        }
+    }
+    assert!(forms > 200, "{forms} ops have both forms");
+}

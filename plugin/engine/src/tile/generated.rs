@@ -1,0 +1,92 @@
+//! Runs as generated code.
+//!
+//! A run is then all that a program computes of full tiles between its loads, folds and stores, for elements that fit
+//! the lanes of [`oxcall_jit`]. If the code cannot be generated, the program's steps run one by one.
+
+use std::sync::Arc;
+
+use oxcall_jit::{Builder as Lanes, Kernel, Value as Lane, Width};
+use smallvec::SmallVec;
+
+use super::assemble::Used;
+use super::build::{Builder, Definition, SplatOf, Value};
+use super::memory::Slot;
+use super::program::Linked;
+use super::run::Run;
+use super::runs::Runs;
+use crate::math::generated::fits_lane;
+use crate::math::level::{Level, with_level};
+use crate::math::{self};
+
+/// Whether generated code computes the same bits as functions in Rust: with fused multiply-add, or both without.
+pub(crate) fn is_supported() -> bool {
+    Kernel::is_supported() && with_level!(L => L::FUSED)
+}
+
+/// The width of an element in its slot.
+fn width(builder: &Builder, value: Value) -> Width {
+    match builder.values[value].1.byte_width() {
+        1 => Width::Byte,
+        2 => Width::Half,
+        _ => Width::Word,
+    }
+}
+
+/// Whether generated code can compute a value, given its arguments.
+pub(super) fn fits(builder: &Builder, value: Value) -> bool {
+    let (definition, _) = &builder.values[value];
+    let Definition::Apply { function, .. } = definition else { return false };
+    let fits = |value: Value| {
+        // Stored forms of narrow floats are integers of their width.
+        let element = builder.values[value].1;
+        fits_lane(element) || math::packed(element).is_some()
+    };
+    function.record.is_some()
+        && !builder.is_per_row(value)
+        && fits(value)
+        && definition.args().iter().all(|&arg| fits(arg))
+}
+
+/// The run whose last value is `last` as generated code, with the slots that are its arrays.
+pub(super) fn compile(runs: &Runs, builder: &Builder, last: Value, slot: impl Fn(Value) -> Slot) -> Option<Linked> {
+    let run = runs.of[last];
+    let members = || (0..=last).filter(|&value| runs.of[value] == run);
+    let lanes = Lanes::new();
+    let mut slots: Vec<Used> = Vec::new();
+    let mut array = |value: Value, is_written: bool| {
+        let is_splat = matches!(builder.values[value].0, Definition::Splat(_));
+        let slot = slot(value);
+        let known = slots.iter().position(|each| each.slot == slot);
+        let index = known.unwrap_or_else(|| {
+            slots.push(Used { slot, is_splat, is_written });
+            slots.len() - 1
+        });
+        slots[index].is_written |= is_written;
+        index as u16
+    };
+    let mut values: Vec<Option<Lane>> = vec![None; last + 1];
+    for value in members() {
+        let Definition::Apply { function, args, .. } = &builder.values[value].0 else { return None };
+        let mut operands: SmallVec<[Lane; 3]> = SmallVec::new();
+        for &arg in args {
+            let lane = match (values[arg], &builder.values[arg].0) {
+                (Some(known), _) => known,
+                (None, Definition::Splat(SplatOf::Constant(scalar))) => lanes.constant(scalar.to_pod::<u32>()),
+                (None, Definition::Splat(SplatOf::Input(_))) => lanes.splat(array(arg, false)),
+                (None, _) => lanes.load(array(arg, false), width(builder, arg)),
+            };
+            values[arg] = Some(lane);
+            operands.push(lane);
+        }
+        let first = *operands.first()?;
+        operands.resize(3, first);
+        let record = function.record?;
+        let lane = record(&lanes, [operands[0], operands[1], operands[2]]);
+        values[value] = Some(lane);
+        if !runs.is_internal(value) {
+            lanes.store(array(value, true), width(builder, value), lane);
+        }
+    }
+    let kernel = Kernel::compile(&lanes.build())?;
+    Some(Linked { run: Run::Generated(Arc::new(kernel)), slots, blocks: 0 })
+}

@@ -1,0 +1,110 @@
+"""Runs programs of fused ops, and prints a digest of the bits of each result."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+# linux/prctl.h: from now on, no memory of the process becomes executable.
+PR_SET_MDWE, REFUSE_EXEC_GAIN = 65, 1
+
+SIZES = [0, 1, 7, 127, 128, 129, 1000, 4099, 70_001]
+
+
+def special(count: int) -> np.ndarray:
+    """Numbers of all sizes, and those that functions treat apart."""
+    rng = np.random.default_rng(count)
+    x = rng.standard_normal(count).astype(np.float32) * np.exp(rng.uniform(-20, 20, count)).astype(np.float32)
+    odd = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -1e-45, 3.4e38, 1.0, -1.0, 88.7, -103.9], np.float32)
+    x[::3] = np.resize(odd, x[::3].shape)
+    x[1::3] = rng.standard_normal(x[1::3].shape)
+    return x
+
+
+def layer_norm(x: jax.Array) -> jax.Array:
+    """Rows, brought to mean 0 and variance 1."""
+    centred = x - x.mean(-1, keepdims=True)
+    return centred * jax.lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5)
+
+
+def threshold(x: jax.Array) -> jax.Array:
+    """Comparisons, logic and selection."""
+    return jnp.where((x > 0.5) & (x <= 2) | ~(x > -3) ^ jnp.isfinite(x), x * 2 - 1, jnp.where(x != x, 0.25, -x))
+
+
+def integers(x: jax.Array) -> jax.Array:
+    """Integers of 32 bits: arithmetic, bits, shifts, order."""
+    i = jax.lax.bitcast_convert_type(x, jnp.int32)
+    shifted = jax.lax.shift_right_arithmetic(i, 5) ^ jax.lax.shift_right_logical(i * 7, 3) + (i << 2)
+    return jnp.where(shifted > i, jnp.clip(shifted, -1000, 1_000_000), jnp.minimum(~i, abs(shifted) & 0xFF00))
+
+
+def conversions(x: jax.Array) -> jax.Array:
+    """From floats to integers of several widths and back."""
+    kinds = [jnp.int32, jnp.uint32, jnp.int16, jnp.uint16, jnp.int8, jnp.uint8, jnp.bool_, jnp.bfloat16]
+    return sum((x.astype(kind) + (1 if kind != jnp.bool_ else 0)).astype(jnp.float32) * 0.5 for kind in kinds)
+
+
+ELEMENT_WISE: dict[str, Callable[[jax.Array], Any]] = {
+    "gelu": jax.nn.gelu,
+    "gelu exact": lambda x: jax.nn.gelu(x, approximate=False),
+    "silu": jax.nn.silu,
+    "softplus": lambda x: jax.nn.softplus(x) - jnp.log(abs(x) + 1),
+    "activations": lambda x: (jnp.tanh(x) + jnp.expm1(x), jax.nn.sigmoid(x) * x, jax.nn.relu(x) - jnp.minimum(x, -0.0)),
+    "polynomial": lambda x: ((x * 0.1 + 0.2) * x - 0.3) * x / (x * x + 1),
+    "roots": lambda x: jnp.sqrt(abs(x)) + jax.lax.rsqrt(abs(x) + 1) - jnp.sign(x),
+    "rounding": lambda x: jnp.floor(x) + jnp.ceil(x) * 2 + jnp.round(x) * 3 - jax.lax.round(x) * 4 + jnp.trunc(x),
+    "errors": lambda x: jax.scipy.special.erf(x) * jax.scipy.special.erfc(x) + jax.scipy.special.erfinv(x / 4),
+    "threshold": threshold,
+    "integers": integers,
+    "conversions": conversions,
+    "maxima": lambda x: (jnp.maximum(x, -x) + jnp.minimum(x, x * 2), jnp.maximum(x, 0), jnp.clip(x, -0.0, 1)),
+    "sine": lambda x: jnp.sin(x) * 2 + jnp.cos(x) * x,
+}
+
+
+def programs(count: int) -> dict[str, tuple[Callable[..., Any], list[Any]]]:
+    """All programs over `count` elements."""
+    x = special(count)
+    found: dict[str, tuple[Callable[..., Any], list[Any]]] = {name: (f, [x]) for name, f in ELEMENT_WISE.items()}
+    for name in ("gelu", "threshold", "polynomial", "maxima", "activations"):
+        found[f"{name}, bfloat16"] = (ELEMENT_WISE[name], [x.astype(jnp.bfloat16)])
+        found[f"{name}, float16"] = (ELEMENT_WISE[name], [x.astype(np.float16)])
+    found["gelu, gradient"] = (jax.grad(lambda x: jax.nn.gelu(x).sum()), [x])
+    found["scalar operand"] = (lambda x, y: (x - y) * y + jnp.exp(-abs(x)), [x, np.float32(0.7)])
+    if count > 100 and count % 10 == 0:
+        rows = x.reshape(-1, 10)
+        found["softmax"] = (jax.nn.softmax, [rows])
+        found["layer norm"] = (layer_norm, [rows])
+        found["layer norm, gradient"] = (jax.grad(lambda x: (layer_norm(x) ** 3).sum()), [rows])
+        found["bias"] = (lambda x, bias: jax.nn.relu(x * 2 + bias) - bias, [rows, x[:10]])
+    return found
+
+
+def bits(result: np.ndarray) -> bytes:
+    """The bytes of an array, with one NaN for all: which of two NaNs an op gives is not specified."""
+    return (np.where(np.isnan(result), np.nan, result) if result.dtype.kind in "fV" else result).tobytes()
+
+
+def main() -> None:
+    """Prints ``SIZE NAME DIGEST`` for each program."""
+    for count in SIZES:
+        for name, (f, args) in programs(count).items():
+            results = [np.asarray(result) for result in jax.tree.leaves(jax.jit(f)(*args))]
+            parts = [bits(result) for result in results]
+            print(count, name, hashlib.sha256(b"".join(parts)).hexdigest()[:16])
+
+
+if __name__ == "__main__":
+    jnp.zeros(1).block_until_ready()
+    if "--refuse" in sys.argv and ctypes.CDLL(None).prctl(PR_SET_MDWE, REFUSE_EXEC_GAIN, 0, 0, 0):
+        print("this system cannot refuse executable memory")
+        sys.exit()
+    main()

@@ -1,0 +1,51 @@
+"""Machine code for fused ops: the same bits as without it, in programs as users write them."""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = pathlib.Path(__file__).parent / "programs" / "generated_code.py"
+
+
+@pytest.fixture(scope="module")
+def digests(environment):
+    """The lines that the script prints, with or without machine code."""
+
+    @functools.cache
+    def run(jit: str, *arguments: str) -> list[str]:
+        variables = {**environment, "JAX_PLATFORMS": "oxcall", "OXCALL_JIT": jit}
+        done = subprocess.run(
+            [sys.executable, str(SCRIPT), *arguments], env=variables, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout.splitlines()
+
+    return run
+
+
+def test_results_have_the_same_bits(digests):
+    generated, steps = digests("1"), digests("0")
+    assert len(generated) > 200
+    assert [pair for pair in zip(generated, steps, strict=True) if pair[0] != pair[1]] == []
+
+
+def test_a_system_that_refuses_executable_memory_runs_steps(digests):
+    refused = digests("1", "--refuse")
+    if len(refused) == 1:
+        pytest.skip(refused[0])
+    assert refused == digests("0")
+
+
+@pytest.mark.parametrize(("jit", "name"), [("1", "compiled["), ("0", "fused[")])
+def test_the_plan_says_what_is_compiled(fresh, tmp_path, jit, name):
+    if not {"avx2", "fma", "f16c"} <= set(pathlib.Path("/proc/cpuinfo").read_text().split()):
+        pytest.skip("this processor has no AVX2")
+    code = "import jax; jax.jit(lambda x: jax.nn.gelu(x) * x + 1)(jax.numpy.ones(1000))"
+    fresh(code, JAX_PLATFORMS="oxcall", OXCALL_JIT=jit, OXCALL_DUMP=str(tmp_path))
+    plans = "".join(path.read_text() for path in tmp_path.glob("**/*plan.txt"))
+    assert name in plans, plans
