@@ -1,8 +1,8 @@
 //! Native code for element-wise programs.
 //!
 //! A [`Program`] is a list of operations on lanes of 32 bits: loads of successive elements, arithmetic without
-//! branches, and stores. [`Kernel::compile`] turns it into a loop of vector instructions, AVX-512 or AVX2, whichever the
-//! processor has, and [`interpret`](Program::interpret) computes the same bits one lane at a time.
+//! branches, and stores. [`Kernel::compile`] turns it into a loop of vector instructions, AVX-512 or AVX2, whichever
+//! the processor has, and [`interpret`](Program::interpret) computes the same bits one lane at a time.
 //!
 //! * `ir`: programs and their construction.
 //! * `interpret`: the meaning of each operation.

@@ -58,8 +58,8 @@ impl Lifetimes {
         most
     }
 
-    /// The number of vectors of each value in one turn, and the number of registers that are left for constants. Several
-    /// vectors hide the latency of operations; registers that overflow cost more than they gain.
+    /// The number of vectors of each value in one turn, and the number of registers that are left for constants.
+    /// Several vectors hide the latency of operations; registers that overflow cost more than they gain.
     pub(crate) fn vectors(&self, program: &Program, isa: Isa) -> (usize, usize) {
         /// For the parts of narrow stores, and constants that have to be in registers.
         const SPARE: usize = 2;

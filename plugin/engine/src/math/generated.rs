@@ -144,8 +144,8 @@ fn minimum(b: &Builder, x: Value, y: Value) -> Value {
     )
 }
 
-/// The first of `x` and `y`, as `is_first` or `is_second` says, where `is_second` includes equal ones. Equal numbers are
-/// zeros or have the same bits, so that `join` gives the right zero, which `wrong` is not.
+/// `x` or `y`, as `is_first` or `is_second` says, where `is_second` includes equal ones. Equal numbers are zeros or
+/// have the same bits, so that `join` gives the right zero, which `wrong` is not.
 fn extreme(
     b: &Builder,
     [x, y]: [Value; 2],

@@ -1,4 +1,4 @@
-//! How much a text may say, and how deep: the last that is read, and the first that is not.
+//! Limits of size and depth: the last text that is read, and the first that is not.
 
 use oxcall_hlo::{ErrorKind, Module, parse_text};
 

@@ -146,8 +146,8 @@ fn run_fused(func: &Func, fusions: &[Fusion], values: &mut Values) {
     assert_eq!(done.len(), own.len() + fusions.len(), "a cycle");
 }
 
-/// Runs a program both ways on random operands, and gives each result of both. Fusions are machine code if `generate` is
-/// set.
+/// Runs a program both ways on random operands, and gives each result of both. Fusions are machine code if `generate`
+/// is set.
 pub(super) fn run_both(func: &Func, generate: bool, random: &mut Random) -> Vec<(ValueId, Vec<u8>, Vec<u8>)> {
     let mut values = Values::new();
     for &param in &func.body.params {

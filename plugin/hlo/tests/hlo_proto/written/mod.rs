@@ -1,4 +1,4 @@
-//! What the writer of HLO protos makes, field by field: the numbers are those of `hlo.proto` and `xla_data.proto`.
+//! Written HLO protos, field by field: the numbers are those of `hlo.proto` and `xla_data.proto`.
 
 mod computations;
 mod fields;
