@@ -2,7 +2,6 @@
 
 use super::cursor::{Cursor, list};
 use super::given::Given;
-use super::lexer::Kind;
 use super::{Error, Parser};
 use crate::Attribute;
 use crate::ops::{Signature, Value};
@@ -128,7 +127,7 @@ impl Cursor<'_> {
             if closed { tokens.axis().map(Some) } else { Ok(None) }
         })?;
         let priority = match self.text().strip_prefix('p').map(str::parse) {
-            Some(Ok(priority)) if self.kind() == Kind::Word => {
+            Some(Ok(priority)) => {
                 self.bump()?;
                 Some(priority)
             }
