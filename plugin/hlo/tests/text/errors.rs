@@ -61,6 +61,8 @@ fn attributes() {
         error("%0 = \"stablehlo.negate\"(%arg0) <{fast = true}> : (tensor<2x3xf32>) -> tensor<2x3xf32>"),
         "stablehlo.negate: the op has no attribute `fast` (at 3:34)"
     );
+    // What is no property may be anything.
+    reprint("%0 = \"stablehlo.negate\"(%arg0) {fast = true} : (tensor<2x3xf32>) -> tensor<2x3xf32>");
     assert_eq!(
         error("%0 = stablehlo.compare XX, %arg0, %arg0 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>"),
         "stablehlo.compare: the attribute `comparison_direction` must be one of the names that StableHLO defines for \
@@ -171,6 +173,7 @@ fn what_is_no_program() {
         ("module { func.func @main() { return }\n \"abc", "func.func: a string is not closed (at 2:2)"),
         ("module attributes {a.b = \"x\ny\"} { }", "a string is not closed (at 1:26)"),
         ("func.func @main() { % = stablehlo.iota }", "func.func: expected a name after `%` (at 1:21)"),
+        ("module @1 { }", "expected a name after `@` (at 1:8)"),
         ("module attributes {a.b = # } { }", "expected a name after `#` (at 1:26)"),
         ("module attributes {a.b = ! } { }", "expected a name after `!` (at 1:26)"),
         ("func.func @main() { }", "func.func: a region must end with a `return` (at 1:21)"),
@@ -321,8 +324,12 @@ fn forms_of_ops() {
     says(&convolution("[b, 1, f]x[i, o]->[b, f]"), "expected spatial dimensions numbered from 0, 1 in all");
     says(&convolution("[b, 0]x[i, o]->[b, f]"), "the dimension `f` is missing");
     says(&convolution("[b, ?]x[i, o]->[b, f]"), "expected a dimension: a letter or a number");
-    let many = (0..100).map(|dim| dim.to_string()).collect::<Vec<_>>().join(", ");
-    says(&convolution(&format!("[{many}]x[i, o]->[b, f]")), "dimensions, got 100");
+    let labels = |count: usize| {
+        let spatial = (0..count - 2).map(|dim| format!(", {dim}")).collect::<String>();
+        convolution(&format!("[b, f{spatial}]x[i, i]->[b, f]"))
+    };
+    says(&labels(65), "expected at most 64 dimensions, got 65");
+    says(&labels(64), "the dimension `o` is missing");
 }
 
 #[test]

@@ -218,6 +218,7 @@ fn attributes_that_mean_nothing_here() {
         ("1.", "1.0 : f64"),
         ("2.5e+1", "25.0 : f64"),
         ("25.0E-1", "2.5 : f64"),
+        ("#other.kind<-(1)>", "#other.kind<-(1)>"),
         ("{a = unit}", "{a}"),
         ("[#other.kind, 1]", "[#other.kind, 1 : i64]"),
         ("#other.kind<\"]\\\"\", (a) -> [b], c-d>", "#other.kind<\"]\\\"\", (a) -> [b], c-d>"),
