@@ -20,10 +20,10 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The time on one core, in nanoseconds: the larger of both times, at eight operations and ten bytes per
-    /// nanosecond.
+    /// The time on one core, in nanoseconds: the larger of both times, at eight operations and forty bytes per
+    /// nanosecond, which caches give; what exceeds them is worth splitting by far.
     pub fn nanos(self) -> f64 {
-        (self.flops / 8.0).max(self.bytes / 10.0)
+        (self.flops / 8.0).max(self.bytes / 40.0)
     }
 }
 
@@ -61,8 +61,9 @@ impl Outcome for Result<(), Error> {
     }
 }
 
-/// Work cheaper than this runs on one thread: a handover costs several microseconds.
-const WORTH_SPLITTING_NANOS: f64 = 40_000.0;
+/// Work cheaper than this runs on one thread: a handover costs about 28 microseconds, so that half of the work has to
+/// take longer.
+const WORTH_SPLITTING_NANOS: f64 = 60_000.0;
 
 /// The threads of a client, started when work first needs them; none if there is only one core.
 #[derive(Debug)]

@@ -8,11 +8,18 @@ use super::lower;
 use crate::interrupt::Era;
 use crate::kernel::{Context, Inputs, Outputs};
 use crate::memory::{Allocator, Buffer, RawBuffer};
-use crate::pool::Pool;
+use crate::pool::{Cost, Pool};
 
 /// Ops with a higher estimated cost are left to the program. The limit is below the cost at which the pool splits work
 /// among threads, so that compilation starts none.
 const MOST_NANOS: f64 = 30_000.0;
+
+/// The most bytes that an op reads and writes: a program keeps its constants.
+const MOST_BYTES: f64 = 300_000.0;
+
+fn is_cheap(cost: Cost) -> bool {
+    cost.nanos() <= MOST_NANOS && cost.bytes <= MOST_BYTES
+}
 
 /// The results of the only op of `func` for these operands. `None` if it has no kernel, costs too much, or does not
 /// give the same results in each execution.
@@ -35,7 +42,7 @@ pub(crate) fn evaluate(
     if types.iter().all(|ty| ty.count() == 0) {
         return Some(types.iter().map(|&ty| Literal::dense(ty.clone(), Vec::new())).collect());
     }
-    let kernel = lower::single(op, func).ok().filter(|kernel| kernel.cost().nanos() <= MOST_NANOS)?;
+    let kernel = lower::single(op, func).ok().filter(|kernel| is_cheap(kernel.cost()))?;
     let materialise = |literal| lower::materialise(allocator, literal).ok();
     let inputs: Vec<Buffer> = operands.iter().map(materialise).collect::<Option<_>>()?;
     let allocate = |ty: &&TensorType| Buffer::allocate(allocator, ty.byte_size()).ok();
