@@ -235,5 +235,35 @@ fn literals_of_one_element_a_field() {
         message.nested(8, |literal| _ = literal.message(1, &array(F32, &[2])).float(8, 1.0).float(8, -2.0));
     });
     let OpKind::Constant(literal) = kind_of(&[constant]).unwrap() else { panic!() };
-    assert_eq!(literal.to_bytes(), [1f32, -2.0].map(f32::to_le_bytes).concat());
+    assert_eq!(literal.to_bytes()[..], [1f32, -2.0].map(f32::to_le_bytes).concat());
+    const F64_NUMBER: i64 = 12;
+    let mut doubles = Writer::default();
+    doubles.message(1, &array(F64_NUMBER, &[2]));
+    let mut doubles = doubles.finish();
+    for x in [1.5f64, -2.0] {
+        // Field 9, of 64 bits.
+        doubles.push(9 << 3 | 1);
+        doubles.extend(x.to_le_bytes());
+    }
+    let constant = instruction("constant", 9, array(F64_NUMBER, &[2]), &[], |message| _ = message.bytes(8, &doubles));
+    let OpKind::Constant(literal) = kind_of(&[constant]).unwrap() else { panic!() };
+    assert_eq!(literal.to_bytes()[..], [1.5f64, -2.0].map(f64::to_le_bytes).concat());
+}
+
+#[test]
+fn batch_norms() {
+    let row = |id| {
+        instruction("constant", id, array(F32, &[3]), &[], |message| {
+            message.nested(8, |literal| {
+                literal.message(1, &array(F32, &[3])).float(8, 1.0).float(8, 2.0).float(8, 3.0);
+            });
+        })
+    };
+    let norm = instruction("batch-norm-inference", 9, matrix(), &[1, 2, 3, 4, 5], |message| {
+        message.float(24, 0.25).int(25, 1);
+    });
+    match kind_of(&[row(2), row(3), row(4), row(5), norm]).unwrap() {
+        OpKind::BatchNormInference { epsilon, feature } => assert_eq!((epsilon, feature), (0.25, 1)),
+        kind => panic!("{kind:?}"),
+    }
 }
