@@ -330,6 +330,12 @@ impl Allocation {
         for &(value, _) in &builder.outputs {
             last_use[value] = Some(usize::MAX);
         }
+        let mut dying: Vec<SmallVec<[Value; 2]>> = vec![SmallVec::new(); builder.values.len()];
+        for (value, last) in last_use.iter().enumerate() {
+            if let Some(dying) = last.and_then(|last| dying.get_mut(last)) {
+                dying.push(value);
+            }
+        }
         let mut allocation = Allocation { places: Vec::new(), registers: Vec::new(), runs };
         let mut free: Vec<Slot> = Vec::new();
         for (index, (definition, element)) in builder.values.iter().enumerate() {
@@ -345,11 +351,9 @@ impl Allocation {
                 }
             };
             allocation.places.push(place);
-            let args = allocation.runs.reads(index);
-            for (position, &arg) in args.iter().enumerate() {
-                let is_last = last_use[arg] == Some(index) && !args[..position].contains(&arg);
-                if let (true, Some(Place::Register(register))) = (is_last, allocation.places[arg])
-                    && !matches!(builder.values[arg].0, Definition::Splat(_))
+            for &value in &dying[index] {
+                if let Some(Place::Register(register)) = allocation.places[value]
+                    && !matches!(builder.values[value].0, Definition::Splat(_))
                 {
                     free.push(register);
                 }
