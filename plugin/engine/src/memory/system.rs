@@ -29,6 +29,11 @@ const SMALL: usize = 1 << 20;
 /// Blocks of at least this size are mapped, so they return to the system as a whole.
 pub(super) const MAPPED: usize = 256 << 10;
 
+/// Mappings of at least this size ask for huge pages, with which large arrays cause fewer faults and misses. Smaller
+/// ones would have few of them, if any.
+#[cfg(target_os = "linux")]
+const HUGE: usize = 8 << 20;
+
 /// Zeroed memory of `len` bytes at the start of a page; `None` if there is none.
 pub(super) fn map(len: usize) -> Option<NonNull<u8>> {
     #[cfg(unix)]
@@ -36,7 +41,15 @@ pub(super) fn map(len: usize) -> Option<NonNull<u8>> {
         let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         // SAFETY: a new mapping, at an address that the system chooses.
         let data = unsafe { libc::mmap(ptr::null_mut(), len, protection, flags, -1, 0) };
-        if data == libc::MAP_FAILED { None } else { NonNull::new(data.cast()) }
+        if data == libc::MAP_FAILED {
+            return None;
+        }
+        #[cfg(target_os = "linux")]
+        if len >= HUGE {
+            // SAFETY: only this call's mapping. A system without huge pages refuses, which changes nothing.
+            unsafe { libc::madvise(data, len, libc::MADV_HUGEPAGE) };
+        }
+        NonNull::new(data.cast())
     }
     #[cfg(not(unix))]
     // SAFETY: `len` is not 0.
