@@ -28,7 +28,7 @@ pub(crate) trait Integer:
 }
 
 macro_rules! integer {
-    ($($ty:ident $unsigned:ident $abs:expr, $sign:expr;)*) => {$(
+    ($($ty:ident $unsigned:ident $abs:expr, $sign:expr, $truncated:expr;)*) => {$(
         impl Integer for $ty {
             #[inline(always)]
             fn wrapping_abs(self) -> Self {
@@ -40,11 +40,13 @@ macro_rules! integer {
             }
             #[inline(always)]
             fn quotient(self, other: Self) -> Self {
-                if other == 0 { !0 } else { self.wrapping_div(other) }
+                let quotient = ($truncated)(self, other);
+                if other == 0 { !0 } else { quotient }
             }
             #[inline(always)]
             fn remainder(self, other: Self) -> Self {
-                if other == 0 { self } else { self.wrapping_rem(other) }
+                let quotient: Self = ($truncated)(self, other);
+                if other == 0 { self } else { self.wrapping_sub(quotient.wrapping_mul(other)) }
             }
             #[inline(always)]
             fn is_too_far(self) -> bool {
@@ -62,15 +64,34 @@ macro_rules! integer {
     )*};
 }
 
+/// The quotient of integers by floats, which vector units divide. `$float` has more bits than the integers: a quotient
+/// `x / y` that is not an integer is at least `1 / y` below the next one, which is more than its rounding error. The
+/// least number divided by -1 is itself.
+macro_rules! by_floats {
+    ($ty:ident $float:ident signed) => {
+        |x: $ty, y: $ty| if y == -1 { x.wrapping_neg() } else { ($float::from(x) / $float::from(y)) as $ty }
+    };
+    ($ty:ident $float:ident) => {
+        |x: $ty, y: $ty| ($float::from(x) / $float::from(y)) as $ty
+    };
+}
+
+/// The quotient of integers that no float represents; of 0, anything.
+macro_rules! by_integers {
+    ($ty:ident) => {
+        |x: $ty, y: $ty| if y == 0 { x } else { x.wrapping_div(y) }
+    };
+}
+
 integer! {
-    i8 u8 i8::wrapping_abs, i8::signum;
-    i16 u16 i16::wrapping_abs, i16::signum;
-    i32 u32 i32::wrapping_abs, i32::signum;
-    i64 u64 i64::wrapping_abs, i64::signum;
-    u8 u8 |x| x, |x: u8| u8::from(x != 0);
-    u16 u16 |x| x, |x: u16| u16::from(x != 0);
-    u32 u32 |x| x, |x: u32| u32::from(x != 0);
-    u64 u64 |x| x, |x: u64| u64::from(x != 0);
+    i8 u8 i8::wrapping_abs, i8::signum, by_floats!(i8 f32 signed);
+    i16 u16 i16::wrapping_abs, i16::signum, by_floats!(i16 f32 signed);
+    i32 u32 i32::wrapping_abs, i32::signum, by_floats!(i32 f64 signed);
+    i64 u64 i64::wrapping_abs, i64::signum, by_integers!(i64);
+    u8 u8 |x| x, |x: u8| u8::from(x != 0), by_floats!(u8 f32);
+    u16 u16 |x| x, |x: u16| u16::from(x != 0), by_floats!(u16 f32);
+    u32 u32 |x| x, |x: u32| u32::from(x != 0), by_floats!(u32 f64);
+    u64 u64 |x| x, |x: u64| u64::from(x != 0), by_integers!(u64);
 }
 
 /// `base` to the power `exponent`. For a negative exponent it is the quotient 1 / x^-n, truncated: 0 unless x is 1 or

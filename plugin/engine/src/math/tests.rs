@@ -173,6 +173,28 @@ fn convert<T: Element, R: Element>(x: T) -> R {
 }
 
 #[test]
+fn quotients_are_exact() {
+    fn check<T: Element + Copy + std::fmt::Debug + PartialEq>(numbers: &[T], exact: impl Fn(T, T) -> (T, T)) {
+        for &x in numbers {
+            for &y in numbers {
+                let found = (binary(BinaryOp::Divide, x, y), binary(BinaryOp::Remainder, x, y));
+                assert_eq!(found, exact(x, y), "{x:?} and {y:?}");
+            }
+        }
+    }
+    macro_rules! check {
+        ($($ty:ident)*) => {$({
+            let edges = [$ty::MIN, $ty::MAX, $ty::MAX / 2, $ty::MAX / 2 + 1, $ty::MIN / 3, 0, 1, 2, 3, 7, 10, 100];
+            let near = edges.iter().flat_map(|&x| [x, x.wrapping_add(1), x.wrapping_sub(1)]);
+            let mixed = (0..60u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(n as u32) as $ty);
+            let numbers: Vec<$ty> = near.chain(mixed).collect();
+            check(&numbers, |x, y| if y == 0 { (!0, x) } else { (x.wrapping_div(y), x.wrapping_rem(y)) });
+        })*};
+    }
+    check!(i8 u8 i16 u16 i32 u32 i64 u64);
+}
+
+#[test]
 fn integers_wrap_and_divide_by_zero() {
     use BinaryOp::*;
     for (op, x, y, expected) in [
