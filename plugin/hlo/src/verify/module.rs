@@ -21,8 +21,13 @@ const MAX_RANK: usize = 256;
 /// aliased parameters and results fit, and that tensors are no larger than memory can be.
 ///
 /// # Errors
-/// The first violation, with the op and its source location.
+/// The first violation, with the op and its source location. What is about a function or the module as a whole has its
+/// name.
 pub fn verify(module: &Module) -> Result<(), Error> {
+    verify_module(module).map_err(|error| error.in_op(format!("builtin.module @{}", module.name)))
+}
+
+fn verify_module(module: &Module) -> Result<(), Error> {
     ensure!(module.locations.first() == Some(&Location::Unknown), "the first location must be the unknown one");
     ensure!((module.entry.0 as usize) < module.funcs.len(), "the program has no entry function");
     sharding::verify_meshes(module)?;

@@ -53,9 +53,10 @@ fn reads_back(module: &Module, verified: bool) {
     }
 }
 
-/// Errors have a message, and if they are about an op a place. Of a whole function, its name says where.
+/// Errors have a message, and if they are about an op a place. Of a whole function or module, its name says where.
 fn says_where(error: &Error) {
     assert!(!error.message.is_empty(), "{error:?}");
-    let of_function = error.op.as_ref().is_none_or(|op| op.starts_with("func.func @"));
-    assert!(of_function || error.location.is_some(), "a mistake nowhere: {error}");
+    let is_whole = |op: &String| op.starts_with("func.func @") || op.starts_with("builtin.module @");
+    let of_whole = error.op.as_ref().is_none_or(is_whole);
+    assert!(of_whole || error.location.is_some(), "a mistake nowhere: {error}");
 }
