@@ -24,8 +24,8 @@ const END: u8 = general::SI;
 const INDEX: u8 = general::R11;
 const ADDRESS: u8 = general::R10;
 
-/// The most bytes of stack, less than a page: no page of the stack is skipped.
-const STACK: usize = 3968;
+/// The bytes of stack that a function has, less than a page: no page of the stack is skipped.
+const STACK: i32 = 3968;
 
 const LOAD: Code = code(0, 1, 0x10);
 const STORE: Code = code(0, 1, 0x11);
@@ -44,18 +44,11 @@ pub(crate) fn emit(program: &Program, isa: Isa) -> Option<Emitted> {
         stores[store.value.index()].push(*store);
         stores
     });
-    // The size of the stack is known at the end.
-    let mut stack = 0;
-    loop {
-        let mut emitter = Emitter::new(program, &lifetimes, isa, vectors);
-        emitter.assembler.add_general(general::SP, -(stack as i32));
-        emitter.pin(spare);
-        let used = emitter.function(&stores, stack)?;
-        if used <= stack {
-            return Some(Emitted { bytes: emitter.assembler.finish(), block: vectors * isa.lanes() });
-        }
-        stack = used;
-    }
+    let mut emitter = Emitter::new(program, &lifetimes, isa, vectors);
+    emitter.pin(spare);
+    emitter.function(&stores);
+    let fits = emitter.slot_count * emitter.slot_bytes() <= STACK as usize;
+    fits.then(|| Emitted { bytes: emitter.assembler.finish(), block: vectors * isa.lanes() })
 }
 
 /// The vectors of one value: their registers.
@@ -109,9 +102,8 @@ impl<'a> Emitter<'a> {
         for (array, register) in ADDRESSES.into_iter().enumerate().take(self.program.arrays()) {
             self.assembler.load_general(register, LIST, 8 * array as i32);
         }
-        let invariant = |index: &usize| is_invariant(&self.program.ops[*index]);
-        let mut values: Vec<Value> =
-            (0..self.program.ops.len()).filter(invariant).map(|index| Value(index as u32)).collect();
+        let all = (0..self.program.ops.len()).map(|index| Value(index as u32));
+        let mut values: Vec<Value> = all.filter(|&value| self.is_invariant(value)).collect();
         values.sort_by_key(|&value| std::cmp::Reverse(self.lifetimes.count(value)));
         for value in values.into_iter().take(count) {
             self.pinned[value.index()] = true;
@@ -120,8 +112,9 @@ impl<'a> Emitter<'a> {
         self.locked = 0;
     }
 
-    /// The loop; returns the bytes of stack that it uses.
-    fn function(&mut self, stores: &[Vec<Store>], stack: usize) -> Option<usize> {
+    /// The loop.
+    fn function(&mut self, stores: &[Vec<Store>]) {
+        self.assembler.add_general(general::SP, -STACK);
         self.assembler.zero_general(INDEX);
         let start = self.assembler.here();
         for (index, op) in self.program.ops.iter().enumerate() {
@@ -132,15 +125,15 @@ impl<'a> Emitter<'a> {
             }
             self.release();
         }
-        let used = self.slot_count * self.slot_bytes();
-        if used > STACK {
-            return None;
-        }
         self.assembler.add_general(INDEX, (self.vectors * self.isa.lanes()) as i32);
         self.assembler.jump_if_below(INDEX, END, start);
-        self.assembler.add_general(general::SP, stack as i32);
+        self.assembler.add_general(general::SP, STACK);
         self.assembler.return_to_caller();
-        Some(used)
+    }
+
+    /// Whether a value is the same in every turn of the loop.
+    fn is_invariant(&self, value: Value) -> bool {
+        is_invariant(&self.program.ops[value.index()])
     }
 
     fn slot_bytes(&self) -> usize {
@@ -171,7 +164,7 @@ impl<'a> Emitter<'a> {
 
     /// The registers of a value as bits.
     fn bits(&self, value: Value, registers: Registers) -> u32 {
-        let count = if is_invariant(&self.program.ops[value.index()]) { 1 } else { self.vectors };
+        let count = if self.is_invariant(value) { 1 } else { self.vectors };
         registers[..count].iter().fold(0, |bits, register| bits | 1 << register)
     }
 
@@ -201,11 +194,11 @@ impl<'a> Emitter<'a> {
                 && !self.pinned[value.index()]
         });
         let distance = |value: &Value| {
-            let is_cheap = is_invariant(&self.program.ops[value.index()]);
+            let is_cheap = self.is_invariant(*value);
             (is_cheap, self.lifetimes.next_use(*value, self.position).unwrap_or(usize::MAX))
         };
         let value = candidates.max_by_key(distance).expect("an operation uses fewer registers than there are");
-        if !is_invariant(&self.program.ops[value.index()]) && self.slots[value.index()].is_none() {
+        if !self.is_invariant(value) && self.slots[value.index()].is_none() {
             let slot = self.free_slots.pop().unwrap_or_else(|| {
                 self.slot_count += 1;
                 self.slot_count - 1
@@ -263,7 +256,7 @@ impl<'a> Emitter<'a> {
 
     /// The registers of a value, which are locked.
     fn registers(&mut self, value: Value) -> Registers {
-        if is_invariant(&self.program.ops[value.index()]) {
+        if self.is_invariant(value) {
             return [self.invariant(value); MOST_VECTORS];
         }
         if let Some(registers) = self.held[value.index()] {
@@ -293,7 +286,7 @@ impl<'a> Emitter<'a> {
     /// Whether the operation is the last to read `value`, whose registers it may overwrite.
     fn is_last_use(&self, value: Value) -> bool {
         self.held[value.index()].is_some()
-            && !is_invariant(&self.program.ops[value.index()])
+            && !self.is_invariant(value)
             && self.lifetimes.next_use(value, self.position).is_none()
     }
 
