@@ -162,6 +162,12 @@ functions! {
 /// The number of elements that a guarded loop checks together.
 const GUARDED: usize = 64;
 
+/// A function of `arity` elements of one type, by a loop that is fast enough for scalars too.
+fn guarded<T: Wide>(arity: usize, flops: u16, tile: TileFn) -> Function {
+    let (element, flops) = (T::TYPE, f32::from(flops));
+    Function { name: "", arity, flops, args: [element; 3], output: element, tile, scalar: None, record: None }
+}
+
 /// A function of one element, computed by `fast`, which vectorises, where `is_fast` holds, and by `slow` elsewhere.
 pub(crate) fn guarded_unary<L, T, F, G, S>(flops: u16, _: F, _: G, _: S) -> Function
 where
@@ -195,17 +201,7 @@ where
             },
         );
     }
-    let tile = tile::<L, T, F, G, S>;
-    Function {
-        name: "",
-        arity: 1,
-        flops: f32::from(flops),
-        args: [T::TYPE; 3],
-        output: T::TYPE,
-        tile,
-        scalar: None,
-        record: None,
-    }
+    guarded::<T>(1, flops, tile::<L, T, F, G, S>)
 }
 
 /// Like [`guarded_unary`], for two elements.
@@ -241,15 +237,5 @@ where
             },
         );
     }
-    let tile = tile::<L, T, F, G, S>;
-    Function {
-        name: "",
-        arity: 2,
-        flops: f32::from(flops),
-        args: [T::TYPE; 3],
-        output: T::TYPE,
-        tile,
-        scalar: None,
-        record: None,
-    }
+    guarded::<T>(2, flops, tile::<L, T, F, G, S>)
 }

@@ -17,10 +17,19 @@ use super::traced::{Generated, Traced, TracedFloat};
 /// Records a function of up to three values; those that it does not have are ignored.
 pub(crate) type Record = fn(&Builder, [Value; 3]) -> Value;
 
-/// Whether elements of a type in which they are computed fit a lane.
+/// Whether a lane holds an element of this type, in which elements are computed.
 pub(crate) fn fits_lane(wide: ElementType) -> bool {
     use ElementType::{F32, S8, S16, S32, U8, U16, U32};
     matches!(wide, F32 | S32 | U32 | S16 | U16 | S8 | U8)
+}
+
+/// The width of an element of at most 32 bits.
+pub(crate) fn width(element: ElementType) -> Width {
+    match element.byte_width() {
+        1 => Width::Byte,
+        2 => Width::Half,
+        _ => Width::Word,
+    }
 }
 
 /// Records a function of floats.
@@ -199,15 +208,11 @@ fn narrow(b: &Builder, [x, y, _]: [Value; 3], wide: ElementType, op: Binary) -> 
 
 /// An integer in all bits of its lane.
 fn extended(b: &Builder, x: Value, wide: ElementType) -> Value {
-    let width = match wide.byte_width() {
-        1 => Width::Byte,
-        2 => Width::Half,
-        _ => return x,
-    };
     let above = 32 - 8 * wide.byte_width() as u8;
     match () {
+        () if above == 0 => x,
         () if wide.is_signed() => b.shift(Shift::RightArithmetic, b.shift(Shift::Left, x, above), above),
-        () if b.fits(x, width) => x,
+        () if b.fits(x, width(wide)) => x,
         () => b.binary(Binary::And, x, b.constant(u32::MAX >> above)),
     }
 }
@@ -257,12 +262,12 @@ fn truth(b: &Builder, mask: Value, opposite: bool) -> Value {
     b.truth(if opposite { b.not(mask) } else { mask })
 }
 
-/// Whether two integers are equal, or the opposite.
+/// The truth of `x == y`, of integers; that of `x != y` if `opposite`.
 fn equal(b: &Builder, [x, y, _]: [Value; 3], wide: ElementType, opposite: bool) -> Value {
     truth(b, b.compare(Compare::EqualBits, extended(b, x, wide), extended(b, y, wide)), opposite)
 }
 
-/// Whether the first of two integers is larger, or the opposite.
+/// The truth of `x > y`, of integers; that of `x <= y` if `opposite`.
 fn above(b: &Builder, args: [Value; 3], wide: ElementType, opposite: bool) -> Value {
     let [x, y, _] = args.map(|x| match wide {
         // Changing the top bits maps the order of unsigned integers to that of signed ones.

@@ -62,9 +62,9 @@ pub(crate) trait Bits: Number {
     fn right(self, amount: u8) -> Self;
 }
 
-macro_rules! lanes {
-    ($($float:ident $int:ident),*) => {$(
-        impl Number for $float {
+macro_rules! numbers {
+    ($($ty:ident)*) => {$(
+        impl Number for $ty {
             type Mask = bool;
 
             #[inline(always)]
@@ -80,7 +80,13 @@ macro_rules! lanes {
                 if mask { yes } else { no }
             }
         }
+    )*};
+}
 
+numbers!(f32 f64 i32 i64);
+
+macro_rules! lanes {
+    ($($float:ident $int:ident),*) => {$(
         impl Lane for $float {
             type Int = $int;
 
@@ -116,23 +122,6 @@ macro_rules! lanes {
             #[inline(always)]
             fn with_sign(self, other: Self) -> Self {
                 self.copysign(other)
-            }
-        }
-
-        impl Number for $int {
-            type Mask = bool;
-
-            #[inline(always)]
-            fn less(self, other: Self) -> bool {
-                self < other
-            }
-            #[inline(always)]
-            fn same(self, other: Self) -> bool {
-                self == other
-            }
-            #[inline(always)]
-            fn select(mask: bool, yes: Self, no: Self) -> Self {
-                if mask { yes } else { no }
             }
         }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use oxcall_jit::{Builder as Lanes, Kernel, Value as Lane, Width};
+use oxcall_jit::{Builder as Lanes, Kernel, Value as Lane};
 use smallvec::SmallVec;
 
 use super::assemble::Used;
@@ -14,22 +14,13 @@ use super::memory::Slot;
 use super::program::Linked;
 use super::run::Run;
 use super::runs::Runs;
-use crate::math::generated::fits_lane;
+use crate::math;
+use crate::math::generated::{fits_lane, width};
 use crate::math::level::{Level, with_level};
-use crate::math::{self};
 
 /// Whether generated code computes the same bits as functions in Rust: with fused multiply-add, or both without.
 pub(crate) fn is_supported() -> bool {
     Kernel::is_supported() && with_level!(L => L::FUSED)
-}
-
-/// The width of an element in its slot.
-fn width(builder: &Builder, value: Value) -> Width {
-    match builder.values[value].1.byte_width() {
-        1 => Width::Byte,
-        2 => Width::Half,
-        _ => Width::Word,
-    }
 }
 
 /// Whether generated code can compute a value, given its arguments.
@@ -73,7 +64,7 @@ pub(super) fn compile(runs: &Runs, builder: &Builder, last: Value, slot: impl Fn
                 (Some(known), _) => known,
                 (None, Definition::Splat(SplatOf::Constant(scalar))) => lanes.constant(scalar.to_pod::<u32>()),
                 (None, Definition::Splat(SplatOf::Input(_))) => lanes.splat(array(arg, false)),
-                (None, _) => lanes.load(array(arg, false), width(builder, arg)),
+                (None, _) => lanes.load(array(arg, false), width(builder.values[arg].1)),
             };
             values[arg] = Some(lane);
             operands.push(lane);
@@ -84,7 +75,7 @@ pub(super) fn compile(runs: &Runs, builder: &Builder, last: Value, slot: impl Fn
         let lane = record(&lanes, [operands[0], operands[1], operands[2]]);
         values[value] = Some(lane);
         if !runs.is_internal(value) {
-            lanes.store(array(value, true), width(builder, value), lane);
+            lanes.store(array(value, true), width(builder.values[value].1), lane);
         }
     }
     let kernel = Kernel::compile(&lanes.build())?;

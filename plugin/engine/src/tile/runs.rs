@@ -107,6 +107,11 @@ impl<'a> Facts<'a> {
         self.builder.values[value].0.args()
     }
 
+    /// Whether there are enough elements for runs: less than a block is not worth the setup.
+    fn is_large(&self) -> bool {
+        self.builder.count >= BLOCK_BYTES / size_of::<f32>()
+    }
+
     fn is_dead(&self, value: Value) -> bool {
         self.users[value].is_empty() && !self.is_output[value]
     }
@@ -128,7 +133,6 @@ impl Runs {
     /// The runs of values that generated code can compute.
     fn generated(facts: &Facts<'_>) -> Runs {
         let builder = facts.builder;
-        let is_large = builder.count >= BLOCK_BYTES / size_of::<f32>();
         let count = builder.values.len();
         let mut of = vec![None; count];
         let (mut run, mut members): (usize, Vec<Value>) = (0, Vec::new());
@@ -140,7 +144,7 @@ impl Runs {
             }
             members.clear();
         };
-        for value in (0..count).filter(|&value| is_large && !facts.is_dead(value)) {
+        for value in (0..count).filter(|&value| facts.is_large() && !facts.is_dead(value)) {
             if generated::fits(builder, value) {
                 members.push(value);
             } else if facts.args(value).iter().any(|arg| members.contains(arg)) {
@@ -157,11 +161,9 @@ impl Runs {
     fn of_chains(facts: &Facts<'_>) -> Runs {
         let builder = facts.builder;
         let count = builder.values.len();
-        // Less than a block is not worth the setup.
-        let is_large = builder.count >= BLOCK_BYTES / size_of::<f32>();
         let mut fits: Vec<bool> = (0..count)
             .map(|value| match facts.simple(value) {
-                _ if !is_large => false,
+                _ if !facts.is_large() => false,
                 Some(Simple::Code(_)) => true,
                 Some(Simple::Compare(_)) => facts.only_selects(value),
                 Some(Simple::Select) => {

@@ -35,10 +35,9 @@ impl Dim {
 
     /// The operand's indices that are in the result.
     fn sources(&self) -> Range<usize> {
-        // The first place from `place` on, counted in steps from the operand's first element.
-        let steps_to = |place: i64| (place - self.low).max(0) as usize;
-        let step = self.step as usize;
-        steps_to(0).div_ceil(step)..steps_to(self.result as i64).div_ceil(step).min(self.operand)
+        // The number of the operand's elements that lie before a place of the result.
+        let before = |place: i64| ((place - self.low).max(0) as usize).div_ceil(self.step as usize);
+        before(0)..before(self.result as i64).min(self.operand)
     }
 }
 

@@ -86,9 +86,19 @@ pub(crate) fn sum<T: Lane>(a: T, b: T) -> [T; 2] {
 /// The polynomial with the given coefficients, lowest power first.
 #[inline(always)]
 pub(crate) fn polynomial<L: Level, T: Lane, const N: usize>(x: T, coefficients: &[T; N]) -> T {
-    let mut sum = coefficients[N - 1];
+    horner::<L, T, N>(
+        x,
+        #[inline(always)]
+        |index| coefficients[index],
+    )
+}
+
+/// The polynomial of `N` coefficients, which are given by their powers.
+#[inline(always)]
+pub(crate) fn horner<L: Level, T: Lane, const N: usize>(x: T, coefficient: impl Fn(usize) -> T) -> T {
+    let mut sum = coefficient(N - 1);
     for index in (0..N - 1).rev() {
-        sum = fma::<L, T>(sum, x, coefficients[index]);
+        sum = fma::<L, T>(sum, x, coefficient(index));
     }
     sum
 }

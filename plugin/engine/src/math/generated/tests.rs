@@ -2,12 +2,12 @@
 //! instructions that the processor has.
 
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, OpKind, UnaryOp};
-use oxcall_jit::{Builder, Isa, Kernel, Value, Width};
+use oxcall_jit::{Builder, Isa, Kernel, Value};
 
 use super::super::level::Avx2;
 use super::super::lower::{Steps, lower_at};
 use super::super::{Source, wide};
-use super::fits_lane;
+use super::{fits_lane, width};
 use crate::kernels::testing::Random;
 
 const COUNT: usize = 4 * 16 * 40;
@@ -29,14 +29,6 @@ fn elements(random: &mut Random, element: ElementType) -> Vec<u8> {
         x.to_le_bytes()
     });
     words.collect()
-}
-
-fn width(element: ElementType) -> Width {
-    match element.byte_width() {
-        1 => Width::Byte,
-        2 => Width::Half,
-        _ => Width::Word,
-    }
 }
 
 /// The results of an op's steps by loops in Rust.

@@ -20,15 +20,15 @@ pub(crate) use error::{erf, erf_inv, erfc};
 pub(crate) use format::{exp_series, ln_parts};
 pub(crate) use power::{is_power_easy, power};
 
-use super::elementary::{Format, fma};
+use super::elementary::{Format, horner};
 use super::level::Level;
 
 /// The polynomial with the given coefficients, lowest power first.
 #[inline(always)]
 fn polynomial<L: Level, T: Format, const N: usize>(x: T, coefficients: [f32; N]) -> T {
-    let mut sum = T::of(coefficients[N - 1]);
-    for index in (0..N - 1).rev() {
-        sum = fma::<L, T>(sum, x, T::of(coefficients[index]));
-    }
-    sum
+    horner::<L, T, N>(
+        x,
+        #[inline(always)]
+        |index| T::of(coefficients[index]),
+    )
 }
