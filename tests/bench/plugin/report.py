@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 from typing import Any
 
+from bench import page
 from bench.plugin import options, plots, results
 from bench.plugin.results import Record
 
@@ -20,8 +20,7 @@ TITLES = {
 
 def write(stem: pathlib.Path, measured: dict[str, Any]) -> None:
     """Writes the files, whose names begin with the stem's."""
-    stem.with_suffix(".json").write_text(json.dumps(measured, indent=1) + "\n")
-    stem.with_suffix(".md").write_text(markdown(stem.name, measured))
+    page.write(stem, measured, markdown(stem.name, measured))
     for name, found in measured["conditions"].get(options.PLAIN, {}).items():
         if not results.ran(found["programs"]):
             continue
@@ -38,7 +37,7 @@ def markdown(stem: str, measured: dict[str, Any]) -> str:
     lines = [
         "# Programs on the plugin",
         "",
-        "Written by `cargo xtask bench plugin`, with `--huge-pages` and with `--load`, each of which renews its rows.",
+        "Written by `cargo xtask bench plugin`, whose options `--huge-pages` and `--load` renew rows of their own.",
         "The same jitted program on XLA:CPU and on the plugin, in turns in one process; medians of one call, dispatch",
         "included. Ratios are XLA:CPU's time by ours: above 1, the plugin is faster. Before it is timed, each program",
         "runs once on both, and the results have to agree. With huge pages, glibc's `malloc` asks for them on both",
