@@ -252,18 +252,24 @@ fn literals_of_one_element_a_field() {
 
 #[test]
 fn batch_norms() {
-    let row = |id| {
-        instruction("constant", id, array(F32, &[3]), &[], |message| {
-            message.nested(8, |literal| {
-                literal.message(1, &array(F32, &[3])).float(8, 1.0).float(8, 2.0).float(8, 3.0);
-            });
-        })
-    };
-    let norm = instruction("batch-norm-inference", 9, matrix(), &[1, 2, 3, 4, 5], |message| {
-        message.float(24, 0.25).int(25, 1);
-    });
-    match kind_of(&[row(2), row(3), row(4), row(5), norm]).unwrap() {
-        OpKind::BatchNormInference { epsilon, feature } => assert_eq!((epsilon, feature), (0.25, 1)),
-        kind => panic!("{kind:?}"),
+    // A matrix of two rows and three columns.
+    for (feature, size) in [(0, 2), (1, 3)] {
+        let numbers = |id| {
+            instruction("constant", id, array(F32, &[size]), &[], |message| {
+                message.nested(8, |literal| {
+                    literal.message(1, &array(F32, &[size]));
+                    (0..size).for_each(|x| _ = literal.float(8, x as f32));
+                });
+            })
+        };
+        let norm = instruction("batch-norm-inference", 9, matrix(), &[1, 2, 3, 4, 5], |message| {
+            message.float(24, 0.25).int(25, feature);
+        });
+        match kind_of(&[numbers(2), numbers(3), numbers(4), numbers(5), norm]).unwrap() {
+            OpKind::BatchNormInference { epsilon, feature: read } => {
+                assert_eq!((epsilon, read as i64), (0.25, feature));
+            }
+            kind => panic!("{kind:?}"),
+        }
     }
 }

@@ -35,12 +35,40 @@ fn values() {
         error("%0:2 = stablehlo.negate %arg0 : tensor<2x3xf32>"),
         "stablehlo.negate: 2 results are named, but the op has 1 (at 3:8)"
     );
+    // The types of the generic form.
+    let generic = |types: &str| error(&format!("%0 = \"stablehlo.add\"(%arg0, %arg0) : {types} -> tensor<2x3xf32>"));
+    assert_eq!(
+        generic("(tensor<2x3xf32>)"),
+        "stablehlo.add: expected a type for each operand, got 2 operands and 1 types (at 3:6)"
+    );
+    assert_eq!(
+        generic("(tensor<2x3xf32>, tensor<6xf32>)"),
+        "stablehlo.add: the operand must have the type of its definition, tensor<2x3xf32>, got tensor<6xf32> (at 3:29)"
+    );
     // What a region defines is not seen outside of it.
     let scoped = "%0 = \"stablehlo.if\"(%arg2) ({\n\
                   %1 = stablehlo.negate %arg0 : tensor<2x3xf32>\n\
                   stablehlo.return %1 : tensor<2x3xf32>\n}, {\n\
                   stablehlo.return %1 : tensor<2x3xf32>\n}) : (tensor<i1>) -> tensor<2x3xf32>";
     assert!(error(scoped).contains("the value %1 is used before its definition (at 7:18)"), "{}", error(scoped));
+}
+
+#[test]
+fn attributes_with_parameters() {
+    let gather = |numbers: &str| {
+        error(&format!(
+            "%0 = \"stablehlo.gather\"(%arg0, %arg0) <{{dimension_numbers = {numbers}, slice_sizes = array<i64: 1, 3>}}> : \
+             (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>"
+        ))
+    };
+    assert_eq!(
+        gather("#stablehlo.gather<offset_dims = 1 2>"),
+        "stablehlo.gather: in the attribute `dimension_numbers`: expected `>`, but found `2` (at 3:41)"
+    );
+    assert_eq!(
+        gather("1"),
+        "stablehlo.gather: in the attribute `dimension_numbers`: expected an attribute with parameters (at 3:41)"
+    );
 }
 
 #[test]

@@ -47,6 +47,18 @@ fn attributes_of_older_releases() {
 }
 
 #[test]
+fn versions_of_custom_calls() {
+    for version in 0..5 {
+        let call = format!(
+            "%0 = stablehlo.custom_call @f(%arg0) {{api_version = {version} : i32}} : (tensor<2x3xf32>) -> tensor<2x3xf32>"
+        );
+        let module = parse_text(&program(&call)).unwrap();
+        let OpKind::CustomCall(read) = &module.main().body.ops[0].kind else { panic!("{call}") };
+        assert_eq!(read.api_version as usize, version, "{call}");
+    }
+}
+
+#[test]
 fn legacy_ops() {
     same(
         r#"%0 = "stablehlo.broadcast"(%arg0) {broadcast_sizes = dense<[4, 5]> : tensor<2xi64>} : (tensor<2x3xf32>) -> tensor<4x5x2x3xf32>"#,
