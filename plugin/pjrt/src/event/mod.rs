@@ -27,21 +27,22 @@ struct Shared {
 }
 
 enum State {
-    Pending(Vec<Callback>),
+    /// What to call at the end, and the number of threads that wait: a wake-up is a system call.
+    Pending(Vec<Callback>, usize),
     Done,
     Failed(Error),
 }
 
 impl Default for State {
     fn default() -> State {
-        State::Pending(Vec::new())
+        State::Pending(Vec::new(), 0)
     }
 }
 
 impl State {
     fn outcome(&self) -> Option<Result<()>> {
         match self {
-            State::Pending(_) => None,
+            State::Pending(..) => None,
             State::Done => Some(Ok(())),
             State::Failed(error) => Some(Err(error.clone())),
         }
@@ -52,14 +53,16 @@ impl Shared {
     /// The first outcome counts; callbacks run on this thread, without the lock.
     fn complete(&self, outcome: Result<()>) -> bool {
         let mut state = self.state.lock();
-        let State::Pending(callbacks) = &mut *state else { return false };
-        let callbacks = std::mem::take(callbacks);
+        let State::Pending(callbacks, waiting) = &mut *state else { return false };
+        let (callbacks, waiting) = (std::mem::take(callbacks), *waiting);
         *state = match &outcome {
             Ok(()) => State::Done,
             Err(error) => State::Failed(error.clone()),
         };
         drop(state);
-        self.completed.notify_all();
+        if waiting > 0 {
+            self.completed.notify_all();
+        }
         if !callbacks.is_empty() {
             call_back(callbacks, &outcome);
         }
@@ -92,7 +95,7 @@ impl Event {
 
     /// Whether the work is over, successfully or not.
     pub fn is_ready(&self) -> bool {
-        self.0.as_ref().is_none_or(|shared| !matches!(*shared.state.lock(), State::Pending(_)))
+        self.0.as_ref().is_none_or(|shared| !matches!(*shared.state.lock(), State::Pending(..)))
     }
 
     /// How the work ended; `None` while it goes on.
@@ -108,6 +111,10 @@ impl Event {
         let Some(shared) = &self.0 else { return Ok(()) };
         call_due();
         let mut state = shared.state.lock();
+        if let State::Pending(_, waiting) = &mut *state {
+            // Never decreased: a thread stops waiting only once the event is complete.
+            *waiting += 1;
+        }
         loop {
             match state.outcome() {
                 Some(outcome) => return outcome,
@@ -122,7 +129,7 @@ impl Event {
         let Some(shared) = &self.0 else { return callback(Ok(())) };
         let mut state = shared.state.lock();
         match &mut *state {
-            State::Pending(callbacks) => callbacks.push(Box::new(callback)),
+            State::Pending(callbacks, _) => callbacks.push(Box::new(callback)),
             done => {
                 let outcome = done.outcome().expect("not pending");
                 drop(state);
