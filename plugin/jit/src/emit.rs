@@ -3,6 +3,10 @@
 //! Each turn of the loop computes one to four vectors of every value, one operation after another. A value that finds
 //! no register goes to the stack: the one whose next use is farthest away.
 
+mod region;
+
+pub(crate) use region::{EmittedRegion, OUT_OF_FUEL, emit_region};
+
 use crate::encode::{Assembler, Code, Isa, Operand, code, general};
 use crate::ir::{Binary, Compare, Op, Program, Round, Shift, Store, Unary, Value, Width};
 use crate::registers::{Lifetimes, MOST_VECTORS, is_invariant};
@@ -75,6 +79,8 @@ struct Emitter<'a> {
     slots: Vec<Option<usize>>,
     free_slots: Vec<usize>,
     slot_count: usize,
+    /// In a region, the addresses that registers hold.
+    addresses: region::Addresses,
 }
 
 impl<'a> Emitter<'a> {
@@ -94,6 +100,7 @@ impl<'a> Emitter<'a> {
             slots: vec![None; count],
             free_slots: Vec::new(),
             slot_count: 0,
+            addresses: region::Addresses::default(),
         }
     }
 
@@ -198,19 +205,21 @@ impl<'a> Emitter<'a> {
             (is_cheap, self.lifetimes.next_use(*value, self.position).unwrap_or(usize::MAX))
         };
         let value = candidates.max_by_key(distance).expect("an operation uses fewer registers than there are");
+        self.save(value);
+        self.forget(value);
+    }
+
+    /// Writes a value to its place on the stack, unless it is there or can be loaded again.
+    fn save(&mut self, value: Value) {
         if !self.is_invariant(value) && self.slots[value.index()].is_none() {
             let slot = self.free_slots.pop().unwrap_or_else(|| {
                 self.slot_count += 1;
                 self.slot_count - 1
             });
             self.slots[value.index()] = Some(slot);
-            let registers = self.held[value.index()].expect("candidates are in registers");
-            for (vector, &register) in registers[..self.vectors].iter().enumerate() {
-                let to = self.slot(slot, vector);
-                self.assembler.vector(STORE, register, 0, to, None);
-            }
+            let registers = self.held[value.index()].expect("only values in registers are saved");
+            self.whole(STORE, slot, registers);
         }
-        self.forget(value);
     }
 
     /// The place of a vector on the stack.
@@ -241,6 +250,7 @@ impl<'a> Emitter<'a> {
             return register;
         }
         let register = self.take();
+        let length = self.assembler.set_length(self.isa.longest());
         match self.program.ops[value.index()] {
             Op::Splat { array } => {
                 let base = self.address(array);
@@ -250,6 +260,7 @@ impl<'a> Emitter<'a> {
             Op::Constant(bits) => self.assembler.load_constant(register, bits),
             _ => unreachable!("other values depend on the turn"),
         }
+        self.assembler.set_length(length);
         self.held[value.index()] = Some([register; MOST_VECTORS]);
         register
     }
@@ -265,12 +276,19 @@ impl<'a> Emitter<'a> {
         }
         let slot = self.slots[value.index()].expect("a value is in registers or on the stack");
         let registers = self.take_all();
-        for (vector, &register) in registers[..self.vectors].iter().enumerate() {
-            let from = self.slot(slot, vector);
-            self.assembler.vector(LOAD, register, 0, from, None);
-        }
+        self.whole(LOAD, slot, registers);
         self.held[value.index()] = Some(registers);
         registers
+    }
+
+    /// Loads or stores all lanes of a value's vectors, whatever number the operation has.
+    fn whole(&mut self, code: Code, slot: usize, registers: Registers) {
+        let length = self.assembler.set_length(self.isa.longest());
+        for (vector, &register) in registers[..self.vectors].iter().enumerate() {
+            let place = self.slot(slot, vector);
+            self.assembler.vector(code, register, 0, place, None);
+        }
+        self.assembler.set_length(length);
     }
 
     /// The vectors of a value as operands that may be in memory.
@@ -321,6 +339,10 @@ impl<'a> Emitter<'a> {
     }
 
     fn op(&mut self, value: Value, op: &Op) {
+        self.assembler.set_length(match self.program.lanes[value.index()] {
+            0 => self.isa.longest(),
+            lanes => self.isa.length(usize::from(lanes)),
+        });
         // Operands in registers stay there until the operation has read them.
         for arg in self.args() {
             if let Some(registers) = self.held[arg.index()] {
@@ -367,16 +389,23 @@ impl<'a> Emitter<'a> {
             Op::Select([_, a, b]) if self.position > 0 && self.is_joined(self.position - 1) => self.choose(*a, *b),
             Op::Fused(args) => self.fused(*args),
             Op::Select(args) => self.select(*args),
+            Op::Broadcast([a]) => self.broadcast(*a),
+            Op::Extract([a], lane) => self.extract(*a, *lane),
+            Op::Insert([a, b], lane) => self.insert(*a, *b, *lane),
+            Op::Read(place, _) => self.read(*place, None),
+            Op::ReadAt(place, [index], _) => self.read(*place, Some(*index)),
+            Op::Write(place, [a]) => return self.write(*place, *a, None),
+            Op::WriteAt(place, [a, index]) => return self.write(*place, *a, Some(*index)),
+            Op::Rotate(slots) => return self.rotate(*slots),
+            Op::Call(callee, args) => self.call(*callee, *args),
+            Op::Invoke(callee) => return self.invoke(*callee),
+            Op::Decide([a]) => return self.decide(*a),
         };
         self.held[value.index()] = Some(result);
     }
 
     fn load(&mut self, array: u16, width: Width) -> Registers {
-        let code = match width {
-            Width::Word => LOAD,
-            Width::Byte => code(1, 2, 0x31),
-            Width::Half => code(1, 2, 0x33),
-        };
+        let code = widening(width);
         let result = self.take_all();
         for (vector, &register) in result[..self.vectors].iter().enumerate() {
             let from = self.element(array, width, vector);
@@ -533,14 +562,9 @@ impl<'a> Emitter<'a> {
         let registers = self.registers(value);
         for (vector, &register) in registers[..self.vectors].iter().enumerate() {
             match (width, self.isa) {
-                (Width::Word, _) => {
+                (Width::Word, _) | (_, Isa::Avx512) => {
                     let to = self.element(array, width, vector);
-                    self.assembler.vector(STORE, register, 0, to, None);
-                }
-                (Width::Byte | Width::Half, Isa::Avx512) => {
-                    let opcode = if width == Width::Byte { 0x31 } else { 0x33 };
-                    let to = self.element(array, width, vector);
-                    self.assembler.vector(code(2, 2, opcode), register, 0, to, None);
+                    self.assembler.vector(narrowing(width), register, 0, to, None);
                 }
                 (Width::Byte | Width::Half, Isa::Avx2) => self.store_packed(array, width, vector, register),
             }
@@ -549,6 +573,12 @@ impl<'a> Emitter<'a> {
 
     /// Stores the low bits of a vector's words: AVX2 packs them in steps, which saturate.
     fn store_packed(&mut self, array: u16, width: Width, vector: usize, register: u8) {
+        let to = self.element(array, width, vector);
+        self.pack(register, width, to);
+    }
+
+    /// Stores the low bits of eight words.
+    fn pack(&mut self, register: u8, width: Width, to: Operand) {
         const AND: Code = code(1, 1, 0xdb);
         const PACK_WORDS: Code = code(1, 2, 0x2b);
         const PACK_HALVES: Code = code(1, 1, 0x67);
@@ -561,7 +591,6 @@ impl<'a> Emitter<'a> {
         self.assembler.vector(PACK_WORDS, packed, packed, own, None);
         // Quarters 0 and 2: the halves of the vector are packed apart.
         self.assembler.wide_vector(PERMUTE, packed, own, 0b1000);
-        let to = self.element(array, width, vector);
         if width == Width::Byte {
             self.assembler.short_vector(PACK_HALVES, packed, packed, own, None);
             self.assembler.short_vector(STORE_HALF, packed, 0, to, None);
@@ -570,6 +599,24 @@ impl<'a> Emitter<'a> {
         }
         self.free |= 1 << packed;
         self.locked &= !(1 << packed);
+    }
+}
+
+/// The instruction that loads elements into words.
+fn widening(width: Width) -> Code {
+    match width {
+        Width::Word => LOAD,
+        Width::Byte => code(1, 2, 0x31),
+        Width::Half => code(1, 2, 0x33),
+    }
+}
+
+/// The instruction of AVX-512 that stores the low bits of words.
+fn narrowing(width: Width) -> Code {
+    match width {
+        Width::Word => STORE,
+        Width::Byte => code(2, 2, 0x31),
+        Width::Half => code(2, 2, 0x33),
     }
 }
 

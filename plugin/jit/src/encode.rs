@@ -61,6 +61,36 @@ impl Isa {
     pub(crate) fn bytes(self) -> usize {
         4 * self.lanes()
     }
+
+    /// The length of the shortest vector with at least `lanes` lanes; the longest if there is none.
+    pub(crate) fn length(self, lanes: usize) -> Length {
+        match lanes {
+            0..=4 => Length::Xmm,
+            5..=8 => Length::Ymm,
+            _ => self.longest(),
+        }
+    }
+
+    pub(crate) fn longest(self) -> Length {
+        match self {
+            Isa::Avx2 => Length::Ymm,
+            Isa::Avx512 => Length::Zmm,
+        }
+    }
+}
+
+/// The length of a vector: 4, 8 or 16 lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Length {
+    Xmm,
+    Ymm,
+    Zmm,
+}
+
+impl Length {
+    pub(crate) fn lanes(self) -> usize {
+        4 << self as usize
+    }
 }
 
 /// A vector instruction: its prefix (0 none, 1 `66`, 2 `F3`, 3 `F2`), opcode map (1 `0F`, 2 `0F38`, 3 `0F3A`) and
@@ -100,21 +130,32 @@ pub(crate) enum Operand {
     Memory { base: u8, index: Option<(u8, u8)>, displacement: i32 },
     /// A constant, in every lane.
     Constant(u32),
+    /// All bits of so many lanes, and none of the others: AVX2 only.
+    Mask(u8),
 }
 
 /// Code under construction. Constants follow the instructions.
 #[derive(Debug)]
 pub(crate) struct Assembler {
     isa: Isa,
+    /// The length of vectors.
+    length: Length,
     bytes: Vec<u8>,
-    constants: Vec<u32>,
+    /// Constants and masks.
+    constants: Vec<Operand>,
     /// Displacements of constants: their place, the end of their instruction, the index of the constant.
     references: Vec<(usize, usize, usize)>,
 }
 
 impl Assembler {
     pub(crate) fn new(isa: Isa) -> Assembler {
-        Assembler { isa, bytes: Vec::new(), constants: Vec::new(), references: Vec::new() }
+        let length = isa.longest();
+        Assembler { isa, length, bytes: Vec::new(), constants: Vec::new(), references: Vec::new() }
+    }
+
+    /// Sets the length of vectors for the instructions that follow, and returns the one before.
+    pub(crate) fn set_length(&mut self, length: Length) -> Length {
+        std::mem::replace(&mut self.length, length)
     }
 
     /// The position of the next instruction.
@@ -128,7 +169,12 @@ impl Assembler {
         self.bytes.resize(self.bytes.len().next_multiple_of(64), 0xcc);
         let start = self.bytes.len();
         for &constant in &self.constants {
-            (0..size / 4).for_each(|_| self.bytes.extend(constant.to_le_bytes()));
+            let word = |lane: usize| match constant {
+                Operand::Constant(bits) => bits,
+                Operand::Mask(lanes) if lane < usize::from(lanes) => u32::MAX,
+                _ => 0,
+            };
+            (0..size / 4).for_each(|lane| self.bytes.extend(word(lane).to_le_bytes()));
         }
         for (place, end, constant) in self.references {
             let displacement = (start + constant * size - end) as i32;
@@ -148,10 +194,20 @@ impl Assembler {
     /// A vector instruction: `register` and `other` are in the fields ModRM.reg and VEX.vvvv.
     pub(crate) fn vector(&mut self, code: Code, register: u8, other: u8, operand: Operand, immediate: Option<u8>) {
         match self.isa {
-            Isa::Avx2 => self.vex(code, register, other, operand, true),
+            Isa::Avx2 => self.vex(code, register, other, operand, self.length > Length::Xmm),
             Isa::Avx512 => self.evex(code, register, other, operand, 0),
         }
         self.tail(register, operand, immediate);
+    }
+
+    /// A load or store of the lanes that a mask register has; a load fills the others with zeros. AVX-512 only.
+    pub(crate) fn masked(&mut self, code: Code, register: u8, operand: Operand, mask: u8, is_load: bool) {
+        self.evex(code, register, 0, operand, mask);
+        if is_load {
+            let third = self.bytes.len() - 2;
+            self.bytes[third] |= 0x80;
+        }
+        self.tail(register, operand, None);
     }
 
     /// A vector instruction of 128 bits, for the ends of AVX2's narrow stores.
@@ -192,7 +248,7 @@ impl Assembler {
             inverted(register >> 3, 7) | inverted(x, 6) | inverted(b, 5) | inverted(register_high, 4) | code.map;
         let second = (!other & 15) << 3 | 4 | code.prefix;
         let repeats = matches!(operand, Operand::Constant(_));
-        let third = 0b10 << 5 | u8::from(repeats) << 4 | inverted(other_high, 3) | mask;
+        let third = (self.length as u8) << 5 | u8::from(repeats) << 4 | inverted(other_high, 3) | mask;
         self.bytes.extend([0x62, first, second, third, code.opcode]);
     }
 
@@ -215,10 +271,10 @@ impl Assembler {
                     self.bytes.extend(displacement.to_le_bytes());
                 }
             }
-            Operand::Constant(bits) => {
-                let known = self.constants.iter().position(|&constant| constant == bits);
+            Operand::Constant(_) | Operand::Mask(_) => {
+                let known = self.constants.iter().position(|&constant| constant == operand);
                 let constant = known.unwrap_or_else(|| {
-                    self.constants.push(bits);
+                    self.constants.push(operand);
                     self.constants.len() - 1
                 });
                 self.bytes.push(field | 5);
@@ -272,6 +328,111 @@ impl Assembler {
         self.tail(register, Operand::Memory { base, index: None, displacement }, None);
     }
 
+    /// `[base + displacement] = register`, of 64 bits.
+    pub(crate) fn store_general(&mut self, register: u8, base: u8, displacement: i32) {
+        self.bytes.extend([0x48 | (register >> 3) << 2 | base >> 3, 0x89]);
+        self.tail(register, Operand::Memory { base, index: None, displacement }, None);
+    }
+
+    /// `register` = one or two bytes of memory, filled with zeros above.
+    pub(crate) fn load_narrow(&mut self, register: u8, from: Operand, bytes: usize) {
+        let (x, b) = extension(from);
+        let opcode = if bytes == 1 { 0xb6 } else { 0xb7 };
+        self.bytes.extend([0x40 | (register >> 3) << 2 | (x & 1) << 1 | b & 1, 0x0f, opcode]);
+        self.tail(register, from, None);
+    }
+
+    /// Reads a word of memory.
+    pub(crate) fn touch(&mut self, base: u8, displacement: i32) {
+        self.bytes.push(0x85);
+        self.tail(general::AX, Operand::Memory { base, index: None, displacement }, None);
+    }
+
+    /// `register = other`, of 64 bits, both of the first eight.
+    pub(crate) fn copy_general(&mut self, register: u8, other: u8) {
+        self.bytes.extend([0x48, 0x89, 0xc0 | other << 3 | register]);
+    }
+
+    /// `register = base + displacement`, of 64 bits.
+    pub(crate) fn address(&mut self, register: u8, base: u8, displacement: i32) {
+        self.bytes.extend([0x48 | (register >> 3) << 2 | base >> 3, 0x8d]);
+        self.tail(register, Operand::Memory { base, index: None, displacement }, None);
+    }
+
+    /// One of the first eight registers = an address.
+    pub(crate) fn set_address(&mut self, register: u8, address: usize) {
+        self.bytes.extend([0x48, 0xb8 | register]);
+        self.bytes.extend((address as u64).to_le_bytes());
+    }
+
+    /// Clears the upper halves of vectors, and calls the function whose address is in one of the first eight registers.
+    pub(crate) fn call_register(&mut self, register: u8) {
+        self.bytes.extend([0xc5, 0xf8, 0x77, 0xff, 0xd0 | register]);
+    }
+
+    /// `register = number`.
+    pub(crate) fn set_general(&mut self, register: u8, number: u32) {
+        self.bytes.extend([0x40 | register >> 3, 0xb8 | register & 7]);
+        self.bytes.extend(number.to_le_bytes());
+    }
+
+    /// All bits of the first `lanes` lanes of a register, and none of the others: AVX2 only.
+    pub(crate) fn load_mask(&mut self, register: u8, lanes: u8) {
+        const LOAD: Code = code(0, 1, 0x10);
+        self.vector(LOAD, register, 0, Operand::Mask(lanes), None);
+    }
+
+    /// Sets a mask register to the low bits of a general register: AVX-512 only.
+    pub(crate) fn mask_from_general(&mut self, mask: u8, register: u8) {
+        let first = 0xc1 | (register >> 3 ^ 1) << 5;
+        self.bytes.extend([0xc4, first, 0x78, 0x92, 0xc0 | mask << 3 | register & 7]);
+    }
+
+    /// Sets the zero flag if the low byte of `AX`, `CX`, `DX` or `BX` is 0.
+    pub(crate) fn test_byte(&mut self, register: u8) {
+        self.bytes.extend([0x84, 0xc0 | register << 3 | register]);
+    }
+
+    /// Jumps to the address in one of the first eight registers.
+    pub(crate) fn jump_to_register(&mut self, register: u8) {
+        self.bytes.extend([0xff, 0xe0 | register]);
+    }
+
+    /// A jump; [`set_jump`](Assembler::set_jump) takes the place that it returns.
+    pub(crate) fn jump(&mut self) -> usize {
+        self.jump_by(&[0xe9])
+    }
+
+    /// A jump if the zero flag is set.
+    pub(crate) fn jump_if_zero(&mut self) -> usize {
+        self.jump_by(&[0x0f, 0x84])
+    }
+
+    /// A jump if the low half of one of the first eight registers differs from `number`.
+    pub(crate) fn jump_unless_equal(&mut self, register: u8, number: i32) -> usize {
+        self.bytes.extend([0x81, 0xf8 | register]);
+        self.bytes.extend(number.to_le_bytes());
+        self.jump_by(&[0x0f, 0x85])
+    }
+
+    /// Decreases the number of 64 bits at the address in `SI` or `DI`, and jumps unless it is below 0.
+    pub(crate) fn count_down(&mut self, register: u8) -> usize {
+        self.bytes.extend([0x48, 0xff, 0x08 | register]);
+        self.jump_by(&[0x0f, 0x89])
+    }
+
+    fn jump_by(&mut self, opcode: &[u8]) -> usize {
+        self.bytes.extend(opcode);
+        self.bytes.extend([0; 4]);
+        self.here() - 4
+    }
+
+    /// Sets the target of a jump.
+    pub(crate) fn set_jump(&mut self, place: usize, target: usize) {
+        let distance = target as i64 - (place as i64 + 4);
+        self.bytes[place..place + 4].copy_from_slice(&(distance as i32).to_le_bytes());
+    }
+
     /// `register = 0`.
     pub(crate) fn zero_general(&mut self, register: u8) {
         let high = register >> 3;
@@ -303,6 +464,6 @@ fn extension(operand: Operand) -> (u8, u8) {
     match operand {
         Operand::Register(number) => (number >> 4, number >> 3),
         Operand::Memory { base, index, .. } => (index.map_or(0, |(index, _)| index >> 3), base >> 3),
-        Operand::Constant(_) => (0, 0),
+        Operand::Constant(_) | Operand::Mask(_) => (0, 0),
     }
 }

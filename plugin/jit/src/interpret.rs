@@ -8,27 +8,36 @@ impl Program {
     pub fn interpret(&self, load: impl Fn(u16) -> u32, mut store: impl FnMut(u16, u32)) {
         let mut values: Vec<u32> = Vec::with_capacity(self.ops.len());
         for op in &self.ops {
-            let arg = |index: usize| values[op.args()[index].index()];
             let value = match *op {
                 Op::Load { array, .. } | Op::Splat { array } => load(array),
-                Op::Constant(bits) => bits,
-                Op::Unary(kind, _) => unary(kind, arg(0)),
-                Op::Shift(kind, _, amount) => shift(kind, arg(0), u32::from(amount)),
-                Op::Binary(kind, _) => binary(kind, arg(0), arg(1)),
-                Op::Fused(_) => float(arg(0)).mul_add(float(arg(1)), float(arg(2))).to_bits(),
-                Op::Compare(kind, _) => {
-                    if compare(kind, arg(0), arg(1)) {
-                        u32::MAX
-                    } else {
-                        0
-                    }
-                }
-                Op::Select(_) => arg(0) & arg(1) | !arg(0) & arg(2),
+                _ => op.lane(|index| values[op.args()[index].index()]),
             };
             values.push(value);
         }
         for each in &self.stores {
             store(each.array, values[each.value.index()]);
+        }
+    }
+}
+
+impl Op {
+    /// One lane of the result, by the same lane of each argument.
+    pub(crate) fn lane(&self, arg: impl Fn(usize) -> u32) -> u32 {
+        match *self {
+            Op::Constant(bits) => bits,
+            Op::Unary(kind, _) => unary(kind, arg(0)),
+            Op::Shift(kind, _, amount) => shift(kind, arg(0), u32::from(amount)),
+            Op::Binary(kind, _) => binary(kind, arg(0), arg(1)),
+            Op::Fused(_) => float(arg(0)).mul_add(float(arg(1)), float(arg(2))).to_bits(),
+            Op::Compare(kind, _) => {
+                if compare(kind, arg(0), arg(1)) {
+                    u32::MAX
+                } else {
+                    0
+                }
+            }
+            Op::Select(_) => arg(0) & arg(1) | !arg(0) & arg(2),
+            _ => unreachable!("{self:?} is not computed lane by lane"),
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use crate::region::{Callee, Place};
+
 /// The result of an operation: 32 bits in each lane. Whether they are a float, an integer or a mask (all bits or none)
 /// depends on the operations that read them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -163,16 +165,68 @@ pub(crate) enum Op {
     Compare(Compare, [Value; 2]),
     /// `mask ? a : b`, of mask, a, b.
     Select([Value; 3]),
+    /// The first lane in every lane.
+    Broadcast([Value; 1]),
+    /// One of the first four lanes, as the first.
+    Extract([Value; 1], u8),
+    /// The first value, with one of its first four lanes replaced by the first lane of the second.
+    Insert([Value; 2], u8),
+    /// Elements at a place, filled with zeros above, after so many writes to its slot.
+    Read(Place, u32),
+    /// The same, so many bytes farther as the value's first lane says.
+    ReadAt(Place, [Value; 1], u32),
+    /// Writes the low bits of a value. No operation reads the result of this and those that follow.
+    Write(Place, [Value; 1]),
+    /// Writes the low bits of the first value, so many bytes farther as the second one's first lane says.
+    WriteAt(Place, [Value; 2]),
+    /// Each slot of a list takes the address of the next, and the last takes that of the first.
+    Rotate(u32),
+    /// Passes the first lane to the end of the block.
+    Decide([Value; 1]),
+    /// The result of a function in Rust on these vectors.
+    Call(u32, [Value; 3]),
+    /// Calls a function in Rust with the table of slots.
+    Invoke(u32),
 }
 
 impl Op {
     pub(crate) fn args(&self) -> &[Value] {
         match self {
             Op::Load { .. } | Op::Splat { .. } | Op::Constant(_) => &[],
-            Op::Unary(_, args) | Op::Shift(_, args, _) => args,
-            Op::Binary(_, args) | Op::Compare(_, args) => args,
+            Op::Read(..) | Op::Rotate(_) | Op::Invoke(_) => &[],
+            Op::Call(_, args) => args,
+            Op::Unary(_, args) | Op::Shift(_, args, _) | Op::Broadcast(args) | Op::Extract(args, _) => args,
+            Op::ReadAt(_, args, _) | Op::Write(_, args) | Op::Decide(args) => args,
+            Op::Binary(_, args) | Op::Compare(_, args) | Op::Insert(args, _) | Op::WriteAt(_, args) => args,
             Op::Fused(args) | Op::Select(args) => args,
         }
+    }
+
+    /// The same operation on the values that `at` gives for its arguments.
+    fn map(self, at: impl Fn(Value) -> Value) -> Op {
+        match self {
+            Op::Load { .. } | Op::Splat { .. } | Op::Constant(_) => self,
+            Op::Read(..) | Op::Rotate(_) | Op::Invoke(_) => self,
+            Op::Call(callee, args) => Op::Call(callee, args.map(at)),
+            Op::Unary(kind, args) => Op::Unary(kind, args.map(at)),
+            Op::Shift(kind, args, amount) => Op::Shift(kind, args.map(at), amount),
+            Op::Binary(kind, args) => Op::Binary(kind, args.map(at)),
+            Op::Fused(args) => Op::Fused(args.map(at)),
+            Op::Compare(kind, args) => Op::Compare(kind, args.map(at)),
+            Op::Select(args) => Op::Select(args.map(at)),
+            Op::Broadcast(args) => Op::Broadcast(args.map(at)),
+            Op::Extract(args, lane) => Op::Extract(args.map(at), lane),
+            Op::Insert(args, lane) => Op::Insert(args.map(at), lane),
+            Op::ReadAt(place, args, version) => Op::ReadAt(place, args.map(at), version),
+            Op::Write(place, args) => Op::Write(place, args.map(at)),
+            Op::WriteAt(place, args) => Op::WriteAt(place, args.map(at)),
+            Op::Decide(args) => Op::Decide(args.map(at)),
+        }
+    }
+
+    /// Whether it does something else than to compute a value.
+    pub(crate) fn is_effect(&self) -> bool {
+        matches!(self, Op::Write(..) | Op::WriteAt(..) | Op::Rotate(_) | Op::Decide(_) | Op::Invoke(_))
     }
 }
 
@@ -189,7 +243,13 @@ pub(crate) struct Store {
 #[derive(Debug, Clone, Default)]
 pub struct Program {
     pub(crate) ops: Vec<Op>,
+    /// The number of lanes of each operation; 0 for as many as the processor has.
+    pub(crate) lanes: Vec<u8>,
     pub(crate) stores: Vec<Store>,
+    /// The slots that rotate.
+    pub(crate) rotations: Vec<Vec<u16>>,
+    /// The functions that are called.
+    pub(crate) callees: Vec<Callee>,
 }
 
 impl Program {
@@ -201,6 +261,43 @@ impl Program {
     /// Whether there are no operations.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
+    }
+
+    /// The operations that stores and effects need, in the same order.
+    fn pruned(self) -> Program {
+        let Program { ops, lanes, stores, rotations, callees } = self;
+        let mut is_used: Vec<bool> = ops.iter().map(Op::is_effect).collect();
+        stores.iter().for_each(|store| is_used[store.value.index()] = true);
+        for (index, op) in ops.iter().enumerate().rev() {
+            if is_used[index] {
+                op.args().iter().for_each(|arg| is_used[arg.index()] = true);
+            }
+        }
+        let mut places = Vec::with_capacity(ops.len());
+        let mut program = Program { rotations, callees, ..Program::default() };
+        for ((op, lanes), is_used) in ops.into_iter().zip(lanes).zip(is_used) {
+            places.push(Value(program.ops.len() as u32));
+            if is_used {
+                program.ops.push(op.map(|value| places[value.index()]));
+                program.lanes.push(lanes);
+            }
+        }
+        program.stores =
+            stores.into_iter().map(|store| Store { value: places[store.value.index()], ..store }).collect();
+        program
+    }
+
+    /// The program without the writes that do not fulfil a condition, and without what only they need.
+    pub(crate) fn with_writes(self, is_kept: impl Fn(Place) -> bool) -> Program {
+        let mut program = self;
+        for op in &mut program.ops {
+            if let Op::Write(place, _) | Op::WriteAt(place, _) = *op
+                && !is_kept(place)
+            {
+                *op = Op::Constant(0);
+            }
+        }
+        program.pruned()
     }
 
     /// One more than the largest number of an array.
@@ -220,7 +317,9 @@ pub struct Builder(RefCell<Graph>);
 #[derive(Debug, Default)]
 struct Graph {
     program: Program,
-    known: HashMap<Op, Value>,
+    /// The value of each operation, on each number of lanes.
+    known: HashMap<(Op, u8), Value>,
+    lanes: u8,
 }
 
 impl Builder {
@@ -230,9 +329,12 @@ impl Builder {
     }
 
     fn push(&self, op: Op) -> Value {
-        let Graph { program, known } = &mut *self.0.borrow_mut();
-        *known.entry(op).or_insert_with(|| {
+        let Graph { program, known, lanes } = &mut *self.0.borrow_mut();
+        // A constant is the same in any number of lanes.
+        let lanes = if matches!(op, Op::Constant(_)) { 0 } else { *lanes };
+        *known.entry((op, lanes)).or_insert_with(|| {
             program.ops.push(op);
+            program.lanes.push(lanes);
             Value(program.ops.len() as u32 - 1)
         })
     }
@@ -341,7 +443,9 @@ impl Builder {
     /// Bits that are known to be 0.
     pub fn zeros(&self, value: Value) -> u32 {
         match self.op(value) {
-            Op::Load { width, .. } => !(u32::MAX >> (32 - 8 * width.bytes())),
+            Op::Load { width, .. } | Op::Read(Place { width, .. }, _) | Op::ReadAt(Place { width, .. }, ..) => {
+                !(u32::MAX >> (32 - 8 * width.bytes()))
+            }
             Op::Constant(bits) => !bits,
             Op::Shift(Shift::Left, _, amount) => !(u32::MAX << amount),
             Op::Shift(Shift::Right, _, amount) => !(u32::MAX >> amount),
@@ -365,35 +469,104 @@ impl Builder {
         self.0.borrow_mut().program.stores.push(Store { array, width, value });
     }
 
+    /// The number of operations so far, also of those that nothing uses.
+    pub fn size(&self) -> usize {
+        self.0.borrow().program.ops.len()
+    }
+
+    /// The number of lanes of the operations that follow; 0 for as many as the processor has.
+    pub fn set_lanes(&self, lanes: u8) {
+        self.0.borrow_mut().lanes = lanes;
+    }
+
+    /// The first lane of a value in every lane.
+    pub fn broadcast(&self, value: Value) -> Value {
+        if self.known(value).is_some() { value } else { self.push(Op::Broadcast([value])) }
+    }
+
+    /// Lane `lane` of a value, as the first.
+    ///
+    /// # Panics
+    /// If `lane` is 4 or more.
+    pub fn extract(&self, value: Value, lane: u8) -> Value {
+        assert!(lane < 4, "lanes of the first 128 bits can be extracted");
+        if lane == 0 || self.known(value).is_some() { value } else { self.push(Op::Extract([value], lane)) }
+    }
+
+    /// A value with lane `lane` replaced by the first lane of another.
+    ///
+    /// # Panics
+    /// If `lane` is 4 or more.
+    pub fn insert(&self, value: Value, lane: u8, other: Value) -> Value {
+        assert!(lane < 4, "lanes of the first 128 bits can be replaced");
+        self.push(Op::Insert([value, other], lane))
+    }
+
+    /// Reads elements, `index` bytes beyond the place if there is one; `version` is the number of writes to the slot so
+    /// far.
+    pub fn read(&self, place: Place, index: Option<Value>, version: u32) -> Value {
+        self.push(match index {
+            None => Op::Read(place, version),
+            Some(index) => Op::ReadAt(place, [index], version),
+        })
+    }
+
+    /// Adds an operation that is not for its value.
+    fn effect(&self, op: Op) {
+        let Graph { program, lanes, .. } = &mut *self.0.borrow_mut();
+        program.ops.push(op);
+        program.lanes.push(*lanes);
+    }
+
+    /// Writes the low bits of a value, `index` bytes beyond the place if there is one.
+    pub fn write(&self, place: Place, index: Option<Value>, value: Value) {
+        self.effect(match index {
+            None => Op::Write(place, [value]),
+            Some(index) => Op::WriteAt(place, [value, index]),
+        });
+    }
+
+    /// Gives each slot the address of the next one, and the last that of the first.
+    pub fn rotate(&self, slots: Vec<u16>) {
+        let index = {
+            let rotations = &mut self.0.borrow_mut().program.rotations;
+            rotations.push(slots);
+            rotations.len() as u32 - 1
+        };
+        self.effect(Op::Rotate(index));
+    }
+
+    fn callee(&self, callee: Callee) -> u32 {
+        let callees = &mut self.0.borrow_mut().program.callees;
+        let known = callees.iter().position(|&each| each == callee);
+        known.unwrap_or_else(|| {
+            callees.push(callee);
+            callees.len() - 1
+        }) as u32
+    }
+
+    /// The result of a function of vectors.
+    pub fn call(&self, callee: Callee, args: [Value; 3]) -> Value {
+        let callee = self.callee(callee);
+        self.push(Op::Call(callee, args))
+    }
+
+    /// Calls a function with the table of slots.
+    pub fn invoke(&self, callee: Callee) {
+        let callee = self.callee(callee);
+        self.effect(Op::Invoke(callee));
+    }
+
     /// The program: the operations that stores need.
     pub fn build(self) -> Program {
-        let Program { ops, stores } = self.0.into_inner().program;
-        let mut is_used = vec![false; ops.len()];
-        stores.iter().for_each(|store| is_used[store.value.index()] = true);
-        for (index, op) in ops.iter().enumerate().rev() {
-            if is_used[index] {
-                op.args().iter().for_each(|arg| is_used[arg.index()] = true);
-            }
+        self.0.into_inner().program.pruned()
+    }
+
+    /// The block of these operations, which the first lane of a value decides how to leave.
+    pub(crate) fn block(self, decision: Option<Value>) -> Program {
+        if let Some(value) = decision {
+            self.effect(Op::Decide([value]));
         }
-        let mut places = Vec::with_capacity(ops.len());
-        let mut program = Program::default();
-        for (op, is_used) in ops.into_iter().zip(is_used) {
-            places.push(Value(program.ops.len() as u32));
-            if is_used {
-                let at = |value: Value| places[value.index()];
-                program.ops.push(match op {
-                    Op::Unary(kind, args) => Op::Unary(kind, args.map(at)),
-                    Op::Shift(kind, args, amount) => Op::Shift(kind, args.map(at), amount),
-                    Op::Binary(kind, args) => Op::Binary(kind, args.map(at)),
-                    Op::Fused(args) => Op::Fused(args.map(at)),
-                    Op::Compare(kind, args) => Op::Compare(kind, args.map(at)),
-                    Op::Select(args) => Op::Select(args.map(at)),
-                    Op::Load { .. } | Op::Splat { .. } | Op::Constant(_) => op,
-                });
-            }
-        }
-        program.stores =
-            stores.into_iter().map(|store| Store { value: places[store.value.index()], ..store }).collect();
-        program
+        self.build()
     }
 }

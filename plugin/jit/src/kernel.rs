@@ -1,9 +1,10 @@
 //! Compiled programs.
 
-use crate::emit::{Emitted, emit};
+use crate::emit::{Emitted, EmittedRegion, OUT_OF_FUEL, emit, emit_region};
 use crate::encode::Isa;
 use crate::ir::Program;
 use crate::pages::Code;
+use crate::region::Region;
 
 /// A program as machine code.
 #[derive(Debug)]
@@ -56,10 +57,63 @@ impl Kernel {
         if blocks == 0 {
             return;
         }
-        type Function = unsafe extern "sysv64" fn(*const *mut u8, usize);
+        type Function = unsafe extern "C" fn(*const *mut u8, usize);
         // SAFETY: the code is a function of this type: `emit` made it, for instructions that the processor has.
         let function: Function = unsafe { std::mem::transmute(self.code.start()) };
         // SAFETY: as the caller promises; the code accesses nothing else but its own stack.
         unsafe { function(arrays.as_ptr(), blocks * self.block) };
+    }
+}
+
+/// A region as machine code.
+#[derive(Debug)]
+pub struct Routine {
+    code: Code,
+    starts: Vec<usize>,
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// At an exit.
+    Exit(u32),
+    /// Before this block, since the fuel is used up.
+    OutOfFuel(u32),
+}
+
+impl Routine {
+    /// Compiles a region for a set of instructions; `None` as in [`Kernel::compile_for`].
+    pub fn compile_for(region: &Region, isa: Isa) -> Option<Routine> {
+        if !Kernel::is_supported() || !isa.is_present() {
+            return None;
+        }
+        let EmittedRegion { bytes, starts } = emit_region(region, isa)?;
+        Some(Routine { code: Code::new(&bytes)?, starts })
+    }
+
+    /// The size of the machine code in bytes.
+    pub fn bytes(&self) -> usize {
+        self.code.bytes()
+    }
+
+    /// Runs the region from a block on. Each jump back uses up one of `fuel`.
+    ///
+    /// # Panics
+    /// If there is no such block.
+    ///
+    /// # Safety
+    /// `table` is a list of pairs of address and size, one for each slot of the region. Each place that the region
+    /// reads or writes, wherever its indices and rotations lead, is memory that may be accessed so, aligned to 64 bytes
+    /// where the place is not exact.
+    #[inline]
+    pub unsafe fn run(&self, table: *mut u8, block: u32, fuel: &mut i64) -> Stop {
+        type Function = unsafe extern "C" fn(*mut u8, *mut i64, *const u8) -> u32;
+        let start = self.code.start().as_ptr();
+        let first = start.wrapping_add(self.starts[block as usize]);
+        // SAFETY: the code is a function of this type: `emit_region` made it, for instructions that the processor has.
+        let function: Function = unsafe { std::mem::transmute(start) };
+        // SAFETY: as the caller promises; the code accesses nothing else but its own stack.
+        let number = unsafe { function(table, fuel, first) };
+        if number & OUT_OF_FUEL == 0 { Stop::Exit(number) } else { Stop::OutOfFuel(number ^ OUT_OF_FUEL) }
     }
 }

@@ -1,14 +1,20 @@
-//! Native code for element-wise programs.
+//! Native code for element-wise programs and for loops.
 //!
 //! A [`Program`] is a list of operations on lanes of 32 bits: loads of successive elements, arithmetic without
 //! branches, and stores. [`Kernel::compile`] turns it into a loop of vector instructions, AVX-512 or AVX2, whichever
 //! the processor has, and [`interpret`](Program::interpret) computes the same bits one lane at a time.
 //!
+//! A [`Region`] is a list of blocks that jump to each other, on a table of addresses. Each block is such a list of
+//! operations on vectors of up to 16 lanes, which also reads and writes single elements, adds indices to addresses, and
+//! calls functions in Rust. [`Routine::compile_for`] compiles it.
+//!
 //! * `ir`: programs and their construction.
+//! * `region`: blocks, places and jumps.
 //! * `interpret`: the meaning of each operation.
 //! * `encode`: instructions as bytes.
-//! * `registers`: the choice of registers; `emit`: the instructions of each operation, and the loop.
-//! * `pages`: executable memory; `kernel`: compiled programs.
+//! * `registers`: the choice of registers; `emit`: the instructions of each operation, and the loop; `emit::region`:
+//!   blocks.
+//! * `pages`: executable memory; `kernel`: compiled programs and regions.
 //!
 //! No operation contracts, reorders or approximates: what a program computes is defined by IEEE 754 and the order of
 //! its operations alone.
@@ -21,10 +27,12 @@ mod ir;
 mod kernel;
 #[allow(unsafe_code, reason = "maps memory and changes its protection")]
 mod pages;
+mod region;
 mod registers;
 #[cfg(test)]
 mod tests;
 
 pub use encode::Isa;
 pub use ir::{Binary, Builder, Compare, Program, Round, Shift, Unary, Value, Width};
-pub use kernel::Kernel;
+pub use kernel::{Kernel, Routine, Stop};
+pub use region::{Block, Callee, End, Place, Region, TableFunction, Target, VectorFunction};

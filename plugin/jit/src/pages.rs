@@ -36,6 +36,11 @@ impl Code {
         protect(start, pages, libc::PROT_READ | libc::PROT_EXEC).then_some(code)
     }
 
+    /// The size of its pages.
+    pub(crate) fn bytes(&self) -> usize {
+        self.pages * PAGE
+    }
+
     /// The address of the first instruction.
     pub(crate) fn start(&self) -> NonNull<u8> {
         self.start

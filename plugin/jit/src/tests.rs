@@ -1,5 +1,7 @@
 //! Generated code beside the meaning of its operations, for every set of instructions that the processor has.
 
+mod region;
+
 use crate::{Binary, Builder, Compare, Isa, Kernel, Program, Round, Shift, Unary, Value, Width};
 
 /// Numbers that repeat from run to run: Marsaglia's xorshift.

@@ -1,0 +1,373 @@
+//! Regions: their blocks, and the operations that only blocks have.
+//!
+//! The code is a function `(table, fuel, start) -> number` in the System V calling convention, where `table` is a list
+//! of pairs of address and size, `fuel` points to the number of jumps back that may still be taken, and `start` is the
+//! address of a block. Blocks hold nothing in registers for each other.
+
+use super::{Emitter, LOAD, Registers, STORE, code, narrowing, widening};
+use crate::encode::{Assembler, Code, Isa, Length, Operand, general};
+use crate::ir::{Program, Value, Width};
+use crate::region::{Block, Callee, End, Place, Region, Target};
+use crate::registers::{Lifetimes, MOST_VECTORS};
+
+/// The code of a region, and the position of each block in it.
+#[derive(Debug)]
+pub(crate) struct EmittedRegion {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) starts: Vec<usize>,
+}
+
+/// The table of slots, the fuel, the address of the first block; and a register for what an instruction needs.
+const TABLE: u8 = general::DI;
+const FUEL: u8 = general::SI;
+const START: u8 = general::DX;
+const SCRATCH: u8 = general::AX;
+
+/// The registers that hold addresses of slots.
+const ADDRESSES: [u8; 5] = [general::CX, general::DX, general::R8, general::R9, general::R10];
+
+/// The register through which masks are set, since [`SCRATCH`] may be part of an address.
+const MASK: u8 = general::R11;
+
+/// The bit of the returned number that says that the fuel was used up; the others are then the next block.
+pub(crate) const OUT_OF_FUEL: u32 = 1 << 31;
+
+/// The mask register of partial vectors.
+const PART: u8 = 5;
+
+/// The bytes of stack that a region has, less than four pages. Calls find it aligned to 16 bytes.
+const STACK: i32 = 4 * PAGE - 120;
+const PAGE: i32 = 4096;
+
+/// The place on the stack of the vectors of calls, and of the registers that calls change; values are below.
+const VECTORS: i32 = STACK - 8 - 4 * 64;
+const SAVED: i32 = VECTORS - 16;
+
+/// The slots whose addresses are in [`ADDRESSES`].
+#[derive(Debug, Default)]
+pub(super) struct Addresses {
+    slots: [Option<u16>; ADDRESSES.len()],
+    /// The register that is taken next.
+    next: usize,
+}
+
+/// The code of a region; `None` if a block needs too much of the stack.
+pub(crate) fn emit_region(region: &Region, isa: Isa) -> Option<EmittedRegion> {
+    let mut assembler = Assembler::new(isa);
+    // No page of the stack is skipped: the system makes it longer page by page.
+    (1..4).for_each(|page| assembler.touch(general::SP, -page * PAGE));
+    assembler.add_general(general::SP, -STACK);
+    assembler.jump_to_register(START);
+    // The code that exits jump to, with the number in a register.
+    let leave = assembler.here();
+    assembler.add_general(general::SP, STACK);
+    assembler.return_to_caller();
+    let mut jumps = Jumps { starts: Vec::new(), places: Vec::new(), leave };
+    for block in &region.blocks {
+        jumps.starts.push(assembler.here());
+        let lifetimes = Lifetimes::new(&block.program);
+        let mut emitter = Emitter::new(&block.program, &lifetimes, isa, 1);
+        emitter.assembler = assembler;
+        emitter.block();
+        if emitter.slot_count * emitter.slot_bytes() > SAVED as usize {
+            return None;
+        }
+        assembler = emitter.assembler;
+        jumps.end(&mut assembler, block);
+    }
+    for &(place, block) in &jumps.places {
+        assembler.set_jump(place, jumps.starts[block as usize]);
+    }
+    Some(EmittedRegion { bytes: assembler.finish(), starts: jumps.starts })
+}
+
+/// Jumps between blocks.
+struct Jumps {
+    starts: Vec<usize>,
+    /// Jumps to blocks: the place of the distance, and the block.
+    places: Vec<(usize, u32)>,
+    leave: usize,
+}
+
+impl Jumps {
+    fn end(&mut self, assembler: &mut Assembler, block: &Block) {
+        match &block.end {
+            End::Jump(target) => self.jump(assembler, *target),
+            End::Choose(_, [yes, no]) => {
+                let other = assembler.jump_if_zero();
+                self.jump(assembler, *yes);
+                assembler.set_jump(other, assembler.here());
+                self.jump(assembler, *no);
+            }
+            End::Table(_, targets) => {
+                let (last, others) = targets.split_last().expect("a table has targets");
+                for (index, target) in others.iter().enumerate() {
+                    let other = assembler.jump_unless_equal(SCRATCH, index as i32);
+                    self.jump(assembler, *target);
+                    assembler.set_jump(other, assembler.here());
+                }
+                self.jump(assembler, *last);
+            }
+        }
+    }
+
+    fn jump(&mut self, assembler: &mut Assembler, target: Target) {
+        match target {
+            Target::Exit(number) => self.exit(assembler, number),
+            Target::Block(block) => {
+                let is_back = (block as usize) < self.starts.len();
+                if is_back {
+                    // Without fuel, the caller goes on from there: it knows the block by its index.
+                    let goes_on = assembler.count_down(FUEL);
+                    self.exit(assembler, OUT_OF_FUEL | block);
+                    assembler.set_jump(goes_on, assembler.here());
+                }
+                let place = assembler.jump();
+                self.places.push((place, block));
+            }
+        }
+    }
+
+    fn exit(&self, assembler: &mut Assembler, number: u32) {
+        assembler.set_general(SCRATCH, number);
+        let place = assembler.jump();
+        assembler.set_jump(place, self.leave);
+    }
+}
+
+impl Emitter<'_> {
+    /// The operations of a block.
+    fn block(&mut self) {
+        let program: &Program = self.program;
+        for (index, op) in program.ops.iter().enumerate() {
+            self.position = index;
+            self.op(Value(index as u32), op);
+            self.release();
+        }
+    }
+
+    /// The register with the address of a slot.
+    fn address_of(&mut self, slot: u16) -> u8 {
+        if let Some(index) = self.addresses.slots.iter().position(|&held| held == Some(slot)) {
+            return ADDRESSES[index];
+        }
+        let index = self.addresses.next;
+        self.addresses.next = (index + 1) % ADDRESSES.len();
+        self.addresses.slots[index] = Some(slot);
+        self.assembler.load_general(ADDRESSES[index], TABLE, 16 * i32::from(slot));
+        ADDRESSES[index]
+    }
+
+    /// A place in memory, `index` bytes farther.
+    fn place(&mut self, place: Place, index: Option<Value>) -> Operand {
+        let index = index.map(|index| {
+            let register = self.registers(index)[0];
+            self.move_to_general(register);
+            (SCRATCH, 0)
+        });
+        let base = self.address_of(place.slot);
+        Operand::Memory { base, index, displacement: place.offset as i32 }
+    }
+
+    /// Moves the first lane of a register to [`SCRATCH`].
+    fn move_to_general(&mut self, register: u8) {
+        let length = self.assembler.set_length(Length::Xmm);
+        self.assembler.vector(code(1, 1, 0x7e), register, 0, Operand::Register(SCRATCH), None);
+        self.assembler.set_length(length);
+    }
+
+    pub(super) fn read(&mut self, place: Place, index: Option<Value>) -> Registers {
+        const LOAD_ONE: Code = code(2, 1, 0x10);
+        const MOVE_ONE: Code = code(1, 1, 0x6e);
+        const LOAD_MASKED: Code = code(1, 2, 0x2c);
+        let from = self.place(place, index);
+        let result = self.take_all();
+        let register = result[0];
+        match (place.lanes, place.width, self.isa) {
+            (1, Width::Word, _) => self.short(LOAD_ONE, register, from, None),
+            (1, width, _) => {
+                self.assembler.load_narrow(SCRATCH, from, width.bytes());
+                self.short(MOVE_ONE, register, Operand::Register(SCRATCH), None);
+            }
+            (lanes, width, _) if !self.is_part(lanes, place.is_exact) => {
+                self.assembler.vector(widening(width), register, 0, from, None);
+            }
+            (lanes, width, Isa::Avx512) => {
+                self.set_part(lanes);
+                self.assembler.masked(widening(width), register, from, PART, true);
+            }
+            (lanes, _, Isa::Avx2) => {
+                let mask = self.take();
+                self.assembler.load_mask(mask, lanes);
+                self.assembler.vector(LOAD_MASKED, register, mask, from, None);
+                self.give(mask);
+            }
+        }
+        result
+    }
+
+    pub(super) fn write(&mut self, place: Place, value: Value, index: Option<Value>) {
+        const STORE_ONE: Code = code(2, 1, 0x11);
+        const EXTRACT_BYTE: Code = code(1, 3, 0x14);
+        const EXTRACT_HALF: Code = code(1, 3, 0x15);
+        const STORE_MASKED: Code = code(1, 2, 0x2e);
+        let register = self.registers(value)[0];
+        let to = self.place(place, index);
+        match (place.lanes, place.width, self.isa) {
+            (1, Width::Word, _) => self.short(STORE_ONE, register, to, None),
+            (1, Width::Byte, _) => self.short(EXTRACT_BYTE, register, to, Some(0)),
+            (1, Width::Half, _) => self.short(EXTRACT_HALF, register, to, Some(0)),
+            (lanes, width, isa) if !self.is_part(lanes, place.is_exact) => match (width, isa) {
+                (Width::Word, _) | (_, Isa::Avx512) => {
+                    self.assembler.vector(narrowing(width), register, 0, to, None);
+                }
+                (_, Isa::Avx2) => {
+                    let length = self.assembler.set_length(Length::Ymm);
+                    self.pack(register, width, to);
+                    self.assembler.set_length(length);
+                }
+            },
+            (lanes, width, Isa::Avx512) => {
+                self.set_part(lanes);
+                self.assembler.masked(narrowing(width), register, to, PART, false);
+            }
+            (lanes, _, Isa::Avx2) => {
+                let mask = self.take();
+                self.assembler.load_mask(mask, lanes);
+                self.assembler.vector(STORE_MASKED, register, mask, to, None);
+                self.give(mask);
+            }
+        }
+    }
+
+    /// Whether an access has to leave out lanes of the vector.
+    fn is_part(&self, lanes: u8, is_exact: bool) -> bool {
+        is_exact && usize::from(lanes) < self.isa.length(usize::from(lanes)).lanes()
+    }
+
+    /// Sets the mask register of partial vectors.
+    fn set_part(&mut self, lanes: u8) {
+        self.assembler.set_general(MASK, (1 << lanes) - 1);
+        self.assembler.mask_from_general(PART, MASK);
+    }
+
+    /// Gives back a register that [`take`](Emitter::take) gave.
+    fn give(&mut self, register: u8) {
+        self.free |= 1 << register;
+        self.locked &= !(1 << register);
+    }
+
+    /// An instruction of 128 bits.
+    fn short(&mut self, code: Code, register: u8, operand: Operand, immediate: Option<u8>) {
+        let length = self.assembler.set_length(Length::Xmm);
+        self.assembler.vector(code, register, 0, operand, immediate);
+        self.assembler.set_length(length);
+    }
+
+    pub(super) fn broadcast(&mut self, a: Value) -> Registers {
+        const BROADCAST: Code = code(1, 2, 0x18);
+        let from = self.registers(a).map(Operand::Register);
+        let result = self.result(&[a]);
+        self.each(BROADCAST, result, [0; MOST_VECTORS], from, None);
+        result
+    }
+
+    pub(super) fn extract(&mut self, a: Value, lane: u8) -> Registers {
+        const SHUFFLE: Code = code(1, 1, 0x70);
+        let from = self.registers(a)[0];
+        let result = self.result(&[a]);
+        self.short(SHUFFLE, result[0], Operand::Register(from), Some(lane * 0b0101_0101));
+        result
+    }
+
+    pub(super) fn insert(&mut self, a: Value, b: Value, lane: u8) -> Registers {
+        const INSERT: Code = code(1, 3, 0x21);
+        let (into, other) = (self.registers(a)[0], self.registers(b)[0]);
+        let result = self.result(&[a, b]);
+        let length = self.assembler.set_length(Length::Xmm);
+        self.assembler.vector(INSERT, result[0], into, Operand::Register(other), Some(lane << 4));
+        self.assembler.set_length(length);
+        result
+    }
+
+    /// Each slot of a list takes the address of the next.
+    pub(super) fn rotate(&mut self, list: u32) {
+        let slots = &self.program.rotations[list as usize];
+        let entry = |slot: u16| 16 * i32::from(slot);
+        let [held, moved] = [general::CX, SCRATCH];
+        self.assembler.load_general(held, TABLE, entry(slots[0]));
+        for pair in slots.windows(2) {
+            self.assembler.load_general(moved, TABLE, entry(pair[1]));
+            self.assembler.store_general(moved, TABLE, entry(pair[0]));
+        }
+        self.assembler.store_general(held, TABLE, entry(slots[slots.len() - 1]));
+        self.addresses = Addresses::default();
+    }
+
+    /// Calls a function of vectors, which are on the stack.
+    pub(super) fn call(&mut self, callee: u32, args: [Value; 3]) -> Registers {
+        let vector =
+            |index: i32| Operand::Memory { base: general::SP, index: None, displacement: VECTORS + 64 * index };
+        for (index, arg) in args.into_iter().enumerate() {
+            let register = self.registers(arg)[0];
+            self.longest(STORE, register, vector(index as i32));
+        }
+        self.leave_registers();
+        self.assembler.store_general(TABLE, general::SP, SAVED);
+        self.assembler.store_general(FUEL, general::SP, SAVED + 8);
+        self.assembler.address(general::SI, general::SP, VECTORS);
+        let lanes = u32::from(self.program.lanes[self.position]);
+        self.assembler.set_general(general::DX, lanes);
+        self.call_function(self.program.callees[callee as usize]);
+        let result = self.take_all();
+        self.longest(LOAD, result[0], vector(3));
+        result
+    }
+
+    /// Calls a function of the table of slots.
+    pub(super) fn invoke(&mut self, callee: u32) {
+        self.leave_registers();
+        self.assembler.store_general(TABLE, general::SP, SAVED);
+        self.assembler.store_general(FUEL, general::SP, SAVED + 8);
+        self.assembler.copy_general(general::SI, TABLE);
+        self.call_function(self.program.callees[callee as usize]);
+    }
+
+    fn call_function(&mut self, callee: Callee) {
+        self.assembler.set_address(general::DI, callee.data);
+        self.assembler.set_address(general::AX, callee.function);
+        self.assembler.call_register(general::AX);
+        self.assembler.load_general(TABLE, general::SP, SAVED);
+        self.assembler.load_general(FUEL, general::SP, SAVED + 8);
+        self.addresses = Addresses::default();
+    }
+
+    /// Moves values that are needed later to the stack, and all others out of their registers: calls change all.
+    fn leave_registers(&mut self) {
+        self.locked = 0;
+        for index in 0..self.position {
+            let value = Value(index as u32);
+            if self.held[index].is_none() {
+                continue;
+            }
+            if self.lifetimes.next_use(value, self.position).is_some() {
+                self.save(value);
+            }
+            self.forget(value);
+        }
+    }
+
+    /// An instruction of the longest vectors.
+    fn longest(&mut self, code: Code, register: u8, operand: Operand) {
+        let length = self.assembler.set_length(self.isa.longest());
+        self.assembler.vector(code, register, 0, operand, None);
+        self.assembler.set_length(length);
+    }
+
+    /// Moves the first lane to [`SCRATCH`], and sets the zero flag if its low byte is 0.
+    pub(super) fn decide(&mut self, a: Value) {
+        let register = self.registers(a)[0];
+        self.move_to_general(register);
+        self.assembler.test_byte(SCRATCH);
+    }
+}
