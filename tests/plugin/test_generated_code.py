@@ -1,4 +1,4 @@
-"""Machine code for fused ops: the same bits as without it, in programs as users write them."""
+"""Machine code for fused ops and loops: the same bits as without it, in programs as users write them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def digests(environment):
 
 def test_results_have_the_same_bits(digests):
     generated, steps = digests("1"), digests("0")
-    assert len(generated) > 200
+    assert len(generated) > 400
     assert [pair for pair in zip(generated, steps, strict=True) if pair[0] != pair[1]] == []
 
 
@@ -41,11 +41,23 @@ def test_a_system_that_refuses_executable_memory_runs_steps(digests):
     assert refused == digests("0")
 
 
-@pytest.mark.parametrize(("jit", "name"), [("1", "compiled["), ("0", "fused[")])
-def test_the_plan_says_what_is_compiled(fresh, tmp_path, jit, name):
+FUSED = "import jax; jax.jit(lambda x: jax.nn.gelu(x) * x + 1)(jax.numpy.ones(1000))"
+LOOP = "import jax; jax.lax.fori_loop(0, 9, lambda i, x: x * 1.5 + i, jax.numpy.ones(3))"
+
+
+@pytest.mark.parametrize(
+    ("jit", "code", "text", "other"),
+    [
+        ("1", FUSED, "compiled[", "fused["),
+        ("0", FUSED, "fused[", "compiled["),
+        ("1", LOOP, "bytes of machine code", "never"),
+        ("0", LOOP, "jump ", "machine code"),
+    ],
+)
+def test_the_plan_says_what_is_compiled(fresh, tmp_path, jit, code, text, other):
     if not {"avx2", "fma", "f16c"} <= set(pathlib.Path("/proc/cpuinfo").read_text().split()):
         pytest.skip("this processor has no AVX2")
-    code = "import jax; jax.jit(lambda x: jax.nn.gelu(x) * x + 1)(jax.numpy.ones(1000))"
     fresh(code, JAX_PLATFORMS="oxcall", OXCALL_JIT=jit, OXCALL_DUMP=str(tmp_path))
     plans = "".join(path.read_text() for path in tmp_path.glob("**/*plan.txt"))
-    assert name in plans, plans
+    assert text in plans, plans
+    assert other not in plans, plans

@@ -19,6 +19,7 @@ use crate::observe::{Dump, Span, Trace};
 use crate::plan::{Parameter, Plan};
 use crate::pool::Cost;
 use crate::runtime::{Runtime, RuntimeOptions, Waits};
+use crate::tile::generated::generated_isa;
 
 /// Options of an engine.
 #[derive(Debug, Clone, Default)]
@@ -55,8 +56,18 @@ impl Engine {
     pub fn new(options: EngineOptions) -> Arc<Engine> {
         let EngineOptions { platform, num_threads, dump, trace, collective_timeout, cache, no_jit } = options;
         let collective_timeout = collective_timeout.unwrap_or(COLLECTIVE_TIMEOUT);
-        let options = RuntimeOptions { platform, num_threads, trace, collective_timeout, cache, no_jit };
+        let isa = if no_jit { None } else { generated_isa() };
+        let options = RuntimeOptions { platform, num_threads, trace, collective_timeout, cache, isa };
         Arc::new(Engine { runtime: Arc::new(Runtime::new(options)), dump })
+    }
+
+    /// An engine whose loops are machine code for one set of instructions, or for none.
+    #[cfg(test)]
+    pub(crate) fn for_isa(isa: Option<oxcall_jit::Isa>) -> Arc<Engine> {
+        let collective_timeout = COLLECTIVE_TIMEOUT;
+        let (platform, cache) = ("oxcall".to_owned(), CacheOptions::default());
+        let options = RuntimeOptions { platform, num_threads: 2, trace: None, collective_timeout, cache, isa };
+        Arc::new(Engine { runtime: Arc::new(Runtime::new(options)), dump: None })
     }
 
     #[cfg(test)]

@@ -7,7 +7,9 @@ use bytemuck::Pod;
 use oxcall::Error;
 
 use crate::interrupt::Era;
+use crate::machine::Block;
 use crate::memory::{Allocator, RawBuffer, Scratch};
+use crate::plan::Slot;
 use crate::pool::{Cost, Pool};
 
 /// The services that a kernel may use, besides its buffers.
@@ -68,6 +70,11 @@ pub(crate) trait Kernel: Send + Sync {
     /// true.
     fn in_place(&self) -> Vec<(usize, usize)> {
         Vec::new()
+    }
+
+    /// Adds the kernel's work to a block of machine code. `None` if it has no such form; then it adds no write.
+    fn generate(&self, _block: &mut Block<'_>, _inputs: &[Slot], _outputs: &[Slot]) -> Option<()> {
+        None
     }
 
     /// Computes the results.

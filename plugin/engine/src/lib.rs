@@ -18,6 +18,7 @@
 //! * `observe`: dumps of programs and plans (`OXCALL_DUMP`), traces of executions (`OXCALL_TRACE`).
 //! * `pool`: the threads of a client, and the costs of work.
 //! * `math`: functions of elements, written once and compiled for each level of vector instructions.
+//! * `machine`: steps of loops as machine code.
 //! * `element`: the Rust types in which elements are stored and computed.
 //! * `interrupt`: the count of interrupts, such as Ctrl-C.
 //! * `memory`: buffers, the caching allocator, scratch memory, and the global allocator.
@@ -27,7 +28,7 @@
 //!
 //! There are three interpreters, at three granularities: tile programs work on tiles of arrays, chains (inside tile
 //! programs) on vector registers, and register programs on single elements. On processors with AVX2, machine code that
-//! `oxcall-jit` generates takes the place of chains.
+//! `oxcall-jit` generates takes the place of chains, and of the steps of loops over small arrays (`machine`).
 //!
 //! # Invariants
 //!
@@ -61,9 +62,10 @@
 //! * `custom_call` calls C functions with call frames.
 //! * `environment` reads and writes the floating-point control register.
 //! * `compile::evaluate` runs kernels on separate buffers, to fold constants.
-//! * `exec` gives steps the buffers that the plan assigns to them.
+//! * `exec` gives steps, and the machine code of loops, the buffers that the plan assigns to them.
 //! * `kernel` makes slices from buffers.
 //! * `kernels::dot::matmul` calls `gemm`, which takes pointers.
+//! * `machine::calls` gives machine code the functions and small kernels that it calls.
 //! * `math::function` makes values of stateless functions, and `math::level` calls code compiled for instructions that
 //!   the processor has.
 //! * `memory` allocates.
@@ -89,6 +91,7 @@ mod interrupt;
 #[allow(unsafe_code, reason = "makes slices of buffers")]
 mod kernel;
 mod kernels;
+mod machine;
 mod math;
 #[allow(unsafe_code, reason = "allocates")]
 mod memory;

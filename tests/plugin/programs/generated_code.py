@@ -1,4 +1,4 @@
-"""Runs programs of fused ops, and prints a digest of the bits of each result."""
+"""Runs programs of fused ops and loops, and prints a digest of the bits of each result."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import loops
 import numpy as np
 
 # linux/prctl.h: from now on, no memory of the process becomes executable.
@@ -95,8 +96,9 @@ def bits(result: np.ndarray) -> bytes:
 
 def main() -> None:
     """Prints ``SIZE NAME DIGEST`` for each program."""
-    for count in SIZES:
-        for name, (f, args) in programs(count).items():
+    sets = [(count, programs(count)) for count in SIZES] + [(count, loops.programs(count)) for count in loops.SIZES]
+    for count, found in sets:
+        for name, (f, args) in found.items():
             results = [np.asarray(result) for result in jax.tree.leaves(jax.jit(f)(*args))]
             parts = [bits(result) for result in results]
             print(count, name, hashlib.sha256(b"".join(parts)).hexdigest()[:16])

@@ -8,8 +8,10 @@ use oxcall_hlo::Module;
 
 use super::assign::{Assignment, assign};
 use super::graph::Graph;
+use super::loops::{self, Steps};
 use super::lower::{Lowered, lower, materialise};
 use crate::collective::Clique;
+use crate::memory::Buffer;
 use crate::plan::{Args, CallSite, Parameter, Plan, Step};
 use crate::runtime::Runtime;
 
@@ -25,9 +27,13 @@ pub(crate) fn build(module: Module, runtime: &Runtime, cliques: Vec<Arc<Clique>>
     let Assignment { mut steps, slots, values, results, allocations, arena, own, written } =
         assign(&mut graph, &parameters);
     let Graph { constants, cost, .. } = graph;
-    let constants =
+    let constants: Vec<Buffer> =
         constants.iter().map(|literal| materialise(&runtime.allocator, literal)).collect::<Result<_, _>>()?;
     early_stages(&mut steps, &calls);
+    let loops = runtime.isa.and_then(|isa| {
+        let plan = Steps { steps: &steps, lists: &slots, allocations: &allocations };
+        loops::compile(plan, |index| constants[index as usize].as_bytes(), isa)
+    });
     let frame_of: Vec<u32> = calls.iter().map(CallSite::frame).collect();
     let mut frames = Vec::new();
     for (site, &frame) in frame_of.iter().enumerate() {
@@ -54,6 +60,7 @@ pub(crate) fn build(module: Module, runtime: &Runtime, cliques: Vec<Arc<Clique>>
         frame_of,
         frames,
         cost,
+        loops,
     })
 }
 

@@ -5,6 +5,7 @@
 //! 3. [`fusion`]: the choice of ops that one kernel computes together.
 //! 4. [`lower`]: from ops and fusions to a [`graph`] of nodes over values.
 //! 5. [`assign`]: buffer assignment, and the steps of the plan.
+//! 6. [`loops`]: the loops among the steps as machine code.
 //!
 //! `build` performs the stages from 3 on.
 
@@ -14,6 +15,7 @@ mod build;
 mod evaluate;
 mod fusion;
 mod graph;
+mod loops;
 mod lower;
 pub(crate) mod partition;
 pub(crate) mod passes;

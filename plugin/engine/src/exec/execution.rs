@@ -6,6 +6,7 @@ use std::time::Instant;
 use oxcall::Error;
 use oxcall::descriptor::Stage;
 use oxcall::host::Future;
+use oxcall_jit::Stop;
 
 use super::rendezvous::Participant;
 use super::{Argument, Executable, Frame, traced};
@@ -16,7 +17,7 @@ use crate::interrupt::{Era, interrupted};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::memory::{Buffer, RawBuffer};
 use crate::observe::Span;
-use crate::plan::{Args, Slot, Step};
+use crate::plan::{Args, Loops, Slot, Step};
 use crate::pool::{Cost, Pool};
 
 /// An execution of a program. It may stop at an incomplete custom call or collective, and resume later.
@@ -133,6 +134,13 @@ impl Execution {
             if era.is_over() {
                 return Err(interrupted(format_args!("the program {}", plan.module.name)));
             }
+            if !TRACED
+                && let Some(loops) = &plan.loops
+                && let Some(&Some(block)) = loops.block_at.get(*at)
+            {
+                *at = frame.run_loops(loops, block);
+                continue;
+            }
             let Some(step) = plan.steps.get(*at) else { break };
             *at += 1;
             let _span = TRACED.then(|| traced::Open::new(program, step, spans));
@@ -225,6 +233,20 @@ impl Frame {
         // SAFETY: the buffers are as for kernels; an output shares memory with an input only where the program says so.
         // The frame lives until the call completes: an execution that waits for a future is kept.
         unsafe { call.run(&mut calls[frame], contexts, site, stage, inputs, outputs) }
+    }
+
+    /// Runs machine code from a block on, and returns the step that is next.
+    fn run_loops(&mut self, loops: &Loops, block: u32) -> usize {
+        /// The number of iterations after which an interrupt is noticed.
+        const TURNS: i64 = 1000;
+        let mut fuel = TURNS;
+        // SAFETY: the table has the slots of the plan for which the code was made. As for kernels, each points to
+        // memory that belongs to its buffer; indices were clamped to it, and rotated slots have buffers of one size.
+        let stop = unsafe { loops.routine.run(self.table.as_mut_ptr().cast(), block, &mut fuel) };
+        match stop {
+            Stop::Exit(step) => step as usize,
+            Stop::OutOfFuel(block) => loops.starts[block as usize] as usize,
+        }
     }
 
     fn copy(&mut self, from: Slot, to: Slot, pool: &Pool) {

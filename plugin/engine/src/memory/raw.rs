@@ -11,6 +11,7 @@ pub(crate) const NOWHERE: NonNull<u8> =
 
 /// A buffer's address, and its size in bytes.
 #[derive(Debug, Clone, Copy)]
+#[repr(C)]
 pub(crate) struct RawBuffer {
     pub(crate) data: *mut u8,
     pub(crate) len: usize,

@@ -10,7 +10,8 @@ impl fmt::Display for Plan {
             writeln!(f, "%{index}: {bytes} bytes, {allocation:?}")?;
         }
         for (index, step) in self.steps.iter().enumerate() {
-            write!(f, "{index}: ")?;
+            let mark = if self.loops.as_ref().is_some_and(|loops| loops.covers[index]) { "*" } else { "" };
+            write!(f, "{index}{mark}: ")?;
             match step {
                 Step::Kernel { kernel, args } => self.call(f, &kernel.name(), *args)?,
                 Step::Call { site, args } => self.call(f, self.calls[*site as usize].target(), *args)?,
@@ -27,7 +28,11 @@ impl fmt::Display for Plan {
             }
             writeln!(f)?;
         }
-        writeln!(f, "return {}", List(&self.results))
+        writeln!(f, "return {}", List(&self.results))?;
+        if let Some(loops) = &self.loops {
+            writeln!(f, "*: {} bytes of machine code", loops.routine.bytes())?;
+        }
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@
 //! * `step`: the steps, the slots and the [`Plan`], which owns the plans of its manual computations.
 //! * `allocation`: where each slot points when an execution begins.
 //! * `parameter`: the parameters as callers see them, and the buffers that values consist of.
+//! * `loops`: the machine code of loops.
 //! * `manual`: manual computations: the shards that their participants get.
 //! * `display`: plans as text.
 //!
@@ -11,12 +12,14 @@
 
 mod allocation;
 mod display;
+mod loops;
 mod manual;
 mod parameter;
 mod step;
 
 pub(crate) use crate::custom_call::CallSite;
 pub(crate) use allocation::{Allocation, ProcessId};
+pub(crate) use loops::Loops;
 pub(crate) use manual::{ManualSite, Shard, Shards, Whole};
 pub use parameter::Parameter;
 pub(crate) use parameter::{byte_size, leaves};

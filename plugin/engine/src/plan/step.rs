@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Allocation, ManualSite};
+use super::{Allocation, Loops, ManualSite};
 use crate::collective::{Clique, CollectiveKernel, Groups};
 use crate::kernel::Kernel;
 use crate::memory::Buffer;
@@ -116,4 +116,6 @@ pub(crate) struct Plan {
     /// The first custom call of each call frame.
     pub(crate) frames: Vec<u32>,
     pub(crate) cost: Cost,
+    /// Loops as machine code.
+    pub(crate) loops: Option<Loops>,
 }

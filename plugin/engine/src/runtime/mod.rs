@@ -13,11 +13,12 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
+use oxcall_jit::Isa;
+
 use crate::custom_call::Host;
 use crate::memory::{Allocator, CacheOptions};
 use crate::observe::Trace;
 use crate::pool::Pool;
-use crate::tile::generated::is_supported;
 
 pub(crate) use threads::{Job, Threads};
 pub use watch::Waits;
@@ -30,7 +31,8 @@ pub(crate) struct RuntimeOptions {
     pub(crate) trace: Option<Arc<Trace>>,
     pub(crate) collective_timeout: Duration,
     pub(crate) cache: CacheOptions,
-    pub(crate) no_jit: bool,
+    /// The instructions of machine code; `None` for none.
+    pub(crate) isa: Option<Isa>,
 }
 
 /// The threads, memory and services of an engine. Creating them starts no thread and reserves no memory.
@@ -44,8 +46,8 @@ pub(crate) struct Runtime {
     pub(crate) trace: Option<Arc<Trace>>,
     /// The time limit of processes that wait for others.
     pub(crate) watch: Arc<Watch>,
-    /// Whether fused ops become machine code, where that is possible.
-    pub(crate) generate: bool,
+    /// The instructions of the machine code that loops become; `None` if nothing becomes machine code.
+    pub(crate) isa: Option<Isa>,
 }
 
 impl Runtime {
@@ -57,8 +59,13 @@ impl Runtime {
         let (pool, allocator) = (Arc::new(Pool::new(threads)), Arc::new(Allocator::with_cache(options.cache)));
         let host = Host::new(options.platform, &pool, &allocator);
         let watch = Arc::new(Watch::new(options.collective_timeout));
-        let generate = !options.no_jit && is_supported();
-        Runtime { pool, allocator, host, threads: Threads::new(), trace: options.trace, watch, generate }
+        let RuntimeOptions { trace, isa, .. } = options;
+        Runtime { pool, allocator, host, threads: Threads::new(), trace, watch, isa }
+    }
+
+    /// Whether ops become machine code, where that is possible.
+    pub(crate) fn generates(&self) -> bool {
+        self.isa.is_some()
     }
 }
 

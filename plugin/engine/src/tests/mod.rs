@@ -8,6 +8,7 @@ mod dynamic;
 mod environment;
 mod fold;
 mod legacy_call;
+mod loops;
 mod manual_computation;
 mod observe;
 mod random;

@@ -1,7 +1,10 @@
 //! Random programs against an interpreter that knows nothing of buffers.
 
+use oxcall_jit::Isa;
+
 use super::control_flow::repeat;
 use super::*;
+use crate::tile::generated::is_supported;
 
 type Array = [i32; 4];
 
@@ -192,8 +195,13 @@ fn many_random_programs_agree_with_an_interpreter() {
     check(200..20_000);
 }
 
-fn check(seeds: impl IntoIterator<Item = u64>) {
-    let engine = engine();
+fn check(seeds: std::ops::Range<u64>) {
+    // Loops as steps, and as machine code.
+    let isas = Isa::all().filter(|isa| is_supported() && isa.is_present()).map(Some);
+    isas.chain([None]).for_each(|isa| check_with(&Engine::for_isa(isa), seeds.clone()));
+}
+
+fn check_with(engine: &Arc<Engine>, seeds: std::ops::Range<u64>) {
     for seed in seeds {
         let mut random = Random(seed);
         let params = 1 + random.below(3);
@@ -213,13 +221,13 @@ fn check(seeds: impl IntoIterator<Item = u64>) {
                 donate(&mut module, 2 + result, result as i64);
             }
         }
-        let program = compile(&engine, module);
+        let program = compile(engine, module);
         let mut env: Vec<Array> = (0..params).map(|i| std::array::from_fn(|j| (7 * i + j) as i32)).collect();
         for run in 0..3 {
-            let mut arguments = vec![shared(&engine, &[1u8]), shared(&engine, &[0u8])];
+            let mut arguments = vec![shared(engine, &[1u8]), shared(engine, &[0u8])];
             for (array, &given) in env.iter().take(params).zip(&given) {
                 let may_give = given && run != 1;
-                arguments.push(if may_give { donated(&engine, array) } else { shared(&engine, array) });
+                arguments.push(if may_give { donated(engine, array) } else { shared(engine, array) });
             }
             let got = program.run(arguments).unwrap();
             env.truncate(params);

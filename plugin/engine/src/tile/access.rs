@@ -77,6 +77,16 @@ impl Access {
         self.strides.iter().all(|&stride| stride == 0)
     }
 
+    /// The operand's element for each element of the domain, beginning at `first`.
+    pub(crate) fn places(&self, first: usize) -> impl Iterator<Item = usize> {
+        (first..).map(|index| {
+            let dims = self.dims.iter().zip(&self.strides).rev();
+            let (_, place) =
+                dims.fold((index, 0), |(rest, place), (&dim, &stride)| (rest / dim, place + rest % dim * stride));
+            place
+        })
+    }
+
     /// Copies the elements of the domain, beginning at `start`, to `out`.
     pub(crate) fn load<T: Pod>(&self, operand: &[T], start: usize, out: &mut [T]) {
         let Some((&inner, outer)) = self.dims.split_last() else { return out.fill(operand[0]) };

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::access::Access;
 use super::chain::Chain;
+use super::elements::Elements;
 use super::generated;
 use super::memory::{Cell, Slot};
 use super::program::{Linked, Program, Splat, Step};
@@ -66,6 +67,8 @@ pub(crate) struct Builder {
     pub(crate) per_row: bool,
     /// Whether runs of functions become machine code.
     pub(crate) generate: bool,
+    /// Whether the program is a step of a loop, which may become machine code as a whole.
+    pub(crate) in_loop: bool,
     /// Whether each value has one element per row.
     rows: Vec<bool>,
     /// The definition of each value, and the element type of its slot.
@@ -84,6 +87,7 @@ impl Builder {
             row: 1,
             per_row: false,
             generate: false,
+            in_loop: false,
             rows: Vec::new(),
             values: Vec::new(),
             inputs,
@@ -251,11 +255,23 @@ impl Builder {
 
     /// Builds the program. `name` is for dumps.
     pub(crate) fn build(mut self, name: String) -> Program {
-        if let Some(program) = Allocation::new(&self).program(&self, &name) {
-            return program;
-        }
-        self.generate = false;
-        Allocation::new(&self).program(&self, &name).expect("without machine code, there is always a program")
+        let program = Allocation::new(&self).program(&self, &name);
+        let program = program.unwrap_or_else(|| {
+            self.generate = false;
+            Allocation::new(&self).program(&self, &name).expect("without machine code, there is always a program")
+        });
+        let elements = if self.in_loop { Elements::new(self) } else { None };
+        Program { elements, ..program }
+    }
+
+    /// The type of operand `input`.
+    pub(super) fn input_type(&self, input: usize) -> ElementType {
+        self.inputs[input].0
+    }
+
+    /// The number of elements in a row; 1 without rows.
+    pub(super) fn row(&self) -> usize {
+        self.row
     }
 
     fn cost(&self) -> Cost {
@@ -446,6 +462,7 @@ impl Allocation {
             steps,
             in_place: builder.in_place(),
             cost: builder.cost(),
+            elements: None,
         })
     }
 }

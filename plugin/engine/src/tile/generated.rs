@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use oxcall_jit::{Builder as Lanes, Kernel, Value as Lane};
+use oxcall_jit::{Builder as Lanes, Isa, Kernel, Value as Lane};
 use smallvec::SmallVec;
 
 use super::assemble::Used;
@@ -21,6 +21,11 @@ use crate::math::level::{Level, with_level};
 /// Whether generated code computes the same bits as functions in Rust: with fused multiply-add, or both without.
 pub(crate) fn is_supported() -> bool {
     Kernel::is_supported() && with_level!(L => L::FUSED)
+}
+
+/// The instructions of generated code, if it [is supported](is_supported).
+pub(crate) fn generated_isa() -> Option<Isa> {
+    if is_supported() { Isa::detect() } else { None }
 }
 
 /// Whether generated code can compute a value, given its arguments.

@@ -5,6 +5,7 @@
 //! * `build`: from values to a program with few registers.
 //! * `chain`: several simple ops at once, in vector registers; `runs`: the choice of those ops; `assemble`: their
 //!   instructions.
+//! * `elements`: small programs as a part of a block of machine code.
 //! * `generated`: runs of functions as machine code; `run`: the code of a run, whichever it is.
 //! * `memory`: registers and buffers of a run; all unsafe code except that of chains.
 //! * `program`: the execution of programs.
@@ -17,6 +18,7 @@ mod assemble;
 mod build;
 #[allow(unsafe_code, reason = "reads and writes registers of a tile")]
 mod chain;
+mod elements;
 pub(crate) mod generated;
 #[allow(unsafe_code, reason = "registers and operands are bytes of several types")]
 mod memory;
@@ -31,4 +33,5 @@ pub(crate) mod tests;
 
 pub(crate) use access::Access;
 pub(crate) use build::{Builder, Value};
+pub(crate) use elements::is_generated;
 pub(crate) use single::{is_tiled, single, tensor};

@@ -7,6 +7,7 @@ use oxcall_hlo::ElementType;
 
 use super::access::Access;
 use super::assemble::Used;
+use super::elements::Elements;
 use super::memory::{Buffers, Cell, Memory, Slot};
 use super::run::Run;
 use crate::by_width;
@@ -14,7 +15,9 @@ use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::reduce::RowFold;
 use crate::kernels::simd::vectorised;
+use crate::machine::Block;
 use crate::math::function::TileFn;
+use crate::plan;
 use crate::pool::Cost;
 
 /// A step, which runs on each tile.
@@ -130,6 +133,8 @@ pub(crate) struct Program {
     pub(super) in_place: Vec<(usize, usize)>,
     /// An estimate of the cost.
     pub(super) cost: Cost,
+    /// The same program for blocks of machine code, if it has such a form.
+    pub(super) elements: Option<Elements>,
 }
 
 /// The size of a tile in all registers and arrays together, in bytes: half of a typical L1 cache.
@@ -284,6 +289,10 @@ impl Kernel for Program {
 
     fn in_place(&self) -> Vec<(usize, usize)> {
         self.in_place.clone()
+    }
+
+    fn generate(&self, block: &mut Block<'_>, inputs: &[plan::Slot], outputs: &[plan::Slot]) -> Option<()> {
+        self.elements.as_ref()?.generate(block, inputs, outputs)
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {

@@ -19,6 +19,8 @@ pub(super) struct Shared<'a> {
     pub(super) groups: &'a Groups<'a>,
     /// Whether kernels are machine code, where that is possible.
     pub(super) generate: bool,
+    /// Whether loops that contain them may be.
+    pub(super) in_loop: bool,
 }
 
 /// The fusion of `ops` over `count` elements, in rows of `row` elements.
@@ -31,6 +33,7 @@ pub(super) fn fusion(shared: &Shared<'_>, mut ops: Vec<usize>, count: usize, row
     let graph = shared.graph;
     let mut builder = if row > 1 { Builder::of_rows(count, row) } else { Builder::new(count, []) };
     builder.generate = shared.generate;
+    builder.in_loop = shared.in_loop;
     let own: HashSet<usize> = ops.iter().copied().collect();
     let mut emitter =
         Emitter { graph, own: &own, row, builder, values: HashMap::new(), loads: HashMap::new(), inputs: Vec::new() };

@@ -38,11 +38,12 @@ pub(crate) struct Fusion {
 }
 
 /// Fusions of the element-wise ops of a region. Contracted to one op each, they leave the region free of cycles. Their
-/// kernels are machine code where `generate` is set and that is possible.
+/// kernels are machine code where `generate` is set and that is possible; `in_loop` says that the region is in a loop,
+/// which may become machine code as a whole.
 ///
 /// # Errors
 /// INTERNAL if the region is not verified.
-pub(crate) fn fuse(func: &Func, region: &Region, generate: bool) -> Result<Vec<Fusion>, Error> {
+pub(crate) fn fuse(func: &Func, region: &Region, generate: bool, in_loop: bool) -> Result<Vec<Fusion>, Error> {
     let graph = Graph::new(func, region);
     let mut fuser = Fuser { graph: &graph, groups: Groups::new(&graph), counts: Vec::new() };
     for op in (0..region.ops.len()).rev() {
@@ -50,7 +51,7 @@ pub(crate) fn fuse(func: &Func, region: &Region, generate: bool) -> Result<Vec<F
     }
     let Fuser { mut groups, counts, .. } = fuser;
     let units = rows::merge(&graph, &mut groups, &counts);
-    let shared = emit::Shared { graph: &graph, groups: &groups, generate };
+    let shared = emit::Shared { graph: &graph, groups: &groups, generate, in_loop: generate && in_loop };
     let mut found = Vec::new();
     for unit in units {
         match emit::fusion(&shared, unit.ops, unit.count, unit.row) {

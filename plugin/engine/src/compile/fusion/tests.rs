@@ -156,7 +156,7 @@ pub(super) fn run_both(func: &Func, generate: bool, random: &mut Random) -> Vec<
     }
     let (mut plain, mut fused) = (values.clone(), values);
     func.body.ops.iter().for_each(|op| run_op(func, op, &mut plain));
-    let fusions = fuse(func, &func.body, generate).unwrap_or_else(|error| panic!("{error}"));
+    let fusions = fuse(func, &func.body, generate, false).unwrap_or_else(|error| panic!("{error}"));
     run_fused(func, &fusions, &mut fused);
     func.body.results.iter().map(|result| (*result, plain[result].clone(), fused[result].clone())).collect()
 }
@@ -214,7 +214,7 @@ fn a_softmax_is_one_kernel() {
         let x = program.param(ty(ElementType::F32, &[rows, row]));
         let result = softmax(&mut program, x);
         program.func.body.results.push(result);
-        let fusions = fuse(&program.func, &program.func.body, false).unwrap();
+        let fusions = fuse(&program.func, &program.func.body, false, false).unwrap();
         // Rows that are too long are reduced by kernels of their own.
         if row <= 8192 {
             assert_eq!(fusions.len(), 1, "{rows} x {row}");
@@ -241,7 +241,7 @@ fn rows_that_are_used_across_are_not_in_the_cluster() {
     let across = program.op(OpKind::BroadcastInDim { dims: vec![1] }, &[sums], square.clone());
     let result = program.op(OpKind::Binary(BinaryOp::Subtract), &[double, across], square);
     program.func.body.results.extend([result, sums]);
-    assert_eq!(fuse(&program.func, &program.func.body, false).unwrap().len(), 2);
+    assert_eq!(fuse(&program.func, &program.func.body, false, false).unwrap().len(), 2);
     for (_, plain, fused) in run_both(&program.func, false, &mut Random(3)) {
         assert_eq!(one_nan(ElementType::F32, &fused), one_nan(ElementType::F32, &plain));
     }

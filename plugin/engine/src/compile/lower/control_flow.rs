@@ -1,23 +1,43 @@
 //! Lowering of loops and branches.
 
 use oxcall::Error;
-use oxcall_hlo::{Op, OpKind};
+use oxcall_hlo::{Op, OpKind, ValueId};
 
 use super::{ASSUMED_ITERATIONS, Lowering};
 use crate::compile::graph::{Block, Branch, Carried, Node, Switch, Value, While};
+use crate::math;
 use crate::scalar::ScalarLoop;
+use crate::tile::is_generated;
 
 impl<'m> Lowering<'m> {
     pub(super) fn control_flow(&mut self, op: &'m Op, block: &mut Block) -> Result<(), Error> {
         let is_loop = matches!(op.kind, OpKind::While);
         let iterations = if is_loop { ASSUMED_ITERATIONS } else { 1.0 };
-        if let Some((kernel, inputs)) = ScalarLoop::from_op(op, self.func, iterations) {
+        // In a loop that becomes machine code, scalars are steps of it.
+        let is_generated = self.runtime.generates() && (is_loop || self.depth > 0) && self.is_generated(op);
+        if !is_generated && let Some((kernel, inputs)) = ScalarLoop::from_op(op, self.func, iterations) {
             let inputs = self.flat(&inputs);
             let outputs = op.results.iter().flat_map(|&result| self.define(result)).collect();
             self.compute(block, Box::new(kernel), inputs, outputs);
             return Ok(());
         }
         if is_loop { self.repeat(op, block) } else { self.switch(op, block) }
+    }
+
+    /// Whether all that an op with regions does with scalars can be machine code.
+    fn is_generated(&self, op: &Op) -> bool {
+        let element = |&value: &ValueId| self.tensor(value).map(|ty| ty.element);
+        let is_word = |value: &ValueId| element(value).is_some_and(|element| element.byte_width() <= size_of::<u32>());
+        op.regions.iter().flat_map(|region| &region.ops).all(|op| match &op.kind {
+            OpKind::While | OpKind::If | OpKind::Case => self.is_generated(op),
+            kind if math::is_element_wise(kind) => {
+                let operands = op.operands.iter().map(element).collect::<Option<Vec<_>>>();
+                let result = op.results.first().and_then(element);
+                operands.zip(result).is_some_and(|(operands, result)| is_generated(kind, &operands, result))
+            }
+            OpKind::Iota { .. } => false,
+            _ => op.operands.iter().chain(&op.results).all(is_word),
+        })
     }
 
     fn repeat(&mut self, op: &'m Op, block: &mut Block) -> Result<(), Error> {

@@ -177,7 +177,7 @@ impl<'m> Lowering<'m> {
     }
 
     fn block(&mut self, region: &'m Region) -> Result<Block, Error> {
-        let found = fusion::fuse(self.func, region, self.runtime.generate)?;
+        let found = fusion::fuse(self.func, region, self.runtime.generates(), self.depth > 0)?;
         let items = order(region, &found, self.func.values.len())?;
         let mut fusions: Vec<Option<Fusion>> = found.into_iter().map(Some).collect();
         let mut block = Block::default();

@@ -12,9 +12,11 @@ use crate::by_width;
 use crate::element::{Element, Scalar};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::combine::{Combine, by_combine};
-use crate::kernels::movement::{row_major, tensor};
+use crate::kernels::movement::{row_major, tensor, window_copies};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
 use crate::kernels::scalars::Arrays;
+use crate::machine::Block;
+use crate::plan::Slot;
 use crate::pool::Cost;
 use crate::scalar::{self, Body, Program};
 
@@ -40,6 +42,8 @@ struct Scatter {
 enum How {
     /// By specialised code.
     Fast(Apply),
+    /// By specialised code, which replaces them.
+    Assign(Apply),
     /// By a program, one element of each input at a time.
     Program(Program),
     /// Not at all: the body returns its first parameter.
@@ -120,7 +124,7 @@ pub(super) fn make(op: &Op, func: &Func, dims: &ScatterDims) -> Result<Box<dyn K
     let first_wide = sizes.iter().position(|&size| size != 1).unwrap_or(input.rank());
     let body = match scalar::idiom(func, &op.regions[0]) {
         Some(Body::First) => How::Keep,
-        Some(Body::Second) if inputs == 1 => How::Fast(by_width!(elements[0], T => apply::<T, Assign>)),
+        Some(Body::Second) if inputs == 1 => How::Assign(by_width!(elements[0], T => apply::<T, Assign>)),
         Some(Body::Binary(function)) if inputs == 1 => {
             match by_combine!(function, elements[0], (T, C) => apply::<T, Combined<C>> as Apply) {
                 Some(apply) => How::Fast(apply),
@@ -248,14 +252,14 @@ impl Kernel for Scatter {
     fn name(&self) -> String {
         match &self.body {
             How::Program(_) => "scatter[body]".into(),
-            How::Fast(_) | How::Keep => "scatter".into(),
+            How::Fast(_) | How::Assign(_) | How::Keep => "scatter".into(),
         }
     }
 
     fn cost(&self) -> Cost {
         let each = match &self.body {
             How::Program(program) => 20.0 * (2 + program.len()) as f64,
-            How::Fast(_) | How::Keep => 2.0,
+            How::Fast(_) | How::Assign(_) | How::Keep => 2.0,
         };
         let flops = each * self.count as f64 + 20.0 * self.starts.count() as f64;
         Cost { flops, bytes: 3.0 * (self.count * self.width()) as f64 }
@@ -263,6 +267,16 @@ impl Kernel for Scatter {
 
     fn in_place(&self) -> Vec<(usize, usize)> {
         (0..self.elements.len()).map(|index| (index, index)).collect()
+    }
+
+    fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
+        let is_one = self.starts.count() == 1 && matches!(self.body, How::Assign(_));
+        if !is_one || self.count == 0 || !block.fits(self.count) || inputs[0] != outputs[0] {
+            return None;
+        }
+        let width = self.width();
+        let (start, mask) = block.window(self.starts.of_one(inputs[1], width))?;
+        block.copy_if(inputs[2], (outputs[0], start, mask), &window_copies(&self.window, width))
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
@@ -275,7 +289,7 @@ impl Kernel for Scatter {
             self.starts.fill(inputs, self.elements.len(), first, starts);
         });
         match &self.body {
-            How::Fast(apply) => apply(self, cx, &starts, inputs, &mut outputs),
+            How::Fast(apply) | How::Assign(apply) => apply(self, cx, &starts, inputs, &mut outputs),
             How::Program(program) => self.run_program(program, cx, &starts, inputs, &mut outputs),
             How::Keep => {}
         }

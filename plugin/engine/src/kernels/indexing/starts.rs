@@ -7,6 +7,8 @@ use smallvec::SmallVec;
 use crate::kernel::Inputs;
 use crate::kernels::movement::row_major;
 use crate::kernels::nest::{self, Loop, Nest, Walk};
+use crate::machine::Start;
+use crate::plan::Slot;
 
 /// The start of a window that is out of bounds.
 pub(super) const NOWHERE: usize = usize::MAX;
@@ -90,6 +92,17 @@ impl Starts {
     /// The number of index vectors.
     pub(super) fn count(&self) -> usize {
         self.count
+    }
+
+    /// The indices of the only vector, which is in `slot`, for machine code; elements have `width` bytes.
+    pub(super) fn of_one(&self, slot: Slot, width: usize) -> impl Iterator<Item = Start> {
+        self.components.iter().map(move |component| Start {
+            slot,
+            offset: component.offset as usize * self.element.byte_width(),
+            element: self.element,
+            last: component.limit,
+            stride: component.stride * width,
+        })
     }
 
     /// Writes the starts of vectors `first..`, from the indices at operand `operand`.

@@ -3,9 +3,13 @@
 use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::TensorType;
+use oxcall_jit::Width;
+use smallvec::SmallVec;
 
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::machine::{Block, Copy};
+use crate::plan::Slot;
 use crate::pool::{Cost, Pool};
 
 /// Operands joined along a dimension: for each index of the dimensions before it, a piece of each operand in turn.
@@ -23,6 +27,21 @@ impl Concatenate {
         let outer = operands[0].dims[..dim].iter().product();
         let pieces = operands.iter().map(|ty| ty.dims[dim..].iter().product()).collect();
         Concatenate { element: operands[0].element, outer, pieces }
+    }
+
+    /// Up to four words as one vector, for a block of machine code.
+    fn generate_vector(&self, block: &mut Block<'_>, inputs: &[Slot], output: Slot) -> Option<()> {
+        let lanes = self.row() as u8;
+        if !block.can_access(output, 0, lanes, Width::Word, true) {
+            return None;
+        }
+        let mut vector = block.read(*inputs.first()?, 0, 1, Width::Word)?;
+        for (lane, &input) in inputs.iter().enumerate().skip(1) {
+            let word = block.read(input, 0, 1, Width::Word)?;
+            block.lanes.set_lanes(4);
+            vector = block.lanes.insert(vector, lane as u8, word);
+        }
+        block.write(output, 0, lanes, Width::Word, vector)
     }
 
     fn row(&self) -> usize {
@@ -70,6 +89,25 @@ impl Kernel for Concatenate {
         let count = (self.outer * self.row()) as f64;
         let pieces = (self.outer * self.pieces.len()) as f64;
         Cost { flops: 20.0 * pieces, bytes: 2.0 * count * self.element.byte_width() as f64 }
+    }
+
+    fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
+        let width = self.element.byte_width();
+        if !block.fits(self.outer * self.row()) {
+            return None;
+        }
+        if self.outer == 1 && width == 4 && self.row() <= 4 && self.pieces.iter().all(|&piece| piece == 1) {
+            return self.generate_vector(block, inputs, outputs[0]);
+        }
+        let row = self.row() * width;
+        let pieces = inputs.iter().zip(&self.pieces).scan(0, |start, (&input, &piece)| {
+            let (first, bytes) = (*start, piece * width);
+            *start += bytes;
+            let copy = |index: usize| Copy { from: index * bytes, to: first + index * row, bytes, width };
+            Some((input, (0..self.outer).map(copy).collect()))
+        });
+        let copies: Vec<(Slot, SmallVec<[Copy; 4]>)> = pieces.collect();
+        block.join(&copies, outputs[0])
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {

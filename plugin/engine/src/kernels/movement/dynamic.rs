@@ -3,6 +3,7 @@
 use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::{ElementType, TensorType};
+use oxcall_jit::Value;
 use smallvec::SmallVec;
 
 use super::row_major;
@@ -10,6 +11,8 @@ use super::strided::StridedCopy;
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
+use crate::machine::{self, Block};
+use crate::plan::Slot;
 use crate::pool::Cost;
 
 /// The start of a slice: its indices are the last operands.
@@ -40,6 +43,19 @@ impl Start {
         });
         indices.sum()
     }
+
+    /// The distance of that element from the first, in bytes, in a block of machine code.
+    fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], width: usize) -> Option<Option<Value>> {
+        let element = self.element;
+        let starts = self.dims.iter().zip(&inputs[self.operand..]);
+        block.start(starts.map(|(&(last, stride), &slot)| machine::Start {
+            slot,
+            offset: 0,
+            element,
+            last,
+            stride: stride as usize * width,
+        }))
+    }
 }
 
 /// A slice of static size.
@@ -64,6 +80,11 @@ impl Kernel for DynamicSlice {
 
     fn cost(&self) -> Cost {
         self.copy.cost()
+    }
+
+    fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
+        let start = self.start.generate(block, inputs, self.copy.width())?;
+        self.copy.generate_from(start, block, inputs, outputs)
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {
@@ -131,6 +152,15 @@ impl Kernel for DynamicUpdateSlice {
         vec![(0, 0)]
     }
 
+    fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
+        let width = self.element.byte_width();
+        if inputs[0] != outputs[0] || self.count == 0 || !block.fits(self.count) {
+            return None;
+        }
+        let start = self.start.generate(block, inputs, width)?;
+        block.copy((inputs[1], None), (outputs[0], start), &window_copies(&self.loops, width))
+    }
+
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
         let place = self.start.place(inputs);
         by_width!(self.element, T => {
@@ -148,4 +178,19 @@ impl Kernel for DynamicUpdateSlice {
         });
         Ok(())
     }
+}
+
+/// The copies of a window's rows, for machine code. `loops` has the strides in the result and in the update, `width` is
+/// the size of an element.
+pub(crate) fn window_copies(loops: &Nest<2>, width: usize) -> Vec<machine::Copy> {
+    let (rows, row) = match loops.split_last() {
+        Some((inner, outer)) if inner.strides == [1, 1] => (outer, inner.size),
+        _ => (&loops[..], 1),
+    };
+    let mut walk = Walk::new(rows, [0, 0], 0);
+    let copy = |_| {
+        let [to, from] = walk.step().map(|place| place as usize * width);
+        machine::Copy { from, to, bytes: row * width, width }
+    };
+    (0..nest::iterations(rows)).map(copy).collect()
 }

@@ -16,6 +16,7 @@ use oxcall::Error;
 use oxcall_hlo::{Func, Op, OpKind, TensorType, ValueId};
 use smallvec::{SmallVec, smallvec};
 
+pub(crate) use self::dynamic::window_copies;
 use self::strided::StridedCopy;
 use crate::kernel::Kernel;
 

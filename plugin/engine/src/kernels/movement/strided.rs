@@ -6,6 +6,8 @@ use oxcall::Error;
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
+use crate::machine::{Block, Copy};
+use crate::plan::Slot;
 use crate::pool::{Cost, Pool};
 
 /// Copies `operand[offset + sum(index * stride)]` to each `index` of a row-major result.
@@ -105,6 +107,11 @@ impl StridedCopy {
         }
     }
 
+    /// The bytes that are copied as a unit.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
     /// Copies operand 0, from `offset` on, to the result.
     pub(crate) fn run_from(&self, offset: isize, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) {
         if self.count > 0 {
@@ -113,6 +120,31 @@ impl StridedCopy {
                 self.copy::<T>(cx.pool, src, offset, outputs.take(0));
             });
         }
+    }
+
+    /// Adds the copy of operand 0, `start` bytes farther, to a block of machine code.
+    pub(crate) fn generate_from(
+        &self,
+        start: Option<oxcall_jit::Value>,
+        block: &mut Block<'_>,
+        inputs: &[Slot],
+        outputs: &[Slot],
+    ) -> Option<()> {
+        if !block.fits(self.count) {
+            return None;
+        }
+        let (inner, outer) = self.loops.split_last()?;
+        let (rows, row) = if inner.strides[0] == 1 { (outer, inner.size) } else { (&self.loops[..], 1) };
+        let mut walk = Walk::new(rows, [self.offset], 0);
+        let copies: Vec<Copy> = (0..nest::iterations(rows))
+            .map(|index| Copy {
+                from: walk.step()[0] as usize * self.width,
+                to: index * row * self.width,
+                bytes: row * self.width,
+                width: self.width,
+            })
+            .collect();
+        block.copy((inputs[0], start), (outputs[0], None), &copies)
     }
 
     /// Copies from `src` to `dst`.
@@ -190,6 +222,10 @@ impl Kernel for StridedCopy {
             Order::Elements => (4, 4),
         };
         Cost { flops: (self.count * flops) as f64, bytes: (self.count * self.width * factor) as f64 }
+    }
+
+    fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
+        self.generate_from(None, block, inputs, outputs)
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {

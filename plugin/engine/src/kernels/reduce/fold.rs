@@ -14,9 +14,12 @@ use crate::element::Element;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::combine::by_combine;
 use crate::kernels::nest::Walk;
+use crate::machine::{Block, Small};
+use crate::plan::Slot;
 use crate::pool::Cost;
 
 /// A reduction.
+#[derive(Clone)]
 struct Fold<T: Element> {
     function: BinaryOp,
     layout: Layout,
@@ -143,25 +146,30 @@ fn run_rows<T: Element>(
         }
         return Ok(());
     }
-    cx.pool.for_chunks(fold.cost(), results, 1, |first, results| {
-        let mut walk = Walk::new(&layout.kept, [0], first);
-        let mut sum = Pairwise::new(loops);
-        for result in results {
-            let start = walk.step()[0];
-            if let ([], row) | ([_], row @ 2..) = (&layout.reduced[..], layout.row())
-                && segments == 1
-            {
-                *result = finish((loops.slice)(&operand[start as usize..][..row]));
-                continue;
-            }
-            layout.for_segments(start, 0..segments, |offset, len| match &operand[offset..][..len] {
-                [x] => sum.push(x.widen()),
-                slice => sum.push((loops.slice)(slice)),
-            });
-            *result = finish(sum.finish());
-        }
-    });
+    cx.pool.for_chunks(fold.cost(), results, 1, |first, results| some_rows(fold, operand, init, first, results));
     Ok(())
+}
+
+/// The results from `first` on, whose elements are in rows, or scattered.
+fn some_rows<T: Element>(fold: &Fold<T>, operand: &[T], init: T::Wide, first: usize, results: &mut [T]) {
+    let (layout, segments, loops) = (&fold.layout, fold.layout.segments(), &fold.loops);
+    let finish = |x: T::Wide| T::narrow((loops.combine)(init, x));
+    let mut walk = Walk::new(&layout.kept, [0], first);
+    let mut sum = Pairwise::new(loops);
+    for result in results {
+        let start = walk.step()[0];
+        if let ([], row) | ([_], row @ 2..) = (&layout.reduced[..], layout.row())
+            && segments == 1
+        {
+            *result = finish((loops.slice)(&operand[start as usize..][..row]));
+            continue;
+        }
+        layout.for_segments(start, 0..segments, |offset, len| match &operand[offset..][..len] {
+            [x] => sum.push(x.widen()),
+            slice => sum.push((loops.slice)(slice)),
+        });
+        *result = finish(sum.finish());
+    }
 }
 
 /// Neighbouring results with their elements below each other.
@@ -176,27 +184,7 @@ fn run_columns<T: Element>(
     let (layout, loops) = (&fold.layout, &fold.loops);
     let (columns, rows) = (layout.columns(), layout.elements());
     let finish = |x: T::Wide| T::narrow((loops.combine)(init, x));
-    // Blocks of rows are summed, and the sums are then joined.
-    let block = (PIECE / columns).clamp(ROWS, 1024);
-    let sum_block = |start: isize, index: usize, column: usize, sums: &mut [T::Wide]| {
-        let mut places = [0; ROWS];
-        let mut walk = Walk::new(&layout.reduced, [start], index * block);
-        let mut left = block.min(rows - index * block);
-        let mut joined = (left > ROWS).then(|| PairwiseColumns::new(loops));
-        while left > 0 {
-            let places = &mut places[..left.min(ROWS)];
-            places.iter_mut().for_each(|place| *place = walk.step()[0] as usize);
-            sums.fill(loops.identity);
-            (loops.rows)(operand, places, column, sums);
-            if let Some(joined) = &mut joined {
-                joined.push(sums);
-            }
-            left -= places.len();
-        }
-        if let Some(joined) = &mut joined {
-            joined.finish(sums);
-        }
-    };
+    let block = block_rows(columns);
     let blocks = rows.div_ceil(block);
     let matrices = results.len() / columns.max(1);
     if matrices * columns.div_ceil(COLUMNS) < 2 * cx.pool.threads() && blocks > 1 && cx.pool.splits(fold.cost()) {
@@ -208,7 +196,7 @@ fn run_columns<T: Element>(
             cx.pool.for_chunks(share, &mut parts, columns, |first, parts| {
                 for (index, sums) in parts.chunks_exact_mut(columns).enumerate() {
                     for (i, sums) in sums.chunks_mut(COLUMNS).enumerate() {
-                        sum_block(start, first / columns + index, i * COLUMNS, sums);
+                        sum_block(fold, operand, (start, first / columns + index), i * COLUMNS, sums);
                     }
                 }
             });
@@ -221,30 +209,93 @@ fn run_columns<T: Element>(
         return Ok(());
     }
     let unit = if matrices < 2 * cx.pool.threads() { COLUMNS } else { columns };
-    cx.pool.for_chunks(fold.cost(), results, unit, |first, results| {
-        let mut next = first;
-        let mut rest = results;
-        let (mut joined, mut sums) = (PairwiseColumns::new(loops), [loops.identity; COLUMNS]);
-        while !rest.is_empty() {
-            let column = next % columns;
-            let (piece, after) = rest.split_at_mut((columns - column).min(COLUMNS).min(rest.len()));
-            let start = layout.start(next - column);
-            let sums = &mut sums[..piece.len()];
-            if blocks == 1 {
-                sum_block(start, 0, column, sums);
-            } else {
-                for index in 0..blocks {
-                    sum_block(start, index, column, sums);
-                    joined.push(sums);
-                }
-                joined.finish(sums);
-            }
-            piece.iter_mut().zip(sums).for_each(|(result, sum)| *result = finish(*sum));
-            next += piece.len();
-            rest = after;
-        }
-    });
+    cx.pool.for_chunks(fold.cost(), results, unit, |first, results| some_columns(fold, operand, init, first, results));
     Ok(())
+}
+
+/// The results from `first` on, whose elements are below each other.
+fn some_columns<T: Element>(fold: &Fold<T>, operand: &[T], init: T::Wide, first: usize, results: &mut [T]) {
+    let (layout, loops) = (&fold.layout, &fold.loops);
+    let (columns, rows) = (layout.columns(), layout.elements());
+    let blocks = rows.div_ceil(block_rows(columns));
+    let mut next = first;
+    let mut rest = results;
+    let (mut joined, mut sums) = (PairwiseColumns::new(loops), [loops.identity; COLUMNS]);
+    while !rest.is_empty() {
+        let column = next % columns;
+        let (piece, after) = rest.split_at_mut((columns - column).min(COLUMNS).min(rest.len()));
+        let start = layout.start(next - column);
+        let sums = &mut sums[..piece.len()];
+        if blocks == 1 {
+            sum_block(fold, operand, (start, 0), column, sums);
+        } else {
+            for index in 0..blocks {
+                sum_block(fold, operand, (start, index), column, sums);
+                joined.push(sums);
+            }
+            joined.finish(sums);
+        }
+        piece.iter_mut().zip(sums).for_each(|(result, sum)| *result = T::narrow((loops.combine)(init, *sum)));
+        next += piece.len();
+        rest = after;
+    }
+}
+
+/// The number of rows in a block: blocks are summed, and the sums are then joined.
+fn block_rows(columns: usize) -> usize {
+    (PIECE / columns).clamp(ROWS, 1024)
+}
+
+/// The sums of a block's columns from `column` on, in the matrix at `start`.
+fn sum_block<T: Element>(
+    fold: &Fold<T>,
+    operand: &[T],
+    (start, index): (isize, usize),
+    column: usize,
+    sums: &mut [T::Wide],
+) {
+    let (layout, loops) = (&fold.layout, &fold.loops);
+    let (rows, block) = (layout.elements(), block_rows(layout.columns()));
+    let mut places = [0; ROWS];
+    let mut walk = Walk::new(&layout.reduced, [start], index * block);
+    let mut left = block.min(rows - index * block);
+    let mut joined = (left > ROWS).then(|| PairwiseColumns::new(loops));
+    while left > 0 {
+        let places = &mut places[..left.min(ROWS)];
+        places.iter_mut().for_each(|place| *place = walk.step()[0] as usize);
+        sums.fill(loops.identity);
+        (loops.rows)(operand, places, column, sums);
+        if let Some(joined) = &mut joined {
+            joined.push(sums);
+        }
+        left -= places.len();
+    }
+    if let Some(joined) = &mut joined {
+        joined.finish(sums);
+    }
+}
+
+/// The most elements of a reduction that machine code calls.
+const SMALL: usize = 4096;
+
+impl<T: Element> Small for Fold<T> {
+    type Element = T;
+
+    fn run(&self, operands: &[&[T]], results: &mut [T]) {
+        let init = operands[1][0].widen();
+        if self.is_of_rows() {
+            some_rows(self, operands[0], init, 0, results);
+        } else {
+            some_columns(self, operands[0], init, 0, results);
+        }
+    }
+}
+
+impl<T: Element> Fold<T> {
+    /// Whether the elements of a result are in rows, or scattered.
+    fn is_of_rows(&self) -> bool {
+        self.layout.row() > 1 || self.layout.columns() == 1
+    }
 }
 
 impl<T: Element> Kernel for Fold<T> {
@@ -259,11 +310,15 @@ impl<T: Element> Kernel for Fold<T> {
         Cost { flops: results * elements + 20.0 * rows, bytes }
     }
 
+    fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
+        let elements = self.layout.results() * self.layout.elements();
+        (1..=SMALL).contains(&elements).then(|| block.invoke(self.clone(), inputs, outputs[0]))
+    }
+
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {
-        let layout = &self.layout;
-        match layout.results() {
+        match self.layout.results() {
             0 => Ok(()),
-            _ if layout.row() > 1 || layout.columns() == 1 => run_rows(self, cx, inputs, outputs),
+            _ if self.is_of_rows() => run_rows(self, cx, inputs, outputs),
             _ => run_columns(self, cx, inputs, outputs),
         }
     }

@@ -11,6 +11,7 @@ type FoldRows<T> = fn(&[T], &[usize], usize, &mut [<T as Element>::Wide]);
 
 /// The loops of one function, for kernels that are generic over types but not over functions: only the innermost loops
 /// are compiled for both.
+#[derive(Clone, Copy)]
 pub(crate) struct Loops<T: Element> {
     /// The identity element.
     pub(crate) identity: T::Wide,

@@ -1,0 +1,409 @@
+//! Blocks under construction.
+
+use std::collections::HashMap;
+
+use oxcall_hlo::ElementType;
+use oxcall_jit::{Binary, Builder, Compare, Isa, Place, Shift, Value, Width};
+use smallvec::SmallVec;
+
+use super::{Kept, Slots, Small, calls};
+use crate::math::function::TileFn;
+use crate::memory::BUFFER_ALIGN;
+use crate::plan::Slot;
+
+/// The largest number of vectors in an operand of a step, and of those that it copies.
+const MOST_VECTORS: usize = 64;
+
+/// The code of steps that run one after another.
+///
+/// Elements that a step has written are known to the steps after it, which then need not read them.
+pub(crate) struct Block<'a> {
+    pub(crate) lanes: Builder,
+    isa: Isa,
+    slots: &'a Slots,
+    contents: HashMap<Slot, Vec<(Place, Value)>>,
+    /// The number of writes to each slot so far.
+    versions: HashMap<Slot, u32>,
+    /// What the code refers to.
+    pub(crate) kept: Vec<Kept>,
+    /// The slots that called kernels use, and those whose addresses rotate.
+    pub(crate) used: Vec<Slot>,
+}
+
+/// Bytes to copy from one slot to another.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Copy {
+    /// The distances from the starts of both, in bytes.
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    /// The number of bytes.
+    pub(crate) bytes: usize,
+    /// The size of an element in bytes: a divisor of the others.
+    pub(crate) width: usize,
+}
+
+/// An index of a dynamic slice or a window: the slot that holds it, its type, its last value in bounds, and the
+/// distance of neighbours in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Start {
+    pub(crate) slot: Slot,
+    /// The place of the index in its slot, in bytes.
+    pub(crate) offset: usize,
+    pub(crate) element: ElementType,
+    pub(crate) last: i64,
+    pub(crate) stride: usize,
+}
+
+impl<'a> Block<'a> {
+    pub(crate) fn new(isa: Isa, slots: &'a Slots) -> Block<'a> {
+        Block {
+            lanes: Builder::new(),
+            isa,
+            slots,
+            contents: HashMap::new(),
+            versions: HashMap::new(),
+            kept: Vec::new(),
+            used: Vec::new(),
+        }
+    }
+
+    /// The number of elements in a vector.
+    pub(crate) fn vector(&self) -> usize {
+        self.isa.lanes()
+    }
+
+    /// Whether a step may work on so many elements.
+    pub(crate) fn fits(&self, count: usize) -> bool {
+        count <= MOST_VECTORS * self.vector()
+    }
+
+    /// The vectors of so many elements: the first of each, and the number of elements.
+    pub(crate) fn vectors(&self, count: usize) -> impl Iterator<Item = (usize, u8)> + use<> {
+        let vector = self.vector();
+        (0..count).step_by(vector).map(move |first| (first, vector.min(count - first) as u8))
+    }
+
+    /// The number of bytes that an access to a whole vector touches.
+    fn touched(&self, lanes: u8, width: Width, is_write: bool) -> usize {
+        let lanes = usize::from(lanes);
+        let whole = match (self.isa, width) {
+            _ if lanes == 1 => 1,
+            // AVX2 narrows eight lanes at once.
+            (Isa::Avx2, Width::Byte | Width::Half) if is_write => 8,
+            _ => [4, 8, 16].into_iter().find(|&whole| whole >= lanes).unwrap_or(16),
+        };
+        whole * width.bytes()
+    }
+
+    /// A place, if it can be accessed; `is_indexed` if an index is added to its offset.
+    fn place(
+        &self,
+        slot: Slot,
+        offset: usize,
+        (lanes, width): (u8, Width),
+        is_indexed: bool,
+        is_write: bool,
+    ) -> Option<Place> {
+        let known = self.slots.get(slot);
+        let room = if is_write { known.room } else { known.bytes.next_multiple_of(BUFFER_ALIGN) };
+        let own = usize::from(lanes) * width.bytes();
+        if known.bytes > i32::MAX as usize || offset + own > known.bytes {
+            return None;
+        }
+        let is_whole = !is_indexed && offset + self.touched(lanes, width, is_write) <= room;
+        let is_full = self.touched(lanes, width, is_write) == own;
+        let can_be_exact = self.isa == Isa::Avx512 || width == Width::Word || lanes == 1;
+        let place = Place {
+            slot: u16::try_from(slot).ok()?,
+            offset: offset as u32,
+            lanes,
+            width,
+            is_exact: !is_whole && !is_full,
+        };
+        (!place.is_exact || can_be_exact).then_some(place)
+    }
+
+    /// Whether elements of a slot can be read, or written.
+    pub(crate) fn can_access(&self, slot: Slot, offset: usize, lanes: u8, width: Width, is_write: bool) -> bool {
+        self.place(slot, offset, (lanes, width), false, is_write).is_some()
+    }
+
+    /// Elements of a slot, `offset` bytes from its start.
+    pub(crate) fn read(&mut self, slot: Slot, offset: usize, lanes: u8, width: Width) -> Option<Value> {
+        let place = self.place(slot, offset, (lanes, width), false, false)?;
+        if let Some(word) = self.slots.get(slot).word.filter(|_| width == Width::Word) {
+            return Some(self.lanes.constant(word));
+        }
+        if let Some(value) = self.known(slot, place) {
+            return Some(value);
+        }
+        self.lanes.set_lanes(lanes);
+        Some(self.lanes.read(place, None, self.version(slot)))
+    }
+
+    /// Elements that a step of this block has written.
+    fn known(&mut self, slot: Slot, place: Place) -> Option<Value> {
+        let is_same = |each: Place| (each.offset, each.lanes, each.width) == (place.offset, place.lanes, place.width);
+        let contents = self.contents.get(&slot)?;
+        if let Some(&(_, value)) = contents.iter().find(|(each, _)| is_same(*each)) {
+            return Some(value);
+        }
+        // A word of a vector.
+        let lane = |each: Place| {
+            let from = place.offset.checked_sub(each.offset)?;
+            let lane = u8::try_from(from / 4).ok()?;
+            let is_word = (place.lanes, place.width, each.width) == (1, Width::Word, Width::Word);
+            (is_word && from.is_multiple_of(4) && lane < each.lanes.min(4)).then_some(lane)
+        };
+        let (value, lane) = contents.iter().find_map(|&(each, value)| Some((value, lane(each)?)))?;
+        self.lanes.set_lanes(4);
+        Some(self.lanes.extract(value, lane))
+    }
+
+    fn version(&self, slot: Slot) -> u32 {
+        self.versions.get(&slot).copied().unwrap_or(0)
+    }
+
+    /// Writes elements to a slot, `offset` bytes from its start.
+    pub(crate) fn write(&mut self, slot: Slot, offset: usize, lanes: u8, width: Width, value: Value) -> Option<()> {
+        let place = self.place(slot, offset, (lanes, width), false, true)?;
+        self.lanes.set_lanes(lanes);
+        self.lanes.write(place, None, value);
+        *self.versions.entry(slot).or_default() += 1;
+        let end = |place: Place| place.offset as usize + usize::from(place.lanes) * place.width.bytes();
+        let contents = self.contents.entry(slot).or_default();
+        // A vector may have changed what follows its elements, but nothing reads that.
+        contents.retain(|&(each, _)| end(each) <= place.offset as usize || end(place) <= each.offset as usize);
+        let value = if self.lanes.fits(value, width) { Some(value) } else { self.truncated(value, lanes, width) };
+        self.contents.entry(slot).or_default().extend(value.map(|value| (place, value)));
+        Some(())
+    }
+
+    /// The low bits of a value, as they are when they are read again.
+    fn truncated(&self, value: Value, lanes: u8, width: Width) -> Option<Value> {
+        self.lanes.set_lanes(lanes);
+        let bits = u32::MAX >> (32 - 8 * width.bytes());
+        Some(self.lanes.binary(Binary::And, value, self.lanes.constant(bits)))
+    }
+
+    /// The distance in bytes to which indices lead, moved so that the slice is in bounds; `None` without code if they
+    /// have a type that lanes do not have.
+    pub(crate) fn start(&mut self, starts: impl Iterator<Item = Start>) -> Option<Option<Value>> {
+        let mut sum = None;
+        for Start { slot, offset, element, last, stride } in starts.filter(|start| start.last > 0) {
+            let index = self.read(slot, offset, 1, Width::Word)?;
+            self.lanes.set_lanes(1);
+            let last = self.lanes.constant(u32::try_from(last).ok()?);
+            let index = match element {
+                ElementType::U32 => self.lanes.binary(Binary::MinUnsigned, index, last),
+                ElementType::S32 => {
+                    let index = self.lanes.binary(Binary::MaxSigned, index, self.lanes.constant(0));
+                    self.lanes.binary(Binary::MinSigned, index, last)
+                }
+                _ => return None,
+            };
+            sum = Some(self.farther(sum, index, stride)?);
+        }
+        Some(sum)
+    }
+
+    /// The same for a window that is dropped if it is not in bounds: the distance, and the mask of windows that are.
+    pub(crate) fn window(&mut self, starts: impl Iterator<Item = Start>) -> Option<(Option<Value>, Option<Value>)> {
+        let (mut sum, mut mask) = (None, None);
+        for Start { slot, offset, element, last, stride } in starts {
+            if !matches!(element, ElementType::S32 | ElementType::U32) {
+                return None;
+            }
+            let index = self.read(slot, offset, 1, Width::Word)?;
+            self.lanes.set_lanes(1);
+            // A negative index is a large one without a sign.
+            let clamped = self.lanes.binary(Binary::MinUnsigned, index, self.lanes.constant(u32::try_from(last).ok()?));
+            let inside = self.lanes.compare(Compare::EqualBits, clamped, index);
+            mask = Some(mask.map_or(inside, |mask| self.lanes.binary(Binary::And, mask, inside)));
+            sum = Some(self.farther(sum, clamped, stride)?);
+        }
+        Some((sum, mask))
+    }
+
+    /// A distance, `index` times `stride` bytes farther.
+    fn farther(&self, distance: Option<Value>, index: Value, stride: usize) -> Option<Value> {
+        let stride = u32::try_from(stride).ok()?;
+        let bytes = if stride.is_power_of_two() {
+            self.lanes.shift(Shift::Left, index, stride.trailing_zeros() as u8)
+        } else {
+            self.lanes.binary(Binary::MultiplyBits, index, self.lanes.constant(stride))
+        };
+        Some(distance.map_or(bytes, |distance| self.lanes.binary(Binary::AddBits, distance, bytes)))
+    }
+
+    /// Copies bytes to a slot, `start` bytes farther, where a mask says so.
+    pub(crate) fn copy_if(
+        &mut self,
+        from: Slot,
+        (to, start, mask): (Slot, Option<Value>, Option<Value>),
+        copies: &[Copy],
+    ) -> Option<()> {
+        let places = self.places((from, false), (to, start.is_some()), copies)?;
+        let Some(mask) = mask else { return self.move_all((from, None), (to, start), places) };
+        for (source, target) in places {
+            let Place { offset, lanes, width, .. } = source;
+            let new = self.read(from, offset as usize, lanes, width)?;
+            self.lanes.set_lanes(lanes);
+            let old = self.lanes.read(target, start, self.version(to));
+            let chosen = self.lanes.select(self.lanes.broadcast(mask), new, old);
+            self.lanes.write(target, start, chosen);
+            *self.versions.entry(to).or_default() += 1;
+            self.contents.remove(&to);
+        }
+        Some(())
+    }
+
+    /// Copies bytes between slots; `from_start` and `to_start` are added to the distances. `None` without a write if
+    /// there are too many.
+    pub(crate) fn copy(
+        &mut self,
+        (from, from_start): (Slot, Option<Value>),
+        (to, to_start): (Slot, Option<Value>),
+        copies: &[Copy],
+    ) -> Option<()> {
+        let places = self.places((from, from_start.is_some()), (to, to_start.is_some()), copies)?;
+        self.move_all((from, from_start), (to, to_start), places)
+    }
+
+    /// Copies bytes from several slots to one. `None` without a write if there are too many.
+    pub(crate) fn join(&mut self, copies: &[(Slot, SmallVec<[Copy; 4]>)], to: Slot) -> Option<()> {
+        let places = |(from, copies): &(Slot, SmallVec<[Copy; 4]>)| {
+            Some((*from, self.places((*from, false), (to, false), copies)?))
+        };
+        let all = copies.iter().map(places).collect::<Option<Vec<_>>>()?;
+        if all.iter().map(|(_, places)| places.len()).sum::<usize>() > MOST_VECTORS {
+            return None;
+        }
+        all.into_iter().try_for_each(|(from, places)| self.move_all((from, None), (to, None), places))
+    }
+
+    /// The vectors of a copy: the places that are read and written.
+    fn places(
+        &self,
+        (from, from_indexed): (Slot, bool),
+        (to, to_indexed): (Slot, bool),
+        copies: &[Copy],
+    ) -> Option<Vec<(Place, Place)>> {
+        let mut places = Vec::new();
+        for copy in copies {
+            let width = match copy.width {
+                1 => Width::Byte,
+                2 => Width::Half,
+                _ => Width::Word,
+            };
+            // Neighbours are copied as words where they can be.
+            let is_even = [copy.from, copy.to, copy.bytes].iter().all(|each| each.is_multiple_of(4));
+            let width = if is_even && !from_indexed && !to_indexed { Width::Word } else { width };
+            for (first, lanes) in self.vectors(copy.bytes / width.bytes()) {
+                let place = |slot, offset, is_indexed, is_write| {
+                    self.place(slot, offset + first * width.bytes(), (lanes, width), is_indexed, is_write)
+                };
+                let source = place(from, copy.from, from_indexed, false)?;
+                places.push((source, place(to, copy.to, to_indexed, true)?));
+            }
+            if places.len() > MOST_VECTORS {
+                return None;
+            }
+        }
+        Some(places)
+    }
+
+    fn move_all(
+        &mut self,
+        (from, from_start): (Slot, Option<Value>),
+        (to, to_start): (Slot, Option<Value>),
+        places: Vec<(Place, Place)>,
+    ) -> Option<()> {
+        for (source, target) in places {
+            let Place { offset, lanes, width, .. } = source;
+            let value = match from_start {
+                None => self.read(from, offset as usize, lanes, width)?,
+                Some(_) => {
+                    self.lanes.set_lanes(lanes);
+                    self.lanes.read(source, from_start, self.version(from))
+                }
+            };
+            match to_start {
+                None => self.write(to, target.offset as usize, lanes, width, value)?,
+                Some(_) => {
+                    self.lanes.set_lanes(lanes);
+                    self.lanes.write(target, to_start, value);
+                    *self.versions.entry(to).or_default() += 1;
+                    self.contents.remove(&to);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Each slot takes the buffer of the next one, and the last takes that of the first. Where the buffers are a vector
+    /// each, their elements move, so that the next iteration finds its addresses sooner.
+    pub(crate) fn rotate(&mut self, slots: &[Slot]) -> Option<()> {
+        if let Some(forms) = slots.iter().map(|&slot| self.form(slot)).collect::<Option<Vec<_>>>() {
+            let targets = (0..slots.len()).map(|to| (slots[to], (to + 1) % slots.len()));
+            let fits = |(to, from): (Slot, usize)| self.place(to, 0, forms[from], false, true).is_some();
+            if targets.clone().all(fits) {
+                let read = |(&slot, &(lanes, width))| self.read(slot, 0, lanes, width);
+                let values = slots.iter().zip(&forms).map(read).collect::<Option<Vec<_>>>()?;
+                for (to, from) in targets {
+                    let (lanes, width) = forms[from];
+                    self.write(to, 0, lanes, width, values[from])?;
+                }
+                return Some(());
+            }
+        }
+        self.used.extend(slots);
+        let narrow: Vec<u16> = slots.iter().map(|&slot| u16::try_from(slot).ok()).collect::<Option<_>>()?;
+        self.lanes.rotate(narrow);
+        for slot in slots {
+            *self.versions.entry(*slot).or_default() += 1;
+            self.contents.remove(slot);
+        }
+        Some(())
+    }
+
+    /// The number and size of elements by which a slot's buffer is one vector: those that a step of the block has
+    /// written, or words.
+    fn form(&self, slot: Slot) -> Option<(u8, Width)> {
+        let bytes = self.slots.get(slot).bytes;
+        let is_whole = |place: &Place| usize::from(place.lanes) * place.width.bytes() == bytes;
+        let written = self.contents.get(&slot).and_then(|all| all.iter().find(|(place, _)| is_whole(place)));
+        let form = written.map(|(place, _)| (place.lanes, place.width)).or(match bytes {
+            1 => Some((1, Width::Byte)),
+            2 => Some((1, Width::Half)),
+            _ if bytes.is_multiple_of(4) => Some(((bytes / 4).min(255) as u8, Width::Word)),
+            _ => None,
+        })?;
+        let fits = usize::from(form.0) <= self.vector() && self.place(slot, 0, form, false, false).is_some();
+        fits.then_some(form)
+    }
+
+    /// A function of tiles on vectors of 32-bit elements.
+    pub(crate) fn call(&mut self, function: TileFn, args: [Value; 3], lanes: u8) -> Value {
+        self.lanes.set_lanes(lanes);
+        self.lanes.call(calls::of_vectors(function), args)
+    }
+
+    /// Calls a small kernel.
+    pub(crate) fn invoke<K: Small + 'static>(&mut self, kernel: K, inputs: &[Slot], output: Slot) {
+        let (callee, kept) = calls::of_table(kernel, inputs, output);
+        self.kept.push(kept);
+        self.used.extend(inputs.iter().chain([&output]));
+        self.lanes.invoke(callee);
+        *self.versions.entry(output).or_default() += 1;
+        self.contents.remove(&output);
+    }
+
+    /// Whether the next step should begin another block.
+    pub(crate) fn is_full(&self) -> bool {
+        self.lanes.size() > MOST_OPS
+    }
+}
+
+/// The number of operations after which a block ends: choosing registers takes longer the more there are.
+const MOST_OPS: usize = 1500;

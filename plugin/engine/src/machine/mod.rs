@@ -1,0 +1,20 @@
+//! Steps of loops as machine code.
+//!
+//! A kernel on small arrays takes longer to start than to run, so a loop over such kernels becomes one
+//! [`Routine`](oxcall_jit::Routine). The steps stay: the routine leaves at those that have no such form, and returns to
+//! its loop after them.
+//!
+//! * `block`: the code of one step after another, on a table of slots; kernels add themselves to it
+//!   ([`Kernel::generate`](crate::kernel::Kernel::generate)).
+//! * `calls`: calls of functions and small kernels in Rust.
+//! * `slots`: what is known about each slot.
+//!
+//! [`compile`](crate::compile) finds the loops, [`exec`](crate::exec) runs them.
+
+mod block;
+#[allow(unsafe_code, reason = "machine code calls functions with pointers")]
+mod calls;
+mod slots;
+pub(crate) use block::{Block, Copy, Start};
+pub(crate) use calls::{Kept, Small};
+pub(crate) use slots::Slots;

@@ -1,0 +1,347 @@
+//! Loops over small arrays: as machine code, for each set of instructions, they give the bits that their steps give.
+
+use std::fmt::Write;
+
+use oxcall_hlo::parse_text;
+use oxcall_jit::Isa;
+
+use super::*;
+use crate::tile::generated::is_supported;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+
+    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len())]
+    }
+}
+
+/// The type of an array of one dimension.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Type(&'static str, usize);
+
+impl Type {
+    fn text(self) -> String {
+        format!("tensor<{}x{}>", self.1, self.0)
+    }
+
+    fn is_float(self) -> bool {
+        matches!(self.0, "f32" | "bf16" | "f64" | "f16")
+    }
+
+    fn bytes(self) -> usize {
+        let width = match self.0 {
+            "f64" | "i64" => 8,
+            "f32" | "i32" | "ui32" => 4,
+            "bf16" | "f16" | "i16" => 2,
+            _ => 1,
+        };
+        self.1 * width
+    }
+}
+
+/// Types of elements, the usual ones more often.
+const ELEMENTS: &[&str] = &["f32", "f32", "f32", "i32", "i32", "ui32", "i1", "i8", "i16", "bf16", "f16", "f64", "i64"];
+const SIZES: &[usize] = &[1, 1, 2, 3, 4, 5, 8, 12, 16, 17, 33, 40];
+
+/// A program under construction.
+struct Writer<'r> {
+    random: &'r mut Random,
+    text: String,
+    /// The values that can be read, with their types.
+    values: Vec<(String, Type)>,
+    next: usize,
+}
+
+impl Writer<'_> {
+    fn name(&mut self) -> String {
+        self.next += 1;
+        format!("%v{}", self.next)
+    }
+
+    fn line(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    /// A value, a late one rather than an early one.
+    fn value(&mut self) -> (String, Type) {
+        let count = self.values.len();
+        let index = if self.random.below(2) == 0 {
+            self.random.below(count)
+        } else {
+            count - 1 - self.random.below(count.min(4))
+        };
+        self.values[index].clone()
+    }
+
+    /// A value of a type, if there is one.
+    fn of(&mut self, ty: Type) -> Option<String> {
+        let known: Vec<&String> = self.values.iter().filter(|(_, each)| *each == ty).map(|(name, _)| name).collect();
+        (!known.is_empty()).then(|| known[self.random.below(known.len())].clone())
+    }
+
+    /// Adds an op with operands of these types.
+    fn op(&mut self, ty: Type, text: &str, operands: &[(&str, String)]) -> String {
+        let name = self.name();
+        let (names, types): (Vec<&str>, Vec<&str>) = operands.iter().map(|(name, ty)| (*name, ty.as_str())).unzip();
+        let (names, types) = (names.join(", "), types.join(", "));
+        let text = text.replace("{}", &names);
+        self.line(&format!("{name} = {text} : ({types}) -> {}", ty.text()));
+        self.values.push((name.clone(), ty));
+        name
+    }
+
+    /// A scalar of type i32, from a value or a constant.
+    fn index(&mut self) -> String {
+        let name = self.name();
+        match self.of(Type("i32", 1)).filter(|_| self.random.below(4) > 0) {
+            Some(from) => self.line(&format!("{name} = stablehlo.reshape {from} : (tensor<1xi32>) -> tensor<i32>")),
+            None => {
+                let number = self.random.below(20) as i32 - 5;
+                self.line(&format!("{name} = stablehlo.constant dense<{number}> : tensor<i32>"));
+            }
+        }
+        name
+    }
+
+    fn random_op(&mut self) {
+        let (a, ty) = self.value();
+        let Type(element, size) = ty;
+        match self.random.below(14) {
+            0..4 => {
+                let b = self.of(ty).unwrap_or_else(|| a.clone());
+                let ops: &[&str] = match element {
+                    "i1" => &["and", "or", "xor", "maximum"],
+                    _ if ty.is_float() => &["add", "subtract", "multiply", "maximum", "minimum", "divide", "power"],
+                    _ => &["add", "subtract", "multiply", "maximum", "xor", "divide", "remainder", "shift_left"],
+                };
+                let op = self.random.pick(ops);
+                self.op(ty, &format!("stablehlo.{op} {{}}"), &[(&a, ty.text()), (&b, ty.text())]);
+            }
+            4 => {
+                let ops: &[&str] = match element {
+                    "i1" => &["not"],
+                    _ if ty.is_float() => &["negate", "sine", "tanh", "floor", "abs", "exponential"],
+                    _ => &["negate", "not", "popcnt"],
+                };
+                let op = self.random.pick(ops);
+                self.op(ty, &format!("stablehlo.{op} {{}}"), &[(&a, ty.text())]);
+            }
+            5 => {
+                let start = self.random.below(size);
+                let limit = start + 1 + self.random.below(size - start);
+                let stride = 1 + self.random.below(2);
+                let result = Type(element, (limit - start).div_ceil(stride));
+                let name = self.name();
+                self.line(&format!(
+                    "{name} = stablehlo.slice {a} [{start}:{limit}:{stride}] : ({}) -> {}",
+                    ty.text(),
+                    result.text()
+                ));
+                self.values.push((name, result));
+            }
+            6 => {
+                let other = self.values.iter().filter(|(_, each)| each.0 == element).cloned().collect::<Vec<_>>();
+                let (b, second) = other[self.random.below(other.len())].clone();
+                let result = Type(element, size + second.1);
+                if result.1 <= 48 {
+                    let text = "stablehlo.concatenate {}, dim = 0";
+                    self.op(result, text, &[(&a, ty.text()), (&b, second.text())]);
+                }
+            }
+            7 => {
+                let result = Type(element, 1 + self.random.below(size));
+                let index = self.index();
+                let text = format!("stablehlo.dynamic_slice {{}}, sizes = [{}]", result.1);
+                self.op(result, &text, &[(&a, ty.text()), (&index, "tensor<i32>".to_owned())]);
+            }
+            8 | 9 => {
+                let parts = self.values.iter().filter(|(_, each)| each.0 == element && each.1 <= size);
+                let parts = parts.cloned().collect::<Vec<_>>();
+                let (part, second) = parts[self.random.below(parts.len())].clone();
+                let index = self.index();
+                let text = "stablehlo.dynamic_update_slice {}";
+                let operands = [(&*a, ty.text()), (&*part, second.text()), (&*index, "tensor<i32>".to_owned())];
+                self.op(ty, text, &operands);
+            }
+            10 => {
+                let to = self.random.pick(ELEMENTS);
+                self.op(Type(to, size), "stablehlo.convert {}", &[(&a, ty.text())]);
+            }
+            11 => {
+                let b = self.of(ty).unwrap_or_else(|| a.clone());
+                let kind = match element {
+                    "i1" | "ui32" => "UNSIGNED",
+                    _ if ty.is_float() => "FLOAT",
+                    _ => "SIGNED",
+                };
+                let direction = self.random.pick(&["LT", "EQ", "GE"]);
+                let chosen = Type("i1", size);
+                let mask = self.name();
+                let types = format!("({0}, {0}) -> {1}", ty.text(), chosen.text());
+                self.line(&format!("{mask} = stablehlo.compare {direction}, {a}, {b}, {kind} : {types}"));
+                self.values.push((mask.clone(), chosen));
+                let name = self.name();
+                let types = format!("{}, {}", chosen.text(), ty.text());
+                self.line(&format!("{name} = stablehlo.select {mask}, {a}, {b} : {types}"));
+                self.values.push((name, ty));
+            }
+            12 => {
+                let parts = self.values.iter().filter(|(_, each)| each.0 == element && each.1 <= size);
+                let parts = parts.cloned().collect::<Vec<_>>();
+                let (part, second) = parts[self.random.below(parts.len())].clone();
+                let Some(index) = self.of(Type("i32", 1)) else { return };
+                let (name, old, new) = (self.name(), self.name(), self.name());
+                self.line(&format!(
+                    "{name} = \"stablehlo.scatter\"({a}, {index}, {part}) <{{scatter_dimension_numbers = \
+                     #stablehlo.scatter<update_window_dims = [0], scatter_dims_to_operand_dims = [0], \
+                     index_vector_dim = 0>}}> ({{\n^bb0({old}: tensor<{element}>, {new}: tensor<{element}>):\n\
+                     stablehlo.return {new} : tensor<{element}>\n}}) : ({}, tensor<1xi32>, {}) -> {}",
+                    ty.text(),
+                    second.text(),
+                    ty.text()
+                ));
+                self.values.push((name, ty));
+            }
+            _ if element != "i1" => {
+                let (zero, reduced, name) = (self.name(), self.name(), self.name());
+                let scalar = format!("tensor<{element}>");
+                let text = if ty.is_float() { "0.0" } else { "0" };
+                self.line(&format!("{zero} = stablehlo.constant dense<{text}> : {scalar}"));
+                let op = self.random.pick(&["add", "maximum"]);
+                let types = format!("({}, {scalar}) -> {scalar}", ty.text());
+                self.line(&format!(
+                    "{reduced} = stablehlo.reduce({a} init: {zero}) applies stablehlo.{op} across dimensions = [0] : \
+                     {types}"
+                ));
+                let result = Type(element, 1 + self.random.below(9));
+                let types = format!("({scalar}) -> {}", result.text());
+                self.line(&format!("{name} = stablehlo.broadcast_in_dim {reduced}, dims = [] : {types}"));
+                self.values.push((name, result));
+            }
+            _ => {}
+        }
+    }
+
+    /// A loop over these values, whose names and types are those of its results.
+    fn repeat(&mut self, carried: &[(String, Type)], depth: usize) -> Vec<(String, Type)> {
+        let (result, limit) = (self.name(), 1 + self.random.below(5));
+        let inner: Vec<(String, Type)> = carried.iter().map(|(_, ty)| (self.name(), *ty)).collect();
+        let (zero, count) = (self.name(), self.name());
+        self.line(&format!("{zero} = stablehlo.constant dense<0> : tensor<i32>"));
+        let pairs = carried.iter().zip(&inner).map(|((init, _), (name, _))| format!("{name} = {init}"));
+        let types: Vec<String> = carried.iter().map(|(_, ty)| ty.text()).collect();
+        let pairs = pairs.collect::<Vec<_>>().join(", ");
+        let types = types.join(", ");
+        let (less, last, one, next) = (self.name(), self.name(), self.name(), self.name());
+        self.line(&format!(
+            "{result}:{} = stablehlo.while({count} = {zero}, {pairs}) : tensor<i32>, {types}\ncond {{\n\
+             {last} = stablehlo.constant dense<{limit}> : tensor<i32>\n\
+             {less} = stablehlo.compare LT, {count}, {last}, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n\
+             stablehlo.return {less} : tensor<i1>\n}} do {{\n\
+             {one} = stablehlo.constant dense<1> : tensor<i32>\n\
+             {next} = stablehlo.add {count}, {one} : tensor<i32>",
+            carried.len() + 1
+        ));
+        let outside = self.values.len();
+        self.values.extend(inner.clone());
+        let place = self.name();
+        self.line(&format!("{place} = stablehlo.reshape {count} : (tensor<i32>) -> tensor<1xi32>"));
+        self.values.push((place, Type("i32", 1)));
+        for _ in 0..2 + self.random.below(14) {
+            self.random_op();
+        }
+        if depth < 2 && self.random.below(3) == 0 {
+            let some: Vec<(String, Type)> = (0..1 + self.random.below(3)).map(|_| self.value()).collect();
+            let results = self.repeat(&some, depth + 1);
+            self.values.extend(results);
+            self.random_op();
+        }
+        let nexts: Vec<String> = inner.iter().map(|(name, ty)| self.of(*ty).unwrap_or_else(|| name.clone())).collect();
+        self.line(&format!("stablehlo.return {next}, {} : tensor<i32>, {types}\n}}", nexts.join(", ")));
+        self.values.truncate(outside);
+        carried.iter().enumerate().map(|(index, (_, ty))| (format!("{result}#{}", index + 1), *ty)).collect()
+    }
+}
+
+/// A program with a loop, and the types of its parameters.
+fn program(random: &mut Random) -> (String, Vec<Type>) {
+    let types: Vec<Type> = (0..2 + random.below(4)).map(|_| Type(random.pick(ELEMENTS), random.pick(SIZES))).collect();
+    let values: Vec<(String, Type)> = types.iter().enumerate().map(|(i, &ty)| (format!("%p{i}"), ty)).collect();
+    let mut writer = Writer { random, text: String::new(), values: values.clone(), next: 0 };
+    let results = writer.repeat(&values, 0);
+    let list = |items: Vec<String>| items.join(", ");
+    let params = list(values.iter().map(|(name, ty)| format!("{name}: {}", ty.text())).collect());
+    let types_text = list(types.iter().map(|ty| ty.text()).collect());
+    let names = list(results.into_iter().map(|(name, _)| name).collect());
+    let mut text = String::new();
+    write!(text, "func.func @main({params}) -> ({types_text}) {{\n{}return {names} : {types_text}\n}}\n", writer.text)
+        .unwrap();
+    (text, types)
+}
+
+/// The bytes of an argument: small numbers.
+fn argument(random: &mut Random, ty: Type) -> Vec<u8> {
+    let numbers = (0..ty.1).map(|_| random.below(41) as f32 / 4.0 - 5.0);
+    let bytes = |x: f32| match ty.0 {
+        "f64" => f64::from(x).to_le_bytes().to_vec(),
+        "f32" => x.to_le_bytes().to_vec(),
+        "bf16" => half::bf16::from_f32(x).to_le_bytes().to_vec(),
+        "f16" => half::f16::from_f32(x).to_le_bytes().to_vec(),
+        "i64" => (x as i64).to_le_bytes().to_vec(),
+        "i32" | "ui32" => (x as i32).to_le_bytes().to_vec(),
+        "i16" => (x as i16).to_le_bytes().to_vec(),
+        "i1" => vec![u8::from(x > 0.0)],
+        _ => vec![(x as i8).cast_unsigned()],
+    };
+    numbers.flat_map(bytes).collect()
+}
+
+fn check(seeds: std::ops::Range<u64>) {
+    let steps = Engine::for_isa(None);
+    let isas: Vec<Isa> = Isa::all().filter(|isa| is_supported() && isa.is_present()).collect();
+    let engines: Vec<Arc<Engine>> = isas.iter().map(|&isa| Engine::for_isa(Some(isa))).collect();
+    let mut compiled = 0;
+    for seed in seeds.clone() {
+        let mut random = Random(seed);
+        let (text, types) = program(&mut random);
+        let module = parse_text(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+        verify(&module).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+        let arguments: Vec<Vec<u8>> = types.iter().map(|&ty| argument(&mut random, ty)).collect();
+        let run = |engine: &Arc<Engine>| {
+            let program = compile(engine, module.clone());
+            let given = arguments.iter().map(|bytes| shared(engine, bytes)).collect();
+            let results: Vec<Vec<u8>> =
+                program.run(given).unwrap().iter().map(|buffer| buffer.as_bytes().to_vec()).collect();
+            (results, program.steps())
+        };
+        let (expected, _) = run(&steps);
+        for (engine, isa) in engines.iter().zip(&isas) {
+            let (got, plan) = run(engine);
+            compiled += usize::from(plan.contains("*: "));
+            for (index, (got, expected)) in got.iter().zip(&expected).enumerate() {
+                assert_eq!(got.len(), types[index].bytes());
+                assert_eq!(got, expected, "result {index} of seed {seed} for {isa:?}:\n{text}\n{plan}");
+            }
+        }
+    }
+    let runs = engines.len() * (seeds.end - seeds.start) as usize;
+    assert!(2 * compiled >= runs, "only {compiled} of {runs} loops are machine code");
+}
+
+#[test]
+fn random_loops_give_the_bits_of_their_steps() {
+    check(0..300);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn many_random_loops_give_the_bits_of_their_steps() {
+    check(300..20_000);
+}

@@ -1,0 +1,189 @@
+//! Small programs as a part of a block of machine code.
+
+use oxcall_hlo::{ElementType, OpKind};
+use oxcall_jit::Value as Lane;
+use smallvec::SmallVec;
+
+use super::access::Access;
+use super::build::{Builder, Definition, SplatOf, Value};
+use super::generated;
+use crate::machine::Block;
+use crate::math::generated::width;
+use crate::math::{self, Function};
+use crate::plan::Slot;
+
+/// The values of a program whose functions all can be generated.
+#[derive(Debug)]
+pub(super) struct Elements(Builder);
+
+/// The most elements for which values are kept, and the most vectors of all values that a block computes: more of them
+/// take so long that the start of a kernel no longer counts.
+const MOST_ELEMENTS: usize = 1024;
+const MOST_VECTORS: usize = 512;
+
+impl Elements {
+    /// The program of `builder`; `None` if it has too many elements, rows, or functions that cannot be generated.
+    pub(super) fn new(builder: Builder) -> Option<Elements> {
+        let can_be_generated = |value: Value| match &builder.values[value].0 {
+            Definition::Input(_) | Definition::Splat(_) | Definition::Gather { .. } => true,
+            Definition::Apply { .. } => generated::fits(&builder, value) || is_called(&builder, value),
+            Definition::Iota { .. } | Definition::Fold { .. } | Definition::Spread { .. } => false,
+        };
+        let is_small = (1..=MOST_ELEMENTS).contains(&builder.count) && builder.row() == 1;
+        let is_narrow = builder.values.iter().all(|(_, element)| element.byte_width() <= size_of::<u32>());
+        let fits = is_small && is_narrow && (0..builder.values.len()).all(can_be_generated);
+        fits.then_some(Elements(builder))
+    }
+
+    /// Adds the program to a block; `None` without a write if some vector cannot be read or written.
+    pub(super) fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
+        let Elements(builder) = self;
+        let vectors = block.vectors(builder.count).count() * builder.values.len();
+        if !block.fits(builder.count) || vectors > MOST_VECTORS {
+            return None;
+        }
+        for (first, lanes) in block.vectors(builder.count) {
+            let can_access = |slot: Slot, element: ElementType, is_write: bool| {
+                block.can_access(slot, first * element.byte_width(), lanes, width(element), is_write)
+            };
+            let is_read = |(definition, element): &(Definition, ElementType)| match definition {
+                Definition::Input(input) => can_access(inputs[*input], *element, false),
+                Definition::Gather { input, access } => {
+                    Pattern::new(access, first, lanes).is_some_and(|pattern| match pattern {
+                        Pattern::Row(place) => {
+                            let offset = place * element.byte_width();
+                            block.can_access(inputs[*input], offset, lanes, width(*element), false)
+                        }
+                        Pattern::Same(_) | Pattern::Each(_) => true,
+                    })
+                }
+                _ => true,
+            };
+            let is_written = |(&(_, element), &slot): (&(Value, ElementType), &Slot)| can_access(slot, element, true);
+            if !builder.values.iter().all(is_read) || !builder.outputs.iter().zip(outputs).all(is_written) {
+                return None;
+            }
+        }
+        // Each vector is read before it is written: operands in place are those that are read element by element.
+        for (first, lanes) in block.vectors(builder.count) {
+            let values = self.vector(block, inputs, first, lanes)?;
+            for (&(value, element), &slot) in builder.outputs.iter().zip(outputs) {
+                block.write(slot, first * element.byte_width(), lanes, width(element), values[value])?;
+            }
+        }
+        Some(())
+    }
+
+    /// One vector of each value.
+    fn vector(&self, block: &mut Block<'_>, inputs: &[Slot], first: usize, lanes: u8) -> Option<Vec<Lane>> {
+        let Elements(builder) = self;
+        let mut values: Vec<Lane> = Vec::with_capacity(builder.values.len());
+        for (definition, element) in &builder.values {
+            let value = match definition {
+                Definition::Input(input) => {
+                    block.read(inputs[*input], first * element.byte_width(), lanes, width(*element))?
+                }
+                Definition::Splat(SplatOf::Constant(scalar)) => block.lanes.constant(scalar.to_pod::<u32>()),
+                Definition::Splat(SplatOf::Input(input)) => {
+                    let stored = builder.input_type(*input);
+                    let one = block.read(inputs[*input], 0, 1, width(stored))?;
+                    block.lanes.set_lanes(1);
+                    let one = match math::packed(stored) {
+                        Some(packed) => packed.load.record?(&block.lanes, [one; 3]),
+                        None => one,
+                    };
+                    block.lanes.set_lanes(lanes);
+                    block.lanes.broadcast(one)
+                }
+                Definition::Gather { input, access } => {
+                    Pattern::new(access, first, lanes)?.read(block, inputs[*input], *element, lanes)?
+                }
+                Definition::Apply { function, args, .. } => {
+                    let mut operands: SmallVec<[Lane; 3]> = args.iter().map(|&arg| values[arg]).collect();
+                    operands.resize(3, *operands.first()?);
+                    block.lanes.set_lanes(lanes);
+                    let operands = [operands[0], operands[1], operands[2]];
+                    match function.record {
+                        Some(record) => record(&block.lanes, operands),
+                        None => block.call(function.tile, operands, lanes),
+                    }
+                }
+                Definition::Iota { .. } | Definition::Fold { .. } | Definition::Spread { .. } => return None,
+            };
+            values.push(value);
+        }
+        Some(values)
+    }
+}
+
+/// Whether a value is a function, in Rust, of elements of 32 bits.
+fn is_called(builder: &Builder, value: Value) -> bool {
+    let is_word = |value: Value| is_word(builder.values[value].1);
+    let Definition::Apply { function, args, .. } = &builder.values[value].0 else { return false };
+    function.record.is_none() && is_word(value) && args.iter().all(|&arg| is_word(arg))
+}
+
+/// Whether elements are computed as they are stored, in 32 bits.
+fn is_word(element: ElementType) -> bool {
+    element.byte_width() == size_of::<u32>() && math::packed(element).is_none()
+}
+
+/// Whether an element-wise op on elements of these types can be a part of a block of machine code.
+pub(crate) fn is_generated(kind: &OpKind, operands: &[ElementType], result: ElementType) -> bool {
+    let fits = |&element: &ElementType| {
+        let packed = math::packed(element);
+        element.byte_width() <= size_of::<u32>() && packed.is_none_or(|packed| packed.load.record.is_some())
+    };
+    let is_known = |function: &Function| {
+        let args = &function.args[..function.arity];
+        function.record.is_some() || args.iter().chain([&function.output]).all(|&element| is_word(element))
+    };
+    operands.iter().chain([&result]).all(fits)
+        && math::lower(kind, operands, result).is_ok_and(|steps| steps.iter().all(|step| is_known(&step.function)))
+}
+
+/// The elements of an operand that a vector consists of.
+enum Pattern {
+    /// One element in every lane.
+    Same(usize),
+    /// Successive ones.
+    Row(usize),
+    /// Up to four.
+    Each(SmallVec<[usize; 4]>),
+}
+
+impl Pattern {
+    /// The elements for `lanes` elements of the domain from `first` on; `None` if they are far apart and many.
+    fn new(access: &Access, first: usize, lanes: u8) -> Option<Pattern> {
+        let places: SmallVec<[usize; 16]> = access.places(first).take(usize::from(lanes)).collect();
+        let start = *places.first()?;
+        if places.iter().all(|&place| place == start) {
+            return Some(Pattern::Same(start));
+        }
+        if places.iter().enumerate().all(|(index, &place)| place == start + index) {
+            return Some(Pattern::Row(start));
+        }
+        (places.len() <= 4).then(|| Pattern::Each(places.into_iter().collect()))
+    }
+
+    fn read(self, block: &mut Block<'_>, slot: Slot, element: ElementType, lanes: u8) -> Option<Lane> {
+        let (bytes, width) = (element.byte_width(), width(element));
+        match self {
+            Pattern::Row(place) => block.read(slot, place * bytes, lanes, width),
+            Pattern::Same(place) => {
+                let one = block.read(slot, place * bytes, 1, width)?;
+                block.lanes.set_lanes(lanes);
+                Some(block.lanes.broadcast(one))
+            }
+            Pattern::Each(places) => {
+                let mut vector = block.read(slot, places[0] * bytes, 1, width)?;
+                for (lane, &place) in places.iter().enumerate().skip(1) {
+                    let one = block.read(slot, place * bytes, 1, width)?;
+                    block.lanes.set_lanes(4);
+                    vector = block.lanes.insert(vector, lane as u8, one);
+                }
+                Some(vector)
+            }
+        }
+    }
+}
