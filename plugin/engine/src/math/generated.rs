@@ -3,6 +3,7 @@
 //! A lane has 32 bits. The bits of an element narrower than that are the lowest ones, and those above are unspecified:
 //! a function that depends on the sign or the size of such an element extends it first.
 
+mod division;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;
 
@@ -182,6 +183,18 @@ fn integer_binary(op: BinaryOp, wide: ElementType) -> Option<Record> {
         (BinaryOp::And, _) => |b, [x, y, _]| b.binary(Binary::And, x, y),
         (BinaryOp::Or, _) => |b, [x, y, _]| b.binary(Binary::Or, x, y),
         (BinaryOp::Xor, _) => |b, [x, y, _]| b.binary(Binary::Xor, x, y),
+        (BinaryOp::Divide, S32) => |b, args| division::quotient(b, args, S32),
+        (BinaryOp::Divide, U32) => |b, args| division::quotient(b, args, U32),
+        (BinaryOp::Divide, S16) => |b, args| division::quotient(b, args, S16),
+        (BinaryOp::Divide, U16) => |b, args| division::quotient(b, args, U16),
+        (BinaryOp::Divide, S8) => |b, args| division::quotient(b, args, S8),
+        (BinaryOp::Divide, U8) => |b, args| division::quotient(b, args, U8),
+        (BinaryOp::Remainder, S32) => |b, args| division::remainder(b, args, S32),
+        (BinaryOp::Remainder, U32) => |b, args| division::remainder(b, args, U32),
+        (BinaryOp::Remainder, S16) => |b, args| division::remainder(b, args, S16),
+        (BinaryOp::Remainder, U16) => |b, args| division::remainder(b, args, U16),
+        (BinaryOp::Remainder, S8) => |b, args| division::remainder(b, args, S8),
+        (BinaryOp::Remainder, U8) => |b, args| division::remainder(b, args, U8),
         (BinaryOp::ShiftLeft, S32 | U32) => |b, [x, y, _]| b.binary(Binary::ShiftLeft, x, y),
         (BinaryOp::ShiftRightLogical, S32 | U32) => |b, [x, y, _]| b.binary(Binary::ShiftRight, x, y),
         (BinaryOp::ShiftRightArithmetic, S32 | U32) => |b, [x, y, _]| b.binary(Binary::ShiftRightArithmetic, x, y),

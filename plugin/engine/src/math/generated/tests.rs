@@ -16,7 +16,18 @@ const COUNT: usize = 4 * 16 * 40;
 fn elements(random: &mut Random, element: ElementType) -> Vec<u8> {
     let odd = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-40, 3e38, -89.5, 104.2];
     if element != ElementType::F32 {
-        return random.bytes(COUNT * element.byte_width());
+        // Numbers of all lengths, also 0, 1, -1 and the ends.
+        let width = element.byte_width();
+        let any = random.bytes(COUNT * 5);
+        let number = |bytes: &[u8]| {
+            let word = i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+            let ends = [0, 1, -1, i32::MIN, i32::MAX, i32::MIN + 1, 2, 3];
+            match bytes[4] % 4 {
+                0 => ends[bytes[4] as usize / 4 % ends.len()] >> (32 - 8 * width),
+                _ => word >> (bytes[4] / 8),
+            }
+        };
+        return any.chunks_exact(5).flat_map(|bytes| number(bytes).to_le_bytes()[..width].to_vec()).collect();
     }
     let bits = random.bytes(COUNT * 4);
     let words = bits.chunks_exact(4).enumerate().flat_map(|(index, bytes)| {
@@ -84,8 +95,13 @@ fn by_generated_code(steps: &Steps, types: &[ElementType], operands: &[Vec<u8>],
 
 /// Compares both forms of an op; whether it has both.
 fn check(kind: &OpKind, types: &[ElementType], result: ElementType) -> bool {
+    check_with(kind, types, result, 7)
+}
+
+/// The same on the numbers of a seed.
+fn check_with(kind: &OpKind, types: &[ElementType], result: ElementType, seed: u64) -> bool {
     let Some(steps) = lower_at::<Avx2>(kind, types, result) else { return false };
-    let mut random = Random(7);
+    let mut random = Random(seed);
     let mut operands: Vec<Vec<u8>> = types.iter().map(|&element| elements(&mut random, wide(element))).collect();
     if *kind == OpKind::Select || types[0] == ElementType::Pred {
         operands[0].iter_mut().for_each(|byte| *byte &= 1);
@@ -143,4 +159,18 @@ fn generated_code_gives_the_bits_of_functions() {
         }
     }
     assert!(forms > 200, "{forms} ops have both forms");
+}
+
+#[test]
+fn divisions_of_many_numbers() {
+    if !Kernel::is_supported() || !Avx2::is_present() {
+        return;
+    }
+    for seed in 1..100 {
+        for element in [ElementType::S32, ElementType::U32, ElementType::S16, ElementType::U8] {
+            for op in [BinaryOp::Divide, BinaryOp::Remainder] {
+                assert!(check_with(&OpKind::Binary(op), &[element; 2], element, seed));
+            }
+        }
+    }
 }
