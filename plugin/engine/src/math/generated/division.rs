@@ -31,15 +31,15 @@ fn divided(b: &Builder, x: Value, y: Value, wide: ElementType) -> (Value, Value)
         (ElementType::U32, _) => unsigned(b, x, y),
         // Both are floats of 24 bits, whose quotient is less than half an integer's distance from the true one.
         _ => {
-            let quotient = nearest_quotient(b, x, b.unary(Unary::ToFloat, y));
+            let quotient =
+                truncated(b, b.binary(Binary::Divide, b.unary(Unary::ToFloat, x), b.unary(Unary::ToFloat, y)));
             (quotient, without(b, x, quotient, y))
         }
     }
 }
 
-/// The quotient of floats, truncated.
-fn nearest_quotient(b: &Builder, x: Value, divisor: Value) -> Value {
-    b.unary(Unary::ToInteger, b.binary(Binary::Divide, b.unary(Unary::ToFloat, x), divisor))
+fn truncated(b: &Builder, x: Value) -> Value {
+    b.unary(Unary::ToInteger, x)
 }
 
 /// `x - quotient * y`
@@ -60,13 +60,24 @@ fn by_power(b: &Builder, x: Value, amount: u8, is_signed: bool) -> (Value, Value
     (quotient, b.binary(Binary::SubtractBits, x, b.shift(Shift::Left, quotient, amount)))
 }
 
-/// Signed numbers of 32 bits. A float has 24 bits, so the first quotient may be off by 2^8; that of what is left by 1,
-/// where it is close to an integer. Sums and products wrap, and what is left never overflows.
+/// Signed numbers of 32 bits. A float has 24 bits, so the first quotient may be off by some 2^8; that of what is left by
+/// 1, where it is close to an integer. Sums and products wrap, and what is left never overflows.
 fn signed(b: &Builder, x: Value, y: Value) -> (Value, Value) {
+    let reciprocal = b.known(y).map(|y| b.constant((1.0 / y.cast_signed() as f32).to_bits()));
     let divisor = b.unary(Unary::ToFloat, y);
-    let first = nearest_quotient(b, x, divisor);
+    let quotient = |x: Value| {
+        let x = b.unary(Unary::ToFloat, x);
+        truncated(
+            b,
+            match reciprocal {
+                Some(reciprocal) => b.binary(Binary::Multiply, x, reciprocal),
+                None => b.binary(Binary::Divide, x, divisor),
+            },
+        )
+    };
+    let first = quotient(x);
     let left = without(b, x, first, y);
-    let second = nearest_quotient(b, left, divisor);
+    let second = quotient(left);
     let left = without(b, left, second, y);
     let quotient = b.binary(Binary::AddBits, first, second);
     // What is left is too large, or has another sign than the dividend.

@@ -2,7 +2,7 @@
 //! instructions that the processor has.
 
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, OpKind, UnaryOp};
-use oxcall_jit::{Builder, Isa, Kernel, Value};
+use oxcall_jit::{Builder, Isa, Kernel, Value, Width};
 
 use super::super::level::Avx2;
 use super::super::lower::{Steps, lower_at};
@@ -171,6 +171,53 @@ fn divisions_of_many_numbers() {
             for op in [BinaryOp::Divide, BinaryOp::Remainder] {
                 assert!(check_with(&OpKind::Binary(op), &[element; 2], element, seed));
             }
+        }
+    }
+}
+
+#[test]
+fn divisions_by_constants() {
+    let mut random = Random(11);
+    let mut divisors = vec![0, 1, -1, 2, -2, 3, 5, 6, 7, -7, 10, 100, 1000, -4096, 65_537, 1 << 20, (1 << 30) + 1];
+    divisors.extend([i32::MAX, i32::MAX - 1, i32::MIN, i32::MIN + 1, -(1 << 30) - 1]);
+    divisors.extend(random.bytes(4 * 60).chunks_exact(4).map(|bytes| {
+        let word = i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        word >> (bytes[0] % 31)
+    }));
+    for divisor in divisors {
+        let builder = Builder::new();
+        let (x, y) = (builder.load(0, Width::Word), builder.constant(divisor.cast_unsigned()));
+        for (index, (op, element)) in [
+            (BinaryOp::Divide, ElementType::S32),
+            (BinaryOp::Remainder, ElementType::S32),
+            (BinaryOp::Divide, ElementType::U32),
+            (BinaryOp::Remainder, ElementType::U32),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let record = super::binary(op, element).expect("it is recorded");
+            builder.store(index as u16 + 1, Width::Word, record(&builder, [x, y, y]));
+        }
+        let program = builder.build();
+        let mut numbers = elements(&mut random, ElementType::S32);
+        // Multiples, and their neighbours.
+        for (index, word) in numbers.chunks_exact_mut(4).enumerate().filter(|(index, _)| index % 2 == 0) {
+            let near = divisor.wrapping_mul(index as i32 * 7919).wrapping_add(index as i32 / 2 % 3 - 1);
+            word.copy_from_slice(&near.to_le_bytes());
+        }
+        for word in numbers.chunks_exact(4) {
+            let x = i32::from_le_bytes(word.try_into().unwrap());
+            let mut found = [0; 4];
+            program.interpret(|_| x.cast_unsigned(), |array, value| found[usize::from(array) - 1] = value);
+            let (long, width) = (x.cast_unsigned(), divisor.cast_unsigned());
+            let expected = [
+                if divisor == 0 { u32::MAX } else { x.wrapping_div(divisor).cast_unsigned() },
+                if divisor == 0 { long } else { x.wrapping_rem(divisor).cast_unsigned() },
+                long.checked_div(width).unwrap_or(u32::MAX),
+                long.checked_rem(width).unwrap_or(long),
+            ];
+            assert_eq!(found, expected, "{x} by {divisor}");
         }
     }
 }
