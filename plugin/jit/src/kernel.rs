@@ -21,6 +21,12 @@ impl Kernel {
         cfg!(all(target_arch = "x86_64", unix)) && !cfg!(miri) && Isa::detect().is_some()
     }
 
+    /// Whether the system allows generated code now: it takes a page, and makes it executable.
+    pub fn is_allowed() -> bool {
+        const RETURN: u8 = 0xc3;
+        Kernel::is_supported() && Code::new(&[RETURN]).is_some()
+    }
+
     /// Compiles a program for the widest vectors that the processor has. `None` if it has none that are supported, the
     /// program is too large, memory runs out, or the system does not allow generated code.
     pub fn compile(program: &Program) -> Option<Kernel> {

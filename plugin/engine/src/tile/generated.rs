@@ -23,9 +23,9 @@ pub(crate) fn is_supported() -> bool {
     Kernel::is_supported() && with_level!(L => L::FUSED)
 }
 
-/// The instructions of generated code, if it [is supported](is_supported).
+/// The instructions of generated code, if it [is supported](is_supported) and the system allows it.
 pub(crate) fn generated_isa() -> Option<Isa> {
-    if is_supported() { Isa::detect() } else { None }
+    if is_supported() && Kernel::is_allowed() { Isa::detect() } else { None }
 }
 
 /// Whether generated code can compute a value, given its arguments.
