@@ -110,7 +110,9 @@ impl<'a> Block<'a> {
         if known.bytes > i32::MAX as usize || offset + own > known.bytes {
             return None;
         }
-        let is_whole = !is_indexed && offset + self.touched(lanes, width, is_write) <= room;
+        // A whole vector may change what follows its elements, so nothing of the buffer may follow.
+        let is_free = !is_write || offset + own == known.bytes;
+        let is_whole = !is_indexed && is_free && offset + self.touched(lanes, width, is_write) <= room;
         let is_full = self.touched(lanes, width, is_write) == own;
         let can_be_exact = self.isa == Isa::Avx512 || width == Width::Word || lanes == 1;
         let place = Place {
@@ -172,7 +174,6 @@ impl<'a> Block<'a> {
         *self.versions.entry(slot).or_default() += 1;
         let end = |place: Place| place.offset as usize + usize::from(place.lanes) * place.width.bytes();
         let contents = self.contents.entry(slot).or_default();
-        // A vector may have changed what follows its elements, but nothing reads that.
         contents.retain(|&(each, _)| end(each) <= place.offset as usize || end(place) <= each.offset as usize);
         let value = if self.lanes.fits(value, width) { Some(value) } else { self.truncated(value, lanes, width) };
         self.contents.entry(slot).or_default().extend(value.map(|value| (place, value)));

@@ -1,10 +1,9 @@
 //! Random programs against an interpreter that knows nothing of buffers.
 
-use oxcall_jit::Isa;
+use oxcall_jit::{Isa, Kernel};
 
 use super::control_flow::repeat;
 use super::*;
-use crate::tile::generated::is_supported;
 
 type Array = [i32; 4];
 
@@ -197,7 +196,7 @@ fn many_random_programs_agree_with_an_interpreter() {
 
 fn check(seeds: std::ops::Range<u64>) {
     // Loops as steps, and as machine code.
-    let isas = Isa::all().filter(|isa| is_supported() && isa.is_present()).map(Some);
+    let isas = Isa::all().filter(|isa| Kernel::is_supported() && isa.is_present()).map(Some);
     isas.chain([None]).for_each(|isa| check_with(&Engine::for_isa(isa), seeds.clone()));
 }
 
