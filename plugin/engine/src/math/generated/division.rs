@@ -60,8 +60,8 @@ fn by_power(b: &Builder, x: Value, amount: u8, is_signed: bool) -> (Value, Value
     (quotient, b.binary(Binary::SubtractBits, x, b.shift(Shift::Left, quotient, amount)))
 }
 
-/// Signed numbers of 32 bits. A float has 24 bits, so the first quotient may be off by some 2^8; that of what is left by
-/// 1, where it is close to an integer. Sums and products wrap, and what is left never overflows.
+/// Signed numbers of 32 bits. A float has 24 bits, so the first quotient may be off by some 2^8; that of what is left
+/// by 1, where it is close to an integer. Sums and products wrap, and what is left never overflows.
 fn signed(b: &Builder, x: Value, y: Value) -> (Value, Value) {
     let reciprocal = b.known(y).map(|y| b.constant((1.0 / y.cast_signed() as f32).to_bits()));
     let divisor = b.unary(Unary::ToFloat, y);
