@@ -15,6 +15,7 @@ use crate::custom_call::{CallState, ExecutionInfo};
 use crate::environment::set_default_environment;
 use crate::interrupt::{Era, interrupted};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::machine::resume_panic;
 use crate::memory::{Buffer, RawBuffer};
 use crate::observe::Span;
 use crate::plan::{Args, Loops, Slot, Step};
@@ -236,6 +237,9 @@ impl Frame {
     }
 
     /// Runs machine code from a block on, and returns the step that is next.
+    ///
+    /// # Panics
+    /// If a function that the code calls does.
     fn run_loops(&mut self, loops: &Loops, block: u32) -> usize {
         /// The number of iterations after which an interrupt is noticed.
         const TURNS: i64 = 1000;
@@ -243,6 +247,7 @@ impl Frame {
         // SAFETY: the table has the slots of the plan for which the code was made. As for kernels, each points to
         // memory that belongs to its buffer; indices were clamped to it, and rotated slots have buffers of one size.
         let stop = unsafe { loops.routine.run(self.table.as_mut_ptr().cast(), block, &mut fuel) };
+        resume_panic();
         match stop {
             Stop::Exit(step) => step as usize,
             Stop::OutOfFuel(block) => loops.starts[block as usize] as usize,

@@ -1,6 +1,8 @@
 //! Calls of functions in Rust from machine code.
 
 use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use bytemuck::Pod;
@@ -10,6 +12,29 @@ use crate::math::function::TileFn;
 use crate::memory::RawBuffer;
 use crate::plan::Slot;
 
+thread_local! {
+    /// The panic of a function that machine code has called, through which it cannot go.
+    static PANIC: Cell<Option<Box<dyn Any + Send>>> = const { Cell::new(None) };
+}
+
+/// Calls a function for machine code, and keeps its panic.
+fn guarded(function: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(function)) {
+        PANIC.set(Some(payload));
+    }
+}
+
+/// Goes on with the panic of a function that machine code has called on this thread. To be called when it returns.
+///
+/// # Panics
+/// If such a function has.
+#[inline]
+pub(crate) fn resume_panic() {
+    if let Some(payload) = PANIC.take() {
+        resume_unwind(payload);
+    }
+}
+
 /// The function of tiles as one of vectors, whose lanes are elements of 32 bits.
 pub(super) fn of_vectors(function: TileFn) -> Callee {
     unsafe extern "C" fn apply(data: *const (), vectors: *mut [[u32; 16]; 4], lanes: usize) {
@@ -18,7 +43,7 @@ pub(super) fn of_vectors(function: TileFn) -> Callee {
         // SAFETY: the caller promises that the vectors may be read and written.
         let [a, b, c, out] = unsafe { &mut *vectors };
         let args = [&a[..lanes], &b[..lanes], &c[..lanes]].map(bytemuck::cast_slice);
-        function(bytemuck::cast_slice_mut(&mut out[..lanes]), args);
+        guarded(|| function(bytemuck::cast_slice_mut(&mut out[..lanes]), args));
     }
     // SAFETY: functions live forever; those of tiles depend on nothing but their operands.
     unsafe { Callee::of_vectors(apply, function as *const ()) }
@@ -62,10 +87,41 @@ pub(super) fn of_table<K: Small + 'static>(kernel: K, inputs: &[Slot], output: S
         let RawBuffer { data, len } = buffer(*output);
         // SAFETY: as above; a result may be written.
         let result = unsafe { std::slice::from_raw_parts_mut(data, len) };
-        kernel.run(&operands, bytemuck::cast_slice_mut(result));
+        guarded(|| kernel.run(&operands, bytemuck::cast_slice_mut(result)));
     }
     let bound = Arc::new(Bound { kernel, inputs: inputs.to_vec(), output });
     let data: *const Bound<K> = Arc::as_ptr(&bound);
     // SAFETY: the data is kept with the code.
     (unsafe { Callee::of_table(run::<K>, data.cast()) }, bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use oxcall_jit::{Block, Builder, End, Isa, Place, Region, Routine, Stop, Target, Width};
+
+    use super::*;
+
+    #[repr(C, align(64))]
+    struct Array([u32; 16]);
+
+    #[test]
+    fn panics_of_functions_come_after_the_code() {
+        let Some(isa) = Isa::detect().filter(|_| oxcall_jit::Kernel::is_supported()) else { return };
+        let builder = Builder::new();
+        builder.set_lanes(1);
+        let place = Place { slot: 0, offset: 0, lanes: 1, width: Width::Word, is_exact: true };
+        let number = builder.read(place, None, 0);
+        let called = builder.call(of_vectors(|_, _| panic!("a function panicked")), [number; 3]);
+        builder.write(place, None, called);
+        let region = Region { blocks: vec![Block::new(builder, End::Jump(Target::Exit(5)))] };
+        let routine = Routine::compile_for(&region, isa).unwrap();
+        let mut array = Array([7; 16]);
+        let mut table = [RawBuffer { data: array.0.as_mut_ptr().cast(), len: 64 }];
+        // SAFETY: the only slot has an array of 16 words.
+        let stop = unsafe { routine.run(table.as_mut_ptr().cast(), 0, &mut 0) };
+        assert_eq!(stop, Stop::Exit(5));
+        let payload = catch_unwind(resume_panic).unwrap_err();
+        assert_eq!(payload.downcast_ref::<&str>(), Some(&"a function panicked"));
+        resume_panic();
+    }
 }

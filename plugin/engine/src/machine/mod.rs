@@ -16,5 +16,5 @@ mod block;
 mod calls;
 mod slots;
 pub(crate) use block::{Block, Copy, Start};
-pub(crate) use calls::{Kept, Small};
+pub(crate) use calls::{Kept, Small, resume_panic};
 pub(crate) use slots::Slots;
