@@ -1,7 +1,7 @@
 //! The loops of a plan as machine code.
 //!
-//! A loop's steps become blocks: one begins at each target of a jump and after each step that has no such form, where
-//! the code leaves for the plan's own steps.
+//! A loop's steps become blocks. A block begins at each target of a jump, and after each step without machine code:
+//! there the code returns, and the plan's own step runs.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
@@ -217,7 +217,7 @@ impl<'a> Builder<'a> {
         (Some(Unlinked { lanes: block.lanes, end, kept: block.kept, used: block.used, has_kernel }), next)
     }
 
-    /// Adds a step to a block; `None` without a write if it has no machine code.
+    /// Adds a step to a block; `None`, and no write, if it has no machine code.
     fn step(&self, step: &Step, block: &mut Block<'_>) -> Option<()> {
         match step {
             Step::Kernel { kernel, args } => {

@@ -259,7 +259,7 @@ impl<'a> Block<'a> {
         Some(())
     }
 
-    /// Copies bytes between slots; `from_start` and `to_start` are added to the distances. `None` without a write if
+    /// Copies bytes between slots; `from_start` and `to_start` are added to the distances. `None`, and no write, if
     /// there are too many.
     pub(crate) fn copy(
         &mut self,
@@ -271,7 +271,7 @@ impl<'a> Block<'a> {
         self.move_all((from, from_start), (to, to_start), places)
     }
 
-    /// Copies bytes from several slots to one. `None` without a write if there are too many.
+    /// Copies bytes from several slots to one. `None`, and no write, if there are too many.
     pub(crate) fn join(&mut self, copies: &[(Slot, SmallVec<[Copy; 4]>)], to: Slot) -> Option<()> {
         let places = |(from, copies): &(Slot, SmallVec<[Copy; 4]>)| {
             Some((*from, self.places((*from, false), (to, false), copies)?))

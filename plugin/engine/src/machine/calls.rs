@@ -24,7 +24,7 @@ fn guarded(function: impl FnOnce()) {
     }
 }
 
-/// Goes on with the panic of a function that machine code has called on this thread. To be called when it returns.
+/// Resumes the panic of a function that machine code has called on this thread, once the code has returned.
 ///
 /// # Panics
 /// If such a function has.

@@ -1,8 +1,8 @@
 //! Steps of loops as machine code.
 //!
 //! A kernel on small arrays takes longer to start than to run, so a loop over such kernels becomes one
-//! [`Routine`](oxcall_jit::Routine). The steps stay: the routine leaves at those that have no such form, and returns to
-//! its loop after them.
+//! [`Routine`](oxcall_jit::Routine). The plan keeps its steps: the routine returns at those without machine code, and
+//! is entered again after them.
 //!
 //! * `block`: the code of one step after another, on a table of slots; kernels add themselves to it
 //!   ([`Kernel::generate`](crate::kernel::Kernel::generate)).

@@ -35,7 +35,7 @@ impl Elements {
         fits.then_some(Elements(builder))
     }
 
-    /// Adds the program to a block; `None` without a write if some vector cannot be read or written.
+    /// Adds the program to a block; `None`, and no write, if some vector cannot be read or written.
     pub(super) fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
         let Elements(builder) = self;
         let vectors = block.vectors(builder.count).count() * builder.values.len();

@@ -2,7 +2,7 @@
 //!
 //! The code is a function `(table, fuel, start) -> number` in the System V calling convention, where `table` is a list
 //! of pairs of address and size, `fuel` points to the number of jumps back that may still be taken, and `start` is the
-//! address of a block. Blocks hold nothing in registers for each other.
+//! address of a block. No value stays in a register from one block to the next.
 
 use super::{Emitter, LOAD, Registers, STORE, code, narrowing, widening};
 use crate::encode::{Assembler, Code, Isa, Length, Operand, general};
