@@ -181,12 +181,12 @@ def action():
     place = (ctypes.c_uint8 * 256)()
     assert libc.sigaction(signal.SIGINT, None, place) == 0
     return bytes(place[:8])
-before, handler = action(), signal.getsignal(signal.SIGINT)
+before = action()
 import jax, jax.numpy as jnp
 assert jax.devices()[0].platform == "oxcall"
 jax.jit(jnp.sin)(1.0).block_until_ready()
 names = [open(f"/proc/self/task/{task}/comm").read().strip() for task in os.listdir("/proc/self/task")]
-is_python = signal.getsignal(signal.SIGINT) is handler  # a job in the background inherits one that ignores it
+is_python = signal.getsignal(signal.SIGINT) is signal.default_int_handler
 print(action() == before, "oxcall-interrupt"[:15] in names, is_python)
 """
 
