@@ -72,7 +72,7 @@ pub(crate) trait Kernel: Send + Sync {
         Vec::new()
     }
 
-    /// Adds the kernel's work to a block of machine code. `None` if it has no such form; then it adds no write.
+    /// Adds the kernel's work to a block of machine code; returns `None`, and adds no write, if it cannot.
     fn generate(&self, _block: &mut Block<'_>, _inputs: &[Slot], _outputs: &[Slot]) -> Option<()> {
         None
     }

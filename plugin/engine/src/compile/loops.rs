@@ -26,8 +26,8 @@ pub(super) struct Steps<'a> {
     pub(super) allocations: &'a [(Allocation, usize)],
 }
 
-/// The machine code of the loops; `None` if there are none, no step of them has such a form, or the system does not
-/// allow generated code.
+/// Compiles the loops; returns `None` if the plan has no loops, if none of their steps can be compiled, or if the
+/// system refuses generated code.
 pub(super) fn compile<'c>(plan: Steps<'_>, constant: impl Fn(u32) -> &'c [u8], isa: Isa) -> Option<Loops> {
     let ranges = ranges(plan.steps);
     if ranges.is_empty() {
@@ -131,7 +131,7 @@ struct Builder<'a> {
     /// The block that begins at each step.
     places: BTreeMap<usize, u32>,
     blocks: Vec<Unlinked>,
-    /// The steps that have no machine code.
+    /// The steps that cannot be compiled.
     left: HashSet<usize>,
     /// The number of operations so far.
     ops: usize,

@@ -24,7 +24,7 @@ pub(crate) struct Block<'a> {
     contents: HashMap<Slot, Vec<(Place, Value)>>,
     /// The number of writes to each slot so far.
     versions: HashMap<Slot, u32>,
-    /// What the code refers to.
+    /// The data that the code refers to.
     pub(crate) kept: Vec<Kept>,
     /// The slots that called kernels use, and those whose addresses rotate.
     pub(crate) used: Vec<Slot>,
@@ -72,7 +72,7 @@ impl<'a> Block<'a> {
         self.isa.lanes()
     }
 
-    /// Whether a step may work on so many elements.
+    /// Whether a block can take a step on `count` elements.
     pub(crate) fn fits(&self, count: usize) -> bool {
         count <= MOST_VECTORS * self.vector()
     }
@@ -125,7 +125,7 @@ impl<'a> Block<'a> {
         (!place.is_exact || can_be_exact).then_some(place)
     }
 
-    /// Whether elements of a slot can be read, or written.
+    /// Whether the block can read, or write, these elements of a slot.
     pub(crate) fn can_access(&self, slot: Slot, offset: usize, lanes: u8, width: Width, is_write: bool) -> bool {
         self.place(slot, offset, (lanes, width), false, is_write).is_some()
     }

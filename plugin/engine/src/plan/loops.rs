@@ -13,7 +13,7 @@ pub(crate) struct Loops {
     pub(crate) starts: Vec<u32>,
     /// Whether each step is a part of a block.
     pub(crate) covers: Vec<bool>,
-    /// What the code refers to.
+    /// The data that the code refers to.
     #[expect(dead_code, reason = "it is only kept")]
     pub(crate) kept: Vec<Kept>,
 }

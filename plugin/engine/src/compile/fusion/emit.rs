@@ -19,7 +19,7 @@ pub(super) struct Shared<'a> {
     pub(super) groups: &'a Groups<'a>,
     /// Whether kernels are machine code, where that is possible.
     pub(super) generate: bool,
-    /// Whether loops that contain them may be.
+    /// Whether they are in a loop, which may become machine code.
     pub(super) in_loop: bool,
 }
 

@@ -24,7 +24,7 @@ impl<'m> Lowering<'m> {
         if is_loop { self.repeat(op, block) } else { self.switch(op, block) }
     }
 
-    /// Whether all that an op with regions does with scalars can be machine code.
+    /// Whether machine code can compute all ops on scalars in the regions of `op`.
     fn is_generated(&self, op: &Op) -> bool {
         let element = |&value: &ValueId| self.tensor(value).map(|ty| ty.element);
         let is_word = |value: &ValueId| element(value).is_some_and(|element| element.byte_width() <= size_of::<u32>());
