@@ -5,32 +5,67 @@ use oxcall::Error;
 use oxcall_hlo::TensorType;
 use smallvec::SmallVec;
 
-/// A map from each element of a domain, in row-major order, to an element of an operand.
+/// A map from elements of a domain, in row-major order, to elements of an operand: all of the domain's, or those in a
+/// box.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Access {
-    /// The sizes of the domain's dimensions: none is 1, and adjacent ones are merged where strides allow it.
-    dims: SmallVec<[usize; 4]>,
-    /// The stride of each dimension in the operand, in elements; 0 repeats.
-    strides: SmallVec<[usize; 4]>,
+    /// The domain's dimensions: none has size 1, and adjacent ones are merged where box and strides allow it.
+    dims: SmallVec<[Dim; 4]>,
+    /// The operand's element for the first one in the box.
+    offset: usize,
+}
+
+/// A dimension of the domain of an [`Access`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Dim {
+    /// The size of the domain.
+    pub(crate) size: usize,
+    /// The start of the box.
+    pub(crate) start: usize,
+    /// The size of the box.
+    pub(crate) len: usize,
+    /// The distance of neighbours in the operand, in elements; 0 repeats.
+    pub(crate) stride: usize,
+}
+
+impl Dim {
+    /// A dimension all of which is in the box.
+    fn whole(size: usize, stride: usize) -> Dim {
+        Dim { size, start: 0, len: size, stride }
+    }
+
+    fn is_whole(self) -> bool {
+        self.len == self.size
+    }
+
+    /// The one dimension that this and the next inner one are, if elements are evenly spaced.
+    fn merged(self, inner: Dim) -> Option<Dim> {
+        let is_even = self.stride == inner.stride * inner.size || self.len == 1;
+        (inner.is_whole() && is_even).then(|| Dim {
+            size: self.size * inner.size,
+            start: self.start * inner.size,
+            len: self.len * inner.size,
+            stride: inner.stride,
+        })
+    }
 }
 
 impl Access {
     /// The access to an operand for which dimension `i` of the domain has stride `strides[i]`.
     pub(crate) fn new(dims: &[usize], strides: &[usize]) -> Access {
-        let mut access = Access { dims: SmallVec::new(), strides: SmallVec::new() };
-        for (&dim, &stride) in dims.iter().zip(strides).filter(|&(&dim, _)| dim != 1) {
-            match (access.dims.last_mut(), access.strides.last_mut()) {
-                (Some(last_dim), Some(last_stride)) if *last_stride == stride * dim => {
-                    *last_dim *= dim;
-                    *last_stride = stride;
-                }
-                _ => {
-                    access.dims.push(dim);
-                    access.strides.push(stride);
-                }
+        Access::of_box(dims.iter().zip(strides).map(|(&size, &stride)| Dim::whole(size, stride)), 0)
+    }
+
+    /// The access to an operand whose element `offset` is the first in the box of `dims`, which is not empty.
+    pub(crate) fn of_box(dims: impl IntoIterator<Item = Dim>, offset: usize) -> Access {
+        let mut merged: SmallVec<[Dim; 4]> = SmallVec::new();
+        for dim in dims.into_iter().filter(|dim| dim.size != 1) {
+            match merged.last_mut().map(|last| (last.merged(dim), last)) {
+                Some((Some(both), last)) => *last = both,
+                _ => merged.push(dim),
             }
         }
-        access
+        Access { dims: merged, offset }
     }
 
     /// The access of a `broadcast_in_dim` from `operand` to `result`, where `dims[i]` is the place of dimension `i`.
@@ -67,60 +102,142 @@ impl Access {
         }
     }
 
-    /// Whether the elements are contiguous.
+    /// Whether the elements are the operand's first ones, in order.
     pub(crate) fn is_contiguous(&self) -> bool {
-        self.strides.iter().all(|&stride| stride == 1) && self.strides.len() <= 1
+        self.offset == 0 && self.dims.len() <= 1 && self.dims.iter().all(|dim| dim.is_whole() && dim.stride == 1)
     }
 
     /// Whether every element is the operand's first.
     pub(crate) fn is_splat(&self) -> bool {
-        self.strides.iter().all(|&stride| stride == 0)
+        self.offset == 0 && self.dims.iter().all(|dim| dim.is_whole() && dim.stride == 0)
     }
 
-    /// The operand's element for each element of the domain, beginning at `first`.
+    /// The number of elements in the domain.
+    pub(crate) fn count(&self) -> usize {
+        self.dims.iter().map(|dim| dim.size).product()
+    }
+
+    /// The number of elements in a row: those that are evenly spaced in the operand, as far as box and strides go.
+    pub(crate) fn row(&self) -> usize {
+        self.dims.last().map_or(1, |dim| dim.size)
+    }
+
+    /// The number of runs of elements that are copied as one.
+    pub(crate) fn runs(&self) -> usize {
+        let Some((inner, outer)) = self.dims.split_last() else { return 1 };
+        let rows: usize = outer.iter().map(|dim| dim.len).product();
+        if inner.stride > 1 { rows * inner.len } else { rows }
+    }
+
+    /// The operand's element for each element of the domain, which is the box, beginning at `first`.
     pub(crate) fn places(&self, first: usize) -> impl Iterator<Item = usize> {
         (first..).map(|index| {
-            let dims = self.dims.iter().zip(&self.strides).rev();
-            let (_, place) =
-                dims.fold((index, 0), |(rest, place), (&dim, &stride)| (rest / dim, place + rest % dim * stride));
-            place
+            let step =
+                |(rest, place): (usize, usize), dim: &Dim| (rest / dim.size, place + rest % dim.size * dim.stride);
+            self.dims.iter().rev().fold((index, self.offset), step).1
         })
     }
 
-    /// Copies the elements of the domain, beginning at `start`, to `out`.
+    /// The place of `len` elements of the domain from `start` on, if they are contiguous in the operand.
+    pub(crate) fn place(&self, start: usize, len: usize) -> Option<usize> {
+        let mut rows = Rows::new(self, start, len)?;
+        let first = rows.next()?;
+        (first.stride == 1 && first.len == len).then_some(first.from)
+    }
+
+    /// Copies the elements that are in the box to their places in `out`, which is the domain from `start` on.
     pub(crate) fn load<T: Pod>(&self, operand: &[T], start: usize, out: &mut [T]) {
-        let Some((&inner, outer)) = self.dims.split_last() else { return out.fill(operand[0]) };
-        let step = self.strides[outer.len()];
+        let Some(rows) = Rows::new(self, start, out.len()) else { return out.fill(operand[self.offset]) };
+        for Row { from, stride, to, len } in rows {
+            let out = &mut out[to..to + len];
+            match stride {
+                0 => out.fill(operand[from]),
+                1 => out.copy_from_slice(&operand[from..from + len]),
+                _ => out.iter_mut().zip(operand[from..].iter().step_by(stride)).for_each(|(out, &x)| *out = x),
+            }
+        }
+    }
+}
+
+/// Elements of a row that are in the box: elements of the operand `from` on, and of the domain `to` on.
+struct Row {
+    from: usize,
+    stride: usize,
+    to: usize,
+    len: usize,
+}
+
+/// The rows of a part of the domain, as far as they are in the box.
+struct Rows<'a> {
+    outer: &'a [Dim],
+    inner: Dim,
+    offset: usize,
+    /// The outer index of the next row.
+    index: SmallVec<[usize; 4]>,
+    /// The place of the next element, in its row and in the part.
+    column: usize,
+    to: usize,
+    len: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// `None` if the domain has no dimensions.
+    fn new(access: &'a Access, start: usize, len: usize) -> Option<Rows<'a>> {
+        let (&inner, outer) = access.dims.split_last()?;
         let mut index: SmallVec<[usize; 4]> = smallvec::smallvec![0; outer.len()];
-        let (mut rest, mut place) = (start / inner, 0);
-        for dim in (0..outer.len()).rev() {
-            index[dim] = rest % outer[dim];
-            rest /= outer[dim];
-            place += index[dim] * self.strides[dim];
+        let mut rest = start / inner.size;
+        for (index, dim) in index.iter_mut().zip(outer).rev() {
+            *index = rest % dim.size;
+            rest /= dim.size;
         }
-        let mut column = start % inner;
-        let mut filled = 0;
-        while filled < out.len() {
-            let run = (inner - column).min(out.len() - filled);
-            let span = &mut out[filled..filled + run];
-            let first = place + column * step;
-            match step {
-                0 => span.fill(operand[first]),
-                1 => span.copy_from_slice(&operand[first..first + run]),
-                _ => span.iter_mut().zip(operand[first..].iter().step_by(step)).for_each(|(out, &x)| *out = x),
+        Some(Rows { outer, inner, offset: access.offset, index, column: start % inner.size, to: 0, len })
+    }
+
+    /// The operand's first element for the present row, if the row is in the box.
+    fn place(&self) -> Option<usize> {
+        let mut place = self.offset;
+        for (index, dim) in self.index.iter().zip(self.outer) {
+            // An index before the box wraps to a large one.
+            let inside = index.wrapping_sub(dim.start);
+            if inside >= dim.len {
+                return None;
             }
-            filled += run;
-            column = 0;
-            for dim in (0..outer.len()).rev() {
-                index[dim] += 1;
-                place += self.strides[dim];
-                if index[dim] < outer[dim] {
-                    break;
-                }
-                place -= index[dim] * self.strides[dim];
-                index[dim] = 0;
+            place += inside * dim.stride;
+        }
+        Some(place)
+    }
+
+    fn advance(&mut self) {
+        for (index, dim) in self.index.iter_mut().zip(self.outer).rev() {
+            *index += 1;
+            if *index < dim.size {
+                return;
+            }
+            *index = 0;
+        }
+    }
+}
+
+impl Iterator for Rows<'_> {
+    type Item = Row;
+
+    #[inline]
+    fn next(&mut self) -> Option<Row> {
+        while self.to < self.len {
+            let Dim { size, start, len, stride } = self.inner;
+            let (column, to, run) = (self.column, self.to, (size - self.column).min(self.len - self.to));
+            let place = self.place();
+            self.advance();
+            (self.column, self.to) = (0, to + run);
+            let (first, end) = (column.max(start), (column + run).min(start + len));
+            if let Some(place) = place
+                && first < end
+            {
+                let from = place + (first - start) * stride;
+                return Some(Row { from, stride, to: to + first - column, len: end - first });
             }
         }
+        None
     }
 }
 

@@ -2,7 +2,7 @@
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, OpKind};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::access::Access;
 use super::chain::Chain;
@@ -27,8 +27,8 @@ pub(super) enum Definition {
     Input(usize),
     /// A register that is filled before the first tile.
     Splat(SplatOf),
-    /// Elements of an operand.
-    Gather { input: usize, access: Access },
+    /// Elements of operands.
+    Gather(SmallVec<[(usize, Access); 1]>),
     /// An index.
     Iota { repeat: usize, size: usize },
     /// Each row of a value, reduced to one element.
@@ -47,6 +47,11 @@ impl Definition {
             Definition::Fold { arg, .. } | Definition::Spread { arg } => arg,
             _ => &[],
         }
+    }
+
+    /// Whether its register has no other value: it is filled in advance, or elements are read where they are.
+    fn keeps_register(&self) -> bool {
+        matches!(self, Definition::Splat(_) | Definition::Gather(_))
     }
 }
 
@@ -156,9 +161,10 @@ impl Builder {
     /// The elements of operand `input`, in their stored form.
     pub(crate) fn stored_input(&mut self, input: usize, access: Access) -> Value {
         let element = self.inputs[input].0;
+        let is_whole = access.is_contiguous() && access.count() == self.inputs[input].1;
         match () {
-            () if access.is_contiguous() => self.push(Definition::Input(input), element),
-            () => self.push(Definition::Gather { input, access }, element),
+            () if is_whole => self.push(Definition::Input(input), element),
+            () => self.push(Definition::Gather(smallvec![(input, access)]), element),
         }
     }
 
@@ -169,6 +175,18 @@ impl Builder {
             return self.push(Definition::Splat(SplatOf::Input(input)), wide(element));
         }
         let stored = self.stored_input(input, access);
+        self.loaded(stored, element)
+    }
+
+    /// Elements of several operands of type `element`, in their computed form. Each element of the domain is in the box
+    /// of one access.
+    pub(crate) fn joined(&mut self, parts: SmallVec<[(usize, Access); 1]>, element: ElementType) -> Value {
+        let stored = self.push(Definition::Gather(parts), element);
+        self.loaded(stored, element)
+    }
+
+    /// The computed form of elements in their stored form.
+    fn loaded(&mut self, stored: Value, element: ElementType) -> Value {
         match math::packed(element) {
             Some(packed) => self.apply(packed.load, &[stored]),
             None => stored,
@@ -264,6 +282,18 @@ impl Builder {
         Program { elements, ..program }
     }
 
+    /// Whether a result depends on each value.
+    pub(super) fn used(&self) -> Vec<bool> {
+        let mut used = vec![false; self.values.len()];
+        self.outputs.iter().for_each(|&(value, _)| used[value] = true);
+        for (value, (definition, _)) in self.values.iter().enumerate().rev() {
+            if used[value] {
+                definition.args().iter().for_each(|&arg| used[arg] = true);
+            }
+        }
+        used
+    }
+
     /// The type of operand `input`.
     pub(super) fn input_type(&self, input: usize) -> ElementType {
         self.inputs[input].0
@@ -278,7 +308,7 @@ impl Builder {
         let flops: f32 = (self.values.iter())
             .map(|(definition, _)| match definition {
                 Definition::Apply { function, .. } => function.flops,
-                Definition::Gather { .. } | Definition::Iota { .. } => 1.0,
+                Definition::Gather(_) | Definition::Iota { .. } => 1.0,
                 Definition::Fold { .. } | Definition::Spread { .. } => 1.0,
                 _ => 0.0,
             })
@@ -301,7 +331,11 @@ impl Builder {
         let mut pairs = Vec::new();
         for (input, &(element, _)) in self.inputs.iter().enumerate() {
             let is_whole = |definition: &Definition| matches!(definition, Definition::Input(i) if *i == input);
-            let is_part = |definition: &Definition| matches!(definition, Definition::Gather { input: i, .. } | Definition::Splat(SplatOf::Input(i)) if *i == input);
+            let is_part = |definition: &Definition| match definition {
+                Definition::Gather(parts) => parts.iter().any(|(part, _)| *part == input),
+                Definition::Splat(SplatOf::Input(splat)) => *splat == input,
+                _ => false,
+            };
             if self.values.iter().any(|(each, _)| is_whole(each)) && !self.values.iter().any(|(each, _)| is_part(each))
             {
                 let fits = |(value, output): &(Value, ElementType)| {
@@ -331,12 +365,13 @@ enum Place {
 }
 
 impl Allocation {
-    /// A register is free again after the last use of its value, unless it is filled in advance. A value that is a
+    /// A register is free again after the last use of its value, unless the value keeps it. A value that is a
     /// result is written directly to the first such result.
     fn new(builder: &Builder) -> Allocation {
         let runs = Runs::new(builder);
         let mut last_use = vec![None; builder.values.len()];
-        for index in 0..builder.values.len() {
+        let used = builder.used();
+        for index in (0..builder.values.len()).filter(|&index| used[index]) {
             // A run reads all that its members need when it runs, at its end.
             let at = runs.end(index).unwrap_or(index);
             for &arg in runs.reads(index) {
@@ -356,6 +391,7 @@ impl Allocation {
         let mut free: Vec<Slot> = Vec::new();
         for (index, (definition, element)) in builder.values.iter().enumerate() {
             let is_splat = matches!(definition, Definition::Splat(_));
+            let is_kept = definition.keeps_register();
             let output = builder.outputs.iter().position(|&(value, _)| value == index).filter(|_| !is_splat);
             let place = match (definition, output) {
                 (Definition::Input(input), _) => Some(Place::Input(*input)),
@@ -363,13 +399,13 @@ impl Allocation {
                 _ if last_use[index].is_none() || allocation.runs.is_internal(index) => None,
                 _ => {
                     let cell = Cell { element: *element, per_row: builder.rows[index] };
-                    Some(Place::Register(allocation.register(cell, is_splat, &mut free)))
+                    Some(Place::Register(allocation.register(cell, is_kept, &mut free)))
                 }
             };
             allocation.places.push(place);
             for &value in &dying[index] {
                 if let Some(Place::Register(register)) = allocation.places[value]
-                    && !matches!(builder.values[value].0, Definition::Splat(_))
+                    && !builder.values[value].0.keeps_register()
                 {
                     free.push(register);
                 }
@@ -424,8 +460,9 @@ impl Allocation {
                     let load = math::packed(stored).map(|packed| packed.load);
                     splats.push((out, Splat::Input { slot: slot(Place::Input(input)), element: stored, load }));
                 }
-                Definition::Gather { input, access } => {
-                    steps.push(Step::Gather { input: slot(Place::Input(input)), access, element: *element, out });
+                Definition::Gather(parts) => {
+                    let part = |(input, access)| (slot(Place::Input(input)), access);
+                    steps.push(Step::Gather { parts: parts.into_iter().map(part).collect(), element: *element, out });
                 }
                 Definition::Fold { fold, arg: [arg] } => steps.push(Step::Fold { fold, from: slot_of(arg), out }),
                 Definition::Spread { arg: [arg] } => {

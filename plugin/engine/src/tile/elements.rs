@@ -18,14 +18,15 @@ pub(super) struct Elements(Builder);
 
 /// The most elements for which values are kept, and the most vectors of all values that a block computes: more of them
 /// take so long that the start of a kernel no longer counts.
-const MOST_ELEMENTS: usize = 1024;
+pub(crate) const MOST_ELEMENTS: usize = 1024;
 const MOST_VECTORS: usize = 512;
 
 impl Elements {
     /// The program of `builder`; `None` if it has too many elements, rows, or functions that cannot be generated.
     pub(super) fn new(builder: Builder) -> Option<Elements> {
         let can_be_generated = |value: Value| match &builder.values[value].0 {
-            Definition::Input(_) | Definition::Splat(_) | Definition::Gather { .. } => true,
+            Definition::Input(_) | Definition::Splat(_) => true,
+            Definition::Gather(parts) => parts.len() == 1,
             Definition::Apply { .. } => generated::fits(&builder, value) || is_called(&builder, value),
             Definition::Iota { .. } | Definition::Fold { .. } | Definition::Spread { .. } => false,
         };
@@ -48,7 +49,7 @@ impl Elements {
             };
             let is_read = |(definition, element): &(Definition, ElementType)| match definition {
                 Definition::Input(input) => can_access(inputs[*input], *element, false),
-                Definition::Gather { input, access } => {
+                Definition::Gather(parts) => parts.iter().all(|(input, access)| {
                     Pattern::new(access, first, lanes).is_some_and(|pattern| match pattern {
                         Pattern::Row(place) => {
                             let offset = place * element.byte_width();
@@ -56,7 +57,7 @@ impl Elements {
                         }
                         Pattern::Same(_) | Pattern::Each(_) => true,
                     })
-                }
+                }),
                 _ => true,
             };
             let is_written = |(&(_, element), &slot): (&(Value, ElementType), &Slot)| can_access(slot, element, true);
@@ -95,7 +96,8 @@ impl Elements {
                     block.lanes.set_lanes(lanes);
                     block.lanes.broadcast(one)
                 }
-                Definition::Gather { input, access } => {
+                Definition::Gather(parts) => {
+                    let (input, access) = parts.first()?;
                     Pattern::new(access, first, lanes)?.read(block, inputs[*input], *element, lanes)?
                 }
                 Definition::Apply { function, args, .. } => {

@@ -2,6 +2,7 @@
 //! the loads and stores of chains.
 
 use oxcall_hlo::ElementType;
+use smallvec::SmallVec;
 
 use super::assemble::Used;
 use super::chain::{BLOCK_BYTES, Place};
@@ -45,6 +46,8 @@ const _: () = assert!(align_of::<Line>() == BUFFER_ALIGN);
 #[derive(Debug)]
 pub(super) struct Memory {
     bases: Vec<Base>,
+    /// The memory of each register.
+    own: SmallVec<[Base; 8]>,
     /// Operands in place: the slot, which is a register, and the array from which its tile is copied first.
     in_place: Vec<(Slot, Base)>,
     start: usize,
@@ -111,6 +114,7 @@ impl Memory {
         let array = |RawBuffer { data, len }: RawBuffer, cell: &Cell| base(data, cell, true, len);
         let mut bases = Vec::with_capacity(registers.len() + inputs.len() + outputs.len());
         bases.extend(registers.iter().map(&mut register));
+        let own = SmallVec::from_slice(&bases);
         bases.extend(inputs.iter().enumerate().map(|(index, cell)| array(buffers.inputs.raw(index), cell)));
         let mut in_place = Vec::new();
         for (index, cell) in moved() {
@@ -119,7 +123,18 @@ impl Memory {
             bases[slot] = register(cell);
         }
         bases.extend(outputs.iter().enumerate().map(|(index, cell)| array(buffers.outputs.raw(index), cell)));
-        Memory { bases, in_place, start: 0, len: 0, row, blocks, block_count, places: Vec::new(), _registers: memory }
+        Memory {
+            bases,
+            own,
+            in_place,
+            start: 0,
+            len: 0,
+            row,
+            blocks,
+            block_count,
+            places: Vec::new(),
+            _registers: memory,
+        }
     }
 
     /// Selects elements `start..start + len`, which are whole rows.
@@ -133,6 +148,28 @@ impl Memory {
             // SAFETY: the ranges are inside different memory: a buffer, and a register that this value owns.
             unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
         }
+    }
+
+    /// The number of the tile's elements, or rows, in `slot`.
+    pub(super) fn count(&self, slot: Slot) -> usize {
+        if self.bases[slot as usize].per_row { self.len / self.row } else { self.len }
+    }
+
+    /// Makes the tile in the register `out`, which no step writes, elements of an array: those of the slot and from the
+    /// place on that are given. Without them, the register has its own memory again. Returns whether there are any.
+    ///
+    /// # Panics
+    /// If the elements are outside the array.
+    pub(super) fn reads_in_place(&mut self, out: Slot, from: Option<(Slot, usize)>) -> bool {
+        let Some(&own) = self.own.get(out as usize) else { return false };
+        let base = &mut self.bases[out as usize];
+        *base = own;
+        let Some((array, place)) = from else { return false };
+        let skipped = place * own.width;
+        let Base { data, len, .. } = self.bases[array as usize];
+        assert!(skipped <= len, "the elements are in the array");
+        self.bases[out as usize] = Base { data: data.wrapping_add(skipped), len: len - skipped, ..own };
+        true
     }
 
     /// The index in `slot` of the tile's first element, or first row.
@@ -168,8 +205,9 @@ impl Memory {
     ) -> R {
         assert!(!args.contains(&out), "a step does not write what it reads");
         let (data, len) = self.range(self.bases[out as usize]);
-        // SAFETY: the range is inside the slot's memory, which is initialised. Slots do not overlap: the slot of an
-        // operand in place is a register. No other thread has these elements.
+        // SAFETY: the range is inside the slot's memory, which is initialised. No slot overlaps one that is written: the
+        // slot of an operand in place is a register, and registers that are read elsewhere are not written. No other
+        // thread has these elements.
         let out = unsafe { slice_mut(data, len) };
         let args = args.map(|arg| {
             let (data, len) = self.range(self.bases[arg as usize]);

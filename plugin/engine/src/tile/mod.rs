@@ -31,7 +31,7 @@ mod single;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use access::Access;
+pub(crate) use access::{Access, Dim};
 pub(crate) use build::{Builder, Value};
-pub(crate) use elements::is_generated;
+pub(crate) use elements::{MOST_ELEMENTS, is_generated};
 pub(crate) use single::{is_tiled, single, tensor};

@@ -34,15 +34,13 @@ pub(super) enum Step {
         /// The result.
         out: Slot,
     },
-    /// Loads elements of an operand that is not contiguous.
+    /// Loads elements of operands that are not contiguous.
     Gather {
-        /// The operand.
-        input: Slot,
-        /// The map to its elements.
-        access: Access,
-        /// The type of its elements, in their stored form.
+        /// The operands, with the maps to their elements.
+        parts: Box<[(Slot, Access)]>,
+        /// The type of the elements, in their stored form.
         element: ElementType,
-        /// The slot of the loaded elements.
+        /// The slot of the loaded elements: a register of its own if they may be read where they are.
         out: Slot,
     },
     /// The index along a dimension, as `i64`.
@@ -143,6 +141,9 @@ const TILE_BYTES: usize = 24 << 10;
 /// The number of elements in a tile of a program with a single step, so that the step's setup costs nothing beside it.
 const LONG_TILE: usize = 8192;
 
+/// The longest row of gathered elements that decides on the size of tiles.
+const LONGEST_GATHERED: usize = 4096;
+
 impl Program {
     /// Whether a part of it is machine code.
     pub(crate) fn is_compiled(&self) -> bool {
@@ -164,7 +165,19 @@ impl Program {
         let cells = self.registers.iter().chain(&self.inputs).chain(&self.outputs).filter(|cell| !cell.per_row);
         let width: usize = cells.map(|cell| cell.element.byte_width()).sum();
         let tile = (TILE_BYTES / width.max(1)).clamp(512, 2048) / 64 * 64;
-        ((tile / self.row).max(1) * self.row).min(self.count)
+        let unit = self.unit();
+        ((tile / unit).max(1) * unit).min(self.count)
+    }
+
+    /// The number of elements that tiles have a multiple of: a row, or a row of what is gathered, which is read in
+    /// place then, or copied as one.
+    fn unit(&self) -> usize {
+        let row = |step: &Step| match step {
+            Step::Gather { parts, .. } => parts.iter().map(|(_, access)| access.row()).find(|row| *row < self.count),
+            _ => None,
+        };
+        let rows = self.steps.iter().filter_map(row).filter(|row| *row <= LONGEST_GATHERED);
+        if self.row > 1 { self.row } else { rows.max().unwrap_or(1) }
     }
 
     /// Fills the registers that stay constant.
@@ -198,11 +211,10 @@ impl Program {
 
     fn run_range(&self, range: Range<usize>, buffers: Buffers<'_>) {
         let tile = self.tile();
+        let cells = [&self.registers[..], &self.inputs, &self.outputs];
         // SAFETY: each thread has its own range, which contains its tiles; `in_place` has only operands that no step
         // reads as arrays.
-        let mut memory = unsafe {
-            Memory::new([&self.registers, &self.inputs, &self.outputs], (tile, self.row), self.blocks(), buffers)
-        };
+        let mut memory = unsafe { Memory::new(cells, (tile, self.row), self.blocks(), buffers) };
         if !self.splats.is_empty() {
             self.fill(&mut memory, tile);
         }
@@ -224,11 +236,17 @@ impl Step {
                 memory.with(*out, [*a, *b], |out, [a, b]| function(out, [a, b, &[]]));
             }
             Step::Apply { function, args, out, .. } => memory.with(*out, *args, function),
-            Step::Gather { input, access, element, out } => {
-                let start = memory.start(*out);
-                memory.with_array(*out, *input, |out, array| {
-                    by_width!(element, T => access.load::<T>(bytemuck::cast_slice(array), start, bytemuck::cast_slice_mut(out)));
-                });
+            Step::Gather { parts, element, out } => {
+                let (start, count) = (memory.start(*out), memory.count(*out));
+                let place = |(input, access): &(Slot, Access)| access.place(start, count).map(|place| (*input, place));
+                if memory.reads_in_place(*out, parts.iter().find_map(place)) {
+                    return;
+                }
+                for (input, access) in parts {
+                    memory.with_array(*out, *input, |out, array| {
+                        by_width!(element, T => access.load::<T>(bytemuck::cast_slice(array), start, bytemuck::cast_slice_mut(out)));
+                    });
+                }
             }
             Step::Iota { repeat, size, out } => {
                 let start = memory.start(*out);
@@ -300,8 +318,9 @@ impl Kernel for Program {
             return Ok(());
         }
         let buffers = Buffers::new(inputs, &outputs);
-        // Ranges start at rows, and at cache lines for any element width.
-        let unit = if self.row < 64 { 64 * self.row } else { self.row };
+        // Ranges start at rows, and short ones at cache lines for any element width.
+        let unit = self.unit();
+        let unit = if unit < 64 { 64 * unit } else { unit };
         cx.pool.for_ranges(self.cost, self.count, unit, |range| self.run_range(range, buffers));
         Ok(())
     }

@@ -81,19 +81,22 @@ pub(super) struct Runs {
 /// The known facts about each value.
 struct Facts<'a> {
     builder: &'a Builder,
+    /// The users of each value whose own values are used.
     users: Vec<SmallVec<[Value; 2]>>,
     is_output: Vec<bool>,
+    is_used: Vec<bool>,
 }
 
 impl<'a> Facts<'a> {
     fn new(builder: &'a Builder) -> Facts<'a> {
+        let is_used = builder.used();
         let mut users = vec![SmallVec::new(); builder.values.len()];
-        for (index, (definition, _)) in builder.values.iter().enumerate() {
+        for (index, (definition, _)) in builder.values.iter().enumerate().filter(|(index, _)| is_used[*index]) {
             definition.args().iter().for_each(|&arg| users[arg].push(index));
         }
         let mut is_output = vec![false; builder.values.len()];
         builder.outputs.iter().for_each(|&(value, _)| is_output[value] = true);
-        Facts { builder, users, is_output }
+        Facts { builder, users, is_output, is_used }
     }
 
     fn simple(&self, value: Value) -> Option<Simple> {
@@ -113,7 +116,7 @@ impl<'a> Facts<'a> {
     }
 
     fn is_dead(&self, value: Value) -> bool {
-        self.users[value].is_empty() && !self.is_output[value]
+        !self.is_used[value]
     }
 
     /// Whether a comparison is only used for selection.

@@ -3,15 +3,16 @@
 use std::collections::{HashMap, HashSet};
 
 use oxcall::Error;
-use oxcall_hlo::{Op, OpKind, ValueId};
+use oxcall_hlo::{ElementType, Op, OpKind, ValueId};
+use smallvec::SmallVec;
 
 use super::Fusion;
 use super::graph::Graph;
 use super::groups::Groups;
 use super::rows::row_reduction;
-use crate::tile::Access;
+use super::views::{View, Views};
 use crate::tile::tensor;
-use crate::tile::{Builder, Value};
+use crate::tile::{Access, Builder, MOST_ELEMENTS, Value};
 
 /// The data that all fusions of a region share.
 pub(super) struct Shared<'a> {
@@ -35,8 +36,17 @@ pub(super) fn fusion(shared: &Shared<'_>, mut ops: Vec<usize>, count: usize, row
     builder.generate = shared.generate;
     builder.in_loop = shared.in_loop;
     let own: HashSet<usize> = ops.iter().copied().collect();
-    let mut emitter =
-        Emitter { graph, own: &own, row, builder, values: HashMap::new(), loads: HashMap::new(), inputs: Vec::new() };
+    let mut emitter = Emitter {
+        graph,
+        own: &own,
+        row,
+        // Small programs in loops become machine code that reads its operands element by element.
+        views: Views { are_read: !(shared.in_loop && count <= MOST_ELEMENTS) },
+        builder,
+        values: HashMap::new(),
+        loads: HashMap::new(),
+        inputs: Vec::new(),
+    };
     let mut names = Vec::new();
     for &index in &ops {
         let op = &graph.region.ops[index];
@@ -85,6 +95,8 @@ struct Emitter<'a> {
     /// The number of elements in a row.
     row: usize,
     builder: Builder,
+    /// The views that are read where their elements are.
+    views: Views,
     /// Values of the fusion's ops.
     values: HashMap<ValueId, Value>,
     /// Values of other ops, by access.
@@ -135,6 +147,7 @@ impl Emitter<'_> {
         let known = self.values.get(&value).copied();
         if let Some(known) = known
             && access.is_contiguous()
+            && access.count() == tensor(self.graph.func, value)?.count()
         {
             return Ok(known);
         }
@@ -159,6 +172,11 @@ impl Emitter<'_> {
     /// The elements of a value from outside the fusion.
     fn load(&mut self, value: ValueId, access: Access) -> Result<Value, Error> {
         let ty = tensor(self.graph.func, value)?;
+        if access.is_contiguous()
+            && let Some(view) = self.views.of(self.graph, value)
+        {
+            return self.view(view, ty.element);
+        }
         let producer = self.graph.producer(value).map(|index| &self.graph.region.ops[index]);
         match producer.filter(|op| Graph::is_free(op)) {
             Some(Op { kind: OpKind::Constant(literal), .. }) => {
@@ -176,6 +194,19 @@ impl Emitter<'_> {
                 Ok(self.builder.input(input, access))
             }
         }
+    }
+
+    /// The elements of a view.
+    fn view(&mut self, mut view: View, element: ElementType) -> Result<Value, Error> {
+        if view.parts.len() == 1 {
+            let part = view.parts.remove(0);
+            return self.value(part.source, part.access());
+        }
+        let mut parts = SmallVec::new();
+        for part in view.parts {
+            parts.push((self.input(part.source)?, part.access()));
+        }
+        Ok(self.builder.joined(parts, element))
     }
 
     fn input(&mut self, value: ValueId) -> Result<usize, Error> {

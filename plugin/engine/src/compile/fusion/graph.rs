@@ -17,6 +17,8 @@ pub(super) struct Graph<'a> {
     pub(super) users: Vec<Vec<usize>>,
     /// Whether results of each op are results of the region, perhaps reshaped.
     escapes: Vec<bool>,
+    /// Whether each op only selects elements, for element-wise ops and other such ops alone.
+    views: Vec<bool>,
 }
 
 impl<'a> Graph<'a> {
@@ -26,7 +28,9 @@ impl<'a> Graph<'a> {
             producers.extend(op.results.iter().map(|&result| (result, index)));
         }
         let count = region.ops.len();
-        let mut graph = Graph { func, region, producers, users: vec![Vec::new(); count], escapes: vec![false; count] };
+        let users = vec![Vec::new(); count];
+        let (escapes, views) = (vec![false; count], vec![false; count]);
+        let mut graph = Graph { func, region, producers, users, escapes, views };
         for (index, op) in region.ops.iter().enumerate() {
             if graph.is_reshape(op) {
                 continue;
@@ -49,7 +53,34 @@ impl<'a> Graph<'a> {
                 graph.escapes[producer] = true;
             }
         }
+        for index in (0..count).rev() {
+            let is_read = |&user: &usize| graph.views[user] || graph.fusable(&region.ops[user]).is_some();
+            graph.views[index] = !graph.escapes[index]
+                && graph.selects(&region.ops[index])
+                && !graph.users[index].is_empty()
+                && graph.users[index].iter().all(is_read);
+        }
         graph
+    }
+
+    /// Whether the op's result has elements of its operands in boxes.
+    fn selects(&self, op: &Op) -> bool {
+        let selects = match &op.kind {
+            OpKind::Slice { .. } | OpKind::Concatenate { .. } => true,
+            OpKind::BroadcastInDim { dims } => dims.windows(2).all(|pair| pair[0] < pair[1]),
+            OpKind::Pad { low, high, interior } => {
+                low.iter().chain(high).all(|&edge| edge >= 0) && interior.iter().all(|&interior| interior == 0)
+            }
+            _ => false,
+        };
+        let is_empty = |&value: &ValueId| self.tensor(value).and_then(TensorType::checked_count).is_none_or(|n| n == 0);
+        selects && !op.results.iter().any(is_empty)
+    }
+
+    /// Whether `value` is a slice, pad, concatenation or broadcast, perhaps reshaped, that only element-wise ops and
+    /// other such ops use.
+    pub(super) fn is_view(&self, value: ValueId) -> bool {
+        self.producer(value).is_some_and(|producer| self.views[producer])
     }
 
     /// The op of this region that produces `value`.

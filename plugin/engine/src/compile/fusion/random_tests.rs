@@ -9,15 +9,22 @@ use crate::compile::lower;
 use crate::kernels::testing::{Random, ty};
 use crate::tile::tests::random_bytes;
 
+/// The shape of matrices in a program, which has vectors of both sizes, too.
+type Shape = [usize; 2];
+
 /// An op over values of the program, chosen at random.
-fn random_op(program: &mut Program, values: &[ValueId], random: &mut Random) -> ValueId {
-    let shapes: [&[usize]; 6] = [&[6, 50], &[300], &[6], &[50], &[], &[1, 6]];
+fn random_op(program: &mut Program, shape: Shape, values: &[ValueId], random: &mut Random) -> ValueId {
+    let [rows, columns] = shape;
+    let count = rows * columns;
+    let shapes: [&[usize]; 6] = [&shape, &[count], &[rows], &[columns], &[], &[1, rows]];
     let elements = [ElementType::F32, ElementType::BF16, ElementType::S32, ElementType::Pred, ElementType::S8];
     let value = values[random.below(values.len())];
     let from = program.ty(value);
     let peers: Vec<_> = values.iter().copied().filter(|&each| program.ty(each) == from).collect();
     let peer = peers[random.below(peers.len())];
-    match random.below(16) {
+    match random.below(19) {
+        16 | 17 if from.rank() > 0 => rolled(program, value, random),
+        18 if from.rank() > 0 => framed(program, value, random),
         0 => {
             let (element, dims) = (elements[random.below(5)], shapes[random.below(6)]);
             let literal = Literal::splat(ty(element, dims), random_bytes(random, element, 1));
@@ -37,7 +44,7 @@ fn random_op(program: &mut Program, values: &[ValueId], random: &mut Random) -> 
                 _ => program.op(OpKind::Unary(UnaryOp::Not), &[value], from.clone()),
             }
         }
-        4 if from.count() == 300 => {
+        4 if from.count() == count => {
             let dims = shapes[random.below(2)];
             program.op(OpKind::Reshape, &[value], ty(from.element, dims))
         }
@@ -50,8 +57,8 @@ fn random_op(program: &mut Program, values: &[ValueId], random: &mut Random) -> 
         5 if from.rank() > 0 => program.op(OpKind::Reverse { dims: vec![0] }, &[value], from),
         12 if from.rank() > 0 => program.sort(value),
         // A part, of a shape that other values have.
-        13 if from.count() > 6 => {
-            let dims: &[usize] = if from.rank() == 2 { &[1, 6] } else { &[6] };
+        13 if from.count() > rows => {
+            let dims: &[usize] = if from.rank() == 2 { &[1, rows] } else { &[rows] };
             let start: Vec<usize> =
                 from.dims.iter().zip(dims).map(|(&all, &part)| random.below(all - part + 1)).collect();
             let limit = start.iter().zip(dims).map(|(start, part)| start + part).collect();
@@ -64,12 +71,12 @@ fn random_op(program: &mut Program, values: &[ValueId], random: &mut Random) -> 
             program.op(OpKind::DotGeneral(dims), &[value, peer], ty(from.element, &from.dims[..1]))
         }
         // Sums of rows in f32, as JAX makes them of narrower elements.
-        15 if from.dims[..] == [6, 50] && from.element != ElementType::Pred => {
+        15 if from.dims[..] == shape && from.element != ElementType::Pred => {
             let zero = Literal::splat(TensorType::scalar(ElementType::F32), [0; 4]);
             let zero = program.op(OpKind::Constant(zero.clone()), &[], zero.ty().clone());
             let wide = program.op(OpKind::Convert, &[value], from.with_element(ElementType::F32));
             let sums = program.reduce(BinaryOp::Add, wide, zero);
-            program.op(OpKind::Convert, &[sums], ty(from.element, &[6]))
+            program.op(OpKind::Convert, &[sums], ty(from.element, &[rows]))
         }
         6 => program.op(OpKind::Convert, &[value], from.with_element(elements[random.below(5)])),
         7 => {
@@ -99,6 +106,43 @@ fn random_op(program: &mut Program, values: &[ValueId], random: &mut Random) -> 
     }
 }
 
+/// A part of `value`: every `step`-th element of each dimension in a range.
+fn part(program: &mut Program, value: ValueId, start: &[usize], limit: &[usize], steps: &[usize]) -> ValueId {
+    let from = program.ty(value);
+    let dims: Vec<usize> = (0..from.rank()).map(|dim| (limit[dim] - start[dim]).div_ceil(steps[dim])).collect();
+    let kind = OpKind::Slice { start: start.to_vec(), limit: limit.to_vec(), strides: steps.to_vec() };
+    program.op(kind, &[value], ty(from.element, &dims))
+}
+
+/// `value`, moved along a dimension, where what leaves at one end enters at the other.
+fn rolled(program: &mut Program, value: ValueId, random: &mut Random) -> ValueId {
+    let from = program.ty(value);
+    let dim = random.below(from.rank());
+    let (zeros, ones) = (vec![0; from.rank()], vec![1; from.rank()]);
+    let mut cut = from.dims.clone();
+    cut[dim] = random.below(from.dims[dim] + 1);
+    let start: Vec<usize> = (0..from.rank()).map(|each| if each == dim { cut[dim] } else { 0 }).collect();
+    let last = part(program, value, &start, &from.dims, &ones);
+    let first = part(program, value, &zeros, &cut, &ones);
+    program.op(OpKind::Concatenate { dim }, &[last, first], from)
+}
+
+/// Some elements of `value` between padding.
+fn framed(program: &mut Program, value: ValueId, random: &mut Random) -> ValueId {
+    let from = program.ty(value);
+    let scalar = TensorType::scalar(from.element);
+    let padding = Literal::splat(scalar.clone(), random_bytes(random, from.element, 1));
+    let padding = program.op(OpKind::Constant(padding), &[], scalar);
+    let start: Vec<usize> = from.dims.iter().map(|&size| random.below(size)).collect();
+    let steps: Vec<usize> = from.dims.iter().map(|_| [1, 1, 1, 2, 3][random.below(5)]).collect();
+    let inner = part(program, value, &start, &from.dims, &steps);
+    let spare = from.dims.iter().zip(program.ty(inner).dims).map(|(all, part)| all - part);
+    let (low, high) =
+        spare.map(|spare| (random.below(spare + 1), spare)).map(|(low, all)| (low as i64, (all - low) as i64)).unzip();
+    let interior = vec![0; from.rank()];
+    program.op(OpKind::Pad { low, high, interior }, &[inner, padding], from)
+}
+
 /// The dimensions of a product with as many batching dimensions.
 fn batched(count: usize) -> DotDims {
     let dims: Vec<usize> = (0..count).collect();
@@ -119,17 +163,20 @@ fn check(seeds: impl IntoIterator<Item = u64>) {
         let mut random = Random(seed);
         let mut program = Program::new();
         let mut values = Vec::new();
+        // Some have several tiles.
+        let shape = [[6, 50], [6, 50], [6, 50], [40, 300], [3, 1500]][seed as usize % 5];
+        let [rows, columns] = shape;
         for (element, dims) in [
-            (ElementType::F32, &[6, 50][..]),
-            (ElementType::BF16, &[6, 50]),
-            (ElementType::S32, &[50]),
+            (ElementType::F32, &shape[..]),
+            (ElementType::BF16, &shape),
+            (ElementType::S32, &[columns]),
             (ElementType::F32, &[]),
-            (ElementType::BF16, &[6]),
+            (ElementType::BF16, &[rows]),
         ] {
             values.push(program.param(ty(element, dims)));
         }
         for _ in 0..40 {
-            let value = random_op(&mut program, &values, &mut random);
+            let value = random_op(&mut program, shape, &values, &mut random);
             let op = program.func.body.ops.last().expect("just added");
             // Not every op has a meaning for every type.
             if matches!(op.kind, OpKind::Constant(_)) || lower::single(op, &program.func).is_ok() {

@@ -1,10 +1,12 @@
 //! Closed bodies: reductions, scatters and sorts use no values from outside, so that the engine can compile each body
-//! separately. Loops and branches get copies of the scalar constants that they use.
+//! separately. Loops and branches get copies of the constants that they use, where these cost nothing: scalars, and
+//! arrays of one number that only element-wise ops read.
 
 use oxcall::Error;
 use oxcall_hlo::{Module, Op, OpKind, Region, Type, ValueId};
 
 use super::ir::{Mapping, Rewrite, Rewriter, clone_op, is_pure, remap_operands, rewrite};
+use crate::math::is_element_wise;
 
 /// The largest number of ops from which a captured value may be computed for its ops to be copied into the body.
 const CLONED_OPS: usize = 32;
@@ -61,7 +63,7 @@ fn clone_constants(rewriter: &mut Rewriter<'_>, region: &mut Region, limit: usiz
     for value in Region::free_values(std::slice::from_ref(region)) {
         let mut ops = Vec::new();
         let scalar = rewriter.ty(value).tensor().is_some_and(|ty| ty.rank() == 0);
-        if scalar && constant_chain(rewriter, value, limit, &mut ops) {
+        if (scalar || is_free_splat(rewriter, region, value)) && constant_chain(rewriter, value, limit, &mut ops) {
             for op in ops {
                 if names.get(op.results[0]) == op.results[0] {
                     copies.push(clone_op(&op, rewriter.values(), &mut names));
@@ -77,6 +79,16 @@ fn clone_constants(rewriter: &mut Rewriter<'_>, region: &mut Region, limit: usiz
         region.ops = copies;
     }
     left
+}
+
+/// Whether `value` is a constant of equal elements that only element-wise ops of `region` read, which take it as a
+/// number.
+fn is_free_splat(rewriter: &Rewriter<'_>, region: &Region, value: ValueId) -> bool {
+    let is_splat = |op: &Op| matches!(&op.kind, OpKind::Constant(literal) if literal.splat_element().is_some());
+    let is_number = |op: &Op| !op.operands.contains(&value) || is_element_wise(&op.kind);
+    rewriter.def(value).is_some_and(is_splat)
+        && !region.results.contains(&value)
+        && region.ops.iter().all(|op| is_number(op) && !Region::free_values(&op.regions).contains(&value))
 }
 
 /// Whether `value` is computed from constants by at most `limit` ops, which are then left in `ops`, in order.
