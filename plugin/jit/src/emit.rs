@@ -4,20 +4,24 @@
 //! no register goes to the stack: the one whose next use is farthest away.
 
 mod region;
+mod tail;
 
 pub(crate) use region::{EmittedRegion, OUT_OF_FUEL, emit_region};
 
 use crate::encode::{Assembler, Code, Isa, Operand, code, general};
-use crate::ir::{Binary, Compare, Op, Program, Round, Shift, Store, Unary, Value, Width};
+use crate::ir::{Binary, Compare, Counts, Op, Program, Round, Shift, Store, Unary, Value, Width};
 use crate::registers::{Lifetimes, MOST_VECTORS, is_invariant};
 
-/// The code of a function `(arrays: *const *mut u8, elements: usize)` in the System V calling convention, where
-/// `elements` is a multiple of `block` and not 0.
+/// The code of a function `(arrays: *const *mut u8, whole: usize, elements: usize)` in the System V calling convention.
+/// `whole` is the number of elements in whole blocks.
 #[derive(Debug)]
 pub(crate) struct Emitted {
     pub(crate) bytes: Vec<u8>,
     /// The number of elements in one turn of the loop.
     pub(crate) block: usize,
+    /// Whether the function computes elements that are not in whole blocks. Otherwise there are none, and at least one
+    /// block.
+    pub(crate) takes_any_count: bool,
 }
 
 /// The registers that hold the addresses of the first arrays; others are loaded when they are used.
@@ -40,8 +44,10 @@ const COMPARE_FLOATS: Code = code(0, 1, 0xc2);
 /// The mask registers of the vectors of a comparison.
 const MASKS: [u8; MOST_VECTORS] = [1, 2, 3, 4];
 
-/// The code of a program; `None` if it needs too much of the stack.
-pub(crate) fn emit(program: &Program, isa: Isa) -> Option<Emitted> {
+/// The code of a program; `None` if it needs too much of the stack. It takes any number of elements if that is asked for
+/// and possible.
+pub(crate) fn emit(program: &Program, isa: Isa, counts: Counts) -> Option<Emitted> {
+    let takes_any_count = counts == Counts::Any && tail::takes_any_count(program, isa);
     let lifetimes = Lifetimes::new(program);
     let (vectors, spare) = lifetimes.vectors(program, isa);
     let stores = program.stores.iter().fold(vec![Vec::new(); program.ops.len()], |mut stores, store| {
@@ -49,10 +55,24 @@ pub(crate) fn emit(program: &Program, isa: Isa) -> Option<Emitted> {
         stores
     });
     let mut emitter = Emitter::new(program, &lifetimes, isa, vectors);
+    emitter.assembler.add_general(general::SP, -STACK);
+    if takes_any_count {
+        emitter.save_count();
+    }
+    emitter.load_addresses();
     emitter.pin(spare);
-    emitter.function(&stores);
-    let fits = emitter.slot_count * emitter.slot_bytes() <= STACK as usize;
-    fits.then(|| Emitted { bytes: emitter.assembler.finish(), block: vectors * isa.lanes() })
+    emitter.main_loop(&stores, takes_any_count);
+    let mut stack = emitter.slot_count * emitter.slot_bytes();
+    if takes_any_count {
+        let (assembler, spare) = (emitter.assembler, lifetimes.spare(program, isa, 1));
+        emitter = Emitter { assembler, ..Emitter::new(program, &lifetimes, isa, 1) };
+        emitter.tail(&stores, spare);
+        stack = stack.max(emitter.slot_count * emitter.slot_bytes());
+    }
+    emitter.assembler.add_general(general::SP, STACK);
+    emitter.assembler.return_to_caller();
+    let block = vectors * isa.lanes();
+    (stack <= tail::VALUES).then(|| Emitted { bytes: emitter.assembler.finish(), block, takes_any_count })
 }
 
 /// The vectors of one value: their registers.
@@ -81,6 +101,8 @@ struct Emitter<'a> {
     slot_count: usize,
     /// In a region, the addresses that registers hold.
     addresses: region::Addresses,
+    /// Whether arrays are accessed in part.
+    is_part: bool,
 }
 
 impl<'a> Emitter<'a> {
@@ -101,14 +123,19 @@ impl<'a> Emitter<'a> {
             free_slots: Vec::new(),
             slot_count: 0,
             addresses: region::Addresses::default(),
+            is_part: false,
         }
     }
 
-    /// Loads the addresses, and the `count` invariant values that are used most.
-    fn pin(&mut self, count: usize) {
+    /// Loads the addresses of the first arrays.
+    fn load_addresses(&mut self) {
         for (array, register) in ADDRESSES.into_iter().enumerate().take(self.program.arrays()) {
             self.assembler.load_general(register, LIST, 8 * array as i32);
         }
+    }
+
+    /// Loads the `count` invariant values that are used most.
+    fn pin(&mut self, count: usize) {
         let all = (0..self.program.ops.len()).map(|index| Value(index as u32));
         let mut values: Vec<Value> = all.filter(|&value| self.is_invariant(value)).collect();
         values.sort_by_key(|&value| std::cmp::Reverse(self.lifetimes.count(value)));
@@ -119,11 +146,21 @@ impl<'a> Emitter<'a> {
         self.locked = 0;
     }
 
-    /// The loop.
-    fn function(&mut self, stores: &[Vec<Store>]) {
-        self.assembler.add_general(general::SP, -STACK);
+    /// The loop over blocks. It may have no turn if `is_checked` is set.
+    fn main_loop(&mut self, stores: &[Vec<Store>], is_checked: bool) {
         self.assembler.zero_general(INDEX);
+        let skipped = is_checked.then(|| self.assembler.jump_unless_below(INDEX, END));
         let start = self.assembler.here();
+        self.turn(stores);
+        self.assembler.add_general(INDEX, (self.vectors * self.isa.lanes()) as i32);
+        self.assembler.jump_if_below(INDEX, END, start);
+        if let Some(skipped) = skipped {
+            self.assembler.set_jump(skipped, self.assembler.here());
+        }
+    }
+
+    /// A turn of the loop.
+    fn turn(&mut self, stores: &[Vec<Store>]) {
         for (index, op) in self.program.ops.iter().enumerate() {
             self.position = index;
             self.op(Value(index as u32), op);
@@ -132,10 +169,6 @@ impl<'a> Emitter<'a> {
             }
             self.release();
         }
-        self.assembler.add_general(INDEX, (self.vectors * self.isa.lanes()) as i32);
-        self.assembler.jump_if_below(INDEX, END, start);
-        self.assembler.add_general(general::SP, STACK);
-        self.assembler.return_to_caller();
     }
 
     /// Whether a value is the same in every turn of the loop.
@@ -407,6 +440,10 @@ impl<'a> Emitter<'a> {
     fn load(&mut self, array: u16, width: Width) -> Registers {
         let code = widening(width);
         let result = self.take_all();
+        if self.is_part {
+            self.load_rest(array, width, result);
+            return result;
+        }
         for (vector, &register) in result[..self.vectors].iter().enumerate() {
             let from = self.element(array, width, vector);
             self.assembler.vector(code, register, 0, from, None);
@@ -497,7 +534,7 @@ impl<'a> Emitter<'a> {
         // c = a * b + c
         let second = self.operands(b);
         let third = self.registers(c);
-        let result = if self.is_last_use(c) && c != a && c != b {
+        let result = if self.is_last_use(c) {
             self.result(&[c])
         } else {
             let result = self.take_all();
@@ -531,20 +568,20 @@ impl<'a> Emitter<'a> {
             Isa::Avx512 => {
                 // A function of three bits, by its truth table. The first operand is overwritten.
                 const TERNARY: Code = code(1, 3, 0x25);
-                if self.is_last_use(b) && b != a && b != mask {
+                if self.is_last_use(b) {
                     let yes = self.operands(a);
                     let result = self.result(&[b]);
                     self.each(TERNARY, result, choice, yes, Some(0xb8));
                     return result;
                 }
-                if self.is_last_use(a) && a != b && a != mask {
+                if self.is_last_use(a) {
                     let no = self.operands(b);
                     let result = self.result(&[a]);
                     self.each(TERNARY, result, choice, no, Some(0xe2));
                     return result;
                 }
                 let (yes, no) = (self.registers(a), self.operands(b));
-                let result = if self.is_last_use(mask) && mask != a && mask != b {
+                let result = if self.is_last_use(mask) {
                     self.result(&[mask])
                 } else {
                     let result = self.take_all();
@@ -560,6 +597,9 @@ impl<'a> Emitter<'a> {
     fn store(&mut self, store: &Store) {
         let &Store { array, width, value } = store;
         let registers = self.registers(value);
+        if self.is_part {
+            return self.store_rest(array, width, registers);
+        }
         for (vector, &register) in registers[..self.vectors].iter().enumerate() {
             match (width, self.isa) {
                 (Width::Word, _) | (_, Isa::Avx512) => {

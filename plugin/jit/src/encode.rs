@@ -7,7 +7,7 @@
 pub enum Isa {
     /// AVX2, FMA and F16C: 16 registers of 256 bits.
     Avx2,
-    /// AVX-512 F, BW, DQ and VL: 32 registers of 512 bits.
+    /// AVX-512 F, BW, DQ and VL, and BMI2: 32 registers of 512 bits.
     Avx512,
 }
 
@@ -31,6 +31,7 @@ impl Isa {
             }
             Isa::Avx512 => {
                 Isa::Avx2.is_present()
+                    && is_x86_feature_detected!("bmi2")
                     && is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512dq")
@@ -47,6 +48,11 @@ impl Isa {
             Isa::Avx2 => 8,
             Isa::Avx512 => 16,
         }
+    }
+
+    /// Whether it accesses vectors in part whose elements are narrower than a word.
+    pub fn masks_narrow_elements(self) -> bool {
+        self == Isa::Avx512
     }
 
     /// The number of vector registers.
@@ -132,6 +138,8 @@ pub(crate) enum Operand {
     Constant(u32),
     /// All bits of so many lanes, and none of the others: AVX2 only.
     Mask(u8),
+    /// The number of each lane, from 0: AVX2 only.
+    Lanes,
 }
 
 /// Code under construction. Constants follow the instructions.
@@ -172,6 +180,7 @@ impl Assembler {
             let word = |lane: usize| match constant {
                 Operand::Constant(bits) => bits,
                 Operand::Mask(lanes) if lane < usize::from(lanes) => u32::MAX,
+                Operand::Lanes => lane as u32,
                 _ => 0,
             };
             (0..size / 4).for_each(|lane| self.bytes.extend(word(lane).to_le_bytes()));
@@ -223,6 +232,13 @@ impl Assembler {
         self.tail(register, operand, immediate);
     }
 
+    /// An instruction on general registers of 32 bits in the encoding of vectors: `register` and `other` as in
+    /// [`vector`](Assembler::vector).
+    pub(crate) fn general_vex(&mut self, code: Code, register: u8, other: u8, operand: Operand) {
+        self.vex(code, register, other, operand, false);
+        self.tail(register, operand, None);
+    }
+
     /// An instruction on 64-bit elements, for shuffles of quarters of a vector.
     pub(crate) fn wide_vector(&mut self, code: Code, register: u8, operand: Operand, immediate: u8) {
         self.vex(code, register, 0, operand, true);
@@ -271,7 +287,7 @@ impl Assembler {
                     self.bytes.extend(displacement.to_le_bytes());
                 }
             }
-            Operand::Constant(_) | Operand::Mask(_) => {
+            Operand::Constant(_) | Operand::Mask(_) | Operand::Lanes => {
                 let known = self.constants.iter().position(|&constant| constant == operand);
                 let constant = known.unwrap_or_else(|| {
                     self.constants.push(operand);
@@ -445,9 +461,28 @@ impl Assembler {
         self.bytes.extend(amount.to_le_bytes());
     }
 
+    /// `register = left - right`, of 64 bits.
+    pub(crate) fn difference(&mut self, register: u8, left: u8, right: u8) {
+        for (opcode, other) in [(0x89, left), (0x29, right)] {
+            let extended = 0x48 | (other >> 3) << 2 | register >> 3;
+            self.bytes.extend([extended, opcode, 0xc0 | (other & 7) << 3 | register & 7]);
+        }
+    }
+
+    /// Compares general registers.
+    fn compare_general(&mut self, register: u8, limit: u8) {
+        self.bytes.extend([0x48 | (limit >> 3) << 2 | register >> 3, 0x39, 0xc0 | (limit & 7) << 3 | register & 7]);
+    }
+
+    /// A jump unless `register` is below `limit`, as unsigned numbers.
+    pub(crate) fn jump_unless_below(&mut self, register: u8, limit: u8) -> usize {
+        self.compare_general(register, limit);
+        self.jump_by(&[0x0f, 0x83])
+    }
+
     /// Jumps to `target`, an earlier position, if `register` is below `limit`, as unsigned numbers.
     pub(crate) fn jump_if_below(&mut self, register: u8, limit: u8, target: usize) {
-        self.bytes.extend([0x48 | (limit >> 3) << 2 | register >> 3, 0x39, 0xc0 | (limit & 7) << 3 | register & 7]);
+        self.compare_general(register, limit);
         self.bytes.extend([0x0f, 0x82]);
         let distance = target as i64 - (self.here() as i64 + 4);
         self.bytes.extend((distance as i32).to_le_bytes());
@@ -464,6 +499,6 @@ fn extension(operand: Operand) -> (u8, u8) {
     match operand {
         Operand::Register(number) => (number >> 4, number >> 3),
         Operand::Memory { base, index, .. } => (index.map_or(0, |(index, _)| index >> 3), base >> 3),
-        Operand::Constant(_) | Operand::Mask(_) => (0, 0),
+        Operand::Constant(_) | Operand::Mask(_) | Operand::Lanes => (0, 0),
     }
 }

@@ -252,7 +252,25 @@ pub struct Program {
     pub(crate) callees: Vec<Callee>,
 }
 
+/// The numbers of elements that a program computes at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counts {
+    /// Multiples of a block.
+    Blocks,
+    /// Any, where the processor has the instructions.
+    Any,
+}
+
 impl Program {
+    /// The width of each array that is loaded or stored, as often as it is.
+    pub(crate) fn widths(&self) -> impl Iterator<Item = Width> {
+        let loaded = self.ops.iter().filter_map(|op| match op {
+            Op::Load { width, .. } => Some(*width),
+            _ => None,
+        });
+        loaded.chain(self.stores.iter().map(|store| store.width))
+    }
+
     /// The number of operations.
     pub fn len(&self) -> usize {
         self.ops.len()

@@ -2,7 +2,7 @@
 
 use crate::emit::{Emitted, EmittedRegion, OUT_OF_FUEL, emit, emit_region};
 use crate::encode::Isa;
-use crate::ir::Program;
+use crate::ir::{Counts, Program};
 use crate::pages::Code;
 use crate::region::Region;
 
@@ -12,6 +12,7 @@ pub struct Kernel {
     code: Code,
     block: usize,
     arrays: usize,
+    takes_any_count: bool,
 }
 
 impl Kernel {
@@ -29,45 +30,53 @@ impl Kernel {
 
     /// Compiles a program for the widest vectors that the processor has. `None` if it has none that are supported, the
     /// program is too large, memory runs out, or the system does not allow generated code.
-    pub fn compile(program: &Program) -> Option<Kernel> {
-        Kernel::compile_for(program, Isa::detect()?)
+    pub fn compile(program: &Program, counts: Counts) -> Option<Kernel> {
+        Kernel::compile_for(program, Isa::detect()?, counts)
     }
 
     /// Compiles a program for a set of instructions; `None` also if the processor does not have it.
-    pub fn compile_for(program: &Program, isa: Isa) -> Option<Kernel> {
+    pub fn compile_for(program: &Program, isa: Isa, counts: Counts) -> Option<Kernel> {
         if !Kernel::is_supported() || !isa.is_present() || program.stores.is_empty() {
             return None;
         }
-        let Emitted { bytes, block } = emit(program, isa)?;
-        Some(Kernel { code: Code::new(&bytes)?, block, arrays: program.arrays() })
+        let Emitted { bytes, block, takes_any_count } = emit(program, isa, counts)?;
+        Some(Kernel { code: Code::new(&bytes)?, block, arrays: program.arrays(), takes_any_count })
     }
 
-    /// The number of elements that are computed together: [`run`](Kernel::run) takes multiples of it.
+    /// Whether [`run`](Kernel::run) takes any number of elements.
+    pub fn takes_any_count(&self) -> bool {
+        self.takes_any_count
+    }
+
+    /// The number of elements that are computed together. [`run`](Kernel::run) takes multiples of it, unless it
+    /// [takes any number](Kernel::takes_any_count).
     pub fn block(&self) -> usize {
         self.block
     }
 
-    /// Computes `blocks` blocks of elements.
+    /// Computes `count` elements.
     ///
     /// # Panics
-    /// If there are fewer addresses than the program has arrays.
+    /// If there are fewer addresses than the program has arrays, or the kernel does not take this number of elements.
     ///
     /// # Safety
-    /// Each array has `blocks` blocks of elements of the width with which the program loads or stores it, or one word
-    /// if it is a splat; arrays that are loaded are initialised, and those that are stored may be written. Arrays that
-    /// the program stores overlap no others, except where both begin at the same address and have the same width, and
-    /// the program stores an element after it has loaded it.
+    /// Each array has `count` elements of the width with which the program loads or stores it, or one word if it is a
+    /// splat; arrays that are loaded are initialised, and those that are stored may be written. Arrays that the program
+    /// stores overlap no others, except where both begin at the same address and have the same width, and the program
+    /// stores an element after it has loaded it.
     #[inline]
-    pub unsafe fn run(&self, arrays: &[*mut u8], blocks: usize) {
+    pub unsafe fn run(&self, arrays: &[*mut u8], count: usize) {
         assert!(arrays.len() >= self.arrays, "there is an address for each array");
-        if blocks == 0 {
+        let whole = count / self.block * self.block;
+        assert!(whole == count || self.takes_any_count, "the elements are whole blocks");
+        if count == 0 {
             return;
         }
-        type Function = unsafe extern "C" fn(*const *mut u8, usize);
+        type Function = unsafe extern "C" fn(*const *mut u8, usize, usize);
         // SAFETY: the code is a function of this type: `emit` made it, for instructions that the processor has.
         let function: Function = unsafe { std::mem::transmute(self.code.start()) };
         // SAFETY: as the caller promises; the code accesses nothing else but its own stack.
-        unsafe { function(arrays.as_ptr(), blocks * self.block) };
+        unsafe { function(arrays.as_ptr(), whole, count) };
     }
 }
 

@@ -12,8 +12,8 @@
 //! * `region`: blocks, places and jumps.
 //! * `interpret`: the meaning of each operation.
 //! * `encode`: instructions as bytes.
-//! * `registers`: the choice of registers; `emit`: the instructions of each operation, and the loop; `emit::region`:
-//!   blocks.
+//! * `registers`: the choice of registers; `emit`: the instructions of each operation, and the loop; `emit::tail`:
+//!   elements that fill no vector; `emit::region`: blocks.
 //! * `pages`: executable memory; `kernel`: compiled programs and regions.
 //!
 //! No operation contracts, reorders or approximates: what a program computes is defined by IEEE 754 and the order of
@@ -33,6 +33,6 @@ mod registers;
 mod tests;
 
 pub use encode::Isa;
-pub use ir::{Binary, Builder, Compare, Program, Round, Shift, Unary, Value, Width};
+pub use ir::{Binary, Builder, Compare, Counts, Program, Round, Shift, Unary, Value, Width};
 pub use kernel::{Kernel, Routine, Stop};
 pub use region::{Block, Callee, End, Place, Region, TableFunction, Target, VectorFunction};

@@ -61,13 +61,21 @@ impl Lifetimes {
     /// The number of vectors of each value in one turn, and the number of registers that are left for constants.
     /// Several vectors hide the latency of operations; registers that overflow cost more than they gain.
     pub(crate) fn vectors(&self, program: &Program, isa: Isa) -> (usize, usize) {
-        /// For the parts of narrow stores, and constants that have to be in registers.
-        const SPARE: usize = 2;
-        let (registers, pressure) = (usize::from(isa.registers()) - SPARE, self.pressure(program));
-        let fits = |vectors: &usize| vectors * pressure <= registers;
+        let pressure = self.pressure(program);
+        let fits = |vectors: &usize| vectors * pressure <= available(isa);
         let vectors = [MOST_VECTORS, 2].into_iter().find(fits).unwrap_or(1);
-        (vectors, registers.saturating_sub(vectors * pressure))
+        (vectors, self.spare(program, isa, vectors))
     }
+
+    /// The number of registers that are left for constants.
+    pub(crate) fn spare(&self, program: &Program, isa: Isa, vectors: usize) -> usize {
+        available(isa).saturating_sub(vectors * self.pressure(program))
+    }
+}
+
+/// The number of registers, without some for the parts of narrow stores, and constants that have to be in registers.
+fn available(isa: Isa) -> usize {
+    usize::from(isa.registers()) - 2
 }
 
 /// Whether a value is the same in every turn of the loop.

@@ -2,7 +2,7 @@
 
 mod region;
 
-use crate::{Binary, Builder, Compare, Isa, Kernel, Program, Round, Shift, Unary, Value, Width};
+use crate::{Binary, Builder, Compare, Counts, Isa, Kernel, Program, Round, Shift, Unary, Value, Width};
 
 /// Numbers that repeat from run to run: Marsaglia's xorshift.
 struct Random(u64);
@@ -41,10 +41,14 @@ struct Arrays {
 
 const SPLAT: u16 = 0;
 
-/// Runs a program on `blocks` blocks, and compares each element with the interpreter's.
-fn check(program: &Program, arrays: &Arrays, isa: Isa, blocks: usize, random: &mut Random) {
-    let kernel = Kernel::compile_for(program, isa).expect("the program is small");
-    let count = kernel.block() * blocks;
+/// Runs a program on some elements, and compares each with the interpreter's.
+fn check(program: &Program, arrays: &Arrays, isa: Isa, counts: Counts, random: &mut Random) {
+    let kernel = Kernel::compile_for(program, isa, counts).expect("the program is small");
+    let count = if kernel.takes_any_count() {
+        1 + random.below(3 * kernel.block())
+    } else {
+        kernel.block() * (1 + random.below(3))
+    };
     let mut memory: Vec<Vec<u8>> = Vec::new();
     memory.push(random.float().to_le_bytes().to_vec());
     for width in &arrays.loaded {
@@ -54,8 +58,8 @@ fn check(program: &Program, arrays: &Arrays, isa: Isa, blocks: usize, random: &m
     // One element more than is stored, to see that it stays as it is.
     memory.extend(arrays.stored.iter().map(|width| vec![0x5a; (count + 1) * width.bytes()]));
     let addresses: Vec<*mut u8> = memory.iter_mut().map(Vec::as_mut_ptr).collect();
-    // SAFETY: each array has the elements of these blocks, and all are apart.
-    unsafe { kernel.run(&addresses, blocks) };
+    // SAFETY: each array has so many elements, and all are apart.
+    unsafe { kernel.run(&addresses, count) };
     let widths: Vec<Width> =
         [Width::Word].into_iter().chain(arrays.loaded.iter().copied()).chain(arrays.stored.iter().copied()).collect();
     let element = |array: u16, index: usize| {
@@ -167,12 +171,13 @@ fn program(random: &mut Random, ops: usize) -> (Program, Arrays) {
 #[test]
 fn random_programs() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    for round in 0..if cfg!(miri) { 1 } else { 600 } {
+    for round in 0..if cfg!(miri) { 1 } else { 2000 } {
         let ops = 1 + random.below(if round % 4 == 0 { 150 } else { 25 });
         let (program, arrays) = program(&mut random, ops);
         for isa in Isa::all().filter(|isa| isa.is_present()) {
-            let blocks = 1 + random.below(3);
-            check(&program, &arrays, isa, blocks, &mut random);
+            for counts in [Counts::Blocks, Counts::Any] {
+                check(&program, &arrays, isa, counts, &mut random);
+            }
         }
     }
 }
@@ -190,7 +195,9 @@ fn programs_with_more_values_than_registers() {
         let program = builder.build();
         let arrays = Arrays { loaded: vec![Width::Word; values.into()], stored: vec![Width::Word] };
         for isa in Isa::all().filter(|isa| isa.is_present()) {
-            check(&program, &arrays, isa, 2, &mut random);
+            for counts in [Counts::Blocks, Counts::Any] {
+                check(&program, &arrays, isa, counts, &mut random);
+            }
         }
     }
 }
@@ -214,7 +221,7 @@ fn pages_are_used_again() {
     builder.store(1, Width::Word, x);
     let program = builder.build();
     for _ in 0..if cfg!(miri) { 1 } else { 2000 } {
-        let kernels: Vec<_> = (0..3).map(|_| Kernel::compile(&program)).collect();
+        let kernels: Vec<_> = (0..3).map(|_| Kernel::compile(&program, Counts::Blocks)).collect();
         drop(kernels);
     }
 }

@@ -138,106 +138,124 @@ impl Access {
         })
     }
 
-    /// The place of `len` elements of the domain from `start` on, if they are contiguous in the operand.
-    pub(crate) fn place(&self, start: usize, len: usize) -> Option<usize> {
-        let mut rows = Rows::new(self, start, len)?;
-        let first = rows.next()?;
-        (first.stride == 1 && first.len == len).then_some(first.from)
+    /// The stride of successive elements, if there is one in all of the box.
+    pub(crate) fn stride(&self) -> usize {
+        self.dims.last().map_or(0, |dim| dim.stride)
     }
 
     /// Copies the elements that are in the box to their places in `out`, which is the domain from `start` on.
     pub(crate) fn load<T: Pod>(&self, operand: &[T], start: usize, out: &mut [T]) {
-        let Some(rows) = Rows::new(self, start, out.len()) else { return out.fill(operand[self.offset]) };
-        for Row { from, stride, to, len } in rows {
-            let out = &mut out[to..to + len];
-            match stride {
-                0 => out.fill(operand[from]),
-                1 => out.copy_from_slice(&operand[from..from + len]),
-                _ => out.iter_mut().zip(operand[from..].iter().step_by(stride)).for_each(|(out, &x)| *out = x),
+        let mut cursor = Cursor::new(self, start);
+        let mut rest = out;
+        while !rest.is_empty() {
+            let run = cursor.run();
+            let count = run.count.min(rest.len());
+            let (out, others) = rest.split_at_mut(count);
+            if let Some(place) = run.place {
+                place.copy(operand, out);
             }
+            cursor.advance(count);
+            rest = others;
         }
     }
 }
 
-/// Elements of a row that are in the box: elements of the operand `from` on, and of the domain `to` on.
-struct Row {
-    from: usize,
-    stride: usize,
-    to: usize,
-    len: usize,
+/// Elements of an operand that are evenly spaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The first one.
+    pub(crate) first: usize,
+    /// The distance of neighbours.
+    pub(crate) stride: usize,
 }
 
-/// The rows of a part of the domain, as far as they are in the box.
-struct Rows<'a> {
-    outer: &'a [Dim],
-    inner: Dim,
-    offset: usize,
-    /// The outer index of the next row.
-    index: SmallVec<[usize; 4]>,
-    /// The place of the next element, in its row and in the part.
+impl Place {
+    /// Copies as many elements as `out` has.
+    pub(crate) fn copy<T: Pod>(self, operand: &[T], out: &mut [T]) {
+        let Place { first, stride } = self;
+        match stride {
+            0 => out.fill(operand[first]),
+            1 => out.copy_from_slice(&operand[first..first + out.len()]),
+            _ => out.iter_mut().zip(operand[first..].iter().step_by(stride)).for_each(|(out, &x)| *out = x),
+        }
+    }
+}
+
+/// Successive elements of the domain, all in the box or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Their number.
+    pub(crate) count: usize,
+    /// Their place, if they are in the box.
+    pub(crate) place: Option<Place>,
+}
+
+/// An element of the domain of an [`Access`], from which one goes on run by run.
+#[derive(Debug, Clone)]
+pub(crate) struct Cursor<'a> {
+    access: &'a Access,
+    /// The index in all dimensions but the last.
+    outer: SmallVec<[usize; 4]>,
+    /// The index in the last dimension.
     column: usize,
-    to: usize,
-    len: usize,
 }
 
-impl<'a> Rows<'a> {
-    /// `None` if the domain has no dimensions.
-    fn new(access: &'a Access, start: usize, len: usize) -> Option<Rows<'a>> {
-        let (&inner, outer) = access.dims.split_last()?;
-        let mut index: SmallVec<[usize; 4]> = smallvec::smallvec![0; outer.len()];
+impl<'a> Cursor<'a> {
+    /// The element `start` of the domain.
+    pub(crate) fn new(access: &'a Access, start: usize) -> Cursor<'a> {
+        let Some((inner, dims)) = access.dims.split_last() else {
+            return Cursor { access, outer: SmallVec::new(), column: 0 };
+        };
+        let mut outer: SmallVec<[usize; 4]> = smallvec::smallvec![0; dims.len()];
         let mut rest = start / inner.size;
-        for (index, dim) in index.iter_mut().zip(outer).rev() {
+        for (index, dim) in outer.iter_mut().zip(dims).rev() {
             *index = rest % dim.size;
             rest /= dim.size;
         }
-        Some(Rows { outer, inner, offset: access.offset, index, column: start % inner.size, to: 0, len })
+        Cursor { access, outer, column: start % inner.size }
     }
 
-    /// The operand's first element for the present row, if the row is in the box.
-    fn place(&self) -> Option<usize> {
-        let mut place = self.offset;
-        for (index, dim) in self.index.iter().zip(self.outer) {
+    /// The elements from here on, up to the end of the row or of the box.
+    #[inline]
+    pub(crate) fn run(&self) -> Run {
+        let Some((inner, dims)) = self.access.dims.split_last() else {
+            return Run { count: usize::MAX, place: Some(Place { first: self.access.offset, stride: 0 }) };
+        };
+        let mut first = self.access.offset;
+        let mut is_inside = true;
+        for (index, dim) in self.outer.iter().zip(dims) {
             // An index before the box wraps to a large one.
             let inside = index.wrapping_sub(dim.start);
-            if inside >= dim.len {
-                return None;
-            }
-            place += inside * dim.stride;
+            is_inside &= inside < dim.len;
+            first = first.wrapping_add(inside.wrapping_mul(dim.stride));
         }
-        Some(place)
+        let (column, end) = (self.column, inner.start + inner.len);
+        match () {
+            () if !is_inside || column >= end => Run { count: inner.size - column, place: None },
+            () if column < inner.start => Run { count: inner.start - column, place: None },
+            () => {
+                let first = first + (column - inner.start) * inner.stride;
+                Run { count: end - column, place: Some(Place { first, stride: inner.stride }) }
+            }
+        }
     }
 
-    fn advance(&mut self) {
-        for (index, dim) in self.index.iter_mut().zip(self.outer).rev() {
+    /// Goes on by at most the number of elements of the [`run`](Cursor::run).
+    #[inline]
+    pub(crate) fn advance(&mut self, count: usize) {
+        let Some((inner, dims)) = self.access.dims.split_last() else { return };
+        self.column += count;
+        if self.column < inner.size {
+            return;
+        }
+        self.column = 0;
+        for (index, dim) in self.outer.iter_mut().zip(dims).rev() {
             *index += 1;
             if *index < dim.size {
                 return;
             }
             *index = 0;
         }
-    }
-}
-
-impl Iterator for Rows<'_> {
-    type Item = Row;
-
-    #[inline]
-    fn next(&mut self) -> Option<Row> {
-        while self.to < self.len {
-            let Dim { size, start, len, stride } = self.inner;
-            let (column, to, run) = (self.column, self.to, (size - self.column).min(self.len - self.to));
-            let place = self.place();
-            self.advance();
-            (self.column, self.to) = (0, to + run);
-            let (first, end) = (column.max(start), (column + run).min(start + len));
-            if let Some(place) = place
-                && first < end
-            {
-                let from = place + (first - start) * stride;
-                return Some(Row { from, stride, to: to + first - column, len: end - first });
-            }
-        }
-        None
     }
 }
 

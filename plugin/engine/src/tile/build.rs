@@ -2,6 +2,7 @@
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, OpKind};
+use oxcall_jit::Isa;
 use smallvec::{SmallVec, smallvec};
 
 use super::access::Access;
@@ -48,11 +49,6 @@ impl Definition {
             _ => &[],
         }
     }
-
-    /// Whether its register has no other value: it is filled in advance, or elements are read where they are.
-    fn keeps_register(&self) -> bool {
-        matches!(self, Definition::Splat(_) | Definition::Gather(_))
-    }
 }
 
 #[derive(Debug, Clone)]
@@ -74,6 +70,8 @@ pub(crate) struct Builder {
     pub(crate) generate: bool,
     /// Whether the program is a step of a loop, which may become machine code as a whole.
     pub(crate) in_loop: bool,
+    /// Whether tiles end where runs of gathered elements do, which are then read where they are.
+    pub(super) reads_runs: bool,
     /// Whether each value has one element per row.
     rows: Vec<bool>,
     /// The definition of each value, and the element type of its slot.
@@ -93,6 +91,7 @@ impl Builder {
             per_row: false,
             generate: false,
             in_loop: false,
+            reads_runs: false,
             rows: Vec::new(),
             values: Vec::new(),
             inputs,
@@ -273,13 +272,48 @@ impl Builder {
 
     /// Builds the program. `name` is for dumps.
     pub(crate) fn build(mut self, name: String) -> Program {
-        let program = Allocation::new(&self).program(&self, &name);
-        let program = program.unwrap_or_else(|| {
-            self.generate = false;
-            Allocation::new(&self).program(&self, &name).expect("without machine code, there is always a program")
-        });
+        self.reads_runs = self.generate && self.has_long_runs();
+        let program = loop {
+            match Allocation::new(&self).program(&self, &name) {
+                Some(program) => break program,
+                None if self.reads_runs => self.reads_runs = false,
+                None => self.generate = false,
+            }
+        };
         let elements = if self.in_loop { Elements::new(self) } else { None };
         Program { elements, ..program }
+    }
+
+    /// Whether it takes less time to compute each run of gathered elements apart, where they are, than to gather them.
+    fn has_long_runs(&self) -> bool {
+        /// A run takes so much longer than a part of a tile as a copy of so many elements takes.
+        const COPIED: usize = 512;
+        let gathers = || {
+            self.values.iter().filter_map(|(definition, _)| match definition {
+                Definition::Gather(parts) => Some(parts),
+                _ => None,
+            })
+        };
+        let is_narrow = self.values.iter().any(|(_, element)| element.byte_width() < size_of::<u32>());
+        let runs = gathers().map(|parts| parts.iter().map(|(_, access)| access.runs()).sum::<usize>()).max();
+        let can_mask = Isa::detect().is_some_and(|isa| isa.masks_narrow_elements() || !is_narrow);
+        can_mask && self.row == 1 && runs.is_some_and(|runs| self.count / runs.max(1) * gathers().count() >= COPIED)
+    }
+
+    /// Whether a gathered value of words is the same in each run, so that code reads one element of it.
+    pub(super) fn is_constant_in_runs(&self, value: Value, parts: &[(usize, Access)]) -> bool {
+        let is_word = self.values[value].1.byte_width() == size_of::<u32>();
+        let is_output = self.outputs.iter().any(|&(output, _)| output == value);
+        self.reads_runs && is_word && !is_output && parts.iter().all(|(_, access)| access.stride() == 0)
+    }
+
+    /// Whether the register of a value has no other value: it is filled in advance, or elements are read where they are.
+    fn keeps_register(&self, value: Value) -> bool {
+        match self.values[value].0 {
+            Definition::Splat(_) => true,
+            Definition::Gather(_) => self.reads_runs,
+            _ => false,
+        }
     }
 
     /// Whether a result depends on each value.
@@ -391,7 +425,7 @@ impl Allocation {
         let mut free: Vec<Slot> = Vec::new();
         for (index, (definition, element)) in builder.values.iter().enumerate() {
             let is_splat = matches!(definition, Definition::Splat(_));
-            let is_kept = definition.keeps_register();
+            let is_kept = builder.keeps_register(index);
             let output = builder.outputs.iter().position(|&(value, _)| value == index).filter(|_| !is_splat);
             let place = match (definition, output) {
                 (Definition::Input(input), _) => Some(Place::Input(*input)),
@@ -405,7 +439,7 @@ impl Allocation {
             allocation.places.push(place);
             for &value in &dying[index] {
                 if let Some(Place::Register(register)) = allocation.places[value]
-                    && !builder.values[value].0.keeps_register()
+                    && !builder.keeps_register(value)
                 {
                     free.push(register);
                 }
@@ -433,7 +467,7 @@ impl Allocation {
         }
     }
 
-    /// The program; `None` if a run cannot become machine code.
+    /// The program; `None` if a run cannot become machine code, or something else is between runs of elements.
     fn program(self, builder: &Builder, name: &str) -> Option<Program> {
         let (mut splats, mut steps) = (Vec::new(), Vec::new());
         let slot = |place| self.slot(builder, place);
@@ -462,7 +496,9 @@ impl Allocation {
                 }
                 Definition::Gather(parts) => {
                     let part = |(input, access)| (slot(Place::Input(input)), access);
-                    steps.push(Step::Gather { parts: parts.into_iter().map(part).collect(), element: *element, out });
+                    let is_even = builder.is_constant_in_runs(index, &parts);
+                    let parts = parts.into_iter().map(part).collect();
+                    steps.push(Step::Gather { parts, element: *element, out, is_even });
                 }
                 Definition::Fold { fold, arg: [arg] } => steps.push(Step::Fold { fold, from: slot_of(arg), out }),
                 Definition::Spread { arg: [arg] } => {
@@ -482,6 +518,11 @@ impl Allocation {
                 steps.push(Step::Copy { from, out });
             }
         }
+        // All that is not code would be called for each run.
+        let is_code = |step: &Step| matches!(step, Step::Gather { .. } | Step::Run(_));
+        if builder.reads_runs && !steps.iter().all(is_code) {
+            return None;
+        }
         Some(Program {
             name: name.to_owned(),
             count: builder.count,
@@ -497,6 +538,7 @@ impl Allocation {
                 .collect(),
             splats,
             steps,
+            reads_runs: builder.reads_runs,
             in_place: builder.in_place(),
             cost: builder.cost(),
             elements: None,

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use oxcall_jit::{Builder as Lanes, Isa, Kernel, Value as Lane};
+use oxcall_jit::{Builder as Lanes, Counts, Isa, Kernel, Value as Lane};
 use smallvec::SmallVec;
 
 use super::assemble::Used;
@@ -50,7 +50,11 @@ pub(super) fn compile(runs: &Runs, builder: &Builder, last: Value, slot: impl Fn
     let lanes = Lanes::new();
     let mut slots: Vec<Used> = Vec::new();
     let mut array = |value: Value, is_written: bool| {
-        let is_splat = matches!(builder.values[value].0, Definition::Splat(_));
+        let is_splat = match &builder.values[value].0 {
+            Definition::Splat(_) => true,
+            Definition::Gather(parts) => builder.is_constant_in_runs(value, parts),
+            _ => false,
+        };
         let slot = slot(value);
         let known = slots.iter().position(|each| each.slot == slot);
         let index = known.unwrap_or_else(|| {
@@ -69,6 +73,9 @@ pub(super) fn compile(runs: &Runs, builder: &Builder, last: Value, slot: impl Fn
                 (Some(known), _) => known,
                 (None, Definition::Splat(SplatOf::Constant(scalar))) => lanes.constant(scalar.to_pod::<u32>()),
                 (None, Definition::Splat(SplatOf::Input(_))) => lanes.splat(array(arg, false)),
+                (None, Definition::Gather(parts)) if builder.is_constant_in_runs(arg, parts) => {
+                    lanes.splat(array(arg, false))
+                }
                 (None, _) => lanes.load(array(arg, false), width(builder.values[arg].1)),
             };
             values[arg] = Some(lane);
@@ -83,6 +90,7 @@ pub(super) fn compile(runs: &Runs, builder: &Builder, last: Value, slot: impl Fn
             lanes.store(array(value, true), width(builder.values[value].1), lane);
         }
     }
-    let kernel = Kernel::compile(&lanes.build())?;
+    let counts = if builder.reads_runs { Counts::Any } else { Counts::Blocks };
+    let kernel = Kernel::compile(&lanes.build(), counts)?;
     Some(Linked { run: Run::Generated(Arc::new(kernel)), slots, blocks: 0 })
 }

@@ -150,26 +150,29 @@ impl Memory {
         }
     }
 
-    /// The number of the tile's elements, or rows, in `slot`.
-    pub(super) fn count(&self, slot: Slot) -> usize {
-        if self.bases[slot as usize].per_row { self.len / self.row } else { self.len }
-    }
-
-    /// Makes the tile in the register `out`, which no step writes, elements of an array: those of the slot and from the
-    /// place on that are given. Without them, the register has its own memory again. Returns whether there are any.
+    /// Makes the tile in the register `out`, which no step writes, elements of an array from `first` on: `count` of
+    /// them, at least.
     ///
     /// # Panics
-    /// If the elements are outside the array.
-    pub(super) fn reads_in_place(&mut self, out: Slot, from: Option<(Slot, usize)>) -> bool {
-        let Some(&own) = self.own.get(out as usize) else { return false };
-        let base = &mut self.bases[out as usize];
-        *base = own;
-        let Some((array, place)) = from else { return false };
-        let skipped = place * own.width;
+    /// If the elements are outside the array, or `out` is not a register.
+    pub(super) fn read_in_place(&mut self, out: Slot, array: Slot, first: usize, count: usize) {
+        let own = self.own[out as usize];
         let Base { data, len, .. } = self.bases[array as usize];
-        assert!(skipped <= len, "the elements are in the array");
+        let skipped = first * own.width;
+        assert!(skipped + count * own.width <= len, "the elements are in the array");
         self.bases[out as usize] = Base { data: data.wrapping_add(skipped), len: len - skipped, ..own };
-        true
+    }
+
+    /// Gives the register `out` its own memory again.
+    pub(super) fn own(&mut self, out: Slot) {
+        if let Some(&own) = self.own.get(out as usize) {
+            self.bases[out as usize] = own;
+        }
+    }
+
+    /// Whether a slot is a register.
+    pub(super) fn is_register(&self, slot: Slot) -> bool {
+        (slot as usize) < self.own.len()
     }
 
     /// The index in `slot` of the tile's first element, or first row.
@@ -223,8 +226,8 @@ impl Memory {
     /// If the tile is outside the buffers, or the run needs more blocks than were given to [`new`](Memory::new).
     pub(super) fn run(&mut self, run: &Run, slots: &[Used], own: usize) {
         assert!(own + slots.len() <= self.block_count, "the blocks of the run are there");
-        let block = run.block();
-        let (whole, rest) = (self.len / block, self.len % block);
+        let (block, whole) = (run.block(), run.whole(self.len));
+        let rest = self.len - whole;
         let blocks = self.blocks;
         // Inside the allocation, as asserted.
         let own_block = |index: usize| blocks.wrapping_add(index * BLOCK_BYTES);
@@ -234,28 +237,31 @@ impl Memory {
         for used in slots {
             let base = self.bases[used.slot as usize];
             assert!(base.width * block <= BLOCK_BYTES && !base.per_row, "a block is large enough for any element");
-            places.push(Place { data: self.range(base).0, advances: !used.is_splat });
+            // The elements of a splat are equal: they may be one.
+            let data = if used.is_splat { base.data } else { self.range(base).0 };
+            places.push(Place { data, advances: !used.is_splat });
         }
         places.extend(own_places);
         if whole > 0 {
-            // SAFETY: each slot has the tile's elements, at least `whole` blocks; a separate block is as long as any.
-            // Slots do not overlap, and no other thread has these elements.
+            // SAFETY: each slot has the tile's elements, at least `whole`, or is a splat, of which code that takes any
+            // count reads one; a separate block is as long as any. No slot overlaps one that is written, and no other
+            // thread has these elements.
             unsafe { run.run(&places, whole) };
         }
         if rest > 0 {
             for (index, (place, used)) in places.iter_mut().zip(slots).enumerate() {
                 let width = self.bases[used.slot as usize].width;
-                let from = place.data.wrapping_add(if place.advances { whole * block * width } else { 0 });
+                let from = place.data.wrapping_add(if place.advances { whole * width } else { 0 });
                 let copy = own_block(own + index);
                 // SAFETY: the rest of the tile is in the slot, and shorter than a block, which is separate memory.
                 unsafe { std::ptr::copy_nonoverlapping(from, copy, rest * width) };
                 *place = Place { data: copy, advances: false };
             }
             // SAFETY: all places are blocks that this value owns.
-            unsafe { run.run(&places, 1) };
+            unsafe { run.run(&places, block) };
             for (index, used) in slots.iter().enumerate().filter(|(_, used)| used.is_written) {
                 let base = self.bases[used.slot as usize];
-                let to = self.range(base).0.wrapping_add(whole * block * base.width);
+                let to = self.range(base).0.wrapping_add(whole * base.width);
                 // SAFETY: as above, in the other direction.
                 unsafe { std::ptr::copy_nonoverlapping(own_block(own + index), to, rest * base.width) };
             }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use oxcall::Error;
 use oxcall_hlo::ElementType;
 
-use super::access::Access;
+use super::access::{Access, Cursor, Place};
 use super::assemble::Used;
 use super::elements::Elements;
 use super::memory::{Buffers, Cell, Memory, Slot};
@@ -40,8 +40,10 @@ pub(super) enum Step {
         parts: Box<[(Slot, Access)]>,
         /// The type of the elements, in their stored form.
         element: ElementType,
-        /// The slot of the loaded elements: a register of its own if they may be read where they are.
+        /// The slot of the loaded elements.
         out: Slot,
+        /// Whether all elements of a tile are equal, and the first is read only.
+        is_even: bool,
     },
     /// The index along a dimension, as `i64`.
     Iota {
@@ -127,6 +129,8 @@ pub(crate) struct Program {
     pub(super) splats: Vec<(Slot, Splat)>,
     /// The steps, which run on each tile.
     pub(super) steps: Vec<Step>,
+    /// Whether tiles end where runs of gathered elements do.
+    pub(super) reads_runs: bool,
     /// Operands and results that may share memory.
     pub(super) in_place: Vec<(usize, usize)>,
     /// An estimate of the cost.
@@ -218,10 +222,67 @@ impl Program {
         if !self.splats.is_empty() {
             self.fill(&mut memory, tile);
         }
+        if self.reads_runs {
+            return self.run_by_runs(range, tile, &mut memory);
+        }
         for start in range.clone().step_by(tile.max(1)) {
             memory.set_tile(start, tile.min(range.end - start));
             self.steps.iter().for_each(|step| step.run(&mut memory));
         }
+    }
+
+    /// Runs the steps on tiles that end where runs of gathered elements do, or earlier, so that each run is read where
+    /// it is.
+    fn run_by_runs(&self, range: Range<usize>, tile: usize, memory: &mut Memory) {
+        let gathers = self.steps.iter().filter_map(|step| match step {
+            Step::Gather { parts, .. } => Some(parts),
+            _ => None,
+        });
+        let mut cursors: Vec<Cursor<'_>> =
+            gathers.flatten().map(|(_, access)| Cursor::new(access, range.start)).collect();
+        let mut start = range.start;
+        while start < range.end {
+            let longest = cursors.iter().map(|cursor| cursor.run().count).min().unwrap_or(tile);
+            let count = longest.min(range.end - start).min(tile);
+            memory.set_tile(start, count);
+            let mut rest = &mut cursors[..];
+            for step in &self.steps {
+                let &Step::Gather { ref parts, element, out, is_even } = step else {
+                    step.run(memory);
+                    continue;
+                };
+                let (own, others) = std::mem::take(&mut rest).split_at_mut(parts.len());
+                rest = others;
+                let here = own.iter().zip(parts).find_map(|(cursor, (input, _))| Some((*input, cursor.run().place?)));
+                own.iter_mut().for_each(|cursor| cursor.advance(count));
+                if let Some((input, place)) = here {
+                    let count = if is_even { 1 } else { count };
+                    Tile { out, element, count }.load(memory, input, place);
+                }
+            }
+            start += count;
+        }
+    }
+}
+
+/// A loaded tile: the slot of its elements, their type, and their number; 1 if one element stands for all.
+struct Tile {
+    out: Slot,
+    element: ElementType,
+    count: usize,
+}
+
+impl Tile {
+    /// Makes it evenly spaced elements of an operand, where they are if possible.
+    fn load(self, memory: &mut Memory, input: Slot, place: Place) {
+        let Tile { out, element, count } = self;
+        if memory.is_register(out) && (place.stride == 1 || count == 1) {
+            return memory.read_in_place(out, input, place.first, count);
+        }
+        memory.own(out);
+        memory.with_array(out, input, |out, array| {
+            by_width!(element, T => place.copy::<T>(bytemuck::cast_slice(array), bytemuck::cast_slice_mut(out)));
+        });
     }
 }
 
@@ -236,12 +297,8 @@ impl Step {
                 memory.with(*out, [*a, *b], |out, [a, b]| function(out, [a, b, &[]]));
             }
             Step::Apply { function, args, out, .. } => memory.with(*out, *args, function),
-            Step::Gather { parts, element, out } => {
-                let (start, count) = (memory.start(*out), memory.count(*out));
-                let place = |(input, access): &(Slot, Access)| access.place(start, count).map(|place| (*input, place));
-                if memory.reads_in_place(*out, parts.iter().find_map(place)) {
-                    return;
-                }
+            Step::Gather { parts, element, out, .. } => {
+                let start = memory.start(*out);
                 for (input, access) in parts {
                     memory.with_array(*out, *input, |out, array| {
                         by_width!(element, T => access.load::<T>(bytemuck::cast_slice(array), start, bytemuck::cast_slice_mut(out)));

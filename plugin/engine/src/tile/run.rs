@@ -25,20 +25,29 @@ impl Run {
         }
     }
 
-    /// Computes `blocks` blocks.
+    /// The most elements that are computed where they are, out of `count`.
+    pub(super) fn whole(&self, count: usize) -> usize {
+        match self {
+            Run::Generated(kernel) if kernel.takes_any_count() => count,
+            _ => count / self.block() * self.block(),
+        }
+    }
+
+    /// Computes `count` elements: whole blocks, or what [`whole`](Run::whole) allows.
     ///
     /// # Safety
-    /// Places that advance point to `blocks` blocks of elements, others to one block, all initialised; places that are
-    /// stored to may be written. Places that overlap start at the same address and advance alike.
-    pub(super) unsafe fn run(&self, places: &[Place], blocks: usize) {
+    /// Places that advance point to `count` elements, others to one block, or to one element if the code only reads
+    /// that, all initialised; places that are stored to may be written. No other place overlaps these, unless it starts
+    /// at the same address and advances alike.
+    pub(super) unsafe fn run(&self, places: &[Place], count: usize) {
         match self {
             // SAFETY: as the caller promises.
-            Run::Chain(chain) => unsafe { chain.run(places, blocks) },
+            Run::Chain(chain) => unsafe { chain.run(places, count / chain.block()) },
             Run::Generated(kernel) => {
                 let arrays: SmallVec<[*mut u8; 16]> = places.iter().map(|place| place.data).collect();
                 // SAFETY: as the caller promises; slots have the widths of the elements that the code was made for,
                 // and no slot that a run reads is one that it writes.
-                unsafe { kernel.run(&arrays, blocks) };
+                unsafe { kernel.run(&arrays, count) };
             }
         }
     }

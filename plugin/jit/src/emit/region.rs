@@ -4,6 +4,7 @@
 //! of pairs of address and size, `fuel` points to the number of jumps back that may still be taken, and `start` is the
 //! address of a block. No value stays in a register from one block to the next.
 
+use super::tail::PART;
 use super::{Emitter, LOAD, Registers, STORE, code, narrowing, widening};
 use crate::encode::{Assembler, Code, Isa, Length, Operand, general};
 use crate::ir::{Program, Value, Width};
@@ -31,9 +32,6 @@ const MASK: u8 = general::R11;
 
 /// The bit of the returned number that says that the fuel was used up; the others are then the next block.
 pub(crate) const OUT_OF_FUEL: u32 = 1 << 31;
-
-/// The mask register of partial vectors.
-const PART: u8 = 5;
 
 /// The bytes of stack that a region has, less than four pages. Calls find it aligned to 16 bytes.
 const STACK: i32 = 4 * PAGE - 120;
@@ -179,7 +177,6 @@ impl Emitter<'_> {
     pub(super) fn read(&mut self, place: Place, index: Option<Value>) -> Registers {
         const LOAD_ONE: Code = code(2, 1, 0x10);
         const MOVE_ONE: Code = code(1, 1, 0x6e);
-        const LOAD_MASKED: Code = code(1, 2, 0x2c);
         let from = self.place(place, index);
         let result = self.take_all();
         let register = result[0];
@@ -192,14 +189,9 @@ impl Emitter<'_> {
             (lanes, width, _) if !self.is_part(lanes, place.is_exact) => {
                 self.assembler.vector(widening(width), register, 0, from, None);
             }
-            (lanes, width, Isa::Avx512) => {
-                self.set_part(lanes);
-                self.assembler.masked(widening(width), register, from, PART, true);
-            }
-            (lanes, _, Isa::Avx2) => {
-                let mask = self.take();
-                self.assembler.load_mask(mask, lanes);
-                self.assembler.vector(LOAD_MASKED, register, mask, from, None);
+            (lanes, width, _) => {
+                let mask = self.set_part(lanes);
+                self.load_part(width, register, from, mask);
                 self.give(mask);
             }
         }
@@ -210,7 +202,6 @@ impl Emitter<'_> {
         const STORE_ONE: Code = code(2, 1, 0x11);
         const EXTRACT_BYTE: Code = code(1, 3, 0x14);
         const EXTRACT_HALF: Code = code(1, 3, 0x15);
-        const STORE_MASKED: Code = code(1, 2, 0x2e);
         let register = self.registers(value)[0];
         let to = self.place(place, index);
         match (place.lanes, place.width, self.isa) {
@@ -227,14 +218,9 @@ impl Emitter<'_> {
                     self.assembler.set_length(length);
                 }
             },
-            (lanes, width, Isa::Avx512) => {
-                self.set_part(lanes);
-                self.assembler.masked(narrowing(width), register, to, PART, false);
-            }
-            (lanes, _, Isa::Avx2) => {
-                let mask = self.take();
-                self.assembler.load_mask(mask, lanes);
-                self.assembler.vector(STORE_MASKED, register, mask, to, None);
+            (lanes, width, _) => {
+                let mask = self.set_part(lanes);
+                self.store_part(width, register, to, mask);
                 self.give(mask);
             }
         }
@@ -245,16 +231,28 @@ impl Emitter<'_> {
         is_exact && usize::from(lanes) < self.isa.length(usize::from(lanes)).lanes()
     }
 
-    /// Sets the mask register of partial vectors.
-    fn set_part(&mut self, lanes: u8) {
-        self.assembler.set_general(MASK, (1 << lanes) - 1);
-        self.assembler.mask_from_general(PART, MASK);
+    /// Sets the mask of partial vectors, which is a vector register with AVX2.
+    fn set_part(&mut self, lanes: u8) -> Option<u8> {
+        match self.isa {
+            Isa::Avx512 => {
+                self.assembler.set_general(MASK, (1 << lanes) - 1);
+                self.assembler.mask_from_general(PART, MASK);
+                None
+            }
+            Isa::Avx2 => {
+                let mask = self.take();
+                self.assembler.load_mask(mask, lanes);
+                Some(mask)
+            }
+        }
     }
 
     /// Gives back a register that [`take`](Emitter::take) gave.
-    fn give(&mut self, register: u8) {
-        self.free |= 1 << register;
-        self.locked &= !(1 << register);
+    fn give(&mut self, register: Option<u8>) {
+        if let Some(register) = register {
+            self.free |= 1 << register;
+            self.locked &= !(1 << register);
+        }
     }
 
     /// An instruction of 128 bits.

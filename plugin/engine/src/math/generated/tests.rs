@@ -2,7 +2,7 @@
 //! instructions that the processor has.
 
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, OpKind, UnaryOp};
-use oxcall_jit::{Builder, Isa, Kernel, Value, Width};
+use oxcall_jit::{Builder, Counts, Isa, Kernel, Value, Width};
 
 use super::super::level::Avx2;
 use super::super::lower::{Steps, lower_at};
@@ -80,7 +80,7 @@ fn by_generated_code(steps: &Steps, types: &[ElementType], operands: &[Vec<u8>],
     }
     let output = steps.last()?.function.output;
     builder.store(types.len() as u16, width(output), *results.last()?);
-    let kernel = Kernel::compile_for(&builder.build(), isa).expect("the program is small");
+    let kernel = Kernel::compile_for(&builder.build(), isa, Counts::Blocks).expect("the program is small");
     assert_eq!(COUNT % kernel.block(), 0);
     let mut memory: Vec<Vec<u8>> = operands.to_vec();
     memory.push(vec![0; COUNT * output.byte_width()]);
@@ -88,7 +88,7 @@ fn by_generated_code(steps: &Steps, types: &[ElementType], operands: &[Vec<u8>],
     #[allow(unsafe_code, reason = "runs generated code")]
     // SAFETY: each array has `COUNT` elements of its width, and all are apart.
     unsafe {
-        kernel.run(&addresses, COUNT / kernel.block());
+        kernel.run(&addresses, COUNT);
     }
     memory.pop()
 }

@@ -1,0 +1,107 @@
+//! Vectors of which only the first lanes are elements: the last ones of a function that takes any number of elements,
+//! and short ones in regions.
+
+use super::{ADDRESS, END, Emitter, INDEX, Registers, STACK, code, narrowing, widening};
+use crate::encode::{Code, Isa, Length, Operand, general};
+use crate::ir::{Program, Store, Width};
+
+/// The mask register of partial vectors, with AVX-512.
+pub(super) const PART: u8 = 5;
+
+/// The vector register of the mask, with AVX2.
+const MASK: u8 = 15;
+
+/// The place on the stack of the number of all elements.
+const COUNT: i32 = STACK - 8;
+
+/// The bytes of stack that are left for values.
+pub(super) const VALUES: usize = COUNT as usize;
+
+/// Whether a program's arrays can be accessed in part.
+pub(super) fn takes_any_count(program: &Program, isa: Isa) -> bool {
+    isa.masks_narrow_elements() || program.widths().all(|width| width == Width::Word)
+}
+
+impl Emitter<'_> {
+    /// Keeps the number of all elements, which the third argument is.
+    pub(super) fn save_count(&mut self) {
+        self.assembler.store_general(general::DX, general::SP, COUNT);
+    }
+
+    /// Computes the elements from the index on one vector at a time.
+    pub(super) fn tail(&mut self, stores: &[Vec<Store>], spare: usize) {
+        self.assembler.load_general(END, general::SP, COUNT);
+        let done = self.assembler.jump_unless_below(INDEX, END);
+        let mut spare = spare;
+        if self.isa == Isa::Avx2 {
+            self.free &= !(1 << MASK);
+            spare = spare.saturating_sub(1);
+        }
+        self.pin(spare);
+        let start = self.assembler.here();
+        self.set_rest();
+        self.is_part = true;
+        self.turn(stores);
+        self.assembler.add_general(INDEX, self.isa.lanes() as i32);
+        self.assembler.jump_if_below(INDEX, END, start);
+        let here = self.assembler.here();
+        self.assembler.set_jump(done, here);
+    }
+
+    /// Sets the mask to the lanes before the end.
+    fn set_rest(&mut self) {
+        const CLEAR_FROM: Code = code(0, 2, 0xf5);
+        const MOVE: Code = code(1, 1, 0x6e);
+        const REPEAT: Code = code(1, 2, 0x58);
+        const GREATER: Code = code(1, 1, 0x66);
+        self.assembler.difference(ADDRESS, END, INDEX);
+        match self.isa {
+            Isa::Avx512 => {
+                self.assembler.general_vex(CLEAR_FROM, ADDRESS, ADDRESS, Operand::Constant(u32::MAX));
+                self.assembler.mask_from_general(PART, ADDRESS);
+            }
+            Isa::Avx2 => {
+                self.assembler.set_length(Length::Xmm);
+                self.assembler.vector(MOVE, MASK, 0, Operand::Register(ADDRESS), None);
+                self.assembler.set_length(Length::Ymm);
+                self.assembler.vector(REPEAT, MASK, 0, Operand::Register(MASK), None);
+                self.assembler.vector(GREATER, MASK, MASK, Operand::Lanes, None);
+            }
+        }
+    }
+
+    /// The vector register of the mask that [`set_rest`](Emitter::set_rest) sets, if it is one.
+    fn rest(&self) -> Option<u8> {
+        (self.isa == Isa::Avx2).then_some(MASK)
+    }
+
+    /// Loads the vector of an array in part.
+    pub(super) fn load_rest(&mut self, array: u16, width: Width, registers: Registers) {
+        let from = self.element(array, width, 0);
+        self.load_part(width, registers[0], from, self.rest());
+    }
+
+    /// Stores the vector of an array in part.
+    pub(super) fn store_rest(&mut self, array: u16, width: Width, registers: Registers) {
+        let to = self.element(array, width, 0);
+        self.store_part(width, registers[0], to, self.rest());
+    }
+
+    /// Loads the lanes that a mask has, a vector register or [`PART`]; the others are zeros.
+    pub(super) fn load_part(&mut self, width: Width, register: u8, from: Operand, mask: Option<u8>) {
+        const LOAD_MASKED: Code = code(1, 2, 0x2c);
+        match mask {
+            None => self.assembler.masked(widening(width), register, from, PART, true),
+            Some(mask) => self.assembler.vector(LOAD_MASKED, register, mask, from, None),
+        }
+    }
+
+    /// Stores the lanes that [`load_part`](Emitter::load_part) loads.
+    pub(super) fn store_part(&mut self, width: Width, register: u8, to: Operand, mask: Option<u8>) {
+        const STORE_MASKED: Code = code(1, 2, 0x2e);
+        match mask {
+            None => self.assembler.masked(narrowing(width), register, to, PART, false),
+            Some(mask) => self.assembler.vector(STORE_MASKED, register, mask, to, None),
+        }
+    }
+}
