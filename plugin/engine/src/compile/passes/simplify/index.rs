@@ -1,6 +1,6 @@
-//! Slices, simplified.
+//! Slices and their updates, simplified.
 
-use oxcall_hlo::{ElementType, Literal, OpKind, TensorType, ValueId};
+use oxcall_hlo::{ElementType, Literal, Op, OpKind, ScatterDims, TensorType, ValueId};
 
 use super::super::ir::Rewriter;
 use super::{Simpler, splat};
@@ -58,13 +58,7 @@ fn constant_index(rewriter: &Rewriter<'_>, value: ValueId, max: usize) -> Option
     let literal = rewriter.literal(value)?;
     let element: ElementType = literal.ty().element;
     let bytes = literal.element(0);
-    let negative = element.is_signed() && bytes.last()? & 0x80 != 0;
-    if negative {
-        return Some(0);
-    }
-    let mut wide = [0; 8];
-    wide[..bytes.len()].copy_from_slice(bytes);
-    Some(usize::try_from(u64::from_le_bytes(wide)).map_or(max, |index| index.min(max)))
+    Some(whole_number(element, bytes)?.map_or(0, |index| usize::try_from(index).map_or(max, |index| index.min(max))))
 }
 
 pub(super) fn dynamic_slice(
@@ -96,4 +90,44 @@ pub(super) fn dynamic_update_slice(rewriter: &Rewriter<'_>, operands: &[ValueId]
         return Some(Simpler::Value(operands[1]));
     }
     (update.count() == 0).then_some(Simpler::Value(operands[0]))
+}
+
+/// A scatter of one window that is in bounds, whose body takes the update: an update of a slice.
+pub(super) fn scatter(rewriter: &mut Rewriter<'_>, op: &Op, dims: &ScatterDims) -> Option<Simpler> {
+    let &[operand, indices, updates] = &op.operands[..] else { return None };
+    let takes_update = matches!(&op.regions[..], [body] if body.results[..] == body.params[1..]);
+    let (from, window) = (rewriter.tensor(operand).clone(), rewriter.tensor(updates).clone());
+    let index = rewriter.tensor(indices).clone();
+    let is_one = index.count() == dims.scatter_dims_to_operand_dims.len() && dims.input_batching_dims.is_empty();
+    if !takes_update || !is_one || window.count() == 0 {
+        return None;
+    }
+    let literal = rewriter.literal(indices)?.clone();
+    // The window along each dimension of the operand.
+    let mut inner = dims.update_window_dims.iter().map(|&dim| window.dims[dim]);
+    let mut sizes: Vec<usize> = Vec::new();
+    for dim in 0..from.rank() {
+        sizes.push(if dims.inserted_window_dims.contains(&dim) { 1 } else { inner.next()? });
+    }
+    let mut start = vec![0; from.rank()];
+    for (place, &dim) in dims.scatter_dims_to_operand_dims.iter().enumerate() {
+        let last = from.dims[dim].checked_sub(sizes[dim])?;
+        let first = whole_number(index.element, literal.element(place))??;
+        start[dim] = usize::try_from(first).ok().filter(|&first| first <= last)?;
+    }
+    let update = rewriter.emit(OpKind::Reshape, &[updates], TensorType { dims: sizes.into(), ..window });
+    let mut operands = vec![operand, update];
+    for index in start {
+        let bytes = (index as i64).to_le_bytes();
+        operands.push(rewriter.constant(Literal::splat(TensorType::scalar(ElementType::S64), bytes)));
+    }
+    Some(Simpler::Op(OpKind::DynamicUpdateSlice, operands))
+}
+
+/// An integer, `None` if it is negative.
+fn whole_number(element: ElementType, bytes: &[u8]) -> Option<Option<u64>> {
+    let is_negative = element.is_signed() && bytes.last()? & 0x80 != 0;
+    let mut wide = [0; 8];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    Some((!is_negative).then(|| u64::from_le_bytes(wide)))
 }

@@ -59,7 +59,7 @@ pub(super) fn simplify(module: &mut Module, evaluate: &Evaluate<'_>) -> Result<b
 }
 
 /// The first rule that applies to `op`, whose result is of type `ty`.
-fn rule(rewriter: &Rewriter<'_>, op: &Op, ty: &TensorType) -> Option<Simpler> {
+fn rule(rewriter: &mut Rewriter<'_>, op: &Op, ty: &TensorType) -> Option<Simpler> {
     let operand = op.operands.first().copied();
     match &op.kind {
         OpKind::Unary(unary) => arithmetic::unary(rewriter, *unary, operand?, ty),
@@ -83,6 +83,7 @@ fn rule(rewriter: &Rewriter<'_>, op: &Op, ty: &TensorType) -> Option<Simpler> {
         OpKind::Slice { start, limit, strides } => index::slice(rewriter, [start, limit, strides], operand?, ty),
         OpKind::DynamicSlice { sizes } => index::dynamic_slice(rewriter, sizes, &op.operands, ty),
         OpKind::DynamicUpdateSlice => index::dynamic_update_slice(rewriter, &op.operands, ty),
+        OpKind::Scatter { dims, .. } => index::scatter(rewriter, op, dims),
         OpKind::Iota { dim } if ty.dims[*dim] == 1 => Some(Simpler::Constant(zeros(ty))),
         _ => None,
     }

@@ -1,4 +1,4 @@
-use oxcall_hlo::{ComparisonDirection, ComparisonType, Literal, UnaryOp};
+use oxcall_hlo::{ComparisonDirection, ComparisonType, Literal, ScatterDims, UnaryOp};
 
 use super::*;
 
@@ -371,4 +371,44 @@ fn barriers_hold_until_the_end() {
         f.op(add(), [y, z]).unwrap()
     });
     assert_eq!(lines[..3], ["%1 = sine %0 : f32[3]", "%2 = sine %0 : f32[3]", "%3 = add %1 %2 : f32[3]"]);
+}
+
+#[test]
+fn scatters_of_a_window_in_bounds_are_updates() {
+    let scattered = |indices: [i32; 2], takes_update: bool| {
+        let mut f = FuncBuilder::new("main");
+        let [x, update] = [f.param(f32s(&[20, 30])), f.param(f32s(&[28]))];
+        let bytes: Vec<u8> = indices.iter().flat_map(|index| index.to_le_bytes()).collect();
+        let indices = f.constant(Literal::dense(TensorType::new(ElementType::S32, [2]), bytes));
+        let body = f.region([scalar(ElementType::F32), scalar(ElementType::F32)], |f, params| match takes_update {
+            true => Ok(vec![params[1]]),
+            false => Ok(vec![f.op(add(), params)?]),
+        });
+        let dims = ScatterDims {
+            update_window_dims: vec![0],
+            inserted_window_dims: vec![0],
+            input_batching_dims: Vec::new(),
+            scatter_indices_batching_dims: Vec::new(),
+            scatter_dims_to_operand_dims: vec![1, 0],
+            index_vector_dim: 0,
+        };
+        let kind = OpKind::Scatter { dims, indices_are_sorted: false, unique_indices: false };
+        let y = f.with_regions(kind, [x, indices, update], [body.unwrap()]).unwrap()[0];
+        all_passes(f, [y])
+    };
+    // The first index is that of columns.
+    let updated = scattered([2, 19], true);
+    let ops = [
+        "(%0 %1) : f32[20,30] f32[28]",
+        "%2 = reshape %1 : f32[1,28]",
+        "%3 = constant splat [19, 0, 0, 0, 0, 0, 0, 0] : i64[]",
+        "%4 = constant splat [2, 0, 0, 0, 0, 0, 0, 0] : i64[]",
+        "%5 = dynamic_update_slice %0 %2 %3 %4 : f32[20,30]",
+        "return %5",
+    ];
+    assert_eq!(updated.lines().collect::<Vec<_>>(), ops);
+    // A window that is out of bounds is left out; a sum is not an update.
+    for (indices, takes_update) in [([3, 19], true), ([2, 20], true), ([-1, 0], true), ([2, 19], false)] {
+        assert!(scattered(indices, takes_update).contains("scatter"), "{indices:?}");
+    }
 }
