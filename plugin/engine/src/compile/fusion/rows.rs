@@ -9,7 +9,7 @@ use oxcall_hlo::{BinaryOp, Op, OpKind};
 use super::MOST_OPS;
 use super::graph::Graph;
 use super::groups::{GroupId, Groups};
-use crate::kernels::reduce::{LONGEST_ROW, row_fold};
+use crate::kernels::reduce::{are_tiles, row_fold};
 use crate::math;
 use crate::scalar::{self, Body};
 use crate::tile::Access;
@@ -37,7 +37,7 @@ pub(super) fn row_reduction(graph: &Graph<'_>, op: &Op) -> Option<(BinaryOp, usi
     operand.checked_count().filter(|&count| count > 0)?;
     let row: usize = operand.dims[kept..].iter().product();
     let rows: usize = operand.dims[..kept].iter().product();
-    if dims.iter().any(|&dim| dim < kept) || rows < 2 || !(2..=LONGEST_ROW).contains(&row) {
+    if dims.iter().any(|&dim| dim < kept) || !are_tiles(rows, row) {
         return None;
     }
     match scalar::idiom(graph.func, &op.regions[0])? {

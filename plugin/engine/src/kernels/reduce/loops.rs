@@ -2,6 +2,7 @@
 
 use oxcall_hlo::{BinaryOp, ElementType};
 
+use super::layout::SEGMENT;
 use crate::element::{Element, Scalar};
 use crate::kernels::combine::{Combine, by_combine};
 use crate::kernels::simd::vectorised;
@@ -45,12 +46,12 @@ impl<T: Element> Loops<T> {
 pub(crate) type RowFold = fn(&[u8], usize, &mut [u8]);
 
 /// The reduction of rows by a recognised function, for elements that are stored as they are computed, with its identity
-/// element. A row is one segment, so that it is summed as in [`fold`](super::fold).
+/// element. Rows are summed segment by segment, as in [`fold`](super::fold).
 pub(crate) fn row_fold(function: BinaryOp, element: ElementType) -> Option<(RowFold, Scalar)> {
     fn rows<T: Element<Wide = T>, C: Combine<T>>(from: &[u8], row: usize, out: &mut [u8]) {
         let (from, out): (&[T], &mut [T]) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(out));
         for (out, row) in out.iter_mut().zip(from.chunks_exact(row)) {
-            *out = fold_slice::<T, C>(row);
+            *out = row.chunks(SEGMENT).map(fold_slice::<T, C>).reduce(C::combine).unwrap_or(C::IDENTITY);
         }
     }
     if matches!(element, ElementType::F16 | ElementType::BF16 | ElementType::Pred) {
@@ -61,8 +62,18 @@ pub(crate) fn row_fold(function: BinaryOp, element: ElementType) -> Option<(RowF
     })
 }
 
-/// The longest row for [`row_fold`].
-pub(crate) const LONGEST_ROW: usize = super::layout::SEGMENT;
+/// Whether rows of this length, so many of them, are reduced one by one: each is in a cache near the processor, and
+/// there are enough for all threads where one has several segments.
+pub(crate) fn are_tiles(rows: usize, row: usize) -> bool {
+    match row {
+        2..=SEGMENT => rows >= 2,
+        0 | 1 | LONGEST_ROW.. => false,
+        _ => rows >= 16,
+    }
+}
+
+/// Rows of half of a million bytes, or more, are in no such cache.
+const LONGEST_ROW: usize = 1 << 17;
 
 /// The number of accumulators side by side.
 const LANES: usize = 32;
