@@ -198,13 +198,17 @@ pub(crate) struct Cursor<'a> {
     outer: SmallVec<[usize; 4]>,
     /// The index in the last dimension.
     column: usize,
+    /// The elements from here on, up to the end of the row or of the box.
+    run: Run,
 }
 
 impl<'a> Cursor<'a> {
     /// The element `start` of the domain.
     pub(crate) fn new(access: &'a Access, start: usize) -> Cursor<'a> {
         let Some((inner, dims)) = access.dims.split_last() else {
-            return Cursor { access, outer: SmallVec::new(), column: 0 };
+            let place = Place { first: access.offset, stride: 0 };
+            let run = Run { count: usize::MAX, place: Some(place) };
+            return Cursor { access, outer: SmallVec::new(), column: 0, run };
         };
         let mut outer: SmallVec<[usize; 4]> = smallvec::smallvec![0; dims.len()];
         let mut rest = start / inner.size;
@@ -212,15 +216,20 @@ impl<'a> Cursor<'a> {
             *index = rest % dim.size;
             rest /= dim.size;
         }
-        Cursor { access, outer, column: start % inner.size }
+        let mut cursor = Cursor { access, outer, column: start % inner.size, run: Run { count: 0, place: None } };
+        cursor.find_run(inner, dims);
+        cursor
     }
 
     /// The elements from here on, up to the end of the row or of the box.
     #[inline]
     pub(crate) fn run(&self) -> Run {
-        let Some((inner, dims)) = self.access.dims.split_last() else {
-            return Run { count: usize::MAX, place: Some(Place { first: self.access.offset, stride: 0 }) };
-        };
+        self.run
+    }
+
+    /// Finds the run of the present index.
+    #[inline]
+    fn find_run(&mut self, inner: &Dim, dims: &[Dim]) {
         let mut first = self.access.offset;
         let mut is_inside = true;
         for (index, dim) in self.outer.iter().zip(dims) {
@@ -230,32 +239,40 @@ impl<'a> Cursor<'a> {
             first = first.wrapping_add(inside.wrapping_mul(dim.stride));
         }
         let (column, end) = (self.column, inner.start + inner.len);
-        match () {
+        self.run = match () {
             () if !is_inside || column >= end => Run { count: inner.size - column, place: None },
             () if column < inner.start => Run { count: inner.start - column, place: None },
             () => {
                 let first = first + (column - inner.start) * inner.stride;
                 Run { count: end - column, place: Some(Place { first, stride: inner.stride }) }
             }
-        }
+        };
     }
 
     /// Goes on by at most the number of elements of the [`run`](Cursor::run).
     #[inline]
     pub(crate) fn advance(&mut self, count: usize) {
-        let Some((inner, dims)) = self.access.dims.split_last() else { return };
-        self.column += count;
-        if self.column < inner.size {
+        if count < self.run.count {
+            self.column += count;
+            self.run.count -= count;
+            if let Some(place) = &mut self.run.place {
+                place.first += count * place.stride;
+            }
             return;
         }
-        self.column = 0;
-        for (index, dim) in self.outer.iter_mut().zip(dims).rev() {
-            *index += 1;
-            if *index < dim.size {
-                return;
+        let Some((inner, dims)) = self.access.dims.split_last() else { return };
+        self.column += count;
+        if self.column >= inner.size {
+            self.column = 0;
+            for (index, dim) in self.outer.iter_mut().zip(dims).rev() {
+                *index += 1;
+                if *index < dim.size {
+                    break;
+                }
+                *index = 0;
             }
-            *index = 0;
         }
+        self.find_run(inner, dims);
     }
 }
 

@@ -225,9 +225,18 @@ impl Memory {
     /// # Panics
     /// If the tile is outside the buffers, or the run needs more blocks than were given to [`new`](Memory::new).
     pub(super) fn run(&mut self, run: &Run, slots: &[Used], own: usize) {
+        if let Run::Generated(kernel) = run
+            && kernel.takes_any_count()
+        {
+            let arrays: SmallVec<[*mut u8; 16]> = slots.iter().map(|used| self.array(used)).collect();
+            // SAFETY: each slot has the tile's elements, or is a splat, of which the code reads one. No slot overlaps
+            // one that is written, and no other thread has these elements.
+            return unsafe { kernel.run(&arrays, self.len) };
+        }
         assert!(own + slots.len() <= self.block_count, "the blocks of the run are there");
-        let (block, whole) = (run.block(), run.whole(self.len));
-        let rest = self.len - whole;
+        let block = run.block();
+        let rest = self.len % block;
+        let whole = self.len - rest;
         let blocks = self.blocks;
         // Inside the allocation, as asserted.
         let own_block = |index: usize| blocks.wrapping_add(index * BLOCK_BYTES);
@@ -237,15 +246,12 @@ impl Memory {
         for used in slots {
             let base = self.bases[used.slot as usize];
             assert!(base.width * block <= BLOCK_BYTES && !base.per_row, "a block is large enough for any element");
-            // The elements of a splat are equal: they may be one.
-            let data = if used.is_splat { base.data } else { self.range(base).0 };
-            places.push(Place { data, advances: !used.is_splat });
+            places.push(Place { data: self.range(base).0, advances: !used.is_splat });
         }
         places.extend(own_places);
         if whole > 0 {
-            // SAFETY: each slot has the tile's elements, at least `whole`, or is a splat, of which code that takes any
-            // count reads one; a separate block is as long as any. No slot overlaps one that is written, and no other
-            // thread has these elements.
+            // SAFETY: each slot has the tile's elements, at least `whole`; a separate block is as long as any. No slot
+            // overlaps one that is written, and no other thread has these elements.
             unsafe { run.run(&places, whole) };
         }
         if rest > 0 {
@@ -267,6 +273,15 @@ impl Memory {
             }
         }
         self.places = places;
+    }
+
+    /// The address of a slot's tile. The elements of a splat are equal, and may be one.
+    ///
+    /// # Panics
+    /// If the tile is outside the buffer.
+    fn array(&self, used: &Used) -> *mut u8 {
+        let base = self.bases[used.slot as usize];
+        if used.is_splat { base.data } else { self.range(base).0 }
     }
 
     /// Calls `f` with the tile in `out`, and a whole array.

@@ -25,20 +25,11 @@ impl Run {
         }
     }
 
-    /// The most elements that are computed where they are, out of `count`.
-    pub(super) fn whole(&self, count: usize) -> usize {
-        match self {
-            Run::Generated(kernel) if kernel.takes_any_count() => count,
-            _ => count / self.block() * self.block(),
-        }
-    }
-
-    /// Computes `count` elements: whole blocks, or what [`whole`](Run::whole) allows.
+    /// Computes `count` elements, which are whole blocks.
     ///
     /// # Safety
-    /// Places that advance point to `count` elements, others to one block, or to one element if the code only reads
-    /// that, all initialised; places that are stored to may be written. No other place overlaps these, unless it starts
-    /// at the same address and advances alike.
+    /// Places that advance point to `count` elements, others to one block, all initialised; places that are stored to
+    /// may be written. No other place overlaps these, unless it starts at the same address and advances alike.
     pub(super) unsafe fn run(&self, places: &[Place], count: usize) {
         match self {
             // SAFETY: as the caller promises.
