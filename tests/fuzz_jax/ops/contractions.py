@@ -27,11 +27,17 @@ define(
     sums=True,
     spills=True,
     cholesky="jnp.linalg.cholesky(spd({0}))",
+    det="jnp.linalg.det(spd({0}))",
+    qr_r="jnp.abs(jnp.linalg.qr(spd({0}), mode='r'))",
+)
+define(
+    16,
+    sums=True,
+    spills=True,
+    beside="any",
     solve="jnp.linalg.solve(spd({0}), {0})",
     triangular="lax.linalg.triangular_solve(spd({0}), {0}, left_side={left}, lower={lower}, transpose_a={flip})",
     inv="jnp.linalg.inv(spd({0}))",
-    det="jnp.linalg.det(spd({0}))",
-    qr_r="jnp.abs(jnp.linalg.qr(spd({0}), mode='r'))",
 )
 define(
     16,
