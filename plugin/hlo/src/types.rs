@@ -115,6 +115,11 @@ impl TensorType {
         self.count() * self.element.byte_width()
     }
 
+    /// Whether the other type also says the same dimensions to be dynamic.
+    fn is_identical(&self, other: &TensorType) -> bool {
+        self == other && self.dynamic.0 == other.dynamic.0
+    }
+
     /// The same shape with another element type.
     #[must_use]
     pub fn with_element(&self, element: ElementType) -> TensorType {
@@ -164,6 +169,27 @@ impl Type {
                 size_of_val(&**types) + types.iter().map(Type::heap_size).sum::<usize>()
             }
         }
+    }
+
+    /// Whether the other type is written in the same way: also which dimensions are dynamic, which `==` leaves aside.
+    pub(crate) fn is_identical(&self, other: &Type) -> bool {
+        match (self, other) {
+            (Type::Tensor(one), Type::Tensor(other)) => one.is_identical(other),
+            (Type::Tuple(ones), Type::Tuple(others)) | (Type::Future(ones), Type::Future(others)) => {
+                Type::are_identical(ones, others)
+            }
+            _ => self == other,
+        }
+    }
+
+    /// Whether lists of types are as long, and identical in pairs.
+    pub(crate) fn are_identical<'t>(
+        ones: impl IntoIterator<Item = &'t Type>,
+        others: impl IntoIterator<Item = &'t Type>,
+    ) -> bool {
+        let mut others = others.into_iter();
+        ones.into_iter().all(|one| others.next().is_some_and(|other| one.is_identical(other)))
+            && others.next().is_none()
     }
 
     /// The tensor type, if it is one.

@@ -1,5 +1,6 @@
 //! Ops of CHLO that are read as others.
 
+use super::constants::constant_of;
 use super::source::Source;
 use crate::{Attribute, BinaryOp, ComparisonType, ElementType, Error, Literal, OpKind};
 
@@ -14,7 +15,7 @@ pub(super) fn constant_like(op: &mut dyn Source) -> Result<OpKind, Error> {
         _ => return Err(Error::invalid("the attribute `value` must be a number of the result's type")),
     };
     op.op().operands.clear();
-    Ok(OpKind::Constant(Literal::splat(ty, element)))
+    constant_of(&ty, Literal::splat(ty.clone(), element))
 }
 
 /// A function that broadcasts its operands, of operands that need no broadcast.

@@ -3,14 +3,21 @@
 use std::collections::HashMap;
 
 use super::source::Source;
-use crate::{Error, Literal, OpKind, ValueId};
+use crate::{Error, Literal, OpKind, TensorType, ValueId};
 
 pub(super) fn constant(op: &mut dyn Source) -> Result<OpKind, Error> {
     let literal = op.required_literal("value")?;
-    let result = op.result_type()?;
-    if result != literal.ty() {
-        let message = format!("value must have the type of the result, {result}, got {}", literal.ty());
-        return Err(Error::invalid(message));
+    constant_of(op.result_type()?, literal)
+}
+
+/// The constant, if it has the type of its op's result, which must be static: nothing says other sizes than the bounds.
+pub(crate) fn constant_of(result: &TensorType, literal: Literal) -> Result<OpKind, Error> {
+    let ty = literal.ty();
+    if result != ty {
+        return Err(Error::invalid(format!("value must have the type of the result, {result}, got {ty}")));
+    }
+    if let Some(ty) = [result, ty].into_iter().find(|ty| !ty.dynamic.is_empty()) {
+        return Err(Error::invalid(format!("a constant must have a static shape, got {ty}")));
     }
     Ok(OpKind::Constant(literal))
 }

@@ -37,7 +37,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub(crate) use self::attributes::Attributes;
-pub(crate) use self::constants::Constants;
+pub(crate) use self::constants::{Constants, constant_of};
 pub(crate) use self::def::{OpDef, Read, Regions, Version};
 pub(crate) use self::form::{Form, Piece, Signature};
 pub use self::functions::{BinaryOp, UnaryOp};

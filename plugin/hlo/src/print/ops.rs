@@ -135,7 +135,9 @@ impl<'m> Printer<'m> {
     fn while_loop(&mut self, op: &'m Op) -> bool {
         let [condition, body] = op.regions.as_slice() else { return false };
         let types = self.operand_types(op);
-        let same = |values: &[ValueId]| values.iter().map(|&value| self.func.ty(value)).eq(types.iter().copied());
+        let same = |values: &[ValueId]| {
+            Type::are_identical(values.iter().map(|&value| self.func.ty(value)), types.iter().copied())
+        };
         if op.operands.is_empty() || !(same(&condition.params) && same(&body.params) && same(&op.results)) {
             return false;
         }

@@ -147,24 +147,32 @@ impl<'m> Printer<'m> {
         let inputs = self.operand_types(op);
         let results: Vec<&Type> = op.results.iter().map(|&result| self.func.ty(result)).collect();
         match (signature, inputs.as_slice(), results.as_slice()) {
-            (Signature::Same, inputs, [result]) if inputs.iter().all(|input| input == result) => {
+            (Signature::Same, inputs, [result]) if inputs.iter().all(|input| input.is_identical(result)) => {
                 put!(self, "{result}");
             }
             (Signature::Select, [predicate, on_true, on_false], [result])
-                if on_true == result && on_false == result =>
+                if on_true.is_identical(result) && on_false.is_identical(result) =>
             {
                 put!(self, "{predicate}, {result}");
             }
             (Signature::Complex, inputs, [result @ Type::Tensor(ty)])
-                if ty.element.is_complex()
-                    && inputs.iter().all(|input| input.tensor() == Some(&ty.with_element(ty.element.real()))) =>
+                if ty.element.is_complex() && {
+                    let part = Type::Tensor(ty.with_element(ty.element.real()));
+                    inputs.iter().all(|input| input.is_identical(&part))
+                } =>
             {
                 put!(self, "{result}");
             }
-            (Signature::Tuple, inputs, [result @ Type::Tuple(parts)]) if inputs.iter().copied().eq(parts) => {
+            (Signature::Tuple, inputs, [result @ Type::Tuple(parts)])
+                if Type::are_identical(inputs.iter().copied(), parts) =>
+            {
                 put!(self, "{result}");
             }
-            (Signature::Pairwise, inputs, results) if inputs == results => self.types(&op.operands),
+            (Signature::Pairwise, inputs, results)
+                if Type::are_identical(inputs.iter().copied(), results.iter().copied()) =>
+            {
+                self.types(&op.operands);
+            }
             (Signature::Arrow, [_, ..], _) => {
                 self.types(&op.operands);
                 self.out.push_str(" -> ");

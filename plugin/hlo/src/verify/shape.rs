@@ -5,7 +5,9 @@ use crate::{Error, Literal, TensorType, Type};
 
 pub(crate) fn constant(cx: Signature<'_>, literal: &Literal) -> Result<Vec<Type>, Error> {
     cx.arity(0)?;
-    one(literal.ty().clone())
+    let ty = literal.ty();
+    ensure!(ty.dynamic.is_empty(), "a constant must have a static shape, got {ty}");
+    one(ty.clone())
 }
 
 pub(crate) fn iota(cx: Signature<'_>, dim: usize) -> Result<Vec<Type>, Error> {

@@ -122,6 +122,63 @@ fn shapes_that_cannot_be() {
     says(&entry(2, vec![bare("negate")]), "negate: the shape is missing");
 }
 
+/// The shape of the program, if the module says it, is that of the entry computation but for bounds and layouts.
+#[test]
+fn shape_of_the_program() {
+    let pair = || tuple(&[matrix(), array(S32, &[])]);
+    let read = |params: &[Writer], result: &Writer| {
+        let mut shape = Writer::default();
+        params.iter().for_each(|param| _ = shape.message(1, param));
+        let mut bytes = module(
+            1,
+            &[computation(
+                1,
+                3,
+                &[
+                    parameter(0, 1, matrix()),
+                    parameter(1, 2, array(S32, &[])),
+                    instruction("tuple", 3, pair(), &[1, 2], |_| {}),
+                ],
+            )],
+        );
+        let mut program = Writer::default();
+        program.message(4, shape.message(2, result));
+        bytes.extend(program.finish());
+        read_hlo_proto(&bytes).map(|module| verify(&module).unwrap())
+    };
+    let params = || [matrix(), array(S32, &[])];
+    let bounded = || {
+        let mut shape = matrix();
+        shape.ints(6, [1, 0]);
+        shape
+    };
+    let column_major = || {
+        let mut shape = matrix();
+        shape.nested(5, |layout| _ = layout.ints(1, [0, 1]));
+        shape
+    };
+    for matrix in [matrix, bounded, column_major] {
+        read(&[matrix(), array(S32, &[])], &tuple(&[matrix(), array(S32, &[])])).unwrap();
+    }
+    for other in [array(S32, &[2, 3]), array(F32, &[3, 2]), array(F32, &[6]), array(F32, &[]), pair()] {
+        let error = read(&[other, array(S32, &[])], &pair()).unwrap_err();
+        says(&error, "the module's host_program_shape says parameter 0 to be t");
+        says(&error, "but in its entry computation it is tensor<2x3xf32>");
+    }
+    let says_result = |result: &Writer| {
+        says(&read(&params(), result).unwrap_err(), "host_program_shape says the result to be ");
+    };
+    says_result(&matrix());
+    let nothing = read(&params(), &Writer::default()).unwrap_err();
+    says(&nothing, "host_program_shape: the element type number 0 is not supported");
+    says_result(&tuple(&[pair()]));
+    says_result(&tuple(&[matrix()]));
+    says_result(&tuple(&[array(S32, &[]), matrix()]));
+    says_result(&tuple(&[array(F32, &[3, 2]), array(S32, &[])]));
+    let few = read(&[matrix()], &pair()).unwrap_err();
+    says(&few, "host_program_shape says 1 parameters, but its entry computation takes 2");
+}
+
 #[test]
 fn what_is_not_supported_says_so() {
     for (opcode, text) in [
@@ -146,6 +203,20 @@ fn malformed_fields() {
     short.message(1, &matrix()).ints(8, [0; 4]);
     says(&constant(short), "a literal of type tensor<2x3xf32> cannot have 1 elements");
     says(&constant(Writer::default()), "shape of the literal are missing");
+    let bounded = |rows: i64| {
+        let mut shape = array(F32, &[rows, 3]);
+        shape.ints(6, [1, 0]);
+        shape
+    };
+    let filled = |shape: Writer| {
+        let mut literal = Writer::default();
+        literal.message(1, &shape).bytes(8, [0; 24]);
+        literal
+    };
+    says(&constant(filled(array(F32, &[3, 2]))), "value must have the type of the result, tensor<2x3xf32>");
+    says(&constant(filled(bounded(2))), "a constant must have a static shape, got tensor<?x3xf32, #stablehlo.bounds");
+    let of_bounded = instruction("constant", 2, bounded(2), &[], |message| _ = message.message(8, &filled(matrix())));
+    says(&entry(2, vec![of_bounded]), "a constant must have a static shape, got tensor<?x3xf32");
     let call = |config: &[u8]| {
         entry(
             2,

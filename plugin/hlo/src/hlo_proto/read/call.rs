@@ -104,8 +104,8 @@ pub(crate) fn repeat(func: &mut FuncReader<'_>, instruction: Instruction<'_>) ->
     func.one(instruction, OpKind::While, vec![cond, body])
 }
 
-/// The error with the part of an instruction that it is about.
-fn in_part(mut error: Error, part: &str) -> Error {
+/// The error with the part of an instruction or module that it is about.
+pub(super) fn in_part(mut error: Error, part: &str) -> Error {
     error.message = format!("{part}: {}", error.message);
     error
 }

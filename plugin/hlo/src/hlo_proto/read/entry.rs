@@ -2,10 +2,10 @@
 
 use oxcall_proto::Message;
 
-use super::super::fields::{ENTRIES, alias, donor, module};
+use super::super::fields::{ENTRIES, alias, donor, module, program_shape};
 use super::computation::FuncReader;
 use super::sharding::Sharding;
-use super::{call, size, sizes};
+use super::{call, shape, size, sizes};
 use crate::{ArgAttributes, Attribute, ElementType, Error, Func, LocationId, Type, ValueId};
 
 /// The paths to the leaves of a value, in order.
@@ -13,7 +13,11 @@ type Paths = Vec<Vec<usize>>;
 
 /// Where the entry function's own parameters and results were.
 pub(super) struct Leaves {
-    /// The leaves of each parameter of the computation.
+    /// The types of the computation's parameters.
+    params: Vec<Type>,
+    /// The type of its root.
+    root: Type,
+    /// The leaves of each parameter.
     inputs: Vec<Paths>,
     /// The leaves of its result.
     outputs: Paths,
@@ -24,6 +28,7 @@ pub(super) fn read(mut func: FuncReader<'_>, message: Message<'_>) -> Result<(Fu
     let (params, instructions) = func.parameters(message)?;
     let (mut flat, mut inputs) = (Vec::new(), Vec::with_capacity(params.len()));
     let mut param_shardings = Vec::new();
+    let types = params.iter().map(|&param| func.ty(param).clone()).collect();
     for param in params {
         let paths = parameter(&mut func, param, &mut flat)?;
         param_shardings.extend(attributes(&func, param, paths.len()));
@@ -33,9 +38,10 @@ pub(super) fn read(mut func: FuncReader<'_>, message: Message<'_>) -> Result<(Fu
     let mut results = Vec::new();
     let outputs = result(&mut func, root, &mut results)?;
     let result_shardings = attributes(&func, root, outputs.len());
+    let root = func.ty(root).clone();
     let mut func = func.finish(flat, results);
     (func.param_attributes, func.result_attributes) = (param_shardings, result_shardings);
-    Ok((func, Leaves { inputs, outputs }))
+    Ok((func, Leaves { params: types, root, inputs, outputs }))
 }
 
 /// The attributes of the `count` leaves of a value: how they are split over devices.
@@ -99,12 +105,46 @@ pub(super) fn set_attributes(func: &mut Func, leaves: &Leaves, module: Message<'
     Ok(())
 }
 
+/// A part of the program's shape.
+fn said_shape(message: Message<'_>) -> Result<Type, Error> {
+    shape::read(message).map_err(|error| call::in_part(error, "host_program_shape"))
+}
+
+/// The error for a program's shape that is not its entry computation's.
+fn mismatch(what: String) -> Error {
+    Error::invalid(format!("the module's host_program_shape says {what}"))
+}
+
 /// The entries of a message of the module that is a list of them.
 fn entries(module: Message<'_>, number: u32) -> Result<Vec<Message<'_>>, Error> {
     Ok(module.message(number)?.unwrap_or_default().messages(ENTRIES)?)
 }
 
 impl Leaves {
+    /// An error unless the program's shape, if the module says it, is that of the entry computation. As in XLA, bounds
+    /// and layouts may differ: those of the computation count, and arguments and results are row-major.
+    pub(super) fn check(&self, module: Message<'_>) -> Result<(), Error> {
+        let Some(said) = module.message(module::PROGRAM_SHAPE)? else { return Ok(()) };
+        let params = said.messages(program_shape::PARAMETERS)?;
+        if params.len() != self.params.len() {
+            let (said, got) = (params.len(), self.params.len());
+            return Err(mismatch(format!("{said} parameters, but its entry computation takes {got}")));
+        }
+        for (index, (message, ty)) in params.into_iter().zip(&self.params).enumerate() {
+            let said = said_shape(message)?;
+            if said != *ty {
+                return Err(mismatch(format!(
+                    "parameter {index} to be {said}, but in its entry computation it is {ty}"
+                )));
+            }
+        }
+        let result = said_shape(said.message(program_shape::RESULT)?.unwrap_or_default())?;
+        if result != self.root {
+            return Err(mismatch(format!("the result to be {result}, but the root is {}", self.root)));
+        }
+        Ok(())
+    }
+
     /// The index of the parameter that an entry names.
     fn input(&self, entry: Message<'_>, number: u32, path: u32) -> Result<usize, Error> {
         let (number, path) = (size(entry, number, "a parameter")?, sizes(entry, path, "the path in a parameter")?);

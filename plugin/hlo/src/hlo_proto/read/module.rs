@@ -130,6 +130,7 @@ pub(super) fn read(message: Message<'_>, length: usize) -> Result<Module, Error>
     let (Some(&id), Some(leaves)) = (ids.get(&entry), leaves) else {
         return Err(Error::invalid(format!("the entry computation {entry} does not exist")));
     };
+    leaves.check(message)?;
     entry::set_attributes(&mut funcs[id.0 as usize], &leaves, message)?;
     let name = message.text(module::NAME)?.to_owned();
     Ok(Module { name, funcs, entry: id, meshes: Vec::new(), attributes: Vec::new(), locations })

@@ -6,6 +6,7 @@ use super::super::fields::{CHOLESKY_LOWER, TRIPLE, WINDOW_DIMENSIONS, instructio
 use super::computation::FuncReader;
 use super::instruction::Instruction;
 use super::{literal, required, size, sizes};
+use crate::ops;
 use crate::{ComparisonDirection, ComparisonType, Error, FftType, OpKind, RngAlgorithm, Transpose};
 
 /// The value of an enum that starts at 0.
@@ -27,7 +28,7 @@ fn bits(message: Message<'_>, number: u32) -> Result<u32, Error> {
 /// The elements of a constant.
 pub(crate) fn constant(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
     let elements = required(instruction.message, field::LITERAL, "the elements of the constant")?;
-    Ok(OpKind::Constant(literal::read(elements)?))
+    ops::constant_of(instruction.tensor()?, literal::read(elements)?)
 }
 
 pub(crate) fn reduce_precision(instruction: &Instruction<'_>) -> Result<OpKind, Error> {
