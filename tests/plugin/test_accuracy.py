@@ -105,6 +105,14 @@ def test_integer_powers_of_complex_numbers_are_exact():
             assert x == 59049
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64"])
+@pytest.mark.parametrize("low, high", [(-6, 0), (-1, 3)])
+def test_complementary_error_functions(dtype, low, high):
+    exact = lambda x: scipy.special.erfc(x.astype(np.float64))  # noqa: E731
+    # SciPy's own is a reference for narrower types alone: for float64, nearly all bits have to be those of stock JAX.
+    check(lax.erfc, exact, [draw(dtype, low, high)], least=1.0 if dtype == "float64" else 0.32)
+
+
 CUMULATIVE = {"cumsum": (lax.cumsum, np.cumsum), "cumprod": (lax.cumprod, np.cumprod)}
 
 

@@ -1,15 +1,18 @@
 """Functions that the plugin computes by kernels of its own.
 
 On the way to a plugin, jaxlib writes these functions of CHLO as sums of logarithms and series, which lose all digits
-near their zeros. They are lowered as composites of their names: the plugin takes its kernel, another reader what they
-are made of.
+near their zeros, or as products with an exponential of a rounded square, which loses them where that is large. They are
+lowered as composites of their names: the plugin takes its kernel, another reader what they are made of.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-_FUNCTIONS = ("bessel_i0e", "bessel_i1e", "digamma", "lgamma", "polygamma")
+_FUNCTIONS = ("bessel_i0e", "bessel_i1e", "digamma", "erfc", "lgamma", "polygamma")
+
+# Of 64 bits, jaxlib's rational functions are nearly exact, and the kernel takes ten times as long as they.
+_NARROW = ("erfc",)
 
 
 def register_functions(platform: str) -> None:
@@ -35,8 +38,9 @@ def _lowering(name: str, usual: Any) -> Any:
         exported = getattr(ctx.module_context.lowering_parameters, "for_export", False)
         first, *others = [*ctx.avals_in, *ctx.avals_out]
         same = all((aval.shape, aval.dtype) == (first.shape, first.dtype) for aval in others)
+        wide = name in _NARROW and first.dtype.itemsize > 4
         # Scalars beside arrays are left to the usual rule, and so are sizes that are not known yet.
-        if exported or not same or not all(isinstance(size, int) for size in first.shape):
+        if exported or wide or not same or not all(isinstance(size, int) for size in first.shape):
             return usual(ctx, *operands, **params)
         result = operands[0].type
         module = ctx.module_context.module
