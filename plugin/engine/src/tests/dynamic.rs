@@ -440,6 +440,66 @@ fn computed_sizes_of_new_dimensions() {
     assert_eq!(values::<i32>(&results[0])[..6], [0, 0, 1, 1, 2, 2]);
 }
 
+/// Factors of matrices, and solutions of their equations.
+#[test]
+fn matrices_of_dynamic_order() {
+    let matrix = "%n = stablehlo.get_dimension_size %x, dim = 0 : ([[N,3:f32]]) -> tensor<i32>
+          %n1 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+          %shape = stablehlo.concatenate %n1, %n1, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+          %i = stablehlo.dynamic_iota %shape, dim = 0 : (tensor<2xi32>) -> [[N,N:i32]]
+          %j = stablehlo.dynamic_iota %shape, dim = 1 : (tensor<2xi32>) -> [[N,N:i32]]
+          %p = stablehlo.compare EQ, %i, %j : ([[N,N:i32]], [[N,N:i32]]) -> [[N,N:i1]]
+          %eye = stablehlo.convert %p : ([[N,N:i1]]) -> [[N,N:f32]]
+          %xx = stablehlo.dot_general %x, %x, contracting_dims = [1] x [1] :
+            ([[N,3:f32]], [[N,3:f32]]) -> [[N,N:f32]]
+          %a = stablehlo.add %xx, %eye : [[N,N:f32]]";
+    for lower in [true, false] {
+        check(&format!(
+            "func.func @main(%x: [[N,3:f32]]) -> [[N,N:f32]] {{
+              {matrix}
+              %r = stablehlo.cholesky %a, lower = {lower} : [[N,N:f32]]
+              return %r : [[N,N:f32]]
+            }}"
+        ));
+    }
+    // Of small integers, without rounding: blocks depend on the bound.
+    for (left, lower, ty) in [
+        (true, true, "[[N,3:f32]]"),
+        (true, false, "[[N,3:f32]]"),
+        (false, true, "[[3,N:f32]]"),
+        (false, false, "[[3,N:f32]]"),
+    ] {
+        check(&format!(
+            "func.func @main(%x: [[N,3:f32]], %b: {ty}) -> {ty} {{
+              {matrix}
+              %d = stablehlo.subtract %j, %i : [[N,N:i32]]
+              %u = stablehlo.convert %d : ([[N,N:i32]]) -> [[N,N:f32]]
+              %r = \"stablehlo.triangular_solve\"(%u, %b) <{{left_side = {left}, lower = {lower}, unit_diagonal = true,
+                transpose_a = #stablehlo<transpose NO_TRANSPOSE>}}> : ([[N,N:f32]], {ty}) -> {ty}
+              return %r : {ty}
+            }}"
+        ));
+    }
+}
+
+#[test]
+fn best_elements_of_dynamic_rows() {
+    for largest in [true, false] {
+        for element in ["f32", "i32", "ui32"] {
+            check_from(
+                2,
+                &format!(
+                    "func.func @main(%x: [[3,N:{element}]]) -> (tensor<3x2x{element}>, tensor<3x2xi32>) {{
+                      %r:2 = chlo.top_k(%x, k = 2, largest = {largest}) :
+                        [[3,N:{element}]] -> (tensor<3x2x{element}>, tensor<3x2xi32>)
+                      return %r#0, %r#1 : tensor<3x2x{element}>, tensor<3x2xi32>
+                    }}"
+                ),
+            );
+        }
+    }
+}
+
 #[test]
 fn what_has_no_meaning_is_an_error() {
     let sliced = error(

@@ -9,6 +9,7 @@ mod control;
 mod emit;
 mod identity;
 mod indexing;
+mod linear;
 mod reduction;
 mod reshape;
 mod rules;

@@ -78,9 +78,9 @@ impl Resolver {
                 self.set(op.results[0], sizes);
             }
             OpKind::Fft { lengths, .. } => self.leading("operand", &op, lengths.len())?,
-            OpKind::Cholesky { .. } => self.leading("a", &op, 2)?,
-            OpKind::TriangularSolve { left_side, .. } => self.triangular_solve(&op, *left_side)?,
-            OpKind::TopK { .. } => self.leading("operand", &op, 1)?,
+            OpKind::Cholesky { .. } => self.cholesky(&mut op)?,
+            &OpKind::TriangularSolve { left_side, .. } => self.triangular_solve(&mut op, left_side)?,
+            &OpKind::TopK { largest, .. } => self.top_k(&mut op, largest)?,
             OpKind::BitcastConvert => self.bitcast(&op)?,
             OpKind::OptimizationBarrier | OpKind::ShardingConstraint(_) => self.each_by_itself(&op),
             OpKind::CustomCall(call) if call.is_identity() || call.target == "LayoutConstraint" => {
@@ -152,17 +152,6 @@ impl Resolver {
         let (from, to) = (self.tensor(op.operands[0]).rank(), self.tensor(op.results[0]).rank());
         let sizes = self.sizes(op.operands[0]);
         only("operand", &sizes, |dim| dim < to.min(from))?;
-        self.set(op.results[0], sizes);
-        Ok(())
-    }
-
-    fn triangular_solve(&mut self, op: &Op, left_side: bool) -> Result<(), Error> {
-        let (a, b) = (self.sizes(op.operands[0]), self.sizes(op.operands[1]));
-        let rank = self.tensor(op.operands[1]).rank();
-        let columns = if left_side { rank - 1 } else { rank - 2 };
-        only("a", &a, |dim| dim + 2 < rank)?;
-        only("b", &b, |dim| dim + 2 < rank || dim == columns)?;
-        let sizes = self.merged(&op.operands);
         self.set(op.results[0], sizes);
         Ok(())
     }
