@@ -44,8 +44,8 @@ const COMPARE_FLOATS: Code = code(0, 1, 0xc2);
 /// The mask registers of the vectors of a comparison.
 const MASKS: [u8; MOST_VECTORS] = [1, 2, 3, 4];
 
-/// The code of a program; `None` if it needs too much of the stack. It takes any number of elements if that is asked for
-/// and possible.
+/// The code of a program; `None` if it needs too much of the stack. It takes any number of elements if that is asked
+/// for and possible.
 pub(crate) fn emit(program: &Program, isa: Isa, counts: Counts) -> Option<Emitted> {
     let takes_any_count = counts == Counts::Any && tail::takes_any_count(program, isa);
     let lifetimes = Lifetimes::new(program);

@@ -307,7 +307,8 @@ impl Builder {
         self.reads_runs && is_word && !is_output && parts.iter().all(|(_, access)| access.stride() == 0)
     }
 
-    /// Whether the register of a value has no other value: it is filled in advance, or elements are read where they are.
+    /// Whether no other value takes the register of a value: it is filled in advance, or elements are read where they
+    /// are.
     fn keeps_register(&self, value: Value) -> bool {
         match self.values[value].0 {
             Definition::Splat(_) => true,

@@ -118,7 +118,8 @@ impl Chain {
     ///
     /// # Safety
     /// Places that advance point to `blocks` blocks of elements, others to one block, all initialised; places that are
-    /// stored to may be written. No other place overlaps these, unless it starts at the same address and advances alike.
+    /// stored to may be written. No other place overlaps these, unless it starts at the same address and advances
+    /// alike.
     pub(super) unsafe fn run(&self, places: &[Place], blocks: usize) {
         self.arch.dispatch(Run { code: &self.code, places, blocks });
     }

@@ -208,9 +208,9 @@ impl Memory {
     ) -> R {
         assert!(!args.contains(&out), "a step does not write what it reads");
         let (data, len) = self.range(self.bases[out as usize]);
-        // SAFETY: the range is inside the slot's memory, which is initialised. No slot overlaps one that is written: the
-        // slot of an operand in place is a register, and registers that are read elsewhere are not written. No other
-        // thread has these elements.
+        // SAFETY: the range is inside the slot's memory, which is initialised. No slot overlaps one that is written:
+        // the slot of an operand in place is a register, and registers that are read elsewhere are not written. No
+        // other thread has these elements.
         let out = unsafe { slice_mut(data, len) };
         let args = args.map(|arg| {
             let (data, len) = self.range(self.bases[arg as usize]);

@@ -2,8 +2,9 @@
 //!
 //! Ops are taken from last to first. An element-wise op joins a fusion that uses its result if no op outside lies
 //! between them; otherwise it starts a fusion. Ops that cost nothing to repeat (constants, iota, broadcasts, a
-//! conversion of a value that is in memory anyway) belong to each fusion that uses them, and so
-//! do slices, pads and concatenations. Reshapes are other names of the same elements. Finally, reductions of rows join the fusions around them.
+//! conversion of a value that is in memory anyway) belong to each fusion that uses them, and so do slices, pads and
+//! concatenations of such values. Reshapes are other names of the same elements. Finally, reductions of rows join the
+//! fusions around them.
 
 mod emit;
 mod graph;

@@ -380,9 +380,8 @@ fn scatters_of_a_window_in_bounds_are_updates() {
         let [x, update] = [f.param(f32s(&[20, 30])), f.param(f32s(&[28]))];
         let bytes: Vec<u8> = indices.iter().flat_map(|index| index.to_le_bytes()).collect();
         let indices = f.constant(Literal::dense(TensorType::new(ElementType::S32, [2]), bytes));
-        let body = f.region([scalar(ElementType::F32), scalar(ElementType::F32)], |f, params| match takes_update {
-            true => Ok(vec![params[1]]),
-            false => Ok(vec![f.op(add(), params)?]),
+        let body = f.region([scalar(ElementType::F32), scalar(ElementType::F32)], |f, params| {
+            Ok(vec![if takes_update { params[1] } else { f.op(add(), params)? }])
         });
         let dims = ScatterDims {
             update_window_dims: vec![0],
