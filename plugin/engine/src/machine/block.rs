@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use super::{Kept, Slots, Small, calls};
 use crate::math::function::TileFn;
+use crate::math::generated::Record;
 use crate::memory::BUFFER_ALIGN;
 use crate::plan::Slot;
 
@@ -52,6 +53,16 @@ pub(crate) struct Start {
     pub(crate) element: ElementType,
     pub(crate) last: i64,
     pub(crate) stride: usize,
+}
+
+/// A slice of a gather, or a window of a scatter.
+pub(crate) struct Window {
+    /// The distance in bytes to which its indices lead, if they lead anywhere.
+    pub(crate) start: Option<Value>,
+    /// Whether it is in bounds; a window that is not is dropped.
+    pub(crate) mask: Option<Value>,
+    /// The copies of its elements.
+    pub(crate) copies: Vec<Copy>,
 }
 
 impl<'a> Block<'a> {
@@ -237,26 +248,55 @@ impl<'a> Block<'a> {
         Some(distance.map_or(bytes, |distance| self.lanes.binary(Binary::AddBits, distance, bytes)))
     }
 
-    /// Copies bytes to a slot, `start` bytes farther, where a mask says so.
-    pub(crate) fn copy_if(
+    /// Writes windows of a scatter to a slot one after another: the updates, or what `combine` makes of the elements
+    /// and their updates. The slot starts as a copy of `operand` unless that is itself. `None`, and no write, if there
+    /// are too many.
+    pub(crate) fn update(
         &mut self,
-        from: Slot,
-        (to, start, mask): (Slot, Option<Value>, Option<Value>),
-        copies: &[Copy],
+        (operand, from): (Slot, Slot),
+        to: Slot,
+        windows: &[Window],
+        combine: Option<Record>,
     ) -> Option<()> {
-        let places = self.places((from, false), (to, start.is_some()), copies)?;
-        let Some(mask) = mask else { return self.move_all((from, None), (to, start), places) };
-        for (source, target) in places {
-            let Place { offset, lanes, width, .. } = source;
-            let new = self.read(from, offset as usize, lanes, width)?;
-            self.lanes.set_lanes(lanes);
-            let old = self.lanes.read(target, start, self.version(to));
-            let chosen = self.lanes.select(self.lanes.broadcast(mask), new, old);
-            self.lanes.write(target, start, chosen);
-            *self.versions.entry(to).or_default() += 1;
-            self.contents.remove(&to);
+        let places = |window: &Window| self.places((from, false), (to, window.start.is_some()), &window.copies);
+        let all = windows.iter().map(places).collect::<Option<Vec<_>>>()?;
+        if all.iter().map(Vec::len).sum::<usize>() > MOST_VECTORS {
+            return None;
+        }
+        if operand != to {
+            let bytes = self.slots.get(to).bytes;
+            let width = if bytes.is_multiple_of(4) { 4 } else { 1 };
+            self.copy((operand, None), (to, None), &[Copy { from: 0, to: 0, bytes, width }])?;
+        }
+        for (&Window { start, mask, .. }, places) in windows.iter().zip(all) {
+            if mask.is_none() && combine.is_none() {
+                self.move_all((from, None), (to, start), places)?;
+                continue;
+            }
+            for (source, target) in places {
+                let Place { offset, lanes, width, .. } = source;
+                let update = self.read(from, offset as usize, lanes, width)?;
+                self.lanes.set_lanes(lanes);
+                let old = self.lanes.read(target, start, self.version(to));
+                let new = combine.map_or(update, |combine| combine(&self.lanes, [old, update, update]));
+                let chosen = mask.map_or(new, |mask| self.lanes.select(self.lanes.broadcast(mask), new, old));
+                self.lanes.write(target, start, chosen);
+                *self.versions.entry(to).or_default() += 1;
+                self.contents.remove(&to);
+            }
         }
         Some(())
+    }
+
+    /// Copies slices of a gather. `None`, and no write, if there are too many.
+    pub(crate) fn gather(&mut self, from: Slot, to: Slot, slices: &[Window]) -> Option<()> {
+        let places = |slice: &Window| self.places((from, slice.start.is_some()), (to, false), &slice.copies);
+        let all = slices.iter().map(places).collect::<Option<Vec<_>>>()?;
+        if all.iter().map(Vec::len).sum::<usize>() > MOST_VECTORS {
+            return None;
+        }
+        let mut pairs = slices.iter().zip(all);
+        pairs.try_for_each(|(slice, places)| self.move_all((from, slice.start), (to, None), places))
     }
 
     /// Copies bytes between slots; `from_start` and `to_start` are added to the distances. `None`, and no write, if

@@ -15,6 +15,6 @@ mod block;
 #[allow(unsafe_code, reason = "machine code calls functions with pointers")]
 mod calls;
 mod slots;
-pub(crate) use block::{Block, Copy, Start};
+pub(crate) use block::{Block, Copy, Start, Window};
 pub(crate) use calls::{Kept, Small, resume_panic};
 pub(crate) use slots::Slots;

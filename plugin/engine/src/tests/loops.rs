@@ -113,7 +113,7 @@ impl Writer<'_> {
     fn random_op(&mut self) {
         let (a, ty) = self.value();
         let Type(element, size) = ty;
-        match self.random.below(16) {
+        match self.random.below(20) {
             0..4 => {
                 let b = self.of(ty).unwrap_or_else(|| a.clone());
                 let ops: &[&str] = match element {
@@ -212,12 +212,31 @@ impl Writer<'_> {
                 ));
                 self.values.push((name, ty));
             }
-            _ if element != "i1" => {
+            16 => self.gather(&a, ty),
+            17 => self.scatter_all(&a, ty),
+            18 if element != "i1" => {
+                let indices = self.name();
+                self.line(&format!("{indices} = stablehlo.iota dim = 0 : {}", ty.text()));
+                self.op(ty, "stablehlo.add {}", &[(&a, ty.text()), (&indices, ty.text())]);
+            }
+            19 => {
+                let Some(mask) = self.of(Type("i1", size)) else { return };
+                let b = self.of(ty).unwrap_or_else(|| a.clone());
+                let types = format!("tensor<{size}xi1>, {}", ty.text());
+                let name = self.name();
+                self.line(&format!("{name} = stablehlo.select {mask}, {a}, {b} : {types}"));
+                self.values.push((name, ty));
+            }
+            _ => {
                 let (zero, reduced, name) = (self.name(), self.name(), self.name());
                 let scalar = format!("tensor<{element}>");
-                let text = if ty.is_float() { "0.0" } else { "0" };
+                let (text, ops) = match element {
+                    "i1" => ("false", ["or", "maximum"]),
+                    _ if ty.is_float() => ("0.0", ["add", "maximum"]),
+                    _ => ("0", ["add", "xor"]),
+                };
                 self.line(&format!("{zero} = stablehlo.constant dense<{text}> : {scalar}"));
-                let op = self.random.pick(&["add", "maximum"]);
+                let op = self.random.pick(&ops);
                 let types = format!("({}, {scalar}) -> {scalar}", ty.text());
                 self.line(&format!(
                     "{reduced} = stablehlo.reduce({a} init: {zero}) applies stablehlo.{op} across dimensions = [0] : \
@@ -228,8 +247,61 @@ impl Writer<'_> {
                 self.line(&format!("{name} = stablehlo.broadcast_in_dim {reduced}, dims = [] : {types}"));
                 self.values.push((name, result));
             }
-            _ => {}
         }
+    }
+
+    /// Up to eight indices, some of them out of bounds.
+    fn indices(&mut self) -> Option<(String, usize)> {
+        let of = |(_, ty): &&(String, Type)| ty.0 == "i32" && ty.1 <= 8;
+        let known: Vec<_> = self.values.iter().filter(of).cloned().collect();
+        (!known.is_empty()).then(|| {
+            let (name, Type(_, count)) = known[self.random.below(known.len())].clone();
+            (name, count)
+        })
+    }
+
+    /// Slices of a value, one after another or with their elements mixed.
+    fn gather(&mut self, a: &str, ty: Type) {
+        let Some((indices, count)) = self.indices() else { return };
+        let Type(element, size) = ty;
+        let width = 1 + self.random.below(size.min(5));
+        let (mixed, name) = (self.name(), self.name());
+        let (offset, sizes) = self.random.pick(&[(1, [0, 1]), (0, [1, 0])]);
+        let sizes = sizes.map(|dim| [count, width][dim]);
+        let shape = format!("tensor<{}x{}x{element}>", sizes[0], sizes[1]);
+        self.line(&format!(
+            "{mixed} = \"stablehlo.gather\"({a}, {indices}) <{{dimension_numbers = #stablehlo.gather<offset_dims = \
+             [{offset}], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: {width}>}}> : ({}, \
+             tensor<{count}xi32>) -> {shape}",
+            ty.text()
+        ));
+        let result = Type(element, count * width);
+        self.line(&format!("{name} = stablehlo.reshape {mixed} : ({shape}) -> {}", result.text()));
+        if result.1 <= 48 {
+            self.values.push((name, result));
+        }
+    }
+
+    /// Several updates of single elements: the last one counts, or their sum.
+    fn scatter_all(&mut self, a: &str, ty: Type) {
+        let Some((indices, count)) = self.indices() else { return };
+        let Type(element, _) = ty;
+        let Some(updates) = self.of(Type(element, count)) else { return };
+        let (name, old, new, sum) = (self.name(), self.name(), self.name(), self.name());
+        let scalar = format!("tensor<{element}>");
+        let body = match self.random.below(2) {
+            0 => format!("stablehlo.return {new} : {scalar}"),
+            _ => format!("{sum} = stablehlo.add {old}, {new} : {scalar}\nstablehlo.return {sum} : {scalar}"),
+        };
+        self.line(&format!(
+            "{name} = \"stablehlo.scatter\"({a}, {indices}, {updates}) <{{scatter_dimension_numbers = \
+             #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = \
+             1>}}> ({{\n^bb0({old}: {scalar}, {new}: {scalar}):\n{body}\n}}) : ({}, tensor<{count}xi32>, \
+             tensor<{count}x{element}>) -> {}",
+            ty.text(),
+            ty.text()
+        ));
+        self.values.push((name, ty));
     }
 
     /// Ops on a matrix: the value as one, joined with itself, cut, and in another order, as an array of one dimension.

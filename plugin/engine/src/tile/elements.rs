@@ -8,6 +8,7 @@ use super::access::Access;
 use super::build::{Builder, Definition, SplatOf, Value};
 use super::generated;
 use crate::machine::Block;
+use crate::math::function::TileFn;
 use crate::math::generated::width;
 use crate::math::{self, Function};
 use crate::plan::Slot;
@@ -27,12 +28,19 @@ impl Elements {
         let can_be_generated = |value: Value| match &builder.values[value].0 {
             Definition::Input(_) | Definition::Splat(_) => true,
             Definition::Gather(parts) => parts.len() == 1,
-            Definition::Apply { .. } => generated::fits(&builder, value) || is_called(&builder, value),
-            Definition::Iota { .. } | Definition::Fold { .. } | Definition::Spread { .. } => false,
+            // Wider than a lane: what is converted from it is a constant.
+            Definition::Iota { .. } => true,
+            Definition::Apply { .. } => {
+                generated::fits(&builder, value) || is_called(&builder, value) || Indices::of(&builder, value).is_some()
+            }
+            Definition::Fold { .. } | Definition::Spread { .. } => false,
         };
         let is_small = (1..=MOST_ELEMENTS).contains(&builder.count) && builder.row() == 1;
-        let is_narrow = builder.values.iter().all(|(_, element)| element.byte_width() <= size_of::<u32>());
-        let fits = is_small && is_narrow && (0..builder.values.len()).all(can_be_generated);
+        let is_narrow = |element: ElementType| element.byte_width() <= size_of::<u32>();
+        let fits = is_small
+            && builder.outputs.iter().all(|&(_, element)| is_narrow(element))
+            && builder.values.iter().all(|(value, ty)| is_narrow(*ty) || matches!(value, Definition::Iota { .. }))
+            && (0..builder.values.len()).all(can_be_generated);
         fits.then_some(Elements(builder))
     }
 
@@ -47,9 +55,9 @@ impl Elements {
             let can_access = |slot: Slot, element: ElementType, is_write: bool| {
                 block.can_access(slot, first * element.byte_width(), lanes, width(element), is_write)
             };
-            let is_read = |(definition, element): &(Definition, ElementType)| match definition {
-                Definition::Input(input) => can_access(inputs[*input], *element, false),
-                Definition::Gather(parts) => parts.iter().all(|(input, access)| {
+            let is_read = |value: Value| match &builder.values[value] {
+                (Definition::Input(input), element) => can_access(inputs[*input], *element, false),
+                (Definition::Gather(parts), element) => parts.iter().all(|(input, access)| {
                     Pattern::new(access, first, lanes).is_some_and(|pattern| match pattern {
                         Pattern::Row(place) => {
                             let offset = place * element.byte_width();
@@ -58,10 +66,12 @@ impl Elements {
                         Pattern::Same(_) | Pattern::Each(_) => true,
                     })
                 }),
+                (Definition::Apply { .. }, _) => Indices::of(builder, value)
+                    .is_none_or(|indices| lanes <= MOST_INSERTED || indices.are_equal(first, lanes)),
                 _ => true,
             };
             let is_written = |(&(_, element), &slot): (&(Value, ElementType), &Slot)| can_access(slot, element, true);
-            if !builder.values.iter().all(is_read) || !builder.outputs.iter().zip(outputs).all(is_written) {
+            if !(0..builder.values.len()).all(is_read) || !builder.outputs.iter().zip(outputs).all(is_written) {
                 return None;
             }
         }
@@ -79,7 +89,11 @@ impl Elements {
     fn vector(&self, block: &mut Block<'_>, inputs: &[Slot], first: usize, lanes: u8) -> Option<Vec<Lane>> {
         let Elements(builder) = self;
         let mut values: Vec<Lane> = Vec::with_capacity(builder.values.len());
-        for (definition, element) in &builder.values {
+        for (index, (definition, element)) in builder.values.iter().enumerate() {
+            if let Some(indices) = Indices::of(builder, index) {
+                values.push(indices.vector(block, first, lanes));
+                continue;
+            }
             let value = match definition {
                 Definition::Input(input) => {
                     block.read(inputs[*input], first * element.byte_width(), lanes, width(*element))?
@@ -110,11 +124,64 @@ impl Elements {
                         None => block.call(function.tile, operands, lanes),
                     }
                 }
-                Definition::Iota { .. } | Definition::Fold { .. } | Definition::Spread { .. } => return None,
+                // Only indices use it.
+                Definition::Iota { .. } => block.lanes.constant(0),
+                Definition::Fold { .. } | Definition::Spread { .. } => return None,
             };
             values.push(value);
         }
         Some(values)
+    }
+}
+
+/// The indices along a dimension, converted to a type that lanes have.
+struct Indices {
+    repeat: usize,
+    size: usize,
+    convert: TileFn,
+    width: usize,
+}
+
+/// The lanes of a vector that can each get an element of their own.
+const MOST_INSERTED: u8 = 4;
+
+impl Indices {
+    /// The indices that a value is, if it is some.
+    fn of(builder: &Builder, value: Value) -> Option<Indices> {
+        let (Definition::Apply { function, args, .. }, element) = &builder.values[value] else { return None };
+        let &[arg] = args.as_slice() else { return None };
+        let Definition::Iota { repeat, size } = builder.values[arg].0 else { return None };
+        let width = element.byte_width();
+        (width <= size_of::<u32>()).then_some(Indices { repeat, size, convert: function.tile, width })
+    }
+
+    /// The index of each of `lanes` elements from `first` on.
+    fn numbers(&self, first: usize, lanes: u8) -> SmallVec<[i64; 16]> {
+        (first..first + usize::from(lanes)).map(|element| (element / self.repeat % self.size) as i64).collect()
+    }
+
+    fn are_equal(&self, first: usize, lanes: u8) -> bool {
+        self.numbers(first, lanes).windows(2).all(|pair| pair[0] == pair[1])
+    }
+
+    /// The indices as constants: in all lanes one, or in each of few lanes its own.
+    fn vector(&self, block: &mut Block<'_>, first: usize, lanes: u8) -> Lane {
+        let numbers = self.numbers(first, if self.are_equal(first, lanes) { 1 } else { lanes });
+        let from: &[u8] = bytemuck::cast_slice(&numbers);
+        let mut bytes = [0; 64];
+        let converted = &mut bytes[..numbers.len() * self.width];
+        (self.convert)(converted, [from; 3]);
+        let constant = |element: &[u8]| {
+            let mut word = [0; 4];
+            word[..element.len()].copy_from_slice(element);
+            block.lanes.constant(u32::from_le_bytes(word))
+        };
+        let mut elements = converted.chunks_exact(self.width).map(constant);
+        let first = elements.next().expect("vectors have elements");
+        elements.enumerate().fold(first, |vector, (index, element)| {
+            block.lanes.set_lanes(MOST_INSERTED);
+            block.lanes.insert(vector, index as u8 + 1, element)
+        })
     }
 }
 

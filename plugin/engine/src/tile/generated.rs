@@ -33,9 +33,9 @@ pub(super) fn fits(builder: &Builder, value: Value) -> bool {
     let (definition, _) = &builder.values[value];
     let Definition::Apply { function, .. } = definition else { return false };
     let fits = |value: Value| {
-        // Stored forms of narrow floats are integers of their width.
+        // Stored forms of narrow floats are integers of their width, booleans and narrow integers are stored as bytes.
         let element = builder.values[value].1;
-        fits_lane(element) || math::packed(element).is_some()
+        fits_lane(math::wide(element)) || math::packed(element).is_some()
     };
     function.record.is_some()
         && !builder.is_per_row(value)

@@ -4,12 +4,14 @@ use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::{ElementType, Func, GatherDims, Op};
 
-use super::starts::{IndexDims, OutOfBounds, Starts};
+use super::starts::{IndexDims, MOST_STARTS, OutOfBounds, Starts};
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
-use crate::kernels::movement::row_major;
+use crate::kernels::movement::{row_major, window_copies};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
 use crate::kernels::tensors;
+use crate::machine::{Block, Copy, Window};
+use crate::plan::Slot;
 use crate::pool::Cost;
 
 /// Gathers slices of an operand by indices.
@@ -105,6 +107,32 @@ impl Gather {
         }
         Ok(())
     }
+
+    /// The copies of slice `index` for machine code, from its first element.
+    fn copies(&self, index: usize, width: usize) -> Vec<Copy> {
+        match &self.shape {
+            Shape::Rows { slice, len } => {
+                let mut to = row_major(&slice.iter().map(|each| each.size).collect::<Vec<_>>()).into_iter();
+                let loops: Nest<2> = (slice.iter().zip(&mut to))
+                    .map(|(each, to)| Loop { size: each.size, strides: [to, each.strides[0]] })
+                    .collect();
+                let copies = window_copies(&loops, width).into_iter();
+                copies.map(|copy| Copy { to: copy.to + index * len * width, ..copy }).collect()
+            }
+            Shape::Mixed(loops) => {
+                let mut walk = Walk::new(loops, [0, 0], 0);
+                let elements = (0..self.count).map(|to| (to, walk.step()));
+                let of_slice = elements.filter(|(_, [slice, _])| *slice as usize == index);
+                let copy = |(to, [_, from]): (usize, [isize; 2])| Copy {
+                    from: from as usize * width,
+                    to: to * width,
+                    bytes: width,
+                    width,
+                };
+                of_slice.map(copy).collect()
+            }
+        }
+    }
 }
 
 /// Copies the slices at `starts` to `rows`, one after another.
@@ -136,6 +164,20 @@ impl Kernel for Gather {
         let vectors = self.starts.count() as f64;
         let bytes = 2.0 * (self.count * self.element.byte_width()) as f64;
         Cost { flops: 20.0 * vectors, bytes: bytes + 8.0 * vectors }
+    }
+
+    fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
+        if self.count == 0 || self.starts.count() > MOST_STARTS || !block.fits(self.count) {
+            return None;
+        }
+        let width = self.element.byte_width();
+        let slices = self.starts.for_code(inputs[1], width).enumerate().map(|(index, (batching, components))| {
+            let start = block.start(components.into_iter())?;
+            let copy = |copy: Copy| Copy { from: copy.from + batching, ..copy };
+            Some(Window { start, mask: None, copies: self.copies(index, width).into_iter().map(copy).collect() })
+        });
+        let slices = slices.collect::<Option<Vec<_>>>()?;
+        block.gather(inputs[0], outputs[0], &slices)
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {

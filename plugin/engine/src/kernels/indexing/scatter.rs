@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 
 use bytemuck::Pod;
 use oxcall::Error;
-use oxcall_hlo::{ElementType, Func, Op, ScatterDims};
+use oxcall_hlo::{BinaryOp, ElementType, Func, Op, ScatterDims};
 use smallvec::SmallVec;
 
-use super::starts::{IndexDims, NOWHERE, OutOfBounds, Starts};
+use super::starts::{IndexDims, MOST_STARTS, NOWHERE, OutOfBounds, Starts};
 use crate::by_width;
 use crate::element::{Element, Scalar};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
@@ -15,7 +15,8 @@ use crate::kernels::combine::{Combine, by_combine};
 use crate::kernels::movement::{row_major, tensor, window_copies};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
 use crate::kernels::scalars::Arrays;
-use crate::machine::Block;
+use crate::machine::{Block, Copy, Window};
+use crate::math::generated::{self, Record};
 use crate::plan::Slot;
 use crate::pool::Cost;
 use crate::scalar::{self, Body, Program};
@@ -40,8 +41,8 @@ struct Scatter {
 /// The way in which elements are updated.
 #[derive(Debug)]
 enum How {
-    /// By specialised code.
-    Fast(Apply),
+    /// By specialised code, and the same for machine code, if it has the function.
+    Fast(Apply, Option<Record>),
     /// By specialised code, which replaces them.
     Assign(Apply),
     /// By a program, one element of each input at a time.
@@ -127,7 +128,7 @@ pub(super) fn make(op: &Op, func: &Func, dims: &ScatterDims) -> Result<Box<dyn K
         Some(Body::Second) if inputs == 1 => How::Assign(by_width!(elements[0], T => apply::<T, Assign>)),
         Some(Body::Binary(function)) if inputs == 1 => {
             match by_combine!(function, elements[0], (T, C) => apply::<T, Combined<C>> as Apply) {
-                Some(apply) => How::Fast(apply),
+                Some(apply) => How::Fast(apply, sum(function, elements[0])),
                 None => program(op, func)?,
             }
         }
@@ -143,6 +144,12 @@ pub(super) fn make(op: &Op, func: &Func, dims: &ScatterDims) -> Result<Box<dyn K
         count: updates.count(),
         body,
     }))
+}
+
+/// The function in machine code, if it adds elements of 32 bits.
+fn sum(function: BinaryOp, element: ElementType) -> Option<Record> {
+    let is_word = matches!(element, ElementType::F32 | ElementType::S32 | ElementType::U32);
+    (function == BinaryOp::Add && is_word).then(|| generated::binary(function, element))?
 }
 
 fn program(op: &Op, func: &Func) -> Result<How, Error> {
@@ -252,14 +259,14 @@ impl Kernel for Scatter {
     fn name(&self) -> String {
         match &self.body {
             How::Program(_) => "scatter[body]".into(),
-            How::Fast(_) | How::Assign(_) | How::Keep => "scatter".into(),
+            How::Fast(..) | How::Assign(_) | How::Keep => "scatter".into(),
         }
     }
 
     fn cost(&self) -> Cost {
         let each = match &self.body {
             How::Program(program) => 20.0 * (2 + program.len()) as f64,
-            How::Fast(_) | How::Assign(_) | How::Keep => 2.0,
+            How::Fast(..) | How::Assign(_) | How::Keep => 2.0,
         };
         let flops = each * self.count as f64 + 20.0 * self.starts.count() as f64;
         Cost { flops, bytes: 3.0 * (self.count * self.width()) as f64 }
@@ -270,13 +277,26 @@ impl Kernel for Scatter {
     }
 
     fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
-        let is_one = self.starts.count() == 1 && matches!(self.body, How::Assign(_));
-        if !is_one || self.count == 0 || !block.fits(self.count) || inputs[0] != outputs[0] {
+        let combine = match self.body {
+            How::Assign(_) => None,
+            How::Fast(_, combine) => Some(combine?),
+            How::Program(_) | How::Keep => return None,
+        };
+        let is_small = self.starts.count() <= MOST_STARTS && block.fits(self.count);
+        if self.count == 0 || !is_small {
             return None;
         }
         let width = self.width();
-        let (start, mask) = block.window(self.starts.of_one(inputs[1], width))?;
-        block.copy_if(inputs[2], (outputs[0], start, mask), &window_copies(&self.window, width))
+        let of_window = window_copies(&self.window, width);
+        let mut updates = Walk::new(&self.updates, [0], 0);
+        let windows = self.starts.for_code(inputs[1], width).map(|(batching, components)| {
+            let (start, mask) = block.window(components.into_iter())?;
+            let update = updates.step()[0] as usize * width;
+            let copy = |copy: &Copy| Copy { from: copy.from + update, to: copy.to + batching, ..*copy };
+            Some(Window { start, mask, copies: of_window.iter().map(copy).collect() })
+        });
+        let windows = windows.collect::<Option<Vec<_>>>()?;
+        block.update((inputs[0], inputs[2]), outputs[0], &windows, combine)
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
@@ -289,7 +309,7 @@ impl Kernel for Scatter {
             self.starts.fill(inputs, self.elements.len(), first, starts);
         });
         match &self.body {
-            How::Fast(apply) | How::Assign(apply) => apply(self, cx, &starts, inputs, &mut outputs),
+            How::Fast(apply, _) | How::Assign(apply) => apply(self, cx, &starts, inputs, &mut outputs),
             How::Program(program) => self.run_program(program, cx, &starts, inputs, &mut outputs),
             How::Keep => {}
         }

@@ -13,6 +13,9 @@ use crate::plan::Slot;
 /// The start of a window that is out of bounds.
 pub(super) const NOWHERE: usize = usize::MAX;
 
+/// The most slices or windows that machine code takes.
+pub(super) const MOST_STARTS: usize = 16;
+
 /// The treatment of a slice that is partly out of bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OutOfBounds {
@@ -94,14 +97,20 @@ impl Starts {
         self.count
     }
 
-    /// The indices of the only vector, which is in `slot`, for machine code; elements have `width` bytes.
-    pub(super) fn of_one(&self, slot: Slot, width: usize) -> impl Iterator<Item = Start> {
-        self.components.iter().map(move |component| Start {
-            slot,
-            offset: component.offset as usize * self.element.byte_width(),
-            element: self.element,
-            last: component.limit,
-            stride: component.stride * width,
+    /// For machine code, the components of each index vector, which are in `slot`, and the distance in bytes to which
+    /// batching dimensions lead; elements have `width` bytes.
+    pub(super) fn for_code(&self, slot: Slot, width: usize) -> impl Iterator<Item = (usize, SmallVec<[Start; 2]>)> {
+        let mut walk = Walk::new(&self.vectors, [0, 0], 0);
+        (0..self.count).map(move |_| {
+            let [vector, batching] = walk.step();
+            let components = self.components.iter().map(|component| Start {
+                slot,
+                offset: (vector + component.offset) as usize * self.element.byte_width(),
+                element: self.element,
+                last: component.limit,
+                stride: component.stride * width,
+            });
+            (batching as usize * width, components.collect())
         })
     }
 
