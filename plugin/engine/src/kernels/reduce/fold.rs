@@ -15,6 +15,8 @@ use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::combine::by_combine;
 use crate::kernels::nest::Walk;
 use crate::machine::{Block, Small};
+use crate::math;
+use crate::math::generated::{self, Record};
 use crate::plan::Slot;
 use crate::pool::Cost;
 
@@ -275,6 +277,9 @@ fn sum_block<T: Element>(
     }
 }
 
+/// The most elements of a reduction that machine code computes itself, one after another.
+const FEW: usize = 8;
+
 /// The most elements of a reduction that machine code calls.
 const SMALL: usize = 4096;
 
@@ -292,6 +297,15 @@ impl<T: Element> Small for Fold<T> {
 }
 
 impl<T: Element> Fold<T> {
+    /// The function in machine code, if it gives the same bits in any order.
+    fn in_any_order(&self) -> Option<Record> {
+        let wide = math::wide(T::TYPE);
+        let is_bitwise = matches!(self.function, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor);
+        // Sums of booleans, and of integers narrower than their bytes, are cut to what the type holds.
+        let is_integer = T::TYPE.is_integer() && T::TYPE.bits() == 8 * size_of::<T>();
+        ((is_bitwise || is_integer) && generated::fits_lane(wide)).then(|| generated::binary(self.function, wide))?
+    }
+
     /// Whether the elements of a result are in rows, or scattered.
     fn is_of_rows(&self) -> bool {
         self.layout.row() > 1 || self.layout.columns() == 1
@@ -312,6 +326,19 @@ impl<T: Element> Kernel for Fold<T> {
 
     fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
         let elements = self.layout.results() * self.layout.elements();
+        if self.layout.results() == 1
+            && (1..=FEW).contains(&elements)
+            && let Some(combine) = self.in_any_order()
+        {
+            let width = generated::width(T::TYPE);
+            let mut result = block.read(inputs[1], 0, 1, width)?;
+            for element in 0..elements {
+                let next = block.read(inputs[0], element * size_of::<T>(), 1, width)?;
+                block.lanes.set_lanes(1);
+                result = combine(&block.lanes, [result, next, next]);
+            }
+            return block.write(outputs[0], 0, 1, width, result);
+        }
         (1..=SMALL).contains(&elements).then(|| block.invoke(self.clone(), inputs, outputs[0]))
     }
 
