@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::{ElementType, Func, GatherDims, Op};
 
-use super::starts::{IndexDims, MOST_STARTS, OutOfBounds, Starts};
+use super::starts::{BLOCK, IndexDims, MOST_STARTS, OutOfBounds, Starts};
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::movement::{row_major, window_copies};
@@ -36,9 +36,6 @@ enum Shape {
     /// Dimensions of slices and of indices mixed: strides in the starts, and in the operand.
     Mixed(Nest<2>),
 }
-
-/// The number of starts that are computed at a time.
-const BLOCK: usize = 256;
 
 pub(super) fn make(op: &Op, func: &Func, dims: &GatherDims, sizes: &[usize]) -> Result<Box<dyn Kernel>, Error> {
     let [operand, indices, result] = tensors(op, func)?;

@@ -7,7 +7,7 @@ use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, Func, Op, ScatterDims};
 use smallvec::SmallVec;
 
-use super::starts::{IndexDims, MOST_STARTS, NOWHERE, OutOfBounds, Starts};
+use super::starts::{BLOCK, IndexDims, MOST_STARTS, NOWHERE, OutOfBounds, Starts};
 use crate::by_width;
 use crate::element::{Element, Scalar};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
@@ -17,6 +17,7 @@ use crate::kernels::nest::{self, Loop, Nest, Walk};
 use crate::kernels::scalars::Arrays;
 use crate::machine::{Block, Copy, Window};
 use crate::math::generated::{self, Record};
+use crate::memory::Scratch;
 use crate::plan::Slot;
 use crate::pool::Cost;
 use crate::scalar::{self, Body, Program};
@@ -52,7 +53,7 @@ enum How {
 }
 
 /// Applies all updates to the only result.
-type Apply = fn(&Scatter, Context<'_>, &[usize], Inputs<'_>, &mut Outputs<'_>);
+type Apply = fn(&Scatter, Context<'_>, Inputs<'_>, &mut Outputs<'_>) -> Result<(), Error>;
 
 /// Result `index`, which starts as the input.
 fn updated<'a, T: Pod + Send + Sync>(
@@ -160,45 +161,72 @@ fn program(op: &Op, func: &Func) -> Result<How, Error> {
 fn apply<T: Pod + Send + Sync, U: Update<T>>(
     scatter: &Scatter,
     cx: Context<'_>,
-    starts: &[usize],
     inputs: Inputs<'_>,
     outputs: &mut Outputs<'_>,
-) {
+) -> Result<(), Error> {
     /// The bytes of a window from which on several threads are faster: each looks at all windows, and which of them it
     /// has to update cannot be predicted.
     const WORTH_SPLITTING: usize = 4096;
     let (updates, result) = (inputs.get::<T>(2), updated::<T>(cx, inputs, outputs, 0));
-    let is_split = scatter.row.is_some_and(|len| len * size_of::<T>() >= WORTH_SPLITTING);
-    let cost = if is_split { scatter.cost() } else { Cost::default() };
     match scatter.row {
         // Each thread visits all windows, and updates those in its part of the result, so in order and exclusively.
-        Some(len) => cx.pool.for_chunks(cost, result, scatter.slab, |first, part| {
-            if len == 1 {
-                for (start, &new) in starts.iter().zip(updates) {
-                    if let Some(old) = part.get_mut(start.wrapping_sub(first)) {
-                        *old = U::update(*old, new);
-                    }
+        Some(len) if len * size_of::<T>() >= WORTH_SPLITTING => {
+            let starts = scatter.all_starts(cx, inputs)?;
+            cx.pool.for_chunks(scatter.cost(), result, scatter.slab, |first, part| {
+                update_rows::<T, U>(part, first, &starts, updates, len);
+            });
+        }
+        // Blocks of starts stay in the cache.
+        Some(len) => {
+            let mut starts = [0; BLOCK];
+            for (block, updates) in updates.chunks(BLOCK * len).enumerate() {
+                let starts = &mut starts[..updates.len() / len];
+                scatter.starts.fill(inputs, 1, block * BLOCK, starts);
+                update_rows::<T, U>(result, 0, starts, updates, len);
+            }
+        }
+        None => {
+            let starts = scatter.all_starts(cx, inputs)?;
+            scatter.for_windows(&starts, |place, update, len, [stride, update_stride]| {
+                for i in 0..len {
+                    let old = &mut result[place + i * stride];
+                    *old = U::update(*old, updates[update + i * update_stride]);
                 }
-                return;
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Updates the windows of `len` elements at those of `starts` that are in `part`, which begins at `first`.
+fn update_rows<T: Pod, U: Update<T>>(part: &mut [T], first: usize, starts: &[usize], updates: &[T], len: usize) {
+    if len == 1 {
+        for (start, &new) in starts.iter().zip(updates) {
+            if let Some(old) = part.get_mut(start.wrapping_sub(first)) {
+                *old = U::update(*old, new);
             }
-            for (start, row) in starts.iter().zip(updates.chunks_exact(len)) {
-                let start = start.wrapping_sub(first);
-                if start < part.len() {
-                    let old = &mut part[start..][..len];
-                    old.iter_mut().zip(row).for_each(|(old, &new)| *old = U::update(*old, new));
-                }
-            }
-        }),
-        None => scatter.for_windows(starts, |place, update, len, [stride, update_stride]| {
-            for i in 0..len {
-                let old = &mut result[place + i * stride];
-                *old = U::update(*old, updates[update + i * update_stride]);
-            }
-        }),
+        }
+        return;
+    }
+    for (start, row) in starts.iter().zip(updates.chunks_exact(len)) {
+        let start = start.wrapping_sub(first);
+        if start < part.len() {
+            let old = &mut part[start..][..len];
+            old.iter_mut().zip(row).for_each(|(old, &new)| *old = U::update(*old, new));
+        }
     }
 }
 
 impl Scatter {
+    /// The starts of all windows.
+    fn all_starts(&self, cx: Context<'_>, inputs: Inputs<'_>) -> Result<Scratch<usize>, Error> {
+        let mut starts = cx.scratch(self.starts.count())?;
+        cx.pool.for_chunks(self.cost(), &mut starts, 1, |first, starts| {
+            self.starts.fill(inputs, self.elements.len(), first, starts);
+        });
+        Ok(starts)
+    }
+
     /// Calls `row` for each innermost loop of each window in bounds: places in the inputs and the updates, the length,
     /// and both strides.
     fn for_windows(&self, starts: &[usize], mut row: impl FnMut(usize, usize, usize, [usize; 2])) {
@@ -304,13 +332,11 @@ impl Kernel for Scatter {
             (0..self.elements.len()).for_each(|index| _ = updated::<u8>(cx, inputs, &mut outputs, index));
             return Ok(());
         }
-        let mut starts = cx.scratch(self.starts.count())?;
-        cx.pool.for_chunks(self.cost(), &mut starts, 1, |first, starts| {
-            self.starts.fill(inputs, self.elements.len(), first, starts);
-        });
         match &self.body {
-            How::Fast(apply, _) | How::Assign(apply) => apply(self, cx, &starts, inputs, &mut outputs),
-            How::Program(program) => self.run_program(program, cx, &starts, inputs, &mut outputs),
+            How::Fast(apply, _) | How::Assign(apply) => apply(self, cx, inputs, &mut outputs)?,
+            How::Program(program) => {
+                self.run_program(program, cx, &self.all_starts(cx, inputs)?, inputs, &mut outputs);
+            }
             How::Keep => {}
         }
         Ok(())

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use crate::kernel::Inputs;
 use crate::kernels::movement::row_major;
 use crate::kernels::nest::{self, Loop, Nest, Walk};
+use crate::kernels::simd::vectorised;
 use crate::machine::Start;
 use crate::plan::Slot;
 
@@ -15,6 +16,9 @@ pub(super) const NOWHERE: usize = usize::MAX;
 
 /// The most slices or windows that machine code takes.
 pub(super) const MOST_STARTS: usize = 16;
+
+/// The number of starts that are computed at a time.
+pub(super) const BLOCK: usize = 256;
 
 /// The treatment of a slice that is partly out of bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,16 +136,15 @@ impl Starts {
         if out.is_empty() {
             return;
         }
-        if let ([Loop { strides: [stride, 0], .. }], [component]) = (&self.vectors[..], &self.components[..]) {
-            let indices = indices[first * *stride as usize..].iter().step_by(*stride as usize);
-            let Component { limit, stride, .. } = *component;
-            match self.out_of_bounds {
-                OutOfBounds::Clamp => out.iter_mut().zip(indices).for_each(|(start, index)| {
-                    *start = index.to_i64().clamp(0, limit) as usize * stride;
-                }),
-                OutOfBounds::Drop => out.iter_mut().zip(indices).for_each(|(start, index)| {
-                    let index = index.to_i64();
-                    *start = if (0..=limit).contains(&index) { index as usize * stride } else { NOWHERE };
+        if let ([Loop { strides: [step, 0], .. }], [component]) = (&self.vectors[..], &self.components[..])
+            && component.limit >= 0
+        {
+            let (step, drop) = (*step as usize, self.out_of_bounds == OutOfBounds::Drop);
+            let (indices, last) = (&indices[first * step..], I::from_limit(component.limit));
+            match step {
+                1 => fill_line(&indices[..out.len()], last, component.stride, drop, out),
+                _ => out.iter_mut().zip(indices.iter().step_by(step)).for_each(|(start, index)| {
+                    *start = index.start(last, component.stride, drop);
                 }),
             }
             return;
@@ -163,10 +166,28 @@ impl Starts {
     }
 }
 
+vectorised! {
+    /// The starts of indices that lie side by side, in vectors of them.
+    fn fill_line<I: Index>(indices: &[I], last: I, stride: usize, drop: bool, out: &mut [usize]) {
+        let lines = out.iter_mut().zip(indices);
+        match (stride, drop) {
+            (1, false) => lines.for_each(|(start, index)| *start = index.start(last, 1, false)),
+            (1, true) => lines.for_each(|(start, index)| *start = index.start(last, 1, true)),
+            (_, false) => lines.for_each(|(start, index)| *start = index.start(last, stride, false)),
+            (_, true) => lines.for_each(|(start, index)| *start = index.start(last, stride, true)),
+        }
+    }
+}
+
 /// An integer type of indices.
 trait Index: Pod {
     /// The index; one that does not fit is far out of bounds anyway.
     fn to_i64(self) -> i64;
+    /// The largest index up to `limit`, which is not negative.
+    fn from_limit(limit: i64) -> Self;
+    /// The start for a component with indices up to `last`. Comparisons are those of this type, so that a vector has as
+    /// many of them as it has indices.
+    fn start(self, last: Self, stride: usize, drop: bool) -> usize;
 }
 
 macro_rules! indices {
@@ -175,6 +196,16 @@ macro_rules! indices {
             #[inline(always)]
             fn to_i64(self) -> i64 {
                 i64::try_from(self).unwrap_or(i64::MAX)
+            }
+
+            fn from_limit(limit: i64) -> $ty {
+                <$ty>::try_from(limit).unwrap_or(<$ty>::MAX)
+            }
+
+            #[inline(always)]
+            fn start(self, last: $ty, stride: usize, drop: bool) -> usize {
+                let clamped = self.clamp(0, last);
+                if drop && clamped != self { NOWHERE } else { (clamped as usize).wrapping_mul(stride) }
             }
         }
     )*};

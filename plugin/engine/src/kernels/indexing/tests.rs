@@ -293,6 +293,50 @@ fn scatters_rows_on_several_threads() {
     assert!(elements::<f32>(&actual[0]) == expected);
 }
 
+/// Indices of `count` single elements of a vector of `len`.
+fn of_elements(len: usize, count: usize) -> Numbers {
+    Numbers {
+        operand: vec![len],
+        indices: vec![count],
+        slices: vec![count],
+        sizes: vec![1],
+        offset_dims: vec![],
+        collapsed: vec![0],
+        operand_batching: vec![],
+        indices_batching: vec![],
+        component_dims: vec![0],
+        vector_dim: 1,
+    }
+}
+
+#[test]
+fn gathers_and_scatters_elements_in_blocks() {
+    let random = &mut Random(43);
+    // More elements than `u8` and `i8` have indices, and fewer.
+    for (round, len) in [300, 200, 1].into_iter().cycle().take(24).enumerate() {
+        let (numbers, index_element) = (of_elements(len, 1000), INDEX_TYPES[round % 8]);
+        let (index_bytes, indices) = numbers.index_values(index_element, random);
+        let operand: Vec<f32> = (0..len).map(|_| random.below(1000) as f32).collect();
+        let updates: Vec<f32> = (0..1000).map(|_| random.below(1000) as f32).collect();
+        let types = [ty(ElementType::F32, &[len]), ty(index_element, &[1000])];
+        let gather = Single::new(gather_op(&numbers), &types, &[ty(ElementType::F32, &[1000])]);
+        let gathered = gather.run(&[bytes(&operand), index_bytes.clone()]);
+        let clamped = indices.iter().map(|&index| operand[index.clamp(0, len as i64 - 1) as usize]);
+        assert!(elements::<f32>(&gathered[0]) == clamped.collect::<Vec<_>>(), "{index_element:?}, {len}");
+
+        let scatter = scatter_op(&numbers, ElementType::F32, index_element);
+        let scatter = scatter.binary_region(BinaryOp::Add, ElementType::F32);
+        let mut expected = operand.clone();
+        for (&index, update) in indices.iter().zip(&updates) {
+            if (0..len as i64).contains(&index) {
+                expected[index as usize] += update;
+            }
+        }
+        let scattered = scatter.run(&[bytes(&operand), index_bytes, bytes(&updates)]);
+        assert!(elements::<f32>(&scattered[0]) == expected, "{index_element:?}, {len}");
+    }
+}
+
 #[test]
 fn scatters_several_inputs_at_once() {
     let dims = ScatterDims {
