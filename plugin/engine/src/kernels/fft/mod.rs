@@ -1,10 +1,13 @@
-//! `fft`: Fourier transforms of the last one to three dimensions, by `rustfft`, with plans that are made once.
+//! `fft`: Fourier transforms of the last one to three dimensions, by `rustfft` and by own passes, with plans that are made once.
 //!
 //! A transform of several dimensions is one along each. The last dimension comes first in a forward transform of real
 //! numbers, and last in an inverse one, so that only the half that symmetry does not determine is transformed further.
 
 mod lines;
 mod real;
+mod roots;
+#[cfg(target_arch = "x86_64")]
+mod stockham;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +20,8 @@ use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
 
 use self::lines::Lines;
 use self::real::RealPlan;
+#[cfg(target_arch = "x86_64")]
+use self::stockham::Stockham;
 use crate::element::{Complex, Element};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::memory::{Scratch, room};
@@ -48,10 +53,12 @@ trait Real: FftNum + num_traits::Float + Element {
     fn to_double(self) -> f64;
     /// Rounded.
     fn of_double(x: f64) -> Self;
+    /// The transform of lines of `len` complex numbers.
+    fn plan(len: usize, direction: FftDirection) -> Arc<dyn Fft<Self>>;
 }
 
 macro_rules! real {
-    ($($float:ident)*) => {$(
+    ($($float:ident: $plan:path,)*) => {$(
         impl Real for $float {
             #[inline(always)]
             fn to_double(self) -> f64 {
@@ -61,11 +68,31 @@ macro_rules! real {
             fn of_double(x: f64) -> $float {
                 x as $float
             }
+            fn plan(len: usize, direction: FftDirection) -> Arc<dyn Fft<$float>> {
+                $plan(len, direction)
+            }
         }
     )*};
 }
 
-real!(f32 f64);
+real! {
+    f32: common_plan,
+    f64: double_plan,
+}
+
+fn common_plan<F: FftNum>(len: usize, direction: FftDirection) -> Arc<dyn Fft<F>> {
+    FftPlanner::new().plan_fft(len, direction)
+}
+
+/// With exact roots where that is as fast: those of rustfft are of angles rounded to `f64`, which only `f32` does not
+/// notice.
+fn double_plan(len: usize, direction: FftDirection) -> Arc<dyn Fft<f64>> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(plan) = Stockham::new(len, direction) {
+        return Arc::new(plan);
+    }
+    common_plan(len, direction)
+}
 
 /// Transforms of `rank` dimensions.
 struct Transform<F: FftNum + Pod> {
@@ -105,10 +132,9 @@ impl<F: Real> Transform<F> {
             FftType::Fft | FftType::Rfft => FftDirection::Forward,
             FftType::Ifft | FftType::Irfft => FftDirection::Inverse,
         };
-        let mut planner = FftPlanner::new();
         let mut inside = last;
         transform.last = Some(match fft_type {
-            FftType::Fft | FftType::Ifft => Last::Complex(planner.plan_fft(last, direction)),
+            FftType::Fft | FftType::Ifft => Last::Complex(F::plan(last, direction)),
             FftType::Rfft | FftType::Irfft => {
                 inside = last / 2 + 1;
                 let plan = RealPlan::new(last, direction);
@@ -119,7 +145,7 @@ impl<F: Real> Transform<F> {
             }
         });
         for &length in others.iter().rev() {
-            transform.others.push(Lines::new(planner.plan_fft(length, direction), inside));
+            transform.others.push(Lines::new(F::plan(length, direction), inside));
             inside *= length;
         }
         if direction == FftDirection::Inverse {

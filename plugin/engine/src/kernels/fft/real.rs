@@ -7,9 +7,10 @@
 use std::sync::Arc;
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
-use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
+use rustfft::{Fft, FftDirection, FftNum};
 
 use super::Real;
+use super::roots::root;
 use crate::element::Complex;
 use crate::kernels::simd::vectorised;
 
@@ -27,11 +28,9 @@ impl<F: Real> RealPlan<F> {
     pub(super) fn new(len: usize, direction: FftDirection) -> RealPlan<F> {
         let (complex, quarter) = if len.is_multiple_of(2) { (len / 2, len.div_ceil(4)) } else { (len, 0) };
         let sign = if direction == FftDirection::Forward { 1.0 } else { -1.0 };
-        let twiddles = [
-            (1..quarter).map(|k| twiddle(k, len).re).collect(),
-            (1..quarter).map(|k| sign * twiddle(k, len).im).collect(),
-        ];
-        RealPlan { len, complex: FftPlanner::new().plan_fft(complex, direction), twiddles }
+        let twiddles =
+            [(1..quarter).map(|k| root(k, len).im).collect(), (1..quarter).map(|k| -sign * root(k, len).re).collect()];
+        RealPlan { len, complex: F::plan(complex, direction), twiddles }
     }
 
     /// The number of real numbers.
@@ -84,20 +83,6 @@ impl<F: Real> RealPlan<F> {
         self.complex.process_with_scratch(whole, scratch);
         out.iter_mut().zip(whole).for_each(|(to, z)| *to = z.re);
     }
-}
-
-/// -i e^(-2 pi i k / len) for a k below a quarter of `len`: the sine and cosine of an angle of at most pi / 4, since a
-/// larger one is rounded more.
-fn twiddle(k: usize, len: usize) -> Complex<f64> {
-    let angle = |k: usize| std::f64::consts::TAU * (k as f64 / len as f64);
-    let (sin, cos) = if 8 * k <= len {
-        angle(k).sin_cos()
-    } else {
-        // Of what is left to a quarter turn, in quarters of a place.
-        let (sin, cos) = (angle(len - 4 * k) / 4.0).sin_cos();
-        (cos, sin)
-    };
-    Complex::new(-sin, -cos)
 }
 
 /// The number of pairs that are computed side by side.
