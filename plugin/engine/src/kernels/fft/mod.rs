@@ -1,4 +1,5 @@
-//! `fft`: Fourier transforms of the last one to three dimensions, by `rustfft` and by own passes, with plans that are made once.
+//! `fft`: Fourier transforms of the last one to three dimensions, by `rustfft` and by own passes, with plans that are
+//! made once.
 //!
 //! A transform of several dimensions is one along each. The last dimension comes first in a forward transform of real
 //! numbers, and last in an inverse one, so that only the half that symmetry does not determine is transformed further.
