@@ -117,6 +117,11 @@ impl Access {
         self.dims.iter().map(|dim| dim.size).product()
     }
 
+    /// The number of elements in the box.
+    pub(crate) fn len(&self) -> usize {
+        self.dims.iter().map(|dim| dim.len).product()
+    }
+
     /// The number of elements in a row: those that are evenly spaced in the operand, as far as box and strides go.
     pub(crate) fn row(&self) -> usize {
         self.dims.last().map_or(1, |dim| dim.size)

@@ -348,12 +348,27 @@ impl Builder {
                 _ => 0.0,
             })
             .sum();
-        let read: usize = self.inputs.iter().map(|(element, count)| element.byte_width() * count).sum();
+        let read = self.bytes_read();
         let results = |value: Value| if self.rows[value] { self.count / self.row } else { self.count };
         let written: usize = self.outputs.iter().map(|&(value, element)| element.byte_width() * results(value)).sum();
         // In registers, an operation takes a fraction of the time that it takes in a pass of its own.
         let share = if self.generate { 0.25 } else { 1.0 };
         Cost { flops: share * f64::from(flops) * self.count as f64, bytes: (read + written) as f64 }
+    }
+
+    /// The number of bytes of operands that are read: of a slice of a large one, only its own.
+    fn bytes_read(&self) -> usize {
+        let mut read = vec![0; self.inputs.len()];
+        for (definition, _) in &self.values {
+            match definition {
+                Definition::Input(input) => read[*input] = self.inputs[*input].1,
+                Definition::Splat(SplatOf::Input(input)) => read[*input] += 1,
+                Definition::Gather(parts) => parts.iter().for_each(|(input, access)| read[*input] += access.len()),
+                _ => {}
+            }
+        }
+        let bytes = |(&(element, all), read): (&(ElementType, usize), usize)| element.byte_width() * read.min(all);
+        self.inputs.iter().zip(read).map(bytes).sum()
     }
 
     /// Whether an operand has one element per row.

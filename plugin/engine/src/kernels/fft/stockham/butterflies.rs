@@ -65,7 +65,7 @@ fn nine<S: Simd>(s: S, x: &mut [Lanes<S>], roots: &[f64]) {
     }
 }
 
-/// By the sums and the differences of x[j] and x[R - j].
+/// By the sums and the differences of `x[j]` and `x[R - j]`.
 #[inline(always)]
 fn odd<S: Simd, const R: usize>(s: S, x: &mut [Lanes<S>; R], roots: &[f64]) {
     let (cosines, sines) = roots[..R / 2 * 2].split_at(R / 2);
