@@ -150,6 +150,9 @@ impl Access {
 
     /// Copies the elements that are in the box to their places in `out`, which is the domain from `start` on.
     pub(crate) fn load<T: Pod>(&self, operand: &[T], start: usize, out: &mut [T]) {
+        if self.dims.iter().all(|dim| dim.is_whole()) {
+            return self.load_whole(operand, start, out);
+        }
         let mut cursor = Cursor::new(self, start);
         let mut rest = out;
         while !rest.is_empty() {
@@ -161,6 +164,35 @@ impl Access {
             }
             cursor.advance(count);
             rest = others;
+        }
+    }
+
+    /// [`load`](Access::load) where the box is the domain: rows may be short, and need no look at it.
+    fn load_whole<T: Pod>(&self, operand: &[T], start: usize, out: &mut [T]) {
+        let Some((inner, outer)) = self.dims.split_last() else { return out.fill(operand[self.offset]) };
+        let mut index: SmallVec<[usize; 4]> = smallvec::smallvec![0; outer.len()];
+        let (mut rest, mut first) = (start / inner.size, self.offset);
+        for (index, dim) in index.iter_mut().zip(outer).rev() {
+            *index = rest % dim.size;
+            rest /= dim.size;
+            first += *index * dim.stride;
+        }
+        let (mut column, mut filled) = (start % inner.size, 0);
+        while filled < out.len() {
+            let run = (inner.size - column).min(out.len() - filled);
+            let place = Place { first: first + column * inner.stride, stride: inner.stride };
+            place.copy(operand, &mut out[filled..filled + run]);
+            filled += run;
+            column = 0;
+            for (index, dim) in index.iter_mut().zip(outer).rev() {
+                *index += 1;
+                first += dim.stride;
+                if *index < dim.size {
+                    break;
+                }
+                first -= *index * dim.stride;
+                *index = 0;
+            }
         }
     }
 }
@@ -176,6 +208,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// Copies as many elements as `out` has.
+    #[inline]
     pub(crate) fn copy<T: Pod>(self, operand: &[T], out: &mut [T]) {
         let Place { first, stride } = self;
         match stride {

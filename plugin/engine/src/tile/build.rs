@@ -288,16 +288,12 @@ impl Builder {
     fn has_long_runs(&self) -> bool {
         /// A run takes so much longer than a part of a tile as a copy of so many elements takes.
         const COPIED: usize = 512;
-        let gathers = || {
-            self.values.iter().filter_map(|(definition, _)| match definition {
-                Definition::Gather(parts) => Some(parts),
-                _ => None,
-            })
-        };
         let is_narrow = self.values.iter().any(|(_, element)| element.byte_width() < size_of::<u32>());
-        let runs = gathers().map(|parts| parts.iter().map(|(_, access)| access.runs()).sum::<usize>()).max();
+        let runs = self.gathers().map(|parts| parts.iter().map(|(_, access)| access.runs()).sum::<usize>()).max();
         let can_mask = Isa::detect().is_some_and(|isa| isa.masks_narrow_elements() || !is_narrow);
-        can_mask && self.row == 1 && runs.is_some_and(|runs| self.count / runs.max(1) * gathers().count() >= COPIED)
+        can_mask
+            && self.row == 1
+            && runs.is_some_and(|runs| self.count / runs.max(1) * self.gathers().count() >= COPIED)
     }
 
     /// Whether a gathered value of words is the same in each run, so that code reads one element of it.
@@ -339,7 +335,17 @@ impl Builder {
         self.row
     }
 
+    /// The operands and maps of each gathered value.
+    fn gathers(&self) -> impl Iterator<Item = &SmallVec<[(usize, Access); 1]>> {
+        self.values.iter().filter_map(|(definition, _)| match definition {
+            Definition::Gather(parts) => Some(parts),
+            _ => None,
+        })
+    }
+
     fn cost(&self) -> Cost {
+        /// What the copy of a run takes beside its elements: about three nanoseconds.
+        const RUN_FLOPS: f64 = 24.0;
         let flops: f32 = (self.values.iter())
             .map(|(definition, _)| match definition {
                 Definition::Apply { function, .. } => function.flops,
@@ -348,12 +354,14 @@ impl Builder {
                 _ => 0.0,
             })
             .sum();
+        let runs: usize = self.gathers().flatten().map(|(_, access)| access.runs()).sum();
         let read = self.bytes_read();
         let results = |value: Value| if self.rows[value] { self.count / self.row } else { self.count };
         let written: usize = self.outputs.iter().map(|&(value, element)| element.byte_width() * results(value)).sum();
         // In registers, an operation takes a fraction of the time that it takes in a pass of its own.
         let share = if self.generate { 0.25 } else { 1.0 };
-        Cost { flops: share * f64::from(flops) * self.count as f64, bytes: (read + written) as f64 }
+        let flops = share * f64::from(flops) * self.count as f64 + RUN_FLOPS * runs as f64;
+        Cost { flops, bytes: (read + written) as f64 }
     }
 
     /// The number of bytes of operands that are read: of a slice of a large one, only its own.

@@ -11,7 +11,7 @@ const MOST_PARTS: usize = 16;
 const DEEPEST: usize = 8;
 
 /// The fewest elements that are copied as one, on average: shorter runs are faster in the kernel of the op.
-const SHORTEST_RUN: usize = 8;
+const SHORTEST_RUN: usize = 128;
 
 /// Elements of other values, each in a box of the view.
 #[derive(Clone)]
@@ -152,7 +152,7 @@ impl Views {
         let view = view(graph, value, DEEPEST)?;
         let runs: usize = view.parts.iter().map(|part| part.access().runs()).sum();
         let count = graph.tensor(value)?.count();
-        (view.parts.len() == 1 || runs <= count / SHORTEST_RUN).then_some(view)
+        (runs <= count.div_ceil(SHORTEST_RUN)).then_some(view)
     }
 }
 
