@@ -59,7 +59,7 @@ pub(crate) struct Start {
 pub(crate) struct Window {
     /// The distance in bytes to which its indices lead, if they lead anywhere.
     pub(crate) start: Option<Value>,
-    /// Whether it is in bounds; a window that is not is dropped.
+    /// The mask that says whether it is in bounds, if it may be out of bounds: such a window is dropped.
     pub(crate) mask: Option<Value>,
     /// The copies of its elements.
     pub(crate) copies: Vec<Copy>,

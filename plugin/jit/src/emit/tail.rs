@@ -29,10 +29,9 @@ impl Emitter<'_> {
     }
 
     /// Computes the elements from the index on one vector at a time.
-    pub(super) fn tail(&mut self, stores: &[Vec<Store>], spare: usize) {
+    pub(super) fn tail(&mut self, stores: &[Vec<Store>], mut spare: usize) {
         self.assembler.load_general(END, general::SP, COUNT);
         let done = self.assembler.jump_unless_below(INDEX, END);
-        let mut spare = spare;
         if self.isa == Isa::Avx2 {
             self.free &= !(1 << MASK);
             spare = spare.saturating_sub(1);
@@ -44,8 +43,7 @@ impl Emitter<'_> {
         self.turn(stores);
         self.assembler.add_general(INDEX, self.isa.lanes() as i32);
         self.assembler.jump_if_below(INDEX, END, start);
-        let here = self.assembler.here();
-        self.assembler.set_jump(done, here);
+        self.assembler.set_jump(done, self.assembler.here());
     }
 
     /// Sets the mask to the lanes before the end.

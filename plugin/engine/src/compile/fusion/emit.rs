@@ -10,7 +10,7 @@ use super::Fusion;
 use super::graph::Graph;
 use super::groups::Groups;
 use super::rows::row_reduction;
-use super::views::{View, Views};
+use super::views::{self, View};
 use crate::tile::tensor;
 use crate::tile::{Access, Builder, MOST_ELEMENTS, Value};
 
@@ -41,7 +41,7 @@ pub(super) fn fusion(shared: &Shared<'_>, mut ops: Vec<usize>, count: usize, row
         own: &own,
         row,
         // Small programs in loops become machine code that reads its operands element by element.
-        views: Views { are_read: !(shared.in_loop && count <= MOST_ELEMENTS) },
+        reads_views: !(shared.in_loop && count <= MOST_ELEMENTS),
         builder,
         values: HashMap::new(),
         loads: HashMap::new(),
@@ -95,8 +95,8 @@ struct Emitter<'a> {
     /// The number of elements in a row.
     row: usize,
     builder: Builder,
-    /// The views that are read where their elements are.
-    views: Views,
+    /// Whether views are read where their elements are.
+    reads_views: bool,
     /// Values of the fusion's ops.
     values: HashMap<ValueId, Value>,
     /// Values of other ops, by access.
@@ -172,8 +172,9 @@ impl Emitter<'_> {
     /// The elements of a value from outside the fusion.
     fn load(&mut self, value: ValueId, access: Access) -> Result<Value, Error> {
         let ty = tensor(self.graph.func, value)?;
-        if access.is_contiguous()
-            && let Some(view) = self.views.of(self.graph, value)
+        if self.reads_views
+            && access.is_contiguous()
+            && let Some(view) = views::of(self.graph, value)
         {
             return self.view(view, ty.element);
         }

@@ -17,7 +17,7 @@ pub(super) struct Graph<'a> {
     pub(super) users: Vec<Vec<usize>>,
     /// Whether results of each op are results of the region, perhaps reshaped.
     escapes: Vec<bool>,
-    /// Whether each op only selects elements, for element-wise ops and other such ops alone.
+    /// Whether each op [selects](Graph::selects) elements, and all its users are element-wise ops or do the same.
     views: Vec<bool>,
 }
 
@@ -63,7 +63,8 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// Whether the op's result has elements of its operands in boxes.
+    /// Whether the op is a slice, pad, concatenation or broadcast whose result consists of boxes of its operands'
+    /// elements.
     fn selects(&self, op: &Op) -> bool {
         let selects = match &op.kind {
             OpKind::Slice { .. } | OpKind::Concatenate { .. } => true,
@@ -77,8 +78,7 @@ impl<'a> Graph<'a> {
         selects && !op.results.iter().any(is_empty)
     }
 
-    /// Whether `value` is a slice, pad, concatenation or broadcast, perhaps reshaped, that only element-wise ops and
-    /// other such ops use.
+    /// Whether `value` is the result of such an op.
     pub(super) fn is_view(&self, value: ValueId) -> bool {
         self.producer(value).is_some_and(|producer| self.views[producer])
     }

@@ -9,7 +9,7 @@ use crate::compile::lower;
 use crate::kernels::testing::{Random, ty};
 use crate::tile::tests::random_bytes;
 
-/// The shape of matrices in a program, which has vectors of both sizes, too.
+/// The shape of a program's matrices. Its vectors are as long as their rows or columns.
 type Shape = [usize; 2];
 
 /// An op over values of the program, chosen at random.

@@ -137,23 +137,15 @@ impl View {
     }
 }
 
-/// The views that fusions read.
-pub(super) struct Views {
-    /// Whether there are any.
-    pub(super) are_read: bool,
-}
-
-impl Views {
-    /// The elements of `value`, if it is a view that nothing else needs and whose elements are near each other.
-    pub(super) fn of(&self, graph: &Graph<'_>, value: ValueId) -> Option<View> {
-        if !self.are_read || !graph.is_view(value) {
-            return None;
-        }
-        let view = view(graph, value, DEEPEST)?;
-        let runs: usize = view.parts.iter().map(|part| part.access().runs()).sum();
-        let count = graph.tensor(value)?.count();
-        (runs <= count.div_ceil(SHORTEST_RUN)).then_some(view)
+/// The elements of `value`, if it is a view that nothing else needs and whose runs are long.
+pub(super) fn of(graph: &Graph<'_>, value: ValueId) -> Option<View> {
+    if !graph.is_view(value) {
+        return None;
     }
+    let view = view(graph, value, DEEPEST)?;
+    let runs: usize = view.parts.iter().map(|part| part.access().runs()).sum();
+    let count = graph.tensor(value)?.count();
+    (runs <= count.div_ceil(SHORTEST_RUN)).then_some(view)
 }
 
 /// The elements of a value, which may be one that no view is made of.

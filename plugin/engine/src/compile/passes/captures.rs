@@ -2,6 +2,8 @@
 //! separately. Loops and branches get copies of the constants that they use, where these cost nothing: scalars, and
 //! arrays of one number that only element-wise ops read.
 
+use std::collections::HashSet;
+
 use oxcall::Error;
 use oxcall_hlo::{Module, Op, OpKind, Region, Type, ValueId};
 
@@ -60,10 +62,12 @@ fn clone_constants(rewriter: &mut Rewriter<'_>, region: &mut Region, limit: usiz
     let mut copies = Vec::new();
     let mut left = Vec::new();
     let mut names = Mapping::default();
+    let read_as_arrays = read_as_arrays(region);
     for value in Region::free_values(std::slice::from_ref(region)) {
         let mut ops = Vec::new();
-        let scalar = rewriter.ty(value).tensor().is_some_and(|ty| ty.rank() == 0);
-        if (scalar || is_free_splat(rewriter, region, value)) && constant_chain(rewriter, value, limit, &mut ops) {
+        let is_scalar = rewriter.ty(value).tensor().is_some_and(|ty| ty.rank() == 0);
+        let is_free = is_scalar || is_splat(rewriter, value) && !read_as_arrays.contains(&value);
+        if is_free && constant_chain(rewriter, value, limit, &mut ops) {
             for op in ops {
                 if names.get(op.results[0]) == op.results[0] {
                     copies.push(clone_op(&op, rewriter.values(), &mut names));
@@ -81,14 +85,23 @@ fn clone_constants(rewriter: &mut Rewriter<'_>, region: &mut Region, limit: usiz
     left
 }
 
-/// Whether `value` is a constant of equal elements that only element-wise ops of `region` read, which take it as a
-/// number.
-fn is_free_splat(rewriter: &Rewriter<'_>, region: &Region, value: ValueId) -> bool {
+/// The values of which an op of the region that is not element-wise, one in a region of its own, or the region's end
+/// needs the array. Element-wise ops take a constant of equal elements as a number.
+fn read_as_arrays(region: &Region) -> HashSet<ValueId> {
+    let mut read: HashSet<ValueId> = region.results.iter().copied().collect();
+    for op in &region.ops {
+        if !is_element_wise(&op.kind) {
+            read.extend(&op.operands);
+        }
+        read.extend(Region::free_values(&op.regions));
+    }
+    read
+}
+
+/// Whether `value` is a constant of equal elements.
+fn is_splat(rewriter: &Rewriter<'_>, value: ValueId) -> bool {
     let is_splat = |op: &Op| matches!(&op.kind, OpKind::Constant(literal) if literal.splat_element().is_some());
-    let is_number = |op: &Op| !op.operands.contains(&value) || is_element_wise(&op.kind);
     rewriter.def(value).is_some_and(is_splat)
-        && !region.results.contains(&value)
-        && region.ops.iter().all(|op| is_number(op) && !Region::free_values(&op.regions).contains(&value))
 }
 
 /// Whether `value` is computed from constants by at most `limit` ops, which are then left in `ops`, in order.

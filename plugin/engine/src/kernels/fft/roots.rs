@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use crate::element::Complex;
 
-/// What [`TAU`] lacks.
+/// The part of 2 pi below the last place of [`TAU`].
 const TAU_LOW: f64 = 2.449_293_598_294_706_4e-16;
 
 /// e^(-2 pi i k / n).

@@ -62,8 +62,8 @@ pub(crate) fn row_fold(function: BinaryOp, element: ElementType) -> Option<(RowF
     })
 }
 
-/// Whether rows of this length, so many of them, are reduced one by one: each is in a cache near the processor, and
-/// there are enough for all threads where one has several segments.
+/// Whether `rows` rows of `row` elements are reduced one by one: a row has to fit a cache near the processor, and rows
+/// of several segments have to be enough for all threads.
 pub(crate) fn are_tiles(rows: usize, row: usize) -> bool {
     match row {
         2..=SEGMENT => rows >= 2,

@@ -58,7 +58,7 @@ fn constant_index(rewriter: &Rewriter<'_>, value: ValueId, max: usize) -> Option
     let literal = rewriter.literal(value)?;
     let element: ElementType = literal.ty().element;
     let bytes = literal.element(0);
-    Some(whole_number(element, bytes)?.map_or(0, |index| usize::try_from(index).map_or(max, |index| index.min(max))))
+    Some(whole_number(element, bytes).map_or(0, |index| usize::try_from(index).map_or(max, |index| index.min(max))))
 }
 
 pub(super) fn dynamic_slice(
@@ -112,7 +112,7 @@ pub(super) fn scatter(rewriter: &mut Rewriter<'_>, op: &Op, dims: &ScatterDims) 
     let mut start = vec![0; from.rank()];
     for (place, &dim) in dims.scatter_dims_to_operand_dims.iter().enumerate() {
         let last = from.dims[dim].checked_sub(sizes[dim])?;
-        let first = whole_number(index.element, literal.element(place))??;
+        let first = whole_number(index.element, literal.element(place))?;
         start[dim] = usize::try_from(first).ok().filter(|&first| first <= last)?;
     }
     let update = rewriter.emit(OpKind::Reshape, &[updates], TensorType { dims: sizes.into(), ..window });
@@ -124,10 +124,10 @@ pub(super) fn scatter(rewriter: &mut Rewriter<'_>, op: &Op, dims: &ScatterDims) 
     Some(Simpler::Op(OpKind::DynamicUpdateSlice, operands))
 }
 
-/// An integer, `None` if it is negative.
-fn whole_number(element: ElementType, bytes: &[u8]) -> Option<Option<u64>> {
-    let is_negative = element.is_signed() && bytes.last()? & 0x80 != 0;
+/// An integer; `None` if it is negative.
+fn whole_number(element: ElementType, bytes: &[u8]) -> Option<u64> {
+    let is_negative = element.is_signed() && bytes.last().is_some_and(|byte| byte & 0x80 != 0);
     let mut wide = [0; 8];
     wide[..bytes.len()].copy_from_slice(bytes);
-    Some((!is_negative).then(|| u64::from_le_bytes(wide)))
+    (!is_negative).then(|| u64::from_le_bytes(wide))
 }

@@ -25,10 +25,10 @@ impl<S: Simd> Lanes<S> {
         Lanes { re: load::<S>(re, at), im: load::<S>(im, at) }
     }
 
-    /// With the parts in each other's place, if so.
+    /// With real and imaginary parts exchanged if `is_inverse` is set.
     #[inline(always)]
-    pub(super) fn exchanged(self, so: bool) -> Self {
-        if so { Lanes { re: self.im, im: self.re } } else { self }
+    pub(super) fn exchanged(self, is_inverse: bool) -> Self {
+        if is_inverse { Lanes { re: self.im, im: self.re } } else { self }
     }
 
     /// The parts of one number.
