@@ -30,6 +30,10 @@ _TALL = ((7, 3), (2, 5, 4), (20, 11), (4, 4), (6, 1), (3, 0))
 _ANY = (*_TALL, (3, 7), (1, 6))
 _VECTORS = ((5,), (1,), (2,), (7,), (11,))
 _SIZES = (1, 2, 3, 4, 8)
+# Of complex128, XLA:CPU is 9.8e-14 of the largest element off the exact function of 8 x 8, and the plugin 5.3e-14.
+_RECURRENCE = Tolerance(
+    2048, of_largest=True, reason="Parlett's recurrence divides by differences of eigenvalues, on both sides"
+)
 
 Make = Callable[[np.random.Generator, str, tuple[int, ...]], np.ndarray]
 
@@ -282,7 +286,8 @@ def _cases(rng: np.random.Generator, name: str, table: dict[str, Any]) -> Iterat
     for op, (function, make, shapes, dtypes) in table.items():
         for dtype in dtypes:
             for shape in shapes:
-                yield Case(f"{name}.{op}", dtype, f"{shape}", function, [make(rng, dtype, shape)], _NEAR)
+                near = _RECURRENCE if op == "funm" else _NEAR
+                yield Case(f"{name}.{op}", dtype, f"{shape}", function, [make(rng, dtype, shape)], near)
 
 
 @family
