@@ -8,6 +8,7 @@ mod comparator;
 mod key;
 mod merge;
 mod radix;
+mod short;
 mod sorter;
 #[cfg(test)]
 mod tests;

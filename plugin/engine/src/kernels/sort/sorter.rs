@@ -6,7 +6,7 @@ use oxcall_hlo::{ElementType, Func, Op};
 
 use super::comparator::{self, Key, Part};
 use super::key::{Bits, Sortable, by_sortable};
-use super::{merge, radix};
+use super::{merge, radix, short};
 use crate::by_width;
 use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
@@ -70,10 +70,10 @@ impl Sort {
         Row { base: index / self.inner * self.len * self.inner + index % self.inner, stride: self.inner }
     }
 
-    /// The key, if one operand is sorted by it alone, row by row.
+    /// The key, if one operand is sorted by it alone.
     fn only_key(&self) -> Option<&Key> {
         match &self.order {
-            Order::Keys(keys) if self.elements.len() == 1 && self.inner == 1 => match &keys[..] {
+            Order::Keys(keys) if self.elements.len() == 1 => match &keys[..] {
                 [key @ Key { part: Part::Whole, .. }] => Some(key),
                 _ => None,
             },
@@ -201,7 +201,7 @@ fn read_keys<T: Sortable>(operand: &[T], row: Row, key: &Key, keys: &mut [T::Key
 }
 
 /// Restores the signs and payloads of elements that are equal but differ, zeros and NaNs, in their original order.
-fn restore_equal<T: Sortable>(from: &[T], row: &mut [T], key: &Key, keys: &[T::Key]) {
+pub(super) fn restore_equal<T: Sortable>(from: &[T], row: &mut [T], key: &Key, keys: &[T::Key]) {
     let key_of = |x: T| if key.descending { x.canonical().key().inverted() } else { x.canonical().key() };
     let mut restored: Vec<T::Key> = Vec::new(); // Bounded: classes of zeros and NaNs.
     for &odd in from.iter().filter(|x| x.canonical().key() != x.key()) {
@@ -269,8 +269,15 @@ impl Kernel for Sort {
             return Ok(());
         }
         if let Some(key) = self.only_key() {
-            by_sortable!(self.elements[0], T => self.sort_values::<T>(cx, key, inputs.get(0), outputs.take(0))?);
-            return Ok(());
+            let rows = short::Rows { len: self.len, inner: self.inner };
+            let is_short = (2..=short::LONGEST).contains(&self.len) && self.rows() > 1;
+            if is_short && let Some(done) = rows.sort(cx, self.cost(), key, self.elements[0], inputs, &mut outputs) {
+                return done;
+            }
+            if self.inner == 1 {
+                by_sortable!(self.elements[0], T => self.sort_values::<T>(cx, key, inputs.get(0), outputs.take(0))?);
+                return Ok(());
+            }
         }
         let mut positions = cx.scratch(self.rows() * self.len)?;
         self.sort_positions(cx, inputs, &mut positions)?;

@@ -329,3 +329,26 @@ fn top_k_is_the_head_of_a_descending_sort() {
         }
     }
 }
+
+#[test]
+fn short_rows_are_sorted_side_by_side() {
+    let random = &mut Random(20);
+    for len in 2..=34 {
+        for (dims, dim) in [(vec![3, len, 70], 1), (vec![133, len], 1), (vec![len, 65], 0), (vec![2, len, 1], 1)] {
+            let element = [F32, BF16, F64][len % 3];
+            let values: Vec<f64> = (0..dims.iter().product()).map(|_| awkward(random)).collect();
+            let data = float_bytes(element, &values);
+            let values = float_values(element, &data);
+            let places = expected_places(&dims, dim, |a, b| canonical_order(values[a], values[b]));
+            let sorted = jax_sort(&[element], 1, &dims, dim).run(std::slice::from_ref(&data));
+            assert!(sorted[0] == take(&data, element.byte_width(), &places), "{element} {dims:?} {dim}");
+        }
+        let values: Vec<i16> = (0..len * 100).map(|_| random.below(60) as i16 - 30).collect();
+        let places = expected_places(&[100, len], 1, |a, b| values[b].cmp(&values[a]));
+        let sort = sort_op(&[S16], &[100, len], 1).region(&[S16; 2], |body| {
+            let (a, b) = (body.params[0], body.params[1]);
+            vec![compare(body, ComparisonDirection::Gt, ComparisonType::NoType, a, b)]
+        });
+        assert!(sort.run(&[bytes(&values)])[0] == take(&bytes(&values), 2, &places), "{len}");
+    }
+}
