@@ -103,13 +103,24 @@ fn rows<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: MatMut<'_, C>) {
     }
 }
 
+/// The number of sums side by side in a product of vectors with any strides.
+const CHAINS: usize = 4;
+
 /// Computes element by element, with any strides.
 #[inline(always)]
 fn elements<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: MatMut<'_, C>) {
     for i in 0..a.rows {
         for j in 0..b.cols {
+            // Chains side by side: one addition does not wait for the one before. As an array they would be in memory.
+            let [mut s0, mut s1, mut s2, mut s3] = [C::ZERO; CHAINS];
+            let whole = a.cols / CHAINS * CHAINS;
+            let times = |sum: C, k: usize| sum.plus_product(a.at(i, k), b.at(k, j));
+            for k in (0..whole).step_by(CHAINS) {
+                (s0, s1, s2, s3) = (times(s0, k), times(s1, k + 1), times(s2, k + 2), times(s3, k + 3));
+            }
+            let rest = (whole..a.cols).fold(s0, times);
             let out = out.at(i, j);
-            *out = (0..a.cols).fold(*out, |sum, k| sum.plus_product(a.at(i, k), b.at(k, j)));
+            *out = out.plus(rest.plus(s1).plus(s2.plus(s3)));
         }
     }
 }

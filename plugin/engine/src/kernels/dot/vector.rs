@@ -106,7 +106,8 @@ impl<C: Number> Operand<'_, C> {
     }
 }
 
-/// The number of columns whose multiples are added at a time, so that the result is loaded and stored less often.
+/// The number of columns whose multiples are added at a time, so that the result is loaded and stored less often, and
+/// of rows that are multiplied at a time, so that the vector is.
 const LINES: usize = 4;
 
 /// The number of elements of a line that are converted at a time.
@@ -115,8 +116,14 @@ const LINE: usize = 1024;
 vectorised! {
 /// Adds to each element of `out` the product of a row of `data` and `vector`; rows are `stride` apart.
 fn add_dots<C: Number>(data: &[C], stride: usize, vector: &[C], out: &mut [C]) {
-    for (i, out) in out.iter_mut().enumerate() {
-        *out = out.plus(dot(&data[i * stride..][..vector.len()], vector));
+    let row = |i: usize| &data[i * stride..][..vector.len()];
+    let (fours, rest) = out.as_chunks_mut::<LINES>();
+    for (i, out) in fours.iter_mut().enumerate() {
+        let dots = four_dots([0, 1, 2, 3].map(|k| row(i * LINES + k)), vector);
+        out.iter_mut().zip(dots).for_each(|(out, dot)| *out = out.plus(dot));
+    }
+    for (i, out) in rest.iter_mut().enumerate() {
+        *out = out.plus(dot(row(fours.len() * LINES + i), vector));
     }
 }
 }
@@ -141,6 +148,54 @@ fn add_multiples<C: Number>(data: &[C], stride: usize, factors: &[C], out: &mut 
         }
     }
 }
+}
+
+/// The number of chunks of [`LANES`] products that are summed one after another.
+const CHAIN: usize = 8;
+
+/// The products of four rows with a vector of equal length: the vector is loaded once.
+#[inline(always)]
+fn four_dots<C: Number>(rows: [&[C]; LINES], vector: &[C]) -> [C; LINES] {
+    // Sums in separate variables, as in `dot`.
+    let [mut t0, mut t1, mut t2, mut t3] = [[C::ZERO; LANES]; LINES];
+    let (chunks, rest) = vector.as_chunks::<LANES>();
+    let [r0, r1, r2, r3] = rows.map(|row| row.as_chunks::<LANES>());
+    let chains = chunks.chunks(CHAIN).zip(r0.0.chunks(CHAIN)).zip(r1.0.chunks(CHAIN));
+    for ((((v, r0), r1), r2), r3) in chains.zip(r2.0.chunks(CHAIN)).zip(r3.0.chunks(CHAIN)) {
+        let [mut s0, mut s1, mut s2, mut s3] = [[C::ZERO; LANES]; LINES];
+        for ((((v, a), b), c), d) in v.iter().zip(r0).zip(r1).zip(r2).zip(r3) {
+            s0 = plus_products(s0, a, v);
+            s1 = plus_products(s1, b, v);
+            s2 = plus_products(s2, c, v);
+            s3 = plus_products(s3, d, v);
+        }
+        for lane in 0..LANES {
+            t0[lane] = t0[lane].plus(s0[lane]);
+            t1[lane] = t1[lane].plus(s1[lane]);
+            t2[lane] = t2[lane].plus(s2[lane]);
+            t3[lane] = t3[lane].plus(s3[lane]);
+        }
+    }
+    let mut sums = [t0, t1, t2, t3];
+    for (sums, row) in sums.iter_mut().zip([r0.1, r1.1, r2.1, r3.1]) {
+        for ((sum, &a), &v) in sums.iter_mut().zip(row).zip(rest) {
+            *sum = sum.plus_product(a, v);
+        }
+    }
+    sums.map(join_lanes)
+}
+
+/// The sum of all lanes, in pairs.
+#[inline(always)]
+fn join_lanes<C: Number>(mut sums: [C; LANES]) -> C {
+    let mut width = LANES;
+    while width > 1 {
+        width /= 2;
+        for lane in 0..width {
+            sums[lane] = sums[lane].plus(sums[lane + width]);
+        }
+    }
+    sums[0]
 }
 
 /// The product of two vectors of equal length.
@@ -168,14 +223,7 @@ fn dot<C: Number>(a: &[C], b: &[C]) -> C {
     for lane in 0..LANES {
         s0[lane] = s0[lane].plus(s1[lane]).plus(s2[lane].plus(s3[lane]));
     }
-    let mut width = LANES;
-    while width > 1 {
-        width /= 2;
-        for lane in 0..width {
-            s0[lane] = s0[lane].plus(s0[lane + width]);
-        }
-    }
-    s0[0]
+    join_lanes(s0)
 }
 
 #[inline(always)]
