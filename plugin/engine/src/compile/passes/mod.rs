@@ -16,6 +16,7 @@ pub(crate) mod ir;
 mod layouts;
 mod partial;
 mod scan;
+mod short;
 mod simplify;
 #[cfg(test)]
 mod tests;
@@ -93,6 +94,11 @@ pub(crate) fn run_with(
     // Trip counts are constants by now; the iterations then simplify together.
     if unroll::unroll(&mut module)? {
         observer.after("unroll", &module)?;
+        shrink(&mut module, evaluate, &mut observer)?;
+    }
+    // Before slices of what does not change leave loops.
+    if short::reductions(&mut module)? {
+        observer.after("short", &module)?;
         shrink(&mut module, evaluate, &mut observer)?;
     }
     // After unrolling: a short loop that is gone needs no hoisting.

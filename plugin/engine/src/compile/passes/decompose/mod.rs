@@ -3,6 +3,7 @@
 mod batch_norm;
 mod builder_call;
 mod map;
+mod product;
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, Literal, Module, Op, OpKind, Region, TensorType, ValueId};
@@ -11,7 +12,7 @@ use super::ir::{Rewrite, Rewriter, rewrite};
 
 /// Expands batch norms, maps, sizes of dimensions, the ids of a process that runs alone, shardings, and bounds of
 /// complex numbers. Makes explicit the scalars that `select` and `clamp` broadcast and the conversions that products
-/// imply. Calls of linear algebra that XLA would expand become typed.
+/// imply. Products that sum nothing become element-wise. Calls of linear algebra that XLA would expand become typed.
 ///
 /// # Errors
 /// UNIMPLEMENTED for maps whose body is not element-wise.
@@ -36,7 +37,10 @@ pub(crate) fn decompose(module: &mut Module, alone: bool) -> Result<(), Error> {
         OpKind::Select => Ok(Rewrite::Keep(spread(rewriter, op, &[0]))),
         OpKind::Clamp if rewriter.tensor(op.results[0]).element.is_complex() => Ok(clamp_complex(rewriter, op)),
         OpKind::Clamp => Ok(Rewrite::Keep(spread(rewriter, op, &[0, 2]))),
-        OpKind::DotGeneral(_) | OpKind::Convolution(_) => Ok(float_product(rewriter, op)),
+        OpKind::DotGeneral(ref dims) => {
+            Ok(product::expand(rewriter, &op, dims).unwrap_or_else(|| float_product(rewriter, op)))
+        }
+        OpKind::Convolution(_) => Ok(float_product(rewriter, op)),
         OpKind::AllReduce(_) | OpKind::ReduceScatter { .. } | OpKind::CollectiveReduce(_) => {
             Ok(Rewrite::Keep(promote(rewriter, op)))
         }

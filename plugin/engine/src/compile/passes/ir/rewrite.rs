@@ -131,6 +131,11 @@ impl Rewriter<'_> {
         op.results.contains(&value).then_some(op)
     }
 
+    /// Whether an op of the same region as the one being rewritten defines `value`.
+    pub(crate) fn is_local(&self, value: ValueId) -> bool {
+        self.defs[value.0 as usize].is_some_and(|place| place.depth as usize + 1 == self.open.len())
+    }
+
     /// The constant that defines `value`, if one does.
     pub(crate) fn literal(&self, value: ValueId) -> Option<&Literal> {
         match &self.def(value)?.kind {

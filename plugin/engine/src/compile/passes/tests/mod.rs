@@ -11,6 +11,7 @@ mod inline;
 mod layouts;
 mod partial;
 mod scan;
+mod short;
 mod simplify;
 mod tuples;
 mod unroll;
