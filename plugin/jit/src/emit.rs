@@ -4,6 +4,7 @@
 //! no register goes to the stack: the one whose next use is farthest away.
 
 mod region;
+mod rows;
 mod tail;
 
 pub(crate) use region::{EmittedRegion, OUT_OF_FUEL, emit_region};
@@ -12,15 +13,15 @@ use crate::encode::{Assembler, Code, Isa, Operand, code, general};
 use crate::ir::{Binary, Compare, Counts, Op, Program, Round, Shift, Store, Unary, Value, Width};
 use crate::registers::{Lifetimes, MOST_VECTORS, is_invariant};
 
-/// The code of a function `(arrays: *const *mut u8, whole: usize, elements: usize)` in the System V calling convention.
-/// `whole` is the number of elements in whole blocks.
+/// The code of a function in the System V calling convention: `(arrays: *const *mut u8, elements: usize)` for whole
+/// blocks, or `(rows: *const Row, end: *const Row)` for rows of any number of elements, where a `Row` is the addresses
+/// of the arrays, the number of elements in whole blocks, and that of all.
 #[derive(Debug)]
 pub(crate) struct Emitted {
     pub(crate) bytes: Vec<u8>,
     /// The number of elements in one turn of the loop.
     pub(crate) block: usize,
-    /// Whether the function computes elements that are not in whole blocks. Otherwise there are none, and at least one
-    /// block.
+    /// Whether the function takes rows of any number of elements. Otherwise there is at least one block.
     pub(crate) takes_any_count: bool,
 }
 
@@ -56,23 +57,22 @@ pub(crate) fn emit(program: &Program, isa: Isa, counts: Counts) -> Option<Emitte
     });
     let mut emitter = Emitter::new(program, &lifetimes, isa, vectors);
     emitter.assembler.add_general(general::SP, -STACK);
-    if takes_any_count {
-        emitter.save_count();
-    }
+    let row = takes_any_count.then(|| emitter.start_rows());
     emitter.load_addresses();
     emitter.pin(spare);
     emitter.main_loop(&stores, takes_any_count);
     let mut stack = emitter.slot_count * emitter.slot_bytes();
-    if takes_any_count {
+    if let Some(row) = row {
         let (assembler, spare) = (emitter.assembler, lifetimes.spare(program, isa, 1));
         emitter = Emitter { assembler, ..Emitter::new(program, &lifetimes, isa, 1) };
         emitter.tail(&stores, spare);
+        emitter.next_row(row);
         stack = stack.max(emitter.slot_count * emitter.slot_bytes());
     }
     emitter.assembler.add_general(general::SP, STACK);
     emitter.assembler.return_to_caller();
     let block = vectors * isa.lanes();
-    (stack <= tail::VALUES).then(|| Emitted { bytes: emitter.assembler.finish(), block, takes_any_count })
+    (stack <= rows::VALUES).then(|| Emitted { bytes: emitter.assembler.finish(), block, takes_any_count })
 }
 
 /// The vectors of one value: their registers.

@@ -262,6 +262,12 @@ pub enum Counts {
 }
 
 impl Program {
+    /// Whether all loads come before all stores, so that an array that is loaded may be one that is stored.
+    pub fn loads_before_it_stores(&self) -> bool {
+        let last = self.ops.iter().rposition(|op| matches!(op, Op::Load { .. }));
+        self.stores.iter().all(|store| last.is_none_or(|last| last <= store.value.index()))
+    }
+
     /// The width of each array that is loaded or stored, as often as it is.
     pub(crate) fn widths(&self) -> impl Iterator<Item = Width> {
         let loaded = self.ops.iter().filter_map(|op| match op {

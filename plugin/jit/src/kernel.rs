@@ -43,12 +43,12 @@ impl Kernel {
         Some(Kernel { code: Code::new(&bytes)?, block, arrays: program.arrays(), takes_any_count })
     }
 
-    /// Whether [`run`](Kernel::run) takes any number of elements.
+    /// Whether [`run`](Kernel::run) takes any number of elements, and there is [`run_rows`](Kernel::run_rows).
     pub fn takes_any_count(&self) -> bool {
         self.takes_any_count
     }
 
-    /// The number of elements that are computed together. [`run`](Kernel::run) takes multiples of it, unless it
+    /// The number of elements that are computed together. [`run`](Kernel::run) takes multiples of it, unless the kernel
     /// [takes any number](Kernel::takes_any_count).
     pub fn block(&self) -> usize {
         self.block
@@ -67,16 +67,111 @@ impl Kernel {
     #[inline]
     pub unsafe fn run(&self, arrays: &[*mut u8], count: usize) {
         assert!(arrays.len() >= self.arrays, "there is an address for each array");
-        let whole = count / self.block * self.block;
-        assert!(whole == count || self.takes_any_count, "the elements are whole blocks");
-        if count == 0 {
-            return;
+        if self.takes_any_count {
+            let mut rows = Rows::new(self);
+            rows.push(arrays[..self.arrays].iter().copied(), count);
+            // SAFETY: as the caller promises.
+            return unsafe { self.run_rows(&rows) };
         }
-        type Function = unsafe extern "C" fn(*const *mut u8, usize, usize);
+        assert!(count.is_multiple_of(self.block), "the elements are whole blocks");
+        if count > 0 {
+            // SAFETY: as the caller promises; the code is that of one list of addresses.
+            unsafe { self.call(arrays.as_ptr(), count) };
+        }
+    }
+
+    /// Computes rows, one after another.
+    ///
+    /// # Panics
+    /// If the rows are those of another kernel.
+    ///
+    /// # Safety
+    /// As for [`run`](Kernel::run), for each row by itself.
+    #[inline]
+    pub unsafe fn run_rows(&self, rows: &Rows) {
+        assert!(rows.arrays == self.arrays && rows.block == self.block, "the rows are those of the kernel");
+        assert!(self.takes_any_count, "the kernel takes rows");
+        if !rows.words.is_empty() {
+            let end = rows.words.as_ptr_range().end;
+            // SAFETY: as the caller promises; the code is that of a table of rows, which ends there.
+            unsafe { self.call(rows.words.as_ptr(), end.addr()) };
+        }
+    }
+
+    /// Calls the code, with what [`emit`] says that it takes.
+    ///
+    /// # Safety
+    /// As for [`run`](Kernel::run) and [`run_rows`](Kernel::run_rows).
+    #[inline]
+    unsafe fn call(&self, list: *const *mut u8, end: usize) {
+        type Function = unsafe extern "C" fn(*const *mut u8, usize);
         // SAFETY: the code is a function of this type: `emit` made it, for instructions that the processor has.
         let function: Function = unsafe { std::mem::transmute(self.code.start()) };
         // SAFETY: as the caller promises; the code accesses nothing else but its own stack.
-        unsafe { function(arrays.as_ptr(), whole, count) };
+        unsafe { function(list, end) };
+    }
+}
+
+/// Rows of elements for a kernel that takes any number of them: for each row, the addresses of its arrays, and numbers
+/// of elements as [`emit`] says.
+#[derive(Debug)]
+pub struct Rows {
+    words: Vec<*mut u8>,
+    arrays: usize,
+    block: usize,
+}
+
+impl Rows {
+    /// A table of rows for a kernel.
+    pub fn new(kernel: &Kernel) -> Rows {
+        Rows { words: Vec::new(), arrays: kernel.arrays, block: kernel.block }
+    }
+
+    /// Takes all rows out.
+    pub fn clear(&mut self) {
+        self.words.clear();
+    }
+
+    /// The number of rows.
+    pub fn count(&self) -> usize {
+        self.words.len() / (self.arrays + 2)
+    }
+
+    /// Adds a row of `count` elements.
+    ///
+    /// # Panics
+    /// If there is not one address for each array of the program.
+    #[inline]
+    pub fn push(&mut self, arrays: impl IntoIterator<Item = *mut u8>, count: usize) {
+        let start = self.words.len();
+        self.words.extend(arrays);
+        assert!(self.words.len() - start == self.arrays, "there is an address for each array");
+        self.words.extend(self.counts(count));
+    }
+
+    /// Adds `rows` rows of `count` elements, for each array with the address of the first one and the distance of
+    /// neighbours in bytes.
+    ///
+    /// # Panics
+    /// Like [`push`](Rows::push).
+    #[inline]
+    pub fn push_evenly(&mut self, arrays: &[(*mut u8, usize)], rows: usize, count: usize) {
+        assert!(arrays.len() == self.arrays, "there is an address for each array");
+        let (width, counts) = (arrays.len() + 2, self.counts(count));
+        let start = self.words.len();
+        self.words.resize(start + rows * width, std::ptr::null_mut());
+        for (row, words) in self.words[start..].chunks_exact_mut(width).enumerate() {
+            let (addresses, numbers) = words.split_at_mut(arrays.len());
+            for (address, (first, step)) in addresses.iter_mut().zip(arrays) {
+                *address = first.wrapping_add(row * step);
+            }
+            numbers.copy_from_slice(&counts);
+        }
+    }
+
+    /// The numbers of elements of a row: in whole blocks, and all.
+    fn counts(&self, count: usize) -> [*mut u8; 2] {
+        [count / self.block * self.block, count].map(std::ptr::without_provenance_mut)
     }
 }
 

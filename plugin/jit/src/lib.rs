@@ -2,7 +2,8 @@
 //!
 //! A [`Program`] is a list of operations on lanes of 32 bits: loads of successive elements, arithmetic without
 //! branches, and stores. [`Kernel::compile`] turns it into a loop of vector instructions, AVX-512 or AVX2, whichever
-//! the processor has, and [`interpret`](Program::interpret) computes the same bits one lane at a time.
+//! the processor has, and [`interpret`](Program::interpret) computes the same bits one lane at a time. The arrays may
+//! be rows of larger ones, of which the code computes one after another.
 //!
 //! A [`Region`] is a list of blocks that jump to each other, on a table of addresses. Each block is such a list of
 //! operations on vectors of up to 16 lanes, which also reads and writes single elements, adds indices to addresses, and
@@ -12,8 +13,8 @@
 //! * `region`: blocks, places and jumps.
 //! * `interpret`: the meaning of each operation.
 //! * `encode`: instructions as bytes.
-//! * `registers`: the choice of registers; `emit`: the instructions of each operation, and the loop; `emit::tail`:
-//!   elements that fill no vector; `emit::region`: blocks.
+//! * `registers`: the choice of registers; `emit`: the instructions of each operation, and the loop over elements;
+//!   `emit::rows`: the loop over rows; `emit::tail`: elements that fill no vector; `emit::region`: blocks.
 //! * `pages`: executable memory; `kernel`: compiled programs and regions.
 //!
 //! No operation contracts, reorders or approximates: what a program computes is defined by IEEE 754 and the order of
@@ -34,5 +35,5 @@ mod tests;
 
 pub use encode::Isa;
 pub use ir::{Binary, Builder, Compare, Counts, Program, Round, Shift, Unary, Value, Width};
-pub use kernel::{Kernel, Routine, Stop};
+pub use kernel::{Kernel, Routine, Rows, Stop};
 pub use region::{Block, Callee, End, Place, Region, TableFunction, Target, VectorFunction};

@@ -2,7 +2,7 @@
 
 mod region;
 
-use crate::{Binary, Builder, Compare, Counts, Isa, Kernel, Program, Round, Shift, Unary, Value, Width};
+use crate::{Binary, Builder, Compare, Counts, Isa, Kernel, Program, Round, Rows, Shift, Unary, Value, Width};
 
 /// Numbers that repeat from run to run: Marsaglia's xorshift.
 struct Random(u64);
@@ -50,7 +50,7 @@ fn check(program: &Program, arrays: &Arrays, isa: Isa, counts: Counts, random: &
         kernel.block() * (1 + random.below(3))
     };
     let mut memory: Vec<Vec<u8>> = Vec::new();
-    memory.push(random.float().to_le_bytes().to_vec());
+    memory.push((0..count).flat_map(|_| random.float().to_le_bytes()).collect());
     for width in &arrays.loaded {
         let elements = (0..count).flat_map(|_| random.float().to_le_bytes()[4 - width.bytes()..].to_vec());
         memory.push(elements.collect());
@@ -58,13 +58,39 @@ fn check(program: &Program, arrays: &Arrays, isa: Isa, counts: Counts, random: &
     // One element more than is stored, to see that it stays as it is.
     memory.extend(arrays.stored.iter().map(|width| vec![0x5a; (count + 1) * width.bytes()]));
     let addresses: Vec<*mut u8> = memory.iter_mut().map(Vec::as_mut_ptr).collect();
-    // SAFETY: each array has so many elements, and all are apart.
-    unsafe { kernel.run(&addresses, count) };
     let widths: Vec<Width> =
         [Width::Word].into_iter().chain(arrays.loaded.iter().copied()).chain(arrays.stored.iter().copied()).collect();
+    // The splat of each element.
+    let mut splats = vec![0; count];
+    if kernel.takes_any_count() && random.below(2) == 0 {
+        let mut rows = Rows::new(&kernel);
+        let mut start = 0;
+        while start < count {
+            let row = random.below(count - start + 1);
+            let alike = (count - start).checked_div(row).map_or(1, |most| 1 + random.below(most));
+            let splat = rows.count() % count;
+            splats[start..start + alike * row].fill(splat);
+            let places = widths.iter().zip(&addresses).enumerate().map(|(array, (width, address))| match array {
+                0 => (address.wrapping_add(splat * width.bytes()), 0),
+                _ => (address.wrapping_add(start * width.bytes()), row * width.bytes()),
+            });
+            let places: Vec<_> = places.take(program.arrays()).collect();
+            if alike == 1 {
+                rows.push(places.iter().map(|(address, _)| *address), row);
+            } else {
+                rows.push_evenly(&places, alike, row);
+            }
+            start += alike * row;
+        }
+        // SAFETY: the rows are parts of the arrays, which have so many elements, and are apart.
+        unsafe { kernel.run_rows(&rows) };
+    } else {
+        // SAFETY: each array has so many elements, and all are apart.
+        unsafe { kernel.run(&addresses, count) };
+    }
     let element = |array: u16, index: usize| {
         let (bytes, width) = (&memory[usize::from(array)], widths[usize::from(array)].bytes());
-        let index = if array == SPLAT { 0 } else { index };
+        let index = if array == SPLAT { splats[index] } else { index };
         let mut word = [0; 4];
         word[..width].copy_from_slice(&bytes[index * width..][..width]);
         u32::from_le_bytes(word)

@@ -148,6 +148,16 @@ impl Access {
         self.dims.last().map_or(0, |dim| dim.stride)
     }
 
+    /// The first element and the number of those that repeat, one time after another, in all of the domain.
+    pub(crate) fn period(&self) -> Option<(usize, usize)> {
+        match self.dims[..] {
+            [outer, inner] if outer.stride == 0 && inner.stride == 1 && outer.is_whole() && inner.is_whole() => {
+                Some((self.offset, inner.size))
+            }
+            _ => None,
+        }
+    }
+
     /// Copies the elements that are in the box to their places in `out`, which is the domain from `start` on.
     pub(crate) fn load<T: Pod>(&self, operand: &[T], start: usize, out: &mut [T]) {
         if self.dims.iter().all(|dim| dim.is_whole()) {
@@ -263,6 +273,48 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(crate) fn run(&self) -> Run {
         self.run
+    }
+
+    /// The number of rows of `count` elements from here on, at least 1, that all are in the box or none, and whose
+    /// places are evenly spaced.
+    #[inline]
+    pub(crate) fn alike(&self, count: usize) -> usize {
+        let Some((inner, dims)) = self.access.dims.split_last() else { return usize::MAX };
+        if count < self.run.count {
+            return self.run.count / count;
+        }
+        let (Some(dim), Some(&index), true) = (dims.last(), self.outer.last(), inner.is_whole() && self.column == 0)
+        else {
+            return 1;
+        };
+        let inside = index.wrapping_sub(dim.start);
+        match () {
+            () if inside < dim.len => dim.len - inside,
+            () if index < dim.start => dim.start - index,
+            () => dim.size - index,
+        }
+    }
+
+    /// The distance, in the operand, of rows of `count` elements that are [`alike`](Cursor::alike).
+    #[inline]
+    pub(crate) fn step(&self, count: usize) -> usize {
+        match (self.access.dims.split_last(), self.run.place) {
+            (Some(_), Some(place)) if count < self.run.count => count * place.stride,
+            (Some((_, [.., dim])), _) => dim.stride,
+            _ => 0,
+        }
+    }
+
+    /// Goes on by `rows` rows of `count` elements, at most as many as are [`alike`](Cursor::alike).
+    #[inline]
+    pub(crate) fn advance_alike(&mut self, count: usize, rows: usize) {
+        if count < self.run.count {
+            return self.advance(rows * count);
+        }
+        if let Some(index) = self.outer.last_mut() {
+            *index += rows - 1;
+        }
+        self.advance(count);
     }
 
     /// Finds the run of the present index.

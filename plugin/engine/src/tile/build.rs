@@ -11,8 +11,10 @@ use super::elements::Elements;
 use super::generated;
 use super::memory::{Cell, Slot};
 use super::program::{Linked, Program, Splat, Step};
+use super::rings::{LONGEST_RING, Parts, Ring, ring, runs};
 use super::run::Run;
 use super::runs::{Runs, Simple};
+use super::table::Table;
 use crate::element::Scalar;
 use crate::kernels::reduce::{RowFold, row_fold};
 use crate::math::{self, Function, Source, wide};
@@ -29,7 +31,7 @@ pub(super) enum Definition {
     /// A register that is filled before the first tile.
     Splat(SplatOf),
     /// Elements of operands.
-    Gather(SmallVec<[(usize, Access); 1]>),
+    Gather(Parts),
     /// An index.
     Iota { repeat: usize, size: usize },
     /// Each row of a value, reduced to one element.
@@ -58,7 +60,7 @@ pub(super) enum SplatOf {
 }
 
 /// A program under construction: values in order, each computed from earlier ones.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Builder {
     /// The number of elements.
     pub(crate) count: usize,
@@ -70,7 +72,7 @@ pub(crate) struct Builder {
     pub(crate) generate: bool,
     /// Whether the program is a step of a loop, which may become machine code as a whole.
     pub(crate) in_loop: bool,
-    /// Whether tiles end where runs of gathered elements do, which are then read where they are.
+    /// Whether machine code reads gathered elements where they are, row by row.
     pub(super) reads_runs: bool,
     /// Whether each value has one element per row.
     rows: Vec<bool>,
@@ -79,7 +81,14 @@ pub(crate) struct Builder {
     /// The type of each operand, and the number of its bytes that are read.
     inputs: Vec<(ElementType, usize)>,
     pub(crate) outputs: Vec<(Value, ElementType)>,
+    /// The number of the last results that are reduced, tile by tile.
+    reduced: usize,
+    /// The operands that are accumulators of these results, if they are machine code.
+    accumulators: Vec<usize>,
 }
+
+/// A row of machine code takes as long, beside its elements, as a copy of so many takes.
+const COPIED: usize = 32;
 
 impl Builder {
     /// A program over `count` elements, whose operands have the given types and numbers of elements.
@@ -96,6 +105,8 @@ impl Builder {
             values: Vec::new(),
             inputs,
             outputs: Vec::new(),
+            reduced: 0,
+            accumulators: Vec::new(),
         }
     }
 
@@ -179,7 +190,7 @@ impl Builder {
 
     /// Elements of several operands of type `element`, in their computed form. Each element of the domain is in the box
     /// of one access.
-    pub(crate) fn joined(&mut self, parts: SmallVec<[(usize, Access); 1]>, element: ElementType) -> Value {
+    pub(crate) fn joined(&mut self, parts: Parts, element: ElementType) -> Value {
         let stored = self.push(Definition::Gather(parts), element);
         self.loaded(stored, element)
     }
@@ -270,6 +281,32 @@ impl Builder {
         self.outputs.push((stored, element));
     }
 
+    /// Adds a result that combines the elements of a value of type `element`, of four bytes, with accumulators, after
+    /// all operands and other results.
+    ///
+    /// # Errors
+    /// UNIMPLEMENTED if the function is not defined for this type.
+    pub(super) fn accumulate(&mut self, function: BinaryOp, element: ElementType, value: Value) -> Result<(), Error> {
+        let input = self.add_input(element, 0);
+        let known = self.push(Definition::Input(input), element);
+        let joined = self.op(&OpKind::Binary(function), &[(known, element), (value, element)], element)?;
+        self.accumulators.push(input);
+        self.reduce(joined, element);
+        Ok(())
+    }
+
+    /// Adds a result that is reduced, tile by tile, after all others.
+    pub(super) fn reduce(&mut self, value: Value, element: ElementType) {
+        self.reduced += 1;
+        self.stored_output(value, element);
+    }
+
+    /// Builds a program with [accumulators](Builder::accumulate); `None` if it cannot become machine code as a whole.
+    pub(super) fn build_table(mut self, name: &str) -> Option<Program> {
+        self.reads_runs = self.generate && self.can_mask() && self.are_long(COPIED);
+        if self.reads_runs { Allocation::new(&self).program(&self, name) } else { None }
+    }
+
     /// Builds the program. `name` is for dumps.
     pub(crate) fn build(mut self, name: String) -> Program {
         self.reads_runs = self.generate && self.has_long_runs();
@@ -286,14 +323,30 @@ impl Builder {
 
     /// Whether it takes less time to compute each run of gathered elements apart, where they are, than to gather them.
     fn has_long_runs(&self) -> bool {
-        /// A run takes so much longer than a part of a tile as a copy of so many elements takes.
-        const COPIED: usize = 512;
+        self.can_mask() && self.row == 1 && self.gathers().count() > 0 && self.are_long(COPIED)
+    }
+
+    /// Whether the processor can access parts of vectors of all elements.
+    fn can_mask(&self) -> bool {
         let is_narrow = self.values.iter().any(|(_, element)| element.byte_width() < size_of::<u32>());
-        let runs = self.gathers().map(|parts| parts.iter().map(|(_, access)| access.runs()).sum::<usize>()).max();
-        let can_mask = Isa::detect().is_some_and(|isa| isa.masks_narrow_elements() || !is_narrow);
-        can_mask
-            && self.row == 1
-            && runs.is_some_and(|runs| self.count / runs.max(1) * self.gathers().count() >= COPIED)
+        Isa::detect().is_some_and(|isa| isa.masks_narrow_elements() || !is_narrow)
+    }
+
+    /// Whether all gathered elements are in runs that are at least as long as rings, or rings.
+    pub(super) fn has_long_rows(&self) -> bool {
+        let is_long = |parts: &Parts| runs(parts) <= self.count.div_ceil(LONGEST_RING);
+        self.gathers().all(|parts| ring(parts).is_some() || is_long(parts))
+    }
+
+    /// Whether runs of gathered elements together are as long as copies of `copied` elements, on average.
+    fn are_long(&self, copied: usize) -> bool {
+        let has_rings = self.has_long_rows();
+        let runs_of = |parts: &Parts| match ring(parts) {
+            Some(ring) if has_rings => self.count / ring.width,
+            _ => runs(parts),
+        };
+        let runs = self.gathers().map(runs_of).max();
+        runs.is_none_or(|runs| self.count / runs.max(1) * self.gathers().count() >= copied)
     }
 
     /// Whether a gathered value of words is the same in each run, so that code reads one element of it.
@@ -301,6 +354,12 @@ impl Builder {
         let is_word = self.values[value].1.byte_width() == size_of::<u32>();
         let is_output = self.outputs.iter().any(|&(output, _)| output == value);
         self.reads_runs && is_word && !is_output && parts.iter().all(|(_, access)| access.stride() == 0)
+    }
+
+    /// The ring that a gathered value is, if its elements are a short row that repeats.
+    fn ring(&self, value: Value, parts: &[(usize, Access)]) -> Option<Ring> {
+        let is_output = self.outputs.iter().any(|&(output, _)| output == value);
+        ring(parts).filter(|_| self.reads_runs && !is_output && self.has_long_rows())
     }
 
     /// Whether no other value takes the register of a value: it is filled in advance, or elements are read where they
@@ -336,7 +395,7 @@ impl Builder {
     }
 
     /// The operands and maps of each gathered value.
-    fn gathers(&self) -> impl Iterator<Item = &SmallVec<[(usize, Access); 1]>> {
+    fn gathers(&self) -> impl Iterator<Item = &Parts> {
         self.values.iter().filter_map(|(definition, _)| match definition {
             Definition::Gather(parts) => Some(parts),
             _ => None,
@@ -357,7 +416,8 @@ impl Builder {
         let runs: usize = self.gathers().flatten().map(|(_, access)| access.runs()).sum();
         let read = self.bytes_read();
         let results = |value: Value| if self.rows[value] { self.count / self.row } else { self.count };
-        let written: usize = self.outputs.iter().map(|&(value, element)| element.byte_width() * results(value)).sum();
+        let outputs = &self.outputs[..self.outputs.len() - self.reduced];
+        let written: usize = outputs.iter().map(|&(value, element)| element.byte_width() * results(value)).sum();
         // In registers, an operation takes a fraction of the time that it takes in a pass of its own.
         let share = if self.generate { 0.25 } else { 1.0 };
         let flops = share * f64::from(flops) * self.count as f64 + RUN_FLOPS * runs as f64;
@@ -394,12 +454,15 @@ impl Builder {
                 Definition::Splat(SplatOf::Input(splat)) => *splat == input,
                 _ => false,
             };
-            if self.values.iter().any(|(each, _)| is_whole(each)) && !self.values.iter().any(|(each, _)| is_part(each))
+            let is_accumulator = self.accumulators.contains(&input);
+            if !is_accumulator
+                && self.values.iter().any(|(each, _)| is_whole(each))
+                && !self.values.iter().any(|(each, _)| is_part(each))
             {
                 let fits = |(value, output): &(Value, ElementType)| {
                     output.byte_width() == element.byte_width() && self.rows[*value] == self.is_row_input(input)
                 };
-                let outputs = self.outputs.iter().enumerate();
+                let outputs = self.outputs[..self.outputs.len() - self.reduced].iter().enumerate();
                 pairs.extend(outputs.filter(|(_, output)| fits(output)).map(|(output, _)| (input, output)));
             }
         }
@@ -491,9 +554,18 @@ impl Allocation {
         }
     }
 
+    /// The slots of accumulators.
+    fn accumulators(&self, builder: &Builder) -> SmallVec<[[Slot; 2]; 2]> {
+        let outputs = builder.outputs.len() - builder.reduced..;
+        let slots = |(&input, output): (&usize, usize)| {
+            [Place::Input(input), Place::Output(output)].map(|place| self.slot(builder, place))
+        };
+        builder.accumulators.iter().zip(outputs).map(slots).collect()
+    }
+
     /// The program; `None` if a run cannot become machine code, or something else is between runs of elements.
     fn program(self, builder: &Builder, name: &str) -> Option<Program> {
-        let (mut splats, mut steps) = (Vec::new(), Vec::new());
+        let (mut splats, mut steps, mut rings) = (Vec::new(), Vec::new(), Vec::new());
         let slot = |place| self.slot(builder, place);
         let slot_of = |value: Value| self.places[value].map(slot).unwrap_or_default();
         for (index, (definition, element)) in builder.values.iter().enumerate() {
@@ -503,7 +575,8 @@ impl Allocation {
                         generated::compile(&self.runs, builder, index, slot_of)?
                     } else {
                         let coded = self.runs.code(builder, index, slot_of);
-                        Linked { run: Run::Chain(Chain::new(coded.code)), slots: coded.slots, blocks: coded.blocks }
+                        let run = Run::Chain(Chain::new(coded.code));
+                        Linked { run, reads_first: false, slots: coded.slots, blocks: coded.blocks }
                     };
                     steps.push(Step::Run(Box::new(linked)));
                 }
@@ -517,6 +590,11 @@ impl Allocation {
                     let stored = builder.inputs[input].0;
                     let load = math::packed(stored).map(|packed| packed.load);
                     splats.push((out, Splat::Input { slot: slot(Place::Input(input)), element: stored, load }));
+                }
+                Definition::Gather(parts) if let Some(ring) = builder.ring(index, &parts) => {
+                    let from = slot(Place::Input(parts[0].0));
+                    splats.push((out, Splat::Ring { slot: from, ring }));
+                    rings.push((out, ring.width));
                 }
                 Definition::Gather(parts) => {
                     let part = |(input, access)| (slot(Place::Input(input)), access);
@@ -542,11 +620,17 @@ impl Allocation {
                 steps.push(Step::Copy { from, out });
             }
         }
-        // All that is not code would be called for each run.
-        let is_code = |step: &Step| matches!(step, Step::Gather { .. } | Step::Run(_));
-        if builder.reads_runs && !steps.iter().all(is_code) {
-            return None;
-        }
+        let table = if builder.reads_runs {
+            let accumulators = self.accumulators(builder);
+            Some(Table::new(&steps, self.registers.len(), &rings, &accumulators)?)
+        } else {
+            None
+        };
+        let is_one_run = || steps.len() == 1 || table.as_ref().is_some_and(Table::copies_nothing);
+        let reads_first = match steps.last() {
+            Some(Step::Run(linked)) => linked.reads_first && is_one_run(),
+            _ => false,
+        };
         Some(Program {
             name: name.to_owned(),
             count: builder.count,
@@ -562,7 +646,10 @@ impl Allocation {
                 .collect(),
             splats,
             steps,
-            reads_runs: builder.reads_runs,
+            table,
+            reads_first,
+            reduced: builder.reduced,
+            has_accumulators: !builder.accumulators.is_empty(),
             in_place: builder.in_place(),
             cost: builder.cost(),
             elements: None,

@@ -91,6 +91,8 @@ pub(super) fn compile(runs: &Runs, builder: &Builder, last: Value, slot: impl Fn
         }
     }
     let counts = if builder.reads_runs { Counts::Any } else { Counts::Blocks };
-    let kernel = Kernel::compile(&lanes.build(), counts)?;
-    Some(Linked { run: Run::Generated(Arc::new(kernel)), slots, blocks: 0 })
+    let program = lanes.build();
+    let kernel = Kernel::compile(&program, counts)?;
+    let reads_first = program.loads_before_it_stores();
+    Some(Linked { run: Run::Generated(Arc::new(kernel)), reads_first, slots, blocks: 0 })
 }

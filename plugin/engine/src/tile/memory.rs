@@ -2,7 +2,6 @@
 //! the loads and stores of chains.
 
 use oxcall_hlo::ElementType;
-use smallvec::SmallVec;
 
 use super::assemble::Used;
 use super::chain::{BLOCK_BYTES, Place};
@@ -42,12 +41,25 @@ struct Line([u8; 64]);
 
 const _: () = assert!(align_of::<Line>() == BUFFER_ALIGN);
 
+/// The sizes of a program's memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    /// The number of elements in a tile.
+    pub(super) tile: usize,
+    /// The number of elements in a register.
+    pub(super) register: usize,
+    /// The number of elements in a row.
+    pub(super) row: usize,
+    /// The number of blocks for runs.
+    pub(super) blocks: usize,
+    /// The number of results that are arrays; of the others, there is a tile.
+    pub(super) results: usize,
+}
+
 /// The slots of one thread that runs a program.
 #[derive(Debug)]
 pub(super) struct Memory {
     bases: Vec<Base>,
-    /// The memory of each register.
-    own: SmallVec<[Base; 8]>,
     /// Operands in place: the slot, which is a register, and the array from which its tile is copied first.
     in_place: Vec<(Slot, Base)>,
     start: usize,
@@ -74,6 +86,12 @@ impl<'a> Buffers<'a> {
     pub(super) fn new(inputs: Inputs<'a>, outputs: &'a Outputs<'a>) -> Buffers<'a> {
         Buffers { inputs, outputs }
     }
+
+    /// The buffer of operand `index`; an empty one for what is not an operand of the kernel.
+    fn input(self, index: usize) -> RawBuffer {
+        let empty = RawBuffer { data: std::ptr::null_mut(), len: 0 };
+        if index < self.inputs.len() { self.inputs.raw(index) } else { empty }
+    }
 }
 
 // SAFETY: both are addresses and sizes. Threads get disjoint ranges of elements, see `Memory::new`.
@@ -82,59 +100,61 @@ unsafe impl Send for Buffers<'_> {}
 unsafe impl Sync for Buffers<'_> {}
 
 impl Memory {
-    /// Registers for `tile` elements in rows of `row`, the blocks for runs, and the buffers.
+    /// Registers and blocks of these sizes, and the buffers.
     ///
     /// # Safety
     /// While the value is used, no other thread accesses the elements of the results that
     /// [`set_tile`](Memory::set_tile) selects, and [`with_array`](Memory::with_array) does not read operands in place.
+    /// If `reads_first` is set, there is one step, which reads each element before it writes any that may be in place.
     pub(super) unsafe fn new(
         [registers, inputs, outputs]: [&[Cell]; 3],
-        (tile, row): (usize, usize),
-        blocks: usize,
+        Sizes { tile, register, row, blocks, results }: Sizes,
+        reads_first: bool,
         buffers: Buffers<'_>,
     ) -> Memory {
-        let count = |cell: &Cell| if cell.per_row { tile / row } else { tile };
-        let lines = |cell: &Cell| (count(cell) * cell.element.byte_width()).div_ceil(size_of::<Line>());
-        let moved = || inputs.iter().enumerate().filter(|(index, _)| buffers.inputs.is_in_place(*index));
-        let all = registers.iter().chain(moved().map(|(_, cell)| cell));
+        let lines = |cell: &Cell, count: usize| {
+            let count = if cell.per_row { count / row } else { count };
+            (count * cell.element.byte_width()).div_ceil(size_of::<Line>())
+        };
+        let is_moved = |index: usize| !reads_first && buffers.inputs.is_in_place(index);
+        let moved = || inputs.iter().enumerate().filter(|(index, _)| is_moved(*index));
+        let register_lines: usize = registers.iter().map(|cell| lines(cell, register)).sum();
+        let tiles = moved().map(|(_, cell)| cell).chain(outputs.iter().skip(results));
+        let tile_lines: usize = tiles.map(|cell| lines(cell, tile)).sum();
         let (block_count, block_lines) = (blocks, blocks * BLOCK_BYTES / size_of::<Line>());
-        let mut memory = vec![Line([0; 64]); all.map(lines).sum::<usize>() + block_lines];
+        let mut memory = vec![Line([0; 64]); register_lines + tile_lines + block_lines];
         let (blocks, mut rest) = memory.split_at_mut(block_lines);
         let blocks = blocks.as_mut_ptr().cast();
         let base = |data, cell: &Cell, is_array, len| {
             let &Cell { element, per_row } = cell;
             Base { data, width: element.byte_width(), per_row, is_array, len }
         };
-        let mut register = |cell: &Cell| {
-            let (register, others) = std::mem::take(&mut rest).split_at_mut(lines(cell));
+        let mut own = |cell: &Cell, count: usize| {
+            let (own, others) = std::mem::take(&mut rest).split_at_mut(lines(cell, count));
             rest = others;
-            let len = size_of_val(register);
-            base(register.as_mut_ptr().cast(), cell, false, len)
+            let len = size_of_val(own);
+            base(own.as_mut_ptr().cast(), cell, false, len)
         };
         let array = |RawBuffer { data, len }: RawBuffer, cell: &Cell| base(data, cell, true, len);
         let mut bases = Vec::with_capacity(registers.len() + inputs.len() + outputs.len());
-        bases.extend(registers.iter().map(&mut register));
-        let own = SmallVec::from_slice(&bases);
-        bases.extend(inputs.iter().enumerate().map(|(index, cell)| array(buffers.inputs.raw(index), cell)));
+        bases.extend(registers.iter().map(|cell| own(cell, register)));
+        bases.extend(inputs.iter().enumerate().map(|(index, cell)| array(buffers.input(index), cell)));
         let mut in_place = Vec::new();
         for (index, cell) in moved() {
             let slot = registers.len() + index;
             in_place.push((slot as Slot, bases[slot]));
-            bases[slot] = register(cell);
+            bases[slot] = own(cell, tile);
         }
-        bases.extend(outputs.iter().enumerate().map(|(index, cell)| array(buffers.outputs.raw(index), cell)));
-        Memory {
-            bases,
-            own,
-            in_place,
-            start: 0,
-            len: 0,
-            row,
-            blocks,
-            block_count,
-            places: Vec::new(),
-            _registers: memory,
-        }
+        bases.extend(outputs.iter().enumerate().map(|(index, cell)| match index {
+            _ if index < results => array(buffers.outputs.raw(index), cell),
+            _ => own(cell, tile),
+        }));
+        Memory { bases, in_place, start: 0, len: 0, row, blocks, block_count, places: Vec::new(), _registers: memory }
+    }
+
+    /// Selects the first `len` elements of registers.
+    pub(super) fn set_registers(&mut self, len: usize) {
+        (self.start, self.len) = (0, len);
     }
 
     /// Selects elements `start..start + len`, which are whole rows.
@@ -150,31 +170,6 @@ impl Memory {
         }
     }
 
-    /// Makes the tile in the register `out`, which no step writes, elements of an array from `first` on: `count` of
-    /// them, at least.
-    ///
-    /// # Panics
-    /// If the elements are outside the array, or `out` is not a register.
-    pub(super) fn read_in_place(&mut self, out: Slot, array: Slot, first: usize, count: usize) {
-        let own = self.own[out as usize];
-        let Base { data, len, .. } = self.bases[array as usize];
-        let skipped = first * own.width;
-        assert!(skipped + count * own.width <= len, "the elements are in the array");
-        self.bases[out as usize] = Base { data: data.wrapping_add(skipped), len: len - skipped, ..own };
-    }
-
-    /// Gives the register `out` its own memory again.
-    pub(super) fn own(&mut self, out: Slot) {
-        if let Some(&own) = self.own.get(out as usize) {
-            self.bases[out as usize] = own;
-        }
-    }
-
-    /// Whether a slot is a register.
-    pub(super) fn is_register(&self, slot: Slot) -> bool {
-        (slot as usize) < self.own.len()
-    }
-
     /// The index in `slot` of the tile's first element, or first row.
     pub(super) fn start(&self, slot: Slot) -> usize {
         if self.bases[slot as usize].per_row { self.start / self.row } else { self.start }
@@ -188,6 +183,40 @@ impl Memory {
         assert!(first + len <= base.len, "the tile is in the buffer");
         // SAFETY: asserted to be inside the allocation (or it is the address of an empty one, with nothing added).
         (unsafe { base.data.add(first) }, len)
+    }
+
+    /// The first address of a slot.
+    pub(super) fn first(&self, slot: Slot) -> *mut u8 {
+        self.bases[slot as usize].data
+    }
+
+    /// The address of `rows` rows of `count` elements, from the tile's element `first` on, and their distance in bytes.
+    ///
+    /// # Panics
+    /// If they are outside the tile, or the slot has one element for each row.
+    #[inline]
+    pub(super) fn rows(&self, slot: Slot, first: usize, count: usize, rows: usize) -> (*mut u8, usize) {
+        let base = self.bases[slot as usize];
+        assert!(first + rows * count <= self.len && !base.per_row, "the rows are in the tile");
+        (self.range(base).0.wrapping_add(first * base.width), count * base.width)
+    }
+
+    /// The address of rows of elements of an array, and their distance in bytes: `rows` of `count` elements, the first
+    /// at element `first`, each `step` elements after the one before.
+    ///
+    /// # Panics
+    /// If they are outside the array.
+    #[inline]
+    pub(super) fn elements(
+        &self,
+        array: Slot,
+        (first, step): (usize, usize),
+        (rows, count): (usize, usize),
+    ) -> (*mut u8, usize) {
+        let Base { data, len, width, .. } = self.bases[array as usize];
+        let end = first + (rows - 1) * step + count;
+        assert!(rows > 0 && end * width <= len, "the elements are in the array");
+        (data.wrapping_add(first * width), step * width)
     }
 
     /// The number of elements in a row.
@@ -225,14 +254,6 @@ impl Memory {
     /// # Panics
     /// If the tile is outside the buffers, or the run needs more blocks than were given to [`new`](Memory::new).
     pub(super) fn run(&mut self, run: &Run, slots: &[Used], own: usize) {
-        if let Run::Generated(kernel) = run
-            && kernel.takes_any_count()
-        {
-            let arrays: SmallVec<[*mut u8; 16]> = slots.iter().map(|used| self.array(used)).collect();
-            // SAFETY: each slot has the tile's elements, or is a splat, of which the code reads one. No slot overlaps
-            // one that is written, and no other thread has these elements.
-            return unsafe { kernel.run(&arrays, self.len) };
-        }
         assert!(own + slots.len() <= self.block_count, "the blocks of the run are there");
         let block = run.block();
         let rest = self.len % block;
@@ -246,7 +267,8 @@ impl Memory {
         for used in slots {
             let base = self.bases[used.slot as usize];
             assert!(base.width * block <= BLOCK_BYTES && !base.per_row, "a block is large enough for any element");
-            places.push(Place { data: self.range(base).0, advances: !used.is_splat });
+            assert!(!used.is_splat || base.is_array || base.width * block <= base.len, "a block of it is filled");
+            places.push(Place { data: self.array(used), advances: !used.is_splat });
         }
         places.extend(own_places);
         if whole > 0 {
@@ -282,6 +304,16 @@ impl Memory {
     fn array(&self, used: &Used) -> *mut u8 {
         let base = self.bases[used.slot as usize];
         if used.is_splat { base.data } else { self.range(base).0 }
+    }
+
+    /// The tile in a slot.
+    ///
+    /// # Panics
+    /// If the tile is outside the buffer.
+    pub(super) fn tile(&self, slot: Slot) -> &[u8] {
+        let (data, len) = self.range(self.bases[slot as usize]);
+        // SAFETY: the range is inside the slot's memory, which is initialised, and which nothing writes meanwhile.
+        unsafe { slice(data, len) }
     }
 
     /// Calls `f` with the tile in `out`, and a whole array.

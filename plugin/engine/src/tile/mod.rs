@@ -8,12 +8,15 @@
 //! * `elements`: small programs as a part of a block of machine code.
 //! * `generated`: runs of functions as machine code; `run`: the code of a run, whichever it is.
 //! * `memory`: registers and buffers of a run; all unsafe code except that of chains.
-//! * `program`: the execution of programs.
+//! * `program`: the execution of programs; `table`: that of machine code on rows of gathered elements; `rings`: short
+//!   rows that repeat.
+//! * `reduction`: reductions of what a program computes; `accumulators`: the numbers that they add to.
 //! * `single`: kernels of one op.
 //!
 //! `compile::fusion` makes programs of several ops.
 
 mod access;
+mod accumulators;
 mod assemble;
 mod build;
 #[allow(unsafe_code, reason = "reads and writes registers of a tile")]
@@ -24,14 +27,19 @@ pub(crate) mod generated;
 mod memory;
 #[allow(unsafe_code, reason = "gives each thread its part of the results")]
 mod program;
+mod reduction;
+mod rings;
 #[allow(unsafe_code, reason = "calls generated code")]
 mod run;
 mod runs;
 mod single;
+#[allow(unsafe_code, reason = "calls generated code")]
+mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub(crate) use access::{Access, Dim};
 pub(crate) use build::{Builder, Value};
 pub(crate) use elements::{MOST_ELEMENTS, is_generated};
+pub(crate) use reduction::{Reduced, Reduction, Slabs};
 pub(crate) use single::{is_tiled, single, tensor};

@@ -4,12 +4,17 @@ use std::ops::Range;
 
 use oxcall::Error;
 use oxcall_hlo::ElementType;
+use smallvec::SmallVec;
 
-use super::access::{Access, Cursor, Place};
+use super::access::Access;
+use super::accumulators::Sums;
 use super::assemble::Used;
+use super::chain::BLOCK_BYTES;
 use super::elements::Elements;
-use super::memory::{Buffers, Cell, Memory, Slot};
+use super::memory::{Buffers, Cell, Memory, Sizes, Slot};
+use super::rings::{LONGEST_RING, Ring};
 use super::run::Run;
+use super::table::{Accumulators, Table};
 use crate::by_width;
 use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
@@ -42,7 +47,7 @@ pub(super) enum Step {
         element: ElementType,
         /// The slot of the loaded elements.
         out: Slot,
-        /// Whether all elements of a tile are equal, and the first is read only.
+        /// Whether all elements of a run are equal, and the first is read only.
         is_even: bool,
     },
     /// The index along a dimension, as `i64`.
@@ -88,6 +93,8 @@ pub(super) enum Step {
 pub(super) struct Linked {
     /// The code.
     pub(super) run: Run,
+    /// Whether it reads each element before it writes one.
+    pub(super) reads_first: bool,
     /// The slots.
     pub(super) slots: Vec<Used>,
     /// Blocks for values that no other step uses.
@@ -99,6 +106,13 @@ pub(super) struct Linked {
 pub(super) enum Splat {
     /// An element in its computed form.
     Constant(Scalar),
+    /// Elements of an operand that repeat.
+    Ring {
+        /// The operand.
+        slot: Slot,
+        /// The elements.
+        ring: Ring,
+    },
     /// The first element of an operand, converted by a function if its stored form differs from the computed one.
     Input {
         /// The operand.
@@ -129,8 +143,14 @@ pub(crate) struct Program {
     pub(super) splats: Vec<(Slot, Splat)>,
     /// The steps, which run on each tile.
     pub(super) steps: Vec<Step>,
-    /// Whether tiles end where runs of gathered elements do.
-    pub(super) reads_runs: bool,
+    /// The same as machine code that reads gathered elements where they are.
+    pub(super) table: Option<Table>,
+    /// Whether the only step reads each element of an operand before it writes one of a result.
+    pub(super) reads_first: bool,
+    /// The number of the last results that are reduced, tile by tile.
+    pub(super) reduced: usize,
+    /// Whether the table combines them with accumulators.
+    pub(super) has_accumulators: bool,
     /// Operands and results that may share memory.
     pub(super) in_place: Vec<(usize, usize)>,
     /// An estimate of the cost.
@@ -144,6 +164,9 @@ const TILE_BYTES: usize = 24 << 10;
 
 /// The number of elements in a tile of a program with a single step, so that the step's setup costs nothing beside it.
 const LONG_TILE: usize = 8192;
+
+/// The most elements in a block of a run.
+const LONGEST_BLOCK: usize = BLOCK_BYTES / size_of::<u32>();
 
 /// The longest row of gathered elements that decides on the size of tiles.
 const LONGEST_GATHERED: usize = 4096;
@@ -160,10 +183,15 @@ impl Program {
         Program { name, ..self }
     }
 
+    /// Whether it is nothing else but a run, which reads elements where they are, and registers block by block.
+    fn is_one_run(&self) -> bool {
+        matches!(self.steps[..], [Step::Run(_)]) || self.table.as_ref().is_some_and(Table::copies_nothing)
+    }
+
     /// The number of elements in a tile.
     fn tile(&self) -> usize {
         // One pass over memory: there is nothing to keep in the cache.
-        if let [Step::Run(_)] = self.steps[..] {
+        if self.is_one_run() {
             return LONG_TILE.next_multiple_of(self.row).min(self.count);
         }
         let cells = self.registers.iter().chain(&self.inputs).chain(&self.outputs).filter(|cell| !cell.per_row);
@@ -184,9 +212,9 @@ impl Program {
         if self.row > 1 { self.row } else { rows.max().unwrap_or(1) }
     }
 
-    /// Fills the registers that stay constant.
-    fn fill(&self, memory: &mut Memory, tile: usize) {
-        memory.set_tile(0, tile);
+    /// Fills `len` elements of the registers that stay constant.
+    fn fill(&self, memory: &mut Memory, len: usize) {
+        memory.set_registers(len);
         for (out, splat) in &self.splats {
             let element = self.registers[*out as usize].element;
             match splat {
@@ -195,6 +223,11 @@ impl Program {
                         bytemuck::cast_slice_mut::<u8, T>(out).fill(value.to_pod::<T>());
                     }));
                 }
+                Splat::Ring { slot, ring } => memory.with_array(*out, *slot, |out, array| {
+                    let width = element.byte_width();
+                    let from = &array[ring.first * width..][..ring.period * width];
+                    out.chunks_mut(from.len()).for_each(|out| out.copy_from_slice(&from[..out.len()]));
+                }),
                 Splat::Input { slot, element: stored, load } => memory.with_array(*out, *slot, |out, array| {
                     let value = Scalar::from_bytes(&array[..stored.byte_width()]);
                     let value = load.map_or(value, |load| load.call([value; 3]));
@@ -213,76 +246,79 @@ impl Program {
         self.steps.iter().map(blocks).max().unwrap_or(0)
     }
 
-    fn run_range(&self, range: Range<usize>, buffers: Buffers<'_>) {
+    /// Computes ranges of elements, and combines element `i` of each with element `i % width` of the accumulators of
+    /// the reduced results.
+    pub(super) fn accumulate(
+        &self,
+        ranges: impl Iterator<Item = Range<usize>>,
+        accumulators: &mut [Sums<'_>],
+        width: usize,
+        buffers: Buffers<'_>,
+    ) {
         let tile = self.tile();
-        let cells = [&self.registers[..], &self.inputs, &self.outputs];
-        // SAFETY: each thread has its own range, which contains its tiles; `in_place` has only operands that no step
-        // reads as arrays.
-        let mut memory = unsafe { Memory::new(cells, (tile, self.row), self.blocks(), buffers) };
-        if !self.splats.is_empty() {
-            self.fill(&mut memory, tile);
+        let mut memory = self.memory(tile, buffers);
+        if let (Some(table), true) = (&self.table, self.has_accumulators) {
+            let addresses: SmallVec<[*mut u8; 2]> =
+                accumulators.iter_mut().map(|sums| sums.bytes.as_mut_ptr()).collect();
+            assert!(accumulators.iter().all(|sums| sums.bytes.len() == width * size_of::<u32>()), "they are words");
+            for range in ranges {
+                let accumulators = Accumulators { addresses: &addresses, width };
+                // SAFETY: the addresses are those of so many elements, which are borrowed here.
+                unsafe { table.accumulate(&mut memory, range, tile, accumulators) };
+            }
+            return;
         }
-        if self.reads_runs {
-            return self.run_by_runs(range, tile, &mut memory);
-        }
-        for start in range.clone().step_by(tile.max(1)) {
-            memory.set_tile(start, tile.min(range.end - start));
-            self.steps.iter().for_each(|step| step.run(&mut memory));
-        }
-    }
-
-    /// Runs the steps on tiles that end where runs of gathered elements do, or earlier, so that each run is read where
-    /// it is.
-    fn run_by_runs(&self, range: Range<usize>, tile: usize, memory: &mut Memory) {
-        let gathers = self.steps.iter().filter_map(|step| match step {
-            Step::Gather { parts, .. } => Some(parts),
-            _ => None,
-        });
-        let mut cursors: Vec<Cursor<'_>> =
-            gathers.flatten().map(|(_, access)| Cursor::new(access, range.start)).collect();
-        let mut start = range.start;
-        while start < range.end {
-            let longest = cursors.iter().map(|cursor| cursor.run().count).min().unwrap_or(tile);
-            let count = longest.min(range.end - start).min(tile);
-            memory.set_tile(start, count);
-            let mut rest = &mut cursors[..];
-            for step in &self.steps {
-                let &Step::Gather { ref parts, element, out, is_even } = step else {
-                    step.run(memory);
-                    continue;
-                };
-                let (own, others) = std::mem::take(&mut rest).split_at_mut(parts.len());
-                rest = others;
-                let here = own.iter().zip(parts).find_map(|(cursor, (input, _))| Some((*input, cursor.run().place?)));
-                own.iter_mut().for_each(|cursor| cursor.advance(count));
-                if let Some((input, place)) = here {
-                    let count = if is_even { 1 } else { count };
-                    Tile { out, element, count }.load(memory, input, place);
+        let first = self.registers.len() + self.inputs.len() + self.outputs.len() - self.reduced;
+        for range in ranges {
+            for start in range.clone().step_by(tile.max(1)) {
+                self.run_tile(&mut memory, start..(start + tile).min(range.end));
+                for (slot, sums) in (first as Slot..).zip(&mut *accumulators) {
+                    sums.add(memory.tile(slot), start - range.start);
                 }
             }
-            start += count;
         }
     }
-}
 
-/// A loaded tile: the slot of its elements, their type, and their number; 1 if one element stands for all.
-struct Tile {
-    out: Slot,
-    element: ElementType,
-    count: usize,
-}
-
-impl Tile {
-    /// Makes it evenly spaced elements of an operand, where they are if possible.
-    fn load(self, memory: &mut Memory, input: Slot, place: Place) {
-        let Tile { out, element, count } = self;
-        if memory.is_register(out) && (place.stride == 1 || count == 1) {
-            return memory.read_in_place(out, input, place.first, count);
+    fn run_range(&self, range: Range<usize>, buffers: Buffers<'_>) {
+        let tile = self.tile();
+        let mut memory = self.memory(tile, buffers);
+        if let Some(table) = &self.table {
+            return table.run(&mut memory, range, tile);
         }
-        memory.own(out);
-        memory.with_array(out, input, |out, array| {
-            by_width!(element, T => place.copy::<T>(bytemuck::cast_slice(array), bytemuck::cast_slice_mut(out)));
-        });
+        for start in range.clone().step_by(tile.max(1)) {
+            self.run_tile(&mut memory, start..(start + tile).min(range.end));
+        }
+    }
+
+    /// Computes one tile.
+    fn run_tile(&self, memory: &mut Memory, tile: Range<usize>) {
+        if let Some(table) = &self.table {
+            let len = tile.len();
+            return table.run(memory, tile, len);
+        }
+        memory.set_tile(tile.start, tile.len());
+        self.steps.iter().for_each(|step| step.run(memory));
+    }
+
+    /// The memory for tiles, with the registers that stay constant.
+    fn memory(&self, tile: usize, buffers: Buffers<'_>) -> Memory {
+        let cells = [&self.registers[..], &self.inputs, &self.outputs];
+        let has_rings = self.table.as_ref().is_some_and(Table::has_rings);
+        let register = match () {
+            () if !self.is_one_run() => tile,
+            () if has_rings => LONGEST_RING,
+            () => tile.min(LONGEST_BLOCK),
+        };
+        let tiles = if self.has_accumulators { 0 } else { self.reduced };
+        let results = self.outputs.len() - tiles;
+        let sizes = Sizes { tile, register, row: self.row, blocks: self.blocks(), results };
+        // SAFETY: each thread has its own range, which contains its tiles; `in_place` has only operands that no step
+        // reads as arrays; `reads_first` is what it says.
+        let mut memory = unsafe { Memory::new(cells, sizes, self.reads_first, buffers) };
+        if !self.splats.is_empty() {
+            self.fill(&mut memory, register);
+        }
+        memory
     }
 }
 

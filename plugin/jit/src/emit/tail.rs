@@ -1,8 +1,8 @@
 //! Vectors of which only the first lanes are elements: the last ones of a function that takes any number of elements,
 //! and short ones in regions.
 
-use super::{ADDRESS, END, Emitter, INDEX, Registers, STACK, code, narrowing, widening};
-use crate::encode::{Code, Isa, Length, Operand, general};
+use super::{ADDRESS, END, Emitter, INDEX, Registers, code, narrowing, widening};
+use crate::encode::{Code, Isa, Length, Operand};
 use crate::ir::{Program, Store, Width};
 
 /// The mask register of partial vectors, with AVX-512.
@@ -11,26 +11,15 @@ pub(super) const PART: u8 = 5;
 /// The vector register of the mask, with AVX2.
 const MASK: u8 = 15;
 
-/// The place on the stack of the number of all elements.
-const COUNT: i32 = STACK - 8;
-
-/// The bytes of stack that are left for values.
-pub(super) const VALUES: usize = COUNT as usize;
-
 /// Whether a program's arrays can be accessed in part.
 pub(super) fn takes_any_count(program: &Program, isa: Isa) -> bool {
     isa.masks_narrow_elements() || program.widths().all(|width| width == Width::Word)
 }
 
 impl Emitter<'_> {
-    /// Keeps the number of all elements, which the third argument is.
-    pub(super) fn save_count(&mut self) {
-        self.assembler.store_general(general::DX, general::SP, COUNT);
-    }
-
-    /// Computes the elements from the index on one vector at a time.
+    /// Computes the row's elements from the index on one vector at a time.
     pub(super) fn tail(&mut self, stores: &[Vec<Store>], mut spare: usize) {
-        self.assembler.load_general(END, general::SP, COUNT);
+        self.load_end();
         let done = self.assembler.jump_unless_below(INDEX, END);
         if self.isa == Isa::Avx2 {
             self.free &= !(1 << MASK);

@@ -10,9 +10,11 @@ use super::Fusion;
 use super::graph::Graph;
 use super::groups::Groups;
 use super::rows::row_reduction;
+use super::slabs;
 use super::views::{self, View};
+use crate::kernel::Kernel;
 use crate::tile::tensor;
-use crate::tile::{Access, Builder, MOST_ELEMENTS, Value};
+use crate::tile::{Access, Builder, MOST_ELEMENTS, Reduced, Reduction, Slabs, Value};
 
 /// The data that all fusions of a region share.
 pub(super) struct Shared<'a> {
@@ -24,11 +26,17 @@ pub(super) struct Shared<'a> {
     pub(super) in_loop: bool,
 }
 
-/// The fusion of `ops` over `count` elements, in rows of `row` elements.
+/// The fusion of `ops` over `count` elements, in rows of `row` elements, or with reductions of `slabs`.
 ///
 /// # Errors
 /// INTERNAL if the region is not verified, or results of row reductions are not used row by row.
-pub(super) fn fusion(shared: &Shared<'_>, mut ops: Vec<usize>, count: usize, row: usize) -> Result<Fusion, Error> {
+pub(super) fn fusion(
+    shared: &Shared<'_>,
+    mut ops: Vec<usize>,
+    count: usize,
+    row: usize,
+    slabs: Option<Slabs>,
+) -> Result<Fusion, Error> {
     ops.sort_unstable();
     ops.dedup();
     let graph = shared.graph;
@@ -48,17 +56,23 @@ pub(super) fn fusion(shared: &Shared<'_>, mut ops: Vec<usize>, count: usize, row
         inputs: Vec::new(),
     };
     let mut names = Vec::new();
+    let (mut reduced, mut reductions) = (Vec::new(), Vec::new());
     for &index in &ops {
         let op = &graph.region.ops[index];
+        names.push(short_name(op));
         let value = match op.kind {
+            OpKind::Reduce { .. } if slabs.is_some() => {
+                reduced.push(emitter.reduced(op)?);
+                reductions.push(index);
+                continue;
+            }
             OpKind::Reduce { .. } => emitter.reduction(op)?,
             _ => emitter.element_wise(op, count)?,
         };
         emitter.values.insert(op.results[0], value);
-        names.push(short_name(op));
     }
     let mut outputs = Vec::new();
-    for &index in &ops {
+    for &index in ops.iter().filter(|index| !reductions.contains(index)) {
         let is_ours = |user: usize| own.contains(&user) && !shared.groups.is_copied(user);
         let result = graph.region.ops[index].results[0];
         if !shared.groups.is_copied(index) && is_given_out(graph, index, &is_ours) {
@@ -66,11 +80,21 @@ pub(super) fn fusion(shared: &Shared<'_>, mut ops: Vec<usize>, count: usize, row
             outputs.push(result);
         }
     }
+    outputs.extend(reductions.iter().map(|&index| graph.region.ops[index].results[0]));
     names.dedup();
     let names = names.join(",");
-    let kernel = emitter.builder.build(format!("fused[{names}]"));
-    let kernel = if kernel.is_compiled() { kernel.named(format!("compiled[{names}]")) } else { kernel };
-    Ok(Fusion { ops, inputs: emitter.inputs, outputs, kernel: Box::new(kernel) })
+    let inputs = emitter.inputs;
+    let kernel: Box<dyn Kernel> = match slabs {
+        Some(slabs) => {
+            let name = |is_compiled| format!("{}[{names}]", if is_compiled { "compiled" } else { "fused" });
+            Box::new(Reduction::new(emitter.builder, slabs, &reduced, name)?)
+        }
+        None => {
+            let kernel = emitter.builder.build(format!("fused[{names}]"));
+            Box::new(if kernel.is_compiled() { kernel.named(format!("compiled[{names}]")) } else { kernel })
+        }
+    };
+    Ok(Fusion { ops, inputs, outputs, kernel })
 }
 
 /// Whether ops outside the fusion use results of `op`. A broadcast counts as a part of its users.
@@ -128,6 +152,17 @@ impl Emitter<'_> {
             return Err(Error::internal(format!("expected a reduction of rows, got {}", op.kind.name())));
         };
         self.builder.fold(function, ty.element, value, init)
+    }
+
+    /// The operand of a reduction of slabs, and the function.
+    fn reduced(&mut self, op: &Op) -> Result<Reduced, Error> {
+        let operand = op.operands[0];
+        let ty = tensor(self.graph.func, operand)?;
+        let value = self.value(operand, Access::same_or_scalar(ty, ty)?)?;
+        let Some(slabs::Reduction { function, element, init, .. }) = slabs::Reduction::of(self.graph, op) else {
+            return Err(Error::internal(format!("expected a reduction of slabs, got {}", op.kind.name())));
+        };
+        Ok(Reduced { function, element, init, value })
     }
 
     /// Makes a value an output.

@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 
-use oxcall_hlo::{ElementType, Func, Op, OpKind, Region, TensorType, ValueId};
+use oxcall_hlo::{BinaryOp, ElementType, Func, Op, OpKind, Region, TensorType, UnaryOp, ValueId};
 
 use crate::compile::passes::ir::has_effect;
 use crate::math;
+
+/// The most ops in a chain that are computed twice.
+const DEEPEST: usize = 3;
 
 /// The producers and users of values.
 pub(super) struct Graph<'a> {
@@ -150,10 +153,50 @@ impl<'a> Graph<'a> {
 
     /// Whether to compute the op twice rather than store its result: a conversion of a value that no fusion produces.
     pub(super) fn is_repeatable(&self, op: &Op) -> bool {
-        let is_stored = |value: ValueId| match self.producer(self.root(value)) {
+        matches!(op.kind, OpKind::Convert) && op.operands.iter().all(|&operand| self.is_stored(operand))
+    }
+
+    /// Whether a value is in memory, whatever is fused.
+    fn is_stored(&self, value: ValueId) -> bool {
+        match self.producer(self.root(value)) {
             Some(producer) => self.fusable(&self.region.ops[producer]).is_none(),
             None => true,
+        }
+    }
+
+    /// Whether it takes less time to compute the op in several fusions than to store its result and to read it there:
+    /// it is cheap, and reads one large value from memory, or results of such ops.
+    pub(super) fn is_cheap(&self, op: &Op) -> bool {
+        self.reads(op, DEEPEST).is_some_and(|reads| reads <= 1)
+    }
+
+    /// The number of large values in memory that a cheap op reads, at most through `depth` other cheap ops; `None` if it
+    /// or one of those is not cheap.
+    fn reads(&self, op: &Op, depth: usize) -> Option<usize> {
+        use BinaryOp::{Add, Maximum, Minimum, Multiply, Subtract};
+        let is_cheap = match &op.kind {
+            OpKind::Convert | OpKind::Unary(UnaryOp::Negate | UnaryOp::Abs) => true,
+            OpKind::Binary(function) => matches!(function, Add | Maximum | Minimum | Multiply | Subtract),
+            _ => false,
         };
-        matches!(op.kind, OpKind::Convert) && op.operands.iter().all(|&operand| is_stored(operand))
+        let count = self.fusable(op).filter(|_| is_cheap)?;
+        let mut operands: smallvec::SmallVec<[ValueId; 2]> =
+            op.operands.iter().map(|&operand| self.root(operand)).collect();
+        operands.dedup();
+        let mut reads = 0;
+        for operand in operands {
+            reads += match self.producer(operand).map(|index| &self.region.ops[index]) {
+                Some(op) if Graph::is_free(op) => usize::from(self.is_large(op, count)),
+                Some(op) if self.fusable(op).is_some() => self.reads(op, depth.checked_sub(1)?)?,
+                _ => 1,
+            };
+        }
+        Some(reads)
+    }
+
+    /// Whether a broadcast to `count` elements reads nearly as many.
+    fn is_large(&self, op: &Op, count: usize) -> bool {
+        let read = op.operands.iter().filter_map(|&operand| self.tensor(operand)?.checked_count()).sum::<usize>();
+        read > count / 4
     }
 }

@@ -1,10 +1,10 @@
 //! Fusion: the choice of ops that one program computes together.
 //!
 //! Ops are taken from last to first. An element-wise op joins a fusion that uses its result if no op outside lies
-//! between them; otherwise it starts a fusion. Ops that cost nothing to repeat (constants, iota, broadcasts, a
-//! conversion of a value that is in memory anyway) belong to each fusion that uses them, and so do slices, pads and
+//! between them; otherwise it starts a fusion. Ops that cost little to repeat (constants, iota, broadcasts, sums and
+//! products of a value that is in memory anyway) belong to each fusion that uses them, and so do slices, pads and
 //! concatenations of such values. Reshapes are other names of the same elements. Finally, reductions of rows join the
-//! fusions around them.
+//! fusions around them, and other reductions the fusion of their operand.
 
 mod emit;
 mod graph;
@@ -13,6 +13,7 @@ mod line;
 #[cfg(test)]
 mod random_tests;
 mod rows;
+mod slabs;
 #[cfg(test)]
 mod tests;
 mod views;
@@ -22,6 +23,7 @@ use oxcall_hlo::{Func, Region, TensorType, ValueId};
 
 use self::graph::Graph;
 use self::groups::{GroupId, Groups};
+use self::rows::Unit;
 use crate::kernel::Kernel;
 
 /// Ops that run as one kernel.
@@ -52,17 +54,19 @@ pub(crate) fn fuse(func: &Func, region: &Region, generate: bool, in_loop: bool) 
         fuser.place(op);
     }
     let Fuser { mut groups, counts, .. } = fuser;
-    let units = rows::merge(&graph, &mut groups, &counts);
+    let mut units = rows::merge(&graph, &mut groups, &counts);
+    slabs::merge(&graph, &mut groups, &mut units);
     let shared = emit::Shared { graph: &graph, groups: &groups, generate, in_loop: generate && in_loop };
     let mut found = Vec::new();
-    for unit in units {
-        match emit::fusion(&shared, unit.ops, unit.count, unit.row) {
+    for unit in units.into_iter().filter(|unit| !unit.parts.is_empty()) {
+        let Unit { ops, count, row, slabs, parts } = unit;
+        match emit::fusion(&shared, ops, count, row, slabs) {
             Ok(fusion) => found.push(fusion),
             // Results of row reductions are not used row by row: fuse each part separately.
-            Err(_) if unit.row > 1 => {
-                for ops in unit.parts {
+            Err(_) if row > 1 => {
+                for ops in parts {
                     let count = graph.tensor(region.ops[ops[0]].results[0]).map_or(0, TensorType::count);
-                    found.push(emit::fusion(&shared, ops, count, 1)?);
+                    found.push(emit::fusion(&shared, ops, count, 1, None)?);
                 }
             }
             Err(error) => return Err(error),
@@ -95,7 +99,13 @@ impl Fuser<'_> {
             }
         }
         candidates.retain(|&group| self.groups.ops(group).len() < MOST_OPS);
-        if self.graph.is_repeatable(op) && !candidates.is_empty() {
+        let is_cheap = || {
+            let is_there = |&user: &usize| self.groups.of(user).any(|group| candidates.contains(&group));
+            candidates.len() > 1
+                && !self.graph.is_used_outside(index, |user| is_there(&user))
+                && self.graph.is_cheap(op)
+        };
+        if !candidates.is_empty() && (self.graph.is_repeatable(op) || is_cheap()) {
             return candidates.into_iter().for_each(|group| self.groups.copy(index, group));
         }
         if !candidates.into_iter().any(|group| self.groups.join(index, group)) {

@@ -12,7 +12,7 @@ use super::groups::{GroupId, Groups};
 use crate::kernels::reduce::{are_tiles, row_fold};
 use crate::math;
 use crate::scalar::{self, Body};
-use crate::tile::Access;
+use crate::tile::{Access, Slabs};
 
 /// Ops that run together.
 #[derive(Default)]
@@ -23,6 +23,8 @@ pub(super) struct Unit {
     pub(super) count: usize,
     /// The number of elements in a row; 1 if there are no reductions.
     pub(super) row: usize,
+    /// The dimensions of reductions of other kinds.
+    pub(super) slabs: Option<Slabs>,
     /// The fusions of the unit, without its reductions.
     pub(super) parts: Vec<Vec<usize>>,
 }
@@ -49,11 +51,11 @@ pub(super) fn row_reduction(graph: &Graph<'_>, op: &Op) -> Option<(BinaryOp, usi
     }
 }
 
-/// The units of a region. `groups` are its fusions, and `counts` their numbers of elements.
+/// The units of a region, one for each group; one without parts is a reduction alone, or a part of another. `groups` are its fusions, and `counts` their numbers of elements.
 pub(super) fn merge(graph: &Graph<'_>, groups: &mut Groups<'_>, counts: &[usize]) -> Vec<Unit> {
     let alone = |(group, &count): (GroupId, &usize)| {
         let ops = groups.ops(group).to_vec();
-        Unit { parts: vec![ops.clone()], ops, count, row: 1 }
+        Unit { parts: vec![ops.clone()], ops, count, row: 1, slabs: None }
     };
     let mut units: Vec<Unit> = groups.ids().zip(counts).map(alone).collect();
     let mut reductions = Vec::new();
@@ -61,7 +63,7 @@ pub(super) fn merge(graph: &Graph<'_>, groups: &mut Groups<'_>, counts: &[usize]
         if let Some((_, row)) = row_reduction(graph, op)
             && let Some(operand) = graph.tensor(op.operands[0])
         {
-            units.push(Unit { ops: vec![index], count: operand.count(), row, parts: Vec::new() });
+            units.push(Unit { ops: vec![index], count: operand.count(), row, ..Unit::default() });
             reductions.push(groups.start(index));
         }
     }
@@ -69,7 +71,6 @@ pub(super) fn merge(graph: &Graph<'_>, groups: &mut Groups<'_>, counts: &[usize]
     for unit in reductions {
         merger.grow(unit);
     }
-    merger.units.retain(|unit| !unit.parts.is_empty());
     merger.units
 }
 

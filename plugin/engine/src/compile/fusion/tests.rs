@@ -71,9 +71,21 @@ impl Program {
 
     /// The last dimension of `value` reduced.
     pub(super) fn reduce(&mut self, function: BinaryOp, value: ValueId, init: ValueId) -> ValueId {
+        let dims = vec![self.ty(value).rank() - 1];
+        self.reduce_dims(function, dims, value, init)
+    }
+
+    /// Some dimensions of `value` reduced.
+    pub(super) fn reduce_dims(
+        &mut self,
+        function: BinaryOp,
+        dims: Vec<usize>,
+        value: ValueId,
+        init: ValueId,
+    ) -> ValueId {
         let mut ty = self.ty(value);
-        let dims = vec![ty.rank() - 1];
-        ty.dims.pop();
+        let kept = (0..ty.rank()).filter(|dim| !dims.contains(dim));
+        ty.dims = kept.map(|dim| ty.dims[dim]).collect();
         let body = self.scalar_region(OpKind::Binary(function), ty.element, ty.element);
         let result = self.op(OpKind::Reduce { dims }, &[value, init], ty);
         self.func.body.ops.last_mut().expect("just added").regions.push(body);
@@ -263,5 +275,85 @@ fn sums_that_are_also_used_outside_are_not_fused_around_it() {
     program.func.body.results.push(result);
     for (_, plain, fused) in run_both(&program.func, false, &mut Random(5)) {
         assert_eq!(one_nan(ElementType::BF16, &fused), one_nan(ElementType::BF16, &plain));
+    }
+}
+
+/// Sums and largest elements of squares of differences from a row, by dimension.
+#[test]
+fn reductions_of_all_dimensions_have_no_operand_in_memory() {
+    let shapes: [&[usize]; 9] = [
+        &[3000, 7],
+        &[64, 64],
+        &[5, 1021],
+        &[4, 9001],
+        &[4, 70, 80],
+        &[5, 4099, 3],
+        &[70_000],
+        &[1100, 1, 128],
+        &[17, 3, 5, 100],
+    ];
+    for dims in shapes {
+        for (first, last) in (0..dims.len()).flat_map(|first| (first..dims.len()).map(move |last| (first, last))) {
+            for escapes in [false, true] {
+                for element in [ElementType::F32, ElementType::S32, ElementType::F64] {
+                    let mut program = Program::new();
+                    let all = ty(element, dims);
+                    let x = program.param(all.clone());
+                    let row = program.param(ty(element, &dims[dims.len() - 1..]));
+                    // Numbers so small that sums of them are exact.
+                    let small = |program: &mut Program, value: ValueId| {
+                        let from = program.ty(value);
+                        let is_wide = element == ElementType::F64;
+                        let bits = from.with_element(if is_wide { ElementType::S64 } else { ElementType::S32 });
+                        let bytes = program.op(OpKind::BitcastConvert, &[value], bits.clone());
+                        let mask = 7_i64.to_le_bytes()[..element.byte_width()].to_vec();
+                        let mask = Literal::splat(bits.clone(), mask);
+                        let mask = program.op(OpKind::Constant(mask), &[], bits.clone());
+                        let low = program.op(OpKind::Binary(BinaryOp::And), &[bytes, mask], bits);
+                        program.op(OpKind::Convert, &[low], from)
+                    };
+                    let (x, row) = (small(&mut program, x), small(&mut program, row));
+                    let row = program.op(OpKind::BroadcastInDim { dims: vec![dims.len() - 1] }, &[row], all.clone());
+                    let difference = program.op(OpKind::Binary(BinaryOp::Subtract), &[x, row], all.clone());
+                    let square = program.op(OpKind::Binary(BinaryOp::Multiply), &[difference, difference], all);
+                    let init = Literal::splat(ty(element, &[]), vec![0; element.byte_width()]);
+                    let init = program.op(OpKind::Constant(init), &[], ty(element, &[]));
+                    let reduced: Vec<usize> = (first..=last).collect();
+                    let sums = program.reduce_dims(BinaryOp::Add, reduced.clone(), square, init);
+                    let largest = program.reduce_dims(BinaryOp::Maximum, reduced, square, init);
+                    program.func.body.results.extend([sums, largest]);
+                    program.func.body.results.extend(escapes.then_some(difference));
+                    let name = format!("{element:?}{dims:?}, {first} to {last}");
+                    for generate in [false, true] {
+                        for (_, plain, fused) in run_both(&program.func, generate, &mut Random(dims.len() as u64)) {
+                            assert!(plain == fused, "{name}");
+                        }
+                        if first == 0 {
+                            let fusions = fuse(&program.func, &program.func.body, generate, false).unwrap();
+                            let large = fusions.iter().filter(|fusion| fusion.outputs.contains(&sums)).count();
+                            assert_eq!(large, 1, "{name}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rounded sums do not depend on whether machine code adds.
+#[test]
+fn sums_have_the_same_bits_with_and_without_machine_code() {
+    for (dims, reduced) in [(vec![301, 77], vec![0]), (vec![90_000], vec![0]), (vec![3, 50, 100], vec![1])] {
+        let mut program = Program::new();
+        let all = ty(ElementType::F32, &dims);
+        let [x, y] = [(); 2].map(|()| program.param(ty(ElementType::S32, &dims)));
+        let [x, y] = [x, y].map(|value| program.op(OpKind::Convert, &[value], all.clone()));
+        let product = program.op(OpKind::Binary(BinaryOp::Multiply), &[x, y], all);
+        let init = Literal::splat(ty(ElementType::F32, &[]), [0; 4]);
+        let init = program.op(OpKind::Constant(init), &[], ty(ElementType::F32, &[]));
+        let sums = program.reduce_dims(BinaryOp::Add, reduced, product, init);
+        program.func.body.results.push(sums);
+        let [steps, code] = [false, true].map(|generate| run_both(&program.func, generate, &mut Random(1)));
+        assert_eq!(steps[0].2, code[0].2, "{dims:?}");
     }
 }

@@ -62,6 +62,28 @@ pub(crate) fn row_fold(function: BinaryOp, element: ElementType) -> Option<(RowF
     })
 }
 
+/// The reduction of numbers side by side by a recognised function.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ColumnFold {
+    /// Combines each number of the second slice with an earlier one.
+    pub(crate) join: fn(&[u8], &mut [u8]),
+    /// The identity element.
+    pub(crate) identity: Scalar,
+}
+
+/// [`ColumnFold`] for elements that are stored as they are computed.
+pub(crate) fn column_fold(function: BinaryOp, element: ElementType) -> Option<ColumnFold> {
+    fn columns<T: Element<Wide = T>, C: Combine<T>>(earlier: &[u8], sums: &mut [u8]) {
+        join::<T, C>(bytemuck::cast_slice(earlier), bytemuck::cast_slice_mut(sums));
+    }
+    if matches!(element, ElementType::F16 | ElementType::BF16 | ElementType::Pred) {
+        return None;
+    }
+    by_combine!(@computed function, element, (T, C) => {
+        ColumnFold { join: columns::<T, C>, identity: Scalar::from_pod(<C as Combine<T>>::IDENTITY) }
+    })
+}
+
 /// Whether `rows` rows of `row` elements are reduced one by one: a row has to fit a cache near the processor, and rows
 /// of several segments have to be enough for all threads.
 pub(crate) fn are_tiles(rows: usize, row: usize) -> bool {

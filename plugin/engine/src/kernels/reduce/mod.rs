@@ -11,7 +11,7 @@ mod loops;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use loops::{Loops, RowFold, are_tiles, row_fold};
+pub(crate) use loops::{ColumnFold, Loops, RowFold, are_tiles, column_fold, row_fold};
 
 use oxcall::Error;
 use oxcall_hlo::{Func, Op, OpKind};

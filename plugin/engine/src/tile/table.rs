@@ -1,0 +1,284 @@
+//! Machine code on rows of gathered elements, which it reads where they are.
+//!
+//! Elements of an operand that are gathered are often in runs: rows of a slice, or of a broadcast along columns. A row
+//! of the program is as long as the shortest of the present runs of all operands. The code takes a table with the
+//! addresses of many rows, so that a short one takes little more time than its elements do.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use oxcall_hlo::ElementType;
+use oxcall_jit::{Kernel, Rows};
+use smallvec::SmallVec;
+
+use super::access::{Access, Cursor, Place};
+use super::assemble::Used;
+use super::memory::{Memory, Slot};
+use super::program::Step;
+use super::run::Run;
+use crate::by_width;
+
+/// The most rows of a table.
+const MOST_ROWS: usize = 128;
+
+/// The machine code of a program that is nothing else but gathered elements and a run.
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    kernel: Arc<Kernel>,
+    gathers: Vec<Gather>,
+    /// The registers whose elements repeat, and the number of these.
+    rings: Vec<(Slot, usize)>,
+    /// The places of the code's arrays.
+    arrays: Vec<Array>,
+}
+
+/// Gathered elements.
+#[derive(Debug, Clone)]
+struct Gather {
+    /// The operands, with the maps to their elements.
+    parts: Box<[(Slot, Access)]>,
+    element: ElementType,
+    /// The slot that has them, if they are not read where they are.
+    out: Slot,
+    /// Whether all elements of a run are equal, and the first is read only.
+    is_even: bool,
+    /// Whether others read the slot.
+    is_result: bool,
+}
+
+/// The place of an array of the code.
+#[derive(Debug, Clone, Copy)]
+enum Array {
+    /// That of gathered elements.
+    Gather(usize),
+    /// That of a ring.
+    Ring(usize),
+    /// The row's part of a slot.
+    Slot(Slot),
+    /// The first element of a slot.
+    Splat(Slot),
+    /// That of an accumulator.
+    Accumulator(usize),
+}
+
+/// Accumulators of a table: the address of each, and their number of elements.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Accumulators<'a> {
+    pub(super) addresses: &'a [*mut u8],
+    pub(super) width: usize,
+}
+
+/// The addresses of an array in successive rows: the first one, and the distance of neighbours in bytes.
+type Addresses = (*mut u8, usize);
+
+impl Table {
+    /// The table of a program with these steps, whose first `registers` slots are registers, some of them rings of so
+    /// many elements, and some other slots accumulators; `None` if there is anything but gathered elements and one run,
+    /// or the run does not take rows.
+    pub(super) fn new(
+        steps: &[Step],
+        registers: usize,
+        rings: &[(Slot, usize)],
+        accumulators: &[[Slot; 2]],
+    ) -> Option<Table> {
+        let mut gathers = Vec::new();
+        let mut run = None;
+        for step in steps {
+            match step {
+                &Step::Gather { ref parts, element, out, is_even } => {
+                    let is_result = out as usize >= registers;
+                    gathers.push(Gather { parts: parts.clone(), element, out, is_even, is_result });
+                }
+                Step::Run(linked) if run.is_none() => run = Some(linked),
+                _ => return None,
+            }
+        }
+        let linked = run?;
+        let Run::Generated(kernel) = &linked.run else { return None };
+        let place = |used: &Used| {
+            let gather = gathers.iter().position(|gather| gather.out == used.slot);
+            let ring = rings.iter().position(|&(slot, _)| slot == used.slot);
+            let accumulator = accumulators.iter().position(|slots| slots.contains(&used.slot));
+            match (gather, ring, accumulator) {
+                (Some(gather), ..) => Array::Gather(gather),
+                (_, Some(ring), _) => Array::Ring(ring),
+                (.., Some(accumulator)) => Array::Accumulator(accumulator),
+                _ if used.is_splat => Array::Splat(used.slot),
+                _ => Array::Slot(used.slot),
+            }
+        };
+        let arrays = linked.slots.iter().map(place).collect();
+        let rings = rings.to_vec();
+        kernel.takes_any_count().then(|| Table { kernel: Arc::clone(kernel), gathers, rings, arrays })
+    }
+
+    /// Whether some registers are rings.
+    pub(super) fn has_rings(&self) -> bool {
+        !self.rings.is_empty()
+    }
+
+    /// Whether it copies no element before the code runs.
+    pub(super) fn copies_nothing(&self) -> bool {
+        self.gathers.iter().all(|gather| {
+            let is_read_there = |(_, access): &(Slot, Access)| gather.is_even || access.stride() == 1;
+            !gather.is_result && gather.parts.iter().all(is_read_there)
+        })
+    }
+
+    /// Computes a range of elements, tile by tile.
+    pub(super) fn run(&self, memory: &mut Memory, range: Range<usize>, tile: usize) {
+        // SAFETY: there are no accumulators.
+        unsafe { self.accumulate(memory, range, tile, Accumulators { addresses: &[], width: usize::MAX }) };
+    }
+
+    /// Computes a range of elements, tile by tile. Element `i` of the range is combined with element `i % width` of the
+    /// accumulators.
+    ///
+    /// # Safety
+    /// Each accumulator has `width` initialised words that nothing else accesses.
+    pub(super) unsafe fn accumulate(
+        &self,
+        memory: &mut Memory,
+        range: Range<usize>,
+        tile: usize,
+        accumulators: Accumulators<'_>,
+    ) {
+        let cursors = (self.gathers.iter())
+            .map(|gather| gather.parts.iter().map(|(_, access)| Cursor::new(access, range.start)).collect())
+            .collect();
+        let rings = self.rings.iter().map(|&(_, width)| Column { width, index: range.start % width });
+        let columns = rings.chain([Column { width: accumulators.width, index: 0 }]).collect();
+        let addresses = accumulators.addresses;
+        let mut walk = Walk { table: self, cursors, rows: Rows::new(&self.kernel), columns, accumulators: addresses };
+        let mut start = range.start;
+        while start < range.end {
+            let len = tile.min(range.end - start);
+            memory.set_tile(start, len);
+            walk.tile(memory, len);
+            start += len;
+        }
+    }
+}
+
+/// A place in the domain, from which one goes on row by row.
+struct Walk<'a> {
+    table: &'a Table,
+    /// The cursors of each gathered value's parts.
+    cursors: SmallVec<[SmallVec<[Cursor<'a>; 1]>; 4]>,
+    rows: Rows,
+    /// The places in each ring, and at last in the accumulators.
+    columns: SmallVec<[Column; 4]>,
+    accumulators: &'a [*mut u8],
+}
+
+/// A place in elements that repeat.
+#[derive(Debug, Clone, Copy)]
+struct Column {
+    /// The number of elements.
+    width: usize,
+    index: usize,
+}
+
+impl Column {
+    /// The number of elements up to the end.
+    fn left(self) -> usize {
+        self.width - self.index
+    }
+
+    /// The number of rows of `count` elements from here on that are evenly spaced.
+    fn alike(self, count: usize) -> usize {
+        if count == self.width { usize::MAX } else { self.left() / count }
+    }
+
+    /// The distance of these rows.
+    fn step(self, count: usize) -> usize {
+        if count == self.width { 0 } else { count }
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.index = (self.index + count) % self.width;
+    }
+}
+
+impl Walk<'_> {
+    /// Computes a tile.
+    fn tile(&mut self, memory: &mut Memory, len: usize) {
+        let mut done = 0;
+        let mut gathered: SmallVec<[Addresses; 8]> = SmallVec::new();
+        let mut arrays: SmallVec<[Addresses; 16]> = SmallVec::new();
+        while done < len {
+            let left = self.columns.iter().map(|column| column.left()).min().unwrap_or(len);
+            let cursors = || self.cursors.iter().flatten();
+            let count = cursors().map(|cursor| cursor.run().count).min().unwrap_or(len).min(len - done).min(left);
+            let alike = cursors().map(|cursor| cursor.alike(count)).min().unwrap_or(usize::MAX);
+            let columns = self.columns.iter().map(|column| column.alike(count)).min().unwrap_or(usize::MAX);
+            let alike = alike.min(columns).min((len - done) / count).min(MOST_ROWS);
+            gathered.clear();
+            for (gather, cursors) in self.table.gathers.iter().zip(&mut self.cursors) {
+                gathered.push(gather.addresses(memory, cursors, (done, count), alike));
+            }
+            arrays.clear();
+            for &array in &self.table.arrays {
+                arrays.push(match array {
+                    Array::Gather(gather) => gathered[gather],
+                    Array::Splat(slot) => (memory.first(slot), 0),
+                    Array::Slot(slot) => memory.rows(slot, done, count, alike),
+                    Array::Ring(index) => {
+                        let (slot, column) = (self.table.rings[index].0, self.columns[index]);
+                        memory.elements(slot, (column.index, column.step(count)), (alike, count))
+                    }
+                    Array::Accumulator(index) => {
+                        let column = self.columns[self.table.rings.len()];
+                        let [first, step] = [column.index, column.step(count)].map(|count| count * size_of::<u32>());
+                        (self.accumulators[index].wrapping_add(first), step)
+                    }
+                });
+            }
+            self.rows.push_evenly(&arrays, alike, count);
+            done += alike * count;
+            self.columns.iter_mut().for_each(|column| column.advance(alike * count));
+            if self.rows.count() >= MOST_ROWS || done == len {
+                // SAFETY: each address has a row's elements, or one that stands for all: `Memory` and `addresses` have
+                // checked that they are in their arrays, accumulators are as the caller promises. No other thread has
+                // the elements of the results. An accumulator is loaded before it is stored.
+                unsafe { self.table.kernel.run_rows(&self.rows) };
+                self.rows.clear();
+            }
+        }
+    }
+}
+
+impl Gather {
+    /// The addresses of `alike` rows of `count` elements, from the tile's element `first` on, after which the cursors
+    /// are then. Copies the elements if they cannot be read where they are.
+    fn addresses(
+        &self,
+        memory: &mut Memory,
+        cursors: &mut [Cursor<'_>],
+        (first, count): (usize, usize),
+        alike: usize,
+    ) -> Addresses {
+        let mut found = None;
+        for (cursor, &(input, _)) in cursors.iter_mut().zip(&self.parts) {
+            if let Some(place) = cursor.run().place {
+                found = Some((input, place, cursor.step(count)));
+            }
+            cursor.advance_alike(count, alike);
+        }
+        let Some((input, place, step)) = found else { return memory.rows(self.out, first, count, alike) };
+        if !self.is_result && (place.stride == 1 || self.is_even) {
+            let count = if self.is_even { 1 } else { count };
+            return memory.elements(input, (place.first, step), (alike, count));
+        }
+        for row in 0..alike {
+            let place = Place { first: place.first + row * step, ..place };
+            memory.with_array(self.out, input, |out, array| {
+                by_width!(self.element, T => {
+                    let out: &mut [T] = &mut bytemuck::cast_slice_mut(out)[first + row * count..][..count];
+                    place.copy::<T>(bytemuck::cast_slice(array), out);
+                });
+            });
+        }
+        memory.rows(self.out, first, count, alike)
+    }
+}
