@@ -98,7 +98,7 @@ impl Kernel {
         }
     }
 
-    /// Calls the code, with what [`emit`] says that it takes.
+    /// Calls the code, with what `emit` says that it takes.
     ///
     /// # Safety
     /// As for [`run`](Kernel::run) and [`run_rows`](Kernel::run_rows).
@@ -113,7 +113,7 @@ impl Kernel {
 }
 
 /// Rows of elements for a kernel that takes any number of them: for each row, the addresses of its arrays, and numbers
-/// of elements as [`emit`] says.
+/// of elements as `emit` says.
 #[derive(Debug)]
 pub struct Rows {
     words: Vec<*mut u8>,

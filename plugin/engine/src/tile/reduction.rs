@@ -3,7 +3,8 @@
 //! The domain is slabs of rows of columns; all elements of a column of a slab are reduced to one. Each element is
 //! combined with an accumulator, by machine code if that is possible, and tile by tile otherwise. There are more
 //! accumulators than columns where those are few, so that rows of accumulators are long. As in
-//! [`reduce`](crate::kernels::reduce), many short chains are joined in pairs, in an order that depends on the shape alone.
+//! [`reduce`](crate::kernels::reduce), many short chains are joined in pairs, in an order that depends on the shape
+//! alone, or on whether the program reads short rows.
 
 use std::ops::Range;
 

@@ -170,8 +170,8 @@ impl<'a> Graph<'a> {
         self.reads(op, DEEPEST).is_some_and(|reads| reads <= 1)
     }
 
-    /// The number of large values in memory that a cheap op reads, at most through `depth` other cheap ops; `None` if it
-    /// or one of those is not cheap.
+    /// The number of large values in memory that a cheap op reads, at most through `depth` other cheap ops; `None` if
+    /// it or one of those is not cheap.
     fn reads(&self, op: &Op, depth: usize) -> Option<usize> {
         use BinaryOp::{Add, Maximum, Minimum, Multiply, Subtract};
         let is_cheap = match &op.kind {

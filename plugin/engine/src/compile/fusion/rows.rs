@@ -51,7 +51,8 @@ pub(super) fn row_reduction(graph: &Graph<'_>, op: &Op) -> Option<(BinaryOp, usi
     }
 }
 
-/// The units of a region, one for each group; one without parts is a reduction alone, or a part of another. `groups` are its fusions, and `counts` their numbers of elements.
+/// The units of a region, one for each group; one without parts is a reduction alone, or a part of another. `groups`
+/// are its fusions, and `counts` their numbers of elements.
 pub(super) fn merge(graph: &Graph<'_>, groups: &mut Groups<'_>, counts: &[usize]) -> Vec<Unit> {
     let alone = |(group, &count): (GroupId, &usize)| {
         let ops = groups.ops(group).to_vec();
