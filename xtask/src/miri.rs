@@ -76,6 +76,7 @@ const ENGINE_TESTS: &[&str] = &[
     "tests::custom_call::chains_of_calls",
     "tests::custom_call::aliases",
     "tests::legacy_call::signatures",
+    "compile::fusion::tests::results_that_are_reduced",
     "collective::tests::reduce_scatter_gives_parts",
     "collective::tests::variadic_collectives",
     "collective::tests::a_process_that_fails_fails_all",
