@@ -23,7 +23,7 @@ const SDK: Run = Run {
     target: &["--lib"],
     only: &[],
     // What is below.
-    skip: &["torch::tests::calls", "habana::tests"],
+    skip: &["torch::tests::calls", "habana::tests", "rules::tests"],
 };
 
 const PJRT: Run = Run { package: "oxcall-pjrt", target: &["--lib"], only: &[], skip: &[], ..SDK };
@@ -46,7 +46,12 @@ const RUNS: &[Run] = &[
     // Handles are integers on the stack of torch's kernels.
     Run { flags: "-Zmiri-permissive-provenance", only: &["torch::tests::calls"], skip: &[], ..SDK },
     // Handlers made from descriptors live as long as the process.
-    Run { flags: "-Zmiri-strict-provenance -Zmiri-ignore-leaks", only: &["habana::tests"], skip: &[], ..SDK },
+    Run {
+        flags: "-Zmiri-strict-provenance -Zmiri-ignore-leaks",
+        only: &["habana::tests", "rules::tests"],
+        skip: &[],
+        ..SDK
+    },
     Run {
         flags: "-Zmiri-strict-provenance -Zmiri-ignore-leaks",
         target: &["--test", "*"],

@@ -128,7 +128,8 @@ unsafe fn call_of<const UNARY: bool>(fast: &FastPath, stack: *mut u64) -> Option
     for (output, ret) in fast.outputs[..num_outputs].iter().zip(&mut rets) {
         let (rank, dims, like) = match output.kind {
             Kind::InPlace(index) => {
-                ret.write(operands[usize::from(index)].as_mut_ptr().cast());
+                // The same pointer: another borrow of the operand would end this one.
+                *ret = args[usize::from(index)];
                 continue;
             }
             Kind::Like(index) => {
