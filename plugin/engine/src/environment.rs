@@ -46,7 +46,7 @@ impl Drop for Callers {
 }
 
 /// MXCSR. The control word of the x87 unit does not matter, since none of our code uses that unit.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 mod control {
     use std::arch::asm;
 
@@ -75,7 +75,7 @@ mod control {
 }
 
 /// FPCR.
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", not(miri)))]
 mod control {
     use std::arch::asm;
 
@@ -99,7 +99,7 @@ mod control {
 }
 
 /// On other processors the environment stays unchanged.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(not(any(miri, target_arch = "x86_64", target_arch = "aarch64")))]
 mod control {
     pub(super) type Word = ();
 
@@ -108,6 +108,20 @@ mod control {
     pub(super) fn get() -> Word {}
 
     pub(super) fn set((): Word) {}
+}
+
+/// Miri has the default environment alone.
+#[cfg(miri)]
+mod control {
+    pub(super) type Word = u32;
+
+    pub(super) const DEFAULT: Word = 0x1f80;
+
+    pub(super) fn get() -> Word {
+        DEFAULT
+    }
+
+    pub(super) fn set(_: Word) {}
 }
 
 /// Environments that callers may have, for tests.

@@ -31,7 +31,7 @@ pub(super) const MAPPED: usize = 256 << 10;
 
 /// Mappings of at least this size ask for huge pages, with which large arrays cause fewer faults and misses. Smaller
 /// ones would have few of them, if any.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 const HUGE: usize = 8 << 20;
 
 /// Zeroed memory of `len` bytes at the start of a page; `None` if there is none.
@@ -44,7 +44,7 @@ pub(super) fn map(len: usize) -> Option<NonNull<u8>> {
         if data == libc::MAP_FAILED {
             return None;
         }
-        #[cfg(target_os = "linux")]
+        #[cfg(all(target_os = "linux", not(miri)))]
         if len >= HUGE {
             // SAFETY: only this call's mapping. A system without huge pages refuses, which changes nothing.
             unsafe { libc::madvise(data, len, libc::MADV_HUGEPAGE) };

@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use bytemuck::{cast_slice, cast_slice_mut};
 use oxcall::sync::Mutex;
 use oxcall_pjrt::{
     Argument, Attributes, Buffer, CallContext, Client, CompileOptions, CompiledMemoryStats, CustomCall,
@@ -409,10 +410,12 @@ fn run(
             }
             Step::Sleep(time) => thread::sleep(*time),
             Step::Call(custom_call) => {
-                let mut out = vec![0; contents.bytes.len()];
+                // Handlers get aligned memory.
+                let input: Vec<i32> = integers(&contents.bytes).collect();
+                let mut output = vec![0; input.len()];
                 let dtype = oxcall::DType::S32;
-                let argument = TensorRef { dtype, dims: &dims, data: &contents.bytes };
-                let result = TensorMut { dtype, dims: &dims, data: &mut out };
+                let argument = TensorRef { dtype, dims: &dims, data: cast_slice(&input) };
+                let result = TensorMut { dtype, dims: &dims, data: cast_slice_mut::<i32, _>(&mut output) };
                 let context = CallContext {
                     device: DeviceId(stream.device),
                     run_id: options.launch_id.into(),
@@ -420,7 +423,7 @@ fn run(
                     options,
                 };
                 custom_call.run(&[argument], &mut [result], &context)?;
-                contents.bytes = out;
+                contents.bytes.copy_from_slice(cast_slice(&output));
             }
             Step::Fail(message) => return Err(Error::internal(message)),
             Step::Panic => panic!("a step panicked"),
