@@ -1,6 +1,7 @@
 """How near results are to exact ones, beside stock JAX: measured against wider types, for what has one."""
 
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -108,9 +109,9 @@ def test_integer_powers_of_complex_numbers_are_exact():
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64"])
 @pytest.mark.parametrize("low, high", [(-6, 0), (-1, 3)])
 def test_complementary_error_functions(dtype, low, high):
-    exact = lambda x: scipy.special.erfc(x.astype(np.float64))  # noqa: E731
-    # SciPy's own is a reference for narrower types alone: for float64, nearly all bits have to be those of stock JAX.
-    check(lax.erfc, exact, [draw(dtype, low, high)], least=1.0 if dtype == "float64" else 0.32)
+    # Of the C library, within a unit of float64. SciPy has stock JAX's own formula.
+    exact = lambda x: np.vectorize(math.erfc)(x.astype(np.float64))  # noqa: E731
+    check(lax.erfc, exact, [draw(dtype, low, high)])
 
 
 CUMULATIVE = {"cumsum": (lax.cumsum, np.cumsum), "cumprod": (lax.cumprod, np.cumprod)}
@@ -157,6 +158,7 @@ def test_running_logarithms_of_sums(shape, axis):
 
 # Shapes at which stock JAX multiplies by vectors and by matrices, and sums over few terms and many.
 PRODUCTS = [(40, 300, 40), (100, 300, 100), (8, 300, 8), (64, 2000, 64), (1, 300, 200), (200, 300, 1), (16, 100, 16)]
+PRODUCTS += [(100, 100, 100), (64, 64, 64), (200, 128, 200), (100, 200, 100), (300, 33, 200)]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
@@ -170,12 +172,39 @@ def test_products_of_matrices(dtype, m, k, n):
     batch = max(1, 2000 // (m * n))
     arguments = [a[:batch].astype(dtype), b[:batch].astype(dtype)]
     # Stock JAX adds terms in blocks of some shapes. The plugin does so of all shapes but those of f64: an error of 1.8
-    # is that of 128 terms one after the other, and of 48 complex ones. Without blocks, 300 terms have 2.7 and 3.7.
-    check(jnp.matmul, np.matmul, arguments, of_all=True, slack=1.1, least=0.32 if dtype == "float64" else 1.8)
+    # is that of 128 terms one after the other, and of 48 complex ones, 1.25 that of 64 terms. Without blocks, 300 terms
+    # have 2.7 and 3.7.
+    least = {"float32": 1.25 if k <= 256 else 1.8, "float64": 0.32}.get(dtype, 1.8)
+    check(jnp.matmul, np.matmul, arguments, of_all=True, slack=1.1, least=least)
 
 
-# Functions whose zeros and poles jaxlib's own sums of logarithms do not keep, at numbers that f64 has, by mpmath.
+# Functions that jaxlib writes as sums of logarithms, which lose their zeros and poles, or as products with e^-x^2,
+# which lose the digits of large squares; at numbers that f64 has, by mpmath.
 KNOWN = {
+    lax.erf: {
+        1e-300: 1.1283791670955126e-300,
+        0.001: 0.0011283787909692365,
+        0.3: 0.3286267594591274,
+        0.7: 0.6778011938374184,
+        0.99999: 0.8426966418332298,
+        1.5: 0.9661051464753108,
+        -2.5: -0.999593047982555,
+        5.5: 0.9999999999999927,
+    },
+    lax.erfc: {
+        -3.0: 1.9999779095030015,
+        -0.4: 1.4283923550466684,
+        1e-20: 1.0,
+        0.3: 0.6713732405408726,
+        0.5: 0.4795001221869535,
+        0.9: 0.20309178757716786,
+        1.7: 0.01620954140922544,
+        3.25: 4.302779463675122e-06,
+        6.1: 6.3146021501937184e-18,
+        12.3: 9.029925149482068e-68,
+        20.7: 2.2085481102488885e-188,
+        26.4: 4.4017768588035426e-305,
+    },
     lax.lgamma: {
         1e-10: 23.025850929882736,
         0.5: 0.5723649429247001,

@@ -1,6 +1,9 @@
 //! Constants and polynomials of the elementary functions of `f64`, which are terms of their series.
 
+mod error;
 mod trigonometric;
+
+pub(crate) use error::{erf, erfc};
 
 use super::elementary::{self, Angles, Format, fma, polynomial};
 use super::level::Level;

@@ -6,7 +6,7 @@ use oxcall_hlo::{BinaryOp, UnaryOp};
 use super::function::{Function, Weight, Wide, binary, guarded_binary, guarded_unary, unary};
 use super::lane::Lane;
 use super::level::Level;
-use super::{bessel, elementary, single, special};
+use super::{bessel, double, elementary, single, special};
 
 /// A float in which elements are computed: `f32` or `f64`.
 pub(crate) trait Real: Wide + Float + Lane {
@@ -132,9 +132,9 @@ macro_rules! elementary {
 
 elementary! {
     /// The error function.
-    kernel_erf(x) single::erf::<L, f32>(x), libm::erf(x);
+    kernel_erf(x) single::erf::<L, f32>(x), double::erf::<L>(x);
     /// 1 - erf(x).
-    kernel_erfc(x) single::erfc::<L, f32>(x), libm::erfc(x);
+    kernel_erfc(x) single::erfc::<L, f32>(x), double::erfc::<L>(x);
     /// The inverse of erf.
     kernel_erf_inv(x) single::erf_inv::<L, f32>(x), special::erf_inv(x);
     /// ln |gamma(x)|.

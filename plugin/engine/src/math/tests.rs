@@ -5,7 +5,7 @@ use oxcall_hlo::{BinaryOp, ElementType, OpKind, UnaryOp};
 
 use super::elementary::Angles;
 use super::level::{Baseline, Level};
-use super::{bessel, elementary, lower, single, special};
+use super::{bessel, double, elementary, lower, single, special};
 use crate::element::{Element, Scalar};
 
 /// A level without fused multiply-add, whatever the processor.
@@ -72,7 +72,7 @@ fn kernels_are_accurate<L: Level>() {
     sweep("lgamma", 0.51, 0.5, 4.0, lgamma::<L>, libm::lgamma);
     sweep("digamma", 0.51, 1e-38, most, |x| special::positive_digamma::<L>(f64::from(x)) as f32, special::digamma);
     sweep("digamma", 0.51, 1.4, 1.5, |x| special::positive_digamma::<L>(f64::from(x)) as f32, special::digamma);
-    sweep("erf", 3.0, -6.0, 6.0, single::erf::<L, f32>, libm::erf);
+    sweep("erf", 1.5, -6.0, 6.0, single::erf::<L, f32>, libm::erf);
     sweep("erfc", 5.0, -6.0, 12.0, single::erfc::<L, f32>, libm::erfc);
     sweep("erf_inv", 8.0, -0.999, 0.999, single::erf_inv::<L, f32>, special::erf_inv);
     for y in [2.5f32, -0.3] {
@@ -113,6 +113,9 @@ fn double_kernels_are_accurate<L: Level>() {
     sweep_double("ln", 1.5, [0.5, 2.0], elementary::ln::<L, f64>, f64::ln);
     sweep_double("ln_1p", 2.0, [-1.0, most], elementary::ln_1p::<L, f64>, f64::ln_1p);
     sweep_double("ln_1p", 2.0, [-1.0, 2.0], elementary::ln_1p::<L, f64>, f64::ln_1p);
+    sweep_double("erf", 2.0, [-6.5, 6.5], double::erf::<L>, libm::erf);
+    sweep_double("erfc", 4.0, [-6.5, 27.0], double::erfc::<L>, libm::erfc);
+    sweep_double("erfc", 4.0, [-1.0, 1.5], double::erfc::<L>, libm::erfc);
     for range in [10.0, 1_000_000.0] {
         sweep_double("sin", 2.0, [-range, range], <f64 as Angles>::sine::<L>, f64::sin);
         sweep_double("cos", 2.0, [-range, range], <f64 as Angles>::cosine::<L>, f64::cos);

@@ -11,9 +11,6 @@ from typing import Any
 
 _FUNCTIONS = ("bessel_i0e", "bessel_i1e", "digamma", "erfc", "lgamma", "polygamma")
 
-# Of 64 bits, jaxlib's rational functions are nearly exact, and the kernel takes ten times as long as they.
-_NARROW = ("erfc",)
-
 
 def register_functions(platform: str) -> None:
     """Lets `platform` lower these functions as composites, where JAX's version of MLIR has them."""
@@ -38,9 +35,8 @@ def _lowering(name: str, usual: Any) -> Any:
         exported = getattr(ctx.module_context.lowering_parameters, "for_export", False)
         first, *others = [*ctx.avals_in, *ctx.avals_out]
         same = all((aval.shape, aval.dtype) == (first.shape, first.dtype) for aval in others)
-        wide = name in _NARROW and first.dtype.itemsize > 4
         # Scalars beside arrays are left to the usual rule, and so are sizes that are not known yet.
-        if exported or wide or not same or not all(isinstance(size, int) for size in first.shape):
+        if exported or not same or not all(isinstance(size, int) for size in first.shape):
             return usual(ctx, *operands, **params)
         result = operands[0].type
         module = ctx.module_context.module
