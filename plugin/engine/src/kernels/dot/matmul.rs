@@ -5,6 +5,7 @@ use gemm_common::cache::CACHE_INFO;
 use oxcall::Error;
 use rayon::prelude::*;
 
+use super::number::SHORT;
 use super::{Number, loops, tiles, vector};
 use crate::caches;
 use crate::kernel::Context;
@@ -267,7 +268,7 @@ pub(in crate::kernels) fn multiply<C: Number>(
     }
     caches::know();
     let in_lanes = C::IN_LANES && m * n <= 256 && a.col_stride == 1 && b.row_stride == 1;
-    let terms = if in_lanes { k } else { k.div_ceil(k.div_ceil(C::TERMS)) };
+    let terms = if in_lanes { k } else { k.div_ceil(k.div_ceil(C::TERMS[usize::from(k > SHORT)])) };
     room(packed::<C>(Shape { m, n, k: terms }, threads))?;
     let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };
     for start in (0..k).step_by(terms) {

@@ -7,6 +7,9 @@ use oxcall_hlo::ElementType;
 use crate::math::elementary::fma;
 use crate::math::level::Level;
 
+/// Sums of at most so many products are short.
+pub(super) const SHORT: usize = 256;
+
 /// A type in which products are summed. Integers wrap, so the low bits of a sum are those of any narrower type.
 pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
     /// Zero.
@@ -22,9 +25,10 @@ pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
     /// Whether the bits of an element of this type are one of `Self`, or one modulo 2^n.
     fn holds(element: ElementType) -> bool;
 
-    /// The largest number of products that `gemm` may add one after another: longer sums have larger errors, shorter
-    /// ones take more time. Those of `f64` are as long as XLA:CPU's.
-    const TERMS: usize;
+    /// The largest number of products that `gemm` may add one after another, in sums of up to [`SHORT`] products and in
+    /// longer ones. Longer parts have larger errors, shorter ones take more time. Those of `f64` are as long as
+    /// XLA:CPU's.
+    const TERMS: [usize; 2];
     /// Whether `gemm` multiplies dense rows by dense columns, if there are few, in the lanes of vectors.
     const IN_LANES: bool;
     /// Whether narrow products use [tiles](super::tiles).
@@ -56,7 +60,7 @@ macro_rules! floats {
             const ONE: Self = $one;
             const IN_GEMM: bool = true;
             const COST: f64 = $cost;
-            const TERMS: usize = $terms;
+            const TERMS: [usize; 2] = $terms;
             const IN_LANES: bool = $in_lanes;
 
             fn holds(element: ElementType) -> bool {
@@ -84,7 +88,7 @@ macro_rules! floats {
 }
 
 floats! {
-    f32, F32, 1.0, 0.2, 128, true, {
+    f32, F32, 1.0, 0.2, [64, 128], true, {
         const IN_TILES: bool = true;
 
         #[inline(always)]
@@ -92,9 +96,9 @@ floats! {
             fma::<L, f32>(a, b, self)
         }
     };
-    f64, F64, 1.0, 0.4, usize::MAX, true;
-    Complex<f32>, C64, Complex::new(1.0, 0.0), 0.8, 48, false;
-    Complex<f64>, C128, Complex::new(1.0, 0.0), 1.6, 48, false;
+    f64, F64, 1.0, 0.4, [usize::MAX; 2], true;
+    Complex<f32>, C64, Complex::new(1.0, 0.0), 0.8, [48; 2], false;
+    Complex<f64>, C128, Complex::new(1.0, 0.0), 1.6, [48; 2], false;
 }
 
 macro_rules! integers {
@@ -104,7 +108,7 @@ macro_rules! integers {
             const ONE: Self = 1;
             const IN_GEMM: bool = false;
             const COST: f64 = $cost;
-            const TERMS: usize = usize::MAX;
+            const TERMS: [usize; 2] = [usize::MAX; 2];
             const IN_LANES: bool = false;
 
             fn holds(element: ElementType) -> bool {
