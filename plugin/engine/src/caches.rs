@@ -50,7 +50,7 @@ fn multiply() {
     }
 }
 
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(target_os = "linux", not(miri), any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod confined {
     use std::ffi::{c_int, c_ulong};
 
@@ -119,7 +119,7 @@ mod confined {
     }
 }
 
-#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(not(all(target_os = "linux", not(miri), any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod confined {
     /// Not supported here: the first product looks.
     pub(super) fn cannot_start_programs() -> bool {
