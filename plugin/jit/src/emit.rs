@@ -6,10 +6,11 @@
 mod region;
 mod rows;
 mod tail;
+mod wide;
 
 pub(crate) use region::{EmittedRegion, OUT_OF_FUEL, emit_region};
 
-use crate::encode::{Assembler, Code, Isa, Operand, code, general};
+use crate::encode::{Assembler, Code, Isa, Operand, code, general, wide};
 use crate::ir::{Binary, Compare, Counts, Op, Program, Round, Shift, Store, Unary, Value, Width};
 use crate::registers::{Lifetimes, MOST_VECTORS, is_invariant};
 
@@ -291,6 +292,7 @@ impl<'a> Emitter<'a> {
                 self.assembler.vector(BROADCAST, register, 0, from, None);
             }
             Op::Constant(bits) => self.assembler.load_constant(register, bits),
+            Op::Pair(bits) => self.assembler.load_pair(register, bits),
             _ => unreachable!("other values depend on the turn"),
         }
         self.assembler.set_length(length);
@@ -383,7 +385,7 @@ impl<'a> Emitter<'a> {
             }
         }
         let result = match op {
-            Op::Constant(_) | Op::Splat { .. } => return,
+            Op::Constant(_) | Op::Pair(_) | Op::Splat { .. } => return,
             Op::Load { array, width } => self.load(*array, *width),
             Op::Unary(kind, [a]) => {
                 let operand = self.operands(*a);
@@ -422,6 +424,7 @@ impl<'a> Emitter<'a> {
             Op::Select([_, a, b]) if self.position > 0 && self.is_joined(self.position - 1) => self.choose(*a, *b),
             Op::Fused(args) => self.fused(*args),
             Op::Select(args) => self.select(*args),
+            Op::Wide(wide, args) => self.wide(*wide, *args),
             Op::Broadcast([a]) => self.broadcast(*a),
             Op::Extract([a], lane) => self.extract(*a, *lane),
             Op::Insert([a, b], lane) => self.insert(*a, *b, *lane),
@@ -457,7 +460,7 @@ impl<'a> Emitter<'a> {
             Isa::Avx512 => {
                 self.compare_to_masks(kind, a, b);
                 for (vector, mask) in MASKS.into_iter().enumerate().take(self.vectors) {
-                    self.assembler.mask_to_vector(result[vector], mask);
+                    self.assembler.mask_to_vector(result[vector], mask, false);
                 }
             }
             Isa::Avx2 if is_float => self.each(COMPARE_FLOATS, result, a, b, Some(predicate)),
@@ -622,7 +625,7 @@ impl<'a> Emitter<'a> {
         const AND: Code = code(1, 1, 0xdb);
         const PACK_WORDS: Code = code(1, 2, 0x2b);
         const PACK_HALVES: Code = code(1, 1, 0x67);
-        const PERMUTE: Code = code(1, 3, 0x00);
+        const PERMUTE: Code = wide(1, 3, 0x00);
         const STORE_HALF: Code = code(1, 1, 0xd6);
         let packed = self.take();
         let own = Operand::Register(packed);
@@ -630,7 +633,7 @@ impl<'a> Emitter<'a> {
         self.assembler.vector(AND, packed, register, Operand::Constant(low), None);
         self.assembler.vector(PACK_WORDS, packed, packed, own, None);
         // Quarters 0 and 2: the halves of the vector are packed apart.
-        self.assembler.wide_vector(PERMUTE, packed, own, 0b1000);
+        self.assembler.long_vector(PERMUTE, packed, own, 0b1000);
         if width == Width::Byte {
             self.assembler.short_vector(PACK_HALVES, packed, packed, own, None);
             self.assembler.short_vector(STORE_HALF, packed, 0, to, None);

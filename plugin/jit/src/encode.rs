@@ -100,17 +100,24 @@ impl Length {
 }
 
 /// A vector instruction: its prefix (0 none, 1 `66`, 2 `F3`, 3 `F2`), opcode map (1 `0F`, 2 `0F38`, 3 `0F3A`) and
-/// opcode. Elements have 32 bits.
+/// opcode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Code {
     pub(crate) prefix: u8,
     pub(crate) map: u8,
     pub(crate) opcode: u8,
+    /// The bit W, which most instructions on elements of 64 bits have.
+    pub(crate) is_wide: bool,
 }
 
-/// The instruction with a given prefix, map and opcode.
+/// The instruction with a given prefix, map and opcode, on elements of 32 bits.
 pub(crate) const fn code(prefix: u8, map: u8, opcode: u8) -> Code {
-    Code { prefix, map, opcode }
+    Code { prefix, map, opcode, is_wide: false }
+}
+
+/// The same with the bit W.
+pub(crate) const fn wide(prefix: u8, map: u8, opcode: u8) -> Code {
+    Code { is_wide: true, ..code(prefix, map, opcode) }
 }
 
 /// General registers, by their numbers.
@@ -136,6 +143,8 @@ pub(crate) enum Operand {
     Memory { base: u8, index: Option<(u8, u8)>, displacement: i32 },
     /// A constant, in every lane.
     Constant(u32),
+    /// A constant, in every pair of lanes.
+    Pair(u64),
     /// All bits of so many lanes, and none of the others: AVX2 only.
     Mask(u8),
     /// The number of each lane, from 0: AVX2 only.
@@ -179,6 +188,7 @@ impl Assembler {
         for &constant in &self.constants {
             let word = |lane: usize| match constant {
                 Operand::Constant(bits) => bits,
+                Operand::Pair(bits) => (bits >> (32 * (lane % 2))) as u32,
                 Operand::Mask(lanes) if lane < usize::from(lanes) => u32::MAX,
                 Operand::Lanes => lane as u32,
                 _ => 0,
@@ -192,11 +202,11 @@ impl Assembler {
         self.bytes
     }
 
-    /// The size of a constant: EVEX repeats a word, VEX reads a whole vector.
+    /// The size of a constant: EVEX repeats one or two words, VEX reads a whole vector.
     fn constant_bytes(&self) -> usize {
         match self.isa {
             Isa::Avx2 => self.isa.bytes(),
-            Isa::Avx512 => 4,
+            Isa::Avx512 => 8,
         }
     }
 
@@ -239,11 +249,9 @@ impl Assembler {
         self.tail(register, operand, None);
     }
 
-    /// An instruction on 64-bit elements, for shuffles of quarters of a vector.
-    pub(crate) fn wide_vector(&mut self, code: Code, register: u8, operand: Operand, immediate: u8) {
+    /// A vector instruction of 256 bits in the encoding of AVX2.
+    pub(crate) fn long_vector(&mut self, code: Code, register: u8, operand: Operand, immediate: u8) {
         self.vex(code, register, 0, operand, true);
-        let w = self.bytes.len() - 2;
-        self.bytes[w] |= 0x80;
         self.tail(register, operand, Some(immediate));
     }
 
@@ -251,7 +259,7 @@ impl Assembler {
         let (x, b) = extension(operand);
         let inverted = |bit: u8, place: u8| (bit & 1 ^ 1) << place;
         let first = inverted(register >> 3, 7) | inverted(x, 6) | inverted(b, 5) | code.map;
-        let second = (!other & 15) << 3 | u8::from(is_long) << 2 | code.prefix;
+        let second = u8::from(code.is_wide) << 7 | (!other & 15) << 3 | u8::from(is_long) << 2 | code.prefix;
         self.bytes.extend([0xc4, first, second, code.opcode]);
     }
 
@@ -262,7 +270,7 @@ impl Assembler {
         let (register_high, other_high) = (register >> 4, other >> 4);
         let first =
             inverted(register >> 3, 7) | inverted(x, 6) | inverted(b, 5) | inverted(register_high, 4) | code.map;
-        let second = (!other & 15) << 3 | 4 | code.prefix;
+        let second = u8::from(code.is_wide) << 7 | (!other & 15) << 3 | 4 | code.prefix;
         let repeats = matches!(operand, Operand::Constant(_));
         let third = (self.length as u8) << 5 | u8::from(repeats) << 4 | inverted(other_high, 3) | mask;
         self.bytes.extend([0x62, first, second, third, code.opcode]);
@@ -287,7 +295,7 @@ impl Assembler {
                     self.bytes.extend(displacement.to_le_bytes());
                 }
             }
-            Operand::Constant(_) | Operand::Mask(_) | Operand::Lanes => {
+            Operand::Constant(_) | Operand::Pair(_) | Operand::Mask(_) | Operand::Lanes => {
                 let known = self.constants.iter().position(|&constant| constant == operand);
                 let constant = known.unwrap_or_else(|| {
                     self.constants.push(operand);
@@ -308,9 +316,9 @@ impl Assembler {
         self.tail(mask, operand, Some(immediate));
     }
 
-    /// All bits of the lanes that a mask register has, and none of the others: AVX-512 only.
-    pub(crate) fn mask_to_vector(&mut self, register: u8, mask: u8) {
-        self.evex(code(2, 2, 0x38), register, 0, Operand::Register(mask), 0);
+    /// All bits of the lanes, or pairs of lanes, that a mask register has, and none of the others: AVX-512 only.
+    pub(crate) fn mask_to_vector(&mut self, register: u8, mask: u8, is_wide: bool) {
+        self.evex(Code { is_wide, ..code(2, 2, 0x38) }, register, 0, Operand::Register(mask), 0);
         self.tail(register, Operand::Register(mask), None);
     }
 
@@ -336,6 +344,15 @@ impl Assembler {
                 self.tail(register, Operand::Constant(bits), None);
             }
         }
+    }
+
+    /// A constant in every pair of lanes of a register.
+    pub(crate) fn load_pair(&mut self, register: u8, bits: u64) {
+        let code = match self.isa {
+            Isa::Avx2 => code(0, 1, 0x10),
+            Isa::Avx512 => wide(1, 2, 0x59),
+        };
+        self.vector(code, register, 0, Operand::Pair(bits), None);
     }
 
     /// `register = [base + displacement]`, of 64 bits.
@@ -499,6 +516,6 @@ fn extension(operand: Operand) -> (u8, u8) {
     match operand {
         Operand::Register(number) => (number >> 4, number >> 3),
         Operand::Memory { base, index, .. } => (index.map_or(0, |(index, _)| index >> 3), base >> 3),
-        Operand::Constant(_) | Operand::Mask(_) | Operand::Lanes => (0, 0),
+        Operand::Constant(_) | Operand::Pair(_) | Operand::Mask(_) | Operand::Lanes => (0, 0),
     }
 }

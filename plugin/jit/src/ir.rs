@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::region::{Callee, Place};
+use crate::wide::Wide;
 
 /// The result of an operation: 32 bits in each lane. Whether they are a float, an integer or a mask (all bits or none)
 /// depends on the operations that read them.
@@ -157,6 +158,8 @@ pub(crate) enum Op {
     },
     /// A constant in every lane.
     Constant(u32),
+    /// A constant in every pair of lanes.
+    Pair(u64),
     Unary(Unary, [Value; 1]),
     Shift(Shift, [Value; 1], u8),
     Binary(Binary, [Value; 2]),
@@ -165,6 +168,8 @@ pub(crate) enum Op {
     Compare(Compare, [Value; 2]),
     /// `mask ? a : b`, of mask, a, b.
     Select([Value; 3]),
+    /// An operation on pairs of lanes. Arguments beyond its arity repeat the first.
+    Wide(Wide, [Value; 3]),
     /// The first lane in every lane.
     Broadcast([Value; 1]),
     /// One of the first four lanes, as the first.
@@ -192,7 +197,8 @@ pub(crate) enum Op {
 impl Op {
     pub(crate) fn args(&self) -> &[Value] {
         match self {
-            Op::Load { .. } | Op::Splat { .. } | Op::Constant(_) => &[],
+            Op::Load { .. } | Op::Splat { .. } | Op::Constant(_) | Op::Pair(_) => &[],
+            Op::Wide(wide, args) => &args[..wide.arity()],
             Op::Read(..) | Op::Rotate(_) | Op::Invoke(_) => &[],
             Op::Call(_, args) => args,
             Op::Unary(_, args) | Op::Shift(_, args, _) | Op::Broadcast(args) | Op::Extract(args, _) => args,
@@ -205,7 +211,8 @@ impl Op {
     /// The same operation on the values that `at` gives for its arguments.
     fn map(self, at: impl Fn(Value) -> Value) -> Op {
         match self {
-            Op::Load { .. } | Op::Splat { .. } | Op::Constant(_) => self,
+            Op::Load { .. } | Op::Splat { .. } | Op::Constant(_) | Op::Pair(_) => self,
+            Op::Wide(wide, args) => Op::Wide(wide, args.map(at)),
             Op::Read(..) | Op::Rotate(_) | Op::Invoke(_) => self,
             Op::Call(callee, args) => Op::Call(callee, args.map(at)),
             Op::Unary(kind, args) => Op::Unary(kind, args.map(at)),
@@ -352,10 +359,14 @@ impl Builder {
         Builder::default()
     }
 
-    fn push(&self, op: Op) -> Value {
+    pub(crate) fn push(&self, op: Op) -> Value {
         let Graph { program, known, lanes } = &mut *self.0.borrow_mut();
-        // A constant is the same in any number of lanes.
-        let lanes = if matches!(op, Op::Constant(_)) { 0 } else { *lanes };
+        let lanes = match op {
+            // A constant is the same in any number of lanes.
+            Op::Constant(_) | Op::Pair(_) => 0,
+            Op::Wide(wide, _) if wide.gives_pairs() => 2 * *lanes,
+            _ => *lanes,
+        };
         *known.entry((op, lanes)).or_insert_with(|| {
             program.ops.push(op);
             program.lanes.push(lanes);
@@ -363,7 +374,7 @@ impl Builder {
         })
     }
 
-    fn op(&self, value: Value) -> Op {
+    pub(crate) fn op(&self, value: Value) -> Op {
         self.0.borrow().program.ops[value.index()]
     }
 

@@ -9,7 +9,7 @@
 //! operations on vectors of up to 16 lanes, which also reads and writes single elements, adds indices to addresses, and
 //! calls functions in Rust. [`Routine::compile_for`] compiles it.
 //!
-//! * `ir`: programs and their construction.
+//! * `ir`: programs and their construction; `wide`: operations on elements of 64 bits.
 //! * `region`: blocks, places and jumps.
 //! * `interpret`: the meaning of each operation.
 //! * `encode`: instructions as bytes.
@@ -32,8 +32,10 @@ mod region;
 mod registers;
 #[cfg(test)]
 mod tests;
+mod wide;
 
 pub use encode::Isa;
 pub use ir::{Binary, Builder, Compare, Counts, Program, Round, Shift, Unary, Value, Width};
 pub use kernel::{Kernel, Routine, Rows, Stop};
 pub use region::{Block, Callee, End, Place, Region, TableFunction, Target, VectorFunction};
+pub use wide::{Conversion, WideBinary, WideBuilder};

@@ -80,5 +80,5 @@ fn available(isa: Isa) -> usize {
 
 /// Whether a value is the same in every turn of the loop.
 pub(crate) fn is_invariant(op: &Op) -> bool {
-    matches!(op, Op::Constant(_) | Op::Splat { .. })
+    matches!(op, Op::Constant(_) | Op::Pair(_) | Op::Splat { .. })
 }

@@ -1,6 +1,7 @@
 //! Generated code beside the meaning of its operations, for every set of instructions that the processor has.
 
 mod region;
+mod wide;
 
 use crate::{Binary, Builder, Compare, Counts, Isa, Kernel, Program, Round, Rows, Shift, Unary, Value, Width};
 

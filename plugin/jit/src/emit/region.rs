@@ -5,7 +5,7 @@
 //! address of a block. No value stays in a register from one block to the next.
 
 use super::tail::PART;
-use super::{Emitter, LOAD, Registers, STORE, code, narrowing, widening};
+use super::{Emitter, LOAD, Registers, STORE, code, narrowing, wide, widening};
 use crate::encode::{Assembler, Code, Isa, Length, Operand, general};
 use crate::ir::{Program, Value, Width};
 use crate::region::{Block, Callee, End, Place, Region, Target};
@@ -177,11 +177,13 @@ impl Emitter<'_> {
     pub(super) fn read(&mut self, place: Place, index: Option<Value>) -> Registers {
         const LOAD_ONE: Code = code(2, 1, 0x10);
         const MOVE_ONE: Code = code(1, 1, 0x6e);
+        const LOAD_TWO: Code = wide(2, 1, 0x7e);
         let from = self.place(place, index);
         let result = self.take_all();
         let register = result[0];
         match (place.lanes, place.width, self.isa) {
             (1, Width::Word, _) => self.short(LOAD_ONE, register, from, None),
+            (2, Width::Word, _) => self.short(LOAD_TWO, register, from, None),
             (1, width, _) => {
                 self.assembler.load_narrow(SCRATCH, from, width.bytes());
                 self.short(MOVE_ONE, register, Operand::Register(SCRATCH), None);
@@ -200,12 +202,14 @@ impl Emitter<'_> {
 
     pub(super) fn write(&mut self, place: Place, value: Value, index: Option<Value>) {
         const STORE_ONE: Code = code(2, 1, 0x11);
+        const STORE_TWO: Code = wide(1, 1, 0xd6);
         const EXTRACT_BYTE: Code = code(1, 3, 0x14);
         const EXTRACT_HALF: Code = code(1, 3, 0x15);
         let register = self.registers(value)[0];
         let to = self.place(place, index);
         match (place.lanes, place.width, self.isa) {
             (1, Width::Word, _) => self.short(STORE_ONE, register, to, None),
+            (2, Width::Word, _) => self.short(STORE_TWO, register, to, None),
             (1, Width::Byte, _) => self.short(EXTRACT_BYTE, register, to, Some(0)),
             (1, Width::Half, _) => self.short(EXTRACT_HALF, register, to, Some(0)),
             (lanes, width, isa) if !self.is_part(lanes, place.is_exact) => match (width, isa) {
@@ -248,7 +252,7 @@ impl Emitter<'_> {
     }
 
     /// Gives back a register that [`take`](Emitter::take) gave.
-    fn give(&mut self, register: Option<u8>) {
+    pub(super) fn give(&mut self, register: Option<u8>) {
         if let Some(register) = register {
             self.free |= 1 << register;
             self.locked &= !(1 << register);
