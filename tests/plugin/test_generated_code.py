@@ -28,9 +28,10 @@ def digests(environment):
     return run
 
 
-def test_results_have_the_same_bits(digests):
-    generated, steps = digests("1"), digests("0")
-    assert len(generated) > 400
+@pytest.mark.parametrize(("arguments", "count"), [((), 400), (("--wide",), 200)])
+def test_results_have_the_same_bits(digests, arguments, count):
+    generated, steps = digests("1", *arguments), digests("0", *arguments)
+    assert len(generated) > count
     assert [pair for pair in zip(generated, steps, strict=True) if pair[0] != pair[1]] == []
 
 

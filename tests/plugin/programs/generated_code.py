@@ -96,7 +96,10 @@ def bits(result: np.ndarray) -> bytes:
 
 def main() -> None:
     """Prints ``SIZE NAME DIGEST`` for each program."""
-    sets = [(count, programs(count)) for count in SIZES] + [(count, loops.programs(count)) for count in loops.SIZES]
+    is_wide = "--wide" in sys.argv
+    jax.config.update("jax_enable_x64", is_wide)
+    sets = [] if is_wide else [(count, programs(count)) for count in SIZES]
+    sets += [(count, loops.programs(count, is_wide)) for count in loops.SIZES]
     for count, found in sets:
         for name, (f, args) in found.items():
             results = [np.asarray(result) for result in jax.tree.leaves(jax.jit(f)(*args))]

@@ -12,6 +12,7 @@ from jax import lax
 
 SIZES = [1, 2, 3, 4, 5, 8, 15, 16, 17, 33, 64, 100, 129]
 TYPES = ["float32", "int32", "uint32", "int8", "uint16", "bfloat16", "float16", "bool"]
+WIDE_TYPES = ["float64", "int64", "uint64"]
 
 Programs = dict[str, tuple[Callable[..., Any], list[Any]]]
 
@@ -92,8 +93,8 @@ def newton(x: jax.Array) -> jax.Array:
 
 def recurrences(x: jax.Array) -> tuple[jax.Array, ...]:
     """Scans of scalars, forwards and backwards."""
-    decayed = lax.scan(lambda c, a: (c * 0.9 + a, c - a), jnp.float32(0), x)
-    powers = lax.scan(lambda c, a: (c**0.5 + a, c), jnp.float32(1), abs(x), reverse=True)
+    decayed = lax.scan(lambda c, a: (c * 0.9 + a, c - a), jnp.zeros((), x.dtype), x)
+    powers = lax.scan(lambda c, a: (c**0.5 + a, c), jnp.ones((), x.dtype), abs(x), reverse=True)
     counts = lax.scan(lambda c, a: (jnp.where(a > 0, c + 1, c // 2), c), jnp.int32(0), x)
     return *decayed, *powers, *counts
 
@@ -111,14 +112,15 @@ def mixed(x: jax.Array, kind: str) -> jax.Array:
     return lax.fori_loop(0, 7, step, (x, y))
 
 
-def programs(count: int) -> Programs:
-    """All programs over `count` elements."""
-    x = np.random.default_rng(count).standard_normal(count).astype(np.float32)
+def programs(count: int, is_wide: bool = False) -> Programs:
+    """All programs over `count` elements, which have 64 bits if `is_wide`."""
+    real, integer = ("float64", "int64") if is_wide else ("float32", "int32")
+    x = np.random.default_rng(count).standard_normal(count).astype(real)
     found: Programs = {f.__name__: (f, [x]) for f in (oscillators, updates, branches, walk, newton, recurrences)}
-    found["collatz"] = (collatz, [np.arange(1, count + 1, dtype=np.int32)])
+    found["collatz"] = (collatz, [np.arange(1, count + 1, dtype=integer)])
     found["gradient"] = (jax.grad(lambda x: (oscillators(x)[0] ** 2).sum()), [x])
-    for kind in TYPES:
+    for kind in TYPES + (WIDE_TYPES if is_wide else []):
         found[f"mixed, {kind}"] = (lambda x, kind=kind: mixed(x, kind), [x])
-    matrix = np.random.default_rng(count).standard_normal((count, count)).astype(np.float32) / count
+    matrix = np.random.default_rng(count).standard_normal((count, count)).astype(real) / count
     found["power method"] = (lambda a, x: lax.fori_loop(0, 5, lambda _, x: a @ x / jnp.linalg.norm(x), x), [matrix, x])
     return found

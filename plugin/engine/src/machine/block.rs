@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use oxcall_hlo::ElementType;
-use oxcall_jit::{Binary, Builder, Compare, Isa, Place, Shift, Value, Width};
+use oxcall_jit::{Binary, Builder, Compare, Conversion, Isa, Place, Shift, Value, Width};
 use smallvec::SmallVec;
 
 use super::{Kept, Slots, Small, calls};
 use crate::math::function::TileFn;
-use crate::math::generated::Record;
+use crate::math::generated::{Record, clamped, is_wide};
 use crate::memory::BUFFER_ALIGN;
 use crate::plan::Slot;
 
@@ -90,7 +90,12 @@ impl<'a> Block<'a> {
 
     /// The vectors of so many elements: the first of each, and the number of elements.
     pub(crate) fn vectors(&self, count: usize) -> impl Iterator<Item = (usize, u8)> + use<> {
-        let vector = self.vector();
+        self.vectors_of(count, 1)
+    }
+
+    /// The vectors of elements that take at most so many lanes.
+    pub(crate) fn vectors_of(&self, count: usize, lanes: u8) -> impl Iterator<Item = (usize, u8)> + use<> {
+        let vector = self.vector() / usize::from(lanes);
         (0..count).step_by(vector).map(move |first| (first, vector.min(count - first) as u8))
     }
 
@@ -99,6 +104,7 @@ impl<'a> Block<'a> {
         let lanes = usize::from(lanes);
         let whole = match (self.isa, width) {
             _ if lanes == 1 => 1,
+            (_, Width::Word) if lanes == 2 => 2,
             // AVX2 narrows eight lanes at once.
             (Isa::Avx2, Width::Byte | Width::Half) if is_write => 8,
             _ => [4, 8, 16].into_iter().find(|&whole| whole >= lanes).unwrap_or(16),
@@ -144,8 +150,13 @@ impl<'a> Block<'a> {
     /// Elements of a slot, `offset` bytes from its start.
     pub(crate) fn read(&mut self, slot: Slot, offset: usize, lanes: u8, width: Width) -> Option<Value> {
         let place = self.place(slot, offset, (lanes, width), false, false)?;
-        if let Some(word) = self.slots.get(slot).word.filter(|_| width == Width::Word) {
-            return Some(self.lanes.constant(word));
+        if let Some(pair) = self.slots.get(slot).pair.filter(|_| width == Width::Word) {
+            let is_odd = !offset.is_multiple_of(8);
+            return Some(if is_odd || lanes == 1 {
+                self.lanes.constant((if is_odd { pair >> 32 } else { pair }) as u32)
+            } else {
+                self.lanes.wide().constant(pair)
+            });
         }
         if let Some(value) = self.known(slot, place) {
             return Some(value);
@@ -202,35 +213,56 @@ impl<'a> Block<'a> {
     /// have a type that lanes do not have.
     pub(crate) fn start(&mut self, starts: impl Iterator<Item = Start>) -> Option<Option<Value>> {
         let mut sum = None;
-        for Start { slot, offset, element, last, stride } in starts.filter(|start| start.last > 0) {
-            let index = self.read(slot, offset, 1, Width::Word)?;
-            self.lanes.set_lanes(1);
-            let last = self.lanes.constant(u32::try_from(last).ok()?);
+        for start @ Start { element, last, stride, .. } in starts.filter(|start| start.last > 0) {
+            let index = self.index(start)?;
+            let last = u32::try_from(last).ok()?;
             let index = match element {
-                ElementType::U32 => self.lanes.binary(Binary::MinUnsigned, index, last),
+                ElementType::U32 => self.lanes.binary(Binary::MinUnsigned, index, self.lanes.constant(last)),
                 ElementType::S32 => {
                     let index = self.lanes.binary(Binary::MaxSigned, index, self.lanes.constant(0));
-                    self.lanes.binary(Binary::MinSigned, index, last)
+                    self.lanes.binary(Binary::MinSigned, index, self.lanes.constant(last))
                 }
-                _ => return None,
+                _ => {
+                    let bounds = [0, u64::from(last)].map(|bound| self.lanes.wide().constant(bound));
+                    let index = clamped(&self.lanes, [bounds[0], index, bounds[1]], element)?;
+                    self.lanes.wide().convert(Conversion::Low, index)
+                }
             };
             sum = Some(self.farther(sum, index, stride)?);
         }
         Some(sum)
     }
 
+    /// The value of an index, as it is stored; `None` if lanes do not have its type.
+    fn index(&mut self, Start { slot, offset, element, .. }: Start) -> Option<Value> {
+        let lanes = match element {
+            ElementType::S32 | ElementType::U32 => 1,
+            ElementType::S64 | ElementType::U64 => 2,
+            _ => return None,
+        };
+        let index = self.read(slot, offset, lanes, Width::Word)?;
+        self.lanes.set_lanes(1);
+        Some(index)
+    }
+
     /// The same for a window that is dropped if it is not in bounds: the distance, and the mask of windows that are.
     pub(crate) fn window(&mut self, starts: impl Iterator<Item = Start>) -> Option<(Option<Value>, Option<Value>)> {
         let (mut sum, mut mask) = (None, None);
-        for Start { slot, offset, element, last, stride } in starts {
-            if !matches!(element, ElementType::S32 | ElementType::U32) {
-                return None;
-            }
-            let index = self.read(slot, offset, 1, Width::Word)?;
-            self.lanes.set_lanes(1);
+        for start @ Start { element, last, stride, .. } in starts {
+            let index = self.index(start)?;
+            let last = u32::try_from(last).ok()?;
             // A negative index is a large one without a sign.
-            let clamped = self.lanes.binary(Binary::MinUnsigned, index, self.lanes.constant(u32::try_from(last).ok()?));
-            let inside = self.lanes.compare(Compare::EqualBits, clamped, index);
+            let (clamped, inside) = if is_wide(element) {
+                let bounds = [0, u64::from(last)].map(|bound| self.lanes.wide().constant(bound));
+                let clamped = clamped(&self.lanes, [bounds[0], index, bounds[1]], ElementType::U64)?;
+                let inside = self.lanes.wide().compare(Compare::EqualBits, clamped, index);
+                let [clamped, inside] =
+                    [clamped, inside].map(|value| self.lanes.wide().convert(Conversion::Low, value));
+                (clamped, inside)
+            } else {
+                let clamped = self.lanes.binary(Binary::MinUnsigned, index, self.lanes.constant(last));
+                (clamped, self.lanes.compare(Compare::EqualBits, clamped, index))
+            };
             mask = Some(mask.map_or(inside, |mask| self.lanes.binary(Binary::And, mask, inside)));
             sum = Some(self.farther(sum, clamped, stride)?);
         }
@@ -424,10 +456,11 @@ impl<'a> Block<'a> {
         fits.then_some(form)
     }
 
-    /// A function of tiles on vectors of 32-bit elements.
-    pub(crate) fn call(&mut self, function: TileFn, args: [Value; 3], lanes: u8) -> Value {
-        self.lanes.set_lanes(lanes);
-        self.lanes.call(calls::of_vectors(function), args)
+    /// A function of tiles on vectors of `count` elements, of which those of the operands and of the result take so
+    /// many lanes.
+    pub(crate) fn call(&mut self, function: TileFn, args: [Value; 3], count: u8, lanes: [u8; 2]) -> Value {
+        self.lanes.set_lanes(count);
+        self.lanes.call(calls::of_vectors(function, lanes), args)
     }
 
     /// Calls a small kernel.

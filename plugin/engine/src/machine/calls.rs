@@ -35,16 +35,26 @@ pub(crate) fn resume_panic() {
     }
 }
 
-/// The function of tiles as one of vectors, whose lanes are elements of 32 bits.
-pub(super) fn of_vectors(function: TileFn) -> Callee {
-    unsafe extern "C" fn apply(data: *const (), vectors: *mut [[u32; 16]; 4], lanes: usize) {
+/// The function of tiles as one of vectors, where elements of the operands and of the result take one lane or two.
+pub(super) fn of_vectors(function: TileFn, lanes: [u8; 2]) -> Callee {
+    unsafe extern "C" fn apply<const FROM: usize, const TO: usize>(
+        data: *const (),
+        vectors: *mut [[u32; 16]; 4],
+        count: usize,
+    ) {
         // SAFETY: `data` is the function of which `of_vectors` made the callee.
         let function: TileFn = unsafe { std::mem::transmute(data) };
         // SAFETY: the caller promises that the vectors may be read and written.
         let [a, b, c, out] = unsafe { &mut *vectors };
-        let args = [&a[..lanes], &b[..lanes], &c[..lanes]].map(bytemuck::cast_slice);
-        guarded(|| function(bytemuck::cast_slice_mut(&mut out[..lanes]), args));
+        let args = [a, b, c].map(|vector| bytemuck::cast_slice(&vector[..FROM * count]));
+        guarded(|| function(bytemuck::cast_slice_mut(&mut out[..TO * count]), args));
     }
+    let apply = match lanes {
+        [1, 1] => apply::<1, 1>,
+        [1, _] => apply::<1, 2>,
+        [_, 1] => apply::<2, 1>,
+        _ => apply::<2, 2>,
+    };
     // SAFETY: functions live forever; those of tiles depend on nothing but their operands.
     unsafe { Callee::of_vectors(apply, function as *const ()) }
 }
@@ -111,7 +121,7 @@ mod tests {
         builder.set_lanes(1);
         let place = Place { slot: 0, offset: 0, lanes: 1, width: Width::Word, is_exact: true };
         let number = builder.read(place, None, 0);
-        let called = builder.call(of_vectors(|_, _| panic!("a function panicked")), [number; 3]);
+        let called = builder.call(of_vectors(|_, _| panic!("a function panicked"), [1, 1]), [number; 3]);
         builder.write(place, None, called);
         let region = Region { blocks: vec![Block::new(builder, End::Jump(Target::Exit(5)))] };
         let routine = Routine::compile_for(&region, isa).unwrap();

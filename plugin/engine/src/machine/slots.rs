@@ -10,8 +10,9 @@ pub(crate) struct Known {
     pub(crate) bytes: usize,
     /// The bytes that may be written: beyond the buffer's own, those that belong to no other.
     pub(crate) room: usize,
-    /// The word that the whole buffer repeats, if it is a constant that does.
-    pub(crate) word: Option<u32>,
+    /// The pair of words that the whole buffer repeats, if it is a constant that does. A buffer of one word has the
+    /// same twice.
+    pub(crate) pair: Option<u64>,
 }
 
 /// The facts about all slots.
@@ -35,8 +36,8 @@ impl Slots {
                     Allocation::Own(_) => bytes.next_multiple_of(16),
                     _ => bytes,
                 },
-                word: match allocation {
-                    Allocation::Constant(index) => repeated_word(constant(index)),
+                pair: match allocation {
+                    Allocation::Constant(index) => repeated_pair(constant(index)),
                     _ => None,
                 },
             })
@@ -56,8 +57,12 @@ impl Slots {
     }
 }
 
-/// The word that `bytes` repeats.
-fn repeated_word(bytes: &[u8]) -> Option<u32> {
-    let word: [u8; 4] = bytes.get(..4)?.try_into().ok()?;
-    (bytes.len() <= 4096 && bytes.chunks(4).all(|each| each == word)).then(|| u32::from_le_bytes(word))
+/// The pair of words that `bytes` repeats.
+fn repeated_pair(bytes: &[u8]) -> Option<u64> {
+    let word = |at: usize| -> Option<u32> { Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?)) };
+    let first = word(0)?;
+    let second = if bytes.len().is_multiple_of(8) { word(4)? } else { first };
+    let pair = u64::from(second) << 32 | u64::from(first);
+    let repeats = |chunk: &[u8]| *chunk == pair.to_le_bytes()[..chunk.len()];
+    (bytes.len() <= 4096 && bytes.len().is_multiple_of(4) && bytes.chunks(8).all(repeats)).then_some(pair)
 }

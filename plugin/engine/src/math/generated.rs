@@ -1,15 +1,18 @@
 //! The functions of elements as operations of generated code.
 //!
-//! A lane has 32 bits. The bits of an element narrower than that are the lowest ones, and those above are unspecified:
-//! a function that depends on the sign or the size of such an element extends it first.
+//! A lane has 32 bits; [`wide`] has the functions of elements of two lanes, which blocks alone have. The bits of an
+//! element narrower than a lane are the lowest ones, and those above are unspecified: a function that depends on the
+//! sign or the size of such an element extends it first.
 
 mod division;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;
+mod wide;
 
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, UnaryOp};
 use oxcall_jit::{Binary, Builder, Compare, Round, Shift, Unary, Value, Width};
 
+pub(crate) use self::wide::{clamped, is_wide};
 use super::elementary;
 use super::lane::{Lane, Number};
 use super::single;
@@ -24,7 +27,16 @@ pub(crate) fn fits_lane(wide: ElementType) -> bool {
     matches!(wide, F32 | S32 | U32 | S16 | U16 | S8 | U8)
 }
 
-/// The width of an element of at most 32 bits.
+/// The number of lanes that an element of a block takes; `None` if blocks do not have the type.
+pub(crate) fn lanes_of(element: ElementType) -> Option<u8> {
+    match element.byte_width() {
+        _ if is_wide(element) => Some(2),
+        1..=4 => Some(1),
+        _ => None,
+    }
+}
+
+/// The width of an element, or of the words that it consists of.
 pub(crate) fn width(element: ElementType) -> Width {
     match element.byte_width() {
         1 => Width::Byte,
@@ -48,6 +60,7 @@ pub(crate) fn unary(op: UnaryOp, wide: ElementType) -> Option<Record> {
     match wide {
         ElementType::F32 => float_unary(op),
         _ if fits_lane(wide) => integer_unary(op, wide),
+        _ if is_wide(wide) => self::wide::unary(op, wide),
         _ => None,
     }
 }
@@ -114,6 +127,7 @@ pub(crate) fn binary(op: BinaryOp, wide: ElementType) -> Option<Record> {
     match wide {
         ElementType::F32 => float_binary(op),
         _ if fits_lane(wide) => integer_binary(op, wide),
+        _ if is_wide(wide) => self::wide::binary(op, wide),
         _ => None,
     }
 }
@@ -266,6 +280,7 @@ pub(crate) fn compare(direction: ComparisonDirection, wide: ElementType) -> Opti
         U16 => comparisons!(direction, U16),
         S8 => comparisons!(direction, S8),
         U8 => comparisons!(direction, U8),
+        _ if is_wide(wide) => return self::wide::compare(direction, wide),
         _ => return None,
     })
 }
@@ -292,7 +307,11 @@ fn above(b: &Builder, args: [Value; 3], wide: ElementType, opposite: bool) -> Va
 
 /// `predicate ? x : y`.
 pub(crate) fn select(wide: ElementType) -> Option<Record> {
-    fits_lane(wide).then_some(|b, [p, x, y]| b.select(b.mask(extended(b, p, ElementType::U8)), x, y))
+    match wide {
+        _ if fits_lane(wide) => Some(|b, [p, x, y]| b.select(b.mask(extended(b, p, ElementType::U8)), x, y)),
+        _ if is_wide(wide) => Some(self::wide::select()),
+        _ => None,
+    }
 }
 
 /// `min(max(x, low), high)`, of operands low, x, high.
@@ -303,6 +322,7 @@ pub(crate) fn clamp(wide: ElementType) -> Option<Record> {
         ElementType::U32 => {
             |b, [low, x, high]| b.binary(Binary::MinUnsigned, b.binary(Binary::MaxUnsigned, x, low), high)
         }
+        _ if is_wide(wide) => self::wide::clamp_of(wide),
         _ => return None,
     })
 }
@@ -316,6 +336,7 @@ pub(crate) fn is_nonzero(wide: ElementType) -> Option<Record> {
         }
         ElementType::U8 | ElementType::S8 => |b, [x, ..]| b.truth(b.mask(extended(b, x, ElementType::U8))),
         ElementType::U16 | ElementType::S16 => |b, [x, ..]| b.truth(b.mask(extended(b, x, ElementType::U16))),
+        _ if is_wide(wide) => self::wide::is_nonzero(wide),
         _ => return None,
     })
 }
@@ -341,6 +362,7 @@ pub(crate) fn convert(from: ElementType, to: ElementType) -> Option<Record> {
         (F32, U16) => |b, [x, ..]| saturated(b, x, 0, u16::MAX.into()),
         (F32, S8) => |b, [x, ..]| saturated(b, x, i8::MIN.into(), i8::MAX.into()),
         (F32, U8) => |b, [x, ..]| saturated(b, x, 0, u8::MAX.into()),
+        _ if is_wide(from) || is_wide(to) => return self::wide::convert(from, to),
         _ if !fits_lane(from) || !fits_lane(to) || from == F32 || to == F32 => return None,
         _ if to.byte_width() <= from.byte_width() => |_, [x, ..]| x,
         (S16, _) => |b, [x, ..]| extended(b, x, S16),

@@ -36,13 +36,24 @@ impl Type {
 
     fn bytes(self) -> usize {
         let width = match self.0 {
-            "f64" | "i64" => 8,
+            "f64" | "i64" | "ui64" => 8,
             "f32" | "i32" | "ui32" => 4,
             "bf16" | "f16" | "i16" => 2,
             _ => 1,
         };
         self.1 * width
     }
+}
+
+/// The same type with 32 bits instead of 64, or with 64 instead of 32.
+fn swapped(element: &'static str) -> &'static str {
+    const PAIRS: [(&str, &str); 3] = [("f32", "f64"), ("i32", "i64"), ("ui32", "ui64")];
+    let other = PAIRS.iter().find_map(|&(narrow, wide)| match element {
+        _ if element == narrow => Some(wide),
+        _ if element == wide => Some(narrow),
+        _ => None,
+    });
+    other.unwrap_or(element)
 }
 
 /// Types of elements, the usual ones more often.
@@ -399,8 +410,20 @@ impl Writer<'_> {
     }
 }
 
-/// A program with a loop, and the types of its parameters.
+/// A program with a loop, and the types of its parameters; half of them as JAX writes them with 64 bits.
 fn program(random: &mut Random) -> (String, Vec<Type>) {
+    let (text, types) = narrow_program(random);
+    if random.below(2) == 0 {
+        return (text, types);
+    }
+    let mut swaps = text;
+    for [narrow, wide] in [["f32>", "f64>"], ["i32>", "i64>"]] {
+        swaps = swaps.replace(narrow, "?>").replace(wide, narrow).replace("?>", wide);
+    }
+    (swaps, types.into_iter().map(|Type(element, size)| Type(swapped(element), size)).collect())
+}
+
+fn narrow_program(random: &mut Random) -> (String, Vec<Type>) {
     let types: Vec<Type> = (0..2 + random.below(4)).map(|_| Type(random.pick(ELEMENTS), random.pick(SIZES))).collect();
     let values: Vec<(String, Type)> = types.iter().enumerate().map(|(i, &ty)| (format!("%p{i}"), ty)).collect();
     let mut writer = Writer { random, text: String::new(), values: values.clone(), next: 0 };
@@ -423,7 +446,7 @@ fn argument(random: &mut Random, ty: Type) -> Vec<u8> {
         "f32" => x.to_le_bytes().to_vec(),
         "bf16" => half::bf16::from_f32(x).to_le_bytes().to_vec(),
         "f16" => half::f16::from_f32(x).to_le_bytes().to_vec(),
-        "i64" => (x as i64).to_le_bytes().to_vec(),
+        "i64" | "ui64" => (x as i64).to_le_bytes().to_vec(),
         "i32" | "ui32" => (x as i32).to_le_bytes().to_vec(),
         "i16" => (x as i16).to_le_bytes().to_vec(),
         "i1" => vec![u8::from(x > 0.0)],

@@ -9,7 +9,7 @@ use super::build::{Builder, Definition, SplatOf, Value};
 use super::generated;
 use crate::machine::Block;
 use crate::math::function::TileFn;
-use crate::math::generated::width;
+use crate::math::generated::{self as functions, is_wide, lanes_of, width};
 use crate::math::{self, Function};
 use crate::plan::Slot;
 
@@ -28,57 +28,64 @@ impl Elements {
         let can_be_generated = |value: Value| match &builder.values[value].0 {
             Definition::Input(_) | Definition::Splat(_) => true,
             Definition::Gather(parts) => parts.len() == 1,
-            // Wider than a lane: what is converted from it is a constant.
             Definition::Iota { .. } => true,
             Definition::Apply { .. } => {
-                generated::fits(&builder, value) || is_called(&builder, value) || Indices::of(&builder, value).is_some()
+                generated::fits_block(&builder, value)
+                    || is_called(&builder, value)
+                    || Indices::of(&builder, value).is_some()
             }
             Definition::Fold { .. } | Definition::Spread { .. } => false,
         };
         let is_small = (1..=MOST_ELEMENTS).contains(&builder.count) && builder.row() == 1;
-        let is_narrow = |element: ElementType| element.byte_width() <= size_of::<u32>();
         let fits = is_small
-            && builder.outputs.iter().all(|&(_, element)| is_narrow(element))
-            && builder.values.iter().all(|(value, ty)| is_narrow(*ty) || matches!(value, Definition::Iota { .. }))
+            && builder.outputs.iter().all(|&(_, element)| lanes_of(element).is_some())
+            && builder.values.iter().all(|&(_, element)| lanes_of(element).is_some())
             && (0..builder.values.len()).all(can_be_generated);
         fits.then_some(Elements(builder))
+    }
+
+    /// The number of lanes of the largest elements.
+    fn lanes(&self) -> u8 {
+        let Elements(builder) = self;
+        builder.values.iter().filter_map(|&(_, element)| lanes_of(element)).max().unwrap_or(1)
     }
 
     /// Adds the program to a block; `None`, and no write, if some vector cannot be read or written.
     pub(super) fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
         let Elements(builder) = self;
-        let vectors = block.vectors(builder.count).count() * builder.values.len();
-        if !block.fits(builder.count) || vectors > MOST_VECTORS {
+        let vectors = || block.vectors_of(builder.count, self.lanes());
+        if !block.fits(builder.count) || vectors().count() * builder.values.len() > MOST_VECTORS {
             return None;
         }
-        for (first, lanes) in block.vectors(builder.count) {
-            let can_access = |slot: Slot, element: ElementType, is_write: bool| {
-                block.can_access(slot, first * element.byte_width(), lanes, width(element), is_write)
+        for (first, count) in vectors() {
+            let can_access = |slot: Slot, first: usize, element: ElementType, is_write: bool| {
+                let lanes = lanes_of(element).map(|lanes| lanes * count);
+                let offset = first * element.byte_width();
+                lanes.is_some_and(|lanes| block.can_access(slot, offset, lanes, width(element), is_write))
             };
             let is_read = |value: Value| match &builder.values[value] {
-                (Definition::Input(input), element) => can_access(inputs[*input], *element, false),
+                (Definition::Input(input), element) => can_access(inputs[*input], first, *element, false),
                 (Definition::Gather(parts), element) => parts.iter().all(|(input, access)| {
-                    Pattern::new(access, first, lanes).is_some_and(|pattern| match pattern {
-                        Pattern::Row(place) => {
-                            let offset = place * element.byte_width();
-                            block.can_access(inputs[*input], offset, lanes, width(*element), false)
-                        }
-                        Pattern::Same(_) | Pattern::Each(_) => true,
+                    Pattern::new(access, first, count).is_some_and(|pattern| match pattern {
+                        Pattern::Row(place) => can_access(inputs[*input], place, *element, false),
+                        Pattern::Same(_) => true,
+                        Pattern::Each(_) => !is_wide(*element),
                     })
                 }),
-                (Definition::Apply { .. }, _) => Indices::of(builder, value)
-                    .is_none_or(|indices| lanes <= MOST_INSERTED || indices.are_equal(first, lanes)),
-                _ => true,
+                _ => Indices::of(builder, value)
+                    .is_none_or(|indices| count <= MOST_INSERTED || indices.are_equal(first, count)),
             };
-            let is_written = |(&(_, element), &slot): (&(Value, ElementType), &Slot)| can_access(slot, element, true);
+            let is_written =
+                |(&(_, element), &slot): (&(Value, ElementType), &Slot)| can_access(slot, first, element, true);
             if !(0..builder.values.len()).all(is_read) || !builder.outputs.iter().zip(outputs).all(is_written) {
                 return None;
             }
         }
         // Each vector is read before it is written: operands in place are those that are read element by element.
-        for (first, lanes) in block.vectors(builder.count) {
-            let values = self.vector(block, inputs, first, lanes)?;
+        for (first, count) in vectors().collect::<SmallVec<[_; 8]>>() {
+            let values = self.vector(block, inputs, first, count)?;
             for (&(value, element), &slot) in builder.outputs.iter().zip(outputs) {
+                let lanes = lanes_of(element)? * count;
                 block.write(slot, first * element.byte_width(), lanes, width(element), values[value])?;
             }
         }
@@ -86,47 +93,51 @@ impl Elements {
     }
 
     /// One vector of each value.
-    fn vector(&self, block: &mut Block<'_>, inputs: &[Slot], first: usize, lanes: u8) -> Option<Vec<Lane>> {
+    fn vector(&self, block: &mut Block<'_>, inputs: &[Slot], first: usize, count: u8) -> Option<Vec<Lane>> {
         let Elements(builder) = self;
         let mut values: Vec<Lane> = Vec::with_capacity(builder.values.len());
-        for (index, (definition, element)) in builder.values.iter().enumerate() {
+        for (index, &(ref definition, element)) in builder.values.iter().enumerate() {
             if let Some(indices) = Indices::of(builder, index) {
-                values.push(indices.vector(block, first, lanes));
+                values.push(indices.vector(block, first, count)?);
                 continue;
             }
             let value = match definition {
                 Definition::Input(input) => {
-                    block.read(inputs[*input], first * element.byte_width(), lanes, width(*element))?
+                    let lanes = lanes_of(element)? * count;
+                    block.read(inputs[*input], first * element.byte_width(), lanes, width(element))?
+                }
+                Definition::Splat(SplatOf::Constant(scalar)) if is_wide(element) => {
+                    block.lanes.wide().constant(scalar.to_pod::<u64>())
                 }
                 Definition::Splat(SplatOf::Constant(scalar)) => block.lanes.constant(scalar.to_pod::<u32>()),
                 Definition::Splat(SplatOf::Input(input)) => {
                     let stored = builder.input_type(*input);
-                    let one = block.read(inputs[*input], 0, 1, width(stored))?;
+                    let one = block.read(inputs[*input], 0, lanes_of(stored)?, width(stored))?;
                     block.lanes.set_lanes(1);
                     let one = match math::packed(stored) {
                         Some(packed) => packed.load.record?(&block.lanes, [one; 3]),
                         None => one,
                     };
-                    block.lanes.set_lanes(lanes);
-                    block.lanes.broadcast(one)
+                    repeated(block, one, element, count)
                 }
                 Definition::Gather(parts) => {
                     let (input, access) = parts.first()?;
-                    Pattern::new(access, first, lanes)?.read(block, inputs[*input], *element, lanes)?
+                    Pattern::new(access, first, count)?.read(block, inputs[*input], element, count)?
                 }
                 Definition::Apply { function, args, .. } => {
                     let mut operands: SmallVec<[Lane; 3]> = args.iter().map(|&arg| values[arg]).collect();
                     operands.resize(3, *operands.first()?);
-                    block.lanes.set_lanes(lanes);
+                    block.lanes.set_lanes(count);
                     let operands = [operands[0], operands[1], operands[2]];
                     match function.record {
                         Some(record) => record(&block.lanes, operands),
-                        None => block.call(function.tile, operands, lanes),
+                        None => {
+                            let lanes = [lanes_of(builder.values[args[0]].1)?, lanes_of(element)?];
+                            block.call(function.tile, operands, count, lanes)
+                        }
                     }
                 }
-                // Only indices use it.
-                Definition::Iota { .. } => block.lanes.constant(0),
-                Definition::Fold { .. } | Definition::Spread { .. } => return None,
+                Definition::Iota { .. } | Definition::Fold { .. } | Definition::Spread { .. } => return None,
             };
             values.push(value);
         }
@@ -134,12 +145,19 @@ impl Elements {
     }
 }
 
-/// The indices along a dimension, converted to a type that lanes have.
+/// An element in `count` places.
+fn repeated(block: &Block<'_>, one: Lane, element: ElementType, count: u8) -> Lane {
+    block.lanes.set_lanes(count);
+    if is_wide(element) { block.lanes.wide().broadcast(one) } else { block.lanes.broadcast(one) }
+}
+
+/// The indices along a dimension, as elements of some type.
 struct Indices {
     repeat: usize,
     size: usize,
-    convert: TileFn,
-    width: usize,
+    /// The conversion from [`ElementType::S64`], if there is one.
+    convert: Option<TileFn>,
+    element: ElementType,
 }
 
 /// The lanes of a vector that can each get an element of their own.
@@ -148,48 +166,72 @@ const MOST_INSERTED: u8 = 4;
 impl Indices {
     /// The indices that a value is, if it is some.
     fn of(builder: &Builder, value: Value) -> Option<Indices> {
-        let (Definition::Apply { function, args, .. }, element) = &builder.values[value] else { return None };
-        let &[arg] = args.as_slice() else { return None };
-        let Definition::Iota { repeat, size } = builder.values[arg].0 else { return None };
-        let width = element.byte_width();
-        (width <= size_of::<u32>()).then_some(Indices { repeat, size, convert: function.tile, width })
+        let (definition, element) = &builder.values[value];
+        let (source, convert) = match definition {
+            Definition::Apply { function, args, .. } if args.len() == 1 => (args[0], Some(function.tile)),
+            _ => (value, None),
+        };
+        let Definition::Iota { repeat, size } = builder.values[source].0 else { return None };
+        Some(Indices { repeat, size, convert, element: *element })
     }
 
-    /// The index of each of `lanes` elements from `first` on.
-    fn numbers(&self, first: usize, lanes: u8) -> SmallVec<[i64; 16]> {
-        (first..first + usize::from(lanes)).map(|element| (element / self.repeat % self.size) as i64).collect()
+    /// The index of each of `count` elements from `first` on.
+    fn numbers(&self, first: usize, count: u8) -> SmallVec<[i64; 16]> {
+        (first..first + usize::from(count)).map(|element| (element / self.repeat % self.size) as i64).collect()
     }
 
-    fn are_equal(&self, first: usize, lanes: u8) -> bool {
-        self.numbers(first, lanes).windows(2).all(|pair| pair[0] == pair[1])
+    fn are_equal(&self, first: usize, count: u8) -> bool {
+        self.numbers(first, count).windows(2).all(|pair| pair[0] == pair[1])
     }
 
-    /// The indices as constants: in all lanes one, or in each of few lanes its own.
-    fn vector(&self, block: &mut Block<'_>, first: usize, lanes: u8) -> Lane {
-        let numbers = self.numbers(first, if self.are_equal(first, lanes) { 1 } else { lanes });
+    /// The indices as constants: in all places one, or in each of few its own.
+    fn vector(&self, block: &mut Block<'_>, first: usize, count: u8) -> Option<Lane> {
+        let are_equal = self.are_equal(first, count);
+        let numbers = self.numbers(first, if are_equal { 1 } else { count });
+        if is_wide(self.element) && !are_equal {
+            let words = numbers.iter().map(|&number| block.lanes.constant(number as u32));
+            let vector = inserted(block, words.collect())?;
+            block.lanes.set_lanes(count);
+            return Some(functions::convert(ElementType::S32, self.element)?(&block.lanes, [vector; 3]));
+        }
         let from: &[u8] = bytemuck::cast_slice(&numbers);
         let mut bytes = [0; 64];
-        let converted = &mut bytes[..numbers.len() * self.width];
-        (self.convert)(converted, [from; 3]);
-        let constant = |element: &[u8]| {
-            let mut word = [0; 4];
-            word[..element.len()].copy_from_slice(element);
-            block.lanes.constant(u32::from_le_bytes(word))
-        };
-        let mut elements = converted.chunks_exact(self.width).map(constant);
-        let first = elements.next().expect("vectors have elements");
-        elements.enumerate().fold(first, |vector, (index, element)| {
-            block.lanes.set_lanes(MOST_INSERTED);
-            block.lanes.insert(vector, index as u8 + 1, element)
-        })
+        let converted = &mut bytes[..numbers.len() * self.element.byte_width()];
+        match self.convert {
+            Some(convert) => convert(converted, [from; 3]),
+            None => converted.copy_from_slice(from),
+        }
+        let elements = converted.chunks_exact(self.element.byte_width()).map(|element| {
+            let mut bits = [0; 8];
+            bits[..element.len()].copy_from_slice(element);
+            let bits = u64::from_le_bytes(bits);
+            if is_wide(self.element) { block.lanes.wide().constant(bits) } else { block.lanes.constant(bits as u32) }
+        });
+        inserted(block, elements.collect())
     }
 }
 
-/// Whether a value is a function, in Rust, of elements of 32 bits.
+/// The vector with these values as its first lanes.
+fn inserted(block: &Block<'_>, values: SmallVec<[Lane; 4]>) -> Option<Lane> {
+    let (&first, others) = values.split_first()?;
+    Some(others.iter().zip(1..).fold(first, |vector, (&value, lane)| {
+        block.lanes.set_lanes(MOST_INSERTED);
+        block.lanes.insert(vector, lane, value)
+    }))
+}
+
+/// Whether a value is a function, in Rust, of elements that are computed as they are stored.
 fn is_called(builder: &Builder, value: Value) -> bool {
-    let is_word = |value: Value| is_word(builder.values[value].1);
-    let Definition::Apply { function, args, .. } = &builder.values[value].0 else { return false };
-    function.record.is_none() && is_word(value) && args.iter().all(|&arg| is_word(arg))
+    let Definition::Apply { function, .. } = &builder.values[value].0 else { return false };
+    function.record.is_none() && has_whole_lanes(function)
+}
+
+/// Whether the operands of a function take equally many lanes, and these and the result fill theirs.
+fn has_whole_lanes(function: &Function) -> bool {
+    let args = &function.args[..function.arity];
+    let is_whole = |element: ElementType| is_word(element) || is_wide(element);
+    args.iter().chain([&function.output]).all(|&element| is_whole(element))
+        && args.iter().all(|&element| is_wide(element) == is_wide(args[0]))
 }
 
 /// Whether elements are computed as they are stored, in 32 bits.
@@ -201,12 +243,9 @@ fn is_word(element: ElementType) -> bool {
 pub(crate) fn is_generated(kind: &OpKind, operands: &[ElementType], result: ElementType) -> bool {
     let fits = |&element: &ElementType| {
         let packed = math::packed(element);
-        element.byte_width() <= size_of::<u32>() && packed.is_none_or(|packed| packed.load.record.is_some())
+        lanes_of(element).is_some() && packed.is_none_or(|packed| packed.load.record.is_some())
     };
-    let is_known = |function: &Function| {
-        let args = &function.args[..function.arity];
-        function.record.is_some() || args.iter().chain([&function.output]).all(|&element| is_word(element))
-    };
+    let is_known = |function: &Function| function.record.is_some() || has_whole_lanes(function);
     operands.iter().chain([&result]).all(fits)
         && math::lower(kind, operands, result).is_ok_and(|steps| steps.iter().all(|step| is_known(&step.function)))
 }
@@ -235,23 +274,18 @@ impl Pattern {
         (places.len() <= 4).then(|| Pattern::Each(places.into_iter().collect()))
     }
 
-    fn read(self, block: &mut Block<'_>, slot: Slot, element: ElementType, lanes: u8) -> Option<Lane> {
-        let (bytes, width) = (element.byte_width(), width(element));
+    fn read(self, block: &mut Block<'_>, slot: Slot, element: ElementType, count: u8) -> Option<Lane> {
+        let (bytes, width, lanes) = (element.byte_width(), width(element), lanes_of(element)?);
         match self {
-            Pattern::Row(place) => block.read(slot, place * bytes, lanes, width),
+            Pattern::Row(place) => block.read(slot, place * bytes, lanes * count, width),
             Pattern::Same(place) => {
-                let one = block.read(slot, place * bytes, 1, width)?;
-                block.lanes.set_lanes(lanes);
-                Some(block.lanes.broadcast(one))
+                let one = block.read(slot, place * bytes, lanes, width)?;
+                Some(repeated(block, one, element, count))
             }
             Pattern::Each(places) => {
-                let mut vector = block.read(slot, places[0] * bytes, 1, width)?;
-                for (lane, &place) in places.iter().enumerate().skip(1) {
-                    let one = block.read(slot, place * bytes, 1, width)?;
-                    block.lanes.set_lanes(4);
-                    vector = block.lanes.insert(vector, lane as u8, one);
-                }
-                Some(vector)
+                let values = places.iter().map(|&place| block.read(slot, place * bytes, 1, width));
+                let values = values.collect::<Option<_>>()?;
+                inserted(block, values)
             }
         }
     }

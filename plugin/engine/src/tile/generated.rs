@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use oxcall_hlo::ElementType;
 use oxcall_jit::{Builder as Lanes, Counts, Isa, Kernel, Value as Lane};
 use smallvec::SmallVec;
 
@@ -15,7 +16,7 @@ use super::program::Linked;
 use super::run::Run;
 use super::runs::Runs;
 use crate::math;
-use crate::math::generated::{fits_lane, width};
+use crate::math::generated::{fits_lane, is_wide, width};
 use crate::math::level::{Level, with_level};
 
 /// Whether generated code computes the same bits as functions in Rust: with fused multiply-add, or both without.
@@ -30,13 +31,24 @@ pub(crate) fn generated_isa() -> Option<Isa> {
 
 /// Whether generated code can compute a value, given its arguments.
 pub(super) fn fits(builder: &Builder, value: Value) -> bool {
+    is_recorded(builder, value, fits_word)
+}
+
+/// Whether a block can compute a value, given its arguments: also elements of 64 bits.
+pub(super) fn fits_block(builder: &Builder, value: Value) -> bool {
+    is_recorded(builder, value, |element| fits_word(element) || is_wide(element))
+}
+
+/// Whether a lane holds an element.
+fn fits_word(element: ElementType) -> bool {
+    // Stored forms of narrow floats are integers of their width, booleans and narrow integers are stored as bytes.
+    fits_lane(math::wide(element)) || math::packed(element).is_some()
+}
+
+fn is_recorded(builder: &Builder, value: Value, fits: impl Fn(ElementType) -> bool) -> bool {
     let (definition, _) = &builder.values[value];
     let Definition::Apply { function, .. } = definition else { return false };
-    let fits = |value: Value| {
-        // Stored forms of narrow floats are integers of their width, booleans and narrow integers are stored as bytes.
-        let element = builder.values[value].1;
-        fits_lane(math::wide(element)) || math::packed(element).is_some()
-    };
+    let fits = |value: Value| fits(builder.values[value].1);
     function.record.is_some()
         && !builder.is_per_row(value)
         && fits(value)

@@ -6,6 +6,7 @@ use oxcall_hlo::{Op, OpKind, ValueId};
 use super::{ASSUMED_ITERATIONS, Lowering};
 use crate::compile::graph::{Block, Branch, Carried, Node, Switch, Value, While};
 use crate::math;
+use crate::math::generated::lanes_of;
 use crate::scalar::ScalarLoop;
 use crate::tile::is_generated;
 
@@ -27,7 +28,7 @@ impl<'m> Lowering<'m> {
     /// Whether machine code can compute all ops on scalars in the regions of `op`.
     fn is_generated(&self, op: &Op) -> bool {
         let element = |&value: &ValueId| self.tensor(value).map(|ty| ty.element);
-        let is_word = |value: &ValueId| element(value).is_some_and(|element| element.byte_width() <= size_of::<u32>());
+        let has_lanes = |value: &ValueId| element(value).is_some_and(|element| lanes_of(element).is_some());
         op.regions.iter().flat_map(|region| &region.ops).all(|op| match &op.kind {
             OpKind::While | OpKind::If | OpKind::Case => self.is_generated(op),
             kind if math::is_element_wise(kind) => {
@@ -36,7 +37,7 @@ impl<'m> Lowering<'m> {
                 operands.zip(result).is_some_and(|(operands, result)| is_generated(kind, &operands, result))
             }
             OpKind::Iota { .. } => false,
-            _ => op.operands.iter().chain(&op.results).all(is_word),
+            _ => op.operands.iter().chain(&op.results).all(has_lanes),
         })
     }
 

@@ -2,18 +2,34 @@
 //! instructions that the processor has.
 
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, OpKind, UnaryOp};
-use oxcall_jit::{Builder, Counts, Isa, Kernel, Value, Width};
+use oxcall_jit::{Block, Builder, Counts, End, Isa, Kernel, Place, Region, Routine, Stop, Target, Value, Width};
 
 use super::super::level::Avx2;
 use super::super::lower::{Steps, lower_at};
 use super::super::{Source, wide};
-use super::{fits_lane, width};
+use super::{fits_lane, is_wide, lanes_of, width};
 use crate::kernels::testing::Random;
 
 const COUNT: usize = 4 * 16 * 40;
 
 /// Elements of a type: bits of all kinds, and for floats many that are near to one or odd.
 fn elements(random: &mut Random, element: ElementType) -> Vec<u8> {
+    if is_wide(element) {
+        let ends: [u64; 6] = [0, 1, u64::MAX, i64::MIN.cast_unsigned(), u64::MAX >> 1, 0xffff_ffff];
+        let odd = [-0.0, 1.0, -0.5, 2.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 5e-324, 4.0e9, -3.0e9, 1e19, 0.5];
+        let bits = random.bytes(COUNT * 9);
+        let number = |bytes: &[u8]| {
+            let any = u64::from_le_bytes(bytes[..8].try_into().unwrap());
+            let kind = usize::from(bytes[8]);
+            match kind % 4 {
+                0 => ends[kind / 4 % ends.len()],
+                1 => odd[kind / 4 % odd.len()].to_bits(),
+                2 => (any as f64 / 1e17 - 90.0).to_bits(),
+                _ => (any.cast_signed() >> (kind / 4)).cast_unsigned(),
+            }
+        };
+        return bits.chunks_exact(9).flat_map(|bytes| number(bytes).to_le_bytes()).collect();
+    }
     let odd = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-40, 3e38, -89.5, 104.2];
     if element != ElementType::F32 {
         // Numbers of all lengths, also 0, 1, -1 and the ends.
@@ -93,6 +109,60 @@ fn by_generated_code(steps: &Steps, types: &[ElementType], operands: &[Vec<u8>],
     memory.pop()
 }
 
+/// Memory of a slot.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Array([u8; 64]);
+
+/// The results of an op's steps by blocks, of as many elements as a vector has pairs of lanes.
+fn by_block(steps: &Steps, types: &[ElementType], operands: &[Vec<u8>], isa: Isa) -> Option<Vec<u8>> {
+    let (count, builder) = (isa.lanes() / 2, Builder::new());
+    let place = |slot: usize, element: ElementType| {
+        let lanes = lanes_of(element)? * count as u8;
+        Some(Place { slot: slot as u16, offset: 0, lanes, width: width(element), is_exact: false })
+    };
+    let load = |(slot, &element): (usize, &ElementType)| {
+        let place = place(slot, element)?;
+        builder.set_lanes(place.lanes);
+        Some(builder.read(place, None, 0))
+    };
+    let loads: Vec<Value> = types.iter().enumerate().map(load).collect::<Option<_>>()?;
+    let mut results: Vec<Value> = Vec::new();
+    for step in steps {
+        let mut args = [loads[0]; 3];
+        for (arg, source) in args.iter_mut().zip(&step.sources) {
+            *arg = match *source {
+                Source::Operand(index) => loads[index],
+                Source::Step(index) => results[index],
+                Source::Constant(_) => return None,
+            };
+        }
+        builder.set_lanes(count as u8);
+        results.push(step.function.record?(&builder, args));
+    }
+    let output = steps.last()?.function.output;
+    let to = place(types.len(), output)?;
+    builder.set_lanes(to.lanes);
+    builder.write(to, None, *results.last()?);
+    let region = Region { blocks: vec![Block::new(builder, End::Jump(Target::Exit(0)))] };
+    let routine = Routine::compile_for(&region, isa).expect("the region is small");
+    let mut found = Vec::new();
+    for first in (0..COUNT).step_by(count) {
+        let mut memory = vec![Array([0; 64]); types.len() + 1];
+        for ((array, bytes), element) in memory.iter_mut().zip(operands).zip(types) {
+            let size = element.byte_width();
+            array.0[..count * size].copy_from_slice(&bytes[first * size..][..count * size]);
+        }
+        let mut table: Vec<(*mut u8, usize)> = memory.iter_mut().map(|array| (array.0.as_mut_ptr(), 64)).collect();
+        #[allow(unsafe_code, reason = "runs generated code")]
+        // SAFETY: each slot has an array of the size of a vector.
+        let stop = unsafe { routine.run(table.as_mut_ptr().cast(), 0, &mut 0) };
+        assert_eq!(stop, Stop::Exit(0));
+        found.extend(&memory[types.len()].0[..count * output.byte_width()]);
+    }
+    Some(found)
+}
+
 /// Compares both forms of an op; whether it has both.
 fn check(kind: &OpKind, types: &[ElementType], result: ElementType) -> bool {
     check_with(kind, types, result, 7)
@@ -109,14 +179,23 @@ fn check_with(kind: &OpKind, types: &[ElementType], result: ElementType, seed: u
     let types: Vec<_> = types.iter().map(|&element| wide(element)).collect();
     let mut has_both = false;
     for isa in Isa::all().filter(|isa| isa.is_present()) {
-        let Some(found) = by_generated_code(&steps, &types, &operands, isa) else { return false };
+        let outputs = steps.iter().map(|step| step.function.output);
+        let found = if types.iter().copied().chain(outputs).any(is_wide) {
+            by_block(&steps, &types, &operands, isa)
+        } else {
+            by_generated_code(&steps, &types, &operands, isa)
+        };
+        let Some(found) = found else { return false };
         has_both = true;
         let expected = by_tiles(&steps, &operands);
         let output = steps.last().map_or(types[0], |step| step.function.output);
         let size = output.byte_width();
         for (index, (found, expected)) in found.chunks(size).zip(expected.chunks(size)).enumerate() {
-            let is_nan =
-                |bytes: &[u8]| output == ElementType::F32 && f32::from_le_bytes(bytes.try_into().unwrap()).is_nan();
+            let is_nan = |bytes: &[u8]| match output {
+                ElementType::F32 => f32::from_le_bytes(bytes.try_into().unwrap()).is_nan(),
+                ElementType::F64 => f64::from_le_bytes(bytes.try_into().unwrap()).is_nan(),
+                _ => false,
+            };
             let args: Vec<_> = operands
                 .iter()
                 .zip(&types)
@@ -134,12 +213,12 @@ fn check_with(kind: &OpKind, types: &[ElementType], result: ElementType, seed: u
 
 #[test]
 fn generated_code_gives_the_bits_of_functions() {
-    use ElementType::{BF16, F32, Pred, S8, S16, S32, U8, U16, U32};
+    use ElementType::{BF16, F32, F64, Pred, S8, S16, S32, S64, U8, U16, U32, U64};
     if !Kernel::is_supported() || !Avx2::is_present() {
         return;
     }
-    let types = [F32, BF16, S32, U32, S16, U16, S8, U8, Pred];
-    assert!(types.iter().all(|&element| fits_lane(wide(element))));
+    let types = [F32, BF16, S32, U32, S16, U16, S8, U8, Pred, F64, S64, U64];
+    assert!(types.iter().all(|&element| fits_lane(wide(element)) || is_wide(element)));
     let mut forms = 0;
     for element in types {
         for &op in UnaryOp::ALL {

@@ -3,11 +3,7 @@
 //! Coefficients are Chebyshev fits (`chebyfit` of mpmath, 40 digits) of the functions given beside them, which are
 //! within a few percent of the best; the errors of the fits are also given. Errors against the exact function are
 //! tested: two or three units in the last place.
-#![expect(
-    clippy::excessive_precision,
-    clippy::approx_constant,
-    reason = "coefficients are written with the digits that the fit gave"
-)]
+#![expect(clippy::excessive_precision, reason = "coefficients are written with the digits that the fit gave")]
 
 mod angle;
 mod error;
