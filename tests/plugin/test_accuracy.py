@@ -272,3 +272,15 @@ def test_transforms_of_real_numbers_of_f32(length):
     x = draw("float32", -3, 3, 24000 // length * length).reshape(-1, length)
     check(jnp.fft.rfft, scipy.fft.rfft, [x], of_all=True)
     check(jnp.fft.irfft, scipy.fft.irfft, [scipy.fft.rfft(x)], of_all=True)
+
+
+# By definition, by passes, of mixed factors, and by convolutions.
+@pytest.mark.parametrize("length", [3, 7, 12, 15, 17, 24, 48, 61, 64, 97, 113, 127, 169, 181, 289, 521, 1009, 1088])
+def test_transforms_of_f64(length):
+    x = draw("complex128", -3, 3, 24000 // length * length).reshape(-1, length)
+    for function, exact in [(jnp.fft.fft, scipy.fft.fft), (jnp.fft.ifft, scipy.fft.ifft)]:
+        check(function, exact, [x], of_all=True)
+    # Even lengths are separated into halves, which is one more rounding.
+    check(jnp.fft.rfft, scipy.fft.rfft, [x.real.copy()], of_all=True, slack=1.2)
+    inverse = lambda z: (jnp if isinstance(z, jax.Array) else scipy).fft.irfft(z, length)  # noqa: E731
+    check(inverse, inverse, [scipy.fft.rfft(x.real)], of_all=True, slack=1.3)

@@ -1,9 +1,13 @@
-//! `fft`: Fourier transforms of the last one to three dimensions, by `rustfft` and by own passes, with plans that are
-//! made once.
+//! `fft`: Fourier transforms of the last one to three dimensions, by `rustfft` and by own algorithms, with plans that
+//! are made once.
 //!
 //! A transform of several dimensions is one along each. The last dimension comes first in a forward transform of real
 //! numbers, and last in an inverse one, so that only the half that symmetry does not determine is transformed further.
 
+#[cfg(target_arch = "x86_64")]
+mod by_line;
+#[cfg(target_arch = "x86_64")]
+mod exact;
 mod lines;
 mod real;
 mod roots;
@@ -21,8 +25,6 @@ use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
 
 use self::lines::Lines;
 use self::real::RealPlan;
-#[cfg(target_arch = "x86_64")]
-use self::stockham::Stockham;
 use crate::element::{Complex, Element};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::memory::{Scratch, room};
@@ -41,7 +43,7 @@ pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let elements = if input.count().min(out.count()) == 0 { 0 } else { count };
     // The planner's tables are as long as the lines; some algorithms use lines up to four times as long.
     let line = lengths.iter().copied().max().unwrap_or(0);
-    room(if elements == 0 { 0 } else { line.saturating_mul(12 * 2 * input.element.real().byte_width()) })?;
+    room(if elements == 0 { 0 } else { line.saturating_mul(16 * 2 * input.element.real().byte_width()) })?;
     Ok(match input.element.real() {
         ElementType::F64 => Box::new(Transform::<f64>::new(*fft_type, lengths, elements)),
         _ => Box::new(Transform::<f32>::new(*fft_type, lengths, elements)),
@@ -85,12 +87,12 @@ fn common_plan<F: FftNum>(len: usize, direction: FftDirection) -> Arc<dyn Fft<F>
     FftPlanner::new().plan_fft(len, direction)
 }
 
-/// With exact roots where that is as fast: those of rustfft are of angles rounded to `f64`, which only `f32` does not
-/// notice.
+/// With exact roots, where the processor has AVX2: those of rustfft are of angles rounded to `f64`, which only `f32`
+/// does not notice.
 fn double_plan(len: usize, direction: FftDirection) -> Arc<dyn Fft<f64>> {
     #[cfg(target_arch = "x86_64")]
-    if let Some(plan) = Stockham::new(len, direction) {
-        return Arc::new(plan);
+    if let Some(plan) = exact::plan(len, direction) {
+        return plan;
     }
     common_plan(len, direction)
 }

@@ -7,7 +7,7 @@
 mod butterflies;
 mod pass;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod vectors;
 
 use std::iter::repeat_n;
@@ -15,16 +15,17 @@ use std::mem::swap;
 
 use bytemuck::{cast_slice, cast_slice_mut};
 use pulp::x86::V3;
-use rustfft::{Direction, Fft, FftDirection, Length};
+use rustfft::FftDirection;
 
 use self::pass::Pass;
+use super::by_line::Line;
 use crate::element::Complex;
 
 /// Numbers between the arrays of the parts, which have the same place in the cache if their length is a power of two.
 const GAP: usize = 16;
 
-/// The shortest lengths for which the passes take at most about the time of rustfft: of powers of two, and of others.
-const SHORTEST: [usize; 2] = [1024, 192];
+/// The shortest length: there are at least two passes.
+const SHORTEST: usize = 17;
 
 /// The plan of transforms of one length.
 pub(super) struct Stockham {
@@ -36,17 +37,17 @@ pub(super) struct Stockham {
 }
 
 impl Stockham {
-    /// `None` if the processor lacks the vectors, if a prime factor of `len` is too large, or if `len` is so short that
-    /// rustfft's transforms, which have the whole length in registers, are faster.
-    pub(super) fn new(len: usize, direction: FftDirection) -> Option<Stockham> {
-        if len < SHORTEST[usize::from(!len.is_power_of_two())] {
-            return None;
-        }
-        Stockham::of_any(len, direction)
+    /// Whether the processor has the vectors.
+    pub(super) fn is_supported() -> bool {
+        V3::try_new().is_some()
     }
 
-    /// As `new`, for any length above 16.
-    fn of_any(len: usize, direction: FftDirection) -> Option<Stockham> {
+    /// `None` if the processor lacks the vectors, if a prime factor of `len` is above 13, or if there would be one
+    /// pass.
+    pub(super) fn new(len: usize, direction: FftDirection) -> Option<Stockham> {
+        if len < SHORTEST {
+            return None;
+        }
         let (simd, radices) = (V3::try_new()?, radices(len)?);
         let mut inner = 1;
         let passes = radices.into_iter().map(|radix| {
@@ -91,10 +92,6 @@ impl Stockham {
             [&mut re[..self.len], &mut im[..self.len]]
         })
     }
-
-    fn scratch_len(&self) -> usize {
-        2 * (self.len + GAP)
-    }
 }
 
 /// The radices of the passes.
@@ -114,56 +111,30 @@ fn radices(len: usize) -> Option<Vec<usize>> {
     (rest == 1).then_some(out)
 }
 
-impl Length for Stockham {
+impl Line for Stockham {
     fn len(&self) -> usize {
         self.len
     }
-}
 
-impl Direction for Stockham {
-    fn fft_direction(&self) -> FftDirection {
+    fn direction(&self) -> FftDirection {
         self.direction
     }
-}
 
-impl Fft<f64> for Stockham {
-    fn process_with_scratch(&self, buffer: &mut [Complex<f64>], scratch: &mut [Complex<f64>]) {
-        for line in buffer.chunks_exact_mut(self.len) {
-            self.start(line, scratch);
-            self.finish(scratch, line);
-        }
+    fn scratch_len(&self) -> usize {
+        2 * (self.len + GAP)
     }
 
-    fn process_outofplace_with_scratch(
-        &self,
-        input: &mut [Complex<f64>],
-        output: &mut [Complex<f64>],
-        scratch: &mut [Complex<f64>],
-    ) {
-        self.process_immutable_with_scratch(input, output, scratch);
+    fn transform(&self, input: &[Complex<f64>], output: &mut [Complex<f64>], scratch: &mut [Complex<f64>]) {
+        self.start(input, scratch);
+        self.finish(scratch, output);
     }
 
-    fn process_immutable_with_scratch(
-        &self,
-        input: &[Complex<f64>],
-        output: &mut [Complex<f64>],
-        scratch: &mut [Complex<f64>],
-    ) {
-        for (input, output) in input.chunks_exact(self.len).zip(output.chunks_exact_mut(self.len)) {
-            self.start(input, scratch);
-            self.finish(scratch, output);
-        }
-    }
-
-    fn get_inplace_scratch_len(&self) -> usize {
+    fn in_place_scratch_len(&self) -> usize {
         self.scratch_len()
     }
 
-    fn get_outofplace_scratch_len(&self) -> usize {
-        self.scratch_len()
-    }
-
-    fn get_immutable_scratch_len(&self) -> usize {
-        self.scratch_len()
+    fn transform_in_place(&self, line: &mut [Complex<f64>], scratch: &mut [Complex<f64>]) {
+        self.start(line, scratch);
+        self.finish(scratch, line);
     }
 }

@@ -4,6 +4,7 @@ use rustfft::{Fft, FftDirection};
 
 use super::Stockham;
 use crate::element::Complex;
+use crate::kernels::fft::by_line::ByLine;
 use crate::kernels::fft::roots::root;
 use crate::kernels::testing::Random;
 
@@ -23,13 +24,14 @@ impl Double {
 }
 
 /// The error of the transform of random numbers, in eps of their root mean square.
-fn error(plan: &Stockham, sign: f64) -> f64 {
-    let len = plan.len;
+pub(in crate::kernels::fft) fn error(plan: &dyn Fft<f64>) -> f64 {
+    let (len, sign) = (plan.len(), if plan.fft_direction() == FftDirection::Forward { 1.0 } else { -1.0 });
     let mut random = Random(len as u64);
     let x: Vec<Complex<f64>> = (0..len).map(|_| Complex::new(random.float(), random.float())).collect();
     let (mut y, mut scratch) = (x.clone(), vec![Complex::default(); plan.get_immutable_scratch_len()]);
     plan.process_immutable_with_scratch(&x, &mut y, &mut scratch);
     let mut in_place = x.clone();
+    scratch.resize(plan.get_inplace_scratch_len(), Complex::default());
     plan.process_with_scratch(&mut in_place, &mut scratch);
     assert_eq!(in_place, y, "{len}");
     let roots: Vec<Complex<f64>> = (0..len).map(|k| root(k, len)).collect();
@@ -56,9 +58,9 @@ fn error(plan: &Stockham, sign: f64) -> f64 {
 fn errors_are_those_of_exact_roots() {
     let lengths = [18, 20, 21, 22, 24, 25, 26, 27, 32, 36, 39, 45, 60, 64, 77, 90, 96, 98, 105, 117, 121, 128, 143];
     for len in lengths.into_iter().chain([200, 242, 256, 500, 512, 729, 1000, 1001, 1024, 1250, 2048, 4096, 6000]) {
-        for (direction, sign) in [(FftDirection::Forward, 1.0), (FftDirection::Inverse, -1.0)] {
-            let Some(plan) = Stockham::of_any(len, direction) else { return };
-            let error = error(&plan, sign);
+        for direction in [FftDirection::Forward, FftDirection::Inverse] {
+            let Some(plan) = Stockham::new(len, direction) else { return };
+            let error = error(&ByLine(plan));
             assert!(error < 1.25, "{len} {direction:?}: {error} eps");
         }
     }
@@ -66,7 +68,7 @@ fn errors_are_those_of_exact_roots() {
 
 #[test]
 fn other_lengths_have_no_plan() {
-    for len in [16, 17, 512, 997, 2 * 17 * 100, 0] {
+    for len in [16, 17, 997, 2 * 17 * 100, 0] {
         assert!(Stockham::new(len, FftDirection::Forward).is_none(), "{len}");
     }
 }
