@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::{Kept, Slots, Small, calls};
 use crate::math::function::TileFn;
-use crate::math::generated::{Record, clamped, is_wide};
+use crate::math::generated::{Record, clamp, is_wide};
 use crate::memory::BUFFER_ALIGN;
 use crate::plan::Slot;
 
@@ -151,12 +151,10 @@ impl<'a> Block<'a> {
     pub(crate) fn read(&mut self, slot: Slot, offset: usize, lanes: u8, width: Width) -> Option<Value> {
         let place = self.place(slot, offset, (lanes, width), false, false)?;
         if let Some(pair) = self.slots.get(slot).pair.filter(|_| width == Width::Word) {
-            let is_odd = !offset.is_multiple_of(8);
-            return Some(if is_odd || lanes == 1 {
-                self.lanes.constant((if is_odd { pair >> 32 } else { pair }) as u32)
-            } else {
-                self.lanes.wide().constant(pair)
-            });
+            // From the second word of a pair on, the words change places.
+            let pair = if offset.is_multiple_of(8) { pair } else { pair.rotate_left(32) };
+            let is_word = lanes == 1;
+            return Some(if is_word { self.lanes.constant(pair as u32) } else { self.lanes.wide().constant(pair) });
         }
         if let Some(value) = self.known(slot, place) {
             return Some(value);
@@ -215,20 +213,8 @@ impl<'a> Block<'a> {
         let mut sum = None;
         for start @ Start { element, last, stride, .. } in starts.filter(|start| start.last > 0) {
             let index = self.index(start)?;
-            let last = u32::try_from(last).ok()?;
-            let index = match element {
-                ElementType::U32 => self.lanes.binary(Binary::MinUnsigned, index, self.lanes.constant(last)),
-                ElementType::S32 => {
-                    let index = self.lanes.binary(Binary::MaxSigned, index, self.lanes.constant(0));
-                    self.lanes.binary(Binary::MinSigned, index, self.lanes.constant(last))
-                }
-                _ => {
-                    let bounds = [0, u64::from(last)].map(|bound| self.lanes.wide().constant(bound));
-                    let index = clamped(&self.lanes, [bounds[0], index, bounds[1]], element)?;
-                    self.lanes.wide().convert(Conversion::Low, index)
-                }
-            };
-            sum = Some(self.farther(sum, index, stride)?);
+            let index = self.clamped(index, last, element)?;
+            sum = Some(self.farther(sum, self.word(index, element), stride)?);
         }
         Some(sum)
     }
@@ -245,24 +231,35 @@ impl<'a> Block<'a> {
         Some(index)
     }
 
+    /// An index of this type, moved into the range from 0 to `last`.
+    fn clamped(&self, index: Value, last: i64, element: ElementType) -> Option<Value> {
+        let last = u32::try_from(last).ok()?;
+        let bound = |bound: u32| {
+            if is_wide(element) { self.lanes.wide().constant(bound.into()) } else { self.lanes.constant(bound) }
+        };
+        Some(clamp(element)?(&self.lanes, [bound(0), index, bound(last)]))
+    }
+
+    /// The low word of an integer or a mask as wide as this type.
+    fn word(&self, value: Value, element: ElementType) -> Value {
+        if is_wide(element) { self.lanes.wide().convert(Conversion::Low, value) } else { value }
+    }
+
     /// The same for a window that is dropped if it is not in bounds: the distance, and the mask of windows that are.
     pub(crate) fn window(&mut self, starts: impl Iterator<Item = Start>) -> Option<(Option<Value>, Option<Value>)> {
         let (mut sum, mut mask) = (None, None);
         for start @ Start { element, last, stride, .. } in starts {
             let index = self.index(start)?;
-            let last = u32::try_from(last).ok()?;
             // A negative index is a large one without a sign.
-            let (clamped, inside) = if is_wide(element) {
-                let bounds = [0, u64::from(last)].map(|bound| self.lanes.wide().constant(bound));
-                let clamped = clamped(&self.lanes, [bounds[0], index, bounds[1]], ElementType::U64)?;
-                let inside = self.lanes.wide().compare(Compare::EqualBits, clamped, index);
-                let [clamped, inside] =
-                    [clamped, inside].map(|value| self.lanes.wide().convert(Conversion::Low, value));
-                (clamped, inside)
+            let is_pair = is_wide(element);
+            let unsigned = if is_pair { ElementType::U64 } else { ElementType::U32 };
+            let clamped = self.clamped(index, last, unsigned)?;
+            let inside = if is_pair {
+                self.lanes.wide().compare(Compare::EqualBits, clamped, index)
             } else {
-                let clamped = self.lanes.binary(Binary::MinUnsigned, index, self.lanes.constant(last));
-                (clamped, self.lanes.compare(Compare::EqualBits, clamped, index))
+                self.lanes.compare(Compare::EqualBits, clamped, index)
             };
+            let [clamped, inside] = [clamped, inside].map(|value| self.word(value, element));
             mask = Some(mask.map_or(inside, |mask| self.lanes.binary(Binary::And, mask, inside)));
             sum = Some(self.farther(sum, clamped, stride)?);
         }
@@ -456,8 +453,8 @@ impl<'a> Block<'a> {
         fits.then_some(form)
     }
 
-    /// A function of tiles on vectors of `count` elements, of which those of the operands and of the result take so
-    /// many lanes.
+    /// A function of tiles on vectors of `count` elements. `lanes` is the number of lanes that an element of an operand
+    /// takes, and that of an element of the result.
     pub(crate) fn call(&mut self, function: TileFn, args: [Value; 3], count: u8, lanes: [u8; 2]) -> Value {
         self.lanes.set_lanes(count);
         self.lanes.call(calls::of_vectors(function, lanes), args)
@@ -481,3 +478,24 @@ impl<'a> Block<'a> {
 
 /// The number of operations after which a block ends: choosing registers takes longer the more there are.
 const MOST_OPS: usize = 1500;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Allocation;
+
+    #[test]
+    fn constants_that_repeat_two_words_are_read_from_either() {
+        let words = [1_u32, 2, 1, 2];
+        let slots = Slots::new(&[], &[(Allocation::Constant(0), 16)], |_| bytemuck::cast_slice(&words));
+        let mut block = Block::new(Isa::Avx2, &slots);
+        for (offset, lanes, expected) in [(0, 4, 2 << 32 | 1), (4, 2, 1 << 32 | 2), (8, 2, 2 << 32 | 1)] {
+            let value = block.read(0, offset, lanes, Width::Word).unwrap();
+            assert_eq!(block.lanes.wide().known(value), Some(expected), "{lanes} from {offset}");
+        }
+        for (offset, expected) in [(0, 1), (4, 2), (8, 1), (12, 2)] {
+            let value = block.read(0, offset, 1, Width::Word).unwrap();
+            assert_eq!(block.lanes.known(value), Some(expected), "one from {offset}");
+        }
+    }
+}

@@ -12,7 +12,7 @@ mod wide;
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, UnaryOp};
 use oxcall_jit::{Binary, Builder, Compare, Round, Shift, Unary, Value, Width};
 
-pub(crate) use self::wide::{clamped, is_wide};
+pub(crate) use self::wide::is_wide;
 use super::elementary;
 use super::lane::{Lane, Number};
 use super::single;

@@ -5,7 +5,7 @@ use oxcall_jit::{Builder, Compare, Conversion, Round, Shift, Value, WideBinary};
 
 use super::{Record, extended};
 
-/// Whether elements have 64 bits and functions here.
+/// Whether blocks compute elements of this type in pairs of lanes.
 pub(crate) fn is_wide(element: ElementType) -> bool {
     matches!(element, ElementType::F64 | ElementType::S64 | ElementType::U64)
 }
@@ -155,15 +155,7 @@ fn is_above<const SIGNED: bool>(b: &Builder, x: Value, y: Value) -> Value {
     b.wide().compare(Compare::Greater, x, y)
 }
 
-/// `min(max(x, low), high)` of integers, for indices.
-pub(crate) fn clamped(b: &Builder, [low, x, high]: [Value; 3], element: ElementType) -> Option<Value> {
-    Some(match element {
-        ElementType::S64 => clamp::<true>(b, [low, x, high]),
-        ElementType::U64 => clamp::<false>(b, [low, x, high]),
-        _ => return None,
-    })
-}
-
+/// `min(max(x, low), high)` of integers.
 fn clamp<const SIGNED: bool>(b: &Builder, [low, x, high]: [Value; 3]) -> Value {
     let above = b.wide().select(is_above::<SIGNED>(b, x, low), x, low);
     b.wide().select(is_above::<SIGNED>(b, above, high), high, above)
@@ -217,7 +209,7 @@ pub(super) fn is_nonzero(wide: ElementType) -> Record {
     }
 }
 
-/// The conversion from one type in which elements are computed to another, one of which has 64 bits.
+/// The conversion between two types in which elements are computed, at least one of 64 bits.
 pub(super) fn convert(from: ElementType, to: ElementType) -> Option<Record> {
     use ElementType::{F32, F64, S8, S16, S32, S64, U8, U16, U32, U64};
     Some(match (from, to) {
