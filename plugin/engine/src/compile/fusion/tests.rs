@@ -362,7 +362,7 @@ fn results_that_are_reduced_have_a_tile() {
     for (_, plain, fused) in run_both(&program.func, false, &mut Random(2)) {
         let floats = elements::<f32>;
         let mut pairs = floats(&plain).into_iter().zip(floats(&fused));
-        // Terms are below 2^62, and partial sums of 64 of them below 2^68, of which an ULP is 2^45.
+        // Terms are below 2^62, and partial sums of 64 of them below 2^68, where an ULP is 2^45.
         assert!(pairs.all(|(plain, fused)| (plain - fused).abs() <= 4.0 * 2f32.powi(45)));
     }
 }

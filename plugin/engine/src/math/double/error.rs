@@ -61,7 +61,7 @@ fn near_zero<L: Level>(x: f64) -> f64 {
 #[inline(always)]
 fn tail<L: Level>(a: f64) -> f64 {
     let a = f64::select(END < a, END, a);
-    // a^2 in two parts, the first of which is exact: e^-a^2 would lose as many bits as a^2 has before the point.
+    // a^2 in two parts, the first exact: an error of a^2 is a relative error of e^-a^2.
     let high = f64::from_bits(a.to_bits() & !0x7ff_ffff);
     let (square, rest) = (high * high, (a - high) * (a + high));
     let s = (a - 4.0) / (a + 4.0);

@@ -77,25 +77,31 @@ fn by_tiles(steps: &Steps, operands: &[Vec<u8>]) -> Vec<u8> {
     results.pop().unwrap_or_else(|| operands[0].clone())
 }
 
+/// The result of an op's steps; `None` if a step has no recorded form.
+fn recorded(builder: &Builder, steps: &Steps, operands: &[Value]) -> Option<Value> {
+    let mut results: Vec<Value> = Vec::new();
+    for step in steps {
+        let mut args = [operands[0]; 3];
+        for (arg, source) in args.iter_mut().zip(&step.sources) {
+            *arg = match *source {
+                Source::Operand(index) => operands[index],
+                Source::Step(index) => results[index],
+                Source::Constant(_) => return None,
+            };
+        }
+        results.push(step.function.record?(builder, args));
+    }
+    results.pop()
+}
+
 /// The results of an op's steps by generated code; `None` if a step has no such form.
 fn by_generated_code(steps: &Steps, types: &[ElementType], operands: &[Vec<u8>], isa: Isa) -> Option<Vec<u8>> {
     let builder = Builder::new();
     let loads: Vec<Value> =
         types.iter().enumerate().map(|(index, &element)| builder.load(index as u16, width(element))).collect();
-    let mut results: Vec<Value> = Vec::new();
-    for step in steps {
-        let mut args = [loads[0]; 3];
-        for (arg, source) in args.iter_mut().zip(&step.sources) {
-            *arg = match *source {
-                Source::Operand(index) => loads[index],
-                Source::Step(index) => results[index],
-                Source::Constant(_) => return None,
-            };
-        }
-        results.push(step.function.record?(&builder, args));
-    }
+    let result = recorded(&builder, steps, &loads)?;
     let output = steps.last()?.function.output;
-    builder.store(types.len() as u16, width(output), *results.last()?);
+    builder.store(types.len() as u16, width(output), result);
     let kernel = Kernel::compile_for(&builder.build(), isa, Counts::Blocks).expect("the program is small");
     assert_eq!(COUNT % kernel.block(), 0);
     let mut memory: Vec<Vec<u8>> = operands.to_vec();
@@ -127,23 +133,12 @@ fn by_block(steps: &Steps, types: &[ElementType], operands: &[Vec<u8>], isa: Isa
         Some(builder.read(place, None, 0))
     };
     let loads: Vec<Value> = types.iter().enumerate().map(load).collect::<Option<_>>()?;
-    let mut results: Vec<Value> = Vec::new();
-    for step in steps {
-        let mut args = [loads[0]; 3];
-        for (arg, source) in args.iter_mut().zip(&step.sources) {
-            *arg = match *source {
-                Source::Operand(index) => loads[index],
-                Source::Step(index) => results[index],
-                Source::Constant(_) => return None,
-            };
-        }
-        builder.set_lanes(count as u8);
-        results.push(step.function.record?(&builder, args));
-    }
+    builder.set_lanes(count as u8);
+    let result = recorded(&builder, steps, &loads)?;
     let output = steps.last()?.function.output;
     let to = place(types.len(), output)?;
     builder.set_lanes(to.lanes);
-    builder.write(to, None, *results.last()?);
+    builder.write(to, None, result);
     let region = Region { blocks: vec![Block::new(builder, End::Jump(Target::Exit(0)))] };
     let routine = Routine::compile_for(&region, isa).expect("the region is small");
     let mut found = Vec::new();

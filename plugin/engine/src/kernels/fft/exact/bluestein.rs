@@ -21,7 +21,7 @@ pub(super) struct Bluestein {
 }
 
 impl Bluestein {
-    /// `None` if there are no passes.
+    /// `None` if the processor lacks the vectors of the passes.
     pub(super) fn new(len: usize, direction: FftDirection) -> Option<Bluestein> {
         let passes = Stockham::new(smooth(2 * len - 1), FftDirection::Forward)?;
         // k^2 in turns of 2 n, whose root is half of that of n.

@@ -56,7 +56,7 @@ impl Direct {
         odd_re.fill([0.0; LANES]);
         odd_im.fill([0.0; LANES]);
         for first in (1..=len / 2).step_by(TERMS) {
-            // The number in the middle of an even length has no other.
+            // The middle number of an even length has no partner.
             let pair = |j: usize, sign: f64| match j {
                 _ if j > len / 2 => Complex::new(0.0, 0.0),
                 _ if 2 * j == len && sign < 0.0 => Complex::new(0.0, 0.0),

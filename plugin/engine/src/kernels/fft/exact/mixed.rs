@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use rustfft::{Fft, FftDirection, FftPlanner};
+use rustfft::{Fft, FftDirection};
 
 use super::direct::Direct;
-use super::plan;
 use crate::element::Complex;
+use crate::kernels::fft::Real;
 use crate::kernels::fft::by_line::Line;
 use crate::kernels::fft::roots::root;
 
@@ -29,7 +29,7 @@ impl Mixed {
         };
         Mixed {
             outer: Direct::new(outer, direction),
-            inner: plan(inner, direction).unwrap_or_else(|| FftPlanner::new().plan_fft(inner, direction)),
+            inner: f64::plan(inner, direction),
             twiddles: (0..outer * inner).map(twiddle).collect(),
         }
     }

@@ -20,7 +20,7 @@ use self::mixed::Mixed;
 use super::by_line::ByLine;
 use super::stockham::Stockham;
 
-/// The largest prime factor of lengths that are no convolution.
+/// The largest prime factor that is transformed by definition: with a larger one, a length becomes a convolution.
 const LARGEST: usize = 139;
 
 /// The plan of a length; `None` for lengths in which rustfft's roots are exact, and without the vectors of the passes.

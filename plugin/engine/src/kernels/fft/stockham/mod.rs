@@ -37,7 +37,7 @@ pub(super) struct Stockham {
 }
 
 impl Stockham {
-    /// Whether the processor has the vectors.
+    /// Whether the processor has AVX2.
     pub(super) fn is_supported() -> bool {
         V3::try_new().is_some()
     }
