@@ -12,6 +12,14 @@ import textwrap
 import time
 from collections.abc import Mapping
 
+# What Python prints has a file of its own. Gloo writes to the standard output from several threads at once, whose lines
+# run into each other and into those of the program.
+APART = """
+import os, sys
+sys.stdout = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+"""
+
 # A job that hangs fails. On an idle machine, one takes some seconds.
 SECONDS = 240
 
@@ -27,7 +35,7 @@ def run_job(code: str, count: int, environment: Mapping[str, str], *arguments: s
     """Runs a Python program in `count` processes, with its rank, their number, a port and more as arguments.
 
     Returns:
-        The lines that each process prints, without those of gloo.
+        The lines that each process prints.
 
     Raises:
         AssertionError: a process fails, or the job takes longer than `SECONDS`; all processes have ended.
@@ -36,7 +44,7 @@ def run_job(code: str, count: int, environment: Mapping[str, str], *arguments: s
     with tempfile.TemporaryDirectory() as folder:
         outputs = [pathlib.Path(folder) / f"{rank}.{stream}" for rank in range(count) for stream in ("out", "err")]
         files = [path.open("w") for path in outputs]
-        command = [sys.executable, "-c", textwrap.dedent(code)]
+        command = [sys.executable, "-c", APART + textwrap.dedent(code)]
         processes = [
             subprocess.Popen(
                 [*command, str(rank), str(count), port, *arguments],
@@ -57,7 +65,7 @@ def run_job(code: str, count: int, environment: Mapping[str, str], *arguments: s
         texts = [path.read_text(errors="replace") for path in outputs]
     report = "\n".join(f"{path.name}:\n{text[-6000:]}" for path, text in zip(outputs, texts, strict=True))
     assert statuses == [0] * count, f"exit statuses {statuses}, of {SECONDS} s at most\n{report}"
-    return [[line for line in text.splitlines() if not line.startswith("[Gloo]")] for text in texts[::2]]
+    return [text.splitlines() for text in texts[::2]]
 
 
 def wait(processes: list[subprocess.Popen]) -> list[int | None]:
