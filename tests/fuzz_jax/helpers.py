@@ -90,7 +90,10 @@ def bounded(x: jax.Array) -> jax.Array:
 
 
 def finite(x: jax.Array) -> jax.Array:
-    """The array with ones for what is not finite, which XLA:CPU spreads over the groups of a convolution."""
+    """The array with ones for what is not finite.
+
+    XLA:CPU spreads it over the groups of a convolution, and its complex powers of it are NaN where C has zeros.
+    """
     return jnp.where(jnp.isfinite(x), x, jnp.ones_like(x)) if jnp.issubdtype(x.dtype, jnp.inexact) else x
 
 

@@ -3,16 +3,19 @@
 //! Each turn of the loop computes one to four vectors of every value, one operation after another. A value that finds
 //! no register goes to the stack: the one whose next use is farthest away.
 
+mod arrays;
 mod region;
 mod rows;
+mod select;
 mod tail;
 mod wide;
 
 pub(crate) use region::{EmittedRegion, OUT_OF_FUEL, emit_region};
 
 use crate::encode::{Assembler, Code, Isa, Operand, code, general, wide};
-use crate::ir::{Binary, Compare, Counts, Op, Program, Round, Shift, Store, Unary, Value, Width};
+use crate::ir::{Binary, Counts, Op, Program, Round, Shift, Store, Unary, Value, Width};
 use crate::registers::{Lifetimes, MOST_VECTORS, is_invariant};
+use crate::wide::Wide;
 
 /// The code of a function in the System V calling convention: `(arrays: *const *mut u8, elements: usize)` for whole
 /// blocks, or `(rows: *const Row, end: *const Row)` for rows of any number of elements, where a `Row` is the addresses
@@ -41,11 +44,6 @@ const LOAD: Code = code(0, 1, 0x10);
 const STORE: Code = code(0, 1, 0x11);
 const MOVE: Code = code(0, 1, 0x28);
 const BROADCAST: Code = code(1, 2, 0x18);
-const COMPARE_FLOATS: Code = code(0, 1, 0xc2);
-
-/// The mask registers of the vectors of a comparison.
-const MASKS: [u8; MOST_VECTORS] = [1, 2, 3, 4];
-
 /// The code of a program; `None` if it needs too much of the stack. It takes any number of elements if that is asked
 /// for and possible.
 pub(crate) fn emit(program: &Program, isa: Isa, counts: Counts) -> Option<Emitted> {
@@ -72,7 +70,7 @@ pub(crate) fn emit(program: &Program, isa: Isa, counts: Counts) -> Option<Emitte
     }
     emitter.assembler.add_general(general::SP, STACK);
     emitter.assembler.return_to_caller();
-    let block = vectors * isa.lanes();
+    let block = vectors * emitter.elements;
     (stack <= rows::VALUES).then(|| Emitted { bytes: emitter.assembler.finish(), block, takes_any_count })
 }
 
@@ -86,6 +84,8 @@ struct Emitter<'a> {
     lifetimes: &'a Lifetimes,
     /// The number of vectors of each value.
     vectors: usize,
+    /// The number of elements in a vector of arrays.
+    elements: usize,
     /// The current operation.
     position: usize,
     /// Registers that hold nothing, as bits.
@@ -115,6 +115,7 @@ impl<'a> Emitter<'a> {
             program,
             lifetimes,
             vectors,
+            elements: program.elements(isa),
             position: 0,
             free: ((1_u64 << isa.registers()) - 1) as u32,
             locked: 0,
@@ -153,7 +154,7 @@ impl<'a> Emitter<'a> {
         let skipped = is_checked.then(|| self.assembler.jump_unless_below(INDEX, END));
         let start = self.assembler.here();
         self.turn(stores);
-        self.assembler.add_general(INDEX, (self.vectors * self.isa.lanes()) as i32);
+        self.assembler.add_general(INDEX, (self.vectors * self.elements) as i32);
         self.assembler.jump_if_below(INDEX, END, start);
         if let Some(skipped) = skipped {
             self.assembler.set_jump(skipped, self.assembler.here());
@@ -264,7 +265,7 @@ impl<'a> Emitter<'a> {
 
     /// The address of a vector's elements in an array.
     fn element(&mut self, array: u16, width: Width, vector: usize) -> Operand {
-        let displacement = vector * self.isa.lanes() * width.bytes();
+        let displacement = vector * self.elements * width.bytes();
         let base = self.address(array);
         Operand::Memory { base, index: Some((INDEX, width.log2())), displacement: displacement as i32 }
     }
@@ -286,10 +287,17 @@ impl<'a> Emitter<'a> {
         let register = self.take();
         let length = self.assembler.set_length(self.isa.longest());
         match self.program.ops[value.index()] {
-            Op::Splat { array } => {
+            Op::Splat { array, width } => {
+                const BROADCAST_PAIR: Code = wide(1, 2, 0x19);
                 let base = self.address(array);
                 let from = Operand::Memory { base, index: None, displacement: 0 };
-                self.assembler.vector(BROADCAST, register, 0, from, None);
+                let code = match (width, self.isa) {
+                    // VEX knows it without W.
+                    (Width::Pair, Isa::Avx2) => Code { is_wide: false, ..BROADCAST_PAIR },
+                    (Width::Pair, Isa::Avx512) => BROADCAST_PAIR,
+                    _ => BROADCAST,
+                };
+                self.assembler.vector(code, register, 0, from, None);
             }
             Op::Constant(bits) => self.assembler.load_constant(register, bits),
             Op::Pair(bits) => self.assembler.load_pair(register, bits),
@@ -326,13 +334,22 @@ impl<'a> Emitter<'a> {
         self.assembler.set_length(length);
     }
 
-    /// The vectors of a value as operands that may be in memory.
+    /// The vectors of a value as operands that may be in memory, of an instruction on words. Those on pairs read the
+    /// same constants, since both words are equal.
     fn operands(&mut self, value: Value) -> [Operand; MOST_VECTORS] {
         let is_held = self.held[value.index()].is_some();
         match (self.program.ops[value.index()], self.slots[value.index()]) {
             (Op::Constant(bits), _) if !is_held && bits != 0 => [Operand::Constant(bits); MOST_VECTORS],
             (_, Some(slot)) if !is_held => [0, 1, 2, 3].map(|vector| self.slot(slot, vector)),
             _ => self.registers(value).map(Operand::Register),
+        }
+    }
+
+    /// As [`operands`](Emitter::operands), of an instruction on pairs if `is_wide` is set.
+    fn operands_of(&mut self, value: Value, is_wide: bool) -> [Operand; MOST_VECTORS] {
+        match self.program.ops[value.index()] {
+            Op::Pair(bits) if is_wide && self.held[value.index()].is_none() => [Operand::Pair(bits); MOST_VECTORS],
+            _ => self.operands(value),
         }
     }
 
@@ -349,6 +366,17 @@ impl<'a> Emitter<'a> {
             Some(arg) => self.held[arg.index()].take().expect("it is in registers"),
             None => self.take_all(),
         }
+    }
+
+    /// The registers of a result that starts as a value: its own if nothing else needs them, or those of a copy.
+    fn overwritten(&mut self, value: Value) -> Registers {
+        let own = self.registers(value).map(Operand::Register);
+        if self.is_last_use(value) {
+            return self.result(&[value]);
+        }
+        let copy = self.take_all();
+        self.each(MOVE, copy, [0; MOST_VECTORS], own, None);
+        copy
     }
 
     /// Emits an instruction for each vector: result, second register, operand.
@@ -373,11 +401,16 @@ impl<'a> Emitter<'a> {
         ops[start..=self.position].iter().flat_map(Op::args).copied()
     }
 
+    /// The number of lanes of an operation.
+    fn lanes(&self, position: usize) -> usize {
+        match self.program.lanes[position] {
+            0 => self.program.ops[position].lanes(self.elements),
+            lanes => lanes.into(),
+        }
+    }
+
     fn op(&mut self, value: Value, op: &Op) {
-        self.assembler.set_length(match self.program.lanes[value.index()] {
-            0 => self.isa.longest(),
-            lanes => self.isa.length(usize::from(lanes)),
-        });
+        self.assembler.set_length(self.isa.length(self.lanes(value.index())));
         // Operands in registers stay there until the operation has read them.
         for arg in self.args() {
             if let Some(registers) = self.held[arg.index()] {
@@ -413,16 +446,20 @@ impl<'a> Emitter<'a> {
                 result
             }
             // The next operation compares and selects.
-            Op::Compare(..) if self.is_joined(self.position) => return,
+            Op::Compare(..) | Op::Wide(Wide::Compare(_), _) if self.is_joined(self.position) => return,
             Op::Compare(kind, args @ [a, b]) => {
                 let a = self.registers(*a);
                 let b = self.operands(*b);
                 let result = self.result(args);
-                self.compare(*kind, result, a, b);
+                self.compare(*kind, result, a, b, false);
                 result
             }
-            Op::Select([_, a, b]) if self.position > 0 && self.is_joined(self.position - 1) => self.choose(*a, *b),
-            Op::Fused(args) => self.fused(*args),
+            Op::Select([_, a, b]) | Op::Wide(Wide::Select, [_, a, b])
+                if self.position > 0 && self.is_joined(self.position - 1) =>
+            {
+                self.choose(*a, *b)
+            }
+            Op::Fused(args) => self.fused(*args, false),
             Op::Select(args) => self.select(*args),
             Op::Wide(wide, args) => self.wide(*wide, *args),
             Op::Broadcast([a]) => self.broadcast(*a),
@@ -440,81 +477,9 @@ impl<'a> Emitter<'a> {
         self.held[value.index()] = Some(result);
     }
 
-    fn load(&mut self, array: u16, width: Width) -> Registers {
-        let code = widening(width);
-        let result = self.take_all();
-        if self.is_part {
-            self.load_rest(array, width, result);
-            return result;
-        }
-        for (vector, &register) in result[..self.vectors].iter().enumerate() {
-            let from = self.element(array, width, vector);
-            self.assembler.vector(code, register, 0, from, None);
-        }
-        result
-    }
-
-    fn compare(&mut self, kind: Compare, result: Registers, a: Registers, b: [Operand; MOST_VECTORS]) {
-        let (predicate, is_float) = predicate(kind);
-        match self.isa {
-            Isa::Avx512 => {
-                self.compare_to_masks(kind, a, b);
-                for (vector, mask) in MASKS.into_iter().enumerate().take(self.vectors) {
-                    self.assembler.mask_to_vector(result[vector], mask, false);
-                }
-            }
-            Isa::Avx2 if is_float => self.each(COMPARE_FLOATS, result, a, b, Some(predicate)),
-            Isa::Avx2 => {
-                let opcode = if kind == Compare::EqualBits { 0x76 } else { 0x66 };
-                self.each(code(1, 1, opcode), result, a, b, None);
-            }
-        }
-    }
-
-    /// Compares into mask registers: AVX-512 only.
-    fn compare_to_masks(&mut self, kind: Compare, a: Registers, b: [Operand; MOST_VECTORS]) {
-        let (predicate, is_float) = predicate(kind);
-        let code = if is_float { COMPARE_FLOATS } else { code(1, 3, 0x1f) };
-        for (vector, mask) in MASKS.into_iter().enumerate().take(self.vectors) {
-            self.assembler.compare_to_mask(code, mask, a[vector], b[vector], predicate);
-        }
-    }
-
-    /// Whether the operation at `position` is a comparison for the selection that follows it and nothing else, so that
-    /// its mask can stay in a mask register.
-    fn is_joined(&self, position: usize) -> bool {
-        let mask = Value(position as u32);
-        let selects = || match self.program.ops.get(position + 1) {
-            Some(&Op::Select([choice, a, b])) => choice == mask && a != mask && b != mask,
-            _ => false,
-        };
-        self.isa == Isa::Avx512
-            && matches!(self.program.ops[position], Op::Compare(..))
-            && self.lifetimes.count(mask) == 1
-            && selects()
-    }
-
-    /// A selection by the comparison before it: AVX-512 only.
-    fn choose(&mut self, a: Value, b: Value) -> Registers {
-        let Op::Compare(kind, [x, y]) = self.program.ops[self.position - 1] else {
-            unreachable!("the operation before is a comparison");
-        };
-        let first = self.registers(x);
-        let second = self.operands(y);
-        let (yes, no) = (self.operands(a), self.registers(b));
-        self.compare_to_masks(kind, first, second);
-        let result = self.result(&[a, b, x, y]);
-        for (vector, mask) in MASKS.into_iter().enumerate().take(self.vectors) {
-            self.assembler.blend_by_mask(result[vector], mask, no[vector], yes[vector]);
-        }
-        result
-    }
-
     /// `a * b + c`: the instruction overwrites one of its operands.
-    fn fused(&mut self, args: [Value; 3]) -> Registers {
-        const BY_132: Code = code(1, 2, 0x98);
-        const BY_213: Code = code(1, 2, 0xa8);
-        const BY_231: Code = code(1, 2, 0xb8);
+    fn fused(&mut self, args: [Value; 3], is_wide: bool) -> Registers {
+        let [by_132, by_213, by_231] = [0x98, 0xa8, 0xb8].map(|opcode| Code { is_wide, ..code(1, 2, opcode) });
         let [a, b, c] = args;
         let [a, b] = if self.is_last_use(b) && !self.is_last_use(a) { [b, a] } else { [a, b] };
         // `a` is in registers whatever comes; it may be the same value as `b` or `c`.
@@ -522,156 +487,28 @@ impl<'a> Emitter<'a> {
         if self.is_last_use(a) && a != c {
             // a = b * a + c
             if a != b && !self.is_in_memory(b) {
-                let (second, third) = (self.registers(b), self.operands(c));
+                let (second, third) = (self.registers(b), self.operands_of(c, is_wide));
                 let result = self.result(&[a]);
-                self.each(BY_213, result, second, third, None);
+                self.each(by_213, result, second, third, None);
                 return result;
             }
             // a = a * b + c
             let third = self.registers(c);
-            let second = if a == b { first.map(Operand::Register) } else { self.operands(b) };
+            let second = if a == b { first.map(Operand::Register) } else { self.operands_of(b, is_wide) };
             let result = self.result(&[a]);
-            self.each(BY_132, result, third, second, None);
+            self.each(by_132, result, third, second, None);
             return result;
         }
         // c = a * b + c
-        let second = self.operands(b);
-        let third = self.registers(c);
-        let result = if self.is_last_use(c) {
-            self.result(&[c])
-        } else {
-            let result = self.take_all();
-            self.each(MOVE, result, [0; MOST_VECTORS], third.map(Operand::Register), None);
-            result
-        };
-        self.each(BY_231, result, first, second, None);
+        let second = self.operands_of(b, is_wide);
+        let result = self.overwritten(c);
+        self.each(by_231, result, first, second, None);
         result
     }
 
     /// Whether an operand is not in registers now.
     fn is_in_memory(&self, value: Value) -> bool {
         self.held[value.index()].is_none()
-    }
-
-    fn select(&mut self, args: [Value; 3]) -> Registers {
-        let [mask, a, b] = args;
-        let choice = self.registers(mask);
-        match self.isa {
-            Isa::Avx2 => {
-                const BLEND: Code = code(1, 3, 0x4a);
-                let no = self.registers(b);
-                let yes = self.operands(a);
-                let result = self.result(&args);
-                for vector in 0..self.vectors {
-                    let immediate = Some(choice[vector] << 4);
-                    self.assembler.vector(BLEND, result[vector], no[vector], yes[vector], immediate);
-                }
-                result
-            }
-            Isa::Avx512 => {
-                // A function of three bits, by its truth table. The first operand is overwritten.
-                const TERNARY: Code = code(1, 3, 0x25);
-                if self.is_last_use(b) {
-                    let yes = self.operands(a);
-                    let result = self.result(&[b]);
-                    self.each(TERNARY, result, choice, yes, Some(0xb8));
-                    return result;
-                }
-                if self.is_last_use(a) {
-                    let no = self.operands(b);
-                    let result = self.result(&[a]);
-                    self.each(TERNARY, result, choice, no, Some(0xe2));
-                    return result;
-                }
-                let (yes, no) = (self.registers(a), self.operands(b));
-                let result = if self.is_last_use(mask) {
-                    self.result(&[mask])
-                } else {
-                    let result = self.take_all();
-                    self.each(MOVE, result, [0; MOST_VECTORS], choice.map(Operand::Register), None);
-                    result
-                };
-                self.each(TERNARY, result, yes, no, Some(0xca));
-                result
-            }
-        }
-    }
-
-    fn store(&mut self, store: &Store) {
-        let &Store { array, width, value } = store;
-        let registers = self.registers(value);
-        if self.is_part {
-            return self.store_rest(array, width, registers);
-        }
-        for (vector, &register) in registers[..self.vectors].iter().enumerate() {
-            match (width, self.isa) {
-                (Width::Word, _) | (_, Isa::Avx512) => {
-                    let to = self.element(array, width, vector);
-                    self.assembler.vector(narrowing(width), register, 0, to, None);
-                }
-                (Width::Byte | Width::Half, Isa::Avx2) => self.store_packed(array, width, vector, register),
-            }
-        }
-    }
-
-    /// Stores the low bits of a vector's words: AVX2 packs them in steps, which saturate.
-    fn store_packed(&mut self, array: u16, width: Width, vector: usize, register: u8) {
-        let to = self.element(array, width, vector);
-        self.pack(register, width, to);
-    }
-
-    /// Stores the low bits of eight words.
-    fn pack(&mut self, register: u8, width: Width, to: Operand) {
-        const AND: Code = code(1, 1, 0xdb);
-        const PACK_WORDS: Code = code(1, 2, 0x2b);
-        const PACK_HALVES: Code = code(1, 1, 0x67);
-        const PERMUTE: Code = wide(1, 3, 0x00);
-        const STORE_HALF: Code = code(1, 1, 0xd6);
-        let packed = self.take();
-        let own = Operand::Register(packed);
-        let low = if width == Width::Byte { 0xff } else { 0xffff };
-        self.assembler.vector(AND, packed, register, Operand::Constant(low), None);
-        self.assembler.vector(PACK_WORDS, packed, packed, own, None);
-        // Quarters 0 and 2: the halves of the vector are packed apart.
-        self.assembler.long_vector(PERMUTE, packed, own, 0b1000);
-        if width == Width::Byte {
-            self.assembler.short_vector(PACK_HALVES, packed, packed, own, None);
-            self.assembler.short_vector(STORE_HALF, packed, 0, to, None);
-        } else {
-            self.assembler.short_vector(STORE, packed, 0, to, None);
-        }
-        self.free |= 1 << packed;
-        self.locked &= !(1 << packed);
-    }
-}
-
-/// The instruction that loads elements into words.
-fn widening(width: Width) -> Code {
-    match width {
-        Width::Word => LOAD,
-        Width::Byte => code(1, 2, 0x31),
-        Width::Half => code(1, 2, 0x33),
-    }
-}
-
-/// The instruction of AVX-512 that stores the low bits of words.
-fn narrowing(width: Width) -> Code {
-    match width {
-        Width::Word => STORE,
-        Width::Byte => code(2, 2, 0x31),
-        Width::Half => code(2, 2, 0x33),
-    }
-}
-
-/// The predicate of the instructions that have one, and whether they compare floats.
-fn predicate(kind: Compare) -> (u8, bool) {
-    match kind {
-        Compare::Equal => (0, true),
-        Compare::NotEqual => (4, true),
-        Compare::Less => (0x11, true),
-        Compare::LessOrEqual => (0x12, true),
-        Compare::EqualBits => (0, false),
-        Compare::Greater => (6, false),
     }
 }
 
@@ -681,16 +518,20 @@ fn unary(op: Unary) -> (Code, Option<u8>) {
         Unary::Sqrt => (code(0, 1, 0x51), None),
         Unary::ToFloat => (code(0, 1, 0x5b), None),
         Unary::ToInteger => (code(2, 1, 0x5b), None),
-        Unary::Round(round) => {
-            let mode = match round {
-                Round::Even => 0,
-                Round::Floor => 1,
-                Round::Ceil => 2,
-                Round::Truncate => 3,
-            };
-            (code(1, 3, 0x08), Some(8 | mode))
-        }
+        Unary::Round(round) => (code(1, 3, 0x08), Some(rounding(round))),
     }
+}
+
+/// The immediate byte of instructions that round to integers.
+fn rounding(round: Round) -> u8 {
+    const WITHOUT_EXCEPTIONS: u8 = 8;
+    WITHOUT_EXCEPTIONS
+        | match round {
+            Round::Even => 0,
+            Round::Floor => 1,
+            Round::Ceil => 2,
+            Round::Truncate => 3,
+        }
 }
 
 /// The instruction of an operation with two operands.

@@ -271,7 +271,7 @@ impl Assembler {
         let first =
             inverted(register >> 3, 7) | inverted(x, 6) | inverted(b, 5) | inverted(register_high, 4) | code.map;
         let second = u8::from(code.is_wide) << 7 | (!other & 15) << 3 | 4 | code.prefix;
-        let repeats = matches!(operand, Operand::Constant(_));
+        let repeats = matches!(operand, Operand::Constant(_) | Operand::Pair(_));
         let third = (self.length as u8) << 5 | u8::from(repeats) << 4 | inverted(other_high, 3) | mask;
         self.bytes.extend([0x62, first, second, third, code.opcode]);
     }
@@ -322,10 +322,18 @@ impl Assembler {
         self.tail(register, Operand::Register(mask), None);
     }
 
-    /// `mask ? yes : no`, by a mask register: AVX-512 only.
-    pub(crate) fn blend_by_mask(&mut self, register: u8, mask: u8, no: u8, yes: Operand) {
-        self.evex(code(1, 2, 0x65), register, no, yes, mask);
+    /// `mask ? yes : no` of lanes, or of pairs of lanes, by a mask register: AVX-512 only.
+    pub(crate) fn blend_by_mask(&mut self, register: u8, mask: u8, no: u8, yes: Operand, is_wide: bool) {
+        self.evex(Code { is_wide, ..code(1, 2, 0x65) }, register, no, yes, mask);
         self.tail(register, yes, None);
+    }
+
+    /// Loads a constant by an instruction of AVX-512 that broadcasts it: the bit for embedded broadcast is off.
+    fn broadcast(&mut self, code: Code, register: u8, constant: Operand) {
+        self.evex(code, register, 0, constant, 0);
+        let third = self.bytes.len() - 2;
+        self.bytes[third] &= !0x10;
+        self.tail(register, constant, None);
     }
 
     /// A constant in every lane of a register.
@@ -336,23 +344,16 @@ impl Assembler {
         match (bits, self.isa) {
             (0, _) => self.vector(XOR, register, register, Operand::Register(register), None),
             (_, Isa::Avx2) => self.vector(LOAD, register, 0, Operand::Constant(bits), None),
-            // Without the bit that repeats a word: the instruction does.
-            (_, Isa::Avx512) => {
-                self.evex(BROADCAST, register, 0, Operand::Constant(bits), 0);
-                let third = self.bytes.len() - 2;
-                self.bytes[third] &= !0x10;
-                self.tail(register, Operand::Constant(bits), None);
-            }
+            (_, Isa::Avx512) => self.broadcast(BROADCAST, register, Operand::Constant(bits)),
         }
     }
 
     /// A constant in every pair of lanes of a register.
     pub(crate) fn load_pair(&mut self, register: u8, bits: u64) {
-        let code = match self.isa {
-            Isa::Avx2 => code(0, 1, 0x10),
-            Isa::Avx512 => wide(1, 2, 0x59),
-        };
-        self.vector(code, register, 0, Operand::Pair(bits), None);
+        match self.isa {
+            Isa::Avx2 => self.vector(code(0, 1, 0x10), register, 0, Operand::Pair(bits), None),
+            Isa::Avx512 => self.broadcast(wide(1, 2, 0x59), register, Operand::Pair(bits)),
+        }
     }
 
     /// `register = [base + displacement]`, of 64 bits.

@@ -1,16 +1,22 @@
-//! The meaning of each operation, one lane at a time: the oracle of the generated code.
+//! The meaning of each operation, one element at a time: the oracle of the generated code.
 
 use crate::ir::{Binary, Compare, Op, Program, Round, Shift, Unary};
+use crate::wide::{Conversion, Wide, WideBinary};
 
 impl Program {
-    /// Computes one lane: `load` gives the element of each array, filled with zeros above, and `store` takes the
+    /// Computes one element: `load` gives the element of each array, filled with zeros above, and `store` takes the
     /// results, whose low bits count.
-    pub fn interpret(&self, load: impl Fn(u16) -> u32, mut store: impl FnMut(u16, u32)) {
-        let mut values: Vec<u32> = Vec::with_capacity(self.ops.len());
+    pub fn interpret(&self, load: impl Fn(u16) -> u64, mut store: impl FnMut(u16, u64)) {
+        let mut values: Vec<u64> = Vec::with_capacity(self.ops.len());
         for op in &self.ops {
+            let arg = |index: usize| values[op.args()[index].index()];
             let value = match *op {
-                Op::Load { array, .. } | Op::Splat { array } => load(array),
-                _ => op.lane(|index| values[op.args()[index].index()]),
+                Op::Load { array, .. } | Op::Splat { array, .. } => load(array),
+                Op::Pair(bits) => bits,
+                // Both lanes of a pair have the constant.
+                Op::Constant(bits) => u64::from(bits) << 32 | u64::from(bits),
+                Op::Wide(wide, _) => wide.element(arg),
+                _ => op.lane(|index| arg(index) as u32).into(),
             };
             values.push(value);
         }
@@ -20,6 +26,85 @@ impl Program {
     }
 }
 
+/// The operations that words and pairs share, in a module for each: `$word` has the bits of a `$float`. The arms that
+/// follow are those of the other binary operations, on the bits `$a` and `$b`.
+macro_rules! shared {
+    ($module:ident: $word:ident $float:ident $Binary:ident, |$a:ident, $b:ident| { $($op:ident => $value:expr,)* }) => {
+        mod $module {
+            use super::{$Binary, Compare, Round};
+
+            pub(super) fn float(bits: $word) -> $float {
+                $float::from_bits(bits)
+            }
+
+            pub(super) fn round(round: Round, a: $word) -> $word {
+                let x = float(a);
+                let rounded = match round {
+                    Round::Even => x.round_ties_even(),
+                    Round::Floor => x.floor(),
+                    Round::Ceil => x.ceil(),
+                    Round::Truncate => x.trunc(),
+                };
+                rounded.to_bits()
+            }
+
+            pub(super) fn compare(op: Compare, a: $word, b: $word) -> $word {
+                let (x, y) = (float(a), float(b));
+                let is_true = match op {
+                    Compare::Equal => x == y,
+                    Compare::NotEqual => x != y,
+                    Compare::Less => x < y,
+                    Compare::LessOrEqual => x <= y,
+                    Compare::EqualBits => a == b,
+                    Compare::Greater => a.cast_signed() > b.cast_signed(),
+                };
+                if is_true { $word::MAX } else { 0 }
+            }
+
+            pub(super) fn fused([a, b, c]: [$word; 3]) -> $word {
+                float(a).mul_add(float(b), float(c)).to_bits()
+            }
+
+            pub(super) fn select([mask, a, b]: [$word; 3]) -> $word {
+                mask & a | !mask & b
+            }
+
+            pub(super) fn binary(op: $Binary, $a: $word, $b: $word) -> $word {
+                let (x, y) = (float($a), float($b));
+                let shift = u32::try_from($b).unwrap_or(u32::MAX);
+                match op {
+                    $Binary::Add => (x + y).to_bits(),
+                    $Binary::Subtract => (x - y).to_bits(),
+                    $Binary::Multiply => (x * y).to_bits(),
+                    $Binary::Divide => (x / y).to_bits(),
+                    $Binary::AddBits => $a.wrapping_add($b),
+                    $Binary::SubtractBits => $a.wrapping_sub($b),
+                    $Binary::And => $a & $b,
+                    $Binary::Or => $a | $b,
+                    $Binary::Xor => $a ^ $b,
+                    $Binary::ShiftLeft => $a.checked_shl(shift).unwrap_or(0),
+                    $Binary::ShiftRight => $a.checked_shr(shift).unwrap_or(0),
+                    $($Binary::$op => $value,)*
+                }
+            }
+        }
+    };
+}
+
+shared!(words: u32 f32 Binary, |a, b| {
+    MultiplyBits => a.wrapping_mul(b),
+    AndNot => !a & b,
+    ShiftRightArithmetic => (a.cast_signed() >> b.min(31)).cast_unsigned(),
+    MinSigned => a.cast_signed().min(b.cast_signed()).cast_unsigned(),
+    MaxSigned => a.cast_signed().max(b.cast_signed()).cast_unsigned(),
+    MinUnsigned => a.min(b),
+    MaxUnsigned => a.max(b),
+});
+
+shared!(pairs: u64 f64 WideBinary, |a, b| {
+    MultiplyLow => (a & 0xffff_ffff) * (b & 0xffff_ffff),
+});
+
 impl Op {
     /// One lane of the result, by the same lane of each argument.
     pub(crate) fn lane(&self, arg: impl Fn(usize) -> u32) -> u32 {
@@ -27,33 +112,20 @@ impl Op {
             Op::Constant(bits) => bits,
             Op::Unary(kind, _) => unary(kind, arg(0)),
             Op::Shift(kind, _, amount) => shift(kind, arg(0), u32::from(amount)),
-            Op::Binary(kind, _) => binary(kind, arg(0), arg(1)),
-            Op::Fused(_) => float(arg(0)).mul_add(float(arg(1)), float(arg(2))).to_bits(),
-            Op::Compare(kind, _) => {
-                if compare(kind, arg(0), arg(1)) {
-                    u32::MAX
-                } else {
-                    0
-                }
-            }
-            Op::Select(_) => arg(0) & arg(1) | !arg(0) & arg(2),
+            Op::Binary(kind, _) => words::binary(kind, arg(0), arg(1)),
+            Op::Fused(_) => words::fused([0, 1, 2].map(arg)),
+            Op::Compare(kind, _) => words::compare(kind, arg(0), arg(1)),
+            Op::Select(_) => words::select([0, 1, 2].map(arg)),
             _ => unreachable!("{self:?} is not computed lane by lane"),
         }
     }
 }
 
-fn float(bits: u32) -> f32 {
-    f32::from_bits(bits)
-}
-
 fn unary(op: Unary, a: u32) -> u32 {
-    let x = float(a);
+    let x = words::float(a);
     match op {
         Unary::Sqrt => x.sqrt().to_bits(),
-        Unary::Round(Round::Even) => x.round_ties_even().to_bits(),
-        Unary::Round(Round::Floor) => x.floor().to_bits(),
-        Unary::Round(Round::Ceil) => x.ceil().to_bits(),
-        Unary::Round(Round::Truncate) => x.trunc().to_bits(),
+        Unary::Round(round) => words::round(round, a),
         Unary::ToFloat => (a.cast_signed() as f32).to_bits(),
         Unary::ToInteger if (-2_147_483_648.0..2_147_483_648.0).contains(&x) => (x as i32).cast_unsigned(),
         Unary::ToInteger => 1 << 31,
@@ -68,39 +140,31 @@ fn shift(op: Shift, a: u32, amount: u32) -> u32 {
     }
 }
 
-fn binary(op: Binary, a: u32, b: u32) -> u32 {
-    let (x, y) = (float(a), float(b));
-    let (i, j) = (a.cast_signed(), b.cast_signed());
-    match op {
-        Binary::Add => (x + y).to_bits(),
-        Binary::Subtract => (x - y).to_bits(),
-        Binary::Multiply => (x * y).to_bits(),
-        Binary::Divide => (x / y).to_bits(),
-        Binary::AddBits => a.wrapping_add(b),
-        Binary::SubtractBits => a.wrapping_sub(b),
-        Binary::MultiplyBits => a.wrapping_mul(b),
-        Binary::And => a & b,
-        Binary::AndNot => !a & b,
-        Binary::Or => a | b,
-        Binary::Xor => a ^ b,
-        Binary::ShiftLeft => a.checked_shl(b).unwrap_or(0),
-        Binary::ShiftRight => a.checked_shr(b).unwrap_or(0),
-        Binary::ShiftRightArithmetic => (i >> b.min(31)).cast_unsigned(),
-        Binary::MinSigned => i.min(j).cast_unsigned(),
-        Binary::MaxSigned => i.max(j).cast_unsigned(),
-        Binary::MinUnsigned => a.min(b),
-        Binary::MaxUnsigned => a.max(b),
+impl Wide {
+    /// One element of the result, by the same element of each argument.
+    pub(crate) fn element(self, arg: impl Fn(usize) -> u64) -> u64 {
+        match self {
+            Wide::Sqrt => pairs::float(arg(0)).sqrt().to_bits(),
+            Wide::Round(round) => pairs::round(round, arg(0)),
+            Wide::Shift(Shift::Left, amount) => arg(0) << amount,
+            Wide::Shift(_, amount) => arg(0) >> amount,
+            Wide::Binary(op) => pairs::binary(op, arg(0), arg(1)),
+            Wide::Fused => pairs::fused([0, 1, 2].map(arg)),
+            Wide::Compare(kind) => pairs::compare(kind, arg(0), arg(1)),
+            Wide::Select => pairs::select([0, 1, 2].map(arg)),
+            Wide::Broadcast => unreachable!("programs over arrays do not broadcast"),
+            Wide::Convert(conversion) => convert(conversion, arg(0)),
+        }
     }
 }
 
-fn compare(op: Compare, a: u32, b: u32) -> bool {
-    let (x, y) = (float(a), float(b));
-    match op {
-        Compare::Equal => x == y,
-        Compare::NotEqual => x != y,
-        Compare::Less => x < y,
-        Compare::LessOrEqual => x <= y,
-        Compare::EqualBits => a == b,
-        Compare::Greater => a.cast_signed() > b.cast_signed(),
+fn convert(conversion: Conversion, a: u64) -> u64 {
+    let low = a as u32;
+    match conversion {
+        Conversion::Low | Conversion::ZeroExtend => low.into(),
+        Conversion::SignExtend => i64::from(low.cast_signed()).cast_unsigned(),
+        Conversion::ToDouble => f64::from(words::float(low)).to_bits(),
+        Conversion::ToFloat => (pairs::float(a) as f32).to_bits().into(),
+        Conversion::IntegerToDouble => f64::from(low.cast_signed()).to_bits(),
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use crate::encode::Isa;
 use crate::region::{Callee, Place};
 use crate::wide::Wide;
 
@@ -26,6 +27,8 @@ pub enum Width {
     Half,
     /// 32 bits.
     Word,
+    /// 64 bits, which take a pair of lanes.
+    Pair,
 }
 
 impl Width {
@@ -39,7 +42,13 @@ impl Width {
             Width::Byte => 0,
             Width::Half => 1,
             Width::Word => 2,
+            Width::Pair => 3,
         }
+    }
+
+    /// The bits of a lane that an element has.
+    pub fn bits(self) -> u32 {
+        u32::MAX >> 32_usize.saturating_sub(8 * self.bytes())
     }
 }
 
@@ -152,9 +161,10 @@ pub(crate) enum Op {
         array: u16,
         width: Width,
     },
-    /// The first word of an array, in every lane.
+    /// The first element of an array, a word or a pair, in every place.
     Splat {
         array: u16,
+        width: Width,
     },
     /// A constant in every lane.
     Constant(u32),
@@ -231,6 +241,20 @@ impl Op {
         }
     }
 
+    /// Whether each element of the result has 64 bits.
+    fn gives_pairs(&self) -> bool {
+        match self {
+            Op::Load { width, .. } | Op::Splat { width, .. } => *width == Width::Pair,
+            Op::Wide(wide, _) => wide.gives_pairs(),
+            _ => false,
+        }
+    }
+
+    /// The number of lanes of `elements` elements of the result.
+    pub(crate) fn lanes(&self, elements: usize) -> usize {
+        if self.gives_pairs() { 2 * elements } else { elements }
+    }
+
     /// Whether it does something else than to compute a value.
     pub(crate) fn is_effect(&self) -> bool {
         matches!(self, Op::Write(..) | Op::WriteAt(..) | Op::Rotate(_) | Op::Decide(_) | Op::Invoke(_))
@@ -250,7 +274,7 @@ pub(crate) struct Store {
 #[derive(Debug, Clone, Default)]
 pub struct Program {
     pub(crate) ops: Vec<Op>,
-    /// The number of lanes of each operation; 0 for as many as the processor has.
+    /// The number of lanes of each operation; 0 for those of as many elements as a vector has.
     pub(crate) lanes: Vec<u8>,
     pub(crate) stores: Vec<Store>,
     /// The slots that rotate.
@@ -282,6 +306,12 @@ impl Program {
             _ => None,
         });
         loaded.chain(self.stores.iter().map(|store| store.width))
+    }
+
+    /// The number of elements in a vector: where some have 64 bits, as many of all types as there are pairs of lanes.
+    pub(crate) fn elements(&self, isa: Isa) -> usize {
+        let has_pairs = self.ops.iter().any(|op| op.gives_pairs() || matches!(op, Op::Wide(..) | Op::Pair(_)));
+        if has_pairs { isa.lanes() / 2 } else { isa.lanes() }
     }
 
     /// The number of operations.
@@ -334,7 +364,7 @@ impl Program {
     /// One more than the largest number of an array.
     pub fn arrays(&self) -> usize {
         let loads = self.ops.iter().filter_map(|op| match *op {
-            Op::Load { array, .. } | Op::Splat { array } => Some(array),
+            Op::Load { array, .. } | Op::Splat { array, .. } => Some(array),
             _ => None,
         });
         loads.chain(self.stores.iter().map(|store| store.array)).max().map_or(0, |last| usize::from(last) + 1)
@@ -364,8 +394,7 @@ impl Builder {
         let lanes = match op {
             // A constant is the same in any number of lanes.
             Op::Constant(_) | Op::Pair(_) => 0,
-            Op::Wide(wide, _) if wide.gives_pairs() => 2 * *lanes,
-            _ => *lanes,
+            _ => op.lanes(usize::from(*lanes)) as u8,
         };
         *known.entry((op, lanes)).or_insert_with(|| {
             program.ops.push(op);
@@ -385,7 +414,7 @@ impl Builder {
 
     /// The first word of an array, in every lane.
     pub fn splat(&self, array: u16) -> Value {
-        self.push(Op::Splat { array })
+        self.push(Op::Splat { array, width: Width::Word })
     }
 
     /// A constant.
@@ -471,15 +500,14 @@ impl Builder {
 
     /// Whether all bits above those of `width` are known to be 0.
     pub fn fits(&self, value: Value, width: Width) -> bool {
-        let above = !(u32::MAX >> (32 - 8 * width.bytes()));
-        self.zeros(value) & above == above
+        self.zeros(value) & !width.bits() == !width.bits()
     }
 
     /// Bits that are known to be 0.
     pub fn zeros(&self, value: Value) -> u32 {
         match self.op(value) {
             Op::Load { width, .. } | Op::Read(Place { width, .. }, _) | Op::ReadAt(Place { width, .. }, ..) => {
-                !(u32::MAX >> (32 - 8 * width.bytes()))
+                !width.bits()
             }
             Op::Constant(bits) => !bits,
             Op::Shift(Shift::Left, _, amount) => !(u32::MAX << amount),

@@ -1,9 +1,11 @@
 //! Generated code beside the meaning of its operations, for every set of instructions that the processor has.
 
+mod program;
 mod region;
 mod wide;
 
-use crate::{Binary, Builder, Compare, Counts, Isa, Kernel, Program, Round, Rows, Shift, Unary, Value, Width};
+use self::program::program;
+use crate::{Binary, Builder, Counts, Isa, Kernel, Program, Rows, Value, Width};
 
 /// Numbers that repeat from run to run: Marsaglia's xorshift.
 struct Random(u64);
@@ -34,13 +36,16 @@ impl Random {
     }
 }
 
-/// The arrays of a test: widths of those that are loaded, then of those that are stored.
+/// The arrays of a test after the [splats](SPLATS): widths of those that are loaded, then of those that are stored.
 struct Arrays {
     loaded: Vec<Width>,
     stored: Vec<Width>,
 }
 
+/// The widths of the first arrays, which are splats.
+const SPLATS: [Width; 2] = [Width::Word, Width::Pair];
 const SPLAT: u16 = 0;
+const WIDE_SPLAT: u16 = 1;
 
 /// Runs a program on some elements, and compares each with the interpreter's.
 fn check(program: &Program, arrays: &Arrays, isa: Isa, counts: Counts, random: &mut Random) {
@@ -51,17 +56,21 @@ fn check(program: &Program, arrays: &Arrays, isa: Isa, counts: Counts, random: &
         kernel.block() * (1 + random.below(3))
     };
     let mut memory: Vec<Vec<u8>> = Vec::new();
-    memory.push((0..count).flat_map(|_| random.float().to_le_bytes()).collect());
-    for width in &arrays.loaded {
-        let elements = (0..count).flat_map(|_| random.float().to_le_bytes()[4 - width.bytes()..].to_vec());
-        memory.push(elements.collect());
-    }
+    let mut elements = |width: Width| -> Vec<u8> {
+        let element = |random: &mut Random| match width {
+            Width::Pair => wide::number(random).to_le_bytes().to_vec(),
+            _ => random.float().to_le_bytes()[4 - width.bytes()..].to_vec(),
+        };
+        (0..count).flat_map(|_| element(random)).collect()
+    };
+    memory.extend(SPLATS.map(&mut elements));
+    memory.extend(arrays.loaded.iter().map(|&width| elements(width)));
     // One element more than is stored, to see that it stays as it is.
     memory.extend(arrays.stored.iter().map(|width| vec![0x5a; (count + 1) * width.bytes()]));
     let addresses: Vec<*mut u8> = memory.iter_mut().map(Vec::as_mut_ptr).collect();
     let widths: Vec<Width> =
-        [Width::Word].into_iter().chain(arrays.loaded.iter().copied()).chain(arrays.stored.iter().copied()).collect();
-    // The splat of each element.
+        SPLATS.into_iter().chain(arrays.loaded.iter().copied()).chain(arrays.stored.iter().copied()).collect();
+    // The splats of each element.
     let mut splats = vec![0; count];
     if kernel.takes_any_count() && random.below(2) == 0 {
         let mut rows = Rows::new(&kernel);
@@ -72,7 +81,7 @@ fn check(program: &Program, arrays: &Arrays, isa: Isa, counts: Counts, random: &
             let splat = rows.count() % count;
             splats[start..start + alike * row].fill(splat);
             let places = widths.iter().zip(&addresses).enumerate().map(|(array, (width, address))| match array {
-                0 => (address.wrapping_add(splat * width.bytes()), 0),
+                _ if array < SPLATS.len() => (address.wrapping_add(splat * width.bytes()), 0),
                 _ => (address.wrapping_add(start * width.bytes()), row * width.bytes()),
             });
             let places: Vec<_> = places.take(program.arrays()).collect();
@@ -91,20 +100,25 @@ fn check(program: &Program, arrays: &Arrays, isa: Isa, counts: Counts, random: &
     }
     let element = |array: u16, index: usize| {
         let (bytes, width) = (&memory[usize::from(array)], widths[usize::from(array)].bytes());
-        let index = if array == SPLAT { splats[index] } else { index };
-        let mut word = [0; 4];
-        word[..width].copy_from_slice(&bytes[index * width..][..width]);
-        u32::from_le_bytes(word)
+        let index = if usize::from(array) < SPLATS.len() { splats[index] } else { index };
+        let mut number = [0; 8];
+        number[..width].copy_from_slice(&bytes[index * width..][..width]);
+        u64::from_le_bytes(number)
     };
     for index in 0..count {
         program.interpret(
             |array| element(array, index),
             |array, expected| {
                 let width = widths[usize::from(array)];
-                let kept = u32::MAX >> (32 - 8 * width.bytes());
+                let kept = u64::MAX >> (64 - 8 * width.bytes());
                 let found = element(array, index);
                 // Which NaN comes of two is not defined.
-                let are_nan = width == Width::Word && f32::from_bits(found).is_nan() && f32::from_bits(expected).is_nan();
+                let is_nan = |bits: u64| match width {
+                    Width::Word => f32::from_bits(bits as u32).is_nan(),
+                    Width::Pair => f64::from_bits(bits).is_nan(),
+                    _ => false,
+                };
+                let are_nan = is_nan(found) && is_nan(expected);
                 assert!(
                     are_nan || found == expected & kept,
                     "{isa:?}, array {array}, element {index} of {count}: {found:#x}, expected {expected:#x}\n{program:#?}"
@@ -112,95 +126,17 @@ fn check(program: &Program, arrays: &Arrays, isa: Isa, counts: Counts, random: &
             },
         );
     }
-    for (index, &width) in widths.iter().enumerate().skip(1 + arrays.loaded.len()) {
+    for (index, &width) in widths.iter().enumerate().skip(SPLATS.len() + arrays.loaded.len()) {
         assert!(memory[index][count * width.bytes()..].iter().all(|&byte| byte == 0x5a), "the last element is kept");
     }
-}
-
-/// A random program over floats, integers and masks.
-fn program(random: &mut Random, ops: usize) -> (Program, Arrays) {
-    let widths = [Width::Word, Width::Word, Width::Half, Width::Byte];
-    let arrays = Arrays {
-        loaded: (0..1 + random.below(9)).map(|_| random.pick(&widths)).collect(),
-        stored: (0..1 + random.below(3)).map(|_| random.pick(&widths)).collect(),
-    };
-    let builder = Builder::new();
-    let (mut floats, mut integers) = (vec![builder.splat(SPLAT)], vec![builder.constant(random.next() as u32)]);
-    let mut masks = vec![builder.compare(Compare::Less, floats[0], floats[0])];
-    for (index, &width) in arrays.loaded.iter().enumerate() {
-        let value = builder.load(index as u16 + 1, width);
-        if width == Width::Word { floats.push(value) } else { integers.push(value) }
-    }
-    for _ in 0..ops {
-        let float = |random: &mut Random| -> Value {
-            if random.below(4) == 0 { builder.constant(random.float()) } else { random.pick(&floats) }
-        };
-        let [x, y, z] = [(); 3].map(|()| float(random));
-        let [i, j] = [(); 2].map(|()| random.pick(&integers));
-        let [p, q] = [(); 2].map(|()| random.pick(&masks));
-        use Binary::*;
-        match random.below(12) {
-            0 | 1 => floats.push(builder.binary(random.pick(&[Add, Subtract, Multiply, Divide]), x, y)),
-            2 | 3 => floats.push(builder.fused(x, y, z)),
-            4 => {
-                let round = random.pick(&[Round::Even, Round::Floor, Round::Ceil, Round::Truncate]);
-                floats.push(builder.unary(random.pick(&[Unary::Sqrt, Unary::Round(round)]), x));
-            }
-            5 => floats.push(builder.select(p, x, y)),
-            6 => integers.push(builder.select(p, i, j)),
-            7 => {
-                let compare = [Compare::Equal, Compare::NotEqual, Compare::Less, Compare::LessOrEqual];
-                masks.push(builder.compare(random.pick(&compare), x, y));
-            }
-            8 => masks.push(builder.compare(random.pick(&[Compare::EqualBits, Compare::Greater]), i, j)),
-            9 => {
-                let ops = [
-                    AddBits,
-                    SubtractBits,
-                    MultiplyBits,
-                    And,
-                    AndNot,
-                    Or,
-                    Xor,
-                    MinSigned,
-                    MaxSigned,
-                    MinUnsigned,
-                    MaxUnsigned,
-                ];
-                let shifts = [ShiftLeft, ShiftRight, ShiftRightArithmetic];
-                let op = if random.below(3) == 0 { random.pick(&shifts) } else { random.pick(&ops) };
-                integers.push(builder.binary(op, i, j));
-            }
-            10 => {
-                let shift = random.pick(&[Shift::Left, Shift::Right, Shift::RightArithmetic]);
-                integers.push(builder.shift(shift, i, random.below(32) as u8));
-                floats.push(builder.unary(Unary::ToFloat, i));
-            }
-            _ => {
-                masks.push(builder.binary(random.pick(&[And, AndNot, Or, Xor]), p, q));
-                integers.push(builder.truth(p));
-                masks.push(builder.mask(builder.shift(Shift::Right, i, 1)));
-                masks.push(builder.not(q));
-            }
-        }
-    }
-    for (index, &width) in arrays.stored.iter().enumerate() {
-        let value = if width == Width::Word {
-            floats[floats.len() - 1 - index % 2 % floats.len()]
-        } else {
-            random.pick(&integers)
-        };
-        builder.store((1 + arrays.loaded.len() + index) as u16, width, value);
-    }
-    (builder.build(), arrays)
 }
 
 #[test]
 fn random_programs() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    for round in 0..if cfg!(miri) { 1 } else { 2000 } {
-        let ops = 1 + random.below(if round % 4 == 0 { 150 } else { 25 });
-        let (program, arrays) = program(&mut random, ops);
+    for round in 0..if cfg!(miri) { 1 } else { 4000 } {
+        let ops = 1 + random.below(if round % 3 == 0 { 150 } else { 25 });
+        let (program, arrays) = program(&mut random, ops, round % 2 == 0);
         for isa in Isa::all().filter(|isa| isa.is_present()) {
             for counts in [Counts::Blocks, Counts::Any] {
                 check(&program, &arrays, isa, counts, &mut random);
@@ -214,11 +150,12 @@ fn programs_with_more_values_than_registers() {
     let mut random = Random(77);
     for values in [10, 20, 40] {
         let builder = Builder::new();
-        let loads: Vec<Value> = (1..=values).map(|array| builder.load(array, Width::Word)).collect();
+        let loads: Vec<Value> =
+            (0..values).map(|index| builder.load(SPLATS.len() as u16 + index, Width::Word)).collect();
         // All are live until the last product.
         let sums: Vec<Value> = loads.iter().map(|&x| builder.binary(Binary::Add, x, loads[0])).collect();
         let result = sums.iter().zip(&loads).rev().fold(builder.constant(0), |sum, (&x, &y)| builder.fused(x, y, sum));
-        builder.store(values + 1, Width::Word, result);
+        builder.store(SPLATS.len() as u16 + values, Width::Word, result);
         let program = builder.build();
         let arrays = Arrays { loaded: vec![Width::Word; values.into()], stored: vec![Width::Word] };
         for isa in Isa::all().filter(|isa| isa.is_present()) {

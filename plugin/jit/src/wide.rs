@@ -1,6 +1,6 @@
-//! Elements of 64 bits, in blocks: each takes a pair of lanes.
+//! Elements of 64 bits: each takes a pair of lanes.
 
-use crate::ir::{Builder, Compare, Op, Round, Shift, Value};
+use crate::ir::{Builder, Compare, Op, Round, Shift, Value, Width};
 
 /// Operations on pairs of lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,6 +51,13 @@ pub enum WideBinary {
     ShiftRight,
 }
 
+impl WideBinary {
+    fn is_commutative(self) -> bool {
+        use WideBinary::{Divide, ShiftLeft, ShiftRight, Subtract, SubtractBits};
+        !matches!(self, Subtract | Divide | SubtractBits | ShiftLeft | ShiftRight)
+    }
+}
+
 /// Conversions between elements of 32 and of 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Conversion {
@@ -90,8 +97,8 @@ impl Wide {
     }
 }
 
-/// Construction of operations on elements of 64 bits, in blocks. [`Builder::set_lanes`] says how many elements they
-/// compute: at most half of a vector's lanes. Values of 64 bits are read and written as twice as many words.
+/// Construction of operations on elements of 64 bits. In blocks, [`Builder::set_lanes`] says how many elements they
+/// compute: at most half of a vector's lanes. There, values of 64 bits are read and written as twice as many words.
 #[derive(Debug, Clone, Copy)]
 pub struct WideBuilder<'b>(&'b Builder);
 
@@ -112,6 +119,11 @@ impl WideBuilder<'_> {
     pub fn constant(self, bits: u64) -> Value {
         let (low, high) = (bits as u32, (bits >> 32) as u32);
         if low == high { self.0.constant(low) } else { self.0.push(Op::Pair(bits)) }
+    }
+
+    /// The first element of an array, in every place.
+    pub fn splat(self, array: u16) -> Value {
+        self.0.push(Op::Splat { array, width: Width::Pair })
     }
 
     /// The bits of a constant; `None` for other values.
@@ -145,11 +157,19 @@ impl WideBuilder<'_> {
 
     /// An operation on two values.
     pub fn binary(self, op: WideBinary, a: Value, b: Value) -> Value {
+        // Constants come second, where they need no register.
+        let [a, b] = if op.is_commutative() && self.known(a).is_some() { [b, a] } else { [a, b] };
         self.push(Wide::Binary(op), [Some(a), Some(b), None])
+    }
+
+    /// The bits that `a` does not have.
+    pub fn not(self, a: Value) -> Value {
+        self.binary(WideBinary::Xor, a, self.constant(u64::MAX))
     }
 
     /// `a * b + c`, rounded once.
     pub fn fused(self, a: Value, b: Value, c: Value) -> Value {
+        let [a, b] = if self.known(a).is_some() { [b, a] } else { [a, b] };
         self.push(Wide::Fused, [Some(a), Some(b), Some(c)])
     }
 
@@ -171,6 +191,13 @@ impl WideBuilder<'_> {
     /// A conversion from or to elements of 32 bits. Masks are integers: [`Conversion::Low`] narrows one, and
     /// [`Conversion::SignExtend`] widens it.
     pub fn convert(self, conversion: Conversion, a: Value) -> Value {
+        // A mask that is narrowed only to be widened.
+        if let (Conversion::SignExtend, Op::Wide(Wide::Convert(Conversion::Low), [mask, ..])) =
+            (conversion, self.0.op(a))
+            && let Op::Wide(Wide::Compare(_), _) = self.0.op(mask)
+        {
+            return mask;
+        }
         self.push(Wide::Convert(conversion), [Some(a), None, None])
     }
 }

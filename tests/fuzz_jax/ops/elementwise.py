@@ -80,7 +80,7 @@ _EXACT_BINARY = define(nextafter="normal(lax.nextafter({0}, {1}))")
 _EXACT_BINARY += define(signs=True, copysign="jnp.copysign({0}, {1})")
 _C_BINARY = define(4, c_mul="lax.mul({0}, {1})")
 _C_BINARY += (*define(8, c_div="lax.div({0}, {1})"), "add", "sub")
-_C_POW = define(64, spills=True, c_pow="lax.pow(nonzero({0}), {1})")
+_C_POW = define(64, spills=True, c_pow="lax.pow(nonzero(finite({0})), finite({1}))")
 _BITS = define(
     and_="lax.bitwise_and({0}, {1})",
     or_="lax.bitwise_or({0}, {1})",

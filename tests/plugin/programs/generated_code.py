@@ -19,13 +19,17 @@ PR_SET_MDWE, REFUSE_EXEC_GAIN = 65, 1
 SIZES = [0, 1, 7, 127, 128, 129, 1000, 4099, 70_001]
 
 
-def special(count: int) -> np.ndarray:
-    """Numbers of all sizes, and those that functions treat apart."""
+def special(count: int, is_wide: bool) -> np.ndarray:
+    """Numbers of all sizes, and those that functions treat apart: doubles if `is_wide`."""
     rng = np.random.default_rng(count)
     x = rng.standard_normal(count).astype(np.float32) * np.exp(rng.uniform(-20, 20, count)).astype(np.float32)
     odd = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -1e-45, 3.4e38, 1.0, -1.0, 88.7, -103.9], np.float32)
     x[::3] = np.resize(odd, x[::3].shape)
     x[1::3] = rng.standard_normal(x[1::3].shape)
+    if is_wide:
+        x = x.astype(np.float64) ** np.where(np.arange(count) % 2, 1, 7)
+        odd = np.array([5e-324, -1e-310, 1e300, -1.7e308, 709.7, -745.1, 0.9999999999999999, 27.2])
+        x[2::9] = np.resize(odd, x[2::9].shape)
     return x
 
 
@@ -41,8 +45,8 @@ def threshold(x: jax.Array) -> jax.Array:
 
 
 def integers(x: jax.Array) -> jax.Array:
-    """Integers of 32 bits: arithmetic, bits, shifts, order."""
-    i = jax.lax.bitcast_convert_type(x, jnp.int32)
+    """Integers as wide as the floats: arithmetic, bits, shifts, order."""
+    i = jax.lax.bitcast_convert_type(x, jnp.int64 if x.dtype == jnp.float64 else jnp.int32)
     shifted = jax.lax.shift_right_arithmetic(i, 5) ^ jax.lax.shift_right_logical(i * 7, 3) + (i << 2)
     return jnp.where(shifted > i, jnp.clip(shifted, -1000, 1_000_000), jnp.minimum(~i, abs(shifted) & 0xFF00))
 
@@ -50,7 +54,9 @@ def integers(x: jax.Array) -> jax.Array:
 def conversions(x: jax.Array) -> jax.Array:
     """From floats to integers of several widths and back."""
     kinds = [jnp.int32, jnp.uint32, jnp.int16, jnp.uint16, jnp.int8, jnp.uint8, jnp.bool_, jnp.bfloat16]
-    return sum((x.astype(kind) + (1 if kind != jnp.bool_ else 0)).astype(jnp.float32) * 0.5 for kind in kinds)
+    if x.dtype == jnp.float64:
+        kinds += [jnp.int64, jnp.uint64, jnp.float32]
+    return sum((x.astype(kind) + (1 if kind != jnp.bool_ else 0)).astype(x.dtype) * 0.5 for kind in kinds)
 
 
 ELEMENT_WISE: dict[str, Callable[[jax.Array], Any]] = {
@@ -71,15 +77,16 @@ ELEMENT_WISE: dict[str, Callable[[jax.Array], Any]] = {
 }
 
 
-def programs(count: int) -> dict[str, tuple[Callable[..., Any], list[Any]]]:
+def programs(count: int, is_wide: bool) -> dict[str, tuple[Callable[..., Any], list[Any]]]:
     """All programs over `count` elements."""
-    x = special(count)
+    x = special(count, is_wide)
     found: dict[str, tuple[Callable[..., Any], list[Any]]] = {name: (f, [x]) for name, f in ELEMENT_WISE.items()}
     for name in ("gelu", "threshold", "polynomial", "maxima", "activations"):
         found[f"{name}, bfloat16"] = (ELEMENT_WISE[name], [x.astype(jnp.bfloat16)])
         found[f"{name}, float16"] = (ELEMENT_WISE[name], [x.astype(np.float16)])
     found["gelu, gradient"] = (jax.grad(lambda x: jax.nn.gelu(x).sum()), [x])
-    found["scalar operand"] = (lambda x, y: (x - y) * y + jnp.exp(-abs(x)), [x, np.float32(0.7)])
+    found["scalar operand"] = (lambda x, y: (x - y) * y + jnp.exp(-abs(x)), [x, x.dtype.type(0.7)])
+    found["shifted"] = (lambda x: jnp.roll(x, 3) * 2 - jnp.pad(x[1:], (0, 1 if x.size else 0)) + x, [x])
     if count > 100 and count % 10 == 0:
         rows = x.reshape(-1, 10)
         found["softmax"] = (jax.nn.softmax, [rows])
@@ -98,7 +105,7 @@ def main() -> None:
     """Prints ``SIZE NAME DIGEST`` for each program."""
     is_wide = "--wide" in sys.argv
     jax.config.update("jax_enable_x64", is_wide)
-    sets = [] if is_wide else [(count, programs(count)) for count in SIZES]
+    sets = [(count, programs(count, is_wide)) for count in SIZES]
     sets += [(count, loops.programs(count, is_wide)) for count in loops.SIZES]
     for count, found in sets:
         for name, (f, args) in found.items():

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::{Kept, Slots, Small, calls};
 use crate::math::function::TileFn;
-use crate::math::generated::{Record, clamp, is_wide};
+use crate::math::generated::{Record, clamp, constant_of, is_wide};
 use crate::memory::BUFFER_ALIGN;
 use crate::plan::Slot;
 
@@ -191,20 +191,18 @@ impl<'a> Block<'a> {
         let place = self.place(slot, offset, (lanes, width), false, true)?;
         self.lanes.set_lanes(lanes);
         self.lanes.write(place, None, value);
+        let value = if self.lanes.fits(value, width) { value } else { self.truncated(value, width) };
         *self.versions.entry(slot).or_default() += 1;
         let end = |place: Place| place.offset as usize + usize::from(place.lanes) * place.width.bytes();
         let contents = self.contents.entry(slot).or_default();
         contents.retain(|&(each, _)| end(each) <= place.offset as usize || end(place) <= each.offset as usize);
-        let value = if self.lanes.fits(value, width) { Some(value) } else { self.truncated(value, lanes, width) };
-        self.contents.entry(slot).or_default().extend(value.map(|value| (place, value)));
+        contents.push((place, value));
         Some(())
     }
 
     /// The low bits of a value, as they are when they are read again.
-    fn truncated(&self, value: Value, lanes: u8, width: Width) -> Option<Value> {
-        self.lanes.set_lanes(lanes);
-        let bits = u32::MAX >> (32 - 8 * width.bytes());
-        Some(self.lanes.binary(Binary::And, value, self.lanes.constant(bits)))
+    fn truncated(&self, value: Value, width: Width) -> Value {
+        self.lanes.binary(Binary::And, value, self.lanes.constant(width.bits()))
     }
 
     /// The distance in bytes to which indices lead, moved so that the slice is in bounds; `None` without code if they
@@ -234,10 +232,8 @@ impl<'a> Block<'a> {
     /// An index of this type, moved into the range from 0 to `last`.
     fn clamped(&self, index: Value, last: i64, element: ElementType) -> Option<Value> {
         let last = u32::try_from(last).ok()?;
-        let bound = |bound: u32| {
-            if is_wide(element) { self.lanes.wide().constant(bound.into()) } else { self.lanes.constant(bound) }
-        };
-        Some(clamp(element)?(&self.lanes, [bound(0), index, bound(last)]))
+        let [zero, last] = [0, last].map(|bound| constant_of(&self.lanes, element, bound.into()));
+        Some(clamp(element)?(&self.lanes, [zero, index, last]))
     }
 
     /// The low word of an integer or a mask as wide as this type.

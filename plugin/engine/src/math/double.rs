@@ -5,7 +5,7 @@ mod trigonometric;
 
 pub(crate) use error::{erf, erfc};
 
-use super::elementary::{self, Angles, Format, fma, polynomial};
+use super::elementary::{self, Angles, Format, fma, horner};
 use super::level::Level;
 
 /// 1 / n!, for an n of at most 18, whose factorial is exact.
@@ -72,20 +72,54 @@ impl Format for f64 {
 
     #[inline(always)]
     fn exp_series<L: Level>(r: f64) -> f64 {
-        polynomial::<L, f64, 12>(r, &EXP)
+        exp_series::<L, f64>(r)
     }
-
     #[inline(always)]
     fn ln_parts<L: Level>(n: f64, f: f64, correction: f64) -> f64 {
-        // ln(1 + f) = 2 atanh(s) = f - f^2 / 2 + s (f^2 / 2 + rest)
-        let s = f / (2.0 + f);
-        let z = s * s;
-        let rest = z * polynomial::<L, f64, 11>(z, &LN);
-        let half = 0.5 * f * f;
-        let [ln_2, ln_2_low] = Self::LN_2_PARTS;
-        let low = fma::<L, f64>(s, half + rest, fma::<L, f64>(n, ln_2_low, correction));
-        fma::<L, f64>(n, ln_2, f - (half - low))
+        ln_parts::<L, f64>(n, f, correction)
     }
+}
+
+/// Floats with all digits of `f64`.
+pub(crate) trait Double: Format {
+    /// A number.
+    fn of_double(x: f64) -> Self;
+}
+
+impl Double for f64 {
+    #[inline(always)]
+    fn of_double(x: f64) -> f64 {
+        x
+    }
+}
+
+/// The polynomial with the given coefficients, lowest power first.
+#[inline(always)]
+fn polynomial<L: Level, T: Double, const N: usize>(x: T, coefficients: &[f64; N]) -> T {
+    horner::<L, T, N>(
+        x,
+        #[inline(always)]
+        |index| T::of_double(coefficients[index]),
+    )
+}
+
+/// See [`Format::exp_series`].
+#[inline(always)]
+pub(crate) fn exp_series<L: Level, T: Double>(r: T) -> T {
+    polynomial::<L, T, 12>(r, &EXP)
+}
+
+/// See [`Format::ln_parts`].
+#[inline(always)]
+pub(crate) fn ln_parts<L: Level, T: Double>(n: T, f: T, correction: T) -> T {
+    // ln(1 + f) = 2 atanh(s) = f - f^2 / 2 + s (f^2 / 2 + rest)
+    let s = f / (T::of(2.0) + f);
+    let z = s * s;
+    let rest = z * polynomial::<L, T, 11>(z, &LN);
+    let half = T::of(0.5) * f * f;
+    let [ln_2, ln_2_low] = T::LN_2_PARTS;
+    let low = fma::<L, T>(s, half + rest, fma::<L, T>(n, ln_2_low, correction));
+    fma::<L, T>(n, ln_2, f - (half - low))
 }
 
 impl Angles for f64 {

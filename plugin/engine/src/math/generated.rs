@@ -1,6 +1,6 @@
 //! The functions of elements as operations of generated code.
 //!
-//! A lane has 32 bits; [`wide`] has the functions of elements of two lanes, which blocks alone have. The bits of an
+//! A lane has 32 bits; [`wide`] has the functions of elements of two lanes. The bits of an
 //! element narrower than a lane are the lowest ones, and those above are unspecified: a function that depends on the
 //! sign or the size of such an element extends it first.
 
@@ -13,10 +13,10 @@ use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, UnaryOp};
 use oxcall_jit::{Binary, Builder, Compare, Round, Shift, Unary, Value, Width};
 
 pub(crate) use self::wide::is_wide;
-use super::elementary;
+use super::elementary::{self, Format};
 use super::lane::{Lane, Number};
 use super::single;
-use super::traced::{Generated, Traced, TracedFloat};
+use super::traced::{Generated, Traced, TracedFloat, Word};
 
 /// Records a function of up to three values; those that it does not have are ignored.
 pub(crate) type Record = fn(&Builder, [Value; 3]) -> Value;
@@ -27,7 +27,7 @@ pub(crate) fn fits_lane(wide: ElementType) -> bool {
     matches!(wide, F32 | S32 | U32 | S16 | U16 | S8 | U8)
 }
 
-/// The number of lanes that an element of a block takes; `None` if blocks do not have the type.
+/// The number of lanes that an element takes; `None` if generated code does not have the type.
 pub(crate) fn lanes_of(element: ElementType) -> Option<u8> {
     match element.byte_width() {
         _ if is_wide(element) => Some(2),
@@ -36,7 +36,7 @@ pub(crate) fn lanes_of(element: ElementType) -> Option<u8> {
     }
 }
 
-/// The width of an element, or of the words that it consists of.
+/// The width of an element, or of the words that it consists of, as blocks read and write them.
 pub(crate) fn width(element: ElementType) -> Width {
     match element.byte_width() {
         1 => Width::Byte,
@@ -45,14 +45,28 @@ pub(crate) fn width(element: ElementType) -> Width {
     }
 }
 
+/// The width of an element in an array.
+pub(crate) fn array_width(element: ElementType) -> Width {
+    if is_wide(element) { Width::Pair } else { width(element) }
+}
+
 /// Records a function of floats.
-fn float<'g>(builder: &'g Builder, x: Value, f: impl FnOnce(TracedFloat<'g>) -> TracedFloat<'g>) -> Value {
+fn float<'g, W: Word>(
+    builder: &'g Builder,
+    x: Value,
+    f: impl FnOnce(TracedFloat<'g, W>) -> TracedFloat<'g, W>,
+) -> Value {
     f(TracedFloat(Traced::Value(builder, x))).0.value(builder)
 }
 
 /// A constant float.
 fn constant(builder: &Builder, x: f32) -> Value {
     builder.constant(x.to_bits())
+}
+
+/// The constant whose lowest bits are an element.
+pub(crate) fn constant_of(builder: &Builder, element: ElementType, bits: u64) -> Value {
+    if is_wide(element) { builder.wide().constant(bits) } else { builder.constant(bits as u32) }
 }
 
 /// The function of one element for `op`.
@@ -65,42 +79,54 @@ pub(crate) fn unary(op: UnaryOp, wide: ElementType) -> Option<Record> {
     }
 }
 
-fn float_unary(op: UnaryOp) -> Option<Record> {
+/// The function of one float for `op`, if it is the same for all formats.
+fn lane_unary<W: Word>(op: UnaryOp) -> Option<Record>
+where
+    for<'g> TracedFloat<'g, W>: Format,
+{
     Some(match op {
-        UnaryOp::Abs => |b, [x, ..]| float(b, x, Lane::magnitude),
-        UnaryOp::Negate => |b, [x, ..]| float(b, x, |x| -x),
-        UnaryOp::Square => |b, [x, ..]| float(b, x, |x| x * x),
-        UnaryOp::Sqrt => |b, [x, ..]| float(b, x, Lane::root),
-        UnaryOp::Rsqrt => |b, [x, ..]| float(b, x, elementary::rsqrt::<Generated, _>),
-        UnaryOp::Exponential => |b, [x, ..]| float(b, x, elementary::exp::<Generated, _>),
-        UnaryOp::ExponentialMinusOne => |b, [x, ..]| float(b, x, elementary::expm1::<Generated, _>),
-        UnaryOp::Log => |b, [x, ..]| float(b, x, elementary::ln::<Generated, _>),
-        UnaryOp::LogPlusOne => |b, [x, ..]| float(b, x, elementary::ln_1p::<Generated, _>),
-        UnaryOp::Logistic => |b, [x, ..]| float(b, x, elementary::logistic::<Generated, _>),
-        UnaryOp::Tanh => |b, [x, ..]| float(b, x, elementary::tanh::<Generated, _>),
-        UnaryOp::Erf => |b, [x, ..]| float(b, x, single::erf::<Generated, _>),
-        UnaryOp::Erfc => |b, [x, ..]| float(b, x, single::erfc::<Generated, _>),
-        UnaryOp::ErfInv => |b, [x, ..]| float(b, x, single::erf_inv::<Generated, _>),
+        UnaryOp::Abs => |b, [x, ..]| float::<W>(b, x, Lane::magnitude),
+        UnaryOp::Negate => |b, [x, ..]| float::<W>(b, x, |x| -x),
+        UnaryOp::Square => |b, [x, ..]| float::<W>(b, x, |x| x * x),
+        UnaryOp::Sqrt => |b, [x, ..]| float::<W>(b, x, Lane::root),
+        UnaryOp::Rsqrt => |b, [x, ..]| float::<W>(b, x, elementary::rsqrt::<Generated, _>),
+        UnaryOp::Exponential => |b, [x, ..]| float::<W>(b, x, elementary::exp::<Generated, _>),
+        UnaryOp::ExponentialMinusOne => |b, [x, ..]| float::<W>(b, x, elementary::expm1::<Generated, _>),
+        UnaryOp::Log => |b, [x, ..]| float::<W>(b, x, elementary::ln::<Generated, _>),
+        UnaryOp::LogPlusOne => |b, [x, ..]| float::<W>(b, x, elementary::ln_1p::<Generated, _>),
+        UnaryOp::Logistic => |b, [x, ..]| float::<W>(b, x, elementary::logistic::<Generated, _>),
+        UnaryOp::Tanh => |b, [x, ..]| float::<W>(b, x, elementary::tanh::<Generated, _>),
         UnaryOp::Sign => |b, [x, ..]| {
-            float(b, x, |x| {
+            float::<W>(b, x, |x| {
                 let is_signed = TracedFloat::of(0.0).less(x.magnitude());
                 TracedFloat::select(is_signed, TracedFloat::of(1.0).with_sign(x), x)
             })
         },
+        UnaryOp::Real | UnaryOp::Conj => |_, [x, ..]| x,
+        _ => return None,
+    })
+}
+
+fn float_unary(op: UnaryOp) -> Option<Record> {
+    if let Some(record) = lane_unary::<u32>(op) {
+        return Some(record);
+    }
+    Some(match op {
+        UnaryOp::Erf => |b, [x, ..]| float::<u32>(b, x, single::erf::<Generated, _>),
+        UnaryOp::Erfc => |b, [x, ..]| float::<u32>(b, x, single::erfc::<Generated, _>),
+        UnaryOp::ErfInv => |b, [x, ..]| float::<u32>(b, x, single::erf_inv::<Generated, _>),
         UnaryOp::Floor => |b, [x, ..]| b.unary(Unary::Round(Round::Floor), x),
         UnaryOp::Ceil => |b, [x, ..]| b.unary(Unary::Round(Round::Ceil), x),
         UnaryOp::RoundNearestEven => |b, [x, ..]| b.unary(Unary::Round(Round::Even), x),
         UnaryOp::RoundNearestAfz => |b, [x, ..]| {
             // The number below a half: the sum of 0.5 and the one before it would round to 1.
-            let half = TracedFloat::of(0.5_f32.next_down());
-            let moved = float(b, x, |x| x + half.with_sign(x));
+            let moved = float::<u32>(b, x, |x| x + TracedFloat::of(0.5_f32.next_down()).with_sign(x));
             b.unary(Unary::Round(Round::Truncate), moved)
         },
         UnaryOp::IsFinite => |b, [x, ..]| {
-            let size = float(b, x, Lane::magnitude);
+            let size = float::<u32>(b, x, Lane::magnitude);
             b.truth(b.compare(Compare::Less, size, constant(b, f32::INFINITY)))
         },
-        UnaryOp::Real | UnaryOp::Conj => |_, [x, ..]| x,
         _ => return None,
     })
 }
@@ -138,54 +164,40 @@ fn float_binary(op: BinaryOp) -> Option<Record> {
         BinaryOp::Subtract => |b, [x, y, _]| b.binary(Binary::Subtract, x, y),
         BinaryOp::Multiply => |b, [x, y, _]| b.binary(Binary::Multiply, x, y),
         BinaryOp::Divide => |b, [x, y, _]| b.binary(Binary::Divide, x, y),
-        BinaryOp::Maximum => |b, [x, y, _]| maximum(b, x, y),
-        BinaryOp::Minimum => |b, [x, y, _]| minimum(b, x, y),
+        BinaryOp::Maximum => |b, [x, y, _]| maximum::<u32>(b, x, y),
+        BinaryOp::Minimum => |b, [x, y, _]| minimum::<u32>(b, x, y),
         _ => return None,
     })
 }
 
 /// The larger; NaN if one is; +0 rather than -0.
-fn maximum(b: &Builder, x: Value, y: Value) -> Value {
-    extreme(
-        b,
-        [x, y],
-        Binary::And,
-        -0.0,
-        |x, y| b.compare(Compare::Less, y, x),
-        |x, y| b.compare(Compare::LessOrEqual, x, y),
-    )
+fn maximum<W: Word>(b: &Builder, x: Value, y: Value) -> Value {
+    let is_above = |op: Compare, x: Value, y: Value| W::compare(b, op, [y, x]);
+    extreme::<W>(b, [x, y], W::and, W::NEGATIVE_ZERO, is_above)
 }
 
 /// The smaller; NaN if one is; -0 rather than +0.
-fn minimum(b: &Builder, x: Value, y: Value) -> Value {
-    extreme(
-        b,
-        [x, y],
-        Binary::Or,
-        0.0,
-        |x, y| b.compare(Compare::Less, x, y),
-        |x, y| b.compare(Compare::LessOrEqual, y, x),
-    )
+fn minimum<W: Word>(b: &Builder, x: Value, y: Value) -> Value {
+    let is_below = |op: Compare, x: Value, y: Value| W::compare(b, op, [x, y]);
+    extreme::<W>(b, [x, y], W::or, W::ZERO, is_below)
 }
 
-/// `x` or `y`, as `is_first` or `is_second` says, where `is_second` includes equal ones. Equal numbers are zeros or
-/// have the same bits, so that `join` gives the right zero, which `wrong` is not.
-fn extreme(
+/// `x` or `y`: the one that is before the other. Equal numbers are zeros or have the same bits, so that `join` gives
+/// the right zero, which `wrong` is not.
+fn extreme<W: Word>(
     b: &Builder,
     [x, y]: [Value; 2],
-    join: Binary,
-    wrong: f32,
-    is_first: impl Fn(Value, Value) -> Value,
-    is_second: impl Fn(Value, Value) -> Value,
+    join: fn(&Builder, [Value; 2]) -> Value,
+    wrong: W,
+    is_before: impl Fn(Compare, Value, Value) -> Value,
 ) -> Value {
-    let (x, y) = if b.known(x).is_some() { (y, x) } else { (x, y) };
-    let is_plain = |bits: u32| !f32::from_bits(bits).is_nan() && bits != wrong.to_bits();
-    if b.known(y).is_some_and(is_plain) {
-        return b.select(is_second(x, y), y, x);
+    let (x, y) = if W::known(b, x).is_some() { (y, x) } else { (x, y) };
+    if W::known(b, y).is_some_and(|y| !y.is_nan() && y != wrong) {
+        return W::select(b, [is_before(Compare::LessOrEqual, y, x), y, x]);
     }
-    let apart = b.select(is_first(x, y), x, y);
-    let number = b.select(b.compare(Compare::Equal, x, x), apart, x);
-    b.select(b.compare(Compare::Equal, x, y), b.binary(join, x, y), number)
+    let apart = W::select(b, [is_before(Compare::Less, x, y), x, y]);
+    let number = W::select(b, [W::compare(b, Compare::Equal, [x, x]), apart, x]);
+    W::select(b, [W::compare(b, Compare::Equal, [x, y]), join(b, [x, y]), number])
 }
 
 fn integer_binary(op: BinaryOp, wide: ElementType) -> Option<Record> {
@@ -317,7 +329,7 @@ pub(crate) fn select(wide: ElementType) -> Option<Record> {
 /// `min(max(x, low), high)`, of operands low, x, high.
 pub(crate) fn clamp(wide: ElementType) -> Option<Record> {
     Some(match wide {
-        ElementType::F32 => |b, [low, x, high]| minimum(b, maximum(b, x, low), high),
+        ElementType::F32 => |b, [low, x, high]| minimum::<u32>(b, maximum::<u32>(b, x, low), high),
         ElementType::S32 => |b, [low, x, high]| b.binary(Binary::MinSigned, b.binary(Binary::MaxSigned, x, low), high),
         ElementType::U32 => {
             |b, [low, x, high]| b.binary(Binary::MinUnsigned, b.binary(Binary::MaxUnsigned, x, low), high)

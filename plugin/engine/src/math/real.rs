@@ -132,9 +132,9 @@ macro_rules! elementary {
 
 elementary! {
     /// The error function.
-    kernel_erf(x) single::erf::<L, f32>(x), double::erf::<L>(x);
+    kernel_erf(x) single::erf::<L, f32>(x), double::erf::<L, f64>(x);
     /// 1 - erf(x).
-    kernel_erfc(x) single::erfc::<L, f32>(x), double::erfc::<L>(x);
+    kernel_erfc(x) single::erfc::<L, f32>(x), double::erfc::<L, f64>(x);
     /// The inverse of erf.
     kernel_erf_inv(x) single::erf_inv::<L, f32>(x), special::erf_inv(x);
     /// ln |gamma(x)|.

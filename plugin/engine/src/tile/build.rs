@@ -17,6 +17,7 @@ use super::runs::{Runs, Simple};
 use super::table::Table;
 use crate::element::Scalar;
 use crate::kernels::reduce::{RowFold, row_fold};
+use crate::math::generated::is_wide;
 use crate::math::{self, Function, Source, wide};
 use crate::pool::Cost;
 
@@ -281,8 +282,8 @@ impl Builder {
         self.outputs.push((stored, element));
     }
 
-    /// Adds a result that combines the elements of a value of type `element`, of four bytes, with accumulators, after
-    /// all operands and other results.
+    /// Adds a result that combines the elements of a value of type `element` with accumulators, after all operands and
+    /// other results.
     ///
     /// # Errors
     /// UNIMPLEMENTED if the function is not defined for this type.
@@ -349,9 +350,10 @@ impl Builder {
         runs.is_none_or(|runs| self.count / runs.max(1) * self.gathers().count() >= copied)
     }
 
-    /// Whether a gathered value of words is the same in each run, so that code reads one element of it.
+    /// Whether each run of a gathered value repeats one word or pair, so that the code loads a single element.
     pub(super) fn is_constant_in_runs(&self, value: Value, parts: &[(usize, Access)]) -> bool {
-        let is_word = self.values[value].1.byte_width() == size_of::<u32>();
+        let element = self.values[value].1;
+        let is_word = element.byte_width() == size_of::<u32>() || is_wide(element);
         let is_output = self.outputs.iter().any(|&(output, _)| output == value);
         self.reads_runs && is_word && !is_output && parts.iter().all(|(_, access)| access.stride() == 0)
     }

@@ -9,7 +9,7 @@ use super::build::{Builder, Definition, SplatOf, Value};
 use super::generated;
 use crate::machine::Block;
 use crate::math::function::TileFn;
-use crate::math::generated::{self as functions, is_wide, lanes_of, width};
+use crate::math::generated::{self as functions, constant_of, is_wide, lanes_of, width};
 use crate::math::{self, Function};
 use crate::plan::Slot;
 
@@ -30,9 +30,7 @@ impl Elements {
             Definition::Gather(parts) => parts.len() == 1,
             Definition::Iota { .. } => true,
             Definition::Apply { .. } => {
-                generated::fits_block(&builder, value)
-                    || is_called(&builder, value)
-                    || Indices::of(&builder, value).is_some()
+                generated::fits(&builder, value) || is_called(&builder, value) || Indices::of(&builder, value).is_some()
             }
             Definition::Fold { .. } | Definition::Spread { .. } => false,
         };
@@ -106,10 +104,7 @@ impl Elements {
                     let lanes = lanes_of(element)? * count;
                     block.read(inputs[*input], first * element.byte_width(), lanes, width(element))?
                 }
-                Definition::Splat(SplatOf::Constant(scalar)) if is_wide(element) => {
-                    block.lanes.wide().constant(scalar.to_pod::<u64>())
-                }
-                Definition::Splat(SplatOf::Constant(scalar)) => block.lanes.constant(scalar.to_pod::<u32>()),
+                Definition::Splat(SplatOf::Constant(scalar)) => constant_of(&block.lanes, element, scalar.to_pod()),
                 Definition::Splat(SplatOf::Input(input)) => {
                     let stored = builder.input_type(*input);
                     let one = block.read(inputs[*input], 0, lanes_of(stored)?, width(stored))?;
@@ -204,8 +199,7 @@ impl Indices {
         let elements = converted.chunks_exact(self.element.byte_width()).map(|element| {
             let mut bits = [0; 8];
             bits[..element.len()].copy_from_slice(element);
-            let bits = u64::from_le_bytes(bits);
-            if is_wide(self.element) { block.lanes.wide().constant(bits) } else { block.lanes.constant(bits as u32) }
+            constant_of(&block.lanes, self.element, u64::from_le_bytes(bits))
         });
         inserted(block, elements.collect())
     }

@@ -16,7 +16,7 @@ use super::program::Linked;
 use super::run::Run;
 use super::runs::Runs;
 use crate::math;
-use crate::math::generated::{fits_lane, is_wide, width};
+use crate::math::generated::{array_width, constant_of, fits_lane, is_wide};
 use crate::math::level::{Level, with_level};
 
 /// Whether generated code computes the same bits as functions in Rust: with fused multiply-add, or both without.
@@ -31,28 +31,19 @@ pub(crate) fn generated_isa() -> Option<Isa> {
 
 /// Whether generated code can compute a value, given its arguments.
 pub(super) fn fits(builder: &Builder, value: Value) -> bool {
-    is_recorded(builder, value, fits_word)
-}
-
-/// Whether a block can compute a value, given its arguments: also elements of 64 bits.
-pub(super) fn fits_block(builder: &Builder, value: Value) -> bool {
-    is_recorded(builder, value, |element| fits_word(element) || is_wide(element))
-}
-
-/// Whether a lane holds an element.
-fn fits_word(element: ElementType) -> bool {
-    // Stored forms of narrow floats are integers of their width, booleans and narrow integers are stored as bytes.
-    fits_lane(math::wide(element)) || math::packed(element).is_some()
-}
-
-fn is_recorded(builder: &Builder, value: Value, fits: impl Fn(ElementType) -> bool) -> bool {
     let (definition, _) = &builder.values[value];
     let Definition::Apply { function, .. } = definition else { return false };
-    let fits = |value: Value| fits(builder.values[value].1);
+    let fits = |value: Value| has_lanes(builder.values[value].1);
     function.record.is_some()
         && !builder.is_per_row(value)
         && fits(value)
         && definition.args().iter().all(|&arg| fits(arg))
+}
+
+/// Whether an element fits one lane or a pair.
+fn has_lanes(element: ElementType) -> bool {
+    // Stored forms of narrow floats are integers of their width, booleans and narrow integers are stored as bytes.
+    fits_lane(math::wide(element)) || math::packed(element).is_some() || is_wide(element)
 }
 
 /// The run whose last value is `last` as generated code, with the slots that are its arrays.
@@ -76,6 +67,10 @@ pub(super) fn compile(runs: &Runs, builder: &Builder, last: Value, slot: impl Fn
         slots[index].is_written |= is_written;
         index as u16
     };
+    let element = |value: Value| builder.values[value].1;
+    let splat = |value: Value, array: u16| {
+        if is_wide(element(value)) { lanes.wide().splat(array) } else { lanes.splat(array) }
+    };
     let mut values: Vec<Option<Lane>> = vec![None; last + 1];
     for value in members() {
         let Definition::Apply { function, args, .. } = &builder.values[value].0 else { return None };
@@ -83,12 +78,14 @@ pub(super) fn compile(runs: &Runs, builder: &Builder, last: Value, slot: impl Fn
         for &arg in args {
             let lane = match (values[arg], &builder.values[arg].0) {
                 (Some(known), _) => known,
-                (None, Definition::Splat(SplatOf::Constant(scalar))) => lanes.constant(scalar.to_pod::<u32>()),
-                (None, Definition::Splat(SplatOf::Input(_))) => lanes.splat(array(arg, false)),
-                (None, Definition::Gather(parts)) if builder.is_constant_in_runs(arg, parts) => {
-                    lanes.splat(array(arg, false))
+                (None, Definition::Splat(SplatOf::Constant(scalar))) => {
+                    constant_of(&lanes, element(arg), scalar.to_pod())
                 }
-                (None, _) => lanes.load(array(arg, false), width(builder.values[arg].1)),
+                (None, Definition::Splat(SplatOf::Input(_))) => splat(arg, array(arg, false)),
+                (None, Definition::Gather(parts)) if builder.is_constant_in_runs(arg, parts) => {
+                    splat(arg, array(arg, false))
+                }
+                (None, _) => lanes.load(array(arg, false), array_width(element(arg))),
             };
             values[arg] = Some(lane);
             operands.push(lane);
@@ -99,7 +96,7 @@ pub(super) fn compile(runs: &Runs, builder: &Builder, last: Value, slot: impl Fn
         let lane = record(&lanes, [operands[0], operands[1], operands[2]]);
         values[value] = Some(lane);
         if !runs.is_internal(value) {
-            lanes.store(array(value, true), width(builder.values[value].1), lane);
+            lanes.store(array(value, true), array_width(element(value)), lane);
         }
     }
     let counts = if builder.reads_runs { Counts::Any } else { Counts::Blocks };

@@ -258,9 +258,11 @@ impl Program {
         let tile = self.tile();
         let mut memory = self.memory(tile, buffers);
         if let (Some(table), true) = (&self.table, self.has_accumulators) {
-            let addresses: SmallVec<[*mut u8; 2]> =
-                accumulators.iter_mut().map(|sums| sums.bytes.as_mut_ptr()).collect();
-            assert!(accumulators.iter().all(|sums| sums.bytes.len() == width * size_of::<u32>()), "they are words");
+            let address = |sums: &mut Sums<'_>| {
+                assert_eq!(sums.bytes.len(), width * sums.accumulator.bytes, "there is an element for each column");
+                (sums.bytes.as_mut_ptr(), sums.accumulator.bytes)
+            };
+            let addresses: SmallVec<[(*mut u8, usize); 2]> = accumulators.iter_mut().map(address).collect();
             for range in ranges {
                 let accumulators = Accumulators { addresses: &addresses, width };
                 // SAFETY: the addresses are those of so many elements, which are borrowed here.

@@ -135,8 +135,7 @@ impl Reduction {
         for &Reduced { function, element, value, .. } in reduced {
             table.accumulate(function, element, value)?;
         }
-        let is_words = reduced.iter().all(|each| each.element.byte_width() == size_of::<u32>());
-        let program = match if is_words { table.build_table(&name(true)) } else { None } {
+        let program = match table.build_table(&name(true)) {
             Some(program) => program,
             None => {
                 reduced.iter().for_each(|each| builder.reduce(each.value, each.element));

@@ -61,10 +61,10 @@ enum Array {
     Accumulator(usize),
 }
 
-/// Accumulators of a table: the address of each, and their number of elements.
+/// Accumulators of a table: the address of each and the size of its elements in bytes, and their number of elements.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Accumulators<'a> {
-    pub(super) addresses: &'a [*mut u8],
+    pub(super) addresses: &'a [(*mut u8, usize)],
     pub(super) width: usize,
 }
 
@@ -168,7 +168,7 @@ struct Walk<'a> {
     rows: Rows,
     /// The places in each ring, and at last in the accumulators.
     columns: SmallVec<[Column; 4]>,
-    accumulators: &'a [*mut u8],
+    accumulators: &'a [(*mut u8, usize)],
 }
 
 /// A place in elements that repeat.
@@ -229,8 +229,8 @@ impl Walk<'_> {
                     }
                     Array::Accumulator(index) => {
                         let column = self.columns[self.table.rings.len()];
-                        let [first, step] = [column.index, column.step(count)].map(|count| count * size_of::<u32>());
-                        (self.accumulators[index].wrapping_add(first), step)
+                        let (address, bytes) = self.accumulators[index];
+                        (address.wrapping_add(column.index * bytes), column.step(count) * bytes)
                     }
                 });
             }

@@ -4,8 +4,9 @@
 //! of pairs of address and size, `fuel` points to the number of jumps back that may still be taken, and `start` is the
 //! address of a block. No value stays in a register from one block to the next.
 
+use super::arrays::{narrowing, widening};
 use super::tail::PART;
-use super::{Emitter, LOAD, Registers, STORE, code, narrowing, wide, widening};
+use super::{Emitter, LOAD, Registers, STORE, code, wide};
 use crate::encode::{Assembler, Code, Isa, Length, Operand, general};
 use crate::ir::{Program, Value, Width};
 use crate::region::{Block, Callee, End, Place, Region, Target};
@@ -213,12 +214,12 @@ impl Emitter<'_> {
             (1, Width::Byte, _) => self.short(EXTRACT_BYTE, register, to, Some(0)),
             (1, Width::Half, _) => self.short(EXTRACT_HALF, register, to, Some(0)),
             (lanes, width, isa) if !self.is_part(lanes, place.is_exact) => match (width, isa) {
-                (Width::Word, _) | (_, Isa::Avx512) => {
+                (Width::Word | Width::Pair, _) | (_, Isa::Avx512) => {
                     self.assembler.vector(narrowing(width), register, 0, to, None);
                 }
                 (_, Isa::Avx2) => {
                     let length = self.assembler.set_length(Length::Ymm);
-                    self.pack(register, width, to);
+                    self.pack(register, 8, width, to);
                     self.assembler.set_length(length);
                 }
             },

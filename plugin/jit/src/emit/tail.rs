@@ -1,19 +1,21 @@
 //! Vectors of which only the first lanes are elements: the last ones of a function that takes any number of elements,
 //! and short ones in regions.
 
-use super::{ADDRESS, END, Emitter, INDEX, Registers, code, narrowing, widening};
+use super::arrays::{narrowing, widening};
+use super::{ADDRESS, END, Emitter, INDEX, Registers, code};
 use crate::encode::{Code, Isa, Length, Operand};
 use crate::ir::{Program, Store, Width};
 
 /// The mask register of partial vectors, with AVX-512.
 pub(super) const PART: u8 = 5;
 
-/// The vector register of the mask, with AVX2.
+/// The vector registers of the masks of words and of pairs, with AVX2.
 const MASK: u8 = 15;
+const PAIR_MASK: u8 = 14;
 
 /// Whether a program's arrays can be accessed in part.
 pub(super) fn takes_any_count(program: &Program, isa: Isa) -> bool {
-    isa.masks_narrow_elements() || program.widths().all(|width| width == Width::Word)
+    isa.masks_narrow_elements() || program.widths().all(|width| matches!(width, Width::Word | Width::Pair))
 }
 
 impl Emitter<'_> {
@@ -22,25 +24,32 @@ impl Emitter<'_> {
         self.load_end();
         let done = self.assembler.jump_unless_below(INDEX, END);
         if self.isa == Isa::Avx2 {
-            self.free &= !(1 << MASK);
-            spare = spare.saturating_sub(1);
+            let masks: &[u8] = if self.has_pairs() { &[MASK, PAIR_MASK] } else { &[MASK] };
+            masks.iter().for_each(|mask| self.free &= !(1 << mask));
+            spare = spare.saturating_sub(masks.len());
         }
         self.pin(spare);
         let start = self.assembler.here();
         self.set_rest();
         self.is_part = true;
         self.turn(stores);
-        self.assembler.add_general(INDEX, self.isa.lanes() as i32);
+        self.assembler.add_general(INDEX, self.elements as i32);
         self.assembler.jump_if_below(INDEX, END, start);
         self.assembler.set_jump(done, self.assembler.here());
     }
 
-    /// Sets the mask to the lanes before the end.
+    /// Whether the program has elements of 64 bits.
+    fn has_pairs(&self) -> bool {
+        self.elements < self.isa.lanes()
+    }
+
+    /// Sets the masks to the elements before the end.
     fn set_rest(&mut self) {
         const CLEAR_FROM: Code = code(0, 2, 0xf5);
         const MOVE: Code = code(1, 1, 0x6e);
         const REPEAT: Code = code(1, 2, 0x58);
         const GREATER: Code = code(1, 1, 0x66);
+        const SIGN_EXTEND: Code = code(1, 2, 0x25);
         self.assembler.difference(ADDRESS, END, INDEX);
         match self.isa {
             Isa::Avx512 => {
@@ -53,25 +62,29 @@ impl Emitter<'_> {
                 self.assembler.set_length(Length::Ymm);
                 self.assembler.vector(REPEAT, MASK, 0, Operand::Register(MASK), None);
                 self.assembler.vector(GREATER, MASK, MASK, Operand::Lanes, None);
+                if self.has_pairs() {
+                    self.assembler.vector(SIGN_EXTEND, PAIR_MASK, 0, Operand::Register(MASK), None);
+                }
             }
         }
     }
 
-    /// The vector register of the mask that [`set_rest`](Emitter::set_rest) sets, if it is one.
-    fn rest(&self) -> Option<u8> {
-        (self.isa == Isa::Avx2).then_some(MASK)
+    /// The vector register of the mask that [`set_rest`](Emitter::set_rest) sets for elements, if it is one.
+    fn rest(&self, width: Width) -> Option<u8> {
+        let mask = if width == Width::Pair { PAIR_MASK } else { MASK };
+        (self.isa == Isa::Avx2).then_some(mask)
     }
 
     /// Loads the vector of an array in part.
     pub(super) fn load_rest(&mut self, array: u16, width: Width, registers: Registers) {
         let from = self.element(array, width, 0);
-        self.load_part(width, registers[0], from, self.rest());
+        self.load_part(width, registers[0], from, self.rest(width));
     }
 
     /// Stores the vector of an array in part.
     pub(super) fn store_rest(&mut self, array: u16, width: Width, registers: Registers) {
         let to = self.element(array, width, 0);
-        self.store_part(width, registers[0], to, self.rest());
+        self.store_part(width, registers[0], to, self.rest(width));
     }
 
     /// Loads the lanes that a mask has, a vector register or [`PART`]; the others are zeros.

@@ -1,8 +1,8 @@
 //! Operations on elements of 64 bits.
 
-use super::{Emitter, MASKS, MOVE, Registers, code, predicate, wide};
+use super::{Emitter, Registers, code, rounding, wide};
 use crate::encode::{Code, Isa, Length, Operand};
-use crate::ir::{Compare, Round, Shift, Value};
+use crate::ir::{Shift, Value};
 use crate::registers::MOST_VECTORS;
 use crate::wide::{Conversion, Wide, WideBinary};
 
@@ -13,15 +13,7 @@ impl Emitter<'_> {
         let first = self.registers(a);
         match op {
             Wide::Sqrt => self.one(wide(1, 1, 0x51), a, None),
-            Wide::Round(round) => {
-                let mode = match round {
-                    Round::Even => 0,
-                    Round::Floor => 1,
-                    Round::Ceil => 2,
-                    Round::Truncate => 3,
-                };
-                self.one(wide(1, 3, 0x09), a, Some(8 | mode))
-            }
+            Wide::Round(round) => self.one(wide(1, 3, 0x09), a, Some(rounding(round))),
             Wide::Shift(shift, amount) => {
                 let extension = if shift == Shift::Left { 6 } else { 2 };
                 let result = self.result(args);
@@ -30,28 +22,16 @@ impl Emitter<'_> {
                 result
             }
             Wide::Binary(binary) => {
-                let second = self.registers(b).map(Operand::Register);
+                let second = self.operands_of(b, true);
                 let result = self.result(args);
                 self.each(wide_binary(binary), result, first, second, None);
                 result
             }
-            Wide::Fused => {
-                const BY_231: Code = wide(1, 2, 0xb8);
-                let (second, third) = (self.registers(b), self.registers(c));
-                let result = if self.is_last_use(c) && c != a && c != b {
-                    self.result(&[c])
-                } else {
-                    let result = self.take_all();
-                    self.each(MOVE, result, [0; MOST_VECTORS], third.map(Operand::Register), None);
-                    result
-                };
-                self.each(BY_231, result, first, second.map(Operand::Register), None);
-                result
-            }
+            Wide::Fused => self.fused([a, b, c], true),
             Wide::Compare(kind) => {
-                let second = self.registers(b);
+                let second = self.operands_of(b, true);
                 let result = self.result(args);
-                self.compare_pairs(kind, result, first, second);
+                self.compare(kind, result, first, second, true);
                 result
             }
             // Masks have all bits of both lanes, or none.
@@ -73,30 +53,9 @@ impl Emitter<'_> {
         result
     }
 
-    fn compare_pairs(&mut self, kind: Compare, result: Registers, a: Registers, b: Registers) {
-        const COMPARE_DOUBLES: Code = wide(1, 1, 0xc2);
-        const COMPARE_INTEGERS: Code = wide(1, 3, 0x1f);
-        let (predicate, is_float) = predicate(kind);
-        let b = b.map(Operand::Register);
-        match self.isa {
-            Isa::Avx512 => {
-                let code = if is_float { COMPARE_DOUBLES } else { COMPARE_INTEGERS };
-                for (vector, mask) in MASKS.into_iter().enumerate().take(self.vectors) {
-                    self.assembler.compare_to_mask(code, mask, a[vector], b[vector], predicate);
-                    self.assembler.mask_to_vector(result[vector], mask, true);
-                }
-            }
-            Isa::Avx2 if is_float => self.each(COMPARE_DOUBLES, result, a, b, Some(predicate)),
-            Isa::Avx2 => {
-                let opcode = if kind == Compare::EqualBits { 0x29 } else { 0x37 };
-                self.each(code(1, 2, opcode), result, a, b, None);
-            }
-        }
-    }
-
     fn convert(&mut self, conversion: Conversion, a: Value) -> Registers {
         // The length of an instruction is that of the elements of 64 bits.
-        let elements = usize::from(self.program.lanes[self.position]) / if conversion.widens() { 2 } else { 1 };
+        let elements = self.lanes(self.position) / if conversion.widens() { 2 } else { 1 };
         self.assembler.set_length(self.isa.length(2 * elements));
         match conversion {
             Conversion::Low => self.low(a, elements),
@@ -114,21 +73,24 @@ impl Emitter<'_> {
         const SHUFFLE: Code = code(1, 1, 0x70);
         const SHUFFLE_TWO: Code = code(0, 1, 0xc6);
         const EVEN: u8 = 0b10_00_10_00;
-        let from = self.registers(a)[0];
+        let from = self.registers(a);
         let result = self.result(&[a]);
         match self.isa {
-            // It names its result where others have their operand.
-            Isa::Avx512 => self.assembler.vector(NARROW, from, 0, Operand::Register(result[0]), None),
+            // Its result is in the field where others have their operand.
+            Isa::Avx512 => self.each(NARROW, from, [0; MOST_VECTORS], result.map(Operand::Register), None),
             Isa::Avx2 if elements <= 2 => {
-                self.assembler.vector(SHUFFLE, result[0], 0, Operand::Register(from), Some(EVEN));
+                self.each(SHUFFLE, result, [0; MOST_VECTORS], from.map(Operand::Register), Some(EVEN));
             }
             Isa::Avx2 => {
                 const UPPER: Code = code(1, 3, 0x39);
                 let upper = self.take();
-                // The result is its operand here, too.
-                self.assembler.long_vector(UPPER, from, Operand::Register(upper), 1);
-                self.assembler.set_length(Length::Xmm);
-                self.assembler.vector(SHUFFLE_TWO, result[0], from, Operand::Register(upper), Some(EVEN));
+                let length = self.assembler.set_length(Length::Xmm);
+                for (from, result) in from.into_iter().zip(result).take(self.vectors) {
+                    // This one, too, has its result in the field of the operand.
+                    self.assembler.long_vector(UPPER, from, Operand::Register(upper), 1);
+                    self.assembler.vector(SHUFFLE_TWO, result, from, Operand::Register(upper), Some(EVEN));
+                }
+                self.assembler.set_length(length);
                 self.give(Some(upper));
             }
         }
@@ -146,9 +108,9 @@ fn wide_binary(op: WideBinary) -> Code {
         WideBinary::AddBits => wide(1, 1, 0xd4),
         WideBinary::SubtractBits => wide(1, 1, 0xfb),
         WideBinary::MultiplyLow => wide(1, 1, 0xf4),
-        WideBinary::And => code(1, 1, 0xdb),
-        WideBinary::Or => code(1, 1, 0xeb),
-        WideBinary::Xor => code(1, 1, 0xef),
+        WideBinary::And => wide(1, 1, 0xdb),
+        WideBinary::Or => wide(1, 1, 0xeb),
+        WideBinary::Xor => wide(1, 1, 0xef),
         WideBinary::ShiftLeft => wide(1, 2, 0x47),
         WideBinary::ShiftRight => wide(1, 2, 0x45),
     }

@@ -20,7 +20,7 @@ struct Entry {
 }
 
 /// Numbers of all sorts: any bits, doubles of moderate size, small integers, and what is special.
-fn number(random: &mut Random) -> u64 {
+pub(super) fn number(random: &mut Random) -> u64 {
     const SPECIAL: [f64; 8] = [0.0, -0.0, 1.0, -0.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 5e-324];
     let any = random.next();
     match any % 5 {

@@ -12,12 +12,29 @@ use crate::tile::tests::random_bytes;
 /// The shape of a program's matrices. Its vectors are as long as their rows or columns.
 type Shape = [usize; 2];
 
+/// The types of elements, and the number of those that have at most 32 bits.
+const ELEMENTS: [ElementType; 7] = [
+    ElementType::F32,
+    ElementType::BF16,
+    ElementType::S32,
+    ElementType::Pred,
+    ElementType::S8,
+    ElementType::F64,
+    ElementType::S64,
+];
+const NARROW: usize = 5;
+
 /// An op over values of the program, chosen at random.
-fn random_op(program: &mut Program, shape: Shape, values: &[ValueId], random: &mut Random) -> ValueId {
+fn random_op(
+    program: &mut Program,
+    shape: Shape,
+    elements: &[ElementType],
+    values: &[ValueId],
+    random: &mut Random,
+) -> ValueId {
     let [rows, columns] = shape;
     let count = rows * columns;
     let shapes: [&[usize]; 6] = [&shape, &[count], &[rows], &[columns], &[], &[1, rows]];
-    let elements = [ElementType::F32, ElementType::BF16, ElementType::S32, ElementType::Pred, ElementType::S8];
     let value = values[random.below(values.len())];
     let from = program.ty(value);
     let peers: Vec<_> = values.iter().copied().filter(|&each| program.ty(each) == from).collect();
@@ -26,7 +43,7 @@ fn random_op(program: &mut Program, shape: Shape, values: &[ValueId], random: &m
         16 | 17 if from.rank() > 0 => rolled(program, value, random),
         18 if from.rank() > 0 => framed(program, value, random),
         0 => {
-            let (element, dims) = (elements[random.below(5)], shapes[random.below(6)]);
+            let (element, dims) = (elements[random.below(elements.len())], shapes[random.below(6)]);
             let literal = Literal::splat(ty(element, dims), random_bytes(random, element, 1));
             program.op(OpKind::Constant(literal.clone()), &[], literal.ty().clone())
         }
@@ -48,13 +65,13 @@ fn random_op(program: &mut Program, shape: Shape, values: &[ValueId], random: &m
             let dims = shapes[random.below(2)];
             program.op(OpKind::Reshape, &[value], ty(from.element, dims))
         }
-        5 | 19 if from.rank() == 2 && matches!(from.element, ElementType::F32 | ElementType::S32) => {
+        5 | 19 if from.rank() == 2 && from.element.byte_width() >= 4 => {
             let scalar = TensorType::scalar(from.element);
             let init = Literal::splat(scalar.clone(), random_bytes(random, from.element, 1));
             let init = program.op(OpKind::Constant(init), &[], scalar);
             let dims = [vec![1], vec![0], vec![0, 1]][random.below(3)].clone();
             // Sums of floats depend on the order, which is the same for rows.
-            let is_exact = from.element == ElementType::S32 || dims == [1];
+            let is_exact = from.element.is_integer() || dims == [1];
             let functions = if is_exact { &[BinaryOp::Add, BinaryOp::Maximum][..] } else { &[BinaryOp::Maximum] };
             program.reduce_dims(functions[random.below(functions.len())], dims, value, init)
         }
@@ -82,7 +99,7 @@ fn random_op(program: &mut Program, shape: Shape, values: &[ValueId], random: &m
             let sums = program.reduce(BinaryOp::Add, wide, zero);
             program.op(OpKind::Convert, &[sums], ty(from.element, &[rows]))
         }
-        6 => program.op(OpKind::Convert, &[value], from.with_element(elements[random.below(5)])),
+        6 => program.op(OpKind::Convert, &[value], from.with_element(elements[random.below(elements.len())])),
         7 => {
             let direction = ComparisonDirection::ALL[random.below(6)];
             let kind = OpKind::Compare(direction, ComparisonType::NoType);
@@ -98,7 +115,7 @@ fn random_op(program: &mut Program, shape: Shape, values: &[ValueId], random: &m
         _ => {
             use BinaryOp::{Add, Divide, Maximum, Minimum, Multiply, Or, ShiftLeft, ShiftRightLogical, Subtract, Xor};
             let ops = match from.element {
-                ElementType::S32 | ElementType::S8 => [Add, Subtract, Or, Xor, ShiftLeft, ShiftRightLogical],
+                element if element.is_integer() => [Add, Subtract, Or, Xor, ShiftLeft, ShiftRightLogical],
                 _ => [Add, Subtract, Multiply, Divide, Maximum, Minimum],
             };
             match random.below(8) {
@@ -170,17 +187,21 @@ fn check(seeds: impl IntoIterator<Item = u64>) {
         // Some have several tiles.
         let shape = [[6, 50], [6, 50], [6, 50], [40, 300], [3, 1500]][seed as usize % 5];
         let [rows, columns] = shape;
+        let is_wide = seed % 2 == 1;
+        let elements = if is_wide { &ELEMENTS[..] } else { &ELEMENTS[..NARROW] };
+        let [float, integer] =
+            if is_wide { [ElementType::F64, ElementType::S64] } else { [ElementType::F32, ElementType::S32] };
         for (element, dims) in [
-            (ElementType::F32, &shape[..]),
+            (float, &shape[..]),
             (ElementType::BF16, &shape),
-            (ElementType::S32, &[columns]),
-            (ElementType::F32, &[]),
+            (integer, &[columns]),
+            (float, &[]),
             (ElementType::BF16, &[rows]),
         ] {
             values.push(program.param(ty(element, dims)));
         }
         for _ in 0..40 {
-            let value = random_op(&mut program, shape, &values, &mut random);
+            let value = random_op(&mut program, shape, elements, &values, &mut random);
             let op = program.func.body.ops.last().expect("just added");
             // Not every op has a meaning for every type.
             if matches!(op.kind, OpKind::Constant(_)) || lower::single(op, &program.func).is_ok() {

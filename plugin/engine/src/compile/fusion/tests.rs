@@ -177,21 +177,20 @@ pub(super) fn run_both(func: &Func, generate: bool, random: &mut Random) -> Vec<
 pub(super) fn one_nan(element: ElementType, bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     match element {
-        ElementType::F32 => {
-            let floats = bytes.chunks_exact_mut(4);
-            floats
-                .filter(|x| f32::from_le_bytes((**x).try_into().unwrap()).is_nan())
-                .for_each(|x| x.copy_from_slice(&f32::NAN.to_le_bytes()));
-        }
+        ElementType::F32 => replace_nans(&mut bytes, f32::NAN.to_le_bytes(), |x| f32::from_le_bytes(x).is_nan()),
+        ElementType::F64 => replace_nans(&mut bytes, f64::NAN.to_le_bytes(), |x| f64::from_le_bytes(x).is_nan()),
         ElementType::BF16 => {
-            let floats = bytes.chunks_exact_mut(2);
-            floats
-                .filter(|x| half::bf16::from_le_bytes((**x).try_into().unwrap()).is_nan())
-                .for_each(|x| x.copy_from_slice(&half::bf16::NAN.to_le_bytes()));
+            replace_nans(&mut bytes, half::bf16::NAN.to_le_bytes(), |x| half::bf16::from_le_bytes(x).is_nan());
         }
         _ => {}
     }
     bytes
+}
+
+/// Replaces the elements of `N` bytes that are NaN.
+fn replace_nans<const N: usize>(bytes: &mut [u8], nan: [u8; N], is_nan: impl Fn([u8; N]) -> bool) {
+    let (elements, _) = bytes.as_chunks_mut::<N>();
+    elements.iter_mut().filter(|x| is_nan(**x)).for_each(|x| *x = nan);
 }
 
 /// `exp(x - max(x))` over its sums, along the last dimension.

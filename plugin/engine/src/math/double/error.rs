@@ -1,8 +1,8 @@
 //! The error function of `f64` and its complement.
 
-use super::{fma, polynomial};
-use crate::math::elementary::{exp, sum};
-use crate::math::lane::Number;
+use super::{Double, polynomial};
+use crate::math::elementary::{exp, fma, sum};
+use crate::math::lane::Bits;
 use crate::math::level::Level;
 
 /// Beyond it erfc is 0.
@@ -53,39 +53,40 @@ const TAIL: [f64; 22] = [
 
 /// erf x / x - 1, near 0.
 #[inline(always)]
-fn near_zero<L: Level>(x: f64) -> f64 {
-    polynomial::<L, f64, 13>(x * x, &NEAR_ZERO)
+fn near_zero<L: Level, T: Double>(x: T) -> T {
+    polynomial::<L, T, 13>(x * x, &NEAR_ZERO)
 }
 
 /// erfc a, for an `a` of at least 0.45.
 #[inline(always)]
-fn tail<L: Level>(a: f64) -> f64 {
-    let a = f64::select(END < a, END, a);
+fn tail<L: Level, T: Double>(a: T) -> T {
+    let end = T::of_double(END);
+    let a = T::select(end.less(a), end, a);
     // a^2 in two parts, the first exact: an error of a^2 is a relative error of e^-a^2.
-    let high = f64::from_bits(a.to_bits() & !0x7ff_ffff);
+    let high = T::of_bits(a.bits().and(T::Int::of(-0x800_0000)));
     let (square, rest) = (high * high, (a - high) * (a + high));
-    let s = (a - 4.0) / (a + 4.0);
-    let scaled = polynomial::<L, f64, 22>(s, &TAIL) / fma::<L, f64>(2.0, a, 1.0);
-    let gauss = exp::<L, f64>(-square);
+    let s = (a - T::of(4.0)) / (a + T::of(4.0));
+    let scaled = polynomial::<L, T, 22>(s, &TAIL) / fma::<L, T>(T::of(2.0), a, T::of(1.0));
+    let gauss = exp::<L, T>(-square);
     // e^-rest - 1, where rest is at most 5e-5.
-    let less_one = rest * polynomial::<L, f64, 3>(rest, &[-1.0, 0.5, -1.0 / 6.0]);
-    fma::<L, f64>(scaled, less_one, scaled) * gauss
+    let less_one = rest * polynomial::<L, T, 3>(rest, &[-1.0, 0.5, -1.0 / 6.0]);
+    fma::<L, T>(scaled, less_one, scaled) * gauss
 }
 
 /// erf x.
 #[inline(always)]
-pub(crate) fn erf<L: Level>(x: f64) -> f64 {
-    let a = x.abs();
-    let near = fma::<L, f64>(x, near_zero::<L>(x), x);
-    f64::select(a < 1.0, near, (1.0 - tail::<L>(a)).copysign(x))
+pub(crate) fn erf<L: Level, T: Double>(x: T) -> T {
+    let a = x.magnitude();
+    let near = fma::<L, T>(x, near_zero::<L, T>(x), x);
+    T::select(a.less(T::of(1.0)), near, (T::of(1.0) - tail::<L, T>(a)).with_sign(x))
 }
 
 /// 1 - erf x.
 #[inline(always)]
-pub(crate) fn erfc<L: Level>(x: f64) -> f64 {
-    let tail = tail::<L>(x.abs());
-    let far = f64::select(x < 0.0, 2.0 - tail, tail);
-    let [less, lost] = sum(1.0, -x);
-    let near = less + fma::<L, f64>(-x, near_zero::<L>(x), lost);
-    f64::select(x.abs() < 0.5, near, far)
+pub(crate) fn erfc<L: Level, T: Double>(x: T) -> T {
+    let tail = tail::<L, T>(x.magnitude());
+    let far = T::select(x.less(T::of(0.0)), T::of(2.0) - tail, tail);
+    let [less, lost] = sum(T::of(1.0), -x);
+    let near = less + fma::<L, T>(-x, near_zero::<L, T>(x), lost);
+    T::select(x.magnitude().less(T::of(0.5)), near, far)
 }

@@ -1,11 +1,14 @@
-//! The functions of elements of 64 bits as operations of blocks, where such an element takes a pair of lanes.
+//! The functions of elements of 64 bits as operations of generated code, where such an element takes a pair of lanes.
 
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, UnaryOp};
 use oxcall_jit::{Builder, Compare, Conversion, Round, Shift, Value, WideBinary};
 
-use super::{Record, extended};
+use super::{Record, extended, float, lane_unary, maximum, minimum};
+use crate::math::double::{self, Double};
+use crate::math::lane::Lane;
+use crate::math::traced::{Generated, TracedFloat};
 
-/// Whether blocks compute elements of this type in pairs of lanes.
+/// Whether elements of this type take pairs of lanes.
 pub(crate) fn is_wide(element: ElementType) -> bool {
     matches!(element, ElementType::F64 | ElementType::S64 | ElementType::U64)
 }
@@ -28,40 +31,26 @@ pub(super) fn unary(op: UnaryOp, wide: ElementType) -> Option<Record> {
 }
 
 fn float_unary(op: UnaryOp) -> Option<Record> {
+    if let Some(record) = lane_unary::<u64>(op) {
+        return Some(record);
+    }
     Some(match op {
-        UnaryOp::Abs => |b, [x, ..]| magnitude(b, x),
-        UnaryOp::Negate => |b, [x, ..]| b.wide().binary(WideBinary::Xor, x, b.wide().constant(SIGN)),
-        UnaryOp::Square => |b, [x, ..]| b.wide().binary(WideBinary::Multiply, x, x),
-        UnaryOp::Sqrt => |b, [x, ..]| b.wide().sqrt(x),
-        UnaryOp::Sign => |b, [x, ..]| {
-            let is_signed = b.wide().compare(Compare::Less, constant(b, 0.0), magnitude(b, x));
-            b.wide().select(is_signed, with_sign(b, constant(b, 1.0), x), x)
-        },
+        UnaryOp::Erf => |b, [x, ..]| float::<u64>(b, x, double::erf::<Generated, _>),
+        UnaryOp::Erfc => |b, [x, ..]| float::<u64>(b, x, double::erfc::<Generated, _>),
         UnaryOp::Floor => |b, [x, ..]| b.wide().round(Round::Floor, x),
         UnaryOp::Ceil => |b, [x, ..]| b.wide().round(Round::Ceil, x),
         UnaryOp::RoundNearestEven => |b, [x, ..]| b.wide().round(Round::Even, x),
         UnaryOp::RoundNearestAfz => |b, [x, ..]| {
             // The number below a half: the sum of 0.5 and the one before it would round to 1.
-            let half = with_sign(b, constant(b, 0.5_f64.next_down()), x);
-            b.wide().round(Round::Truncate, b.wide().binary(WideBinary::Add, x, half))
+            let moved = float::<u64>(b, x, |x| x + TracedFloat::of_double(0.5_f64.next_down()).with_sign(x));
+            b.wide().round(Round::Truncate, moved)
         },
-        UnaryOp::IsFinite => {
-            |b, [x, ..]| truth(b, b.wide().compare(Compare::Less, magnitude(b, x), constant(b, f64::INFINITY)), false)
-        }
-        UnaryOp::Real | UnaryOp::Conj => |_, [x, ..]| x,
+        UnaryOp::IsFinite => |b, [x, ..]| {
+            let size = float::<u64>(b, x, Lane::magnitude);
+            truth(b, b.wide().compare(Compare::Less, size, constant(b, f64::INFINITY)), false)
+        },
         _ => return None,
     })
-}
-
-/// `|x|`.
-fn magnitude(b: &Builder, x: Value) -> Value {
-    b.wide().binary(WideBinary::And, x, b.wide().constant(!SIGN))
-}
-
-/// `x`, which is positive, with the sign of `other`.
-fn with_sign(b: &Builder, x: Value, other: Value) -> Value {
-    let sign = b.wide().binary(WideBinary::And, other, b.wide().constant(SIGN));
-    b.wide().binary(WideBinary::Or, x, sign)
 }
 
 fn integer_unary(op: UnaryOp, is_signed: bool) -> Option<Record> {
@@ -107,27 +96,10 @@ fn float_binary(op: BinaryOp) -> Option<Record> {
         BinaryOp::Subtract => |b, [x, y, _]| b.wide().binary(WideBinary::Subtract, x, y),
         BinaryOp::Multiply => |b, [x, y, _]| b.wide().binary(WideBinary::Multiply, x, y),
         BinaryOp::Divide => |b, [x, y, _]| b.wide().binary(WideBinary::Divide, x, y),
-        BinaryOp::Maximum => |b, [x, y, _]| maximum(b, x, y),
-        BinaryOp::Minimum => |b, [x, y, _]| minimum(b, x, y),
+        BinaryOp::Maximum => |b, [x, y, _]| maximum::<u64>(b, x, y),
+        BinaryOp::Minimum => |b, [x, y, _]| minimum::<u64>(b, x, y),
         _ => return None,
     })
-}
-
-/// The larger; NaN if one is; +0 rather than -0.
-fn maximum(b: &Builder, x: Value, y: Value) -> Value {
-    extreme(b, [x, y], WideBinary::And, b.wide().compare(Compare::Less, y, x))
-}
-
-/// The smaller; NaN if one is; -0 rather than +0.
-fn minimum(b: &Builder, x: Value, y: Value) -> Value {
-    extreme(b, [x, y], WideBinary::Or, b.wide().compare(Compare::Less, x, y))
-}
-
-/// `x` if `is_first`, or `y`. Equal numbers are zeros or have the same bits, so that `join` gives the right zero.
-fn extreme(b: &Builder, [x, y]: [Value; 2], join: WideBinary, is_first: Value) -> Value {
-    let apart = b.wide().select(is_first, x, y);
-    let number = b.wide().select(b.wide().compare(Compare::Equal, x, x), apart, x);
-    b.wide().select(b.wide().compare(Compare::Equal, x, y), b.wide().binary(join, x, y), number)
 }
 
 fn integer_binary(op: BinaryOp, is_signed: bool) -> Option<Record> {
@@ -195,7 +167,7 @@ pub(super) fn select() -> Record {
 /// `min(max(x, low), high)`, of operands low, x, high.
 pub(super) fn clamp_of(wide: ElementType) -> Record {
     match wide {
-        ElementType::F64 => |b, [low, x, high]| minimum(b, maximum(b, x, low), high),
+        ElementType::F64 => |b, [low, x, high]| minimum::<u64>(b, maximum::<u64>(b, x, low), high),
         ElementType::S64 => clamp::<true>,
         _ => clamp::<false>,
     }

@@ -1,0 +1,96 @@
+//! Loads and stores of arrays.
+
+use super::{Emitter, LOAD, Registers, STORE};
+use crate::encode::{Code, Isa, Operand, code, wide};
+use crate::ir::{Store, Width};
+
+impl Emitter<'_> {
+    pub(super) fn load(&mut self, array: u16, width: Width) -> Registers {
+        let code = widening(width);
+        let result = self.take_all();
+        if self.is_part {
+            self.load_rest(array, width, result);
+            return result;
+        }
+        for (vector, &register) in result[..self.vectors].iter().enumerate() {
+            let from = self.element(array, width, vector);
+            self.assembler.vector(code, register, 0, from, None);
+        }
+        result
+    }
+
+    pub(super) fn store(&mut self, store: &Store) {
+        let &Store { array, width, value } = store;
+        let registers = self.registers(value);
+        let lanes = if width == Width::Pair { 2 * self.elements } else { self.elements };
+        self.assembler.set_length(self.isa.length(lanes));
+        if self.is_part {
+            return self.store_rest(array, width, registers);
+        }
+        for (vector, &register) in registers[..self.vectors].iter().enumerate() {
+            match (width, self.isa) {
+                (Width::Word | Width::Pair, _) | (_, Isa::Avx512) => {
+                    let to = self.element(array, width, vector);
+                    self.assembler.vector(narrowing(width), register, 0, to, None);
+                }
+                (Width::Byte | Width::Half, Isa::Avx2) => self.store_packed(array, width, vector, register),
+            }
+        }
+    }
+
+    /// Stores the low bits of a vector's words: AVX2 packs them in steps, which saturate.
+    fn store_packed(&mut self, array: u16, width: Width, vector: usize, register: u8) {
+        let to = self.element(array, width, vector);
+        self.pack(register, self.elements, width, to);
+    }
+
+    /// Stores the low bits of four or eight words.
+    pub(super) fn pack(&mut self, register: u8, words: usize, width: Width, to: Operand) {
+        const AND: Code = code(1, 1, 0xdb);
+        const PACK_WORDS: Code = code(1, 2, 0x2b);
+        const PACK_HALVES: Code = code(1, 1, 0x67);
+        const PERMUTE: Code = wide(1, 3, 0x00);
+        const STORE_HALF: Code = code(1, 1, 0xd6);
+        const STORE_QUARTER: Code = code(1, 1, 0x7e);
+        let packed = self.take();
+        let own = Operand::Register(packed);
+        let low = if width == Width::Byte { 0xff } else { 0xffff };
+        self.assembler.vector(AND, packed, register, Operand::Constant(low), None);
+        self.assembler.vector(PACK_WORDS, packed, packed, own, None);
+        if words > 4 {
+            // Quarters 0 and 2: the halves of the vector are packed apart.
+            self.assembler.long_vector(PERMUTE, packed, own, 0b1000);
+        }
+        if width == Width::Byte {
+            self.assembler.short_vector(PACK_HALVES, packed, packed, own, None);
+        }
+        let store = match width.bytes() * words {
+            4 => STORE_QUARTER,
+            8 => STORE_HALF,
+            _ => STORE,
+        };
+        self.assembler.short_vector(store, packed, 0, to, None);
+        self.free |= 1 << packed;
+        self.locked &= !(1 << packed);
+    }
+}
+
+/// The instruction that loads elements into words.
+pub(super) fn widening(width: Width) -> Code {
+    match width {
+        Width::Word => LOAD,
+        Width::Pair => wide(1, 1, 0x10),
+        Width::Byte => code(1, 2, 0x31),
+        Width::Half => code(1, 2, 0x33),
+    }
+}
+
+/// The instruction of AVX-512 that stores the low bits of words.
+pub(super) fn narrowing(width: Width) -> Code {
+    match width {
+        Width::Word => STORE,
+        Width::Pair => wide(1, 1, 0x11),
+        Width::Byte => code(2, 2, 0x31),
+        Width::Half => code(2, 2, 0x33),
+    }
+}
