@@ -3,15 +3,21 @@
 //! Functions of more than a few products are computed in double precision for both types, so that the results of the
 //! smaller one are rounded once.
 
+mod modulus;
+mod quotient;
+mod scale;
+
 use std::f64::consts::{FRAC_PI_2, LN_2, PI};
 
 use num_complex::Complex;
 use num_traits::Zero;
 use oxcall_hlo::{BinaryOp, UnaryOp};
 
+use self::modulus::modulus;
+use self::quotient::{finite_quotient, finite_sign, is_easy, is_finite, other_sign, quotient};
 use super::elementary::fma;
-use super::function::{Function, Weight, Wide, binary, unary};
-use super::level::{Baseline, Level};
+use super::function::{Function, Weight, Wide, binary, guarded_binary, guarded_unary, unary};
+use super::level::Level;
 use super::real::Real;
 
 type C128 = Complex<f64>;
@@ -46,69 +52,6 @@ part!(f32 f64);
 #[inline(always)]
 fn product<L: Level, T: Real>(x: Complex<T>, y: Complex<T>) -> Complex<T> {
     Complex::new(fma::<L, T>(x.re, y.re, -(x.im * y.im)), fma::<L, T>(x.re, y.im, x.im * y.re))
-}
-
-/// A power of two with which `x` becomes a number between 1 and 4, or less if it is subnormal.
-#[inline(always)]
-fn scale_of(x: f64) -> f64 {
-    let exponent = ((x.to_bits() >> 52) & 0x7ff).min(2045);
-    f64::from_bits((2046 - exponent) << 52)
-}
-
-/// The power of two to scale a dividend by, whose largest part this is, and its reciprocal: products with the parts of
-/// a scaled divisor then neither overflow nor lose digits, nor does a part that is far smaller.
-#[inline(always)]
-fn scale_of_dividend(largest: f64) -> (f64, f64) {
-    const DOWN: f64 = 1.0 / 16.0;
-    const UP: f64 = f64::from_bits((1023 + 110) << 52);
-    if largest > f64::MAX * DOWN && largest.is_finite() {
-        (DOWN, 1.0 / DOWN)
-    } else if largest < f64::MIN_POSITIVE * UP {
-        (UP, 1.0 / UP)
-    } else {
-        (1.0, 1.0)
-    }
-}
-
-/// The sum of two products, without the rounding error of the second: z / z is 1 also where multiply-add is fused.
-///
-/// Kahan's algorithm: C.-P. Jeannerod, N. Louvet, J.-M. Muller, "Further analysis of Kahan's algorithm", 2013.
-#[inline(always)]
-fn sum_of_products<L: Level>((a, b): (f64, f64), (c, d): (f64, f64)) -> f64 {
-    let product = c * d;
-    let error = if product.is_finite() { fma::<L, f64>(c, d, -product) } else { 0.0 };
-    fma::<L, f64>(a, b, product) + error
-}
-
-/// The quotient, scaled against overflow; for zero, infinities and NaN as in C's Annex G.
-fn quotient<L: Level>(a: C128, b: C128) -> C128 {
-    let (largest, zero) = (b.re.abs().max(b.im.abs()), 0.0f64);
-    let scale = if largest.is_finite() && largest > zero { scale_of(largest) } else { 1.0 };
-    let (c, d) = (b.re * scale, b.im * scale);
-    let (up, down) = scale_of_dividend(a.re.abs().max(a.im.abs()));
-    let (x, y) = (a.re * up, a.im * up);
-    // At most the largest power of two, so that a zero part stays zero.
-    let back = (scale * down).min(f64::from_bits(2046 << 52));
-    let norm = fma::<L, f64>(c, c, d * d);
-    let real = sum_of_products::<L>((x, c), (y, d)) / norm * back;
-    let imaginary = sum_of_products::<L>((y, c), (-x, d)) / norm * back;
-    let result = Complex::new(real, imaginary);
-    if !(result.re.is_nan() && result.im.is_nan()) {
-        return result;
-    }
-    let infinite = |x: f64| if x.is_infinite() { 1f64.copysign(x) } else { zero.copysign(x) };
-    if norm == zero && !(a.re.is_nan() && a.im.is_nan()) {
-        let infinity = f64::INFINITY.copysign(c);
-        Complex::new(infinity * a.re, infinity * a.im)
-    } else if (a.re.is_infinite() || a.im.is_infinite()) && c.is_finite() && d.is_finite() {
-        let (x, y) = (infinite(a.re), infinite(a.im));
-        Complex::new(f64::INFINITY * (x * c + y * d), f64::INFINITY * (y * c - x * d))
-    } else if (b.re.is_infinite() || b.im.is_infinite()) && a.re.is_finite() && a.im.is_finite() {
-        let (x, y) = (infinite(b.re), infinite(b.im));
-        Complex::new(zero * (a.re * x + a.im * y), zero * (a.im * x - a.re * y))
-    } else {
-        result
-    }
 }
 
 /// e^z - 1.
@@ -353,17 +296,6 @@ fn atanh<L: Level>(z: C128) -> C128 {
     Complex::new(real.copysign(z.re), imaginary.copysign(z.im))
 }
 
-/// The number of modulus 1 with the same angle.
-fn sign(z: C128) -> C128 {
-    let modulus = z.re.hypot(z.im);
-    match () {
-        () if modulus == 0.0 => Complex::zero(),
-        () if modulus.is_infinite() && z.re.is_finite() && z.im.is_finite() => sign(z / 4.0),
-        () if modulus.is_infinite() => quotient::<Baseline>(z, Complex::new(modulus, 0.0)),
-        () => z / modulus,
-    }
-}
-
 /// The function of one complex number for `op`.
 pub(crate) fn unary_op<L: Level, T: Part>(op: UnaryOp) -> Option<Function>
 where
@@ -376,14 +308,19 @@ where
         };
     }
     Some(match op {
-        UnaryOp::Abs => unary::<L, _, _, _>(Heavy(10), |z: Complex<T>| z.re.hypot(z.im)),
+        UnaryOp::Abs => unary::<L, _, _, _>(Heavy(4), |z: Complex<T>| T::of_one(z, |z| modulus::<L>(z).into()).re),
         UnaryOp::Imag => unary::<L, _, _, _>(Light, |z: Complex<T>| z.im),
         UnaryOp::Real => unary::<L, _, _, _>(Light, |z: Complex<T>| z.re),
         UnaryOp::Negate => unary::<L, _, _, _>(Light, |z: Complex<T>| -z),
         UnaryOp::Conj => unary::<L, _, _, _>(Light, |z: Complex<T>| z.conj()),
         UnaryOp::Square => unary::<L, _, _, _>(Light, |z: Complex<T>| product::<L, T>(z, z)).costing(6.0),
-        UnaryOp::Sign => heavy!(sign),
-        UnaryOp::IsFinite => unary::<L, _, _, _>(Light, |z: Complex<T>| u8::from(z.re.is_finite() && z.im.is_finite())),
+        UnaryOp::Sign => guarded_unary::<L, Complex<T>, _, _, _>(
+            20,
+            |z| T::of_one(z, finite_sign::<L>),
+            |z| is_easy(z),
+            |z| T::of_one(z, other_sign),
+        ),
+        UnaryOp::IsFinite => unary::<L, _, _, _>(Light, |z: Complex<T>| u8::from(is_finite(z))),
         UnaryOp::Exponential => heavy!(exp),
         UnaryOp::ExponentialMinusOne => heavy!(exp_m1),
         UnaryOp::Log => heavy!(ln),
@@ -445,7 +382,12 @@ where
         BinaryOp::Multiply => {
             binary::<L, _, _, _, _>(Light, |x: Complex<T>, y: Complex<T>| product::<L, T>(x, y)).costing(6.0)
         }
-        BinaryOp::Divide => heavy!(quotient::<L>),
+        BinaryOp::Divide => guarded_binary::<L, Complex<T>, _, _, _>(
+            30,
+            |x, y| T::of_two(x, y, finite_quotient::<L>),
+            |x, y| is_finite(x) & is_easy(y),
+            |x, y| T::of_two(x, y, quotient::<L>),
+        ),
         BinaryOp::Power => heavy!(power),
         BinaryOp::Maximum => heavy!(|x, y| if is_nan(x) || (!is_nan(y) && is_greater(x, y)) { x } else { y }),
         BinaryOp::Minimum => heavy!(|x, y| if is_nan(x) || (!is_nan(y) && is_greater(y, x)) { x } else { y }),

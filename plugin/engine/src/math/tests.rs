@@ -113,9 +113,9 @@ fn double_kernels_are_accurate<L: Level>() {
     sweep_double("ln", 1.5, [0.5, 2.0], elementary::ln::<L, f64>, f64::ln);
     sweep_double("ln_1p", 2.0, [-1.0, most], elementary::ln_1p::<L, f64>, f64::ln_1p);
     sweep_double("ln_1p", 2.0, [-1.0, 2.0], elementary::ln_1p::<L, f64>, f64::ln_1p);
-    sweep_double("erf", 2.0, [-6.5, 6.5], double::erf::<L>, libm::erf);
-    sweep_double("erfc", 4.0, [-6.5, 27.0], double::erfc::<L>, libm::erfc);
-    sweep_double("erfc", 4.0, [-1.0, 1.5], double::erfc::<L>, libm::erfc);
+    sweep_double("erf", 2.0, [-6.5, 6.5], double::erf::<L, f64>, libm::erf);
+    sweep_double("erfc", 4.0, [-6.5, 27.0], double::erfc::<L, f64>, libm::erfc);
+    sweep_double("erfc", 4.0, [-1.0, 1.5], double::erfc::<L, f64>, libm::erfc);
     for range in [10.0, 1_000_000.0] {
         sweep_double("sin", 2.0, [-range, range], <f64 as Angles>::sine::<L>, f64::sin);
         sweep_double("cos", 2.0, [-range, range], <f64 as Angles>::cosine::<L>, f64::cos);
