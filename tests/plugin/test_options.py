@@ -12,7 +12,8 @@ MANY = """
     jax.jit(lambda x: jnp.sort(jnp.sin(x)))(x).block_until_ready()
     # A thread has the name of the one that started it until it takes its own.
     names = {open(f"/proc/self/task/{task}/comm").read().strip() for task in os.listdir("/proc/self/task")}
-    print(len([name for name in names if name.removeprefix("oxcall-").isdigit()]))
+    # The thread that runs the program takes part, and these help it.
+    print(1 + len([name for name in names if name.removeprefix("oxcall-").isdigit()]))
 """
 
 

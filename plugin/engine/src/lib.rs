@@ -69,6 +69,7 @@
 //! * `math::function` makes values of stateless functions, and `math::level` calls code compiled for instructions that
 //!   the processor has.
 //! * `memory` allocates.
+//! * `pool::helpers` lends the work of callers to threads, and `pool::placement` asks the system for their processors.
 //! * `tile::memory`, `tile::chain`, `tile::run` (which calls generated code) and `tile::program` read and write
 //!   registers and operands, which are bytes of several types, on several threads.
 //! * Tests register handlers written as C functions, and run kernels on separate buffers.

@@ -1,14 +1,23 @@
 //! The threads of a client, and the division of kernels' work among them.
 
+#[allow(unsafe_code, reason = "lends the work of callers to threads")]
+mod helpers;
+#[allow(unsafe_code, reason = "asks the system for the processors of threads")]
+mod placement;
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 use oxcall::Error;
-use rayon::prelude::*;
 
+use self::helpers::Helpers;
 use crate::environment::set_default_environment;
-use crate::sync::Mutex;
+use crate::sync::{Mutex, SPIN};
 
 /// The estimated cost of a piece of work.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -61,9 +70,12 @@ impl Outcome for Result<(), Error> {
     }
 }
 
-/// Work cheaper than this runs on one thread: a handover costs about 28 microseconds, so that half of the work has to
-/// take longer.
-const WORTH_SPLITTING_NANOS: f64 = 60_000.0;
+/// Work cheaper than this runs on one thread if the others sleep: to wake one takes about 12 microseconds of the
+/// caller, and after about 45 it has begun.
+const WORTH_WAKING_NANOS: f64 = 60_000.0;
+
+/// Work cheaper than this runs on one thread in any case.
+const WORTH_SPLITTING_NANOS: f64 = 20_000.0;
 
 /// The least work of a piece: a thread takes one in about a microsecond.
 const PIECE_NANOS: f64 = 8_000.0;
@@ -72,13 +84,23 @@ const PIECE_NANOS: f64 = 8_000.0;
 #[derive(Debug)]
 pub(crate) struct Pool {
     threads: usize,
-    pool: OnceLock<rayon::ThreadPool>,
+    helpers: OnceLock<Helpers>,
+    workers: OnceLock<rayon::ThreadPool>,
+    /// When work that was worth splitting, but not worth waking a thread for, last ended: in nanoseconds from `start`.
+    last: AtomicU64,
+    start: Instant,
 }
 
 impl Pool {
     /// A pool of `threads` threads (at least one), which are not started yet.
     pub(crate) fn new(threads: usize) -> Pool {
-        Pool { threads: threads.max(1), pool: OnceLock::new() }
+        Pool {
+            threads: threads.max(1),
+            helpers: OnceLock::new(),
+            workers: OnceLock::new(),
+            last: AtomicU64::new(0),
+            start: Instant::now(),
+        }
     }
 
     /// The number of threads among which work is divided.
@@ -86,13 +108,14 @@ impl Pool {
         self.threads
     }
 
-    /// The threads themselves, started by the first caller.
+    /// The threads that run programs, tasks of handlers, and work that is divided by rayon, started by the first
+    /// caller.
     ///
     /// # Panics
     /// If the system refuses to start threads.
     pub(crate) fn workers(&self) -> &rayon::ThreadPool {
-        self.pool.get_or_init(|| {
-            let name = |index| format!("oxcall-{index}");
+        self.workers.get_or_init(|| {
+            let name = |index| format!("oxcall-worker-{index}");
             // Threads inherit the environment of the thread that happens to start them.
             let start = |_| set_default_environment();
             rayon::ThreadPoolBuilder::new()
@@ -104,19 +127,38 @@ impl Pool {
         })
     }
 
-    /// Whether work of `cost` is worth splitting.
+    /// Whether work of `cost` is worth splitting: the same at all times, so that sums may depend on it.
     pub(crate) fn splits(&self, cost: Cost) -> bool {
+        self.threads > 1 && cost.nanos() >= WORTH_WAKING_NANOS
+    }
+
+    /// Whether work of `cost` is worth splitting now: smaller work is if a helper is awake, or would have stayed awake
+    /// since such work ended.
+    fn splits_now(&self, cost: Cost) -> bool {
+        let is_awake = || self.helpers.get().is_some_and(Helpers::is_awake);
+        let is_recent = || {
+            let last = self.last.load(Ordering::Relaxed);
+            last > 0 && self.start.elapsed() < Duration::from_nanos(last) + SPIN
+        };
+        self.splits(cost) || self.could_split(cost) && (is_awake() || is_recent())
+    }
+
+    fn could_split(&self, cost: Cost) -> bool {
         self.threads > 1 && cost.nanos() >= WORTH_SPLITTING_NANOS
     }
 
-    /// Calls `work` with the number of threads that it may use through rayon: on this thread with 1 if `cost` is small,
-    /// otherwise on a worker.
-    pub(crate) fn install<R: Send>(&self, cost: Cost, work: impl FnOnce(usize) -> R + Send) -> R {
-        if !self.splits(cost) {
-            return work(1);
+    /// The number of threads that work of `cost` is worth: 1 or all.
+    pub(crate) fn threads_for(&self, cost: Cost) -> usize {
+        if self.splits(cost) { self.threads } else { 1 }
+    }
+
+    /// Calls `work`, which rayon divides among `threads` threads: on a worker, unless it is for one thread.
+    pub(crate) fn in_workers<R: Send>(&self, threads: usize, work: impl FnOnce() -> R + Send) -> R {
+        if threads == 1 {
+            return work();
         }
         let (mut work, mut result) = (Some(work), None);
-        self.run(&mut || result = work.take().map(|work| work(self.threads)));
+        self.install(&mut || result = work.take().map(|work| work()));
         result.expect("the work was run")
     }
 
@@ -128,7 +170,7 @@ impl Pool {
             return work(0..count);
         }
         let len = piece_len(count, unit, pieces);
-        self.ranges(count, len, &work);
+        self.ranges(self.splits_now(cost), count, len, &work);
     }
 
     /// Splits `out` at multiples of `unit` elements, and calls `work` with the first index of each piece and the piece;
@@ -145,9 +187,30 @@ impl Pool {
             return work(0, out);
         }
         let len = piece_len(out.len(), unit, pieces);
+        self.chunked(self.splits_now(cost), out, len, work)
+    }
+
+    /// Splits `out` into chunks of `len` elements, and calls `work` on several threads with the first index of each
+    /// chunk and the chunk. If chunks fail, the call fails with the first error.
+    pub(crate) fn split_chunks<T: Pod + Send, R: Outcome>(
+        &self,
+        out: &mut [T],
+        len: usize,
+        work: impl Fn(usize, &mut [T]) -> R + Send + Sync,
+    ) -> R {
+        self.chunked(true, out, len, work)
+    }
+
+    fn chunked<T: Pod + Send, R: Outcome>(
+        &self,
+        splits: bool,
+        out: &mut [T],
+        len: usize,
+        work: impl Fn(usize, &mut [T]) -> R + Send + Sync,
+    ) -> R {
         let size = size_of::<T>();
         let failure = Mutex::new(None);
-        self.chunks(bytemuck::cast_slice_mut(out), len * size, &|offset, chunk| {
+        self.chunks(splits, bytemuck::cast_slice_mut(out), len * size, &|offset, chunk| {
             work(offset / size, bytemuck::cast_slice_mut(chunk)).note(&failure);
         });
         R::of(failure)
@@ -155,11 +218,11 @@ impl Pool {
 
     /// Calls `work` with each of `tasks`; on several threads if the total `cost` is worth it.
     pub(crate) fn for_each<T: Send>(&self, cost: Cost, tasks: Vec<T>, work: impl Fn(T) + Send + Sync) {
-        if !self.splits(cost) || tasks.len() < 2 {
+        if !self.could_split(cost) || tasks.len() < 2 {
             return tasks.into_iter().for_each(work);
         }
         let tasks: Vec<Mutex<Option<T>>> = tasks.into_iter().map(|task| Mutex::new(Some(task))).collect();
-        self.ranges(tasks.len(), 1, &|range| {
+        self.ranges(self.splits_now(cost), tasks.len(), 1, &|range| {
             for task in &tasks[range] {
                 let task = task.lock().take();
                 task.into_iter().for_each(&work);
@@ -167,25 +230,38 @@ impl Pool {
         });
     }
 
-    // Rayon's generic code is compiled once for each type of closure, so these functions take closures behind a
-    // pointer.
+    // Generic code is compiled once for each type of closure, so these functions take closures behind a pointer.
 
-    fn run(&self, work: &mut (dyn FnMut() + Send)) {
+    fn install(&self, work: &mut (dyn FnMut() + Send)) {
         self.workers().install(work);
     }
 
-    fn ranges(&self, count: usize, len: usize, work: &(dyn Fn(Range<usize>) + Send + Sync)) {
-        let pieces = count.div_ceil(len);
-        self.run(&mut || (0..pieces).into_par_iter().for_each(|i| work(i * len..((i + 1) * len).min(count))));
+    /// Does the work on several threads if it `splits`, otherwise on this one in the same pieces.
+    fn ranges(&self, splits: bool, count: usize, len: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
+        let (pieces, run) = (count.div_ceil(len), |piece: usize| work(piece * len..((piece + 1) * len).min(count)));
+        if !splits {
+            (0..pieces).for_each(run);
+            return self.last.store(self.start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        }
+        // Threads inherit the environment of the thread that happens to start them.
+        let helpers = self.helpers.get_or_init(|| Helpers::new(self.threads - 1, set_default_environment));
+        helpers.run(pieces, &run);
     }
 
-    fn chunks(&self, out: &mut [u8], len: usize, work: &(dyn Fn(usize, &mut [u8]) + Send + Sync)) {
-        self.run(&mut || out.par_chunks_mut(len).enumerate().for_each(|(i, chunk)| work(i * len, chunk)));
+    fn chunks(&self, splits: bool, out: &mut [u8], len: usize, work: &(dyn Fn(usize, &mut [u8]) + Sync)) {
+        let chunks: Vec<_> = out.chunks_mut(len).map(|chunk| Mutex::new(Some(chunk))).collect();
+        self.ranges(splits, chunks.len(), 1, &|range| {
+            for (index, chunk) in range.clone().zip(&chunks[range]) {
+                let chunk = chunk.lock().take();
+                work(index * len, chunk.expect("a piece is done once"));
+            }
+        });
     }
 
-    /// The number of pieces to make: a few for each thread, so that one late thread does not delay all.
+    /// The number of pieces to make: a few for each thread, so that one late thread does not delay all. They are the
+    /// same at all times.
     fn pieces(&self, cost: Cost, count: usize, unit: usize) -> usize {
-        if !self.splits(cost) {
+        if !self.could_split(cost) {
             return 1;
         }
         let worth = (cost.nanos() / PIECE_NANOS) as usize;

@@ -13,8 +13,17 @@ use super::{Argument, Executable, Execution};
 use crate::custom_call::{ExecutionInfo, UserData};
 use crate::interrupt::Era;
 
-/// Programs with a higher estimated cost run on another thread: the handover costs about 50 microseconds.
-pub(super) const INLINE_NANOS: f64 = 100_000.0;
+/// Programs that are estimated to take longer run on another thread: the handover costs about 50 microseconds.
+const INLINE_NANOS: f64 = 125_000.0;
+
+/// The most threads that are assumed to share the work of a short program.
+const INLINE_THREADS: usize = 4;
+
+/// Whether all `participants` in a program should run on the thread that launches them.
+pub(super) fn is_short(program: &Executable, participants: usize) -> bool {
+    let threads = program.runtime.pool.threads().min(INLINE_THREADS);
+    program.plan.cost.nanos() * participants as f64 <= INLINE_NANOS * threads as f64
+}
 
 /// Where an execution runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -62,7 +71,7 @@ pub(crate) fn launch(
     let era = options.era.unwrap_or_else(Era::now);
     let participants = participant.as_ref().map_or(1, |participant| participant.rendezvous.len());
     let inline = match options.launch {
-        Launch::Auto => program.plan.cost.nanos() * participants as f64 <= INLINE_NANOS,
+        Launch::Auto => is_short(program, participants),
         Launch::Inline => true,
         Launch::Elsewhere => false,
     };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use oxcall::Error;
 
-use super::launch::{INLINE_NANOS, execution_info};
+use super::launch::{execution_info, is_short};
 use super::rendezvous::{Next, Participant, Rendezvous};
 use super::task::{self, Done, Task};
 use super::{Argument, Execution};
@@ -44,7 +44,7 @@ pub(super) fn start(task: Task, site: u32, queue: &mut VecDeque<Task>) {
     let era = task.execution.era();
     let count = clique.len();
     let options = task.options.clone().unwrap_or_default();
-    let inline = task.inline || child.plan.cost.nanos() * count as f64 <= INLINE_NANOS;
+    let inline = task.inline || is_short(child, count);
     // SAFETY: the parent's execution stopped here, and resumes only after all participants have ended; they and
     // `Parent` keep it alive.
     let ParticipantBuffers { inputs, .. } = unsafe { task.execution.buffers() };

@@ -15,7 +15,6 @@ use std::ops::Range;
 
 use oxcall::Error;
 use oxcall_hlo::{Func, Op, OpKind};
-use rayon::prelude::*;
 
 use self::geometry::{Geometry, count};
 use self::patches::Place;
@@ -134,10 +133,9 @@ impl<C: Number> Job<'_, C> {
                 parts.try_for_each(|(i, out)| self.multiply(1, first + i, [0..rows, 0..depth], out))
             })
         } else {
-            pool.install(cost, |threads| {
-                let mut parts = out.chunks_exact_mut(features * rows).enumerate();
-                parts.try_for_each(|(i, out)| self.multiply(threads, i, [0..rows, 0..depth], out))
-            })
+            let threads = pool.threads_for(cost);
+            let mut parts = out.chunks_exact_mut(features * rows).enumerate();
+            parts.try_for_each(|(i, out)| self.multiply(threads, i, [0..rows, 0..depth], out))
         }
     }
 
@@ -232,16 +230,16 @@ impl<C: Number> Job<'_, C> {
                 }
                 let [(_, outside), (_, inside)] = &sides;
                 let lines = outside.len().div_ceil(threads);
-                let fill = |(i, patches): (usize, &mut [C])| {
+                let fill = |start: usize, patches: &mut [C]| {
                     let [(outer, outside), inner] = sides.clone();
-                    let first = outside.start + i * lines;
+                    let first = outside.start + start / inner.1.len();
                     let outside = first..(first + lines).min(outside.end);
                     geometry.gather(input, origin.clone(), [(outer, outside), inner], patches);
                 };
                 if threads == 1 {
-                    fill((0, patches));
+                    fill(0, patches);
                 } else {
-                    patches.par_chunks_mut(lines * inside.len()).enumerate().for_each(fill);
+                    self.cx.pool.split_chunks(patches, lines * inside.len(), fill);
                 }
                 let strides = if by_row { [summed.len(), 1] } else { [1, part.len()] };
                 let seen = Mat::new(patches, [part.len(), summed.len()], strides);

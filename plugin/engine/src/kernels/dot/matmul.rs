@@ -3,7 +3,6 @@
 use gemm::Parallelism;
 use gemm_common::cache::CACHE_INFO;
 use oxcall::Error;
-use rayon::prelude::*;
 
 use super::number::SHORT;
 use super::{Number, loops, tiles, vector};
@@ -224,7 +223,7 @@ fn packed<C>(Shape { m, n, k }: Shape, threads: usize) -> usize {
     within(bytes(n), 2).saturating_add(within(bytes(m), 1)).saturating_add(threads * CACHE_INFO[1].cache_bytes)
 }
 
-/// Computes `out = a b`, or with `accumulate` `out += a b`, on `threads` threads of the current rayon pool.
+/// Computes `out = a b`, or with `accumulate` `out += a b`, on `threads` threads.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if memory runs out.
@@ -259,8 +258,12 @@ pub(in crate::kernels) fn multiply<C: Number>(
     if m == 1 && out.has_dense_rows() && (b.row_stride == 1 || b.col_stride == 1) {
         return vector::multiply(cx, threads, b.transposed(), a.transposed(), &mut out.data[..n], accumulate);
     }
-    if !C::IN_GEMM {
+    let can_split = threads > 1 && out.row_stride >= n && out.has_dense_rows();
+    if can_split && (!C::IN_GEMM || m >= threads * ROWS) {
         return split_rows(cx, threads, a, b, out, accumulate);
+    }
+    if !C::IN_GEMM {
+        return loops::multiply(cx, a, b, out, accumulate);
     }
     if threads == 1 && tiles::fits(a, b, &out) {
         tiles::multiply(a, b, out, accumulate);
@@ -271,7 +274,7 @@ pub(in crate::kernels) fn multiply<C: Number>(
     let terms = if in_lanes { k } else { k.div_ceil(k.div_ceil(C::TERMS[usize::from(k > SHORT)])) };
     room(packed::<C>(Shape { m, n, k: terms }, threads))?;
     let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };
-    for start in (0..k).step_by(terms) {
+    let mut multiply = |start: usize| {
         let (a, b) = (a.part([0, start], [m, terms]), b.part([start, 0], [terms, n]));
         // SAFETY: the pointers and strides are those of matrices of m x k, k x n and m x n elements, where k is the
         // number of terms of this part. They lie in live slices by the assertions of `new`; elements of the result are
@@ -299,11 +302,15 @@ pub(in crate::kernels) fn multiply<C: Number>(
                 parallelism,
             );
         }
-    }
+    };
+    cx.pool.in_workers(threads, || (0..k).step_by(terms).for_each(&mut multiply));
     Ok(())
 }
 
-/// Multiplies by loops, with the rows divided among threads.
+/// The least rows of a part of a product: to pack the other matrix anew for each part then costs little.
+const ROWS: usize = 64;
+
+/// Divides the rows, which are dense in the result, among threads.
 fn split_rows<C: Number>(
     cx: Context<'_>,
     threads: usize,
@@ -312,14 +319,12 @@ fn split_rows<C: Number>(
     out: MatMut<'_, C>,
     accumulate: bool,
 ) -> Result<(), Error> {
-    let rows = out.rows.div_ceil(threads);
-    if threads == 1 || out.row_stride < out.cols || !out.has_dense_rows() {
-        return loops::multiply(cx, a, b, out, accumulate);
-    }
+    let parts = (out.rows / ROWS).clamp(threads, 2 * threads);
+    let rows = out.rows.div_ceil(parts);
     let (stride, cols) = (out.row_stride, out.cols);
     let data = &mut out.data[..extent([out.rows, cols], [stride, 1])];
-    data.par_chunks_mut(rows * stride).enumerate().try_for_each(|(i, chunk)| {
-        let a = a.part([i * rows, 0], [rows, a.cols]);
-        loops::multiply(cx, a, b, MatMut::new(chunk, [a.rows, cols], [stride, 1]), accumulate)
+    cx.pool.split_chunks(data, rows * stride, |start, chunk| {
+        let a = a.part([start / stride, 0], [rows, a.cols]);
+        multiply(cx, 1, a, b, MatMut::new(chunk, [a.rows, cols], [stride, 1]), accumulate)
     })
 }

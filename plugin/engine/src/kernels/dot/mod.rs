@@ -154,7 +154,7 @@ impl<C: Number> Dot<C> {
         };
         // Few products are each split; many are divided among the threads.
         if self.batches.count() < 4 * cx.pool.threads() {
-            return cx.pool.install(self.cost, |threads| each(threads, 0, out));
+            return each(cx.pool.threads_for(self.cost), 0, out);
         }
         cx.pool.for_chunks(self.cost, out, m * n, |start, out| {
             let first = start / (m * n);

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use oxcall::Error;
-use rayon::prelude::*;
 
 use super::matmul::Mat;
 use super::{Number, Widen};
@@ -17,8 +16,8 @@ const LANES: usize = 16;
 /// Results with fewer elements than this are not split among threads.
 const PIECE: usize = 64;
 
-/// `out = matrix vector`, or `out += matrix vector`, on `threads` threads of rayon. The rows or the columns of `matrix`
-/// are dense.
+/// `out = matrix vector`, or `out += matrix vector`, on `threads` threads. The rows or the columns of `matrix` are
+/// dense.
 pub(super) fn multiply<C: Number>(
     cx: Context<'_>,
     threads: usize,
@@ -38,14 +37,14 @@ pub(super) fn multiply<C: Number>(
     }
     if out.len() >= PIECE * threads {
         let piece = out.len().div_ceil(threads).next_multiple_of(16);
-        let pieces = out.par_chunks_mut(piece).enumerate();
-        pieces.for_each(|(i, out)| add_part(matrix, vector, i * piece, 0..matrix.cols, out));
+        cx.pool.split_chunks(out, piece, |first, out| add_part(matrix, vector, first, 0..matrix.cols, out));
         return Ok(());
     }
     let piece = matrix.cols.div_ceil(threads);
     let mut partial = cx.filled(threads * out.len(), C::ZERO)?;
-    partial.par_chunks_exact_mut(out.len()).enumerate().for_each(|(i, sums)| {
-        let range = (i * piece).min(matrix.cols)..((i + 1) * piece).min(matrix.cols);
+    cx.pool.split_chunks(&mut partial, out.len(), |start, sums| {
+        let first = start / sums.len() * piece;
+        let range = first.min(matrix.cols)..(first + piece).min(matrix.cols);
         add_part(matrix, vector, 0, range, sums);
     });
     for sums in partial.chunks_exact(out.len()) {

@@ -93,7 +93,8 @@ fn each<T: Pod + Send>(
     let scratch = scratch.saturating_mul(size_of::<T>());
     if items.len() / len < 2 * pool.threads() {
         room(scratch)?;
-        pool.install(cost, |threads| {
+        let threads = pool.threads_for(cost);
+        pool.in_workers(threads, || {
             items.chunks_exact_mut(len).enumerate().for_each(|(index, item)| work(index, item, threads));
         });
         return Ok(());

@@ -114,7 +114,7 @@ impl Sort {
             Ok(())
         };
         if threads > 1 {
-            cx.pool.install(self.cost(), |_| sort_rows(0, result))
+            cx.pool.in_workers(threads, || sort_rows(0, result))
         } else {
             cx.pool.for_chunks(self.cost(), result, self.len, sort_rows)
         }
@@ -141,7 +141,7 @@ impl Sort {
             Ok(())
         };
         if threads > 1 {
-            cx.pool.install(self.cost(), |_| sort_rows(0, positions))
+            cx.pool.in_workers(threads, || sort_rows(0, positions))
         } else {
             cx.pool.for_chunks(self.cost(), positions, self.len, sort_rows)
         }
