@@ -28,8 +28,9 @@ const SDK: Run = Run {
 
 const PJRT: Run = Run { package: "oxcall-pjrt", target: &["--lib"], only: &[], skip: &[], ..SDK };
 
-/// Of the engine, what has unsafe code of its own: memory, what kernels are given, executions, fused programs, custom
-/// calls. Kernels are safe code over slices, and far too slow here. Rayon's queues work with addresses as integers.
+/// Of the engine, what has unsafe code of its own: memory, threads that help, what kernels are given, executions, fused
+/// programs, custom calls. Kernels are safe code over slices, and far too slow here. Rayon's queues work with addresses
+/// as integers.
 const ENGINE: Run = Run {
     package: "oxcall-engine",
     flags: "-Zmiri-permissive-provenance -Zmiri-tree-borrows -Zmiri-ignore-leaks",
@@ -73,6 +74,7 @@ const RUNS: &[Run] = &[
 /// A few of each sort: compiling a program takes minutes here.
 const ENGINE_TESTS: &[&str] = &[
     "memory::",
+    "pool::tests",
     "custom_call::status::",
     "tests::straight::chains_work_in_place",
     "tests::straight::donated_memory",
