@@ -127,13 +127,13 @@ impl Pool {
         })
     }
 
-    /// Whether work of `cost` is worth splitting: the same at all times, so that sums may depend on it.
+    /// Whether work of `cost` is worth splitting. The answer never changes, so the order of a sum may depend on it.
     pub(crate) fn splits(&self, cost: Cost) -> bool {
         self.threads > 1 && cost.nanos() >= WORTH_WAKING_NANOS
     }
 
-    /// Whether work of `cost` is worth splitting now: smaller work is if a helper is awake, or would have stayed awake
-    /// since such work ended.
+    /// Whether to split work of `cost` now. Work that is too small to wake a helper for is split only while one is
+    /// awake, or would be if the last such work had been split.
     fn splits_now(&self, cost: Cost) -> bool {
         let is_awake = || self.helpers.get().is_some_and(Helpers::is_awake);
         let is_recent = || {
@@ -208,10 +208,10 @@ impl Pool {
         len: usize,
         work: impl Fn(usize, &mut [T]) -> R + Send + Sync,
     ) -> R {
-        let size = size_of::<T>();
         let failure = Mutex::new(None);
-        self.chunks(splits, bytemuck::cast_slice_mut(out), len * size, &|offset, chunk| {
-            work(offset / size, bytemuck::cast_slice_mut(chunk)).note(&failure);
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(out);
+        self.tasks(splits, bytes.chunks_mut(len * size_of::<T>()), &|index, chunk| {
+            work(index * len, bytemuck::cast_slice_mut(chunk)).note(&failure);
         });
         R::of(failure)
     }
@@ -221,13 +221,7 @@ impl Pool {
         if !self.could_split(cost) || tasks.len() < 2 {
             return tasks.into_iter().for_each(work);
         }
-        let tasks: Vec<Mutex<Option<T>>> = tasks.into_iter().map(|task| Mutex::new(Some(task))).collect();
-        self.ranges(self.splits_now(cost), tasks.len(), 1, &|range| {
-            for task in &tasks[range] {
-                let task = task.lock().take();
-                task.into_iter().for_each(&work);
-            }
-        });
+        self.tasks(self.splits_now(cost), tasks.into_iter(), &|_, task| work(task));
     }
 
     // Generic code is compiled once for each type of closure, so these functions take closures behind a pointer.
@@ -248,12 +242,13 @@ impl Pool {
         helpers.run(pieces, &run);
     }
 
-    fn chunks(&self, splits: bool, out: &mut [u8], len: usize, work: &(dyn Fn(usize, &mut [u8]) + Sync)) {
-        let chunks: Vec<_> = out.chunks_mut(len).map(|chunk| Mutex::new(Some(chunk))).collect();
-        self.ranges(splits, chunks.len(), 1, &|range| {
-            for (index, chunk) in range.clone().zip(&chunks[range]) {
-                let chunk = chunk.lock().take();
-                work(index * len, chunk.expect("a piece is done once"));
+    /// Calls `work` with the index of each task and the task.
+    fn tasks<T: Send>(&self, splits: bool, tasks: impl Iterator<Item = T>, work: &(dyn Fn(usize, T) + Sync)) {
+        let tasks: Vec<Mutex<Option<T>>> = tasks.map(|task| Mutex::new(Some(task))).collect();
+        self.ranges(splits, tasks.len(), 1, &|range| {
+            for index in range {
+                let task = tasks[index].lock().take();
+                work(index, task.expect("each task is taken once"));
             }
         });
     }

@@ -19,7 +19,7 @@ const INLINE_NANOS: f64 = 125_000.0;
 /// The most threads that are assumed to share the work of a short program.
 const INLINE_THREADS: usize = 4;
 
-/// Whether all `participants` in a program should run on the thread that launches them.
+/// Whether a program is short enough for all of its `participants` to run on the thread that launches them.
 pub(super) fn is_short(program: &Executable, participants: usize) -> bool {
     let threads = program.runtime.pool.threads().min(INLINE_THREADS);
     program.plan.cost.nanos() * participants as f64 <= INLINE_NANOS * threads as f64

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::placement::{self, Allowed};
 use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::{Arc, Condvar, Mutex, spins_until, thread};
+use crate::sync::{Arc, Condvar, Mutex, MutexGuard, spins_until, thread};
 
 /// The threads that help callers. Each of them starts with `start`, and ends when all of this is dropped.
 pub(crate) struct Helpers {
@@ -25,7 +25,7 @@ struct Shared {
     state: Mutex<State>,
     /// The number of times that work was published: idle helpers watch it without the lock.
     published: AtomicUsize,
-    /// The number of helpers that sleep, for callers that do not lock the state.
+    /// The number of helpers that sleep, less those that are about to wake. It changes only while the state is locked.
     asleep: AtomicUsize,
     /// Work was published, and a helper is to wake.
     arrived: Condvar,
@@ -37,8 +37,6 @@ struct Shared {
 struct State {
     /// The work of all callers that still take pieces.
     works: Vec<Arc<Work>>,
-    /// Helpers that sleep, less those that are about to wake.
-    asleep: usize,
     /// Helpers that are about to wake.
     waking: usize,
     /// Callers that sleep until the last helper has left their work.
@@ -48,7 +46,7 @@ struct State {
 
 /// The work of a caller, in pieces.
 struct Work {
-    /// Does a piece. Borrowed from the caller, who stays until nobody can call it any more.
+    /// Runs a piece. The caller owns it, and returns only when no helper can call it.
     run: &'static (dyn Fn(usize) + Sync),
     pieces: usize,
     /// The next piece of each part of the pieces. A thread begins with the part of its own, so that the same thread
@@ -58,7 +56,7 @@ struct Work {
     processor: Option<usize>,
     /// The number of helpers that may call `run`. It changes only while the state is locked.
     helpers: AtomicUsize,
-    /// What the first piece that panicked did so with.
+    /// The payload of the first panic.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
@@ -75,7 +73,7 @@ impl Work {
         self.pieces * (part + 1) / self.next.len()
     }
 
-    /// Whether there are pieces that no thread has taken.
+    /// Whether any piece is left to take.
     fn is_open(&self) -> bool {
         self.next.iter().enumerate().any(|(part, next)| next.load(Ordering::Relaxed) < self.end(part))
     }
@@ -115,7 +113,7 @@ impl Helpers {
         Helpers { shared, count }
     }
 
-    /// Whether a helper would see work without being woken.
+    /// Whether a helper is awake, or about to wake, and will see published work by itself.
     pub(crate) fn is_awake(&self) -> bool {
         self.shared.asleep.load(Ordering::Relaxed) < self.count
     }
@@ -153,12 +151,15 @@ impl Shared {
         let mut state = self.state.lock();
         state.works.push(Arc::clone(work));
         self.published.fetch_add(1, Ordering::Relaxed);
-        let wakes = state.wake(1);
-        drop(state);
-        self.notify(wakes);
+        self.wake(1, state);
     }
 
-    fn notify(&self, helpers: usize) {
+    /// Unlocks the state, and wakes up to `most` helpers that sleep.
+    fn wake(&self, most: usize, mut state: MutexGuard<'_, State>) {
+        let helpers = self.asleep.load(Ordering::Relaxed).min(most);
+        self.asleep.fetch_sub(helpers, Ordering::Relaxed);
+        state.waking += helpers;
+        drop(state);
         (0..helpers).for_each(|_| self.arrived.notify_one());
     }
 
@@ -185,9 +186,7 @@ impl Shared {
         loop {
             if let Some(work) = state.join() {
                 // Each helper wakes two more, so that all are awake soon, and the caller has to wake only one.
-                let wakes = if work.is_open() { state.wake(2) } else { 0 };
-                drop(state);
-                self.notify(wakes);
+                self.wake(if work.is_open() { 2 } else { 0 }, state);
                 if let (Some(allowed), Some(processor)) = (&mut allowed, work.processor)
                     && placement::current() == Some(processor)
                 {
@@ -213,12 +212,10 @@ impl Shared {
             if self.published.load(Ordering::Relaxed) != seen {
                 continue;
             }
-            state.asleep += 1;
             self.asleep.fetch_add(1, Ordering::Relaxed);
             while state.waking == 0 && !state.closed {
                 state = self.arrived.wait(state);
             }
-            self.asleep.fetch_sub(1, Ordering::Relaxed);
             state.waking = state.waking.saturating_sub(1);
         }
     }
@@ -231,12 +228,5 @@ impl State {
         let work = self.works.iter().filter(|work| work.is_open()).min_by_key(helpers)?;
         work.helpers.fetch_add(1, Ordering::Relaxed);
         Some(Arc::clone(work))
-    }
-
-    /// Lets up to `most` sleeping helpers wake; the number of them, for which to notify.
-    fn wake(&mut self, most: usize) -> usize {
-        let helpers = self.asleep.min(most);
-        (self.asleep, self.waking) = (self.asleep - helpers, self.waking + helpers);
-        helpers
     }
 }

@@ -274,7 +274,7 @@ pub(in crate::kernels) fn multiply<C: Number>(
     let terms = if in_lanes { k } else { k.div_ceil(k.div_ceil(C::TERMS[usize::from(k > SHORT)])) };
     room(packed::<C>(Shape { m, n, k: terms }, threads))?;
     let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };
-    let mut multiply = |start: usize| {
+    let mut add_terms = |start: usize| {
         let (a, b) = (a.part([0, start], [m, terms]), b.part([start, 0], [terms, n]));
         // SAFETY: the pointers and strides are those of matrices of m x k, k x n and m x n elements, where k is the
         // number of terms of this part. They lie in live slices by the assertions of `new`; elements of the result are
@@ -303,7 +303,7 @@ pub(in crate::kernels) fn multiply<C: Number>(
             );
         }
     };
-    cx.pool.in_workers(threads, || (0..k).step_by(terms).for_each(&mut multiply));
+    cx.pool.in_workers(threads, || (0..k).step_by(terms).for_each(&mut add_terms));
     Ok(())
 }
 
