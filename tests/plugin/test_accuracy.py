@@ -92,6 +92,47 @@ def test_functions_of_complex64(op, low, high):
     check(function, exact, [draw("complex64", low, high)])
 
 
+REAL = {
+    "exponential": (lax.exp, np.exp),
+    "exponential_minus_one": (lax.expm1, np.expm1),
+    "exp2": (lax.exp2, np.exp2),
+    "log": (lambda x: lax.log(lax.abs(x)), lambda x: np.log(np.abs(x))),
+    "log_plus_one": (lambda x: lax.log1p(lax.abs(x)), lambda x: np.log1p(np.abs(x))),
+    "sqrt": (lambda x: lax.sqrt(lax.abs(x)), lambda x: np.sqrt(np.abs(x))),
+    "rsqrt": (lambda x: lax.rsqrt(lax.abs(x)), lambda x: 1 / np.sqrt(np.abs(x))),
+    "cbrt": (lax.cbrt, np.cbrt),
+    "sine": (lax.sin, np.sin),
+    "cosine": (lax.cos, np.cos),
+    "tan": (lax.tan, np.tan),
+    "sinh": (lax.sinh, np.sinh),
+    "cosh": (lax.cosh, np.cosh),
+    "tanh": (lax.tanh, np.tanh),
+    "atan": (lax.atan, np.arctan),
+    "asinh": (lax.asinh, np.arcsinh),
+    "logistic": (lax.logistic, lambda x: 1 / (1 + np.exp(-x))),
+    "power": (lambda x: lax.pow(lax.abs(x), jnp.flip(x)), lambda x: np.power(np.abs(x), np.flip(x))),
+    "atan2": (lambda x: lax.atan2(x, jnp.flip(x)), lambda x: np.arctan2(x, np.flip(x))),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("op", REAL)
+@pytest.mark.parametrize("low, high", [(-3, 3), (-10, 0), (0, 6)])
+def test_functions_of_real_numbers(dtype, op, low, high):
+    function, exact = REAL[op]
+    check(function, exact, [draw(dtype, low, high)])
+
+
+UNIT = {"asin": (lax.asin, np.arcsin), "acos": (lax.acos, np.arccos), "atanh": (lax.atanh, np.arctanh)}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("op", UNIT)
+@pytest.mark.parametrize("low", [-1, -10])
+def test_functions_of_the_unit_interval(dtype, op, low):
+    check(*UNIT[op], [draw(dtype, low, 0)])
+
+
 @pytest.mark.parametrize("low, high", [(-3, 3), (-6, 0)])
 def test_complex_quotients_and_powers(low, high):
     x, y = draw("complex64", low, high), np.roll(draw("complex64", low, high), 7)
@@ -272,6 +313,13 @@ def test_transforms_of_real_numbers_of_f32(length):
     x = draw("float32", -3, 3, 24000 // length * length).reshape(-1, length)
     check(jnp.fft.rfft, scipy.fft.rfft, [x], of_all=True)
     check(jnp.fft.irfft, scipy.fft.irfft, [scipy.fft.rfft(x)], of_all=True)
+
+
+@pytest.mark.parametrize("length", [8, 16, 64, 100, 500, 997, 1024, 6000])
+def test_transforms_of_complex64(length):
+    x = draw("complex64", -3, 3, 24000 // length * length).reshape(-1, length)
+    check(jnp.fft.fft, scipy.fft.fft, [x], of_all=True)
+    check(jnp.fft.ifft, scipy.fft.ifft, [x], of_all=True)
 
 
 # By definition, by passes, of mixed factors, and by convolutions.

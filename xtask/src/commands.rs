@@ -164,7 +164,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         name: "soak",
         forms: &[Form {
             args: "[KIND]... [--calls N]",
-            about: "memory that 100,000 calls of each kind leave behind; writes docs/reference/soak.md, unless there are --calls",
+            about: "memory that up to 100,000 calls of each kind leave behind; writes docs/reference/soak.md, unless there are --calls",
         }],
         run: soak::run,
     },

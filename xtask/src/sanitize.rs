@@ -40,6 +40,7 @@ pub(crate) const SANITIZERS: &[Sanitizer] = &[
             "oxcall-element",
             "xla-ffi-sys",
             "oxcall-hlo",
+            "oxcall-jit",
             "oxcall-proto",
             "oxcall-pjrt",
             "oxcall-linalg",

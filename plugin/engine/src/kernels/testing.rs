@@ -112,10 +112,12 @@ pub(crate) fn run_kernel(
     let run = || run_once(kernel, cx, operands, results, in_place);
     let expected = run().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(memory.memory_use().live, 0, "{} keeps scratch", kernel.name());
-    // Each of its allocations fails in turn.
+    // Its allocations fail in turn.
     let allocations = memory.memory_use().allocations as usize;
     let is_large = operands.iter().map(Vec::len).sum::<usize>() > 1 << 18;
-    for count in 0..allocations.min(if is_large { 1 } else { MOST_FAILURES }) {
+    let first = if is_large { 1 } else { FIRST_FAILURES };
+    for count in (0..allocations).filter(|&count| count < first || count == allocations / 2 || count == allocations - 1)
+    {
         memory.fail_after(Some(count));
         let error = run().expect_err("an allocation failed");
         assert_eq!(error.code(), Code::ResourceExhausted, "{}: {error}", kernel.name());
@@ -129,9 +131,9 @@ pub(crate) fn run_kernel(
     expected
 }
 
-/// The number of allocations after which none is made to fail: those of one loop are alike. (For large operands, only
-/// one is.)
-const MOST_FAILURES: usize = 6;
+/// The first allocations that are made to fail, before one in the middle and the last: those of one loop are alike. For
+/// large operands, only the first one is.
+const FIRST_FAILURES: usize = 6;
 
 /// Runs a kernel once.
 fn run_once(

@@ -162,3 +162,41 @@ fn many_threads_share_a_program() {
         }
     });
 }
+
+#[test]
+fn booleans_of_complex_numbers_are_those_of_their_real_parts() {
+    let convert = |operand: &str, from: &str| {
+        let text = format!(
+            "func.func public @main(%arg0: tensor<{from}>) -> tensor<{to}> {{
+               {operand}
+               %0 = stablehlo.convert %x : (tensor<{from}>) -> tensor<{to}>
+               return %0 : tensor<{to}>
+             }}",
+            to = from.replace("complex<f32>", "i1").replace("complex<f64>", "i1"),
+        );
+        oxcall_hlo::parse_text(&text).unwrap()
+    };
+    let argument = |size: usize, float: &str| {
+        // A sum of the operand and itself is the operand of a fusion.
+        let ty = format!("{size}xcomplex<{float}>");
+        convert(&format!("%x = stablehlo.add %arg0, %arg0 : tensor<{ty}>"), &ty)
+    };
+    for isa in [None, crate::tile::generated::generated_isa()] {
+        let engine = Engine::for_isa(isa);
+        for size in [4, 4000] {
+            let numbers: Vec<f64> = [0.0, 1.0, 1.0, 0.0, 0.0, 0.0, -0.5, 2.0].repeat(size / 4);
+            let narrow: Vec<f32> = numbers.iter().map(|&x| x as f32).collect();
+            let expected = [0, 1, 0, 1].repeat(size / 4);
+            let found = compile(&engine, argument(size, "f64")).run(vec![shared(&engine, &numbers)]).unwrap();
+            assert_eq!(found[0].as_bytes(), expected, "{isa:?}");
+            let found = compile(&engine, argument(size, "f32")).run(vec![shared(&engine, &narrow)]).unwrap();
+            assert_eq!(found[0].as_bytes(), expected, "{isa:?}");
+        }
+        let folded = convert(
+            "%x = stablehlo.constant dense<[(0.0, 1.0), (1.0, 0.0)]> : tensor<2xcomplex<f32>>",
+            "2xcomplex<f32>",
+        );
+        let found = compile(&engine, folded).run(vec![shared(&engine, &[0_f32; 4])]).unwrap();
+        assert_eq!(found[0].as_bytes(), [0, 1]);
+    }
+}
