@@ -4,6 +4,7 @@
 //! no register goes to the stack: the one whose next use is farthest away.
 
 mod arrays;
+mod product;
 mod region;
 mod rows;
 mod select;
@@ -438,6 +439,8 @@ impl<'a> Emitter<'a> {
                 self.each(code(1, 1, 0x72), [extension; MOST_VECTORS], result, operand, Some(*amount));
                 result
             }
+            Op::Binary(Binary::MultiplyHighSigned, args) => self.high_product(*args, true),
+            Op::Binary(Binary::MultiplyHighUnsigned, args) => self.high_product(*args, false),
             Op::Binary(kind, args @ [a, b]) => {
                 let a = self.registers(*a);
                 let b = self.operands(*b);
@@ -544,6 +547,7 @@ fn binary(op: Binary) -> Code {
         Binary::AddBits => code(1, 1, 0xfe),
         Binary::SubtractBits => code(1, 1, 0xfa),
         Binary::MultiplyBits => code(1, 2, 0x40),
+        Binary::MultiplyHighSigned | Binary::MultiplyHighUnsigned => unreachable!("these are several instructions"),
         Binary::And => code(1, 1, 0xdb),
         Binary::AndNot => code(1, 1, 0xdf),
         Binary::Or => code(1, 1, 0xeb),

@@ -93,6 +93,8 @@ macro_rules! shared {
 
 shared!(words: u32 f32 Binary, |a, b| {
     MultiplyBits => a.wrapping_mul(b),
+    MultiplyHighSigned => ((i64::from(a.cast_signed()) * i64::from(b.cast_signed())) >> 32) as u32,
+    MultiplyHighUnsigned => ((u64::from(a) * u64::from(b)) >> 32) as u32,
     AndNot => !a & b,
     ShiftRightArithmetic => (a.cast_signed() >> b.min(31)).cast_unsigned(),
     MinSigned => a.cast_signed().min(b.cast_signed()).cast_unsigned(),

@@ -106,6 +106,10 @@ pub enum Binary {
     SubtractBits,
     /// The low 32 bits of a product of integers.
     MultiplyBits,
+    /// The high 32 bits of a product of signed integers.
+    MultiplyHighSigned,
+    /// The high 32 bits of a product of unsigned integers.
+    MultiplyHighUnsigned,
     /// Bits that both have.
     And,
     /// Bits of the second that the first does not have.
@@ -450,9 +454,20 @@ impl Builder {
         if let (Binary::And | Binary::Or | Binary::Xor, Some(p), Some(q)) = (op, self.of_truth(a), self.of_truth(b)) {
             return self.truth(self.binary(op, p, q));
         }
+        if op == Binary::MultiplyBits
+            && let Some((x, power)) = self.by_power(a, b).or_else(|| self.by_power(b, a))
+        {
+            return self.shift(Shift::Left, x, power);
+        }
         // Constants come second, where they need no register.
         let args = if op.is_commutative() && self.known(a).is_some() { [b, a] } else { [a, b] };
         self.push(Op::Binary(op, args))
+    }
+
+    /// The first value, and the logarithm of the second if that is a power of two.
+    fn by_power(&self, a: Value, b: Value) -> Option<(Value, u8)> {
+        let factor = self.known(b).filter(|factor| factor.is_power_of_two())?;
+        Some((a, factor.trailing_zeros() as u8))
     }
 
     /// `a * b + c`, rounded once.

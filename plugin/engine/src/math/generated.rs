@@ -248,11 +248,13 @@ fn narrow(b: &Builder, [x, y, _]: [Value; 3], wide: ElementType, op: Binary) -> 
 /// An integer in all bits of its lane.
 fn extended(b: &Builder, x: Value, wide: ElementType) -> Value {
     let above = 32 - 8 * wide.byte_width() as u8;
-    match () {
-        () if above == 0 => x,
-        () if wide.is_signed() => b.shift(Shift::RightArithmetic, b.shift(Shift::Left, x, above), above),
-        () if b.fits(x, width(wide)) => x,
-        () => b.binary(Binary::And, x, b.constant(u32::MAX >> above)),
+    match b.known(x) {
+        _ if above == 0 => x,
+        Some(bits) if wide.is_signed() => b.constant((bits.cast_signed() << above >> above).cast_unsigned()),
+        Some(bits) => b.constant(bits << above >> above),
+        None if wide.is_signed() => b.shift(Shift::RightArithmetic, b.shift(Shift::Left, x, above), above),
+        None if b.fits(x, width(wide)) => x,
+        None => b.binary(Binary::And, x, b.constant(u32::MAX >> above)),
     }
 }
 

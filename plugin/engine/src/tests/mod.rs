@@ -3,6 +3,7 @@
 mod carried;
 mod control_flow;
 mod custom_call;
+mod division;
 mod dynamic;
 #[cfg(target_arch = "x86_64")]
 mod environment;

@@ -59,6 +59,8 @@ pub(super) fn program(random: &mut Random, ops: usize, has_pairs: bool) -> (Prog
                     AddBits,
                     SubtractBits,
                     MultiplyBits,
+                    MultiplyHighSigned,
+                    MultiplyHighUnsigned,
                     And,
                     AndNot,
                     Or,

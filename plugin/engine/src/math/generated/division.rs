@@ -1,4 +1,7 @@
-//! Division of integers as operations of generated code, which has none of its own: quotients of floats, put right.
+//! Division of integers as operations of generated code, which has none of its own: quotients of floats, put right. A
+//! constant divisor takes a product instead.
+
+mod constant;
 
 use oxcall_hlo::ElementType;
 use oxcall_jit::{Binary, Builder, Compare, Shift, Unary, Value};
@@ -8,13 +11,24 @@ use super::extended;
 /// The quotient, rounded towards zero; all bits if the divisor is 0.
 pub(super) fn quotient(b: &Builder, [x, y, _]: [Value; 3], wide: ElementType) -> Value {
     let (x, y) = (extended(b, x, wide), extended(b, y, wide));
-    b.select(is_zero(b, y), b.constant(u32::MAX), divided(b, x, y, wide).0)
+    match b.known(y) {
+        Some(0) => b.constant(u32::MAX),
+        Some(divisor) => constant::quotient(b, x, divisor, wide),
+        None => b.select(is_zero(b, y), b.constant(u32::MAX), divided(b, x, y, wide).0),
+    }
 }
 
 /// The remainder, with the sign of the dividend; the dividend if the divisor is 0.
 pub(super) fn remainder(b: &Builder, [x, y, _]: [Value; 3], wide: ElementType) -> Value {
     let (x, y) = (extended(b, x, wide), extended(b, y, wide));
-    b.select(is_zero(b, y), x, divided(b, x, y, wide).1)
+    match b.known(y) {
+        Some(0) => x,
+        Some(power) if power.is_power_of_two() && !constant::may_be_negative(b, x, wide) => {
+            b.binary(Binary::And, x, b.constant(power - 1))
+        }
+        Some(divisor) => without(b, x, constant::quotient(b, x, divisor, wide), y),
+        None => b.select(is_zero(b, y), x, divided(b, x, y, wide).1),
+    }
 }
 
 fn is_zero(b: &Builder, x: Value) -> Value {
@@ -23,12 +37,9 @@ fn is_zero(b: &Builder, x: Value) -> Value {
 
 /// Quotient and remainder of numbers in all bits of their lanes; unspecified if the divisor is 0.
 fn divided(b: &Builder, x: Value, y: Value, wide: ElementType) -> (Value, Value) {
-    match (wide, b.known(y)) {
-        (_, Some(power)) if power.is_power_of_two() && power.cast_signed() > 0 => {
-            by_power(b, x, power.trailing_zeros() as u8, wide.is_signed())
-        }
-        (ElementType::S32, _) => signed(b, x, y),
-        (ElementType::U32, _) => unsigned(b, x, y),
+    match wide {
+        ElementType::S32 => signed(b, x, y),
+        ElementType::U32 => unsigned(b, x, y),
         // Both are floats of 24 bits, whose quotient is less than half an integer's distance from the true one.
         _ => {
             let quotient =
@@ -47,34 +58,11 @@ fn without(b: &Builder, x: Value, quotient: Value, y: Value) -> Value {
     b.binary(Binary::SubtractBits, x, b.binary(Binary::MultiplyBits, quotient, y))
 }
 
-/// Division by `1 << amount`.
-fn by_power(b: &Builder, x: Value, amount: u8, is_signed: bool) -> (Value, Value) {
-    let quotient = if is_signed && amount > 0 {
-        // Negative numbers are rounded up.
-        let sign = b.shift(Shift::RightArithmetic, x, 31);
-        let up = b.binary(Binary::AddBits, x, b.shift(Shift::Right, sign, 32 - amount));
-        b.shift(Shift::RightArithmetic, up, amount)
-    } else {
-        b.shift(Shift::Right, x, amount)
-    };
-    (quotient, b.binary(Binary::SubtractBits, x, b.shift(Shift::Left, quotient, amount)))
-}
-
 /// Signed numbers of 32 bits. A float has 24 bits, so the first quotient may be off by some 2^8; that of what is left
 /// by 1, where it is close to an integer. Sums and products wrap, and what is left never overflows.
 fn signed(b: &Builder, x: Value, y: Value) -> (Value, Value) {
-    let reciprocal = b.known(y).map(|y| b.constant((1.0 / y.cast_signed() as f32).to_bits()));
     let divisor = b.unary(Unary::ToFloat, y);
-    let quotient = |x: Value| {
-        let x = b.unary(Unary::ToFloat, x);
-        truncated(
-            b,
-            match reciprocal {
-                Some(reciprocal) => b.binary(Binary::Multiply, x, reciprocal),
-                None => b.binary(Binary::Divide, x, divisor),
-            },
-        )
-    };
+    let quotient = |x: Value| truncated(b, b.binary(Binary::Divide, b.unary(Unary::ToFloat, x), divisor));
     let first = quotient(x);
     let left = without(b, x, first, y);
     let second = quotient(left);

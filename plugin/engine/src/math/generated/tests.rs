@@ -2,7 +2,7 @@
 //! instructions that the processor has.
 
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, OpKind, UnaryOp};
-use oxcall_jit::{Block, Builder, Counts, End, Isa, Kernel, Place, Region, Routine, Stop, Target, Value, Width};
+use oxcall_jit::{Block, Builder, Counts, End, Isa, Kernel, Place, Region, Routine, Stop, Target, Value};
 
 use super::super::level::Avx2;
 use super::super::lower::{Steps, lower_at};
@@ -250,6 +250,7 @@ fn divisions_of_many_numbers() {
 
 #[test]
 fn divisions_by_constants() {
+    use ElementType::{S8, S16, S32, U8, U16, U32};
     let mut random = Random(11);
     let mut divisors = vec![0, 1, -1, 2, -2, 3, 5, 6, 7, -7, 10, 100, 1000, -4096, 65_537, 1 << 20, (1 << 30) + 1];
     divisors.extend([i32::MAX, i32::MAX - 1, i32::MIN, i32::MIN + 1, -(1 << 30) - 1]);
@@ -258,40 +259,37 @@ fn divisions_by_constants() {
         word >> (bytes[0] % 31)
     }));
     for divisor in divisors {
-        let builder = Builder::new();
-        let (x, y) = (builder.load(0, Width::Word), builder.constant(divisor.cast_unsigned()));
-        for (index, (op, element)) in [
-            (BinaryOp::Divide, ElementType::S32),
-            (BinaryOp::Remainder, ElementType::S32),
-            (BinaryOp::Divide, ElementType::U32),
-            (BinaryOp::Remainder, ElementType::U32),
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            let record = super::binary(op, element).expect("it is recorded");
-            builder.store(index as u16 + 1, Width::Word, record(&builder, [x, y, y]));
-        }
-        let program = builder.build();
-        let mut numbers = elements(&mut random, ElementType::S32);
-        // Multiples, and their neighbours.
-        for (index, word) in numbers.chunks_exact_mut(4).enumerate().filter(|(index, _)| index % 2 == 0) {
-            let near = divisor.wrapping_mul(index as i32 * 7919).wrapping_add(index as i32 / 2 % 3 - 1);
-            word.copy_from_slice(&near.to_le_bytes());
-        }
-        for word in numbers.chunks_exact(4) {
-            let x = i32::from_le_bytes(word.try_into().unwrap());
-            let mut found = [0; 4];
-            program
-                .interpret(|_| x.cast_unsigned().into(), |array, value| found[usize::from(array) - 1] = value as u32);
-            let (long, width) = (x.cast_unsigned(), divisor.cast_unsigned());
-            let expected = [
-                if divisor == 0 { u32::MAX } else { x.wrapping_div(divisor).cast_unsigned() },
-                if divisor == 0 { long } else { x.wrapping_rem(divisor).cast_unsigned() },
-                long.checked_div(width).unwrap_or(u32::MAX),
-                long.checked_rem(width).unwrap_or(long),
-            ];
-            assert_eq!(found, expected, "{x} by {divisor}");
+        for element in [S32, U32, S16, U16, S8, U8] {
+            let above = 32 - 8 * element.byte_width() as u32;
+            let number = |bits: u32| {
+                if element.is_signed() {
+                    i64::from((bits << above).cast_signed() >> above)
+                } else {
+                    i64::from(bits << above >> above)
+                }
+            };
+            let by = number(divisor.cast_unsigned());
+            let builder = Builder::new();
+            let (x, y) = (builder.load(0, width(element)), builder.constant(by as u32));
+            for (index, op) in [BinaryOp::Divide, BinaryOp::Remainder].into_iter().enumerate() {
+                let record = super::binary(op, element).expect("it is recorded");
+                builder.store(index as u16 + 1, width(element), record(&builder, [x, y, y]));
+            }
+            let program = builder.build();
+            let mut numbers = elements(&mut random, ElementType::S32);
+            // Multiples, and their neighbours.
+            for (index, word) in numbers.chunks_exact_mut(4).enumerate().filter(|(index, _)| index % 2 == 0) {
+                let near = divisor.wrapping_mul(index as i32 * 7919).wrapping_add(index as i32 / 2 % 3 - 1);
+                word.copy_from_slice(&near.to_le_bytes());
+            }
+            for word in numbers.chunks_exact(4) {
+                let bits = u32::from_le_bytes(word.try_into().unwrap()) & width(element).bits();
+                let x = number(bits);
+                let mut found = [0; 2];
+                program.interpret(|_| bits.into(), |array, value| found[usize::from(array) - 1] = number(value as u32));
+                let expected = [x.checked_div(by).unwrap_or(-1), x.checked_rem(by).unwrap_or(x)];
+                assert_eq!(found, expected.map(|x| number(x as u32)), "{x} by {by}, {element}");
+            }
         }
     }
 }

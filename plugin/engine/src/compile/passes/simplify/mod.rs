@@ -4,6 +4,7 @@ mod arithmetic;
 mod control;
 mod convert;
 mod index;
+mod integer;
 mod shape;
 
 use oxcall::Error;
@@ -63,9 +64,13 @@ fn rule(rewriter: &mut Rewriter<'_>, op: &Op, ty: &TensorType) -> Option<Simpler
     let operand = op.operands.first().copied();
     match &op.kind {
         OpKind::Unary(unary) => arithmetic::unary(rewriter, *unary, operand?, ty),
-        OpKind::Binary(binary) => arithmetic::binary(rewriter, *binary, operand?, op.operands[1], ty),
-        OpKind::Compare(direction, _) => arithmetic::compare(rewriter, *direction, operand?, op.operands[1], ty),
-        OpKind::Select => arithmetic::select(rewriter, &op.operands),
+        OpKind::Binary(binary) => arithmetic::binary(rewriter, *binary, operand?, op.operands[1], ty)
+            .or_else(|| integer::binary(rewriter, *binary, operand?, op.operands[1])),
+        OpKind::Compare(direction, _) => arithmetic::compare(rewriter, *direction, operand?, op.operands[1], ty)
+            .or_else(|| integer::compare(rewriter, *direction, operand?, op.operands[1])),
+        OpKind::Select => {
+            arithmetic::select(rewriter, &op.operands).or_else(|| integer::select(rewriter, &op.operands))
+        }
         OpKind::Complex => arithmetic::complex(rewriter, operand?, op.operands[1]),
         OpKind::Convert => convert::convert(rewriter, operand?, ty),
         OpKind::BitcastConvert => convert::bitcast(rewriter, operand?, ty),

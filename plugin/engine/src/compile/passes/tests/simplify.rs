@@ -173,6 +173,38 @@ fn comparisons_and_selections() {
 }
 
 #[test]
+fn divisions_that_are_rounded_down() {
+    use ComparisonDirection::{Lt, Ne};
+    let compare = |direction| OpKind::Compare(direction, ComparisonType::NoType);
+    let floored = |divisor: i32, is_quotient: bool| {
+        of(TensorType::new(ElementType::S32, [3]), |f, x| {
+            let [zero, one, by] = [0, 1, divisor].map(|number: i32| like(f, x, &number.to_le_bytes()));
+            let rest = f.op(binary(BinaryOp::Remainder), [x, by]).unwrap();
+            let is_inexact = f.op(compare(Ne), [rest, zero]).unwrap();
+            let (differs, moved, value) = if is_quotient {
+                let quotient = f.op(binary(BinaryOp::Divide), [x, by]).unwrap();
+                let sign = f.op(OpKind::Unary(UnaryOp::Sign), [x]).unwrap();
+                let lower = f.op(binary(BinaryOp::Subtract), [quotient, one]).unwrap();
+                (f.op(compare(Ne), [sign, one]).unwrap(), lower, quotient)
+            } else {
+                let upper = f.op(add(), [rest, by]).unwrap();
+                (f.op(compare(Lt), [rest, zero]).unwrap(), upper, rest)
+            };
+            let moves = f.op(binary(BinaryOp::And), [differs, is_inexact]).unwrap();
+            f.op(OpKind::Select, [moves, moved, value]).unwrap()
+        })
+    };
+    let names = |lines: &[String]| -> Vec<String> {
+        let op = |line: &String| line.split(' ').nth(2).unwrap().to_owned();
+        lines.iter().filter(|line| line.contains(" = ") && !line.contains("constant")).map(op).collect()
+    };
+    assert_eq!(names(&floored(7, false)), ["remainder", "add", "compare", "select"]);
+    assert_eq!(names(&floored(7, true)), ["remainder", "divide", "subtract", "compare", "select"]);
+    assert_eq!(names(&floored(8, false)), ["and"]);
+    assert_eq!(names(&floored(8, true)), ["shift_right_arithmetic"]);
+}
+
+#[test]
 fn shapes_compose() {
     let reshape = |f: &mut FuncBuilder, x, dims: &[usize]| f.typed(OpKind::Reshape, [x], f32s(dims)).unwrap();
     let broadcast = |f: &mut FuncBuilder, x, dims: &[usize], to: &[usize]| {
