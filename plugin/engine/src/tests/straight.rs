@@ -165,38 +165,40 @@ fn many_threads_share_a_program() {
 
 #[test]
 fn booleans_of_complex_numbers_are_those_of_their_real_parts() {
-    let convert = |operand: &str, from: &str| {
+    let program = |dims: &str, float: &str, operand: &str| {
+        let (from, to) = (format!("tensor<{dims}complex<{float}>>"), format!("tensor<{dims}i1>"));
         let text = format!(
-            "func.func public @main(%arg0: tensor<{from}>) -> tensor<{to}> {{
-               {operand}
-               %0 = stablehlo.convert %x : (tensor<{from}>) -> tensor<{to}>
-               return %0 : tensor<{to}>
+            "func.func public @main(%arg0: {from}) -> {to} {{
+               %x = {operand} : {from}
+               %0 = stablehlo.convert %x : ({from}) -> {to}
+               return %0 : {to}
              }}",
-            to = from.replace("complex<f32>", "i1").replace("complex<f64>", "i1"),
         );
         oxcall_hlo::parse_text(&text).unwrap()
     };
-    let argument = |size: usize, float: &str| {
-        // A sum of the operand and itself is the operand of a fusion.
-        let ty = format!("{size}xcomplex<{float}>");
-        convert(&format!("%x = stablehlo.add %arg0, %arg0 : tensor<{ty}>"), &ty)
-    };
     for isa in [None, crate::tile::generated::generated_isa()] {
         let engine = Engine::for_isa(isa);
-        for size in [4, 4000] {
-            let numbers: Vec<f64> = [0.0, 1.0, 1.0, 0.0, 0.0, 0.0, -0.5, 2.0].repeat(size / 4);
+        let found = |float: &str, dims: &str, operand: &str, numbers: &[f64]| {
             let narrow: Vec<f32> = numbers.iter().map(|&x| x as f32).collect();
-            let expected = [0, 1, 0, 1].repeat(size / 4);
-            let found = compile(&engine, argument(size, "f64")).run(vec![shared(&engine, &numbers)]).unwrap();
-            assert_eq!(found[0].as_bytes(), expected, "{isa:?}");
-            let found = compile(&engine, argument(size, "f32")).run(vec![shared(&engine, &narrow)]).unwrap();
-            assert_eq!(found[0].as_bytes(), expected, "{isa:?}");
+            let buffer = if float == "f32" { shared(&engine, &narrow) } else { shared(&engine, numbers) };
+            compile(&engine, program(dims, float, operand)).run(vec![buffer]).unwrap()[0].as_bytes().to_vec()
+        };
+        for float in ["f32", "f64"] {
+            let cases = [([0.0, 1.0], 0), ([1.0, 0.0], 1), ([0.0, 0.0], 0), ([-0.5, 2.0], 1), ([-0.0, f64::NAN], 0)];
+            // A sum of the operand and itself is the operand of a fusion.
+            for operand in ["stablehlo.add %arg0, %arg0", "stablehlo.optimization_barrier %arg0"] {
+                for (number, expected) in cases {
+                    assert_eq!(found(float, "", operand, &number), [expected], "{number:?}, {float}, {isa:?}");
+                }
+                for count in [1, 3, 800] {
+                    let numbers: Vec<f64> = cases.iter().flat_map(|case| case.0).collect::<Vec<_>>().repeat(count);
+                    let expected: Vec<u8> = cases.map(|case| case.1).repeat(count);
+                    let dims = format!("{}x", expected.len());
+                    assert_eq!(found(float, &dims, operand, &numbers), expected, "{dims}{float}, {isa:?}");
+                }
+            }
+            let folded = found(float, "2x", "stablehlo.constant dense<[(0.0, 1.0), (1.0, 0.0)]>", &[0.0; 4]);
+            assert_eq!(folded, [0, 1], "{float}, {isa:?}");
         }
-        let folded = convert(
-            "%x = stablehlo.constant dense<[(0.0, 1.0), (1.0, 0.0)]> : tensor<2xcomplex<f32>>",
-            "2xcomplex<f32>",
-        );
-        let found = compile(&engine, folded).run(vec![shared(&engine, &[0_f32; 4])]).unwrap();
-        assert_eq!(found[0].as_bytes(), [0, 1]);
     }
 }
