@@ -225,28 +225,49 @@ def either_zero(x: jax.Array) -> jax.Array:
     return jnp.where((x == 0) & _odd(2), jnp.zeros_like(x), x)
 
 
-def flushed(result: jax.Array, *operands: jax.Array) -> jax.Array:
-    """The result; every other seed makes twice the least normal number of a zero where no operand is zero or infinite.
+def flushed(result: jax.Array, salt: int, *operands: jax.Array) -> jax.Array:
+    """The result; every other seed makes a small normal number of a zero where no operand is zero or infinite.
 
-    XLA:CPU flushes subnormal numbers to zero, StableHLO does not: what comes after may multiply them, or divide.
+    XLA:CPU flushes subnormal numbers to zero, StableHLO does not: what comes after may multiply them, or divide, or
+    compare them. Some seeds make equal numbers of all zeros, and some different ones: of sums, with signs of their own,
+    if the operands are small enough.
     """
     if not isinstance(result, jax.Array) or not jnp.issubdtype(result.dtype, jnp.inexact):
         return result
     if jnp.issubdtype(result.dtype, jnp.complexfloating):
-        re, im = (_flushed(part, result, operands) for part in (lax.real(result), lax.imag(result)))
-        return lax.complex(re, im)
-    return _flushed(result, result, operands)
+        parts = (lax.real(result), lax.imag(result))
+        return lax.complex(*(_flushed(part, result, salt + 20 * n, operands) for n, part in enumerate(parts)))
+    return _flushed(result, result, salt, operands)
 
 
-def _flushed(part: jax.Array, result: jax.Array, operands: tuple) -> jax.Array:
+def _flushed(part: jax.Array, result: jax.Array, salt: int, operands: tuple) -> jax.Array:
     info = jnp.finfo(part.dtype)
     if info.minexp > jnp.finfo(jnp.float32).minexp:  # narrow: its subnormal numbers are float32's normal ones
         return part
     zero = (part == 0) & _odd()
+    least, contracts = jnp.ones((), part.dtype), False
     for x in operands:
-        if isinstance(x, jax.Array) and x.shape in ((), result.shape):
+        if not isinstance(x, jax.Array):
+            continue
+        if x.shape in ((), result.shape):
             zero &= (x != 0) & jnp.isfinite(x)
-    return jnp.where(zero, jnp.copysign(jnp.asarray(2 * info.tiny, part.dtype), part), part)
+        if jnp.issubdtype(x.dtype, jnp.inexact):
+            contracts |= x.shape not in ((), result.shape)
+            least *= _least(x, part.dtype)
+    varies = _odd(8) & (least < info.tiny) if contracts else _odd(8)
+    # XLA:CPU does not flush it, and `normal` takes it for zero.
+    size = jnp.where(varies, 1 + 2 * _fractions(part.shape, salt), 2).astype(part.dtype) * info.tiny
+    small = jnp.copysign(size, part)
+    if contracts:
+        small *= jnp.where(varies, _signs(part.shape, salt + 1), 1).astype(part.dtype)
+    return jnp.where(zero, small, part)
+
+
+def _least(x: jax.Array, dtype: jnp.dtype) -> jax.Array:
+    """The least size of an array's numbers, or of their parts, but for zeros."""
+    parts = (lax.real(x), lax.imag(x)) if jnp.iscomplexobj(x) else (x,)
+    sizes = [lax.abs(part.astype(dtype)) for part in parts]
+    return jnp.stack([jnp.min(jnp.where(size > 0, size, jnp.inf), initial=jnp.inf) for size in sizes]).min()
 
 
 def spilled(result: jax.Array, *operands: jax.Array) -> jax.Array:

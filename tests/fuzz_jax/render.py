@@ -49,7 +49,8 @@ def _step(step: Step, noise: bool, depth: int, given: Sequence[str]) -> list[str
             lines.append(_INDENT * depth + f"{out} = noisy({out}, {ulps}, {salt + 1000 * number})")
             all_ = ", ".join((out, *step.args))
             lines.append(_INDENT * depth + f"{out} = {'spilled' if op.spills else 'spilled_here'}({all_})")
-            lines.append(_INDENT * depth + f"{out} = flushed({all_})")
+            small = ", ".join((out, str(salt + 1000 * number + 300), *step.args))
+            lines.append(_INDENT * depth + f"{out} = flushed({small})")
             if op.sums:
                 lines.append(_INDENT * depth + f"{out} = either_zero({out})")
             if op.beside:

@@ -88,6 +88,33 @@ def test_what_explains_a_difference_explains_no_other():
     assert verdict(total, largest / 1000, np.ones_like).message
 
 
+PRODUCTS = {
+    "convolution": {"strides": (), "padding": (), "spread": (), "dilation": (), "groups": 1, "batches": 1},
+    "dot_general": {"dimensions": (((1,), (1,)), ((), ())), "preferred": None},
+}
+
+
+@pytest.mark.parametrize("op", PRODUCTS)
+@pytest.mark.parametrize(
+    "second",
+    [Step("top_k", ("v4", "v5"), ("v3",), (("k", 1),)), Step("sqrt", ("v5",), ("v3",))],
+    ids=lambda step: step.op,
+)
+@pytest.mark.parametrize("factors", [(0.03, 0.03, 0.7), (-0.03, 0.03, -0.7)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_that_stock_jax_flushes_have_an_order_and_signs(op, second, factors, dtype):
+    tiny = np.full((3, 1), np.finfo(dtype).tiny, dtype)
+    first = Step(op, ("v3",), ("v1", "v2"), tuple(PRODUCTS[op].items()))
+    block = Block(("v1", "v2"), (first, second), ("v5",))
+    factors = np.array(factors, dtype)[:, None]
+    assert not case.check(Program(block, (tiny, factors), dtype == "float64")).is_finding
+    # Zeros themselves have neither.
+    zeros = Program(block, (0 * tiny, abs(factors)), dtype == "float64")
+    stock = execute.run(zeros, "cpu")
+    other = [result + 1 if second.op == "top_k" else np.full_like(result, np.nan) for result in stock]
+    assert judge.judge(zeros, other, stock).message
+
+
 def test_programs_are_made_smaller():
     program = next(p for p in (generate(seed, True) for seed in range(1000)) if has(p, "cumsum"))
     smaller = shrink(program, lambda candidate: runs(candidate) and has(candidate, "cumsum"), 0, 60)
