@@ -1,7 +1,6 @@
 """How near results are to exact ones, beside stock JAX: measured against wider types, for what has one."""
 
 import functools
-import math
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +10,8 @@ import pytest
 import scipy.fft
 import scipy.special
 from jax import lax
+
+import extended
 
 COUNT = 4000
 MANTISSAS = {"float16": 10, "bfloat16": 7, "float32": 23, "float64": 52, "complex64": 23, "complex128": 52}
@@ -29,11 +30,11 @@ def draw(dtype, low, high, count=COUNT, positive=False):
     return x.astype(getattr(ml_dtypes, dtype, dtype))
 
 
-def errors(found, exact, dtype, of_all=False):
+def errors(found, exact, dtype, of_all=False, least_size=0):
     """The root of the mean square, and the largest, of errors in units of the last place; of the whole array's size if
-    errors of its elements depend on that."""
+    errors of its elements depend on that, and of numbers of at least some size."""
     with np.errstate(all="ignore"):
-        size = np.abs(exact)
+        size = np.maximum(np.abs(exact), least_size)
         if of_all:
             size = np.full_like(size, np.sqrt(np.mean(size**2)))
         error = np.abs(wide(found) - exact) / size * 2.0 ** MANTISSAS[dtype]
@@ -43,16 +44,21 @@ def errors(found, exact, dtype, of_all=False):
     return np.sqrt(np.mean(error[usual] ** 2)), np.max(error[usual])
 
 
-def check(function, exact, arguments, of_all=False, slack=1.05, least=0.32):
+def check(function, exact, arguments, of_all=False, slack=1.05, least=0.32, least_size=0):
     """Asserts that the plugin's results are as near as those of stock JAX, but for a factor of `slack`, or that their
-    error is at most `least`."""
+    error is at most `least`.
+
+    The slack is chance: two sets of 4000 errors of one distribution have roots of the mean square that differ by 1.6 %,
+    by a standard deviation, and largest errors that differ by more, so that half as much again is allowed there.
+    Correctly rounded results have 0.29 at most.
+    """
     dtype = arguments[0].dtype.name
     with np.errstate(all="ignore"):
         exact = exact(*map(wide, arguments))
 
     def measured(platform):
         with jax.default_device(jax.devices(platform)[0]):
-            return errors(np.asarray(jax.jit(function)(*arguments)), exact, dtype, of_all)
+            return errors(np.asarray(jax.jit(function)(*arguments)), exact, dtype, of_all, least_size)
 
     (ours, our_worst), (stock, stock_worst) = measured("oxcall"), measured("cpu")
     # Where both are rounded almost exactly, what is left is chance.
@@ -123,12 +129,25 @@ def test_functions_of_real_numbers(dtype, op, low, high):
     check(function, exact, [draw(dtype, low, high)])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("op", REAL)
+@pytest.mark.parametrize("low, high", [(-60, -10), (6, 30)])
+def test_functions_of_small_and_large_numbers(request, dtype, op, low, high):
+    if (op, dtype, low) == ("power", "float32", 6):
+        pytest.skip("all of these are infinite or zero")
+    if (op, dtype, high) == ("tanh", "float64", -10):
+        # XLA:CPU gives the operand where the cube is nothing.
+        request.applymarker(pytest.mark.xfail(strict=True, reason="0.40 ULP beside 0.29 below 2^-10"))
+    function, exact = REAL[op]
+    check(function, exact, [draw(dtype, low, high)])
+
+
 UNIT = {"asin": (lax.asin, np.arcsin), "acos": (lax.acos, np.arccos), "atanh": (lax.atanh, np.arctanh)}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("op", UNIT)
-@pytest.mark.parametrize("low", [-1, -10])
+@pytest.mark.parametrize("low", [-1, -10, -60])
 def test_functions_of_the_unit_interval(dtype, op, low):
     check(*UNIT[op], [draw(dtype, low, 0)])
 
@@ -148,11 +167,22 @@ def test_integer_powers_of_complex_numbers_are_exact():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64"])
-@pytest.mark.parametrize("low, high", [(-6, 0), (-1, 3)])
-def test_complementary_error_functions(dtype, low, high):
-    # Of the C library, within a unit of float64. SciPy has stock JAX's own formula.
-    exact = lambda x: np.vectorize(math.erfc)(x.astype(np.float64))  # noqa: E731
-    check(lax.erfc, exact, [draw(dtype, low, high)])
+@pytest.mark.parametrize("function, exact", [(lax.erf, extended.erf), (lax.erfc, extended.erfc)])
+@pytest.mark.parametrize("low, high", [(-60, -10), (-6, 0), (-1, 3)])
+def test_error_functions(dtype, function, exact, low, high):
+    check(function, exact, [draw(dtype, low, high)])
+
+
+GAMMA = [(lax.lgamma, extended.lgamma), (lax.digamma, extended.digamma)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("function, exact", GAMMA)
+@pytest.mark.parametrize("low, high", [(-60, -10), (-6, 0), (-1, 3), (0, 6), (6, 30)])
+def test_gamma_functions(dtype, function, exact, low, high):
+    check(function, exact, [draw(dtype, low, high, positive=True)])
+    # Zeros of theirs are between the poles: beside one, errors are those of its terms, and one number has them all.
+    check(function, exact, [draw(dtype, low, high)], least_size=1)
 
 
 CUMULATIVE = {"cumsum": (lax.cumsum, np.cumsum), "cumprod": (lax.cumprod, np.cumprod)}
