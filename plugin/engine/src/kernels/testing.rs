@@ -112,12 +112,13 @@ pub(crate) fn run_kernel(
     let run = || run_once(kernel, cx, operands, results, in_place);
     let expected = run().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(memory.memory_use().live, 0, "{} keeps scratch", kernel.name());
-    // Its allocations fail in turn.
+    // Its allocations fail in turn: the first ones, one in the middle and the last one.
     let allocations = memory.memory_use().allocations as usize;
-    let is_large = operands.iter().map(Vec::len).sum::<usize>() > 1 << 18;
-    let first = if is_large { 1 } else { FIRST_FAILURES };
-    for count in (0..allocations).filter(|&count| count < first || count == allocations / 2 || count == allocations - 1)
-    {
+    let first = (FAILING_BYTES / operands.iter().map(Vec::len).sum::<usize>().max(1)).max(1);
+    for count in 0..allocations {
+        if count >= first && count != allocations / 2 && count != allocations - 1 {
+            continue;
+        }
         memory.fail_after(Some(count));
         let error = run().expect_err("an allocation failed");
         assert_eq!(error.code(), Code::ResourceExhausted, "{}: {error}", kernel.name());
@@ -131,9 +132,8 @@ pub(crate) fn run_kernel(
     expected
 }
 
-/// The first allocations that are made to fail, before one in the middle and the last: those of one loop are alike. For
-/// large operands, only the first one is.
-const FIRST_FAILURES: usize = 6;
+/// The bytes of operands of runs in which the first allocations fail: all of them in all but a few tests.
+const FAILING_BYTES: usize = 1 << 22;
 
 /// Runs a kernel once.
 fn run_once(
