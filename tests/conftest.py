@@ -2,10 +2,13 @@
 
 import os
 import pathlib
+import subprocess
+import sys
 
 import pytest
 
 RELEASE = pathlib.Path(__file__).parents[1] / "target" / "release"
+MATRIX = pathlib.Path(__file__).parent / "matrix"
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +23,19 @@ def library_path():
         return pytest.fail(f"{folder} has no {name}; `cargo build --release --package {name}` makes it")
 
     return path
+
+
+@pytest.fixture
+def matrix_checks(library_path):
+    """Runs a script of `cargo xtask matrix` here, with the newest version alone; gives the checks that fail."""
+
+    def run(script):
+        variables = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "XLA_FLAGS"))}
+        command = [sys.executable, MATRIX / script, library_path("custom_ops")]
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=600, check=False)
+        lines = done.stdout.splitlines()
+        assert lines, done.stderr
+        failed = [line for line in lines if not line.endswith("\tok")]
+        return failed if failed or done.returncode == 0 else [done.stderr]
+
+    return run

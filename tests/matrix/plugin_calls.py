@@ -42,7 +42,7 @@ def typed():
     execute = _jax.capsule(handler("rms_norm").execute)
     for name, value in (("matrix_capsule", execute), ("matrix_stages", {"execute": execute})):
         ffi.register_ffi_target(name, value, platform="oxcall", api_version=1)
-        call = _jax.ffi_call(name, [jax.ShapeDtypeStruct(X.shape, X.dtype)])
+        call = ffi.ffi_call(name, [jax.ShapeDtypeStruct(X.shape, X.dtype)])
         (ours,) = on("oxcall", jax.jit(lambda x, call=call: call(x, eps=np.float32(1e-5))), X)
         np.testing.assert_allclose(ours, normalized(), rtol=1e-6)
 
@@ -56,7 +56,7 @@ def stateful():
     ffi.register_ffi_target("matrix_counter", stages, platform="oxcall", api_version=1)
     info = next(info for info in infos if info.name == "counter")
     result = jax.eval_shape(lambda: ops.counter())
-    call = _jax.ffi_call("matrix_counter", [jax.ShapeDtypeStruct(result.shape, result.dtype)])
+    call = ffi.ffi_call("matrix_counter", [jax.ShapeDtypeStruct(result.shape, result.dtype)])
     count = jax.jit(lambda: call()[0])
     assert [int(on("oxcall", count)) for _ in range(3)] == [1, 2, 3], info
 
@@ -87,7 +87,7 @@ def failing():
     raises(lambda x: ops.fail(x, message="on request"), "on request")
     raises(lambda x: ops.async_scale(x, factor=np.float32("nan")), "is NaN")
     raises(lambda x: ops.panics(x, kind="formatted"), "element 0 is negative")
-    unknown = _jax.ffi_call("matrix_rms_nrom", [jax.ShapeDtypeStruct(X.shape, X.dtype)])
+    unknown = ffi.ffi_call("matrix_rms_nrom", [jax.ShapeDtypeStruct(X.shape, X.dtype)])
     raises(lambda x: unknown(x), "matrix_rms_nrom")
     library()  # The client goes on.
 

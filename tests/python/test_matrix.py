@@ -1,0 +1,5 @@
+"""The checks that `cargo xtask matrix` makes with every jaxlib, with the newest."""
+
+
+def test_checks_of_the_matrix(matrix_checks):
+    assert not matrix_checks("check.py")
