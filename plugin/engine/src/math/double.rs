@@ -66,6 +66,7 @@ impl Format for f64 {
     const LN_2_PARTS: [f64; 2] = [f64::from_bits(0x3fe6_2e42_fee0_0000), f64::from_bits(0x3dea_39ef_3579_3c76)];
     const EXP_RANGE: [f64; 2] = [-746.0, 710.0];
     const TANH_END: f64 = 20.0;
+    const TANH_SERIES: Option<[f64; 2]> = Some([-1.0 / 3.0, 2.0 / 15.0]);
     const NO_BITS: i32 = -60;
     const TINY: f64 = 1e-17;
     const SMALL: f64 = 1e-290;

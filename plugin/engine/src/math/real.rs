@@ -147,22 +147,29 @@ elementary! {
     kernel_atan2(y, x) single::atan2::<L>(y, x), y.atan2(x);
 }
 
-/// From here on the root of x^2 + 1 or x^2 - 1 is x, and the logarithm of 2x has one rounding, while that of x plus ln
-/// 2 has two. Twice a larger number is infinite.
-const LARGE: std::ops::Range<f64> = 1e9..1e300;
+/// Where the logarithm of x + root(x^2 + c) is nearer than [`libm`], whose logarithm is less accurate, and which adds
+/// ln 2 to that of large numbers. Twice a larger number is infinite.
+const LARGE: std::ops::Range<f64> = 64.0..1e300;
+
+/// ln(x + root(x^2 + c)) for a [`LARGE`] x and a c of 1 or -1.
+fn ln_of_sum(x: f64, c: f64) -> f64 {
+    // From here on the root is x.
+    let root = if x < 1e9 { (x * x + c).sqrt() } else { x };
+    (x + root).ln()
+}
 
 /// The inverse hyperbolic cosine: NaN below 1, where `libm::acosh` is finite for some numbers.
 fn acosh(x: f64) -> f64 {
     match () {
         () if x < 1.0 => f64::NAN,
-        () if LARGE.contains(&x) => (2.0 * x).ln(),
+        () if LARGE.contains(&x) => ln_of_sum(x, -1.0),
         () => libm::acosh(x),
     }
 }
 
 /// The inverse hyperbolic sine.
 fn asinh(x: f64) -> f64 {
-    if LARGE.contains(&x.abs()) { (2.0 * x.abs()).ln().copysign(x) } else { libm::asinh(x) }
+    if LARGE.contains(&x.abs()) { ln_of_sum(x.abs(), 1.0).copysign(x) } else { libm::asinh(x) }
 }
 
 /// The function of one real number for `op`.

@@ -335,6 +335,10 @@ macro_rules! traced {
                     [constant(low), constant(high)]
                 };
                 const TANH_END: Self = constant(<$float as Format>::TANH_END);
+                const TANH_SERIES: Option<[Self; 2]> = match <$float as Format>::TANH_SERIES {
+                    Some([cube, fifth]) => Some([constant(cube), constant(fifth)]),
+                    None => None,
+                };
                 const NO_BITS: i32 = <$float as Format>::NO_BITS;
                 const TINY: Self = constant(<$float as Format>::TINY);
                 const SMALL: Self = constant(<$float as Format>::SMALL);

@@ -54,6 +54,19 @@ pub(crate) fn logistic<L: Level, T: Format>(x: T) -> T {
 pub(crate) fn tanh<L: Level, T: Format>(x: T) -> T {
     let a = x.magnitude();
     let a = T::select(T::TANH_END.less(a), T::TANH_END, a);
-    let less_one = expm1::<L, T>(T::of(2.0) * a);
-    (less_one / (less_one + T::of(2.0))).with_sign(x)
+    // As in `expm1`, where the bounds of `a` make its clamps unnecessary.
+    let (n, less_one) = reduced::<L, T>(T::of(2.0) * a);
+    let scale = power_of_two::<T>(n);
+    let less_one = fma::<L, T>(scale, less_one, scale - T::of(1.0));
+    let quotient = less_one / (less_one + T::of(2.0));
+    let result = match T::TANH_SERIES {
+        // The sum is rounded once, where the quotient is rounded three times.
+        Some([cube, fifth]) => {
+            let square = a * a;
+            let series = fma::<L, T>(a * square, fma::<L, T>(square, fifth, cube), a);
+            T::select(a.less(T::of(1.0 / 1024.0)), series, quotient)
+        }
+        None => quotient,
+    };
+    result.with_sign(x)
 }

@@ -37,6 +37,9 @@ pub(crate) trait Format: Lane {
     const EXP_RANGE: [Self; 2];
     /// Beyond it tanh x is 1.
     const TANH_END: Self;
+    /// (tanh x - x) / x^3 in x^2, for an x below 2^-10, where the next term is below 2^-64; for formats with so many
+    /// digits that other roundings show.
+    const TANH_SERIES: Option<[Self; 2]>;
     /// Below it 2^n is nothing beside 1.
     const NO_BITS: i32;
     /// Below it e^x - 1 and ln(1 + x) are x.
