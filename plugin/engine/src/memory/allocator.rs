@@ -150,7 +150,16 @@ impl State {
     }
 
     /// Returns unused blocks to the system, the largest first, until at most `cap` bytes are kept.
+    #[inline]
     fn shrink(&mut self, cap: usize) {
+        if self.cached > cap {
+            self.give_up(cap);
+        }
+    }
+
+    /// [`shrink`](State::shrink) where there is too much.
+    #[cold]
+    fn give_up(&mut self, cap: usize) {
         for (class, kept) in self.free.iter_mut().enumerate().rev() {
             while self.cached > cap {
                 let Some(block) = kept.blocks.pop() else { break };
