@@ -1,78 +1,35 @@
 //! Buffers of the plugin's devices.
 
 use std::fmt;
+use std::sync::Arc;
 
 use oxcall::DType;
 use oxcall_engine::IoSpec;
-use oxcall_hlo::{ElementType as Hlo, TensorType};
-use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, Layout, MemoryId, Result, TensorSpec};
+use oxcall_hlo::ElementType as Hlo;
+use oxcall_pjrt::{DeviceId, ElementType, Error, Event, HostDestination, Layout, MemoryId, Result, Shape};
 
 use crate::arrays::contents::Contents;
 use crate::arrays::unpadded;
-use crate::devices::MemoryKind;
 
 /// A tensor, which may not be there yet.
 pub(crate) struct CpuBuffer {
-    element: ElementType,
-    dims: Vec<i64>,
-    /// `None` if it is row-major.
-    layout: Option<Layout>,
-    bytes: usize,
+    shape: Arc<Shape>,
     device: DeviceId,
     memory: MemoryId,
     contents: Contents,
-    /// The dynamic dimensions, in order.
-    dynamic: Vec<usize>,
-    /// Their sizes, scalars of `S32`, which are there when the contents are.
+    /// The sizes of dynamic dimensions, scalars of `S32`, which are there when the contents are.
     sizes: Vec<Contents>,
 }
 
 impl CpuBuffer {
-    /// A buffer of a program's type; `None` is a token.
-    ///
-    /// # Errors
-    /// UNIMPLEMENTED for types that the PJRT C API lacks.
-    pub(crate) fn new(
-        ty: Option<&TensorType>,
-        device: DeviceId,
-        memory: MemoryId,
-        contents: Contents,
-    ) -> Result<CpuBuffer> {
-        let (element, dims, bytes) = match ty {
-            Some(ty) => (element_type(ty.element)?, ty.dims.iter().map(|&dim| dim as i64).collect(), ty.byte_size()),
-            None => (ElementType::new(DType::Token), Vec::new(), 0),
-        };
-        let (dynamic, sizes) = Default::default();
-        Ok(CpuBuffer { element, dims, layout: None, bytes, device, memory, contents, dynamic, sizes })
+    /// A buffer of this shape, without sizes of dynamic dimensions.
+    pub(crate) fn new(shape: Arc<Shape>, device: DeviceId, memory: MemoryId, contents: Contents) -> CpuBuffer {
+        CpuBuffer { shape, device, memory, contents, sizes: Vec::new() }
     }
 
-    /// A buffer for what a program takes or gives, in a memory of `device`.
-    pub(crate) fn of_spec(spec: &TensorSpec, device: DeviceId, contents: Contents) -> CpuBuffer {
-        let TensorSpec { element_type, dims, layout, memory_kind } = spec;
-        let count: i64 = dims.iter().product();
-        CpuBuffer {
-            element: *element_type,
-            dims: dims.clone(),
-            layout: (!layout.is_row_major()).then(|| layout.clone()),
-            bytes: count as usize * element_type.host_size(),
-            device,
-            memory: MemoryKind::named(memory_kind).unwrap_or_default().of(device),
-            contents,
-            dynamic: Vec::new(),
-            sizes: Vec::new(),
-        }
-    }
-
-    /// The same with its elements in the order of `layout`, if there is one, which fits the dimensions.
-    pub(crate) fn with_layout(self, layout: Option<Layout>) -> CpuBuffer {
-        CpuBuffer { layout, ..self }
-    }
-
-    /// The same with one more dynamic dimension, after those that it has, and its size.
-    pub(crate) fn with_size(mut self, dim: usize, size: Contents) -> CpuBuffer {
-        self.dynamic.push(dim);
+    /// Adds the size of the next dynamic dimension.
+    pub(crate) fn push_size(&mut self, size: Contents) {
         self.sizes.push(size);
-        self
     }
 
     /// A buffer like this one with other contents.
@@ -83,32 +40,28 @@ impl CpuBuffer {
     /// The same contents as a buffer of another device or memory.
     pub(crate) fn elsewhere(&self, device: DeviceId, memory: MemoryId) -> CpuBuffer {
         CpuBuffer {
-            dims: self.dims.clone(),
-            layout: self.layout.clone(),
+            shape: self.shape.clone(),
             contents: self.contents.clone(),
-            dynamic: self.dynamic.clone(),
             sizes: self.sizes.clone(),
             device,
             memory,
-            ..*self
         }
     }
 
-    /// Whether it can be this parameter of a program. JAX gives an array of no booleans for a token.
-    pub(crate) fn is_of(&self, spec: &TensorSpec) -> bool {
-        let dtypes = (spec.element_type.dtype(), self.element.dtype());
-        if dtypes == (Some(DType::Token), Some(DType::Pred)) {
-            return self.dims == [0];
+    /// Whether it can be a parameter of this shape, dynamic dimensions aside. JAX gives an array of no booleans for a
+    /// token.
+    pub(crate) fn is_of(&self, parameter: &Shape) -> bool {
+        let shape = &*self.shape;
+        if shape.element_type != parameter.element_type {
+            let dtypes = (parameter.element_type.dtype(), shape.element_type.dtype());
+            return dtypes == (Some(DType::Token), Some(DType::Pred)) && shape.dims == [0];
         }
-        let layout = self.layout.as_ref();
-        self.element == spec.element_type
-            && self.dims == spec.dims
-            && layout.map_or(spec.layout.is_row_major(), |layout| *layout == spec.layout)
+        std::ptr::eq(shape, parameter) || (shape.dims == parameter.dims && shape.layout == parameter.layout)
     }
 
     /// The size of a dynamic dimension.
     pub(crate) fn size(&self, dim: usize) -> Option<&Contents> {
-        let place = self.dynamic.iter().position(|&each| each == dim)?;
+        let place = self.shape.dynamic_dims.iter().position(|&each| each == dim)?;
         self.sizes.get(place)
     }
 
@@ -141,54 +94,46 @@ pub(crate) fn element_type(element: Hlo) -> Result<ElementType> {
     })
 }
 
-/// The type in programs of a buffer with these elements and dimensions, which are not negative.
+/// The element type in programs of a buffer with these elements.
 ///
 /// # Errors
 /// UNIMPLEMENTED for elements that programs do not have.
-pub(crate) fn tensor_type(element: ElementType, dims: &[i64]) -> Result<TensorType> {
-    let hlo = element
-        .dtype()
-        .and_then(Hlo::from_dtype)
-        .ok_or_else(|| Error::unimplemented(format!("buffers of element type {element} are not supported")))?;
-    Ok(TensorType::new(hlo, dims.iter().map(|&dim| dim as usize)))
+pub(crate) fn program_element(element: ElementType) -> Result<Hlo> {
+    let unsupported = || Error::unimplemented(format!("buffers of element type {element} are not supported"));
+    element.dtype().and_then(Hlo::from_dtype).ok_or_else(unsupported)
+}
+
+/// The shape of an array of a client; row-major without a layout.
+pub(crate) fn shape(element_type: ElementType, dims: &[i64], layout: Option<&Layout>) -> Arc<Shape> {
+    let layout = layout.cloned().unwrap_or_else(|| Layout::row_major(dims.len()));
+    Arc::new(Shape { element_type, dims: dims.to_vec(), dynamic_dims: Vec::new(), layout })
 }
 
 /// The type alone, such as `f32[2, 3]`: messages have it.
 impl fmt::Debug for CpuBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[", self.element)?;
-        for (dim, size) in self.dims.iter().enumerate() {
-            let bound = if self.dynamic.contains(&dim) { "<=" } else { "" };
+        let Shape { element_type, dims, dynamic_dims, layout } = &*self.shape;
+        write!(f, "{element_type}[")?;
+        for (dim, size) in dims.iter().enumerate() {
+            let bound = if dynamic_dims.contains(&dim) { "<=" } else { "" };
             write!(f, "{}{bound}{size}", if dim == 0 { "" } else { ", " })?;
         }
         f.write_str("]")?;
-        self.layout.as_ref().map_or(Ok(()), |layout| write!(f, " in the layout {layout}"))
+        if layout.is_row_major() { Ok(()) } else { write!(f, " in the layout {layout}") }
     }
 }
 
 impl oxcall_pjrt::Buffer for CpuBuffer {
-    fn element_type(&self) -> ElementType {
-        self.element
-    }
-
-    fn dims(&self) -> &[i64] {
-        &self.dims
-    }
-
-    fn dynamic_dims(&self) -> &[usize] {
-        &self.dynamic
+    fn shape(&self) -> &Arc<Shape> {
+        &self.shape
     }
 
     fn unpadded_dims(&self) -> Result<Vec<i64>> {
-        let mut dims = self.dims.clone();
-        for (&dim, size) in self.dynamic.iter().zip(&self.sizes) {
+        let mut dims = self.shape.dims.clone();
+        for (&dim, size) in self.shape.dynamic_dims.iter().zip(&self.sizes) {
             dims[dim] = i64::from(unpadded::read_size(size)?);
         }
         Ok(dims)
-    }
-
-    fn layout(&self) -> Layout {
-        self.layout.clone().unwrap_or_else(|| Layout::row_major(self.dims.len()))
     }
 
     fn device(&self) -> DeviceId {
@@ -200,7 +145,7 @@ impl oxcall_pjrt::Buffer for CpuBuffer {
     }
 
     fn size_in_bytes(&self) -> Result<usize> {
-        Ok(self.bytes)
+        Ok(self.shape.dims.iter().product::<i64>() as usize * self.shape.element_type.host_size())
     }
 
     fn ready_event(&self) -> Event {
@@ -209,21 +154,20 @@ impl oxcall_pjrt::Buffer for CpuBuffer {
 
     fn copy_to_host(&self, mut destination: HostDestination) -> Event {
         Event::completed(self.contents.get().and_then(|buffer| {
+            let Shape { element_type, dims, dynamic_dims, layout } = &*self.shape;
             let dense;
-            let bytes = if self.dynamic.is_empty() {
+            let bytes = if dynamic_dims.is_empty() {
                 buffer.as_bytes()
             } else {
-                let (layout, unpadded) = (self.layout(), self.unpadded_dims()?);
-                dense = unpadded::dense(buffer.as_bytes(), &self.dims, &unpadded, &layout, self.element.host_size())?;
+                let unpadded = self.unpadded_dims()?;
+                dense = unpadded::dense(buffer.as_bytes(), dims, &unpadded, layout, element_type.host_size())?;
                 &dense[..]
             };
-            match &self.layout {
-                Some(layout) => destination.write_layout(bytes, layout),
-                None => {
-                    destination.write(bytes);
-                    Ok(())
-                }
+            if layout.is_row_major() {
+                destination.write(bytes);
+                return Ok(());
             }
+            destination.write_layout(bytes, layout)
         }))
     }
 

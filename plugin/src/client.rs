@@ -11,7 +11,7 @@ use oxcall_pjrt::{
 };
 
 use crate::arrays::contents::Contents;
-use crate::buffer::{CpuBuffer, tensor_type};
+use crate::buffer::{CpuBuffer, program_element, shape};
 use crate::executable::CpuExecutable;
 use crate::in_flight::InFlight;
 use crate::name::platform_name;
@@ -108,17 +108,19 @@ impl Client for CpuClient {
     ) -> Result<CpuBuffer> {
         self.check_place(device)?;
         if source.element_type().dtype() == Some(DType::Token) {
-            return CpuBuffer::new(None, device, memory, Contents::ready(self.engine.allocate(0)?));
+            let shape = shape(source.element_type(), &[], None);
+            return Ok(CpuBuffer::new(shape, device, memory, Contents::ready(self.engine.allocate(0)?)));
         }
-        let ty = tensor_type(source.element_type(), source.dims())?;
+        let element = program_element(source.element_type())?;
+        let shape = shape(source.element_type(), source.dims(), layout);
         let mut buffer = self.engine.allocate(source.len())?;
-        let layout = layout.filter(|layout| !layout.is_row_major()).cloned();
-        match &layout {
-            Some(layout) => source.copy_to_layout(buffer.as_bytes_mut(), layout)?,
-            None => source.copy_to(buffer.as_bytes_mut()),
+        if shape.layout.is_row_major() {
+            source.copy_to(buffer.as_bytes_mut());
+        } else {
+            source.copy_to_layout(buffer.as_bytes_mut(), &shape.layout)?;
         }
-        elements::clean(ty.element, buffer.as_bytes_mut());
-        Ok(CpuBuffer::new(Some(&ty), device, memory, Contents::ready(buffer))?.with_layout(layout))
+        elements::clean(element, buffer.as_bytes_mut());
+        Ok(CpuBuffer::new(shape, device, memory, Contents::ready(buffer)))
     }
 
     fn view_of(
@@ -131,9 +133,10 @@ impl Client for CpuClient {
         memory: MemoryId,
     ) -> Result<CpuBuffer> {
         self.check_place(device)?;
-        let ty = tensor_type(element_type, dims)?;
-        let layout = layout.filter(|layout| !layout.is_row_major()).cloned();
-        if let Some(layout) = layout.as_ref().filter(|layout| !layout.tiles.is_empty()) {
+        program_element(element_type)?;
+        let shape = shape(element_type, dims, layout);
+        let layout = &shape.layout;
+        if !layout.tiles.is_empty() {
             return Err(Error::unimplemented(format!("layout {layout}: tiles are not supported")));
         }
         let bytes = lent.as_bytes();
@@ -144,7 +147,7 @@ impl Client for CpuClient {
             // SAFETY: as long as `lent` lives, the client leaves the memory alone.
             unsafe { Buffer::foreign(data, len, Box::new(lent)) }?
         };
-        Ok(CpuBuffer::new(Some(&ty), device, memory, Contents::ready(buffer))?.with_layout(layout))
+        Ok(CpuBuffer::new(shape, device, memory, Contents::ready(buffer)))
     }
 
     fn copy_buffer(&self, source: &CpuBuffer, device: DeviceId, memory: MemoryId) -> Result<CpuBuffer> {
@@ -165,7 +168,8 @@ impl Client for CpuClient {
         memory: MemoryId,
     ) -> Result<CpuBuffer> {
         self.check_place(device)?;
-        CpuBuffer::new(Some(&tensor_type(element_type, dims)?), device, memory, Contents::failed(error))
+        program_element(element_type)?;
+        Ok(CpuBuffer::new(shape(element_type, dims, None), device, memory, Contents::failed(error)))
     }
 
     fn compile(&self, program: Program<'_>, options: &CompileOptions) -> Result<CpuExecutable> {

@@ -12,12 +12,14 @@ use oxcall_hlo::Type;
 use oxcall_pjrt::{
     Argument, Attributes, Buffer, CompileOptions, CompiledMemoryStats, DeviceAssignment, DeviceId, DeviceLaunch,
     ElementType, Error, Event, Executable, Execution, ExecutionOptions, Launch, Layout, OpSharding, Program, Result,
-    TensorSpec, Value,
+    Shape, TensorSpec, Value,
 };
+use smallvec::{SmallVec, smallvec};
 
-use crate::arrays::contents::{Contents, Filler};
+use crate::arrays::contents::Contents;
 use crate::arrays::partition;
 use crate::arrays::partition::Partition;
+use crate::arrays::results::Results;
 use crate::buffer::{CpuBuffer, element_type, layout};
 use crate::devices::{MemoryKind, memory_kinds};
 use crate::in_flight::{InFlight, Permit};
@@ -39,6 +41,8 @@ pub(crate) struct CpuExecutable {
     per_device: bool,
     parameters: Vec<TensorSpec>,
     outputs: Vec<TensorSpec>,
+    /// The kinds of the results' memories.
+    output_memories: Vec<MemoryKind>,
     donated: Vec<usize>,
     /// The dynamic dimensions of parameters, with the size for arguments that are as large as the bound.
     parameter_sizes: Vec<(DynamicDim, Contents)>,
@@ -98,19 +102,23 @@ impl CpuExecutable {
         };
         let compiled = shared.share(compiled, &assignment.devices);
         let main = compiled.module().main();
-        let kinds = [memory_kinds(&main.param_attributes)?, memory_kinds(&main.result_attributes)?];
+        let [parameter_memories, output_memories] =
+            [memory_kinds(&main.param_attributes)?, memory_kinds(&main.result_attributes)?];
         let whole = |_, ty: &Type| ty.clone();
         let (parameters, outputs) = match &partition {
-            None => (specs(compiled.parameters(), &kinds[0], whole)?, specs(compiled.results(), &kinds[1], whole)?),
+            None => (
+                specs(compiled.parameters(), &parameter_memories, whole)?,
+                specs(compiled.results(), &output_memories, whole)?,
+            ),
             Some(partition) => (
-                specs(compiled.parameters(), &kinds[0], |index, ty| partition.parameter_type(index, ty))?,
-                specs(compiled.results(), &kinds[1], |index, ty| partition.result_type(index, ty))?,
+                specs(compiled.parameters(), &parameter_memories, |index, ty| partition.parameter_type(index, ty))?,
+                specs(compiled.results(), &output_memories, |index, ty| partition.result_type(index, ty))?,
             ),
         };
         let output_sizes = DynamicDim::all_of(compiled.results());
         let with_bound = |dynamic: DynamicDim| -> Result<_> {
             let mut bound = engine.allocate(size_of::<i32>())?;
-            let size = parameters[dynamic.index].dims[dynamic.dim] as i32;
+            let size = parameters[dynamic.index].shape.dims[dynamic.dim] as i32;
             bound.as_bytes_mut().copy_from_slice(&size.to_le_bytes());
             Ok((dynamic, Contents::ready(bound)))
         };
@@ -130,6 +138,7 @@ impl CpuExecutable {
             output_sizes,
             parameters,
             outputs,
+            output_memories,
             partition,
             per_device,
             donated: (0..info.len()).filter(|&index| info[index].donated).collect(),
@@ -153,16 +162,16 @@ impl CpuExecutable {
     /// Checks the types of a device's arguments.
     fn check(&self, launch: &DeviceLaunch<CpuBuffer>) -> Result<()> {
         for (index, (argument, spec)) in launch.arguments.iter().zip(&self.parameters).enumerate() {
-            let may_vary =
-                |dim: &usize| self.parameter_sizes.iter().any(|(each, _)| (each.index, each.dim) == (index, *dim));
-            if !argument.buffer.is_of(spec) || !argument.buffer.dynamic_dims().iter().all(may_vary) {
-                let order = (!spec.layout.is_row_major()).then(|| format!(" in the layout {}", spec.layout));
+            let Shape { element_type, dims, dynamic_dims, layout } = &*spec.shape;
+            let varying = &argument.buffer.shape().dynamic_dims;
+            if !argument.buffer.is_of(&spec.shape) || !varying.iter().all(|dim| dynamic_dims.contains(dim)) {
+                let order = (!layout.is_row_major()).then(|| format!(" in the layout {layout}"));
                 return Err(Error::invalid_argument(format!(
                     "argument {index} is {:?}, but the program {} takes {}{:?}{}",
                     argument.buffer,
                     self.program.name(),
-                    spec.element_type,
-                    spec.dims,
+                    element_type,
+                    dims,
                     order.unwrap_or_default(),
                 )));
             }
@@ -179,31 +188,44 @@ impl CpuExecutable {
         options: ExecuteOptions,
     ) -> Result<Execution<CpuBuffer>> {
         let DeviceLaunch { device, arguments } = launch;
-        let count = self.outputs.len() + self.output_sizes.len();
-        let (fillers, mut contents): (Vec<_>, Vec<_>) = (0..count).map(|_| Contents::pending()).unzip();
-        let sizes = contents.split_off(self.outputs.len());
-        let ready = Event::all(arguments.iter().map(|argument| argument.buffer.contents().event().clone()));
+        let ready = Event::all(arguments.iter().map(|argument| argument.buffer.contents().event()));
         let given = self
             .parameter_sizes
             .iter()
             .map(|(dynamic, bound)| arguments[dynamic.index].buffer.size(dynamic.dim).unwrap_or(bound).clone());
         let given: Vec<Contents> = given.collect();
         let arguments = move || {
-            let sizes = given.iter().map(|size| Ok(EngineArgument::from(size.get()?)));
-            arguments.into_iter().map(host_argument).chain(sizes).collect()
+            let mut all = Vec::with_capacity(arguments.len() + given.len());
+            for argument in arguments {
+                all.push(host_argument(argument)?);
+            }
+            for size in given {
+                all.push(EngineArgument::from(size.get()?));
+            }
+            Ok(all)
         };
         // As on XLA's CPU, the call lasts as long as its callbacks, unless it has to wait for arguments or other
         // devices.
         let waits = self.calls_back && matches!(runner, Runner::Alone(_)) && ready.is_ready();
-        let done = runner.launch(permit, ready, arguments, options, fillers);
-        if waits {
-            // The caller learns of a failure by the event.
-            let _ = callbacks::without_gil(|| done.wait());
-        }
-        let mut outputs = self.buffers(device, contents)?;
+        let results = runner.launch(permit, ready, arguments, options);
+        let count = self.outputs.len() + self.output_sizes.len();
+        let (mut contents, done): (Vec<_>, Event) = match results.now() {
+            Some(Ok(buffers)) => (buffers.into_iter().map(Contents::ready).collect(), Event::ready()),
+            Some(Err(error)) => ((0..count).map(|_| Contents::failed(error.clone())).collect(), Event::failed(error)),
+            None => {
+                let (fillers, contents) = (0..count).map(|_| Contents::pending()).unzip();
+                let done = results.fill_in(fillers);
+                if waits {
+                    // The caller learns of a failure by the event.
+                    let _ = callbacks::without_gil(|| done.wait());
+                }
+                (contents, done)
+            }
+        };
+        let sizes = contents.split_off(self.outputs.len());
+        let mut outputs = self.buffers(device, contents);
         for (dynamic, size) in self.output_sizes.iter().zip(sizes) {
-            let output = outputs.remove(dynamic.index);
-            outputs.insert(dynamic.index, output.with_size(dynamic.dim, size));
+            outputs[dynamic.index].push_size(size);
         }
         Ok(Execution { outputs, done: self.in_order(device, done) })
     }
@@ -223,16 +245,17 @@ impl CpuExecutable {
         options: ExecuteOptions,
     ) -> Result<Vec<Execution<CpuBuffer>>> {
         let devices: Vec<DeviceId> = launches.iter().map(|launch| launch.device).collect();
-        let (fillers, contents) = partition.pending();
         let ready = partition::ready(&launches);
         let gather = partition.clone();
-        let done = runner.launch(permit, ready, move || gather.gather(launches), options, fillers);
+        let results = runner.launch(permit, ready, move || gather.gather(launches), options);
+        let (fillers, contents) = partition.pending();
+        let done = results.fill_in(fillers);
         let mut contents: Vec<_> = contents.into_iter().map(Vec::into_iter).collect();
         let execution = |device| {
             let contents = contents.iter_mut().filter_map(Iterator::next).collect();
-            Ok(Execution { outputs: self.buffers(device, contents)?, done: self.in_order(device, done.clone()) })
+            Execution { outputs: self.buffers(device, contents), done: self.in_order(device, done.clone()) }
         };
-        devices.into_iter().map(execution).collect()
+        Ok(devices.into_iter().map(execution).collect())
     }
 
     /// How whole arrays are split, if the program runs on these.
@@ -241,13 +264,13 @@ impl CpuExecutable {
     }
 
     /// The runners of the program for one call: one for each device, or one for each replica.
-    fn runners(&self, devices: &[DeviceId], options: &ExecutionOptions) -> Result<Vec<Runner>> {
+    fn runners(&self, devices: &[DeviceId], options: &ExecutionOptions) -> Result<SmallVec<[Runner; 1]>> {
         let runners = match self.splits_arrays() {
             None => self.assignment.devices.len(),
             Some(_) => self.assignment.replicas,
         };
         if runners == 1 {
-            return Ok(vec![Runner::Alone(self.program.clone())]);
+            return Ok(smallvec![Runner::Alone(self.program.clone())]);
         }
         if devices.len() == self.assignment.devices.len() {
             return Ok(self.program.processes().into_iter().map(Runner::Process).collect());
@@ -257,7 +280,7 @@ impl CpuExecutable {
         match devices.first().and_then(place) {
             Some(place) if self.splits_arrays().is_none() => {
                 let launch = (options.launch_id != 0).then_some(i64::from(options.launch_id));
-                Ok(vec![Runner::Process(self.program.process(place, launch))])
+                Ok(smallvec![Runner::Process(self.program.process(place, launch))])
             }
             _ => Err(Error::invalid_argument(format!(
                 "the program {} was not compiled for this device",
@@ -267,9 +290,12 @@ impl CpuExecutable {
     }
 
     /// The results of a device.
-    fn buffers(&self, device: DeviceId, contents: Vec<Contents>) -> Result<Vec<CpuBuffer>> {
-        let buffer = |(contents, spec): (Contents, &TensorSpec)| CpuBuffer::of_spec(spec, device, contents);
-        Ok(contents.into_iter().zip(&self.outputs).map(buffer).collect())
+    fn buffers(&self, device: DeviceId, contents: Vec<Contents>) -> Vec<CpuBuffer> {
+        let outputs = self.outputs.iter().zip(&self.output_memories);
+        let buffer = |((output, memory), contents): ((&TensorSpec, &MemoryKind), Contents)| {
+            CpuBuffer::new(output.shape.clone(), device, memory.of(device), contents)
+        };
+        outputs.zip(contents).map(buffer).collect()
     }
 }
 
@@ -297,20 +323,20 @@ enum Runner {
 }
 
 impl Runner {
-    /// Runs the program when its arguments are there, and gives an event that completes with it.
+    /// Runs the program when its arguments are there.
     fn launch(
         self,
         permit: Permit,
         ready: Event,
         arguments: impl FnOnce() -> Result<Vec<EngineArgument>> + Send + 'static,
         options: ExecuteOptions,
-        fillers: Vec<Filler>,
-    ) -> Event {
-        let (promise, done) = Event::pending();
+    ) -> Results {
+        let results = Results::default();
+        let ending = results.clone();
         let finish = move |outcome: Result<Vec<oxcall_engine::Buffer>>| {
             // What its end calls may launch the next one.
             drop(permit);
-            promise.complete(fill(fillers, outcome));
+            ending.end(outcome);
         };
         match ready.outcome() {
             Some(outcome) => self.run(outcome.and_then(|()| arguments()), &options, finish),
@@ -318,7 +344,7 @@ impl Runner {
                 ready.on_ready(move |outcome| self.run(outcome.and_then(|()| arguments()), &options, finish));
             }
         }
-        done
+        results
     }
 
     fn run(
@@ -362,19 +388,6 @@ fn host_argument(argument: Argument<CpuBuffer>) -> Result<EngineArgument> {
     Ok(EngineArgument::from(shared))
 }
 
-/// Hands the results, or copies of the error, to the buffers that wait for them.
-fn fill(fillers: Vec<Filler>, outcome: Result<Vec<oxcall_engine::Buffer>>) -> Result<()> {
-    match outcome {
-        // Sizes, which come last, are there before what they are the sizes of.
-        Ok(buffers) => fillers.into_iter().zip(buffers).rev().for_each(|(filler, buffer)| filler.fill(Ok(buffer))),
-        Err(error) => {
-            fillers.into_iter().for_each(|filler| filler.fill(Err(error.clone())));
-            return Err(error);
-        }
-    }
-    Ok(())
-}
-
 /// Parameters or results as each device has them, whose types `part` gives.
 fn specs(specs: &[IoSpec], memories: &[MemoryKind], part: impl Fn(usize, &Type) -> Type) -> Result<Vec<TensorSpec>> {
     let specs = specs.iter().zip(memories).enumerate();
@@ -387,7 +400,8 @@ fn spec(io: &IoSpec, ty: &Type, memory: MemoryKind) -> Result<TensorSpec> {
         _ => (ElementType::new(DType::Token), Vec::new()),
     };
     let layout = layout(io).unwrap_or_else(|| Layout::row_major(dims.len()));
-    Ok(TensorSpec { element_type, dims, layout, memory_kind: memory.name().to_owned() })
+    let shape = Arc::new(Shape { element_type, dims, dynamic_dims: io.dynamic.clone(), layout });
+    Ok(TensorSpec { shape, memory_kind: memory.name().to_owned() })
 }
 
 impl Executable for CpuExecutable {
@@ -427,7 +441,7 @@ impl Executable for CpuExecutable {
         // As on XLA's CPU, an execution that waited for its arguments leaves its errors to its results.
         let at_call = self.errors_at_call && devices.iter().flat_map(|device| &device.arguments).all(is_there);
         let failed_at_call = |executions: &[_]| at_call.then(|| failure(executions)).flatten().map_or(Ok(()), Err);
-        let ids: Vec<DeviceId> = devices.iter().map(|device| device.device).collect();
+        let ids: SmallVec<[DeviceId; 1]> = devices.iter().map(|device| device.device).collect();
         // Before it waits: an interrupt meanwhile is meant for this launch, too.
         let era = Era::now();
         let together = if self.splits_arrays().is_some() { self.assignment.partitions } else { 1 };
@@ -441,7 +455,10 @@ impl Executable for CpuExecutable {
                 let options = options(device.device);
                 self.start(runner, permit, device, options)
             };
-            let executions: Vec<_> = runners.zip(devices).map(start).collect::<Result<_>>()?;
+            let mut executions = Vec::with_capacity(devices.len());
+            for execution in runners.zip(devices).map(start) {
+                executions.push(execution?);
+            }
             return failed_at_call(&executions).map(|()| executions);
         };
         let partitions = self.assignment.partitions;

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use oxcall::sync::{Condvar, Mutex};
 use oxcall_pjrt::DeviceId;
+use smallvec::SmallVec;
 
 use crate::callbacks;
 use crate::node::Node;
@@ -52,9 +53,12 @@ struct Device {
 #[derive(Debug)]
 pub(crate) struct Permit {
     owner: Arc<InFlight>,
-    devices: Vec<DeviceId>,
+    devices: SmallVec<[DeviceId; 1]>,
     dependent: bool,
 }
+
+/// The permits of a launch, most often one.
+pub(crate) type Permits = SmallVec<[Permit; 1]>;
 
 impl InFlight {
     /// At most `most` programs on each of `devices` devices.
@@ -66,14 +70,14 @@ impl InFlight {
     /// Waits until all of `devices` have room, and takes it on all of them at once, so that launches on several devices
     /// do not wait for each other in a circle. There is a permit for each `together` devices. `dependent` says whether
     /// the program may wait for anything.
-    pub(crate) fn launch(self: &Arc<InFlight>, devices: &[DeviceId], together: usize, dependent: bool) -> Vec<Permit> {
+    pub(crate) fn launch(self: &Arc<InFlight>, devices: &[DeviceId], together: usize, dependent: bool) -> Permits {
         if !self.take(&mut self.state.lock(), devices) {
             // Callbacks need Python's lock, which this thread may hold.
             callbacks::without_gil(|| self.wait(devices));
         }
         let permit = |devices: &[DeviceId]| {
             DEPENDENT.fetch_add(usize::from(dependent), Ordering::Relaxed);
-            Permit { owner: self.clone(), devices: devices.to_vec(), dependent }
+            Permit { owner: self.clone(), devices: devices.into(), dependent }
         };
         devices.chunks(together.max(1)).map(permit).collect()
     }
@@ -147,7 +151,7 @@ mod tests {
     }
 
     /// Launches on another thread; what comes out says that it went through.
-    fn launching(in_flight: &Arc<InFlight>, devices: &[DeviceId]) -> mpsc::Receiver<Vec<Permit>> {
+    fn launching(in_flight: &Arc<InFlight>, devices: &[DeviceId]) -> mpsc::Receiver<Permits> {
         let (sender, receiver) = mpsc::channel();
         let (theirs, devices) = (in_flight.clone(), devices.to_vec());
         thread::spawn(move || sender.send(theirs.launch(&devices, 1, false)));

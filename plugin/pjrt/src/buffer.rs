@@ -1,34 +1,36 @@
 //! The interface of a device's buffers.
 
+use std::sync::Arc;
+
 use crate::{DeviceId, ElementType, Event, HostDestination, Layout, MemoryId, Result};
+
+/// The shape of a tensor, as XLA has it. All buffers of one parameter or result can share it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The type of the elements.
+    pub element_type: ElementType,
+    /// The dimensions, with the bounds of those that are dynamic.
+    pub dims: Vec<i64>,
+    /// The dynamic dimensions, in order: they may be smaller than [`dims`](Shape::dims) says.
+    pub dynamic_dims: Vec<usize>,
+    /// The order of the elements in the device's memory.
+    pub layout: Layout,
+}
 
 /// A tensor in the memory of a device. It is freed when it is dropped.
 ///
 /// The server keeps buffers in an `Arc`, and drops its own when a client deletes or donates one; executions that began
-/// before keep theirs. Dimensions, type, layout and places never change.
+/// before keep theirs. Shape and places never change.
 pub trait Buffer: Send + Sync + 'static {
-    /// The type of the elements.
-    fn element_type(&self) -> ElementType;
-
-    /// The dimensions, with the bounds of those that are dynamic.
-    fn dims(&self) -> &[i64];
-
-    /// The dynamic dimensions, in order: they may be smaller than [`dims`](Buffer::dims) says.
-    fn dynamic_dims(&self) -> &[usize] {
-        &[]
-    }
+    /// The shape.
+    fn shape(&self) -> &Arc<Shape>;
 
     /// The dimensions as they are. Called after [`ready_event`](Buffer::ready_event) completed without an error.
     ///
     /// # Errors
     /// If they are not known.
     fn unpadded_dims(&self) -> Result<Vec<i64>> {
-        Ok(self.dims().to_vec())
-    }
-
-    /// The order of the elements in the device's memory.
-    fn layout(&self) -> Layout {
-        Layout::row_major(self.dims().len())
+        Ok(self.shape().dims.clone())
     }
 
     /// The device that it belongs to.

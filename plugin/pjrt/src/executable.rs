@@ -3,19 +3,14 @@
 use std::sync::Arc;
 
 use crate::{
-    Attributes, Buffer, CompiledMemoryStats, DeviceAssignment, DeviceId, ElementType, Error, Event, Layout, OpSharding,
-    Result,
+    Attributes, Buffer, CompiledMemoryStats, DeviceAssignment, DeviceId, Error, Event, OpSharding, Result, Shape,
 };
 
 /// A parameter or a result of a compiled program, as each device has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorSpec {
-    /// The type of the elements.
-    pub element_type: ElementType,
-    /// The dimensions.
-    pub dims: Vec<i64>,
-    /// The order of the elements.
-    pub layout: Layout,
+    /// The shape, which the buffers of a result can share.
+    pub shape: Arc<Shape>,
     /// The kind of the memory where it lies.
     pub memory_kind: String,
 }

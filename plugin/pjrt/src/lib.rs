@@ -9,7 +9,7 @@
 //! | to do this | there is |
 //! |---|---|
 //! | describe devices | [`Topology`], [`DeviceDescription`], [`MemoryDescription`] |
-//! | move data | [`HostSource`], [`HostDestination`], [`LentMemory`], [`Layout`], [`ElementType`] |
+//! | move data | [`HostSource`], [`HostDestination`], [`LentMemory`], [`Shape`], [`Layout`], [`ElementType`] |
 //! | be asynchronous | [`Event`], [`Promise`] |
 //! | compile | [`Program`], [`CompileOptions`] |
 //! | run | [`Launch`], [`Argument`], [`Execution`] |
@@ -50,7 +50,7 @@ mod topology;
 mod value;
 
 pub use analysis::{CompiledMemoryStats, MemoryStats};
-pub use buffer::Buffer;
+pub use buffer::{Buffer, Shape};
 pub use client::{Client, Program};
 pub use custom_call::{CallContext, CustomCall, TensorMut, TensorRef};
 pub use element::ElementType;

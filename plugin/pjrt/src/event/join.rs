@@ -1,18 +1,21 @@
 //! Several events as one.
 
+use std::borrow::Borrow;
+
 use super::{Event, Promise};
 use crate::sync::{Arc, Mutex};
 use crate::{Error, Result};
 
 impl Event {
     /// An event that completes when all of `events` have, with the error of the first in the list that failed.
-    pub fn all(events: impl IntoIterator<Item = Event>) -> Event {
+    pub fn all(events: impl IntoIterator<Item = impl Borrow<Event>>) -> Event {
         let mut join = Join { left: 0, failed: None, promise: None };
         let mut open = Vec::new();
         for (index, event) in events.into_iter().enumerate() {
+            let event = event.borrow();
             match event.outcome() {
                 Some(outcome) => join.note(index, outcome),
-                None => open.push((index, event)),
+                None => open.push((index, event.clone())),
             }
         }
         if open.is_empty() {

@@ -35,15 +35,15 @@ slot! {
     /// `PJRT_Buffer_ElementType`.
     fn element_type<P>(args: PJRT_Buffer_ElementType_Args) {
         let buffer: &BufferObject<P> = object("buffer", (*args).buffer)?;
-        (*args).type_ = buffer.element_type.0;
+        (*args).type_ = buffer.shape.element_type.0;
         Ok(())
     }
 
     /// `PJRT_Buffer_Dimensions`.
     fn dimensions<P>(args: PJRT_Buffer_Dimensions_Args) {
         let buffer: &BufferObject<P> = object("buffer", (*args).buffer)?;
-        (*args).dims = buffer.dims.as_ptr();
-        (*args).num_dims = buffer.dims.len();
+        (*args).dims = buffer.shape.dims.as_ptr();
+        (*args).num_dims = buffer.shape.dims.len();
         Ok(())
     }
 
@@ -59,7 +59,7 @@ slot! {
     /// `PJRT_Buffer_DynamicDimensionIndices`.
     fn dynamic_dimension_indices<P>(args: PJRT_Buffer_DynamicDimensionIndices_Args) {
         let buffer: &BufferObject<P> = object("buffer", (*args).buffer)?;
-        let dims = &buffer.dynamic_dims;
+        let dims = &buffer.shape.dynamic_dims;
         (*args).dynamic_dim_indices = if dims.is_empty() { null() } else { dims.as_ptr() };
         (*args).num_dynamic_dims = dims.len();
         Ok(())
@@ -68,7 +68,7 @@ slot! {
     /// `PJRT_Buffer_GetMemoryLayout`.
     fn memory_layout<P>(args: PJRT_Buffer_GetMemoryLayout_Args) {
         let buffer: &BufferObject<P> = object("buffer", (*args).buffer)?;
-        let arrays = buffer.layout_arrays.get_or_init(|| Box::new(LayoutArrays::new(&buffer.layout)));
+        let arrays = buffer.layout_arrays.get_or_init(|| Box::new(LayoutArrays::new(&buffer.shape.layout)));
         (*args).layout = arrays.raw();
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::client_object::{ClientObject, Owned};
 use super::layouts::LayoutArrays;
 use super::raw::Object;
 use crate::sync::{Mutex, MutexGuard};
-use crate::{Buffer, Client, ElementType, Error, Event, Layout, Platform, Result};
+use crate::{Buffer, Client, Error, Event, Platform, Result, Shape};
 
 /// The buffers of a platform.
 pub(super) type BufferOf<P> = <<P as Platform>::Client as Client>::Buffer;
@@ -16,12 +16,9 @@ pub(super) type BufferOf<P> = <<P as Platform>::Client as Client>::Buffer;
 /// The object behind a `PJRT_Buffer`. After deletion, every query but those of the contents still works.
 pub(super) struct BufferObject<P: Platform> {
     pub(super) owner: Arc<ClientObject<P>>,
-    pub(super) element_type: ElementType,
-    pub(super) dims: Box<[i64]>,
-    pub(super) dynamic_dims: Box<[usize]>,
+    pub(super) shape: Arc<Shape>,
     /// The sizes of dynamic dimensions, read at the first query.
     unpadded: OnceLock<Box<[i64]>>,
-    pub(super) layout: Layout,
     /// Places in the client's lists.
     pub(super) device: usize,
     pub(super) memory: usize,
@@ -46,7 +43,7 @@ impl<P: Platform> Owned<P> for BufferObject<P> {
     }
 
     fn name(&self) -> String {
-        format!("the buffer {}{:?}", self.element_type, self.dims)
+        format!("the buffer {}{:?}", self.shape.element_type, self.shape.dims)
     }
 }
 
@@ -94,18 +91,24 @@ impl<B> Cell<B> {
 }
 
 impl<P: Platform> BufferObject<P> {
-    pub(super) fn new(owner: &Arc<ClientObject<P>>, buffer: BufferOf<P>) -> Result<BufferObject<P>> {
+    /// The places of a buffer's device and memory in the client's lists.
+    ///
+    /// # Errors
+    /// If one of them is not the client's.
+    pub(super) fn places(owner: &ClientObject<P>, buffer: &BufferOf<P>) -> Result<(usize, usize)> {
         let device = owner.device(buffer.device())?.index;
         let memory = buffer.memory();
         let memory = owner.memories.iter().position(|known| known.description.id == memory);
-        let memory = memory.ok_or_else(|| Error::internal("the memory of a buffer is not in the topology"))?;
+        let missing = || Error::internal("the memory of a buffer is not in the topology");
+        Ok((device, memory.ok_or_else(missing)?))
+    }
+
+    pub(super) fn new(owner: &Arc<ClientObject<P>>, buffer: BufferOf<P>) -> Result<BufferObject<P>> {
+        let (device, memory) = BufferObject::<P>::places(owner, &buffer)?;
         Ok(BufferObject {
             owner: owner.clone(),
-            element_type: buffer.element_type(),
-            dims: buffer.dims().into(),
-            dynamic_dims: buffer.dynamic_dims().into(),
+            shape: buffer.shape().clone(),
             unpadded: OnceLock::new(),
-            layout: buffer.layout(),
             device,
             memory,
             is_on_cpu: buffer.is_on_cpu(),
@@ -127,8 +130,8 @@ impl<P: Platform> BufferObject<P> {
 
     /// The dimensions as they are; waits for the contents if some are dynamic.
     pub(super) fn unpadded_dims(&self) -> Result<&[i64]> {
-        if self.dynamic_dims.is_empty() {
-            return Ok(&self.dims);
+        if self.shape.dynamic_dims.is_empty() {
+            return Ok(&self.shape.dims);
         }
         if let Some(dims) = self.unpadded.get() {
             return Ok(dims);

@@ -21,6 +21,8 @@ pub(super) struct ExecutableObject<P: Platform> {
     pub(super) executable: ExecutableOf<P>,
     /// The serialized `CompileOptionsProto`.
     pub(super) options: Vec<u8>,
+    /// Whether each parameter is donated.
+    pub(super) donated: Vec<bool>,
     pub(super) output_types: Vec<PJRT_Buffer_Type>,
     /// The dimensions of all results one after the other.
     pub(super) output_dims: Vec<i64>,
@@ -78,12 +80,15 @@ impl<P: Platform> LoadedObject<P> {
         }
         let (parameters, outputs) = (executable.parameters(), executable.outputs());
         let kinds = |specs: &[TensorSpec]| specs.iter().map(|spec| spec.memory_kind.clone()).collect::<Texts>();
-        let layouts = |specs: &[TensorSpec]| specs.iter().map(|spec| spec.layout.clone()).collect::<Layouts>();
+        let layouts = |specs: &[TensorSpec]| specs.iter().map(|spec| spec.shape.layout.clone()).collect::<Layouts>();
         let shardings = |shardings: Option<&[OpSharding]>| Some(shardings?.iter().map(OpSharding::serialize).collect());
+        let mut donated = vec![false; parameters.len()];
+        executable.donated_parameters().iter().for_each(|&index| donated[index] = true);
         let shared = Arc::new(ExecutableObject {
-            output_types: outputs.iter().map(|spec| spec.element_type.0).collect(),
-            output_dims: outputs.iter().flat_map(|spec| spec.dims.iter().copied()).collect(),
-            output_ranks: outputs.iter().map(|spec| spec.dims.len()).collect(),
+            donated,
+            output_types: outputs.iter().map(|spec| spec.shape.element_type.0).collect(),
+            output_dims: outputs.iter().flat_map(|spec| spec.shape.dims.iter().copied()).collect(),
+            output_ranks: outputs.iter().map(|spec| spec.shape.dims.len()).collect(),
             output_kinds: kinds(outputs),
             parameter_kinds: kinds(parameters),
             output_layouts: layouts(outputs),

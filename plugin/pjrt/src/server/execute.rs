@@ -1,12 +1,13 @@
 //! Execution: arguments, donation, results.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 
 use xla_ffi_sys::pjrt::{
-    PJRT_Buffer, PJRT_ExecuteContext, PJRT_ExecuteContext_Create_Args, PJRT_ExecuteContext_Destroy_Args,
-    PJRT_ExecuteOptions, PJRT_LoadedExecutable_Execute_Args,
+    PJRT_ExecuteContext, PJRT_ExecuteContext_Create_Args, PJRT_ExecuteContext_Destroy_Args, PJRT_ExecuteOptions,
+    PJRT_LoadedExecutable_Execute_Args,
 };
 use xla_ffi_sys::pjrt_later::PJRT_ExecuteOptions_Later;
 
@@ -102,6 +103,7 @@ fn check_clashes<P: Platform>(requested: &[Requested<'_, P>]) -> Result<()> {
 }
 
 impl<P: Platform> Requested<'_, P> {
+    #[cold]
     fn deleted(&self) -> Error {
         Error::invalid_argument(format!(
             "Invalid buffer passed to Execute() as argument {} to replica {}: INVALID_ARGUMENT: Buffer has been deleted \
@@ -113,47 +115,58 @@ impl<P: Platform> Requested<'_, P> {
 
 /// Acquires all buffers or none. Of threads that donate the same buffer one succeeds.
 fn acquire<P: Platform>(requested: &[Requested<'_, P>]) -> Result<Vec<Argument<BufferOf<P>>>> {
+    let mut arguments = Vec::with_capacity(requested.len());
     if requested.iter().all(|each| !each.donated) {
-        let acquire = |each: &Requested<'_, P>| {
+        for each in requested {
             let buffer = each.buffer.lock().get().cloned().ok_or_else(|| each.deleted())?;
-            Ok(Argument { buffer, donated: false })
-        };
-        return requested.iter().map(acquire).collect();
+            arguments.push(Argument { buffer, donated: false });
+        }
+        return Ok(arguments);
     }
-    check_clashes(requested)?;
     // Everybody locks in the same order, each buffer once.
     let mut order: Vec<usize> = (0..requested.len()).collect();
-    order.sort_by_key(|&index| requested[index].buffer.as_raw());
-    order.dedup_by_key(|index| requested[*index].buffer.as_raw());
-    let mut locked: HashMap<*mut PJRT_Buffer, _> =
-        order.iter().map(|&index| (requested[index].buffer.as_raw(), requested[index].buffer.lock())).collect();
-    if let Some(deleted) = requested.iter().find(|each| locked[&each.buffer.as_raw()].get().is_none()) {
+    order.sort_unstable_by_key(|&index| requested[index].buffer.as_raw());
+    let is_same = |a: usize, b: usize| std::ptr::eq(requested[a].buffer, requested[b].buffer);
+    if order.windows(2).any(|pair| is_same(pair[0], pair[1])) {
+        check_clashes(requested)?;
+    }
+    // The place of each argument's lock.
+    let mut places = vec![0; requested.len()];
+    let mut locked = Vec::with_capacity(requested.len());
+    for (place, &index) in order.iter().enumerate() {
+        if place == 0 || !is_same(order[place - 1], index) {
+            locked.push(requested[index].buffer.lock());
+        }
+        places[index] = locked.len() - 1;
+    }
+    let mut missing = requested.iter().zip(&places).filter(|(_, place)| locked[**place].get().is_none());
+    if let Some((deleted, _)) = missing.next() {
         return Err(deleted.deleted());
     }
-    let mut take = |each: &Requested<'_, P>| {
-        let cell = locked.get_mut(&each.buffer.as_raw()).expect("every buffer is locked");
+    for (each, place) in requested.iter().zip(places) {
+        let cell = &mut locked[place];
         // NumPy may see the memory, as after `numpy.asarray` of a JAX array, which keeps its view.
         let donated = each.donated && !cell.is_shared();
         let buffer = if donated { cell.take() } else { cell.get().cloned() };
-        Argument { buffer: buffer.expect("was checked"), donated }
-    };
-    Ok(requested.iter().map(&mut take).collect())
+        arguments.push(Argument { buffer: buffer.expect("was checked"), donated });
+    }
+    Ok(arguments)
 }
 
 /// The devices of a call, as places in the client's list.
 ///
 /// # Safety
 /// `execute_device` is null or a device of this plugin.
-unsafe fn devices<P: Platform>(
-    loaded: &LoadedObject<P>,
+unsafe fn devices<'a, P: Platform>(
+    loaded: &'a LoadedObject<P>,
     args: &PJRT_LoadedExecutable_Execute_Args,
-) -> Result<Vec<usize>> {
+) -> Result<&'a [usize]> {
     let devices = if args.execute_device.is_null() {
-        loaded.devices.clone()
+        &loaded.devices
     } else {
         // SAFETY: by the contract above.
         let device: &DeviceObject<P> = unsafe { loaded.shared.owner.own("execute_device", args.execute_device) }?;
-        vec![device.index]
+        std::slice::from_ref(&device.index)
     };
     if args.num_devices != devices.len() {
         return Err(Error::invalid_argument(format!(
@@ -165,6 +178,17 @@ unsafe fn devices<P: Platform>(
     Ok(devices)
 }
 
+/// Whether each parameter is donated in this call.
+fn donated<'a, P: Platform>(loaded: &'a LoadedObject<P>, non_donatable: &[i64]) -> Cow<'a, [bool]> {
+    let mut donated = Cow::Borrowed(&*loaded.shared.donated);
+    for kept in non_donatable.iter().filter_map(|&index| usize::try_from(index).ok()) {
+        if donated.get(kept) == Some(&true) {
+            donated.to_mut()[kept] = false;
+        }
+    }
+    donated
+}
+
 /// All arguments of all devices, one device after the other.
 ///
 /// # Safety
@@ -173,30 +197,22 @@ unsafe fn requested<'a, P: Platform>(
     loaded: &LoadedObject<P>,
     args: &PJRT_LoadedExecutable_Execute_Args,
     devices: &[usize],
-    non_donatable: &[i64],
+    donated: &[bool],
 ) -> Result<Vec<Requested<'a, P>>> {
-    let executable = &loaded.shared.executable;
-    let expected = executable.parameters().len();
+    let expected = donated.len();
     if args.num_args != expected {
         return Err(Error::invalid_argument(format!(
             "Execution supplied {} buffers but compiled program expected {expected} buffers",
             args.num_args
         )));
     }
-    let mut donated = vec![false; expected];
-    executable.donated_parameters().iter().for_each(|&index| donated[index] = true);
-    for kept in non_donatable.iter().filter_map(|&index| usize::try_from(index).ok()) {
-        if let Some(donated) = donated.get_mut(kept) {
-            *donated = false;
-        }
-    }
     let mut requested = Vec::with_capacity(expected * devices.len());
     // SAFETY: by the contract above.
     let lists = unsafe { array("argument_lists", args.argument_lists, args.num_devices, devices.len()) }?;
     for (replica, (&list, &device)) in lists.iter().zip(devices).enumerate() {
         // SAFETY: by the contract above.
-        for (index, &raw) in unsafe { array("a list of argument_lists", list, expected, expected) }?.iter().enumerate()
-        {
+        let list = unsafe { array("a list of argument_lists", list, expected, expected) }?;
+        for (index, (&raw, &donated)) in list.iter().zip(donated).enumerate() {
             // SAFETY: by the contract above.
             let buffer: &BufferObject<P> = unsafe { loaded.shared.owner.own(format_args!("argument {index}"), raw) }?;
             if buffer.device != device {
@@ -207,7 +223,7 @@ unsafe fn requested<'a, P: Platform>(
                     loaded.shared.owner.topology.topology.devices[device].name,
                 )));
             }
-            requested.push(Requested { buffer, donated: donated[index], index, replica });
+            requested.push(Requested { buffer, donated, index, replica });
         }
     }
     Ok(requested)
@@ -246,15 +262,17 @@ slot! {
             return Err(null("a list of output_lists"));
         }
         let launch_options = execution_options(&options)?;
-        let requested = requested::<P>(loaded, args, &devices, non_donatable)?;
-        let mut arguments = acquire(&requested)?.into_iter();
+        let requested = requested::<P>(loaded, args, devices, &donated(loaded, non_donatable))?;
+        let mut arguments = acquire(&requested)?;
         let owner = &loaded.shared.owner;
-        let per_device = devices.iter().map(|&place| DeviceLaunch {
-            device: owner.devices[place].id,
-            arguments: arguments.by_ref().take(args.num_args).collect(),
-        });
-        let launch = Launch { devices: per_device.collect(), options: launch_options };
-        let executions = loaded.shared.executable.execute(launch)?;
+        let mut per_device = Vec::with_capacity(devices.len());
+        for &place in devices {
+            // Nothing is left of the last device's.
+            let rest = arguments.split_off(args.num_args);
+            per_device.push(DeviceLaunch { device: owner.devices[place].id, arguments });
+            arguments = rest;
+        }
+        let executions = loaded.shared.executable.execute(Launch { devices: per_device, options: launch_options })?;
 
         if executions.len() != devices.len() {
             let (returned, launched) = (executions.len(), devices.len());
@@ -265,18 +283,17 @@ slot! {
             let message = format!("the platform returned {wrong} results; the program has {expected}");
             return Err(Error::internal(message));
         }
-        // Nothing is handed out before everything is there.
-        let mut results = Vec::with_capacity(devices.len());
-        for execution in executions {
-            let objects = execution.outputs.into_iter().map(|output| BufferObject::new(owner, output));
-            results.push((objects.collect::<Result<Vec<_>>>()?, execution.done));
+        // Nothing is handed out before everything is known to be right.
+        for output in executions.iter().flat_map(|each| &each.outputs) {
+            BufferObject::<P>::places(owner, output)?;
         }
-        for (place, (buffers, done)) in results.into_iter().enumerate() {
-            for (index, buffer) in buffers.into_iter().enumerate() {
+        for (place, execution) in executions.into_iter().enumerate() {
+            for (index, output) in execution.outputs.into_iter().enumerate() {
+                let buffer = BufferObject::<P>::new(owner, output)?;
                 outputs[place].add(index).write(buffer.into_raw());
             }
             if !args.device_complete_events.is_null() {
-                args.device_complete_events.add(place).write(done.into_raw());
+                args.device_complete_events.add(place).write(execution.done.into_raw());
             }
         }
         Ok(())

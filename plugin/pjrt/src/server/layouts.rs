@@ -103,7 +103,7 @@ slot! {
     /// `PJRT_Layouts_PJRT_Buffer_MemoryLayout`.
     fn of_buffer<P>(args: PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args) {
         let buffer: &BufferObject<P> = object("buffer", (*args).buffer)?;
-        (*args).layout = buffer.layout.clone().into_raw();
+        (*args).layout = buffer.shape.layout.clone().into_raw();
         Ok(())
     }
 

@@ -68,12 +68,34 @@ pub(super) unsafe fn call<A>(
         let size = size.max(least).min(size_of::<A>());
         let mut copy = MaybeUninit::<A>::zeroed();
         // SAFETY: both sides have `size` bytes.
-        unsafe { copy.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(args.cast(), size) };
+        unsafe { copy_args(args, copy.as_mut_ptr(), size) };
         body(copy.as_mut_ptr())?;
         // SAFETY: as above; nobody else writes the caller's struct during the call.
-        unsafe { args.cast::<u8>().copy_from_nonoverlapping(copy.as_ptr().cast(), size) };
+        unsafe { copy_args(copy.as_ptr(), args, size) };
         Ok(())
     }))
+}
+
+/// Copies the first `size` bytes. Most callers have every field, and a copy of constant length is a few instructions.
+///
+/// # Safety
+/// Both sides have so many bytes, at most the size of `A`, and do not overlap.
+#[inline]
+unsafe fn copy_args<A>(from: *const A, to: *mut A, size: usize) {
+    #[cold]
+    unsafe fn part(from: *const u8, to: *mut u8, size: usize) {
+        // SAFETY: passed on from the caller.
+        unsafe { to.copy_from_nonoverlapping(from, size) };
+    }
+    let (from, to) = (from.cast::<u8>(), to.cast::<u8>());
+    // SAFETY: passed on from the caller.
+    unsafe {
+        if size == size_of::<A>() {
+            to.copy_from_nonoverlapping(from, size_of::<A>());
+        } else {
+            part(from, to, size);
+        }
+    }
 }
 
 /// Turns panics into errors.

@@ -123,15 +123,15 @@ slot! {
     fn to_host<P>(args: PJRT_Buffer_ToHostBuffer_Args) {
         let buffer: &BufferObject<P> = object("buffer", (*args).src)?;
         if (*args).dst.is_null() {
-            (*args).dst_size = HostDestination::size_of(buffer.element_type, buffer.unpadded_dims()?)?;
+            (*args).dst_size = HostDestination::size_of(buffer.shape.element_type, buffer.unpadded_dims()?)?;
             return Ok(());
         }
         let source = buffer.get("ToLiteral()")?;
         let dims = buffer.unpadded_dims()?;
         let layout = layout((*args).host_layout, dims.len())?;
-        let layout = layout.as_ref().unwrap_or(&buffer.layout);
+        let layout = layout.as_ref().unwrap_or(&buffer.shape.layout);
         let (data, size) = ((*args).dst.cast(), (*args).dst_size);
-        let destination = HostDestination::from_raw(data, size, buffer.element_type, dims, layout)?;
+        let destination = HostDestination::from_raw(data, size, buffer.shape.element_type, dims, layout)?;
         (*args).event = copy_to_host::<P>(source, &buffer.ready, destination).into_raw();
         Ok(())
     }

@@ -19,7 +19,7 @@ use oxcall_pjrt::{
     Argument, Attributes, Buffer, CallContext, Client, CompileOptions, CompiledMemoryStats, CustomCall,
     DeviceAssignment, DeviceDescription, DeviceId, ElementType, Error, Event, Executable, Execution, ExecutionOptions,
     HostDestination, HostSource, Launch, Layout, MemoryDescription, MemoryId, MemoryStats, Platform, Program, Promise,
-    Result, TensorMut, TensorRef, TensorSpec, Topology, Value,
+    Result, Shape, TensorMut, TensorRef, TensorSpec, Topology, Value,
 };
 
 /// The platform.
@@ -140,8 +140,7 @@ pub(crate) struct ToyClient {
 
 /// A tensor, whose contents may come later.
 pub(crate) struct ToyBuffer {
-    element_type: ElementType,
-    dims: Vec<i64>,
+    shape: Arc<Shape>,
     device: DeviceId,
     contents: Arc<OnceLock<Contents>>,
     ready: Event,
@@ -167,9 +166,9 @@ impl Drop for Contents {
 }
 
 impl ToyBuffer {
-    fn pending(element_type: ElementType, dims: &[i64], device: DeviceId) -> (ToyBuffer, Promise) {
+    fn pending(shape: Arc<Shape>, device: DeviceId) -> (ToyBuffer, Promise) {
         let (promise, ready) = Event::pending();
-        (ToyBuffer { element_type, dims: dims.to_vec(), device, contents: Arc::default(), ready }, promise)
+        (ToyBuffer { shape, device, contents: Arc::default(), ready }, promise)
     }
 
     fn bytes(&self) -> &[u8] {
@@ -178,12 +177,8 @@ impl ToyBuffer {
 }
 
 impl Buffer for ToyBuffer {
-    fn element_type(&self) -> ElementType {
-        self.element_type
-    }
-
-    fn dims(&self) -> &[i64] {
-        &self.dims
+    fn shape(&self) -> &Arc<Shape> {
+        &self.shape
     }
 
     fn device(&self) -> DeviceId {
@@ -195,7 +190,7 @@ impl Buffer for ToyBuffer {
     }
 
     fn size_in_bytes(&self) -> Result<usize> {
-        Ok(self.dims.iter().product::<i64>() as usize * self.element_type.host_size())
+        Ok(size(&self.shape))
     }
 
     fn ready_event(&self) -> Event {
@@ -240,7 +235,7 @@ impl Client for ToyClient {
         if layout.is_some_and(|layout| !layout.is_row_major()) {
             return Err(Error::unimplemented("toy devices have row-major tensors only"));
         }
-        let (buffer, promise) = ToyBuffer::pending(source.element_type(), source.dims(), device);
+        let (buffer, promise) = ToyBuffer::pending(shape(source.element_type(), source.dims()), device);
         let (contents, used) = (buffer.contents.clone(), self.used.clone());
         let copy = move |source: HostSource<'_>| {
             let mut bytes = vec![0; source.len()];
@@ -258,7 +253,7 @@ impl Client for ToyClient {
     }
 
     fn copy_buffer(&self, source: &ToyBuffer, device: DeviceId, _memory: MemoryId) -> Result<ToyBuffer> {
-        let (buffer, promise) = ToyBuffer::pending(source.element_type, &source.dims, device);
+        let (buffer, promise) = ToyBuffer::pending(source.shape.clone(), device);
         let (from, to, used) = (source.contents.clone(), buffer.contents.clone(), self.used.clone());
         source.ready.on_ready(move |outcome| {
             if outcome.is_ok() {
@@ -278,7 +273,7 @@ impl Client for ToyClient {
         device: DeviceId,
         _memory: MemoryId,
     ) -> Result<ToyBuffer> {
-        let (buffer, promise) = ToyBuffer::pending(element_type, dims, device);
+        let (buffer, promise) = ToyBuffer::pending(shape(element_type, dims), device);
         promise.complete(Err(error));
         Ok(buffer)
     }
@@ -324,7 +319,17 @@ fn tensor(text: &str) -> Option<TensorSpec> {
     let element_type = ElementType::new(oxcall::DType::from_name(element_type)?);
     let dims: Vec<i64> =
         dims.split(',').filter(|dim| !dim.is_empty()).map(|dim| dim.parse().ok()).collect::<Option<_>>()?;
-    Some(TensorSpec { element_type, layout: Layout::row_major(dims.len()), dims, memory_kind: KIND.into() })
+    Some(TensorSpec { shape: shape(element_type, &dims), memory_kind: KIND.into() })
+}
+
+fn shape(element_type: ElementType, dims: &[i64]) -> Arc<Shape> {
+    let layout = Layout::row_major(dims.len());
+    Arc::new(Shape { element_type, dims: dims.to_vec(), dynamic_dims: Vec::new(), layout })
+}
+
+/// The bytes of a tensor.
+fn size(shape: &Shape) -> usize {
+    shape.dims.iter().product::<i64>() as usize * shape.element_type.host_size()
 }
 
 impl ToyProgram {
@@ -400,7 +405,7 @@ fn run(
     for argument in &arguments {
         argument.buffer.ready.wait()?;
     }
-    let dims = arguments[0].buffer.dims.clone();
+    let shape = arguments[0].buffer.shape.clone();
     let mut contents = first(arguments.remove(0), used);
     for step in steps {
         match step {
@@ -414,8 +419,8 @@ fn run(
                 let input: Vec<i32> = integers(&contents.bytes).collect();
                 let mut output = vec![0; input.len()];
                 let dtype = oxcall::DType::S32;
-                let argument = TensorRef { dtype, dims: &dims, data: cast_slice(&input) };
-                let result = TensorMut { dtype, dims: &dims, data: cast_slice_mut::<i32, _>(&mut output) };
+                let argument = TensorRef { dtype, dims: &shape.dims, data: cast_slice(&input) };
+                let result = TensorMut { dtype, dims: &shape.dims, data: cast_slice_mut::<i32, _>(&mut output) };
                 let context = CallContext {
                     device: DeviceId(stream.device),
                     run_id: options.launch_id.into(),
@@ -458,7 +463,7 @@ impl Executable for ToyProgram {
     fn execute(&self, launch: Launch<ToyBuffer>) -> Result<Vec<Execution<ToyBuffer>>> {
         let start = |each: oxcall_pjrt::DeviceLaunch<ToyBuffer>| {
             let spec = &self.parameters[0];
-            let (buffer, promise) = ToyBuffer::pending(spec.element_type, &spec.dims, each.device);
+            let (buffer, promise) = ToyBuffer::pending(spec.shape.clone(), each.device);
             let (steps, used, options) = (self.steps.clone(), self.used.clone(), launch.options.clone());
             let contents = buffer.contents.clone();
             self.streams[each.device.0 as usize].run(Box::new(move |stream| {
@@ -484,12 +489,12 @@ impl Executable for ToyProgram {
     }
 
     fn cost_analysis(&self) -> Result<Attributes> {
-        let elements: i64 = self.parameters[0].dims.iter().product();
+        let elements: i64 = self.parameters[0].shape.dims.iter().product();
         Ok(vec![("flops".into(), (elements as f32 * self.steps.len() as f32).into())])
     }
 
     fn memory_stats(&self) -> Result<CompiledMemoryStats> {
-        let size = |spec: &TensorSpec| spec.dims.iter().product::<i64>() * spec.element_type.host_size() as i64;
+        let size = |spec: &TensorSpec| size(&spec.shape) as i64;
         Ok(CompiledMemoryStats {
             argument_size: self.parameters.iter().map(size).sum(),
             output_size: size(&self.parameters[0]),

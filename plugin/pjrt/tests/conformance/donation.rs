@@ -65,6 +65,27 @@ fn one_buffer_twice() {
     assert!(buffer.is_deleted() && other.is_deleted());
 }
 
+/// A buffer may come twice if nobody gives it away, whatever is donated beside it.
+#[test]
+fn one_buffer_twice_beside_a_donated_one() {
+    let plugin = Plugin::get();
+    let client = plugin.client();
+    let buffer = client.put(&[1, 2, 3, 4], client.devices()[0]);
+    let second = client.compile(plugin.programs.sum_second_donated);
+    let start = Start { non_donatable: &[1], ..Start::default() };
+    let (output, _done) = second.run_with(&[&buffer, &buffer], &start).unwrap();
+    assert_eq!(output.integers().unwrap(), [2, 4, 6, 8]);
+    for _ in 0..8 {
+        // The order of addresses, in which buffers are locked, is not that of arguments.
+        let [low, high] = [1, 10].map(|factor| client.put(&[factor; 4], client.devices()[0]));
+        let output = second.run(&[&low, &high]).unwrap();
+        assert_eq!((output.integers().unwrap(), low.is_deleted(), high.is_deleted()), (vec![11; 4], false, true));
+        second.run(&[&low, &high]).err().unwrap().expect(Code::InvalidArgument, "argument 1 to replica 0");
+        let output = second.run(&[&output, &low]).unwrap();
+        assert_eq!((output.integers().unwrap(), low.is_deleted()), (vec![12; 4], true));
+    }
+}
+
 /// Users may come too late, but never see the donated memory change; of two donors one succeeds.
 #[test]
 fn users_race_with_donors() {

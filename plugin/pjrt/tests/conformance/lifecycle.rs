@@ -63,6 +63,23 @@ fn objects_end_in_any_order_while_a_program_runs() {
     check(&plugin.client());
 }
 
+/// Results share what describes them with their program and with each other, and outlive both.
+#[test]
+fn results_outlive_their_program_and_each_other() {
+    let client = Plugin::get().client();
+    let loaded = client.compile(client.plugin.programs.increment);
+    let input = client.put(&[1, 2, 3, 4], client.devices()[0]);
+    let [first, deleted, last] = [(); 3].map(|()| loaded.run(&[&input]).unwrap());
+    let next = loaded.run(&[&first]).unwrap();
+    deleted.delete();
+    drop((first, loaded, input));
+    assert_eq!((deleted.dims(), deleted.is_deleted()), (vec![4], true));
+    assert_eq!((last.dims(), last.integers().unwrap()), (vec![4], vec![2, 3, 4, 5]));
+    drop((deleted, last));
+    assert_eq!((next.dims(), next.integers().unwrap()), (vec![4], vec![3, 4, 5, 6]));
+    next.ready_event().wait().unwrap();
+}
+
 /// Eight executions, each of which waits for the result of the one before.
 fn chain(client: &Client) -> Buffer {
     let slow = client.compile(client.plugin.programs.slow);
