@@ -24,7 +24,7 @@ use crate::pool::{Cost, Pool};
 /// An execution of a program. It may stop at an incomplete custom call or collective, and resume later.
 pub(crate) struct Execution {
     program: Arc<Executable>,
-    frame: Option<Frame>,
+    frame: Option<Box<Frame>>,
     /// The next step.
     at: usize,
     /// Its place in a rendezvous, if it has one.
@@ -85,7 +85,7 @@ impl Execution {
     /// The execution stopped at such a step. For `'a`, it neither resumes nor is dropped, and nothing else accesses its
     /// buffers.
     pub(crate) unsafe fn buffers<'a>(&self) -> ParticipantBuffers<'a> {
-        let frame = self.frame.as_ref().expect("an execution has a frame until it is dropped");
+        let frame = self.frame.as_deref().expect("an execution has a frame until it is dropped");
         let (args, buffers) = (frame.met, &frame.buffers);
         let (inputs, outputs) = buffers.split_at(args.inputs as usize);
         // SAFETY: the caller promises that the execution does not resume during `'a`, and the list of buffers changes
@@ -127,7 +127,7 @@ impl Execution {
 
     fn steps<const TRACED: bool>(&mut self, spans: &mut Vec<Span>) -> Result<Progress, Error> {
         let Execution { program, frame, at, era, .. } = self;
-        let frame = frame.as_mut().expect("an execution has a frame until it is dropped");
+        let frame = frame.as_deref_mut().expect("an execution has a frame until it is dropped");
         let plan = &*program.plan;
         let cx = Context { pool: &program.runtime.pool, memory: &program.runtime.allocator, era: *era };
         loop {

@@ -171,20 +171,21 @@ fn check(plan: &Plan, arguments: &[Argument]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The unused frames of a program.
+/// The unused frames of a program. They are in boxes because an execution, which has one, is moved several times.
 #[derive(Default)]
-pub(crate) struct Frames(Mutex<Vec<Frame>>);
+#[expect(clippy::vec_box, reason = "the boxes are taken out")]
+pub(crate) struct Frames(Mutex<Vec<Box<Frame>>>);
 
 /// The largest number of frames that a program keeps.
 const KEPT_FRAMES: usize = 16;
 
 impl Frames {
-    pub(crate) fn take(&self, plan: &Plan) -> Frame {
+    pub(crate) fn take(&self, plan: &Plan) -> Box<Frame> {
         let kept = self.0.lock().pop();
-        kept.unwrap_or_else(|| Frame::new(plan))
+        kept.unwrap_or_else(|| Box::new(Frame::new(plan)))
     }
 
-    pub(crate) fn give_back(&self, mut frame: Frame) {
+    pub(crate) fn give_back(&self, mut frame: Box<Frame>) {
         frame.end();
         let mut frames = self.0.lock();
         if frames.len() < KEPT_FRAMES {

@@ -2,6 +2,7 @@
 //! the loads and stores of chains.
 
 use oxcall_hlo::ElementType;
+use smallvec::SmallVec;
 
 use super::assemble::Used;
 use super::chain::{BLOCK_BYTES, Place};
@@ -35,7 +36,7 @@ struct Base {
 }
 
 /// A cache line, to which vectors are aligned.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 struct Line([u8; 64]);
 
@@ -59,7 +60,7 @@ pub(super) struct Sizes {
 /// The slots of one thread that runs a program.
 #[derive(Debug)]
 pub(super) struct Memory {
-    bases: Vec<Base>,
+    bases: SmallVec<[Base; 8]>,
     /// Operands in place: the slot, which is a register, and the array from which its tile is copied first.
     in_place: Vec<(Slot, Base)>,
     start: usize,
@@ -72,7 +73,7 @@ pub(super) struct Memory {
     /// The places of the current run.
     places: Vec<Place>,
     /// Keeps the registers and the blocks alive.
-    _registers: Vec<Line>,
+    _registers: Vec<u8>,
 }
 
 /// The buffers of one run, shared by its threads.
@@ -122,8 +123,11 @@ impl Memory {
         let tiles = moved().map(|(_, cell)| cell).chain(outputs.iter().skip(results));
         let tile_lines: usize = tiles.map(|cell| lines(cell, tile)).sum();
         let (block_count, block_lines) = (blocks, blocks * BLOCK_BYTES / size_of::<Line>());
-        let mut memory = vec![Line([0; 64]); register_lines + tile_lines + block_lines];
-        let (blocks, mut rest) = memory.split_at_mut(block_lines);
+        // The system takes several times as long for more than its own alignment, or for zeros.
+        let bytes = (register_lines + tile_lines + block_lines + 1) * size_of::<Line>() - 1;
+        let mut memory: Vec<u8> = std::iter::repeat_n(0, bytes).collect();
+        let (_, aligned, _) = bytemuck::pod_align_to_mut::<u8, Line>(&mut memory);
+        let (blocks, mut rest) = aligned.split_at_mut(block_lines);
         let blocks = blocks.as_mut_ptr().cast();
         let base = |data, cell: &Cell, is_array, len| {
             let &Cell { element, per_row } = cell;
@@ -136,7 +140,7 @@ impl Memory {
             base(own.as_mut_ptr().cast(), cell, false, len)
         };
         let array = |RawBuffer { data, len }: RawBuffer, cell: &Cell| base(data, cell, true, len);
-        let mut bases = Vec::with_capacity(registers.len() + inputs.len() + outputs.len());
+        let mut bases = SmallVec::with_capacity(registers.len() + inputs.len() + outputs.len());
         bases.extend(registers.iter().map(|cell| own(cell, register)));
         bases.extend(inputs.iter().enumerate().map(|(index, cell)| array(buffers.input(index), cell)));
         let mut in_place = Vec::new();
