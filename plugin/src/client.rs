@@ -47,6 +47,7 @@ impl CpuClient {
             num_threads: options.num_threads,
             dump: options.dump.as_deref().map(Dump::new).transpose()?.map(Arc::new),
             trace: options.trace.as_deref().map(Trace::create).transpose()?.map(Arc::new),
+            perf_map: options.perf_map,
             collective_timeout: options.collective_timeout,
             cache: options.memory_cache,
             no_jit: !options.jit,

@@ -31,6 +31,8 @@ pub(crate) struct Options {
     pub(crate) dump: Option<PathBuf>,
     /// The file that a trace is written to, `OXCALL_TRACE`.
     pub(crate) trace: Option<PathBuf>,
+    /// Whether machine code is named to `perf`, `OXCALL_PERF_MAP`.
+    pub(crate) perf_map: bool,
     /// How long a device waits at a collective for others that were not started, `OXCALL_COLLECTIVE_TIMEOUT` in
     /// seconds.
     pub(crate) collective_timeout: Option<Duration>,
@@ -117,6 +119,8 @@ impl Options {
         let timeout = variable(TIMEOUT).filter(|text| !text.is_empty());
         let timeout = timeout.map(|text| seconds(&text)).transpose()?;
         // What they write is for people, and depends on no program: so they are variables only.
+        let perf_map = variable(PERF_MAP).filter(|text| !text.is_empty());
+        let perf_map = perf_map.map(|text| flag(PERF_MAP, &text)).transpose()?;
         let path = |name: &str| variable(name).filter(|path| !path.is_empty()).map(PathBuf::from);
         Ok(Options {
             node: Node::given(|name| option(name).cloned())?,
@@ -128,6 +132,7 @@ impl Options {
             libraries: libraries.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect(),
             dump: path("OXCALL_DUMP"),
             trace: path("OXCALL_TRACE"),
+            perf_map: perf_map.unwrap_or(false),
             collective_timeout: timeout,
             memory_cache,
             // The framework knows where it looks for errors, its user does not: so there is no variable.
@@ -137,6 +142,7 @@ impl Options {
     }
 }
 
+const PERF_MAP: &str = "OXCALL_PERF_MAP";
 const TIMEOUT: &str = "OXCALL_COLLECTIVE_TIMEOUT";
 
 fn seconds(text: &str) -> Result<Duration> {
@@ -247,6 +253,7 @@ mod tests {
             libraries: vec!["a.so".to_owned(), "b.so".to_owned()],
             dump: None,
             trace: None,
+            perf_map: false,
             collective_timeout: None,
             memory_cache: CacheOptions::default(),
             errors_at_call: true,
@@ -256,11 +263,16 @@ mod tests {
         let options = read(&[], &[("OXCALL_INTERRUPT", "1")]).unwrap();
         assert_eq!((options.interrupt, options.max_inflight), (true, MAX_INFLIGHT));
         assert!(!options.errors_at_call && options.jit);
-        let variables =
-            [("OXCALL_LIBRARIES", "c.so:"), ("OXCALL_NUM_DEVICES", ""), ("OXCALL_TRACE", "a.json"), (TIMEOUT, "1.5")];
+        let variables = [
+            ("OXCALL_LIBRARIES", "c.so:"),
+            ("OXCALL_NUM_DEVICES", ""),
+            ("OXCALL_TRACE", "a.json"),
+            (PERF_MAP, "1"),
+            (TIMEOUT, "1.5"),
+        ];
         let options = read(&[], &variables).unwrap();
         assert_eq!((options.num_devices, options.libraries), (1, vec!["c.so".to_owned()]));
-        assert_eq!((options.dump, options.trace), (None, Some("a.json".into())));
+        assert_eq!((options.dump, options.trace, options.perf_map), (None, Some("a.json".into()), true));
         assert_eq!(options.collective_timeout, Some(Duration::from_millis(1500)));
     }
 
@@ -300,6 +312,7 @@ mod tests {
             (("interrupt", "yes".into()), ("", ""), "the client option `interrupt` is"),
             (("libraries", "".into()), ("OXCALL_INTERRUPT", "on"), "OXCALL_INTERRUPT is on; expected 1 or 0"),
             (("libraries", "".into()), ("OXCALL_JIT", "off"), "OXCALL_JIT is off; expected 1 or 0"),
+            (("libraries", "".into()), (PERF_MAP, "yes"), "OXCALL_PERF_MAP is yes; expected 1 or 0"),
             (("errors_at_call", Value::Int64(1)), ("", ""), "the client option `errors_at_call` is Int64(1)"),
             (("max_inflight", Value::Int64(0)), ("", ""), "the client option `max_inflight` is 0"),
             (("libraries", "".into()), (TIMEOUT, "-1"), "OXCALL_COLLECTIVE_TIMEOUT is -1; expected a positive number"),

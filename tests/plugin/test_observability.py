@@ -1,9 +1,16 @@
-"""What people look at: programs as text, dumps and traces."""
+"""What people look at: programs as text, dumps, machine code and traces."""
 
+import itertools
 import json
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
 
 import jax
 import jax.numpy as jnp
+import pytest
 from jax import lax
 
 PROGRAM = """
@@ -66,7 +73,7 @@ def test_texts_of_sharded_programs_say_that_arrays_are_whole(fresh):
 def test_dumps_sort_by_pass(fresh, tmp_path):
     fresh(PROGRAM, OXCALL_DUMP=str(tmp_path / "dump"))
     names = sorted(path.name for path in (tmp_path / "dump").iterdir())
-    mine = [name for name in names if "lambda" in name]
+    mine = [name for name in names if "lambda" in name and not name.endswith(".o")]
     assert mine[0].endswith(".00.read.mlir") and mine[-1].endswith(".plan.txt") and len(mine) > 2, names
     texts = [(tmp_path / "dump" / name).read_text() for name in mine]
     assert all("module @jit" in text for text in texts[:-1]) and "return" in texts[-1]
@@ -94,3 +101,99 @@ def test_traces_have_the_time_that_callbacks_take(fresh, tmp_path):
     assert fresh(code, OXCALL_TRACE=str(trace), JAX_PLATFORMS="oxcall,cpu") == "2.0"
     waits = [event for event in json.loads(trace.read_text()) if event["name"] == "wait for oxcall_python_callback"]
     assert len(waits) == 1 and waits[0]["dur"] >= 100_000 and waits[0]["args"]["results"] == ["f32[]"]
+
+
+#: A fusion, and a loop.
+COMPILED = """
+    import os, jax, jax.numpy as jnp
+    f = jax.jit(lambda x: jnp.tanh(x) * x + 1)
+    g = jax.jit(lambda x: jax.lax.fori_loop(0, 9, lambda i, x: x * 1.5 + i, x))
+    print(f(jnp.ones(1000, jnp.float32)).shape, g(jnp.ones(3, jnp.float32)).shape)
+    path = f"/tmp/perf-{os.getpid()}.map"
+    if os.path.exists(path):
+        print(open(path).read())
+        os.remove(path)
+"""
+
+
+@pytest.fixture
+def has_machine_code():
+    if not {"avx2", "fma", "f16c"} <= set(pathlib.Path("/proc/cpuinfo").read_text().split()):
+        pytest.skip("this processor has no AVX2")
+
+
+def test_perf_gets_the_names_of_machine_code(fresh, has_machine_code):
+    lines = fresh(COMPILED, JAX_PLATFORMS="oxcall", OXCALL_PERF_MAP="1").splitlines()[1:]
+    named = [re.fullmatch(r"([0-9a-f]+) ([0-9a-f]+) oxcall (\S+): (.+)", line) for line in lines]
+    assert named and all(named), lines
+    names = [(each[3], each[4]) for each in named]
+    fused = [name for program, name in names if program == "jit__lambda" and "compiled[" in name]
+    assert any(re.fullmatch(r"step \d+ compiled\[tanh,multiply,add\]", name) for name in fused), names
+    assert any(name.startswith("steps ") and "multiply" in name for _, name in names), names
+    # No address has two names.
+    ranges = sorted((int(each[1], 16), int(each[2], 16)) for each in named)
+    assert all(start + size <= after for (start, size), (after, _) in itertools.pairwise(ranges)), ranges
+
+
+def test_no_names_unless_asked_for(fresh):
+    assert len(fresh(COMPILED, JAX_PLATFORMS="oxcall", OXCALL_PERF_MAP="0").splitlines()) == 1
+
+
+def object_file(contents: bytes) -> tuple[bytes, list[tuple[int, str]]]:
+    """The code of an ELF object file, and its labels with their offsets."""
+    assert contents[:6] == b"\x7fELF\x02\x01"
+    headers, count = struct.unpack_from("<Q", contents, 40)[0], struct.unpack_from("<H", contents, 60)[0]
+    sections = [struct.unpack_from("<IIQQQQIIQQ", contents, headers + 64 * index) for index in range(count)]
+
+    def content(index):
+        return contents[sections[index][4] :][: sections[index][5]]
+
+    text = next(index for index, section in enumerate(sections) if section[1] == 1)
+    table = next(index for index, section in enumerate(sections) if section[1] == 2)
+    names = content(sections[table][6])
+    symbols = list(struct.iter_unpack("<IBBHQQ", content(table)))[1:]
+    assert all(symbol[3] == text for symbol in symbols)
+    return content(text), [(symbol[4], names[symbol[0] :].split(b"\0", 1)[0].decode()) for symbol in symbols]
+
+
+def test_dumps_have_machine_code_with_its_operations(fresh, tmp_path, has_machine_code):
+    fresh(COMPILED, JAX_PLATFORMS="oxcall", OXCALL_DUMP=str(tmp_path))
+    found = {}
+    for path in tmp_path.glob("*.plan.o"):
+        assert path.with_suffix(".txt").exists()
+        code, labels = object_file(path.read_bytes())
+        offsets = [offset for offset, _ in labels]
+        assert offsets == sorted(offsets) and offsets[-1] < len(code), path
+        found[path] = [label for _, label in labels]
+    name = "compiled[tanh,multiply,add]"
+    fusion = next(path for path, labels in found.items() if any(name in each for each in labels))
+    labels = found[fusion]
+    functions = ("tanh: %", "multiply: %", "add: %")
+    first = [next(index for index, each in enumerate(labels) if each.startswith(function)) for function in functions]
+    assert first == sorted(first), labels
+    assert any(re.match(r"step \d+: %\d+ = multiply ", each) for labels in found.values() for each in labels), found
+    objdump = shutil.which("objdump")
+    if objdump is None:
+        pytest.skip("there is no objdump")
+    shown = subprocess.run([objdump, "-d", str(fusion)], capture_output=True, text=True, check=True).stdout
+    places = re.findall(r"^([0-9a-f]+) <(.+)>:$", shown, re.MULTILINE)
+    assert any("load array" in name for _, name in places), shown[:2000]
+    # The last operations of the loop, with their instructions.
+    assert re.search(r"<add: %\d+ = add .*>:\n(.*\n)*?.*vaddps", shown), shown[:5000]
+
+
+def test_plans_have_bytes_and_arithmetic_operations(fresh, tmp_path):
+    code = """
+        import jax, jax.numpy as jnp
+        x = jnp.ones((1024, 1024), jnp.float32)
+        print(jax.jit(lambda x: x @ x)(x).shape, jax.jit(lambda x: jnp.tanh(x) * x + 1)(x).shape)
+    """
+    fresh(code, JAX_PLATFORMS="oxcall", OXCALL_DUMP=str(tmp_path))
+    plans = "".join(path.read_text() for path in tmp_path.glob("*.plan.txt"))
+    mib = 1 << 20
+    product = re.search(r"= dot\[f32\]\(.*\); (\d+) bytes, (\d+) flops", plans)
+    assert product, plans
+    assert (int(product[1]), int(product[2])) == (3 * 4 * mib, 2 * 1024**3)
+    fusion = re.search(r"= \w+\[tanh,multiply,add\]\(.*\); (\d+) bytes, (\d+) flops", plans)
+    assert fusion, plans
+    assert (int(fusion[1]), int(fusion[2])) == (2 * 4 * mib, 3 * mib)

@@ -15,7 +15,7 @@ use crate::compile::passes::{Interface, IoSpec};
 use crate::environment::with_default_environment;
 use crate::exec::{self, Argument, Executable, ExecuteOptions, Participant};
 use crate::memory::{self, Allocator, Buffer, CacheOptions};
-use crate::observe::{Dump, Span, Trace};
+use crate::observe::{Dump, PerfMap, Span, Trace};
 use crate::plan::{Parameter, Plan};
 use crate::pool::Cost;
 use crate::runtime::{Runtime, RuntimeOptions, Waits};
@@ -32,6 +32,8 @@ pub struct EngineOptions {
     pub dump: Option<Arc<Dump>>,
     /// The file for traces of executions; `None` writes none.
     pub trace: Option<Arc<Trace>>,
+    /// Whether the machine code of programs is named to `perf`, in `/tmp/perf-<pid>.map`.
+    pub perf_map: bool,
     /// The time for which processes wait at a collective for processes that have not been started; `None` for a minute.
     pub collective_timeout: Option<Duration>,
     /// The limits of the freed memory that the engine keeps.
@@ -54,10 +56,11 @@ const COLLECTIVE_TIMEOUT: Duration = Duration::from_secs(60);
 impl Engine {
     /// Creates an engine.
     pub fn new(options: EngineOptions) -> Arc<Engine> {
-        let EngineOptions { platform, num_threads, dump, trace, collective_timeout, cache, no_jit } = options;
+        let EngineOptions { platform, num_threads, dump, trace, perf_map, collective_timeout, cache, no_jit } = options;
         let collective_timeout = collective_timeout.unwrap_or(COLLECTIVE_TIMEOUT);
         let isa = if no_jit { None } else { generated_isa() };
-        let options = RuntimeOptions { platform, num_threads, trace, collective_timeout, cache, isa };
+        let (listed, perf_map) = (dump.is_some(), perf_map.then(PerfMap::new));
+        let options = RuntimeOptions { platform, num_threads, trace, collective_timeout, cache, isa, listed, perf_map };
         Arc::new(Engine { runtime: Arc::new(Runtime::new(options)), dump })
     }
 
@@ -66,7 +69,8 @@ impl Engine {
     pub(crate) fn for_isa(isa: Option<oxcall_jit::Isa>) -> Arc<Engine> {
         let collective_timeout = COLLECTIVE_TIMEOUT;
         let (platform, cache) = ("oxcall".to_owned(), CacheOptions::default());
-        let options = RuntimeOptions { platform, num_threads: 2, trace: None, collective_timeout, cache, isa };
+        let (num_threads, trace, listed, perf_map) = (2, None, false, None);
+        let options = RuntimeOptions { platform, num_threads, trace, collective_timeout, cache, isa, listed, perf_map };
         Arc::new(Engine { runtime: Arc::new(Runtime::new(options)), dump: None })
     }
 
@@ -196,7 +200,7 @@ pub struct Program {
 }
 
 impl Program {
-    fn plan(&self) -> &Plan {
+    pub(crate) fn plan(&self) -> &Plan {
         &self.executable.plan
     }
 

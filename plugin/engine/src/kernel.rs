@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 use oxcall::Error;
+use oxcall_jit::Listing;
 
 use crate::interrupt::Era;
 use crate::machine::Block;
@@ -75,6 +76,11 @@ pub(crate) trait Kernel: Send + Sync {
     /// Adds the kernel's work to a block of machine code; returns `None`, and adds no write, if it cannot.
     fn generate(&self, _block: &mut Block<'_>, _inputs: &[Slot], _outputs: &[Slot]) -> Option<()> {
         None
+    }
+
+    /// The machine code that runs call.
+    fn code(&self) -> Vec<Listing<'_>> {
+        Vec::new()
     }
 
     /// Computes the results.

@@ -15,7 +15,8 @@
 //! * `kernel`: the interface of all kernels.
 //! * `runtime`: the threads, memory and services that compilation and execution share.
 //! * `custom_call`: the lookup of handlers, and their calls.
-//! * `observe`: dumps of programs and plans (`OXCALL_DUMP`), traces of executions (`OXCALL_TRACE`).
+//! * `observe`: dumps of programs, plans and machine code (`OXCALL_DUMP`), names of machine code for `perf`
+//!   (`OXCALL_PERF_MAP`), traces of executions (`OXCALL_TRACE`).
 //! * `pool`: the threads of a client, and the costs of work.
 //! * `math`: functions of elements, written once and compiled for each level of vector instructions.
 //! * `machine`: steps of loops as machine code.

@@ -13,8 +13,9 @@ mod wide;
 
 pub(crate) use region::{EmittedRegion, OUT_OF_FUEL, emit_region};
 
-use crate::encode::{Assembler, Code, Isa, Operand, code, general, wide};
+use crate::encode::{Assembled, Assembler, Code, Isa, Operand, code, general, wide};
 use crate::ir::{Binary, Counts, Op, Program, Round, Shift, Store, Unary, Value, Width};
+use crate::listing::{label, label_of_store};
 use crate::registers::{Lifetimes, MOST_VECTORS, is_invariant};
 use crate::wide::Wide;
 
@@ -23,7 +24,7 @@ use crate::wide::Wide;
 /// of the arrays, the number of elements in whole blocks, and that of all.
 #[derive(Debug)]
 pub(crate) struct Emitted {
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) code: Assembled,
     /// The number of elements in one turn of the loop.
     pub(crate) block: usize,
     /// Whether the function takes rows of any number of elements. Otherwise there is at least one block.
@@ -65,14 +66,17 @@ pub(crate) fn emit(program: &Program, isa: Isa, counts: Counts) -> Option<Emitte
     if let Some(row) = row {
         let (assembler, spare) = (emitter.assembler, lifetimes.spare(program, isa, 1));
         emitter = Emitter { assembler, ..Emitter::new(program, &lifetimes, isa, 1) };
+        emitter.assembler.mark(|| "tail".to_owned());
         emitter.tail(&stores, spare);
+        emitter.assembler.mark(|| "next row".to_owned());
         emitter.next_row(row);
         stack = stack.max(emitter.slot_count * emitter.slot_bytes());
     }
+    emitter.assembler.mark(|| "leave".to_owned());
     emitter.assembler.add_general(general::SP, STACK);
     emitter.assembler.return_to_caller();
     let block = vectors * emitter.elements;
-    (stack <= rows::VALUES).then(|| Emitted { bytes: emitter.assembler.finish(), block, takes_any_count })
+    (stack <= rows::VALUES).then(|| Emitted { code: emitter.assembler.finish(), block, takes_any_count })
 }
 
 /// The vectors of one value: their registers.
@@ -111,7 +115,7 @@ impl<'a> Emitter<'a> {
     fn new(program: &'a Program, lifetimes: &'a Lifetimes, isa: Isa, vectors: usize) -> Emitter<'a> {
         let count = program.ops.len();
         Emitter {
-            assembler: Assembler::new(isa),
+            assembler: Assembler::new(isa, program.sources.is_some()),
             isa,
             program,
             lifetimes,
@@ -151,6 +155,7 @@ impl<'a> Emitter<'a> {
 
     /// The loop over blocks. It may have no turn if `is_checked` is set.
     fn main_loop(&mut self, stores: &[Vec<Store>], is_checked: bool) {
+        self.assembler.mark(|| "loop".to_owned());
         self.assembler.zero_general(INDEX);
         let skipped = is_checked.then(|| self.assembler.jump_unless_below(INDEX, END));
         let start = self.assembler.here();
@@ -168,6 +173,7 @@ impl<'a> Emitter<'a> {
             self.position = index;
             self.op(Value(index as u32), op);
             for store in &stores[index] {
+                self.assembler.mark(|| label_of_store(store));
                 self.store(store);
             }
             self.release();
@@ -411,6 +417,8 @@ impl<'a> Emitter<'a> {
     }
 
     fn op(&mut self, value: Value, op: &Op) {
+        let program = self.program;
+        self.assembler.mark(|| label(program, value));
         self.assembler.set_length(self.isa.length(self.lanes(value.index())));
         // Operands in registers stay there until the operation has read them.
         for arg in self.args() {

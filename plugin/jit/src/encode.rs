@@ -2,6 +2,8 @@
 //!
 //! Formats are those of Intel's Software Developer's Manual, volume 2, sections 2.3 and 2.7.
 
+use crate::listing::Mark;
+
 /// A set of vector instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isa {
@@ -151,6 +153,13 @@ pub(crate) enum Operand {
     Lanes,
 }
 
+/// Finished code.
+#[derive(Debug)]
+pub(crate) struct Assembled {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) marks: Vec<Mark>,
+}
+
 /// Code under construction. Constants follow the instructions.
 #[derive(Debug)]
 pub(crate) struct Assembler {
@@ -162,12 +171,23 @@ pub(crate) struct Assembler {
     constants: Vec<Operand>,
     /// Displacements of constants: their place, the end of their instruction, the index of the constant.
     references: Vec<(usize, usize, usize)>,
+    /// Labels, if there are any.
+    marks: Option<Vec<Mark>>,
 }
 
 impl Assembler {
-    pub(crate) fn new(isa: Isa) -> Assembler {
-        let length = isa.longest();
-        Assembler { isa, length, bytes: Vec::new(), constants: Vec::new(), references: Vec::new() }
+    /// No code yet, which has labels if `is_listed` is set.
+    pub(crate) fn new(isa: Isa, is_listed: bool) -> Assembler {
+        let (length, marks) = (isa.longest(), is_listed.then(Vec::new));
+        Assembler { isa, length, bytes: Vec::new(), constants: Vec::new(), references: Vec::new(), marks }
+    }
+
+    /// Puts a label before the next instruction.
+    pub(crate) fn mark(&mut self, name: impl FnOnce() -> String) {
+        let offset = self.here();
+        if let Some(marks) = &mut self.marks {
+            marks.push(Mark { offset, name: name() });
+        }
     }
 
     /// Sets the length of vectors for the instructions that follow, and returns the one before.
@@ -180,11 +200,14 @@ impl Assembler {
         self.bytes.len()
     }
 
-    /// The bytes of the instructions and the constants.
-    pub(crate) fn finish(mut self) -> Vec<u8> {
+    /// The instructions and the constants.
+    pub(crate) fn finish(mut self) -> Assembled {
         let size = self.constant_bytes();
         self.bytes.resize(self.bytes.len().next_multiple_of(64), 0xcc);
         let start = self.bytes.len();
+        if !self.constants.is_empty() {
+            self.mark(|| "constants".to_owned());
+        }
         for &constant in &self.constants {
             let word = |lane: usize| match constant {
                 Operand::Constant(bits) => bits,
@@ -199,7 +222,7 @@ impl Assembler {
             let displacement = (start + constant * size - end) as i32;
             self.bytes[place..place + 4].copy_from_slice(&displacement.to_le_bytes());
         }
-        self.bytes
+        Assembled { bytes: self.bytes, marks: self.marks.unwrap_or_default() }
     }
 
     /// The size of a constant: EVEX repeats one or two words, VEX reads a whole vector.

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::encode::Isa;
+use crate::listing::Sources;
 use crate::region::{Callee, Place};
 use crate::wide::Wide;
 
@@ -285,6 +286,8 @@ pub struct Program {
     pub(crate) rotations: Vec<Vec<u16>>,
     /// The functions that are called.
     pub(crate) callees: Vec<Callee>,
+    /// The sources of operations, if they get labels.
+    pub(crate) sources: Option<Sources>,
 }
 
 /// The numbers of elements that a program computes at once.
@@ -328,9 +331,17 @@ impl Program {
         self.ops.is_empty()
     }
 
+    fn push(&mut self, op: Op, lanes: u8) {
+        self.ops.push(op);
+        self.lanes.push(lanes);
+        if let Some(sources) = &mut self.sources {
+            sources.add();
+        }
+    }
+
     /// The operations that stores and effects need, in the same order.
     fn pruned(self) -> Program {
-        let Program { ops, lanes, stores, rotations, callees } = self;
+        let Program { ops, lanes, stores, rotations, callees, mut sources } = self;
         let mut is_used: Vec<bool> = ops.iter().map(Op::is_effect).collect();
         stores.iter().for_each(|store| is_used[store.value.index()] = true);
         for (index, op) in ops.iter().enumerate().rev() {
@@ -338,8 +349,11 @@ impl Program {
                 op.args().iter().for_each(|arg| is_used[arg.index()] = true);
             }
         }
+        if let Some(sources) = &mut sources {
+            sources.retain(&is_used);
+        }
         let mut places = Vec::with_capacity(ops.len());
-        let mut program = Program { rotations, callees, ..Program::default() };
+        let mut program = Program { rotations, callees, sources, ..Program::default() };
         for ((op, lanes), is_used) in ops.into_iter().zip(lanes).zip(is_used) {
             places.push(Value(program.ops.len() as u32));
             if is_used {
@@ -393,6 +407,20 @@ impl Builder {
         Builder::default()
     }
 
+    /// A program without operations, whose code will have a label for each of them.
+    pub fn listed() -> Builder {
+        let builder = Builder::default();
+        builder.0.borrow_mut().program.sources = Some(Sources::default());
+        builder
+    }
+
+    /// Names the source of the operations that follow, if they get labels.
+    pub fn enter(&self, name: impl FnOnce() -> String) {
+        if let Some(sources) = &mut self.0.borrow_mut().program.sources {
+            sources.enter(name());
+        }
+    }
+
     pub(crate) fn push(&self, op: Op) -> Value {
         let Graph { program, known, lanes } = &mut *self.0.borrow_mut();
         let lanes = match op {
@@ -401,8 +429,7 @@ impl Builder {
             _ => op.lanes(usize::from(*lanes)) as u8,
         };
         *known.entry((op, lanes)).or_insert_with(|| {
-            program.ops.push(op);
-            program.lanes.push(lanes);
+            program.push(op, lanes);
             Value(program.ops.len() as u32 - 1)
         })
     }
@@ -592,8 +619,7 @@ impl Builder {
     /// Adds an operation that is not for its value.
     fn effect(&self, op: Op) {
         let Graph { program, lanes, .. } = &mut *self.0.borrow_mut();
-        program.ops.push(op);
-        program.lanes.push(*lanes);
+        program.push(op, *lanes);
     }
 
     /// Writes the low bits of a value, `index` bytes beyond the place if there is one.

@@ -3,6 +3,7 @@
 use crate::emit::{Emitted, EmittedRegion, OUT_OF_FUEL, emit, emit_region};
 use crate::encode::Isa;
 use crate::ir::{Counts, Program};
+use crate::listing::{Listing, Mark};
 use crate::pages::Code;
 use crate::region::Region;
 
@@ -10,6 +11,7 @@ use crate::region::Region;
 #[derive(Debug)]
 pub struct Kernel {
     code: Code,
+    marks: Vec<Mark>,
     block: usize,
     arrays: usize,
     takes_any_count: bool,
@@ -39,8 +41,14 @@ impl Kernel {
         if !Kernel::is_supported() || !isa.is_present() || program.stores.is_empty() {
             return None;
         }
-        let Emitted { bytes, block, takes_any_count } = emit(program, isa, counts)?;
-        Some(Kernel { code: Code::new(&bytes)?, block, arrays: program.arrays(), takes_any_count })
+        let Emitted { code, block, takes_any_count } = emit(program, isa, counts)?;
+        let (code, marks) = (Code::new(&code.bytes)?, code.marks);
+        Some(Kernel { code, marks, block, arrays: program.arrays(), takes_any_count })
+    }
+
+    /// The machine code.
+    pub fn listing(&self) -> Listing<'_> {
+        self.code.listing(&self.marks)
     }
 
     /// Whether [`run`](Kernel::run) takes any number of elements, and there is [`run_rows`](Kernel::run_rows).
@@ -179,6 +187,7 @@ impl Rows {
 #[derive(Debug)]
 pub struct Routine {
     code: Code,
+    marks: Vec<Mark>,
     starts: Vec<usize>,
 }
 
@@ -197,8 +206,19 @@ impl Routine {
         if !Kernel::is_supported() || !isa.is_present() {
             return None;
         }
-        let EmittedRegion { bytes, starts } = emit_region(region, isa)?;
-        Some(Routine { code: Code::new(&bytes)?, starts })
+        let EmittedRegion { code, starts } = emit_region(region, isa)?;
+        let (code, marks) = (Code::new(&code.bytes)?, code.marks);
+        Some(Routine { code, marks, starts })
+    }
+
+    /// The machine code.
+    pub fn listing(&self) -> Listing<'_> {
+        self.code.listing(&self.marks)
+    }
+
+    /// The offset of each block's code, ascending.
+    pub fn starts(&self) -> &[usize] {
+        &self.starts
     }
 
     /// The size of the machine code in bytes.

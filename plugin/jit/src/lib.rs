@@ -15,7 +15,7 @@
 //! * `encode`: instructions as bytes.
 //! * `registers`: the choice of registers; `emit`: the instructions of each operation, and the loop over elements;
 //!   `emit::rows`: the loop over rows; `emit::tail`: elements that fill no vector; `emit::region`: blocks.
-//! * `pages`: executable memory; `kernel`: compiled programs and regions.
+//! * `pages`: executable memory; `kernel`: compiled programs and regions; `listing`: their code with labels.
 //!
 //! No operation contracts, reorders or approximates: what a program computes is defined by IEEE 754 and the order of
 //! its operations alone.
@@ -26,6 +26,7 @@ mod interpret;
 mod ir;
 #[allow(unsafe_code, reason = "calls generated code")]
 mod kernel;
+mod listing;
 #[allow(unsafe_code, reason = "maps memory and changes its protection")]
 mod pages;
 mod region;
@@ -37,5 +38,6 @@ mod wide;
 pub use encode::Isa;
 pub use ir::{Binary, Builder, Compare, Counts, Program, Round, Shift, Unary, Value, Width};
 pub use kernel::{Kernel, Routine, Rows, Stop};
+pub use listing::{Listing, Mark};
 pub use region::{Block, Callee, End, Place, Region, TableFunction, Target, VectorFunction};
 pub use wide::{Conversion, WideBinary, WideBuilder};

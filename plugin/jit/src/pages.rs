@@ -3,6 +3,8 @@
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
+use crate::listing::{Listing, Mark};
+
 /// The size of a page on the processors that code is generated for.
 const PAGE: usize = 4096;
 
@@ -17,6 +19,8 @@ static FREE: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 pub(crate) struct Code {
     start: NonNull<u8>,
     pages: usize,
+    /// The number of bytes before the unused rest of the last page.
+    used: usize,
 }
 
 // SAFETY: the pages belong to this value, and nothing writes them while it is alive.
@@ -29,7 +33,7 @@ impl Code {
     pub(crate) fn new(bytes: &[u8]) -> Option<Code> {
         let pages = bytes.len().div_ceil(PAGE).max(1);
         let start = take(pages)?;
-        let code = Code { start, pages };
+        let code = Code { start, pages, used: bytes.len() };
         // SAFETY: the pages are writable, belong to this value, and are at least as long as `bytes`.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), start.as_ptr(), bytes.len()) };
         // On failure the pages stay writable, and dropping the value gives them back.
@@ -39,6 +43,14 @@ impl Code {
     /// The size of its pages.
     pub(crate) fn bytes(&self) -> usize {
         self.pages * PAGE
+    }
+
+    /// The bytes, with these labels.
+    pub(crate) fn listing<'a>(&'a self, marks: &'a [Mark]) -> Listing<'a> {
+        // SAFETY: so many bytes were written there; the pages can be read, and nothing writes them while this value is
+        // alive.
+        let bytes = unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.used) };
+        Listing { address: self.start.as_ptr().addr(), bytes, marks }
     }
 
     /// The address of the first instruction.

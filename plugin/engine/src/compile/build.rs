@@ -32,7 +32,7 @@ pub(crate) fn build(module: Module, runtime: &Runtime, cliques: Vec<Arc<Clique>>
     early_stages(&mut steps, &calls);
     let loops = runtime.isa.and_then(|isa| {
         let plan = Steps { steps: &steps, lists: &slots, allocations: &allocations };
-        loops::compile(plan, |index| constants[index as usize].as_bytes(), isa)
+        loops::compile(plan, |index| constants[index as usize].as_bytes(), isa, runtime.codegen())
     });
     let frame_of: Vec<u32> = calls.iter().map(CallSite::frame).collect();
     let mut frames = Vec::new();

@@ -66,7 +66,11 @@ pub(crate) struct Compute {
 }
 
 pub(crate) enum Work {
-    Kernel(Box<dyn Kernel>),
+    Kernel {
+        kernel: Box<dyn Kernel>,
+        /// The arithmetic operations of one run; for display.
+        flops: f64,
+    },
     /// A custom call, by its index.
     Call(u32),
     /// A collective, by its index.

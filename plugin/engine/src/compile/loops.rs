@@ -10,6 +10,7 @@ use oxcall_jit::{Block as Code, End, Isa, Region, Routine, Target, Width};
 
 use crate::machine::{Block, Copy, Kept, Slots};
 use crate::plan::{Allocation, Loops, Slot, Step};
+use crate::runtime::Codegen;
 
 /// The most blocks for which code is generated.
 const MOST_BLOCKS: usize = 500;
@@ -28,14 +29,27 @@ pub(super) struct Steps<'a> {
 
 /// Compiles the loops; returns `None` if the plan has no loops, if none of their steps can be compiled, or if the
 /// system refuses generated code.
-pub(super) fn compile<'c>(plan: Steps<'_>, constant: impl Fn(u32) -> &'c [u8], isa: Isa) -> Option<Loops> {
+pub(super) fn compile<'c>(
+    plan: Steps<'_>,
+    constant: impl Fn(u32) -> &'c [u8],
+    isa: Isa,
+    codegen: Codegen,
+) -> Option<Loops> {
     let ranges = ranges(plan.steps);
     if ranges.is_empty() {
         return None;
     }
     let slots = Slots::new(plan.steps, plan.allocations, constant);
-    let mut builder =
-        Builder { plan, slots: &slots, isa, places: BTreeMap::new(), blocks: Vec::new(), left: HashSet::new(), ops: 0 };
+    let mut builder = Builder {
+        plan,
+        slots: &slots,
+        isa,
+        codegen,
+        places: BTreeMap::new(),
+        blocks: Vec::new(),
+        left: HashSet::new(),
+        ops: 0,
+    };
     ranges.iter().try_for_each(|range| builder.range(range.clone()))?;
     let Builder { blocks, places, left, .. } = builder;
     if !blocks.iter().any(|block| block.has_kernel) {
@@ -128,6 +142,7 @@ struct Builder<'a> {
     plan: Steps<'a>,
     slots: &'a Slots,
     isa: Isa,
+    codegen: Codegen,
     /// The block that begins at each step.
     places: BTreeMap<usize, u32>,
     blocks: Vec<Unlinked>,
@@ -180,7 +195,7 @@ impl<'a> Builder<'a> {
 
     /// The block from `first` on, and the step after it; `None` if the first step has no machine code.
     fn block(&self, first: usize, end: usize, targets: &BTreeSet<usize>) -> (Option<Unlinked>, usize) {
-        let mut block = Block::new(self.isa, self.slots);
+        let mut block = Block::new(self.isa, self.codegen == Codegen::Listed, self.slots);
         let mut has_kernel = false;
         let mut at = first;
         let exit = |step: usize| Target::Exit(step as u32);
@@ -199,6 +214,7 @@ impl<'a> Builder<'a> {
                     break End::Table(value, targets.iter().map(|&target| Target::Exit(target)).collect());
                 }
                 step => {
+                    block.lanes.enter(|| format!("step {at}"));
                     if self.step(step, &mut block).is_none() {
                         if at == first {
                             return (None, at);
@@ -220,7 +236,7 @@ impl<'a> Builder<'a> {
     /// Adds a step to a block; `None`, and no write, if it has no machine code.
     fn step(&self, step: &Step, block: &mut Block<'_>) -> Option<()> {
         match step {
-            Step::Kernel { kernel, args } => {
+            Step::Kernel { kernel, args, .. } => {
                 let (inputs, outputs) = args.slots(self.plan.lists);
                 kernel.generate(block, inputs, outputs)
             }

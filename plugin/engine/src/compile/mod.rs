@@ -57,8 +57,11 @@ pub(crate) fn compile(
     let observe = observe.as_mut().map(|observe| observe as &mut Observe<'_>);
     let (module, interface) = passes::run_with(module, clique.len() == 1, &evaluate, observe)?;
     let plan = build::build(module, runtime, vec![Arc::new(clique)])?;
-    if let Some(dump) = &mut dump {
-        dump.plan(&plan.to_string());
+    if let Some(dump) = &dump {
+        dump.plan(&plan);
+    }
+    if let Some(map) = &runtime.perf_map {
+        map.write(&plan);
     }
     Ok((plan, interface))
 }

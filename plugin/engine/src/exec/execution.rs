@@ -146,7 +146,7 @@ impl Execution {
             *at += 1;
             let _span = TRACED.then(|| traced::Open::new(program, step, spans));
             match step {
-                Step::Kernel { kernel, args } => frame.kernel(&**kernel, *args, &plan.slots, cx)?,
+                Step::Kernel { kernel, args, .. } => frame.kernel(&**kernel, *args, &plan.slots, cx)?,
                 Step::Call { site, args } => {
                     if let Some(future) = frame.call(program, *site, Stage::Execute, *args)? {
                         return Ok(Progress::Waiting(future, *site));

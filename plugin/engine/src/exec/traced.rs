@@ -19,7 +19,7 @@ impl<'s> Open<'s> {
     pub(super) fn new(program: &Executable, step: &Step, spans: &'s mut Vec<Span>) -> Open<'s> {
         let plan = &program.plan;
         let span = match step {
-            Step::Kernel { kernel, args } => Some(span(program, kernel.name(), "kernel", *args)),
+            Step::Kernel { kernel, args, .. } => Some(span(program, kernel.name(), "kernel", *args)),
             Step::Call { site, args } => {
                 Some(span(program, plan.calls[*site as usize].target().to_owned(), "custom_call", *args))
             }
@@ -65,10 +65,10 @@ impl Drop for Open<'_> {
 fn span(program: &Executable, name: String, category: &'static str, args: Args) -> Span {
     let (plan, func) = (&program.plan, program.plan.module.main());
     let (inputs, outputs) = args.slots(&plan.slots);
-    let bytes: usize = inputs.iter().chain(outputs).map(|&slot| plan.allocations[slot as usize].1).sum();
     let values = &plan.values[args.first as usize..][..inputs.len() + outputs.len()];
     let (operands, results) = values.split_at(inputs.len());
-    let args = json!({ "bytes": bytes, "operands": shapes(func, operands), "results": shapes(func, results) });
+    let args =
+        json!({ "bytes": plan.bytes(args), "operands": shapes(func, operands), "results": shapes(func, results) });
     let now = Instant::now();
     Span { name, category, start: now, end: now, args }
 }

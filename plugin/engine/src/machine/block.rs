@@ -66,9 +66,10 @@ pub(crate) struct Window {
 }
 
 impl<'a> Block<'a> {
-    pub(crate) fn new(isa: Isa, slots: &'a Slots) -> Block<'a> {
+    /// A block without steps; `listed` says whether its operations have labels.
+    pub(crate) fn new(isa: Isa, listed: bool, slots: &'a Slots) -> Block<'a> {
         Block {
-            lanes: Builder::new(),
+            lanes: if listed { Builder::listed() } else { Builder::new() },
             isa,
             slots,
             contents: HashMap::new(),
@@ -484,7 +485,7 @@ mod tests {
     fn constants_that_repeat_two_words_are_read_from_either() {
         let words = [1_u32, 2, 1, 2];
         let slots = Slots::new(&[], &[(Allocation::Constant(0), 16)], |_| bytemuck::cast_slice(&words));
-        let mut block = Block::new(Isa::Avx2, &slots);
+        let mut block = Block::new(Isa::Avx2, false, &slots);
         for (offset, lanes, expected) in [(0, 4, 2 << 32 | 1), (4, 2, 1 << 32 | 2), (8, 2, 2 << 32 | 1)] {
             let value = block.read(0, offset, lanes, Width::Word).unwrap();
             assert_eq!(block.lanes.wide().known(value), Some(expected), "{lanes} from {offset}");

@@ -7,8 +7,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use oxcall::Error;
 use oxcall_hlo::{Module, print_module};
 
+use super::object_file::object_file;
+use crate::plan::Plan;
+
 /// A directory for dumps of each compiled program: as it was read, after each pass that changed it, and as a plan. The
-/// file names sort in this order: `module_0000.jit_f.00.read.mlir`, ..., `module_0000.jit_f.07.plan.txt`.
+/// file names sort in this order: `module_0000.jit_f.00.read.mlir`, ..., `module_0000.jit_f.07.plan.txt`. Machine code
+/// is beside the plan, as an object file: `module_0000.jit_f.07.plan.o`.
 #[derive(Debug)]
 pub struct Dump {
     directory: PathBuf,
@@ -51,22 +55,26 @@ impl ProgramDump {
     pub(crate) fn module(&mut self, pass: &str, module: &Module) {
         let text = print_module(module);
         if text != self.last {
-            self.write(pass, "mlir", &text);
+            self.write(pass, "mlir", text.as_bytes());
+            self.stage += 1;
             self.last = text;
         }
     }
 
-    /// Writes the plan, which comes last.
-    pub(crate) fn plan(&mut self, plan: &str) {
-        self.write("plan", "txt", plan);
+    /// Writes the plan and its machine code, which come last.
+    pub(crate) fn plan(&self, plan: &Plan) {
+        let code = plan.code();
+        if !code.is_empty() {
+            self.write("plan", "o", &object_file(&code));
+        }
+        self.write("plan", "txt", plan.to_string().as_bytes());
     }
 
     /// Writes a file. A failure does not stop the compilation.
-    fn write(&mut self, what: &str, extension: &str, text: &str) {
+    fn write(&self, what: &str, extension: &str, contents: &[u8]) {
         let mut path = self.prefix.clone().into_os_string();
         path.push(format!(".{:02}.{what}.{extension}", self.stage));
-        self.stage += 1;
-        if let Err(error) = fs::write(&path, text) {
+        if let Err(error) = fs::write(&path, contents) {
             eprintln!("oxcall: OXCALL_DUMP: cannot write {}: {error}", path.display());
         }
     }

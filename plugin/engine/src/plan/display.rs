@@ -1,4 +1,7 @@
 //! Plans as text, for performance work.
+//!
+//! Kernels have their bytes, each operand read once and each result written once, and the operations that
+//! [`flops`](crate::compile) counts.
 
 use std::fmt;
 
@@ -13,7 +16,10 @@ impl fmt::Display for Plan {
             let mark = if self.loops.as_ref().is_some_and(|loops| loops.covers[index]) { "*" } else { "" };
             write!(f, "{index}{mark}: ")?;
             match step {
-                Step::Kernel { kernel, args } => self.call(f, &kernel.name(), *args)?,
+                Step::Kernel { kernel, args, flops } => {
+                    self.call(f, &kernel.name(), *args)?;
+                    write!(f, "; {} bytes, {flops:.0} flops", self.bytes(*args))?;
+                }
                 Step::Call { site, args } => self.call(f, self.calls[*site as usize].target(), *args)?,
                 Step::Collective { site, args } => self.call(f, &self.collectives[*site as usize].name, *args)?,
                 Step::Manual { args, .. } => self.call(f, "manual computation", *args)?,

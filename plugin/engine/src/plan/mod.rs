@@ -4,13 +4,14 @@
 //! * `step`: the steps, the slots and the [`Plan`], which owns the plans of its manual computations.
 //! * `allocation`: where each slot points when an execution begins.
 //! * `parameter`: the parameters as callers see them, and the buffers that values consist of.
-//! * `loops`: the machine code of loops.
+//! * `loops`: the machine code of loops; `code`: all machine code, with names.
 //! * `manual`: manual computations: the shards that their participants get.
 //! * `display`: plans as text.
 //!
 //! [`compile`](crate::compile) makes plans, [`exec`](crate::exec) runs them.
 
 mod allocation;
+mod code;
 mod display;
 mod loops;
 mod manual;
@@ -19,6 +20,7 @@ mod step;
 
 pub(crate) use crate::custom_call::CallSite;
 pub(crate) use allocation::{Allocation, ProcessId};
+pub(crate) use code::Code;
 pub(crate) use loops::Loops;
 pub(crate) use manual::{ManualSite, Shard, Shards, Whole};
 pub use parameter::Parameter;

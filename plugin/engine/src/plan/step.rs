@@ -36,6 +36,8 @@ pub(crate) enum Step {
     Kernel {
         kernel: Box<dyn Kernel>,
         args: Args,
+        /// The arithmetic operations of one run; for display.
+        flops: f64,
     },
     /// The execute handler of a custom call.
     Call {
@@ -118,4 +120,12 @@ pub(crate) struct Plan {
     pub(crate) cost: Cost,
     /// Loops as machine code.
     pub(crate) loops: Option<Loops>,
+}
+
+impl Plan {
+    /// The bytes of all operands and results of a step.
+    pub(crate) fn bytes(&self, args: Args) -> usize {
+        let (inputs, outputs) = args.slots(&self.slots);
+        inputs.iter().chain(outputs).map(|&slot| self.allocations[slot as usize].1).sum()
+    }
 }

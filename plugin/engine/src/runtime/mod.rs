@@ -17,7 +17,7 @@ use oxcall_jit::Isa;
 
 use crate::custom_call::Host;
 use crate::memory::{Allocator, CacheOptions};
-use crate::observe::Trace;
+use crate::observe::{PerfMap, Trace};
 use crate::pool::Pool;
 
 pub(crate) use threads::{Job, Threads};
@@ -33,6 +33,18 @@ pub(crate) struct RuntimeOptions {
     pub(crate) cache: CacheOptions,
     /// The instructions of machine code; `None` for none.
     pub(crate) isa: Option<Isa>,
+    /// Whether the operations of machine code have labels.
+    pub(crate) listed: bool,
+    pub(crate) perf_map: Option<PerfMap>,
+}
+
+/// Whether ops become machine code, where that is possible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Codegen {
+    Off,
+    On,
+    /// With a label for each operation.
+    Listed,
 }
 
 /// The threads, memory and services of an engine. Creating them starts no thread and reserves no memory.
@@ -48,6 +60,10 @@ pub(crate) struct Runtime {
     pub(crate) watch: Arc<Watch>,
     /// The instructions of the machine code that loops become; `None` if nothing becomes machine code.
     pub(crate) isa: Option<Isa>,
+    /// Whether the operations of machine code have labels.
+    listed: bool,
+    /// The file of names of machine code, if there is one.
+    pub(crate) perf_map: Option<PerfMap>,
 }
 
 impl Runtime {
@@ -59,13 +75,22 @@ impl Runtime {
         let (pool, allocator) = (Arc::new(Pool::new(threads)), Arc::new(Allocator::with_cache(options.cache)));
         let host = Host::new(options.platform, &pool, &allocator);
         let watch = Arc::new(Watch::new(options.collective_timeout));
-        let RuntimeOptions { trace, isa, .. } = options;
-        Runtime { pool, allocator, host, threads: Threads::new(), trace, watch, isa }
+        let RuntimeOptions { trace, isa, listed, perf_map, .. } = options;
+        Runtime { pool, allocator, host, threads: Threads::new(), trace, watch, isa, listed, perf_map }
     }
 
     /// Whether ops become machine code, where that is possible.
     pub(crate) fn generates(&self) -> bool {
         self.isa.is_some()
+    }
+
+    /// How ops become machine code.
+    pub(crate) fn codegen(&self) -> Codegen {
+        match (self.isa, self.listed) {
+            (None, _) => Codegen::Off,
+            (Some(_), false) => Codegen::On,
+            (Some(_), true) => Codegen::Listed,
+        }
     }
 }
 

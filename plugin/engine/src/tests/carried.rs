@@ -50,7 +50,7 @@ fn run_in_place(text: &str) -> Vec<f32> {
     let mut copies = 0;
     for line in plan.lines() {
         let Some((to, call)) = line.split_once(": ").and_then(|(_, step)| step.split_once(" = ")) else { continue };
-        let from = call.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or_default();
+        let from = call.split(['(', ')']).nth(1).unwrap_or_default();
         for to in to.split(',').map(str::trim).filter(|to| is_large(to)) {
             let is_copy = call.starts_with("copy(");
             copies += usize::from(is_copy);

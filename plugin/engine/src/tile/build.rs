@@ -71,6 +71,8 @@ pub(crate) struct Builder {
     pub(crate) per_row: bool,
     /// Whether runs of functions become machine code.
     pub(crate) generate: bool,
+    /// Whether the operations of machine code have labels.
+    pub(crate) listed: bool,
     /// Whether the program is a step of a loop, which may become machine code as a whole.
     pub(crate) in_loop: bool,
     /// Whether machine code reads gathered elements where they are, row by row.
@@ -100,6 +102,7 @@ impl Builder {
             row: 1,
             per_row: false,
             generate: false,
+            listed: false,
             in_loop: false,
             reads_runs: false,
             rows: Vec::new(),

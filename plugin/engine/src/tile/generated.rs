@@ -50,7 +50,7 @@ fn has_lanes(element: ElementType) -> bool {
 pub(super) fn compile(runs: &Runs, builder: &Builder, last: Value, slot: impl Fn(Value) -> Slot) -> Option<Linked> {
     let run = runs.of[last];
     let members = || (0..=last).filter(|&value| runs.of[value] == run);
-    let lanes = Lanes::new();
+    let lanes = if builder.listed { Lanes::listed() } else { Lanes::new() };
     let mut slots: Vec<Used> = Vec::new();
     let mut array = |value: Value, is_written: bool| {
         let is_splat = match &builder.values[value].0 {
@@ -93,6 +93,7 @@ pub(super) fn compile(runs: &Runs, builder: &Builder, last: Value, slot: impl Fn
         let first = *operands.first()?;
         operands.resize(3, first);
         let record = function.record?;
+        lanes.enter(|| function.name.to_owned());
         let lane = record(&lanes, [operands[0], operands[1], operands[2]]);
         values[value] = Some(lane);
         if !runs.is_internal(value) {

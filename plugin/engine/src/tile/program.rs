@@ -1,9 +1,11 @@
 //! Execution of tile programs.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use oxcall::Error;
 use oxcall_hlo::ElementType;
+use oxcall_jit::Listing;
 use smallvec::SmallVec;
 
 use super::access::Access;
@@ -174,8 +176,18 @@ const LONGEST_GATHERED: usize = 4096;
 impl Program {
     /// Whether a part of it is machine code.
     pub(crate) fn is_compiled(&self) -> bool {
-        let is_compiled = |step: &Step| matches!(step, Step::Run(linked) if matches!(linked.run, Run::Generated(_)));
-        self.steps.iter().any(is_compiled)
+        self.generated().next().is_some()
+    }
+
+    /// The machine code of runs.
+    fn generated(&self) -> impl Iterator<Item = &Arc<oxcall_jit::Kernel>> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Run(linked) => match &linked.run {
+                Run::Generated(kernel) => Some(kernel),
+                Run::Chain(_) => None,
+            },
+            _ => None,
+        })
     }
 
     /// The same program under another name.
@@ -406,6 +418,10 @@ impl Kernel for Program {
 
     fn generate(&self, block: &mut Block<'_>, inputs: &[plan::Slot], outputs: &[plan::Slot]) -> Option<()> {
         self.elements.as_ref()?.generate(block, inputs, outputs)
+    }
+
+    fn code(&self) -> Vec<Listing<'_>> {
+        self.generated().map(|kernel| kernel.listing()).collect()
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {

@@ -11,6 +11,7 @@ use std::ops::Range;
 use oxcall::Error;
 use oxcall_hlo::BinaryOp;
 use oxcall_hlo::ElementType;
+use oxcall_jit::Listing;
 
 use super::accumulators::{Accumulator, Joined, Sums, Word};
 use super::build::{Builder, Value};
@@ -230,6 +231,10 @@ impl Kernel for Reduction {
 
     fn in_place(&self) -> Vec<(usize, usize)> {
         self.program.in_place()
+    }
+
+    fn code(&self) -> Vec<Listing<'_>> {
+        self.program.code()
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {

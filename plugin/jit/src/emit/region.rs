@@ -7,7 +7,7 @@
 use super::arrays::{narrowing, widening};
 use super::tail::PART;
 use super::{Emitter, LOAD, Registers, STORE, code, wide};
-use crate::encode::{Assembler, Code, Isa, Length, Operand, general};
+use crate::encode::{Assembled, Assembler, Code, Isa, Length, Operand, general};
 use crate::ir::{Program, Value, Width};
 use crate::region::{Block, Callee, End, Place, Region, Target};
 use crate::registers::{Lifetimes, MOST_VECTORS};
@@ -15,7 +15,7 @@ use crate::registers::{Lifetimes, MOST_VECTORS};
 /// The code of a region, and the position of each block in it.
 #[derive(Debug)]
 pub(crate) struct EmittedRegion {
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) code: Assembled,
     pub(crate) starts: Vec<usize>,
 }
 
@@ -52,13 +52,15 @@ pub(super) struct Addresses {
 
 /// The code of a region; `None` if a block needs too much of the stack.
 pub(crate) fn emit_region(region: &Region, isa: Isa) -> Option<EmittedRegion> {
-    let mut assembler = Assembler::new(isa);
+    let is_listed = region.blocks.iter().any(|block| block.program.sources.is_some());
+    let mut assembler = Assembler::new(isa, is_listed);
     // No page of the stack is skipped: the system makes it longer page by page.
     (1..4).for_each(|page| assembler.touch(general::SP, -page * PAGE));
     assembler.add_general(general::SP, -STACK);
     assembler.jump_to_register(START);
     // The code that exits jump to, with the number in a register.
     let leave = assembler.here();
+    assembler.mark(|| "leave".to_owned());
     assembler.add_general(general::SP, STACK);
     assembler.return_to_caller();
     let mut jumps = Jumps { starts: Vec::new(), places: Vec::new(), leave };
@@ -77,7 +79,7 @@ pub(crate) fn emit_region(region: &Region, isa: Isa) -> Option<EmittedRegion> {
     for &(place, block) in &jumps.places {
         assembler.set_jump(place, jumps.starts[block as usize]);
     }
-    Some(EmittedRegion { bytes: assembler.finish(), starts: jumps.starts })
+    Some(EmittedRegion { code: assembler.finish(), starts: jumps.starts })
 }
 
 /// Jumps between blocks.
@@ -90,6 +92,7 @@ struct Jumps {
 
 impl Jumps {
     fn end(&mut self, assembler: &mut Assembler, block: &Block) {
+        assembler.mark(|| "end of the block".to_owned());
         match &block.end {
             End::Jump(target) => self.jump(assembler, *target),
             End::Choose(_, [yes, no]) => {

@@ -202,7 +202,7 @@ impl<'g> Assigner<'g> {
         let graph = self.graph;
         self.values.extend(inputs.iter().chain(&outputs).map(|&value| graph.info(value).of));
         self.steps.push(match work {
-            Work::Kernel(kernel) => Step::Kernel { kernel, args },
+            Work::Kernel { kernel, flops } => Step::Kernel { kernel, args, flops },
             Work::Call(site) => Step::Call { site, args },
             Work::Collective(site) => Step::Collective { site, args },
             Work::Manual(site) => Step::Manual { site, args },

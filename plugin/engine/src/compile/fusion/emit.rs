@@ -22,6 +22,8 @@ pub(super) struct Shared<'a> {
     pub(super) groups: &'a Groups<'a>,
     /// Whether kernels are machine code, where that is possible.
     pub(super) generate: bool,
+    /// Whether the operations of machine code have labels.
+    pub(super) listed: bool,
     /// Whether they are in a loop, which may become machine code.
     pub(super) in_loop: bool,
 }
@@ -42,6 +44,7 @@ pub(super) fn fusion(
     let graph = shared.graph;
     let mut builder = if row > 1 { Builder::of_rows(count, row) } else { Builder::new(count, []) };
     builder.generate = shared.generate;
+    builder.listed = shared.listed;
     builder.in_loop = shared.in_loop;
     let own: HashSet<usize> = ops.iter().copied().collect();
     let mut emitter = Emitter {

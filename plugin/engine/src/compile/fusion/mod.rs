@@ -25,6 +25,7 @@ use self::graph::Graph;
 use self::groups::{GroupId, Groups};
 use self::rows::Unit;
 use crate::kernel::Kernel;
+use crate::runtime::Codegen;
 
 /// Ops that run as one kernel.
 ///
@@ -42,12 +43,12 @@ pub(crate) struct Fusion {
 }
 
 /// Fusions of the element-wise ops of a region. Contracted to one op each, they leave the region free of cycles. Their
-/// kernels are machine code where `generate` is set and that is possible; `in_loop` says that the region is in a loop,
+/// kernels are machine code where `codegen` says so and that is possible; `in_loop` says that the region is in a loop,
 /// which may become machine code as a whole.
 ///
 /// # Errors
 /// INTERNAL if the region is not verified.
-pub(crate) fn fuse(func: &Func, region: &Region, generate: bool, in_loop: bool) -> Result<Vec<Fusion>, Error> {
+pub(crate) fn fuse(func: &Func, region: &Region, codegen: Codegen, in_loop: bool) -> Result<Vec<Fusion>, Error> {
     let graph = Graph::new(func, region);
     let mut fuser = Fuser { graph: &graph, groups: Groups::new(&graph), counts: Vec::new() };
     for op in (0..region.ops.len()).rev() {
@@ -56,7 +57,8 @@ pub(crate) fn fuse(func: &Func, region: &Region, generate: bool, in_loop: bool) 
     let Fuser { mut groups, counts, .. } = fuser;
     let mut units = rows::merge(&graph, &mut groups, &counts);
     slabs::merge(&graph, &mut groups, &mut units);
-    let shared = emit::Shared { graph: &graph, groups: &groups, generate, in_loop: generate && in_loop };
+    let (generate, listed) = (codegen != Codegen::Off, codegen == Codegen::Listed);
+    let shared = emit::Shared { graph: &graph, groups: &groups, generate, listed, in_loop: generate && in_loop };
     let mut found = Vec::new();
     for unit in units.into_iter().filter(|unit| !unit.parts.is_empty()) {
         let Unit { ops, count, row, slabs, parts } = unit;

@@ -10,8 +10,13 @@ use oxcall_hlo::{
 use super::{Fusion, fuse};
 use crate::compile::lower;
 use crate::kernels::testing::{Random, elements, run_kernel, ty};
+use crate::runtime::Codegen;
 use crate::tile::generated::is_supported;
 use crate::tile::tests::random_bytes;
+
+fn codegen(generate: bool) -> Codegen {
+    if generate { Codegen::On } else { Codegen::Off }
+}
 
 /// A function of one region under construction.
 pub(super) struct Program {
@@ -168,7 +173,7 @@ pub(super) fn run_both(func: &Func, generate: bool, random: &mut Random) -> Vec<
     }
     let (mut plain, mut fused) = (values.clone(), values);
     func.body.ops.iter().for_each(|op| run_op(func, op, &mut plain));
-    let fusions = fuse(func, &func.body, generate, false).unwrap_or_else(|error| panic!("{error}"));
+    let fusions = fuse(func, &func.body, codegen(generate), false).unwrap_or_else(|error| panic!("{error}"));
     run_fused(func, &fusions, &mut fused);
     func.body.results.iter().map(|result| (*result, plain[result].clone(), fused[result].clone())).collect()
 }
@@ -225,7 +230,7 @@ fn a_softmax_is_one_kernel() {
         let x = program.param(ty(ElementType::F32, &[rows, row]));
         let result = softmax(&mut program, x);
         program.func.body.results.push(result);
-        let fusions = fuse(&program.func, &program.func.body, false, false).unwrap();
+        let fusions = fuse(&program.func, &program.func.body, Codegen::Off, false).unwrap();
         // A few long rows are reduced by kernels of their own, which several threads share.
         if (rows, row) != (3, 8193) {
             assert_eq!(fusions.len(), 1, "{rows} x {row}");
@@ -252,7 +257,7 @@ fn rows_that_are_used_across_are_not_in_the_cluster() {
     let across = program.op(OpKind::BroadcastInDim { dims: vec![1] }, &[sums], square.clone());
     let result = program.op(OpKind::Binary(BinaryOp::Subtract), &[double, across], square);
     program.func.body.results.extend([result, sums]);
-    assert_eq!(fuse(&program.func, &program.func.body, false, false).unwrap().len(), 2);
+    assert_eq!(fuse(&program.func, &program.func.body, Codegen::Off, false).unwrap().len(), 2);
     for (_, plain, fused) in run_both(&program.func, false, &mut Random(3)) {
         assert_eq!(one_nan(ElementType::F32, &fused), one_nan(ElementType::F32, &plain));
     }
@@ -328,7 +333,7 @@ fn reductions_of_all_dimensions_have_no_operand_in_memory() {
                             assert!(plain == fused, "{name}");
                         }
                         if first == 0 {
-                            let fusions = fuse(&program.func, &program.func.body, generate, false).unwrap();
+                            let fusions = fuse(&program.func, &program.func.body, codegen(generate), false).unwrap();
                             let large = fusions.iter().filter(|fusion| fusion.outputs.contains(&sums)).count();
                             assert_eq!(large, 1, "{name}");
                         }
@@ -357,7 +362,7 @@ fn sums_of_products(dims: &[usize], dim: usize) -> Program {
 #[test]
 fn results_that_are_reduced_have_a_tile() {
     let program = sums_of_products(&[64, 33], 0);
-    assert_eq!(fuse(&program.func, &program.func.body, false, false).unwrap().len(), 1);
+    assert_eq!(fuse(&program.func, &program.func.body, Codegen::Off, false).unwrap().len(), 1);
     for (_, plain, fused) in run_both(&program.func, false, &mut Random(2)) {
         let floats = elements::<f32>;
         let mut pairs = floats(&plain).into_iter().zip(floats(&fused));

@@ -19,7 +19,7 @@ impl<'m> Lowering<'m> {
         if !is_generated && let Some((kernel, inputs)) = ScalarLoop::from_op(op, self.func, iterations) {
             let inputs = self.flat(&inputs);
             let outputs = op.results.iter().flat_map(|&result| self.define(result)).collect();
-            self.compute(block, Box::new(kernel), inputs, outputs);
+            self.compute(block, (Box::new(kernel), 0.0), inputs, outputs);
             return Ok(());
         }
         if is_loop { self.repeat(op, block) } else { self.switch(op, block) }

@@ -52,7 +52,7 @@ impl<'m> Lowering<'m> {
             let layout = call.operand_layouts.as_ref().and_then(|layouts| layouts.get(index));
             for conversion in ty.map_or(Ok(Vec::new()), |ty| layout::to_foreign(ty, layout))? {
                 let converted = self.value(conversion.bytes, Source::Computed, None);
-                self.compute(block, conversion.kernel, vec![*input], vec![converted]);
+                self.compute(block, (conversion.kernel, 0.0), vec![*input], vec![converted]);
                 *input = converted;
             }
         }
@@ -85,7 +85,7 @@ impl<'m> Lowering<'m> {
             let mut value = output;
             for conversion in conversions {
                 let converted = self.value(conversion.bytes, Source::Computed, None);
-                self.compute(block, conversion.kernel, vec![value], vec![converted]);
+                self.compute(block, (conversion.kernel, 0.0), vec![value], vec![converted]);
                 value = converted;
             }
             values.push(value);

@@ -1,7 +1,8 @@
 //! Lowering: from the ops and fusions of a function to a [graph](super::graph) of nodes and values. Reshapes and other
 //! views vanish, and the ops of one kernel become one node.
 //!
-//! * `order`: the order of ops; `view`: ops that need no kernel; `kernel`: kernels of single ops.
+//! * `order`: the order of ops; `view`: ops that need no kernel; `kernel`: kernels of single ops; `flops`: their arithmetic
+//!   operations.
 //! * `control_flow`, `custom_call` (`layout`: layouts and packing of their buffers), `collective`, `manual` (manual
 //!   computations as programs of their own), `constants`.
 
@@ -9,6 +10,7 @@ mod collective;
 mod constants;
 mod control_flow;
 mod custom_call;
+mod flops;
 mod kernel;
 mod layout;
 mod manual;
@@ -26,6 +28,7 @@ use oxcall_hlo::{ElementType, Func, Literal, Module, Op, OpKind, Region, TensorT
 use smallvec::SmallVec;
 
 use self::custom_call::Called;
+use self::flops::flops;
 use self::order::{Item, order};
 use super::fusion::{self, Fusion};
 use super::graph::{Block, Compute, Graph, Node, Position, Source, Value, ValueInfo, Work};
@@ -177,7 +180,7 @@ impl<'m> Lowering<'m> {
     }
 
     fn block(&mut self, region: &'m Region) -> Result<Block, Error> {
-        let found = fusion::fuse(self.func, region, self.runtime.generates(), self.depth > 0)?;
+        let found = fusion::fuse(self.func, region, self.runtime.codegen(), self.depth > 0)?;
         let items = order(region, &found, self.func.values.len())?;
         let mut fusions: Vec<Option<Fusion>> = found.into_iter().map(Some).collect();
         let mut block = Block::default();
@@ -191,7 +194,8 @@ impl<'m> Lowering<'m> {
                     let fusion = fusions[index].take().expect("each fusion is computed once");
                     let inputs = self.flat(&fusion.inputs);
                     let outputs = fusion.outputs.iter().flat_map(|&output| self.define(output)).collect();
-                    self.compute(&mut block, fusion.kernel, inputs, outputs);
+                    let flops = fusion.ops.iter().map(|&index| flops(&region.ops[index], self.func)).sum();
+                    self.compute(&mut block, (fusion.kernel, flops), inputs, outputs);
                 }
             }
         }
@@ -208,13 +212,20 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    fn compute(&mut self, block: &mut Block, kernel: Box<dyn Kernel>, inputs: Vec<Value>, outputs: Vec<Value>) {
+    /// Adds a kernel, with the number of its arithmetic operations.
+    fn compute(
+        &mut self,
+        block: &mut Block,
+        (kernel, flops): (Box<dyn Kernel>, f64),
+        inputs: Vec<Value>,
+        outputs: Vec<Value>,
+    ) {
         if outputs.iter().all(|&output| self.graph.info(output).bytes == 0) {
             return;
         }
         self.charge(kernel.cost());
         let aliases = kernel.in_place();
-        let (at, work) = (self.next_position(), Work::Kernel(kernel));
+        let (at, work) = (self.next_position(), Work::Kernel { kernel, flops });
         block.nodes.push(Node::Compute(Compute { at, work, inputs, outputs, aliases, must_alias: false }));
     }
 
@@ -251,7 +262,7 @@ impl<'m> Lowering<'m> {
         match Fill::from_splat(literal) {
             Some(fill) if bytes >= WORTH_FILLING && self.depth == 0 => {
                 let outputs = self.define(result).into_vec();
-                self.compute(block, Box::new(fill), Vec::new(), outputs);
+                self.compute(block, (Box::new(fill), 0.0), Vec::new(), outputs);
             }
             _ => {
                 let value = if bytes == 0 { self.empty } else { self.constant(literal.clone(), Some(result)) };
@@ -296,7 +307,7 @@ impl<'m> Lowering<'m> {
         let kernel = single(op, self.func)?;
         let inputs = self.flat(&op.operands);
         let outputs = op.results.iter().flat_map(|&result| self.define(result)).collect();
-        self.compute(block, kernel, inputs, outputs);
+        self.compute(block, (kernel, flops(op, self.func)), inputs, outputs);
         Ok(())
     }
 }
