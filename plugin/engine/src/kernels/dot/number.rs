@@ -16,6 +16,8 @@ pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
     const ZERO: Self;
     /// One.
     const ONE: Self;
+    /// Whether sums are the same in any order.
+    const IS_EXACT: bool;
     /// Whether the `gemm` crate multiplies matrices of this type.
     const IN_GEMM: bool;
     /// The cost of one multiplication and addition in [`Cost::flops`](crate::pool::Cost), where a core does eight
@@ -58,6 +60,7 @@ macro_rules! floats {
         impl Number for $ty {
             const ZERO: Self = <$ty as num_traits::ConstZero>::ZERO;
             const ONE: Self = $one;
+            const IS_EXACT: bool = false;
             const IN_GEMM: bool = true;
             const COST: f64 = $cost;
             const TERMS: [usize; 2] = $terms;
@@ -106,6 +109,7 @@ macro_rules! integers {
         impl Number for $ty {
             const ZERO: Self = 0;
             const ONE: Self = 1;
+            const IS_EXACT: bool = true;
             const IN_GEMM: bool = false;
             const COST: f64 = $cost;
             const TERMS: [usize; 2] = [usize::MAX; 2];

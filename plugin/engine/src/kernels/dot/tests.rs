@@ -3,6 +3,7 @@
 use num_complex::Complex;
 use oxcall_hlo::{DotAlgorithm, DotDims, ElementType, OpKind};
 
+use super::Number;
 use crate::element::{Element, F8E4M3FN, Pred, S4, bf16, f16};
 use crate::kernels::testing::{Random, Single, bytes, elements, indices, ty};
 
@@ -293,4 +294,58 @@ fn narrow_products_are_summed_in_parts() {
         let error = (errors / squares).sqrt() / f64::from(f32::EPSILON);
         assert!(error <= bound, "{:?} {:?}: {error} eps", case.lhs, case.rhs);
     }
+}
+
+/// A product of vectors by the order in which matrices by vectors add: rows that are computed four at a time in chains
+/// of chunks, the last ones in four sums.
+fn row_by_vector<T: Number>(row: &[T], vector: &[T], is_in_four: bool) -> T {
+    const LANES: usize = 16;
+    let whole = vector.len() / LANES * LANES;
+    let rest = row[whole..].iter().zip(&vector[whole..]).enumerate();
+    let mut sums = [[T::ZERO; LANES]; 4];
+    if is_in_four {
+        for (row, vector) in row[..whole].chunks(8 * LANES).zip(vector.chunks(8 * LANES)) {
+            let mut chain = [T::ZERO; LANES];
+            for (i, (&a, &b)) in row.iter().zip(vector).enumerate() {
+                chain[i % LANES] = chain[i % LANES].plus_product(a, b);
+            }
+            sums[0].iter_mut().zip(chain).for_each(|(sum, part)| *sum = sum.plus(part));
+        }
+        rest.for_each(|(lane, (&a, &b))| sums[0][lane] = sums[0][lane].plus_product(a, b));
+    } else {
+        for (i, (&a, &b)) in row[..whole].iter().zip(vector).enumerate() {
+            let is_whole = i < whole / (4 * LANES) * (4 * LANES);
+            let sum = &mut sums[if is_whole { i / LANES % 4 } else { 0 }][i % LANES];
+            *sum = sum.plus_product(a, b);
+        }
+        rest.for_each(|(lane, (&a, &b))| sums[1][lane] = sums[1][lane].plus_product(a, b));
+    }
+    let [s0, s1, s2, s3] = sums;
+    let mut lanes: Vec<T> = (0..LANES).map(|lane| s0[lane].plus(s1[lane]).plus(s2[lane].plus(s3[lane]))).collect();
+    while lanes.len() > 1 {
+        let (low, high) = lanes.split_at(lanes.len() / 2);
+        lanes = low.iter().zip(high).map(|(&low, &high)| low.plus(high)).collect();
+    }
+    lanes[0]
+}
+
+fn check_row_orders<T: Number + Element>(narrow: impl Fn(f64) -> T) {
+    const MATRICES: &[&[usize]] =
+        &[&[64, 64], &[65, 40], &[66, 79], &[67, 130], &[83, 257], &[128, 1000], &[70, 1023], &[99, 31]];
+    for &dims in MATRICES {
+        let &[rows, len] = dims else { unreachable!("matrices have two dimensions") };
+        let case = Case { lhs: dims, rhs: &dims[1..], batching: [&[], &[]], contracting: [&[1], &[0]] };
+        let make = |sizes: &[usize], seed| numbers(count(sizes), seed).map(&narrow).collect::<Vec<T>>();
+        let (lhs, rhs) = (make(case.lhs, 1), make(case.rhs, 2));
+        let out: Vec<T> = run_case(&case, case.dims(), &lhs, &rhs);
+        let expected = lhs.chunks(len).enumerate().map(|(i, row)| row_by_vector(row, &rhs, i < rows / 4 * 4));
+        assert_eq!(bytes(&out), bytes(&expected.collect::<Vec<T>>()), "{dims:?}");
+    }
+}
+
+#[test]
+fn rows_by_a_vector_are_summed_in_order() {
+    check_row_orders(|x| x as f32);
+    check_row_orders(|x| x);
+    check_row_orders(|x| Complex::new(x as f32, (1.0 - x) as f32));
 }
