@@ -4,6 +4,7 @@
 //! no register goes to the stack: the one whose next use is farthest away.
 
 mod arrays;
+mod carried;
 mod product;
 mod region;
 mod rows;

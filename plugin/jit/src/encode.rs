@@ -127,6 +127,8 @@ pub(crate) mod general {
     pub(crate) const AX: u8 = 0;
     pub(crate) const CX: u8 = 1;
     pub(crate) const DX: u8 = 2;
+    /// A register that functions give back as they found it.
+    pub(crate) const BX: u8 = 3;
     pub(crate) const SP: u8 = 4;
     pub(crate) const SI: u8 = 6;
     pub(crate) const DI: u8 = 7;
@@ -472,9 +474,9 @@ impl Assembler {
         self.jump_by(&[0x0f, 0x85])
     }
 
-    /// Decreases the number of 64 bits at the address in `SI` or `DI`, and jumps unless it is below 0.
+    /// Decreases one of the first eight registers, and jumps unless it is below 0.
     pub(crate) fn count_down(&mut self, register: u8) -> usize {
-        self.bytes.extend([0x48, 0xff, 0x08 | register]);
+        self.bytes.extend([0x48, 0xff, 0xc8 | register]);
         self.jump_by(&[0x0f, 0x89])
     }
 

@@ -14,7 +14,8 @@
 //! * `interpret`: the meaning of each operation.
 //! * `encode`: instructions as bytes.
 //! * `registers`: the choice of registers; `emit`: the instructions of each operation, and the loop over elements;
-//!   `emit::rows`: the loop over rows; `emit::tail`: elements that fill no vector; `emit::region`: blocks.
+//!   `emit::rows`: the loop over rows; `emit::tail`: elements that fill no vector; `emit::region`: blocks;
+//!   `emit::carried`: values that blocks keep in registers while they repeat.
 //! * `pages`: executable memory; `kernel`: compiled programs and regions; `listing`: their code with labels.
 //!
 //! No operation contracts, reorders or approximates: what a program computes is defined by IEEE 754 and the order of

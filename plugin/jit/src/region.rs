@@ -81,6 +81,15 @@ impl End {
         }
     }
 
+    /// Where it may lead.
+    pub(crate) fn targets(&self) -> &[Target] {
+        match self {
+            End::Jump(target) => std::slice::from_ref(target),
+            End::Choose(_, targets) => targets,
+            End::Table(_, targets) => targets,
+        }
+    }
+
     fn decision(&self) -> Option<Value> {
         match self {
             End::Jump(_) => None,

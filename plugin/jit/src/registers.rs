@@ -27,6 +27,15 @@ impl Lifetimes {
         Lifetimes { uses }
     }
 
+    /// Keeps a value to the end of the program.
+    pub(crate) fn hold(&mut self, value: Value) {
+        let end = self.uses.len();
+        let uses = &mut self.uses[value.index()];
+        if uses.last() != Some(&end) {
+            uses.push(end);
+        }
+    }
+
     /// The first operation after `position` that reads the value.
     pub(crate) fn next_use(&self, value: Value, position: usize) -> Option<usize> {
         let uses = &self.uses[value.index()];
@@ -39,15 +48,18 @@ impl Lifetimes {
     }
 
     /// The largest number of values that are needed at the same time, without those that are the same in every turn.
-    fn pressure(&self, program: &Program) -> usize {
+    /// Those in `early` are there from the start.
+    pub(crate) fn pressure(&self, program: &Program, early: &[Value]) -> usize {
         let mut ends = vec![0; program.ops.len() + 1];
-        let (mut live, mut most) = (0_usize, 0);
+        let (mut live, mut most) = (early.len(), early.len());
         for (index, op) in program.ops.iter().enumerate() {
             live -= ends[index];
             if is_invariant(op) {
                 continue;
             }
-            live += 1;
+            if !early.contains(&Value(index as u32)) {
+                live += 1;
+            }
             most = most.max(live);
             match self.uses[index].last() {
                 // Free once the last user has its result.
@@ -61,7 +73,7 @@ impl Lifetimes {
     /// The number of vectors of each value in one turn, and the number of registers that are left for constants.
     /// Several vectors hide the latency of operations; registers that overflow cost more than they gain.
     pub(crate) fn vectors(&self, program: &Program, isa: Isa) -> (usize, usize) {
-        let pressure = self.pressure(program);
+        let pressure = self.pressure(program, &[]);
         let fits = |vectors: &usize| vectors * pressure <= available(isa);
         let vectors = [MOST_VECTORS, 2].into_iter().find(fits).unwrap_or(1);
         (vectors, self.spare(program, isa, vectors))
@@ -69,12 +81,12 @@ impl Lifetimes {
 
     /// The number of registers that are left for constants.
     pub(crate) fn spare(&self, program: &Program, isa: Isa, vectors: usize) -> usize {
-        available(isa).saturating_sub(vectors * self.pressure(program))
+        available(isa).saturating_sub(vectors * self.pressure(program, &[]))
     }
 }
 
 /// The number of registers, without some for the parts of narrow stores, and constants that have to be in registers.
-fn available(isa: Isa) -> usize {
+pub(crate) fn available(isa: Isa) -> usize {
     usize::from(isa.registers()) - 2
 }
 

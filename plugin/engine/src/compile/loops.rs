@@ -158,9 +158,8 @@ impl<'a> Builder<'a> {
         let targets = self.targets(range.clone());
         let mut at = range.start;
         while at < range.end {
-            let (block, next) = self.block(at, range.end, &targets);
-            match block {
-                Some(block) => {
+            match self.block(at, range.end, &targets) {
+                Some((block, next)) => {
                     self.ops += block.lanes.size();
                     if self.ops > MOST_OPS || self.blocks.len() == MOST_BLOCKS {
                         return None;
@@ -194,30 +193,49 @@ impl<'a> Builder<'a> {
     }
 
     /// The block from `first` on, and the step after it; `None` if the first step has no machine code.
-    fn block(&self, first: usize, end: usize, targets: &BTreeSet<usize>) -> (Option<Unlinked>, usize) {
+    fn block(&self, first: usize, end: usize, targets: &BTreeSet<usize>) -> Option<(Unlinked, usize)> {
+        [true, false].into_iter().find_map(|decides| self.block_to(first, end, targets, decides))
+    }
+
+    /// The same, where a block that ends an iteration also decides whether there is another one, if `decides` is set:
+    /// it has the steps from the start of the loop to its exit. `None` if one of these has no machine code either.
+    fn block_to(
+        &self,
+        first: usize,
+        end: usize,
+        targets: &BTreeSet<usize>,
+        decides: bool,
+    ) -> Option<(Unlinked, usize)> {
         let mut block = Block::new(self.isa, self.codegen == Codegen::Listed, self.slots);
         let mut has_kernel = false;
         let mut at = first;
+        // The jump back, and the start of the loop, once the block goes on there.
+        let mut back: Option<(usize, usize)> = None;
         let exit = |step: usize| Target::Exit(step as u32);
         let end = loop {
-            if at == end || at > first && (targets.contains(&at) || block.is_full()) {
+            let start = back.map_or(first, |(_, start)| start);
+            if at == end || at > start && (targets.contains(&at) || block.is_full()) {
                 break End::Jump(exit(at));
             }
             match &self.plan.steps[at] {
+                Step::Jump(target) if decides && back.is_none() && *target as usize <= at => {
+                    back = Some((at, *target as usize));
+                    at = *target as usize;
+                }
                 Step::Jump(target) => break End::Jump(Target::Exit(*target)),
                 Step::JumpUnless { predicate, target } => {
-                    let Some(value) = block.read(*predicate, 0, 1, Width::Byte) else { return (None, at) };
+                    let value = block.read(*predicate, 0, 1, Width::Byte)?;
                     break End::Choose(value, [exit(at + 1), Target::Exit(*target)]);
                 }
                 Step::Branch { index, targets } => {
-                    let Some(value) = block.read(*index, 0, 1, Width::Word) else { return (None, at) };
+                    let value = block.read(*index, 0, 1, Width::Word)?;
                     break End::Table(value, targets.iter().map(|&target| Target::Exit(target)).collect());
                 }
                 step => {
                     block.lanes.enter(|| format!("step {at}"));
                     if self.step(step, &mut block).is_none() {
                         if at == first {
-                            return (None, at);
+                            return None;
                         }
                         break End::Jump(exit(at));
                     }
@@ -226,11 +244,14 @@ impl<'a> Builder<'a> {
                 }
             }
         };
-        let next = match end {
-            End::Jump(Target::Exit(step)) if step as usize == at => at,
+        let next = match (back, &end) {
+            // Steps may read what only those before them have in registers, so none of them is left to others.
+            (Some(_), End::Jump(_) | End::Table(..)) => return None,
+            (Some((jump, _)), End::Choose(..)) => jump + 1,
+            (None, End::Jump(Target::Exit(step))) if *step as usize == at => at,
             _ => at + 1,
         };
-        (Some(Unlinked { lanes: block.lanes, end, kept: block.kept, used: block.used, has_kernel }), next)
+        Some((Unlinked { lanes: block.lanes, end, kept: block.kept, used: block.used, has_kernel }, next))
     }
 
     /// Adds a step to a block; `None`, and no write, if it has no machine code.

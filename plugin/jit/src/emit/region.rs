@@ -2,9 +2,11 @@
 //!
 //! The code is a function `(table, fuel, start) -> number` in the System V calling convention, where `table` is a list
 //! of pairs of address and size, `fuel` points to the number of jumps back that may still be taken, and `start` is the
-//! address of a block. No value stays in a register from one block to the next.
+//! address of a block. No value stays in a register from one block to the next; what stays where a block repeats is up
+//! to [`carried`](super::carried).
 
 use super::arrays::{narrowing, widening};
+use super::carried::{Again, Carried, carried};
 use super::tail::PART;
 use super::{Emitter, LOAD, Registers, STORE, code, wide};
 use crate::encode::{Assembled, Assembler, Code, Isa, Length, Operand, general};
@@ -19,9 +21,11 @@ pub(crate) struct EmittedRegion {
     pub(crate) starts: Vec<usize>,
 }
 
-/// The table of slots, the fuel, the address of the first block; and a register for what an instruction needs.
+/// The table of slots, the fuel's address, the address of the first block; the fuel, which calls leave alone; and a
+/// register for what an instruction needs.
 const TABLE: u8 = general::DI;
 const FUEL: u8 = general::SI;
+const LEFT: u8 = general::BX;
 const START: u8 = general::DX;
 const SCRATCH: u8 = general::AX;
 
@@ -38,8 +42,10 @@ pub(crate) const OUT_OF_FUEL: u32 = 1 << 31;
 const STACK: i32 = 4 * PAGE - 120;
 const PAGE: i32 = 4096;
 
-/// The place on the stack of the vectors of calls, and of the registers that calls change; values are below.
-const VECTORS: i32 = STACK - 8 - 4 * 64;
+/// The place on the stack of the caller's [`LEFT`], of the vectors of calls, and of the registers that calls change;
+/// values are below.
+const CALLERS: i32 = STACK - 8;
+const VECTORS: i32 = CALLERS - 4 * 64;
 const SAVED: i32 = VECTORS - 16;
 
 /// The slots whose addresses are in [`ADDRESSES`].
@@ -57,24 +63,29 @@ pub(crate) fn emit_region(region: &Region, isa: Isa) -> Option<EmittedRegion> {
     // No page of the stack is skipped: the system makes it longer page by page.
     (1..4).for_each(|page| assembler.touch(general::SP, -page * PAGE));
     assembler.add_general(general::SP, -STACK);
+    assembler.store_general(LEFT, general::SP, CALLERS);
+    assembler.load_general(LEFT, FUEL, 0);
     assembler.jump_to_register(START);
     // The code that exits jump to, with the number in a register.
     let leave = assembler.here();
     assembler.mark(|| "leave".to_owned());
+    assembler.store_general(LEFT, FUEL, 0);
+    assembler.load_general(LEFT, general::SP, CALLERS);
     assembler.add_general(general::SP, STACK);
     assembler.return_to_caller();
-    let mut jumps = Jumps { starts: Vec::new(), places: Vec::new(), leave };
-    for block in &region.blocks {
+    let mut jumps = Jumps { starts: Vec::new(), places: Vec::new(), leave, isa };
+    for (index, block) in region.blocks.iter().enumerate() {
         jumps.starts.push(assembler.here());
-        let lifetimes = Lifetimes::new(&block.program);
+        let mut lifetimes = Lifetimes::new(&block.program);
+        let carried = carried(block, index as u32, isa, &mut lifetimes);
         let mut emitter = Emitter::new(&block.program, &lifetimes, isa, 1);
         emitter.assembler = assembler;
-        emitter.block();
+        let again = emitter.block(&carried);
         if emitter.slot_count * emitter.slot_bytes() > SAVED as usize {
             return None;
         }
         assembler = emitter.assembler;
-        jumps.end(&mut assembler, block);
+        jumps.end(&mut assembler, block, &again);
     }
     for &(place, block) in &jumps.places {
         assembler.set_jump(place, jumps.starts[block as usize]);
@@ -88,42 +99,46 @@ struct Jumps {
     /// Jumps to blocks: the place of the distance, and the block.
     places: Vec<(usize, u32)>,
     leave: usize,
+    isa: Isa,
 }
 
 impl Jumps {
-    fn end(&mut self, assembler: &mut Assembler, block: &Block) {
+    fn end(&mut self, assembler: &mut Assembler, block: &Block, again: &Again) {
         assembler.mark(|| "end of the block".to_owned());
         match &block.end {
-            End::Jump(target) => self.jump(assembler, *target),
+            End::Jump(target) => self.jump(assembler, *target, again),
             End::Choose(_, [yes, no]) => {
                 let other = assembler.jump_if_zero();
-                self.jump(assembler, *yes);
+                self.jump(assembler, *yes, again);
                 assembler.set_jump(other, assembler.here());
-                self.jump(assembler, *no);
+                self.jump(assembler, *no, again);
             }
             End::Table(_, targets) => {
                 let (last, others) = targets.split_last().expect("a table has targets");
                 for (index, target) in others.iter().enumerate() {
                     let other = assembler.jump_unless_equal(SCRATCH, index as i32);
-                    self.jump(assembler, *target);
+                    self.jump(assembler, *target, again);
                     assembler.set_jump(other, assembler.here());
                 }
-                self.jump(assembler, *last);
+                self.jump(assembler, *last, again);
             }
         }
     }
 
-    fn jump(&mut self, assembler: &mut Assembler, target: Target) {
+    fn jump(&mut self, assembler: &mut Assembler, target: Target, again: &Again) {
         match target {
             Target::Exit(number) => self.exit(assembler, number),
-            Target::Block(block) => {
-                let is_back = (block as usize) < self.starts.len();
-                if is_back {
-                    // Without fuel, the caller goes on from there: it knows the block by its index.
-                    let goes_on = assembler.count_down(FUEL);
-                    self.exit(assembler, OUT_OF_FUEL | block);
-                    assembler.set_jump(goes_on, assembler.here());
+            Target::Block(block) if (block as usize) < self.starts.len() => {
+                let is_same = block as usize == self.starts.len() - 1;
+                if is_same {
+                    again.hand_over(assembler, self.isa);
                 }
+                let place = assembler.count_down(LEFT);
+                assembler.set_jump(place, if is_same { again.start } else { self.starts[block as usize] });
+                // Without fuel, the caller goes on from there: it knows the block by its index.
+                self.exit(assembler, OUT_OF_FUEL | block);
+            }
+            Target::Block(block) => {
                 let place = assembler.jump();
                 self.places.push((place, block));
             }
@@ -138,14 +153,20 @@ impl Jumps {
 }
 
 impl Emitter<'_> {
-    /// The operations of a block.
-    fn block(&mut self) {
+    /// The operations of a block, and what it does before it repeats.
+    fn block(&mut self, carried: &[Carried]) -> Again {
+        let registers = self.load_carried(carried);
+        let start = self.assembler.here();
         let program: &Program = self.program;
         for (index, op) in program.ops.iter().enumerate() {
             self.position = index;
-            self.op(Value(index as u32), op);
+            let value = Value(index as u32);
+            if !carried.iter().any(|each| each.first == value) {
+                self.op(value, op);
+            }
             self.release();
         }
+        Again { start, moves: self.moves(carried, &registers) }
     }
 
     /// The register with the address of a slot.
@@ -351,7 +372,7 @@ impl Emitter<'_> {
     /// Moves values that are needed later to the stack, and all others out of their registers: calls change all.
     fn leave_registers(&mut self) {
         self.locked = 0;
-        for index in 0..self.position {
+        for index in 0..self.held.len() {
             let value = Value(index as u32);
             if self.held[index].is_none() {
                 continue;

@@ -322,6 +322,79 @@ fn loops_run_until_they_leave_or_their_fuel_is_used_up() {
     }
 }
 
+/// A block that jumps to itself up to `turns` times, with values that it reads from slots and writes to others of them.
+fn repeating(random: &mut Random, isa: Isa, turns: u32) -> (Region, usize) {
+    let counter = Place { slot: 0, offset: 124, lanes: 1, width: Width::Word, is_exact: true };
+    let first = Builder::new();
+    first.set_lanes(1);
+    first.write(counter, None, first.constant(0));
+    let first = Block::new(first, End::Jump(Target::Block(1)));
+    let lanes = 1 + random.below(isa.lanes()) as u8;
+    // Sometimes more than there are registers.
+    let most = random.pick(&[7, 7, 7, 40]);
+    let slots = 2 + random.below(most);
+    let place = |slot: usize| Place { slot: slot as u16, offset: 4, lanes, width: Width::Word, is_exact: true };
+    let body = Builder::new();
+    body.set_lanes(lanes);
+    let mut values: Vec<Value> = vec![body.constant(random.float())];
+    let mut unread: Vec<usize> = (1..slots).collect();
+    while !unread.is_empty() || random.below(12) > 0 {
+        let [a, b, c] = std::array::from_fn(|_| random.pick(&values));
+        values.push(match random.below(9) {
+            0..4 => match unread.pop() {
+                Some(slot) => body.read(place(slot), None, 0),
+                None => continue,
+            },
+            4 => body.binary(Binary::AddBits, a, b),
+            5 => body.binary(Binary::Xor, a, b),
+            6 => body.select(body.compare(Compare::Greater, a, b), b, c),
+            7 => body.broadcast(a),
+            // SAFETY: the function only computes.
+            _ if random.below(6) == 0 => body.call(unsafe { Callee::of_vectors(mix, std::ptr::null()) }, [a, b, c]),
+            _ => body.constant(random.float()),
+        });
+    }
+    if random.below(4) == 0 {
+        // These may change the same slots in part, and the counter.
+        operations(&body, random, isa, lanes, slots);
+        body.set_lanes(lanes);
+    }
+    for _ in 0..1 + random.below(2 * slots) {
+        let slot = 1 + random.below(slots - 1);
+        body.write(place(slot), None, random.pick(&values));
+    }
+    if slots > 2 && random.below(6) == 0 {
+        body.rotate(vec![1, slots as u16 - 1]);
+    }
+    body.set_lanes(1);
+    let next = body.binary(Binary::AddBits, body.read(counter, None, 0), body.constant(1));
+    body.write(counter, None, next);
+    let goes_on = body.truth(body.compare(Compare::Greater, body.constant(turns), next));
+    let ends = [Target::Block(1), Target::Block(2)];
+    let end = match random.below(3) {
+        0 => End::Choose(goes_on, ends),
+        1 => End::Choose(body.binary(Binary::Xor, goes_on, body.constant(1)), [ends[1], ends[0]]),
+        _ => End::Table(goes_on, vec![ends[1], ends[0], ends[1]]),
+    };
+    let body = Block::new(body, end);
+    let last = Builder::new();
+    last.set_lanes(lanes);
+    last.write(place(0), None, last.read(place(1), None, 0));
+    let last = Block::new(last, End::Jump(Target::Exit(3)));
+    (Region { blocks: vec![first, body, last] }, slots)
+}
+
+#[test]
+fn blocks_that_repeat_hand_on_their_values() {
+    let mut random = Random(0xcab1e);
+    for isa in Isa::all().filter(|isa| isa.is_present()) {
+        for turn in 0..600 {
+            let (region, slots) = repeating(&mut random, isa, turn % 9);
+            check(&region, isa, slots, &mut random, if turn % 4 == 0 { 3 } else { 20 }).expect("the region is small");
+        }
+    }
+}
+
 #[test]
 fn writes_that_nothing_reads_are_left_out() {
     let builder = Builder::new();
