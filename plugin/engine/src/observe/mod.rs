@@ -1,4 +1,4 @@
-//! What people look at: all of it is off by default.
+//! Dumps of programs, names of machine code, and traces of executions. All are off by default.
 //!
 //! * `dump`: programs after each pass, and plans; `object_file`: their machine code.
 //! * `perf_map`: names of machine code for `perf`.

@@ -1,8 +1,8 @@
 //! Lowering: from the ops and fusions of a function to a [graph](super::graph) of nodes and values. Reshapes and other
 //! views vanish, and the ops of one kernel become one node.
 //!
-//! * `order`: the order of ops; `view`: ops that need no kernel; `kernel`: kernels of single ops; `flops`: their arithmetic
-//!   operations.
+//! * `order`: the order of ops; `view`: ops that need no kernel; `kernel`: kernels of single ops; `flops`: their
+//!   arithmetic operations.
 //! * `control_flow`, `custom_call` (`layout`: layouts and packing of their buffers), `collective`, `manual` (manual
 //!   computations as programs of their own), `constants`.
 
