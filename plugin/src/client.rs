@@ -110,7 +110,7 @@ impl Client for CpuClient {
         self.check_place(device)?;
         if source.element_type().dtype() == Some(DType::Token) {
             let shape = shape(source.element_type(), &[], None);
-            return Ok(CpuBuffer::new(shape, device, memory, Contents::ready(self.engine.allocate(0)?)));
+            return Ok(CpuBuffer::new(shape, device, memory, self.contents(self.engine.allocate(0)?)));
         }
         let element = program_element(source.element_type())?;
         let shape = shape(source.element_type(), source.dims(), layout);
@@ -121,7 +121,7 @@ impl Client for CpuClient {
             source.copy_to_layout(buffer.as_bytes_mut(), &shape.layout)?;
         }
         elements::clean(element, buffer.as_bytes_mut());
-        Ok(CpuBuffer::new(shape, device, memory, Contents::ready(buffer)))
+        Ok(CpuBuffer::new(shape, device, memory, self.contents(buffer)))
     }
 
     fn view_of(
@@ -148,7 +148,7 @@ impl Client for CpuClient {
             // SAFETY: as long as `lent` lives, the client leaves the memory alone.
             unsafe { Buffer::foreign(data, len, Box::new(lent)) }?
         };
-        Ok(CpuBuffer::new(shape, device, memory, Contents::ready(buffer)))
+        Ok(CpuBuffer::new(shape, device, memory, self.contents(buffer)))
     }
 
     fn copy_buffer(&self, source: &CpuBuffer, device: DeviceId, memory: MemoryId) -> Result<CpuBuffer> {
@@ -178,7 +178,7 @@ impl Client for CpuClient {
         let assignment = self.assignment(options)?;
         let executable =
             CpuExecutable::new(&self.engine, &self.programs, &self.in_flight, program, options, assignment)?;
-        Ok(executable.with_errors_at_call(self.errors_at_call))
+        Ok(executable.with_errors_at_call(self.errors_at_call).with_one_device(self.has_one_device()))
     }
 
     fn deserialize(&self, code: &[u8], options: &CompileOptions) -> Result<CpuExecutable> {
@@ -190,6 +190,16 @@ impl CpuClient {
     /// The devices of this process.
     fn num_devices(&self) -> usize {
         self.topology.devices.iter().filter(|device| device.addressable).count()
+    }
+
+    /// Whether no array is ever put together of several devices' parts.
+    fn has_one_device(&self) -> bool {
+        self.num_devices() == 1
+    }
+
+    /// The contents of an array that is there.
+    fn contents(&self, buffer: Buffer) -> Contents {
+        if self.has_one_device() { Contents::whole(buffer) } else { Contents::ready(buffer) }
     }
 
     /// Refuses buffers on devices of other processes.

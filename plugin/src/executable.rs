@@ -39,6 +39,8 @@ pub(crate) struct CpuExecutable {
     partition: Option<Arc<Partition>>,
     /// Whether each device runs the program on arrays of its own.
     per_device: bool,
+    /// Whether its client has one device, so that no array is ever put together of the results.
+    has_one_device: bool,
     parameters: Vec<TensorSpec>,
     outputs: Vec<TensorSpec>,
     /// The kinds of the results' memories.
@@ -141,6 +143,7 @@ impl CpuExecutable {
             output_memories,
             partition,
             per_device,
+            has_one_device: false,
             donated: (0..info.len()).filter(|&index| info[index].donated).collect(),
             program: compiled,
             in_flight: in_flight.clone(),
@@ -157,6 +160,11 @@ impl CpuExecutable {
     /// results.
     pub(crate) fn with_errors_at_call(self, errors_at_call: bool) -> CpuExecutable {
         CpuExecutable { errors_at_call, ..self }
+    }
+
+    /// The same program of a client of one device, or of several.
+    pub(crate) fn with_one_device(self, has_one_device: bool) -> CpuExecutable {
+        CpuExecutable { has_one_device, ..self }
     }
 
     /// Checks the types of a device's arguments.
@@ -210,7 +218,10 @@ impl CpuExecutable {
         let results = runner.launch(permit, ready, arguments, options);
         let count = self.outputs.len() + self.output_sizes.len();
         let (mut contents, done): (Vec<_>, Event) = match results.now() {
-            Some(Ok(buffers)) => (buffers.into_iter().map(Contents::ready).collect(), Event::ready()),
+            Some(Ok(buffers)) => {
+                let contents = if self.has_one_device { Contents::whole } else { Contents::ready };
+                (buffers.into_iter().map(contents).collect(), Event::ready())
+            }
             Some(Err(error)) => ((0..count).map(|_| Contents::failed(error.clone())).collect(), Event::failed(error)),
             None => {
                 let (fillers, contents) = (0..count).map(|_| Contents::pending()).unzip();

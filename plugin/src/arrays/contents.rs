@@ -14,7 +14,14 @@ use crate::arrays::split::Split;
 #[derive(Debug, Clone)]
 pub(crate) struct Contents {
     ready: Event,
-    cell: Arc<Cell>,
+    memory: Memory,
+}
+
+#[derive(Debug, Clone)]
+enum Memory {
+    /// There from the start, and never a part of an array.
+    Whole(Arc<Buffer>),
+    Cell(Arc<Cell>),
 }
 
 /// Where one tensor lies.
@@ -59,26 +66,32 @@ enum Target {
 impl Contents {
     /// Contents that are there.
     pub(crate) fn ready(buffer: Buffer) -> Contents {
-        Contents { ready: Event::ready(), cell: Arc::new(Cell::new(Arc::new(buffer))) }
+        Contents { ready: Event::ready(), memory: Memory::Cell(Arc::new(Cell::new(Arc::new(buffer)))) }
+    }
+
+    /// Contents that are there, and that no [`join`](Contents::join) changes: those of a client with one device.
+    pub(crate) fn whole(buffer: Buffer) -> Contents {
+        Contents { ready: Event::ready(), memory: Memory::Whole(Arc::new(buffer)) }
     }
 
     /// Contents that never will be there.
     pub(crate) fn failed(error: Error) -> Contents {
-        Contents { ready: Event::failed(error), cell: Arc::default() }
+        Contents { ready: Event::failed(error), memory: Memory::Cell(Arc::default()) }
     }
 
     /// Contents to come.
     pub(crate) fn pending() -> (Filler, Contents) {
         let (promise, ready) = Event::pending();
         let cell = Arc::<Cell>::default();
-        (Filler { promise, target: Target::Alone(cell.clone()) }, Contents { ready, cell })
+        (Filler { promise, target: Target::Alone(cell.clone()) }, Contents { ready, memory: Memory::Cell(cell) })
     }
 
     /// The tiles of an array to come, one for each device.
     pub(crate) fn pending_tiles(split: &Arc<Split>) -> (Filler, Vec<Contents>) {
         let (promise, ready) = Event::pending();
         let cells: Vec<Arc<Cell>> = (0..split.devices()).map(|_| Arc::default()).collect();
-        let contents = cells.iter().map(|cell| Contents { ready: ready.clone(), cell: cell.clone() }).collect();
+        let contents = |cell: &Arc<Cell>| Contents { ready: ready.clone(), memory: Memory::Cell(cell.clone()) };
+        let contents = cells.iter().map(contents).collect();
         (Filler { promise, target: Target::Tiles(cells, split.clone()) }, contents)
     }
 
@@ -89,37 +102,53 @@ impl Contents {
 
     /// The memory, once [`event`](Contents::event) completed without an error.
     pub(crate) fn get(&self) -> Result<Arc<Buffer>> {
-        self.cell.lock().alone()
+        match &self.memory {
+            Memory::Whole(buffer) => Ok(buffer.clone()),
+            Memory::Cell(cell) => cell.lock().alone(),
+        }
     }
 
     /// [`get`](Contents::get), for a holder that gives its own share up.
     pub(crate) fn take(self) -> Result<Arc<Buffer>> {
-        match Arc::try_unwrap(self.cell) {
-            Ok(cell) => cell.0.into_inner().alone(),
-            Err(cell) => cell.lock().alone(),
+        match self.memory {
+            Memory::Whole(buffer) => Ok(buffer),
+            Memory::Cell(cell) => match Arc::try_unwrap(cell) {
+                Ok(cell) => cell.0.into_inner().alone(),
+                Err(cell) => cell.lock().alone(),
+            },
         }
     }
 
     /// The address of the memory, which stays valid as long as these contents.
     pub(crate) fn address(&self) -> Result<usize> {
-        let mut state = self.cell.lock();
-        let address = state.alone()?.as_ptr().addr();
-        state.exposed = true;
-        Ok(address)
+        match &self.memory {
+            Memory::Whole(buffer) => Ok(buffer.as_ptr().addr()),
+            Memory::Cell(cell) => {
+                let mut state = cell.lock();
+                let address = state.alone()?.as_ptr().addr();
+                state.exposed = true;
+                Ok(address)
+            }
+        }
     }
 
     /// The larger array that they are a part of.
     pub(crate) fn part(&self) -> Option<Part> {
-        self.cell.lock().part.clone()
+        match &self.memory {
+            Memory::Whole(_) => None,
+            Memory::Cell(cell) => cell.lock().part.clone(),
+        }
     }
 
     /// Makes them a part of an array with the same elements, so that their own memory can go.
     pub(crate) fn join(&self, part: Part) {
-        let mut state = self.cell.lock();
-        if !state.exposed {
-            state.own = None;
+        if let Memory::Cell(cell) = &self.memory {
+            let mut state = cell.lock();
+            if !state.exposed {
+                state.own = None;
+            }
+            state.part = Some(part);
         }
-        state.part = Some(part);
     }
 }
 
@@ -183,5 +212,21 @@ impl Filler {
                 }
             }
         }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_holder_gets_the_memory_alone() {
+        for contents in [Contents::ready(Buffer::empty()), Contents::whole(Buffer::empty())] {
+            let (address, other) = (contents.address().unwrap(), contents.clone());
+            assert!(contents.event().is_ready() && contents.part().is_none());
+            assert!(Arc::try_unwrap(contents.take().unwrap()).is_err(), "the other one holds it");
+            assert_eq!(other.address().unwrap(), address);
+            assert!(Arc::try_unwrap(other.take().unwrap()).is_ok());
+        }
     }
 }
