@@ -1,5 +1,7 @@
 //! Construction of tile programs: from values to slots.
 
+use std::sync::OnceLock;
+
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, OpKind};
 use oxcall_jit::Isa;
@@ -658,6 +660,7 @@ impl Allocation {
             in_place: builder.in_place(),
             cost: builder.cost(),
             elements: None,
+            geometry: OnceLock::new(),
         })
     }
 }

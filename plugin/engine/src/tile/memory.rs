@@ -118,13 +118,20 @@ impl Memory {
             (count * cell.element.byte_width()).div_ceil(size_of::<Line>())
         };
         let is_moved = |index: usize| !reads_first && buffers.inputs.is_in_place(index);
-        let moved = || inputs.iter().enumerate().filter(|(index, _)| is_moved(*index));
-        let register_lines: usize = registers.iter().map(|cell| lines(cell, register)).sum();
-        let tiles = moved().map(|(_, cell)| cell).chain(outputs.iter().skip(results));
-        let tile_lines: usize = tiles.map(|cell| lines(cell, tile)).sum();
         let (block_count, block_lines) = (blocks, blocks * BLOCK_BYTES / size_of::<Line>());
+        // Loops: chains of iterators take longer than all else here.
+        let mut all_lines = block_lines;
+        for cell in registers {
+            all_lines += lines(cell, register);
+        }
+        for (index, cell) in inputs.iter().enumerate() {
+            all_lines += if is_moved(index) { lines(cell, tile) } else { 0 };
+        }
+        for cell in &outputs[results..] {
+            all_lines += lines(cell, tile);
+        }
         // The system takes several times as long for more than its own alignment, or for zeros.
-        let bytes = (register_lines + tile_lines + block_lines + 1) * size_of::<Line>() - 1;
+        let bytes = (all_lines + 1) * size_of::<Line>() - 1;
         let mut memory: Vec<u8> = std::iter::repeat_n(0, bytes).collect();
         let (_, aligned, _) = bytemuck::pod_align_to_mut::<u8, Line>(&mut memory);
         let (blocks, mut rest) = aligned.split_at_mut(block_lines);
@@ -141,18 +148,22 @@ impl Memory {
         };
         let array = |RawBuffer { data, len }: RawBuffer, cell: &Cell| base(data, cell, true, len);
         let mut bases = SmallVec::with_capacity(registers.len() + inputs.len() + outputs.len());
-        bases.extend(registers.iter().map(|cell| own(cell, register)));
-        bases.extend(inputs.iter().enumerate().map(|(index, cell)| array(buffers.input(index), cell)));
-        let mut in_place = Vec::new();
-        for (index, cell) in moved() {
-            let slot = registers.len() + index;
-            in_place.push((slot as Slot, bases[slot]));
-            bases[slot] = own(cell, tile);
+        for cell in registers {
+            bases.push(own(cell, register));
         }
-        bases.extend(outputs.iter().enumerate().map(|(index, cell)| match index {
-            _ if index < results => array(buffers.outputs.raw(index), cell),
-            _ => own(cell, tile),
-        }));
+        let mut in_place = Vec::new();
+        for (index, cell) in inputs.iter().enumerate() {
+            let operand = array(buffers.input(index), cell);
+            if is_moved(index) {
+                in_place.push(((registers.len() + index) as Slot, operand));
+                bases.push(own(cell, tile));
+            } else {
+                bases.push(operand);
+            }
+        }
+        for (index, cell) in outputs.iter().enumerate() {
+            bases.push(if index < results { array(buffers.outputs.raw(index), cell) } else { own(cell, tile) });
+        }
         Memory { bases, in_place, start: 0, len: 0, row, blocks, block_count, places: Vec::new(), _registers: memory }
     }
 

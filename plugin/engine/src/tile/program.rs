@@ -1,7 +1,7 @@
 //! Execution of tile programs.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use oxcall::Error;
 use oxcall_hlo::ElementType;
@@ -159,6 +159,21 @@ pub(crate) struct Program {
     pub(super) cost: Cost,
     /// The same program for blocks of machine code, if it has such a form.
     pub(super) elements: Option<Elements>,
+    /// What follows from the rest, computed by the first run.
+    pub(super) geometry: OnceLock<Geometry>,
+}
+
+/// The sizes of tiles and registers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Geometry {
+    /// The number of elements in a tile.
+    tile: usize,
+    /// The number of elements that tiles have a multiple of.
+    unit: usize,
+    /// The number of elements in a register.
+    register: usize,
+    /// The number of blocks for runs.
+    blocks: usize,
 }
 
 /// The size of a tile in all registers and arrays together, in bytes: half of a typical L1 cache.
@@ -200,8 +215,23 @@ impl Program {
         matches!(self.steps[..], [Step::Run(_)]) || self.table.as_ref().is_some_and(Table::copies_nothing)
     }
 
+    /// The sizes of tiles and registers.
+    fn geometry(&self) -> Geometry {
+        *self.geometry.get_or_init(|| {
+            let unit = self.unit();
+            let tile = self.tile(unit);
+            let has_rings = self.table.as_ref().is_some_and(Table::has_rings);
+            let register = match () {
+                () if !self.is_one_run() => tile,
+                () if has_rings => LONGEST_RING,
+                () => tile.min(LONGEST_BLOCK),
+            };
+            Geometry { tile, unit, register, blocks: self.blocks() }
+        })
+    }
+
     /// The number of elements in a tile.
-    fn tile(&self) -> usize {
+    fn tile(&self, unit: usize) -> usize {
         // One pass over memory: there is nothing to keep in the cache.
         if self.is_one_run() {
             return LONG_TILE.next_multiple_of(self.row).min(self.count);
@@ -209,7 +239,6 @@ impl Program {
         let cells = self.registers.iter().chain(&self.inputs).chain(&self.outputs).filter(|cell| !cell.per_row);
         let width: usize = cells.map(|cell| cell.element.byte_width()).sum();
         let tile = (TILE_BYTES / width.max(1)).clamp(512, 2048) / 64 * 64;
-        let unit = self.unit();
         ((tile / unit).max(1) * unit).min(self.count)
     }
 
@@ -267,8 +296,8 @@ impl Program {
         width: usize,
         buffers: Buffers<'_>,
     ) {
-        let tile = self.tile();
-        let mut memory = self.memory(tile, buffers);
+        let tile = self.geometry().tile;
+        let mut memory = self.memory(buffers);
         if let (Some(table), true) = (&self.table, self.has_accumulators) {
             let address = |sums: &mut Sums<'_>| {
                 assert_eq!(sums.bytes.len(), width * sums.accumulator.bytes, "there is an element for each column");
@@ -294,8 +323,8 @@ impl Program {
     }
 
     fn run_range(&self, range: Range<usize>, buffers: Buffers<'_>) {
-        let tile = self.tile();
-        let mut memory = self.memory(tile, buffers);
+        let tile = self.geometry().tile;
+        let mut memory = self.memory(buffers);
         if let Some(table) = &self.table {
             return table.run(&mut memory, range, tile);
         }
@@ -315,17 +344,12 @@ impl Program {
     }
 
     /// The memory for tiles, with the registers that stay constant.
-    fn memory(&self, tile: usize, buffers: Buffers<'_>) -> Memory {
+    fn memory(&self, buffers: Buffers<'_>) -> Memory {
         let cells = [&self.registers[..], &self.inputs, &self.outputs];
-        let has_rings = self.table.as_ref().is_some_and(Table::has_rings);
-        let register = match () {
-            () if !self.is_one_run() => tile,
-            () if has_rings => LONGEST_RING,
-            () => tile.min(LONGEST_BLOCK),
-        };
+        let Geometry { tile, register, blocks, .. } = self.geometry();
         let tiles = if self.has_accumulators { 0 } else { self.reduced };
         let results = self.outputs.len() - tiles;
-        let sizes = Sizes { tile, register, row: self.row, blocks: self.blocks(), results };
+        let sizes = Sizes { tile, register, row: self.row, blocks, results };
         // SAFETY: each thread has its own range, which contains its tiles; `in_place` has only operands that no step
         // reads as arrays; `reads_first` is what it says.
         let mut memory = unsafe { Memory::new(cells, sizes, self.reads_first, buffers) };
@@ -430,7 +454,7 @@ impl Kernel for Program {
         }
         let buffers = Buffers::new(inputs, &outputs);
         // Ranges start at rows, and short ones at cache lines for any element width.
-        let unit = self.unit();
+        let unit = self.geometry().unit;
         let unit = if unit < 64 { 64 * unit } else { unit };
         cx.pool.for_ranges(self.cost, self.count, unit, |range| self.run_range(range, buffers));
         Ok(())
