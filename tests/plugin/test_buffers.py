@@ -27,6 +27,32 @@ def test_results_outlive_their_arguments(on_plugin):
     np.testing.assert_array_equal(np.asarray(twice), np.arange(12.0).reshape(3, 4))
 
 
+def test_results_outlive_their_program_and_each_other(on_plugin):
+    x = jnp.zeros((2, 3), jnp.float32)
+    compiled = jax.jit(lambda x: [x + i for i in range(10)]).lower(x).compile()
+    first, *others = compiled(x)
+    view, last = np.asarray(others[4]), others.pop()
+    del compiled, others
+    jax.clear_caches()
+    first.delete()
+    assert last.shape == (2, 3) and last.dtype == np.float32 and last.nbytes == 24
+    np.testing.assert_array_equal(view, np.full((2, 3), 5.0))
+    np.testing.assert_array_equal(np.asarray(last + 1), np.full((2, 3), 10.0))
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_one_result_without_memory_fails_all_of_its_call(on_plugin, place):
+    def several(x):
+        results = [x + 1, x + 2]
+        results.insert(place, jnp.broadcast_to(x, (1 << 42, 4)))
+        return results
+
+    x = jnp.zeros(4)
+    with pytest.raises(Exception, match="RESOURCE_EXHAUSTED"):
+        jax.block_until_ready(jax.jit(several)(x))
+    np.testing.assert_array_equal(np.asarray(x + 1), np.ones(4))
+
+
 def test_many_threads_compile_and_run(on_plugin):
     def work(seed):
         with jax.default_device(on_plugin):
