@@ -50,18 +50,19 @@ macro_rules! extremes {
 
 extremes!(u32 u64 i32 i64);
 
-// Equal floats have the same bits, except zeros; the larger zero is the positive one.
+// Equal floats have the same bits, except zeros; the larger zero is the positive one. Each step is a selection, which
+// vectors have, and no branch.
 macro_rules! float_extremes {
     ($($ty:ident)+) => {$(
-        combine!(Maximum for $ty: $ty::NEG_INFINITY, |a, b| match () {
-            () if a == b => $ty::from_bits(a.to_bits() & b.to_bits()),
-            () if a > b || a.is_nan() => a,
-            () => b,
+        combine!(Maximum for $ty: $ty::NEG_INFINITY, |a, b| {
+            let larger = if a > b { a } else { b };
+            let larger = if a == b { $ty::from_bits(a.to_bits() & b.to_bits()) } else { larger };
+            if a.is_nan() { a } else { larger }
         });
-        combine!(Minimum for $ty: $ty::INFINITY, |a, b| match () {
-            () if a == b => $ty::from_bits(a.to_bits() | b.to_bits()),
-            () if a < b || a.is_nan() => a,
-            () => b,
+        combine!(Minimum for $ty: $ty::INFINITY, |a, b| {
+            let smaller = if a < b { a } else { b };
+            let smaller = if a == b { $ty::from_bits(a.to_bits() | b.to_bits()) } else { smaller };
+            if a.is_nan() { a } else { smaller }
         });
     )+};
 }

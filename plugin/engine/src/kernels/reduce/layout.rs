@@ -44,6 +44,17 @@ impl Layout {
         self.reduced.last().filter(|inner| inner.strides == [1]).map_or(1, |inner| inner.size)
     }
 
+    /// The number of elements of a result, if they are neighbours, and those of the next result follow.
+    pub(super) fn neighbouring_rows(&self) -> Option<usize> {
+        match (&self.reduced[..], &self.kept[..]) {
+            (&[Loop { size, strides: [1] }], []) => Some(size),
+            (&[Loop { size, strides: [1] }], &[Loop { strides: [stride], .. }]) if stride == size as isize => {
+                Some(size)
+            }
+            _ => None,
+        }
+    }
+
     /// The number of neighbouring results whose elements are also neighbours.
     pub(super) fn columns(&self) -> usize {
         self.kept.last().filter(|inner| inner.strides == [1]).map_or(1, |inner| inner.size)

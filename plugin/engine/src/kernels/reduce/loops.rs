@@ -3,12 +3,17 @@
 use oxcall_hlo::{BinaryOp, ElementType};
 
 use super::layout::SEGMENT;
+use super::narrow::fold_narrow;
+use super::rows::{fold_each, fold_slice};
 use crate::element::{Element, Scalar};
 use crate::kernels::combine::{Combine, by_combine};
 use crate::kernels::simd::vectorised;
 
 /// The type of [`fold_rows`].
 type FoldRows<T> = fn(&[T], &[usize], usize, &mut [<T as Element>::Wide]);
+
+/// The type of [`fold_narrow`].
+type FoldNarrow<T> = fn(&[T], (usize, usize), &mut [<T as Element>::Wide]);
 
 /// The loops of one function, for kernels that are generic over types but not over functions: only the innermost loops
 /// are compiled for both.
@@ -24,8 +29,14 @@ pub(crate) struct Loops<T: Element> {
     pub(crate) rows: FoldRows<T>,
     /// [`fold_strided`].
     pub(crate) strided: fn(&[T], usize, &mut [T::Wide]),
-    /// [`join`].
-    pub(crate) join: fn(&[T::Wide], &mut [T::Wide]),
+    /// [`append`].
+    pub(crate) append: fn(&mut [T::Wide], &[T::Wide]),
+    /// [`finish`].
+    pub(crate) finish: fn(T::Wide, &[T::Wide], &mut [T]),
+    /// [`fold_each`].
+    pub(super) each: fn(&[T], usize, T::Wide, &mut [T]),
+    /// [`fold_narrow`].
+    pub(super) narrow: FoldNarrow<T>,
 }
 
 impl<T: Element> Loops<T> {
@@ -37,7 +48,10 @@ impl<T: Element> Loops<T> {
             slice: fold_slice::<T, C>,
             rows: fold_rows::<T, C>,
             strided: fold_strided::<T, C>,
-            join: join::<T::Wide, C>,
+            append: append::<T::Wide, C>,
+            finish: finish::<T, C>,
+            each: fold_each::<T, C>,
+            narrow: fold_narrow::<T, C>,
         }
     }
 }
@@ -50,6 +64,9 @@ pub(crate) type RowFold = fn(&[u8], usize, &mut [u8]);
 pub(crate) fn row_fold(function: BinaryOp, element: ElementType) -> Option<(RowFold, Scalar)> {
     fn rows<T: Element<Wide = T>, C: Combine<T>>(from: &[u8], row: usize, out: &mut [u8]) {
         let (from, out): (&[T], &mut [T]) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(out));
+        if row <= SEGMENT {
+            return fold_each::<T, C>(from, row, C::IDENTITY, out);
+        }
         for (out, row) in out.iter_mut().zip(from.chunks_exact(row)) {
             *out = row.chunks(SEGMENT).map(fold_slice::<T, C>).reduce(C::combine).unwrap_or(C::IDENTITY);
         }
@@ -97,67 +114,29 @@ pub(crate) fn are_tiles(rows: usize, row: usize) -> bool {
 /// Rows of half of a million bytes, or more, are in no such cache.
 const LONGEST_ROW: usize = 1 << 17;
 
-/// The number of accumulators side by side.
-const LANES: usize = 32;
-
-vectorised! {
-/// Reduces a slice; the identity if it is empty.
-fn fold_slice<T: Element, C: Combine<T::Wide>>(slice: &[T]) -> T::Wide {
-    // Rows of a few elements, such as points in space, are many.
-    match slice.len() {
-        0..=4 => return fold_short::<T, C, 4>(slice),
-        5..=16 => return fold_short::<T, C, 16>(slice),
-        _ => {}
-    }
-    let mut chunks = slice.chunks_exact(LANES);
-    let mut lanes = [C::IDENTITY; LANES];
-    for chunk in &mut chunks {
-        for (lane, x) in lanes.iter_mut().zip(chunk) {
-            *lane = C::combine(*lane, x.widen());
-        }
-    }
-    for (lane, x) in lanes.iter_mut().zip(chunks.remainder()) {
-        *lane = C::combine(*lane, x.widen());
-    }
-    join_lanes::<T, C, LANES>(lanes)
-}
-}
-
-/// [`fold_slice`] of at most `N` elements, with the same bits: what lanes without an element would add is the identity.
-#[inline(always)]
-fn fold_short<T: Element, C: Combine<T::Wide>, const N: usize>(slice: &[T]) -> T::Wide {
-    let mut lanes = [C::IDENTITY; N];
-    for (lane, x) in lanes.iter_mut().zip(slice) {
-        *lane = C::combine(C::IDENTITY, x.widen());
-    }
-    join_lanes::<T, C, N>(lanes)
-}
-
-/// The lanes joined: the first half with the second, and so on.
-#[inline(always)]
-fn join_lanes<T: Element, C: Combine<T::Wide>, const N: usize>(mut lanes: [T::Wide; N]) -> T::Wide {
-    let mut width = N / 2;
-    while width > 0 {
-        for i in 0..width {
-            lanes[i] = C::combine(lanes[i], lanes[i + width]);
-        }
-        width /= 2;
-    }
-    lanes[0]
-}
-
 vectorised! {
 /// Adds to each of `sums` the elements of its column: those from `column` on in each of `rows`, which are the places
 /// where rows start in `operand`.
-fn fold_rows<T: Element, C: Combine<T::Wide>>(
+pub(crate) fn fold_rows<T: Element, C: Combine<T::Wide>>(
     operand: &[T],
     rows: &[usize],
     column: usize,
     sums: &mut [T::Wide],
 ) {
-    let mut fours = rows.chunks_exact(4);
+    // Many rows at a time: the sums are loaded and stored less often. More than eight, at distances of pages, would not
+    // fit the L1 cache, which has few places for their lines.
+    let mut eights = rows.chunks_exact(8);
+    for eight in &mut eights {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|i| &operand[eight[i] + column..][..sums.len()]);
+        let [e, f, g, h] = [4, 5, 6, 7].map(|i| &operand[eight[i] + column..][..sums.len()]);
+        for (i, sum) in sums.iter_mut().enumerate() {
+            let (ab, cd) = (C::combine(a[i].widen(), b[i].widen()), C::combine(c[i].widen(), d[i].widen()));
+            let (ef, gh) = (C::combine(e[i].widen(), f[i].widen()), C::combine(g[i].widen(), h[i].widen()));
+            *sum = C::combine(C::combine(*sum, C::combine(ab, cd)), C::combine(ef, gh));
+        }
+    }
+    let mut fours = eights.remainder().chunks_exact(4);
     for four in &mut fours {
-        // Four rows at a time: the sums are loaded and stored a quarter as often.
         let [a, b, c, d] = [0, 1, 2, 3].map(|i| &operand[four[i] + column..][..sums.len()]);
         for ((((sum, a), b), c), d) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
             let (ab, cd) = (C::combine(a.widen(), b.widen()), C::combine(c.widen(), d.widen()));
@@ -180,10 +159,30 @@ fn join<W: Copy, C: Combine<W>>(earlier: &[W], sums: &mut [W]) {
 }
 
 vectorised! {
+/// Combines each of `sums` with a later sum.
+fn append<W: Copy, C: Combine<W>>(sums: &mut [W], later: &[W]) {
+    sums.iter_mut().zip(later).for_each(|(sum, &later)| *sum = C::combine(*sum, later));
+}
+}
+
+vectorised! {
+/// Makes the results: the initial value combined with each of `sums`.
+fn finish<T: Element, C: Combine<T::Wide>>(init: T::Wide, sums: &[T::Wide], results: &mut [T]) {
+    results.iter_mut().zip(sums).for_each(|(result, &sum)| *result = T::narrow(C::combine(init, sum)));
+}
+}
+
+vectorised! {
 /// Combines each of `sums` with every `stride`th element, while both last.
 fn fold_strided<S: Element, C: Combine<S::Wide>>(src: &[S], stride: usize, sums: &mut [S::Wide]) {
     if stride == 1 {
         sums.iter_mut().zip(src).for_each(|(sum, x)| *sum = C::combine(*sum, x.widen()));
+    } else if stride == 2 {
+        // Whole pairs are loaded as vectors.
+        let pairs = src.chunks_exact(2);
+        let (paired, others) = sums.split_at_mut(sums.len().min(pairs.len()));
+        others.iter_mut().zip(pairs.remainder()).for_each(|(sum, x)| *sum = C::combine(*sum, x.widen()));
+        paired.iter_mut().zip(pairs).for_each(|(sum, pair)| *sum = C::combine(*sum, pair[0].widen()));
     } else {
         sums.iter_mut().zip(src.iter().step_by(stride)).for_each(|(sum, x)| *sum = C::combine(*sum, x.widen()));
     }

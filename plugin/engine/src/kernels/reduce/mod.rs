@@ -1,17 +1,21 @@
 //! Reductions along dimensions.
 //!
-//! One operand and a recognised body: [`fold`]. `argmax` and `argmin`: [`arg`]. All others run the body as a scalar
-//! program, element by element: [`general`].
+//! One operand and a recognised body: [`fold`], and [`columns`] of elements below each other. `argmax` and `argmin`:
+//! [`arg`]. All others run the body as a scalar program, element by element: [`general`].
 
 mod arg;
+mod columns;
 mod fold;
 mod general;
 mod layout;
 mod loops;
+mod narrow;
+mod pairwise;
+mod rows;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use loops::{ColumnFold, Loops, RowFold, are_tiles, column_fold, row_fold};
+pub(crate) use loops::{ColumnFold, Loops, RowFold, are_tiles, column_fold, fold_rows, row_fold};
 
 use oxcall::Error;
 use oxcall_hlo::{Func, Op, OpKind};

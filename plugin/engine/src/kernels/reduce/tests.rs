@@ -67,6 +67,73 @@ fn sums_of_floats_are_accurate() {
     }
 }
 
+/// Numbers joined in pairs, pairs of pairs, and so on.
+fn pairwise(numbers: &[f32]) -> f32 {
+    match numbers {
+        [] => 0.0,
+        &[number] => number,
+        _ => {
+            let (first, second) = numbers.split_at(numbers.len().next_power_of_two() / 2);
+            pairwise(first) + pairwise(second)
+        }
+    }
+}
+
+/// The sum of a column, one of so many.
+fn column_sum(numbers: &[f32], columns: usize) -> f32 {
+    let group = |numbers: &[f32]| {
+        let fours = numbers.chunks_exact(4);
+        let rest = fours.remainder();
+        let sum = fours.fold(0.0, |sum, four| sum + ((four[0] + four[1]) + (four[2] + four[3])));
+        rest.iter().fold(sum, |sum, number| sum + number)
+    };
+    let block = |numbers: &[f32]| pairwise(&numbers.chunks(16).map(group).collect::<Vec<_>>());
+    let blocks = numbers.chunks(((1 << 16) / columns).clamp(16, 1024));
+    pairwise(&blocks.map(block).collect::<Vec<_>>())
+}
+
+#[test]
+fn sums_of_columns_have_one_order() {
+    let random = &mut Random(25);
+    let shapes: [(&[usize], &[usize], usize); 14] = [
+        (&[5000, 8], &[0], 8),
+        (&[1024, 3], &[0], 3),
+        (&[71, 24], &[0], 24),
+        (&[4097, 32], &[0], 32),
+        (&[64, 64], &[0], 64),
+        (&[100, 1023], &[0], 1023),
+        (&[523, 2100], &[0], 2100),
+        (&[9, 3000], &[0], 3000),
+        (&[1, 33], &[0], 33),
+        (&[3, 1100, 16], &[1], 16),
+        (&[40, 5, 7], &[1], 7),
+        (&[2, 37, 6, 50], &[1], 300),
+        (&[5, 6, 7, 40], &[0, 2], 40),
+        (&[30, 6, 70, 4], &[0, 2], 4),
+    ];
+    for (dims, reduced, columns) in shapes {
+        let values: Vec<bf16> = (0..dims.iter().product()).map(|_| bf16::from_f64(random.float() - 0.5)).collect();
+        let values: Vec<f32> =
+            values.into_iter().map(|x| if random.below(9) == 0 { -0.0 } else { x.to_f32() }).collect();
+        let shape = kept(dims, reduced);
+        let mut numbers = vec![Vec::new(); shape.iter().product()];
+        for (index, &x) in indices(dims).zip(&values) {
+            let index: Vec<usize> =
+                (0..dims.len()).filter(|dim| !reduced.contains(dim)).map(|dim| index[dim]).collect();
+            numbers[ravel(&index, &shape)].push(x);
+        }
+        let expected: Vec<f32> = numbers.iter().map(|numbers| -0.0 + column_sum(numbers, columns)).collect();
+        let operands = [bytes(&values), bytes(&[-0.0f32])];
+        let sums = reduce_op(&[F32], dims, reduced).binary_region(BinaryOp::Add, F32).run(&operands);
+        assert_eq!(sums[0], bytes(&expected), "{dims:?} {reduced:?}");
+        let narrow: Vec<bf16> = values.iter().map(|&x| bf16::from_f32(x)).collect();
+        let operands = [bytes(&narrow), bytes(&[bf16::from_f32(-0.0)])];
+        let sums = reduce_op(&[BF16], dims, reduced).binary_region(BinaryOp::Add, BF16).run(&operands);
+        let expected: Vec<bf16> = expected.into_iter().map(bf16::from_f32).collect();
+        assert_eq!(sums[0], bytes(&expected), "{dims:?} {reduced:?}");
+    }
+}
+
 #[test]
 fn integers_of_every_width_reduce_exactly() {
     let random = &mut Random(22);
@@ -128,6 +195,36 @@ fn extremes_of_floats_keep_nan_and_prefer_signs_of_zeros() {
             assert_eq!(results[1].to_bits(), zero.to_bits());
             assert!(results[2].is_nan() && results[3].is_nan());
             assert_eq!(results[4], 2.0);
+        }
+    }
+}
+
+#[test]
+fn extremes_of_long_rows_keep_nan_and_signs_of_zeros() {
+    let random = &mut Random(26);
+    for len in [31, 32, 63, 64, 65, 100, 128, 1000, 9000] {
+        for special in [0.0f32, f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            for (op, sign) in [(BinaryOp::Maximum, -1.0f32), (BinaryOp::Minimum, 1.0)] {
+                // Numbers on one side of zero, zeros that are not the result, and one special number.
+                let mut values: Vec<f32> = (0..len).map(|_| (random.float() as f32 + 0.1) * sign).collect();
+                values[random.below(len)] = 0.0 * sign;
+                values[random.below(len)] = special;
+                let expected = values.iter().copied().fold(f32::INFINITY * sign, |a, b| match op {
+                    _ if a.is_nan() || b.is_nan() => special,
+                    BinaryOp::Maximum if a == b => f32::from_bits(a.to_bits() & b.to_bits()),
+                    BinaryOp::Maximum => a.max(b),
+                    _ if a == b => f32::from_bits(a.to_bits() | b.to_bits()),
+                    _ => a.min(b),
+                });
+                let reduce = reduce_op(&[F32], &[1, len], &[1]).binary_region(op, F32);
+                let result = elements::<f32>(&reduce.run(&[bytes(&values), bytes(&[f32::INFINITY * sign])])[0])[0];
+                assert_eq!(result.to_bits(), expected.to_bits(), "{op:?} {len} {special}");
+                let wide: Vec<f64> = values.iter().map(|&x| x.into()).collect();
+                let reduce = reduce_op(&[F64], &[1, len], &[1]).binary_region(op, F64);
+                let init = f64::INFINITY * f64::from(sign);
+                let result = elements::<f64>(&reduce.run(&[bytes(&wide), bytes(&[init])])[0])[0];
+                assert_eq!(result.to_bits(), f64::from(expected).to_bits(), "{op:?} {len} {special}");
+            }
         }
     }
 }
