@@ -1,5 +1,7 @@
 //! `argmax` and `argmin`: the extreme value of two operands, values and indices, with its index.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays have the same lanes")]
+
 use oxcall::Error;
 use oxcall_hlo::ElementType;
 
@@ -7,6 +9,7 @@ use super::layout::Layout;
 use crate::element::{Element, bf16, f16};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::Walk;
+use crate::kernels::simd::vectorised;
 use crate::pool::Cost;
 
 /// A reduction to the extreme value; `run` is an instance of its code.
@@ -18,7 +21,7 @@ struct ArgExtreme {
     run: Run,
 }
 
-type Run = fn(&ArgExtreme, Context<'_>, Inputs<'_>, Outputs<'_>) -> Result<(), Error>;
+type Run = fn(&ArgExtreme, Context<'_>, Inputs<'_>, Outputs<'_>);
 
 pub(super) fn make(largest: bool, value: ElementType, index: ElementType, layout: &Layout) -> Option<Box<dyn Kernel>> {
     macro_rules! instance {
@@ -36,76 +39,237 @@ pub(super) fn make(largest: bool, value: ElementType, index: ElementType, layout
     Some(Box::new(ArgExtreme { largest, layout: layout.clone(), width: value.byte_width(), run }))
 }
 
-/// The place of the initial value, which is not an element.
-const INITIAL: usize = usize::MAX;
-
 /// Whether the first of two (value, index) pairs is the result: NaN comes first, then the extreme value, then the lower
-/// index.
+/// index. There is no branch, so that loops become vectors.
 #[inline(always)]
-fn is_first<V: PartialOrd, I: Ord>(largest: bool, a: &(V, I), b: &(V, I)) -> bool {
+fn is_first<V: PartialOrd, I: Ord>(largest: bool, a: (V, I), b: (V, I)) -> bool {
     #[allow(clippy::eq_op, reason = "only NaN is not equal to itself")]
     let (a_nan, b_nan) = (a.0 != a.0, b.0 != b.0);
-    let better = if largest { a.0 > b.0 } else { a.0 < b.0 };
-    let equal = a.0 == b.0 || a_nan && b_nan;
-    better || a_nan && !b_nan || equal && a.1 < b.1
+    let better = (a.0 > b.0) & largest | (a.0 < b.0) & !largest;
+    let equal = (a.0 == b.0) | (a_nan & b_nan);
+    better | (a_nan & !b_nan) | (equal & (a.1 < b.1))
 }
 
-fn run<V, I>(op: &ArgExtreme, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error>
+/// The first of two pairs, the second of which wins if they are equal.
+#[inline(always)]
+fn first<V: Copy + PartialOrd, I: Copy + Ord>(largest: bool, a: (V, I), b: (V, I)) -> (V, I) {
+    let is_first = is_first(largest, a, b);
+    (if is_first { a.0 } else { b.0 }, if is_first { a.1 } else { b.1 })
+}
+
+/// The number of pairs side by side.
+const LANES: usize = 16;
+
+/// The number of columns whose pairs are kept close at a time.
+const COLUMNS: usize = 256;
+
+vectorised! {
+/// The first of a pair and those of neighbours.
+fn first_of_row<V: Element, I: Element + Ord>(
+    largest: bool,
+    (values, indices): (&[V], &[I]),
+    init: (V::Wide, I),
+) -> (V::Wide, I)
+where
+    V::Wide: PartialOrd,
+{
+    match values.len() {
+        0..=4 => first_of_few::<V, I, 4>(largest, (values, indices), values.len(), init),
+        5..=8 => first_of_few::<V, I, 8>(largest, (values, indices), values.len(), init),
+        _ => first_of_many(largest, (values, indices), init),
+    }
+}
+}
+
+vectorised! {
+/// The same for rows of `row` elements each, which follow each other.
+fn first_of_rows<V: Element, I: Element + Ord>(
+    largest: bool,
+    (values, indices): (&[V], &[I]),
+    row: usize,
+    init: (V::Wide, I),
+    (value_results, index_results): (&mut [V], &mut [I]),
+) where
+    V::Wide: PartialOrd,
+{
+    for (number, (value, index)) in value_results.iter_mut().zip(index_results).enumerate() {
+        let rows = (&values[number * row..], &indices[number * row..]);
+        let found = match row {
+            0..=4 => first_of_few::<V, I, 4>(largest, rows, row, init),
+            5..=8 => first_of_few::<V, I, 8>(largest, rows, row, init),
+            _ => first_of_many(largest, (&rows.0[..row], &rows.1[..row]), init),
+        };
+        (*value, *index) = (V::narrow(found.0), found.1);
+    }
+}
+}
+
+/// [`first_of_row`] for the first `row` elements, at most `N`.
+#[inline(always)]
+fn first_of_few<V: Element, I: Element + Ord, const N: usize>(
+    largest: bool,
+    (values, indices): (&[V], &[I]),
+    row: usize,
+    init: (V::Wide, I),
+) -> (V::Wide, I)
+where
+    V::Wide: PartialOrd,
+{
+    let (mut best, mut best_indices) = ([init.0; N], [init.1; N]);
+    if values.len() >= N {
+        // All lanes are loaded at once, those beyond the row with elements of later rows.
+        let (values, indices) = (&values[..N], &indices[..N]);
+        for lane in 0..N {
+            let found = first(largest, (values[lane].widen(), indices[lane]), init);
+            best[lane] = if lane < row { found.0 } else { init.0 };
+            best_indices[lane] = if lane < row { found.1 } else { init.1 };
+        }
+    } else {
+        for lane in 0..row {
+            (best[lane], best_indices[lane]) = first(largest, (values[lane].widen(), indices[lane]), init);
+        }
+    }
+    first_of_lanes(largest, best, best_indices)
+}
+
+/// [`first_of_row`] for many elements.
+#[inline(always)]
+fn first_of_many<V: Element, I: Element + Ord>(
+    largest: bool,
+    (values, indices): (&[V], &[I]),
+    init: (V::Wide, I),
+) -> (V::Wide, I)
+where
+    V::Wide: PartialOrd,
+{
+    let (mut best, mut best_indices) = ([init.0; LANES], [init.1; LANES]);
+    let whole = values.len() / LANES * LANES;
+    for start in (0..whole).step_by(LANES) {
+        let (values, indices) = (&values[start..][..LANES], &indices[start..][..LANES]);
+        for lane in 0..LANES {
+            let next = (values[lane].widen(), indices[lane]);
+            (best[lane], best_indices[lane]) = first(largest, next, (best[lane], best_indices[lane]));
+        }
+    }
+    for lane in 0..values.len() - whole {
+        let next = (values[whole + lane].widen(), indices[whole + lane]);
+        (best[lane], best_indices[lane]) = first(largest, next, (best[lane], best_indices[lane]));
+    }
+    first_of_lanes(largest, best, best_indices)
+}
+
+/// The first pair: of the first half and the second, and so on.
+#[inline(always)]
+fn first_of_lanes<V: Copy + PartialOrd, I: Copy + Ord, const N: usize>(
+    largest: bool,
+    mut values: [V; N],
+    mut indices: [I; N],
+) -> (V, I) {
+    let mut width = N / 2;
+    while width > 0 {
+        for lane in 0..width {
+            let later = (values[lane + width], indices[lane + width]);
+            (values[lane], indices[lane]) = first(largest, later, (values[lane], indices[lane]));
+        }
+        width /= 2;
+    }
+    (values[0], indices[0])
+}
+
+vectorised! {
+/// Makes each pair of a row of `best` the first of itself and one of an operand's row.
+fn first_of_columns<V: Element, I: Element + Ord>(
+    largest: bool,
+    (values, indices): (&[V], &[I]),
+    (best, best_indices): (&mut [V::Wide], &mut [I]),
+) where
+    V::Wide: PartialOrd,
+{
+    let best = best.iter_mut().zip(best_indices);
+    for ((value, &index), (best, best_index)) in values.iter().zip(indices).zip(best) {
+        (*best, *best_index) = first(largest, (value.widen(), index), (*best, *best_index));
+    }
+}
+}
+
+fn run<V, I>(op: &ArgExtreme, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>)
 where
     V: Element,
     V::Wide: PartialOrd,
     I: Element + Ord,
 {
-    let (values, indices) = (inputs.get::<V>(0), inputs.get::<I>(1));
+    let operands = (inputs.get::<V>(0), inputs.get::<I>(1));
     let init = (inputs.get::<V>(2)[0].widen(), inputs.get::<I>(3)[0]);
-    let (value_results, index_results) = (outputs.take::<V>(0), outputs.take::<I>(1));
-    let (layout, largest) = (&op.layout, op.largest);
-    // The place of the best element for each result.
-    let mut best = cx.filled(value_results.len(), INITIAL)?;
-    let element = |place: usize| (values[place].widen(), indices[place]);
-    let columns = layout.columns();
-    let by_rows = layout.row() > 1 || columns == 1;
-    cx.pool.for_chunks(op.cost(), &mut best, if by_rows { 1 } else { columns }, |first, best| {
-        if by_rows {
-            let mut walk = Walk::new(&layout.kept, [0], first);
-            for best in best {
-                let start = walk.step()[0];
-                let mut current = init;
-                layout.for_segments(start, 0..layout.segments(), |offset, len| {
-                    for place in offset..offset + len {
-                        let next = element(place);
-                        if is_first(largest, &next, &current) {
-                            (current, *best) = (next, place);
-                        }
-                    }
-                });
-            }
-            return Ok(());
-        }
-        let (mut values, mut indices) = (cx.scratch(columns)?, cx.scratch(columns)?);
-        for (matrix, best) in best.chunks_exact_mut(columns).enumerate() {
-            values.fill(init.0);
-            indices.fill(init.1);
-            let start = layout.start(first + matrix * columns);
-            let mut walk = Walk::new(&layout.reduced, [start], 0);
-            for _ in 0..layout.elements() {
-                let row = walk.step()[0] as usize;
-                let current = values.iter_mut().zip(indices.iter_mut());
-                for (column, ((value, index), best)) in current.zip(best.iter_mut()).enumerate() {
-                    let next = element(row + column);
-                    if is_first(largest, &next, &(*value, *index)) {
-                        (*value, *index, *best) = (next.0, next.1, row + column);
-                    }
-                }
-            }
-        }
-        Ok(())
-    })?;
-    for ((&best, value), index) in best.iter().zip(value_results).zip(index_results) {
-        let found = if best == INITIAL { init } else { element(best) };
-        (*value, *index) = (V::narrow(found.0), found.1);
+    let (values, indices) = (outputs.take::<V>(0), outputs.take::<I>(1));
+    let (results, columns) = (values.len(), op.layout.columns());
+    let is_of_rows = op.layout.row() > 1 || columns == 1;
+    let unit = match () {
+        () if is_of_rows => 1,
+        () if results / columns < 2 * cx.pool.threads() => COLUMNS,
+        () => columns,
+    };
+    let piece = results.div_ceil(PIECES * cx.pool.threads()).next_multiple_of(unit);
+    let pieces = values.chunks_mut(piece).zip(indices.chunks_mut(piece)).enumerate();
+    let work = if is_of_rows { rows::<V, I> } else { some_columns::<V, I> };
+    cx.pool.for_each(op.cost(), pieces.collect(), |(index, results)| work(op, operands, init, index * piece, results));
+}
+
+/// The pieces of work for each thread.
+const PIECES: usize = 4;
+
+/// The results from `start` on, whose elements are in rows, or scattered.
+fn rows<V: Element, I: Element + Ord>(
+    op: &ArgExtreme,
+    (values, indices): (&[V], &[I]),
+    init: (V::Wide, I),
+    start: usize,
+    results: (&mut [V], &mut [I]),
+) where
+    V::Wide: PartialOrd,
+{
+    let ArgExtreme { largest, layout, .. } = op;
+    if let Some(row) = layout.neighbouring_rows() {
+        let operands = (&values[start * row..], &indices[start * row..]);
+        return first_of_rows(*largest, operands, row, init, results);
     }
-    Ok(())
+    let mut walk = Walk::new(&layout.kept, [0], start);
+    for (value, index) in results.0.iter_mut().zip(results.1) {
+        let mut best = init;
+        layout.for_segments(walk.step()[0], 0..layout.segments(), |offset, len| {
+            best = first_of_row(*largest, (&values[offset..][..len], &indices[offset..][..len]), best);
+        });
+        (*value, *index) = (V::narrow(best.0), best.1);
+    }
+}
+
+/// The results from `start` on, whose elements are below each other.
+fn some_columns<V: Element, I: Element + Ord>(
+    op: &ArgExtreme,
+    (values, indices): (&[V], &[I]),
+    init: (V::Wide, I),
+    start: usize,
+    (value_results, index_results): (&mut [V], &mut [I]),
+) where
+    V::Wide: PartialOrd,
+{
+    let (layout, columns) = (&op.layout, op.layout.columns());
+    let (mut best, mut best_indices) = ([init.0; COLUMNS], [init.1; COLUMNS]);
+    let mut done = 0;
+    while done < value_results.len() {
+        let column = (start + done) % columns;
+        let width = (columns - column).min(COLUMNS).min(value_results.len() - done);
+        let (best, best_indices) = (&mut best[..width], &mut best_indices[..width]);
+        best.fill(init.0);
+        best_indices.fill(init.1);
+        let mut walk = (layout.elements() > 0).then(|| Walk::new(&layout.reduced, [layout.start(start + done)], 0));
+        for row in (0..layout.elements()).filter_map(|_| Some(walk.as_mut()?.step()[0] as usize)) {
+            let operands = (&values[row..][..width], &indices[row..][..width]);
+            first_of_columns(op.largest, operands, (&mut *best, &mut *best_indices));
+        }
+        value_results[done..].iter_mut().zip(&*best).for_each(|(result, &best)| *result = V::narrow(best));
+        index_results[done..][..width].copy_from_slice(best_indices);
+        done += width;
+    }
 }
 
 impl Kernel for ArgExtreme {
@@ -119,10 +283,10 @@ impl Kernel for ArgExtreme {
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {
-        // An empty operand has no loops to walk.
-        if self.layout.results() == 0 {
-            return Ok(());
+        // Without results there are no loops to walk.
+        if self.layout.results() > 0 {
+            (self.run)(self, cx, inputs, outputs);
         }
-        (self.run)(self, cx, inputs, outputs)
+        Ok(())
     }
 }
