@@ -1,8 +1,13 @@
 //! Windows along several dimensions at once: each line of the result is computed in one pass.
+//!
+//! Lines may be short, so neighbours are computed together. Windows along lines then are those of one long line, in
+//! which identity elements take the place of padding.
 
 use oxcall::Error;
+use oxcall_hlo::WindowDim;
 
-use super::pool::Pass;
+use super::lines::Lines;
+use super::pool::{Functions, LONG_WINDOW, Pass};
 use crate::element::Element;
 use crate::kernel::Context;
 use crate::kernels::reduce::Loops;
@@ -28,8 +33,18 @@ struct Axis {
     to: usize,
     /// The distance of neighbours in the operand.
     step: usize,
-    /// For each index, the places of its window's elements that are not padding; `None` without windows.
-    windows: Option<Vec<Vec<usize>>>,
+    windows: Option<Windows>,
+}
+
+/// The windows of a dimension.
+#[derive(Debug)]
+struct Windows {
+    /// For each index, the places of its window's elements that are not padding.
+    places: Vec<Vec<usize>>,
+    /// For each index, the number of windows from it on that are equal, but for their distance.
+    equal: Vec<usize>,
+    /// The distance of equal neighbours in the operand.
+    distance: usize,
 }
 
 /// The length of the longest table.
@@ -51,12 +66,10 @@ impl Fused {
         let (mut axes, mut step) = (Vec::new(), from);
         for pass in before.iter().rev() {
             push_plain(&mut axes, pass.inner / step, &mut step);
-            let sources = |index| (0..pass.window.size).filter_map(move |k| pass.source(index, k));
-            let table = |step: usize| (0..pass.to).map(move |i| sources(i).map(|at| at * step).collect()).collect();
             if pass.to * pass.window.size > LONGEST {
                 return None;
             }
-            axes.push(Axis { to: pass.to, step, windows: Some(table(step)) });
+            axes.push(Axis { to: pass.to, step, windows: Some(Windows::new(pass, step)) });
             step *= pass.from;
         }
         let all: usize = dims.iter().product();
@@ -81,37 +94,117 @@ impl Fused {
     pub(super) fn run<T: Element>(
         &self,
         cx: Context<'_>,
-        (first_loops, loops): (&Loops<T>, &Loops<T::Wide>),
-        src: &[T],
+        functions: &Functions<T>,
+        operand: &[T],
         init: T::Wide,
         results: &mut [T],
     ) -> Result<(), Error>
     where
         T::Wide: Element<Wide = T::Wide>,
     {
+        let (stored_wide, identity) = (T::TYPE == <T::Wide as Element>::TYPE, functions.first.identity);
+        let row = self.along.as_ref().and_then(|pass| Row::new(pass, functions.pads));
+        let most = (TOGETHER / row.as_ref().map_or(self.from.max(self.to), |row| row.pitch)).max(1);
+        let most = if self.along.is_some() && row.is_none() { 1 } else { most };
         cx.pool.for_chunks(self.cost, results, self.to, |first, chunk| {
-            let mut reduced = cx.filled(if self.along.is_some() { self.from } else { 0 }, first_loops.identity)?;
-            let stored_wide = T::TYPE == <T::Wide as Element>::TYPE;
-            let mut wide = cx.filled(if stored_wide { 0 } else { self.to }, init)?;
+            let reduced = match &row {
+                Some(row) => row.len(most),
+                None if self.along.is_some() => self.from,
+                None => 0,
+            };
+            let mut reduced = cx.filled(reduced, identity)?;
+            let mut sums = cx.filled(row.as_ref().map_or(0, |row| row.windows() * most), init)?;
+            let mut wide = cx.filled(if stored_wide { 0 } else { self.to * most }, init)?;
             let mut places = Places::new(&self.axes, first / self.to);
-            for line in chunk.chunks_exact_mut(self.to) {
-                let places = places.step();
-                let sums = if stored_wide { bytemuck::cast_slice_mut(line) } else { &mut wide[..] };
-                sums.fill(init);
-                match &self.along {
-                    None => (first_loops.rows)(src, places, 0, sums),
-                    Some(pass) => {
-                        reduced.fill(first_loops.identity);
-                        (first_loops.rows)(src, places, 0, &mut reduced);
-                        pass.line(loops, &reduced, sums);
+            let mut rest = chunk;
+            while !rest.is_empty() {
+                let (places, count, step) = places.step(most.min(rest.len() / self.to));
+                let (lines, after) = rest.split_at_mut(count * self.to);
+                let out = if stored_wide { bytemuck::cast_slice_mut(lines) } else { &mut wide[..count * self.to] };
+                let fold = |pitch, init, sums: &mut [T::Wide]| {
+                    (functions.lines)(operand, places, Lines { count, len: self.from, step, pitch }, init, sums);
+                };
+                match (&self.along, &row) {
+                    (None, _) => fold(self.to, init, out),
+                    (Some(_), Some(row)) => {
+                        fold(row.pitch, identity, &mut reduced[row.window.padding_low as usize..]);
+                        row.run(&functions.next, &reduced, init, &mut sums[..count * row.windows()]);
+                        let lines = out.chunks_exact_mut(self.to).zip(sums.chunks_exact(row.windows()));
+                        lines.for_each(|(line, sums)| line.copy_from_slice(&sums[..self.to]));
+                    }
+                    (Some(pass), None) => {
+                        fold(self.from, identity, &mut reduced);
+                        out.fill(init);
+                        pass.line(&functions.next, &reduced, out);
                     }
                 }
                 if !stored_wide {
-                    line.iter_mut().zip(wide.iter()).for_each(|(to, &sum)| *to = T::narrow(sum));
+                    (functions.narrow)(&wide[..lines.len()], lines);
                 }
+                rest = after;
             }
             Ok(())
         })
+    }
+}
+
+/// The number of elements in lines that are reduced together: these fit the L1 cache.
+const TOGETHER: usize = 2048;
+
+/// Lines with their padding, as one row.
+struct Row {
+    window: WindowDim,
+    /// The distance of lines: a multiple of the stride of windows.
+    pitch: usize,
+}
+
+impl Row {
+    /// A row for lines of `pass`; `None` if windows are long, or not every number stays as it is when elements of
+    /// padding, which `pads` says, are combined with it.
+    fn new(pass: &Pass, pads: bool) -> Option<Row> {
+        let window = pass.window;
+        let WindowDim { size, stride, padding_low, base_dilation, window_dilation, .. } = window;
+        let is_short = size < LONG_WINDOW && base_dilation == 1 && padding_low >= 0;
+        let has_element = |index: usize| (0..size).any(|k| pass.source(index, k).is_some());
+        if !pads || !is_short || !(0..pass.to).all(has_element) {
+            return None;
+        }
+        let end = (pass.to - 1) * stride + (size - 1) * window_dilation + 1;
+        let pitch = end.max(padding_low as usize + pass.from).next_multiple_of(stride);
+        Some(Row { window, pitch })
+    }
+
+    /// The number of windows that start in a line; the last ones may reach into the next line, and are not used.
+    fn windows(&self) -> usize {
+        self.pitch / self.window.stride
+    }
+
+    /// The elements of `count` lines.
+    fn len(&self, count: usize) -> usize {
+        self.pitch * count + (self.window.size - 1) * self.window.window_dilation
+    }
+
+    /// Reduces windows, which begin as `init`: one position of all at a time.
+    fn run<W: Element<Wide = W>>(&self, loops: &Loops<W>, row: &[W], init: W, sums: &mut [W]) {
+        let WindowDim { size, stride, window_dilation, .. } = self.window;
+        sums.fill(init);
+        (0..size).for_each(|k| (loops.strided)(&row[k * window_dilation..], stride, sums));
+    }
+}
+
+impl Windows {
+    /// Those of `pass`, whose elements are `step` apart.
+    fn new(pass: &Pass, step: usize) -> Windows {
+        let sources = |index: usize| (0..pass.window.size).filter_map(move |k| pass.source(index, k));
+        let places: Vec<Vec<usize>> = (0..pass.to).map(|i| sources(i).map(|at| at * step).collect()).collect();
+        let distance = pass.window.stride / pass.window.base_dilation * step;
+        let mut equal = vec![1; pass.to]; // Bounded: at most LONGEST.
+        for i in (1..pass.to).rev() {
+            if places[i - 1].iter().map(|place| place + distance).eq(places[i].iter().copied()) {
+                equal[i - 1] = equal[i] + 1;
+            }
+        }
+        Windows { places, equal, distance }
     }
 }
 
@@ -145,8 +238,15 @@ impl<'a> Places<'a> {
         Places { axes, index, places, changed: 0 }
     }
 
-    /// Returns the places of this line, and advances to the next.
-    fn step(&mut self) -> &[usize] {
+    /// Returns the places of this line, the number of lines from it on, at most `most`, with equal windows, and their
+    /// distance; advances to the line after these.
+    fn step(&mut self, most: usize) -> (&[usize], usize, usize) {
+        let (last, axis) = (self.index[self.axes.len() - 1], &self.axes[self.axes.len() - 1]);
+        let (equal, distance) = match &axis.windows {
+            None => (axis.to - last, axis.step),
+            Some(windows) => (windows.equal[last], windows.distance),
+        };
+        let count = equal.min(most);
         for (i, axis) in self.axes.iter().enumerate().skip(self.changed) {
             let (before, after) = self.places.split_at_mut(i + 1);
             let (before, after) = (&before[i], &mut after[0]);
@@ -154,20 +254,21 @@ impl<'a> Places<'a> {
             match &axis.windows {
                 None => after.extend(before.iter().map(|place| place + self.index[i] * axis.step)),
                 Some(windows) => {
-                    let window = &windows[self.index[i]];
+                    let window = &windows.places[self.index[i]];
                     before.iter().for_each(|place| after.extend(window.iter().map(|offset| place + offset)));
                 }
             }
         }
         self.changed = self.axes.len();
+        let mut advance = count;
         for (i, axis) in self.index.iter_mut().zip(self.axes).rev() {
             self.changed -= 1;
-            *i += 1;
+            *i += std::mem::replace(&mut advance, 1);
             if *i < axis.to {
                 break;
             }
             *i = 0;
         }
-        self.places.last().expect("there is one more than axes")
+        (self.places.last().expect("there is one more than axes"), count, distance)
     }
 }

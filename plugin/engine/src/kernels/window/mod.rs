@@ -6,6 +6,7 @@
 
 mod fused;
 mod general;
+mod lines;
 mod pool;
 mod scan;
 #[cfg(test)]

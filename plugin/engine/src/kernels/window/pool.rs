@@ -5,10 +5,12 @@ use oxcall_hlo::{BinaryOp, ElementType, TensorType, WindowDim};
 use smallvec::SmallVec;
 
 use super::fused::Fused;
+use super::lines::{Lines, fold_lines};
 use crate::element::Element;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::combine::by_combine;
 use crate::kernels::reduce::Loops;
+use crate::kernels::simd::vectorised;
 use crate::memory::Scratch;
 use crate::pool::{Cost, Pool};
 
@@ -23,10 +25,28 @@ where
     /// All passes at once, if that is better.
     fused: Option<Fused>,
     count: usize,
-    /// The loops of the first pass, and of those after it.
-    first: Loops<T>,
-    next: Loops<T::Wide>,
+    functions: Functions<T>,
 }
+
+/// The loops of one function.
+pub(super) struct Functions<T: Element>
+where
+    T::Wide: Element<Wide = T::Wide>,
+{
+    /// Those of the first pass, and of the passes after it.
+    pub(super) first: Loops<T>,
+    pub(super) next: Loops<T::Wide>,
+    /// [`fold_lines`].
+    pub(super) lines: FoldLines<T>,
+    /// [`narrow`].
+    pub(super) narrow: fn(&[T::Wide], &mut [T]),
+    /// Whether numbers that were combined stay as they are when they are combined with the identity element: not so if
+    /// complex infinities are multiplied by one.
+    pub(super) pads: bool,
+}
+
+/// The type of [`fold_lines`].
+type FoldLines<T> = fn(&[T], &[usize], Lines, <T as Element>::Wide, &mut [<T as Element>::Wide]);
 
 /// The windows along one dimension.
 #[derive(Debug, Clone, Copy)]
@@ -60,11 +80,27 @@ pub(super) fn make(
     let count = result.count();
     let mut fused = if count == 0 { None } else { Fused::new(&passes, &operand.dims) };
     by_combine!(function, element, (T, C) => {
-        let (first, next) = (Loops::<T>::of::<C>(), Loops::of::<C>());
+        let functions = Functions::<T> {
+            first: Loops::of::<C>(),
+            next: Loops::of::<C>(),
+            lines: fold_lines::<T, C>,
+            narrow: narrow::<T>,
+            pads: !element.is_complex(),
+        };
         let (passes, fused) = (passes.clone(), fused.take());
-        Box::new(Windows { function, element, passes, fused, count, first, next }) as Box<dyn Kernel>
+        Box::new(Windows { function, element, passes, fused, count, functions }) as Box<dyn Kernel>
     })
 }
+
+vectorised! {
+/// Rounds numbers.
+fn narrow<T: Element>(wide: &[T::Wide], elements: &mut [T]) {
+    elements.iter_mut().zip(wide).for_each(|(element, &x)| *element = T::narrow(x));
+}
+}
+
+/// Windows of so many elements are reduced each by itself.
+pub(super) const LONG_WINDOW: usize = 32;
 
 impl Pass {
     fn cost(&self) -> Cost {
@@ -116,7 +152,7 @@ impl Pass {
                 let sources = (0..size).filter_map(|k| self.source(index, k));
                 *to = sources.fold(*to, |sum, source| (loops.combine)(sum, src[source].widen()));
             }
-        } else if window_dilation == 1 && size >= 32 {
+        } else if window_dilation == 1 && size >= LONG_WINDOW {
             // Long windows: each separately.
             for (index, to) in line.iter_mut().enumerate() {
                 let start = (index * stride) as i64 - padding_low;
@@ -161,22 +197,25 @@ where
         let (operand, init) = (inputs.get::<T>(0), inputs.get::<T>(1)[0].widen());
         let results = outputs.take::<T>(0);
         if let Some(fused) = &self.fused {
-            return fused.run(cx, (&self.first, &self.next), operand, init, results);
+            return fused.run(cx, &self.functions, operand, init, results);
         }
+        let Functions { first, next, .. } = &self.functions;
         let mut reduced: Option<Scratch<T::Wide>> = None;
         for pass in &self.passes {
-            let mut next = cx.filled(pass.outer * pass.to * pass.inner, self.first.identity)?;
+            let mut results = cx.filled(pass.outer * pass.to * pass.inner, first.identity)?;
             match &reduced {
-                None => pass.run(&self.first, cx.pool, operand, &mut next),
-                Some(reduced) => pass.run(&self.next, cx.pool, reduced, &mut next),
+                None => pass.run(first, cx.pool, operand, &mut results),
+                Some(reduced) => pass.run(next, cx.pool, reduced, &mut results),
             }
-            reduced = Some(next);
+            reduced = Some(results);
         }
-        let finish = |x: T::Wide| T::narrow((self.first.combine)(init, x));
         let cost = Cost { flops: self.count as f64, bytes: 2.0 * size_of_val(results) as f64 };
-        cx.pool.for_chunks(cost, results, 256, |first, results| match &reduced {
-            Some(reduced) => results.iter_mut().zip(&reduced[first..]).for_each(|(to, &x)| *to = finish(x)),
-            None => results.iter_mut().zip(&operand[first..]).for_each(|(to, x)| *to = finish(x.widen())),
+        cx.pool.for_chunks(cost, results, 256, |place, results| match &reduced {
+            Some(reduced) => (first.finish)(init, &reduced[place..], results),
+            None => {
+                let results = results.iter_mut().zip(&operand[place..]);
+                results.for_each(|(result, x)| *result = T::narrow((first.combine)(init, x.widen())));
+            }
         });
         Ok(())
     }

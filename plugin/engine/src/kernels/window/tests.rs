@@ -139,6 +139,79 @@ fn pools_images_in_both_layouts() {
     }
 }
 
+/// A number with others added to it: four at a time, then one by one.
+fn sum_fours(first: f32, numbers: &[f32]) -> f32 {
+    let fours = numbers.chunks_exact(4);
+    let rest = fours.remainder();
+    let sum = fours.fold(first, |sum, four| sum + ((four[0] + four[1]) + (four[2] + four[3])));
+    rest.iter().fold(sum, |sum, number| sum + number)
+}
+
+#[test]
+fn sums_of_windows_have_one_order() {
+    let random = &mut Random(34);
+    let wide = |size, stride, padding_low, padding_high| WindowDim { size, stride, padding_low, padding_high, ..PLAIN };
+    // Padding alone, and cropped lines, in the last.
+    let windows = [
+        [wide(2, 2, 0, 0), wide(2, 2, 0, 0)],
+        [wide(3, 1, 1, 1), wide(3, 1, 1, 1)],
+        [wide(3, 2, 0, 1), wide(3, 2, 1, 0)],
+        [wide(2, 1, 0, 0), WindowDim { window_dilation: 2, ..wide(3, 3, 2, 4) }],
+        [wide(2, 2, 0, 0), WindowDim { base_dilation: 2, ..wide(3, 2, 1, 1) }],
+        [wide(2, 3, 1, 0), wide(2, 2, 4, 4)],
+        [wide(2, 1, -1, 0), wide(2, 1, -2, 1)],
+    ];
+    let sizes = [(2, 9, 11, 3), (1, 8, 7, 20), (2, 6, 80, 40), (3, 5, 28, 1), (1, 30, 5, 16)];
+    for ((batch, rows, columns, channels), [row_window, column_window]) in
+        sizes.into_iter().flat_map(|sizes| windows.map(|windows| (sizes, windows)))
+    {
+        for is_last in [false, true] {
+            let (dims, window) = if is_last {
+                ([batch, channels, rows, columns], [PLAIN, PLAIN, row_window, column_window])
+            } else {
+                ([batch, rows, columns, channels], [PLAIN, row_window, column_window, PLAIN])
+            };
+            let axis = if is_last { 2 } else { 1 };
+            let result = result_dims(&dims, &window).expect("a shape");
+            let lines = result.iter().product::<usize>() / result[3];
+            if channels == 1 && !is_last || lines < 16 {
+                continue; // Other code.
+            }
+            let values: Vec<f32> = (0..dims.iter().product())
+                .map(|_| if random.below(5) == 0 { -0.0 } else { random.float() as f32 - 0.5 })
+                .collect();
+            let at = |index: &[usize], row: usize, column: usize| {
+                let mut index = index.to_vec();
+                (index[axis], index[axis + 1]) = (row, column);
+                values[ravel(&index, &dims)]
+            };
+            let sources = |index: &[usize], axis: usize| -> Vec<usize> {
+                let window = &window[axis];
+                let place = |k| (index[axis] * window.stride + k * window.window_dilation) as i64 - window.padding_low;
+                let dilation = window.base_dilation as i64;
+                let places = (0..window.size).map(place).filter(|place| *place >= 0 && place % dilation == 0);
+                places.map(|place| (place / dilation) as usize).filter(|&place| place < dims[axis]).collect()
+            };
+            let expected: Vec<f32> = indices(&result)
+                .map(|index| {
+                    let (rows, columns) = (sources(&index, axis), sources(&index, axis + 1));
+                    if is_last {
+                        let column = |&column: &usize| -> f32 {
+                            sum_fours(0.0, &rows.iter().map(|&row| at(&index, row, column)).collect::<Vec<_>>())
+                        };
+                        return columns.iter().map(column).fold(-0.0, |sum, x| sum + x);
+                    }
+                    let places = rows.iter().flat_map(|&row| columns.iter().map(move |&column| (row, column)));
+                    sum_fours(-0.0, &places.map(|(row, column)| at(&index, row, column)).collect::<Vec<_>>())
+                })
+                .collect();
+            let op = window_op(&[F32], &dims, &window).binary_region(BinaryOp::Add, F32);
+            let actual = op.run(&[bytes(&values), bytes(&[-0.0f32])]);
+            assert_eq!(actual[0], bytes(&expected), "{dims:?} {window:?}");
+        }
+    }
+}
+
 #[test]
 fn running_totals_both_ways_along_every_dimension() {
     let random = &mut Random(33);
