@@ -20,6 +20,17 @@ pub(crate) use scalar::Scalar;
 pub(crate) trait Element: Pod + Send + Sync + PartialEq {
     /// Its type in programs.
     const TYPE: ElementType;
+    /// Whether its speed is worth more code: for other types, kernels have one loop where these have several.
+    const IS_COMMON: bool = matches!(
+        Self::TYPE,
+        ElementType::F16
+            | ElementType::BF16
+            | ElementType::F32
+            | ElementType::F64
+            | ElementType::S32
+            | ElementType::S64
+            | ElementType::Pred
+    );
     /// The type in which it is computed.
     type Wide: Pod + Send + Sync + PartialEq;
     /// The value.

@@ -74,6 +74,7 @@ where
     V::Wide: PartialOrd,
 {
     match values.len() {
+        _ if !V::IS_COMMON => first_of_all(largest, (values, indices), init),
         0..=4 => first_of_few::<V, I, 4>(largest, (values, indices), values.len(), init),
         5..=8 => first_of_few::<V, I, 8>(largest, (values, indices), values.len(), init),
         _ => first_of_many(largest, (values, indices), init),
@@ -95,6 +96,7 @@ fn first_of_rows<V: Element, I: Element + Ord>(
     for (number, (value, index)) in value_results.iter_mut().zip(index_results).enumerate() {
         let rows = (&values[number * row..], &indices[number * row..]);
         let found = match row {
+            _ if !V::IS_COMMON => first_of_all(largest, (&rows.0[..row], &rows.1[..row]), init),
             0..=4 => first_of_few::<V, I, 4>(largest, rows, row, init),
             5..=8 => first_of_few::<V, I, 8>(largest, rows, row, init),
             _ => first_of_many(largest, (&rows.0[..row], &rows.1[..row]), init),
@@ -102,6 +104,20 @@ fn first_of_rows<V: Element, I: Element + Ord>(
         (*value, *index) = (V::narrow(found.0), found.1);
     }
 }
+}
+
+/// [`first_of_row`] one after another.
+#[inline(always)]
+fn first_of_all<V: Element, I: Element + Ord>(
+    largest: bool,
+    (values, indices): (&[V], &[I]),
+    init: (V::Wide, I),
+) -> (V::Wide, I)
+where
+    V::Wide: PartialOrd,
+{
+    let pairs = values.iter().zip(indices);
+    pairs.fold(init, |best, (value, &index)| first(largest, (value.widen(), index), best))
 }
 
 /// [`first_of_row`] for the first `row` elements, at most `N`.

@@ -168,12 +168,13 @@ fn sum_block<'a, T: Element>(
     let (layout, loops) = (&fold.layout, &fold.loops);
     let rows = blocks.rows(index);
     if width <= narrow::WIDEST
+        && let Some(fold_narrow) = loops.narrow
         && let [Loop { strides: [stride], .. }] = layout.reduced[..]
     {
         let (stride, sums) = (stride as usize, &mut levels[..width]);
         let block = &operand[place + index * blocks.block * stride..];
         for (i, sums) in sums.chunks_mut(narrow::LANES).enumerate() {
-            (loops.narrow)(&block[i * narrow::LANES..], (stride, rows), sums);
+            fold_narrow(&block[i * narrow::LANES..], (stride, rows), sums);
         }
         return sums;
     }

@@ -35,8 +35,8 @@ pub(crate) struct Loops<T: Element> {
     pub(crate) finish: fn(T::Wide, &[T::Wide], &mut [T]),
     /// [`fold_each`].
     pub(super) each: fn(&[T], usize, T::Wide, &mut [T]),
-    /// [`fold_narrow`].
-    pub(super) narrow: FoldNarrow<T>,
+    /// [`fold_narrow`], for common types.
+    pub(super) narrow: Option<FoldNarrow<T>>,
 }
 
 impl<T: Element> Loops<T> {
@@ -51,7 +51,7 @@ impl<T: Element> Loops<T> {
             append: append::<T::Wide, C>,
             finish: finish::<T, C>,
             each: fold_each::<T, C>,
-            narrow: fold_narrow::<T, C>,
+            narrow: T::IS_COMMON.then_some(fold_narrow::<T, C>),
         }
     }
 }

@@ -26,6 +26,7 @@ pub(super) fn fold_slice<T: Element, C: Combine<T::Wide>>(slice: &[T]) -> T::Wid
 /// Makes each result the initial value combined with a row of so many elements, with the bits of [`fold_slice`].
 pub(super) fn fold_each<T: Element, C: Combine<T::Wide>>(elements: &[T], row: usize, init: T::Wide, results: &mut [T]) {
     let fold = match row {
+        _ if !T::IS_COMMON => each_slice::<T, C>,
         0..=4 => each::<T, C, 4>,
         // Products of complex infinities and one are others.
         5..=8 if !T::TYPE.is_complex() => each::<T, C, 8>,
@@ -33,6 +34,13 @@ pub(super) fn fold_each<T: Element, C: Combine<T::Wide>>(elements: &[T], row: us
         _ => each::<T, C, 0>,
     };
     fold(elements, row, init, results);
+}
+
+/// [`fold_each`] by calls of [`fold_slice`].
+fn each_slice<T: Element, C: Combine<T::Wide>>(elements: &[T], row: usize, init: T::Wide, results: &mut [T]) {
+    for (index, result) in results.iter_mut().enumerate() {
+        *result = T::narrow(C::combine(init, fold_slice::<T, C>(&elements[index * row..][..row])));
+    }
 }
 
 vectorised! {

@@ -39,7 +39,7 @@ pub(super) fn fold_lines<T: Element, C: Combine<T::Wide>>(
     let is_one = step == len && pitch == len;
     let lines = if is_one { Lines { count: 1, len: len * count, step, pitch } } else { lines };
     let end = places.iter().max().map_or(0, |place| place + (count - 1) * step + len.max(LANES));
-    if T::TYPE == <T::Wide as Element>::TYPE && end <= operand.len() {
+    if T::IS_COMMON && T::TYPE == <T::Wide as Element>::TYPE && end <= operand.len() {
         return fold_short::<T, C>(operand, places, lines, init, sums);
     }
     for line in 0..lines.count {
