@@ -66,6 +66,7 @@
 //! * `exec` gives steps, and the machine code of loops, the buffers that the plan assigns to them.
 //! * `kernel` makes slices from buffers.
 //! * `kernels::dot::matmul` calls `gemm`, which takes pointers.
+//! * `kernels::movement::stream` stores past the caches.
 //! * `machine::calls` gives machine code the functions and small kernels that it calls.
 //! * `math::function` makes values of stateless functions, and `math::level` calls code compiled for instructions that
 //!   the processor has.

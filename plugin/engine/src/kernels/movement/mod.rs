@@ -2,15 +2,18 @@
 //! slices and their updates.
 //!
 //! All kernels work from the result, which is written once from front to back, so that pieces of it are independent and
-//! work is split without `unsafe`. [`strided`] serves all ops that read their operand by strides.
+//! work is split without `unsafe`. [`strided`] serves all ops that read their operand by strides; `tiles` transposes.
 
 mod bits;
 mod concatenate;
 mod dynamic;
 mod pad;
+#[allow(unsafe_code, reason = "stores past the caches")]
+mod stream;
 pub(crate) mod strided;
 #[cfg(test)]
 mod tests;
+mod tiles;
 
 use oxcall::Error;
 use oxcall_hlo::{Func, Op, OpKind, TensorType, ValueId};

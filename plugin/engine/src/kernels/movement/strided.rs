@@ -3,6 +3,8 @@
 use bytemuck::Pod;
 use oxcall::Error;
 
+use super::stream;
+use super::tiles::Matrix;
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
@@ -185,27 +187,42 @@ impl StridedCopy {
         let inner = *self.loops.last().expect("there is a loop");
         let (outer, middle) = (&self.loops[..dim], &self.loops[dim + 1..self.loops.len() - 1]);
         let tall = self.loops[dim].size;
-        let middle_count: usize = middle.iter().map(|each| each.size).product();
+        let middle_count = nest::iterations(middle);
         let pitch = middle_count * inner.size;
-        // Whole tiles if the result is a single matrix.
-        let unit = if outer.is_empty() { pitch * 16 } else { pitch };
-        pool.for_chunks(self.cost(), dst, unit, |start, chunk| {
-            let mut row = start / pitch;
+        let streams = size_of_val(dst) >= STREAMED;
+        pool.for_chunks(self.cost(), dst, pitch * rows_together(tall, pitch * size_of::<T>()), |start, chunk| {
+            let row = start / pitch;
+            let mut matrices = Walk::new(outer, [offset], row / tall);
+            let mut top = row % tall;
             let mut rest = chunk;
             while !rest.is_empty() {
-                let (matrix, top) = (row / tall, row % tall);
                 let rows = (tall - top).min(rest.len() / pitch);
                 let (part, after) = rest.split_at_mut(rows * pitch);
-                let base = Walk::new(outer, [offset], matrix).step()[0] + top as isize;
+                let base = matrices.step()[0] + top as isize;
                 let mut walk = Walk::new(middle, [base], 0);
                 for column in 0..middle_count {
-                    let matrix = Matrix { src, base: walk.step()[0], stride: inner.strides[0], pitch };
+                    let matrix = Matrix { src, base: walk.step()[0], stride: inner.strides[0], pitch, streams };
                     matrix.transpose(&mut part[column * inner.size..], rows, inner.size);
                 }
-                rest = after;
-                row += rows;
+                (rest, top) = (after, 0);
+            }
+            if streams {
+                stream::finish();
             }
         });
+    }
+}
+
+/// Results from this size on are gone from the caches before they are read. Tests have smaller ones.
+const STREAMED: usize = if cfg!(test) { 256 << 10 } else { 32 << 20 };
+
+/// How many of `tall` rows of `pitch` bytes one thread copies at least: whole matrices if these are small, or else
+/// whole tiles.
+fn rows_together(tall: usize, pitch: usize) -> usize {
+    match tall {
+        _ if tall * pitch <= 32 << 10 => tall,
+        _ if tall % 16 == 0 => 16,
+        _ => 1,
     }
 }
 
@@ -249,7 +266,7 @@ fn collapse(loops: impl IntoIterator<Item = Loop<1>>) -> Nest<1> {
 }
 
 /// Copies elements that are `stride` apart, from `start` on.
-fn copy_row<T: Pod>(src: &[T], start: usize, stride: isize, row: &mut [T]) {
+pub(super) fn copy_row<T: Pod>(src: &[T], start: usize, stride: isize, row: &mut [T]) {
     match stride {
         0 => row.fill(src[start]),
         -1 => {
@@ -263,70 +280,6 @@ fn copy_row<T: Pod>(src: &[T], start: usize, stride: isize, row: &mut [T]) {
         _ => {
             for (i, to) in row.iter_mut().enumerate() {
                 *to = src[(start as isize + i as isize * stride) as usize];
-            }
-        }
-    }
-}
-
-/// A matrix in an operand, dense along columns: element (row, column) at `base + row + column * stride`.
-struct Matrix<'a, T> {
-    src: &'a [T],
-    base: isize,
-    stride: isize,
-    /// The distance of rows in the result.
-    pitch: usize,
-}
-
-impl<T: Pod> Matrix<'_, T> {
-    /// Writes the first `rows` and `columns` to `dst`, dense along rows.
-    fn transpose(&self, dst: &mut [T], rows: usize, columns: usize) {
-        match size_of::<T>() {
-            ..=4 => self.transpose_by::<16>(dst, rows, columns),
-            8 => self.transpose_by::<8>(dst, rows, columns),
-            _ => self.transpose_by::<4>(dst, rows, columns),
-        }
-    }
-
-    /// Does the same in tiles of `TILE` squared elements: full cache lines on both sides. Blocks of a few tiles are
-    /// finished before the next, so that few pages are in use at a time.
-    fn transpose_by<const TILE: usize>(&self, dst: &mut [T], rows: usize, columns: usize) {
-        let block = TILE * 4;
-        for top in (0..rows).step_by(block) {
-            for left in (0..columns).step_by(block) {
-                for column in (left..(left + block).min(columns)).step_by(TILE) {
-                    for row in (top..(top + block).min(rows)).step_by(TILE) {
-                        if row + TILE <= rows && column + TILE <= columns {
-                            self.tile::<TILE>(dst, row, column);
-                        } else {
-                            self.edge(dst, row..(row + TILE).min(rows), column..(column + TILE).min(columns));
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn at(&self, row: usize, column: usize) -> usize {
-        (self.base + row as isize + column as isize * self.stride) as usize
-    }
-
-    fn tile<const TILE: usize>(&self, dst: &mut [T], row: usize, column: usize) {
-        let mut tile = [[T::zeroed(); TILE]; TILE];
-        for (i, line) in tile.iter_mut().enumerate() {
-            line.copy_from_slice(&self.src[self.at(row, column + i)..][..TILE]);
-        }
-        for i in 0..TILE {
-            let line = &mut dst[(row + i) * self.pitch + column..][..TILE];
-            line.iter_mut().zip(&tile).for_each(|(to, from)| *to = from[i]);
-        }
-    }
-
-    fn edge(&self, dst: &mut [T], rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) {
-        for row in rows {
-            let line = &mut dst[row * self.pitch..];
-            for column in columns.clone() {
-                line[column] = self.src[self.at(row, column)];
             }
         }
     }

@@ -49,9 +49,24 @@ fn transposes() {
         check_transpose(element, &[67, 131], vec![1, 0], random);
         check_transpose(element, &[5, 40, 3, 33], vec![0, 3, 2, 1], random);
     }
+    // Every size around those of tiles: tiles that overlap, and matrices thinner than any.
+    for element in WIDTHS {
+        for (rows, columns) in (1..20).flat_map(|rows| [1, 3, 4, 7, 8, 15, 16, 17, 33].map(|columns| (rows, columns))) {
+            check_transpose(element, &[3, rows, columns], vec![0, 2, 1], random);
+        }
+    }
     check_transpose(ElementType::F32, &[320, 512], vec![1, 0], random);
     check_transpose(ElementType::F32, &[7, 150, 200], vec![0, 2, 1], random);
     check_transpose(ElementType::F32, &[60, 300, 4], vec![1, 0, 2], random);
+}
+
+#[test]
+fn transposes_past_the_caches() {
+    let random = &mut Random(9);
+    // Rows that start at cache lines, and rows that do not.
+    for (element, columns) in WIDTHS.into_iter().flat_map(|element| [(element, 256), (element, 258)]) {
+        check_transpose(element, &[columns, 1025 / element.byte_width() + 131], vec![1, 0], random);
+    }
 }
 
 #[test]

@@ -1,0 +1,40 @@
+//! Stores past the caches, for results that no cache holds until they are read: the lines need not be read first.
+
+use bytemuck::Pod;
+
+/// The bytes of a cache line.
+const LINE: usize = 64;
+
+/// Copies elements: past the caches if they are a whole cache line. The thread must call [`finish`] after its last
+/// copy.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+pub(super) fn copy<T: Pod>(from: &[T], to: &mut [T]) {
+    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+
+    let is_line = size_of_val(to) == LINE && to.as_ptr().addr().is_multiple_of(LINE);
+    if !is_line || size_of_val(from) != LINE {
+        return to.copy_from_slice(from);
+    }
+    let (from, to) = (from.as_ptr().cast::<__m128i>(), to.as_mut_ptr().cast::<__m128i>());
+    for i in 0..LINE / size_of::<__m128i>() {
+        // SAFETY: both slices have as many bytes as a line, and the start of `to` is aligned to it. `finish` orders the
+        // store before other threads' loads.
+        unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) };
+    }
+}
+
+/// Copies elements.
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+pub(super) fn copy<T: Pod>(from: &[T], to: &mut [T]) {
+    to.copy_from_slice(from);
+}
+
+/// Makes this thread's copies visible to the threads that it synchronises with.
+pub(super) fn finish() {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: every processor of this architecture has the instruction.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+}

@@ -1,0 +1,145 @@
+//! Transposition of matrices in tiles, which vector instructions permute.
+
+use bytemuck::Pod;
+
+use super::{stream, strided};
+use crate::kernels::simd::vectorised;
+
+/// A matrix in an operand, dense along columns: element (row, column) at `base + row + column * stride`.
+pub(super) struct Matrix<'a, T> {
+    pub(super) src: &'a [T],
+    pub(super) base: isize,
+    pub(super) stride: isize,
+    /// The distance of rows in the result.
+    pub(super) pitch: usize,
+    /// Whether the result is written past the caches.
+    pub(super) streams: bool,
+}
+
+impl<T: Pod> Matrix<'_, T> {
+    /// Writes the first `rows` and `columns` to `dst`, dense along rows.
+    pub(super) fn transpose(&self, dst: &mut [T], rows: usize, columns: usize) {
+        let size = (rows, columns);
+        // LLVM's shuffles of wider elements take longer than picking them.
+        match (size_of::<T>(), rows.min(columns)) {
+            (..=4, 16..) => shuffle_tiles::<T, 16>(self, dst, size),
+            (..=4, 8..) => shuffle_tiles::<T, 8>(self, dst, size),
+            (..=8, 8..) => self.transpose_by::<8>(dst, size, pick),
+            (_, 4..) => self.transpose_by::<4>(dst, size, pick),
+            _ => self.transpose_thin(dst, size),
+        }
+    }
+
+    /// Does so tile by tile, each permuted by `permute`. The last tiles of rows and columns overlap those before.
+    /// Blocks of a few tiles are finished before the next, so that few pages are in use at a time.
+    #[inline(always)]
+    fn transpose_by<const TILE: usize>(
+        &self,
+        dst: &mut [T],
+        (rows, columns): (usize, usize),
+        permute: impl Fn(&mut [[T; TILE]; TILE]) + Copy,
+    ) {
+        let block = TILE * 4;
+        let place = |at: usize, size: usize| at.min(size - TILE);
+        for top in (0..rows).step_by(block) {
+            for left in (0..columns).step_by(block) {
+                let down = (top..(top + block).min(rows)).step_by(TILE);
+                let right = (left..(left + block).min(columns)).step_by(TILE);
+                if self.streams {
+                    // Lines of the operand that are neighbours follow each other.
+                    for column in right {
+                        for row in down.clone() {
+                            self.tile(dst, (place(row, rows), place(column, columns)), permute);
+                        }
+                    }
+                } else {
+                    for row in down {
+                        for column in right.clone() {
+                            self.tile(dst, (place(row, rows), place(column, columns)), permute);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn at(&self, row: usize, column: usize) -> usize {
+        (self.base + row as isize + column as isize * self.stride) as usize
+    }
+
+    #[inline(always)]
+    fn tile<const TILE: usize>(
+        &self,
+        dst: &mut [T],
+        (row, column): (usize, usize),
+        permute: impl Fn(&mut [[T; TILE]; TILE]),
+    ) {
+        let mut tile = [[T::zeroed(); TILE]; TILE];
+        for (i, line) in tile.iter_mut().enumerate() {
+            line.copy_from_slice(&self.src[self.at(row, column + i)..][..TILE]);
+        }
+        permute(&mut tile);
+        for (i, line) in tile.iter().enumerate() {
+            let to = &mut dst[(row + i) * self.pitch + column..][..TILE];
+            if self.streams {
+                stream::copy(line, to);
+            } else {
+                to.copy_from_slice(line);
+            }
+        }
+    }
+
+    /// Does so where one side has a few elements only: along the other, a cache's worth at a time.
+    fn transpose_thin(&self, dst: &mut [T], (rows, columns): (usize, usize)) {
+        const LONG: usize = 256;
+        for (top, left) in
+            (0..rows).step_by(LONG).flat_map(|top| (0..columns).step_by(LONG).map(move |left| (top, left)))
+        {
+            let (rows, columns) = ((rows - top).min(LONG), (columns - left).min(LONG));
+            if rows < columns {
+                for row in top..top + rows {
+                    let line = &mut dst[row * self.pitch + left..][..columns];
+                    strided::copy_row(self.src, self.at(row, left), self.stride, line);
+                }
+            } else {
+                for column in left..left + columns {
+                    let lines = dst[top * self.pitch + column..].iter_mut().step_by(self.pitch);
+                    lines.zip(&self.src[self.at(top, column)..][..rows]).for_each(|(to, from)| *to = *from);
+                }
+            }
+        }
+    }
+}
+
+vectorised! {
+/// Transposes in tiles that are shuffled.
+fn shuffle_tiles<T: Pod, const TILE: usize>(matrix: &Matrix<'_, T>, dst: &mut [T], size: (usize, usize)) {
+    matrix.transpose_by::<TILE>(dst, size, shuffle);
+}
+}
+
+/// Transposes a tile element by element.
+#[inline(always)]
+fn pick<T: Pod, const TILE: usize>(tile: &mut [[T; TILE]; TILE]) {
+    let from = *tile;
+    for (i, line) in tile.iter_mut().enumerate() {
+        line.iter_mut().zip(&from).for_each(|(to, from)| *to = from[i]);
+    }
+}
+
+/// Transposes a tile, whose side is a power of two, by perfect shuffles of all its elements: each rotates the bits of
+/// an element's place by one.
+#[inline(always)]
+fn shuffle<T: Pod, const TILE: usize>(tile: &mut [[T; TILE]; TILE]) {
+    let mut other = [[T::zeroed(); TILE]; TILE];
+    for _ in 0..TILE.ilog2() {
+        let (low, high) = tile.split_at(TILE / 2);
+        let pairs = low.as_flattened().iter().zip(high.as_flattened());
+        for (to, (&low, &high)) in other.as_flattened_mut().chunks_exact_mut(2).zip(pairs) {
+            to[0] = low;
+            to[1] = high;
+        }
+        std::mem::swap(tile, &mut other);
+    }
+}
