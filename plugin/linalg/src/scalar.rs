@@ -49,6 +49,11 @@ pub trait Scalar:
         Self::new((a * c + b * d) / norm, (b * c - a * d) / norm)
     }
 
+    /// `self + a * b`; the product of `f32` is exact.
+    fn plus_product(self, a: Self, b: Self) -> Self {
+        self + a * b
+    }
+
     /// Whether it is neither infinite nor NaN.
     fn finite(self) -> bool {
         Float::is_finite(self.re()) && Float::is_finite(self.im())
@@ -62,7 +67,7 @@ pub trait Real: Scalar<Part = Self> + Float {
 }
 
 macro_rules! scalars {
-    ($($real:ty),*) => {$(
+    ($($real:ty, $product:ty;)*) => {$(
         impl Scalar for $real {
             type Part = $real;
             fn conj(self) -> $real { self }
@@ -71,6 +76,9 @@ macro_rules! scalars {
             fn new(re: $real, _: $real) -> $real { re }
             fn modulus(self) -> $real { self.abs() }
             fn divided_by(self, divisor: $real) -> $real { self / divisor }
+            fn plus_product(self, a: $real, b: $real) -> $real {
+                (<$product>::from(self) + <$product>::from(a) * <$product>::from(b)) as $real
+            }
         }
 
         impl Real for $real {
@@ -87,4 +95,7 @@ macro_rules! scalars {
     )*};
 }
 
-scalars!(f32, f64);
+scalars! {
+    f32, f64;
+    f64, f64;
+}

@@ -5,10 +5,15 @@ use faer::linalg::cholesky::llt::factor::{LltError, LltRegularization, cholesky_
 use faer::linalg::lu::partial_pivoting::factor::{lu_in_place, lu_in_place_scratch};
 use num_traits::Zero;
 
-use super::reflector::add;
-use super::with_scratch;
+use super::{small, with_scratch};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
+
+/// Matrices of up to this many rows and columns are factored by plain loops: faer prepares for blocks.
+const SMALL: usize = 16;
+
+/// The same for upper triangles, whose sums along columns take longer.
+const SMALL_UPPER: usize = 8;
 
 /// Cholesky factorization of the hermitian matrix of which `a` has the lower or the upper triangle, in place of it; the
 /// other triangle stays as it is. The error is the order (from 1) of the leading minor that is not positive definite.
@@ -16,6 +21,11 @@ use crate::scalar::Scalar;
 /// # Errors
 /// If there is such a minor, or an element of the diagonal is NaN.
 pub fn cholesky<T: Scalar>(a: &mut Matrix<'_, T>, lower: bool, par: Par) -> Result<(), usize> {
+    match lower {
+        true if a.rows() <= SMALL => return small::cholesky_lower(a),
+        false if a.rows() <= SMALL_UPPER => return small::cholesky_upper(a),
+        _ => {}
+    }
     // The lower triangle is the one that is factored fast; and parts of the other are overwritten.
     let n = a.rows();
     let mut elements = vec![T::zero(); n * n];
@@ -63,6 +73,9 @@ const TILE: usize = 16;
 /// Gives the place (from 1) of the first zero on the diagonal of `U`, or 0. (LAPACK: `getrf`.)
 pub fn lu<T: Scalar>(a: &mut Matrix<'_, T>, pivots: &mut [i32], par: Par) -> i32 {
     let (rows, cols) = (a.rows(), a.cols());
+    if rows.max(cols) <= SMALL {
+        return small::lu(a, pivots);
+    }
     let source = a.data().to_vec();
     let (mut order, mut inverse) = (vec![0usize; rows], vec![0usize; rows]);
     let scratch = lu_in_place_scratch::<usize, T>(rows, cols, par, Default::default());
@@ -83,27 +96,7 @@ pub fn lu<T: Scalar>(a: &mut Matrix<'_, T>, pivots: &mut [i32], par: Par) -> i32
     if zero + 1 < rows {
         // faer has divided by this pivot.
         a.data().copy_from_slice(&source);
-        lu_of_singular(a, pivots);
+        small::lu(a, pivots);
     }
     zero as i32 + 1
-}
-
-/// The same for a matrix with a column that has no pivot: nothing is eliminated there, as in LAPACK.
-fn lu_of_singular<T: Scalar>(a: &mut Matrix<'_, T>, pivots: &mut [i32]) {
-    for (k, pivot) in pivots.iter_mut().enumerate() {
-        let column = &a.col(k)[k..];
-        let best = (1..column.len()).fold(0, |best, i| if column[i].abs1() > column[best].abs1() { i } else { best });
-        *pivot = (k + best) as i32 + 1;
-        (0..a.cols()).for_each(|j| a.col_mut(j).swap(k, k + best));
-        let diagonal = a[(k, k)];
-        if diagonal.is_zero() {
-            continue;
-        }
-        a.col_mut(k)[k + 1..].iter_mut().for_each(|x| *x /= diagonal);
-        for j in k + 1..a.cols() {
-            let (eliminated, rest) = a.two_cols(k, j);
-            let factor = -rest[k];
-            add(&mut rest[k + 1..], factor, &eliminated[k + 1..]);
-        }
-    }
 }

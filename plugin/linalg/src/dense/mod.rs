@@ -11,6 +11,7 @@ pub mod rotation;
 pub mod scale;
 pub mod schur_complex;
 pub mod schur_real;
+pub mod small;
 mod standard;
 pub mod svd;
 pub mod symmetric;

@@ -11,8 +11,8 @@ use crate::targets::{C64, C128};
 const SIZES: [usize; 4] = [1, 2, 5, 40];
 
 fn check_cholesky<T: Number>(potrf: fn() -> Call) {
-    // The last is factored by blocks.
-    for n in SIZES.into_iter().chain([130]) {
+    // Around the sizes of plain loops; the last is factored by blocks.
+    for n in SIZES.into_iter().chain([8, 9, 16, 17, 130]) {
         for (uplo, lower) in [(b'L', true), (b'U', false)] {
             let matrices = [definite::<T>(n, 1), definite::<T>(n, 2)];
             let triangle = |i: usize, j: usize| if lower { i >= j } else { i <= j };
@@ -64,7 +64,8 @@ fn exchanges_of_rows_are_a_permutation() {
 
 fn check_lu<T: Number>(getrf: fn() -> Call) {
     // A column of zeros has no pivot: nothing is divided by it.
-    let regular = [(1, 1), (4, 4), (7, 3), (3, 7), (40, 40), (35, 20)].map(|shape| (shape, None));
+    let regular = [(1, 1), (4, 4), (7, 3), (3, 7), (16, 16), (17, 16), (16, 17), (40, 40), (35, 20)];
+    let regular = regular.map(|shape| (shape, None));
     let singular = [((4, 4), Some(1)), ((7, 3), Some(0)), ((5, 5), Some(4)), ((40, 40), Some(17))];
     for ((m, n), zero) in regular.into_iter().chain(singular) {
         let k = m.min(n);
