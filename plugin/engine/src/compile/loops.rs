@@ -217,6 +217,7 @@ impl<'a> Builder<'a> {
             if at == end || at > start && (targets.contains(&at) || block.is_full()) {
                 break End::Jump(exit(at));
             }
+            block.lanes.enter(|| format!("step {at}"));
             match &self.plan.steps[at] {
                 Step::Jump(target) if decides && back.is_none() && *target as usize <= at => {
                     back = Some((at, *target as usize));
@@ -232,7 +233,6 @@ impl<'a> Builder<'a> {
                     break End::Table(value, targets.iter().map(|&target| Target::Exit(target)).collect());
                 }
                 step => {
-                    block.lanes.enter(|| format!("step {at}"));
                     if self.step(step, &mut block).is_none() {
                         if at == first {
                             return None;

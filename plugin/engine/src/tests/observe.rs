@@ -149,7 +149,15 @@ fn machine_code_is_dumped_as_an_object_file_with_labels() {
     assert_eq!(labels.len(), expected);
     let has = |wanted: &str| labels.iter().any(|(_, label)| label.contains(wanted));
     assert!(has(" compiled[tanh,multiply]") && has("tanh: %") && has("multiply: %"), "{labels:?}");
-    assert!(has("start of loops") && labels.iter().any(|(_, label)| label.starts_with("step")), "{labels:?}");
+    assert!(
+        has("start of loops") && has("decide by") && labels.iter().any(|(_, label)| label.starts_with("step")),
+        "{labels:?}"
+    );
+    // Operations belong to the steps in whose lines the plan has them.
+    let plan = program.steps();
+    let decision = labels.iter().find(|(_, label)| label.contains("decide by")).unwrap();
+    let step = decision.1.trim_start_matches("step ").split(':').next().unwrap();
+    assert!(plan.lines().any(|line| line.starts_with(&format!("{step}*: jump "))), "{decision:?} {plan}");
     drop(codes);
     fs::remove_dir_all(directory).unwrap();
 }

@@ -221,7 +221,7 @@ const STREAMED: usize = if cfg!(test) { 256 << 10 } else { 32 << 20 };
 fn rows_together(tall: usize, pitch: usize) -> usize {
     match tall {
         _ if tall * pitch <= 32 << 10 => tall,
-        _ if tall % 16 == 0 => 16,
+        _ if tall.is_multiple_of(16) => 16,
         _ => 1,
     }
 }
