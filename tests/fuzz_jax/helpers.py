@@ -20,6 +20,7 @@ __all__ = [
     "finite",
     "flushed",
     "inexact",
+    "inverse_of_flushed",
     "moved",
     "noisy",
     "nonzero",
@@ -268,6 +269,18 @@ def _least(x: jax.Array, dtype: jnp.dtype) -> jax.Array:
     parts = (lax.real(x), lax.imag(x)) if jnp.iscomplexobj(x) else (x,)
     sizes = [lax.abs(part.astype(dtype)) for part in parts]
     return jnp.stack([jnp.min(jnp.where(size > 0, size, jnp.inf), initial=jnp.inf) for size in sizes]).min()
+
+
+def inverse_of_flushed(result: jax.Array, *operands: jax.Array) -> jax.Array:
+    """The result; every other seed makes a large number of an infinity where no operand is zero or infinite: the
+    inverse of a product that XLA:CPU flushes."""
+    if jnp.issubdtype(result.dtype, jnp.complexfloating):
+        parts = (lax.real(result), lax.imag(result))
+        return lax.complex(*(inverse_of_flushed(part, *operands) for part in parts))
+    infinite = jnp.isinf(result) & _odd()
+    for x in operands:
+        infinite &= (x != 0) & jnp.isfinite(x)
+    return jnp.where(infinite, jnp.copysign(jnp.finfo(result.dtype).max / 4, result), result)
 
 
 def spilled(result: jax.Array, *operands: jax.Array) -> jax.Array:

@@ -51,6 +51,8 @@ def _step(step: Step, noise: bool, depth: int, given: Sequence[str]) -> list[str
             lines.append(_INDENT * depth + f"{out} = {'spilled' if op.spills else 'spilled_here'}({all_})")
             small = ", ".join((out, str(salt + 1000 * number + 300), *step.args))
             lines.append(_INDENT * depth + f"{out} = flushed({small})")
+            if op.inverts:
+                lines.append(_INDENT * depth + f"{out} = inverse_of_flushed({out}, {', '.join(step.args)})")
             if op.sums:
                 lines.append(_INDENT * depth + f"{out} = either_zero({out})")
             if op.beside:

@@ -110,6 +110,7 @@ define(
 )
 define(signs=True, bitcast="bits_as({0}, {dtype})")
 define(4, integer_pow="lax.integer_pow({0}, {power})")
+define(4, inverts=True, inverse_power="lax.integer_pow({0}, {power})")
 define(2, weak="{0} * {a} + {b}")
 
 
@@ -199,7 +200,8 @@ def with_numbers(c):
     x = c.value(lambda type: type.is_wide_float())
     kind = c.integer(0, 2)
     if kind == 0:
-        return c.emit("integer_pow", [x], power=c.integer(-3, 5))
+        power = c.integer(-3, 5)
+        return c.emit("inverse_power" if power < 0 else "integer_pow", [x], power=power)
     if kind == 1:
         return c.emit("reduce_precision", [x], exponent=c.integer(3, 8), mantissa=c.integer(1, 10))
     return c.emit("weak", [x], a=c.one([0.5, -1.0, 2.0, 3, 0.1, 0, 1]), b=c.one([0, 1, -1.5, 0.1]))

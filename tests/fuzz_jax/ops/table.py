@@ -26,6 +26,7 @@ class Op:
         cancels: how inexact what is subtracted inside is, in units of the operand's last place.
         poles: whether its first operand has poles at integers.
         signs: whether it sees the sign of a NaN.
+        inverts: whether it divides by a product of operands, which XLA:CPU may have flushed.
         beside: what errors of its results follow instead of their own sizes: ``largest`` of a row, ``any`` number of
             the array, or ``one``.
     """
@@ -38,6 +39,7 @@ class Op:
     cancels: int = 0
     poles: bool = False
     signs: bool = False
+    inverts: bool = False
     beside: str = ""
 
 
@@ -75,13 +77,14 @@ def define(
     cancels: int = 0,
     poles: bool = False,
     signs: bool = False,
+    inverts: bool = False,
     beside: str = "",
     **texts: str,
 ) -> tuple[str, ...]:
     """Adds ops to the table."""
     for name, text in texts.items():
         assert name not in OPS, name
-        OPS[name] = Op(text, ulps, sums, many, spills, cancels, poles, signs, beside)
+        OPS[name] = Op(text, ulps, sums, many, spills, cancels, poles, signs, inverts, beside)
     return tuple(texts)
 
 
