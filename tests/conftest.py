@@ -9,6 +9,7 @@ import pytest
 
 RELEASE = pathlib.Path(__file__).parents[1] / "target" / "release"
 MATRIX = pathlib.Path(__file__).parent / "matrix"
+PACKAGES = pathlib.Path(__file__).parents[1] / "python"
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +32,7 @@ def matrix_checks(library_path):
 
     def run(script):
         variables = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "XLA_FLAGS"))}
+        variables["PYTHONPATH"] = os.pathsep.join(str(PACKAGES / name / "src") for name in ("oxcall", "oxcall-plugin"))
         command = [sys.executable, MATRIX / script, library_path("custom_ops")]
         done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=600, check=False)
         lines = done.stdout.splitlines()
