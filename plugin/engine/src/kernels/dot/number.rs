@@ -16,8 +16,6 @@ pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
     const ZERO: Self;
     /// One.
     const ONE: Self;
-    /// Whether sums are the same in any order.
-    const IS_EXACT: bool;
     /// Whether the `gemm` crate multiplies matrices of this type.
     const IN_GEMM: bool;
     /// The cost of one multiplication and addition in [`Cost::flops`](crate::pool::Cost), where a core does eight
@@ -60,7 +58,6 @@ macro_rules! floats {
         impl Number for $ty {
             const ZERO: Self = <$ty as num_traits::ConstZero>::ZERO;
             const ONE: Self = $one;
-            const IS_EXACT: bool = false;
             const IN_GEMM: bool = true;
             const COST: f64 = $cost;
             const TERMS: [usize; 2] = $terms;
@@ -109,7 +106,6 @@ macro_rules! integers {
         impl Number for $ty {
             const ZERO: Self = 0;
             const ONE: Self = 1;
-            const IS_EXACT: bool = true;
             const IN_GEMM: bool = false;
             const COST: f64 = $cost;
             const TERMS: [usize; 2] = [usize::MAX; 2];

@@ -116,19 +116,10 @@ vectorised! {
 /// Adds to each element of `out` the product of a row of `data` and `vector`; rows are `stride` apart.
 fn add_dots<C: Number>(data: &[C], stride: usize, vector: &[C], out: &mut [C]) {
     let row = |i: usize| &data[i * stride..][..vector.len()];
-    if C::IS_EXACT {
-        for (i, out) in out.iter_mut().enumerate() {
-            *out = out.plus(sum_of_products(row(i), vector));
-        }
-        return;
-    }
     let (fours, rest) = out.as_chunks_mut::<LINES>();
     for (i, out) in fours.iter_mut().enumerate() {
-        let first = i * LINES;
-        let dots = four_dots([row(first), row(first + 1), row(first + 2), row(first + 3)], vector);
-        for k in 0..LINES {
-            out[k] = out[k].plus(dots[k]);
-        }
+        let dots = four_dots([0, 1, 2, 3].map(|k| row(i * LINES + k)), vector);
+        out.iter_mut().zip(dots).for_each(|(out, dot)| *out = out.plus(dot));
     }
     for (i, out) in rest.iter_mut().enumerate() {
         *out = out.plus(dot(row(fours.len() * LINES + i), vector));
@@ -163,101 +154,34 @@ const CHAIN: usize = 8;
 
 /// The products of four rows with a vector of equal length: the vector is loaded once.
 #[inline(always)]
-fn four_dots<C: Number>([r0, r1, r2, r3]: [&[C]; LINES], vector: &[C]) -> [C; LINES] {
-    // Sums in separate variables stay in vector registers. An array of arrays does not, and neither do sums beside
-    // calls of iterators that the compiler leaves as such.
+fn four_dots<C: Number>(rows: [&[C]; LINES], vector: &[C]) -> [C; LINES] {
+    // Sums in separate variables, as in `dot`.
     let [mut t0, mut t1, mut t2, mut t3] = [[C::ZERO; LANES]; LINES];
-    let count = vector.len() / LANES;
-    let (v, v_rest) = chunks(vector, count);
-    let (r0, r0_rest) = chunks(r0, count);
-    let (r1, r1_rest) = chunks(r1, count);
-    let (r2, r2_rest) = chunks(r2, count);
-    let (r3, r3_rest) = chunks(r3, count);
-    let mut first = 0;
-    while first < count {
+    let (chunks, rest) = vector.as_chunks::<LANES>();
+    let [r0, r1, r2, r3] = rows.map(|row| row.as_chunks::<LANES>());
+    let chains = chunks.chunks(CHAIN).zip(r0.0.chunks(CHAIN)).zip(r1.0.chunks(CHAIN));
+    for ((((v, r0), r1), r2), r3) in chains.zip(r2.0.chunks(CHAIN)).zip(r3.0.chunks(CHAIN)) {
         let [mut s0, mut s1, mut s2, mut s3] = [[C::ZERO; LANES]; LINES];
-        let end = count.min(first + CHAIN);
-        for i in first..end {
-            s0 = plus_products(s0, &r0[i], &v[i]);
-            s1 = plus_products(s1, &r1[i], &v[i]);
-            s2 = plus_products(s2, &r2[i], &v[i]);
-            s3 = plus_products(s3, &r3[i], &v[i]);
+        for ((((v, a), b), c), d) in v.iter().zip(r0).zip(r1).zip(r2).zip(r3) {
+            s0 = plus_products(s0, a, v);
+            s1 = plus_products(s1, b, v);
+            s2 = plus_products(s2, c, v);
+            s3 = plus_products(s3, d, v);
         }
-        t0 = plus(t0, s0);
-        t1 = plus(t1, s1);
-        t2 = plus(t2, s2);
-        t3 = plus(t3, s3);
-        first = end;
+        for lane in 0..LANES {
+            t0[lane] = t0[lane].plus(s0[lane]);
+            t1[lane] = t1[lane].plus(s1[lane]);
+            t2[lane] = t2[lane].plus(s2[lane]);
+            t3[lane] = t3[lane].plus(s3[lane]);
+        }
     }
-    // A copy in memory, where lanes have indices.
     let mut sums = [t0, t1, t2, t3];
-    for (sums, row) in sums.iter_mut().zip([r0_rest, r1_rest, r2_rest, r3_rest]) {
-        add_rest(sums, row, v_rest);
+    for (sums, row) in sums.iter_mut().zip([r0.1, r1.1, r2.1, r3.1]) {
+        for ((sum, &a), &v) in sums.iter_mut().zip(row).zip(rest) {
+            *sum = sum.plus_product(a, v);
+        }
     }
     sums.map(join_lanes)
-}
-
-/// The product of two vectors of equal length.
-#[inline(always)]
-fn dot<C: Number>(a: &[C], b: &[C]) -> C {
-    let [mut s0, mut s1, mut s2, mut s3] = [[C::ZERO; LANES]; 4];
-    let count = b.len() / LANES;
-    let ((a, a_rest), (b, b_rest)) = (chunks(a, count), chunks(b, count));
-    let mut first = 0;
-    while first + 4 <= count {
-        s0 = plus_products(s0, &a[first], &b[first]);
-        s1 = plus_products(s1, &a[first + 1], &b[first + 1]);
-        s2 = plus_products(s2, &a[first + 2], &b[first + 2]);
-        s3 = plus_products(s3, &a[first + 3], &b[first + 3]);
-        first += 4;
-    }
-    for i in first..count {
-        s0 = plus_products(s0, &a[i], &b[i]);
-    }
-    add_rest(&mut s1, a_rest, b_rest);
-    join_lanes(plus(plus(s0, s1), plus(s2, s3)))
-}
-
-/// The product of two vectors of equal length, in an order that the compiler may choose if sums are exact.
-#[inline(always)]
-fn sum_of_products<C: Number>(a: &[C], b: &[C]) -> C {
-    let a = &a[..b.len()];
-    let mut sum = C::ZERO;
-    for i in 0..b.len() {
-        sum = sum.plus_product(a[i], b[i]);
-    }
-    sum
-}
-
-/// The first `count` chunks of a vector, and the elements that follow them.
-#[inline(always)]
-fn chunks<C>(vector: &[C], count: usize) -> (&[[C; LANES]], &[C]) {
-    let (whole, rest) = vector.split_at(count * LANES);
-    (&whole.as_chunks().0[..count], rest)
-}
-
-#[inline(always)]
-fn plus_products<C: Number>(mut sums: [C; LANES], a: &[C; LANES], b: &[C; LANES]) -> [C; LANES] {
-    for lane in 0..LANES {
-        sums[lane] = sums[lane].plus_product(a[lane], b[lane]);
-    }
-    sums
-}
-
-#[inline(always)]
-fn plus<C: Number>(mut sums: [C; LANES], others: [C; LANES]) -> [C; LANES] {
-    for lane in 0..LANES {
-        sums[lane] = sums[lane].plus(others[lane]);
-    }
-    sums
-}
-
-/// Adds the products of the elements that fill no chunk.
-#[inline(always)]
-fn add_rest<C: Number>(sums: &mut [C; LANES], a: &[C], b: &[C]) {
-    for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
-        *sum = sum.plus_product(a, b);
-    }
 }
 
 /// The sum of all lanes, in pairs.
@@ -271,4 +195,40 @@ fn join_lanes<C: Number>(mut sums: [C; LANES]) -> C {
         }
     }
     sums[0]
+}
+
+/// The product of two vectors of equal length.
+#[inline(always)]
+fn dot<C: Number>(a: &[C], b: &[C]) -> C {
+    // Sums in separate variables stay in vector registers; as an array of arrays they do not.
+    let [mut s0, mut s1, mut s2, mut s3] = [[C::ZERO; LANES]; 4];
+    let (a, a_rest) = a.as_chunks::<{ 4 * LANES }>();
+    let (b, b_rest) = b.as_chunks::<{ 4 * LANES }>();
+    for (a, b) in a.iter().zip(b) {
+        let (a, b) = (a.as_chunks::<LANES>().0, b.as_chunks::<LANES>().0);
+        s0 = plus_products(s0, &a[0], &b[0]);
+        s1 = plus_products(s1, &a[1], &b[1]);
+        s2 = plus_products(s2, &a[2], &b[2]);
+        s3 = plus_products(s3, &a[3], &b[3]);
+    }
+    let (a, a_rest) = a_rest.as_chunks::<LANES>();
+    let (b, b_rest) = b_rest.as_chunks::<LANES>();
+    for (a, b) in a.iter().zip(b) {
+        s0 = plus_products(s0, a, b);
+    }
+    for ((sum, &a), &b) in s1.iter_mut().zip(a_rest).zip(b_rest) {
+        *sum = sum.plus_product(a, b);
+    }
+    for lane in 0..LANES {
+        s0[lane] = s0[lane].plus(s1[lane]).plus(s2[lane].plus(s3[lane]));
+    }
+    join_lanes(s0)
+}
+
+#[inline(always)]
+fn plus_products<C: Number>(mut sums: [C; LANES], a: &[C; LANES], b: &[C; LANES]) -> [C; LANES] {
+    for lane in 0..LANES {
+        sums[lane] = sums[lane].plus_product(a[lane], b[lane]);
+    }
+    sums
 }
