@@ -20,7 +20,8 @@ pub(crate) use scalar::Scalar;
 pub(crate) trait Element: Pod + Send + Sync + PartialEq {
     /// Its type in programs.
     const TYPE: ElementType;
-    /// Whether its speed is worth more code: for other types, kernels have one loop where these have several.
+    /// Whether kernels compile special loops for it. For other types they compile the general loop alone, which keeps
+    /// the library small.
     const IS_COMMON: bool = matches!(
         Self::TYPE,
         ElementType::F16

@@ -32,7 +32,7 @@ pub struct EngineOptions {
     pub dump: Option<Arc<Dump>>,
     /// The file for traces of executions; `None` writes none.
     pub trace: Option<Arc<Trace>>,
-    /// Whether the machine code of programs is named to `perf`, in `/tmp/perf-<pid>.map`.
+    /// Whether `/tmp/perf-<pid>.map` gives `perf` the names of machine code.
     pub perf_map: bool,
     /// The time for which processes wait at a collective for processes that have not been started; `None` for a minute.
     pub collective_timeout: Option<Duration>,

@@ -197,8 +197,8 @@ impl<'a> Builder<'a> {
         [true, false].into_iter().find_map(|decides| self.block_to(first, end, targets, decides))
     }
 
-    /// The same, where a block that ends an iteration also decides whether there is another one, if `decides` is set:
-    /// it has the steps from the start of the loop to its exit. `None` if one of these has no machine code either.
+    /// The same. If `decides` is set, a block that ends an iteration continues with the steps from the start of the
+    /// loop to its exit, which decide whether another iteration follows; `None` if one of these has no machine code.
     fn block_to(
         &self,
         first: usize,

@@ -33,7 +33,7 @@ pub(crate) struct RuntimeOptions {
     pub(crate) cache: CacheOptions,
     /// The instructions of machine code; `None` for none.
     pub(crate) isa: Option<Isa>,
-    /// Whether the operations of machine code have labels.
+    /// Whether machine code has a label for each operation.
     pub(crate) listed: bool,
     pub(crate) perf_map: Option<PerfMap>,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Runtime {
     pub(crate) watch: Arc<Watch>,
     /// The instructions of the machine code that loops become; `None` if nothing becomes machine code.
     pub(crate) isa: Option<Isa>,
-    /// Whether the operations of machine code have labels.
+    /// Whether machine code has a label for each operation.
     listed: bool,
     /// The file of names of machine code, if there is one.
     pub(crate) perf_map: Option<PerfMap>,

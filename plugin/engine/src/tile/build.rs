@@ -73,7 +73,7 @@ pub(crate) struct Builder {
     pub(crate) per_row: bool,
     /// Whether runs of functions become machine code.
     pub(crate) generate: bool,
-    /// Whether the operations of machine code have labels.
+    /// Whether machine code has a label for each operation.
     pub(crate) listed: bool,
     /// Whether the program is a step of a loop, which may become machine code as a whole.
     pub(crate) in_loop: bool,

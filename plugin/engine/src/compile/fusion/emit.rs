@@ -13,6 +13,7 @@ use super::rows::row_reduction;
 use super::slabs;
 use super::views::{self, View};
 use crate::kernel::Kernel;
+use crate::runtime::Codegen;
 use crate::tile::tensor;
 use crate::tile::{Access, Builder, MOST_ELEMENTS, Reduced, Reduction, Slabs, Value};
 
@@ -21,9 +22,7 @@ pub(super) struct Shared<'a> {
     pub(super) graph: &'a Graph<'a>,
     pub(super) groups: &'a Groups<'a>,
     /// Whether kernels are machine code, where that is possible.
-    pub(super) generate: bool,
-    /// Whether the operations of machine code have labels.
-    pub(super) listed: bool,
+    pub(super) codegen: Codegen,
     /// Whether they are in a loop, which may become machine code.
     pub(super) in_loop: bool,
 }
@@ -43,8 +42,8 @@ pub(super) fn fusion(
     ops.dedup();
     let graph = shared.graph;
     let mut builder = if row > 1 { Builder::of_rows(count, row) } else { Builder::new(count, []) };
-    builder.generate = shared.generate;
-    builder.listed = shared.listed;
+    builder.generate = shared.codegen != Codegen::Off;
+    builder.listed = shared.codegen == Codegen::Listed;
     builder.in_loop = shared.in_loop;
     let own: HashSet<usize> = ops.iter().copied().collect();
     let mut emitter = Emitter {

@@ -57,8 +57,8 @@ pub(crate) fn fuse(func: &Func, region: &Region, codegen: Codegen, in_loop: bool
     let Fuser { mut groups, counts, .. } = fuser;
     let mut units = rows::merge(&graph, &mut groups, &counts);
     slabs::merge(&graph, &mut groups, &mut units);
-    let (generate, listed) = (codegen != Codegen::Off, codegen == Codegen::Listed);
-    let shared = emit::Shared { graph: &graph, groups: &groups, generate, listed, in_loop: generate && in_loop };
+    let in_loop = in_loop && codegen != Codegen::Off;
+    let shared = emit::Shared { graph: &graph, groups: &groups, codegen, in_loop };
     let mut found = Vec::new();
     for unit in units.into_iter().filter(|unit| !unit.parts.is_empty()) {
         let Unit { ops, count, row, slabs, parts } = unit;

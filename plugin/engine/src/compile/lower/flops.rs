@@ -4,7 +4,7 @@
 //! two for each pair of elements that are multiplied, and so has a convolution. A region of a reduction, window or
 //! scatter runs once for each element that it takes in. A transform of `n` elements along lines of length `l` has
 //! `5 n log2 l`, half of that if one side is real. A Cholesky factor has a third of `n` for each element, a triangular
-//! solve `n`. Anything else, such as copies, conversions, sorts and random numbers, has none.
+//! solve `n`. Nothing else counts: neither copies nor conversions, sorts and random numbers.
 
 use oxcall_hlo::{FftType, Func, Op, OpKind, ValueId};
 

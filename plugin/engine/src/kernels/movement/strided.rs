@@ -216,8 +216,8 @@ impl StridedCopy {
 /// Results from this size on are gone from the caches before they are read. Tests have smaller ones.
 const STREAMED: usize = if cfg!(test) { 256 << 10 } else { 32 << 20 };
 
-/// How many of `tall` rows of `pitch` bytes one thread copies at least: whole matrices if these are small, or else
-/// whole tiles.
+/// The smallest number of rows that one thread copies, of matrices of `tall` rows of `pitch` bytes: whole matrices if
+/// these are small, otherwise whole tiles.
 fn rows_together(tall: usize, pitch: usize) -> usize {
     match tall {
         _ if tall * pitch <= 32 << 10 => tall,

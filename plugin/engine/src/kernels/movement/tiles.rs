@@ -12,7 +12,7 @@ pub(super) struct Matrix<'a, T> {
     pub(super) stride: isize,
     /// The distance of rows in the result.
     pub(super) pitch: usize,
-    /// Whether the result is written past the caches.
+    /// Whether stores bypass the caches.
     pub(super) streams: bool,
 }
 

@@ -40,7 +40,7 @@ pub(super) fn make(largest: bool, value: ElementType, index: ElementType, layout
 }
 
 /// Whether the first of two (value, index) pairs is the result: NaN comes first, then the extreme value, then the lower
-/// index. There is no branch, so that loops become vectors.
+/// index. It has no branches, so LLVM vectorises its loops.
 #[inline(always)]
 fn is_first<V: PartialOrd, I: Ord>(largest: bool, a: (V, I), b: (V, I)) -> bool {
     #[allow(clippy::eq_op, reason = "only NaN is not equal to itself")]
@@ -50,7 +50,7 @@ fn is_first<V: PartialOrd, I: Ord>(largest: bool, a: (V, I), b: (V, I)) -> bool 
     better | (a_nan & !b_nan) | (equal & (a.1 < b.1))
 }
 
-/// The first of two pairs, the second of which wins if they are equal.
+/// The first of two pairs; the second if they are equal.
 #[inline(always)]
 fn first<V: Copy + PartialOrd, I: Copy + Ord>(largest: bool, a: (V, I), b: (V, I)) -> (V, I) {
     let is_first = is_first(largest, a, b);
@@ -73,12 +73,7 @@ fn first_of_row<V: Element, I: Element + Ord>(
 where
     V::Wide: PartialOrd,
 {
-    match values.len() {
-        _ if !V::IS_COMMON => first_of_all(largest, (values, indices), init),
-        0..=4 => first_of_few::<V, I, 4>(largest, (values, indices), values.len(), init),
-        5..=8 => first_of_few::<V, I, 8>(largest, (values, indices), values.len(), init),
-        _ => first_of_many(largest, (values, indices), init),
-    }
+    first_of_start(largest, (values, indices), values.len(), init)
 }
 }
 
@@ -95,15 +90,30 @@ fn first_of_rows<V: Element, I: Element + Ord>(
 {
     for (number, (value, index)) in value_results.iter_mut().zip(index_results).enumerate() {
         let rows = (&values[number * row..], &indices[number * row..]);
-        let found = match row {
-            _ if !V::IS_COMMON => first_of_all(largest, (&rows.0[..row], &rows.1[..row]), init),
-            0..=4 => first_of_few::<V, I, 4>(largest, rows, row, init),
-            5..=8 => first_of_few::<V, I, 8>(largest, rows, row, init),
-            _ => first_of_many(largest, (&rows.0[..row], &rows.1[..row]), init),
-        };
+        let found = first_of_start(largest, rows, row, init);
         (*value, *index) = (V::narrow(found.0), found.1);
     }
 }
+}
+
+/// [`first_of_row`] for the first `row` elements, by the loop for so many.
+#[inline(always)]
+fn first_of_start<V: Element, I: Element + Ord>(
+    largest: bool,
+    (values, indices): (&[V], &[I]),
+    row: usize,
+    init: (V::Wide, I),
+) -> (V::Wide, I)
+where
+    V::Wide: PartialOrd,
+{
+    let own = (&values[..row], &indices[..row]);
+    match row {
+        _ if !V::IS_COMMON => first_of_all(largest, own, init),
+        0..=4 => first_of_few::<V, I, 4>(largest, (values, indices), row, init),
+        5..=8 => first_of_few::<V, I, 8>(largest, (values, indices), row, init),
+        _ => first_of_many(largest, own, init),
+    }
 }
 
 /// [`first_of_row`] one after another.
@@ -299,7 +309,7 @@ impl Kernel for ArgExtreme {
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {
-        // Without results there are no loops to walk.
+        // An empty result has no loops to walk.
         if self.layout.results() > 0 {
             (self.run)(self, cx, inputs, outputs);
         }

@@ -13,7 +13,6 @@ use super::pairwise::PairwiseRows;
 use crate::element::Element;
 use crate::kernel::{Context, Kernel};
 use crate::kernels::nest::{Loop, Walk};
-use crate::pool::Cost;
 
 /// The number of columns whose sums are kept close at a time.
 const COLUMNS: usize = 1024;
@@ -70,7 +69,7 @@ pub(super) fn run<T: Element>(
     let (matrices, width) = (results.len() / columns, columns.min(COLUMNS));
     let is_split = blocks.count > 1 && cx.pool.splits(fold.cost());
     if is_split && matrices * columns.div_ceil(COLUMNS) < 2 * cx.pool.threads() {
-        let share = Cost { bytes: fold.cost().bytes / matrices as f64, ..Cost::default() };
+        let share = fold.share(matrices);
         let mut parts = cx.scratch(blocks.count * columns)?;
         let mut joined = cx.scratch(PairwiseRows::<T>::levels(blocks.count) * columns)?;
         for (matrix, results) in results.chunks_exact_mut(columns).enumerate() {
@@ -79,15 +78,8 @@ pub(super) fn run<T: Element>(
                 let mut levels = cx.scratch(blocks.levels::<T>() * width)?;
                 for (index, sums) in parts.chunks_exact_mut(columns).enumerate() {
                     for (i, sums) in sums.chunks_mut(COLUMNS).enumerate() {
-                        let block = (blocks, first / columns + index);
-                        sums.copy_from_slice(sum_block(
-                            fold,
-                            operand,
-                            start + i * COLUMNS,
-                            block,
-                            sums.len(),
-                            &mut levels,
-                        ));
+                        let (place, block) = (start + i * COLUMNS, (blocks, first / columns + index));
+                        sums.copy_from_slice(sum_block(fold, operand, place, block, sums.len(), &mut levels));
                     }
                 }
                 Ok::<(), Error>(())

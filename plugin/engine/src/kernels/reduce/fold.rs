@@ -46,7 +46,7 @@ fn run_rows<T: Element>(
     let (layout, segments, loops) = (&fold.layout, fold.layout.segments(), &fold.loops);
     let finish = |x: T::Wide| T::narrow((loops.combine)(init, x));
     if results.len() < 4 * cx.pool.threads() && segments >= 2 && cx.pool.splits(fold.cost()) {
-        let share = Cost { bytes: fold.cost().bytes / results.len() as f64, ..Cost::default() };
+        let share = fold.share(results.len());
         let mut parts = cx.filled(segments, loops.identity)?;
         for (index, result) in results.iter_mut().enumerate() {
             let start = layout.start(index);
@@ -122,6 +122,11 @@ impl<T: Element> Fold<T> {
         // Sums of booleans, and of integers narrower than their bytes, are cut to what the type holds.
         let is_integer = T::TYPE.is_integer() && T::TYPE.bits() == 8 * size_of::<T>();
         ((is_bitwise || is_integer) && generated::fits_lane(wide)).then(|| generated::binary(self.function, wide))?
+    }
+
+    /// The cost of one of `count` equal shares of the work, which threads divide among them.
+    pub(super) fn share(&self, count: usize) -> Cost {
+        Cost { bytes: self.cost().bytes / count as f64, ..Cost::default() }
     }
 
     /// Whether the elements of a result are in rows, or scattered.

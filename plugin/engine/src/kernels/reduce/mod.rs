@@ -16,6 +16,7 @@ mod rows;
 mod tests;
 
 pub(crate) use loops::{ColumnFold, Loops, RowFold, are_tiles, column_fold, fold_rows, row_fold};
+pub(crate) use narrow::{LANES, fold_lanes};
 
 use oxcall::Error;
 use oxcall_hlo::{Func, Op, OpKind};

@@ -8,7 +8,7 @@ use crate::kernels::combine::Combine;
 use crate::kernels::simd::vectorised;
 
 /// The number of columns that are reduced at a time.
-pub(super) const LANES: usize = 16;
+pub(crate) const LANES: usize = 16;
 
 /// The most columns for which reading rows several times, for some columns each time, is better.
 pub(super) const WIDEST: usize = 2 * LANES;
@@ -18,7 +18,7 @@ const LEVELS: usize = (LONGEST_BLOCK / ROWS).ilog2() as usize + 1;
 
 vectorised! {
 /// Sums columns of a block of rows, which are `stride` elements apart: as many as there are `sums`, at most [`LANES`].
-/// Lanes beyond these are computed, too, of what follows in memory.
+/// The lanes beyond these compute something of what follows in memory, which is dropped.
 pub(super) fn fold_narrow<T: Element, C: Combine<T::Wide>>(
     block: &[T],
     (stride, rows): (usize, usize),
@@ -30,7 +30,7 @@ pub(super) fn fold_narrow<T: Element, C: Combine<T::Wide>>(
         let (rows, count) = (&block[group * ROWS * stride..], ROWS.min(rows - group * ROWS));
         let is_wide = size_of::<T>() == size_of::<T::Wide>();
         let mut joined = if is_wide && rows.len() >= (count - 1) * stride + LANES {
-            fold_stored::<T, C>(rows, stride, count)
+            fold_lanes::<T, C>(rows, |row| row * stride, count, C::IDENTITY)
         } else {
             for row in 0..count {
                 load(&rows[row * stride..], &mut lanes[row]);
@@ -86,21 +86,26 @@ fn fold_loaded<T: Element, C: Combine<T::Wide>>(rows: &[[T::Wide; LANES]]) -> [T
     sums
 }
 
-/// [`fold_loaded`] for rows of the operand whose lanes are all there.
+/// `init` combined with the lanes from each of `count` places of the operand on, four places at a time as in
+/// [`fold_rows`](super::fold_rows).
 #[inline(always)]
-fn fold_stored<T: Element, C: Combine<T::Wide>>(rows: &[T], stride: usize, count: usize) -> [T::Wide; LANES] {
-    let (mut sums, fours) = ([C::IDENTITY; LANES], count / 4);
+pub(crate) fn fold_lanes<T: Element, C: Combine<T::Wide>>(
+    operand: &[T],
+    place: impl Fn(usize) -> usize,
+    count: usize,
+    init: T::Wide,
+) -> [T::Wide; LANES] {
+    let (mut sums, fours) = ([init; LANES], count / 4);
     for four in 0..fours {
-        let rows = &rows[4 * four * stride..];
-        let (a, b) = (&rows[..LANES], &rows[stride..][..LANES]);
-        let (c, d) = (&rows[2 * stride..][..LANES], &rows[3 * stride..][..LANES]);
+        let (a, b) = (&operand[place(4 * four)..][..LANES], &operand[place(4 * four + 1)..][..LANES]);
+        let (c, d) = (&operand[place(4 * four + 2)..][..LANES], &operand[place(4 * four + 3)..][..LANES]);
         for lane in 0..LANES {
             let (ab, cd) = (C::combine(a[lane].widen(), b[lane].widen()), C::combine(c[lane].widen(), d[lane].widen()));
             sums[lane] = C::combine(sums[lane], C::combine(ab, cd));
         }
     }
     for index in 4 * fours..count {
-        let row = &rows[index * stride..][..LANES];
+        let row = &operand[place(index)..][..LANES];
         for lane in 0..LANES {
             sums[lane] = C::combine(sums[lane], row[lane].widen());
         }

@@ -1,10 +1,8 @@
 //! Lines of results, each reduced from lines of the operand.
 
-#![allow(clippy::needless_range_loop, reason = "several arrays have the same lanes")]
-
 use crate::element::Element;
 use crate::kernels::combine::Combine;
-use crate::kernels::reduce::fold_rows;
+use crate::kernels::reduce::{LANES, fold_lanes, fold_rows};
 use crate::kernels::simd::vectorised;
 
 /// Neighbouring lines of equal windows.
@@ -19,9 +17,6 @@ pub(super) struct Lines {
     /// Their distance in the result.
     pub(super) pitch: usize,
 }
-
-/// The number of elements that are reduced at a time.
-const LANES: usize = 16;
 
 /// Makes each line of `sums` the initial value combined with the lines that begin at `places` of the operand, four
 /// places at a time as in [`fold_rows`].
@@ -61,16 +56,17 @@ fn fold_short<T: Element, C: Combine<T::Wide>>(
 ) {
     for line in 0..lines.count {
         let (sums, offset) = (&mut sums[line * lines.pitch..][..lines.len], line * lines.step);
+        let lanes_at = |start: usize| {
+            fold_lanes::<T, C>(operand, |place| places[place] + offset + start, places.len(), init)
+        };
         if lines.len < LANES {
-            let lanes = fold_lanes::<T, C>(operand, places, offset, init);
-            sums.copy_from_slice(&lanes[..lines.len]);
+            sums.copy_from_slice(&lanes_at(0)[..lines.len]);
             continue;
         }
         // The last lanes overlap those before them.
         let (mut start, last) = (0, lines.len - LANES);
         loop {
-            let (lanes, sums) = (fold_lanes::<T, C>(operand, places, offset + start, init), &mut sums[start..][..LANES]);
-            sums.copy_from_slice(&lanes);
+            sums[start..][..LANES].copy_from_slice(&lanes_at(start));
             if start == last {
                 break;
             }
@@ -78,36 +74,4 @@ fn fold_short<T: Element, C: Combine<T::Wide>>(
         }
     }
 }
-}
-
-/// The initial value combined with neighbouring elements at each place.
-#[inline(always)]
-fn fold_lanes<T: Element, C: Combine<T::Wide>>(
-    operand: &[T],
-    places: &[usize],
-    offset: usize,
-    init: T::Wide,
-) -> [T::Wide; LANES] {
-    let (mut sums, fours) = ([init; LANES], places.len() / 4);
-    for four in 0..fours {
-        let places = &places[4 * four..][..4];
-        let (a, b) = (lanes(operand, places[0] + offset), lanes(operand, places[1] + offset));
-        let (c, d) = (lanes(operand, places[2] + offset), lanes(operand, places[3] + offset));
-        for lane in 0..LANES {
-            let (ab, cd) = (C::combine(a[lane].widen(), b[lane].widen()), C::combine(c[lane].widen(), d[lane].widen()));
-            sums[lane] = C::combine(sums[lane], C::combine(ab, cd));
-        }
-    }
-    for &place in &places[4 * fours..] {
-        let row = lanes(operand, place + offset);
-        for lane in 0..LANES {
-            sums[lane] = C::combine(sums[lane], row[lane].widen());
-        }
-    }
-    sums
-}
-
-#[inline(always)]
-fn lanes<T>(operand: &[T], place: usize) -> &[T] {
-    &operand[place..][..LANES]
 }
