@@ -1,5 +1,6 @@
 //! The threads of a client, and the division of kernels' work among them.
 
+mod contention;
 #[allow(unsafe_code, reason = "lends the work of callers to threads")]
 mod helpers;
 #[allow(unsafe_code, reason = "asks the system for the processors of threads")]
@@ -7,15 +8,18 @@ mod placement;
 #[cfg(test)]
 mod tests;
 
+use std::cell::Cell;
 use std::ops::Range;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 use oxcall::Error;
 
-use self::helpers::Helpers;
+use self::contention::Contention;
+use self::helpers::{Helpers, Timing};
 use crate::environment::set_default_environment;
 use crate::sync::{Mutex, SPIN};
 
@@ -80,12 +84,20 @@ const WORTH_SPLITTING_NANOS: f64 = 20_000.0;
 /// The least work of a piece: a thread takes one in about a microsecond.
 const PIECE_NANOS: f64 = 8_000.0;
 
+thread_local! {
+    /// Whether this thread divides no work.
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
 /// The threads of a client, started when work first needs them; none if there is only one core.
 #[derive(Debug)]
 pub(crate) struct Pool {
     threads: usize,
     helpers: OnceLock<Helpers>,
     workers: OnceLock<rayon::ThreadPool>,
+    contention: Contention,
+    /// The jobs that workers were given and have not ended.
+    jobs: AtomicUsize,
     /// When work that was worth splitting, but not worth waking a thread for, last ended: in nanoseconds from `start`.
     last: AtomicU64,
     start: Instant,
@@ -98,6 +110,8 @@ impl Pool {
             threads: threads.max(1),
             helpers: OnceLock::new(),
             workers: OnceLock::new(),
+            contention: Contention::new(),
+            jobs: AtomicUsize::new(0),
             last: AtomicU64::new(0),
             start: Instant::now(),
         }
@@ -127,6 +141,39 @@ impl Pool {
         })
     }
 
+    /// Whether callers run short programs of this `cost` [alone](Pool::alone), because other processes hold up the
+    /// threads. None overtakes a program that workers were given.
+    pub(crate) fn is_alone(&self, cost: Cost) -> bool {
+        self.contention.is_alone(cost) && self.jobs.load(Ordering::Relaxed) == 0
+    }
+
+    /// Calls `work`, which is divided into the same pieces as ever, all of which this thread does.
+    pub(crate) fn alone<R>(work: impl FnOnce() -> R) -> R {
+        struct Restored(bool);
+        impl Drop for Restored {
+            fn drop(&mut self) {
+                ALONE.set(self.0);
+            }
+        }
+        let _restored = Restored(ALONE.replace(true));
+        work()
+    }
+
+    /// Gives `job`, which does not panic, to a worker, or back to the caller if the system refuses to start threads.
+    pub(crate) fn spawn<F: FnOnce() + Send + 'static>(self: &Arc<Pool>, job: F) -> Option<F> {
+        let Ok(workers) = catch_unwind(AssertUnwindSafe(|| self.workers())) else { return Some(job) };
+        let (pool, asked) = (Arc::clone(self), Instant::now());
+        let is_first = self.jobs.fetch_add(1, Ordering::Relaxed) == 0;
+        workers.spawn(move || {
+            if is_first {
+                pool.contention.note(asked.elapsed(), Duration::ZERO);
+            }
+            job();
+            pool.jobs.fetch_sub(1, Ordering::Relaxed);
+        });
+        None
+    }
+
     /// Whether work of `cost` is worth splitting. The answer never changes, so the order of a sum may depend on it.
     pub(crate) fn splits(&self, cost: Cost) -> bool {
         self.threads > 1 && cost.nanos() >= WORTH_WAKING_NANOS
@@ -140,7 +187,8 @@ impl Pool {
             let last = self.last.load(Ordering::Relaxed);
             last > 0 && self.start.elapsed() < Duration::from_nanos(last) + SPIN
         };
-        self.splits(cost) || self.could_split(cost) && (is_awake() || is_recent())
+        let is_worth_it = || self.splits(cost) || self.could_split(cost) && (is_awake() || is_recent());
+        !ALONE.get() && is_worth_it()
     }
 
     fn could_split(&self, cost: Cost) -> bool {
@@ -190,15 +238,15 @@ impl Pool {
         self.chunked(self.splits_now(cost), out, len, work)
     }
 
-    /// Splits `out` into chunks of `len` elements, and calls `work` on several threads with the first index of each
-    /// chunk and the chunk. If chunks fail, the call fails with the first error.
+    /// Splits `out` into chunks of `len` elements, and calls `work` with the first index of each chunk and the chunk.
+    /// Several threads do, except [alone](Pool::alone). If chunks fail, the call fails with the first error.
     pub(crate) fn split_chunks<T: Pod + Send, R: Outcome>(
         &self,
         out: &mut [T],
         len: usize,
         work: impl Fn(usize, &mut [T]) -> R + Send + Sync,
     ) -> R {
-        self.chunked(true, out, len, work)
+        self.chunked(!ALONE.get(), out, len, work)
     }
 
     fn chunked<T: Pod + Send, R: Outcome>(
@@ -239,7 +287,8 @@ impl Pool {
         }
         // Threads inherit the environment of the thread that happens to start them.
         let helpers = self.helpers.get_or_init(|| Helpers::new(self.threads - 1, set_default_environment));
-        helpers.run(pieces, &run);
+        let Timing { piece, wait } = helpers.run(pieces, &run);
+        self.contention.note(wait, 2 * piece);
     }
 
     /// Calls `work` with the index of each task and the task.

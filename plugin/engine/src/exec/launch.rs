@@ -12,6 +12,7 @@ use super::task::{self, Done, Task};
 use super::{Argument, Executable, Execution};
 use crate::custom_call::{ExecutionInfo, UserData};
 use crate::interrupt::Era;
+use crate::pool::Pool;
 
 /// Programs that are estimated to take longer run on another thread: the handover costs about 50 microseconds.
 const INLINE_NANOS: f64 = 125_000.0;
@@ -70,12 +71,17 @@ pub(crate) fn launch(
     let run_id = options.run_id.unwrap_or_else(|| RUNS.fetch_add(1, Ordering::Relaxed));
     let era = options.era.unwrap_or_else(Era::now);
     let participants = participant.as_ref().map_or(1, |participant| participant.rendezvous.len());
+    let is_lone = participant.is_none() && !program.has_calls();
+    let alone = options.launch == Launch::Auto && is_lone && program.runtime.pool.is_alone(program.plan.cost);
     let inline = match options.launch {
-        Launch::Auto => is_short(program, participants),
+        Launch::Auto => alone || is_short(program, participants),
         Launch::Inline => true,
         Launch::Elsewhere => false,
     };
     let start = Start { program: Arc::clone(program), arguments, run_id, era, participant, done, inline };
+    if alone {
+        return Pool::alone(|| start.run(options));
+    }
     if inline {
         return start.run(options);
     }

@@ -170,19 +170,10 @@ pub(crate) fn elsewhere(task: Task) {
 /// Runs `work`, which runs a program, on another thread; if there is none, on this one. A handler may wait for tasks
 /// that it gives to the engine's threads, so programs with custom calls do not run on those.
 pub(super) fn on_another_thread(runtime: &Runtime, calls: bool, work: Job) {
-    let left = if calls {
-        runtime.threads.spawn(Box::new(move || caught(work)))
-    } else {
-        match catch_unwind(AssertUnwindSafe(|| runtime.pool.workers())) {
-            Ok(workers) => {
-                workers.spawn(move || caught(work));
-                None
-            }
-            Err(_) => Some(work),
-        }
-    };
-    if let Some(work) = left {
-        caught(work);
+    let run: Job = Box::new(move || caught(work));
+    let left = if calls { runtime.threads.spawn(run) } else { runtime.pool.spawn(run) };
+    if let Some(run) = left {
+        run();
     }
 }
 

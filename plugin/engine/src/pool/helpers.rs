@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::{Duration, Instant};
 
 use super::placement::{self, Allowed};
 use crate::sync::atomic::{AtomicUsize, Ordering};
@@ -87,14 +88,26 @@ impl Work {
         })
     }
 
-    /// Does pieces until none is left.
-    fn take_part(&self, thread: usize) {
+    /// Does pieces until none is left, and returns their number.
+    fn take_part(&self, thread: usize) -> u32 {
+        let mut count = 0;
         while let Some(piece) = self.take(thread) {
+            count += 1;
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| (self.run)(piece))) {
                 self.panic.lock().get_or_insert(payload);
             }
         }
+        count
     }
+}
+
+/// The time that a caller spent on divided work.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timing {
+    /// The mean of its own pieces.
+    pub(super) piece: Duration,
+    /// From its last piece until the helpers had ended theirs.
+    pub(super) wait: Duration,
 }
 
 impl Helpers {
@@ -118,23 +131,28 @@ impl Helpers {
         self.shared.asleep.load(Ordering::Relaxed) < self.count
     }
 
-    /// Calls `run` with each number below `pieces`, on this thread and on those that have nothing else to do.
+    /// Calls `run` with each number below `pieces`, on this thread and on those that have nothing else to do. Returns
+    /// how long this thread was at it.
     ///
     /// # Panics
     /// If a piece panics, after all others are done.
-    pub(crate) fn run(&self, pieces: usize, run: &(dyn Fn(usize) + Sync)) {
+    pub(crate) fn run(&self, pieces: usize, run: &(dyn Fn(usize) + Sync)) -> Timing {
         // SAFETY: helpers call `run` between joining the work and leaving it. They join only what the state lists, and
         // this function returns after it has taken the work off the list and all helpers have left. In between nothing
         // unwinds: panics of pieces are caught, and taking a lock does not panic.
         let run = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(run) };
         let work = Arc::new(Work::new(run, pieces, self.count + 1));
         self.shared.publish(&work);
-        work.take_part(0);
+        let start = Instant::now();
+        let count = work.take_part(0);
+        let end = Instant::now();
         self.shared.withdraw(&work);
+        let timing = Timing { piece: (end - start) / count.max(1), wait: end.elapsed() };
         let payload = work.panic.lock().take();
         if let Some(payload) = payload {
             resume_unwind(payload);
         }
+        timing
     }
 }
 
