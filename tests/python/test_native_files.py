@@ -18,6 +18,7 @@ import pytest
 import fake
 import oxcall
 from oxcall import _elf, _image
+from processes import run
 
 
 @pytest.fixture(scope="module")
@@ -25,16 +26,6 @@ def builds(tmp_path_factory):
     """Two builds of a library, with other results."""
     folder = tmp_path_factory.mktemp("builds")
     return [fake.build(folder, f"lib{bias}.so", BIAS=bias) for bias in (10, 20)]
-
-
-def run(code: str, *arguments: object, expected: int = 0, **variables: str) -> str:
-    """What a process prints; it ends as expected."""
-    command = [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)]
-    done = subprocess.run(
-        command, env={**os.environ, **variables}, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == expected, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
-    return done.stdout.strip()
 
 
 OVERWRITTEN = """

@@ -32,6 +32,7 @@ pub(super) static AREAS: &[Area] = &[
             "python/oxcall/src/oxcall/_cli.py",
             "python/oxcall/src/oxcall/_copies.py",
             "python/oxcall/src/oxcall/_elf.py",
+            "python/oxcall/src/oxcall/_file_kinds.py",
             "python/oxcall/src/oxcall/_image.py",
             "python/oxcall/src/oxcall/_library.py",
             "python/oxcall/src/oxcall/_library_file.py",

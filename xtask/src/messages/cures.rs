@@ -27,6 +27,26 @@ pub(super) const CURES: &[(&str, &str)] = &[
         "building its table panicked: the panic is on stderr; rebuild it with the newest `oxcall`",
     ),
     (
+        "{self.path}: its table of {count} handlers has a null pointer; the library is broken.",
+        "a library that was not made by the crate `oxcall`, or was damaged: rebuild it with the newest `oxcall`",
+    ),
+    (
+        "{self.path}: op {index} of the manifest is not as version {ABI_VERSION} of the library boundary has it ({}: \
+         {error}); the library is broken.",
+        "the same",
+    ),
+    ("{self.path}: the manifest has no list of `ops`; the library is broken.", "the same"),
+    (
+        "{shown} cannot be loaded here: its table of symbols is not there: it is broken, or was copied in part; copy or \
+         build it again.",
+        "a copy that was interrupted, or that another program writes page by page",
+    ),
+    ("{path} cannot be read: {error.strerror}.", "the reason is the system's: a disk, a mount or a chain of links"),
+    (
+        "{path} cannot be read: {error.strerror}. Allow it with `chmod`, or copy the file.",
+        "the process has no permission to read the file, or to enter a folder above it",
+    ),
+    (
         "{}: unknown dtype {value}",
         "the request for shapes comes from a newer Python package: rebuild the library with its crate",
     ),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from oxcall._errors import LoadError
-from oxcall._library_file import check
+from oxcall._library_file import check, refusal
 from oxcall_plugin._errors import PluginError, PluginWarning
 
 _STAGES = ("instantiate", "prepare", "initialize", "execute")
@@ -32,7 +32,7 @@ class NativePlugin:
         try:
             self._library = ctypes.CDLL(path)
         except OSError as error:
-            raise PluginError(f"{path} cannot be loaded: {error}") from None
+            raise PluginError(f"{path} cannot be loaded: {refusal(error, path, path)}") from None
         try:
             name = self._library.oxcall_plugin_name
             self._register_handler = self._library.oxcall_plugin_register_handler

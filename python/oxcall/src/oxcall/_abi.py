@@ -9,6 +9,7 @@ from typing import Any
 
 from oxcall._errors import LoadError
 from oxcall._image import Image, not_a_library
+from oxcall._manifest import OpInfo, read_op
 
 ABI_VERSION = 1
 
@@ -85,11 +86,23 @@ class NativeLibrary:
         if not table:
             raise LoadError(f"{self.path}: `oxcall_library` returned a null pointer; the library is broken.")
         self._check(table.contents)
-        self.handlers = [table.contents.handlers[i].contents for i in range(table.contents.num_handlers)]
+        count, pointers = table.contents.num_handlers, table.contents.handlers
+        if count and not (pointers and all(pointers[i] for i in range(count))):
+            raise LoadError(f"{self.path}: its table of {count} handlers has a null pointer; the library is broken.")
+        self.handlers = [pointers[i].contents for i in range(count)]
         for handler in self.handlers:
             if handler.struct_size < ctypes.sizeof(Handler):
                 raise self._too_old(f"a handler record has {handler.struct_size} bytes")
         self.manifest: dict[str, Any] = self._manifest(table.contents)
+        self.ops: list[OpInfo] = []
+        for index, entry in enumerate(self.manifest["ops"]):
+            try:
+                self.ops.append(read_op(index, entry))
+            except (KeyError, TypeError, AttributeError, ValueError) as error:
+                raise LoadError(
+                    f"{self.path}: op {index} of the manifest is not as version {ABI_VERSION} of the library boundary "
+                    f"has it ({type(error).__name__}: {error}); the library is broken."
+                ) from error
 
     def _check(self, table: LibraryTable) -> None:
         if table.abi_version > ABI_VERSION:
@@ -104,8 +117,9 @@ class NativeLibrary:
 
     def _too_old(self, detail: str) -> LoadError:
         return LoadError(
-            f"{self.path} was built with an older oxcall that this package no longer reads ({detail}). "
-            "Update the `oxcall` crate with `cargo update -p oxcall` and rebuild the library."
+            f"{self.path} was built with an older oxcall that this package no longer reads ({detail}; it "
+            f"reads version {ABI_VERSION}). Update the `oxcall` crate with `cargo update -p oxcall` and rebuild the "
+            "library."
         )
 
     def _manifest(self, table: LibraryTable) -> dict[str, Any]:
@@ -113,6 +127,8 @@ class NativeLibrary:
             manifest = json.loads(table.manifest.text())
         except ValueError as error:
             raise LoadError(f"{self.path}: the manifest is not valid JSON ({error}); the library is broken.") from error
+        if not isinstance(manifest, dict) or not isinstance(manifest.get("ops"), list):
+            raise LoadError(f"{self.path}: the manifest has no list of `ops`; the library is broken.")
         if len(manifest["ops"]) != len(self.handlers):
             raise LoadError(
                 f"{self.path}: the manifest lists {len(manifest['ops'])} ops, but the handler table has "

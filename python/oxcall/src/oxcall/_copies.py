@@ -8,6 +8,8 @@ import os
 import shutil
 import tempfile
 
+from oxcall._errors import LoadError
+
 _PREFIX = "oxcall-libraries-"
 # A file that a folder's process keeps locked as long as it lives.
 _OWNER = "owner"
@@ -48,8 +50,16 @@ class Copies:
             shutil.rmtree(os.path.dirname(path), ignore_errors=True)
 
     def _memory(self, descriptor: int, name: str) -> str:
-        memory = os.memfd_create(name[:200], os.MFD_CLOEXEC)
-        _copy(descriptor, memory)
+        # Longer names are refused.
+        memory = os.memfd_create(os.fsencode(name)[:200].decode(errors="replace")[:80], os.MFD_CLOEXEC)
+        try:
+            _copy(descriptor, memory)
+        except OSError as error:
+            os.close(memory)
+            raise LoadError(
+                f"{name} cannot be copied for this process, neither to a folder for temporary files nor to memory "
+                f"({error.strerror}). Make room, or set TMPDIR to a folder that has some."
+            ) from error
         # The dynamic linker takes equal paths for one file, and a program may close all descriptors.
         self._count += 1
         return f"/proc/self/{'./' * self._count}fd/{memory}"

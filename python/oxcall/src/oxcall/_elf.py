@@ -10,14 +10,15 @@ import functools
 import os
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-_MACHINES = {0x03: "x86", 0x28: "arm", 0x3E: "x86_64", 0xB7: "aarch64", 0xF3: "riscv64", 0x15: "ppc64"}
+from oxcall._file_kinds import other_kind
+
+_MACHINES = {0x03: "x86", 0x28: "arm", 0x3E: "x86_64", 0xB7: "aarch64", 0xF3: "riscv64", 0x15: "ppc64", 0x16: "s390x"}
 _TYPES = {1: "an object file", 2: "a program", 4: "a core dump"}
 _SHARED = 3
-_LOAD, _DYNAMIC = 1, 2
+LOAD, DYNAMIC = 1, 2
 _STRING_TABLE, _NO_BITS = 3, 8
-_RPATH, _RUNPATH, _STRINGS = 15, 29, 5
 
 # Of a 64-bit file, after the 16 bytes of the identification; a 32-bit one is refused by its machine.
 _HEADER = "HHIQQQIHHHHHH"
@@ -35,19 +36,19 @@ def reader(descriptor: int) -> Read:
 def fault(size: int, read: Read) -> str | None:
     """Why this process cannot load a file of `size` bytes; `None` if it is a whole shared library of this machine."""
     if size == 0:
-        return "it is empty: it is not a shared library"
+        return "it is empty: it is not a shared library, or its copy or build has not finished"
     head = read(0, 64)
     if head[:4] != b"\x7fELF":
-        return _other_format(head)
+        return other_kind(read(0, 512))
     if sys.platform != "linux":
         return f"it is a Linux (ELF) library, and this is {sys.platform}"
     if len(head) < 20:
-        return _incomplete("its header", len(head), size)
+        return _incomplete("its header", 64, size)
     if (reason := _foreign(head)) is not None or head[4] != 2:
         return reason
     if len(head) < 64:
         return _incomplete("its header", 64, size)
-    order = _order(head)
+    order = order_of(head)
     kind, _, _, _, segments, sections, _, _, segment_size, num_segments, section_size, num_sections, names = (
         struct.unpack_from(order + _HEADER, head, 16)
     )
@@ -63,9 +64,9 @@ def fault(size: int, read: Read) -> str | None:
         kinds.add(kind)
         if in_file and offset + in_file > size:
             return _incomplete("a segment", offset + in_file, size)
-        if kind == _LOAD and in_file > in_memory:
-            return "a segment is larger in the file than in memory: it is broken"
-    if not {_LOAD, _DYNAMIC} <= kinds:
+        if kind == LOAD and in_file > in_memory:
+            return "a segment is larger in the file than in memory: it is broken; copy or build it again"
+    if not {LOAD, DYNAMIC} <= kinds:
         return "it has no segment to load: it is not a shared library"
     return _sections(size, read, order, sections, section_size, num_sections, names)
 
@@ -83,41 +84,25 @@ def _sections(size: int, read: Read, order: str, start: int, entry_size: int, co
         if kind != _NO_BITS and offset + length > size:
             return _incomplete("a section", offset + length, size)
     if 0 < names < count and kinds[names] != _STRING_TABLE:
-        return "its section headers are not there: it is broken, or was copied in part"
+        return "its section headers are not there: it is broken, or was copied in part; copy or build it again"
     return None
 
 
-def finds_others_beside_itself(read: Read) -> bool:
-    """Whether a whole library has the dynamic linker look for others in the library's own folder (`$ORIGIN`)."""
-    head = read(0, 64)
-    if head[:5] != b"\x7fELF\x02":
-        return False
-    order = _order(head)
-    _, _, _, _, start, _, _, _, segment_size, count, *_ = struct.unpack_from(order + _HEADER, head, 16)
-    segments = list(struct.iter_unpack(order + _SEGMENT, read(start, count * segment_size)))
-    dynamic = [(offset, in_file) for kind, _, offset, _, _, in_file, _, _ in segments if kind == _DYNAMIC]
-    entries = [entry for place in dynamic for entry in struct.iter_unpack(order + "qQ", _whole(read(*place), 16))]
-    strings = next((value for tag, value in entries if tag == _STRINGS), 0)
-    for kind, _, offset, address, _, in_file, _, _ in segments:
-        if kind == _LOAD and address <= strings < address + in_file:
-            strings += offset - address
-            break
-    paths = [read(strings + value, 4096).split(b"\0")[0] for tag, value in entries if tag in (_RPATH, _RUNPATH)]
-    return any(b"ORIGIN" in path for path in paths)
+def segments_of(head: bytes, read: Read) -> Iterator[tuple[int, ...]]:
+    """The entries of a whole 64-bit file's program headers."""
+    _, _, _, _, start, _, _, _, size, count, *_ = struct.unpack_from(order_of(head) + _HEADER, head, 16)
+    return struct.iter_unpack(order_of(head) + _SEGMENT, read(start, count * size))
 
 
-def _whole(data: bytes, size: int) -> bytes:
-    return data[: len(data) // size * size]
-
-
-def _order(head: bytes) -> str:
+def order_of(head: bytes) -> str:
+    """The byte order of a file, as `struct` writes it."""
     return "<" if head[5] == 1 else ">"
 
 
 def _incomplete(what: str, end: int, size: int) -> str:
     return (
-        f"it is not complete: {what} ends at byte {end}, and the file has {size}. It was copied in part, or is still "
-        "being written"
+        f"it is not complete: {what} should end at byte {end}, but the file has {size}. It was copied in part, or is "
+        "still being written: copy it again, or wait until its build has finished"
     )
 
 
@@ -145,16 +130,9 @@ def _foreign(head: bytes) -> str | None:
 
 
 def _machine(head: bytes) -> str:
-    number = int.from_bytes(head[18:20], "little" if head[5:6] == b"\x01" else "big")
+    is_little = head[5:6] == b"\x01"
+    number = int.from_bytes(head[18:20], "little" if is_little else "big")
     name = _MACHINES.get(number, f"ELF machine {number}")
-    return name if head[4:5] == b"\x02" or name in ("x86", "arm") else f"{name} in 32 bits"
-
-
-def _other_format(head: bytes) -> str | None:
-    if head[:4] in (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe"):
-        return None if sys.platform == "darwin" else f"it is a macOS (Mach-O) library, and this is {sys.platform}"
-    if head[:2] == b"MZ":
-        return None if sys.platform == "win32" else f"it is a Windows (PE) library, and this is {sys.platform}"
-    if head[:8] == b"!<arch>\n":
-        return 'it is a static archive; set `crate-type = ["cdylib"]`'
-    return "it is not a shared library"
+    if head[4:5] != b"\x02" and name not in ("x86", "arm"):
+        name += " in 32 bits"
+    return name if is_little else f"{name}, big-endian"

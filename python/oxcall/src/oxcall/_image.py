@@ -17,8 +17,9 @@ import threading
 
 from oxcall import _elf
 from oxcall._copies import Copies
+from oxcall._elf_symbols import Broken, DynamicSection
 from oxcall._errors import LoadError
-from oxcall._library_file import check_open, opened
+from oxcall._library_file import check_open, opened, refusal
 
 # (device, inode, time of the last change, modification time, size) of a file: changes when it is rebuilt.
 Stamp = tuple[int, int, int, int, int]
@@ -52,8 +53,7 @@ class Image:
             if self.is_copy and "failed to map segment" in str(error):
                 with contextlib.suppress(OSError):
                     return _open(_COPIES.in_memory(self.path))
-            reason = str(error).replace(self.path, self.shown)
-            raise LoadError(f"{self.shown} could not be loaded: {reason}") from error
+            raise LoadError(f"{self.shown} could not be loaded: {refusal(error, self.path, self.shown)}") from error
 
 
 def stamp_of(path: str) -> Stamp | None:
@@ -76,26 +76,33 @@ def image_of(path: str, symbol: str) -> Image:
             the function, or is being written.
     """
     with _LOCK, opened(path) as descriptor:
-        stamp = _stamp(os.fstat(descriptor))
-        known = _IMAGES.get(stamp[:2])
-        if known is not None and known.stamp == stamp:
-            return dataclasses.replace(known, shown=path)
-        _check(descriptor, path, symbol)
-        if known is None and (_is_loaded(path) or _elf.finds_others_beside_itself(_elf.reader(descriptor))):
-            image = Image(path, path, stamp, is_copy=False)
-        else:
-            copy = _COPIES.add(descriptor, os.path.basename(path))
-            with open(copy, "rb") as file:
-                # It is what is loaded; the file may have changed since it was looked at.
-                _check(file.fileno(), path, symbol)
-            if _stamp(os.fstat(descriptor)) != stamp:
-                raise LoadError(f"{path} was written while it was read: load it when its build has finished")
-            if known is not None and known.is_copy and _are_equal(known.path, copy):
-                _COPIES.remove(copy)
-                copy = known.path
-            image = Image(copy, path, stamp, is_copy=True)
-        _IMAGES[stamp[:2]] = image
-        return image
+        try:
+            return _image_of(descriptor, path, symbol)
+        except OSError as error:
+            raise LoadError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _image_of(descriptor: int, path: str, symbol: str) -> Image:
+    stamp = _stamp(os.fstat(descriptor))
+    known = _IMAGES.get(stamp[:2])
+    if known is not None and known.stamp == stamp:
+        return dataclasses.replace(known, shown=path)
+    _check(descriptor, path, symbol)
+    if known is None and (_is_loaded(path) or _stays(descriptor)):
+        image = Image(path, path, stamp, is_copy=False)
+    else:
+        copy = _COPIES.add(descriptor, os.path.basename(path))
+        with open(copy, "rb") as file:
+            # It is what is loaded; the file may have changed since it was looked at.
+            _check(file.fileno(), path, symbol)
+        if _stamp(os.fstat(descriptor)) != stamp:
+            raise LoadError(f"{path} was written while it was read: load it when its build has finished.")
+        if known is not None and known.is_copy and _are_equal(known.path, copy):
+            _COPIES.remove(copy)
+            copy = known.path
+        image = Image(copy, path, stamp, is_copy=True)
+    _IMAGES[stamp[:2]] = image
+    return image
 
 
 _LOCK = threading.RLock()
@@ -116,9 +123,29 @@ def _open(path: str) -> ctypes.CDLL:
 def _check(descriptor: int, shown: str, symbol: str) -> None:
     """Raises the fault of an open file."""
     check_open(descriptor, shown)
-    if not _has(descriptor, symbol.encode() + b"\0"):
+    try:
+        dynamic = _dynamic(descriptor)
+        exports = None if dynamic is None else dynamic.exports(symbol)
+    except Broken:
+        raise LoadError(
+            f"{shown} cannot be loaded here: its table of symbols is not there: it is broken, or was copied in part; "
+            "copy or build it again."
+        ) from None
+    if not (_has(descriptor, symbol.encode() + b"\0") if exports is None else exports):
         is_extension = _has(descriptor, b"PyInit_")
         raise not_a_library(shown, symbol, "It is an extension module of Python. " if is_extension else "")
+
+
+def _stays(descriptor: int) -> bool:
+    """Whether a library has to lie where it is, since others beside it belong to it."""
+    dynamic = _dynamic(descriptor)
+    return dynamic is not None and dynamic.looks_beside_itself()
+
+
+def _dynamic(descriptor: int) -> DynamicSection | None:
+    """The dynamic section of a file without a fault; `None` in formats other than that of 64-bit Linux."""
+    read = _elf.reader(descriptor)
+    return DynamicSection(read) if read(0, 5) == b"\x7fELF\x02" else None
 
 
 def _has(descriptor: int, text: bytes) -> bool:

@@ -14,15 +14,18 @@ from oxcall._abi import ENTRY, NativeLibrary
 from oxcall._described import OpWithoutJax
 from oxcall._errors import LoadError, OxcallWarning, listing, nearest
 from oxcall._image import Stamp, image_of, stamp_of
-from oxcall._manifest import OpInfo, read_op
+from oxcall._library_file import AnyPath, full_path
+from oxcall._manifest import OpInfo
 from oxcall._pairing import check_rules
 from oxcall._targets import Targets, build_of
 from oxcall._torch import announce
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from oxcall._op import Op
 
-    AnyOp = Op | OpWithoutJax
+    AnyOp: TypeAlias = Op | OpWithoutJax
 
 
 class Library:
@@ -99,7 +102,7 @@ class _Process:
 _PROCESS = _Process()
 
 
-def load(path: str | os.PathLike[str], *, name: str | None = None) -> Library:
+def load(path: AnyPath, *, name: str | None = None) -> Library:
     """Loads an op library, registers its ops with JAX and PyTorch, and returns them.
 
     One of the two is enough. With PyTorch, ops are registered at once if it is imported, else as soon as it is.
@@ -117,7 +120,7 @@ def load(path: str | os.PathLike[str], *, name: str | None = None) -> Library:
         LoadError: the file is not a library that this process can use, the library reports mistakes in its registry,
             or JAX is too old, or neither JAX nor PyTorch is installed.
     """
-    shown = os.path.abspath(os.path.expanduser(os.fspath(path)))
+    shown = full_path(path)
     with _PROCESS.lock:
         stamp = stamp_of(shown)
         known = _PROCESS.loaded.get(shown)
@@ -137,10 +140,10 @@ def load(path: str | os.PathLike[str], *, name: str | None = None) -> Library:
         return library
 
 
-def read(path: str | os.PathLike[str]) -> tuple[NativeLibrary, list[OpInfo]]:
+def read(path: AnyPath) -> tuple[NativeLibrary, list[OpInfo]]:
     """A library and its manifest, without JAX and without registering anything."""
-    native = NativeLibrary(image_of(os.path.abspath(os.path.expanduser(os.fspath(path))), ENTRY))
-    return native, [read_op(i, entry) for i, entry in enumerate(native.manifest["ops"])]
+    native = NativeLibrary(image_of(full_path(path), ENTRY))
+    return native, native.ops
 
 
 def last_error() -> str:
@@ -161,8 +164,8 @@ def _register(name: str, native: NativeLibrary) -> Library:
     build = build_of(native.image.path)
     operators = _torch.Operators(native)
     implementations: dict[str, list[OpInfo]] = {}
-    for index, entry in enumerate(native.manifest["ops"]):
-        implementations.setdefault(entry["name"], []).append(read_op(index, entry))
+    for op in native.ops:
+        implementations.setdefault(op.name, []).append(op)
     # Declarations of one op for several platforms agree; the CPU's answers for shapes.
     declared = {
         op_name: next((info for info in infos if info.platform == "Host"), infos[0])
