@@ -1,11 +1,14 @@
 """The command line and the generated stubs."""
 
 import ast
+import math
 
+import numpy as np
 import pytest
 
 from oxcall._cli import main
-from oxcall._rust import SourceText, parse_default
+from oxcall._manifest import Attr
+from oxcall._rust import UNKNOWN, SourceText, parse_default
 
 
 def test_ops(fake_path, capsys):
@@ -36,7 +39,7 @@ def test_stubs(fake_path, tmp_path):
     functions = {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
     assert {"scale", "total", "inspect", "filled"} <= functions
     assert "def total(bias: ArrayLike | None = None, *xs: ArrayLike, out_shape: " in text
-    assert "mode: Literal['fast', 'precise'] = ..." in text
+    assert "mode: Literal['fast', 'precise'] = 'fast'" in text
 
 
 def test_stubs_have_the_schemas_of_torch(library_path, capsys):
@@ -70,3 +73,34 @@ def test_literal_defaults(text, value):
 def test_other_defaults_are_shown_as_written(text):
     parsed = parse_default(text)
     assert isinstance(parsed, SourceText) and repr(parsed) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Mode::Fast", "'fast'"), ("crate::Mode::VeryFast", "'very_fast'"), ("Mode :: Renamed", "..."),
+        ("mode()", "..."), ("Mode::default()", "..."),
+    ],
+)  # fmt: skip
+def test_shown_defaults_of_enums(text, shown):
+    assert repr(Attr("mode", {"enum": [["fast", 0], ["very_fast", 1]]}, "default", text).shown_default) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("f32::EPSILON", "f32", float(np.finfo(np.float32).eps)),
+        ("f32 :: MAX", "f32", float(np.finfo(np.float32).max)),
+        ("f64::MIN_POSITIVE", "f64", float(np.finfo(np.float64).tiny)),
+        ("f64::NEG_INFINITY", "f64", -math.inf),
+        ("std::f64::consts::PI", "f64", math.pi),
+        ("i8::MIN", "s8", -128),
+        ("u64::MAX", "u64", (1 << 64) - 1),
+        ("1e-5", "f64", 1e-5),
+        ("f32::consts", "f32", UNKNOWN),
+        ("1 + 2", "s32", UNKNOWN),
+        ("LIMIT", "s32", UNKNOWN),
+    ],
+)
+def test_shown_defaults_of_numbers(text, kind, value):
+    assert Attr("x", kind, "default", text).shown_default == value

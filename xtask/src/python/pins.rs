@@ -140,6 +140,10 @@ pub(crate) const PYTEST: &[&str] =
 /// Formats and lints Python.
 pub(crate) const RUFF: &str = "ruff==0.17.5";
 
+/// Checks the types of programs that use stubs. The last version whose dependencies are Python alone.
+pub(crate) const MYPY: &[&str] =
+    &["mypy==1.18.2", "mypy_extensions==1.2.0", "pathspec==1.1.1", "typing_extensions==4.16.0"];
+
 /// Plots benchmarks.
 pub(crate) const MATPLOTLIB: &[&str] = &[
     "matplotlib==3.11.2",

@@ -58,7 +58,7 @@ class Library:
             raise KeyError(f"{self.name} has no op `{name}`{nearest(name, self._ops)}") from None
 
     def __getattr__(self, name: str) -> AnyOp:
-        ops = self.__dict__.get("_ops", {})
+        ops: dict[str, AnyOp] = self.__dict__.get("_ops", {})
         if name in ops:
             return ops[name]
         hint = nearest(name, ops) or f"; it has {listing(ops)}"

@@ -7,7 +7,7 @@ import functools
 from typing import Any
 
 from oxcall._dtypes import is_inexact
-from oxcall._rust import parse_default
+from oxcall._rust import UNKNOWN, SourceText, constant, parse_default, variant
 
 # `dtype` of a parameter: the name of a dtype, the index of a type parameter, or None for any.
 DTypeRule = str | int | None
@@ -57,6 +57,22 @@ class Attr:
     def default(self) -> Any:
         """The default's value or :class:`oxcall._rust.SourceText`; ``None`` where there is none."""
         return None if self.default_text is None else parse_default(self.default_text)
+
+    @functools.cached_property
+    def shown_default(self) -> Any:
+        """The default for people: also a variant of an enum and a constant; `UNKNOWN` where the library computes it."""
+        if not isinstance(self.default, SourceText):
+            return self.default
+        if isinstance(self.type, dict) and "enum" in self.type:
+            name = variant(self.default.text)
+            return name if any(name == known for known, _ in self.type["enum"]) else UNKNOWN
+        value = constant(self.default.text)
+        return UNKNOWN if value is None else value
+
+    @functools.cached_property
+    def default_words(self) -> str:
+        """The default as text: Python's where Python knows the value, else Rust's."""
+        return self.default_text or "" if self.shown_default is UNKNOWN else repr(self.shown_default)
 
     @functools.cached_property
     def fields(self) -> tuple[Attr, ...]:

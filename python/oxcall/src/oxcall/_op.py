@@ -104,7 +104,7 @@ class Op(Described):
         return dtype
 
 
-def _loaded(path: str, name: str) -> Op:
+def _loaded(path: str, name: str) -> Described:
     """The op of the library at a path, which is loaded if it is not."""
     from oxcall._library import load
 

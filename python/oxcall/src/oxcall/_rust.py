@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from typing import Any
 
@@ -24,6 +25,60 @@ class SourceText:
 
     def __repr__(self) -> str:
         return self.text
+
+
+class Unknown:
+    """A default of which Python knows only that there is one."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+UNKNOWN = Unknown()
+
+
+def variant(text: str) -> str | None:
+    """The name, in snake case as attributes have it, of the enum's variant that a path ends in: `Mode::VeryFast`."""
+    path = re.fullmatch(r"(?:\w+\s*::\s*)*(?:r#)?([A-Z]\w*)", text.strip())
+    return path and re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", path[1]).lower()
+
+
+def constant(text: str) -> int | float | None:
+    """The value of a constant of Rust's numbers: `f32::EPSILON`, `std::f64::consts::PI`."""
+    path = re.fullmatch(
+        r"(?:(?:std|core)::)?(?P<kind>[iuf])(?P<bits>8|16|32|64)::(?P<name>[A-Z_:a-z0-9]+)", _close(text)
+    )
+    if path is None:
+        return None
+    bits = int(path["bits"])
+    if path["kind"] == "f":
+        return _FLOATS.get(bits, {}).get(path["name"])
+    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if path["kind"] == "i" else (0, (1 << bits) - 1)
+    return {"MIN": low, "MAX": high}.get(path["name"])
+
+
+def _close(text: str) -> str:
+    return re.sub(r"\s*::\s*", "::", text.strip())
+
+
+def _floats(digits: int, exponent: int) -> dict[str, float]:
+    """The constants of a type by the digits of its significand and its greatest exponent."""
+    greatest = (2.0 - 2.0 ** (1 - digits)) * 2.0 ** (exponent - 1)
+    return {
+        "EPSILON": 2.0 ** (1 - digits),
+        "MIN_POSITIVE": 2.0 ** (2 - exponent),
+        "MAX": greatest,
+        "MIN": -greatest,
+        "INFINITY": math.inf,
+        "NEG_INFINITY": -math.inf,
+        "NAN": math.nan,
+        "consts::PI": math.pi,
+        "consts::TAU": math.tau,
+        "consts::E": math.e,
+    }
+
+
+_FLOATS = {32: _floats(24, 128), 64: _floats(53, 1024)}
 
 
 def parse_default(text: str) -> Any:

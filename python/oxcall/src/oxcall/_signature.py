@@ -55,7 +55,7 @@ def signature(op: OpInfo) -> inspect.Signature:
         if attr.name == "self" or not is_name(attr.name):
             others = True
             continue
-        default = {"required": inspect.Parameter.empty, "optional": None}.get(attr.presence, attr.default)
+        default = {"required": inspect.Parameter.empty, "optional": None}.get(attr.presence, attr.shown_default)
         parameters.append(inspect.Parameter(attr.name, keyword, default=default))
     for option, name in options.items():
         parameters.append(inspect.Parameter(name, keyword, default=4 if option == API_VERSION else None))
@@ -145,7 +145,7 @@ def describe_attr(op: OpInfo, attr: Attr) -> str:
     text = _attr_type(op, attr)
     if attr.presence == "optional":
         return f"{text}, optional"
-    return text if attr.presence == "required" else f"{text}, default {attr.default_text}"
+    return text if attr.presence == "required" else f"{text}, default {attr.default_words}"
 
 
 def _attr_type(op: OpInfo, attr: Attr) -> str:
@@ -209,7 +209,7 @@ def one_line(op: OpInfo) -> str:
     operands = [f"{_shown(param)}: {_short(op, param)}" for param in op.operands]
     attrs = []
     for attr in op.attrs:
-        default = {"required": "", "optional": " = None"}.get(attr.presence, f" = {attr.default_text}")
+        default = {"required": "", "optional": " = None"}.get(attr.presence, f" = {attr.default_words}")
         attrs.append(f"{attr.name}: {_attr_type(op, attr)}{default}")
     if op.extra_attrs:
         attrs.append("**attributes")

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import inspect
+import math
+import re
 import textwrap
 from typing import Any
 
 from oxcall import _dtypes, _torch
 from oxcall._manifest import Attr, OpInfo
-from oxcall._rust import SourceText
 from oxcall._signature import DTYPE, NUM_RESULTS, OUT_SHAPE, docstring, is_name, option_names, signature
 
-_HEADER = '''"""Ops of an oxcall library; written by `python -m oxcall stubs`."""
+_HEAD = '"""Ops of an oxcall library; written by `python -m oxcall stubs`."""\n\n'
+# Modules with the names that a stub may need of them.
+_IMPORTS = (
+    (("collections.abc", ("Mapping", "Sequence")), ("typing", ("Any", "Literal"))),
+    (("jax", ("Array",)), ("jax.typing", ("ArrayLike", "DTypeLike")), ("numpy.typing", ("NDArray",))),
+    (("oxcall", ("Library",)),),
+)
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
 
-from jax import Array
-from jax.typing import ArrayLike, DTypeLike
-from oxcall import Library
-
-'''
+def _imports(code: str) -> str:
+    """The imports of the names in a piece of code, in groups: checkers report those that are not used."""
+    used = set(re.findall(r"\w+", code))
+    groups = []
+    for modules in _IMPORTS:
+        needed = [(module, [name for name in names if name in used]) for module, names in modules]
+        groups.append("".join(f"from {module} import {', '.join(names)}\n" for module, names in needed if names))
+    return "\n".join(filter(None, groups)) + "\n"
 
 
 def stub(infos: list[OpInfo], operators: list[dict[str, Any]]) -> str:
@@ -38,16 +46,32 @@ def stub(infos: list[OpInfo], operators: list[dict[str, Any]]) -> str:
     for info in infos:
         by_name.setdefault(info.name, []).append(info)
     valid = {name: group for name, group in by_name.items() if is_name(name)}
-    both = [
-        [_function(group, schemas.get(name, []), method=method) for name, group in valid.items()]
-        for method in (False, True)
-    ]
-    functions, methods = both[0], [textwrap.indent(function, "    ") for function in both[1]]
-    return _HEADER + "\n".join(functions) + "\nclass Ops(Library):\n" + ("\n".join(methods) or "    ...\n")
+    functions, methods, heads = [], [], []
+    for name, group in valid.items():
+        doc = _doc(group, schemas.get(name, []))
+        function, method = (_head(group, method=method) for method in (False, True))
+        heads.append(function)
+        functions.append(function + doc)
+        methods.append(textwrap.indent(method + doc, "    "))
+    imports = _imports("\n".join([*heads, "Library"]))
+    return _HEAD + imports + "\n".join(functions) + "\nclass Ops(Library):\n" + ("\n".join(methods) or "    ...\n")
 
 
-def _function(group: list[OpInfo], schemas: list[str], *, method: bool) -> str:
-    op = next((info for info in group if info.platform == "Host"), group[0])
+def _doc(group: list[OpInfo], schemas: list[str]) -> str:
+    text = docstring(_declared(group), [info.platform for info in group])
+    if schemas:
+        text = "\n".join([text.rstrip(), "", "PyTorch", "-------", *schemas])
+    doc = textwrap.indent(text, "    ").replace("\\", "\\\\")
+    quoted = doc.replace('"""', '\\"\\"\\"')
+    return f'    """{quoted.lstrip()}\n    """\n'
+
+
+def _declared(group: list[OpInfo]) -> OpInfo:
+    return next((info for info in group if info.platform == "Host"), group[0])
+
+
+def _head(group: list[OpInfo], *, method: bool) -> str:
+    op = _declared(group)
     parts = ["self"] if method else []
     attrs = {attr.name: attr for attr in op.attrs}
     options = {name: option for option, name in option_names(op).items()}
@@ -75,12 +99,7 @@ def _function(group: list[OpInfo], schemas: list[str], *, method: bool) -> str:
             parts.append(_keyword(name, attrs.get(name), options.get(name)))
     if positional:
         parts.append("/")
-    text = docstring(op, [info.platform for info in group])
-    if schemas:
-        text = "\n".join([text.rstrip(), "", "PyTorch", "-------", *schemas])
-    doc = textwrap.indent(text, "    ").replace("\\", "\\\\")
-    quoted = doc.replace('"""', '\\"\\"\\"')
-    return f'def {op.name}({", ".join(parts)}) -> {_result(op)}:\n    """{quoted.lstrip()}\n    """\n'
+    return f"def {op.name}({', '.join(parts)}) -> {_result(op)}:\n"
 
 
 def _operand(name: str, parameter: inspect.Parameter) -> str:
@@ -100,9 +119,9 @@ def _keyword(name: str, attr: Attr | None, option: str | None) -> str:
         return f"{name}: {kind}"
     if attr.presence == "optional":
         return f"{name}: {kind} | None = None"
-    default = attr.default
-    shown = "..." if isinstance(default, SourceText | list) else repr(default)
-    return f"{name}: {kind} = {shown}"
+    default = attr.shown_default
+    is_literal = isinstance(default, str | int) or (isinstance(default, float) and math.isfinite(default))
+    return f"{name}: {kind} = {repr(default) if is_literal else '...'}"
 
 
 def _type(kind: Any) -> str:
@@ -123,7 +142,7 @@ def _type(kind: Any) -> str:
         return "complex" if _dtypes.is_complex(kind) else "float"
     ((tag, detail),) = kind.items()
     if tag == "array":
-        return f"Sequence[{_type(detail)}]"
+        return f"Sequence[{_type(detail)}] | NDArray[Any]"
     if tag == "enum":
         return f"Literal[{', '.join(repr(name) for name, _ in detail)}]"
     return "Mapping[str, Any]" if tag == "struct" else "complex"
