@@ -1,7 +1,14 @@
 """The command line and the generated stubs."""
 
 import ast
+import fcntl
 import math
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
 
 import numpy as np
 import pytest
@@ -20,11 +27,47 @@ def test_ops(fake_path, capsys):
     assert lines[1].endswith("src/ops.rs:7")
 
 
-def test_doctor(fake_path, capsys):
-    assert main(["doctor", str(fake_path)]) == 0
-    out = capsys.readouterr().out
-    for word in ("jaxlib", "FFI API  0.", "0.4.34", "10 ops"):
-        assert word in out
+def in_terminal(columns, *arguments):
+    """What the command prints to a terminal of so many columns, line by line."""
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    command = [sys.executable, "-m", "oxcall", *map(str, arguments)]
+    variables = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    process = subprocess.Popen(command, stdout=terminal, env=variables)
+    os.close(terminal)
+    output = b""
+    try:
+        while chunk := os.read(controller, 1 << 16):
+            output += chunk
+    except OSError:  # the other end is closed
+        pass
+    os.close(controller)
+    assert process.wait(60) == 0
+    return output.decode().splitlines()
+
+
+def test_ops_fit_a_terminal(library_path, fake_path):
+    path = library_path("custom_ops")
+    narrow, wide = in_terminal(80, "ops", path), in_terminal(1000, "ops", path)
+    assert max(map(len, narrow)) <= 80
+    at = narrow.index("csr_matmul  Host  examples/custom_ops/src/sparse.rs:15")
+    assert narrow[at + 1 : at + 4] == [
+        "    (values: T[nnz], columns: int32[nnz], start: int32[ends], x: T[n, m])",
+        "        -> y: T[ends - 1, m]",
+        "",
+    ]
+    command = [sys.executable, "-m", "oxcall", "ops", path]
+    piped = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert piped.splitlines() == wide and max(map(len, wide)) > 200
+    # No word is lost or broken.
+    assert sorted(" ".join(narrow).split()) == sorted(word for word in piped.split() if word not in wide[0].split())
+    assert all(len(line) <= 50 or " " not in line.strip() for line in in_terminal(50, "ops", fake_path))
+
+
+def test_output_that_nobody_reads(fake_path):
+    command = f"{sys.executable} -m oxcall stubs {fake_path} | head -c 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ('"', "")
 
 
 def test_missing_file(capsys):
@@ -40,6 +83,11 @@ def test_stubs(fake_path, tmp_path):
     assert {"scale", "total", "inspect", "filled"} <= functions
     assert "def total(bias: ArrayLike | None = None, *xs: ArrayLike, out_shape: " in text
     assert "mode: Literal['fast', 'precise'] = 'fast'" in text
+
+
+def test_a_file_that_cannot_be_written(fake_path, tmp_path, capsys):
+    assert main(["stubs", str(fake_path), "-o", str(tmp_path / "none" / "x.pyi")]) == 1
+    assert "x.pyi cannot be written: No such file or directory" in capsys.readouterr().err
 
 
 def test_stubs_have_the_schemas_of_torch(library_path, capsys):
