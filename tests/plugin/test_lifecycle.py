@@ -145,7 +145,8 @@ def test_an_unused_plugin_costs_little(fresh):
         print([name for name in threads() if name.startswith("oxcall")])
         print(sorted(name for name in sys.modules if name.startswith("oxcall.")))
     """
-    assert fresh(code) == "[]\n['oxcall._elf', 'oxcall._errors', 'oxcall._library_file', 'oxcall._platforms']"
+    modules = ["_elf", "_errors", "_file_kinds", "_library_file", "_platforms"]
+    assert fresh(code) == f"[]\n{[f'oxcall.{module}' for module in modules]}"
 
 
 def test_the_only_process_of_the_distributed_runtime(fresh):
