@@ -2,14 +2,14 @@
 
 use crate::buffer::{BufferRef, Mismatch};
 use crate::descriptor::{Arity, DTypeRule, Handler, Param, Role};
-use crate::explain::{operand_name, parameters};
+use crate::explain::{self, operand_name, parameters};
 use crate::frame::Frame;
 use crate::{Error, names, shape};
 
 /// A buffer that does not fit its parameter's type.
 #[cold]
 pub fn mismatch(frame: Frame<'_>, handler: &'static Handler, role: Role, index: usize, mismatch: Mismatch) -> Error {
-    let buffer = frame.buffers(role).get(index).copied().unwrap_or(BufferRef::EMPTY);
+    let buffer = frame.sound_buffers(role).get(index).copied().unwrap_or(BufferRef::EMPTY);
     let name = operand_name(handler, role, index);
     let got = names::describe_dtype(buffer.dtype_code());
     let text = match mismatch {
@@ -40,7 +40,7 @@ pub fn mismatch(frame: Frame<'_>, handler: &'static Handler, role: Role, index: 
 /// A dtype for which the operation is not compiled.
 #[cold]
 pub fn dispatch(frame: Frame<'_>, handler: &'static Handler, var: usize, role: Role, index: usize) -> Error {
-    let buffer = frame.buffers(role).get(index).copied().unwrap_or(BufferRef::EMPTY);
+    let buffer = frame.sound_buffers(role).get(index).copied().unwrap_or(BufferRef::EMPTY);
     let param = &handler.type_params[var];
     let list = param.dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
     let expected = if param.dtypes.len() == 1 { list } else { format!("one of {list}") };
@@ -56,7 +56,7 @@ pub fn dispatch(frame: Frame<'_>, handler: &'static Handler, var: usize, role: R
 #[cold]
 pub fn dims(frame: Frame<'_>, handler: &'static Handler, attrs: &[(&'static str, i64)]) -> Error {
     for role in [Role::Arg, Role::Ret] {
-        let given = frame.buffers(role).len();
+        let given = frame.sound_buffers(role).len();
         if given < parameters(handler, role).count() {
             // A description that is unsound stands where the fast path only compared dimensions.
             if let Err(error) = frame.operands(role).read(handler, role, given) {
@@ -64,12 +64,36 @@ pub fn dims(frame: Frame<'_>, handler: &'static Handler, attrs: &[(&'static str,
             }
         }
     }
-    match check_dims(handler, &frame.buffers(Role::Arg), &frame.buffers(Role::Ret), attrs) {
+    match check_dims(handler, &frame.sound_buffers(Role::Arg), &frame.sound_buffers(Role::Ret), attrs) {
         Err(error) => error,
         Ok(()) => {
             Error::internal(format!("{}: the shape checks contradict each other; please report it", handler.name))
         }
     }
+}
+
+/// Operands of which one is unsound or has not the dimensions of an earlier one: `like` names it for each argument and
+/// then each result.
+#[cold]
+#[inline(never)]
+pub fn operands(
+    frame: Frame<'_>,
+    handler: &'static Handler,
+    like: &[Option<(Role, usize)>],
+    attrs: &[(&'static str, i64)],
+) -> Error {
+    let args = parameters(handler, Role::Arg).count();
+    for (i, like) in like.iter().enumerate() {
+        let (role, index) = if i < args { (Role::Arg, i) } else { (Role::Ret, i - args) };
+        match (frame.operands(role).get(index), like) {
+            (Ok(_), None) => {}
+            (Err(error), None) => return explain::buffer(handler, role, index, error),
+            (Ok(buffer), Some((role, first)))
+                if frame.operands(*role).get(*first).is_ok_and(|first| first.dims() == buffer.dims()) => {}
+            (_, Some(_)) => break,
+        }
+    }
+    dims(frame, handler, attrs)
 }
 
 /// Checks dimensions by the interpreter alone, for operations with optional or variadic parameters.

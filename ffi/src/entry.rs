@@ -89,20 +89,16 @@ impl<T: Outcome, E: Into<Error>> Outcome for Result<T, E> {
 
 /// Runs all that an entry point does. Panics of the op's function are caught inside; any other can neither become an
 /// error nor unwind into the host, so it ends the process with a text that says so.
+///
+/// `handler` is a function, so that the handler's address need not be in memory in case of a panic.
 #[inline(always)]
-pub(crate) fn abort_on_panic<R>(handler: &'static Handler, body: impl FnOnce() -> R) -> R {
-    struct Trap(&'static Handler);
+pub(crate) fn abort_on_panic<R>(handler: impl Fn() -> &'static Handler, body: impl FnOnce() -> R) -> R {
+    struct Trap<F: Fn() -> &'static Handler>(F);
 
-    impl Drop for Trap {
-        #[cold]
-        #[inline(never)]
+    impl<F: Fn() -> &'static Handler> Drop for Trap<F> {
+        #[inline(always)]
         fn drop(&mut self) {
-            panics::tell(format_args!(
-                "{}: a panic outside of the op's function, while its call was decoded or its outcome was handed to the \
-                 host, cannot become an error: the process is aborted",
-                self.0.name
-            ));
-            std::process::abort();
+            panicked_outside(self.0());
         }
     }
 
@@ -112,6 +108,17 @@ pub(crate) fn abort_on_panic<R>(handler: &'static Handler, body: impl FnOnce() -
     result
 }
 
+#[cold]
+#[inline(never)]
+fn panicked_outside(handler: &'static Handler) -> ! {
+    panics::tell(format_args!(
+        "{}: a panic outside of the op's function, while its call was decoded or its outcome was handed to the host, \
+         cannot become an error: the process is aborted",
+        handler.name
+    ));
+    std::process::abort()
+}
+
 /// The body of every execute handler.
 ///
 /// # Safety
@@ -119,7 +126,7 @@ pub(crate) fn abort_on_panic<R>(handler: &'static Handler, body: impl FnOnce() -
 #[inline(always)]
 pub unsafe fn execute<E: Execute>(raw: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {
     // SAFETY: as the caller guarantees.
-    abort_on_panic(E::HANDLER, || unsafe { execute_frame::<E>(raw) })
+    abort_on_panic(|| E::HANDLER, || unsafe { execute_frame::<E>(raw) })
 }
 
 /// # Safety
@@ -132,7 +139,7 @@ unsafe fn execute_frame<E: Execute>(raw: *mut sys::XLA_FFI_CallFrame) -> *mut sy
         // SAFETY: as the caller guarantees.
         return unsafe { unusual(raw, E::HANDLER, Stage::Execute, None) };
     };
-    let outcome = catch_unwind(AssertUnwindSafe(|| E::run(&frame)));
+    let outcome = catch_unwind(AssertUnwindSafe(move || E::run(&frame)));
     // SAFETY: the host outlives this call, and the table is not used after it.
     let api = unsafe { frame.api().extend::<'static>() };
     if E::OUTLIVES_FRAME {
@@ -144,7 +151,7 @@ unsafe fn execute_frame<E: Execute>(raw: *mut sys::XLA_FFI_CallFrame) -> *mut sy
     }
     match outcome {
         Ok(Ok(())) => std::ptr::null_mut(),
-        Ok(Err(error)) => report(api, E::HANDLER, Stage::Execute, &error),
+        Ok(Err(error)) => fail(api, E::HANDLER, error),
         Err(payload) => report_panic(api, E::HANDLER, payload),
     }
 }
@@ -158,7 +165,7 @@ pub unsafe fn stage<S: StageFn>(
     handler: &'static Handler,
 ) -> *mut sys::XLA_FFI_Error {
     // SAFETY: as the caller guarantees.
-    abort_on_panic(handler, || unsafe { stage_frame::<S>(raw, handler) })
+    abort_on_panic(|| handler, || unsafe { stage_frame::<S>(raw, handler) })
 }
 
 /// # Safety
@@ -267,6 +274,13 @@ pub(crate) fn report(
     create(api, &Error::new(error.code(), format!("{}{stage}: {rest}", handler.name)))
 }
 
+/// As [`report`], for the execute stage; drops the error here, so that no handler has code for it.
+#[cold]
+#[inline(never)]
+fn fail(api: HostApi<'_>, handler: &'static Handler, error: Error) -> *mut sys::XLA_FFI_Error {
+    report(api, handler, Stage::Execute, &error)
+}
+
 #[cold]
 pub(crate) fn report_panic(
     api: HostApi<'_>,
@@ -363,9 +377,9 @@ mod tests {
     fn panics_outside_of_the_function_abort() {
         let handler = abort_trap::HANDLER;
         if std::env::var_os(CHILD).is_some() {
-            abort_on_panic(handler, || panic!("no room"));
+            abort_on_panic(|| handler, || panic!("no room"));
         }
-        assert_eq!(abort_on_panic(handler, || 7), 7);
+        assert_eq!(abort_on_panic(|| handler, || 7), 7);
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args(["--exact", "entry::tests::panics_outside_of_the_function_abort", "--nocapture"]);
         let output = child.env(CHILD, "1").output().unwrap();

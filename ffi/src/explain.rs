@@ -89,7 +89,6 @@ pub(crate) fn malformed_attrs(handler: &'static Handler) -> Error {
 
 /// Puts attributes in the order of the operation's list.
 #[cold]
-#[inline(never)]
 pub(crate) fn sort_attributes(
     handler: &'static Handler,
     list: &AttrList<'_>,

@@ -3,7 +3,9 @@
 //! Everything here is inlined into the handlers; whatever fails goes to the cold functions of [`crate::explain`].
 
 use std::ffi::c_void;
+use std::hint::cold_path;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 use xla_ffi_sys::xla_ffi as sys;
 
@@ -17,10 +19,11 @@ use crate::metadata::asks_for_metadata;
 use crate::{Error, Result, explain};
 
 /// A call frame whose head has been checked: its size, its stage, its host.
+///
+/// Two words, so that cold functions take it in registers and the handler need not keep it in memory for them.
 #[derive(Clone, Copy)]
 pub struct Frame<'f> {
     raw: *mut sys::XLA_FFI_CallFrame,
-    api: HostApi<'f>,
     pending: Option<&'f Pending>,
     /// Invariant, as [`Context`](crate::context::Context) is.
     _frame: PhantomData<fn(&'f ()) -> &'f sys::XLA_FFI_CallFrame>,
@@ -45,7 +48,6 @@ impl<'f> Operands<'f> {
     ///
     /// # Panics
     /// Past the end.
-    #[inline(always)]
     fn raw(&self, index: usize) -> *const sys::XLA_FFI_Buffer {
         const { assert!(sys::XLA_FFI_ArgType_BUFFER == sys::XLA_FFI_RetType_BUFFER) };
         assert!((index as i64) < self.len);
@@ -62,8 +64,7 @@ impl<'f> Operands<'f> {
         }
     }
 
-    #[inline(always)]
-    fn get(&self, index: usize) -> Result<BufferRef<'f>, BufferError> {
+    pub(crate) fn get(&self, index: usize) -> Result<BufferRef<'f>, BufferError> {
         // SAFETY: descriptions are live during 'f.
         unsafe { BufferRef::read(self.raw(index)) }
     }
@@ -75,12 +76,41 @@ impl<'f> Operands<'f> {
     ///
     /// # Panics
     /// Past the end.
-    #[inline(always)]
     pub fn read(&self, handler: &'static Handler, role: Role, index: usize) -> Result<BufferRef<'f>> {
         match self.get(index) {
             Ok(buffer) => Ok(buffer),
             Err(error) => Err(explain::buffer(handler, role, index, error)),
         }
+    }
+}
+
+/// The `N` arguments or results of an operation that has so many, all of them buffers; not yet read.
+#[derive(Clone, Copy)]
+pub struct Buffers<'f, const N: usize> {
+    buffers: *const *const sys::XLA_FFI_Buffer,
+    _frame: PhantomData<&'f sys::XLA_FFI_CallFrame>,
+}
+
+impl<'f, const N: usize> Buffers<'f, N> {
+    /// The description at `index`.
+    ///
+    /// # Panics
+    /// Past the end.
+    #[inline(always)]
+    fn raw(&self, index: usize) -> *const sys::XLA_FFI_Buffer {
+        assert!(index < N);
+        // SAFETY: in range; the array is live during 'f.
+        unsafe { *self.buffers.add(index) }
+    }
+
+    /// The buffer at `index`, if its description is sound.
+    ///
+    /// # Panics
+    /// Past the end.
+    #[inline(always)]
+    pub fn read(&self, index: usize) -> Option<BufferRef<'f>> {
+        // SAFETY: descriptions are live during 'f.
+        unsafe { BufferRef::sound(self.raw(index)) }
     }
 
     /// The buffer at `index`, if it is sound and has the dimensions of `other`.
@@ -111,18 +141,19 @@ impl<'f> Frame<'f> {
                 || (*raw).struct_size < sys::XLA_FFI_CallFrame_STRUCT_SIZE as usize
                 || (!(*raw).extension_start.is_null() && asks_for_metadata((*raw).extension_start))
                 || (*raw).stage != stage as sys::XLA_FFI_ExecutionStage
+                || (*raw).api.is_null()
             {
                 return None;
             }
-            let api = HostApi::new((*raw).api)?;
-            Some(Frame { raw, api, pending, _frame: PhantomData })
+            Some(Frame { raw, pending, _frame: PhantomData })
         }
     }
 
     /// The host's API table.
     #[inline(always)]
     pub(crate) fn api(&self) -> HostApi<'f> {
-        self.api
+        // SAFETY: live, inside the checked size, and not null, as `new` found.
+        unsafe { HostApi::known((*self.raw).api) }
     }
 
     /// The host's context of this call.
@@ -155,11 +186,11 @@ impl<'f> Frame<'f> {
         let raw = frame.as_ptr();
         // SAFETY: a whole frame that nobody else uses, of the same host and context as this one.
         let error = unsafe {
-            (*raw).api = self.api.raw();
+            (*raw).api = self.api().raw();
             (*raw).ctx = self.ctx();
             (handler.execute)(raw)
         };
-        self.api.take(error)
+        self.api().take(error)
     }
 
     /// Moves the buffers' dimensions to where they outlive the frame.
@@ -197,22 +228,39 @@ impl<'f> Frame<'f> {
         Operands { len, types, buffers: buffers.cast(), _frame: PhantomData }
     }
 
-    /// As [`operands`](Self::operands), if there are exactly `count`; checked before, by [`exactly`](Self::exactly),
-    /// and again here in a form that the compiler sees through.
+    /// As [`operands`](Self::operands), if there are `N` and each is a buffer.
     #[inline(always)]
-    pub fn counted(&self, role: Role, count: usize) -> Operands<'f> {
-        let operands = self.operands(role);
-        assert!(operands.len == count as i64);
-        Operands { len: count as i64, ..operands }
+    pub fn buffers<const N: usize>(&self, role: Role) -> Option<Buffers<'f, N>> {
+        const { assert!(sys::XLA_FFI_ArgType_BUFFER == sys::XLA_FFI_RetType_BUFFER) };
+        let Operands { len, types, buffers, .. } = self.operands(role);
+        if len != N as i64 {
+            return None;
+        }
+        if N > 0 {
+            if types.is_null() || buffers.is_null() {
+                return None;
+            }
+            // SAFETY: there are N, which are live during 'f. All are compared at once, as words.
+            if unsafe { *types.cast::<[u32; N]>() } != [sys::XLA_FFI_ArgType_BUFFER; N] {
+                return None;
+            }
+        }
+        Some(Buffers { buffers, _frame: PhantomData })
     }
 
-    /// Checks that there are exactly `count` arguments (or results).
+    /// Checks that there are exactly so many arguments and results.
     ///
     /// # Errors
     /// If there are more or fewer.
     #[inline(always)]
-    pub fn exactly(&self, handler: &'static Handler, role: Role, count: usize) -> Result<()> {
-        if self.operands(role).len == count as i64 { Ok(()) } else { Err(self.wrong_count(handler, role)) }
+    pub fn exactly(&self, handler: &'static Handler, args: usize, rets: usize) -> Result<()> {
+        let differs = |role, count: usize| self.operands(role).len ^ count as i64;
+        // One branch for both: decoding is as fast as the processor does branches.
+        if differs(Role::Arg, args) | differs(Role::Ret, rets) == 0 {
+            return Ok(());
+        }
+        let wrong = if differs(Role::Arg, args) != 0 { Role::Arg } else { Role::Ret };
+        Err(self.wrong_count(handler, wrong))
     }
 
     #[cold]
@@ -244,7 +292,7 @@ impl<'f> Frame<'f> {
     }
 
     /// All buffers of one side, as far as they are sound; for messages.
-    pub(crate) fn buffers(&self, role: Role) -> Vec<BufferRef<'f>> {
+    pub(crate) fn sound_buffers(&self, role: Role) -> Vec<BufferRef<'f>> {
         let operands = self.operands(role);
         (0..operands.count().unwrap_or(0)).map_while(|i| operands.get(i).ok()).collect()
     }
@@ -270,7 +318,7 @@ impl<'f> Frame<'f> {
     pub fn attributes<'s, const N: usize>(
         &self,
         handler: &'static Handler,
-        storage: &'s mut ArrayStorage<'f, N>,
+        storage: &'s mut MaybeUninit<ArrayStorage<'f, N>>,
     ) -> Result<Attributes<'s, 'f>>
     where
         'f: 's,
@@ -279,8 +327,18 @@ impl<'f> Frame<'f> {
         if list.len() == N && handler.attrs.iter().enumerate().all(|(i, attr)| list.is_named(i, attr.name)) {
             return Ok(list.sorted());
         }
-        explain::sort_attributes(handler, &list, &mut storage.kinds, &mut storage.values)?;
+        cold_path();
+        let storage = storage.write(ArrayStorage::array());
+        self.sort_attributes(handler, &mut storage.kinds, &mut storage.values)?;
         Ok(storage.sorted())
+    }
+
+    /// Puts the attributes in the order of the operation's list. Reads the host's list again, so that the handler need
+    /// not keep it in memory.
+    #[cold]
+    #[inline(never)]
+    fn sort_attributes(self, handler: &'static Handler, kinds: &mut [u32], values: &mut [*const c_void]) -> Result<()> {
+        explain::sort_attributes(handler, &self.attrs(handler)?, kinds, values)
     }
 
     /// As [`attributes`](Self::attributes), for stages that run once and may take their time.
@@ -292,7 +350,7 @@ impl<'f> Frame<'f> {
         handler: &'static Handler,
     ) -> Result<AttrStorage<'f, Vec<sys::XLA_FFI_AttrType>, Vec<*const c_void>>> {
         let mut storage = AttrStorage::vec(handler.attrs.len());
-        explain::sort_attributes(handler, &self.attrs(handler)?, &mut storage.kinds, &mut storage.values)?;
+        self.sort_attributes(handler, &mut storage.kinds, &mut storage.values)?;
         Ok(storage)
     }
 }
@@ -314,41 +372,154 @@ pub fn check_overlap(
     for (r, ret) in rets.iter().enumerate() {
         for (a, arg) in args.iter().enumerate() {
             let one_buffer = pairs.contains(&(a, r)) && arg.data() == ret.data();
-            if !one_buffer && overlap(ret.addresses(), arg.addresses()) {
+            if !one_buffer && overlap(ret.extent(), arg.extent()) {
                 return Err(explain::overlap(handler, (Role::Arg, a), r));
             }
         }
-        if let Some(other) = rets[..r].iter().position(|other| overlap(ret.addresses(), other.addresses())) {
+        if let Some(other) = rets[..r].iter().position(|other| overlap(ret.extent(), other.extent())) {
             return Err(explain::overlap(handler, (Role::Ret, other), r));
         }
     }
     Ok(())
 }
 
-/// First address and the one after the last of a buffer that must have the dtype of `spec`.
+/// First address and number of bytes of a buffer that must have the dtype of `spec`.
 ///
 /// # Errors
 /// If it has another dtype.
 #[inline(always)]
 pub fn extent(buffer: &BufferRef<'_>, spec: BufferSpec) -> Result<(usize, usize), Mismatch> {
-    let Some(dtype) = spec.dtype else { return Ok(buffer.addresses()) };
+    let Some(dtype) = spec.dtype else { return Ok(buffer.extent()) };
     if buffer.dtype_code() != dtype.code() {
         return Err(Mismatch::DType(dtype));
     }
-    let start = buffer.data().addr();
     let bytes =
         if dtype.is_packed() { buffer.len().div_ceil(8 / dtype.bits()) } else { buffer.len() * (dtype.bits() / 8) };
-    Ok((start, start.wrapping_add(bytes)))
+    Ok((buffer.data().addr(), bytes))
 }
 
 /// Whether two extents have an address in common.
+///
+/// They have if `a` starts less than `a`'s bytes before `b`, or less than `b`'s bytes behind it. That is one comparison
+/// of unsigned numbers: sizes are below 2^58, as buffers have fewer than 2^55 elements.
 #[inline(always)]
 pub fn overlap(a: (usize, usize), b: (usize, usize)) -> bool {
-    a.0 < b.1 && b.0 < a.1 && a.0 != a.1 && b.0 != b.1
+    let distance = a.0.wrapping_sub(b.0).wrapping_add(a.1.wrapping_sub(1));
+    distance < (a.1 + b.1).wrapping_sub(1) && a.1 != 0 && b.1 != 0
 }
 
 /// Whether two lists of dimensions are equal; a plain loop, since lists are short.
 #[inline(always)]
 pub fn same_dims(a: &[i64], b: &[i64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::overlap;
+    use crate::descriptor::{Op, Stage};
+    use crate::host::{self, CallFrameBuilder, HostVersion, InvokeContext};
+    use crate::prelude::*;
+
+    #[test]
+    fn extents_overlap_where_they_share_an_address() {
+        // Also at both ends of the address space, where sums of addresses overflow.
+        for base in [8, usize::MAX - 16] {
+            let extents = || (0..6).flat_map(|start| (0..4).map(move |bytes| (base + start, bytes)));
+            for (a, b) in extents().flat_map(|a| extents().map(move |b| (a, b))) {
+                let shared = (0..a.1).any(|i| (b.0..b.0 + b.1).contains(&(a.0 + i)));
+                assert_eq!(overlap(a, b), shared, "{a:?} {b:?}");
+            }
+        }
+    }
+
+    /// Names that share a prefix, of lengths around those of words.
+    #[custom_call(crate = crate)]
+    fn prefixes(
+        #[attr] a: i64,
+        #[attr] aa: i64,
+        #[attr] aaa: i64,
+        #[attr] aaaaaaa: i64,
+        #[attr] aaaaaaaa: i64,
+        #[attr] aaaaaaab: i64,
+        #[attr] aaaaaaaaa: i64,
+        #[attr] aaaaaaaaaaaaaaa: i64,
+        #[attr] aaaaaaaaaaaaaaaa: i64,
+        #[attr] aaaaaaaaaaaaaaaaa: i64,
+        #[attr] aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: i64,
+        #[attr] aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: i64,
+        #[dims(12)] mut y: Out<i64>,
+    ) {
+        let values = [
+            a,
+            aa,
+            aaa,
+            aaaaaaa,
+            aaaaaaaa,
+            aaaaaaab,
+            aaaaaaaaa,
+            aaaaaaaaaaaaaaa,
+            aaaaaaaaaaaaaaaa,
+            aaaaaaaaaaaaaaaaa,
+            aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa,
+            aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa,
+        ];
+        y.copy_from_slice(&values);
+    }
+
+    /// Calls `prefixes` with these attributes, in this order.
+    fn call(attrs: &[(String, i64)]) -> Result<[i64; 12]> {
+        let mut y = [0i64; 12];
+        let mut frame = CallFrameBuilder::new();
+        frame.unsorted();
+        for (name, value) in attrs {
+            frame.attr(name, *value);
+        }
+        let mut frame = frame.ret(DType::S64, y.as_mut_ptr().cast(), &[12]).build();
+        let context = InvokeContext::builder().version(HostVersion::V0_9_2).build();
+        // SAFETY: a handler of this crate, with a frame whose buffer is alive and as large as the frame says.
+        unsafe { host::call(prefixes::HANDLER.execute, &mut frame, &context, Stage::Execute) }?;
+        Ok(y)
+    }
+
+    #[test]
+    fn attributes_are_found_by_name_in_any_order() {
+        let lengths = [1, 2, 3, 7, 8, 8, 9, 15, 16, 17, 33, 40];
+        let named = |(i, length): (usize, &usize)| {
+            let mut name = "a".repeat(*length);
+            if i == 5 {
+                name.replace_range(7.., "b");
+            }
+            (name, i as i64)
+        };
+        let all: Vec<_> = lengths.iter().enumerate().map(named).collect();
+        let expected = std::array::from_fn(|i| i as i64);
+        let mut sorted = all.clone();
+        sorted.sort();
+        assert_eq!(call(&sorted).unwrap(), expected);
+        for turn in 0..all.len() {
+            let mut turned = sorted.clone();
+            turned.rotate_left(turn);
+            assert_eq!(call(&turned).unwrap(), expected, "{turn}");
+            let error = |attrs: &[(String, i64)]| call(attrs).unwrap_err().to_string();
+            let name = &sorted[turn].0;
+            let missing: Vec<_> = sorted.iter().filter(|(other, _)| other != name).cloned().collect();
+            let text = error(&missing);
+            assert!(text.contains(&format!("attribute `{name}` is missing")), "{text}");
+            let mut twice = missing.clone();
+            twice.insert(turn, sorted[(turn + 1) % sorted.len()].clone());
+            let text = error(&twice);
+            assert!(text.contains("is given twice") && text.contains("is missing"), "{text}");
+            let extra = [&sorted[..], &[("b".to_owned(), 0)]].concat();
+            let text = error(&extra);
+            assert!(text.contains("there is no attribute `b`"), "{text}");
+            // One name differs in its last byte only, or is longer by one.
+            for wrong in [format!("{}z", &name[..name.len() - 1]), format!("{name}_")] {
+                let mut renamed = sorted.clone();
+                renamed[turn].0.clone_from(&wrong);
+                let text = error(&renamed);
+                assert!(text.contains(&format!("there is no attribute `{wrong}`")), "{text}");
+            }
+        }
+    }
 }

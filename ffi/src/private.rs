@@ -1,5 +1,6 @@
 //! Items to which the macros' output refers. Not part of the public interface.
 
+pub use std::mem::MaybeUninit;
 pub use std::vec::Vec;
 
 pub use half;
@@ -14,7 +15,9 @@ pub use crate::descriptor::{
     Arity, AttrParam, AttrType, DTypeRule, DimExpr, DimOp, DimPattern, Handler, Legacy, Op, Param, Presence,
     RawHandler, Role, ShapeRule, Slot, Stage, StageHandler, Traits, TypeParam,
 };
-pub use crate::diagnose::{check_dims, dims as dims_error, dispatch as dispatch_error, mismatch};
+pub use crate::diagnose::{
+    check_dims, dims as dims_error, dispatch as dispatch_error, mismatch, operands as operands_error,
+};
 pub use crate::entry::{Execute, Outcome, StageFn, call_state, context, execute, rest, stage, state, state_of};
 pub use crate::explain::{attribute, missing_attribute, overlap as overlap_error};
 pub use crate::frame::{ArrayStorage, Frame, check_overlap, extent, overlap, same_dims};

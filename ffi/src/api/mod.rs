@@ -99,6 +99,15 @@ impl<'f> HostApi<'f> {
         Some(HostApi { raw, _frame: PhantomData })
     }
 
+    /// The table at `raw`.
+    ///
+    /// # Safety
+    /// A host's API table that is live during `'f`.
+    #[inline(always)]
+    pub(crate) unsafe fn known(raw: *const sys::XLA_FFI_Api) -> HostApi<'f> {
+        HostApi { raw, _frame: PhantomData }
+    }
+
     /// The same table for as long as the caller knows that the host lives.
     ///
     /// # Safety

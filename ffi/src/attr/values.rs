@@ -14,8 +14,8 @@ impl<'f> FromAttr<'f> for &'f str {
     #[inline]
     fn from_attr(attr: Attr<'f>) -> Result<Self, AttrError> {
         match attr.bytes() {
-            // Most strings are short names: looking at their bytes is quicker than calling the general check.
-            Some(bytes) if bytes.len() <= 16 && bytes.iter().fold(0, |all, byte| all | byte) < 0x80 => {
+            // Most strings are short names: looking at their words is quicker than calling the general check.
+            Some(bytes) if is_short_ascii(bytes) => {
                 // SAFETY: ASCII is UTF-8.
                 Ok(unsafe { std::str::from_utf8_unchecked(bytes) })
             }
@@ -23,6 +23,19 @@ impl<'f> FromAttr<'f> for &'f str {
             None => Err(AttrError::expected("a string", attr)),
         }
     }
+}
+
+/// Whether there are at most 16 bytes, all of them ASCII: two words that may lie across each other cover them.
+#[inline(always)]
+fn is_short_ascii(bytes: &[u8]) -> bool {
+    let high_bits = if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        u64::from_ne_bytes(*first) | u64::from_ne_bytes(*last)
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        u64::from(u32::from_ne_bytes(*first) | u32::from_ne_bytes(*last))
+    } else {
+        bytes.iter().fold(0, |all, byte| all | u64::from(*byte))
+    };
+    bytes.len() <= 16 && high_bits & 0x8080_8080_8080_8080 == 0
 }
 
 #[cold]
@@ -116,5 +129,23 @@ impl<'f> FromAttr<'f> for AttrValue<'f> {
 
     fn from_attr(attr: Attr<'f>) -> Result<Self, AttrError> {
         attr.value()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_short_ascii;
+
+    #[test]
+    fn short_ascii_is_found_at_each_length() {
+        for len in 0..=40 {
+            let mut bytes = vec![b'~'; len];
+            assert_eq!(is_short_ascii(&bytes), len <= 16, "{len}");
+            for at in 0..len {
+                bytes[at] = 0x80;
+                assert!(!is_short_ascii(&bytes), "{at} of {len}");
+                bytes[at] = 0x7f;
+            }
+        }
     }
 }

@@ -72,13 +72,12 @@ impl<'f> BufferRef<'f> {
     pub(crate) const EMPTY: BufferRef<'static> =
         BufferRef { data: std::ptr::null_mut(), dims: &[], len: 0, dtype: 0, _memory: PhantomData };
 
-    /// Reads and checks a buffer's description.
+    /// Reads and checks a buffer's description, in messages' detail.
     ///
     /// # Safety
     /// `raw` is null, or points to a `struct_size` that covers as many bytes as it says; from an
     /// `XLA_FFI_Buffer` on, its `dims` point to `rank` integers and `data` to the bytes that dtype and dims imply,
     /// all of which stay as they are during `'f`.
-    #[inline(always)]
     pub(crate) unsafe fn read(raw: *const sys::XLA_FFI_Buffer) -> Result<BufferRef<'f>, BufferError> {
         // SAFETY: as the caller guarantees.
         let (dtype, data, dims) = unsafe { head(raw)? };
@@ -101,6 +100,38 @@ impl<'f> BufferRef<'f> {
             }
         }
         Ok(BufferRef { data, dims, len, dtype, _memory: PhantomData })
+    }
+
+    /// As [`read`](Self::read), on the way of every call: `None` if the description is unsound, and `read` says why.
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read).
+    #[inline(always)]
+    pub(crate) unsafe fn sound(raw: *const sys::XLA_FFI_Buffer) -> Option<BufferRef<'f>> {
+        // SAFETY: as the caller guarantees.
+        let (dtype, data, dims) = unsafe { head(raw) }.ok()?;
+        let mut len = 1;
+        if let Some((&first, rest)) = dims.split_first() {
+            if first as u64 >> (u64::BITS - SPARE_BITS) != 0 {
+                return None;
+            }
+            let mut scaled = (first as usize) << SPARE_BITS;
+            for &dim in rest {
+                // A negative dimension is 2^63 or more here, which is an overflow, unless another one was 0.
+                scaled = scaled.checked_mul(dim as usize)?;
+            }
+            len = scaled >> SPARE_BITS;
+        }
+        if len == 0 && any_negative(dims) {
+            return None;
+        }
+        if data.is_null() {
+            cold_path();
+            if len > 0 && dtype != DType::Token.code() {
+                return None;
+            }
+        }
+        Some(BufferRef { data, dims, len, dtype, _memory: PhantomData })
     }
 
     /// As [`read`](Self::read), for a buffer that must have the dimensions of `other`; `None` if it has not, or is
@@ -134,10 +165,17 @@ impl<'f> BufferRef<'f> {
                 return None;
             }
         }
-        for (i, dim) in other.dims.iter().enumerate() {
+        // The first one stands alone: a loop would cost more than it where the rank is 1.
+        if let Some((first, rest)) = other.dims.split_first() {
             // SAFETY: the caller guarantees `rank` integers, which are as many as the other buffer's.
-            if unsafe { *dims.add(i) } != *dim {
+            if unsafe { *dims } != *first {
                 return None;
+            }
+            for (i, dim) in rest.iter().enumerate() {
+                // SAFETY: as above.
+                if unsafe { *dims.add(i + 1) } != *dim {
+                    return None;
+                }
             }
         }
         // Equal dimensions are as sound as the other buffer's, and make the same length.
@@ -188,16 +226,22 @@ impl<'f> BufferRef<'f> {
         unsafe { std::slice::from_raw_parts(self.dims.as_ptr().cast(), self.dims.len()) }
     }
 
-    /// First address and the one after the last.
-    pub(crate) fn addresses(&self) -> (usize, usize) {
-        let start = self.data.addr();
-        (start, start.wrapping_add(self.size_in_bytes()))
+    /// First address and number of bytes.
+    pub(crate) fn extent(&self) -> (usize, usize) {
+        (self.data.addr(), self.size_in_bytes())
     }
 
     /// The same buffer with its dimensions elsewhere.
     pub(crate) fn with_dims<'g>(self, dims: &'g [i64]) -> BufferRef<'g> {
         BufferRef { data: self.data, dims, len: self.len, dtype: self.dtype, _memory: PhantomData }
     }
+}
+
+/// Asked for only where another dimension is 0.
+#[cold]
+#[inline(never)]
+fn any_negative(dims: &[i64]) -> bool {
+    dims.iter().any(|dim| *dim < 0)
 }
 
 /// Dtype, data and dimensions of a description whose head is sound.
@@ -262,6 +306,18 @@ mod tests {
         assert_eq!(fault(describe(DType::F32, &mut [i64::MAX, 3], data)), BufferError::TooLarge);
         assert_eq!(fault(describe(DType::F64, &mut [i64::MAX / 4], data)), BufferError::TooLarge);
         assert_eq!(fault(describe(DType::F32, &mut [1], std::ptr::null_mut())), BufferError::NullData);
+        // Whether a description is sound is decided without the reason, and by other means.
+        let extremes = [i64::MIN, -1, 0, 1, 3, 1 << 27, (1 << 55) - 1, 1 << 55, i64::MAX];
+        for dims in extremes.iter().flat_map(|&a| extremes.map(|b| [a, b])) {
+            for (mut dims, data) in
+                [(dims.to_vec(), data), (dims.to_vec(), std::ptr::null_mut()), (vec![dims[0]], data)]
+            {
+                let raw = describe(DType::F32, &mut dims, data);
+                // SAFETY: as above.
+                let (read, sound) = (read(&raw), unsafe { BufferRef::<'static>::sound(&raw) });
+                assert_eq!(read.ok().map(|buffer| buffer.len()), sound.map(|buffer| buffer.len()), "{dims:?}");
+            }
+        }
         let mut raw = describe(DType::F32, &mut [1], data);
         raw.rank = -1;
         assert_eq!(fault(raw), BufferError::BadRank);

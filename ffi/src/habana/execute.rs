@@ -49,7 +49,7 @@ unsafe fn execute_with<D: Registered>(raw: *mut sys::XLA_FFI_CallFrame, check: C
         Err(error) => return unreportable(error),
     };
     // SAFETY: as the caller guarantees.
-    abort_on_panic(op.handler(), || unsafe { execute_frame(op, raw, check) })
+    abort_on_panic(|| op.handler(), || unsafe { execute_frame(op, raw, check) })
 }
 
 /// # Safety

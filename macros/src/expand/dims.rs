@@ -32,6 +32,12 @@ impl Slot {
         Ident::new(&format!("{side}_{}", self.index), Span::mixed_site())
     }
 
+    /// Its role and its index.
+    pub(super) fn place(self, private: &TokenStream) -> TokenStream {
+        let (role, index) = (if self.result { tokens!(Ret) } else { tokens!(Arg) }, self.index);
+        tokens!((#private::Role::#role, #index))
+    }
+
     fn buffer(self) -> TokenStream {
         let index = self.index;
         if self.result { tokens!(rets[#index]) } else { tokens!(args[#index]) }
@@ -46,7 +52,8 @@ pub(super) struct Checks {
     pub(super) code: TokenStream,
     /// Operands that must have the dimensions of an earlier one, and that one.
     like: Vec<(Slot, Slot)>,
-    fail: TokenStream,
+    /// Names and values of integer attributes that name dimensions, for messages.
+    pub(super) pairs: Vec<TokenStream>,
 }
 
 impl Checks {
@@ -59,7 +66,7 @@ impl Checks {
         if places.iter().any(|place| place.buffer.arity != Arity::One) {
             let checked = places.iter().any(|place| place.buffer.dims.is_some());
             let code = tokens!(#private::check_dims(&__HANDLER, &args, &rets, &[#(#pairs),*])?;);
-            return Checks { ints, code: if checked { code } else { TokenStream::new() }, like: Vec::new(), fail };
+            return Checks { ints, code: if checked { code } else { TokenStream::new() }, like: Vec::new(), pairs };
         }
         let mut like = Vec::new();
         // The first operand of each pattern that ties every dimension.
@@ -100,17 +107,12 @@ impl Checks {
                 }
             }
         };
-        Checks { ints, code, like, fail }
+        Checks { ints, code, like, pairs }
     }
 
     /// The earlier operand whose dimensions this one must have.
     pub(super) fn like(&self, slot: Slot) -> Option<Slot> {
         self.like.iter().find(|(other, _)| *other == slot).map(|(_, first)| *first)
-    }
-
-    /// Code that leaves the handler with the error that the interpreter finds.
-    pub(super) fn fail(&self) -> &TokenStream {
-        &self.fail
     }
 }
 

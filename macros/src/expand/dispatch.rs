@@ -39,8 +39,7 @@ pub(super) fn run(call: &CustomCall) -> TokenStream {
     let (least_args, least_rets) = (args.least, rets.least);
     let counts = fixed.then(|| {
         tokens! {
-            frame.exactly(&__HANDLER, #private::Role::Arg, #least_args)?;
-            frame.exactly(&__HANDLER, #private::Role::Ret, #least_rets)?;
+            frame.exactly(&__HANDLER, #least_args, #least_rets)?;
         }
     });
     tokens! {
@@ -48,7 +47,7 @@ pub(super) fn run(call: &CustomCall) -> TokenStream {
         #inner
 
         #counts
-        let mut storage = #private::ArrayStorage::<{ __ATTR_LIST.len() }>::array();
+        let mut storage = #private::MaybeUninit::<#private::ArrayStorage::<{ __ATTR_LIST.len() }>>::uninit();
         let attrs = frame.attributes(&__HANDLER, &mut storage)?;
         #(#ints)*
         let (args, rets): (#args_type, #rets_type) = #read;
@@ -60,41 +59,47 @@ pub(super) fn run(call: &CustomCall) -> TokenStream {
 }
 
 /// Code that reads all operands where their numbers are fixed. A buffer that must have the dimensions of an earlier one
-/// is compared with it as it is read, which saves checking and multiplying its dimensions.
+/// is compared with it as it is read, which saves checking and multiplying its dimensions. What fails is read again for
+/// the message.
 fn read_fixed(private: &TokenStream, places: &[Place<'_>], dims: &dims::Checks) -> TokenStream {
-    let mut code = Vec::new();
+    let (mut code, mut likes) = (Vec::new(), Vec::new());
     let mut sides: [Vec<TokenStream>; 2] = [Vec::new(), Vec::new()];
-    let results = [false, true];
-    for result in results {
+    let fail = tokens!(break 'read ::core::option::Option::None);
+    for result in [false, true] {
         for place in places {
             let (Some(index), Some(slot)) = (if result { place.ret } else { place.arg }, dims::Slot::of(place, result))
             else {
                 continue;
             };
-            let (list, role, variable) = if result {
-                (tokens!(ret_list), tokens!(#private::Role::Ret), slot.variable())
-            } else {
-                (tokens!(arg_list), tokens!(#private::Role::Arg), slot.variable())
-            };
-            code.push(match dims.like(slot) {
-                None => tokens!(let #variable = #list.read(&__HANDLER, #role, #index)?;),
+            let list = if result { tokens!(ret_list) } else { tokens!(arg_list) };
+            let variable = slot.variable();
+            let (read, like) = match dims.like(slot) {
+                None => (tokens!(#list.read(#index)), tokens!(::core::option::Option::None)),
                 Some(other) => {
-                    let (other, fail) = (other.variable(), dims.fail());
-                    tokens! {
-                        let ::core::option::Option::Some(#variable) = #list.read_like(#index, &#other) else { #fail };
-                    }
+                    let (other, place) = (other.variable(), other.place(private));
+                    (tokens!(#list.read_like(#index, &#other)), tokens!(::core::option::Option::Some(#place)))
                 }
-            });
+            };
+            code.push(tokens!(let ::core::option::Option::Some(#variable) = #read else { #fail };));
+            likes.push(like);
             sides[usize::from(result)].push(tokens!(#variable));
         }
     }
     let [args, rets] = sides;
     let (num_args, num_rets) = (args.len(), rets.len());
+    let pairs = &dims.pairs;
     tokens!({
-        let arg_list = frame.counted(#private::Role::Arg, #num_args);
-        let ret_list = frame.counted(#private::Role::Ret, #num_rets);
-        #(#code)*
-        ([#(#args),*], [#(#rets),*])
+        let read = 'read: {
+            let ::core::option::Option::Some(arg_list) = frame.buffers::<#num_args>(#private::Role::Arg) else { #fail };
+            let ::core::option::Option::Some(ret_list) = frame.buffers::<#num_rets>(#private::Role::Ret) else { #fail };
+            #(#code)*
+            ::core::option::Option::Some(([#(#args),*], [#(#rets),*]))
+        };
+        let ::core::option::Option::Some(read) = read else {
+            return ::core::result::Result::Err(
+                #private::operands_error(*frame, &__HANDLER, &[#(#likes),*], &[#(#pairs),*]));
+        };
+        read
     })
 }
 
