@@ -54,6 +54,16 @@ pub trait Scalar:
         self + a * b
     }
 
+    /// The same numbers, if they are real.
+    fn reals(_: &[Self]) -> Option<&[Self::Part]> {
+        None
+    }
+
+    /// The same, to change them.
+    fn reals_mut(_: &mut [Self]) -> Option<&mut [Self::Part]> {
+        None
+    }
+
     /// Whether it is neither infinite nor NaN.
     fn finite(self) -> bool {
         Float::is_finite(self.re()) && Float::is_finite(self.im())
@@ -76,6 +86,8 @@ macro_rules! scalars {
             fn new(re: $real, _: $real) -> $real { re }
             fn modulus(self) -> $real { self.abs() }
             fn divided_by(self, divisor: $real) -> $real { self / divisor }
+            fn reals(numbers: &[$real]) -> Option<&[$real]> { Some(numbers) }
+            fn reals_mut(numbers: &mut [$real]) -> Option<&mut [$real]> { Some(numbers) }
             fn plus_product(self, a: $real, b: $real) -> $real {
                 (<$product>::from(self) + <$product>::from(a) * <$product>::from(b)) as $real
             }

@@ -5,6 +5,7 @@ pub mod eigen;
 pub mod factor;
 pub mod hessenberg;
 pub mod isolated;
+pub mod many;
 pub mod qr;
 pub mod reflector;
 pub mod rotation;

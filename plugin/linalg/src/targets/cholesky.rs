@@ -2,8 +2,9 @@
 
 use oxcall::prelude::*;
 
-use super::{C64, C128, choose, chunks, each, sizes, work};
+use super::{C64, C128, choose, chunks, each, groups, sizes, work};
 use crate::dense::factor::cholesky;
+use crate::dense::many::{self, LANES, Strides};
 use crate::matrix::Matrix;
 use crate::memory::matrices;
 use crate::scalar::Scalar as Element;
@@ -12,6 +13,14 @@ fn factor<T: Element>(uplo: u8, shape: [usize; 2], a: &mut [T], info: &mut [i32]
     let lower = choose("uplo", uplo, &[(b'L', true), (b'U', false)])?;
     info.fill(0);
     let [rows, cols] = shape;
+    if many::fits(shape, info.len())
+        && let Some(a) = T::reals_mut(a)
+    {
+        let lower_triangle = if lower { Strides::column_major(rows) } else { Strides::row_major(cols) };
+        return groups(pool, shape, a.chunks_mut(LANES * rows * cols).zip(info.chunks_mut(LANES)), |(a, info)| {
+            many::cholesky(a, rows, lower_triangle, info);
+        });
+    }
     each(pool, (work(shape), matrices::<T>(shape, 3)), chunks(a, rows * cols).zip(info), |(a, info), par| {
         *info = cholesky(&mut Matrix::new(a, rows, cols), lower, par).err().map_or(0, |minor| minor as i32);
     })

@@ -3,8 +3,9 @@
 use oxcall::prelude::*;
 
 use super::qr::last;
-use super::{C64, C128, chunks, each, expect, sizes, work};
+use super::{C64, C128, chunks, each, expect, groups, sizes, work};
 use crate::dense::factor::lu;
+use crate::dense::many::{self, LANES};
 use crate::matrix::Matrix;
 use crate::memory::matrices;
 use crate::scalar::Scalar as Element;
@@ -19,6 +20,12 @@ fn factor<T: Element>(
     let [rows, cols] = shape;
     expect("pivots", count, rows.min(cols))?;
     info.fill(0);
+    if many::fits(shape, info.len())
+        && let Some(a) = T::reals_mut(a)
+    {
+        let items = a.chunks_mut(LANES * rows * cols).zip(pivots.chunks_mut(LANES * count)).zip(info.chunks_mut(LANES));
+        return groups(pool, shape, items, |((a, pivots), info)| many::lu(a, shape, pivots, info));
+    }
     let items = chunks(a, rows * cols).zip(chunks(pivots, count)).zip(info);
     each(pool, (work(shape), matrices::<T>(shape, 3)), items, |((a, pivots), info), par| {
         *info = lu(&mut Matrix::new(a, rows, cols), pivots, par);

@@ -24,6 +24,7 @@ use num_complex::Complex;
 use oxcall::prelude::*;
 use oxcall::sync::Mutex;
 
+use crate::dense::many::LANES;
 use crate::dense::parallelism;
 use crate::memory;
 
@@ -43,6 +44,20 @@ fn sizes(shape: &[usize]) -> [usize; 2] {
 /// The matrices or vectors of `len` elements in a buffer.
 fn chunks<T>(data: &mut [T], len: usize) -> std::slice::ChunksExactMut<'_, T> {
     data.chunks_exact_mut(len.max(1))
+}
+
+/// Calls `run` with groups of [`LANES`](crate::dense::many::LANES) matrices of `shape`, on the host's threads.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if memory is short.
+fn groups<I: Send>(
+    pool: &ThreadPool<'_>,
+    shape: [usize; 2],
+    items: impl Iterator<Item = I>,
+    run: impl Fn(I) + Sync,
+) -> Result<()> {
+    // Vectors compute a group in about the time of two matrices.
+    each(pool, (2.0 * work(shape), memory::matrices::<f64>(shape, 2 * LANES)), items, |item, _| run(item))
 }
 
 /// The meaning of the letter `value` of attribute `name`.

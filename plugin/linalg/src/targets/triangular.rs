@@ -2,7 +2,8 @@
 
 use oxcall::prelude::*;
 
-use super::{C64, C128, choose, chunks, each, expect, sizes};
+use super::{C64, C128, choose, chunks, each, expect, groups, sizes};
+use crate::dense::many::{self, LANES, Strides};
 use crate::dense::triangular::{Triangle, solve_in_place};
 use crate::matrix::Matrix;
 use crate::memory::matrices;
@@ -30,6 +31,22 @@ fn solve<T: Element>(
     let (transposed, conjugate) = choose("trans_x", letters.trans_x, &transposes)?;
     let (n, [rows, cols]) = (a_shape[0], b_shape);
     expect("rows of the triangle", n, if left { rows } else { cols })?;
+    // x op(a) = b is op(a)^T x^T = b^T.
+    let flip = transposed == left;
+    let triangle = Triangle { lower: lower != flip, unit };
+    if let (true, Some(a), Some(alpha)) =
+        (many::fits([n, rows.max(cols)], b.len() / (rows * cols).max(1)), T::reals(a), T::reals(&[alpha]))
+        && let Some(b) = T::reals_mut(b)
+    {
+        let (a_strides, b_strides) = (Strides::column_major(n), Strides::column_major(rows));
+        let a_strides = if flip { a_strides.transposed() } else { a_strides };
+        let (b_strides, sides) = if left { (b_strides, cols) } else { (b_strides.transposed(), rows) };
+        let items = a.chunks(LANES * n * n).zip(b.chunks_mut(LANES * rows * cols));
+        return groups(pool, [n, sides], items, |(a, b)| {
+            b.iter_mut().for_each(|x| *x *= alpha[0]);
+            many::solve((a, a_strides), triangle, (b, b_strides), [n, sides]);
+        });
+    }
     let each_work = (n * rows) as f64 * cols as f64;
     let scratch = matrices::<T>([n, n], 1).saturating_add(matrices::<T>(b_shape, 1));
     each(pool, (each_work, scratch), chunks(b, rows * cols).enumerate(), |(index, b), par| {
@@ -38,11 +55,9 @@ fn solve<T: Element>(
         }
         let a = faer::MatRef::from_column_major_slice(&a[index * n * n..][..n * n], n, n);
         let mut b = Matrix::new(b, rows, cols);
-        // x op(a) = b is op(a)^T x^T = b^T.
-        let flip = transposed == left;
         let a = if flip { a.transpose() } else { a };
         let b = if left { b.view_mut() } else { b.view_mut().transpose_mut() };
-        solve_in_place(a, Triangle { lower: lower != flip, unit }, conjugate, b, par);
+        solve_in_place(a, triangle, conjugate, b, par);
     })
 }
 

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::{ElementType, Func, Op, OpKind, Transpose};
+use oxcall_linalg::dense::many::LANES as GROUP;
 use oxcall_linalg::dense::triangular::Triangle;
 use oxcall_linalg::row_major::{Element as Scalar, System};
 
@@ -77,9 +78,9 @@ macro_rules! by_scalar {
     };
 }
 
-/// Calls `work` with the index of each item of `len` elements, the item, and the number of threads that it may use:
-/// many items are divided among the threads, few are processed one after another by all of them. Each item needs up to
-/// `scratch` further elements.
+/// Calls `work` with the index of the first of some items of `len` elements each, the items, and the number of threads
+/// that it may use: many items are divided among the threads, few are processed one after another by all of them. Each
+/// item needs up to `scratch` further elements.
 fn each<T: Pod + Send>(
     pool: &Pool,
     cost: Cost,
@@ -99,9 +100,9 @@ fn each<T: Pod + Send>(
         });
         return Ok(());
     }
-    room(scratch.saturating_mul(pool.threads()))?;
-    pool.for_chunks(cost, items, len, |start, items| {
-        items.chunks_exact_mut(len).enumerate().for_each(|(i, item)| work(start / len + i, item, 1));
+    room(scratch.saturating_mul(GROUP * pool.threads()))?;
+    pool.for_chunks(cost, items, GROUP * len, |start, items| {
+        items.chunks_mut(GROUP * len).enumerate().for_each(|(i, group)| work(start / len + i * GROUP, group, 1));
     });
     Ok(())
 }
@@ -169,8 +170,8 @@ where
             out.copy_from_slice(inputs.get(0));
         }
         let len = self.n * self.n;
-        each(cx.pool, self.cost, (out, len), wide_units::<T>() * 4 * len, |_, matrix, threads| {
-            computed(matrix, |matrix| <T::Wide as Scalar>::cholesky(matrix, self.n, self.lower, threads));
+        each(cx.pool, self.cost, (out, len), wide_units::<T>() * 4 * len, |_, matrices, threads| {
+            computed(matrices, |matrices| <T::Wide as Scalar>::cholesky(matrices, self.n, self.lower, threads));
         })
     }
 }
@@ -216,7 +217,7 @@ where
         }
         let len = self.rows * self.cols;
         each(cx.pool, self.cost, (out, len), wide_units::<T>() * 2 * (len + self.n * self.n), |index, b, threads| {
-            let a = &a[index * self.n * self.n..][..self.n * self.n];
+            let a = &a[index * self.n * self.n..][..b.len() / len * self.n * self.n];
             let mut memory = Vec::new();
             let a: &[T::Wide] = if T::TYPE == <T::Wide as Element>::TYPE {
                 bytemuck::cast_slice(a)
@@ -224,7 +225,7 @@ where
                 memory.extend(a.iter().map(|x| x.widen()));
                 &memory
             };
-            computed(b, |b| <T::Wide as Scalar>::solve(a, self.system, b, self.cols, threads));
+            computed(b, |b| <T::Wide as Scalar>::solve(a, self.n, self.system, b, self.cols, threads));
         })
     }
 }
