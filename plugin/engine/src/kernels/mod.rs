@@ -8,7 +8,7 @@ mod convolution;
 mod dot;
 mod fft;
 pub(crate) mod fill;
-mod indexing;
+pub(crate) mod indexing;
 mod linalg;
 pub(crate) mod movement;
 pub(crate) mod nest;

@@ -4,7 +4,7 @@
 //! between them; otherwise it starts a fusion. Ops that cost little to repeat (constants, iota, broadcasts, sums and
 //! products of a value that is in memory anyway) belong to each fusion that uses them, and so do slices, pads and
 //! concatenations of such values. Reshapes are other names of the same elements. Finally, reductions of rows join the
-//! fusions around them, and other reductions the fusion of their operand.
+//! fusions around them, other reductions the fusion of their operand, and scatters the broadcast of their only update.
 
 mod emit;
 mod graph;
@@ -13,6 +13,7 @@ mod line;
 #[cfg(test)]
 mod random_tests;
 mod rows;
+mod scatters;
 mod slabs;
 #[cfg(test)]
 mod tests;
@@ -59,7 +60,7 @@ pub(crate) fn fuse(func: &Func, region: &Region, codegen: Codegen, in_loop: bool
     slabs::merge(&graph, &mut groups, &mut units);
     let in_loop = in_loop && codegen != Codegen::Off;
     let shared = emit::Shared { graph: &graph, groups: &groups, codegen, in_loop };
-    let mut found = Vec::new();
+    let mut found = scatters::fuse(&graph, &groups)?;
     for unit in units.into_iter().filter(|unit| !unit.parts.is_empty()) {
         let Unit { ops, count, row, slabs, parts } = unit;
         match emit::fusion(&shared, ops, count, row, slabs) {

@@ -51,7 +51,7 @@ impl Program {
     }
 
     /// The ops of a region of two scalar parameters: `kind` applied to them.
-    fn scalar_region(&mut self, kind: OpKind, element: ElementType, result: ElementType) -> Region {
+    pub(super) fn scalar_region(&mut self, kind: OpKind, element: ElementType, result: ElementType) -> Region {
         let [a, b] = [0; 2].map(|_| self.func.add_value(TensorType::scalar(element).into()));
         let outcome = self.func.add_value(TensorType::scalar(result).into());
         let op = Op {

@@ -108,7 +108,13 @@ impl Dependencies {
 fn delay_updates(region: &Region, fusions: &[Fusion], item_of: &[usize], rank: &mut [usize]) {
     let is_update = |op: &Op| matches!(op.kind, OpKind::DynamicUpdateSlice | OpKind::Scatter { .. });
     let ops = || region.ops.iter().zip(item_of).filter(|(_, item)| **item != NONE);
-    if !ops().any(|(op, _)| is_update(op)) {
+    // Each update, with the value of which it updates a part.
+    let fused =
+        fusions.iter().enumerate().filter(|(_, fusion)| fusion.ops.iter().any(|&op| is_update(&region.ops[op])));
+    let fused = fused.map(|(item, fusion)| (item, fusion.inputs[0]));
+    let alone = ops().filter(|(op, _)| is_update(op)).map(|(op, &item)| (item, op.operands[0]));
+    let updates: Vec<(usize, ValueId)> = fused.chain(alone).collect();
+    if updates.is_empty() {
         return;
     }
     // Reshapes are other names of the same elements.
@@ -120,26 +126,23 @@ fn delay_updates(region: &Region, fusions: &[Fusion], item_of: &[usize], rank: &
         }
         value
     };
-    let mut last_read: HashMap<ValueId, usize> =
-        ops().filter(|(op, _)| is_update(op)).map(|(op, _)| (root(op.operands[0]), 0)).collect();
-    let mut read = |value: ValueId, at: usize| {
-        if let Some(last) = last_read.get_mut(&root(value)) {
-            *last = at.max(*last);
+    let own: HashMap<usize, ValueId> = updates.iter().copied().collect();
+    let mut last_read: HashMap<ValueId, usize> = updates.iter().map(|&(_, value)| (root(value), 0)).collect();
+    let mut read = |value: ValueId, item: usize| {
+        if own.get(&item) != Some(&value)
+            && let Some(last) = last_read.get_mut(&root(value))
+        {
+            *last = rank[item].max(*last);
         }
     };
-    for (fusion, &at) in fusions.iter().zip(&*rank) {
-        fusion.inputs.iter().for_each(|&input| read(input, at));
+    for (item, fusion) in fusions.iter().enumerate() {
+        fusion.inputs.iter().for_each(|&input| read(input, item));
     }
     for (op, &item) in ops().filter(|(op, _)| op.kind != OpKind::Reshape) {
-        let own = if is_update(op) { &op.operands[..1] } else { &[] };
-        for_each_use(op, &mut |value| {
-            if !own.contains(&value) {
-                read(value, rank[item]);
-            }
-        });
+        for_each_use(op, &mut |value| read(value, item));
     }
-    for (op, &item) in ops().filter(|(op, _)| is_update(op)) {
-        rank[item] = rank[item].max(last_read[&root(op.operands[0])] + 1);
+    for (item, value) in updates {
+        rank[item] = rank[item].max(last_read[&root(value)] + 1);
     }
 }
 

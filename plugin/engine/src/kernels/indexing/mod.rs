@@ -21,3 +21,12 @@ pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         other => Err(Error::internal(format!("expected gather, scatter or select_and_scatter, got {}", other.name()))),
     }
 }
+
+/// The kernel of a scatter whose updates are copies of one `element`, or of the only element of the third operand, if
+/// there is one.
+pub(crate) fn scatter_of_one(op: &Op, func: &Func, element: Option<&[u8]>) -> Result<Option<Box<dyn Kernel>>, Error> {
+    match &op.kind {
+        OpKind::Scatter { dims, .. } if op.results.len() == 1 => scatter::of_one(op, func, dims, element),
+        _ => Ok(None),
+    }
+}

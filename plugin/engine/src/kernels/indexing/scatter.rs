@@ -1,6 +1,7 @@
 //! Scatter.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use bytemuck::Pod;
 use oxcall::Error;
@@ -36,8 +37,30 @@ struct Scatter {
     /// Windows never cross a multiple of this many elements of the inputs.
     slab: usize,
     count: usize,
+    source: Source,
     body: How,
 }
+
+/// The updates.
+#[derive(Debug)]
+enum Source {
+    /// Operands.
+    Arrays,
+    /// An operand with one element, which is every update.
+    Element,
+    /// This element, which is every update.
+    Constant(Vec<u8>),
+}
+
+/// The bytes of updates of one element that are written out for a block of windows.
+const COPIES: usize = 8192;
+
+/// The bytes of a window from which on several threads are faster: each looks at all windows, and which of them it has
+/// to update cannot be predicted.
+const WORTH_SPLITTING: usize = 4096;
+
+/// The fewest updates for each element of the result for which threads update results of their own.
+const WORTH_COPYING: usize = 4;
 
 /// The way in which elements are updated.
 #[derive(Debug)]
@@ -73,6 +96,8 @@ fn updated<'a, T: Pod + Send + Sync>(
 
 /// The update of an element.
 trait Update<T> {
+    /// The update that changes nothing, if the order of updates does not matter.
+    fn identity() -> Option<T>;
     fn update(old: T, new: T) -> T;
 }
 
@@ -80,6 +105,10 @@ trait Update<T> {
 enum Assign {}
 
 impl<T> Update<T> for Assign {
+    fn identity() -> Option<T> {
+        None
+    }
+
     #[inline(always)]
     fn update(_: T, new: T) -> T {
         new
@@ -90,6 +119,10 @@ impl<T> Update<T> for Assign {
 struct Combined<C>(PhantomData<C>);
 
 impl<T: Element, C: Combine<T::Wide>> Update<T> for Combined<C> {
+    fn identity() -> Option<T> {
+        (!T::TYPE.is_float() && !T::TYPE.is_complex()).then(|| T::narrow(C::IDENTITY))
+    }
+
     #[inline(always)]
     fn update(old: T, new: T) -> T {
         T::narrow(C::combine(old.widen(), new.widen()))
@@ -97,54 +130,77 @@ impl<T: Element, C: Combine<T::Wide>> Update<T> for Combined<C> {
 }
 
 pub(super) fn make(op: &Op, func: &Func, dims: &ScatterDims) -> Result<Box<dyn Kernel>, Error> {
-    let inputs = op.results.len();
-    let (input, indices) = (tensor(func, op.operands[0])?, tensor(func, op.operands[inputs])?);
-    let updates = tensor(func, op.operands[inputs + 1])?;
-    let elements: Vec<ElementType> =
-        op.results.iter().map(|&value| tensor(func, value).map(|ty| ty.element)).collect::<Result<_, _>>()?;
-    let index_dims = IndexDims {
-        operand_batching: &dims.input_batching_dims,
-        indices_batching: &dims.scatter_indices_batching_dims,
-        component_dims: &dims.scatter_dims_to_operand_dims,
-        vector_dim: dims.index_vector_dim,
-    };
-    let (strides, update_strides) = (row_major(&input.dims), row_major(&updates.dims));
-    let mut sizes = vec![1; input.rank()]; // Bounded: dimensions.
-    let mut window = Nest::<2>::new();
-    let is_window = |dim: &usize| !dims.inserted_window_dims.contains(dim) && !dims.input_batching_dims.contains(dim);
-    for (dim, &update_dim) in (0..input.rank()).filter(is_window).zip(&dims.update_window_dims) {
-        sizes[dim] = updates.dims[update_dim];
-        window.push(Loop { size: sizes[dim], strides: [strides[dim], update_strides[update_dim]] });
-    }
-    let window_len = nest::iterations(&window);
-    let window = nest::collapse(window);
-    let of_windows = (0..updates.rank()).filter(|dim| !dims.update_window_dims.contains(dim));
-    let of_windows = of_windows.map(|dim| Loop { size: updates.dims[dim], strides: [update_strides[dim]] });
-    let of_windows = nest::collapse(of_windows);
-    let side_by_side = matches!(window[..], [] | [Loop { strides: [1, 1], .. }])
-        && of_windows[..].iter().all(|each| of_windows.len() == 1 && each.strides[0] == window_len as isize);
-    let first_wide = sizes.iter().position(|&size| size != 1).unwrap_or(input.rank());
-    let body = match scalar::idiom(func, &op.regions[0]) {
-        Some(Body::First) => How::Keep,
-        Some(Body::Second) if inputs == 1 => How::Assign(by_width!(elements[0], T => apply::<T, Assign>)),
-        Some(Body::Binary(function)) if inputs == 1 => {
-            match by_combine!(function, elements[0], (T, C) => apply::<T, Combined<C>> as Apply) {
-                Some(apply) => How::Fast(apply, sum(function, elements[0])),
-                None => program(op, func)?,
-            }
+    Ok(Box::new(Scatter::new(op, func, dims)?))
+}
+
+/// The kernel of a scatter whose updates are copies of one `element`, or of the only element of the third operand. It is
+/// `None` for windows that are large or not side by side: their updates are read from arrays.
+pub(super) fn of_one(
+    op: &Op,
+    func: &Func,
+    dims: &ScatterDims,
+    element: Option<&[u8]>,
+) -> Result<Option<Box<dyn Kernel>>, Error> {
+    let mut scatter = Scatter::new(op, func, dims)?;
+    scatter.source = element.map_or(Source::Element, |element| Source::Constant(element.to_vec())); // Bounded: an element.
+    let is_row = scatter.row.is_some_and(|len| (1..WORTH_SPLITTING).contains(&(len * scatter.width())));
+    let is_fast = matches!(scatter.body, How::Fast(..) | How::Assign(_));
+    Ok((is_row && is_fast).then(|| Box::new(scatter) as Box<dyn Kernel>))
+}
+
+impl Scatter {
+    fn new(op: &Op, func: &Func, dims: &ScatterDims) -> Result<Scatter, Error> {
+        let inputs = op.results.len();
+        let (input, indices) = (tensor(func, op.operands[0])?, tensor(func, op.operands[inputs])?);
+        let updates = tensor(func, op.operands[inputs + 1])?;
+        let elements: Vec<ElementType> =
+            op.results.iter().map(|&value| tensor(func, value).map(|ty| ty.element)).collect::<Result<_, _>>()?;
+        let index_dims = IndexDims {
+            operand_batching: &dims.input_batching_dims,
+            indices_batching: &dims.scatter_indices_batching_dims,
+            component_dims: &dims.scatter_dims_to_operand_dims,
+            vector_dim: dims.index_vector_dim,
+        };
+        let (strides, update_strides) = (row_major(&input.dims), row_major(&updates.dims));
+        let mut sizes = vec![1; input.rank()]; // Bounded: dimensions.
+        let mut window = Nest::<2>::new();
+        let is_window =
+            |dim: &usize| !dims.inserted_window_dims.contains(dim) && !dims.input_batching_dims.contains(dim);
+        for (dim, &update_dim) in (0..input.rank()).filter(is_window).zip(&dims.update_window_dims) {
+            sizes[dim] = updates.dims[update_dim];
+            window.push(Loop { size: sizes[dim], strides: [strides[dim], update_strides[update_dim]] });
         }
-        _ => program(op, func)?,
-    };
-    Ok(Box::new(Scatter {
-        starts: Starts::new(input, indices, &index_dims, &sizes, OutOfBounds::Drop),
-        elements,
-        window,
-        updates: of_windows,
-        row: side_by_side.then_some(window_len),
-        slab: input.dims[first_wide..].iter().product::<usize>().max(1),
-        count: updates.count(),
-        body,
-    }))
+        let window_len = nest::iterations(&window);
+        let window = nest::collapse(window);
+        let of_windows = (0..updates.rank()).filter(|dim| !dims.update_window_dims.contains(dim));
+        let of_windows = of_windows.map(|dim| Loop { size: updates.dims[dim], strides: [update_strides[dim]] });
+        let of_windows = nest::collapse(of_windows);
+        let side_by_side = matches!(window[..], [] | [Loop { strides: [1, 1], .. }])
+            && of_windows[..].iter().all(|each| of_windows.len() == 1 && each.strides[0] == window_len as isize);
+        let first_wide = sizes.iter().position(|&size| size != 1).unwrap_or(input.rank());
+        let body = match scalar::idiom(func, &op.regions[0]) {
+            Some(Body::First) => How::Keep,
+            Some(Body::Second) if inputs == 1 => How::Assign(by_width!(elements[0], T => apply::<T, Assign>)),
+            Some(Body::Binary(function)) if inputs == 1 => {
+                match by_combine!(function, elements[0], (T, C) => apply::<T, Combined<C>> as Apply) {
+                    Some(apply) => How::Fast(apply, sum(function, elements[0])),
+                    None => program(op, func)?,
+                }
+            }
+            _ => program(op, func)?,
+        };
+        Ok(Scatter {
+            starts: Starts::new(input, indices, &index_dims, &sizes, OutOfBounds::Drop),
+            elements,
+            window,
+            updates: of_windows,
+            row: side_by_side.then_some(window_len),
+            slab: input.dims[first_wide..].iter().product::<usize>().max(1),
+            count: updates.count(),
+            source: Source::Arrays,
+            body,
+        })
+    }
 }
 
 /// The function in machine code, if it adds elements of 32 bits.
@@ -164,29 +220,18 @@ fn apply<T: Pod + Send + Sync, U: Update<T>>(
     inputs: Inputs<'_>,
     outputs: &mut Outputs<'_>,
 ) -> Result<(), Error> {
-    /// The bytes of a window from which on several threads are faster: each looks at all windows, and which of them it
-    /// has to update cannot be predicted.
-    const WORTH_SPLITTING: usize = 4096;
-    let (updates, result) = (inputs.get::<T>(2), updated::<T>(cx, inputs, outputs, 0));
+    let result = updated::<T>(cx, inputs, outputs, 0);
     match scatter.row {
         // Each thread visits all windows, and updates those in its part of the result, so in order and exclusively.
         Some(len) if len * size_of::<T>() >= WORTH_SPLITTING => {
-            let starts = scatter.all_starts(cx, inputs)?;
+            let (starts, updates) = (scatter.all_starts(cx, inputs)?, inputs.get::<T>(2));
             cx.pool.for_chunks(scatter.cost(), result, scatter.slab, |first, part| {
                 update_rows::<T, U>(part, first, &starts, updates, len);
             });
         }
-        // Blocks of starts stay in the cache.
-        Some(len) => {
-            let mut starts = [0; BLOCK];
-            for (block, updates) in updates.chunks(BLOCK * len).enumerate() {
-                let starts = &mut starts[..updates.len() / len];
-                scatter.starts.fill(inputs, 1, block * BLOCK, starts);
-                update_rows::<T, U>(result, 0, starts, updates, len);
-            }
-        }
+        Some(len) => return apply_blocks::<T, U>(scatter, cx, inputs, len, result),
         None => {
-            let starts = scatter.all_starts(cx, inputs)?;
+            let (starts, updates) = (scatter.all_starts(cx, inputs)?, inputs.get::<T>(2));
             scatter.for_windows(&starts, |place, update, len, [stride, update_stride]| {
                 for i in 0..len {
                     let old = &mut result[place + i * stride];
@@ -194,6 +239,58 @@ fn apply<T: Pod + Send + Sync, U: Update<T>>(
                 }
             });
         }
+    }
+    Ok(())
+}
+
+/// Applies updates of `len` elements each in blocks, whose starts stay in the cache. Where their order does not matter,
+/// and there are many for each element, threads update results of their own.
+fn apply_blocks<T: Pod + Send + Sync, U: Update<T>>(
+    scatter: &Scatter,
+    cx: Context<'_>,
+    inputs: Inputs<'_>,
+    len: usize,
+    result: &mut [T],
+) -> Result<(), Error> {
+    let count = scatter.starts.count();
+    let element = match &scatter.source {
+        Source::Arrays => None,
+        Source::Element => Some(inputs.get::<T>(2)[0]),
+        Source::Constant(bytes) => Some(bytemuck::pod_read_unaligned(bytes)),
+    };
+    let (block, copies) = match element {
+        Some(element) => {
+            let block = (COPIES / (len * size_of::<T>())).clamp(1, BLOCK);
+            (block, cx.filled(block * len, element)?)
+        }
+        None => (BLOCK, cx.scratch(0)?),
+    };
+    let updates = if element.is_none() { inputs.get::<T>(2) } else { &[] };
+    let update = |windows: Range<usize>, result: &mut [T]| {
+        let mut starts = [0; BLOCK];
+        for first in windows.clone().step_by(block) {
+            let starts = &mut starts[..block.min(windows.end - first)];
+            scatter.starts.fill(inputs, 1, first, starts);
+            let new = if element.is_some() { &copies } else { &updates[first * len..] };
+            update_rows::<T, U>(result, 0, starts, &new[..starts.len() * len], len);
+        }
+    };
+    let threads = cx.pool.threads_for(scatter.cost());
+    match U::identity() {
+        Some(identity) if threads > 1 && scatter.count >= WORTH_COPYING * threads * result.len() => {
+            let size = result.len();
+            let mut others = cx.filled((threads - 1) * size, identity)?;
+            let share = count.div_ceil(threads);
+            let results = std::iter::once(&mut *result).chain(others.chunks_exact_mut(size));
+            let windows = (0..threads).map(|thread| (thread * share).min(count)..((thread + 1) * share).min(count));
+            let tasks = windows.zip(results).collect();
+            cx.pool
+                .for_each(scatter.cost(), tasks, |(windows, result): (Range<usize>, &mut [T])| update(windows, result));
+            for other in others.chunks_exact(size) {
+                result.iter_mut().zip(other).for_each(|(old, &new)| *old = U::update(*old, new));
+            }
+        }
+        _ => update(0..count, result),
     }
     Ok(())
 }
@@ -287,7 +384,8 @@ impl Kernel for Scatter {
     fn name(&self) -> String {
         match &self.body {
             How::Program(_) => "scatter[body]".into(),
-            How::Fast(..) | How::Assign(_) | How::Keep => "scatter".into(),
+            How::Fast(..) | How::Assign(_) | How::Keep if matches!(self.source, Source::Arrays) => "scatter".into(),
+            How::Fast(..) | How::Assign(_) | How::Keep => "scatter[one update]".into(),
         }
     }
 
@@ -297,7 +395,8 @@ impl Kernel for Scatter {
             How::Fast(..) | How::Assign(_) | How::Keep => 2.0,
         };
         let flops = each * self.count as f64 + 20.0 * self.starts.count() as f64;
-        Cost { flops, bytes: 3.0 * (self.count * self.width()) as f64 }
+        let read = if matches!(self.source, Source::Arrays) { 3.0 } else { 2.0 };
+        Cost { flops, bytes: read * (self.count * self.width()) as f64 }
     }
 
     fn in_place(&self) -> Vec<(usize, usize)> {
@@ -311,7 +410,7 @@ impl Kernel for Scatter {
             How::Program(_) | How::Keep => return None,
         };
         let is_small = self.starts.count() <= MOST_STARTS && block.fits(self.count);
-        if self.count == 0 || !is_small {
+        if self.count == 0 || !is_small || !matches!(self.source, Source::Arrays) {
             return None;
         }
         let width = self.width();
