@@ -160,8 +160,23 @@ impl<'a> Block<'a> {
         if let Some(value) = self.known(slot, place) {
             return Some(value);
         }
+        if let Some((words, lane)) = self.lane_of_vector(slot, place) {
+            let vector = self.read(slot, 0, words, Width::Word)?;
+            self.lanes.set_lanes(4);
+            return Some(self.lanes.extract(vector, lane));
+        }
         self.lanes.set_lanes(lanes);
         Some(self.lanes.read(place, None, self.version(slot)))
+    }
+
+    /// For a word of a slot that is one short vector, and that no step of this block has written: the number of words,
+    /// and the lane. A loop may keep the vector in a register, and a word would be read from memory.
+    fn lane_of_vector(&self, slot: Slot, place: Place) -> Option<(u8, u8)> {
+        let words = self.slots.get(slot).bytes / 4;
+        let is_short = (2..=4).contains(&words) && self.slots.get(slot).bytes.is_multiple_of(4);
+        let is_word = (place.lanes, place.width) == (1, Width::Word) && place.offset.is_multiple_of(4);
+        let is_written = self.contents.get(&slot).is_some_and(|contents| !contents.is_empty());
+        (is_short && is_word && !is_written).then_some((words as u8, (place.offset / 4) as u8))
     }
 
     /// Elements that a step of this block has written.
@@ -199,6 +214,21 @@ impl<'a> Block<'a> {
         contents.retain(|&(each, _)| end(each) <= place.offset as usize || end(place) <= each.offset as usize);
         contents.push((place, value));
         Some(())
+    }
+
+    /// Writes elements, each of so many lanes and this width, from the start of a slot on: two to four words as one
+    /// vector, as later steps read them.
+    pub(crate) fn write_each(&mut self, slot: Slot, (lanes, width): (u8, Width), values: &[Value]) -> Option<()> {
+        let count = values.len();
+        let is_vector = (2..=4).contains(&count) && (lanes, width) == (1, Width::Word);
+        if is_vector && self.can_access(slot, 0, count as u8, width, true) {
+            self.lanes.set_lanes(4);
+            let insert = |vector, (lane, &value): (usize, &Value)| self.lanes.insert(vector, lane as u8, value);
+            let vector = values.iter().enumerate().skip(1).fold(values[0], insert);
+            return self.write(slot, 0, count as u8, width, vector);
+        }
+        let size = usize::from(lanes) * width.bytes();
+        values.iter().enumerate().try_for_each(|(index, &value)| self.write(slot, index * size, lanes, width, value))
     }
 
     /// The low bits of a value, as they are when they are read again.

@@ -124,7 +124,7 @@ impl Writer<'_> {
     fn random_op(&mut self) {
         let (a, ty) = self.value();
         let Type(element, size) = ty;
-        match self.random.below(20) {
+        match self.random.below(22) {
             0..4 => {
                 let b = self.of(ty).unwrap_or_else(|| a.clone());
                 let ops: &[&str] = match element {
@@ -224,6 +224,7 @@ impl Writer<'_> {
                 self.values.push((name, ty));
             }
             16 => self.gather(&a, ty),
+            20 => self.dot(&a, ty),
             17 => self.scatter_all(&a, ty),
             18 if element != "i1" => {
                 let indices = self.name();
@@ -238,27 +239,77 @@ impl Writer<'_> {
                 self.line(&format!("{name} = stablehlo.select {mask}, {a}, {b} : {types}"));
                 self.values.push((name, ty));
             }
-            _ => {
-                let (zero, reduced, name) = (self.name(), self.name(), self.name());
-                let scalar = format!("tensor<{element}>");
-                let (text, ops) = match element {
-                    "i1" => ("false", ["or", "maximum"]),
-                    _ if ty.is_float() => ("0.0", ["add", "maximum"]),
-                    _ => ("0", ["add", "xor"]),
-                };
-                self.line(&format!("{zero} = stablehlo.constant dense<{text}> : {scalar}"));
-                let op = self.random.pick(&ops);
-                let types = format!("({}, {scalar}) -> {scalar}", ty.text());
-                self.line(&format!(
-                    "{reduced} = stablehlo.reduce({a} init: {zero}) applies stablehlo.{op} across dimensions = [0] : \
-                     {types}"
-                ));
-                let result = Type(element, 1 + self.random.below(9));
-                let types = format!("({scalar}) -> {}", result.text());
-                self.line(&format!("{name} = stablehlo.broadcast_in_dim {reduced}, dims = [] : {types}"));
-                self.values.push((name, result));
-            }
+            _ => self.reduction(&a, ty),
         }
+    }
+
+    /// A product of two matrices, as an array of one dimension.
+    fn dot(&mut self, a: &str, Type(element, size): Type) {
+        let k = self.random.pick(&[1, 2, 3, 4, 5, 8]);
+        let others = self.values.iter().filter(|(_, each)| each.0 == element && each.1 % k == 0);
+        let others = others.cloned().collect::<Vec<_>>();
+        if element == "i1" || size % k != 0 || others.is_empty() {
+            return;
+        }
+        let (b, Type(_, other)) = others[self.random.below(others.len())].clone();
+        let (m, n) = (size / k, other / k);
+        let result = Type(element, m * n);
+        if result.1 > 48 {
+            return;
+        }
+        // Contracted dimensions are first or last.
+        let matrix = |free: usize, is_last: bool| if is_last { [free, k] } else { [k, free] };
+        let [left, right] = [self.random.below(2) == 0, self.random.below(2) == 0];
+        let shape = |dims: [usize; 2]| format!("tensor<{}x{}x{element}>", dims[0], dims[1]);
+        let (a_shape, b_shape) = (shape(matrix(m, left)), shape(matrix(n, right)));
+        let [x, y, product, name] = std::array::from_fn(|_| self.name());
+        self.line(&format!("{x} = stablehlo.reshape {a} : ({}) -> {a_shape}", Type(element, size).text()));
+        self.line(&format!("{y} = stablehlo.reshape {b} : ({}) -> {b_shape}", Type(element, other).text()));
+        let out = shape([m, n]);
+        self.line(&format!(
+            "{product} = stablehlo.dot_general {x}, {y}, contracting_dims = [{}] x [{}] : ({a_shape}, {b_shape}) -> {out}",
+            usize::from(left),
+            usize::from(right),
+        ));
+        self.line(&format!("{name} = stablehlo.reshape {product} : ({out}) -> {}", result.text()));
+        self.values.push((name, result));
+    }
+
+    /// All elements of a value as one, or the rows or columns of a matrix of them.
+    fn reduction(&mut self, a: &str, Type(element, size): Type) {
+        let (init, reduced, name) = (self.name(), self.name(), self.name());
+        let scalar = format!("tensor<{element}>");
+        let is_float = Type(element, 1).is_float();
+        let (inits, ops): (&[&str], &[&str]) = match element {
+            "i1" => (&["false", "true"], &["or", "maximum", "and"]),
+            _ if is_float => (&["0.0", "0.0", "-0.0", "1.5"], &["add", "add", "maximum", "minimum", "multiply"]),
+            _ => (&["0", "0", "3"], &["add", "xor", "minimum", "multiply"]),
+        };
+        let (value, op) = (self.random.pick(inits), self.random.pick(ops));
+        self.line(&format!("{init} = stablehlo.constant dense<{value}> : {scalar}"));
+        let rows = self.random.pick(&[1, 2, 3, 4, 5, 8]);
+        if rows == 1 || size % rows != 0 {
+            self.line(&format!(
+                "{reduced} = stablehlo.reduce({a} init: {init}) applies stablehlo.{op} across dimensions = [0] : ({}, \
+                 {scalar}) -> {scalar}",
+                Type(element, size).text()
+            ));
+            let result = Type(element, 1 + self.random.below(9));
+            let types = format!("({scalar}) -> {}", result.text());
+            self.line(&format!("{name} = stablehlo.broadcast_in_dim {reduced}, dims = [] : {types}"));
+            return self.values.push((name, result));
+        }
+        let columns = size / rows;
+        let matrix = format!("tensor<{rows}x{columns}x{element}>");
+        self.line(&format!("{name} = stablehlo.reshape {a} : ({}) -> {matrix}", Type(element, size).text()));
+        let (dim, left) = self.random.pick(&[("0", columns), ("1", rows)]);
+        let result = Type(element, left);
+        let text = result.text();
+        self.line(&format!(
+            "{reduced} = stablehlo.reduce({name} init: {init}) applies stablehlo.{op} across dimensions = [{dim}] : \
+             ({matrix}, {scalar}) -> {text}"
+        ));
+        self.values.push((reduced, result));
     }
 
     /// Up to eight indices, some of them out of bounds.

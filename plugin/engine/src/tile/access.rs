@@ -112,6 +112,11 @@ impl Access {
         self.offset == 0 && self.dims.iter().all(|dim| dim.is_whole() && dim.stride == 0)
     }
 
+    /// The number of elements of the domain that are evenly spaced in the operand, line after line.
+    pub(crate) fn line(&self) -> usize {
+        self.dims.last().map_or(1, |dim| dim.size)
+    }
+
     /// The number of elements in the domain.
     pub(crate) fn count(&self) -> usize {
         self.dims.iter().map(|dim| dim.size).product()

@@ -51,11 +51,56 @@ impl Elements {
     /// Adds the program to a block; `None`, and no write, if some vector cannot be read or written.
     pub(super) fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
         let Elements(builder) = self;
-        let vectors = || block.vectors_of(builder.count, self.lanes());
-        if !block.fits(builder.count) || vectors().count() * builder.values.len() > MOST_VECTORS {
+        if !block.fits(builder.count) {
             return None;
         }
-        for (first, count) in vectors() {
+        let vectors = self.lines().into_iter().find_map(|line| self.vectors(block, line, inputs, outputs))?;
+        // Each vector is read before it is written: operands in place are those that are read element by element.
+        for (first, count) in vectors {
+            let values = self.vector(block, inputs, first, count)?;
+            for (&(value, element), &slot) in builder.outputs.iter().zip(outputs) {
+                let lanes = lanes_of(element)? * count;
+                block.write(slot, first * element.byte_width(), lanes, width(element), values[value])?;
+            }
+        }
+        Some(())
+    }
+
+    /// Numbers of elements, longest first, such that no vector has elements on both sides of a multiple: all, and the
+    /// lines along which operands are read. A vector of several lines of a broadcast has no pattern.
+    fn lines(&self) -> SmallVec<[usize; 4]> {
+        let Elements(builder) = self;
+        let line = |(definition, _): &(Definition, ElementType)| match definition {
+            Definition::Gather(parts) => parts.first().map(|(_, access)| access.line()),
+            Definition::Iota { repeat, .. } => Some(*repeat),
+            _ => None,
+        };
+        let mut lines: SmallVec<[usize; 4]> = builder.values.iter().filter_map(line).collect();
+        lines.retain(|line| (2..builder.count).contains(line) && builder.count.is_multiple_of(*line));
+        lines.push(builder.count);
+        lines.sort_unstable_by_key(|&line| std::cmp::Reverse(line));
+        lines.dedup();
+        lines
+    }
+
+    /// The vectors of the elements, none of which crosses a multiple of `line`: the first element of each, and their
+    /// number. `None` if they are too many, or some cannot be read or written.
+    fn vectors(
+        &self,
+        block: &Block<'_>,
+        line: usize,
+        inputs: &[Slot],
+        outputs: &[Slot],
+    ) -> Option<SmallVec<[(usize, u8); 8]>> {
+        let Elements(builder) = self;
+        let of_line =
+            |start: usize| block.vectors_of(line, self.lanes()).map(move |(first, count)| (start + first, count));
+        let vectors = (0..builder.count).step_by(line).flat_map(of_line);
+        let vectors: SmallVec<[(usize, u8); 8]> = vectors.take(MOST_VECTORS + 1).collect();
+        if vectors.len() * builder.values.len() > MOST_VECTORS {
+            return None;
+        }
+        for &(first, count) in &vectors {
             let can_access = |slot: Slot, first: usize, element: ElementType, is_write: bool| {
                 let lanes = lanes_of(element).map(|lanes| lanes * count);
                 let offset = first * element.byte_width();
@@ -79,15 +124,7 @@ impl Elements {
                 return None;
             }
         }
-        // Each vector is read before it is written: operands in place are those that are read element by element.
-        for (first, count) in vectors().collect::<SmallVec<[_; 8]>>() {
-            let values = self.vector(block, inputs, first, count)?;
-            for (&(value, element), &slot) in builder.outputs.iter().zip(outputs) {
-                let lanes = lanes_of(element)? * count;
-                block.write(slot, first * element.byte_width(), lanes, width(element), values[value])?;
-            }
-        }
-        Some(())
+        Some(vectors)
     }
 
     /// One vector of each value.

@@ -1,7 +1,8 @@
 //! Many small matrices at once: each lane of a vector has an element of another matrix, so that no loop is short and no
 //! lane waits for another.
 //!
-//! Loops over lanes, and nothing else, become vectors. Matrices lie one after another. Where there are fewer than lanes, the last one is computed several times.
+//! Loops over lanes, and nothing else, become vectors. Matrices lie one after another. Where there are fewer than
+//! lanes, the last one is computed several times.
 
 #![allow(clippy::needless_range_loop, reason = "several arrays have the same lanes")]
 
@@ -107,7 +108,7 @@ fn less_product<T: Real>(mut sum: Lanes<T>, a: &Lanes<T>, b: &Lanes<T>) -> Lanes
 #[inline(always)]
 fn quotient<T: Real>(mut a: Lanes<T>, b: &Lanes<T>) -> Lanes<T> {
     for lane in 0..LANES {
-        a[lane] = a[lane] / b[lane];
+        a[lane] /= b[lane];
     }
     a
 }

@@ -56,9 +56,9 @@ pub(crate) fn fuse(func: &Func, region: &Region, codegen: Codegen, in_loop: bool
         fuser.place(op);
     }
     let Fuser { mut groups, counts, .. } = fuser;
-    let mut units = rows::merge(&graph, &mut groups, &counts);
-    slabs::merge(&graph, &mut groups, &mut units);
     let in_loop = in_loop && codegen != Codegen::Off;
+    let mut units = rows::merge(&graph, &mut groups, &counts, in_loop);
+    slabs::merge(&graph, &mut groups, &mut units);
     let shared = emit::Shared { graph: &graph, groups: &groups, codegen, in_loop };
     let mut found = scatters::fuse(&graph, &groups)?;
     for unit in units.into_iter().filter(|unit| !unit.parts.is_empty()) {

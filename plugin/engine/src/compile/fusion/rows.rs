@@ -9,7 +9,7 @@ use oxcall_hlo::{BinaryOp, Op, OpKind};
 use super::MOST_OPS;
 use super::graph::Graph;
 use super::groups::{GroupId, Groups};
-use crate::kernels::reduce::{are_tiles, row_fold};
+use crate::kernels::reduce::{are_few, are_tiles, row_fold};
 use crate::math;
 use crate::scalar::{self, Body};
 use crate::tile::{Access, Slabs};
@@ -52,8 +52,9 @@ pub(super) fn row_reduction(graph: &Graph<'_>, op: &Op) -> Option<(BinaryOp, usi
 }
 
 /// The units of a region, one for each group; one without parts is a reduction alone, or a part of another. `groups`
-/// are its fusions, and `counts` their numbers of elements.
-pub(super) fn merge(graph: &Graph<'_>, groups: &mut Groups<'_>, counts: &[usize]) -> Vec<Unit> {
+/// are its fusions, and `counts` their numbers of elements. Reductions of a few elements `in_loop` stay alone: machine
+/// code has them.
+pub(super) fn merge(graph: &Graph<'_>, groups: &mut Groups<'_>, counts: &[usize], in_loop: bool) -> Vec<Unit> {
     let alone = |(group, &count): (GroupId, &usize)| {
         let ops = groups.ops(group).to_vec();
         Unit { parts: vec![ops.clone()], ops, count, row: 1, slabs: None }
@@ -63,6 +64,7 @@ pub(super) fn merge(graph: &Graph<'_>, groups: &mut Groups<'_>, counts: &[usize]
     for (index, op) in graph.region.ops.iter().enumerate() {
         if let Some((_, row)) = row_reduction(graph, op)
             && let Some(operand) = graph.tensor(op.operands[0])
+            && !(in_loop && are_few(operand.count() / row, row))
         {
             units.push(Unit { ops: vec![index], count: operand.count(), row, ..Unit::default() });
             reductions.push(groups.start(index));

@@ -53,8 +53,8 @@ mod tests {
     use crate::kernels::testing::{Random, ty};
     use crate::runtime::Codegen;
 
-    /// Updates of `count` rows of `row` elements, in an operand of `rows` of them, that are all the same: a constant, or
-    /// a parameter. A few are out of bounds.
+    /// Updates of `count` rows of `row` elements, in an operand of `rows` of them, that are all the same: a constant,
+    /// or a parameter. A few are out of bounds.
     fn program(element: ElementType, function: BinaryOp, [rows, row, count]: [usize; 3], is_constant: bool) -> Program {
         let mut program = Program::new();
         let constant = |program: &mut Program, ty: TensorType, value: u8| {

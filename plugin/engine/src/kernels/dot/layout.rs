@@ -48,6 +48,11 @@ impl Side {
         }
     }
 
+    /// The distances of free and of contracted elements in the operand itself; `None` if it is copied first.
+    pub(super) fn strides(&self) -> Option<[usize; 2]> {
+        self.copied.is_none().then_some([self.free_stride, self.contracted_stride])
+    }
+
     /// The distance of rows.
     pub(super) fn free_stride(&self) -> usize {
         self.free_stride

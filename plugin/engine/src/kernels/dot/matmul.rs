@@ -38,6 +38,11 @@ impl Shape {
     pub(in crate::kernels) fn is_small(self) -> bool {
         self.m * self.n * self.k <= SMALL
     }
+
+    /// Whether it is a product of two long vectors, which is summed in lanes.
+    pub(super) fn is_long_dot(self) -> bool {
+        self.m * self.n == 1 && self.k > MANY_TERMS
+    }
 }
 
 /// A matrix in a slice: element `(i, j)` is at `i * row_stride + j * col_stride`.
@@ -247,9 +252,8 @@ pub(in crate::kernels) fn multiply<C: Number>(
     if m == 0 || n == 0 {
         return Ok(());
     }
-    // Long products of two vectors are summed in lanes.
-    let is_dot = m * n == 1 && k > MANY_TERMS;
-    if (Shape { m, n, k }).is_small() && !is_dot || k == 0 {
+    let shape = Shape { m, n, k };
+    if shape.is_small() && !shape.is_long_dot() || k == 0 {
         return loops::multiply(cx, a, b, out, accumulate);
     }
     if n == 1 && (out.row_stride == 1 || m == 1) && (a.row_stride == 1 || a.col_stride == 1) {

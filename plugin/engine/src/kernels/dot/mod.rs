@@ -10,6 +10,7 @@ mod loops;
 #[allow(unsafe_code, reason = "calls `gemm`, which takes pointers")]
 pub(super) mod matmul;
 mod number;
+mod small;
 #[cfg(test)]
 mod tests;
 mod tiles;
@@ -21,7 +22,9 @@ use oxcall_hlo::{ElementType, Func, Op, OpKind};
 use self::layout::{Batches, Side};
 use self::matmul::{MatMut, Shape};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::machine::Block;
 use crate::memory::Scratch;
+use crate::plan::Slot;
 use crate::pool::Cost;
 
 pub(super) use self::convert::{Convert, Narrow, Widen, compute_type, with_number};
@@ -46,7 +49,9 @@ pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         let shape = Shape { m: lhs_side.free, n: rhs_side.free, k: lhs_side.contracted };
         let arithmetic = shape.cost::<C>();
         let matrix = matrix_by_vector(&lhs_side, &rhs_side, &batches, shape);
+        let is_stored = [lhs, rhs, out].iter().all(|ty| C::holds(ty.element));
         Box::new(Dot::<C> {
+            stored: is_stored.then_some(out.element),
             name: format!("dot[{}]", lhs.element),
             cost: Cost {
                 flops: arithmetic.flops * batches.count() as f64,
@@ -73,6 +78,8 @@ struct Dot<C> {
     rhs: Side,
     batches: Batches,
     shape: Shape,
+    /// The element type of operands and result, if they are computed as they are stored.
+    stored: Option<ElementType>,
     /// The operand that holds matrices, if the other holds vectors and both are read in place.
     matrix: Option<usize>,
 }
@@ -97,6 +104,17 @@ impl<C: Number> Kernel for Dot<C> {
 
     fn cost(&self) -> Cost {
         self.cost
+    }
+
+    fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
+        let is_small = self.shape.is_small() && !self.shape.is_long_dot() && self.shape.k > 0;
+        let (lhs, rhs) = (self.lhs.strides()?, self.rhs.strides()?);
+        if !is_small || self.batches.count() != 1 || self.matrix.is_some() {
+            return None;
+        }
+        let a = small::Matrix { slot: inputs[0], strides: lhs };
+        let b = small::Matrix { slot: inputs[1], strides: [rhs[1], rhs[0]] };
+        small::Product { shape: self.shape, element: self.stored?, a, b, out: outputs[0] }.generate(block)
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {

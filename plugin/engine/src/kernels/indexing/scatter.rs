@@ -133,7 +133,7 @@ pub(super) fn make(op: &Op, func: &Func, dims: &ScatterDims) -> Result<Box<dyn K
     Ok(Box::new(Scatter::new(op, func, dims)?))
 }
 
-/// The kernel of a scatter whose updates are copies of one `element`, or of the only element of the third operand. It is
+/// The kernel of a scatter whose updates are copies of one `element`, or of the only element of the third operand.
 /// `None` for windows that are large or not side by side: their updates are read from arrays.
 pub(super) fn of_one(
     op: &Op,

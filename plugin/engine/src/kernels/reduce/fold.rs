@@ -7,24 +7,22 @@
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType};
 
-use super::columns;
 use super::layout::Layout;
 use super::loops::Loops;
 use super::pairwise::Pairwise;
+use super::{columns, few};
 use crate::element::Element;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::combine::by_combine;
 use crate::kernels::nest::Walk;
 use crate::machine::{Block, Small};
-use crate::math;
-use crate::math::generated::{self, Record};
 use crate::plan::Slot;
 use crate::pool::Cost;
 
 /// A reduction.
 #[derive(Clone)]
 pub(super) struct Fold<T: Element> {
-    function: BinaryOp,
+    pub(super) function: BinaryOp,
     pub(super) layout: Layout,
     pub(super) loops: Loops<T>,
 }
@@ -95,9 +93,6 @@ fn some_rows<T: Element>(fold: &Fold<T>, operand: &[T], init: T::Wide, first: us
     }
 }
 
-/// The most elements of a reduction that machine code computes itself, one after another.
-const FEW: usize = 8;
-
 /// The most elements of a reduction that machine code calls.
 const SMALL: usize = 4096;
 
@@ -115,22 +110,13 @@ impl<T: Element> Small for Fold<T> {
 }
 
 impl<T: Element> Fold<T> {
-    /// The function in machine code, if it gives the same bits in any order.
-    fn in_any_order(&self) -> Option<Record> {
-        let wide = math::wide(T::TYPE);
-        let is_bitwise = matches!(self.function, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor);
-        // Sums of booleans, and of integers narrower than their bytes, are cut to what the type holds.
-        let is_integer = T::TYPE.is_integer() && T::TYPE.bits() == 8 * size_of::<T>();
-        ((is_bitwise || is_integer) && generated::fits_lane(wide)).then(|| generated::binary(self.function, wide))?
-    }
-
     /// The cost of one of `count` equal shares of the work, which threads divide among them.
     pub(super) fn share(&self, count: usize) -> Cost {
         Cost { bytes: self.cost().bytes / count as f64, ..Cost::default() }
     }
 
     /// Whether the elements of a result are in rows, or scattered.
-    fn is_of_rows(&self) -> bool {
+    pub(super) fn is_of_rows(&self) -> bool {
         self.layout.row() > 1 || self.layout.columns() == 1
     }
 }
@@ -149,18 +135,8 @@ impl<T: Element> Kernel for Fold<T> {
 
     fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
         let elements = self.layout.results() * self.layout.elements();
-        if self.layout.results() == 1
-            && (1..=FEW).contains(&elements)
-            && let Some(combine) = self.in_any_order()
-        {
-            let width = generated::width(T::TYPE);
-            let mut result = block.read(inputs[1], 0, 1, width)?;
-            for element in 0..elements {
-                let next = block.read(inputs[0], element * size_of::<T>(), 1, width)?;
-                block.lanes.set_lanes(1);
-                result = combine(&block.lanes, [result, next, next]);
-            }
-            return block.write(outputs[0], 0, 1, width, result);
+        if few::generate(self, block, [inputs[0], inputs[1]], outputs[0]).is_some() {
+            return Some(());
         }
         (1..=SMALL).contains(&elements).then(|| block.invoke(self.clone(), inputs, outputs[0]))
     }

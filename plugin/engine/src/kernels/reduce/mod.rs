@@ -1,10 +1,12 @@
 //! Reductions along dimensions.
 //!
-//! One operand and a recognised body: [`fold`], and [`columns`] of elements below each other. `argmax` and `argmin`:
-//! [`arg`]. All others run the body as a scalar program, element by element: [`general`].
+//! One operand and a recognised body: [`fold`], [`columns`] of elements below each other, and [`few`] elements in the
+//! machine code of loops. `argmax` and `argmin`: [`arg`]. All others run the body as a scalar program, element by
+//! element: [`general`].
 
 mod arg;
 mod columns;
+mod few;
 mod fold;
 mod general;
 mod layout;
@@ -15,6 +17,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use few::are_few;
 pub(crate) use loops::{ColumnFold, Loops, RowFold, are_tiles, column_fold, fold_rows, row_fold};
 pub(crate) use narrow::{LANES, fold_lanes};
 
