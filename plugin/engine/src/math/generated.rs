@@ -263,17 +263,39 @@ pub(crate) fn not() -> Option<Record> {
     Some(|b, [x, ..]| b.truth(b.not(b.mask(extended(b, x, ElementType::U8)))))
 }
 
+/// A comparison of integers, or of what `$key` makes of each operand.
 macro_rules! comparisons {
-    ($direction:expr, $wide:ident) => {
+    ($direction:expr, $wide:ident $(, $key:path)?) => {
         match $direction {
-            ComparisonDirection::Eq => |b, args| equal(b, args, ElementType::$wide, false),
-            ComparisonDirection::Ne => |b, args| equal(b, args, ElementType::$wide, true),
-            ComparisonDirection::Lt => |b, [x, y, z]| above(b, [y, x, z], ElementType::$wide, false),
-            ComparisonDirection::Ge => |b, [x, y, z]| above(b, [y, x, z], ElementType::$wide, true),
-            ComparisonDirection::Gt => |b, args| above(b, args, ElementType::$wide, false),
-            ComparisonDirection::Le => |b, args| above(b, args, ElementType::$wide, true),
+            ComparisonDirection::Eq => |b, args| equal(b, comparisons!(@ b, args $(, $key)?), ElementType::$wide, false),
+            ComparisonDirection::Ne => |b, args| equal(b, comparisons!(@ b, args $(, $key)?), ElementType::$wide, true),
+            ComparisonDirection::Lt => {
+                |b, [x, y, z]| above(b, comparisons!(@ b, [y, x, z] $(, $key)?), ElementType::$wide, false)
+            }
+            ComparisonDirection::Ge => {
+                |b, [x, y, z]| above(b, comparisons!(@ b, [y, x, z] $(, $key)?), ElementType::$wide, true)
+            }
+            ComparisonDirection::Gt => |b, args| above(b, comparisons!(@ b, args $(, $key)?), ElementType::$wide, false),
+            ComparisonDirection::Le => |b, args| above(b, comparisons!(@ b, args $(, $key)?), ElementType::$wide, true),
         }
     };
+    (@ $b:ident, $args:expr) => { $args };
+    (@ $b:ident, $args:expr, $key:path) => { $args.map(|x| $key($b, x)) };
+}
+
+/// The comparison of two floats by IEEE 754's total order.
+pub(crate) fn compare_totally(direction: ComparisonDirection, wide: ElementType) -> Option<Record> {
+    match wide {
+        ElementType::F32 => Some(comparisons!(direction, S32, total_order)),
+        ElementType::F64 => Some(self::wide::compare_totally(direction)),
+        _ => None,
+    }
+}
+
+/// The integer of a float, which has its place in the total order: the other bits of a negative one are inverted.
+fn total_order(b: &Builder, x: Value) -> Value {
+    let signs = b.shift(Shift::RightArithmetic, x, 31);
+    b.binary(Binary::Xor, x, b.shift(Shift::Right, signs, 1))
 }
 
 /// The comparison of two elements.

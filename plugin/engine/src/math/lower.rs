@@ -102,7 +102,7 @@ pub(super) fn lower_at<L: Level>(kind: &OpKind, operands: &[ElementType], result
         OpKind::Binary(op) => binary::<L>(*op, first)?,
         OpKind::Compare(direction, order) => {
             let total = *order == ComparisonType::TotalOrder;
-            let record = generated::compare(*direction, wide(first)).filter(|_| !total);
+            let record = if total { generated::compare_totally } else { generated::compare }(*direction, wide(first));
             Chain::of_operands(select::compare::<L>(*direction, wide(first), total)?.recorded(record)).0
         }
         OpKind::Select => {

@@ -275,6 +275,39 @@ impl Writer<'_> {
         self.values.push((name, result));
     }
 
+    /// The largest or smallest element of each row of a matrix, and its index.
+    fn arg_extreme(&mut self, a: &str, [rows, columns]: [usize; 2]) {
+        let (matrix, indices, results) = (self.name(), self.name(), self.name());
+        let (is_largest, from) = (self.random.below(2) == 0, Type("f32", rows * columns).text());
+        let (init, direction) = if is_largest { ("0xFF800000", "GT") } else { ("0x7F800000", "LT") };
+        let [values, places] = ["f32", "i32"].map(|element| format!("tensor<{rows}x{columns}x{element}>"));
+        self.line(&format!("{matrix} = stablehlo.reshape {a} : ({from}) -> {values}"));
+        self.line(&format!("{indices} = stablehlo.iota dim = 1 : {places}"));
+        let (low, zero) = (self.name(), self.name());
+        self.line(&format!("{low} = stablehlo.constant dense<{init}> : tensor<f32>"));
+        self.line(&format!("{zero} = stablehlo.constant dense<0> : tensor<i32>"));
+        let [x, xi, y, yi, better, nan, first, same, lower, tie, chosen, value, index] =
+            std::array::from_fn(|_| self.name());
+        let (f32s, i32s, mask) = ("tensor<f32>", "tensor<i32>", "tensor<i1>");
+        self.line(&format!(
+            "{results}:2 = \"stablehlo.reduce\"({matrix}, {indices}, {low}, {zero}) <{{dimensions = array<i64: 1>}}> ({{\n\
+             ^bb0({x}: {f32s}, {xi}: {i32s}, {y}: {f32s}, {yi}: {i32s}):\n\
+             {better} = stablehlo.compare {direction}, {x}, {y}, FLOAT : ({f32s}, {f32s}) -> {mask}\n\
+             {nan} = stablehlo.compare NE, {x}, {x}, FLOAT : ({f32s}, {f32s}) -> {mask}\n\
+             {first} = stablehlo.or {better}, {nan} : {mask}\n\
+             {same} = stablehlo.compare EQ, {x}, {y}, FLOAT : ({f32s}, {f32s}) -> {mask}\n\
+             {lower} = stablehlo.compare LT, {xi}, {yi}, SIGNED : ({i32s}, {i32s}) -> {mask}\n\
+             {tie} = stablehlo.and {same}, {lower} : {mask}\n\
+             {chosen} = stablehlo.or {first}, {tie} : {mask}\n\
+             {value} = stablehlo.select {first}, {x}, {y} : {mask}, {f32s}\n\
+             {index} = stablehlo.select {chosen}, {xi}, {yi} : {mask}, {i32s}\n\
+             stablehlo.return {value}, {index} : {f32s}, {i32s}\n\
+             }}) : ({values}, {places}, {f32s}, {i32s}) -> (tensor<{rows}xf32>, tensor<{rows}xi32>)"
+        ));
+        self.values.push((format!("{results}#0"), Type("f32", rows)));
+        self.values.push((format!("{results}#1"), Type("i32", rows)));
+    }
+
     /// All elements of a value as one, or the rows or columns of a matrix of them.
     fn reduction(&mut self, a: &str, Type(element, size): Type) {
         let (init, reduced, name) = (self.name(), self.name(), self.name());
@@ -288,6 +321,9 @@ impl Writer<'_> {
         let (value, op) = (self.random.pick(inits), self.random.pick(ops));
         self.line(&format!("{init} = stablehlo.constant dense<{value}> : {scalar}"));
         let rows = self.random.pick(&[1, 2, 3, 4, 5, 8]);
+        if element == "f32" && size.is_multiple_of(rows) && self.random.below(3) == 0 {
+            return self.arg_extreme(a, [rows, size / rows]);
+        }
         if rows == 1 || size % rows != 0 {
             self.line(&format!(
                 "{reduced} = stablehlo.reduce({a} init: {init}) applies stablehlo.{op} across dimensions = [0] : ({}, \

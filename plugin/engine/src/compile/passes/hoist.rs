@@ -7,8 +7,11 @@ use oxcall_hlo::{Module, Op, OpKind, Region, TensorType, ValueId};
 
 use super::ir::{Rewrite, Rewriter, is_pure, rewrite};
 
-/// Moves constants before the loop, and invariant ops that produce less data than they read. Broadcasts stay: they cost
-/// nothing where they are used. Returns whether any moved.
+/// The bytes up to which an invariant result is read from a cache in no time.
+const SMALL: usize = 4096;
+
+/// Moves constants before the loop, and invariant ops whose results are small, or smaller than what they read. Large
+/// broadcasts stay, and those of one element: they cost nothing where they are used. Returns whether any moved.
 ///
 /// # Errors
 /// None; the type is that of rewrites.
@@ -47,6 +50,13 @@ fn is_worthwhile(rewriter: &Rewriter<'_>, op: &Op) -> bool {
         let sizes = values.iter().filter_map(|&value| rewriter.ty(value).tensor()).map(TensorType::byte_size);
         sizes.fold(0, usize::saturating_add)
     };
-    let is_broadcast = matches!(op.kind, OpKind::BroadcastInDim { .. } | OpKind::Iota { .. });
-    !is_broadcast && bytes(&op.results) <= bytes(&op.operands)
+    let results = bytes(&op.results);
+    match op.kind {
+        OpKind::Iota { .. } => results <= SMALL,
+        OpKind::BroadcastInDim { .. } => {
+            let operand = rewriter.ty(op.operands[0]).tensor().and_then(TensorType::checked_count);
+            results <= SMALL && operand.is_some_and(|count| count > 1)
+        }
+        _ => results <= SMALL.max(bytes(&op.operands)),
+    }
 }

@@ -109,12 +109,14 @@ impl<C: Number> Kernel for Dot<C> {
     fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
         let is_small = self.shape.is_small() && !self.shape.is_long_dot() && self.shape.k > 0;
         let (lhs, rhs) = (self.lhs.strides()?, self.rhs.strides()?);
-        if !is_small || self.batches.count() != 1 || self.matrix.is_some() {
+        let count = self.batches.count();
+        if !is_small || !(1..=small::MOST_BATCHES).contains(&count) || self.matrix.is_some() {
             return None;
         }
-        let a = small::Matrix { slot: inputs[0], strides: lhs };
-        let b = small::Matrix { slot: inputs[1], strides: [rhs[1], rhs[0]] };
-        small::Product { shape: self.shape, element: self.stored?, a, b, out: outputs[0] }.generate(block)
+        let starts = |operand: usize| (0..count).map(|batch| self.batches.offsets(batch)[operand]).collect();
+        let a = small::Matrices { slot: inputs[0], strides: lhs, starts: starts(0) };
+        let b = small::Matrices { slot: inputs[1], strides: [rhs[1], rhs[0]], starts: starts(1) };
+        small::Products { shape: self.shape, element: self.stored?, a, b, out: outputs[0] }.generate(block)
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {

@@ -11,29 +11,33 @@ use crate::plan::Slot;
 
 /// The most products of vectors, and of single elements.
 const MOST_VECTORS: usize = 96;
-const MOST_ELEMENTS: usize = 64;
+const MOST_ELEMENTS: usize = 128;
+
+/// The most matrices of a batch.
+pub(super) const MOST_BATCHES: usize = 32;
 
 /// The number of products that are added before their sum is added to the others.
 const TOGETHER: usize = 4;
 
-/// A product of two matrices in slots.
-pub(super) struct Product {
+/// Products of matrices in slots, all of one shape.
+pub(super) struct Products {
     pub(super) shape: Shape,
     pub(super) element: ElementType,
-    pub(super) a: Matrix,
-    pub(super) b: Matrix,
+    pub(super) a: Matrices,
+    pub(super) b: Matrices,
     pub(super) out: Slot,
 }
 
-/// A matrix in a slot: the distances of neighbours in a column and in a row.
-pub(super) struct Matrix {
+/// Matrices in a slot: the distances of neighbours in a column and in a row, and the first element of each.
+pub(super) struct Matrices {
     pub(super) slot: Slot,
     pub(super) strides: [usize; 2],
+    pub(super) starts: Vec<usize>,
 }
 
-impl Matrix {
-    fn at(&self, row: usize, column: usize) -> usize {
-        row * self.strides[0] + column * self.strides[1]
+impl Matrices {
+    fn at(&self, index: usize, row: usize, column: usize) -> usize {
+        self.starts[index] + row * self.strides[0] + column * self.strides[1]
     }
 }
 
@@ -59,8 +63,8 @@ impl Functions {
     }
 }
 
-impl Product {
-    /// Adds the product to a block; `None`, and no write, if it is too large.
+impl Products {
+    /// Adds the products to a block; `None`, and no write, if they are too large.
     pub(super) fn generate(&self, block: &mut Block<'_>) -> Option<()> {
         let functions = Functions {
             times: generated::binary(BinaryOp::Multiply, self.element)?,
@@ -76,38 +80,38 @@ impl Product {
         }
     }
 
-    fn read(&self, block: &mut Block<'_>, matrix: &Matrix, place: usize, lanes: u8) -> Option<Value> {
+    fn read(&self, block: &mut Block<'_>, matrix: &Matrices, place: usize, lanes: u8) -> Option<Value> {
         block.read(matrix.slot, place * self.element.byte_width(), lanes, generated::width(self.element))
     }
 
     /// Vectors of rows of the result.
     fn rows(&self, functions: &Functions, block: &mut Block<'_>) -> Option<()> {
         let Shape { m, n, k } = self.shape;
-        let width = generated::width(self.element);
+        let (width, count) = (generated::width(self.element), self.a.starts.len());
         let vectors: SmallVec<[(usize, u8); 8]> = block.vectors_of(n, functions.lanes).take(MOST_VECTORS).collect();
-        if m * k * vectors.len() > MOST_VECTORS {
+        if count * m * k * vectors.len() > MOST_VECTORS {
             return None;
         }
         let place = |row: usize, first: usize| (row * n + first) * self.element.byte_width();
         let can_write = |row: usize, &(first, count): &(usize, u8)| {
             block.can_access(self.out, place(row, first), count * functions.lanes, width, true)
         };
-        if !(0..m).all(|row| vectors.iter().all(|vector| can_write(row, vector))) {
+        if !(0..count * m).all(|row| vectors.iter().all(|vector| can_write(row, vector))) {
             return None;
         }
-        let mut results = Vec::with_capacity(m * vectors.len());
-        for row in 0..m {
+        let mut results: SmallVec<[(usize, u8, Value); 16]> = SmallVec::new();
+        for (index, row) in (0..count).flat_map(|index| (0..m).map(move |row| (index, row))) {
             for &(first, count) in &vectors {
                 let mut product = |block: &mut Block<'_>, step: usize| {
-                    let one = self.read(block, &self.a, self.a.at(row, step), functions.lanes)?;
-                    let line = self.read(block, &self.b, self.b.at(step, first), count * functions.lanes)?;
+                    let one = self.read(block, &self.a, self.a.at(index, row, step), functions.lanes)?;
+                    let line = self.read(block, &self.b, self.b.at(index, step, first), count * functions.lanes)?;
                     block.lanes.set_lanes(count);
                     let lanes = &block.lanes;
                     let factor = if is_wide(self.element) { lanes.wide().broadcast(one) } else { lanes.broadcast(one) };
                     Some([factor, line])
                 };
                 let sum = self.sum(functions, block, &mut product)?;
-                results.push((place(row, first), count * functions.lanes, sum));
+                results.push((place(index * m + row, first), count * functions.lanes, sum));
             }
         }
         results.into_iter().try_for_each(|(place, lanes, sum)| block.write(self.out, place, lanes, width, sum))
@@ -116,14 +120,16 @@ impl Product {
     /// Single elements.
     fn elements(&self, functions: &Functions, block: &mut Block<'_>, has_dense_rows: bool) -> Option<()> {
         let Shape { m, n, k } = self.shape;
-        if m * n * k > MOST_ELEMENTS {
+        let count = self.a.starts.len();
+        if count * m * n * k > MOST_ELEMENTS {
             return None;
         }
         let mut results: SmallVec<[Value; MOST_ELEMENTS]> = SmallVec::new();
-        for (row, column) in (0..m).flat_map(|row| (0..n).map(move |column| (row, column))) {
+        for place in 0..count * m * n {
+            let (index, row, column) = (place / (m * n), place / n % m, place % n);
             let mut product = |block: &mut Block<'_>, step: usize| {
-                let a = self.read(block, &self.a, self.a.at(row, step), functions.lanes)?;
-                let b = self.read(block, &self.b, self.b.at(step, column), functions.lanes)?;
+                let a = self.read(block, &self.a, self.a.at(index, row, step), functions.lanes)?;
+                let b = self.read(block, &self.b, self.b.at(index, step, column), functions.lanes)?;
                 block.lanes.set_lanes(1);
                 Some([a, b])
             };

@@ -4,12 +4,17 @@
 
 use oxcall::Error;
 use oxcall_hlo::ElementType;
+use oxcall_jit::{Binary, Builder, Compare, Value, Width};
+use smallvec::SmallVec;
 
+use super::few::are_few;
 use super::layout::Layout;
 use crate::element::{Element, bf16, f16};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::Walk;
 use crate::kernels::simd::vectorised;
+use crate::machine::Block;
+use crate::plan::Slot;
 use crate::pool::Cost;
 
 /// A reduction to the extreme value; `run` is an instance of its code.
@@ -18,6 +23,8 @@ struct ArgExtreme {
     largest: bool,
     layout: Layout,
     width: usize,
+    /// Whether values are `f32`, and indices `i32`.
+    are_words: bool,
     run: Run,
 }
 
@@ -36,7 +43,8 @@ pub(super) fn make(largest: bool, value: ElementType, index: ElementType, layout
         };
     }
     let run: Run = instance!(F32 f32, F64 f64, F16 f16, BF16 bf16, S8 i8, S16 i16, S32 i32, S64 i64, U8 u8, U16 u16, U32 u32, U64 u64);
-    Some(Box::new(ArgExtreme { largest, layout: layout.clone(), width: value.byte_width(), run }))
+    let are_words = (value, index) == (ElementType::F32, ElementType::S32);
+    Some(Box::new(ArgExtreme { largest, layout: layout.clone(), width: value.byte_width(), are_words, run }))
 }
 
 /// Whether the first of two (value, index) pairs is the result: NaN comes first, then the extreme value, then the lower
@@ -55,6 +63,19 @@ fn is_first<V: PartialOrd, I: Ord>(largest: bool, a: (V, I), b: (V, I)) -> bool 
 fn first<V: Copy + PartialOrd, I: Copy + Ord>(largest: bool, a: (V, I), b: (V, I)) -> (V, I) {
     let is_first = is_first(largest, a, b);
     (if is_first { a.0 } else { b.0 }, if is_first { a.1 } else { b.1 })
+}
+
+/// The same for floats of 32 bits, and indices as wide, in machine code.
+fn first_in_code(lanes: &Builder, largest: bool, a: (Value, Value), b: (Value, Value)) -> (Value, Value) {
+    let [a_nan, b_nan] = [a.0, b.0].map(|x| lanes.compare(Compare::NotEqual, x, x));
+    let [less, more] = if largest { [b.0, a.0] } else { [a.0, b.0] };
+    let better = lanes.compare(Compare::Less, less, more);
+    let and = |x: Value, y: Value| lanes.binary(Binary::And, x, y);
+    let or = |x: Value, y: Value| lanes.binary(Binary::Or, x, y);
+    let equal = or(lanes.compare(Compare::Equal, a.0, b.0), and(a_nan, b_nan));
+    let lower = lanes.compare(Compare::Greater, b.1, a.1);
+    let is_first = or(or(better, and(a_nan, lanes.not(b_nan))), and(equal, lower));
+    (lanes.select(is_first, a.0, b.0), lanes.select(is_first, a.1, b.1))
 }
 
 /// The number of pairs side by side.
@@ -306,6 +327,32 @@ impl Kernel for ArgExtreme {
     fn cost(&self) -> Cost {
         let elements = (self.layout.results() * self.layout.elements()) as f64;
         Cost { flops: 8.0 * elements, bytes: elements * (self.width + 4) as f64 }
+    }
+
+    fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
+        let (results, row) = (self.layout.results(), self.layout.elements());
+        if !self.are_words || !self.layout.has_rows() || !are_few(results, row) {
+            return None;
+        }
+        let pair = |block: &mut Block<'_>, slots: &[Slot], place: usize| {
+            let word = |slot: Slot, block: &mut Block<'_>| block.read(slot, 4 * place, 1, Width::Word);
+            Some((word(slots[0], block)?, word(slots[1], block)?))
+        };
+        let init = pair(block, &inputs[2..], 0)?;
+        let (mut values, mut indices): (SmallVec<[Value; 8]>, SmallVec<[Value; 8]>) = Default::default();
+        for result in 0..results {
+            let start = self.layout.start(result) as usize;
+            let mut best = init;
+            for place in start..start + row {
+                let next = pair(block, inputs, place)?;
+                block.lanes.set_lanes(1);
+                best = first_in_code(&block.lanes, self.largest, next, best);
+            }
+            values.push(best.0);
+            indices.push(best.1);
+        }
+        block.write_each(outputs[0], (1, Width::Word), &values)?;
+        block.write_each(outputs[1], (1, Width::Word), &indices)
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {

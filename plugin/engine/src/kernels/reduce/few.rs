@@ -7,20 +7,20 @@ use smallvec::SmallVec;
 use super::columns::ROWS;
 use super::fold::Fold;
 use crate::element::Element;
-use crate::kernels::nest::{Loop, Walk};
+use crate::kernels::nest::Walk;
 use crate::machine::Block;
 use crate::math;
 use crate::math::generated::{self, Record, constant_of, is_wide};
 use crate::plan::Slot;
 
 /// The most elements of a row.
-const LONGEST: usize = 8;
+const LONGEST: usize = 16;
 
 /// The most elements of all rows: each is read on its own.
-const MOST: usize = 64;
+const MOST: usize = 128;
 
 /// The most vectors that are read.
-const MOST_VECTORS: usize = 32;
+const MOST_VECTORS: usize = 64;
 
 /// Whether the rows are so few, and so short, that machine code of loops reduces them element by element.
 pub(crate) fn are_few(rows: usize, row: usize) -> bool {
@@ -83,8 +83,7 @@ fn rows<T: Element>(
 ) -> Option<()> {
     let (layout, width) = (&fold.layout, generated::width(T::TYPE));
     let (results, row) = (layout.results(), layout.elements());
-    let is_row = matches!(layout.reduced[..], [] | [Loop { strides: [1], .. }]);
-    if !is_row || !are_few(results, row) {
+    if !layout.has_rows() || !are_few(results, row) {
         return None;
     }
     let mut found: SmallVec<[Value; MOST]> = SmallVec::new();

@@ -55,6 +55,11 @@ impl Layout {
         }
     }
 
+    /// Whether the elements of each result are neighbours.
+    pub(super) fn has_rows(&self) -> bool {
+        matches!(self.reduced[..], [] | [Loop { strides: [1], .. }])
+    }
+
     /// The number of neighbouring results whose elements are also neighbours.
     pub(super) fn columns(&self) -> usize {
         self.kept.last().filter(|inner| inner.strides == [1]).map_or(1, |inner| inner.size)

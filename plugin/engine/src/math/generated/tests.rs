@@ -223,7 +223,9 @@ fn generated_code_gives_the_bits_of_functions() {
             forms += usize::from(check(&OpKind::Binary(op), &[element; 2], element));
         }
         for &direction in ComparisonDirection::ALL {
-            forms += usize::from(check(&OpKind::Compare(direction, ComparisonType::NoType), &[element; 2], Pred));
+            for order in [ComparisonType::NoType, ComparisonType::TotalOrder] {
+                forms += usize::from(check(&OpKind::Compare(direction, order), &[element; 2], Pred));
+            }
         }
         forms += usize::from(check(&OpKind::Select, &[Pred, element, element], element));
         forms += usize::from(check(&OpKind::Clamp, &[element; 3], element));

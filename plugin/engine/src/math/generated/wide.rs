@@ -156,6 +156,29 @@ pub(super) fn compare(direction: ComparisonDirection, wide: ElementType) -> Opti
     })
 }
 
+/// The comparison of two doubles by IEEE 754's total order.
+pub(super) fn compare_totally(direction: ComparisonDirection) -> Record {
+    use ComparisonDirection::{Eq, Ge, Gt, Le, Lt, Ne};
+    match direction {
+        Eq => |b, [x, y, _]| truth(b, b.wide().compare(Compare::EqualBits, x, y), false),
+        Ne => |b, [x, y, _]| truth(b, b.wide().compare(Compare::EqualBits, x, y), true),
+        Gt => |b, [x, y, _]| truth(b, is_totally_above(b, x, y), false),
+        Le => |b, [x, y, _]| truth(b, is_totally_above(b, x, y), true),
+        Lt => |b, [x, y, _]| truth(b, is_totally_above(b, y, x), false),
+        Ge => |b, [x, y, _]| truth(b, is_totally_above(b, y, x), true),
+    }
+}
+
+/// The mask of `x > y` in the total order, that of integers once the other bits of a negative number are inverted.
+fn is_totally_above(b: &Builder, x: Value, y: Value) -> Value {
+    let zero = b.wide().constant(0);
+    let [x, y] = [x, y].map(|x| {
+        let others = b.wide().binary(WideBinary::And, is_above::<true>(b, zero, x), b.wide().constant(!SIGN));
+        b.wide().binary(WideBinary::Xor, x, others)
+    });
+    is_above::<true>(b, x, y)
+}
+
 /// `predicate ? x : y`.
 pub(super) fn select() -> Record {
     |b, [p, x, y]| {
