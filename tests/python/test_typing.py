@@ -32,12 +32,14 @@ y: jax.Array = ops.rms_norm(x, eps=1e-3)
 z: Any = jax.jit(ops.rms_norm)(np.ones((4, 8), np.float32))
 pair: tuple[jax.Array, jax.Array] = ops.top_k(x, k=2)
 error: jax.Array = ops.fail(x, status="aborted")
+affine: jax.Array = ops.affine(x, config={"gains": [1.0], "clip": {"low": 0.0, "high": 1.0}})
 """
 MISTAKES = """
 ops.rms_norm(x, epsilon=1e-3)
 ops.rms_norm(x, eps="small")
 ops.fail(x, status="abortd")
 missing: str = ops.rms_norm(x)
+ops.affine(x, config={"gains": [1.0], "ofset": 1.0})
 """
 
 
@@ -67,6 +69,6 @@ def test_the_programs_of_readme_and_stubs(stubs):
     (stubs / "mistaken.py").write_text(TYPED + MISTAKES)
     files = ("readme.py", "typed.py", "mistaken.py", "custom_ops.pyi", "test_ops.pyi")
     last = len((TYPED + MISTAKES).splitlines())
-    codes = ("call-arg", "arg-type", "arg-type", "assignment")
-    expected = [("mistaken.py", last - 3 + index, code) for index, code in enumerate(codes)]
+    codes = ("call-arg", "arg-type", "arg-type", "assignment", "arg-type")
+    expected = [("mistaken.py", last - 4 + index, code) for index, code in enumerate(codes)]
     assert mypy(stubs, *files) == expected

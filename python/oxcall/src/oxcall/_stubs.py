@@ -15,8 +15,14 @@ from oxcall._signature import DTYPE, NUM_RESULTS, OUT_SHAPE, docstring, is_name,
 _HEAD = '"""Ops of an oxcall library; written by `python -m oxcall stubs`."""\n\n'
 # Modules with the names that a stub may need of them.
 _IMPORTS = (
-    (("collections.abc", ("Mapping", "Sequence")), ("typing", ("Any", "Literal"))),
-    (("jax", ("Array",)), ("jax.typing", ("ArrayLike", "DTypeLike")), ("numpy.typing", ("NDArray",))),
+    (("collections.abc", ("Mapping", "Sequence")), ("typing", ("Any", "Literal", "TypedDict"))),
+    (
+        ("_typeshed", ("DataclassInstance",)),
+        ("jax", ("Array",)),
+        ("jax.typing", ("ArrayLike", "DTypeLike")),
+        ("numpy.typing", ("NDArray",)),
+        ("typing_extensions", ("NotRequired",)),
+    ),
     (("oxcall", ("Library",)),),
 )
 
@@ -34,10 +40,28 @@ def _imports(code: str) -> str:
 def stub(infos: list[OpInfo], operators: list[dict[str, Any]]) -> str:
     """A .pyi module with one function an op, and a class `Ops` that types the result of `oxcall.load`.
 
+    A struct attribute is a `TypedDict`, named like the op and the attribute.
+
     Args:
         infos: the ops.
         operators: what becomes of them in PyTorch.
     """
+    return _HEAD + _body(infos, operators)
+
+
+def module_stub(infos: list[OpInfo], operators: list[dict[str, Any]], head: str, exported: str) -> str:
+    """The same for the module of a wheel, which has the library itself as well.
+
+    Args:
+        infos: the ops.
+        operators: what becomes of them in PyTorch.
+        head: the module's docstring.
+        exported: its `__all__`.
+    """
+    return f"{head}\n{_body(infos, operators)}\nLIBRARY: Ops\n{exported}"
+
+
+def _body(infos: list[OpInfo], operators: list[dict[str, Any]]) -> str:
     schemas: dict[str, list[str]] = {}
     for outcome in operators:
         known = schemas.setdefault(outcome["op"], [])
@@ -46,15 +70,17 @@ def stub(infos: list[OpInfo], operators: list[dict[str, Any]]) -> str:
     for info in infos:
         by_name.setdefault(info.name, []).append(info)
     valid = {name: group for name, group in by_name.items() if is_name(name)}
-    functions, methods, heads = [], [], []
+    functions, methods, heads, structs = [], [], [], []
     for name, group in valid.items():
         doc = _doc(group, schemas.get(name, []))
         function, method = (_head(group, method=method) for method in (False, True))
         heads.append(function)
         functions.append(function + doc)
+        structs += [text for attr in _declared(group).attrs for text in _structs(name, attr)]
         methods.append(textwrap.indent(method + doc, "    "))
-    imports = _imports("\n".join([*heads, "Library"]))
-    return _HEAD + imports + "\n".join(functions) + "\nclass Ops(Library):\n" + ("\n".join(methods) or "    ...\n")
+    imports = _imports("\n".join([*structs, *heads, "Library"]))
+    declarations = "\n".join([*structs, *functions])
+    return imports + declarations + "\nclass Ops(Library):\n" + ("\n".join(methods) or "    ...\n")
 
 
 def _doc(group: list[OpInfo], schemas: list[str]) -> str:
@@ -96,7 +122,7 @@ def _head(group: list[OpInfo], *, method: bool) -> str:
             if not starred:
                 parts.append("*")
                 starred = True
-            parts.append(_keyword(name, attrs.get(name), options.get(name)))
+            parts.append(_keyword(op.name, name, attrs.get(name), options.get(name)))
     if positional:
         parts.append("/")
     return f"def {op.name}({', '.join(parts)}) -> {_result(op)}:\n"
@@ -106,7 +132,7 @@ def _operand(name: str, parameter: inspect.Parameter) -> str:
     return f"{name}: ArrayLike" if parameter.default is not None else f"{name}: ArrayLike | None = None"
 
 
-def _keyword(name: str, attr: Attr | None, option: str | None) -> str:
+def _keyword(op: str, name: str, attr: Attr | None, option: str | None) -> str:
     if attr is None:
         kinds = {
             OUT_SHAPE: "Sequence[int] | Sequence[Sequence[int]] | Mapping[str, Sequence[int]] | None = None",
@@ -114,7 +140,7 @@ def _keyword(name: str, attr: Attr | None, option: str | None) -> str:
             NUM_RESULTS: "int | None = None",
         }
         return f"{name}: {kinds.get(option, 'Literal[1, 2, 3, 4] = 4')}"
-    kind = _type(attr.type)
+    kind = f"{_struct_name(op, name)} | DataclassInstance" if attr.fields else _type(attr.type)
     if attr.presence == "required":
         return f"{name}: {kind}"
     if attr.presence == "optional":
@@ -122,6 +148,32 @@ def _keyword(name: str, attr: Attr | None, option: str | None) -> str:
     default = attr.shown_default
     is_literal = isinstance(default, str | int) or (isinstance(default, float) and math.isfinite(default))
     return f"{name}: {kind} = {repr(default) if is_literal else '...'}"
+
+
+def _structs(owner: str, attr: Attr) -> list[str]:
+    """The `TypedDict`s of an attribute: those of its fields come first."""
+    if not attr.fields:
+        return []
+    name = _struct_name(owner, attr.name)
+    nested = [text for field in attr.fields for text in _structs(name, field)]
+    fields = {field.name: _field(name, field) for field in attr.fields}
+    if all(map(is_name, fields)):
+        lines = "".join(f"    {field}: {kind}\n" for field, kind in fields.items())
+        return [*nested, f"class {name}(TypedDict):\n{lines}"]
+    entries = ", ".join(f"{field!r}: {kind}" for field, kind in fields.items())
+    return [*nested, f"{name} = TypedDict({name!r}, {{{entries}}})\n"]
+
+
+def _struct_name(owner: str, attr: str) -> str:
+    """`RopeScaling` for the attribute `scaling` of the op `rope`."""
+    return "".join(part[0].upper() + part[1:] for part in re.findall(r"[^\W_]+", f"{owner}_{attr}"))
+
+
+def _field(owner: str, field: Attr) -> str:
+    kind = f"{_struct_name(owner, field.name)} | DataclassInstance" if field.fields else _type(field.type)
+    if field.presence == "required":
+        return kind
+    return f"NotRequired[{kind} | None]" if field.presence == "optional" else f"NotRequired[{kind}]"
 
 
 def _type(kind: Any) -> str:
