@@ -1,4 +1,4 @@
-"""The dynamic section of a shared library: the functions it exports, and where it looks for other libraries.
+"""The dynamic section of a shared library: the functions it exports, and the libraries and versions that it needs.
 
 It is read from the file, as the dynamic linker would read it from memory: a library of another kind is recognised
 without running its constructors.
@@ -11,8 +11,10 @@ from collections.abc import Iterator
 
 from oxcall._elf import DYNAMIC, LOAD, Read, order_of, segments_of
 
-_STRINGS, _SYMBOLS, _RPATH, _RUNPATH, _GNU_HASH = 5, 6, 15, 29, 0x6FFFFEF5
+_NEEDED, _STRINGS, _SYMBOLS, _RPATH, _RUNPATH = 1, 5, 6, 15, 29
+_GNU_HASH, _VERSIONS = 0x6FFFFEF5, 0x6FFFFFFE
 _SYMBOL = "IBBHQQ"
+_LIBRARY_VERSIONS, _VERSION = "HHIII", "IHHII"
 _EXECUTABLE = 1
 _WORDS = 256
 
@@ -39,6 +41,29 @@ class DynamicSection:
         """Whether the dynamic linker looks for other libraries in the library's own folder (`$ORIGIN`)."""
         paths = [value for tag, value in self._entries if tag in (_RPATH, _RUNPATH)]
         return any(b"ORIGIN" in self._string(path) for path in paths)
+
+    def needed(self) -> list[str]:
+        """The libraries that it is linked to."""
+        return [self._string(value).decode() for tag, value in self._entries if tag == _NEEDED]
+
+    def versions(self) -> set[str]:
+        """The versions of symbols that it needs of these libraries: `GLIBC_2.17`.
+
+        Raises:
+            Broken: the table of versions is not one.
+        """
+        found: set[str] = set()
+        table = self._value(_VERSIONS)
+        offset = 0 if table is None else self._offset(table)
+        while offset:
+            _, count, _, first, following = self._struct(_LIBRARY_VERSIONS, offset)
+            entry = offset + first
+            for _ in range(count):
+                *_, name, step = self._struct(_VERSION, entry)
+                found.add(self._string(name).decode())
+                entry += step
+            offset = offset + following if following else 0
+        return found
 
     def exports(self, function: str) -> bool | None:
         """Whether the library defines a function for others; `None` where it has no hash table of GNU's format.
@@ -73,8 +98,7 @@ class DynamicSection:
             offset += 4 * _WORDS
 
     def _is_function(self, offset: int, name: bytes) -> bool:
-        symbol = self._exactly(offset, struct.calcsize(self._order + _SYMBOL))
-        name_at, _, _, section, address, _ = struct.unpack(self._order + _SYMBOL, symbol)
+        name_at, _, _, section, address, _ = self._struct(_SYMBOL, offset)
         is_code = any(
             kind == LOAD and flags & _EXECUTABLE and start <= address < start + in_memory
             for kind, flags, _, start, _, _, in_memory, _ in self._segments
@@ -97,6 +121,10 @@ class DynamicSection:
 
     def _words(self, offset: int, count: int) -> tuple[int, ...]:
         return struct.unpack(f"{self._order}{count}I", self._exactly(offset, 4 * count))
+
+    def _struct(self, layout: str, offset: int) -> tuple[int, ...]:
+        layout = self._order + layout
+        return struct.unpack(layout, self._exactly(offset, struct.calcsize(layout)))
 
     def _exactly(self, offset: int, size: int) -> bytes:
         data = self._read(offset, size)

@@ -18,6 +18,10 @@ class CallError(OxcallError, ValueError):
     """An operation was called with operands, attributes or options that it does not take."""
 
 
+class BuildError(OxcallError, RuntimeError):
+    """A project could not be made, or its library or wheel not be built."""
+
+
 class OxcallWarning(UserWarning):
     """Something works, but perhaps not as the user expects: a reloaded library, for example."""
 
