@@ -42,6 +42,12 @@ pub(super) static AREAS: &[Area] = &[
         is_settled: false,
     },
     Area {
+        title: "Making a project and its wheel",
+        about: "Errors of `oxcall new`, `oxcall build` and of the build hook, which pip shows with the build's output.",
+        paths: &["python/oxcall/src/oxcall/_new.py", "python/oxcall/src/oxcall/_wheel"],
+        is_settled: false,
+    },
+    Area {
         title: "Calling an op",
         about: "Errors of calls from JAX and of the harness. A message begins with the op, and with the argument, result \
                 or attribute that it is about.",
@@ -112,7 +118,7 @@ pub(super) static AREAS: &[Area] = &[
 ];
 
 /// Folders and files whose errors no user sees.
-const LEFT_OUT: [&str; 4] = ["/tests/", "/tests.rs", "_tests.rs", "/testing.rs"];
+const LEFT_OUT: [&str; 5] = ["/tests/", "/tests.rs", "_tests.rs", "/testing.rs", "/_templates/"];
 
 /// The area of the messages in a file.
 pub(super) fn of(path: &str) -> Option<&'static Area> {

@@ -50,6 +50,23 @@ pub(super) const CURES: &[(&str, &str)] = &[
         "{}: unknown dtype {value}",
         "the request for shapes comes from a newer Python package: rebuild the library with its crate",
     ),
+    // Making a project and its wheel.
+    (
+        "cargo cannot read {manifest}: correct what it says above",
+        "cargo's message names the line of Cargo.toml; `cargo metadata` repeats it",
+    ),
+    (
+        "cargo does not build {crate.manifest}: correct the errors that it shows above",
+        "pip hides what cargo says until the build fails: it stands above pip's own error",
+    ),
+    (
+        "{TABLE} of pyproject.toml has no setting `{name}`{hint}",
+        "[chapter 26](26-shipping.md#settings) lists the settings",
+    ),
+    (
+        "{crate.lock_file} cannot be made: correct what cargo says above",
+        "cargo did not reach its registry, or a dependency in Cargo.toml does not exist",
+    ),
     // Calling an op.
     ("DLPack has no elements of {dtype.name}", "convert the array, or pass its bytes as `uint8`"),
     (

@@ -114,9 +114,9 @@ fn explain_offline(failure: Failure) -> Failure {
     if signs.iter().any(|sign| text.contains(sign)) { Failure::new(format!("{text}\n\n{OFFLINE}")) } else { failure }
 }
 
-/// The environment that most commands share: jax as [`with_jax`] has it, pytest, ruff and mypy.
+/// The environment that most commands share: jax as [`with_jax`] has it, pytest, ruff, mypy and hatchling.
 pub(crate) fn default_venv() -> Result<Venv> {
-    let tools: Vec<&str> = [pins::PYTEST, pins::JAX_TESTS_NEED, &[pins::RUFF], pins::MYPY].concat();
+    let tools: Vec<&str> = [pins::PYTEST, pins::JAX_TESTS_NEED, &[pins::RUFF], pins::MYPY, pins::HATCHLING].concat();
     with_jax("main", &tools)
 }
 

@@ -144,6 +144,9 @@ pub(crate) const RUFF: &str = "ruff==0.17.5";
 pub(crate) const MYPY: &[&str] =
     &["mypy==1.18.2", "mypy_extensions==1.2.0", "pathspec==1.1.1", "typing_extensions==4.16.0"];
 
+/// Builds wheels of op libraries, with what [`PYTEST`] and [`MYPY`] have besides.
+pub(crate) const HATCHLING: &[&str] = &["hatchling==1.33.0", "editables==0.6", "trove-classifiers==2026.9.21.13"];
+
 /// Plots benchmarks.
 pub(crate) const MATPLOTLIB: &[&str] = &[
     "matplotlib==3.11.2",

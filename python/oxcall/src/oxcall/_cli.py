@@ -1,12 +1,14 @@
-"""The command line: `python -m oxcall ops|doctor|stubs`."""
+"""The command line: `oxcall new|build|ops|doctor|stubs`, or `python -m oxcall`."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from oxcall import _abi, _doctor, _torch
 from oxcall._errors import OxcallError
@@ -19,6 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit status."""
     parser = argparse.ArgumentParser(prog="oxcall", description="Tools for oxcall op libraries.")
     commands = parser.add_subparsers(dest="command", required=True)
+    _add_projects(commands)
     ops = commands.add_parser("ops", help="list the ops of a library")
     ops.add_argument("library")
     ops.set_defaults(run=lambda options: _ops(options.library))
@@ -40,6 +43,44 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # by `| head`; Python flushes once more when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+def _add_projects(commands: Any) -> None:
+    """The commands about projects."""
+    project = commands.add_parser("new", help="make a project: a crate with an op, its tests, and a wheel")
+    project.add_argument("path", help="the folder of the project, whose name is the project's")
+    kinds = project.add_mutually_exclusive_group()
+    kinds.add_argument("--stateful", action="store_const", const="stateful", dest="kind", help="an op with a state")
+    kinds.add_argument(
+        "--torch", action="store_const", const="torch", dest="kind", help="tests through PyTorch, not JAX"
+    )
+    project.add_argument("--oxcall", metavar="CHECKOUT", help="a checkout of oxcall, in place of published versions")
+    project.set_defaults(run=lambda options: _new(options.path, options.kind or "jax", options.oxcall), kind=None)
+    build = commands.add_parser("build", help="build the wheel of the project in this folder")
+    build.add_argument("--portable", action="store_true", help="for old Linux distributions, with Zig's linker")
+    build.add_argument("--out", default="dist", metavar="DIR", help="the folder of the wheel; `dist` by default")
+    build.set_defaults(run=lambda options: _build(options.out, options.portable))
+
+
+def _new(path: str, kind: str, checkout: str | None) -> int:
+    from oxcall._new import checkout_of_this_package, new
+
+    for file in new(path, kind, checkout):
+        print(f"wrote {file}")
+    print(f"\nNext: `cd {shlex.quote(path)}`, and the commands in README.md.")
+    if checkout is not None:
+        print("The project has the path of the checkout: it builds on this machine only.")
+    elif (here := checkout_of_this_package()) is not None:
+        print(f"This oxcall comes from a checkout. For a project that uses it: `--oxcall {shlex.quote(here)}`.")
+    return 0
+
+
+def _build(out: str, portable: bool) -> int:
+    from oxcall._wheel.command import build
+
+    wheel = build(out, portable=portable)
+    print(f"built {wheel} ({os.path.getsize(wheel) / 1e6:.1f} MB)")
+    return 0
 
 
 def _ops(path: str) -> int:
