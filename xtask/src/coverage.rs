@@ -16,6 +16,7 @@ const CRATES: &[(&str, &str)] = &[
     ("element/src/", "oxcall-element"),
     ("ffi/src/", "oxcall"),
     ("macros/src/", "oxcall-macros"),
+    ("math/src/", "oxcall-math"),
     ("plugin/hlo/src/", "oxcall-hlo"),
     ("plugin/engine/src/", "oxcall-engine"),
     ("plugin/jit/src/", "oxcall-jit"),
@@ -29,6 +30,7 @@ const CRATES: &[(&str, &str)] = &[
 const PACKAGES: &[&str] = &[
     "oxcall",
     "oxcall-element",
+    "oxcall-math",
     "oxcall-macros",
     "oxcall-hlo",
     "oxcall-engine",

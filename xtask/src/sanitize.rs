@@ -38,6 +38,7 @@ pub(crate) const SANITIZERS: &[Sanitizer] = &[
         packages: &[
             "oxcall",
             "oxcall-element",
+            "oxcall-math",
             "xla-ffi-sys",
             "oxcall-hlo",
             "oxcall-jit",

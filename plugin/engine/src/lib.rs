@@ -18,7 +18,7 @@
 //! * `observe`: dumps of programs, plans and machine code (`OXCALL_DUMP`), names of machine code for `perf`
 //!   (`OXCALL_PERF_MAP`), traces of executions (`OXCALL_TRACE`).
 //! * `pool`: the threads of a client, and the costs of work.
-//! * `math`: functions of elements, written once and compiled for each level of vector instructions.
+//! * `math`: functions of elements, written once and compiled for each level of vector instructions (`oxcall-math`).
 //! * `machine`: steps of loops as machine code.
 //! * `element`: the Rust types in which elements are stored and computed.
 //! * `interrupt`: the count of interrupts, such as Ctrl-C.
@@ -68,8 +68,7 @@
 //! * `kernels::dot::matmul` calls `gemm`, which takes pointers.
 //! * `kernels::movement::stream` stores past the caches.
 //! * `machine::calls` gives machine code the functions and small kernels that it calls.
-//! * `math::function` makes values of stateless functions, and `math::level` calls code compiled for instructions that
-//!   the processor has.
+//! * `math::function` makes values of stateless functions.
 //! * `memory` allocates.
 //! * `pool::helpers` lends the work of callers to threads, and `pool::placement` asks the system for their processors.
 //! * `tile::memory`, `tile::chain`, `tile::run` (which calls generated code) and `tile::program` read and write

@@ -1,10 +1,7 @@
 //! The functions that element-wise ops apply to elements.
 //!
 //! * [`integer`], [`real`], [`complex`], [`select`], [`convert`]: the function of each op for each type, in Rust
-//!   numbers.
-//! * [`mod@elementary`]: vector kernels of `f32` and `f64`, with the constants of `double`; [`single`]: those of `f32`
-//!   alone, and its constants; [`special`] and [`bessel`]: rare functions.
-//! * [`lane`]: the elements that those kernels compute with.
+//!   numbers, over the vector kernels of `oxcall-math`.
 //! * [`function`]: such a function compiled for tiles and for scalars, for each [`level`] of vector instructions.
 //! * [`generated`]: the same functions as operations of generated code, by [`traced`] lanes.
 //! * [`lower`](mod@lower): from an op and its element types to a few functions.
@@ -12,25 +9,18 @@
 //! Elements are computed in one of twelve types (see [`convert::wide`]). Narrow floats are computed as `f32` and
 //! rounded after each op; integers narrower than a byte are computed in a byte and wrapped; booleans are bytes 0 and 1.
 
-pub(crate) mod bessel;
 pub(crate) mod complex;
 pub(crate) mod convert;
-mod double;
-pub(crate) mod elementary;
 #[allow(unsafe_code, reason = "makes values of functions without state")]
 pub(crate) mod function;
 pub(crate) mod generated;
 pub(crate) mod integer;
-pub(crate) mod lane;
-#[allow(unsafe_code, reason = "calls what is compiled for instructions that the processor has")]
-pub(crate) mod level;
 pub(crate) mod lower;
 pub(crate) mod real;
-pub(crate) mod round;
 pub(crate) mod select;
-pub(crate) mod single;
-pub(crate) mod special;
 pub(crate) mod traced;
+
+pub(crate) use oxcall_math::{bessel, double, elementary, lane, level, round, single, special};
 
 pub(crate) use convert::wide;
 pub(crate) use function::Function;

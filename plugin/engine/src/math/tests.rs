@@ -3,145 +3,8 @@
 use num_complex::Complex;
 use oxcall_hlo::{BinaryOp, ElementType, OpKind, UnaryOp};
 
-use super::elementary::Angles;
-use super::level::{Baseline, Level};
-use super::{bessel, double, elementary, lower, single, special};
+use super::lower;
 use crate::element::{Element, Scalar};
-
-/// A level without fused multiply-add, whatever the processor.
-#[derive(Clone, Copy)]
-struct Unfused;
-
-impl Level for Unfused {
-    const FUSED: bool = false;
-
-    fn enter<R>(f: impl FnOnce() -> R) -> R {
-        f()
-    }
-}
-
-/// The error of `found` in units of the last place of the exact value.
-fn error(found: f32, exact: f64) -> f64 {
-    let rounded = exact as f32;
-    if found == rounded || (found.is_nan() && exact.is_nan()) {
-        return 0.0;
-    }
-    let exponent = (rounded.abs().clamp(f32::MIN_POSITIVE, f32::MAX).to_bits() >> 23) as i32 - 127 - 23;
-    (f64::from(found) - exact).abs() / 2f64.powi(exponent)
-}
-
-/// Compares over numbers of all sizes between `low` and `high`.
-fn sweep(name: &str, bound: f64, low: f32, high: f32, found: impl Fn(f32) -> f32, exact: impl Fn(f64) -> f64) {
-    const COUNT: u32 = 20_000;
-    for index in 0..COUNT {
-        let linear = low + (high - low) * (index as f32 / COUNT as f32);
-        let any = f32::from_bits(index.wrapping_mul(0x9e37_79b9));
-        for x in [linear, any] {
-            if (low..=high).contains(&x) {
-                let error = error(found(x), exact(f64::from(x)));
-                assert!(error <= bound, "{name}({x:e}) = {:e}, by {error} ULP", found(x));
-            }
-        }
-    }
-}
-
-/// The logarithm of gamma, in its form for loops.
-fn lgamma<L: Level>(x: f32) -> f32 {
-    let x = f64::from(x);
-    (if special::is_lgamma_easy(x) { special::lgamma::<L>(x) } else { libm::lgamma(x) }) as f32
-}
-
-fn kernels_are_accurate<L: Level>() {
-    let most = f32::MAX;
-    sweep("exp", 1.5, -110.0, 100.0, elementary::exp::<L, f32>, f64::exp);
-    sweep("expm1", 2.0, -110.0, 100.0, elementary::expm1::<L, f32>, f64::exp_m1);
-    sweep("logistic", 2.5, -110.0, 100.0, elementary::logistic::<L, f32>, |x| 1.0 / (1.0 + (-x).exp()));
-    sweep("tanh", 3.0, -20.0, 20.0, elementary::tanh::<L, f32>, f64::tanh);
-    sweep("ln", 1.5, 0.0, most, elementary::ln::<L, f32>, f64::ln);
-    sweep("ln", 1.5, 0.5, 2.0, elementary::ln::<L, f32>, f64::ln);
-    sweep("ln_1p", 1.5, -1.0, most, elementary::ln_1p::<L, f32>, f64::ln_1p);
-    sweep("ln_1p", 1.5, -1.0, 2.0, elementary::ln_1p::<L, f32>, f64::ln_1p);
-    sweep("sin", 0.61, -6000.0, 6000.0, <f32 as Angles>::sine::<L>, f64::sin);
-    sweep("cos", 0.61, -6000.0, 6000.0, <f32 as Angles>::cosine::<L>, f64::cos);
-    sweep("tan", 4.0, -6000.0, 6000.0, <f32 as Angles>::tangent::<L>, f64::tan);
-    for x in [1.0f32, -0.7] {
-        sweep("atan2", 2.5, -most, most, |y| single::atan2::<L>(y, x), |y| y.atan2(f64::from(x)));
-        sweep("atan2", 2.5, -2.0, 2.0, |y| single::atan2::<L>(y, x), |y| y.atan2(f64::from(x)));
-    }
-    sweep("lgamma", 0.51, 1e-40, most, lgamma::<L>, libm::lgamma);
-    sweep("lgamma", 0.51, 0.5, 4.0, lgamma::<L>, libm::lgamma);
-    sweep("digamma", 0.51, 1e-38, most, |x| special::positive_digamma::<L>(f64::from(x)) as f32, special::digamma);
-    sweep("digamma", 0.51, 1.4, 1.5, |x| special::positive_digamma::<L>(f64::from(x)) as f32, special::digamma);
-    sweep("erf", 1.5, -6.0, 6.0, single::erf::<L, f32>, libm::erf);
-    sweep("erfc", 5.0, -6.0, 12.0, single::erfc::<L, f32>, libm::erfc);
-    sweep("erf_inv", 8.0, -0.999, 0.999, single::erf_inv::<L, f32>, special::erf_inv);
-    for y in [2.5f32, -0.3] {
-        sweep("pow", 1.0, 1e-40, most, |x| single::power::<L>(x, y), |x| x.powf(f64::from(y)));
-    }
-    for x in [0.001f32, 1.37] {
-        sweep("pow", 1.0, -500.0, 500.0, |y| single::power::<L>(x, y), |y| f64::from(x).powf(y));
-    }
-}
-
-/// Like [`sweep`], for doubles.
-fn sweep_double(name: &str, bound: f64, [low, high]: [f64; 2], found: impl Fn(f64) -> f64, exact: impl Fn(f64) -> f64) {
-    const COUNT: u64 = 20_000;
-    for index in 0..COUNT {
-        let linear = low + (high - low) * (index as f64 / COUNT as f64);
-        let any = f64::from_bits(index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        for x in [linear, any].into_iter().filter(|x| (low..=high).contains(x)) {
-            let (found, exact) = (found(x), exact(x));
-            let exponent = (exact.abs().clamp(f64::MIN_POSITIVE, f64::MAX).to_bits() >> 52) as i32 - 1023 - 52;
-            let error = (found - exact).abs() / 2f64.powi(exponent.max(-1022));
-            let error = if exponent < -1022 { error * 2f64.powi(-1022 - exponent) } else { error };
-            assert!(found == exact || error <= bound, "{name}({x:e}) = {found:e}, by {error} ULP");
-        }
-    }
-}
-
-fn double_kernels_are_accurate<L: Level>() {
-    let most = f64::MAX;
-    sweep_double("exp", 2.0, [-760.0, 720.0], elementary::exp::<L, f64>, f64::exp);
-    sweep_double("exp", 1.5, [-2.0, 2.0], elementary::exp::<L, f64>, f64::exp);
-    sweep_double("expm1", 2.5, [-760.0, 720.0], elementary::expm1::<L, f64>, f64::exp_m1);
-    sweep_double("expm1", 2.5, [-2.0, 2.0], elementary::expm1::<L, f64>, f64::exp_m1);
-    sweep_double("logistic", 3.0, [-800.0, 720.0], elementary::logistic::<L, f64>, |x| {
-        if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) }
-    });
-    sweep_double("tanh", 4.0, [-25.0, 25.0], elementary::tanh::<L, f64>, f64::tanh);
-    sweep_double("ln", 1.5, [0.0, most], elementary::ln::<L, f64>, f64::ln);
-    sweep_double("ln", 1.5, [0.5, 2.0], elementary::ln::<L, f64>, f64::ln);
-    sweep_double("ln_1p", 2.0, [-1.0, most], elementary::ln_1p::<L, f64>, f64::ln_1p);
-    sweep_double("ln_1p", 2.0, [-1.0, 2.0], elementary::ln_1p::<L, f64>, f64::ln_1p);
-    sweep_double("erf", 2.0, [-6.5, 6.5], double::erf::<L, f64>, libm::erf);
-    sweep_double("erfc", 4.0, [-6.5, 27.0], double::erfc::<L, f64>, libm::erfc);
-    sweep_double("erfc", 4.0, [-1.0, 1.5], double::erfc::<L, f64>, libm::erfc);
-    for range in [10.0, 1_000_000.0] {
-        sweep_double("sin", 2.0, [-range, range], <f64 as Angles>::sine::<L>, f64::sin);
-        sweep_double("cos", 2.0, [-range, range], <f64 as Angles>::cosine::<L>, f64::cos);
-        sweep_double("tan", 4.0, [-range, range], <f64 as Angles>::tangent::<L>, f64::tan);
-    }
-}
-
-#[test]
-fn double_kernels_are_accurate_with_every_kind_of_multiply_add() {
-    double_kernels_are_accurate::<Unfused>();
-    double_kernels_are_accurate::<Baseline>();
-    #[cfg(target_arch = "x86_64")]
-    if super::level::Avx2::is_present() {
-        double_kernels_are_accurate::<super::level::Avx2>();
-    }
-}
-
-#[test]
-fn kernels_are_accurate_with_every_kind_of_multiply_add() {
-    kernels_are_accurate::<Unfused>();
-    kernels_are_accurate::<Baseline>();
-    #[cfg(target_arch = "x86_64")]
-    if super::level::Avx2::is_present() {
-        super::level::Avx2::enter(kernels_are_accurate::<super::level::Avx2>);
-    }
-}
 
 /// The value of an op on scalars of types that are stored as computed.
 fn eval<R: Element>(kind: OpKind, args: &[(ElementType, Scalar)]) -> R {
@@ -301,23 +164,6 @@ fn small_floats_are_reduced_as_halves() {
 }
 
 #[test]
-fn halves_round_as_the_crate_half_does() {
-    for bits in (0..=u32::MAX).step_by(40_503) {
-        let x = f32::from_bits(bits);
-        assert_eq!(super::round::f32_to_f16(x), half::f16::from_f32(x).to_bits(), "{x:e} to f16");
-        assert_eq!(
-            (super::round::to_bf16(x).to_bits() >> 16) as u16,
-            half::bf16::from_f32(x).to_bits(),
-            "{x:e} to bf16"
-        );
-    }
-    for code in 0..=u16::MAX {
-        let (found, expected) = (super::round::f16_to_f32(code), half::f16::from_bits(code).to_f32());
-        assert!(found == expected || (found.is_nan() && expected.is_nan()), "{code:x}");
-    }
-}
-
-#[test]
 fn complex_functions_invert_one_another() {
     use UnaryOp::*;
     let close = |a: Complex<f64>, b: Complex<f64>| (a - b).norm() <= 1e-12 * (1.0 + b.norm());
@@ -398,44 +244,6 @@ fn complex_quotients_scale_with_their_operands() {
             }
         }
     }
-}
-
-#[test]
-fn rare_functions_have_known_values() {
-    // From the Digital Library of Mathematical Functions and mpmath.
-    let near = |found: f64, expected: f64| {
-        assert!((found - expected).abs() <= 4e-14 * expected.abs().max(1e-3), "{found} {expected}");
-    };
-    near(special::digamma(1.0), -0.577_215_664_901_532_9);
-    near(special::digamma(-0.5), 0.036_489_973_978_576_52);
-    near(special::zeta(2.0, 1.0), std::f64::consts::PI.powi(2) / 6.0);
-    near(special::zeta(3.5, 0.25), 128.546_958_964_284_35);
-    near(special::polygamma(1.0, 0.5), std::f64::consts::PI.powi(2) / 2.0);
-    near(special::polygamma(3.0, -100.5), 194.818_180_126_919_76);
-    near(special::polygamma(2.0, -0.25), 122.697_366_783_662_36);
-    near(special::zeta(2.0, -1e10 - 0.5), 9.869_604_400_989_358);
-    near(special::digamma(-1e-30), 1e30);
-    assert!(special::polygamma(f64::INFINITY, 1.0).is_nan());
-    for (x, i0e, i1e) in [
-        (1e-10, 0.9999999999, 4.9999999995e-11),
-        (0.5, 0.6450352704491501, 0.1564208031848717),
-        (2.0, 0.30850832255367105, 0.21526928924893765),
-        (3.75, 0.2144570512300487, 0.1829684209308909),
-        (7.999, 0.14344107205089568, 0.13414997242586205),
-        (8.0, 0.14343178185685032, 0.13414249329269817),
-        (15.5, 0.1021805065232921, 0.09882736571300377),
-        (16.0, 0.10054412736125203, 0.09734961475646808),
-        (100.0, 0.03994437929909668, 0.03974415302513025),
-        (1e+30, 3.989422804014327e-16, 3.989422804014327e-16),
-    ] {
-        near(bessel::i0e::<Baseline>(x), i0e);
-        near(bessel::i1e::<Baseline>(x), i1e);
-        near(bessel::i1e::<Baseline>(-x), -i1e);
-    }
-    assert_eq!((bessel::i0e::<Baseline>(f64::INFINITY), bessel::i1e::<Baseline>(f64::NEG_INFINITY)), (0.0, 0.0));
-    assert!(bessel::i0e::<Baseline>(f64::NAN).is_nan() && bessel::i1e::<Baseline>(f64::NAN).is_nan());
-    near(special::erf_inv(0.5), 0.476_936_276_204_469_9);
-    near(special::erf_inv(-0.999_999), -3.458_910_737_275_499);
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Logarithms.
 
 use super::{Format, Level, power_of_two};
-use crate::math::lane::Bits;
+use crate::lane::Bits;
 
 /// n and m of a positive normal x = 2^n m, with m from the root of 1/2 to that of 2.
 #[inline(always)]
-pub(crate) fn split<T: Format>(x: T) -> (T::Int, T) {
+pub fn split<T: Format>(x: T) -> (T::Int, T) {
     let shifted = x.bits().minus(T::ROOT_HALF);
     let mantissa = T::Int::of(1).left(T::MANTISSA).minus(T::Int::of(1));
     (shifted.right(T::MANTISSA), T::of_bits(shifted.and(mantissa).plus(T::ROOT_HALF)))
@@ -13,13 +13,13 @@ pub(crate) fn split<T: Format>(x: T) -> (T::Int, T) {
 
 /// ln x.
 #[inline(always)]
-pub(crate) fn ln<L: Level, T: Format>(x: T) -> T {
+pub fn ln<L: Level, T: Format>(x: T) -> T {
     plus::<L, T>(x, T::of(0.0))
 }
 
 /// ln(1 + x).
 #[inline(always)]
-pub(crate) fn ln_1p<L: Level, T: Format>(x: T) -> T {
+pub fn ln_1p<L: Level, T: Format>(x: T) -> T {
     let u = T::of(1.0) + x;
     // The rounding error of the sum; divided by u, it is the change of the logarithm.
     let lost = (x - (u - T::of(1.0))) / u;

@@ -1,7 +1,7 @@
 //! Exponentials.
 
 use super::{Format, Level, fma, nearest, power_of_two};
-use crate::math::lane::{Bits, Number};
+use crate::lane::{Bits, Number};
 
 /// n and e^r - 1, where x = n ln 2 + r and |r| is at most ln 2 / 2.
 #[inline(always)]
@@ -22,7 +22,7 @@ fn bounded<T: Format>(x: T) -> T {
 
 /// e^x.
 #[inline(always)]
-pub(crate) fn exp<L: Level, T: Format>(x: T) -> T {
+pub fn exp<L: Level, T: Format>(x: T) -> T {
     let (n, less_one) = reduced::<L, T>(bounded(x));
     // In two steps, since 2^n can be beyond the normal numbers.
     let half = n.right(1);
@@ -31,7 +31,7 @@ pub(crate) fn exp<L: Level, T: Format>(x: T) -> T {
 
 /// e^x - 1.
 #[inline(always)]
-pub(crate) fn expm1<L: Level, T: Format>(x: T) -> T {
+pub fn expm1<L: Level, T: Format>(x: T) -> T {
     let (n, less_one) = reduced::<L, T>(bounded(x));
     // 2^n e^r - 1 = 2^n (e^r - 1) + (2^n - 1); twice half of it, since 2^n may be beyond the largest number.
     let least = T::Int::of(T::NO_BITS);
@@ -44,14 +44,14 @@ pub(crate) fn expm1<L: Level, T: Format>(x: T) -> T {
 
 /// 1 / (1 + e^-x).
 #[inline(always)]
-pub(crate) fn logistic<L: Level, T: Format>(x: T) -> T {
+pub fn logistic<L: Level, T: Format>(x: T) -> T {
     let small = exp::<L, T>(-x.magnitude());
     T::select(x.less(T::of(0.0)), small, T::of(1.0)) / (T::of(1.0) + small)
 }
 
 /// The hyperbolic tangent: (e^2x - 1) / (e^2x + 1).
 #[inline(always)]
-pub(crate) fn tanh<L: Level, T: Format>(x: T) -> T {
+pub fn tanh<L: Level, T: Format>(x: T) -> T {
     let a = x.magnitude();
     let a = T::select(T::TANH_END.less(a), T::TANH_END, a);
     // As in `expm1`, where the bounds of `a` make its clamps unnecessary.

@@ -1,8 +1,8 @@
 //! Constants and polynomials of the elementary functions.
 
 use super::{polynomial, trigonometric};
-use crate::math::elementary::{self, Angles, Format, fma};
-use crate::math::level::Level;
+use crate::elementary::{self, Angles, Format, fma};
+use crate::level::Level;
 
 impl Format for f32 {
     elementary::format!(f32);
@@ -28,7 +28,7 @@ impl Format for f32 {
 
 /// See [`Format::exp_series`]; 1.5e-9.
 #[inline(always)]
-pub(crate) fn exp_series<L: Level, T: Format>(r: T) -> T {
+pub fn exp_series<L: Level, T: Format>(r: T) -> T {
     polynomial::<L, T, 6>(
         r,
         [0.500_000_001_43, 0.166_666_666_83, 0.041_666_456_81, 0.008_333_310_024, 0.001_393_454_193, 0.000_198_919_813],
@@ -37,7 +37,7 @@ pub(crate) fn exp_series<L: Level, T: Format>(r: T) -> T {
 
 /// See [`Format::ln_parts`].
 #[inline(always)]
-pub(crate) fn ln_parts<L: Level, T: Format>(n: T, f: T, correction: T) -> T {
+pub fn ln_parts<L: Level, T: Format>(n: T, f: T, correction: T) -> T {
     // (ln(1 + f) - f + f^2 / 2) / f^3; 2.9e-8.
     let q = polynomial::<L, T, 9>(
         f,

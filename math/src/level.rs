@@ -1,7 +1,7 @@
 //! Sets of vector instructions, one of which is chosen at run time.
 
 /// A set of instructions that the processor is known to have.
-pub(crate) trait Level: Copy + 'static {
+pub trait Level: Copy + 'static {
     /// Whether it has fused multiply-add.
     const FUSED: bool;
 
@@ -11,7 +11,7 @@ pub(crate) trait Level: Copy + 'static {
 
 /// The instructions that every processor of the target has.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Baseline;
+pub struct Baseline;
 
 impl Level for Baseline {
     const FUSED: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
@@ -22,12 +22,11 @@ impl Level for Baseline {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
-pub(crate) use x86::Avx2;
-#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-pub(crate) use x86::Avx512;
+#[cfg(target_arch = "x86_64")]
+pub use x86::{Avx2, Avx512};
 
-#[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code, reason = "calls what is compiled for instructions that the processor has")]
 mod x86 {
     use super::Level;
 
@@ -35,11 +34,11 @@ mod x86 {
         ($(#[$doc:meta])* $level:ident $features:literal $($feature:tt)*) => {
             $(#[$doc])*
             #[derive(Debug, Clone, Copy)]
-            pub(crate) struct $level(());
+            pub struct $level(());
 
             impl $level {
                 /// Whether the processor has it.
-                pub(crate) fn is_present() -> bool {
+                pub fn is_present() -> bool {
                     $(is_x86_feature_detected!($feature))&&*
                 }
             }
@@ -64,7 +63,6 @@ mod x86 {
         /// x86-64-v3: 256-bit vectors and fused multiply-add.
         Avx2 "avx2,fma,bmi1,bmi2,f16c,lzcnt,popcnt" "avx2" "fma" "bmi1" "bmi2" "f16c" "lzcnt" "popcnt"
     );
-    #[cfg(not(debug_assertions))]
     level!(
         /// x86-64-v4: 512-bit vectors.
         Avx512 "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,f16c,lzcnt,popcnt"
@@ -74,20 +72,18 @@ mod x86 {
 
 /// The levels by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Best {
+pub enum Best {
     /// [`Baseline`].
     Baseline,
-    /// [`Avx2`].
-    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+    /// `Avx2`.
     Avx2,
-    /// [`Avx512`].
-    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+    /// `Avx512`.
     Avx512,
 }
 
-/// The best level that the processor has. Debug builds have only the baseline: each level is hundreds of functions.
-pub(crate) fn best() -> Best {
-    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+/// The best level that the processor has.
+pub fn best() -> Best {
+    #[cfg(target_arch = "x86_64")]
     {
         if Avx512::is_present() {
             return Best::Avx512;
@@ -99,25 +95,28 @@ pub(crate) fn best() -> Best {
     Best::Baseline
 }
 
-/// Evaluates `$body` with `$L` as the best level that the processor has.
+/// Evaluates `$body` with `$L` as the best level that the processor has. Debug builds of the crate that uses it have
+/// only the baseline: each level is hundreds of functions.
+#[macro_export]
 macro_rules! with_level {
     ($L:ident => $body:expr) => {
-        match $crate::math::level::best() {
-            $crate::math::level::Best::Baseline => {
-                type $L = $crate::math::level::Baseline;
+        match $crate::level::best() {
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            $crate::level::Best::Avx2 => {
+                type $L = $crate::level::Avx2;
                 $body
             }
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            $crate::math::level::Best::Avx2 => {
-                type $L = $crate::math::level::Avx2;
+            $crate::level::Best::Avx512 => {
+                type $L = $crate::level::Avx512;
                 $body
             }
-            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            $crate::math::level::Best::Avx512 => {
-                type $L = $crate::math::level::Avx512;
+            _ => {
+                type $L = $crate::level::Baseline;
                 $body
             }
         }
     };
 }
-pub(crate) use with_level;
+#[doc(inline)]
+pub use with_level;

@@ -21,7 +21,7 @@ fn value<L: Level>(rows: &[[f64; 18]; 6], a: f64) -> (f64, bool) {
 
 /// e^-|x| I0(x).
 #[inline(always)]
-pub(crate) fn i0e<L: Level>(x: f64) -> f64 {
+pub fn i0e<L: Level>(x: f64) -> f64 {
     let a = x.abs();
     let (value, is_far) = value::<L>(&ORDER_0, a);
     if is_far { value / a.sqrt() } else { value }
@@ -29,7 +29,7 @@ pub(crate) fn i0e<L: Level>(x: f64) -> f64 {
 
 /// e^-|x| I1(x).
 #[inline(always)]
-pub(crate) fn i1e<L: Level>(x: f64) -> f64 {
+pub fn i1e<L: Level>(x: f64) -> f64 {
     let a = x.abs();
     let (value, is_far) = value::<L>(&ORDER_1, a);
     (if is_far { value / a.sqrt() } else { value * a }).copysign(x)

@@ -3,9 +3,9 @@
 
 use std::f64::consts::FRAC_1_PI;
 
-use crate::math::elementary::{fma, nearest, polynomial, sum};
-use crate::math::lane::Lane;
-use crate::math::level::Level;
+use crate::elementary::{fma, nearest, polynomial, sum};
+use crate::lane::Lane;
+use crate::level::Level;
 
 /// The remainder of `x` after a number of half turns. Twice that number is an integer.
 #[inline(always)]

@@ -2,7 +2,7 @@
 
 /// To the nearest `f32` that bfloat16 has, ties to even.
 #[inline(always)]
-pub(crate) fn to_bf16(x: f32) -> f32 {
+pub fn to_bf16(x: f32) -> f32 {
     let bits = x.to_bits();
     let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) & 0xffff_0000;
     // A NaN keeps its sign and upper bits, and becomes a quiet one.
@@ -12,7 +12,7 @@ pub(crate) fn to_bf16(x: f32) -> f32 {
 
 /// To the code of the nearest IEEE half, ties to even.
 #[inline(always)]
-pub(crate) fn f32_to_f16(x: f32) -> u16 {
+pub fn f32_to_f16(x: f32) -> u16 {
     let bits = x.to_bits();
     let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
     // Carries run into the exponent, up to infinity.
@@ -27,7 +27,7 @@ pub(crate) fn f32_to_f16(x: f32) -> u16 {
 
 /// The value of the code of an IEEE half.
 #[inline(always)]
-pub(crate) fn f16_to_f32(code: u16) -> f32 {
+pub fn f16_to_f32(code: u16) -> f32 {
     let code = u32::from(code);
     let (sign, magnitude) = ((code & 0x8000) << 16, code & 0x7fff);
     let normal = (magnitude << 13) + ((127 - 15) << 23);
@@ -46,7 +46,7 @@ macro_rules! reduce_precision {
     ($(#[$doc:meta])* $name:ident $float:ident $bits:ident $mantissa:literal $bias:literal $to:expr, $from:expr) => {
         $(#[$doc])*
         #[inline(always)]
-        pub(crate) fn $name(x: $float, exponent_bits: u32, mantissa_bits: u32) -> $float {
+        pub fn $name(x: $float, exponent_bits: u32, mantissa_bits: u32) -> $float {
             let bits: $bits = $to(x);
             let sign = bits & (1 << ($bits::BITS - 1));
             let magnitude = bits ^ sign;

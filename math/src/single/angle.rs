@@ -1,8 +1,8 @@
 //! Arc tangent.
 
 use super::polynomial;
-use crate::math::elementary::{fma, sum};
-use crate::math::level::Level;
+use crate::elementary::{fma, sum};
+use crate::level::Level;
 
 /// `whole + whole_low - (part + part_low)`, and its rounding error.
 #[inline(always)]
@@ -13,7 +13,7 @@ fn of_rest(whole: f32, whole_low: f32, part: f32, part_low: f32) -> [f32; 2] {
 
 /// The angle of the point (x, y).
 #[inline(always)]
-pub(crate) fn atan2<L: Level>(y: f32, x: f32) -> f32 {
+pub fn atan2<L: Level>(y: f32, x: f32) -> f32 {
     use std::f32::consts::{FRAC_PI_2, PI};
     let (a, b) = (y.abs(), x.abs());
     let (low, high) = if a > b { (b, a) } else { (a, b) };

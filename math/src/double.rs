@@ -3,7 +3,7 @@
 mod error;
 mod trigonometric;
 
-pub(crate) use error::{erf, erfc};
+pub use error::{erf, erfc};
 
 use super::elementary::{self, Angles, Format, fma, horner};
 use super::level::Level;
@@ -82,7 +82,7 @@ impl Format for f64 {
 }
 
 /// Floats with all digits of `f64`.
-pub(crate) trait Double: Format {
+pub trait Double: Format {
     /// A number.
     fn of_double(x: f64) -> Self;
 }
@@ -106,13 +106,13 @@ fn polynomial<L: Level, T: Double, const N: usize>(x: T, coefficients: &[f64; N]
 
 /// See [`Format::exp_series`].
 #[inline(always)]
-pub(crate) fn exp_series<L: Level, T: Double>(r: T) -> T {
+pub fn exp_series<L: Level, T: Double>(r: T) -> T {
     polynomial::<L, T, 12>(r, &EXP)
 }
 
 /// See [`Format::ln_parts`].
 #[inline(always)]
-pub(crate) fn ln_parts<L: Level, T: Double>(n: T, f: T, correction: T) -> T {
+pub fn ln_parts<L: Level, T: Double>(n: T, f: T, correction: T) -> T {
     // ln(1 + f) = 2 atanh(s) = f - f^2 / 2 + s (f^2 / 2 + rest)
     let s = f / (T::of(2.0) + f);
     let z = s * s;

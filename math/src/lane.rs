@@ -1,15 +1,14 @@
-//! Lanes: the elements that functions without branches compute with, which are numbers, or values of generated code
-//! (see [`traced`](super::traced)).
+//! Lanes: the elements that functions without branches compute with, which are numbers, or values of generated code.
 
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 /// The outcome of a comparison in each lane.
-pub(crate) trait Mask: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self> {}
+pub trait Mask: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self> {}
 
 impl Mask for bool {}
 
 /// What floats and integers have in common.
-pub(crate) trait Number: Copy {
+pub trait Number: Copy {
     /// The outcome of comparisons.
     type Mask: Mask;
 
@@ -22,7 +21,7 @@ pub(crate) trait Number: Copy {
 }
 
 /// A float of some format.
-pub(crate) trait Lane:
+pub trait Lane:
     Number + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
     /// Signed integers of the same width.
@@ -47,7 +46,7 @@ pub(crate) trait Lane:
 }
 
 /// Signed integers as wide as a float; arithmetic wraps.
-pub(crate) trait Bits: Number {
+pub trait Bits: Number {
     /// A small integer.
     fn of(n: i32) -> Self;
     /// `self + other`.

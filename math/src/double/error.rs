@@ -1,9 +1,9 @@
 //! The error function of `f64` and its complement.
 
 use super::{Double, polynomial};
-use crate::math::elementary::{exp, fma, sum};
-use crate::math::lane::Bits;
-use crate::math::level::Level;
+use crate::elementary::{exp, fma, sum};
+use crate::lane::Bits;
+use crate::level::Level;
 
 /// Beyond it erfc is 0.
 const END: f64 = 27.3;
@@ -75,7 +75,7 @@ fn tail<L: Level, T: Double>(a: T) -> T {
 
 /// erf x.
 #[inline(always)]
-pub(crate) fn erf<L: Level, T: Double>(x: T) -> T {
+pub fn erf<L: Level, T: Double>(x: T) -> T {
     let a = x.magnitude();
     let near = fma::<L, T>(x, near_zero::<L, T>(x), x);
     T::select(a.less(T::of(1.0)), near, (T::of(1.0) - tail::<L, T>(a)).with_sign(x))
@@ -83,7 +83,7 @@ pub(crate) fn erf<L: Level, T: Double>(x: T) -> T {
 
 /// 1 - erf x.
 #[inline(always)]
-pub(crate) fn erfc<L: Level, T: Double>(x: T) -> T {
+pub fn erfc<L: Level, T: Double>(x: T) -> T {
     let tail = tail::<L, T>(x.magnitude());
     let far = T::select(x.less(T::of(0.0)), T::of(2.0) - tail, tail);
     let [less, lost] = sum(T::of(1.0), -x);

@@ -1,9 +1,9 @@
 //! Sine, cosine and tangent of `f64`.
 
 use super::{COSINE, SINE};
-use crate::math::elementary::{fma, nearest, polynomial, sum};
-use crate::math::lane::Lane;
-use crate::math::level::Level;
+use crate::elementary::{fma, nearest, polynomial, sum};
+use crate::lane::Lane;
+use crate::level::Level;
 
 /// The sine and cosine of the remainder of x after multiples of pi / 2, each rounded with its rounding error; and the
 /// number of multiples.

@@ -11,10 +11,10 @@ mod format;
 mod power;
 mod trigonometric;
 
-pub(crate) use angle::atan2;
-pub(crate) use error::{erf, erf_inv, erfc};
-pub(crate) use format::{exp_series, ln_parts};
-pub(crate) use power::{is_power_easy, power};
+pub use angle::atan2;
+pub use error::{erf, erf_inv, erfc};
+pub use format::{exp_series, ln_parts};
+pub use power::{is_power_easy, power};
 
 use super::elementary::{Format, horner};
 use super::level::Level;

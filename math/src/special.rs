@@ -43,13 +43,13 @@ const LN_ROOT_2_PI: f64 = 0.918_938_533_204_672_8;
 
 /// Whether [`lgamma`] can be used: single precision is then exact. The logarithm is 0 at 1 and 2.
 #[inline(always)]
-pub(crate) fn is_lgamma_easy(x: f64) -> bool {
+pub fn is_lgamma_easy(x: f64) -> bool {
     x > 0.0 && x < 1e30 && (x - 1.0).abs() > 0.01 && (x - 2.0).abs() > 0.01
 }
 
 /// The logarithm of gamma, for loops: Stirling's series at x + 7. Its error is a few times 1e-15.
 #[inline(always)]
-pub(crate) fn lgamma<L: Level>(x: f64) -> f64 {
+pub fn lgamma<L: Level>(x: f64) -> f64 {
     let mut product = x;
     for step in 1..7 {
         product *= x + f64::from(step);
@@ -63,13 +63,13 @@ pub(crate) fn lgamma<L: Level>(x: f64) -> f64 {
 
 /// Whether [`positive_digamma`] can be used.
 #[inline(always)]
-pub(crate) fn is_digamma_easy(x: f64) -> bool {
+pub fn is_digamma_easy(x: f64) -> bool {
     x > 0.0
 }
 
 /// Digamma of positive numbers, for loops: the asymptotic series at x + 10. Its error is a few times 1e-15.
 #[inline(always)]
-pub(crate) fn positive_digamma<L: Level>(x: f64) -> f64 {
+pub fn positive_digamma<L: Level>(x: f64) -> f64 {
     // 1 / x + 1 / (x + 1) + ..., as one quotient.
     let (mut above, mut below) = (1.0, x);
     for step in 1..10 {
@@ -91,7 +91,7 @@ const DIGAMMA: [f64; 8] =
     [1.0 / 12.0, -1.0 / 120.0, 1.0 / 252.0, -1.0 / 240.0, 1.0 / 132.0, -691.0 / 32_760.0, 1.0 / 12.0, -3617.0 / 8160.0];
 
 /// Digamma. NaN at the poles, the negative integers and 0.
-pub(crate) fn digamma(x: f64) -> f64 {
+pub fn digamma(x: f64) -> f64 {
     if x == f64::NEG_INFINITY || (x <= 0.0 && x == x.floor()) {
         return f64::NAN;
     }
@@ -142,7 +142,7 @@ const NEAR_ROOT: [f64; 21] = [
 
 /// The Hurwitz zeta function: the sum of (q + k)^-x. As in XLA: infinite at x = 1 and at q a non-positive integer (for
 /// even x; NaN otherwise), NaN for x < 1.
-pub(crate) fn zeta(x: f64, q: f64) -> f64 {
+pub fn zeta(x: f64, q: f64) -> f64 {
     if x == 1.0 {
         return f64::INFINITY;
     }
@@ -196,7 +196,7 @@ pub(crate) fn zeta(x: f64, q: f64) -> f64 {
 }
 
 /// The derivative of digamma of order `n`; NaN unless `n` is a whole number from 0.
-pub(crate) fn polygamma(n: f64, x: f64) -> f64 {
+pub fn polygamma(n: f64, x: f64) -> f64 {
     if !(0.0..f64::INFINITY).contains(&n) || n != n.floor() {
         return f64::NAN;
     }
@@ -212,7 +212,7 @@ pub(crate) fn polygamma(n: f64, x: f64) -> f64 {
 
 /// The inverse of erf: the rational starting value of Giles (*Approximating the erfinv function*, GPU Computing Gems,
 /// 2011), and two steps of Halley's method.
-pub(crate) fn erf_inv(x: f64) -> f64 {
+pub fn erf_inv(x: f64) -> f64 {
     let a = x.abs();
     if a.is_nan() || a > 1.0 {
         return f64::NAN;

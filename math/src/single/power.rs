@@ -1,18 +1,18 @@
 //! Powers.
 
-use crate::math::elementary::{fma, nearest, polynomial, power_of_two, split};
-use crate::math::lane::Lane;
-use crate::math::level::Level;
+use crate::elementary::{fma, nearest, polynomial, power_of_two, split};
+use crate::lane::Lane;
+use crate::level::Level;
 
 /// Whether [`power`] can be used: no operand is negative, infinite, undefined or zero.
 #[inline(always)]
-pub(crate) fn is_power_easy(x: f32, y: f32) -> bool {
+pub fn is_power_easy(x: f32, y: f32) -> bool {
     x > 0.0 && x < f32::INFINITY && y.abs() < 1e30
 }
 
 /// x^y of easy operands: 2^(y log2 x), in double precision.
 #[inline(always)]
-pub(crate) fn power<L: Level>(x: f32, y: f32) -> f32 {
+pub fn power<L: Level>(x: f32, y: f32) -> f32 {
     let (n, m) = split(f64::from(x));
     // log2 m = 2 atanh(s) / ln 2; over s, in s^2: 5.1e-16.
     let s = (m - 1.0) / (m + 1.0);

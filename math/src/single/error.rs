@@ -1,9 +1,9 @@
 //! The error function, its complement and its inverse.
 
 use super::polynomial;
-use crate::math::elementary::{Format, exp, fma, ln_1p, sum};
-use crate::math::lane::Bits;
-use crate::math::level::Level;
+use crate::elementary::{Format, exp, fma, ln_1p, sum};
+use crate::lane::Bits;
+use crate::level::Level;
 
 /// erf x / x - 1 in u = x^2, for x up to 1.25; 9.4e-10. The 1 apart keeps the digits that `f32` has no room for.
 #[inline(always)]
@@ -25,7 +25,7 @@ fn near_zero<L: Level, T: Format>(u: T) -> T {
 
 /// erf x.
 #[inline(always)]
-pub(crate) fn erf<L: Level, T: Format>(x: T) -> T {
+pub fn erf<L: Level, T: Format>(x: T) -> T {
     let a = x.magnitude();
     let small = fma::<L, T>(x, near_zero::<L, T>(x * x), x);
     // From 3.92 on, erf x is 1.
@@ -56,7 +56,7 @@ pub(crate) fn erf<L: Level, T: Format>(x: T) -> T {
 
 /// 1 - erf x.
 #[inline(always)]
-pub(crate) fn erfc<L: Level, T: Format>(x: T) -> T {
+pub fn erfc<L: Level, T: Format>(x: T) -> T {
     let a = x.magnitude();
     let end = T::of(10.6);
     let a = T::select(end.less(a), end, a);
@@ -91,7 +91,7 @@ pub(crate) fn erfc<L: Level, T: Format>(x: T) -> T {
 
 /// The inverse of erf, with the polynomials of Giles (*Approximating the erfinv function*, GPU Computing Gems, 2011).
 #[inline(always)]
-pub(crate) fn erf_inv<L: Level, T: Format>(x: T) -> T {
+pub fn erf_inv<L: Level, T: Format>(x: T) -> T {
     let w = -ln_1p::<L, T>(-x * x);
     let centre = polynomial::<L, T, 9>(
         w - T::of(2.5),

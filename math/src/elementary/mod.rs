@@ -7,14 +7,14 @@
 mod exp;
 mod log;
 
-pub(crate) use exp::{exp, expm1, logistic, tanh};
-pub(crate) use log::{ln, ln_1p, split};
+pub use exp::{exp, expm1, logistic, tanh};
+pub use log::{ln, ln_1p, split};
 
 use super::lane::{Bits, Lane};
 use super::level::Level;
 
 /// The requirements of the functions on a float format.
-pub(crate) trait Format: Lane {
+pub trait Format: Lane {
     /// Bits of the mantissa.
     const MANTISSA: u8;
     /// The bias of the exponent.
@@ -55,7 +55,7 @@ pub(crate) trait Format: Lane {
 }
 
 /// Sine, cosine and tangent.
-pub(crate) trait Angles: Format + PartialOrd {
+pub trait Angles: Format + PartialOrd {
     /// Up to it the multiple of pi / 2 next to an angle has few enough bits for the functions of this trait.
     const EASY_ANGLES: Self;
 
@@ -69,26 +69,26 @@ pub(crate) trait Angles: Format + PartialOrd {
 
 /// Whether sine, cosine and tangent of `x` are accurate.
 #[inline(always)]
-pub(crate) fn is_angle_easy<T: Angles>(x: T) -> bool {
+pub fn is_angle_easy<T: Angles>(x: T) -> bool {
     x.magnitude() <= T::EASY_ANGLES
 }
 
 /// `a * b + c`, fused if the processor does that at no cost.
 #[inline(always)]
-pub(crate) fn fma<L: Level, T: Lane>(a: T, b: T, c: T) -> T {
+pub fn fma<L: Level, T: Lane>(a: T, b: T, c: T) -> T {
     if L::FUSED { a.fused(b, c) } else { a * b + c }
 }
 
 /// `a + b` and its rounding error, if `a` is larger or zero.
 #[inline(always)]
-pub(crate) fn sum<T: Lane>(a: T, b: T) -> [T; 2] {
+pub fn sum<T: Lane>(a: T, b: T) -> [T; 2] {
     let sum = a + b;
     [sum, b - (sum - a)]
 }
 
 /// The polynomial with the given coefficients, lowest power first.
 #[inline(always)]
-pub(crate) fn polynomial<L: Level, T: Lane, const N: usize>(x: T, coefficients: &[T; N]) -> T {
+pub fn polynomial<L: Level, T: Lane, const N: usize>(x: T, coefficients: &[T; N]) -> T {
     horner::<L, T, N>(
         x,
         #[inline(always)]
@@ -98,7 +98,7 @@ pub(crate) fn polynomial<L: Level, T: Lane, const N: usize>(x: T, coefficients: 
 
 /// The polynomial of `N` coefficients, which are given by their powers.
 #[inline(always)]
-pub(crate) fn horner<L: Level, T: Lane, const N: usize>(x: T, coefficient: impl Fn(usize) -> T) -> T {
+pub fn horner<L: Level, T: Lane, const N: usize>(x: T, coefficient: impl Fn(usize) -> T) -> T {
     let mut sum = coefficient(N - 1);
     for index in (0..N - 1).rev() {
         sum = fma::<L, T>(sum, x, coefficient(index));
@@ -108,20 +108,20 @@ pub(crate) fn horner<L: Level, T: Lane, const N: usize>(x: T, coefficient: impl 
 
 /// The nearest integer, as a float and as an integer; the number is less than [`Format::ROUNDER`]'s last bits hold.
 #[inline(always)]
-pub(crate) fn nearest<T: Format>(x: T) -> (T, T::Int) {
+pub fn nearest<T: Format>(x: T) -> (T, T::Int) {
     let shifted = x + T::ROUNDER;
     (shifted - T::ROUNDER, shifted.bits().minus(T::ROUNDER.bits()))
 }
 
 /// 2^n of a normal number.
 #[inline(always)]
-pub(crate) fn power_of_two<T: Format>(n: T::Int) -> T {
+pub fn power_of_two<T: Format>(n: T::Int) -> T {
     T::of_bits(n.plus(T::Int::of(T::BIAS)).left(T::MANTISSA))
 }
 
 /// 1 / the square root.
 #[inline(always)]
-pub(crate) fn rsqrt<L: Level, T: Format>(x: T) -> T {
+pub fn rsqrt<L: Level, T: Format>(x: T) -> T {
     let root = x.root();
     let result = T::of(1.0) / root;
     if !L::FUSED {
