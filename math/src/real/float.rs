@@ -1,0 +1,96 @@
+//! The formats in which elements are computed.
+
+use crate::elementary::Angles;
+use crate::level::Level;
+use crate::{double, single};
+
+/// A format in which elements are computed: `f32` or `f64`.
+pub trait Float: Angles + Default + Send + Sync + 'static {
+    /// Its name, as an element type.
+    const NAME: &'static str;
+
+    /// Bits as wide as a number, in which loops collect outcomes: vectors of `bool` are of another width.
+    type Flags: Copy + Default + PartialEq + std::fmt::Debug + std::ops::BitOr<Output = Self::Flags>;
+
+    /// All bits, or none.
+    fn flags(is_set: bool) -> Self::Flags;
+    /// The nearest number.
+    fn of_f64(x: f64) -> Self;
+    /// The value; exact.
+    fn as_f64(self) -> f64;
+    /// The error function.
+    fn erf<L: Level>(self) -> Self;
+    /// 1 - erf(x).
+    fn erfc<L: Level>(self) -> Self;
+    /// The largest integer that is not above.
+    fn floor<L: Level>(self) -> Self;
+    /// The nearest integer, halves to even.
+    fn round<L: Level>(self) -> Self;
+    /// Whether it is NaN.
+    fn is_nan(self) -> bool;
+    /// A function of doubles, of this number, and rounded.
+    fn in_double(self, f: impl Fn(f64) -> f64) -> Self;
+}
+
+macro_rules! float {
+    ($float:ident $flags:ident $kernels:ident) => {
+        impl Float for $float {
+            const NAME: &'static str = stringify!($float);
+
+            type Flags = $flags;
+
+            #[inline(always)]
+            fn flags(is_set: bool) -> $flags {
+                if is_set { $flags::MAX } else { 0 }
+            }
+            #[inline(always)]
+            fn of_f64(x: f64) -> $float {
+                x as $float
+            }
+            #[inline(always)]
+            fn as_f64(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn erf<L: Level>(self) -> $float {
+                $kernels::erf::<L, $float>(self)
+            }
+            #[inline(always)]
+            fn erfc<L: Level>(self) -> $float {
+                $kernels::erfc::<L, $float>(self)
+            }
+            #[inline(always)]
+            fn floor<L: Level>(self) -> $float {
+                // Processors with fused multiply-add have an instruction for it; elsewhere it would be a call.
+                if L::FUSED {
+                    return self.floor();
+                }
+                let nearest = Float::round::<L>(self);
+                let floor = if nearest > self { nearest - 1.0 } else { nearest };
+                // Keeps -0.
+                floor.copysign(self)
+            }
+            #[inline(always)]
+            fn round<L: Level>(self) -> $float {
+                if L::FUSED {
+                    return self.round_ties_even();
+                }
+                const WHOLE: $float = (1u64 << ($float::MANTISSA_DIGITS - 1)) as $float;
+                let magnitude = self.abs();
+                let rounded = ((magnitude + WHOLE) - WHOLE).copysign(self);
+                if magnitude < WHOLE { rounded } else { self }
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                self != self
+            }
+            #[inline(always)]
+            fn in_double(self, f: impl Fn(f64) -> f64) -> $float {
+                f(f64::from(self)) as $float
+            }
+        }
+    };
+}
+
+float!(f32 u32 single);
+float!(f64 u64 double);

@@ -1,0 +1,176 @@
+//! Real numbers as pointwise functions see them: single elements of arrays, without branches that depend on a value.
+//!
+//! * [`Real`]: the operations; [`Mask`]: outcomes of comparisons.
+//! * [`SimdLane`]: an element in a loop that becomes vector code; [`Scalar`]: one element by itself.
+//! * [`Dual`]: a number with its derivatives along some directions.
+
+mod dual;
+mod float;
+mod lane;
+mod operators;
+mod scalar;
+mod unrolled;
+
+pub use dual::Dual;
+pub use float::Float;
+pub use lane::SimdLane;
+pub use scalar::Scalar;
+pub use unrolled::unrolled;
+
+use std::ops::{Add, AddAssign, BitAnd, BitOr, Div, DivAssign, Mul, MulAssign, Neg, Not, Sub, SubAssign};
+
+/// The outcome of a comparison of [`Real`] numbers. Combine masks by `&`, `|` and `!`.
+///
+/// It is no `bool`, since each element of an array has its own: where `if` would choose one of two values,
+/// [`select`](Mask::select) does.
+pub trait Mask: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self> {
+    /// `yes` where the comparison holds, and `no` elsewhere. Both are computed; what is not chosen has no influence on
+    /// the result or its derivatives, not even as NaN.
+    #[must_use]
+    fn select<T: Real<Mask = Self>>(self, yes: T, no: T) -> T;
+}
+
+impl Mask for bool {
+    #[inline(always)]
+    fn select<T: Real<Mask = bool>>(self, yes: T, no: T) -> T {
+        T::choose(self, yes, no)
+    }
+}
+
+/// A real number: an element of the operands of a pointwise function, or such a number with its derivatives.
+///
+/// Operators take another `Real`, or an `f64` on the right: `x * 2.0`. `T::from(1.0)` is a constant. Functions stay
+/// within the errors given here (in units of the last place, ULP) of `f32` and `f64`; halves are computed as `f32` and
+/// rounded once, at the end. Results for NaN, infinities and values outside of a domain are those of the standard
+/// library's functions. Each function also has its derivative, by the rule that is given where it is not the plain one.
+///
+/// There is no `PartialOrd`, since a comparison has an outcome for each element: `x.less(y)` gives a [`Mask`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a real number of a pointwise function",
+    note = "write the function for any `T: Real`; to call it on one number, wrap that: `softplus(Scalar(1.0), 2.0)`"
+)]
+pub trait Real:
+    Copy
+    + From<f64>
+    + Neg<Output = Self>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Add<f64, Output = Self>
+    + Sub<f64, Output = Self>
+    + Mul<f64, Output = Self>
+    + Div<f64, Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + DivAssign
+{
+    /// The outcome of a comparison.
+    type Mask: Mask;
+
+    /// `self < other`.
+    fn less(self, other: impl Into<Self>) -> Self::Mask;
+    /// `self <= other`.
+    fn less_equal(self, other: impl Into<Self>) -> Self::Mask;
+    /// `self == other`.
+    fn equal(self, other: impl Into<Self>) -> Self::Mask;
+    /// `self > other`.
+    #[inline(always)]
+    fn greater(self, other: impl Into<Self>) -> Self::Mask {
+        other.into().less(self)
+    }
+    /// `self >= other`.
+    #[inline(always)]
+    fn greater_equal(self, other: impl Into<Self>) -> Self::Mask {
+        other.into().less_equal(self)
+    }
+    /// Whether the number is NaN.
+    #[inline(always)]
+    fn is_nan(self) -> Self::Mask {
+        !self.equal(self)
+    }
+    /// [`Mask::select`].
+    #[doc(hidden)]
+    fn choose(mask: Self::Mask, yes: Self, no: Self) -> Self;
+
+    /// `self * b + c`, rounded once where the processor has an instruction for it.
+    fn mul_add(self, b: impl Into<Self>, c: impl Into<Self>) -> Self;
+    /// The absolute value; exact. Its derivative at 0 is 0.
+    fn abs(self) -> Self;
+    /// -1, 0 or 1 with the sign of the number, NaN of NaN. Its derivative is 0.
+    fn signum(self) -> Self;
+    /// The largest integer that is not above; exact. Its derivative is 0.
+    fn floor(self) -> Self;
+    /// The least integer that is not below; exact. Its derivative is 0.
+    #[inline(always)]
+    fn ceil(self) -> Self {
+        -(-self).floor()
+    }
+    /// The nearest integer, halves to even; exact. Its derivative is 0.
+    fn round(self) -> Self;
+    /// The square root; rounded correctly.
+    fn sqrt(self) -> Self;
+    /// e^x; within 2 ULP.
+    fn exp(self) -> Self;
+    /// e^x - 1; within 3 ULP.
+    fn exp_m1(self) -> Self;
+    /// The natural logarithm; within 2 ULP.
+    fn ln(self) -> Self;
+    /// ln(1 + x); within 2 ULP.
+    fn ln_1p(self) -> Self;
+    /// 1 / (1 + e^-x); within 3 ULP.
+    fn logistic(self) -> Self;
+    /// The hyperbolic tangent; within 4 ULP.
+    fn tanh(self) -> Self;
+    /// The error function; within 2 ULP.
+    fn erf(self) -> Self;
+    /// 1 - erf(x); within 5 ULP.
+    fn erfc(self) -> Self;
+    /// The sine; within 2 ULP. Angles beyond 6000 (`f64`: 1,000,000) take scalar code.
+    fn sin(self) -> Self;
+    /// The cosine; as [`sin`](Real::sin).
+    fn cos(self) -> Self;
+    /// The tangent; within 4 ULP, and as [`sin`](Real::sin).
+    fn tan(self) -> Self;
+
+    /// The larger of two numbers; NaN if one is. Where they are equal, the derivative is the mean of both.
+    fn maximum(self, other: impl Into<Self>) -> Self;
+    /// The smaller of two numbers; NaN if one is. Where they are equal, the derivative is the mean of both.
+    #[inline(always)]
+    fn minimum(self, other: impl Into<Self>) -> Self {
+        -(-self).maximum(-other.into())
+    }
+    /// `min(max(x, low), high)`; NaN if one is.
+    #[inline(always)]
+    #[must_use]
+    fn clamp(self, low: impl Into<Self>, high: impl Into<Self>) -> Self {
+        self.maximum(low).minimum(high)
+    }
+    /// ln(e^x + e^y), which does not overflow; within 3 ULP of the larger of it and its operands. The softplus of `x`
+    /// is `x.log_add_exp(0.0)`.
+    fn log_add_exp(self, other: impl Into<Self>) -> Self;
+    /// x^n by multiplications, about one rounding for each.
+    #[inline(always)]
+    #[must_use]
+    fn powi(self, n: i32) -> Self {
+        let (mut result, mut factor, mut rest) = (Self::from(1.0), self, n.unsigned_abs());
+        while rest > 0 {
+            if rest & 1 == 1 {
+                result *= factor;
+            }
+            factor *= factor;
+            rest >>= 1;
+        }
+        if n < 0 { Self::from(1.0) / result } else { result }
+    }
+    /// 1 / x; rounded correctly.
+    #[inline(always)]
+    #[must_use]
+    fn recip(self) -> Self {
+        Self::from(1.0) / self
+    }
+}
+
+#[cfg(test)]
+mod tests;

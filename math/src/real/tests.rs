@@ -1,0 +1,175 @@
+//! Lanes against the standard library, duals against differences and against each other.
+
+use super::{Dual, Float, Mask, Real, Scalar, SimdLane};
+use crate::level::{Baseline, Level};
+
+/// The functions of one number, with ranges in which their slopes are usual.
+macro_rules! functions {
+    ($($name:ident [$low:literal $high:literal] $ulp:literal;)*) => {
+        const NAMES: &[(&str, [f64; 2], f64)] = &[$((stringify!($name), [$low, $high], $ulp)),*];
+
+        fn apply<T: Real>(name: &str, x: T) -> T {
+            match name {
+                $(stringify!($name) => x.$name(),)*
+                _ => unreachable!(),
+            }
+        }
+    };
+}
+functions! {
+    abs [0.1 9.0] 0.0;
+    signum [0.1 9.0] 0.0;
+    floor [0.1 0.9] 0.0;
+    ceil [0.1 0.9] 0.0;
+    round [-0.4 0.4] 0.0;
+    sqrt [0.1 100.0] 0.5;
+    exp [-5.0 5.0] 2.0;
+    exp_m1 [-5.0 5.0] 3.0;
+    ln [0.1 100.0] 2.0;
+    ln_1p [-0.9 100.0] 2.0;
+    logistic [-20.0 20.0] 3.0;
+    tanh [-9.0 9.0] 4.0;
+    erf [-3.0 3.0] 2.0;
+    erfc [-3.0 5.0] 5.0;
+    sin [-20.0 20.0] 2.0;
+    cos [-20.0 20.0] 2.0;
+    tan [-1.4 1.4] 4.0;
+    recip [0.1 100.0] 0.5;
+}
+
+fn steps([low, high]: [f64; 2], count: usize) -> impl Iterator<Item = f64> {
+    (0..count).map(move |index| low + (high - low) * (index as f64 + 0.37) / count as f64)
+}
+
+/// The error of a number of a format, in units of its last place.
+fn ulps<F: Float>(found: F, exact: f64) -> f64 {
+    let rounded = F::of_f64(exact).as_f64();
+    if found.as_f64() == rounded || (found.is_nan() && exact.is_nan()) {
+        return 0.0;
+    }
+    let unit = (rounded.abs() * 2f64.powi(-i32::from(F::MANTISSA))).max(f64::from(f32::MIN_POSITIVE) * 1e-7);
+    (found.as_f64() - exact).abs() / unit
+}
+
+fn lanes_are_accurate<F: Float, L: Level>() {
+    for &(name, range, bound) in NAMES {
+        for x in steps(range, 3000).map(F::of_f64) {
+            let found = apply(name, SimdLane::<F, L>::new(x));
+            let exact = apply(name, Scalar(x.as_f64())).0;
+            let error = ulps(found.value, exact);
+            assert!(
+                !found.is_unusual() && error <= bound.max(0.51),
+                "{name}({:e}) of {}: {error} ULP",
+                x.as_f64(),
+                F::NAME
+            );
+        }
+    }
+}
+
+#[test]
+fn lanes_have_the_stated_errors() {
+    lanes_are_accurate::<f32, Baseline>();
+    lanes_are_accurate::<f64, Baseline>();
+    #[cfg(target_arch = "x86_64")]
+    if crate::level::Avx2::is_present() {
+        lanes_are_accurate::<f32, crate::level::Avx2>();
+        lanes_are_accurate::<f64, crate::level::Avx2>();
+    }
+}
+
+/// First derivatives are slopes of differences of the function, second ones those of the first.
+#[test]
+fn duals_have_the_derivatives() {
+    for &(name, range, _) in NAMES {
+        let first = |x: f64| apply::<Dual<Scalar<f64>, 1>>(name, Dual::variable(Scalar(x), 0)).tangents[0].0;
+        let second = |x: f64| {
+            let x = Dual::new(Dual::variable(Scalar(x), 0), [Dual::constant(Scalar(1.0))]);
+            let y: Dual<Dual<Scalar<f64>, 1>, 1> = apply(name, x);
+            y.tangents[0].tangents[0].0
+        };
+        for x in steps(range, 40) {
+            let h = 1e-5 * x.abs().max(0.1);
+            let slope = |f: &dyn Fn(f64) -> f64| (f(x + h) - f(x - h)) / (2.0 * h);
+            let near = |found: f64, expected: f64| (found - expected).abs() <= 2e-6 * expected.abs().max(0.3);
+            let differences = slope(&|x| apply(name, Scalar(x)).0);
+            assert!(near(first(x), differences), "{name}'({x}) = {}, not {differences}", first(x));
+            let differences = slope(&first);
+            assert!(near(second(x), differences), "{name}''({x}) = {}, not {differences}", second(x));
+        }
+    }
+}
+
+#[test]
+fn functions_of_two_numbers_have_the_derivatives() {
+    fn all<T: Real>(x: T, y: T) -> [T; 9] {
+        let kink = x.less(y).select(x * x, y * 3.0);
+        [x + y, x - y, x * y, x / y, x.mul_add(y, x), x.maximum(y), x.log_add_exp(y), kink, x.powi(-3)]
+    }
+    for (x, y) in [(0.3, 1.7), (2.5, -0.4), (-1.2, 0.9)] {
+        let duals = all::<Dual<Scalar<f64>, 2>>(Dual::variable(Scalar(x), 0), Dual::variable(Scalar(y), 1));
+        for (index, dual) in duals.into_iter().enumerate() {
+            let at = |x: f64, y: f64| all(Scalar(x), Scalar(y))[index].0;
+            let h = 1e-6;
+            let expected = [(at(x + h, y) - at(x - h, y)) / (2.0 * h), (at(x, y + h) - at(x, y - h)) / (2.0 * h)];
+            for (Scalar(found), expected) in dual.tangents.into_iter().zip(expected) {
+                assert!((found - expected).abs() <= 1e-7 * expected.abs().max(1.0), "{index}: {found} {expected}");
+            }
+            assert_eq!(dual.value.0, at(x, y));
+        }
+    }
+}
+
+/// Values and derivatives where formulas have something to cancel, overflow or choose.
+#[test]
+fn special_points_are_right() {
+    let dual = |x: f64| Dual::variable(Scalar(x), 0);
+    let slope = |y: Dual<Scalar<f64>, 1>| y.tangents[0].0;
+    assert_eq!(slope(dual(0.0).abs()), 0.0);
+    assert_eq!(slope(dual(1.0).maximum(1.0)), 0.5);
+    assert_eq!(slope(dual(0.0).log_add_exp(0.0)), 0.5);
+    assert_eq!(dual(1000.0).log_add_exp(0.0), Dual::new(Scalar(1000.0), [Scalar(1.0)]));
+    assert_eq!(dual(f64::INFINITY).log_add_exp(f64::INFINITY).value.0, f64::INFINITY);
+    assert_eq!(dual(f64::NEG_INFINITY).log_add_exp(f64::NEG_INFINITY).value.0, f64::NEG_INFINITY);
+    // 1 - tanh(20)^2 is 0 in doubles.
+    assert!((slope(dual(20.0).tanh()) / (4.0 * (-40f64).exp()) - 1.0).abs() < 1e-12);
+    assert!((slope(dual(-40.0).exp_m1()) / (-40f64).exp() - 1.0).abs() < 1e-12);
+    // What is not chosen has no influence, although it is NaN.
+    let root = |x: Dual<Scalar<f64>, 1>| x.greater(0.0).select(x.sqrt(), Dual::from(0.0));
+    assert_eq!(slope(root(dual(-1.0))), 0.0);
+    assert_eq!(slope(root(dual(4.0))), 0.25);
+    // The second derivative of softplus at 0.
+    let x = Dual::new(Dual::variable(Scalar(0.0), 0), [Dual::constant(Scalar(1.0))]);
+    let y: Dual<Dual<Scalar<f64>, 1>, 1> = x.log_add_exp(0.0);
+    assert_eq!(y.tangents[0].tangents[0].0, 0.25);
+}
+
+#[test]
+fn maxima_and_roundings_keep_nan_and_signs() {
+    let lane = SimdLane::<f32, Baseline>::new;
+    for (a, b) in [(f32::NAN, 1.0), (1.0, f32::NAN)] {
+        assert!(lane(a).maximum(lane(b)).value.is_nan() && lane(a).minimum(lane(b)).value.is_nan());
+    }
+    assert!(lane(-0.0).maximum(lane(0.0)).value.is_sign_positive());
+    assert!(lane(0.0).maximum(lane(-0.0)).value.is_sign_positive());
+    assert!(lane(0.0).minimum(lane(-0.0)).value.is_sign_negative());
+    assert!(lane(-0.0).maximum(lane(-0.0)).value.is_sign_negative());
+    assert_eq!(lane(3.0).clamp(0.0, 2.0).value, 2.0);
+    for x in [0.5, 1.5, 2.5, -0.5, -1.5, 1e10, -1e10, 0.0, -0.0, 7.9999995, f32::INFINITY, 8388607.5, -0.3] {
+        let exact = [x.floor(), x.ceil(), x.round_ties_even()];
+        let found = [lane(x).floor(), lane(x).ceil(), lane(x).round()];
+        for (found, exact) in found.into_iter().zip(exact) {
+            assert_eq!(found.value.to_bits(), exact.to_bits(), "{x}: {} {exact}", found.value);
+        }
+    }
+    assert!(lane(f32::NAN).floor().value.is_nan() && lane(f32::NAN).signum().value.is_nan());
+}
+
+/// Angles beyond the range of the kernels are marked, and so is what follows from them.
+#[test]
+fn large_angles_are_marked() {
+    let lane = SimdLane::<f32, Baseline>::new;
+    assert!(!lane(5999.0).sin().is_unusual());
+    assert!((lane(6001.0).sin() + lane(1.0)).is_unusual());
+    assert!(lane(f32::NAN).cos().is_unusual());
+}
