@@ -208,6 +208,8 @@ pub struct Traits {
     pub nondiff: &'static [&'static str],
     /// What `torch.autocast` casts arguments to: `f32`, or `lowest` for its own dtype.
     pub autocast: Option<&'static str>,
+    /// Whether operands of other shapes and dtypes are broadcast and promoted before the call, as NumPy does.
+    pub broadcast: bool,
 }
 
 impl Traits {
@@ -224,6 +226,7 @@ impl Traits {
         transpose: None,
         nondiff: &[],
         autocast: None,
+        broadcast: false,
     };
 
     /// The bits of `XLA_FFI_Handler_Traits`.

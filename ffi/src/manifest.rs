@@ -45,6 +45,7 @@ fn op(handler: &Handler) -> Value {
         "transpose": handler.traits.transpose,
         "nondiff": handler.traits.nondiff,
         "autocast": handler.traits.autocast,
+        "broadcast": handler.traits.broadcast,
         "legacy": handler.legacy.is_some(),
         "extra_attrs": handler.extra_attrs,
         "type_params": handler.type_params.iter().map(|param| json!({

@@ -23,6 +23,8 @@ pub use crate::explain::{attribute, missing_attribute, overlap as overlap_error}
 pub use crate::frame::{ArrayStorage, Frame, check_overlap, extent, overlap, same_dims};
 use crate::names::{equal, less};
 pub use crate::namespace::{Namespace, set_namespace};
+#[doc(hidden)]
+pub use crate::pointwise;
 pub use crate::registry::Entry;
 pub use crate::rules::{check_autocast, check_fwd, check_jvp, check_nondiff, check_transpose, check_vjp, check_vmap};
 pub use crate::state::HostType;

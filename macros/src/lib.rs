@@ -5,7 +5,7 @@
 //!
 //! Modules:
 //!
-//! * `custom_call`, `stage`, `derive*`, `library`: the macros, from tokens to a checked item.
+//! * `custom_call`, `pointwise`, `stage`, `derive*`, `library`: the macros, from tokens to a checked item.
 //! * `entries`, `options`, `attrs`, `dims`, `generics`: grammars: lists of entries, options, helper attributes,
 //!   patterns, lists of types.
 //! * `types`, `params`, `signature`: the role of a parameter; rules of a function.
@@ -37,6 +37,7 @@ mod model;
 mod names;
 mod options;
 mod params;
+mod pointwise;
 mod relations;
 mod signature;
 mod stage;
@@ -162,6 +163,53 @@ mod types;
 pub fn custom_call(args: TokenStream, item: TokenStream) -> TokenStream {
     match custom_call::parse(args.into(), item.clone().into()) {
         Ok(call) => expand::custom_call(&call),
+        Err(error) => expand::rejected(error, item.into(), true),
+    }
+    .into()
+}
+
+/// Makes an operation over arrays of a function of single numbers, with its derivatives.
+///
+/// The function is generic in its numbers, `T: Real`. Its parameters of type `T` are operands, those with `#[attr]` are
+/// attributes, of any type that is `Copy`; it returns `T`, or a tuple of them for several results. It stays an ordinary
+/// function, for one number.
+///
+/// The operation applies it to each element of its operands, of dtype `f16`, `bf16`, `f32` or `f64`, with the vector
+/// instructions that the processor has, on the host's threads. From JAX, operands are broadcast and promoted as NumPy
+/// and `jax.numpy` do. Halves are computed in `f32`, and each result is rounded once. `vmap`, sharding and symbolic
+/// shapes follow from the operation being one of elements.
+///
+/// Its derivatives are the function itself on dual numbers: operations of their own, `<name>_jvp` and `<name>_vjp`,
+/// which `jax.jvp`, `jax.grad`, and PyTorch's counterparts use, and theirs in turn, for second derivatives. Results are
+/// called `out`, or `out0`, `out1` and so on.
+///
+/// | option | meaning |
+/// |---|---|
+/// | `name = "..."` | The target name; without it, the function's name. |
+/// | `derivatives = n` | How often it can be differentiated: 0 to 3, 2 by default. There are 2^(n + 1) - 1 operations. |
+/// | `crate = path` | Where `oxcall` is, for crates that re-export it. |
+///
+/// A number differs from element to element, so `if` cannot ask for it: both values are computed, and
+/// [`Mask::select`](../oxcall/pointwise/trait.Mask.html) chooses.
+///
+/// ```
+/// use oxcall::prelude::*;
+///
+/// /// Huber's loss: a parabola up to `delta`, straight lines beyond.
+/// #[pointwise]
+/// fn huber<T: Real>(x: T, #[attr(default = 1.0)] delta: f64) -> T {
+///     let size = x.abs();
+///     size.less(delta).select(x * x * 0.5, (size - delta * 0.5) * delta)
+/// }
+/// # fn main() {
+/// # use oxcall::pointwise::Scalar;
+/// # assert_eq!([0.5, -3.0].map(|x| huber(Scalar(x), 1.0).0), [0.125, 2.5]);
+/// # }
+/// ```
+#[proc_macro_attribute]
+pub fn pointwise(args: TokenStream, item: TokenStream) -> TokenStream {
+    match pointwise::parse(args.into(), item.clone().into()) {
+        Ok(function) => expand::pointwise(&function),
         Err(error) => expand::rejected(error, item.into(), true),
     }
     .into()

@@ -167,6 +167,27 @@ messages! {
     default_rank(param, rank, argument, given): "without `#[dims]` the result `{param}` has the shape of `{argument}`, of rank {given}, but its type has rank {rank}", "write `#[dims(...)]` on both";
 }
 
+// `#[pointwise]`.
+messages! {
+    pointwise_option(option, meant, all): "unknown option `{option}` of `#[pointwise]`{meant}", "the options are `{all}`";
+    pointwise_derivatives(most): "`derivatives` is how often the function can be differentiated, 0 to {most}", "write `derivatives = 1`; without it, it is 2";
+    pointwise_generic(): "a pointwise function has one type parameter, that of its numbers", "remove this parameter; take a number that is the same for all elements as an attribute: `#[attr] n: i64`";
+    pointwise_no_generic(): "a pointwise function is generic in its numbers, for which operations put vectors of numbers and numbers with derivatives", "write `fn f<T: Real>(x: T) -> T`";
+    pointwise_bound(param): "`{param}` is not bounded by `Real`", "write `{param}: Real`, with `use oxcall::prelude::*`";
+    pointwise_helper(): "a parameter of a pointwise function takes only `#[attr]`", "remove this attribute; operands have one shape, after NumPy's broadcasting";
+    pointwise_attr(param): "an attribute is not one of the operands' numbers", "write its type, such as `f64`, or remove `#[attr]` to make it an operand of type `{param}`";
+    pointwise_array(ty, param): "`{ty}` is an array, but a pointwise function sees one element of each operand", "write `x: {param}`; for a function of whole arrays use `#[custom_call]`";
+    pointwise_context(ty): "a pointwise function cannot have a `{ty}`: the operation runs it on the host's threads by itself", "remove the parameter, or use `#[custom_call]`";
+    pointwise_inside(ty, param): "an element is `{param}`, not `{ty}`", "write one parameter `x: {param}` for each operand";
+    pointwise_value(ty, param): "`{ty}` is not the type of an operand's element", "write `#[attr]` before it, for a value that is the same for all elements, or take an operand as `{param}`";
+    pointwise_no_operand(param): "a pointwise function has an operand, whose shape is that of its results", "add a parameter `x: {param}`";
+    pointwise_out(name): "`{name}` is the name of a result", "give the parameter another name";
+    pointwise_returns(ty, param): "a pointwise function returns numbers, not `{ty}`", "return `{param}`, or a tuple, `({param}, {param})`; a result that is not a number needs `#[custom_call]`";
+    pointwise_returns_nothing(param): "a pointwise function returns the results' elements, and this one returns nothing", "return `{param}`, or a tuple, `({param}, {param})`";
+    pointwise_branch(keyword, name): "this `{keyword}` depends on `{name}`, which differs from element to element", "compute both values and choose: `{name}.less(0.0).select(a, b)`";
+    pointwise_comparison(left, method, right): "an operator compares two single numbers, but these differ from element to element", "write `{left}.{method}({right})`, and choose by `.select(a, b)`";
+}
+
 // Stages.
 messages! {
     stage_wants_name(): "`#[stage]` takes the stage that the function runs in", "write `#[stage(instantiate)]`, `#[stage(prepare)]` or `#[stage(initialize)]`";

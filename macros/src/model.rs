@@ -71,6 +71,8 @@ pub(crate) struct Options {
     pub(crate) side_effect: bool,
     /// `command_buffer`
     pub(crate) command_buffer: bool,
+    /// Whether callers broadcast the operands; of `#[pointwise]`.
+    pub(crate) broadcast: bool,
 }
 
 /// How calls are batched.

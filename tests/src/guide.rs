@@ -29,4 +29,5 @@ chapters! {
     descriptors: "docs/guide/18-descriptors.md";
     plugin: "docs/guide/19-plugin.md";
     troubleshooting: "docs/guide/23-troubleshooting.md";
+    pointwise: "docs/guide/26-pointwise.md";
 }

@@ -17,6 +17,7 @@ mod concrete;
 mod descriptor;
 mod dims;
 mod dispatch;
+mod pointwise;
 mod rejected;
 mod rules;
 mod stage;
@@ -25,6 +26,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{Attribute, ItemFn, Path};
 
+pub(crate) use self::pointwise::pointwise;
 pub(crate) use self::rejected::rejected;
 pub(crate) use self::stage::stage;
 use crate::model::{CustomCall, ParamKind};

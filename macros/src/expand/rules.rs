@@ -23,7 +23,7 @@ pub(super) fn traits(private: &TokenStream, options: &Options) -> TokenStream {
     let batch = option(options.batch.as_ref().map(text).map(|name| tokens!(#name)));
     let nondiff = options.nondiff.iter().map(text);
     let autocast = option(options.autocast.as_ref().map(text).map(|policy| tokens!(#policy)));
-    let (side_effect, command_buffer) = (options.side_effect, options.command_buffer);
+    let Options { side_effect, command_buffer, broadcast, .. } = *options;
     tokens! {
         #private::Traits {
             command_buffer: #command_buffer,
@@ -37,6 +37,7 @@ pub(super) fn traits(private: &TokenStream, options: &Options) -> TokenStream {
             transpose: #transpose,
             nondiff: &[#(#nondiff),*],
             autocast: #autocast,
+            broadcast: #broadcast,
         }
     }
 }

@@ -165,6 +165,11 @@ def converted(operand: Any, dtype: str) -> Any:
     return operand if dtype_of(operand) == dtype else jax.lax.convert_element_type(operand, _dtypes.numpy_dtype(dtype))
 
 
+def broadcast(operands: Sequence[Any]) -> Sequence[Any]:
+    """Operands of one shape, by NumPy's rules."""
+    return jnp.broadcast_arrays(*operands)
+
+
 def vary_together(operands: Sequence[Any]) -> tuple[Any, ...]:
     """Operands of one call inside shard_map, all of which vary over the same mesh axes.
 

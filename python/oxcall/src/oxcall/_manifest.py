@@ -117,6 +117,8 @@ class OpInfo:
     params: tuple[Param, ...]
     attrs: tuple[Attr, ...]
     shape: str
+    broadcast: bool = False
+    """Whether operands are broadcast to one shape, and integers promoted to floats, as functions of `jax.numpy` do."""
 
     @functools.cached_property
     def operands(self) -> tuple[Param, ...]:
@@ -223,4 +225,5 @@ def read_op(index: int, json: dict[str, Any]) -> OpInfo:
         params=tuple(map(_param, json["params"])),
         attrs=tuple(map(_attr, json["attrs"])),
         shape=json["shape"],
+        broadcast=json.get("broadcast", False),
     )

@@ -124,7 +124,23 @@ def bind_operands(op: OpInfo, given: Sequence[Any]) -> Operands:
     for param in params:
         if isinstance(param.dtype, int) and param.dtype not in types:
             types[param.dtype] = _promoted(op, param.dtype, [pair for pair in pairs if pair[0].dtype == param.dtype])
-    return Operands(tuple(_convert(op, param, value, types) for param, value in pairs), counts, types)
+    arrays = tuple(_convert(op, param, value, types) for param, value in pairs)
+    return Operands(_broadcast(op, arrays) if op.broadcast else arrays, counts, types)
+
+
+def _broadcast(op: OpInfo, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Operands of one shape, by NumPy's rules."""
+    shapes = [_jax.shape_of(array) for array in arrays]
+    if all(shape == shapes[0] for shape in shapes):
+        return arrays
+    try:
+        return tuple(_jax.broadcast(arrays))
+    except (TypeError, ValueError) as error:
+        pairs = zip(op.operands, shapes, strict=True)
+        given = ", ".join(f"`{param.name}` ({', '.join(map(str, shape))})" for param, shape in pairs)
+        raise CallError(
+            f"{op.name}: the shapes of {given} cannot be broadcast to one; give dimensions that are equal or 1"
+        ) from error
 
 
 def _count(op: OpInfo, given: Sequence[Any]) -> tuple[int, ...]:
@@ -187,6 +203,9 @@ def _promoted(op: OpInfo, var: int, pairs: Sequence[tuple[Param, Any]]) -> str:
     arrays = [(param, value, _jax.dtype_of(value)) for param, value in pairs if not _is_scalar(value)]
     allowed = f"{declared.name} is {_dtypes.describe(*declared.dtypes)}"
     found = _jax.result_type([value for _, value in pairs])
+    if op.broadcast and found not in declared.dtypes:
+        # Integers and booleans, beside a float that adopts the dtype of any other.
+        found = _jax.result_type([*(value for _, value in pairs), 1.0])
     if found in declared.dtypes:
         updated = next(((param, dtype) for param, _, dtype in arrays if param.role == "inout" and dtype != found), None)
         if updated is None:

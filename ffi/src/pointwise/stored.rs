@@ -1,0 +1,78 @@
+//! Elements in memory and in computations.
+
+use half::{bf16, f16};
+use oxcall_math::level::Level;
+use oxcall_math::real::Float as Computed;
+use oxcall_math::{round, with_level};
+
+use super::block::Block;
+use crate::element::Float;
+
+/// A floating-point element, with the format in which pointwise functions compute it: halves in `f32`.
+pub trait Stored: Float {
+    /// The format.
+    type Computed: Computed;
+
+    /// A block of operands: the memory itself, or a copy in `copy`. There are at most as many elements as in a block.
+    fn read_block<'a>(elements: &'a [Self], copy: &'a mut Block<Self::Computed>) -> &'a Block<Self::Computed>;
+
+    /// Stores results, each rounded once.
+    fn write_block(block: &Block<Self::Computed>, elements: &mut [Self]);
+}
+
+macro_rules! as_computed {
+    ($($float:ident)*) => {$(
+        impl Stored for $float {
+            type Computed = $float;
+
+            #[inline]
+            fn read_block<'a>(elements: &'a [$float], copy: &'a mut Block<$float>) -> &'a Block<$float> {
+                if let Ok(block) = elements.try_into() {
+                    return block;
+                }
+                copy[..elements.len()].copy_from_slice(elements);
+                copy
+            }
+            #[inline]
+            fn write_block(block: &Block<$float>, elements: &mut [$float]) {
+                elements.copy_from_slice(&block[..elements.len()]);
+            }
+        }
+    )*};
+}
+as_computed!(f32 f64);
+
+macro_rules! halves {
+    ($($half:ident |$code:ident| $widen:expr, |$x:ident| $narrow:expr;)*) => {$(
+        impl Stored for $half {
+            type Computed = f32;
+
+            fn read_block<'a>(elements: &'a [$half], copy: &'a mut Block<f32>) -> &'a Block<f32> {
+                fn widen<L: Level>(elements: &[$half], copy: &mut Block<f32>) {
+                    L::enter(#[inline(always)] || {
+                        for (x, half) in copy.iter_mut().zip(elements) {
+                            let $code = half.to_bits();
+                            *x = $widen;
+                        }
+                    });
+                }
+                with_level!(L => widen::<L>(elements, copy));
+                copy
+            }
+            fn write_block(block: &Block<f32>, elements: &mut [$half]) {
+                fn narrow<L: Level>(block: &Block<f32>, elements: &mut [$half]) {
+                    L::enter(#[inline(always)] || {
+                        for (half, &$x) in elements.iter_mut().zip(block) {
+                            *half = $half::from_bits($narrow);
+                        }
+                    });
+                }
+                with_level!(L => narrow::<L>(block, elements));
+            }
+        }
+    )*};
+}
+halves! {
+    f16 |code| round::f16_to_f32(code), |x| round::f32_to_f16(x);
+    bf16 |code| f32::from_bits(u32::from(code) << 16), |x| (round::to_bf16(x).to_bits() >> 16) as u16;
+}

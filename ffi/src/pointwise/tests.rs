@@ -1,0 +1,117 @@
+//! Loops over arrays of all sizes and formats.
+
+use half::{bf16, f16};
+
+use super::*;
+use crate::element::Float;
+use crate::prelude::{Array, Out, ThreadPool};
+use crate::testing::call;
+
+/// x sin(y) and x + y, and their derivatives.
+#[derive(Clone, Copy)]
+struct Waves;
+
+impl Map<2, 2> for Waves {
+    fn call<T: Real>(self, [x, y]: [T; 2]) -> [T; 2] {
+        [x * y.sin(), x + y]
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Gradient(Waves);
+
+impl Map<4, 2> for Gradient {
+    fn call<T: Real>(self, [x, y, da, db]: [T; 4]) -> [T; 2] {
+        vjp(self.0, [x, y], [da, db])
+    }
+}
+
+mod ops {
+    use super::*;
+    use crate::custom_call;
+
+    #[custom_call(T = floats, crate = crate)]
+    pub(super) fn waves<T: Stored>(
+        #[dims(..s)] x: Array<T>,
+        #[dims(..s)] y: Array<T>,
+        #[dims(..s)] mut a: Out<T>,
+        #[dims(..s)] mut b: Out<T>,
+        pool: ThreadPool,
+    ) {
+        run(Waves, [&x, &y], [&mut a, &mut b], pool);
+    }
+}
+
+fn numbers<T: Float>(count: usize, seed: u32) -> Vec<T> {
+    let number = |index: usize| (index as u32 + 1).wrapping_mul(0x9e37_79b9 ^ seed) as f64 / 2f64.powi(31) - 1.0;
+    (0..count).map(|index| T::from_f64(3.0 * number(index))).collect()
+}
+
+fn check<T: Stored>(count: usize, bound: f64) {
+    let (x, y) = (numbers::<T>(count, 0), numbers::<T>(count, 0x55));
+    let outputs = call::<ops::waves>().arg(x.clone()).arg(y.clone()).threads(3).run().unwrap();
+    let (a, b) = (outputs.get::<T>(0), outputs.get::<T>(1));
+    assert_eq!((a.len(), b.len()), (count, count));
+    for (index, (x, y)) in x.iter().zip(&y).enumerate() {
+        let (x, y) = (x.as_f64(), y.as_f64());
+        let near = |found: T, exact: f64| (found.as_f64() - exact).abs() <= bound * exact.abs().max(1e-3);
+        assert!(near(a[index], x * y.sin()), "{index} of {count}: {x} sin({y}) = {:?}", a[index]);
+        assert!(near(b[index], x + y), "{index} of {count}: {x} + {y} = {:?}", b[index]);
+    }
+}
+
+#[test]
+fn arrays_of_all_sizes_are_computed_whole() {
+    for count in [0, 1, 2, 15, 16, 17, 255, 256, 257, 1000, 40_000] {
+        check::<f32>(count, 2e-7);
+        check::<f64>(count, 4e-16);
+        check::<f16>(count, 1e-3);
+        check::<bf16>(count, 8e-3);
+    }
+}
+
+/// Halves are rounded once: with a rounding after each function, most of these would differ.
+#[test]
+fn halves_are_rounded_once() {
+    let (x, y) = (numbers::<bf16>(1000, 0), numbers::<bf16>(1000, 7));
+    let outputs = call::<ops::waves>().arg(x.clone()).arg(y.clone()).run().unwrap();
+    let a = outputs.get::<bf16>(0);
+    for (index, (x, y)) in x.iter().zip(&y).enumerate() {
+        let exact = x.as_f64() * y.as_f64().sin();
+        assert_eq!(a[index], bf16::from_f64(exact), "{x} sin({y})");
+    }
+}
+
+/// An angle beyond the kernels' range is exact, and its neighbours have the bits that they have without it.
+#[test]
+fn unusual_operands_change_no_others() {
+    let sine = |y: Vec<f32>| {
+        let outputs = call::<ops::waves>().arg(vec![1f32; y.len()]).arg(y).run().unwrap();
+        outputs.get::<f32>(0).iter().copied().collect::<Vec<_>>()
+    };
+    let y = numbers::<f32>(300, 3);
+    let usual = sine(y.clone());
+    let mut changed = y;
+    for (index, angle) in [(3, 1e6), (270, 1e20), (299, -6543.21)] {
+        changed[index] = angle;
+    }
+    let found = sine(changed.clone());
+    for index in 0..300 {
+        let exact = f64::from(changed[index]).sin() as f32;
+        let expected = if [3, 270, 299].contains(&index) { exact } else { usual[index] };
+        assert_eq!(found[index].to_bits(), expected.to_bits(), "{index}: sin({})", changed[index]);
+    }
+}
+
+#[test]
+fn gradients_sum_over_results() {
+    let (x, y, da, db) = (0.7, 1.3, 2.0, -0.5);
+    let found = Gradient(Waves).call([x, y, da, db].map(Scalar::<f64>));
+    let expected = [da * f64::sin(y) + db, da * x * f64::cos(y) + db];
+    for (Scalar(found), expected) in found.into_iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-15, "{found} {expected}");
+    }
+    let moved = jvp(Waves, [x, y].map(Scalar::<f64>), [3.0, 4.0].map(Scalar));
+    assert!((moved[0].0 - (3.0 * y.sin() + 4.0 * x * y.cos())).abs() < 1e-15);
+    assert_eq!(moved[1].0, 7.0);
+}

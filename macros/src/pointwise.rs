@@ -1,0 +1,352 @@
+//! `#[pointwise]`: from tokens to a checked [`Pointwise`].
+
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::visit_mut::{VisitMut, visit_expr_mut};
+use syn::{
+    Attribute, BinOp, Block, Expr, FnArg, GenericParam, ItemFn, LitInt, LitStr, Pat, Path, ReturnType, Type,
+    parse_quote,
+};
+
+use crate::errors::Errors;
+use crate::suggest::{did_you_mean, nearest};
+use crate::types::{self, Known};
+use crate::{attrs, entries, messages, names, signature};
+
+/// How often a function can be differentiated at the most: each derivative doubles the number of operations.
+const MOST_DERIVATIVES: u32 = 3;
+
+/// The options.
+const OPTIONS: &[&str] = &["name", "derivatives", "crate"];
+
+/// A checked function of single elements.
+pub(crate) struct Pointwise {
+    /// The function, without helper attributes.
+    pub(crate) function: ItemFn,
+    /// The name of the operation.
+    pub(crate) name: LitStr,
+    /// How often it can be differentiated.
+    pub(crate) derivatives: u32,
+    /// Where the support code is.
+    pub(crate) krate: Path,
+    /// The type of its numbers.
+    pub(crate) real: Ident,
+    /// The parameters, in their order.
+    pub(crate) params: Vec<Param>,
+    /// The number of results, unless it returns one number by itself.
+    pub(crate) tuple: Option<usize>,
+}
+
+/// A parameter.
+pub(crate) struct Param {
+    pub(crate) ident: Ident,
+    pub(crate) kind: ParamKind,
+}
+
+pub(crate) enum ParamKind {
+    /// An operand's element.
+    Operand,
+    /// An attribute, with its `#[attr]` and its type.
+    Attr(Attribute, Box<Type>),
+}
+
+impl Pointwise {
+    /// The operands' names.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &Ident> {
+        self.params.iter().filter(|param| matches!(param.kind, ParamKind::Operand)).map(|param| &param.ident)
+    }
+}
+
+/// Parses and checks; the error holds every mistake.
+pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<Pointwise> {
+    let mut errors = Errors::default();
+    let mut function = signature::function("pointwise", item)?;
+    signature::check("pointwise", &function, &mut errors);
+    let ident = function.sig.ident.unraw();
+    let mut options = (LitStr::new(&ident.to_string(), ident.span()), 2, parse_quote!(::oxcall));
+    entries::parse(args, "an option of `#[pointwise]`", &mut errors, |key, input, errors| {
+        match key.to_string().as_str() {
+            "name" => {
+                let name = entries::string(key, input)?;
+                options.0 = errors.ok(names::checked("target", name)).unwrap_or_else(|| options.0.clone());
+            }
+            "derivatives" => {
+                let wants = || messages::pointwise_derivatives(MOST_DERIVATIVES);
+                entries::equals(key, input, wants())?;
+                let number: LitInt = input.parse().map_err(|error| syn::Error::new(error.span(), wants()))?;
+                let found = number.base10_parse::<u32>().ok().filter(|number| *number <= MOST_DERIVATIVES);
+                options.1 = found.ok_or_else(|| syn::Error::new_spanned(&number, wants()))?;
+            }
+            "crate" => options.2 = entries::path(key, input)?,
+            written => {
+                let meant = did_you_mean(nearest(written, OPTIONS.iter().copied()));
+                return Err(syn::Error::new_spanned(
+                    key,
+                    messages::pointwise_option(written, meant, OPTIONS.join("`, `")),
+                ));
+            }
+        }
+        Ok(())
+    });
+    let real = real(&function, &mut errors);
+    let Some(real) = real else { return Err(errors.finish(()).expect_err("it was refused")) };
+    let mut params = Vec::new();
+    for input in &mut function.sig.inputs {
+        if let FnArg::Typed(input) = input {
+            params.extend(param(input, &real, &mut errors));
+        }
+    }
+    let tuple = results(&function.sig.output, &real, &mut errors);
+    let operands: Vec<Ident> = params
+        .iter()
+        .filter(|param: &&Param| matches!(param.kind, ParamKind::Operand))
+        .map(|param| param.ident.clone())
+        .collect();
+    if operands.is_empty() && errors.is_empty() {
+        errors.push(&function.sig.ident, messages::pointwise_no_operand(&real));
+    }
+    for ident in params.iter().map(|param| &param.ident).filter(|ident| ident.unraw().to_string().starts_with("out")) {
+        if is_result(&ident.unraw().to_string(), tuple) {
+            errors.push(ident, messages::pointwise_out(ident));
+        }
+    }
+    branches(&mut function.block.clone(), &operands, &mut errors);
+    errors.finish(())?;
+    let (name, derivatives, krate) = options;
+    Ok(Pointwise { function, name, derivatives, krate, real, params, tuple })
+}
+
+/// The name of a result of a function.
+pub(crate) fn result_name(index: usize, tuple: Option<usize>) -> String {
+    if tuple.is_some() { format!("out{index}") } else { "out".to_owned() }
+}
+
+fn is_result(name: &str, tuple: Option<usize>) -> bool {
+    (0..tuple.unwrap_or(1)).any(|index| result_name(index, tuple) == name)
+}
+
+/// The only type parameter, which is bounded by `Real`.
+fn real(function: &ItemFn, errors: &mut Errors) -> Option<Ident> {
+    let generics = &function.sig.generics;
+    let mut found = None;
+    for param in &generics.params {
+        match param {
+            GenericParam::Type(param) if found.is_none() => found = Some(param),
+            param => errors.push(param, messages::pointwise_generic()),
+        }
+    }
+    let Some(found) = found else {
+        errors.push(&function.sig.ident, messages::pointwise_no_generic());
+        return None;
+    };
+    let in_where = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let bounds = found.bounds.to_token_stream().into_iter().chain(in_where.flat_map(ToTokens::to_token_stream));
+    if !bounds.into_iter().any(|token| token.to_string() == "Real") {
+        errors.push(found, messages::pointwise_bound(&found.ident));
+    }
+    Some(found.ident.clone())
+}
+
+fn param(input: &mut syn::PatType, real: &Ident, errors: &mut Errors) -> Option<Param> {
+    let helpers: Vec<Attribute> = input.attrs.extract_if(.., |attr| !attrs::is_builtin(attr)).collect();
+    for attr in input.attrs.iter().filter(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr")) {
+        errors.push(attr, messages::cfg_on_parameter());
+    }
+    let ident = match &*input.pat {
+        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
+        pat => {
+            errors.push(pat, messages::pattern());
+            return None;
+        }
+    };
+    for attr in helpers.iter().filter(|attr| !attr.path().is_ident("attr")) {
+        errors.push(attr, messages::pointwise_helper());
+    }
+    let attr = helpers.into_iter().find(|attr| attr.path().is_ident("attr"));
+    let ty = &*input.ty;
+    let is_real = types::variable(ty, std::slice::from_ref(real)).is_some();
+    let text = types::text(ty);
+    let kind = match attr {
+        Some(_) if is_real => {
+            errors.push(ty, messages::pointwise_attr(real));
+            return None;
+        }
+        Some(attr) => ParamKind::Attr(attr, Box::new(ty.clone())),
+        None if is_real => ParamKind::Operand,
+        None => {
+            errors.push(
+                ty,
+                match types::known(types::arity(ty).1) {
+                    Some(Known::Buffer(..)) => messages::pointwise_array(text, real),
+                    Some(Known::Context) => messages::pointwise_context(text),
+                    None if types::mentions(ty, std::slice::from_ref(real)).is_some() => {
+                        messages::pointwise_inside(text, real)
+                    }
+                    None => messages::pointwise_value(text, real),
+                },
+            );
+            return None;
+        }
+    };
+    Some(Param { ident, kind })
+}
+
+/// The number of results, where they are a tuple.
+fn results(output: &ReturnType, real: &Ident, errors: &mut Errors) -> Option<usize> {
+    let is_real = |ty: &Type| types::variable(ty, std::slice::from_ref(real)).is_some();
+    match output {
+        ReturnType::Type(_, ty) if is_real(ty) => None,
+        ReturnType::Type(_, ty) => match types::bare(ty) {
+            Type::Tuple(tuple) if !tuple.elems.is_empty() && tuple.elems.iter().all(is_real) => Some(tuple.elems.len()),
+            other => {
+                errors.push(other, messages::pointwise_returns(types::text(other), real));
+                None
+            }
+        },
+        ReturnType::Default => {
+            errors.push(output, messages::pointwise_returns_nothing(real));
+            None
+        }
+    }
+}
+
+/// Refuses branches and comparisons that name an operand, which the compiler would refuse without saying what to write.
+fn branches(block: &mut Block, operands: &[Ident], errors: &mut Errors) {
+    struct Branches<'a> {
+        operands: &'a [Ident],
+        errors: &'a mut Errors,
+    }
+    impl Branches<'_> {
+        /// The operand that a condition names.
+        fn named(&self, condition: &Expr) -> Option<&Ident> {
+            fn find(tokens: TokenStream, operand: &Ident) -> bool {
+                tokens.into_iter().any(|token| match token {
+                    proc_macro2::TokenTree::Ident(found) => found == *operand,
+                    proc_macro2::TokenTree::Group(group) => find(group.stream(), operand),
+                    _ => false,
+                })
+            }
+            self.operands.iter().find(|operand| find(condition.to_token_stream(), operand))
+        }
+
+        fn branch(&mut self, keyword: &str, condition: &Expr) -> bool {
+            let Some(name) = self.named(condition) else { return false };
+            let message = messages::pointwise_branch(keyword, name);
+            self.errors.push(condition, message);
+            true
+        }
+    }
+    impl VisitMut for Branches<'_> {
+        fn visit_expr_mut(&mut self, expr: &mut Expr) {
+            let is_refused = match expr {
+                Expr::If(expr) => self.branch("if", &expr.cond),
+                Expr::While(expr) => self.branch("while", &expr.cond),
+                Expr::Match(expr) => self.branch("match", &expr.expr),
+                Expr::Binary(binary) => {
+                    let method = comparison(&binary.op);
+                    let sides = [&binary.left, &binary.right];
+                    let is_operand = |side: &&Box<Expr>| matches!(&***side, Expr::Path(path) if self.operands.iter().any(|name| path.path.is_ident(name)));
+                    let refused = method.filter(|_| sides.iter().any(|side| is_operand(side)));
+                    if let Some(method) = refused {
+                        let [left, right] = sides.map(types::text);
+                        self.errors.push(&*binary, messages::pointwise_comparison(left, method, right));
+                    }
+                    refused.is_some()
+                }
+                _ => false,
+            };
+            if !is_refused {
+                visit_expr_mut(self, expr);
+            }
+        }
+    }
+    Branches { operands, errors }.visit_block_mut(block);
+}
+
+/// The method that compares elements as an operator does.
+fn comparison(op: &BinOp) -> Option<&'static str> {
+    Some(match op {
+        BinOp::Lt(_) => "less",
+        BinOp::Le(_) => "less_equal",
+        BinOp::Gt(_) => "greater",
+        BinOp::Ge(_) => "greater_equal",
+        BinOp::Eq(_) => "equal",
+        BinOp::Ne(_) => "equal",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::*;
+
+    fn errors(args: TokenStream, item: TokenStream) -> Vec<String> {
+        match parse(args, item) {
+            Ok(_) => Vec::new(),
+            Err(error) => error.into_iter().map(|error| error.to_string()).collect(),
+        }
+    }
+
+    #[test]
+    fn signatures_are_read() {
+        let found = parse(
+            quote!(derivatives = 1, name = "turn"),
+            quote! {
+                fn rotate<T: Real>(x: T, #[attr(default = 1.0)] angle: f64, y: T) -> (T, T) { (x, y) }
+            },
+        )
+        .map_err(|error| error.to_string())
+        .unwrap();
+        assert_eq!(found.operands().map(ToString::to_string).collect::<Vec<_>>(), ["x", "y"]);
+        assert_eq!((found.tuple, found.derivatives, found.name.value()), (Some(2), 1, "turn".to_owned()));
+        assert!(
+            found
+                .function
+                .sig
+                .inputs
+                .iter()
+                .all(|input| matches!(input, FnArg::Typed(input) if input.attrs.is_empty()))
+        );
+    }
+
+    #[test]
+    fn every_mistake_is_reported() {
+        let found = errors(
+            quote!(derivative = 1, derivatives = 9),
+            quote! {
+                fn f<T: Real>(x: Array<T>, beta: f64, pool: ThreadPool, #[attr] a: T, y: T) -> Out<T> {
+                    if y < 0.0 { y } else { -y }
+                }
+            },
+        );
+        let parts =
+            ["did you mean `derivatives`", "0 to 3", "`Array<T>`", "`f64`", "`ThreadPool`", "`T`", "`Out<T>`", "`if`"];
+        assert_eq!(found.len(), parts.len(), "{found:#?}");
+        for (error, part) in found.iter().zip(parts) {
+            assert!(error.contains(part), "{error}: {part}");
+        }
+    }
+
+    /// A branch that is the same for all elements is none that names an operand.
+    #[test]
+    fn branches_by_attributes_are_allowed() {
+        let item = |condition: TokenStream| quote!(fn f<T: Real>(x: T, #[attr] flag: bool) -> T { if #condition { x } else { x * 2.0 } });
+        assert!(errors(quote!(), item(quote!(flag))).is_empty());
+        assert_eq!(errors(quote!(), item(quote!(x.less(1.0)))).len(), 1);
+        assert!(
+            errors(
+                quote!(),
+                quote!(
+                    fn f<T: Real>(x: T) -> T {
+                        let m = x >= 1.0;
+                        x
+                    }
+                )
+            )[0]
+            .contains("`x.greater_equal(1.0)`")
+        );
+    }
+}
