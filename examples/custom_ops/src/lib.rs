@@ -17,6 +17,7 @@
 //! | [`top_k`](mod@order) | two results of different dtypes, with a dimension that an attribute gives |
 //! | [`csr_matmul`](mod@sparse), `tridiagonal_solve` | input that must be checked before it is trusted |
 //! | [`custom_topk`](mod@habana), `custom_relu`, `custom_relu_backward`, `custom_adam` | operators by descriptor, in the style of Habana's custom op API |
+//! | [`softplus`](mod@elementwise), `swiglu`, `huber`, `rope_pair`, `logit_normal_pdf` | functions of single numbers, with derivatives of first and second order |
 //! | [`fail`](mod@failing), `panics` | errors with a status code, and panics |
 //!
 //! Each operation is an ordinary Rust function; its tests call it through a real call frame, without JAX. There is no
@@ -32,6 +33,7 @@
 pub mod asynchronous;
 pub mod concatenation;
 pub mod config;
+pub mod elementwise;
 pub mod failing;
 pub mod habana;
 pub mod in_place;

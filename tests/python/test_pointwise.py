@@ -1,0 +1,166 @@
+"""Pointwise functions of the gallery: values, broadcasting, promotion, derivatives of first and second order."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.scipy.special import logit
+
+import oxcall
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _x64():
+    with jax.enable_x64(True):
+        yield
+
+
+def softplus(x, beta=1.0):
+    return jnp.logaddexp(beta * x, 0.0) / beta
+
+
+def swiglu(gate, x):
+    return gate * jax.nn.sigmoid(gate) * x
+
+
+def huber(x, delta=1.0):
+    return jnp.where(jnp.abs(x) <= delta, x * x / 2, delta * (jnp.abs(x) - delta / 2))
+
+
+def rope_pair(x, y, angle):
+    return [x * jnp.cos(angle) - y * jnp.sin(angle), x * jnp.sin(angle) + y * jnp.cos(angle)]
+
+
+def logit_normal_pdf(p, mean, deviation):
+    z = (logit(p) - mean) / deviation
+    return jnp.exp(-z * z / 2) / (deviation * p * (1 - p) * jnp.sqrt(2 * jnp.pi))
+
+
+def normal(seed, *shape):
+    return jnp.asarray(np.random.default_rng(seed).normal(size=shape))
+
+
+# Operands are made in the tests, where JAX has `f64`.
+CASES = {
+    "softplus": (softplus, lambda: (normal(0, 4, 3),)),
+    "swiglu": (swiglu, lambda: (normal(0, 4, 3), normal(1, 4, 3))),
+    "huber": (huber, lambda: (2 * normal(0, 4, 3),)),
+    "rope_pair": (rope_pair, lambda: (normal(0, 4, 3), normal(1, 4, 3), normal(2, 4, 3))),
+    "logit_normal_pdf": (
+        logit_normal_pdf,
+        lambda: (jax.nn.sigmoid(normal(0, 4, 3)), normal(1, 4, 3), 1 + normal(2, 4, 3) ** 2),
+    ),
+}
+
+
+def close(found, expected, tolerance=1e-13):
+    found, expected = (jax.tree.leaves(values) for values in (found, expected))
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+
+
+def loss(function):
+    return lambda *args: sum(jnp.sum(jnp.sin(leaf)) for leaf in jax.tree.leaves(function(*args)))
+
+
+def directions(args):
+    return tuple(jnp.cos(arg + index) for index, arg in enumerate(args))
+
+
+TRANSFORMS = {
+    "value": lambda f, n: f,
+    "grad": lambda f, n: jax.grad(loss(f), tuple(range(n))),
+    "jvp": lambda f, n: lambda *args: jax.jvp(f, args, directions(args)),
+    "vmap of grad": lambda f, n: jax.vmap(jax.grad(loss(f), tuple(range(n)))),
+    "forward over reverse": lambda f, n: (
+        lambda *args: jax.jvp(jax.grad(loss(f), tuple(range(n))), args, directions(args))[1]
+    ),
+    "reverse over reverse": lambda f, n: jax.grad(loss(jax.grad(loss(f), tuple(range(n)))), tuple(range(n))),
+    "forward over forward": lambda f, n: (
+        lambda *args: jax.jvp(lambda *args: jax.jvp(f, args, directions(args))[1], args, directions(args))[1]
+    ),
+    "reverse over forward": lambda f, n: jax.grad(
+        loss(lambda *args: jax.jvp(f, args, directions(args))[1]), tuple(range(n))
+    ),
+    "hessian of rows": lambda f, n: jax.vmap(jax.hessian(loss(f), tuple(range(n)))),
+}
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("name", CASES)
+def test_values_and_derivatives_are_those_of_the_formula(gallery, name, transform):
+    formula, operands = CASES[name]
+    args = operands()
+    make = TRANSFORMS[transform]
+    expected = make(formula, len(args))(*args)
+    close(make(gallery[name], len(args))(*args), expected)
+    close(jax.jit(make(gallery[name], len(args)))(*args), expected)
+
+
+def test_third_derivatives_are_not_declared(gallery):
+    third = jax.grad(jax.grad(jax.grad(gallery.softplus)))
+    with pytest.raises(oxcall.CallError, match="softplus_vjp_vjp: it cannot be differentiated"):
+        third(1.0)
+
+
+def test_attributes_reach_the_derivatives(gallery):
+    x = normal(0, 5)
+    for beta in (0.5, 3.0):
+        close(
+            jax.grad(lambda x, beta=beta: gallery.softplus(x, beta=beta).sum())(x),
+            jax.grad(lambda x, beta=beta: softplus(x, beta).sum())(x),
+        )
+
+
+def test_operands_are_broadcast_and_promoted(gallery):
+    gate, x = normal(0, 4, 1, 3), normal(1, 5, 1)
+    close(gallery.swiglu(gate, x), swiglu(gate, x))
+    close(jax.grad(loss(gallery.swiglu), (0, 1))(gate, x), jax.grad(loss(swiglu), (0, 1))(gate, x))
+    assert gallery.swiglu(jnp.float16(1), 2.0).dtype == jnp.float16
+    assert gallery.swiglu(jnp.ones(3, jnp.float32), jnp.ones(3, jnp.bfloat16)).dtype == jnp.float32
+    close(gallery.swiglu(np.arange(3), 2), swiglu(jnp.arange(3.0), 2.0))
+    close(jax.vmap(gallery.swiglu, (0, None))(normal(0, 4, 3), 2.0), swiglu(normal(0, 4, 3), 2.0))
+    with pytest.raises(oxcall.CallError, match=r"swiglu: the shapes of `gate` \(2\), `x` \(3\) cannot be broadcast"):
+        gallery.swiglu(jnp.ones(2), jnp.ones(3))
+    with pytest.raises(oxcall.CallError, match="`gate` has dtype complex"):
+        gallery.swiglu(1j, 1.0)
+
+
+@pytest.mark.parametrize("dtype", [jnp.float16, jnp.bfloat16])
+def test_halves_are_rounded_once(gallery, dtype):
+    """All numbers of the format: the nearest to the exact result, or, where `f32` sees a tie, a neighbour."""
+    x = jax.lax.bitcast_convert_type(jnp.arange(1 << 16, dtype=jnp.uint16), dtype)
+    found, exact = gallery.softplus(x), softplus(x.astype(jnp.float64))
+    expected = exact.astype(jnp.float32).astype(dtype)
+    differs = (found != expected) & ~(jnp.isnan(found) & jnp.isnan(expected))
+    assert differs.mean() < 1e-3
+    ratio = jnp.abs(found.astype(jnp.float64) - exact)[differs] / jnp.abs(exact)[differs]
+    assert jnp.all(ratio <= 1.01 * float(jnp.finfo(dtype).eps) / 2)
+
+
+def test_what_is_not_chosen_has_no_derivative(gallery):
+    """Where a formula in JAX gives NaN: 0 times the infinite slope of a logarithm."""
+    outside = jnp.array([-1.0, 0.0, 1.0, 2.0])
+    gradient = jax.grad(lambda p: gallery.logit_normal_pdf(p, 0.0, 1.0).sum())(outside)
+    np.testing.assert_array_equal(gradient, np.zeros(4))
+
+
+def test_symbolic_shapes_and_splits(gallery):
+    a, b = jax.export.symbolic_shape("a, b")
+    shaped = [jax.ShapeDtypeStruct(shape, jnp.float64) for shape in ((a, 1), (b,))]
+    checks = [jax.export.DisabledSafetyCheck.custom_call(gallery.swiglu.target)]
+    exported = jax.export.export(jax.jit(gallery.swiglu), disabled_checks=checks)(*shaped)
+    assert exported.out_avals[0].shape == (a, b)
+    x = normal(0, 8, 4)
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]), ("rows",))
+    spread = jax.device_put(x, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("rows")))
+    program = jax.jit(jax.grad(lambda x: gallery.softplus(x).sum())).lower(spread).compile()
+    assert "all-gather" not in program.as_text()
+    close(program(spread), jax.grad(lambda x: softplus(x).sum())(x))
+
+
+def test_large_arrays_are_computed_on_several_threads(gallery):
+    x, y = (normal(seed, 1_000_003).astype(jnp.float32) for seed in (0, 1))
+    np.testing.assert_allclose(gallery.swiglu(x, y), swiglu(x, y), rtol=3e-6, atol=1e-30)
