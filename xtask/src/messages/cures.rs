@@ -61,7 +61,7 @@ pub(super) const CURES: &[(&str, &str)] = &[
     ),
     (
         "{TABLE} of pyproject.toml has no setting `{name}`{hint}",
-        "[chapter 26](26-shipping.md#settings) lists the settings",
+        "[chapter 27](27-shipping.md#settings) lists the settings",
     ),
     (
         "{crate.lock_file} cannot be made: correct what cargo says above",
