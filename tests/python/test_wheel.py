@@ -308,6 +308,6 @@ def test_a_portable_wheel(project, clean, tmp_path):
 def test_zig_is_missing(monkeypatch, tmp_path):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(BuildError, match="which is not installed: `pip install 'ziglang~="):
-        zig.linker("x86_64-unknown-linux-gnu", str(tmp_path))
+        zig.variables("x86_64-unknown-linux-gnu", str(tmp_path))
     with pytest.raises(BuildError, match="libraries for `x86_64-unknown-linux-musl` cannot be made portable"):
-        zig.linker("x86_64-unknown-linux-musl", str(tmp_path))
+        zig.variables("x86_64-unknown-linux-musl", str(tmp_path))

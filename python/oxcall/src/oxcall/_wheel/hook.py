@@ -88,7 +88,7 @@ class OxcallBuildHook(BuildHookInterface[Any]):
             # Who works on a crate changes Cargo.toml as well.
             is_locked=not is_editable and os.path.exists(crate.lock_file),
             triple=triple,
-            variables=zig.linker(triple, os.path.join(crate.target, "oxcall", "zig")) if triple else {},
+            variables=zig.variables(triple, os.path.join(crate.target, "oxcall-portable")) if triple else {},
         )
         about = None if own else self.metadata.core.description or f"Ops of {self.metadata.core.raw_name}."
         files = self._write(folder, library, module.files_of(library, settings.module, about))

@@ -39,12 +39,12 @@ exec {zig} cc -target {target} "$@"
 """
 
 
-def linker(triple: str, folder: str) -> dict[str, str]:
-    """Writes a linker, and gives the variables by which cargo finds it.
+def variables(triple: str, folder: str) -> dict[str, str]:
+    """Writes a linker, and gives the variables by which cargo uses it.
 
     Args:
         triple: the target, as rustc names it.
-        folder: where its files may lie.
+        folder: where cargo builds: with another linker, it would build all crates of a shared folder anew.
 
     Raises:
         BuildError: Zig is not installed, does not run, or has no such target.
@@ -61,7 +61,7 @@ def linker(triple: str, folder: str) -> dict[str, str]:
     text = _LINKER.format(glibc=GLIBC, unwinder=shlex.quote(unwinder), zig=shlex.quote(zig), target=target)
     _write(path, text)
     os.chmod(path, 0o755)
-    return {f"CARGO_TARGET_{triple.upper().replace('-', '_')}_LINKER": path}
+    return {f"CARGO_TARGET_{triple.upper().replace('-', '_')}_LINKER": path, "CARGO_TARGET_DIR": folder}
 
 
 def _zig() -> str:
