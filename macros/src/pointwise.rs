@@ -48,7 +48,7 @@ pub(crate) enum ParamKind {
     /// An operand's element.
     Operand,
     /// An attribute, with its `#[attr]` and its type.
-    Attr(Attribute, Box<Type>),
+    Attr(Box<(Attribute, Type)>),
 }
 
 impl Pointwise {
@@ -172,7 +172,7 @@ fn param(input: &mut syn::PatType, real: &Ident, errors: &mut Errors) -> Option<
             errors.push(ty, messages::pointwise_attr(real));
             return None;
         }
-        Some(attr) => ParamKind::Attr(attr, Box::new(ty.clone())),
+        Some(attr) => ParamKind::Attr(Box::new((attr, ty.clone()))),
         None if is_real => ParamKind::Operand,
         None => {
             errors.push(
@@ -245,9 +245,12 @@ fn branches(block: &mut Block, operands: &[Ident], errors: &mut Errors) {
                 Expr::Match(expr) => self.branch("match", &expr.expr),
                 Expr::Binary(binary) => {
                     let method = comparison(&binary.op);
-                    let sides = [&binary.left, &binary.right];
-                    let is_operand = |side: &&Box<Expr>| matches!(&***side, Expr::Path(path) if self.operands.iter().any(|name| path.path.is_ident(name)));
-                    let refused = method.filter(|_| sides.iter().any(|side| is_operand(side)));
+                    let sides: [&Expr; 2] = [&binary.left, &binary.right];
+                    let is_operand = |side: &&Expr| match side {
+                        Expr::Path(path) => self.operands.iter().any(|name| path.path.is_ident(name)),
+                        _ => false,
+                    };
+                    let refused = method.filter(|_| sides.iter().any(is_operand));
                     if let Some(method) = refused {
                         let [left, right] = sides.map(types::text);
                         self.errors.push(&*binary, messages::pointwise_comparison(left, method, right));

@@ -1,5 +1,7 @@
 //! The loop over a block of elements, compiled for each set of vector instructions.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays have the same lanes")]
+
 use oxcall_math::level::Level;
 use oxcall_math::real::{Float, Scalar, SimdLane, unrolled};
 use oxcall_math::with_level;

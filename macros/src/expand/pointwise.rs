@@ -126,7 +126,7 @@ fn attr_name(param: &Param) -> Option<String> {
 
 fn attrs(pointwise: &Pointwise) -> impl Iterator<Item = (&Ident, &Attribute, &Type)> {
     pointwise.params.iter().filter_map(|param| match &param.kind {
-        ParamKind::Attr(attr, ty) => Some((&param.ident, attr, &**ty)),
+        ParamKind::Attr(attribute) => Some((&param.ident, &attribute.0, &attribute.1)),
         ParamKind::Operand => None,
     })
 }

@@ -105,6 +105,7 @@ macro_rules! binary {
         impl<T: Real, const N: usize> $op for Dual<T, N> {
             type Output = Self;
 
+            #[allow(clippy::suspicious_arithmetic_impl, reason = "a tangent has other operators than its value")]
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
                 let ($a, $b) = (self.value, other.value);
