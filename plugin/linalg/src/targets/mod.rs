@@ -46,7 +46,7 @@ fn chunks<T>(data: &mut [T], len: usize) -> std::slice::ChunksExactMut<'_, T> {
     data.chunks_exact_mut(len.max(1))
 }
 
-/// Calls `run` with groups of [`LANES`](crate::dense::many::LANES) matrices of `shape`, on the host's threads.
+/// Calls `run` with groups of [`LANES`] matrices of `shape`, on the host's threads.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if memory is short.
