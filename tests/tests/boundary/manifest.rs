@@ -87,6 +87,7 @@ fn check_op(op: &Value) {
             "stages",
             "traits",
             "batch",
+            "broadcast",
             "vmap",
             "vmap_op",
             "vjp",
@@ -107,6 +108,7 @@ fn check_op(op: &Value) {
         assert!(op[key].is_string(), "{key}");
     }
     assert!(op["line"].is_u64() && op["legacy"].is_boolean() && op["extra_attrs"].is_boolean());
+    assert!(op["broadcast"].is_boolean());
     for key in ["batch", "vmap", "vmap_op", "vjp", "jvp", "fwd", "transpose", "autocast"] {
         assert!(is_text_or_null(&op[key]), "{key}");
     }
