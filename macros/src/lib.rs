@@ -186,7 +186,7 @@ pub fn custom_call(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | option | meaning |
 /// |---|---|
 /// | `name = "..."` | The target name; without it, the function's name. |
-/// | `derivatives = n` | How often it can be differentiated: 0 to 3, 2 by default. There are 2^(n + 1) - 1 operations. |
+/// | `derivatives = n` | How often it can be differentiated: 0 to 2, 2 by default. There are 2^(n + 1) - 1 operations. |
 /// | `crate = path` | Where `oxcall` is, for crates that re-export it. |
 ///
 /// A number differs from element to element, so `if` cannot ask for it: both values are computed, and

@@ -14,8 +14,8 @@ use crate::suggest::{did_you_mean, nearest};
 use crate::types::{self, Known};
 use crate::{attrs, entries, messages, names, signature};
 
-/// How often a function can be differentiated at the most: each derivative doubles the number of operations.
-const MOST_DERIVATIVES: u32 = 3;
+/// How often a function can be differentiated at the most: a tangent has two names, `tx` and `t_x`.
+const MOST_DERIVATIVES: u32 = 2;
 
 /// The options.
 const OPTIONS: &[&str] = &["name", "derivatives", "crate"];
@@ -109,6 +109,13 @@ pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<Pointwi
     for ident in params.iter().map(|param| &param.ident).filter(|ident| ident.unraw().to_string().starts_with("out")) {
         if is_result(&ident.unraw().to_string(), tuple) {
             errors.push(ident, messages::pointwise_out(ident));
+        }
+    }
+    for param in params.iter().map(|param| param.ident.unraw().to_string()) {
+        if let Some(of) =
+            operands.iter().find(|of| param == format!("t{}", of.unraw()) || param == format!("t_{}", of.unraw()))
+        {
+            errors.push(of, messages::pointwise_tangent(&param, of));
         }
     }
     branches(&mut function.block.clone(), &operands, &mut errors);
@@ -326,7 +333,7 @@ mod tests {
             },
         );
         let parts =
-            ["did you mean `derivatives`", "0 to 3", "`Array<T>`", "`f64`", "`ThreadPool`", "`T`", "`Out<T>`", "`if`"];
+            ["did you mean `derivatives`", "0 to 2", "`Array<T>`", "`f64`", "`ThreadPool`", "`T`", "`Out<T>`", "`if`"];
         assert_eq!(found.len(), parts.len(), "{found:#?}");
         for (error, part) in found.iter().zip(parts) {
             assert!(error.contains(part), "{error}: {part}");

@@ -43,6 +43,7 @@ pub(super) fn block<F: Float, M: Map<I, O>, L: Level, const I: usize, const O: u
                 for (operand, input) in operands.iter_mut().zip(inputs) {
                     *operand = input[start..start + STEP].try_into().expect("the size of a step divides a block's");
                 }
+                #[expect(clippy::needless_range_loop, reason = "several arrays have the index")]
                 for index in 0..STEP {
                     let results = map.call(lanes::<F, L, I, STEP>(&operands, index));
                     unusual = unusual | SimdLane::unusual(&results);

@@ -185,7 +185,7 @@ fn map(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node
 }
 
 fn op_ident(pointwise: &Pointwise, node: &Node) -> Ident {
-    format_ident!("__{}{}", pointwise.function.sig.ident.unraw(), node.suffix)
+    format_ident!("__op_{}{}", pointwise.function.sig.ident.unraw(), node.suffix)
 }
 
 /// The operation of a node, by the expansion of `#[custom_call]`.

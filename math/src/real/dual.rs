@@ -102,6 +102,7 @@ impl<T: Real, const N: usize> Neg for Dual<T, N> {
 /// The operators: the tangent of `$a $op $b` from those of `$a` and `$b`, given the value `$v`.
 macro_rules! binary {
     ($($op:ident $method:ident |$a:ident, $b:ident, $v:ident, $ta:ident, $tb:ident| $value:expr => $tangent:expr;)*) => {$(
+        #[allow(clippy::suspicious_arithmetic_impl, reason = "rules of products and quotients")]
         impl<T: Real, const N: usize> $op for Dual<T, N> {
             type Output = Self;
 

@@ -9,7 +9,7 @@ pub trait Float: Angles + Default + Send + Sync + 'static {
     /// Its name, as an element type.
     const NAME: &'static str;
 
-    /// Bits as wide as a number, in which loops collect outcomes: vectors of `bool` are of another width.
+    /// Bits as wide as a number, in which loops collect outcomes.
     type Flags: Copy + Default + PartialEq + std::fmt::Debug + std::ops::BitOr<Output = Self::Flags>;
 
     /// All bits, or none.

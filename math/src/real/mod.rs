@@ -147,7 +147,7 @@ pub trait Real:
     fn clamp(self, low: impl Into<Self>, high: impl Into<Self>) -> Self {
         self.maximum(low).minimum(high)
     }
-    /// ln(e^x + e^y), which does not overflow; within 3 ULP of the larger of it and its operands. The softplus of `x`
+    /// ln(e^x + e^y), which does not overflow; within 4 ULP for a `y` of 0. The softplus of `x`
     /// is `x.log_add_exp(0.0)`.
     fn log_add_exp(self, other: impl Into<Self>) -> Self;
     /// x^n by multiplications, about one rounding for each.

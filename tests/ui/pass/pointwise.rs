@@ -1,0 +1,57 @@
+//! Pointwise functions of every form, under names that the expansion uses itself.
+
+#![forbid(unsafe_code)]
+#![allow(non_snake_case)]
+
+use oxcall::AttrEnum;
+use oxcall::prelude::*;
+
+#[derive(AttrEnum, Clone, Copy)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// Its attributes: an integer, an enum, one that may be absent, and names of derivatives.
+#[pointwise(name = "every_form", derivatives = 1)]
+fn forms<T>(
+    #[attr] n: i32,
+    x: T,
+    #[attr(default = Side::Left)] side: Side,
+    y: T,
+    #[attr] shape: Option<f64>,
+    #[attr(name = "d")] dx: f64,
+    #[attr] pool: bool,
+) -> (T, T)
+where
+    T: Real,
+{
+    let z = match side {
+        Side::Left => x,
+        Side::Right => y,
+    };
+    if pool { (z.powi(n), y / dx) } else { (z * shape.unwrap_or(1.0), x) }
+}
+
+/// An operand whose name is that of a cotangent.
+#[pointwise]
+pub fn named<Number: Real>(x: Number, dx: Number) -> Number {
+    x * dx
+}
+
+mod other {
+    #[oxcall::pointwise(derivatives = 0)]
+    pub(crate) fn call<T: oxcall::pointwise::Real>(x: T) -> T {
+        helper(x)
+    }
+
+    fn helper<T: oxcall::pointwise::Real>(x: T) -> T {
+        x.floor()
+    }
+}
+
+fn main() {
+    let pair = forms(2, oxcall::pointwise::Scalar(3.0f32), Side::Left, 1.0.into(), None, 2.0, true);
+    assert_eq!((pair.0.0, pair.1.0), (9.0, 0.5));
+    let _ = other::call(oxcall::pointwise::Scalar(1.0f64));
+}
