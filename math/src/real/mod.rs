@@ -3,18 +3,23 @@
 //! * [`Real`]: the operations; [`Mask`]: outcomes of comparisons.
 //! * [`SimdLane`]: an element in a loop that becomes vector code; [`Scalar`]: one element by itself.
 //! * [`Dual`]: a number with its derivatives along some directions.
+//! * [`Traced`]: a number that records the operations on it, as an [`Expression`].
 
 mod dual;
+mod expression;
 mod float;
 mod lane;
 mod operators;
 mod scalar;
+mod traced;
 mod unrolled;
 
 pub use dual::Dual;
+pub use expression::{Expression, Opcode, Operation};
 pub use float::Float;
 pub use lane::SimdLane;
 pub use scalar::Scalar;
+pub use traced::{Traced, TracedMask};
 pub use unrolled::unrolled;
 
 use std::ops::{Add, AddAssign, BitAnd, BitOr, Div, DivAssign, Mul, MulAssign, Neg, Not, Sub, SubAssign};
