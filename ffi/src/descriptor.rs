@@ -210,6 +210,8 @@ pub struct Traits {
     pub autocast: Option<&'static str>,
     /// Whether operands of other shapes and dtypes are broadcast and promoted before the call, as NumPy does.
     pub broadcast: bool,
+    /// Whether the operation is a `#[pointwise]` function, which tells hosts its expression.
+    pub pointwise: bool,
 }
 
 impl Traits {
@@ -227,6 +229,7 @@ impl Traits {
         nondiff: &[],
         autocast: None,
         broadcast: false,
+        pointwise: false,
     };
 
     /// The bits of `XLA_FFI_Handler_Traits`.

@@ -10,7 +10,7 @@ use crate::attr::Dict;
 use crate::context::{Context, FromContext, Future, Pending};
 use crate::descriptor::{Handler, Stage};
 use crate::frame::Frame;
-use crate::metadata::{answer_metadata, is_metadata_query};
+use crate::metadata::{answer_metadata, answer_pointwise, is_metadata_query, is_pointwise_query};
 use crate::state::{HostType, State};
 use crate::{Error, Result, explain, panics};
 
@@ -331,15 +331,21 @@ pub(crate) unsafe fn unusual(
     }
     // SAFETY: the frame is whole.
     let (api, mut extension, given) = unsafe { (HostApi::new((*raw).api), (*raw).extension_start, (*raw).stage) };
+    let mut is_query = false;
     // SAFETY: extensions are a list that ends with null; each starts with its size and type.
     unsafe {
         while !extension.is_null() {
             if is_metadata_query(extension) {
                 answer_metadata(extension.cast(), api, handler, state);
-                return std::ptr::null_mut();
+                is_query = true;
+            } else if is_pointwise_query(extension) {
+                answer_pointwise(extension.cast(), handler);
             }
             extension = (*extension).next;
         }
+    }
+    if is_query {
+        return std::ptr::null_mut();
     }
     let Some(api) = api else {
         return unreportable(&Error::internal(format!("{name}: the host's call frame has no API table")));

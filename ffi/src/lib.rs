@@ -44,6 +44,7 @@ mod entry;
 mod error;
 mod explain;
 mod exports;
+mod expression;
 mod features;
 mod frame;
 #[cfg(feature = "habana")]

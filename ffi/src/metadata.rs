@@ -73,3 +73,48 @@ pub(crate) unsafe fn answer_metadata(
         }
     }
 }
+
+/// A host's question, in the list behind a metadata query, whether the operation tells its expression (`expression`).
+/// Handlers that do not know it leave the answer as it is.
+#[repr(C)]
+pub(crate) struct PointwiseQuery {
+    base: sys::XLA_FFI_InternalExtension,
+    /// The answer: 0 or 1.
+    is_pointwise: u32,
+}
+
+/// The type of a [`PointwiseQuery`], far from XLA's own.
+const POINTWISE_QUERY: sys::XLA_FFI_InternalExtension_Type = 0x6f78_0001;
+
+impl PointwiseQuery {
+    pub(crate) fn new() -> PointwiseQuery {
+        let base = sys::XLA_FFI_InternalExtension {
+            struct_size: size_of::<PointwiseQuery>(),
+            type_: POINTWISE_QUERY,
+            next: std::ptr::null_mut(),
+        };
+        PointwiseQuery { base, is_pointwise: 0 }
+    }
+
+    pub(crate) fn is_pointwise(&self) -> bool {
+        self.is_pointwise == 1
+    }
+}
+
+/// Whether an extension is a [`PointwiseQuery`].
+///
+/// # Safety
+/// A live extension, as long as it says.
+pub(crate) unsafe fn is_pointwise_query(extension: *const sys::XLA_FFI_InternalExtension) -> bool {
+    // SAFETY: extensions start with their size and type.
+    unsafe { (*extension).type_ == POINTWISE_QUERY && (*extension).struct_size >= size_of::<PointwiseQuery>() }
+}
+
+/// Answers a [`PointwiseQuery`].
+///
+/// # Safety
+/// [`is_pointwise_query`] says that it is one.
+pub(crate) unsafe fn answer_pointwise(query: *mut PointwiseQuery, handler: &'static Handler) {
+    // SAFETY: as the caller guarantees.
+    unsafe { (*query).is_pointwise = handler.traits.pointwise.into() };
+}

@@ -73,6 +73,8 @@ pub(crate) struct Options {
     pub(crate) command_buffer: bool,
     /// Whether callers broadcast the operands; of `#[pointwise]`.
     pub(crate) broadcast: bool,
+    /// Whether it is a `#[pointwise]` function.
+    pub(crate) pointwise: bool,
 }
 
 /// How calls are batched.

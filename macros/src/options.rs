@@ -74,6 +74,7 @@ pub(crate) fn parse(args: TokenStream, function: &ItemFn, errors: &mut Errors) -
         side_effect: false,
         command_buffer: false,
         broadcast: false,
+        pointwise: false,
     };
     let mut lists: Vec<List> = Vec::new();
     let type_params = generics::idents(&function.sig.generics);

@@ -51,6 +51,7 @@ impl CpuClient {
             collective_timeout: options.collective_timeout,
             cache: options.memory_cache,
             no_jit: !options.jit,
+            no_inline: !options.inline,
         });
         if options.interrupt {
             interrupt::install(&engine)?;

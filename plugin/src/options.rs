@@ -40,17 +40,20 @@ pub(crate) struct Options {
     pub(crate) memory_cache: CacheOptions,
     /// Whether fused ops become machine code.
     pub(crate) jit: bool,
+    /// Whether calls of pointwise functions are fused with the ops around them.
+    pub(crate) inline: bool,
     /// Whether a program that has failed before its call returns fails the call. Otherwise its results tell, as those
     /// of programs that fail later.
     pub(crate) errors_at_call: bool,
 }
 
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     "num_devices",
     "num_threads",
     "max_inflight",
     "interrupt",
     "jit",
+    "inline",
     "libraries",
     "memory_cache",
     "errors_at_call",
@@ -129,6 +132,7 @@ impl Options {
             max_inflight: count("max_inflight", MAX_INFLIGHT)?,
             interrupt: either_flag("interrupt", false)?,
             jit: either_flag("jit", true)?,
+            inline: either_flag("inline", true)?,
             libraries: libraries.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect(),
             dump: path("OXCALL_DUMP"),
             trace: path("OXCALL_TRACE"),
@@ -239,6 +243,7 @@ mod tests {
                 ("OXCALL_LIBRARIES", "c.so"),
                 ("OXCALL_INTERRUPT", "0"),
                 ("OXCALL_JIT", "0"),
+                ("OXCALL_INLINE", "0"),
                 ("OXCALL_MAX_INFLIGHT", "8"),
                 ("OXCALL_ERRORS_AT_CALL", "0"),
             ],
@@ -250,6 +255,7 @@ mod tests {
             max_inflight: 8,
             interrupt: true,
             jit: false,
+            inline: false,
             libraries: vec!["a.so".to_owned(), "b.so".to_owned()],
             dump: None,
             trace: None,
@@ -262,7 +268,7 @@ mod tests {
         assert_eq!(options.unwrap(), expected);
         let options = read(&[], &[("OXCALL_INTERRUPT", "1")]).unwrap();
         assert_eq!((options.interrupt, options.max_inflight), (true, MAX_INFLIGHT));
-        assert!(!options.errors_at_call && options.jit);
+        assert!(!options.errors_at_call && options.jit && options.inline);
         let variables = [
             ("OXCALL_LIBRARIES", "c.so:"),
             ("OXCALL_NUM_DEVICES", ""),

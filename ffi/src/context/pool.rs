@@ -36,7 +36,12 @@ pub struct ThreadPool<'f> {
     threads: usize,
 }
 
-impl ThreadPool<'_> {
+impl<'f> ThreadPool<'f> {
+    /// The contexts of the call.
+    pub(crate) fn context(&self) -> &Context<'f> {
+        &self.context
+    }
+
     /// How many threads work at the most, the calling one included.
     pub fn num_threads(&self) -> usize {
         self.threads

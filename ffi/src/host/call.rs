@@ -8,6 +8,7 @@ use xla_ffi_sys::xla_ffi as sys;
 use super::error::take;
 use super::{CallFrame, Future, HostVersion, InvokeContext, exception};
 use crate::descriptor::{RawHandler, Stage};
+use crate::metadata::PointwiseQuery;
 use crate::{Error, Result};
 
 /// Calls a handler of one stage as a host does. `Ok(None)` means that the call is done, a [`Future`] that it will be.
@@ -74,6 +75,8 @@ pub struct Metadata {
     pub traits: sys::XLA_FFI_Handler_Traits,
     /// The id of the type of its state; `None` where it has none, or the host has no such field.
     pub state_type_id: Option<i64>,
+    /// Whether it is that of a `#[pointwise]` function, which [`trace_pointwise`](super::trace_pointwise) records.
+    pub is_pointwise: bool,
 }
 
 /// Left in fields that the handler may or may not write.
@@ -99,11 +102,12 @@ pub unsafe fn metadata(handler: RawHandler, version: HostVersion) -> Result<Meta
         traits: 0,
         state_type_id: sys::XLA_FFI_TypeId { type_id: if with_api { 0 } else { UNTOUCHED } },
     };
+    let mut pointwise = PointwiseQuery::new();
     let mut extension = sys::XLA_FFI_Metadata_Extension {
         extension_base: sys::XLA_FFI_InternalExtension {
             struct_size: sys::XLA_FFI_Metadata_Extension_STRUCT_SIZE as usize,
             type_: sys::XLA_FFI_Extension_Metadata,
-            next: ptr::null_mut(),
+            next: (&raw mut pointwise).cast(),
         },
         metadata: &raw mut metadata,
     };
@@ -135,5 +139,6 @@ pub unsafe fn metadata(handler: RawHandler, version: HostVersion) -> Result<Meta
         version: (metadata.api_version.major_version, metadata.api_version.minor_version),
         traits: metadata.traits,
         state_type_id: Some(state_type_id).filter(|&id| with_api && id != 0),
+        is_pointwise: pointwise.is_pointwise(),
     })
 }

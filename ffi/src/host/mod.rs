@@ -3,7 +3,7 @@
 //! * [`HostVersion`] names the ABI of each jaxlib version, and has its API table.
 //! * [`CallFrameBuilder`] makes a [`CallFrame`]: arguments, results and attributes.
 //! * [`InvokeContext`] is what a handler may ask for: stream, threads, scratch memory, states, user data, ...
-//! * [`call()`] calls a handler; [`metadata`] asks what it is.
+//! * [`call()`] calls a handler; [`metadata`] asks what it is; [`trace_pointwise`] asks for its [`Expression`].
 //! * [`register_handler`], [`find_handler`], [`registered_handlers`]: the handlers of this process, by [`Source`];
 //!   [`register_library`]: those of a library.
 //! * [`register_legacy`], [`register_legacy_versions`], [`register_legacy_library`], [`find_legacy`],
@@ -23,6 +23,7 @@ mod frame;
 mod future;
 mod legacy;
 mod memory;
+mod pointwise;
 mod pool;
 mod registry;
 mod slot;
@@ -47,6 +48,9 @@ pub use legacy::{
     LegacyFunction, find_legacy, register_legacy, register_legacy_library, register_legacy_versions, registered_legacy,
 };
 pub use memory::{HeapScratch, ScratchAllocator};
+#[doc(inline)]
+pub use oxcall_math::real::{Expression, Kind, Opcode, Operation};
+pub use pointwise::trace_pointwise;
 pub(crate) use pool::LazyPool;
 pub use pool::{TaskPool, ThreadPool};
 pub(crate) use registry::check_version;

@@ -40,6 +40,8 @@ pub struct Registration {
     pub traits: sys::XLA_FFI_Handler_Traits,
     /// The minor version of the API that the handler reported; the major one is 0.
     pub minor: i32,
+    /// Whether it is the handler of a `#[pointwise]` function.
+    pub is_pointwise: bool,
 }
 
 impl Registration {
@@ -110,6 +112,7 @@ pub unsafe fn register_handler(
         record: bundle.record,
         traits: traits | metadata.traits,
         minor: metadata.version.1,
+        is_pointwise: metadata.is_pointwise,
     };
     let mut registry = REGISTRY.lock();
     let known = registry.entry((name.to_owned(), canonical(platform), source)).or_insert(registration);

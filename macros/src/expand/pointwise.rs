@@ -255,6 +255,7 @@ fn op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node)
     match crate::custom_call::parse(args, item.clone()) {
         Ok(mut call) => {
             call.options.broadcast = true;
+            call.options.pointwise = true;
             custom_call(&call)
         }
         Err(error) => error.into_compile_error(),

@@ -23,7 +23,7 @@ pub(super) fn traits(private: &TokenStream, options: &Options) -> TokenStream {
     let batch = option(options.batch.as_ref().map(text).map(|name| tokens!(#name)));
     let nondiff = options.nondiff.iter().map(text);
     let autocast = option(options.autocast.as_ref().map(text).map(|policy| tokens!(#policy)));
-    let Options { side_effect, command_buffer, broadcast, .. } = *options;
+    let Options { side_effect, command_buffer, broadcast, pointwise, .. } = *options;
     tokens! {
         #private::Traits {
             command_buffer: #command_buffer,
@@ -38,6 +38,7 @@ pub(super) fn traits(private: &TokenStream, options: &Options) -> TokenStream {
             nondiff: &[#(#nondiff),*],
             autocast: #autocast,
             broadcast: #broadcast,
+            pointwise: #pointwise,
         }
     }
 }

@@ -15,7 +15,7 @@ mod traced;
 mod unrolled;
 
 pub use dual::Dual;
-pub use expression::{Expression, Opcode, Operation};
+pub use expression::{Expression, Kind, Opcode, Operation};
 pub use float::Float;
 pub use lane::SimdLane;
 pub use scalar::Scalar;

@@ -40,6 +40,8 @@ pub struct EngineOptions {
     pub cache: CacheOptions,
     /// Whether fused ops are never compiled to machine code. Their results have the same bits either way.
     pub no_jit: bool,
+    /// Whether calls of pointwise functions remain calls. Otherwise they are fused with the ops around them.
+    pub no_inline: bool,
 }
 
 /// A client's engine: its threads, its memory, and the services for custom calls. Creating one starts no thread and
@@ -56,11 +58,13 @@ const COLLECTIVE_TIMEOUT: Duration = Duration::from_secs(60);
 impl Engine {
     /// Creates an engine.
     pub fn new(options: EngineOptions) -> Arc<Engine> {
-        let EngineOptions { platform, num_threads, dump, trace, perf_map, collective_timeout, cache, no_jit } = options;
+        let EngineOptions { platform, num_threads, dump, trace, perf_map, collective_timeout, cache, .. } = options;
         let collective_timeout = collective_timeout.unwrap_or(COLLECTIVE_TIMEOUT);
-        let isa = if no_jit { None } else { generated_isa() };
+        let isa = if options.no_jit { None } else { generated_isa() };
+        let inlines = !options.no_inline;
         let (listed, perf_map) = (dump.is_some(), perf_map.then(PerfMap::new));
-        let options = RuntimeOptions { platform, num_threads, trace, collective_timeout, cache, isa, listed, perf_map };
+        let options =
+            RuntimeOptions { platform, num_threads, trace, collective_timeout, cache, isa, listed, perf_map, inlines };
         Arc::new(Engine { runtime: Arc::new(Runtime::new(options)), dump })
     }
 
@@ -69,8 +73,9 @@ impl Engine {
     pub(crate) fn for_isa(isa: Option<oxcall_jit::Isa>) -> Arc<Engine> {
         let collective_timeout = COLLECTIVE_TIMEOUT;
         let (platform, cache) = ("oxcall".to_owned(), CacheOptions::default());
-        let (num_threads, trace, listed, perf_map) = (2, None, false, None);
-        let options = RuntimeOptions { platform, num_threads, trace, collective_timeout, cache, isa, listed, perf_map };
+        let (num_threads, trace, listed, perf_map, inlines) = (2, None, false, None, true);
+        let options =
+            RuntimeOptions { platform, num_threads, trace, collective_timeout, cache, isa, listed, perf_map, inlines };
         Arc::new(Engine { runtime: Arc::new(Runtime::new(options)), dump: None })
     }
 

@@ -23,10 +23,11 @@ pub(crate) mod passes;
 use std::sync::Arc;
 
 use oxcall::Error;
-use oxcall_hlo::{Func, Literal, Module, OpKind, Region};
+use oxcall_hlo::{CustomCall, Func, Literal, Module, OpKind, Region};
 
 use self::passes::{Interface, Observe};
 use crate::collective::Clique;
+use crate::custom_call;
 use crate::memory;
 use crate::observe::Dump;
 use crate::plan::Plan;
@@ -51,11 +52,14 @@ pub(crate) fn compile(
     memory::reserve()?;
     memory::room(bytes_to_compile(&module)).map_err(|error| error.context("compiling"))?;
     let mut dump = dump.map(|dump| dump.program(&module.name));
-    let Runtime { pool, allocator, .. } = runtime;
+    let Runtime { pool, allocator, host, .. } = runtime;
     let evaluate = |func: &Func, operands: &[Literal]| evaluate::evaluate(pool, allocator, func, operands);
+    let inline = |call: &CustomCall, element, counts| {
+        if runtime.inlines { custom_call::expression(host, call, element, counts) } else { None }
+    };
     let mut observe = dump.as_mut().map(|dump| |pass: &str, module: &Module| dump.module(pass, module));
     let observe = observe.as_mut().map(|observe| observe as &mut Observe<'_>);
-    let (module, interface) = passes::run_with(module, clique.len() == 1, &evaluate, observe)?;
+    let (module, interface) = passes::run_with(module, clique.len() == 1, &evaluate, &inline, observe)?;
     let plan = build::build(module, runtime, vec![Arc::new(clique)])?;
     if let Some(dump) = &dump {
         dump.plan(&plan);

@@ -5,7 +5,7 @@
 //! each call, so that a call costs little more than the handler.
 //!
 //! `target` finds handlers, `typed` and `legacy` (with `status`) call them, `attributes` and `context` build their call
-//! frames, and `host` has the services for them.
+//! frames, and `host` has the services for them. `pointwise` asks handlers what they compute.
 //!
 //! Handlers may ask for column-major operands, and see 4-bit integers packed where transfers have a byte for each; the
 //! plan converts the buffers (`compile::lower::layout`).
@@ -14,6 +14,7 @@ mod attributes;
 mod context;
 mod host;
 mod legacy;
+mod pointwise;
 mod site;
 mod status;
 mod target;
@@ -22,4 +23,5 @@ mod typed;
 pub use context::UserData;
 pub(crate) use context::{Contexts, ExecutionInfo};
 pub(crate) use host::Host;
+pub(crate) use pointwise::expression;
 pub(crate) use site::{CallSite, CallState};

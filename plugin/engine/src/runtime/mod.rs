@@ -36,6 +36,8 @@ pub(crate) struct RuntimeOptions {
     /// Whether machine code has a label for each operation.
     pub(crate) listed: bool,
     pub(crate) perf_map: Option<PerfMap>,
+    /// Whether calls of pointwise functions become parts of the program.
+    pub(crate) inlines: bool,
 }
 
 /// Whether ops become machine code, where that is possible.
@@ -64,6 +66,8 @@ pub(crate) struct Runtime {
     listed: bool,
     /// The file of names of machine code, if there is one.
     pub(crate) perf_map: Option<PerfMap>,
+    /// Whether calls of pointwise functions become parts of the program.
+    pub(crate) inlines: bool,
 }
 
 impl Runtime {
@@ -75,8 +79,8 @@ impl Runtime {
         let (pool, allocator) = (Arc::new(Pool::new(threads)), Arc::new(Allocator::with_cache(options.cache)));
         let host = Host::new(options.platform, &pool, &allocator);
         let watch = Arc::new(Watch::new(options.collective_timeout));
-        let RuntimeOptions { trace, isa, listed, perf_map, .. } = options;
-        Runtime { pool, allocator, host, threads: Threads::new(), trace, watch, isa, listed, perf_map }
+        let RuntimeOptions { trace, isa, listed, perf_map, inlines, .. } = options;
+        Runtime { pool, allocator, host, threads: Threads::new(), trace, watch, isa, listed, perf_map, inlines }
     }
 
     /// Whether ops become machine code, where that is possible.

@@ -27,6 +27,7 @@ use oxcall::Error;
 use oxcall_hlo::{Module, OpKind, settle_futures, verify};
 
 pub(crate) use self::dce::remove_dead;
+pub(crate) use self::decompose::Inline;
 pub(crate) use self::fold::Evaluate;
 pub(crate) use self::ir::is_elementwise;
 use self::ir::{Rewrite, rewrite};
@@ -39,7 +40,7 @@ const ROUNDS: usize = 8;
 /// Runs all passes over a module, without constant folding.
 #[cfg(test)]
 pub(crate) fn run(module: Module) -> Result<Module, Error> {
-    run_with(module, true, &|_, _| None, None).map(|(module, _)| module)
+    run_with(module, true, &|_, _| None, &|_, _, _| None, None).map(|(module, _)| module)
 }
 
 /// Replaces calls by the bodies of the called functions: the entry function of the result calls none.
@@ -54,8 +55,9 @@ pub(crate) fn inline_calls(module: &mut Module) -> Result<(), Error> {
 pub(crate) type Observe<'a> = dyn FnMut(&str, &Module) + 'a;
 
 /// Runs all passes over a module that [`oxcall_hlo::verify`] accepts: for a single process with the number 0 if
-/// `alone`, and with constants folded by `evaluate`. The entry function of the result calls none. Also returns the
-/// parameters and results as the program declares them; those of the module are in memory order.
+/// `alone`, with constants folded by `evaluate`, and with custom calls replaced by what `inline` says that they compute.
+/// The entry function of the result calls none. Also returns the parameters and results as the program declares them;
+/// those of the module are in memory order.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for recursion, RESOURCE_EXHAUSTED for programs that inlining makes too large, UNIMPLEMENTED for ops
@@ -64,6 +66,7 @@ pub(crate) fn run_with(
     mut module: Module,
     alone: bool,
     evaluate: &Evaluate<'_>,
+    inline: &Inline<'_>,
     observe: Option<&mut Observe<'_>>,
 ) -> Result<(Module, Interface), Error> {
     let mut observer = Observer(observe);
@@ -83,7 +86,7 @@ pub(crate) fn run_with(
     dynamic.mark(&mut interface);
     observer.after("layouts", &module)?;
     // Before simplification: the expansions simplify further.
-    decompose::decompose(&mut module, alone)?;
+    decompose::decompose(&mut module, alone, inline)?;
     observer.after("decompose", &module)?;
     shrink(&mut module, evaluate, &mut observer)?;
     // The pass looks for updates, and expects ops without duplicates and dead uses.

@@ -3,20 +3,23 @@
 mod batch_norm;
 mod builder_call;
 mod map;
+mod pointwise;
 mod product;
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, Literal, Module, Op, OpKind, Region, TensorType, ValueId};
 
+pub(crate) use self::pointwise::Inline;
 use super::ir::{Rewrite, Rewriter, rewrite};
 
 /// Expands batch norms, maps, sizes of dimensions, the ids of a process that runs alone, shardings, and bounds of
 /// complex numbers. Makes explicit the scalars that `select` and `clamp` broadcast and the conversions that products
-/// imply. Products that sum nothing become element-wise. Calls of linear algebra that XLA would expand become typed.
+/// imply. Products that sum nothing become element-wise. Calls of linear algebra that XLA would expand become typed, and
+/// calls of pointwise functions the ops that `inline` says.
 ///
 /// # Errors
 /// UNIMPLEMENTED for maps whose body is not element-wise.
-pub(crate) fn decompose(module: &mut Module, alone: bool) -> Result<(), Error> {
+pub(crate) fn decompose(module: &mut Module, alone: bool, inline: &Inline<'_>) -> Result<(), Error> {
     // Several processes run the regions of manual computations.
     let alone = alone && !has_manual_computation(&module.main().body);
     rewrite(module, |rewriter, op| match op.kind {
@@ -44,7 +47,10 @@ pub(crate) fn decompose(module: &mut Module, alone: bool) -> Result<(), Error> {
         OpKind::AllReduce(_) | OpKind::ReduceScatter { .. } | OpKind::CollectiveReduce(_) => {
             Ok(Rewrite::Keep(promote(rewriter, op)))
         }
-        OpKind::CustomCall(_) => Ok(Rewrite::Keep(typed_call(rewriter, op))),
+        OpKind::CustomCall(_) => {
+            let op = typed_call(rewriter, op);
+            Ok(pointwise::expand(rewriter, &op, inline).unwrap_or(Rewrite::Keep(op)))
+        }
         _ => Ok(Rewrite::Keep(op)),
     })?;
     Ok(())

@@ -6,7 +6,7 @@ use crate::compile::passes::decompose::decompose;
 
 fn decomposed(f: FuncBuilder, results: impl AsRef<[ValueId]>) -> String {
     let mut module = module(vec![f.finish(results)]);
-    decompose(&mut module, true).unwrap();
+    decompose(&mut module, true, &|_, _, _| None).unwrap();
     text(&module)
 }
 
@@ -136,7 +136,7 @@ fn maps_of_other_ops_are_refused() {
         f.with_regions(OpKind::Reduce { dims: vec![0] }, [two, zero], [add])
     });
     let y = f.with_regions(OpKind::Map { dims: vec![0] }, [x], [body.unwrap()]).unwrap();
-    let error = decompose(&mut module(vec![f.finish(y)]), true).unwrap_err();
+    let error = decompose(&mut module(vec![f.finish(y)]), true, &|_, _, _| None).unwrap_err();
     assert_eq!(error.code(), Code::Unimplemented);
     assert!(error.message().starts_with("stablehlo.map: stablehlo.broadcast_in_dim: only element-wise"), "{error}");
 }
@@ -181,7 +181,7 @@ fn linear_algebra_of_xlas_builders_is_typed() {
         let types = [f32s(&[3, 3]).into(), f32s(&[3]).into()];
         let results = f.with_types(OpKind::CustomCall(Box::new(call)), [a], &types).unwrap();
         let mut module = Module::with_main(f.finish(results));
-        decompose(&mut module, true).unwrap();
+        decompose(&mut module, true, &|_, _, _| None).unwrap();
         let OpKind::CustomCall(call) = &module.main().body.ops[0].kind else { panic!("{module}") };
         (call.target.clone(), call.typed_attributes().cloned())
     };

@@ -27,7 +27,8 @@ fn evaluate(asked: &RefCell<Vec<String>>, func: &Func, operands: &[Literal]) -> 
 fn folded(f: FuncBuilder, result: ValueId) -> (String, Vec<String>) {
     let asked = RefCell::new(Vec::new());
     let module = module(vec![f.finish([result])]);
-    let module = run_with(module, true, &|func, operands| evaluate(&asked, func, operands), None).unwrap();
+    let module =
+        run_with(module, true, &|func, operands| evaluate(&asked, func, operands), &|_, _, _| None, None).unwrap();
     (text(&module.0), asked.into_inner())
 }
 
