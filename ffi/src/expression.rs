@@ -121,3 +121,42 @@ unsafe fn read(raw: *const RawExpression) -> Option<Expression> {
     };
     Expression::new(raw.num_operands, operations, results)
 }
+
+#[cfg(test)]
+mod tests {
+    use oxcall_math::real::Opcode;
+
+    use super::*;
+
+    /// An operation of a later version.
+    #[repr(C)]
+    struct Longer {
+        operation: Operation,
+        more: u64,
+    }
+
+    #[test]
+    fn later_layouts_are_read_and_shorter_ones_refused() {
+        let operation = |opcode: Opcode, args| Operation { opcode: opcode as u32, args, constant: 0.0 };
+        let operations = [operation(Opcode::Add, [0, 0, 0]), operation(Opcode::Exp, [1, 0, 0])];
+        let longer = operations.map(|operation| Longer { operation, more: u64::MAX });
+        let results = [2u32];
+        let raw = RawExpression {
+            struct_size: size_of::<RawExpression>(),
+            operation_size: size_of::<Longer>(),
+            num_operands: 1,
+            num_operations: 2,
+            operations: longer.as_ptr().cast(),
+            num_results: 1,
+            results: results.as_ptr(),
+        };
+        assert!(longer.iter().all(|longer| longer.more == u64::MAX));
+        // SAFETY: an expression of these sizes.
+        let read = |raw: &RawExpression| unsafe { read(raw) };
+        assert_eq!(read(&raw), Expression::new(1, operations.to_vec(), vec![2]));
+        assert_eq!(read(&RawExpression { struct_size: raw.struct_size - 1, ..raw }), None);
+        assert_eq!(read(&RawExpression { operation_size: size_of::<Operation>() - 1, ..raw }), None);
+        // An expression that is not one: the operand of its second operation is missing.
+        assert_eq!(read(&RawExpression { num_operands: 0, ..raw }), None);
+    }
+}

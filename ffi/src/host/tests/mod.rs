@@ -3,6 +3,7 @@
 mod attrs;
 mod context;
 mod future;
+mod pointwise;
 mod registry;
 mod state;
 mod table;

@@ -12,6 +12,7 @@ mod legacy_call;
 mod loops;
 mod manual_computation;
 mod observe;
+mod pointwise;
 mod random;
 mod straight;
 
