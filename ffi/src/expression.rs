@@ -128,6 +128,13 @@ mod tests {
 
     use super::*;
 
+    /// The sizes that docs/c-boundary.md states.
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn layouts_have_the_sizes_of_the_page() {
+        assert_eq!([size_of::<RawReceiver>(), size_of::<RawExpression>(), size_of::<Operation>()], [48, 56, 24]);
+    }
+
     /// An operation of a later version.
     #[repr(C)]
     struct Longer {

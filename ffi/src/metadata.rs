@@ -86,6 +86,9 @@ pub(crate) struct PointwiseQuery {
 /// The type of a [`PointwiseQuery`], far from XLA's own.
 const POINTWISE_QUERY: sys::XLA_FFI_InternalExtension_Type = 0x6f78_0001;
 
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<PointwiseQuery>() == 32, "the size that docs/c-boundary.md states");
+
 impl PointwiseQuery {
     pub(crate) fn new() -> PointwiseQuery {
         let base = sys::XLA_FFI_InternalExtension {

@@ -3,6 +3,7 @@
 //! `cargo xtask bench devices`: programs over several devices beside the same work on one.
 //! `cargo xtask bench jax`: what a call of an op costs from Python, ours beside `jax.ffi.ffi_call`.
 //! `cargo xtask bench lines`: the lines that a user writes for one op, here and in C++ or Triton.
+//! `cargo xtask bench pointwise`: pointwise functions beside the same formulas in JAX and torch.
 //! `cargo xtask bench torch`: what a call of an operator costs from Python, ours beside C++.
 
 use std::num::NonZero;
@@ -25,6 +26,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         [what] if what == "devices" => devices(),
         [what] if what == "jax" => jax(),
         [what] if what == "lines" => lines(),
+        [what] if what == "pointwise" => pointwise(),
         [what] if what == "torch" => torch(),
         _ => Err(commands::usage("bench")),
     }
@@ -85,6 +87,18 @@ fn torch() -> Result<()> {
     command.args(["-m", "bench.torch"]).current_dir(workspace::root().join("tests"));
     command.arg(ours).arg(unboxed?).arg(stable?).arg(about("cargo xtask bench torch", &compiler));
     shell::run(command.arg(workspace::root().join(FOLDER).join("torch")))
+}
+
+/// Pointwise functions in torch, then in JAX, on XLA:CPU and on the plugin.
+fn pointwise() -> Result<()> {
+    let (venv, torch, ours) = (venv()?, python::newest_torch(pins::MATPLOTLIB)?, bench_ops()?);
+    let tests = workspace::root().join("tests");
+    let mut command = torch.python();
+    let in_torch = command.args(["-m", "bench.pointwise.on_torch"]).current_dir(&tests).arg(&ours);
+    let in_torch = progress::step("pointwise functions in torch", || shell::output(in_torch))?;
+    let mut command = python::on_plugin(&venv, "bench.pointwise")?;
+    command.arg(ours).arg(in_torch).arg(about("cargo xtask bench pointwise", &Compiler::find(&venv)));
+    shell::run(command.arg(workspace::root().join(FOLDER).join("pointwise")))
 }
 
 /// JAX, and what plots.

@@ -1,5 +1,6 @@
 //! The ops of `tests/cpp/peers.cc` in Rust, with every check on: dtype dispatch, dimension relations, overlap, panics.
 
+mod pointwise;
 mod torch;
 
 use oxcall::prelude::*;
