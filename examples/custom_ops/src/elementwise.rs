@@ -123,6 +123,6 @@ mod tests {
         check(outputs.get::<f64>(0).as_slice().unwrap(), [0.0, 0.0, density(0.25), 0.0, 0.0].into_iter(), 4.0);
         // No derivative comes from the side that is not chosen.
         let slope = logit_normal_pdf(Dual::<_, 1>::variable(Scalar(0.0), 0), 0.5.into(), 2.0.into());
-        assert_eq!(slope.tangents, [Scalar(0.0)]);
+        assert_eq!(slope.tangents(), [Scalar(0.0)]);
     }
 }

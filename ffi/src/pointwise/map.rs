@@ -20,7 +20,7 @@ pub fn jvp<T: Real, M: Map<I, O>, const I: usize, const O: usize>(map: M, inputs
     let mut moved = [T::from(0.0); O];
     unrolled::<O>(
         #[inline(always)]
-        |index| moved[index] = results[index].tangents[0],
+        |index| moved[index] = results[index].tangents()[0],
     );
     moved
 }
@@ -37,16 +37,5 @@ pub fn vjp<T: Real, M: Map<I, O>, const I: usize, const O: usize>(
         #[inline(always)]
         |index| duals[index] = Dual::variable(inputs[index], index),
     );
-    let results = map.call(duals);
-    let mut sums = [T::from(0.0); I];
-    unrolled::<I>(
-        #[inline(always)]
-        |index| {
-            unrolled::<O>(
-                #[inline(always)]
-                |result| sums[index] += results[result].tangents[index] * cotangents[result],
-            );
-        },
-    );
-    sums
+    Dual::pull(&map.call(duals), cotangents)
 }

@@ -2,6 +2,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
+use super::functions::other_side;
 use super::operators::operators;
 use super::{Mask, Real, unrolled};
 
@@ -15,35 +16,120 @@ use super::{Mask, Real, unrolled};
 /// use oxcall_math::real::{Dual, Real, Scalar};
 ///
 /// let x = Dual::new(Scalar(3.0), [Scalar(1.0)]);
-/// assert_eq!((x * x).tangents, [Scalar(6.0)]);
+/// assert_eq!((x * x).tangents(), [Scalar(6.0)]);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Dual<T, const N: usize> {
     /// The number.
     pub value: T,
     /// Its derivatives along each direction.
-    pub tangents: [T; N],
+    tangents: [Tangent<T>; N],
+}
+
+/// A derivative. `None` is a symbolic zero, as in JAX: that of a constant, or along another operand's direction. Which
+/// derivatives are, is known when a function is compiled, so that it takes no operation; and a slope that is infinite
+/// or NaN has no influence on it, as it would have on a product with 0.
+type Tangent<T> = Option<T>;
+
+/// A tangent times a slope.
+#[inline(always)]
+fn scaled<T: Real>(tangent: Tangent<T>, slope: T) -> Tangent<T> {
+    match tangent {
+        None => None,
+        Some(tangent) => Some(tangent * slope),
+    }
+}
+
+/// The sum of two tangents.
+#[inline(always)]
+fn sum<T: Real>(a: Tangent<T>, b: Tangent<T>) -> Tangent<T> {
+    match (a, b) {
+        (None, other) | (other, None) => other,
+        (Some(a), Some(b)) => Some(a + b),
+    }
+}
+
+/// The difference of two tangents.
+#[inline(always)]
+fn difference<T: Real>(a: Tangent<T>, b: Tangent<T>) -> Tangent<T> {
+    match (a, b) {
+        (a, None) => a,
+        (None, Some(b)) => Some(-b),
+        (Some(a), Some(b)) => Some(a - b),
+    }
+}
+
+/// One of two tangents, for each element.
+#[inline(always)]
+fn chosen<T: Real>(mask: T::Mask, yes: Tangent<T>, no: Tangent<T>) -> Tangent<T> {
+    match (yes, no) {
+        (None, None) => None,
+        (yes, no) => Some(T::choose(mask, number(yes), number(no))),
+    }
+}
+
+/// A tangent as a number.
+#[inline(always)]
+fn number<T: Real>(tangent: Tangent<T>) -> T {
+    match tangent {
+        None => T::from(0.0),
+        Some(tangent) => tangent,
+    }
 }
 
 impl<T: Real, const N: usize> Dual<T, N> {
     /// A number with derivatives.
     #[inline(always)]
     pub fn new(value: T, tangents: [T; N]) -> Self {
-        Dual { value, tangents }
+        let mut dual = Dual::constant(value);
+        unrolled::<N>(
+            #[inline(always)]
+            |index| dual.tangents[index] = Some(tangents[index]),
+        );
+        dual
     }
 
     /// A number that does not depend on the directions.
     #[inline(always)]
     pub fn constant(value: T) -> Self {
-        Dual { value, tangents: [T::from(0.0); N] }
+        Dual { value, tangents: [None; N] }
     }
 
     /// A number whose derivative is 1 along the direction `index`, and 0 along the others.
     #[inline(always)]
     pub fn variable(value: T, index: usize) -> Self {
         let mut dual = Dual::constant(value);
-        dual.tangents[index] = T::from(1.0);
+        dual.tangents[index] = Some(T::from(1.0));
         dual
+    }
+
+    /// The derivatives along each direction.
+    #[inline(always)]
+    pub fn tangents(&self) -> [T; N] {
+        let mut numbers = [T::from(0.0); N];
+        unrolled::<N>(
+            #[inline(always)]
+            |index| numbers[index] = number(self.tangents[index]),
+        );
+        numbers
+    }
+
+    /// The derivatives of a combination of some numbers, each times its factor.
+    #[inline(always)]
+    pub fn pull<const R: usize>(duals: &[Self; R], factors: [T; R]) -> [T; N] {
+        let mut numbers = [T::from(0.0); N];
+        unrolled::<N>(
+            #[inline(always)]
+            |index| {
+                let mut total = None;
+                unrolled::<R>(
+                    #[inline(always)]
+                    |dual| total = sum(total, scaled(duals[dual].tangents[index], factors[dual])),
+                );
+                numbers[index] = number(total);
+            },
+        );
+        numbers
     }
 
     /// A function's value, and its derivatives by the chain rule.
@@ -52,13 +138,24 @@ impl<T: Real, const N: usize> Dual<T, N> {
         self.each(
             value,
             #[inline(always)]
-            |tangent| tangent * slope,
+            |tangent| scaled(tangent, slope),
+        )
+    }
+
+    /// The value of a function of two numbers, and its derivatives by its slopes along both.
+    #[inline(always)]
+    fn chain2(self, other: Self, value: T, [of_self, of_other]: [T; 2]) -> Self {
+        self.both(
+            other,
+            value,
+            #[inline(always)]
+            |a, b| sum(scaled(a, of_self), scaled(b, of_other)),
         )
     }
 
     /// A value, and a function of each tangent.
     #[inline(always)]
-    fn each(mut self, value: T, f: impl Fn(T) -> T) -> Self {
+    fn each(mut self, value: T, f: impl Fn(Tangent<T>) -> Tangent<T>) -> Self {
         self.value = value;
         unrolled::<N>(
             #[inline(always)]
@@ -69,13 +166,20 @@ impl<T: Real, const N: usize> Dual<T, N> {
 
     /// A value, and a function of the tangents of two numbers.
     #[inline(always)]
-    fn both(mut self, other: Self, value: T, f: impl Fn(T, T) -> T) -> Self {
+    fn both(mut self, other: Self, value: T, f: impl Fn(Tangent<T>, Tangent<T>) -> Tangent<T>) -> Self {
         self.value = value;
         unrolled::<N>(
             #[inline(always)]
             |index| self.tangents[index] = f(self.tangents[index], other.tangents[index]),
         );
         self
+    }
+}
+
+/// Symbolic zeros are equal to others.
+impl<T: Real + PartialEq, const N: usize> PartialEq for Dual<T, N> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value && self.tangents() == other.tangents()
     }
 }
 
@@ -94,7 +198,7 @@ impl<T: Real, const N: usize> Neg for Dual<T, N> {
         self.each(
             -self.value,
             #[inline(always)]
-            |tangent| -tangent,
+            |tangent| difference(None, tangent),
         )
     }
 }
@@ -117,10 +221,13 @@ macro_rules! binary {
     )*};
 }
 binary! {
-    Add add |a, b, value, ta, tb| a + b => ta + tb;
-    Sub sub |a, b, value, ta, tb| a - b => ta - tb;
-    Mul mul |a, b, value, ta, tb| a * b => ta * b + a * tb;
-    Div div |a, b, value, ta, tb| a / b => (ta - value * tb) / b;
+    Add add |a, b, value, ta, tb| a + b => sum(ta, tb);
+    Sub sub |a, b, value, ta, tb| a - b => difference(ta, tb);
+    Mul mul |a, b, value, ta, tb| a * b => sum(scaled(ta, b), scaled(tb, a));
+    Div div |a, b, value, ta, tb| a / b => match difference(ta, scaled(tb, value)) {
+        None => None,
+        Some(tangent) => Some(tangent / b),
+    };
 }
 operators!([T: Real, const N: usize] Dual<T, N>);
 
@@ -170,24 +277,13 @@ impl<T: Real, const N: usize> Real for Dual<T, N> {
             no,
             T::choose(mask, yes.value, no.value),
             #[inline(always)]
-            |yes, no| T::choose(mask, yes, no),
+            |yes, no| chosen(mask, yes, no),
         )
     }
     #[inline(always)]
     fn mul_add(self, b: impl Into<Self>, c: impl Into<Self>) -> Self {
         let (b, c): (Self, Self) = (b.into(), c.into());
-        let product = self.both(
-            b,
-            self.value,
-            #[inline(always)]
-            |ta, tb| ta * b.value + self.value * tb,
-        );
-        product.both(
-            c,
-            self.value.mul_add(b.value, c.value),
-            #[inline(always)]
-            |product, tc| product + tc,
-        )
+        self.chain2(b, self.value, [b.value, self.value]).both(c, self.value.mul_add(b.value, c.value), sum)
     }
     #[inline(always)]
     fn maximum(self, other: impl Into<Self>) -> Self {
@@ -197,7 +293,7 @@ impl<T: Real, const N: usize> Real for Dual<T, N> {
             other,
             self.value.maximum(other.value),
             #[inline(always)]
-            |ta, tb| is_less.select(tb, is_greater.select(ta, (ta + tb) * 0.5)),
+            |ta, tb| chosen(is_less, tb, chosen(is_greater, ta, scaled(sum(ta, tb), T::from(0.5)))),
         )
     }
     #[inline(always)]
@@ -207,12 +303,41 @@ impl<T: Real, const N: usize> Real for Dual<T, N> {
         let difference = self.value - other.value;
         let distance = difference.is_nan().select(T::from(0.0), difference);
         let (of_self, of_other) = (distance.logistic(), (-distance).logistic());
-        self.both(
-            other,
-            self.value.log_add_exp(other.value),
-            #[inline(always)]
-            |ta, tb| ta * of_self + tb * of_other,
-        )
+        self.chain2(other, self.value.log_add_exp(other.value), [of_self, of_other])
+    }
+
+    #[inline(always)]
+    fn polygamma(self, order: u32) -> Self {
+        self.chain(self.value.polygamma(order), self.value.polygamma(order + 1))
+    }
+    #[inline(always)]
+    fn atan2(self, x: impl Into<Self>) -> Self {
+        let (y, x): (Self, Self) = (self, x.into());
+        let square = x.value * x.value + y.value * y.value;
+        let (of_y, of_x) = (x.value / square, -y.value / square);
+        y.chain2(x, y.value.atan2(x.value), [of_y, of_x])
+    }
+    #[inline(always)]
+    fn hypot(self, other: impl Into<Self>) -> Self {
+        let other: Self = other.into();
+        let length = self.value.hypot(other.value);
+        let slope = |x: T| length.equal(0.0).select(T::from(0.0), x / length);
+        self.chain2(other, length, [slope(self.value), slope(other.value)])
+    }
+    #[inline(always)]
+    fn powf(self, exponent: f64) -> Self {
+        // The power of 0 to a negative exponent is infinite, which a factor of 0 does not undo.
+        let slope = if exponent == 0.0 { T::from(0.0) } else { self.value.powf(exponent - 1.0) * exponent };
+        self.chain(self.value.powf(exponent), slope)
+    }
+    #[inline(always)]
+    fn pow(self, exponent: impl Into<Self>) -> Self {
+        let exponent: Self = exponent.into();
+        let (x, y) = (self.value, exponent.value);
+        let power = x.pow(y);
+        let of_self = y.equal(0.0).select(T::from(0.0), x.pow(y - 1.0) * y);
+        let of_exponent = x.equal(0.0).select(T::from(1.0), x).ln() * power;
+        self.chain2(exponent, power, [of_self, of_exponent])
     }
 
     constants! { signum floor round }
@@ -232,5 +357,16 @@ impl<T: Real, const N: usize> Real for Dual<T, N> {
         sin |x, _y| x.cos();
         cos |x, _y| -x.sin();
         tan |_x, y| y * y + 1.0;
+        sinh |x, _y| x.cosh();
+        cosh |x, _y| x.sinh();
+        asinh |x, _y| x.hypot(1.0).recip();
+        acosh |x, _y| ((x - 1.0).sqrt() * (x + 1.0).sqrt()).recip();
+        atanh |x, _y| ((-x + 1.0) * (x + 1.0)).recip();
+        asin |x, _y| other_side(x).recip();
+        acos |x, _y| -other_side(x).recip();
+        atan |x, _y| (x * x + 1.0).recip();
+        cbrt |_x, y| (y * y * 3.0).recip();
+        lgamma |x, _y| x.digamma();
+        digamma |x, _y| x.polygamma(1);
     }
 }

@@ -81,6 +81,11 @@ opcodes! {
     Sin = 29 (Number) -> Number;
     Cos = 30 (Number) -> Number;
     Tan = 31 (Number) -> Number;
+    Atan2 = 32 (Number, Number) -> Number;
+    Power = 33 (Number, Number) -> Number;
+    Lgamma = 34 (Number) -> Number;
+    Digamma = 35 (Number) -> Number;
+    Polygamma = 36 (Number, Number) -> Number;
 }
 
 impl Operation {
@@ -142,6 +147,12 @@ impl Expression {
         &self.results
     }
 
+    /// The order of a [`Opcode::Polygamma`], which is a constant.
+    fn order(&self, polygamma: &Operation) -> u32 {
+        let constant = (polygamma.args[0] as usize).checked_sub(self.operands);
+        constant.and_then(|index| self.operations.get(index)).map_or(0, |operation| operation.constant as u32)
+    }
+
     /// The results for some operands, of which there are as many as [`operands`](Expression::operands).
     ///
     /// # Panics
@@ -190,6 +201,11 @@ impl Expression {
                 Opcode::Sin => number = a.sin(),
                 Opcode::Cos => number = a.cos(),
                 Opcode::Tan => number = a.tan(),
+                Opcode::Atan2 => number = a.atan2(b),
+                Opcode::Power => number = a.pow(b),
+                Opcode::Lgamma => number = a.lgamma(),
+                Opcode::Digamma => number = a.digamma(),
+                Opcode::Polygamma => number = b.polygamma(self.order(operation)),
             }
             values.push(number);
             masks.push(mask);

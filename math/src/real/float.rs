@@ -2,7 +2,7 @@
 
 use crate::elementary::Angles;
 use crate::level::Level;
-use crate::{double, single};
+use crate::{double, single, special};
 
 /// A format in which elements are computed: `f32` or `f64`.
 pub trait Float: Angles + Default + Send + Sync + 'static {
@@ -22,6 +22,20 @@ pub trait Float: Angles + Default + Send + Sync + 'static {
     fn erf<L: Level>(self) -> Self;
     /// 1 - erf(x).
     fn erfc<L: Level>(self) -> Self;
+    /// The angle of the point (x, self).
+    fn atan2<L: Level>(self, x: Self) -> Self;
+    /// Whether [`power`](Float::power) can be used.
+    fn is_power_easy(self, exponent: Self) -> bool;
+    /// The number to the power of another.
+    fn power<L: Level>(self, exponent: Self) -> Self;
+    /// Whether [`lgamma`](Float::lgamma) can be used.
+    fn is_lgamma_easy(self) -> bool;
+    /// ln |gamma(x)|.
+    fn lgamma<L: Level>(self) -> Self;
+    /// Whether [`digamma`](Float::digamma) can be used.
+    fn is_digamma_easy(self) -> bool;
+    /// The derivative of ln |gamma(x)|.
+    fn digamma<L: Level>(self) -> Self;
     /// The largest integer that is not above.
     fn floor<L: Level>(self) -> Self;
     /// The nearest integer, halves to even.
@@ -33,7 +47,7 @@ pub trait Float: Angles + Default + Send + Sync + 'static {
 }
 
 macro_rules! float {
-    ($float:ident $flags:ident $kernels:ident) => {
+    ($float:ident $flags:ident $kernels:ident $($rest:item)*) => {
         impl Float for $float {
             const NAME: &'static str = stringify!($float);
 
@@ -88,9 +102,73 @@ macro_rules! float {
             fn in_double(self, f: impl Fn(f64) -> f64) -> $float {
                 f(f64::from(self)) as $float
             }
+            $($rest)*
         }
     };
 }
 
-float!(f32 u32 single);
-float!(f64 u64 double);
+float! {
+    f32 u32 single
+
+    #[inline(always)]
+    fn atan2<L: Level>(self, x: f32) -> f32 {
+        single::atan2::<L>(self, x)
+    }
+    #[inline(always)]
+    fn is_power_easy(self, exponent: f32) -> bool {
+        single::is_power_easy(self, exponent)
+    }
+    #[inline(always)]
+    fn power<L: Level>(self, exponent: f32) -> f32 {
+        single::power::<L>(self, exponent)
+    }
+    #[inline(always)]
+    fn is_lgamma_easy(self) -> bool {
+        special::is_lgamma_easy(f64::from(self))
+    }
+    #[inline(always)]
+    fn lgamma<L: Level>(self) -> f32 {
+        special::lgamma::<L>(f64::from(self)) as f32
+    }
+    #[inline(always)]
+    fn is_digamma_easy(self) -> bool {
+        special::is_digamma_easy(f64::from(self))
+    }
+    #[inline(always)]
+    fn digamma<L: Level>(self) -> f32 {
+        special::positive_digamma::<L>(f64::from(self)) as f32
+    }
+}
+// Doubles have no kernels for these.
+float! {
+    f64 u64 double
+
+    #[inline(always)]
+    fn atan2<L: Level>(self, x: f64) -> f64 {
+        f64::atan2(self, x)
+    }
+    #[inline(always)]
+    fn is_power_easy(self, _: f64) -> bool {
+        true
+    }
+    #[inline(always)]
+    fn power<L: Level>(self, exponent: f64) -> f64 {
+        self.powf(exponent)
+    }
+    #[inline(always)]
+    fn is_lgamma_easy(self) -> bool {
+        true
+    }
+    #[inline(always)]
+    fn lgamma<L: Level>(self) -> f64 {
+        libm::lgamma(self)
+    }
+    #[inline(always)]
+    fn is_digamma_easy(self) -> bool {
+        true
+    }
+    #[inline(always)]
+    fn digamma<L: Level>(self) -> f64 {
+        special::digamma(self)
+    }
+}

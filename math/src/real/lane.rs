@@ -7,8 +7,8 @@ use super::float::Float;
 use super::operators::operators;
 use super::scalar::log_add_exp;
 use super::{Real, unrolled};
-use crate::elementary;
 use crate::level::Level;
+use crate::{elementary, special};
 
 /// An element of a loop that the compiler turns into code for the vectors of a [`Level`].
 ///
@@ -41,11 +41,16 @@ impl<F: Float, L: Level> SimdLane<F, L> {
         SimdLane { value: f(self.value, other.value), unusual, level: PhantomData }
     }
 
+    /// The number, marked where it is not easy for the function that is next.
+    #[inline(always)]
+    fn guarded(self, is_easy: bool) -> Self {
+        SimdLane { unusual: self.unusual | F::flags(!is_easy), ..self }
+    }
+
     /// A function of angles.
     #[inline(always)]
     fn turn(self, f: impl FnOnce(F) -> F) -> Self {
-        let is_easy = elementary::is_angle_easy(self.value);
-        SimdLane { value: f(self.value), unusual: self.unusual | F::flags(!is_easy), level: PhantomData }
+        self.guarded(elementary::is_angle_easy(self.value)).map(f)
     }
 }
 
@@ -130,6 +135,42 @@ impl<F: Float, L: Level> Real for SimdLane<F, L> {
     #[inline(always)]
     fn log_add_exp(self, other: impl Into<Self>) -> Self {
         log_add_exp(self, other.into())
+    }
+    #[inline(always)]
+    fn atan2(self, x: impl Into<Self>) -> Self {
+        self.with(
+            x.into(),
+            #[inline(always)]
+            |y, x| Float::atan2::<L>(y, x),
+        )
+    }
+    #[inline(always)]
+    fn powf(self, exponent: f64) -> Self {
+        self.pow(exponent)
+    }
+    #[inline(always)]
+    fn pow(self, exponent: impl Into<Self>) -> Self {
+        let exponent = exponent.into();
+        self.guarded(self.value.is_power_easy(exponent.value)).with(
+            exponent,
+            #[inline(always)]
+            |x, exponent| x.power::<L>(exponent),
+        )
+    }
+    #[inline(always)]
+    fn lgamma(self) -> Self {
+        self.guarded(self.value.is_lgamma_easy()).map(F::lgamma::<L>)
+    }
+    #[inline(always)]
+    fn digamma(self) -> Self {
+        self.guarded(self.value.is_digamma_easy()).map(F::digamma::<L>)
+    }
+    #[inline(always)]
+    fn polygamma(self, order: u32) -> Self {
+        self.map(
+            #[inline(always)]
+            |x| x.in_double(|x| special::polygamma(f64::from(order), x)),
+        )
     }
 
     unary! {

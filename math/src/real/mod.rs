@@ -8,6 +8,7 @@
 mod dual;
 mod expression;
 mod float;
+mod functions;
 mod lane;
 mod operators;
 mod scalar;
@@ -138,6 +139,97 @@ pub trait Real:
     fn cos(self) -> Self;
     /// The tangent; within 4 ULP, and as [`sin`](Real::sin).
     fn tan(self) -> Self;
+
+    /// The hyperbolic sine; within 6 ULP.
+    #[inline(always)]
+    #[must_use]
+    fn sinh(self) -> Self {
+        functions::sinh(self)
+    }
+    /// The hyperbolic cosine; within 6 ULP.
+    #[inline(always)]
+    #[must_use]
+    fn cosh(self) -> Self {
+        functions::cosh(self)
+    }
+    /// The inverse hyperbolic sine; within 5 ULP.
+    #[inline(always)]
+    #[must_use]
+    fn asinh(self) -> Self {
+        functions::asinh(self)
+    }
+    /// The inverse hyperbolic cosine, NaN below 1; within 5 ULP.
+    #[inline(always)]
+    #[must_use]
+    fn acosh(self) -> Self {
+        functions::acosh(self)
+    }
+    /// The inverse hyperbolic tangent, NaN beyond 1; within 5 ULP.
+    #[inline(always)]
+    #[must_use]
+    fn atanh(self) -> Self {
+        functions::atanh(self)
+    }
+    /// The arc sine, NaN beyond 1; within 4 ULP. Of `f64`, as [`atan2`](Real::atan2).
+    #[inline(always)]
+    #[must_use]
+    fn asin(self) -> Self {
+        self.atan2(functions::other_side(self))
+    }
+    /// The arc cosine, NaN beyond 1; within 4 ULP. Of `f64`, as [`atan2`](Real::atan2).
+    #[inline(always)]
+    #[must_use]
+    fn acos(self) -> Self {
+        functions::other_side(self).atan2(self)
+    }
+    /// The arc tangent; within 2 ULP. Of `f64`, as [`atan2`](Real::atan2).
+    #[inline(always)]
+    #[must_use]
+    fn atan(self) -> Self {
+        self.atan2(1.0)
+    }
+    /// The cube root; within 2 ULP.
+    #[inline(always)]
+    #[must_use]
+    fn cbrt(self) -> Self {
+        functions::cbrt(self)
+    }
+    /// The logarithm to base 2; within 3 ULP.
+    #[inline(always)]
+    #[must_use]
+    fn log2(self) -> Self {
+        functions::log2(self)
+    }
+    /// The logarithm to base 10; within 3 ULP.
+    #[inline(always)]
+    #[must_use]
+    fn log10(self) -> Self {
+        functions::log10(self)
+    }
+    /// ln |gamma(x)|; within 2 ULP. Numbers of `f32` that are not positive, or within 0.01 of the zeros at 1 and 2, take
+    /// scalar code, and so do all of `f64`.
+    fn lgamma(self) -> Self;
+    /// The derivative of [`lgamma`](Real::lgamma); within 4 ULP. Numbers of `f32` that are not positive take scalar
+    /// code, and so do all of `f64`.
+    fn digamma(self) -> Self;
+    /// The derivative of [`digamma`](Real::digamma) of a positive order, by scalar code.
+    #[doc(hidden)]
+    fn polygamma(self, order: u32) -> Self;
+
+    /// The angle of the point with the ordinate `self` and the abscissa `x`; within 2 ULP. Of `f64`, by scalar code.
+    fn atan2(self, x: impl Into<Self>) -> Self;
+    /// The length of the vector of two numbers, which does not overflow; within 3 ULP. Its derivatives at 0 are 0.
+    #[inline(always)]
+    #[must_use]
+    fn hypot(self, other: impl Into<Self>) -> Self {
+        functions::hypot(self, other.into())
+    }
+    /// The number to the power of a constant; within 1 ULP. [`powi`](Real::powi) is faster for small integers: numbers
+    /// of `f32` that are not positive take scalar code, and so do all of `f64`.
+    fn powf(self, exponent: f64) -> Self;
+    /// The number to the power of another; as [`powf`](Real::powf). Of a negative number the derivative along the
+    /// exponent is NaN, of 0 it is 0.
+    fn pow(self, exponent: impl Into<Self>) -> Self;
 
     /// The larger of two numbers; NaN if one is. Where they are equal, the derivative is the mean of both.
     fn maximum(self, other: impl Into<Self>) -> Self;

@@ -7,6 +7,7 @@ use super::lane::{maximum, signum};
 use super::operators::operators;
 use super::{Mask, Real};
 use crate::level::Baseline;
+use crate::special;
 
 /// One number, `f32` or `f64`, whose functions are those of the standard library, accurate for all operands.
 ///
@@ -114,6 +115,30 @@ impl<F: Float> Real for Scalar<F> {
         log_add_exp(self, other.into())
     }
 
+    #[inline(always)]
+    fn polygamma(self, order: u32) -> Self {
+        Scalar(self.0.in_double(|x| special::polygamma(f64::from(order), x)))
+    }
+    #[inline(always)]
+    fn atan2(self, x: impl Into<Self>) -> Self {
+        let x: Self = x.into();
+        Scalar(self.0.in_double(|y| y.atan2(x.0.as_f64())))
+    }
+    #[inline(always)]
+    fn hypot(self, other: impl Into<Self>) -> Self {
+        let other: Self = other.into();
+        Scalar(self.0.in_double(|x| x.hypot(other.0.as_f64())))
+    }
+    #[inline(always)]
+    fn powf(self, exponent: f64) -> Self {
+        self.pow(exponent)
+    }
+    #[inline(always)]
+    fn pow(self, exponent: impl Into<Self>) -> Self {
+        let exponent: Self = exponent.into();
+        Scalar(self.0.in_double(|x| x.powf(exponent.0.as_f64())))
+    }
+
     in_double! {
         exp f64::exp;
         exp_m1 f64::exp_m1;
@@ -126,6 +151,19 @@ impl<F: Float> Real for Scalar<F> {
         sin f64::sin;
         cos f64::cos;
         tan f64::tan;
+        sinh f64::sinh;
+        cosh f64::cosh;
+        asinh f64::asinh;
+        acosh f64::acosh;
+        atanh f64::atanh;
+        asin f64::asin;
+        acos f64::acos;
+        atan f64::atan;
+        cbrt f64::cbrt;
+        log2 f64::log2;
+        log10 f64::log10;
+        lgamma libm::lgamma;
+        digamma special::digamma;
     }
 }
 

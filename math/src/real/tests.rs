@@ -35,6 +35,19 @@ functions! {
     cos [-20.0 20.0] 2.0;
     tan [-1.4 1.4] 4.0;
     recip [0.1 100.0] 0.5;
+    sinh [-9.0 9.0] 6.0;
+    cosh [-9.0 9.0] 6.0;
+    asinh [-30.0 30.0] 5.0;
+    acosh [1.1 30.0] 5.0;
+    atanh [-0.9 0.9] 5.0;
+    asin [-0.9 0.9] 4.0;
+    acos [-0.9 0.9] 4.0;
+    atan [-9.0 9.0] 2.0;
+    cbrt [0.1 100.0] 2.0;
+    log2 [0.1 100.0] 3.0;
+    log10 [0.1 100.0] 3.0;
+    lgamma [2.02 40.0] 2.0;
+    digamma [1.5 40.0] 4.0;
 }
 
 fn steps([low, high]: [f64; 2], count: usize) -> impl Iterator<Item = f64> {
@@ -82,11 +95,11 @@ fn lanes_have_the_stated_errors() {
 #[test]
 fn duals_have_the_derivatives() {
     for &(name, range, _) in NAMES {
-        let first = |x: f64| apply::<Dual<Scalar<f64>, 1>>(name, Dual::variable(Scalar(x), 0)).tangents[0].0;
+        let first = |x: f64| apply::<Dual<Scalar<f64>, 1>>(name, Dual::variable(Scalar(x), 0)).tangents()[0].0;
         let second = |x: f64| {
             let x = Dual::new(Dual::variable(Scalar(x), 0), [Dual::constant(Scalar(1.0))]);
             let y: Dual<Dual<Scalar<f64>, 1>, 1> = apply(name, x);
-            y.tangents[0].tangents[0].0
+            y.tangents()[0].tangents()[0].0
         };
         for x in steps(range, 40) {
             let h = 1e-5 * x.abs().max(0.1);
@@ -102,9 +115,11 @@ fn duals_have_the_derivatives() {
 
 #[test]
 fn functions_of_two_numbers_have_the_derivatives() {
-    fn all<T: Real>(x: T, y: T) -> [T; 9] {
+    fn all<T: Real>(x: T, y: T) -> [T; 13] {
         let kink = x.less(y).select(x * x, y * 3.0);
-        [x + y, x - y, x * y, x / y, x.mul_add(y, x), x.maximum(y), x.log_add_exp(y), kink, x.powi(-3)]
+        let sums = [x + y, x - y, x * y, x / y, x.mul_add(y, x), x.maximum(y), x.log_add_exp(y), kink, x.powi(-3)];
+        let powers = [x.atan2(y), x.hypot(y), x.abs().pow(y), x.abs().powf(-1.5)];
+        std::array::from_fn(|index| sums.get(index).copied().unwrap_or_else(|| powers[index - sums.len()]))
     }
     for (x, y) in [(0.3, 1.7), (2.5, -0.4), (-1.2, 0.9)] {
         let duals = all::<Dual<Scalar<f64>, 2>>(Dual::variable(Scalar(x), 0), Dual::variable(Scalar(y), 1));
@@ -112,7 +127,7 @@ fn functions_of_two_numbers_have_the_derivatives() {
             let at = |x: f64, y: f64| all(Scalar(x), Scalar(y))[index].0;
             let h = 1e-6;
             let expected = [(at(x + h, y) - at(x - h, y)) / (2.0 * h), (at(x, y + h) - at(x, y - h)) / (2.0 * h)];
-            for (Scalar(found), expected) in dual.tangents.into_iter().zip(expected) {
+            for (Scalar(found), expected) in dual.tangents().into_iter().zip(expected) {
                 assert!((found - expected).abs() <= 1e-7 * expected.abs().max(1.0), "{index}: {found} {expected}");
             }
             assert_eq!(dual.value.0, at(x, y));
@@ -124,7 +139,7 @@ fn functions_of_two_numbers_have_the_derivatives() {
 #[test]
 fn special_points_are_right() {
     let dual = |x: f64| Dual::variable(Scalar(x), 0);
-    let slope = |y: Dual<Scalar<f64>, 1>| y.tangents[0].0;
+    let slope = |y: Dual<Scalar<f64>, 1>| y.tangents()[0].0;
     assert_eq!(slope(dual(0.0).abs()), 0.0);
     assert_eq!(slope(dual(1.0).maximum(1.0)), 0.5);
     assert_eq!(slope(dual(0.0).log_add_exp(0.0)), 0.5);
@@ -138,10 +153,14 @@ fn special_points_are_right() {
     let root = |x: Dual<Scalar<f64>, 1>| x.greater(0.0).select(x.sqrt(), Dual::from(0.0));
     assert_eq!(slope(root(dual(-1.0))), 0.0);
     assert_eq!(slope(root(dual(4.0))), 0.25);
+    // Along the direction of another operand nothing moves, however steep the function is.
+    let [x, y] = [Dual::<_, 2>::variable(Scalar(0.0), 0), Dual::variable(Scalar(f64::INFINITY), 1)];
+    assert_eq!((x * y).tangents(), [Scalar(f64::INFINITY), Scalar(0.0)]);
+    assert_eq!((x.sqrt() + y).tangents(), [Scalar(f64::INFINITY), Scalar(1.0)]);
     // The second derivative of softplus at 0.
     let x = Dual::new(Dual::variable(Scalar(0.0), 0), [Dual::constant(Scalar(1.0))]);
     let y: Dual<Dual<Scalar<f64>, 1>, 1> = x.log_add_exp(0.0);
-    assert_eq!(y.tangents[0].tangents[0].0, 0.25);
+    assert_eq!(y.tangents()[0].tangents()[0].0, 0.25);
 }
 
 #[test]
@@ -172,4 +191,83 @@ fn large_angles_are_marked() {
     assert!(!lane(5999.0).sin().is_unusual());
     assert!((lane(6001.0).sin() + lane(1.0)).is_unusual());
     assert!(lane(f32::NAN).cos().is_unusual());
+}
+
+/// Of an unusual number the loop computes the function again; of others, lanes have the results of the standard
+/// library: signs, infinities, NaN, and numbers whose squares or powers are not finite.
+fn lanes_have_usual_results_at_edges<F: Float>(huge: f64, tiny: f64) {
+    const FUNCTIONS: [&str; 13] = [
+        "sinh", "cosh", "asinh", "acosh", "atanh", "asin", "acos", "atan", "cbrt", "log2", "log10", "lgamma", "digamma",
+    ];
+    let numbers = [0.0, 0.3, 0.5, 1.0, 1.5, 2.0, 7.0, 50.0, 79.9, 80.1, 88.9, 700.0, 710.2, 1e9, 2e15, huge, tiny];
+    let numbers = numbers.into_iter().flat_map(|x| [x, -x]).chain([f64::INFINITY, f64::NEG_INFINITY, f64::NAN]);
+    for x in numbers.map(F::of_f64) {
+        for &(name, _, bound) in NAMES.iter().filter(|(name, ..)| FUNCTIONS.contains(name)) {
+            let found = apply(name, SimdLane::<F, Baseline>::new(x));
+            let exact = apply(name, Scalar(x.as_f64())).0;
+            // The zeros of these are no doubles, and below them a product has lost its last digits.
+            let is_subnormal = exact != 0.0 && exact.abs() < 2.0 * tiny;
+            if found.is_unusual() || is_subnormal {
+                continue;
+            }
+            let (error, x) = (ulps(found.value, exact), x.as_f64());
+            assert!(error <= bound.max(0.51), "{name}({x:e}) of {}: {}, {error} ULP", F::NAME, found.value.as_f64());
+            assert!(
+                exact.is_nan() || found.value.as_f64().is_sign_negative() == exact.is_sign_negative(),
+                "{name}({x})"
+            );
+        }
+    }
+}
+
+#[test]
+fn edges_have_the_results_of_the_standard_library() {
+    lanes_have_usual_results_at_edges::<f32>(3e38, 1.2e-38);
+    lanes_have_usual_results_at_edges::<f64>(8e307, 2.3e-308);
+}
+
+fn pairs_are_accurate<F: Float>(huge: f64) {
+    let sides = [0.0, 0.1, 0.7, 1.0, 3.0, 1e10, huge, f64::INFINITY].into_iter().flat_map(|x| [x, -x]);
+    let sides: Vec<f64> = sides.map(|x| F::of_f64(x).as_f64()).chain([f64::NAN]).collect();
+    for &x in &sides {
+        for &y in &sides {
+            let [a, b] = [x, y].map(|x| SimdLane::<F, Baseline>::new(F::of_f64(x)));
+            let [c, d] = [x, y].map(Scalar);
+            let checks = [
+                ("atan2", a.atan2(b), c.atan2(d), 2.0),
+                ("hypot", a.hypot(b), c.hypot(d), 3.0),
+                ("pow", a.pow(b), c.pow(d), 1.0),
+            ];
+            for (name, found, Scalar(exact), bound) in checks {
+                // Of infinity and NaN, C's hypot is infinite.
+                let is_skipped = found.is_unusual() || name == "hypot" && (x + y).is_nan();
+                let error = ulps(found.value, exact);
+                let found = found.value.as_f64();
+                assert!(is_skipped || error <= bound, "{name}({x:e}, {y:e}) of {}: {found:e}, not {exact:e}", F::NAME);
+            }
+        }
+    }
+}
+
+#[test]
+fn functions_of_two_numbers_are_accurate() {
+    pairs_are_accurate::<f32>(1e38);
+    pairs_are_accurate::<f64>(1e308);
+}
+
+/// As in JAX, whose rules say 0 where a formula would be NaN.
+#[test]
+fn powers_have_the_derivatives_of_jax() {
+    let at = |x: f64, y: f64| {
+        Dual::<_, 2>::variable(Scalar(x), 0).pow(Dual::variable(Scalar(y), 1)).tangents().map(|Scalar(slope)| slope)
+    };
+    assert_eq!(at(0.0, 2.0), [0.0, 0.0]);
+    assert_eq!(at(0.0, 0.0), [0.0, 0.0]);
+    assert_eq!(at(3.0, 0.0)[0], 0.0);
+    assert_eq!(at(-2.0, 2.0)[0], -4.0);
+    assert!(at(-2.0, 2.0)[1].is_nan());
+    // A constant exponent does not move.
+    assert_eq!(Dual::<_, 1>::variable(Scalar(-2.0), 0).powf(3.0).tangents(), [Scalar(12.0)]);
+    assert_eq!(Dual::<_, 1>::variable(Scalar(0.0), 0).powf(0.0).tangents(), [Scalar(0.0)]);
+    assert_eq!(Dual::<_, 1>::variable(Scalar(0.0), 0).hypot(0.0).tangents(), [Scalar(0.0)]);
 }

@@ -55,7 +55,41 @@ pub(super) fn trace<const I: usize, const O: usize>(
     if tracer.overflows {
         return None;
     }
-    Expression::new(I, tracer.operations, results.iter().map(|value| value.0).collect())
+    let (operations, results) = without_unused(I, tracer.operations, results.map(|value| value.0).to_vec());
+    Expression::new(I, operations, results)
+}
+
+/// The operations on which results depend.
+fn without_unused(operands: usize, operations: Vec<Operation>, results: Vec<u32>) -> (Vec<Operation>, Vec<u32>) {
+    let mut is_used = vec![false; operations.len()];
+    let args = |operation: &Operation| {
+        let count = operation.opcode().map_or(0, |opcode| opcode.signature().0.len());
+        operation.args.into_iter().take(count)
+    };
+    let mark = |value: u32, is_used: &mut [bool]| {
+        if let Some(used) = (value as usize).checked_sub(operands).and_then(|index| is_used.get_mut(index)) {
+            *used = true;
+        }
+    };
+    results.iter().for_each(|&result| mark(result, &mut is_used));
+    for index in (0..operations.len()).rev() {
+        if is_used[index] {
+            args(&operations[index]).for_each(|arg| mark(arg, &mut is_used));
+        }
+    }
+    let mut renamed: Vec<u32> = (0..operands as u32).collect();
+    let mut kept = Vec::new();
+    for (operation, is_used) in operations.into_iter().zip(is_used) {
+        renamed.push(operands as u32 + kept.len() as u32);
+        if is_used {
+            kept.push(Operation {
+                args: operation.args.map(|arg| *renamed.get(arg as usize).unwrap_or(&arg)),
+                ..operation
+            });
+        }
+    }
+    let results = results.into_iter().map(|result| *renamed.get(result as usize).unwrap_or(&result)).collect();
+    (kept, results)
 }
 
 /// The value of an operation.
@@ -179,10 +213,22 @@ impl Real for Traced {
     fn log_add_exp(self, other: impl Into<Self>) -> Self {
         log_add_exp(self, other.into())
     }
+    fn polygamma(self, order: u32) -> Self {
+        Traced::from(f64::from(order)).binary(Opcode::Polygamma, self)
+    }
+    fn atan2(self, x: impl Into<Self>) -> Self {
+        self.binary(Opcode::Atan2, x.into())
+    }
+    fn powf(self, exponent: f64) -> Self {
+        self.pow(exponent)
+    }
+    fn pow(self, exponent: impl Into<Self>) -> Self {
+        self.binary(Opcode::Power, exponent.into())
+    }
 
     unary! {
         abs Abs, signum Sign, floor Floor, ceil Ceil, round Round, sqrt Sqrt, exp Exp, exp_m1 ExpM1, ln Ln, ln_1p Ln1p,
-        logistic Logistic, tanh Tanh, erf Erf, erfc Erfc, sin Sin, cos Cos, tan Tan
+        logistic Logistic, tanh Tanh, erf Erf, erfc Erfc, sin Sin, cos Cos, tan Tan, lgamma Lgamma, digamma Digamma
     }
 }
 
@@ -218,6 +264,23 @@ mod tests {
             x.minimum(y),
             x.log_add_exp(y),
             x.clamp(0.25, 0.75),
+            x.lgamma(),
+            x.digamma(),
+            x.atan2(y),
+            x.hypot(y),
+            x.powf(1.5),
+            x.pow(y),
+            x.sinh(),
+            x.cosh(),
+            x.asinh(),
+            (x + 1.0).acosh(),
+            (x * 0.25).atanh(),
+            (x * 0.25).asin(),
+            (x * 0.25).acos(),
+            x.atan(),
+            x.cbrt(),
+            x.log2(),
+            x.log10(),
             x / y,
             x - y,
         ];
@@ -230,7 +293,7 @@ mod tests {
     }
 
     fn derivative<T: Real>([x, y]: [T; 2]) -> [T; 2] {
-        all([Dual::<T, 1>::variable(x, 0), Dual::constant(y)]).map(|result| result.tangents[0])
+        all([Dual::<T, 1>::variable(x, 0), Dual::constant(y)]).map(|result| result.tangents()[0])
     }
 
     #[test]
@@ -256,6 +319,32 @@ mod tests {
         let expression = trace(|[x]: [Traced; 1]| [(x * 2.0).exp() + (x * 2.0).exp()]).unwrap();
         assert_eq!(expression.operations().len(), 4);
         assert!(trace(|[x]: [Traced; 1]| [(x * 0.0) / (x * -0.0)]).unwrap().operations().len() == 5);
+    }
+
+    /// What is not used is not part of the expression, and a constant's derivative is not even recorded.
+    #[test]
+    fn derivatives_have_the_operations_that_they_need() {
+        let gradient = |[x, y]: [Traced; 2]| {
+            let dual = (Dual::<_, 2>::variable(x, 0) * Dual::variable(y, 1)).exp();
+            dual.tangents()
+        };
+        let names = |expression: &Expression| {
+            expression.operations().iter().map(|operation| operation.opcode().unwrap()).collect::<Vec<_>>()
+        };
+        // y exp(x y) and x exp(x y), with the tangents of the variables, 1.
+        let expression = trace(gradient).unwrap();
+        use Opcode::{Constant, Exp, Multiply};
+        let expected = [Constant, Multiply, Multiply, Multiply, Exp, Multiply, Multiply];
+        let mut found = names(&expression);
+        found.sort_by_key(|opcode| *opcode as u32);
+        let mut expected = expected.to_vec();
+        expected.sort_by_key(|opcode| *opcode as u32);
+        assert_eq!(found, expected);
+        let unused = trace(|[x]: [Traced; 1]| {
+            let _ = (x.exp() * 2.0).ln();
+            [x * x, x]
+        });
+        assert_eq!(names(&unused.unwrap()), [Multiply]);
     }
 
     #[test]

@@ -101,6 +101,11 @@ fn kind(operation: &Operation) -> Option<(Opcode, OpKind)> {
         Opcode::Sin => OpKind::Unary(UnaryOp::Sine),
         Opcode::Cos => OpKind::Unary(UnaryOp::Cosine),
         Opcode::Tan => OpKind::Unary(UnaryOp::Tan),
+        Opcode::Atan2 => OpKind::Binary(BinaryOp::Atan2),
+        Opcode::Power => OpKind::Binary(BinaryOp::Power),
+        Opcode::Lgamma => OpKind::Unary(UnaryOp::Lgamma),
+        Opcode::Digamma => OpKind::Unary(UnaryOp::Digamma),
+        Opcode::Polygamma => OpKind::Binary(BinaryOp::Polygamma),
     };
     Some((opcode, kind))
 }
