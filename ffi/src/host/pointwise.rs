@@ -1,4 +1,4 @@
-//! What pointwise operations compute.
+//! Expressions of pointwise operations.
 
 use std::ffi::c_void;
 use std::ptr;

@@ -206,8 +206,8 @@ pub trait Real:
     fn log10(self) -> Self {
         functions::log10(self)
     }
-    /// ln |gamma(x)|; within 2 ULP. Numbers of `f32` that are not positive, or within 0.01 of the zeros at 1 and 2, take
-    /// scalar code, and so do all of `f64`.
+    /// ln |gamma(x)|; within 2 ULP. Numbers of `f32` that are not positive, or within 0.01 of the zeros at 1 and 2,
+    /// take scalar code, and so do all of `f64`.
     fn lgamma(self) -> Self;
     /// The derivative of [`lgamma`](Real::lgamma); within 4 ULP. Numbers of `f32` that are not positive take scalar
     /// code, and so do all of `f64`.

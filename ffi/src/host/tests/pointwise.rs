@@ -1,4 +1,4 @@
-//! What pointwise functions tell hosts.
+//! Expressions of pointwise functions, as hosts receive them.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;

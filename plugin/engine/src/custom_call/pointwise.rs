@@ -1,4 +1,4 @@
-//! What pointwise functions compute.
+//! Expressions of pointwise functions.
 
 use oxcall::host::{self, Expression};
 use oxcall_hlo::{CustomCall, ElementType};

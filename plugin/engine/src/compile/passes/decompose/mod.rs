@@ -14,8 +14,8 @@ use super::ir::{Rewrite, Rewriter, rewrite};
 
 /// Expands batch norms, maps, sizes of dimensions, the ids of a process that runs alone, shardings, and bounds of
 /// complex numbers. Makes explicit the scalars that `select` and `clamp` broadcast and the conversions that products
-/// imply. Products that sum nothing become element-wise. Calls of linear algebra that XLA would expand become typed, and
-/// calls of pointwise functions the ops that `inline` says.
+/// imply. Products that sum nothing become element-wise. Calls of linear algebra that XLA would expand become typed,
+/// and calls of pointwise functions the ops that `inline` says.
 ///
 /// # Errors
 /// UNIMPLEMENTED for maps whose body is not element-wise.
