@@ -38,7 +38,7 @@ pub(super) fn published(sources: &Sources) -> Vec<String> {
 }
 
 /// The name of a manifest's package.
-fn package(manifest: &Source) -> Option<&str> {
+pub(super) fn package(manifest: &Source) -> Option<&str> {
     manifest.text.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
 }
 

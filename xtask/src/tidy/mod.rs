@@ -13,6 +13,7 @@ mod imports;
 mod items;
 mod layers;
 mod links;
+mod manifests;
 mod markdown;
 mod paths;
 mod releases;
@@ -50,6 +51,7 @@ const CHECKS: &[Check] = &[
     chapters::check,
     counts::check,
     crates::check,
+    manifests::check,
     width::check,
     heads::check,
     versions::check,
