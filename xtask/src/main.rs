@@ -20,6 +20,7 @@ mod miri;
 mod mutants;
 mod progress;
 mod python;
+mod release;
 mod reproducible;
 mod sanitize;
 mod shell;

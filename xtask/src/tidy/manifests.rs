@@ -52,6 +52,31 @@ pub(super) fn check(sources: &Sources) -> Vec<Complaint> {
             Err(error) => complaints.push(file.complaint(1, error.message())),
         }
     }
+    complaints.extend(addresses(sources, repository.unwrap_or_default()));
+    complaints
+}
+
+/// Addresses of this repository that are not below `repository`.
+fn addresses(sources: &Sources, repository: &str) -> Vec<Complaint> {
+    let Some((host, name)) = repository.strip_prefix("https://").and_then(|rest| {
+        let (host, path) = rest.split_once('/')?;
+        Some((format!("https://{host}/"), format!("/{}", path.rsplit('/').next()?)))
+    }) else {
+        return Vec::new();
+    };
+    let is_end = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '-' || next == '_');
+    let mut complaints = Vec::new();
+    for file in sources.files().iter().filter(|file| file.path != "xtask/src/tidy/manifests.rs") {
+        for (number, line) in file.lines() {
+            for address in line.split(&host).skip(1) {
+                let owner = address.find('/').unwrap_or(address.len());
+                let is_ours = address[owner..].strip_prefix(&name).is_some_and(is_end);
+                if is_ours && !format!("{host}{address}").starts_with(repository) {
+                    complaints.push(file.complaint(number, format!("the repository is {repository}: Cargo.toml")));
+                }
+            }
+        }
+    }
     complaints
 }
 
@@ -234,6 +259,15 @@ mod tests {
             let key = line.split(' ').next().unwrap();
             assert!(matches!(&found[..], [one] if one.contains(key)), "{line}: {found:?}");
         }
+    }
+
+    #[test]
+    fn addresses_of_the_repository_agree() {
+        let page = "https://a.b/d/c/issues\nhttps://a.b/d/other\nhttps://a.b/d/c-sys\n";
+        let root = (WORKSPACE, "[workspace.package]\nrepository = \"https://a.b/owner/c\"\n");
+        let files = [root, ("a.yml", page), ("b.md", "See https://a.b/owner/c/issues.\n")];
+        let found: Vec<_> = check(&Sources::of(&files)).iter().map(ToString::to_string).collect();
+        assert_eq!(found, ["a.yml:1: the repository is https://a.b/owner/c: Cargo.toml"]);
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod width;
 use std::fmt;
 
 use crate::shell::{Failure, Result};
+pub(crate) use manifests::LICENCES;
 use sources::Sources;
 
 /// A fault, its place, and what mends it.
@@ -52,6 +53,7 @@ const CHECKS: &[Check] = &[
     counts::check,
     crates::check,
     manifests::check,
+    crate::release::check_places,
     width::check,
     heads::check,
     versions::check,
@@ -62,11 +64,6 @@ const CHECKS: &[Check] = &[
     crate::messages::check,
     exports::check,
 ];
-
-/// The crates of the workspace that may be published.
-pub(crate) fn published_crates() -> Result<Vec<String>> {
-    Ok(crates::published(&Sources::read()?))
-}
 
 /// Prints every complaint of every check.
 pub(crate) fn run(args: &[String]) -> Result<()> {
