@@ -1,4 +1,4 @@
-"""Workflows and forms of the repository's host: they are YAML, of the shape that the host reads, and with few rights."""
+"""Workflows and forms of the repository's host: YAML of the shape that the host reads, with few rights."""
 
 import pathlib
 import re
