@@ -179,7 +179,8 @@ pub(crate) fn on_plugin(venv: &Venv, module: &str) -> Result<Command> {
     Ok(command)
 }
 
-fn install_package(venv: &Venv, package: &str) -> Result<()> {
+/// Installs one of these packages.
+pub(crate) fn install_package(venv: &Venv, package: &str) -> Result<()> {
     let project = workspace::root().join("python").join(package).join("pyproject.toml");
     let wanted = workspace::read(&project)?;
     let stamp = venv.folder.join(format!("{package}-pyproject.toml"));

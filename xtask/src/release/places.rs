@@ -13,7 +13,7 @@ const WHOLE: [(&str, &[&str]); 4] = [
 ];
 
 /// What comes before the version in requirements of users, which name a series: in templates, documents and tests.
-const REQUIREMENTS: [&str; 2] = ["oxcall = \"", "oxcall>="];
+const REQUIREMENTS: [&str; 3] = ["oxcall = \"", "oxcall = { version = \"", "oxcall>="];
 
 /// What tells of the past or explains these forms.
 fn is_history(path: &str) -> bool {
@@ -85,7 +85,9 @@ mod tests {
         let text = |form: &str| format!("[a]{}\n", form.replace("{}", version));
         let whole: Vec<(&str, String)> =
             WHOLE.iter().map(|(path, forms)| (*path, forms.iter().map(|form| text(form)).collect())).collect();
-        let page = format!("```\noxcall = \"{series}\"\nrequires = [\"oxcall>={series}\", \"other>=0.1\"]\n```\n");
+        let page = format!(
+            "```\noxcall = \"{series}\"\noxcall = {{ version = \"{series}\", features = [] }}\nrequires = [\"oxcall>={series}\", \"other>=0.1\"]\n```\n"
+        );
         let mut files: Vec<(&str, &str)> = whole.iter().map(|(path, text)| (*path, text.as_str())).collect();
         files.extend([("a.md", page.as_str()), ("CHANGELOG.md", "oxcall>=0.1\n"), ("b.toml", "oxcall = \"a:b\"\n")]);
         Sources::of(&files)
@@ -116,7 +118,8 @@ mod tests {
             messages,
             [
                 "a.md:2: `oxcall = \"0.2`, but the workspace is of the series 0.1",
-                "a.md:3: `oxcall>=0.2`, but the workspace is of the series 0.1",
+                "a.md:3: `oxcall = { version = \"0.2`, but the workspace is of the series 0.1",
+                "a.md:4: `oxcall>=0.2`, but the workspace is of the series 0.1",
             ]
         );
         let files = [("Cargo.toml", "\nversion = \"0.1.0\"\nversion = \"=0.1.0\""), ("a.md", "")];

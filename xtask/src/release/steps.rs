@@ -18,13 +18,18 @@ pub(super) enum Until {
     Published,
 }
 
+/// Phrases of documents from before the first release.
+const UNPUBLISHED: [&str; 3] = ["is not published", "published yet", "Python packages are published"];
+
 /// The account in the repository's address until there is one.
 const PLACEHOLDER: &str = "/OWNER/";
 
 pub(super) fn release(version: Version, until: Until) -> Result<()> {
     git::need_clean_tree()?;
-    if std::env::var_os(registry::FOLDER).is_none() {
-        need_repository()?;
+    let obstacles = obstacles(&Sources::read()?);
+    if !obstacles.is_empty() && std::env::var_os(registry::FOLDER).is_none() {
+        let hint = "correct and commit these; `--rehearse` goes on without it";
+        return Err(Failure::new(format!("{}\n{hint}", obstacles.join("\n"))));
     }
     tag(version)?;
     if until == Until::Tagged {
@@ -107,14 +112,37 @@ fn notes(log: &str, version: Version) -> Result<String> {
     changelog::section(log, version).map(str::to_owned).ok_or_else(missing)
 }
 
-/// An error if the address of the repository is the placeholder.
-fn need_repository() -> Result<()> {
-    let manifest = workspace::read(&workspace::root().join("Cargo.toml"))?;
-    if !manifest.contains(PLACEHOLDER) {
-        return Ok(());
+/// What must not be published: a placeholder, and documents that become false.
+fn obstacles(sources: &Sources) -> Vec<String> {
+    let mut obstacles = Vec::new();
+    if sources.file("Cargo.toml").is_some_and(|file| file.text.contains(PLACEHOLDER)) {
+        obstacles.push(format!(
+            "Cargo.toml: `{PLACEHOLDER}` in `repository` is a placeholder: write the account; `cargo xtask tidy` then \
+             names the other places"
+        ));
     }
-    Err(Failure::new(format!(
-        "the address of the repository is a placeholder: replace `{PLACEHOLDER}` in `repository` of Cargo.toml; \
-         `cargo xtask tidy` names the other places. `--rehearse` needs no address"
-    )))
+    for file in sources.markdown().filter(|file| !file.path.starts_with("docs/decisions/")) {
+        for (number, line) in file.lines() {
+            if UNPUBLISHED.iter().any(|phrase| line.contains(phrase)) {
+                obstacles.push(format!("{}:{number}: says that oxcall is not published", file.path));
+            }
+        }
+    }
+    obstacles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_and_documents_hold_a_release_up() {
+        let files =
+            [("Cargo.toml", "repository = \"https://a.b/OWNER/c\"\n"), ("a.md", "One.\noxcall is not published.\n")];
+        let obstacles = obstacles(&Sources::of(&files));
+        assert!(obstacles[0].starts_with("Cargo.toml: `/OWNER/`"), "{obstacles:?}");
+        assert_eq!(obstacles[1..], ["a.md:2: says that oxcall is not published"]);
+        let files = [("Cargo.toml", "repository = \"https://a.b/us/c\"\n"), ("a.md", "`pip install oxcall`\n")];
+        assert_eq!(super::obstacles(&Sources::of(&files)), [""; 0]);
+    }
 }
