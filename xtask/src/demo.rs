@@ -1,5 +1,5 @@
-//! `cargo xtask demo`: the gallery of example ops inside `jax.jit`, on stock JAX and then on the plugin, from nothing but
-//! Rust and Python.
+//! `cargo xtask demo`: the gallery of example ops inside `jax.jit`, on stock JAX and then on the plugin, from nothing
+//! but Rust and Python.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! A release from a clean tree to published crates and built wheels. Each step that is done already is left out, so
 //! that a release that stopped goes on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::version::Version;
 use super::{changelog, check, git, packages, places, registry, semver, wheels};
@@ -40,7 +40,7 @@ pub(super) fn release(version: Version, until: Until) -> Result<()> {
     semver::check()?;
     check()?;
     registry::publish(registry::chosen().as_ref(), &packages::published()?)?;
-    let folder = folder(version);
+    let folder = folder(workspace::target(), version);
     let files = wheels::build(version, &folder)?;
     println!("\n{version} is published as crates; the Python packages are in {}:", folder.display());
     for file in files {
@@ -50,9 +50,9 @@ pub(super) fn release(version: Version, until: Until) -> Result<()> {
     Ok(())
 }
 
-/// Where the Python packages of a release are built.
-pub(super) fn folder(version: Version) -> PathBuf {
-    workspace::target().join("xtask/release/dist").join(version.to_string())
+/// Where the Python packages of a release are built, below cargo's target directory.
+pub(super) fn folder(target: &Path, version: Version) -> PathBuf {
+    target.join("xtask/release/dist").join(version.to_string())
 }
 
 /// Makes the commit and the tag of a release, unless they are there.
