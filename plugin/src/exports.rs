@@ -32,6 +32,12 @@ pub(crate) extern "C" fn oxcall_plugin_name() -> *const c_char {
     platform_name().as_ptr()
 }
 
+/// The version of this crate, which lives for ever. The Python package of a version takes the library of the same.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn oxcall_plugin_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
 /// Registers the linked handlers, and returns their mistakes.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn oxcall_plugin_check() -> *const c_char {

@@ -4,7 +4,7 @@
 use crate::shell::{Failure, Result};
 use crate::{
     bench, bindgen, conformance, coverage, demo, docs, downstream, fuzz, lint, matrix, messages, miri, mutants,
-    reproducible, sanitize, smoke, soak, test, tidy,
+    release, reproducible, sanitize, smoke, soak, test, tidy,
 };
 
 /// A command: its name, the forms in which it is called, and the function that runs it.
@@ -44,8 +44,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command {
         name: "lint",
         forms: &[Form {
-            args: "[fmt|tidy|package|ruff|clippy|features|rustdoc|deny]...",
-            about: "formatting, tidy, packages, ruff, clippy, cargo features, rustdoc, and the dependency policy",
+            args: "[fmt|tidy|ruff|clippy|package|features|rustdoc|deny]...",
+            about: "formatting, tidy, ruff, clippy, packages, cargo features, rustdoc, and the dependency policy",
         }],
         run: lint::run,
     },
@@ -179,6 +179,21 @@ pub(crate) const COMMANDS: &[Command] = &[
             about: "two builds of an op library in different folders: the same bytes, and no path in them",
         }],
         run: reproducible::run,
+    },
+    Command {
+        name: "release",
+        forms: &[
+            Form {
+                args: "VERSION [--prepare|--rehearse]",
+                about: "version, changes, tag, crates and wheels; `--prepare` ends with the tag, `--rehearse` publishes to a folder",
+            },
+            Form { args: "check", about: "the packages of the published crates, compiled as users get them" },
+            Form {
+                args: "semver",
+                about: "public interfaces beside those of the last release (needs cargo-semver-checks)",
+            },
+        ],
+        run: release::run,
     },
     Command {
         name: "bindgen",

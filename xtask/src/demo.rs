@@ -1,8 +1,11 @@
-//! `cargo xtask demo`: the gallery of example ops inside `jax.jit`, on stock JAX and on the plugin, from nothing but
-//! Rust and Python.
+//! `cargo xtask demo`: the gallery of example ops inside `jax.jit`, on stock JAX and then on the plugin, from nothing
+//! but Rust and Python.
 
+use std::path::Path;
+
+use crate::python::{self, Venv};
 use crate::shell::{self, Result};
-use crate::{commands, python, workspace};
+use crate::{commands, progress, workspace};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     if !args.is_empty() {
@@ -10,13 +13,20 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     // Python first: where it is missing, that is said before minutes of building.
     let venv = python::default_venv()?;
-    python::install_packages(&venv)?;
+    python::install_package(&venv, "oxcall")?;
     let library = workspace::build_library("custom_ops")?;
-    let plugin = workspace::build_plugin()?;
-    for platforms in ["cpu", "oxcall,cpu"] {
-        let mut command = venv.python();
-        command.arg("examples/custom_ops/demo.py").arg(&library);
-        shell::run(command.env("JAX_PLATFORMS", platforms).env("OXCALL_PLUGIN_LIBRARY", &plugin))?;
-    }
-    Ok(())
+    // The ops of the SDK are there in half a minute; the plugin takes minutes.
+    gallery(&venv, &library, "cpu")?;
+    println!(
+        "\nThese were the ops on stock JAX. Next, the same library on the plugin, which is built in a few minutes:"
+    );
+    progress::command("building the plugin", &mut workspace::plugin_build())?;
+    python::install_package(&venv, "oxcall-plugin")?;
+    gallery(&venv, &library, "oxcall,cpu")
+}
+
+fn gallery(venv: &Venv, library: &Path, platforms: &str) -> Result<()> {
+    let mut command = venv.python();
+    command.arg("examples/custom_ops/demo.py").arg(library).env("JAX_PLATFORMS", platforms);
+    shell::run(command.env("OXCALL_PLUGIN_LIBRARY", workspace::plugin_library()))
 }

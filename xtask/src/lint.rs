@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::shell::{self, Failure, Result};
-use crate::{progress, python, tidy, workspace};
+use crate::{progress, python, release, tidy, workspace};
 
 /// Checks the dependencies against deny.toml.
 const CARGO_DENY: &str = "0.20.2";
@@ -14,9 +14,10 @@ pub(crate) type Part = (&'static str, fn() -> Result<()>);
 pub(crate) const PARTS: &[Part] = &[
     ("fmt", fmt),
     ("tidy", tidy),
-    ("package", package),
     ("ruff", ruff),
     ("clippy", clippy),
+    // After clippy, which compiles what the crates depend on in the same way.
+    ("package", package),
     ("features", features),
     ("rustdoc", rustdoc),
     ("deny", deny),
@@ -48,14 +49,8 @@ fn tidy() -> Result<()> {
     tidy::run(&[])
 }
 
-/// The packages of the crates that may be published: versions of what they depend on, their files, their licences.
-///
-/// They are not built from these files, which takes as long as the whole workspace.
 fn package() -> Result<()> {
-    let mut command = shell::cargo();
-    command.args(["package", "--quiet", "--no-verify", "--allow-dirty"]);
-    let crates = tidy::published_crates()?;
-    shell::run(command.args(crates.iter().flat_map(|name| ["--package", name])))
+    release::check()
 }
 
 fn clippy() -> Result<()> {

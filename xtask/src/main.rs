@@ -1,6 +1,6 @@
 //! Task runner of the workspace: `cargo xtask help` lists the commands.
 //!
-//! Plain std, so that `cargo xtask` itself compiles in seconds. Whatever a command needs beside Rust (jax, ruff,
+//! Few dependencies, so that `cargo xtask` itself compiles in seconds. Whatever a command needs beside Rust (jax, ruff,
 //! libclang, a C++ compiler) comes as a pinned wheel into a virtual environment under `target/xtask`.
 
 mod bench;
@@ -20,6 +20,7 @@ mod miri;
 mod mutants;
 mod progress;
 mod python;
+mod release;
 mod reproducible;
 mod sanitize;
 mod shell;

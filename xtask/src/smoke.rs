@@ -1,7 +1,8 @@
 //! `cargo xtask smoke`: wheels that can be installed, and a minute of Miri and of fuzzing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::python::Venv;
 use crate::shell::{self, Context, Failure, Result};
 use crate::{fuzz, lint, miri, python, workspace};
 
@@ -21,14 +22,12 @@ for module in (oxcall, oxcall_plugin):
     print(module.__file__)
 ";
 
-/// Builds the wheels of both Python packages, installs them into an empty folder, and runs a program through them. The
-/// plugin's wheel takes the library that the tests run on: building it anew takes minutes.
+/// Builds the wheels of both Python packages, and runs a program through them. The plugin's wheel takes the library
+/// that the tests run on: building it anew takes minutes.
 fn wheels() -> Result<()> {
     let venv = python::default_venv()?;
-    let (built, installed) = (workspace::scratch("smoke/wheels")?, workspace::scratch("smoke/installed")?);
-    for folder in [&built, &installed] {
-        std::fs::remove_dir_all(folder).and_then(|()| std::fs::create_dir(folder)).context(folder.display())?;
-    }
+    let built = workspace::scratch("smoke/wheels")?;
+    empty(&built)?;
     let packages = ["oxcall", "oxcall-plugin"].map(|package| workspace::root().join("python").join(package));
     let mut build = venv.python();
     build.args(["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir"]).arg(&built).args(&packages);
@@ -38,8 +37,15 @@ fn wheels() -> Result<()> {
     if files.len() != packages.len() {
         return Err(Failure::new(format!("{} wheels were built, not {}: {files:?}", files.len(), packages.len())));
     }
+    use_wheels(&venv, &files)
+}
+
+/// Installs the wheels of both packages into an empty folder, and runs a program through them.
+pub(crate) fn use_wheels(venv: &Venv, files: &[PathBuf]) -> Result<()> {
+    let installed = workspace::scratch("smoke/installed")?;
+    empty(&installed)?;
     let mut install = venv.python();
-    install.args(["-m", "pip", "install", "--quiet", "--no-deps", "--target"]).arg(&installed).args(&files);
+    install.args(["-m", "pip", "install", "--quiet", "--no-deps", "--target"]).arg(&installed).args(files);
     shell::run(&mut install)?;
     // The installed packages come before the editable ones of the environment.
     let mut program = venv.python();
@@ -49,6 +55,11 @@ fn wheels() -> Result<()> {
         Some(other) => Err(Failure::new(format!("`{other}` was imported instead of what the wheels hold"))),
         None => Ok(()),
     }
+}
+
+/// Removes what a folder has in it.
+fn empty(folder: &Path) -> Result<()> {
+    std::fs::remove_dir_all(folder).and_then(|()| std::fs::create_dir(folder)).context(folder.display())
 }
 
 fn interpret() -> Result<()> {

@@ -1,6 +1,7 @@
 //! Places in the workspace.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::OnceLock;
 
 use crate::shell::{self, Context, Result};
@@ -41,8 +42,20 @@ pub(crate) fn build_library(package: &str) -> Result<PathBuf> {
 
 /// Builds the bundled PJRT plugin in release mode and gives the path of its shared library.
 pub(crate) fn build_plugin() -> Result<PathBuf> {
-    shell::run(shell::cargo().args(["build", "--release", "--package", "oxcall-plugin-bundled"]))?;
-    Ok(release_library("oxcall_plugin"))
+    shell::run(&mut plugin_build())?;
+    Ok(plugin_library())
+}
+
+/// The command that builds the bundled PJRT plugin in release mode.
+pub(crate) fn plugin_build() -> Command {
+    let mut command = shell::cargo();
+    command.args(["build", "--release", "--package", "oxcall-plugin-bundled"]);
+    command
+}
+
+/// The shared library of the bundled PJRT plugin.
+pub(crate) fn plugin_library() -> PathBuf {
+    release_library("oxcall_plugin")
 }
 
 /// Reads a file of the workspace.

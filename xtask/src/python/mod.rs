@@ -116,8 +116,16 @@ fn explain_offline(failure: Failure) -> Failure {
 
 /// The environment that most commands share: jax as [`with_jax`] has it, pytest, ruff, mypy and hatchling.
 pub(crate) fn default_venv() -> Result<Venv> {
-    let tools: Vec<&str> = [pins::PYTEST, pins::JAX_TESTS_NEED, &[pins::RUFF], pins::MYPY, pins::HATCHLING].concat();
+    let tools: Vec<&str> =
+        [pins::PYTEST, pins::JAX_TESTS_NEED, &[pins::RUFF, pins::YAML], pins::MYPY, pins::HATCHLING].concat();
     with_jax("main", &tools)
+}
+
+/// An environment that builds the Python packages of a release: hatchling, and Zig to link the plugin.
+pub(crate) fn release_venv() -> Result<Venv> {
+    let needs = pins::PYTEST.iter().chain(pins::MYPY).filter(|pin| pins::HATCHLING_NEEDS.contains(&pins::name(pin)));
+    let requirements = pins::HATCHLING.iter().chain(needs).chain([&pins::ZIG]).map(ToString::to_string);
+    venv("release", &chosen(pins::PYTHON)?, &requirements.collect::<Vec<_>>())
 }
 
 /// An environment with the newest jax for the interpreter, more packages, and a C++ compiler where the machine has
@@ -171,7 +179,8 @@ pub(crate) fn on_plugin(venv: &Venv, module: &str) -> Result<Command> {
     Ok(command)
 }
 
-fn install_package(venv: &Venv, package: &str) -> Result<()> {
+/// Installs one of these packages.
+pub(crate) fn install_package(venv: &Venv, package: &str) -> Result<()> {
     let project = workspace::root().join("python").join(package).join("pyproject.toml");
     let wanted = workspace::read(&project)?;
     let stamp = venv.folder.join(format!("{package}-pyproject.toml"));

@@ -66,7 +66,7 @@ pub(crate) const DOWNSTREAM: &[&str] = &[
     "prometheus_client==0.26.0",
     "protobuf==7.36.2",
     "psutil==7.2.2",
-    "PyYAML==6.0.3",
+    YAML,
     "rich==15.0.0",
     "scikit-learn==1.9.1",
     "tabulate==0.10.0",
@@ -147,6 +147,12 @@ pub(crate) const MYPY: &[&str] =
 /// Builds wheels of op libraries, with what [`PYTEST`] and [`MYPY`] have besides.
 pub(crate) const HATCHLING: &[&str] = &["hatchling==1.33.0", "editables==0.6", "trove-classifiers==2026.9.21.13"];
 
+/// Reads the workflows, for their tests.
+pub(crate) const YAML: &str = "PyYAML==6.0.3";
+
+/// What hatchling imports of those.
+pub(crate) const HATCHLING_NEEDS: &[&str] = &["packaging", "pluggy", "pathspec"];
+
 /// Plots benchmarks.
 pub(crate) const MATPLOTLIB: &[&str] = &[
     "matplotlib==3.11.2",
@@ -196,6 +202,11 @@ pub(crate) fn newest_jax(minor: u32) -> Option<&'static Jax> {
 /// The newest torch for an interpreter.
 pub(crate) fn newest_torch(minor: u32) -> Option<&'static Torch> {
     TORCH.iter().rev().find(|torch| (torch.python.0..=torch.python.1).contains(&minor))
+}
+
+/// The name in a requirement.
+pub(crate) fn name(pin: &str) -> &str {
+    pin.split_once("==").map_or(pin, |(name, _)| name)
 }
 
 /// The pip requirements of one jax.

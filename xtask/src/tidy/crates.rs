@@ -31,14 +31,8 @@ pub(super) fn check(sources: &Sources) -> Vec<Complaint> {
     complaints
 }
 
-/// The crates that may be published: those whose manifests do not say otherwise.
-pub(super) fn published(sources: &Sources) -> Vec<String> {
-    let manifests = sources.ending("Cargo.toml").filter(|file| !file.text.contains("publish = false"));
-    manifests.filter_map(|file| package(file).map(str::to_owned)).collect()
-}
-
 /// The name of a manifest's package.
-fn package(manifest: &Source) -> Option<&str> {
+pub(super) fn package(manifest: &Source) -> Option<&str> {
     manifest.text.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
 }
 
@@ -55,12 +49,6 @@ mod tests {
     fn messages(map: &str) -> Vec<String> {
         let sources = Sources::of(&[MANIFESTS[0], MANIFESTS[1], MANIFESTS[2], (MAP, map)]);
         check(&sources).iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn crates_are_published_unless_they_say_no() {
-        let hidden = ("b/Cargo.toml", "[package]\nname = \"b\"\npublish = false\n");
-        assert_eq!(published(&Sources::of(&[MANIFESTS[0], MANIFESTS[1], hidden])), ["oxcall"]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod imports;
 mod items;
 mod layers;
 mod links;
+mod manifests;
 mod markdown;
 mod paths;
 mod releases;
@@ -23,6 +24,7 @@ mod width;
 use std::fmt;
 
 use crate::shell::{Failure, Result};
+pub(crate) use manifests::LICENCES;
 use sources::Sources;
 
 /// A fault, its place, and what mends it.
@@ -50,6 +52,8 @@ const CHECKS: &[Check] = &[
     chapters::check,
     counts::check,
     crates::check,
+    manifests::check,
+    crate::release::check_places,
     width::check,
     heads::check,
     versions::check,
@@ -60,11 +64,6 @@ const CHECKS: &[Check] = &[
     crate::messages::check,
     exports::check,
 ];
-
-/// The crates of the workspace that may be published.
-pub(crate) fn published_crates() -> Result<Vec<String>> {
-    Ok(crates::published(&Sources::read()?))
-}
 
 /// Prints every complaint of every check.
 pub(crate) fn run(args: &[String]) -> Result<()> {

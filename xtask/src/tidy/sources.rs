@@ -7,13 +7,15 @@ use crate::shell::{self, Context, Result};
 use crate::workspace;
 
 /// Endings of the files whose text some check reads; of the others, only the names are known.
-const TEXTS: [&str; 4] = [".rs", ".md", ".py", ".toml"];
+const TEXTS: [&str; 7] = [".rs", ".md", ".py", ".toml", ".yml", "LICENSE-MIT", "LICENSE-APACHE"];
 
 /// A file, by its path from the root.
 pub(crate) struct Source {
     pub(crate) path: String,
     /// Empty unless the name has one of the endings that are read.
     pub(crate) text: String,
+    /// Whether it is a symbolic link, whose text is that of the file it leads to.
+    pub(crate) is_link: bool,
 }
 
 impl Source {
@@ -57,7 +59,7 @@ impl Sources {
             }
             let read = TEXTS.iter().any(|ending| path.ends_with(ending));
             let text = if read { workspace::read(&file).context(path)? } else { String::new() };
-            files.push(Source { path: path.to_owned(), text });
+            files.push(Source { path: path.to_owned(), text, is_link: file.is_symlink() });
         }
         Ok(Self::new(files))
     }
@@ -74,8 +76,17 @@ impl Sources {
     /// Files with these paths and texts.
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
-        let source = |&(path, text): &(&str, &str)| Source { path: path.to_owned(), text: text.to_owned() };
+        let source =
+            |&(path, text): &(&str, &str)| Source { path: path.to_owned(), text: text.to_owned(), is_link: false };
         Self::new(files.iter().map(source).collect())
+    }
+
+    /// These files, and links at these paths.
+    #[cfg(test)]
+    pub(crate) fn with_links(mut self, paths: &[&str]) -> Self {
+        let link = |path: &&str| Source { path: (*path).to_owned(), text: String::new(), is_link: true };
+        self.files.extend(paths.iter().map(link));
+        Self::new(self.files)
     }
 
     pub(crate) fn files(&self) -> &[Source] {
