@@ -222,12 +222,12 @@ pub fn pointwise(args: TokenStream, item: TokenStream) -> TokenStream {
 /// axis, or of one number for each row, without that axis; so are the results. The function computes with rows and
 /// numbers by the methods of [`Real`](../oxcall/pointwise/trait.Real.html), and reduces rows by
 /// [`sum`, `mean`, `max` and `min`](../oxcall/rowwise/struct.Row.html). The operation runs it for all rows of arrays of
-/// `f16`, `bf16`, `f32` or `f64`, on the host's threads. `vmap`, sharding along all dimensions but the last and symbolic
-/// shapes follow; from JAX, operands are broadcast and promoted as NumPy does, unless one is a `PerRow`.
+/// `f16`, `bf16`, `f32` or `f64`, on the host's threads. `vmap`, sharding along all dimensions but the last and
+/// symbolic shapes follow; from JAX, operands are broadcast and promoted as NumPy does, unless one is a `PerRow`.
 ///
 /// When a program is compiled, the function is called to record what it computes. So its body cannot ask for numbers:
-/// both values are computed, and [`Mask::select`](../oxcall/pointwise/trait.Mask.html) chooses. An attribute has a value
-/// then.
+/// both values are computed, and [`Mask::select`](../oxcall/pointwise/trait.Mask.html) chooses. An attribute has a
+/// value then.
 ///
 /// Derivatives are made of what was recorded, as operations `<name>_jvp` and `<name>_vjp`, and theirs in turn. Options
 /// are those of [`#[pointwise]`](macro@pointwise): `name`, `derivatives` and `crate`.

@@ -90,9 +90,12 @@ def test_values_and_derivatives_are_those_of_the_formula(gallery, name, transfor
 
 
 def test_third_derivatives_are_not_declared(gallery):
-    third = jax.grad(jax.grad(jax.grad(lambda x: gallery.layer_norm(x, 1.0, 0.0).sum())))
+    def slope(function):
+        return jax.grad(lambda x: function(x).sum())
+
+    third = slope(slope(slope(lambda x: gallery.layer_norm(x, 1.0, 0.0))))
     with pytest.raises(oxcall.CallError, match="layer_norm_vjp_vjp: it cannot be differentiated"):
-        jax.jacfwd(third)(jnp.ones(3))
+        third(jnp.ones(3))
 
 
 def test_attributes_reach_the_derivatives(gallery):
@@ -165,7 +168,7 @@ def test_infinities_and_nan_are_those_of_the_formula(gallery):
         np.testing.assert_array_equal(found[0], expected[0])
 
 
-def test_elements_that_are_equal_share_derivatives(gallery, test_ops):
+def test_elements_that_are_equal_share_derivatives(gallery):
     x = jnp.array([[2.0, 1.0, 2.0], [3.0, 3.0, 3.0]])
     np.testing.assert_allclose(
         jax.grad(lambda x: gallery.tempered_softmax(x, jnp.ones(2))[1].sum())(x), jax.nn.softmax(x), rtol=1e-14

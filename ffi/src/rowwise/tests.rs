@@ -63,7 +63,7 @@ mod ops {
     }
 }
 
-/// Smooth functions that have every operation with a derivative in them, between numbers of one row and of its elements.
+/// Functions that have every operation with a derivative in them, between numbers of one row and of its elements.
 const FUNCTIONS: &[fn(Row) -> Row] = &[
     |x| x / (x * x).sum().sqrt() + x.max() * x.min() - x.mean(),
     |x| (x - x.stop_gradient()) * x.exp().sum().ln() + x.tanh().mean() * x.logistic(),

@@ -1,5 +1,5 @@
-//! The expansion of `#[rowwise]`: the function as it is, and for it and each of its derivatives an operation, written as
-//! a `#[custom_call]`, with an instantiate stage that records and plans it.
+//! The expansion of `#[rowwise]`: the function as it is, and for it and each of its derivatives an operation, written
+//! as a `#[custom_call]`, with an instantiate stage that records and plans it.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
