@@ -9,7 +9,7 @@
 // * `element`: elements of buffers; their Rust types and `DType` are those of the crate `oxcall-element`.
 // * `buffer`: checked buffer descriptions (`raw`), and the parameter types made from them.
 // * `attr`: attributes: the wire form (`raw`), conversions, dictionaries, support for the derives.
-// * `pointwise`: functions of single elements as ops: `#[pointwise]`.
+// * `pointwise`: functions of single elements as ops: `#[pointwise]`; `rowwise`: those of rows, `#[rowwise]`.
 // * `shape`: `#[dims]` patterns: binding, checking, inferring; `ShapeContext` for shape functions.
 // * `context`: what a handler may ask of its host; futures (`task`) and scoped loops (`pool`).
 // * `state`: types of states, and their registration with each host.
@@ -62,6 +62,7 @@ mod panics;
 pub mod pointwise;
 pub mod prelude;
 pub mod registry;
+pub mod rowwise;
 mod rules;
 pub mod shape;
 mod state;
@@ -85,5 +86,5 @@ pub use ndarray;
 pub use num_complex;
 #[doc(inline)]
 pub use oxcall_element::DType;
-pub use oxcall_macros::{AttrEnum, AttrStruct, custom_call, library, pointwise, stage};
+pub use oxcall_macros::{AttrEnum, AttrStruct, custom_call, library, pointwise, rowwise, stage};
 pub use state::State;

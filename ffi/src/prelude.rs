@@ -18,4 +18,5 @@ pub use crate::ndarray::{
     ArrayViewMut6, ArrayViewMutD,
 };
 pub use crate::pointwise::{Mask, Real};
-pub use crate::{AttrEnum, AttrStruct, Code, DType, Element, Error, Result, custom_call, pointwise, stage};
+pub use crate::rowwise::{PerRow, Row};
+pub use crate::{AttrEnum, AttrStruct, Code, DType, Element, Error, Result, custom_call, pointwise, rowwise, stage};

@@ -26,6 +26,8 @@ pub use crate::namespace::{Namespace, set_namespace};
 #[doc(hidden)]
 pub use crate::pointwise;
 pub use crate::registry::Entry;
+#[doc(hidden)]
+pub use crate::rowwise;
 pub use crate::rules::{check_autocast, check_fwd, check_jvp, check_nondiff, check_transpose, check_vjp, check_vmap};
 pub use crate::state::HostType;
 pub use crate::{__legacy as legacy, __schema as schema, __torch as torch, DType, Element, Error, Result};

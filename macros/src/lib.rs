@@ -5,7 +5,7 @@
 //!
 //! Modules:
 //!
-//! * `custom_call`, `pointwise`, `stage`, `derive*`, `library`: the macros, from tokens to a checked item.
+//! * `custom_call`, `pointwise`, `rowwise`, `stage`, `derive*`, `library`: the macros, from tokens to a checked item.
 //! * `entries`, `options`, `attrs`, `dims`, `generics`: grammars: lists of entries, options, helper attributes,
 //!   patterns, lists of types.
 //! * `types`, `params`, `signature`: the role of a parameter; rules of a function.
@@ -39,6 +39,7 @@ mod options;
 mod params;
 mod pointwise;
 mod relations;
+mod rowwise;
 mod signature;
 mod stage;
 mod suggest;
@@ -210,6 +211,42 @@ pub fn custom_call(args: TokenStream, item: TokenStream) -> TokenStream {
 pub fn pointwise(args: TokenStream, item: TokenStream) -> TokenStream {
     match pointwise::parse(args.into(), item.clone().into()) {
         Ok(function) => expand::pointwise(&function),
+        Err(error) => expand::rejected(error, item.into(), true),
+    }
+    .into()
+}
+
+/// Makes an operation of a function of rows.
+///
+/// `fn f(x: Row, y: Row, t: PerRow, #[attr] eps: f64) -> (Row, PerRow)`: an operand is an array of rows, along its last
+/// axis, or of one number for each row, without that axis; so are the results. The function computes with rows and
+/// numbers by the methods of [`Real`](../oxcall/pointwise/trait.Real.html), and reduces rows by
+/// [`sum`, `mean`, `max` and `min`](../oxcall/rowwise/struct.Row.html). The operation runs it for all rows of arrays of
+/// `f16`, `bf16`, `f32` or `f64`, on the host's threads. `vmap`, sharding along all dimensions but the last and
+/// symbolic shapes follow; from JAX, operands are broadcast and promoted as NumPy does, unless one is a `PerRow`.
+///
+/// When a program is compiled, the function is called to record what it computes. So its body cannot ask for numbers:
+/// both values are computed, and [`Mask::select`](../oxcall/pointwise/trait.Mask.html) chooses. An attribute has a
+/// value then.
+///
+/// Derivatives are made of what was recorded, as operations `<name>_jvp` and `<name>_vjp`, and theirs in turn. Options
+/// are those of [`#[pointwise]`](macro@pointwise): `name`, `derivatives` and `crate`.
+///
+/// ```
+/// use oxcall::prelude::*;
+///
+/// /// The cross entropy of labels and the softmax of logits.
+/// #[rowwise]
+/// fn cross_entropy(logits: Row, labels: Row) -> PerRow {
+///     let shifted = logits - logits.max().stop_gradient();
+///     (labels * (shifted.exp().sum().ln() - shifted)).sum()
+/// }
+/// # fn main() {}
+/// ```
+#[proc_macro_attribute]
+pub fn rowwise(args: TokenStream, item: TokenStream) -> TokenStream {
+    match rowwise::parse(args.into(), item.clone().into()) {
+        Ok(function) => expand::rowwise(&function),
         Err(error) => expand::rejected(error, item.into(), true),
     }
     .into()

@@ -169,7 +169,7 @@ messages! {
 
 // `#[pointwise]`.
 messages! {
-    pointwise_option(option, meant, all): "unknown option `{option}` of `#[pointwise]`{meant}", "the options are `{all}`";
+    pointwise_option(option, item, meant, all): "unknown option `{option}` of `#[{item}]`{meant}", "the options are `{all}`";
     pointwise_derivatives(most): "`derivatives` is how often the function can be differentiated, 0 to {most}", "write `derivatives = 1`; without it, it is 2";
     pointwise_generic(): "a pointwise function has one type parameter, that of its numbers", "remove this parameter; take a number that is the same for all elements as an attribute: `#[attr] n: i64`";
     pointwise_no_generic(): "a pointwise function is generic in its numbers, for which operations put vectors of numbers and numbers with derivatives", "write `fn f<T: Real>(x: T) -> T`";
@@ -187,6 +187,22 @@ messages! {
     pointwise_returns_nothing(param): "a pointwise function returns the results' elements, and this one returns nothing", "return `{param}`, or a tuple, `({param}, {param})`";
     pointwise_branch(keyword, name): "this `{keyword}` depends on `{name}`, which differs from element to element", "compute both values and choose: `{name}.less(0.0).select(a, b)`";
     pointwise_comparison(left, method, right): "an operator compares two single numbers, but these differ from element to element", "write `{left}.{method}({right})`, and choose by `.select(a, b)`";
+}
+
+// `#[rowwise]`.
+messages! {
+    rowwise_generic(): "a row-wise function is not generic: it is called once, for all dtypes, to record what it computes", "remove the parameter; an operand is a `Row`, or a `PerRow` if it has one number for each row";
+    rowwise_helper(): "a parameter of a row-wise function takes only `#[attr]`", "remove this attribute; rows have one length, and all operands the same dimensions before it";
+    rowwise_attr(ty): "an attribute is the same for all rows, but `{ty}` is a part of an array", "write the attribute's type, such as `f64`, or remove `#[attr]`";
+    rowwise_array(ty): "`{ty}` is an array, but a row-wise function sees one row of each operand", "write `x: Row`, or `x: PerRow` for one number of each row; for a function of whole arrays use `#[custom_call]`";
+    rowwise_context(ty): "a row-wise function cannot have a `{ty}`: the operation runs it on the host's threads by itself", "remove the parameter, or use `#[custom_call]`";
+    rowwise_typed(ty, name): "`{ty}` names an element type, but a row-wise function is recorded once for all of them", "write `{name}`";
+    rowwise_value(ty): "`{ty}` is not the type of an operand", "write `#[attr]` before it, for a value that is the same for all rows, or take an operand as `Row` or `PerRow`";
+    rowwise_no_row(): "a row-wise function has an operand of rows, from which the dimensions of all others follow", "add a parameter `x: Row`; for a function of single numbers use `#[pointwise]`";
+    rowwise_returns(ty): "a row-wise function returns rows or numbers of rows, not `{ty}`", "return `Row`, `PerRow`, or a tuple of them; a result of another length needs `#[custom_call]`";
+    rowwise_returns_nothing(): "a row-wise function returns what it computes from its rows, and this one returns nothing", "return `Row`, `PerRow`, or a tuple of them";
+    rowwise_branch(keyword, name): "this `{keyword}` depends on `{name}`, whose numbers are not known when the function is recorded", "compute both values and choose: `{name}.less(0.0).select(a, b)`";
+    rowwise_elements(name): "`{name}` is a row of which no single elements can be taken", "compute with all elements at once, `{name} * 2.0`, and reduce them by `sum`, `mean`, `max` or `min`; for a function of neighbours use `#[custom_call]`";
 }
 
 // Stages.

@@ -63,32 +63,7 @@ pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<Pointwi
     let mut errors = Errors::default();
     let mut function = signature::function("pointwise", item)?;
     signature::check("pointwise", &function, &mut errors);
-    let ident = function.sig.ident.unraw();
-    let mut options = (LitStr::new(&ident.to_string(), ident.span()), 2, parse_quote!(::oxcall));
-    entries::parse(args, "an option of `#[pointwise]`", &mut errors, |key, input, errors| {
-        match key.to_string().as_str() {
-            "name" => {
-                let name = entries::string(key, input)?;
-                options.0 = errors.ok(names::checked("target", name)).unwrap_or_else(|| options.0.clone());
-            }
-            "derivatives" => {
-                let wants = || messages::pointwise_derivatives(MOST_DERIVATIVES);
-                entries::equals(key, input, wants())?;
-                let number: LitInt = input.parse().map_err(|error| syn::Error::new(error.span(), wants()))?;
-                let found = number.base10_parse::<u32>().ok().filter(|number| *number <= MOST_DERIVATIVES);
-                options.1 = found.ok_or_else(|| syn::Error::new_spanned(&number, wants()))?;
-            }
-            "crate" => options.2 = entries::path(key, input)?,
-            written => {
-                let meant = did_you_mean(nearest(written, OPTIONS.iter().copied()));
-                return Err(syn::Error::new_spanned(
-                    key,
-                    messages::pointwise_option(written, meant, OPTIONS.join("`, `")),
-                ));
-            }
-        }
-        Ok(())
-    });
+    let options = options("pointwise", args, &function, &mut errors);
     let real = real(&function, &mut errors);
     let Some(real) = real else { return Err(errors.finish(()).expect_err("it was refused")) };
     let mut params = Vec::new();
@@ -106,22 +81,57 @@ pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<Pointwi
     if operands.is_empty() && errors.is_empty() {
         errors.push(&function.sig.ident, messages::pointwise_no_operand(&real));
     }
-    for ident in params.iter().map(|param| &param.ident).filter(|ident| ident.unraw().to_string().starts_with("out")) {
-        if is_result(&ident.unraw().to_string(), tuple) {
-            errors.push(ident, messages::pointwise_out(ident));
+    let idents: Vec<&Ident> = params.iter().map(|param| &param.ident).collect();
+    check_names(&idents, &operands, tuple, &mut errors);
+    branches(&mut function.block.clone(), &operands, Form::Elements, &mut errors);
+    errors.finish(())?;
+    let (name, derivatives, krate) = options;
+    Ok(Pointwise { function, name, derivatives, krate, real, params, tuple })
+}
+
+/// The name, how often it can be differentiated, and where the support code is, of an item under the macro `item`.
+pub(crate) fn options(item: &str, args: TokenStream, function: &ItemFn, errors: &mut Errors) -> (LitStr, u32, Path) {
+    let ident = function.sig.ident.unraw();
+    let mut options = (LitStr::new(&ident.to_string(), ident.span()), 2, parse_quote!(::oxcall));
+    entries::parse(args, &format!("an option of `#[{item}]`"), errors, |key, input, errors| {
+        match key.to_string().as_str() {
+            "name" => {
+                let name = entries::string(key, input)?;
+                options.0 = errors.ok(names::checked("target", name)).unwrap_or_else(|| options.0.clone());
+            }
+            "derivatives" => {
+                let wants = || messages::pointwise_derivatives(MOST_DERIVATIVES);
+                entries::equals(key, input, wants())?;
+                let number: LitInt = input.parse().map_err(|error| syn::Error::new(error.span(), wants()))?;
+                let found = number.base10_parse::<u32>().ok().filter(|number| *number <= MOST_DERIVATIVES);
+                options.1 = found.ok_or_else(|| syn::Error::new_spanned(&number, wants()))?;
+            }
+            "crate" => options.2 = entries::path(key, input)?,
+            written => {
+                let meant = did_you_mean(nearest(written, OPTIONS.iter().copied()));
+                return Err(syn::Error::new_spanned(
+                    key,
+                    messages::pointwise_option(written, item, meant, OPTIONS.join("`, `")),
+                ));
+            }
         }
+        Ok(())
+    });
+    options
+}
+
+/// Refuses parameters with the names of results, and of tangents.
+pub(crate) fn check_names(params: &[&Ident], operands: &[Ident], tuple: Option<usize>, errors: &mut Errors) {
+    for ident in params.iter().filter(|ident| is_result(&ident.unraw().to_string(), tuple)) {
+        errors.push(ident, messages::pointwise_out(ident));
     }
-    for param in params.iter().map(|param| param.ident.unraw().to_string()) {
+    for param in params.iter().map(|ident| ident.unraw().to_string()) {
         if let Some(of) =
             operands.iter().find(|of| param == format!("t{}", of.unraw()) || param == format!("t_{}", of.unraw()))
         {
             errors.push(of, messages::pointwise_tangent(&param, of));
         }
     }
-    branches(&mut function.block.clone(), &operands, &mut errors);
-    errors.finish(())?;
-    let (name, derivatives, krate) = options;
-    Ok(Pointwise { function, name, derivatives, krate, real, params, tuple })
 }
 
 /// The name of a result of a function.
@@ -218,10 +228,21 @@ fn results(output: &ReturnType, real: &Ident, errors: &mut Errors) -> Option<usi
     }
 }
 
-/// Refuses branches and comparisons that name an operand, which the compiler would refuse without saying what to write.
-fn branches(block: &mut Block, operands: &[Ident], errors: &mut Errors) {
+/// What a function's operands are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Single elements.
+    Elements,
+    /// Rows, and numbers of rows.
+    Rows,
+}
+
+/// Refuses branches, comparisons and loops that name an operand, which the compiler would refuse without saying what to
+/// write.
+pub(crate) fn branches(block: &mut Block, operands: &[Ident], form: Form, errors: &mut Errors) {
     struct Branches<'a> {
         operands: &'a [Ident],
+        form: Form,
         errors: &'a mut Errors,
     }
     impl Branches<'_> {
@@ -239,9 +260,23 @@ fn branches(block: &mut Block, operands: &[Ident], errors: &mut Errors) {
 
         fn branch(&mut self, keyword: &str, condition: &Expr) -> bool {
             let Some(name) = self.named(condition) else { return false };
-            let message = messages::pointwise_branch(keyword, name);
+            let message = match self.form {
+                Form::Elements => messages::pointwise_branch(keyword, name),
+                Form::Rows => messages::rowwise_branch(keyword, name),
+            };
             self.errors.push(condition, message);
             true
+        }
+
+        /// Refuses a use of a row's single elements.
+        fn elements(&mut self, of: &Expr, whole: &Expr) -> bool {
+            let Expr::Path(path) = of else { return false };
+            let name = self.operands.iter().find(|name| path.path.is_ident(*name));
+            let refused = name.filter(|_| self.form == Form::Rows);
+            if let Some(name) = refused {
+                self.errors.push(whole, messages::rowwise_elements(name));
+            }
+            refused.is_some()
         }
     }
     impl VisitMut for Branches<'_> {
@@ -250,6 +285,11 @@ fn branches(block: &mut Block, operands: &[Ident], errors: &mut Errors) {
                 Expr::If(expr) => self.branch("if", &expr.cond),
                 Expr::While(expr) => self.branch("while", &expr.cond),
                 Expr::Match(expr) => self.branch("match", &expr.expr),
+                Expr::ForLoop(expr) => self.elements(&expr.expr, &expr.expr),
+                Expr::Index(index) => self.elements(&index.expr, &Expr::Index(index.clone())),
+                Expr::MethodCall(call) if ITERATIONS.iter().any(|name| call.method == name) => {
+                    self.elements(&call.receiver, &Expr::MethodCall(call.clone()))
+                }
                 Expr::Binary(binary) => {
                     let method = comparison(&binary.op);
                     let sides: [&Expr; 2] = [&binary.left, &binary.right];
@@ -271,8 +311,11 @@ fn branches(block: &mut Block, operands: &[Ident], errors: &mut Errors) {
             }
         }
     }
-    Branches { operands, errors }.visit_block_mut(block);
+    Branches { operands, form, errors }.visit_block_mut(block);
 }
+
+/// Methods by which one would go through the elements of a collection.
+const ITERATIONS: &[&str] = &["iter", "into_iter", "map", "fold", "windows", "chunks", "get"];
 
 /// The method that compares elements as an operator does.
 fn comparison(op: &BinOp) -> Option<&'static str> {

@@ -67,10 +67,12 @@ pub(crate) fn check(macro_name: &str, function: &ItemFn, errors: &mut Errors) {
     }
 }
 
-/// Whether an attribute is `#[custom_call]`, `#[pointwise]` or `#[stage]`.
+/// Whether an attribute is `#[custom_call]`, `#[pointwise]`, `#[rowwise]` or `#[stage]`.
 pub(crate) fn is_ours(attr: &Attribute) -> bool {
     let last = attr.path().segments.last();
-    last.is_some_and(|segment| ["custom_call", "pointwise", "stage"].iter().any(|name| segment.ident == name))
+    last.is_some_and(|segment| {
+        ["custom_call", "pointwise", "rowwise", "stage"].iter().any(|name| segment.ident == name)
+    })
 }
 
 /// A return type, as far as its tokens show.

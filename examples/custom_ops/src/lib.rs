@@ -18,6 +18,7 @@
 //! | [`csr_matmul`](mod@sparse), `tridiagonal_solve` | input that must be checked before it is trusted |
 //! | [`custom_topk`](mod@habana), `custom_relu`, `custom_relu_backward`, `custom_adam` | operators by descriptor, in the style of Habana's custom op API |
 //! | [`softplus`](mod@elementwise), `swiglu`, `huber`, `rope_pair`, `logit_normal_pdf` | functions of single numbers, with derivatives of first and second order |
+//! | [`softmax_cross_entropy`](mod@rows), `layer_norm`, `tempered_softmax` | functions of rows, with reductions and derivatives of first and second order |
 //! | [`fail`](mod@failing), `panics` | errors with a status code, and panics |
 //!
 //! Each operation is an ordinary Rust function; its tests call it through a real call frame, without JAX. There is no
@@ -40,6 +41,7 @@ pub mod in_place;
 pub mod int4;
 pub mod norm;
 pub mod order;
+pub mod rows;
 pub mod soft;
 pub mod sparse;
 pub mod stateful;

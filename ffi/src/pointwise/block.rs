@@ -9,13 +9,13 @@ use oxcall_math::with_level;
 use super::Map;
 
 /// The elements of a block: few enough that the operands and results of a call stay in the first cache.
-pub(super) const BLOCK: usize = 256;
+pub(crate) const BLOCK: usize = 256;
 
 /// A loop runs over this many elements, so that none is left over from vectors.
-const STEP: usize = 64;
+pub(crate) const STEP: usize = 64;
 
 /// A block of elements.
-pub(super) type Block<F> = [F; BLOCK];
+pub(crate) type Block<F> = [F; BLOCK];
 
 /// Computes the first elements of a block of each result from those of the operands; the rest may be anything.
 pub(super) type Kernel<F, M, const I: usize, const O: usize> =
@@ -26,7 +26,8 @@ pub(super) fn kernel<F: Float, M: Map<I, O>, const I: usize, const O: usize>() -
     with_level!(L => block::<F, M, L, I, O>)
 }
 
-pub(super) fn block<F: Float, M: Map<I, O>, L: Level, const I: usize, const O: usize>(
+/// Computes the first elements of a block, as [`Kernel`] says, for a level.
+pub(crate) fn block<F: Float, M: Map<I, O>, L: Level, const I: usize, const O: usize>(
     map: M,
     inputs: &[&Block<F>; I],
     outputs: &mut [Block<F>; O],

@@ -5,7 +5,7 @@
 //! * `run`: the loop over arrays, on threads; `block`: that over a few elements, compiled for each set of vector
 //!   instructions; `stored`: elements in memory and in computations.
 
-mod block;
+pub(crate) mod block;
 mod map;
 mod run;
 mod stored;

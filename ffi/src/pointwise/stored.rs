@@ -16,6 +16,9 @@ pub trait Stored: Float {
     /// A block of operands: the memory itself, or a copy in `copy`. There are at most as many elements as in a block.
     fn read_block<'a>(elements: &'a [Self], copy: &'a mut Block<Self::Computed>) -> &'a Block<Self::Computed>;
 
+    /// A whole block of operands in the memory of the array, if computations can read it there.
+    fn whole_block(elements: &[Self]) -> Option<&Block<Self::Computed>>;
+
     /// Stores results, each rounded once.
     fn write_block(block: &Block<Self::Computed>, elements: &mut [Self]);
 }
@@ -27,11 +30,15 @@ macro_rules! as_computed {
 
             #[inline]
             fn read_block<'a>(elements: &'a [$float], copy: &'a mut Block<$float>) -> &'a Block<$float> {
-                if let Ok(block) = elements.try_into() {
+                if let Some(block) = Self::whole_block(elements) {
                     return block;
                 }
                 copy[..elements.len()].copy_from_slice(elements);
                 copy
+            }
+            #[inline]
+            fn whole_block(elements: &[$float]) -> Option<&Block<$float>> {
+                elements.try_into().ok()
             }
             #[inline]
             fn write_block(block: &Block<$float>, elements: &mut [$float]) {
@@ -58,6 +65,9 @@ macro_rules! halves {
                 }
                 with_level!(L => widen::<L>(elements, copy));
                 copy
+            }
+            fn whole_block(_elements: &[$half]) -> Option<&Block<f32>> {
+                None
             }
             fn write_block(block: &Block<f32>, elements: &mut [$half]) {
                 fn narrow<L: Level>(block: &Block<f32>, elements: &mut [$half]) {

@@ -14,11 +14,13 @@ macro_rules! tokens {
 mod attrs;
 mod buffers;
 mod concrete;
+mod derivatives;
 mod descriptor;
 mod dims;
 mod dispatch;
 mod pointwise;
 mod rejected;
+mod rowwise;
 mod rules;
 mod stage;
 
@@ -28,6 +30,7 @@ use syn::{Attribute, ItemFn, Path};
 
 pub(crate) use self::pointwise::pointwise;
 pub(crate) use self::rejected::rejected;
+pub(crate) use self::rowwise::rowwise;
 pub(crate) use self::stage::stage;
 use crate::model::{CustomCall, ParamKind};
 

@@ -1,35 +1,14 @@
 //! The expansion of `#[pointwise]`: the function as it is, and an operation for it and for each of its derivatives,
 //! which are written as `#[custom_call]`s.
 
-use std::collections::HashSet;
-
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, Type};
 
+use super::derivatives::{self, Buffer, Node, Of};
 use super::{at, cfgs, custom_call, marker, private};
 use crate::pointwise::{Param, ParamKind, Pointwise, result_name};
-
-/// An operation: the function, or one of its derivatives.
-struct Node {
-    /// The type of its function as a value.
-    map: Ident,
-    /// The parameters' prefixes, for the name: `vjp_jvp`.
-    suffix: String,
-    inputs: Vec<String>,
-    outputs: Vec<String>,
-    /// Its derivatives, if it has them.
-    rules: Option<[usize; 2]>,
-    of: Of,
-}
-
-/// The function of a node.
-enum Of {
-    Function,
-    Jvp(usize),
-    Vjp(usize),
-}
 
 /// The expansion.
 pub(crate) fn pointwise(pointwise: &Pointwise) -> TokenStream {
@@ -66,58 +45,18 @@ pub(crate) fn pointwise(pointwise: &Pointwise) -> TokenStream {
     }
 }
 
-/// The function and its derivatives, each before its own.
+/// The function and its derivatives.
 fn nodes(pointwise: &Pointwise) -> Vec<Node> {
-    let inputs: Vec<String> = pointwise.operands().map(|name| name.unraw().to_string()).collect();
-    let outputs = (0..pointwise.tuple.unwrap_or(1)).map(|index| result_name(index, pointwise.tuple)).collect();
-    let root =
-        Node { map: format_ident!("__Map"), suffix: String::new(), inputs, outputs, rules: None, of: Of::Function };
-    let mut nodes = vec![root];
-    let mut level = 0..1;
-    for _ in 0..pointwise.derivatives {
-        let start = nodes.len();
-        for index in level {
-            let rules = [Of::Jvp(index), Of::Vjp(index)].map(|of| {
-                let derived = derived(pointwise, &nodes[index], of);
-                nodes.push(derived);
-                nodes.len() - 1
-            });
-            nodes[index].rules = Some(rules);
-        }
-        level = start..nodes.len();
-    }
-    nodes
+    let buffer = |name| Buffer { name, is_row: false };
+    let inputs = pointwise.operands().map(|name| buffer(name.unraw().to_string())).collect();
+    let results = 0..pointwise.tuple.unwrap_or(1);
+    let outputs = results.map(|index| buffer(result_name(index, pointwise.tuple))).collect();
+    derivatives::nodes(inputs, outputs, pointwise.params.iter().filter_map(attr_name), pointwise.derivatives)
 }
 
-/// A derivative of a node, with the names by which hosts pair its parameters: `tx` is the tangent of `x`, `dx` its
-/// cotangent.
-fn derived(pointwise: &Pointwise, node: &Node, of: Of) -> Node {
-    let mut used: HashSet<String> = pointwise.params.iter().filter_map(attr_name).collect();
-    used.extend(node.inputs.iter().cloned());
-    let mut fresh = |prefix: &str, name: &String| {
-        let plain = format!("{prefix}{name}");
-        let name = if used.contains(&plain) { format!("{prefix}_{name}") } else { plain };
-        used.insert(name.clone());
-        name
-    };
-    let (rule, inputs, outputs): (_, Vec<_>, Vec<_>) = match of {
-        Of::Vjp(_) => {
-            let taken = node.outputs.iter().map(|name| fresh("d", name)).collect();
-            ("vjp", taken, node.inputs.iter().map(|name| fresh("d", name)).collect())
-        }
-        _ => {
-            let taken = node.inputs.iter().map(|name| fresh("t", name)).collect();
-            ("jvp", taken, node.outputs.iter().map(|name| fresh("t", name)).collect())
-        }
-    };
-    Node {
-        map: format_ident!("{}_{rule}", node.map),
-        suffix: format!("{}_{rule}", node.suffix),
-        inputs: node.inputs.iter().cloned().chain(inputs).collect(),
-        outputs,
-        rules: None,
-        of,
-    }
+/// The type of a node's function as a value.
+fn map_ident(node: &Node) -> Ident {
+    format_ident!("__Map{}", node.suffix)
 }
 
 fn attr_name(param: &Param) -> Option<String> {
@@ -137,7 +76,7 @@ fn variables(prefix: &str, count: usize) -> Vec<Ident> {
 
 /// The type of a node's function as a value, with the attributes as its fields.
 fn map(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
-    let name = &node.map;
+    let name = &map_ident(node);
     let (taken, given) = (node.inputs.len(), node.outputs.len());
     let inputs = variables("x", taken);
     let (fields, body) = match node.of {
@@ -164,7 +103,7 @@ fn map(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node
         }
         Of::Jvp(of) | Of::Vjp(of) => {
             let inner = &nodes[of];
-            let map = &inner.map;
+            let map = map_ident(inner);
             let (primals, moved) = inputs.split_at(inner.inputs.len());
             let rule = if matches!(node.of, Of::Vjp(_)) { tokens!(vjp) } else { tokens!(jvp) };
             (tokens!(#map), tokens!(#private::pointwise::#rule(self.0, [#(#primals),*], [#(#moved),*])))
@@ -194,44 +133,20 @@ fn op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node)
     let real = &pointwise.real;
     let ident = op_ident(pointwise, node);
     let name = format!("{}{}", pointwise.name.value(), node.suffix);
-    let docs: Vec<_> = match node.of {
-        Of::Function => pointwise.function.attrs.iter().filter(|attr| attr.path().is_ident("doc")).cloned().collect(),
-        Of::Jvp(of) | Of::Vjp(of) => {
-            let what = if matches!(node.of, Of::Vjp(_)) { "vector-Jacobian" } else { "Jacobian-vector" };
-            let text = format!("The {what} product of `{}{}`.", pointwise.name.value(), nodes[of].suffix);
-            vec![syn::parse_quote!(#[doc = #text])]
-        }
-    };
+    let docs = node.docs(&pointwise.function, &pointwise.name.value(), nodes);
     let attr_idents: Vec<_> = attrs(pointwise).map(|(ident, _, _)| ident).collect();
     let attributes = attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty));
-    let used: HashSet<String> = node
-        .inputs
-        .iter()
-        .chain(&node.outputs)
-        .cloned()
-        .chain(attr_idents.iter().map(|ident| ident.unraw().to_string()))
-        .collect();
-    let shape = ["shape", "dims", "shape_of_all"].into_iter().find(|name| !used.contains(*name)).unwrap_or("shape_");
-    let shape = Ident::new(shape, Span::mixed_site());
+    let shape = node.free_name(&["shape", "dims", "shape_of_all"], attr_idents.iter().copied());
     // Names of the function's own operands point at it.
     let own: Vec<&Ident> = pointwise.operands().collect();
-    let ident_of = |name: &String| match own.iter().find(|ident| ident.unraw() == name.as_str()) {
-        Some(ident) => (*ident).clone(),
-        None => Ident::new(name, Span::mixed_site().located_at(pointwise.function.sig.ident.span())),
-    };
-    let inputs: Vec<_> = node.inputs.iter().map(ident_of).collect();
-    let outputs: Vec<_> = node.outputs.iter().map(ident_of).collect();
+    let inputs: Vec<_> = node.inputs.iter().map(|buffer| buffer.ident(&own, &pointwise.function)).collect();
+    let outputs: Vec<_> = node.outputs.iter().map(|buffer| buffer.ident(&own, &pointwise.function)).collect();
     let mut map = {
-        let root = &nodes[0].map;
+        let root = map_ident(&nodes[0]);
         tokens!(#root(#(#attr_idents),*))
     };
-    // From the function outwards.
-    let mut chain = vec![node];
-    while let Of::Jvp(of) | Of::Vjp(of) = chain[chain.len() - 1].of {
-        chain.push(&nodes[of]);
-    }
-    for outer in chain.iter().rev().skip(1) {
-        let name = &outer.map;
+    for outer in &node.chain(nodes)[1..] {
+        let name = map_ident(outer);
         map = tokens!(#name(#map));
     }
     let rules = node.rules.map(|[jvp, vjp]| {

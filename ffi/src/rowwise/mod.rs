@@ -1,0 +1,29 @@
+//! Functions of rows, as operations over arrays: the support code of `#[rowwise]`.
+//!
+//! * `value`: what such a function computes with, [`Row`] and [`PerRow`], which record a program.
+//! * `program`: such programs; `ops`: their operations of single elements; `derive`: their derivatives.
+//! * `plan`: the order in which a program is computed, in as few passes over a row as its reductions allow.
+//! * `run`: the loop over the rows of arrays, on threads; `reduce`: reductions of a row.
+
+mod derive;
+mod ops;
+mod plan;
+mod program;
+mod reduce;
+mod run;
+mod value;
+
+#[doc(hidden)]
+pub use derive::Rule;
+#[doc(hidden)]
+pub use plan::Plan;
+#[doc(hidden)]
+pub use program::Kind;
+#[doc(hidden)]
+pub use run::run;
+#[doc(hidden)]
+pub use value::{Operand, Value, result};
+pub use value::{PerRow, PerRowMask, Row, RowMask};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! The operations that one function becomes: itself, and its derivatives.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Ident, Span};
+use syn::ext::IdentExt;
+use syn::{Attribute, ItemFn};
+
+/// An operation: the function, or one of its derivatives.
+pub(super) struct Node {
+    /// The rules by which it is derived, for the name: `_vjp_jvp`.
+    pub(super) suffix: String,
+    pub(super) inputs: Vec<Buffer>,
+    pub(super) outputs: Vec<Buffer>,
+    /// Its own derivatives, if it has them: jvp and vjp.
+    pub(super) rules: Option<[usize; 2]>,
+    pub(super) of: Of,
+}
+
+/// An operand or a result.
+#[derive(Clone)]
+pub(super) struct Buffer {
+    pub(super) name: String,
+    /// Whether it has one dimension more than the batch.
+    pub(super) is_row: bool,
+}
+
+/// The function of a node.
+pub(super) enum Of {
+    Function,
+    Jvp(usize),
+    Vjp(usize),
+}
+
+/// The function and its derivatives, each before its own.
+pub(super) fn nodes(
+    inputs: Vec<Buffer>,
+    outputs: Vec<Buffer>,
+    attrs: impl Iterator<Item = String>,
+    derivatives: u32,
+) -> Vec<Node> {
+    let attrs: HashSet<String> = attrs.collect();
+    let mut nodes = vec![Node { suffix: String::new(), inputs, outputs, rules: None, of: Of::Function }];
+    let mut level = 0..1;
+    for _ in 0..derivatives {
+        let start = nodes.len();
+        for index in level {
+            let rules = [Of::Jvp(index), Of::Vjp(index)].map(|of| {
+                let derived = derived(&attrs, &nodes[index], of);
+                nodes.push(derived);
+                nodes.len() - 1
+            });
+            nodes[index].rules = Some(rules);
+        }
+        level = start..nodes.len();
+    }
+    nodes
+}
+
+/// A derivative of a node, with the names by which hosts pair its parameters: `tx` is the tangent of `x`, `dx` its
+/// cotangent.
+fn derived(attrs: &HashSet<String>, node: &Node, of: Of) -> Node {
+    let mut used = attrs.clone();
+    used.extend(node.inputs.iter().map(|buffer| buffer.name.clone()));
+    let mut fresh = |prefix: &str, Buffer { name, is_row }: &Buffer| {
+        let plain = format!("{prefix}{name}");
+        let name = if used.contains(&plain) { format!("{prefix}_{name}") } else { plain };
+        used.insert(name.clone());
+        Buffer { name, is_row: *is_row }
+    };
+    let (rule, inputs, outputs): (_, Vec<_>, Vec<_>) = match of {
+        Of::Vjp(_) => {
+            let taken = node.outputs.iter().map(|buffer| fresh("d", buffer)).collect();
+            ("vjp", taken, node.inputs.iter().map(|buffer| fresh("d", buffer)).collect())
+        }
+        _ => {
+            let taken = node.inputs.iter().map(|buffer| fresh("t", buffer)).collect();
+            ("jvp", taken, node.outputs.iter().map(|buffer| fresh("t", buffer)).collect())
+        }
+    };
+    Node {
+        suffix: format!("{}_{rule}", node.suffix),
+        inputs: node.inputs.iter().cloned().chain(inputs).collect(),
+        outputs,
+        rules: None,
+        of,
+    }
+}
+
+impl Node {
+    /// The function, and what is derived from it up to this node.
+    pub(super) fn chain<'a>(&'a self, nodes: &'a [Node]) -> Vec<&'a Node> {
+        let mut chain = vec![self];
+        while let Of::Jvp(of) | Of::Vjp(of) = chain[chain.len() - 1].of {
+            chain.push(&nodes[of]);
+        }
+        chain.reverse();
+        chain
+    }
+
+    /// The operation's documentation.
+    pub(super) fn docs(&self, function: &ItemFn, name: &str, nodes: &[Node]) -> Vec<Attribute> {
+        match self.of {
+            Of::Function => function.attrs.iter().filter(|attr| attr.path().is_ident("doc")).cloned().collect(),
+            Of::Jvp(of) | Of::Vjp(of) => {
+                let what = if matches!(self.of, Of::Vjp(_)) { "vector-Jacobian" } else { "Jacobian-vector" };
+                let text = format!("The {what} product of `{name}{}`.", nodes[of].suffix);
+                vec![syn::parse_quote!(#[doc = #text])]
+            }
+        }
+    }
+
+    /// The first of some names that no parameter has; the last with an underscore if all are taken.
+    pub(super) fn free_name<'a>(&self, names: &[&str], attrs: impl Iterator<Item = &'a Ident>) -> Ident {
+        let used: HashSet<String> = self
+            .inputs
+            .iter()
+            .chain(&self.outputs)
+            .map(|buffer| buffer.name.clone())
+            .chain(attrs.map(|ident| ident.unraw().to_string()))
+            .collect();
+        let free = names.iter().find(|name| !used.contains(**name)).map(|name| (*name).to_owned());
+        let name = free.unwrap_or_else(|| format!("{}_", names[names.len() - 1]));
+        Ident::new(&name, Span::mixed_site())
+    }
+}
+
+impl Buffer {
+    /// The name of its parameter; the function's own operands point at it.
+    pub(super) fn ident(&self, own: &[&Ident], function: &ItemFn) -> Ident {
+        match own.iter().find(|ident| ident.unraw() == self.name.as_str()) {
+            Some(ident) => (*ident).clone(),
+            None => Ident::new(&self.name, Span::mixed_site().located_at(function.sig.ident.span())),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+"""Row-wise functions of the gallery: derivatives of first and second order, batches, halves."""
+
+import pytest
+import torch
+from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
+from torch.library import opcheck
+
+X, Y, Z = (torch.randn(4, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(i)) for i in range(3))
+
+
+def tempered_softmax(logits, temperature):
+    scaled = logits / temperature.unsqueeze(-1)
+    return scaled.softmax(-1), scaled.logsumexp(-1)
+
+
+CASES = {
+    "softmax_cross_entropy": (lambda logits, labels: -(labels * logits.log_softmax(-1)).sum(-1), (X, Y)),
+    "layer_norm": (lambda x, gain, bias: torch.nn.functional.layer_norm(x, x.shape[-1:]) * gain + bias, (X, Y, Z)),
+    "tempered_softmax": (tempered_softmax, (X, 1 + Y[:, 0] ** 2)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_derivatives_of_both_orders(ops, name):
+    op, args = getattr(ops, name), [arg.clone().requires_grad_() for arg in CASES[name][1]]
+    assert torch.autograd.gradcheck(op, args, check_forward_ad=True, check_batched_grad=True)
+    assert torch.autograd.gradgradcheck(op, args, check_fwd_over_rev=True)
+    opcheck(op.default, args)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values_and_transforms_are_those_of_the_formula(ops, name):
+    formula, args = CASES[name]
+
+    def loss(f):
+        def of(*args):
+            results = f(*args)
+            return sum(result.sin().sum() for result in (results if isinstance(results, tuple) else (results,)))
+
+        return of
+
+    def check(transform):
+        torch.testing.assert_close(transform(getattr(ops, name)), transform(formula), rtol=1e-11, atol=1e-11)
+
+    check(lambda f: f(*args))
+    check(lambda f: grad(loss(f))(*args))
+    check(lambda f: jvp(loss(f), args, tuple(arg.cos() for arg in args)))
+    check(lambda f: vmap(grad(loss(f)))(*args))
+    check(lambda f: vmap(hessian(loss(f)))(*args))
+    check(lambda f: jacrev(jacrev(loss(f)))(*args))
+    check(lambda f: vmap(jacfwd(jacfwd(loss(f))))(*args))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_halves_are_rounded_once(ops, dtype):
+    x = torch.linspace(-8, 8, 4000, dtype=dtype).reshape(40, 100)
+    ones = torch.ones_like(x)
+    exact = torch.nn.functional.layer_norm(x.double(), (100,))
+    assert (ops.layer_norm(x, ones, 0 * ones) == exact.to(dtype)).double().mean() > 0.999
