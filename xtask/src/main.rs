@@ -23,10 +23,12 @@ mod python;
 mod reproducible;
 mod sanitize;
 mod shell;
+mod site;
 mod smoke;
 mod soak;
 mod test;
 mod tidy;
+mod tools;
 mod workspace;
 
 use std::process::ExitCode;

@@ -12,8 +12,8 @@ mod heads;
 mod imports;
 mod items;
 mod layers;
-mod links;
-mod markdown;
+pub(crate) mod links;
+pub(crate) mod markdown;
 mod paths;
 mod releases;
 pub(crate) mod sources;
@@ -58,6 +58,7 @@ const CHECKS: &[Check] = &[
     imports::check,
     layers::check,
     crate::messages::check,
+    crate::site::check,
     exports::check,
 ];
 
