@@ -54,6 +54,7 @@ enum Entry {
 use Entry::{File, Folder, Made};
 
 const PARTS: &[(&str, &[Entry])] = &[
+    ("Coming from elsewhere", &[Folder("docs/coming-from"), File("docs/not-for.md")]),
     ("Examples", &[Made("gallery/index.md")]),
     (
         "Reference",
