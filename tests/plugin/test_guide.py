@@ -1,10 +1,9 @@
-"""The snippets of the README and of the guide's chapters on the plugin, each in a process of its own, as it is printed."""
+"""The snippets of the README and of the chapters on the plugin, each in a process of its own, as it is printed."""
 
 import re
 
-import pytest
-
 import documents
+import pytest
 
 
 def snippets(chapter):

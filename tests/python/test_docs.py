@@ -4,11 +4,11 @@ import re
 import sys
 import types
 
+import documents
 import jax
 import jax.numpy as jnp
 import pytest
 
-import documents
 import oxcall
 
 # The last lines of a snippet that fails: `# CallError: the beginning of its message`.

@@ -7,9 +7,9 @@ import subprocess
 import sys
 import zipfile
 
+import documents
 import pytest
 
-import documents
 from oxcall._cli import main
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

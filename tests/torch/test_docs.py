@@ -4,10 +4,10 @@ import re
 import sys
 import types
 
+import documents
 import pytest
 import torch
 
-import documents
 import oxcall
 
 RAISES = re.compile(r"^# (\w+): (.+)\Z", re.MULTILINE)
