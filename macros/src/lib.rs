@@ -125,6 +125,7 @@ mod types;
 /// | `#[attr(rest)] rest: Dict<'_>` | all attributes that no other parameter names; without it they are an error |
 /// | `#[state] s: &S` | the state that the `instantiate` function made; also `#[state(prepare)]`, `#[state(initialize)]` |
 /// | `#[dims(...)]` | the dimensions of a buffer |
+/// | `#[sum(b)]` | a result without the dimensions `..b` of the batch is the sum over it |
 /// | `#[arg]`, `#[ret]`, `#[inout]`, `#[ctx]` | the role of a parameter whose type is not listed above |
 ///
 /// # Dimensions

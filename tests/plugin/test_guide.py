@@ -1,19 +1,20 @@
-"""The snippets of the guide's chapters on the plugin, each in a process of its own, as it is printed."""
+"""The snippets of the README and of the chapters on the plugin, each in a process of its own, as it is printed."""
 
-import pathlib
 import re
 
+import documents
 import pytest
 
-GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "guide"
+
+def snippets(chapter):
+    return documents.snippets(f"docs/guide/{chapter}")
 
 
-def snippets(*chapters):
-    text = "\n".join((GUIDE / chapter).read_text(encoding="utf-8") for chapter in chapters)
-    return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-
-
-SNIPPETS = snippets("19-plugin.md", "21-callbacks-memories-sharing.md")
+SNIPPETS = [
+    *snippets("19-plugin.md"),
+    *snippets("21-callbacks-memories-sharing.md"),
+    *(text for text in documents.snippets("README.md") if documents.host(text) == "plugin"),
+]
 
 # What the chapter has said before, or leaves to the reader.
 BEFORE = """

@@ -1,15 +1,18 @@
-"""The guide's Python snippets, run as they are printed, with the gallery as the library."""
+"""The documentation's Python snippets, run as they are printed."""
 
-import pathlib
 import re
+import sys
+import types
 
+import documents
+import jax
+import jax.numpy as jnp
 import pytest
 
-GUIDE = pathlib.Path(__file__).parents[2] / "docs/guide"
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LIBRARY = re.compile(r'"target/release/lib\w+\.so"')
-# The last line of a snippet that fails: `# CallError: the beginning of its message`.
-RAISES = re.compile(r"^# (\w+): (.+)\Z", re.MULTILINE)
+import oxcall
+
+# The last lines of a snippet that fails: `# CallError: the beginning of its message`.
+RAISES = re.compile(r"^# (?:\w+\.)*(\w+): (.+)\Z", re.MULTILINE)
 
 
 def run(snippet, namespace):
@@ -23,11 +26,32 @@ def run(snippet, namespace):
     assert expected[2] in str(raised.value)
 
 
-@pytest.mark.parametrize("chapter", ["01-getting-started.md", "06-jax.md", "08-testing.md"])
-def test_snippets(chapter, library_path):
-    gallery = library_path("custom_ops")
-    snippets = BLOCK.findall((GUIDE / chapter).read_text(encoding="utf-8"))
-    assert snippets
-    namespace = {}
-    for snippet in snippets:
-        run(LIBRARY.sub(repr(str(gallery)), snippet), namespace)
+def test_pages():
+    """A page that has snippets is found, whichever test runs them."""
+    pages = {page for kind in ("jax", "torch", "plugin") for page in documents.pages(kind)}
+    assert {"README.md", "docs/guide/06-jax.md", "docs/guide/17-torch.md", "docs/coming-from/numba.md"} <= pages
+    for page, test in documents.ELSEWHERE.items():
+        assert documents.snippets(page) and page.rsplit("/", 1)[1] in (documents.ROOT / test).read_text()
+
+
+@pytest.mark.parametrize("page", [page for page in documents.pages("jax") if "07-errors" not in page])
+def test_snippets(page, library_path, monkeypatch):
+    path = library_path(documents.library(page))
+    # What a page leaves to others: imports, operands, and the module that a wheel has.
+    ops = oxcall.load(path)
+    monkeypatch.setitem(sys.modules, "my_ops", types.SimpleNamespace(**{name: ops[name] for name in ops}))
+    namespace = {"jax": jax, "jnp": jnp, "oxcall": oxcall, "ops": ops, "x": jnp.ones((2, 3))}
+    for snippet in documents.snippets(page):
+        if documents.host(snippet) == "jax":
+            run(documents.with_library(snippet, path), namespace)
+
+
+def test_a_file_that_is_not_complete(library_path, tmp_path, capsys):
+    (snippet,) = documents.snippets("docs/guide/07-errors.md")
+    content = library_path("custom_ops").read_bytes()
+    part = tmp_path / "libmy_ops.so"
+    part.write_bytes(content[: len(content) // 2])
+    exec(documents.with_library(snippet, part), {"oxcall": oxcall})
+    shown = " ".join(line[2:] for line in snippet.splitlines() if line.startswith("# ")).removeprefix("...")
+    printed = capsys.readouterr().out.strip()
+    assert re.sub(r"\d+", "N", printed.removeprefix(str(tmp_path))) == re.sub(r"\d+", "N", shown)

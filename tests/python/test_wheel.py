@@ -15,6 +15,7 @@ import pytest
 
 from oxcall._cli import main
 from oxcall._errors import BuildError
+from oxcall._new import KINDS
 from oxcall._wheel import tag, zig
 from oxcall._wheel.settings import settings_of
 from processes import run
@@ -222,6 +223,29 @@ def test_a_wheel(project, clean, tmp_path):
     file, about, exported = use(USE).split("|")
     assert file == f"{site}/their_ops/__init__.py" and about == "Ops written in Rust."
     assert exported == "['LIBRARY', 'rms_norm', 'rms_norm_vjp']"
+
+
+@needs_hatchling
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "torch"])
+def test_tests_of_a_new_project(kind, tmp_path, monkeypatch):
+    """All tests that come with a project pass, in Rust and in Python."""
+    folder = tmp_path / "their_ops"
+    assert main(["new", str(folder), "--oxcall", str(ROOT), *([] if kind == "jax" else [f"--{kind}"])]) == 0
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(TARGET))
+    done = subprocess.run(["cargo", "test"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "2 passed" in done.stdout, done.stdout + done.stderr
+    status, output = oxcall("build", "--out", tmp_path / "out")
+    assert status == 0, output
+    (wheel,) = (tmp_path / "out").iterdir()
+    with zipfile.ZipFile(wheel) as files:
+        files.extractall(tmp_path / "out")
+    paths = os.pathsep.join([str(tmp_path / "out"), str(ROOT / "python/oxcall/src")])
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "tests"],
+        env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @needs_hatchling

@@ -1,4 +1,4 @@
-//! The README and the guide's chapters, whose Rust snippets are compiled and run as a user's crate would be.
+//! The pages of the documentation whose Rust snippets are compiled and run as a user's crate would be.
 
 macro_rules! chapters {
     ($($name:ident: $file:literal;)*) => {$(
@@ -30,4 +30,11 @@ chapters! {
     plugin: "docs/guide/19-plugin.md";
     troubleshooting: "docs/guide/23-troubleshooting.md";
     pointwise: "docs/guide/26-pointwise.md";
+    tutorial: "docs/guide/28-tutorial.md";
+    cpp_ffi: "docs/coming-from/cpp-ffi.md";
+    pallas_triton: "docs/coming-from/pallas-triton.md";
+    warp: "docs/coming-from/warp.md";
+    numba: "docs/coming-from/numba.md";
+    torch_extensions: "docs/coming-from/torch-extensions.md";
+    habana_tpc: "docs/coming-from/habana-tpc.md";
 }

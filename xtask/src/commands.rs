@@ -117,7 +117,14 @@ pub(crate) const COMMANDS: &[Command] = &[
         ],
         run: bench::run,
     },
-    Command { name: "docs", forms: &[Form { args: "", about: "build the API docs" }], run: docs::run },
+    Command {
+        name: "docs",
+        forms: &[
+            Form { args: "", about: "build the API docs" },
+            Form { args: "site", about: "build the documentation as a site with search, in target/site" },
+        ],
+        run: docs::run,
+    },
     Command {
         name: "miri",
         forms: &[Form {
@@ -264,7 +271,7 @@ mod tests {
 
     #[test]
     fn usages_have_a_line_for_each_form() {
-        assert_eq!(usage("docs").to_string(), "usage: cargo xtask docs");
+        assert_eq!(usage("demo").to_string(), "usage: cargo xtask demo");
         let fuzz = usage("fuzz").to_string();
         assert!(fuzz.starts_with("usage: cargo xtask fuzz jax [PROGRAMS]"), "{fuzz}");
         assert!(fuzz.contains("\n       cargo xtask fuzz [calls|"), "{fuzz}");

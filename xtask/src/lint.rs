@@ -1,12 +1,11 @@
 //! `cargo xtask lint`: everything that reads the sources and runs none of them.
 
-use std::path::PathBuf;
-
 use crate::shell::{self, Failure, Result};
-use crate::{progress, python, release, tidy, workspace};
+use crate::tools::{self, Tool};
+use crate::{python, release, tidy};
 
 /// Checks the dependencies against deny.toml.
-const CARGO_DENY: &str = "0.20.2";
+const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2", features: &[] };
 
 /// A part of the command, under the name that selects it.
 pub(crate) type Part = (&'static str, fn() -> Result<()>);
@@ -106,10 +105,10 @@ fn ruff() -> Result<()> {
 
 /// Licences, sources and duplicates of the dependencies, and their security advisories.
 ///
-/// cargo-deny itself is compiled once, into the target directory, unless it is on PATH: two to three minutes on two
-/// cores. The advisory database is a git repository; where it cannot be reached, the rest is still checked.
+/// cargo-deny takes two to three minutes to compile on two cores. The advisory database is a git repository; where it
+/// cannot be reached, the rest is still checked.
 fn deny() -> Result<()> {
-    let program = cargo_deny()?;
+    let program = tools::installed(&CARGO_DENY)?;
     let check = |what: &[&str]| shell::run(shell::command(&program).arg("check").args(what));
     check(&["licenses", "bans", "sources"])?;
     if shell::succeeds(&program, &["fetch", "db"]) {
@@ -117,19 +116,4 @@ fn deny() -> Result<()> {
     }
     println!("advisories: not checked, because their database could not be fetched");
     Ok(())
-}
-
-fn cargo_deny() -> Result<PathBuf> {
-    if shell::succeeds("cargo-deny", &["--version"]) {
-        return Ok("cargo-deny".into());
-    }
-    let root = workspace::scratch("tools")?;
-    let program = root.join("bin/cargo-deny");
-    if !program.exists() {
-        let mut command = shell::cargo();
-        command.args(["install", "cargo-deny", "--locked", "--version", CARGO_DENY, "--root"]).arg(&root);
-        // Its own folder: `CARGO_TARGET_DIR`, where set, is for this workspace.
-        progress::command("compiling cargo-deny", command.arg("--target-dir").arg(root.join("build")))?;
-    }
-    Ok(program)
 }

@@ -24,10 +24,12 @@ mod release;
 mod reproducible;
 mod sanitize;
 mod shell;
+mod site;
 mod smoke;
 mod soak;
 mod test;
 mod tidy;
+mod tools;
 mod workspace;
 
 use std::process::ExitCode;

@@ -31,7 +31,7 @@ fn fault(sources: &Sources, file: &Source, link: &str) -> Option<String> {
 }
 
 /// A relative path, from the root of the repository.
-pub(super) fn resolve(folder: &str, path: &str) -> String {
+pub(crate) fn resolve(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
         match part {

@@ -1,18 +1,19 @@
 //! Markdown, as far as the checks need it: kinds of lines, inline code, links and the anchors of headings.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A part of a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(crate) struct Span {
     /// The line on which it begins.
-    pub(super) line: usize,
-    pub(super) text: String,
+    pub(crate) line: usize,
+    pub(crate) text: String,
 }
 
 /// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A line of a fenced block, or one of its fences.
     Code,
     Heading,
@@ -23,7 +24,7 @@ pub(super) enum Kind {
 }
 
 /// Every line, with its number and kind.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, Kind, &str)> {
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, Kind, &str)> {
     let mut fence = None;
     (1..).zip(text.lines()).map(move |(number, line)| (number, kind(line, &mut fence), line))
 }
@@ -44,26 +45,32 @@ fn kind(line: &str, fence: &mut Option<&'static str>) -> Kind {
     Kind::Code
 }
 
-/// Paragraphs outside blocks of code, each with the number of its first line. A row of a table is one, and so is a
-/// heading.
-fn paragraphs(text: &str) -> Vec<(usize, String)> {
-    let mut found: Vec<(usize, String)> = Vec::new();
+/// A paragraph outside blocks of code. A row of a table is one, and so is a heading.
+struct Paragraph<'a> {
+    /// The number of its first line.
+    line: usize,
+    /// Where it begins in the whole text.
+    at: usize,
+    text: &'a str,
+}
+
+fn paragraphs(text: &str) -> Vec<Paragraph<'_>> {
+    let mut found: Vec<Paragraph<'_>> = Vec::new();
     let mut open = false;
     for (number, kind, line) in lines(text) {
+        // A line is a part of the text.
+        let at = line.as_ptr().addr() - text.as_ptr().addr();
         match found.last_mut().filter(|_| open && kind == Kind::Prose) {
-            Some((_, paragraph)) => {
-                paragraph.push('\n');
-                paragraph.push_str(line);
-            }
+            Some(paragraph) => paragraph.text = &text[paragraph.at..at + line.len()],
             None if matches!(kind, Kind::Code | Kind::Blank) => {}
-            None => found.push((number, line.to_owned())),
+            None => found.push(Paragraph { line: number, at, text: line }),
         }
         open = kind == Kind::Prose;
     }
     found
 }
 
-/// Takes a paragraph apart: its inline code, and the text with spaces in the place of the code.
+/// Takes a paragraph apart: its inline code, and the text with as many bytes of spaces in the place of the code.
 fn split(paragraph: &str) -> (Vec<(usize, &str)>, String) {
     let (mut codes, mut prose, mut at) = (Vec::new(), String::new(), 0);
     while let Some(start) = paragraph[at..].find('`').map(|found| at + found) {
@@ -74,8 +81,8 @@ fn split(paragraph: &str) -> (Vec<(usize, &str)>, String) {
             Some(len) => {
                 codes.push((inside, &paragraph[inside..inside + len]));
                 at = inside + len + ticks;
-                let letters = paragraph[start..at].chars();
-                prose.extend(letters.map(|letter| if letter == '\n' { letter } else { ' ' }));
+                let bytes = paragraph[start..at].bytes();
+                prose.extend(bytes.map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
             }
             None => {
                 prose.push_str(&paragraph[start..inside]);
@@ -106,41 +113,85 @@ fn line_of(text: &str, at: usize, first: usize) -> usize {
 }
 
 /// Inline code, outside blocks of code. What a table escapes, `\|`, is a plain bar.
-pub(super) fn inline_code(text: &str) -> Vec<Span> {
+pub(crate) fn inline_code(text: &str) -> Vec<Span> {
     let mut found = Vec::new();
-    for (first, paragraph) in paragraphs(text) {
-        let spans = split(&paragraph).0.into_iter();
+    for paragraph in paragraphs(text) {
+        let spans = split(paragraph.text).0.into_iter();
         found.extend(spans.map(|(at, code)| Span {
-            line: line_of(&paragraph, at, first),
+            line: line_of(paragraph.text, at, paragraph.line),
             text: code.replace("\\|", "|").replace('\n', " "),
         }));
     }
     found
 }
 
-/// The targets of `[text](target)` outside code.
-pub(super) fn links(text: &str) -> Vec<Span> {
+/// A link `[text](target)`, by its places in the whole text.
+struct Link {
+    line: usize,
+    /// From the first bracket to the last parenthesis.
+    whole: Range<usize>,
+    text: Range<usize>,
+    target: Range<usize>,
+}
+
+/// The links outside code.
+fn all_links(text: &str) -> Vec<Link> {
     let mut found = Vec::new();
-    for (first, paragraph) in paragraphs(text) {
-        let prose = split(&paragraph).1;
-        let starts = prose.match_indices("](").map(|(at, mark)| at + mark.len());
-        found.extend(starts.filter_map(|at| {
+    for paragraph in paragraphs(text) {
+        let prose = split(paragraph.text).1;
+        found.extend(prose.match_indices("](").filter_map(|(middle, mark)| {
+            let begin = middle + mark.len();
+            let inside = prose[begin..].split_once(')')?.0;
             // A title may follow the target.
-            let target = prose[at..].split_once(')')?.0.split_whitespace().next()?;
-            Some(Span { line: line_of(&prose, at, first), text: target.to_owned() })
+            let target = begin..begin + inside.split_whitespace().next()?.len();
+            let start = prose[..middle].rfind('[')?;
+            let place = |range: Range<usize>| paragraph.at + range.start..paragraph.at + range.end;
+            Some(Link {
+                line: line_of(&prose, begin, paragraph.line),
+                whole: place(start..begin + inside.len() + 1),
+                text: place(start + 1..middle),
+                target: place(target),
+            })
         }));
     }
     found
 }
 
+/// The targets of `[text](target)` outside code.
+pub(crate) fn links(text: &str) -> Vec<Span> {
+    let links = all_links(text).into_iter();
+    links.map(|link| Span { line: link.line, text: text[link.target].to_owned() }).collect()
+}
+
+/// The text with other targets of links; a link without one is replaced by its text.
+pub(crate) fn with_targets(text: &str, mut target: impl FnMut(&str) -> Option<String>) -> String {
+    let (mut written, mut at) = (String::new(), 0);
+    for link in all_links(text) {
+        match target(&text[link.target.clone()]) {
+            Some(target) => {
+                written.push_str(&text[at..link.target.start]);
+                written.push_str(&target);
+                at = link.target.end;
+            }
+            None => {
+                written.push_str(&text[at..link.whole.start]);
+                written.push_str(&text[link.text]);
+                at = link.whole.end;
+            }
+        }
+    }
+    written.push_str(&text[at..]);
+    written
+}
+
 /// Headings, without their marks.
-pub(super) fn headings(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(crate) fn headings(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let headings = lines(text).filter(|(_, kind, _)| *kind == Kind::Heading);
     headings.map(|(number, _, line)| (number, line.trim_start_matches('#').trim()))
 }
 
 /// The anchors to which links may lead: those that GitHub makes of headings, and those that are written as HTML.
-pub(super) fn anchors(text: &str) -> Vec<String> {
+pub(crate) fn anchors(text: &str) -> Vec<String> {
     let mut times = BTreeMap::<String, usize>::new();
     let mut found = Vec::new();
     for (_, heading) in headings(text) {
@@ -156,7 +207,7 @@ pub(super) fn anchors(text: &str) -> Vec<String> {
 }
 
 /// A heading's anchor: what it shows in lower case, with hyphens for spaces and without other signs.
-fn slug(heading: &str) -> String {
+pub(crate) fn slug(heading: &str) -> String {
     // Of a link, only the text is shown.
     let mut shown = String::new();
     let mut rest = heading;
@@ -182,6 +233,14 @@ mod tests {
         let text =
             "[a](x.md) and [b](y.md#z), `#[dims](no)`\n```\n[c](no)\n```\nover\n[d](z \"title\") `[e](no`\n`no)`";
         assert_eq!(texts(&links(text)), [(1, "x.md"), (1, "y.md#z"), (6, "z")]);
+    }
+
+    #[test]
+    fn targets_are_replaced_and_links_without_one_become_text() {
+        let text = "[`a[0]` é](x.md) and [b](gone) over\n[c](z \"title\") `[d](no)`\n```\n[e](no)\n```\n";
+        let written = with_targets(text, |target| (target != "gone").then(|| format!("to/{target}")));
+        let expected = "[`a[0]` é](to/x.md) and b over\n[c](to/z \"title\") `[d](no)`\n```\n[e](no)\n```\n";
+        assert_eq!(written, expected);
     }
 
     #[test]

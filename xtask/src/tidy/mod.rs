@@ -12,9 +12,9 @@ mod heads;
 mod imports;
 mod items;
 mod layers;
-mod links;
+pub(crate) mod links;
 mod manifests;
-mod markdown;
+pub(crate) mod markdown;
 mod paths;
 mod releases;
 pub(crate) mod sources;
@@ -62,6 +62,7 @@ const CHECKS: &[Check] = &[
     imports::check,
     layers::check,
     crate::messages::check,
+    crate::site::check,
     exports::check,
 ];
 

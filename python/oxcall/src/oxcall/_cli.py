@@ -50,6 +50,9 @@ def _add_projects(commands: Any) -> None:
     project = commands.add_parser("new", help="make a project: a crate with an op, its tests, and a wheel")
     project.add_argument("path", help="the folder of the project, whose name is the project's")
     kinds = project.add_mutually_exclusive_group()
+    kinds.add_argument(
+        "--pointwise", action="store_const", const="pointwise", dest="kind", help="a function of single numbers"
+    )
     kinds.add_argument("--stateful", action="store_const", const="stateful", dest="kind", help="an op with a state")
     kinds.add_argument(
         "--torch", action="store_const", const="torch", dest="kind", help="tests through PyTorch, not JAX"

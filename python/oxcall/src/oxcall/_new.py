@@ -70,6 +70,10 @@ KINDS = {
         "rms_norm.rs", "rms_norm_jax.py", "jax", "JAX",
         _JAX_EXAMPLE + "jax.jit(my_ops.rms_norm)(x)\njax.grad(lambda x: my_ops.rms_norm(x, eps=1e-3).sum())(x)",
     ),
+    "pointwise": _Kind(
+        "softplus.rs", "softplus_jax.py", "jax", "JAX",
+        _JAX_EXAMPLE + "jax.jit(my_ops.softplus)(x)\njax.grad(lambda x: my_ops.softplus(x, beta=2.0).sum())(x)",
+    ),
     "stateful": _Kind(
         "smooth.rs", "smooth_jax.py", "jax", "JAX",
         _JAX_EXAMPLE + "my_ops.smooth(x, taps=3)\njax.grad(lambda x: my_ops.smooth(x, taps=3).sum())(x)",
