@@ -43,19 +43,20 @@ fn inspect(package: &Package, folder: &Path) -> Result<()> {
     let entries = std::fs::read_dir(folder).context(folder.display())?.flatten();
     let names: BTreeSet<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     println!("{} {}: {} kB, {}", package.name, package.version, size.div_ceil(1000), shown(&names));
+    match fault(&names, size) {
+        Some(fault) => Err(Failure::new(format!("the package of {} {fault}", package.name))),
+        None => Ok(()),
+    }
+}
+
+/// What is wrong with a package of these files and this size.
+fn fault(names: &BTreeSet<String>, size: u64) -> Option<String> {
     let missing: Vec<&str> = FILES.into_iter().chain(LICENCES).filter(|name| !names.contains(*name)).collect();
     if !missing.is_empty() {
-        let mend = "add them to `include` in its Cargo.toml";
-        return Err(Failure::new(format!("the package of {} lacks {}: {mend}", package.name, missing.join(", "))));
+        return Some(format!("lacks {}: add them to `include` in its Cargo.toml", missing.join(", ")));
     }
-    if size > AT_MOST {
-        let mend = "take what its build does not read out of `include` in its Cargo.toml";
-        return Err(Failure::new(format!(
-            "the package of {} has {size} bytes, the most is {AT_MOST}: {mend}",
-            package.name
-        )));
-    }
-    Ok(())
+    let mend = "take what its build does not read out of `include` in its Cargo.toml";
+    (size > AT_MOST).then(|| format!("has {size} bytes, and the most is {AT_MOST}: {mend}"))
 }
 
 /// The names that are not in every package, in a line.
@@ -90,4 +91,39 @@ pub(super) fn patches(packages: &[Package], folder: &Path) -> String {
         format!("{} = {{ path = {:?} }}\n", package.name, folder.join(package.id()).to_string_lossy())
     };
     format!("[patch.crates-io]\n{}", packages.iter().map(line).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(without: &str) -> BTreeSet<String> {
+        let names = FILES.into_iter().chain(LICENCES).filter(|name| *name != without);
+        names.chain(["NOTICE", ".cargo_vcs_info.json"]).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn packages_with_every_file_pass() {
+        assert_eq!(fault(&names(""), AT_MOST), None);
+        assert_eq!(shown(&names("")), "LICENSE-APACHE LICENSE-MIT NOTICE README.md src");
+    }
+
+    #[test]
+    fn a_missing_file_and_a_large_package_are_faults() {
+        let message = "lacks LICENSE-MIT: add them to `include` in its Cargo.toml";
+        assert_eq!(fault(&names("LICENSE-MIT"), 1).as_deref(), Some(message));
+        assert!(fault(&names(""), AT_MOST + 1).unwrap().starts_with("has 10485761 bytes, and the most is 10485760"));
+    }
+
+    #[test]
+    fn packages_are_a_workspace_that_depends_on_itself() {
+        let packages = packages::published().unwrap();
+        let manifest = manifest(&packages);
+        let (members, patches) = manifest.split_once("[patch.crates-io]").unwrap();
+        for package in &packages {
+            assert!(members.contains(&format!("    \"{}\",\n", package.id())), "{manifest}");
+            let patch = format!("\n{} = {{ path = \"{}\" }}\n", package.name, package.id());
+            assert!(patches.contains(&patch), "{manifest}");
+        }
+    }
 }
