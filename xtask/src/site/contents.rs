@@ -65,6 +65,7 @@ const PARTS: &[(&str, &[Entry])] = &[
             File("docs/c-boundary.md"),
             File("docs/legacy-encoding.md"),
             File("docs/limitations.md"),
+            File("docs/stability.md"),
         ],
     ),
     (
