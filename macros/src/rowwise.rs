@@ -174,8 +174,9 @@ fn results(output: &ReturnType, errors: &mut Errors) -> (Vec<Kind>, bool) {
     let kinds: Option<Vec<Kind>> = list.iter().map(|ty| Kind::of(ty)).collect();
     match kinds.filter(|kinds| !kinds.is_empty()) {
         Some(kinds) => {
-            let plain = list.iter().map(|ty| is_plain(ty, errors));
-            if plain.fold(true, |all, one| all && one) { (kinds, is_tuple) } else { (Vec::new(), is_tuple) }
+            // Every one is looked at, so that every mistake is reported.
+            let plain = list.iter().filter(|ty| is_plain(ty, errors)).count();
+            if plain == list.len() { (kinds, is_tuple) } else { (Vec::new(), is_tuple) }
         }
         None => {
             errors.push(ty, messages::rowwise_returns(types::text(ty)));

@@ -13,9 +13,15 @@ def tempered_softmax(logits, temperature):
     return scaled.softmax(-1), scaled.logsumexp(-1)
 
 
+def normalized(x):
+    """Written out, not `torch.nn.functional.layer_norm`, whose second derivative in forward mode differs."""
+    centred = x - x.mean(-1, keepdim=True)
+    return centred / ((centred * centred).mean(-1, keepdim=True) + 1e-5).sqrt()
+
+
 CASES = {
     "softmax_cross_entropy": (lambda logits, labels: -(labels * logits.log_softmax(-1)).sum(-1), (X, Y)),
-    "layer_norm": (lambda x, gain, bias: torch.nn.functional.layer_norm(x, x.shape[-1:]) * gain + bias, (X, Y, Z)),
+    "layer_norm": (lambda x, gain, bias: normalized(x) * gain + bias, (X, Y, Z)),
     "tempered_softmax": (tempered_softmax, (X, 1 + Y[:, 0] ** 2)),
 }
 
@@ -53,7 +59,8 @@ def test_values_and_transforms_are_those_of_the_formula(ops, name):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_halves_are_rounded_once(ops, dtype):
-    x = torch.linspace(-8, 8, 4000, dtype=dtype).reshape(40, 100)
+    # Around 0: the mean of others would take digits of the differences.
+    x = torch.randn(40, 100, generator=torch.Generator().manual_seed(7)).to(dtype)
     ones = torch.ones_like(x)
-    exact = torch.nn.functional.layer_norm(x.double(), (100,))
+    exact = normalized(x.double())
     assert (ops.layer_norm(x, ones, 0 * ones) == exact.to(dtype)).double().mean() > 0.999
