@@ -64,16 +64,12 @@ TRANSFORMS = {
     "grad": lambda f, n: jax.grad(loss(f), all_of(n)),
     "jvp": lambda f, n: lambda *args: jax.jvp(f, args, directions(args)),
     "vmap of grad": lambda f, n: jax.vmap(jax.grad(loss(f), all_of(n))),
-    "forward over reverse": lambda f, n: (
-        lambda *args: jax.jvp(jax.grad(loss(f), all_of(n)), args, directions(args))[1]
-    ),
+    "forward over reverse": lambda f, n: lambda *args: jax.jvp(jax.grad(loss(f), all_of(n)), args, directions(args))[1],
     "reverse over reverse": lambda f, n: jax.grad(loss(jax.grad(loss(f), all_of(n))), all_of(n)),
     "forward over forward": lambda f, n: (
         lambda *args: jax.jvp(lambda *args: jax.jvp(f, args, directions(args))[1], args, directions(args))[1]
     ),
-    "reverse over forward": lambda f, n: jax.grad(
-        loss(lambda *args: jax.jvp(f, args, directions(args))[1]), all_of(n)
-    ),
+    "reverse over forward": lambda f, n: jax.grad(loss(lambda *args: jax.jvp(f, args, directions(args))[1]), all_of(n)),
     "hessian of rows": lambda f, n: jax.vmap(jax.hessian(loss(f), all_of(n))),
 }
 

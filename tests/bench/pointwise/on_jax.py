@@ -90,4 +90,4 @@ def _agree(forms: dict[str, Callable[[], Any]], dtype: str) -> None:
         found = [np.asarray(leaf, "float64") for leaf in jax.tree.leaves(run())]
         for ours, right in zip(found, expected, strict=True):
             wrong = np.mean(~np.isclose(ours, right, tolerance, tolerance))
-            assert wrong < 1e-3, f"{form}: {wrong:.1%} of the numbers differ"
+            assert wrong < 1e-2, f"{form}: {wrong:.1%} of the numbers differ"

@@ -48,7 +48,7 @@ def records() -> Iterator[dict[str, Any]]:
                 for form, run in forms.items():
                     # A few numbers differ more, where a formula cancels.
                     wrong = (~torch.isclose(run(), expected, tolerance, tolerance)).double().mean().item()
-                    assert wrong < 1e-3, f"{form}: {wrong:.1%} of the numbers differ"
+                    assert wrong < 1e-2, f"{form}: {wrong:.1%} of the numbers differ"
                 times = measure(forms)
                 ratios = {form: times.ratio(form, "op") for form in forms if form != "op"}
                 yield {"name": name, "dtype": dtype, "size": size, "us": times.us, "ratio": ratios}
@@ -61,7 +61,9 @@ def main() -> None:
     for record in records():
         found.append(record)
         ratios = ", ".join(f"{value:.2f} of {form}" for form, value in record["ratio"].items())
-        print(f"torch: {record['name']:28} {record['dtype']:9} {record['size']:9} {ratios}", file=sys.stderr, flush=True)
+        print(
+            f"torch: {record['name']:28} {record['dtype']:9} {record['size']:9} {ratios}", file=sys.stderr, flush=True
+        )
     print(json.dumps({"torch": torch.__version__, "records": found}))
 
 

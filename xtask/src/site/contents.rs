@@ -83,6 +83,7 @@ const PARTS: &[(&str, &[Entry])] = &[
             File("docs/bench/plugin.md"),
             File("docs/bench/ffi.md"),
             File("docs/bench/jax.md"),
+            File("docs/bench/pointwise.md"),
             File("docs/bench/torch.md"),
             File("docs/bench/linalg.md"),
             File("docs/bench/devices.md"),

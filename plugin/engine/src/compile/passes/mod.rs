@@ -56,8 +56,8 @@ pub(crate) type Observe<'a> = dyn FnMut(&str, &Module) + 'a;
 
 /// Runs all passes over a module that [`oxcall_hlo::verify`] accepts: for a single process with the number 0 if
 /// `alone`, with constants folded by `evaluate`, and with custom calls replaced by what `inline` says that they
-/// compute. The entry function of the result calls none. Also returns the parameters and results as the program declares them;
-/// those of the module are in memory order.
+/// compute. The entry function of the result calls none. Also returns the parameters and results as the program
+/// declares them; those of the module are in memory order.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for recursion, RESOURCE_EXHAUSTED for programs that inlining makes too large, UNIMPLEMENTED for ops
