@@ -1,4 +1,4 @@
-"""Row-wise functions of the gallery against their formulas in jax.numpy: values, derivatives, batches, shapes, splits."""
+"""Row-wise functions of the gallery against formulas in jax.numpy: values, derivatives, batches, shapes, splits."""
 
 import jax
 import jax.numpy as jnp

@@ -14,18 +14,18 @@ torch_xla finds it too: ``PJRT_DEVICE=OXCALL``.
 
 Options are read when the framework makes the client, from :func:`configure` or from the environment:
 
-============== ======================= ====================================================================
+============== ======================= =======================================================================
 option         variable                meaning
-============== ======================= ====================================================================
+============== ======================= =======================================================================
 num_devices    ``OXCALL_NUM_DEVICES``  how many devices share the machine's cores (default 1)
 num_threads    ``OXCALL_NUM_THREADS``  threads that programs use (default: the cores this process has)
 max_inflight   ``OXCALL_MAX_INFLIGHT`` programs in flight on a device; one more waits (default 32)
 interrupt      ``OXCALL_INTERRUPT``    whether Ctrl-C ends the programs that run (default 0: it does not)
 jit            ``OXCALL_JIT``          whether fused ops become machine code (default 1); results are the same
-inline         ``OXCALL_INLINE``       whether calls of pointwise functions are fused with the ops around them (default 1)
+inline         ``OXCALL_INLINE``       whether calls of pointwise functions are fused (default 1)
 libraries      ``OXCALL_LIBRARIES``    libraries of ops to load, separated by ``:``
 memory_cache   ``OXCALL_MEMORY_CACHE`` how much freed memory is kept, and for how long (default ``25%,2``)
-============== ======================= ====================================================================
+============== ======================= =======================================================================
 Without the first, ``XLA_FLAGS=--xla_force_host_platform_device_count=4`` says the number, as for JAX's CPU.
 """
 
