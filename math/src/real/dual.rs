@@ -1,5 +1,10 @@
 //! Dual numbers: derivatives in forward mode.
 
+#![allow(
+    clippy::manual_map,
+    reason = "`Option::map` may remain a call where much is inlined, and a loop then no vectors"
+)]
+
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::functions::other_side;

@@ -151,11 +151,7 @@ impl<F: Float, L: Level> Real for SimdLane<F, L> {
     #[inline(always)]
     fn pow(self, exponent: impl Into<Self>) -> Self {
         let exponent = exponent.into();
-        self.guarded(self.value.is_power_easy(exponent.value)).with(
-            exponent,
-            #[inline(always)]
-            |x, exponent| x.power::<L>(exponent),
-        )
+        self.guarded(self.value.is_power_easy(exponent.value)).with(exponent, F::power::<L>)
     }
     #[inline(always)]
     fn lgamma(self) -> Self {

@@ -164,7 +164,7 @@ fn compare<T: Float + Pod>(element: ElementType, name: &str, counts: [usize; 2],
             let (a, b) = (fused.as_f64(), called.as_f64());
             let near = (a - b).abs() <= tolerance * (1.0 + b.abs()) || a == b || a.is_nan() && b.is_nan();
             let at: Vec<f64> = operands.iter().map(|values| values[index].as_f64()).collect();
-            assert!(near, "{name}, {}, result {result} at {at:?}: {a} fused, {b} called", element);
+            assert!(near, "{name}, {element}, result {result} at {at:?}: {a} fused, {b} called");
         }
     }
 }
