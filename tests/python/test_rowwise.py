@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import oxcall
+from formulas import TRANSFORMS, check_transform, close, loss
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -39,50 +40,11 @@ CASES = {
 }
 
 
-def close(found, expected, tolerance=1e-12):
-    found, expected = (jax.tree.leaves(values) for values in (found, expected))
-    assert len(found) == len(expected)
-    for a, b in zip(found, expected, strict=True):
-        assert a.dtype == b.dtype and a.shape == b.shape
-        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
-
-
-def loss(function):
-    return lambda *args: sum(jnp.sum(jnp.sin(leaf)) for leaf in jax.tree.leaves(function(*args)))
-
-
-def directions(args):
-    return tuple(jnp.cos(arg + index) for index, arg in enumerate(args))
-
-
-def all_of(n):
-    return tuple(range(n))
-
-
-TRANSFORMS = {
-    "value": lambda f, n: f,
-    "grad": lambda f, n: jax.grad(loss(f), all_of(n)),
-    "jvp": lambda f, n: lambda *args: jax.jvp(f, args, directions(args)),
-    "vmap of grad": lambda f, n: jax.vmap(jax.grad(loss(f), all_of(n))),
-    "forward over reverse": lambda f, n: lambda *args: jax.jvp(jax.grad(loss(f), all_of(n)), args, directions(args))[1],
-    "reverse over reverse": lambda f, n: jax.grad(loss(jax.grad(loss(f), all_of(n))), all_of(n)),
-    "forward over forward": lambda f, n: (
-        lambda *args: jax.jvp(lambda *args: jax.jvp(f, args, directions(args))[1], args, directions(args))[1]
-    ),
-    "reverse over forward": lambda f, n: jax.grad(loss(lambda *args: jax.jvp(f, args, directions(args))[1]), all_of(n)),
-    "hessian of rows": lambda f, n: jax.vmap(jax.hessian(loss(f), all_of(n))),
-}
-
-
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_derivatives_are_those_of_the_formula(gallery, name, transform):
     formula, operands = CASES[name]
-    args = operands()
-    make = TRANSFORMS[transform]
-    expected = make(formula, len(args))(*args)
-    close(make(gallery[name], len(args))(*args), expected)
-    close(jax.jit(make(gallery[name], len(args)))(*args), expected)
+    check_transform(TRANSFORMS[transform], gallery[name], formula, operands())
 
 
 def test_third_derivatives_are_not_declared(gallery):

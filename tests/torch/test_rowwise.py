@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
-from torch.library import opcheck
+
+import formulas
 
 X, Y, Z = (torch.randn(4, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(i)) for i in range(3))
 
@@ -28,33 +28,13 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_derivatives_of_both_orders(ops, name):
-    op, args = getattr(ops, name), [arg.clone().requires_grad_() for arg in CASES[name][1]]
-    assert torch.autograd.gradcheck(op, args, check_forward_ad=True, check_batched_grad=True)
-    assert torch.autograd.gradgradcheck(op, args, check_fwd_over_rev=True)
-    opcheck(op.default, args)
+    formulas.check_derivatives(getattr(ops, name), CASES[name][1])
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_transforms_are_those_of_the_formula(ops, name):
     formula, args = CASES[name]
-
-    def loss(f):
-        def of(*args):
-            results = f(*args)
-            return sum(result.sin().sum() for result in (results if isinstance(results, tuple) else (results,)))
-
-        return of
-
-    def check(transform):
-        torch.testing.assert_close(transform(getattr(ops, name)), transform(formula), rtol=1e-11, atol=1e-11)
-
-    check(lambda f: f(*args))
-    check(lambda f: grad(loss(f))(*args))
-    check(lambda f: jvp(loss(f), args, tuple(arg.cos() for arg in args)))
-    check(lambda f: vmap(grad(loss(f)))(*args))
-    check(lambda f: vmap(hessian(loss(f)))(*args))
-    check(lambda f: jacrev(jacrev(loss(f)))(*args))
-    check(lambda f: vmap(jacfwd(jacfwd(loss(f))))(*args))
+    formulas.check_transforms(getattr(ops, name), formula, args, tolerance=1e-11)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
