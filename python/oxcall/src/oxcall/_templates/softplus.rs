@@ -25,6 +25,6 @@ mod tests {
     #[test]
     fn the_slope_at_zero_is_a_half() {
         let slope: Dual<_, 1> = softplus(Dual::variable(Scalar(0f64), 0), 2.0);
-        assert_eq!(slope.tangents, [Scalar(0.5)]);
+        assert_eq!(slope.tangents(), [Scalar(0.5)]);
     }
 }
