@@ -35,13 +35,11 @@ mod tests {
     use quote::quote;
 
     use super::*;
+    use crate::errors::messages_of;
     use crate::model::{Arity, DimPattern, ParamKind, Presence, Role, Stage};
 
     fn errors(args: TokenStream, item: TokenStream) -> Vec<String> {
-        match parse(args, item) {
-            Ok(_) => Vec::new(),
-            Err(error) => error.into_iter().map(|error| error.to_string()).collect(),
-        }
+        messages_of(parse(args, item))
     }
 
     /// Exactly these mistakes, in this order, each known by a part of its text.

@@ -48,3 +48,9 @@ impl Errors {
         self.all.is_none()
     }
 }
+
+/// The messages of a mistaken item; none of a right one.
+#[cfg(test)]
+pub(crate) fn messages_of<T>(parsed: syn::Result<T>) -> Vec<String> {
+    parsed.err().into_iter().flatten().map(|error| error.to_string()).collect()
+}

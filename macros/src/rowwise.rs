@@ -190,12 +190,10 @@ mod tests {
     use quote::quote;
 
     use super::*;
+    use crate::errors::messages_of;
 
     fn errors(args: TokenStream, item: TokenStream) -> Vec<String> {
-        match parse(args, item) {
-            Ok(_) => Vec::new(),
-            Err(error) => error.into_iter().map(|error| error.to_string()).collect(),
-        }
+        messages_of(parse(args, item))
     }
 
     #[test]

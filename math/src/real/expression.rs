@@ -93,6 +93,20 @@ impl Operation {
     pub fn opcode(&self) -> Option<Opcode> {
         Opcode::ALL.get(self.opcode as usize).copied()
     }
+
+    fn arity(&self) -> usize {
+        self.opcode().map_or(0, |opcode| opcode.signature().0.len())
+    }
+
+    /// Its operands; none if it is of a later version.
+    pub fn args(&self) -> &[u32] {
+        &self.args[..self.arity()]
+    }
+
+    fn args_mut(&mut self) -> &mut [u32] {
+        let arity = self.arity();
+        &mut self.args[..arity]
+    }
 }
 
 /// A function of real numbers as a sequence of operations. Values are numbered: the operands first, then the operations
@@ -130,6 +144,29 @@ impl Expression {
         }
         let are_numbers = results.iter().all(|&result| kinds.get(result as usize) == Some(&Kind::Number));
         are_numbers.then_some(Expression { operands, operations, results })
+    }
+
+    /// Without the operations on which no result depends.
+    pub(super) fn without_unused(self) -> Expression {
+        let Expression { operands, operations, mut results } = self;
+        let mut is_used = vec![false; operands + operations.len()];
+        results.iter().for_each(|&result| is_used[result as usize] = true);
+        for (index, operation) in operations.iter().enumerate().rev() {
+            if is_used[operands + index] {
+                operation.args().iter().for_each(|&arg| is_used[arg as usize] = true);
+            }
+        }
+        let mut renamed: Vec<u32> = (0..operands as u32).collect();
+        let mut kept = Vec::new();
+        for (index, mut operation) in operations.into_iter().enumerate() {
+            renamed.push((operands + kept.len()) as u32);
+            if is_used[operands + index] {
+                operation.args_mut().iter_mut().for_each(|arg| *arg = renamed[*arg as usize]);
+                kept.push(operation);
+            }
+        }
+        results.iter_mut().for_each(|result| *result = renamed[*result as usize]);
+        Expression { operands, operations: kept, results }
     }
 
     /// The number of operands.

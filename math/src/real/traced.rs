@@ -55,41 +55,8 @@ pub(super) fn trace<const I: usize, const O: usize>(
     if tracer.overflows {
         return None;
     }
-    let (operations, results) = without_unused(I, tracer.operations, results.map(|value| value.0).to_vec());
-    Expression::new(I, operations, results)
-}
-
-/// The operations on which results depend.
-fn without_unused(operands: usize, operations: Vec<Operation>, results: Vec<u32>) -> (Vec<Operation>, Vec<u32>) {
-    let mut is_used = vec![false; operations.len()];
-    let args = |operation: &Operation| {
-        let count = operation.opcode().map_or(0, |opcode| opcode.signature().0.len());
-        operation.args.into_iter().take(count)
-    };
-    let mark = |value: u32, is_used: &mut [bool]| {
-        if let Some(used) = (value as usize).checked_sub(operands).and_then(|index| is_used.get_mut(index)) {
-            *used = true;
-        }
-    };
-    results.iter().for_each(|&result| mark(result, &mut is_used));
-    for index in (0..operations.len()).rev() {
-        if is_used[index] {
-            args(&operations[index]).for_each(|arg| mark(arg, &mut is_used));
-        }
-    }
-    let mut renamed: Vec<u32> = (0..operands as u32).collect();
-    let mut kept = Vec::new();
-    for (operation, is_used) in operations.into_iter().zip(is_used) {
-        renamed.push(operands as u32 + kept.len() as u32);
-        if is_used {
-            kept.push(Operation {
-                args: operation.args.map(|arg| *renamed.get(arg as usize).unwrap_or(&arg)),
-                ..operation
-            });
-        }
-    }
-    let results = results.into_iter().map(|result| *renamed.get(result as usize).unwrap_or(&result)).collect();
-    (kept, results)
+    let results = results.iter().map(|value| value.0).collect();
+    Expression::new(I, tracer.operations, results).map(Expression::without_unused)
 }
 
 /// The value of an operation.

@@ -14,8 +14,12 @@ pub(crate) fn expression(
     element: ElementType,
     counts: [usize; 2],
 ) -> Option<Expression> {
-    let attributes = attributes::convert(call.typed_attributes()?).ok()?;
     let registration = target::typed(target::op(&call.target), &host.platform).ok()?;
+    // Most handlers are not: their attributes are converted once, for the call.
+    if !registration.is_pointwise {
+        return None;
+    }
+    let attributes = attributes::convert(call.typed_attributes()?).ok()?;
     let (dtype, [operands, results]) = (element.dtype()?, counts);
     // SAFETY: a registered handler obeys the contract.
     with_default_environment(|| unsafe { host::trace_pointwise(&registration, &attributes, dtype, operands, results) })

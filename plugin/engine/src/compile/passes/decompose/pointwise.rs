@@ -52,9 +52,8 @@ fn emit(rewriter: &mut Rewriter<'_>, op: &Op, ty: &TensorType, expression: &Expr
         let value = match kind(operation) {
             None => splat(rewriter, &numbers, operation.constant),
             Some((opcode, kind)) => {
-                let (args, result) = opcode.signature();
-                let args: Vec<ValueId> = operation.args[..args.len()].iter().map(|&arg| values[arg as usize]).collect();
-                let element = if result == Kind::Mask { ElementType::Pred } else { wide };
+                let args: Vec<ValueId> = operation.args().iter().map(|&arg| values[arg as usize]).collect();
+                let element = if opcode.signature().1 == Kind::Mask { ElementType::Pred } else { wide };
                 rewriter.emit(kind, &args, ty.with_element(element))
             }
         };
