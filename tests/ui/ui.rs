@@ -1,6 +1,6 @@
 //! Compile-fail snapshots of the macros: every mistake with the message that it gets.
 //!
-//! `TRYBUILD=overwrite cargo test -p oxcall-tests --test ui` rewrites the snapshots.
+//! `TRYBUILD=overwrite cargo test -p oxcall-ui-tests` rewrites the snapshots.
 
 use std::process::Command;
 
@@ -25,6 +25,6 @@ fn ui() {
         return;
     }
     let cases = trybuild::TestCases::new();
-    cases.pass("ui/pass/*.rs");
-    cases.compile_fail("ui/fail/*.rs");
+    cases.pass("pass/*.rs");
+    cases.compile_fail("fail/*.rs");
 }
