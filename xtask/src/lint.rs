@@ -5,7 +5,7 @@ use crate::tools::{self, Tool};
 use crate::{python, release, tidy};
 
 /// Checks the dependencies against deny.toml.
-const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2", features: &[] };
+const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2", features: &[], profile: "dev" };
 
 /// A part of the command, under the name that selects it.
 pub(crate) type Part = (&'static str, fn() -> Result<()>);
@@ -105,8 +105,7 @@ fn ruff() -> Result<()> {
 
 /// Licences, sources and duplicates of the dependencies, and their security advisories.
 ///
-/// cargo-deny takes two to three minutes to compile on two cores. The advisory database is a git repository; where it
-/// cannot be reached, the rest is still checked.
+/// The advisory database is a git repository; where it cannot be reached, the rest is still checked.
 fn deny() -> Result<()> {
     let program = tools::installed(&CARGO_DENY)?;
     let check = |what: &[&str]| shell::run(shell::command(&program).arg("check").args(what));

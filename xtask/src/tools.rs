@@ -12,6 +12,8 @@ pub(crate) struct Tool {
     pub(crate) version: &'static str,
     /// The features of the crate, if not the default ones.
     pub(crate) features: &'static [&'static str],
+    /// The profile it is compiled in: `dev` where it is used for less time than optimising it takes.
+    pub(crate) profile: &'static str,
 }
 
 /// The program: the one on PATH if it has this version, or one that is compiled once, into the target directory.
@@ -25,7 +27,8 @@ pub(crate) fn installed(tool: &Tool) -> Result<PathBuf> {
     let is_there = program.exists() && shell::output(shell::command(&program).arg("--version"))?.contains(tool.version);
     if !is_there {
         let mut command = shell::cargo();
-        command.args(["install", tool.name, "--locked", "--version", tool.version, "--root"]).arg(&root);
+        command.args(["install", tool.name, "--locked", "--version", tool.version]);
+        command.args(["--profile", tool.profile, "--root"]).arg(&root);
         if !tool.features.is_empty() {
             command.args(["--no-default-features", "--features", &tool.features.join(",")]);
         }

@@ -12,7 +12,7 @@ use crate::tools::{self, Tool};
 use crate::{docs, workspace};
 
 /// Makes HTML of Markdown. Without its server, which has most of its dependencies.
-const MDBOOK: Tool = Tool { name: "mdbook", version: "0.5.4", features: &["search"] };
+const MDBOOK: Tool = Tool { name: "mdbook", version: "0.5.4", features: &["search"], profile: "release" };
 
 const STYLE: &str = include_str!("style.css");
 
