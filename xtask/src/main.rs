@@ -13,6 +13,7 @@ mod demo;
 mod docs;
 mod downstream;
 mod fuzz;
+mod lanes;
 mod lint;
 mod matrix;
 mod messages;

@@ -74,6 +74,11 @@ pub(crate) fn line(command: &Command) -> String {
 /// Runs with the terminal as its output, after printing the command line.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     println!("$ {}", line(command));
+    finished(command)
+}
+
+/// Waits until the command has ended, with success.
+pub(crate) fn finished(command: &mut Command) -> Result<()> {
     let status = command.status().map_err(|error| not_started(command, &error))?;
     if status.success() { Ok(()) } else { Err(Failure(format!("`{}` failed ({status})", line(command)))) }
 }

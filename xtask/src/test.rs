@@ -1,10 +1,11 @@
 //! `cargo xtask test`: every test, after building what they load.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::python::{self, Venv, pins};
 use crate::shell::{self, Context, Failure, Result};
-use crate::{cpp, lint, workspace};
+use crate::{cpp, lanes, lint, workspace};
 
 pub(crate) const PARTS: &[lint::Part] =
     &[("lint", || lint::run(&[])), ("rust", rust), ("python", pytest), ("torch", torch)];
@@ -27,11 +28,11 @@ struct Libraries {
 
 impl Libraries {
     fn build(venv: &Venv) -> Result<Self> {
-        Ok(Self { folder: op_libraries()?, peers: cpp::peers(venv, &pins::PEERS)?, plugin: workspace::build_plugin()? })
+        Ok(Self { folder: libraries()?, peers: cpp::peers(venv, &pins::PEERS)?, plugin: workspace::plugin_library() })
     }
 
     /// Tells the tests where the libraries are.
-    fn tell(&self, command: &mut std::process::Command) {
+    fn tell(&self, command: &mut Command) {
         command.env("OXCALL_TEST_LIBS", &self.folder).env("OXCALL_TEST_PEERS", &self.peers);
         command.env("OXCALL_TEST_PLUGIN", &self.plugin).env("OXCALL_PLUGIN_LIBRARY", &self.plugin);
     }
@@ -60,13 +61,18 @@ pub(crate) fn stablehlo() -> Result<()> {
     shell::run(&mut command)
 }
 
-/// Builds the gallery and the libraries of tests, and gives their folder.
-fn op_libraries() -> Result<PathBuf> {
-    let custom_ops = workspace::build_library("custom_ops")?;
-    for package in test_libraries()? {
-        workspace::build_library(&package)?;
-    }
-    Ok(custom_ops.parent().unwrap_or(Path::new(".")).to_path_buf())
+/// The library that is built alone: with others, cargo gives it the features of `oxcall` that it does without.
+const ALONE: &str = "plain_ops";
+
+/// Builds the gallery, the libraries of tests and the bundled plugin, and gives their folder. One command builds them,
+/// because each of the large crates keeps only one core busy.
+fn libraries() -> Result<PathBuf> {
+    let tests = test_libraries()?;
+    let others = tests.iter().map(String::as_str).filter(|package| *package != ALONE);
+    let packages: Vec<&str> = ["custom_ops", workspace::PLUGIN].into_iter().chain(others).collect();
+    shell::run(&mut workspace::release_build(&packages))?;
+    let alone = workspace::build_library(ALONE)?;
+    Ok(alone.parent().unwrap_or(Path::new(".")).to_path_buf())
 }
 
 /// Names of the packages under `tests/libs`, each a cdylib.
@@ -101,19 +107,17 @@ fn pytest() -> Result<()> {
     python::install_packages(&venv)?;
     let libraries = Libraries::build(&venv)?;
     // Each in a process of its own: JAX's platforms and options are those of a process.
-    let runs = [
-        ("tests/python", None),
-        ("tests/plugin", None),
-        ("tests/jax_behaviour", Some("cpu")),
-        ("tests/jax_behaviour", Some("oxcall")),
-    ];
-    for (folder, mode) in runs {
+    let tests = |folder, mode: Option<&str>| {
         let mut command = venv.python();
         command.args(["-m", "pytest", folder]).envs(mode.map(|mode| ("OXCALL_TEST_MODE", mode)));
         libraries.tell(&mut command);
-        shell::run(&mut command)?;
-    }
-    independent_client(&libraries.plugin)
+        command
+    };
+    let behaviour = ["cpu", "oxcall"].map(|mode| tests("tests/jax_behaviour", Some(mode)));
+    let mut others = vec![tests("tests/python", None)];
+    others.extend(behaviour);
+    others.push(independent_client(&libraries.plugin)?);
+    lanes::run(vec![tests("tests/plugin", None)], others)
 }
 
 /// The ops as PyTorch operators, where there is no JAX.
@@ -121,7 +125,7 @@ fn torch() -> Result<()> {
     let venv = python::newest_torch(&[])?;
     let mut command = venv.python();
     command.args(["-m", "pytest", "tests/torch"]).env("PYTHONPATH", python::source("oxcall"));
-    shell::run(command.env("OXCALL_TEST_LIBS", op_libraries()?))
+    shell::run(command.env("OXCALL_TEST_LIBS", libraries()?))
 }
 
 /// The plugin as a device of torch_xla, which sends it programs as HLO protos, and as StableHLO.
@@ -142,7 +146,8 @@ pub(crate) fn torch_xla() -> Result<()> {
 }
 
 /// The plugin through a PJRT client that shares no code with XLA or with us.
-fn independent_client(plugin: &Path) -> Result<()> {
-    let venv = python::tool_venv("pypjrt", pins::PYPJRT)?;
-    shell::run(venv.python().arg("plugin/pjrt/tests/pypjrt_check.py").arg(plugin))
+fn independent_client(plugin: &Path) -> Result<Command> {
+    let mut command = python::tool_venv("pypjrt", pins::PYPJRT)?.python();
+    command.arg("plugin/pjrt/tests/pypjrt_check.py").arg(plugin);
+    Ok(command)
 }

@@ -36,9 +36,12 @@ pub(crate) fn release_library(lib: &str) -> PathBuf {
 
 /// Builds `package` in release mode and gives the path of its shared library.
 pub(crate) fn build_library(package: &str) -> Result<PathBuf> {
-    shell::run(shell::cargo().args(["build", "--release", "--package", package]))?;
+    shell::run(&mut release_build(&[package]))?;
     Ok(release_library(&package.replace('-', "_")))
 }
+
+/// The package of the bundled PJRT plugin.
+pub(crate) const PLUGIN: &str = "oxcall-plugin-bundled";
 
 /// Builds the bundled PJRT plugin in release mode and gives the path of its shared library.
 pub(crate) fn build_plugin() -> Result<PathBuf> {
@@ -48,8 +51,14 @@ pub(crate) fn build_plugin() -> Result<PathBuf> {
 
 /// The command that builds the bundled PJRT plugin in release mode.
 pub(crate) fn plugin_build() -> Command {
+    release_build(&[PLUGIN])
+}
+
+/// The command that builds packages in release mode.
+pub(crate) fn release_build(packages: &[&str]) -> Command {
     let mut command = shell::cargo();
-    command.args(["build", "--release", "--package", "oxcall-plugin-bundled"]);
+    command.args(["build", "--release"]);
+    command.args(packages.iter().flat_map(|package| ["--package", package]));
     command
 }
 
