@@ -210,8 +210,20 @@ pub struct Traits {
     pub autocast: Option<&'static str>,
     /// Whether operands of other shapes and dtypes are broadcast and promoted before the call, as NumPy does.
     pub broadcast: bool,
-    /// Whether the operation is a `#[pointwise]` function, which tells hosts its expression.
-    pub pointwise: bool,
+    /// Whether the operation tells hosts its expression.
+    pub recorded: Recorded,
+}
+
+/// The functions that tell hosts their expressions. Their numbers belong to the interface between libraries and hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recorded {
+    /// Other functions.
+    #[default]
+    Never = 0,
+    /// Those of `#[pointwise]`: all operands and results have one shape.
+    Pointwise = 1,
+    /// Those of `#[rowwise]`: some may be without the last dimension.
+    Rowwise = 2,
 }
 
 impl Traits {
@@ -229,7 +241,7 @@ impl Traits {
         nondiff: &[],
         autocast: None,
         broadcast: false,
-        pointwise: false,
+        recorded: Recorded::Never,
     };
 
     /// The bits of `XLA_FFI_Handler_Traits`.

@@ -3,7 +3,7 @@
 use xla_ffi_sys::xla_ffi as sys;
 
 use crate::api::{HostApi, MINOR};
-use crate::descriptor::Handler;
+use crate::descriptor::{Handler, Recorded};
 use crate::panics;
 use crate::state::HostType;
 
@@ -79,8 +79,8 @@ pub(crate) unsafe fn answer_metadata(
 #[repr(C)]
 pub(crate) struct PointwiseQuery {
     base: sys::XLA_FFI_InternalExtension,
-    /// The answer: 0 or 1.
-    is_pointwise: u32,
+    /// The answer: the number of a [`Recorded`].
+    recorded: u32,
 }
 
 /// The type of a [`PointwiseQuery`], far from XLA's own.
@@ -96,11 +96,12 @@ impl PointwiseQuery {
             type_: POINTWISE_QUERY,
             next: std::ptr::null_mut(),
         };
-        PointwiseQuery { base, is_pointwise: 0 }
+        PointwiseQuery { base, recorded: Recorded::Never as u32 }
     }
 
-    pub(crate) fn is_pointwise(&self) -> bool {
-        self.is_pointwise == 1
+    pub(crate) fn answer(&self) -> Recorded {
+        let known = [Recorded::Pointwise, Recorded::Rowwise];
+        known.into_iter().find(|&kind| kind as u32 == self.recorded).unwrap_or(Recorded::Never)
     }
 }
 
@@ -119,5 +120,5 @@ pub(crate) unsafe fn is_pointwise_query(extension: *const sys::XLA_FFI_InternalE
 /// [`is_pointwise_query`] says that it is one.
 pub(crate) unsafe fn answer_pointwise(query: *mut PointwiseQuery, handler: &'static Handler) {
     // SAFETY: as the caller guarantees.
-    unsafe { (*query).is_pointwise = handler.traits.pointwise.into() };
+    unsafe { (*query).recorded = handler.traits.recorded as u32 };
 }

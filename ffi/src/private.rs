@@ -13,7 +13,7 @@ pub use crate::buffer::{ArgParam, BufferRef, BufferSpec, InOutParam, RetParam, V
 pub use crate::context::FromContext;
 pub use crate::descriptor::{
     Arity, AttrParam, AttrType, DTypeRule, DimExpr, DimOp, DimPattern, Handler, Legacy, Op, Param, Presence,
-    RawHandler, Role, ShapeRule, Slot, Stage, StageHandler, Traits, TypeParam,
+    RawHandler, Recorded, Role, ShapeRule, Slot, Stage, StageHandler, Traits, TypeParam,
 };
 pub use crate::diagnose::{
     check_dims, dims as dims_error, dispatch as dispatch_error, mismatch, operands as operands_error,

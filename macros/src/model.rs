@@ -71,10 +71,18 @@ pub(crate) struct Options {
     pub(crate) side_effect: bool,
     /// `command_buffer`
     pub(crate) command_buffer: bool,
-    /// Whether callers broadcast the operands; of `#[pointwise]`.
+    /// Whether callers broadcast the operands; of `#[pointwise]` and `#[rowwise]`.
     pub(crate) broadcast: bool,
-    /// Whether it is a `#[pointwise]` function.
-    pub(crate) pointwise: bool,
+    /// Whether it tells hosts its expression.
+    pub(crate) recorded: Recorded,
+}
+
+/// The functions that tell hosts their expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recorded {
+    Never,
+    Pointwise,
+    Rowwise,
 }
 
 /// How calls are batched.

@@ -7,7 +7,7 @@ use syn::{ItemFn, LitStr, Path, Token, parse_quote};
 
 use crate::errors::Errors;
 use crate::generics::{self, List};
-use crate::model::{Options, Rule, Vmap};
+use crate::model::{Options, Recorded, Rule, Vmap};
 use crate::suggest::{did_you_mean, nearest};
 use crate::{entries, messages, names};
 
@@ -74,7 +74,7 @@ pub(crate) fn parse(args: TokenStream, function: &ItemFn, errors: &mut Errors) -
         side_effect: false,
         command_buffer: false,
         broadcast: false,
-        pointwise: false,
+        recorded: Recorded::Never,
     };
     let mut lists: Vec<List> = Vec::new();
     let type_params = generics::idents(&function.sig.generics);

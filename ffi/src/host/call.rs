@@ -7,7 +7,7 @@ use xla_ffi_sys::xla_ffi as sys;
 
 use super::error::take;
 use super::{CallFrame, Future, HostVersion, InvokeContext, exception};
-use crate::descriptor::{RawHandler, Stage};
+use crate::descriptor::{RawHandler, Recorded, Stage};
 use crate::metadata::PointwiseQuery;
 use crate::{Error, Result};
 
@@ -75,8 +75,8 @@ pub struct Metadata {
     pub traits: sys::XLA_FFI_Handler_Traits,
     /// The id of the type of its state; `None` where it has none, or the host has no such field.
     pub state_type_id: Option<i64>,
-    /// Whether it is that of a `#[pointwise]` function, which [`trace_pointwise`](super::trace_pointwise) records.
-    pub is_pointwise: bool,
+    /// Whether it tells its expression, which [`trace`](super::trace) asks for.
+    pub recorded: Recorded,
 }
 
 /// Left in fields that the handler may or may not write.
@@ -139,6 +139,6 @@ pub unsafe fn metadata(handler: RawHandler, version: HostVersion) -> Result<Meta
         version: (metadata.api_version.major_version, metadata.api_version.minor_version),
         traits: metadata.traits,
         state_type_id: Some(state_type_id).filter(|&id| with_api && id != 0),
-        is_pointwise: pointwise.is_pointwise(),
+        recorded: pointwise.answer(),
     })
 }

@@ -3,7 +3,7 @@
 //! * [`HostVersion`] names the ABI of each jaxlib version, and has its API table.
 //! * [`CallFrameBuilder`] makes a [`CallFrame`]: arguments, results and attributes.
 //! * [`InvokeContext`] is what a handler may ask for: stream, threads, scratch memory, states, user data, ...
-//! * [`call()`] calls a handler; [`metadata`] asks what it is; [`trace_pointwise`] asks for its [`Expression`].
+//! * [`call()`] calls a handler; [`metadata`] asks what it is; [`trace`] asks for its [`Expression`].
 //! * [`register_handler`], [`find_handler`], [`registered_handlers`]: the handlers of this process, by [`Source`];
 //!   [`register_library`]: those of a library.
 //! * [`register_legacy`], [`register_legacy_versions`], [`register_legacy_library`], [`find_legacy`],
@@ -50,7 +50,7 @@ pub use legacy::{
 pub use memory::{HeapScratch, ScratchAllocator};
 #[doc(inline)]
 pub use oxcall_math::real::{Expression, Kind, Opcode, Operation};
-pub use pointwise::trace_pointwise;
+pub use pointwise::trace;
 pub(crate) use pool::LazyPool;
 pub use pool::{TaskPool, ThreadPool};
 pub(crate) use registry::check_version;

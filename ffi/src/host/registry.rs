@@ -6,7 +6,7 @@ use xla_ffi_sys::xla_ffi as sys;
 
 use super::slot::{slot, text};
 use super::{HostVersion, metadata};
-use crate::descriptor::RawHandler;
+use crate::descriptor::{RawHandler, Recorded};
 use crate::sync::Mutex;
 use crate::{Error, Result};
 
@@ -40,8 +40,8 @@ pub struct Registration {
     pub traits: sys::XLA_FFI_Handler_Traits,
     /// The minor version of the API that the handler reported; the major one is 0.
     pub minor: i32,
-    /// Whether it is the handler of a `#[pointwise]` function.
-    pub is_pointwise: bool,
+    /// Whether it tells its expression, which [`trace`](super::trace) asks for.
+    pub recorded: Recorded,
 }
 
 impl Registration {
@@ -112,7 +112,7 @@ pub unsafe fn register_handler(
         record: bundle.record,
         traits: traits | metadata.traits,
         minor: metadata.version.1,
-        is_pointwise: metadata.is_pointwise,
+        recorded: metadata.recorded,
     };
     let mut registry = REGISTRY.lock();
     let known = registry.entry((name.to_owned(), canonical(platform), source)).or_insert(registration);

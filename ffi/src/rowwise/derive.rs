@@ -2,7 +2,9 @@
 //!
 //! The slopes of operations are those of [`Dual`] numbers, so that there is one table of rules.
 
-use super::ops::{OPERANDS, Op};
+use oxcall_math::real::Opcode;
+
+use super::ops::Op;
 use super::program::{Id, Kind, Make, Program};
 use super::value::{Operand, Row, Value, building, record};
 use crate::pointwise::{Dual, Mask, Real};
@@ -75,6 +77,7 @@ impl Program {
                     Make::Input(index) => inputs[index].id,
                     Make::Const(bits) => builder.constant(f64::from_bits(bits)),
                     Make::Count => builder.count(),
+                    Make::Fixed(id) => builder.fixed(known(id)),
                     Make::Op(op, ids) => builder.op(op, &ids.map(known)[..op.arity()]),
                     Make::Sum(id) => builder.sum(known(id)),
                     Make::Max(id) => builder.max(known(id)),
@@ -88,7 +91,7 @@ impl Program {
     fn tangent(&self, id: Id, values: &[Value], tangents: &[Option<Value>], moved: &[Value]) -> Option<Value> {
         match self.nodes[id].make {
             Make::Input(index) => Some(moved[index]),
-            Make::Const(_) | Make::Count => None,
+            Make::Const(_) | Make::Count | Make::Fixed(_) => None,
             Make::Sum(of) => tangents[of].map(Value::sum),
             Make::Max(of) => {
                 let (share, is_largest) = winners(values[of], values[id]);
@@ -102,11 +105,11 @@ impl Program {
                 }
                 let zero = Value::constant(0.0);
                 let moved = |of: Id| tangents[of].unwrap_or(zero);
-                Some(match (op, operands) {
-                    (Op::Select, [mask, yes, no]) => Value::op(op, &[values[*mask], moved(*yes), moved(*no)]),
+                Some(match (op.opcode(), operands) {
+                    (Opcode::Select, [mask, yes, no]) => Value::op(op, &[values[*mask], moved(*yes), moved(*no)]),
                     _ => {
                         let duals = ids.map(|of| Dual::new(Row::of(values[of]), [Row::of(moved(of))]));
-                        let [tangent] = op.call::<Dual<Row, 1>>(duals).tangents();
+                        let [tangent] = op.tangent(duals).tangents();
                         tangent.value()
                     }
                 })
@@ -119,14 +122,14 @@ impl Program {
 fn winners(row: Value, largest: Value) -> (Value, <Row as Real>::Mask) {
     let is_largest = Row::of(row).equal(Row::of(largest));
     let count = is_largest.select(Row::from(1.0), Row::from(0.0)).value().sum();
-    (Value::op(Op::Div, &[Value::constant(1.0), count]), is_largest)
+    (Value::op(Op::Divide, &[Value::constant(1.0), count]), is_largest)
 }
 
 impl std::ops::Mul for Value {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
-        Value::op(Op::Mul, &[self, other])
+        Value::op(Op::Multiply, &[self, other])
     }
 }
 
@@ -151,7 +154,7 @@ impl Cotangents<'_> {
         let Some(cotangent) = self.sums[id] else { return };
         let node = self.program.nodes[id];
         match node.make {
-            Make::Input(_) | Make::Const(_) | Make::Count => {}
+            Make::Input(_) | Make::Const(_) | Make::Count | Make::Fixed(_) => {}
             Make::Sum(of) => self.add(Kind::PerRow, of, cotangent),
             Make::Max(of) => {
                 let (share, is_largest) = winners(values[of], values[id]);
@@ -159,19 +162,19 @@ impl Cotangents<'_> {
                 self.add(Kind::Row, of, part.value());
             }
             Make::Op(op, _) if op.is_flat() => {}
-            Make::Op(Op::Select, [mask, yes, no]) => {
+            Make::Op(op, [mask, yes, no]) if op.opcode() == Opcode::Select => {
                 let zero = Value::constant(0.0);
-                self.add(node.kind, yes, Value::op(Op::Select, &[values[mask], cotangent, zero]));
-                self.add(node.kind, no, Value::op(Op::Select, &[values[mask], zero, cotangent]));
+                self.add(node.kind, yes, Value::op(op, &[values[mask], cotangent, zero]));
+                self.add(node.kind, no, Value::op(op, &[values[mask], zero, cotangent]));
             }
             Make::Op(op, ids) => {
                 let mut index = 0;
                 let duals = ids.map(|of| {
-                    let dual: Dual<Row, OPERANDS> = Dual::variable(Row::of(values[of]), index);
+                    let dual = Dual::variable(Row::of(values[of]), index);
                     index += 1;
                     dual
                 });
-                let slopes = op.call(duals).tangents();
+                let slopes = op.slopes(duals).tangents();
                 for (of, slope) in ids.into_iter().zip(slopes).take(op.arity()) {
                     if self.program.is_variable(of) {
                         self.add(node.kind, of, cotangent * slope.value());

@@ -20,7 +20,7 @@ pub use plan::Plan;
 #[doc(hidden)]
 pub use program::Kind;
 #[doc(hidden)]
-pub use run::run;
+pub use run::{Element, run};
 #[doc(hidden)]
 pub use value::{Operand, Value, result};
 pub use value::{PerRow, PerRowMask, Row, RowMask};

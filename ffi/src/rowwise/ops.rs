@@ -1,129 +1,205 @@
-//! Operations of single elements: what each computes, of numbers, of blocks of them and of duals.
+//! Operations of single elements: the code of each, for blocks, for numbers of rows and for derivatives.
+//!
+//! An operation points at its code, so that a library has that of the operations which its functions use, and of those
+//! in their derivatives.
+
+#![allow(non_upper_case_globals, reason = "operations have the names of their opcodes")]
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use oxcall_math::level::Level;
-use oxcall_math::real::Float;
+use oxcall_math::real::{Float, Opcode, Scalar};
+use oxcall_math::{for_each_operation, with_level};
 
+use super::value::Row;
 use crate::pointwise::block::{Block, block};
-use crate::pointwise::{Map, Mask, Real};
+use crate::pointwise::{Dual, Map, Mask, Real};
 
 /// The most operands of an operation.
 pub(super) const OPERANDS: usize = 3;
 
-/// Masks are numbers in programs: 1 where they hold, 0 elsewhere.
-#[inline(always)]
-fn number<T: Real>(mask: T::Mask) -> T {
-    mask.select(T::from(1.0), T::from(0.0))
+/// The results for the first elements of blocks; operands beyond the arity, and elements beyond the count, may be any.
+pub(super) type Kernel<F> = fn(operands: &[&Block<F>; OPERANDS], result: &mut Block<F>, count: usize);
+
+/// An operation of single elements. Masks are numbers: 1 where they hold, 0 elsewhere.
+#[derive(Clone, Copy)]
+pub(super) struct Op(&'static Code);
+
+/// The code of an operation.
+struct Code {
+    opcode: Opcode,
+    /// The kernels for the processor.
+    single: fn() -> Kernel<f32>,
+    double: fn() -> Kernel<f64>,
+    /// The result for numbers.
+    number: fn([f64; OPERANDS]) -> f64,
+    /// The derivatives along one direction, and along each operand.
+    tangent: fn([Dual<Row, 1>; OPERANDS]) -> Dual<Row, 1>,
+    slopes: fn([Dual<Row, OPERANDS>; OPERANDS]) -> Dual<Row, OPERANDS>,
+}
+
+impl Op {
+    pub(super) fn opcode(self) -> Opcode {
+        self.0.opcode
+    }
+
+    /// The number of operands.
+    pub(super) fn arity(self) -> usize {
+        self.opcode().signature().0.len()
+    }
+
+    /// Whether the derivatives of all operands are 0.
+    pub(super) fn is_flat(self) -> bool {
+        use Opcode::*;
+        matches!(self.opcode(), Sign | Floor | Ceil | Round | Less | LessEqual | Equal | And | Or | Not)
+    }
+
+    /// The kernel for blocks of `f32`.
+    pub(super) fn single(self) -> Kernel<f32> {
+        (self.0.single)()
+    }
+
+    /// The kernel for blocks of `f64`.
+    pub(super) fn double(self) -> Kernel<f64> {
+        (self.0.double)()
+    }
+
+    /// The result for numbers; operands beyond the arity may be any.
+    pub(super) fn number(self, operands: [f64; OPERANDS]) -> f64 {
+        (self.0.number)(operands)
+    }
+
+    /// The result for operands that move along one direction.
+    pub(super) fn tangent(self, operands: [Dual<Row, 1>; OPERANDS]) -> Dual<Row, 1> {
+        (self.0.tangent)(operands)
+    }
+
+    /// The result for operands that move along a direction each.
+    pub(super) fn slopes(self, operands: [Dual<Row, OPERANDS>; OPERANDS]) -> Dual<Row, OPERANDS> {
+        (self.0.slopes)(operands)
+    }
+}
+
+impl PartialEq for Op {
+    fn eq(&self, other: &Op) -> bool {
+        self.opcode() == other.opcode()
+    }
+}
+
+impl Eq for Op {}
+
+impl Hash for Op {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.opcode().hash(state);
+    }
+}
+
+impl fmt::Debug for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.opcode().fmt(f)
+    }
+}
+
+/// A formula of an operation.
+trait Formula<const N: usize>: Map<N, 1> {
+    const MAP: Self;
+}
+
+fn result<T: Real, M: Formula<N>, const N: usize>(operands: [T; OPERANDS]) -> T {
+    let [result] = M::MAP.call(std::array::from_fn(|index| operands[index]));
+    result
+}
+
+fn number<M: Formula<N>, const N: usize>(operands: [f64; OPERANDS]) -> f64 {
+    result::<Scalar<f64>, M, N>(operands.map(Scalar)).0
+}
+
+/// The kernel for the processor.
+fn kernel<F: Float, M: Formula<N>, const N: usize>() -> Kernel<F> {
+    fn run<F: Float, M: Formula<N>, L: Level, const N: usize>(
+        operands: &[&Block<F>; OPERANDS],
+        result: &mut Block<F>,
+        count: usize,
+    ) {
+        let operands = std::array::from_fn(|index| operands[index]);
+        block::<F, M, L, N, 1>(M::MAP, &operands, std::array::from_mut(result), count);
+    }
+    with_level!(L => run::<F, M, L, N>)
+}
+
+/// An operand as the formula takes it, and a result as a number.
+macro_rules! operand {
+    (Number $x:expr) => {
+        $x
+    };
+    (Mask $x:expr) => {
+        !$x.equal(0.0)
+    };
+}
+macro_rules! numeric {
+    (Number $x:expr) => {
+        $x
+    };
+    (Mask $x:expr) => {
+        $x.select(T::from(1.0), T::from(0.0))
+    };
 }
 
 macro_rules! ops {
-    ($($name:ident($($arg:ident),+) $value:expr;)*) => {
-        /// An operation of single elements.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub(super) enum Op {
-            $($name),*
-        }
-
-        /// The operations as types, each with a loop of its own.
-        mod maps {
+    (
+        [$($others:tt)*]
+        $($name:ident = $code:literal ($($arg:ident: $of:ident),*) -> $kind:ident { $value:expr })*
+    ) => {
+        mod formulas {
             use super::*;
 
             $(
                 #[derive(Clone, Copy)]
                 pub(super) struct $name;
 
-                impl Map<{ [$(stringify!($arg)),+].len() }, 1> for $name {
+                impl Map<{ [$(stringify!($arg)),*].len() }, 1> for $name {
                     #[inline(always)]
-                    fn call<T: Real>(self, [$($arg),+]: [T; [$(stringify!($arg)),+].len()]) -> [T; 1] {
-                        [$value]
+                    fn call<T: Real>(self, [$($arg),*]: [T; [$(stringify!($arg)),*].len()]) -> [T; 1] {
+                        $(let $arg = operand!($of $arg);)*
+                        [numeric!($kind $value)]
                     }
+                }
+
+                impl Formula<{ [$(stringify!($arg)),*].len() }> for $name {
+                    const MAP: Self = $name;
                 }
             )*
         }
 
         impl Op {
-            /// The number of operands.
-            pub(super) fn arity(self) -> usize {
-                match self {
-                    $(Op::$name => [$(stringify!($arg)),+].len(),)*
-                }
-            }
-
-            /// The result for numbers; operands beyond the arity may be any.
-            pub(super) fn call<T: Real>(self, operands: [T; OPERANDS]) -> T {
-                match self {
-                    $(Op::$name => {
-                        let [$($arg,)+ ..] = operands;
-                        let [result] = maps::$name.call([$($arg),+]);
-                        result
-                    })*
-                }
-            }
-
-            /// The results for the first `count` elements of blocks.
-            pub(super) fn run<F: Float, L: Level>(
-                self,
-                operands: [&Block<F>; OPERANDS],
-                result: &mut Block<F>,
-                count: usize,
-            ) {
-                let result = std::array::from_mut(result);
-                match self {
-                    $(Op::$name => {
-                        let [$($arg,)+ ..] = operands;
-                        block::<F, maps::$name, L, _, 1>(maps::$name, &[$($arg),+], result, count);
-                    })*
-                }
-            }
+            $(pub(super) const $name: Op = Op(&Code {
+                opcode: Opcode::$name,
+                single: kernel::<f32, formulas::$name, { [$(stringify!($arg)),*].len() }>,
+                double: kernel::<f64, formulas::$name, { [$(stringify!($arg)),*].len() }>,
+                number: number::<formulas::$name, { [$(stringify!($arg)),*].len() }>,
+                tangent: result::<Dual<Row, 1>, formulas::$name, { [$(stringify!($arg)),*].len() }>,
+                slopes: result::<Dual<Row, OPERANDS>, formulas::$name, { [$(stringify!($arg)),*].len() }>,
+            });)*
         }
     };
 }
-ops! {
-    Add(a, b) a + b;
-    Sub(a, b) a - b;
-    Mul(a, b) a * b;
-    Div(a, b) a / b;
-    MulAdd(a, b, c) a.mul_add(b, c);
-    Neg(x) -x;
-    Maximum(a, b) a.maximum(b);
-    Minimum(a, b) a.minimum(b);
-    Abs(x) x.abs();
-    Sqrt(x) x.sqrt();
-    Exp(x) x.exp();
-    ExpM1(x) x.exp_m1();
-    Ln(x) x.ln();
-    Ln1p(x) x.ln_1p();
-    LogAddExp(a, b) a.log_add_exp(b);
-    Logistic(x) x.logistic();
-    Tanh(x) x.tanh();
-    Erf(x) x.erf();
-    Erfc(x) x.erfc();
-    Sin(x) x.sin();
-    Cos(x) x.cos();
-    Tan(x) x.tan();
-    Atan2(y, x) y.atan2(x);
-    Pow(a, b) a.pow(b);
-    Lgamma(x) x.lgamma();
-    Digamma(x) x.digamma();
-    Trigamma(x) x.polygamma(1);
-    Tetragamma(x) x.polygamma(2);
-    Select(mask, yes, no) mask.equal(0.0).select(no, yes);
-    // Those whose derivatives are 0.
-    Constant(x) x;
-    Signum(x) x.signum();
-    Floor(x) x.floor();
-    Round(x) x.round();
-    Less(a, b) number(a.less(b));
-    LessEqual(a, b) number(a.less_equal(b));
-    Equal(a, b) number(a.equal(b));
-    And(a, b) a * b;
-    Or(a, b) a.maximum(b);
-    Not(mask) -mask + 1.0;
-}
+for_each_operation!(ops);
 
 impl Op {
-    /// Whether the derivatives of all operands are 0.
-    pub(super) fn is_flat(self) -> bool {
-        use Op::*;
-        matches!(self, Constant | Signum | Floor | Round | Less | LessEqual | Equal | And | Or | Not)
+    /// The first operand is the order, a constant.
+    pub(super) const Polygamma: Op = Op(&Code {
+        opcode: Opcode::Polygamma,
+        single: || polygammas::<f32>,
+        double: || polygammas::<f64>,
+        number: |[order, x, _]| Scalar(x).polygamma(order as u32).0,
+        tangent: |[order, x, _]| x.polygamma(order.value.constant().unwrap_or_default() as u32),
+        slopes: |[order, x, _]| x.polygamma(order.value.constant().unwrap_or_default() as u32),
+    });
+}
+
+fn polygammas<F: Float>([orders, x, _]: &[&Block<F>; OPERANDS], result: &mut Block<F>, count: usize) {
+    for ((result, x), order) in result.iter_mut().zip(*x).zip(*orders).take(count) {
+        *result = Scalar(*x).polygamma(order.as_f64() as u32).0;
     }
 }

@@ -77,6 +77,8 @@ pub struct Plan {
     pub(super) registers: Vec<bool>,
     /// The number of values, whose numbers of the row are stored by their ids.
     pub(super) values: usize,
+    /// What it computes.
+    pub(super) program: Program,
 }
 
 impl Plan {
@@ -91,7 +93,8 @@ impl Plan {
     }
 
     pub(super) fn of(program: &Program) -> Plan {
-        let order = Order::of(program);
+        let program = program.without_marks();
+        let order = Order::of(&program);
         let mut plan = Plan {
             stages: (0..order.stages).map(|_| Stage::default()).collect(),
             inputs: program.inputs.clone(),
@@ -99,6 +102,7 @@ impl Plan {
             numbers: Vec::new(),
             registers: Vec::new(),
             values: program.nodes.len(),
+            program: Program::default(),
         };
         for (index, (id, _)) in program.results.iter().enumerate() {
             if program.nodes[*id].kind == Kind::PerRow {
@@ -107,8 +111,10 @@ impl Plan {
         }
         let mut whole: Vec<Option<Register>> = vec![None; program.nodes.len()];
         for stage in 0..order.stages {
-            plan.stages[stage] = Filling { program, order: &order, stage, whole: &mut whole }.fill(&mut plan.registers);
+            plan.stages[stage] =
+                Filling { program: &program, order: &order, stage, whole: &mut whole }.fill(&mut plan.registers);
         }
+        plan.program = program;
         plan
     }
 }
@@ -175,8 +181,8 @@ impl Filling<'_> {
                 Make::Const(bits) => Number::Const(f64::from_bits(bits)),
                 Make::Count => Number::Count,
                 Make::Op(op, ids) => Number::Op(op, ids),
-                // The pass before has computed it.
-                Make::Sum(_) | Make::Max(_) => continue,
+                // The pass before has computed it; marks are gone.
+                Make::Sum(_) | Make::Max(_) | Make::Fixed(_) => continue,
             };
             filled.numbers.push((id, number));
         }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use oxcall_math::real::{Expression, Opcode, Operation};
+
 use super::ops::{OPERANDS, Op};
 
 /// The shape of a value.
@@ -25,6 +27,8 @@ pub(super) enum Make {
     Const(u64),
     /// The number of elements of the row.
     Count,
+    /// A value that is a constant for derivatives.
+    Fixed(Id),
     /// An operation of single elements; of numbers for the row, it is one too. Operands beyond its arity are the first.
     Op(Op, [Id; OPERANDS]),
     /// The sum of a row.
@@ -45,7 +49,7 @@ impl Node {
     pub(super) fn operands(&self) -> impl Iterator<Item = Id> {
         let (ids, count) = match self.make {
             Make::Op(op, ids) => (ids, op.arity()),
-            Make::Sum(id) | Make::Max(id) => ([id; OPERANDS], 1),
+            Make::Fixed(id) | Make::Sum(id) | Make::Max(id) => ([id; OPERANDS], 1),
             _ => ([0; OPERANDS], 0),
         };
         ids.into_iter().take(count)
@@ -60,6 +64,50 @@ pub(super) struct Program {
     pub(super) inputs: Vec<Kind>,
     /// The results; one of the kind [`Kind::Row`] may be a value that is the same for all elements.
     pub(super) results: Vec<(Id, Kind)>,
+}
+
+impl Program {
+    /// Without the marks that only derivatives see.
+    pub(super) fn without_marks(&self) -> Program {
+        let (mut nodes, mut renamed) = (Vec::new(), Vec::new());
+        for Node { make, kind } in &self.nodes {
+            let name = |id: Id| renamed[id];
+            let make = match *make {
+                Make::Fixed(id) => {
+                    renamed.push(name(id));
+                    continue;
+                }
+                Make::Op(op, ids) => Make::Op(op, ids.map(name)),
+                Make::Sum(id) => Make::Sum(name(id)),
+                Make::Max(id) => Make::Max(name(id)),
+                other => other,
+            };
+            renamed.push(nodes.len());
+            nodes.push(Node { make, kind: *kind });
+        }
+        let results = self.results.iter().map(|(id, kind)| (renamed[*id], *kind)).collect();
+        Program { nodes, inputs: self.inputs.clone(), results }
+    }
+
+    /// The program as hosts get it: operations on the operands, which are the first values. `None` where a result that
+    /// is to be one number is a row.
+    pub(super) fn expression(&self) -> Option<Expression> {
+        let operands = self.inputs.len();
+        let values = |ids: [Id; OPERANDS]| ids.map(|id| id as u32);
+        let operations = self.nodes[operands..].iter().map(|node| {
+            let (opcode, args, constant) = match node.make {
+                Make::Const(bits) => (Opcode::Constant, [0; OPERANDS], f64::from_bits(bits)),
+                Make::Count => (Opcode::Count, [0; OPERANDS], 0.0),
+                Make::Sum(id) => (Opcode::Sum, [id, 0, 0], 0.0),
+                Make::Max(id) => (Opcode::Max, [id, 0, 0], 0.0),
+                Make::Op(op, ids) => (op.opcode(), ids, 0.0),
+                Make::Input(_) | Make::Fixed(_) => return None,
+            };
+            Some(Operation { opcode: opcode as u32, args: values(args), constant })
+        });
+        let results = self.results.iter().map(|(id, _)| *id as u32).collect();
+        Expression::new(operands, operations.collect::<Option<_>>()?, results).map(Expression::without_unused)
+    }
 }
 
 /// A program in the making.
@@ -95,20 +143,25 @@ impl Builder {
         self.node(Make::Op(op, ids), if is_row { Kind::Row } else { Kind::PerRow })
     }
 
+    pub(super) fn fixed(&mut self, x: Id) -> Id {
+        self.node(Make::Fixed(x), self.kind(x))
+    }
+
     pub(super) fn sum(&mut self, x: Id) -> Id {
         if self.kind(x) == Kind::Row {
             return self.node(Make::Sum(x), Kind::PerRow);
         }
         let count = self.count();
-        self.op(Op::Mul, &[x, count])
+        self.op(Op::Multiply, &[x, count])
     }
 
     pub(super) fn max(&mut self, x: Id) -> Id {
         if self.kind(x) == Kind::Row {
             return self.node(Make::Max(x), Kind::PerRow);
         }
-        let (count, none) = (self.count(), self.constant(f64::NEG_INFINITY));
-        self.op(Op::Select, &[count, x, none])
+        let (count, zero, none) = (self.count(), self.constant(0.0), self.constant(f64::NEG_INFINITY));
+        let is_any = self.op(Op::Less, &[zero, count]);
+        self.op(Op::Select, &[is_any, x, none])
     }
 
     pub(super) fn kind(&self, id: Id) -> Kind {
@@ -116,7 +169,7 @@ impl Builder {
     }
 
     /// The value, if it is a constant.
-    fn value(&self, id: Id) -> Option<f64> {
+    pub(super) fn value(&self, id: Id) -> Option<f64> {
         match self.nodes[id].make {
             Make::Const(bits) => Some(f64::from_bits(bits)),
             _ => None,
@@ -134,19 +187,24 @@ impl Builder {
     /// The value of an operation that needs no new one, up to the sign of a zero.
     fn simplified(&mut self, op: Op, operands: &[Id]) -> Option<Id> {
         let values: Vec<Option<f64>> = operands.iter().map(|id| self.value(*id)).collect();
-        match (op, operands, &values[..]) {
-            (Op::Add, [_, x], [Some(0.0), _]) | (Op::Add | Op::Sub, [x, _], [_, Some(0.0)]) => Some(*x),
-            (Op::Mul, [_, x], [Some(1.0), _]) | (Op::Mul | Op::Div, [x, _], [_, Some(1.0)]) => Some(*x),
-            (Op::Sub, [_, x], [Some(0.0), _]) => Some(self.op(Op::Neg, &[*x])),
-            (Op::Mul, _, [Some(0.0), _] | [_, Some(0.0)]) | (Op::Div, _, [Some(0.0), _]) => Some(self.constant(0.0)),
-            (Op::Neg, _, [Some(x)]) => Some(self.constant(-*x)),
-            (Op::Add, _, [Some(a), Some(b)]) => Some(self.constant(a + b)),
-            (Op::Mul, _, [Some(a), Some(b)]) => Some(self.constant(a * b)),
-            (Op::Neg, [x], _) => match self.nodes[*x].make {
-                Make::Op(Op::Neg, [inner, ..]) => Some(inner),
+        match (op.opcode(), operands, &values[..]) {
+            (Opcode::Add, [_, x], [Some(0.0), _]) | (Opcode::Add | Opcode::Subtract, [x, _], [_, Some(0.0)]) => {
+                Some(*x)
+            }
+            (Opcode::Multiply, [_, x], [Some(1.0), _])
+            | (Opcode::Multiply | Opcode::Divide, [x, _], [_, Some(1.0)]) => Some(*x),
+            (Opcode::Subtract, [_, x], [Some(0.0), _]) => Some(self.op(Op::Negate, &[*x])),
+            (Opcode::Multiply, _, [Some(0.0), _] | [_, Some(0.0)]) | (Opcode::Divide, _, [Some(0.0), _]) => {
+                Some(self.constant(0.0))
+            }
+            (Opcode::Negate, _, [Some(x)]) => Some(self.constant(-*x)),
+            (Opcode::Add, _, [Some(a), Some(b)]) => Some(self.constant(a + b)),
+            (Opcode::Multiply, _, [Some(a), Some(b)]) => Some(self.constant(a * b)),
+            (Opcode::Negate, [x], _) => match self.nodes[*x].make {
+                Make::Op(op, [inner, ..]) if op.opcode() == Opcode::Negate => Some(inner),
                 _ => None,
             },
-            (Op::Select, [_, yes, no], _) if yes == no => Some(*yes),
+            (Opcode::Select, [_, yes, no], _) if yes == no => Some(*yes),
             _ => None,
         }
     }

@@ -1,76 +1,112 @@
 //! The loop over the rows of arrays, on the threads of the host.
 
-use oxcall_math::level::Level;
-use oxcall_math::real::{Float, Scalar};
-use oxcall_math::with_level;
+use half::{bf16, f16};
+use oxcall_math::real::Float;
 
+use super::ops::{Kernel, Op};
 use super::plan::{Number, Plan, Register, Source, Stage};
 use super::program::Kind;
 use super::reduce::Reducer;
 use crate::context::ThreadPool;
+use crate::expression;
 use crate::pointwise::Stored;
 use crate::pointwise::block::{BLOCK, Block, STEP};
 
 /// The elements of a piece of rows, of which two are worth a second thread: as those of pointwise functions.
 const PIECE: usize = 64 * BLOCK;
 
+/// An element of the arrays of functions of rows.
+pub trait Element: Stored {
+    /// [`run`], which is compiled once with this crate.
+    #[doc(hidden)]
+    fn rows(plan: &Plan, inputs: &[&[Self]], outputs: Vec<&mut [Self]>, shape: &[usize], pool: ThreadPool<'_>);
+}
+
+/// The code of an operation for blocks.
+trait Kernels: Stored {
+    fn kernel(op: Op) -> Kernel<Self::Computed>;
+}
+
+macro_rules! elements {
+    ($($float:ident $kernel:ident,)*) => {$(
+        impl Kernels for $float {
+            fn kernel(op: Op) -> Kernel<Self::Computed> {
+                op.$kernel()
+            }
+        }
+
+        impl Element for $float {
+            fn rows(plan: &Plan, inputs: &[&[$float]], outputs: Vec<&mut [$float]>, shape: &[usize], pool: ThreadPool<'_>) {
+                all(plan, inputs, outputs, shape, pool);
+            }
+        }
+    )*};
+}
+elements!(f16 single, bf16 single, f32 single, f64 double,);
+
 /// Computes a function of the rows of arrays. `shape` is that of an operand of rows; the arrays of numbers of rows have
 /// it without its last dimension.
 ///
 /// # Panics
 /// If an array has another size, or there is another number of arrays than the plan has.
-pub fn run<T: Stored, const I: usize, const O: usize>(
+pub fn run<T: Element, const I: usize, const O: usize>(
     plan: &Plan,
     inputs: [&[T]; I],
     outputs: [&mut [T]; O],
     shape: &[usize],
     pool: ThreadPool<'_>,
 ) {
+    T::rows(plan, &inputs, Vec::from(outputs), shape, pool);
+}
+
+fn all<T: Kernels>(plan: &Plan, inputs: &[&[T]], mut outputs: Vec<&mut [T]>, shape: &[usize], pool: ThreadPool<'_>) {
     let [batch @ .., len] = shape else { panic!("rows have a dimension") };
     let (rows, len) = (batch.iter().product::<usize>(), *len);
     let size = |kind: &Kind| if *kind == Kind::Row { len } else { 1 };
-    assert_eq!((plan.inputs.len(), plan.results.len()), (I, O), "arrays of a row-wise function");
+    let kinds = (plan.inputs.len(), plan.results.len());
+    assert_eq!(kinds, (inputs.len(), outputs.len()), "arrays of a row-wise function");
     let is_whole = |of: usize, kind: &Kind| assert_eq!(of, rows * size(kind), "elements of an array of rows");
     inputs.iter().zip(&plan.inputs).for_each(|(input, kind)| is_whole(input.len(), kind));
     outputs.iter().zip(&plan.results).for_each(|(output, kind)| is_whole(output.len(), kind));
+    if rows == 0 {
+        // Nothing to compute: a host may want to know what would be computed.
+        return expression::offer(pool.context(), || plan.program.expression());
+    }
     let each = (PIECE / len.max(STEP)).max(1);
     if rows <= each || pool.num_threads() < 2 {
-        return piece(plan, &inputs, outputs, len, rows);
+        return piece(plan, inputs, &mut outputs, len, rows);
     }
-    let mut rests = outputs;
-    let mut pieces: Vec<[&mut [T]; O]> = Vec::with_capacity(rows.div_ceil(each));
+    let mut pieces: Vec<Vec<&mut [T]>> = Vec::with_capacity(rows.div_ceil(each));
     for start in (0..rows).step_by(each) {
         let count = each.min(rows - start);
-        let mut kinds = plan.results.iter();
-        pieces.push(rests.each_mut().map(|rest| {
-            let size = kinds.next().map_or(0, size);
-            let (first, others) = std::mem::take(rest).split_at_mut(count * size);
+        let parts = outputs.iter_mut().zip(&plan.results).map(|(rest, kind)| {
+            let (first, others) = std::mem::take(rest).split_at_mut(count * size(kind));
             *rest = others;
             first
-        }));
+        });
+        pieces.push(parts.collect());
     }
     pool.for_each_chunk(&mut pieces, 1, 1, |index, pieces| {
         for outputs in pieces {
             let start = index * each;
             let count = each.min(rows - start);
-            let mut kinds = plan.inputs.iter();
-            let inputs = inputs.map(|input| {
-                let size = kinds.next().map_or(0, size);
+            let parts = inputs.iter().zip(&plan.inputs).map(|(input, kind)| {
+                let size = size(kind);
                 &input[start * size..][..count * size]
             });
-            piece(plan, &inputs, outputs.each_mut().map(|output| &mut **output), len, count);
+            piece(plan, &parts.collect::<Vec<_>>(), outputs, len, count);
         }
     });
 }
 
 /// Computes rows on this thread.
-fn piece<T: Stored, const O: usize>(plan: &Plan, inputs: &[&[T]], mut outputs: [&mut [T]; O], len: usize, rows: usize) {
+fn piece<T: Kernels>(plan: &Plan, inputs: &[&[T]], outputs: &mut [&mut [T]], len: usize, rows: usize) {
     let mut machine = Machine::new(plan, inputs, len);
-    with_level!(L => (0..rows).for_each(|row| machine.row::<L>(row, &mut outputs)));
+    (0..rows).for_each(|row| machine.row(row, outputs));
 }
 
 /// The memory in which rows are computed.
-struct Machine<'a, T: Stored> {
+struct Machine<'a, T: Kernels> {
     plan: &'a Plan,
     inputs: &'a [&'a [T]],
     len: usize,
@@ -78,12 +114,14 @@ struct Machine<'a, T: Stored> {
     copies: Vec<Block<T::Computed>>,
     /// The registers, of one block or those of a row.
     registers: Vec<Vec<Block<T::Computed>>>,
+    /// The code of the steps of each stage.
+    kernels: Vec<Vec<Kernel<T::Computed>>>,
     /// The numbers of the row, by value.
-    numbers: Vec<T::Computed>,
+    numbers: Vec<f64>,
     reducers: Vec<Reducer<T::Computed>>,
 }
 
-impl<'a, T: Stored> Machine<'a, T> {
+impl<'a, T: Kernels> Machine<'a, T> {
     fn new(plan: &'a Plan, inputs: &'a [&'a [T]], len: usize) -> Self {
         let zeros = [T::Computed::default(); BLOCK];
         let register = |is_whole: &bool| vec![zeros; if *is_whole { len.div_ceil(BLOCK) } else { 1 }];
@@ -93,34 +131,39 @@ impl<'a, T: Stored> Machine<'a, T> {
             len,
             copies: vec![zeros; inputs.len()],
             registers: plan.registers.iter().map(register).collect(),
-            numbers: vec![T::Computed::default(); plan.values],
+            kernels: plan
+                .stages
+                .iter()
+                .map(|stage| stage.steps.iter().map(|(op, ..)| T::kernel(*op)).collect())
+                .collect(),
+            numbers: vec![0.0; plan.values],
             reducers: Vec::new(),
         }
     }
 
     /// Computes a row.
-    fn row<L: Level>(&mut self, row: usize, outputs: &mut [&mut [T]]) {
+    fn row(&mut self, row: usize, outputs: &mut [&mut [T]]) {
         let plan = self.plan;
-        for stage in &plan.stages {
+        for (index, stage) in plan.stages.iter().enumerate() {
             self.numbers(stage, row);
             if !stage.has_pass() {
                 continue;
             }
             for (number, register) in &stage.spreads {
                 let filled = self.len.next_multiple_of(STEP).min(BLOCK);
-                self.registers[register.index][0][..filled].fill(self.numbers[*number]);
+                self.registers[register.index][0][..filled].fill(T::Computed::of_f64(self.numbers[*number]));
             }
             self.reducers.clear();
             self.reducers.extend(stage.reductions.iter().map(|(reduce, ..)| Reducer::new(*reduce)));
             for block in 0..self.len.div_ceil(BLOCK) {
-                self.block::<L>(stage, row, block, outputs);
+                self.block(index, row, block, outputs);
             }
             for (reducer, (.., number)) in self.reducers.iter().zip(&stage.reductions) {
                 self.numbers[*number] = reducer.finish();
             }
         }
         for (index, number) in &plan.numbers {
-            let number = T::from_f64(self.numbers[*number].as_f64());
+            let number = T::from_f64(self.numbers[*number]);
             match plan.results[*index] {
                 Kind::Row => outputs[*index][row * self.len..][..self.len].fill(number),
                 Kind::PerRow => outputs[*index][row] = number,
@@ -132,16 +175,18 @@ impl<'a, T: Stored> Machine<'a, T> {
     fn numbers(&mut self, stage: &Stage, row: usize) {
         for (id, number) in &stage.numbers {
             self.numbers[*id] = match *number {
-                Number::Input(index) => T::Computed::of_f64(self.inputs[index][row].as_f64()),
-                Number::Const(value) => T::Computed::of_f64(value),
-                Number::Count => T::Computed::of_f64(self.len as f64),
-                Number::Op(op, operands) => op.call(operands.map(|of| Scalar(self.numbers[of]))).0,
+                Number::Input(index) => self.inputs[index][row].as_f64(),
+                Number::Const(value) => value,
+                Number::Count => self.len as f64,
+                Number::Op(op, operands) => op.number(operands.map(|of| self.numbers[of])),
             };
         }
     }
 
     /// Computes a block of a pass.
-    fn block<L: Level>(&mut self, stage: &Stage, row: usize, block: usize, outputs: &mut [&mut [T]]) {
+    fn block(&mut self, stage: usize, row: usize, block: usize, outputs: &mut [&mut [T]]) {
+        let (plan, index) = (self.plan, stage);
+        let stage = &plan.stages[index];
         let count = BLOCK.min(self.len - block * BLOCK);
         let start = row * self.len + block * BLOCK;
         for index in &stage.loads {
@@ -150,16 +195,16 @@ impl<'a, T: Stored> Machine<'a, T> {
                 T::read_block(elements, &mut self.copies[*index]);
             }
         }
-        for (op, operands, register) in &stage.steps {
+        for (step, (_, operands, register)) in stage.steps.iter().enumerate() {
             // Taken out of the list, so that it is not borrowed together with those of the operands.
             let mut blocks = std::mem::take(&mut self.registers[register.index]);
             let operands = operands.map(|source| self.source(source, start, block, count));
-            op.run::<_, L>(operands, &mut blocks[position(*register, block)], count);
+            self.kernels[index][step](&operands, &mut blocks[position(*register, block)], count);
             self.registers[register.index] = blocks;
         }
         for (index, (_, source, _)) in stage.reductions.iter().enumerate() {
             let mut reducer = self.reducers[index];
-            reducer.add::<L>(&self.source(*source, start, block, count)[..count]);
+            reducer.add(&self.source(*source, start, block, count)[..count]);
             self.reducers[index] = reducer;
         }
         for (index, source) in &stage.writes {

@@ -127,8 +127,13 @@ pub struct RowMask(Value);
 pub struct PerRowMask(Value);
 
 impl Row {
-    /// The sum of the elements; 0 if there are none. Partial sums of 256 elements are added with their rounding errors,
-    /// in an order that depends neither on threads nor on the processor.
+    /// The number, if it is a constant.
+    pub(super) fn constant(self) -> Option<f64> {
+        building(|builder| builder.value(self.0.id))
+    }
+
+    /// The sum of the elements; 0 if there are none. It is computed in doubles, in an order that depends neither on
+    /// threads nor on the processor.
     #[must_use]
     pub fn sum(self) -> PerRow {
         PerRow(self.0.sum())
@@ -175,30 +180,21 @@ impl From<PerRowMask> for RowMask {
 
 /// An operator between two types.
 macro_rules! operator {
-    ($($op:ident $method:ident $assign:ident $assign_method:ident,)*) => {$(
-        operator!(@ $op $method Row Row Row);
-        operator!(@ $op $method PerRow PerRow PerRow);
-        operator!(@ $op $method Row PerRow Row);
-        operator!(@ $op $method PerRow Row Row);
-        operator!(@ $op $method Row f64 Row);
-        operator!(@ $op $method f64 Row Row);
-        operator!(@ $op $method PerRow f64 PerRow);
-        operator!(@ $op $method f64 PerRow PerRow);
+    ($($op:ident $opcode:ident $method:ident $assign:ident $assign_method:ident,)*) => {$(
+        operator!(@ $op $opcode $method Row Row Row);
+        operator!(@ $op $opcode $method PerRow PerRow PerRow);
+        operator!(@ $op $opcode $method Row PerRow Row);
+        operator!(@ $op $opcode $method PerRow Row Row);
+        operator!(@ $op $opcode $method Row f64 Row);
+        operator!(@ $op $opcode $method f64 Row Row);
+        operator!(@ $op $opcode $method PerRow f64 PerRow);
+        operator!(@ $op $opcode $method f64 PerRow PerRow);
         operator!(@assign $assign $assign_method $method Row Row);
         operator!(@assign $assign $assign_method $method Row PerRow);
         operator!(@assign $assign $assign_method $method Row f64);
         operator!(@assign $assign $assign_method $method PerRow PerRow);
         operator!(@assign $assign $assign_method $method PerRow f64);
     )*};
-    (@ $op:ident $method:ident $left:ident $right:ident $out:ident) => {
-        impl $op<$right> for $left {
-            type Output = $out;
-
-            fn $method(self, other: $right) -> $out {
-                $out(Value::op(Op::$op, &[$out::from(self).0, $out::from(other).0]))
-            }
-        }
-    };
     (@assign $op:ident $assign:ident $method:ident $left:ident $right:ident) => {
         impl $op<$right> for $left {
             fn $assign(&mut self, other: $right) {
@@ -206,12 +202,21 @@ macro_rules! operator {
             }
         }
     };
+    (@ $op:ident $opcode:ident $method:ident $left:ident $right:ident $out:ident) => {
+        impl $op<$right> for $left {
+            type Output = $out;
+
+            fn $method(self, other: $right) -> $out {
+                $out(Value::op(Op::$opcode, &[$out::from(self).0, $out::from(other).0]))
+            }
+        }
+    };
 }
 operator! {
-    Add add AddAssign add_assign,
-    Sub sub SubAssign sub_assign,
-    Mul mul MulAssign mul_assign,
-    Div div DivAssign div_assign,
+    Add Add add AddAssign add_assign,
+    Sub Subtract sub SubAssign sub_assign,
+    Mul Multiply mul MulAssign mul_assign,
+    Div Divide div DivAssign div_assign,
 }
 
 /// What rows and numbers of rows have in common.
@@ -232,7 +237,7 @@ macro_rules! numbers {
             /// The same number, as a constant in derivatives: `jax.lax.stop_gradient`.
             #[must_use]
             pub fn stop_gradient(self) -> Self {
-                $number(Value::op(Op::Constant, &[self.0]))
+                $number(Value::new(building(|builder| builder.fixed(self.0.id))))
             }
         }
 
@@ -246,7 +251,7 @@ macro_rules! numbers {
             type Output = Self;
 
             fn neg(self) -> Self {
-                $number(Value::op(Op::Neg, &[self.0]))
+                $number(Value::op(Op::Negate, &[self.0]))
             }
         }
 
@@ -302,20 +307,14 @@ macro_rules! numbers {
                 self.pow(exponent)
             }
             fn polygamma(self, order: u32) -> Self {
-                let op = match order {
-                    0 => Op::Digamma,
-                    1 => Op::Trigamma,
-                    2 => Op::Tetragamma,
-                    _ => panic!("the polygamma function of order {order} is not an operation of rows"),
-                };
-                $number(Value::op(op, &[self.0]))
+                $number(Value::op(Op::Polygamma, &[Value::constant(f64::from(order)), self.0]))
             }
             functions! {
                 $number;
-                abs Abs, signum Signum, floor Floor, round Round, sqrt Sqrt, exp Exp, exp_m1 ExpM1, ln Ln, ln_1p Ln1p,
+                abs Abs, signum Sign, floor Floor, ceil Ceil, round Round, sqrt Sqrt, exp Exp, exp_m1 ExpM1, ln Ln, ln_1p Ln1p,
                 logistic Logistic, tanh Tanh, erf Erf, erfc Erfc, sin Sin, cos Cos, tan Tan,
                 lgamma Lgamma, digamma Digamma;
-                maximum Maximum, minimum Minimum, log_add_exp LogAddExp, atan2 Atan2, pow Pow
+                maximum Maximum, minimum Minimum, log_add_exp LogAddExp, atan2 Atan2, pow Power
             }
         }
     )*};

@@ -8,6 +8,7 @@ use syn::{Attribute, Type};
 
 use super::derivatives::{self, Buffer, Node, Of};
 use super::{at, cfgs, custom_call, marker, private};
+use crate::model::Recorded;
 use crate::pointwise::{Param, ParamKind, Pointwise, result_name};
 
 /// The expansion.
@@ -170,7 +171,7 @@ fn op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node)
     match crate::custom_call::parse(args, item.clone()) {
         Ok(mut call) => {
             call.options.broadcast = true;
-            call.options.pointwise = true;
+            call.options.recorded = Recorded::Pointwise;
             custom_call(&call)
         }
         Err(error) => error.into_compile_error(),

@@ -7,6 +7,7 @@ use syn::ext::IdentExt;
 
 use super::derivatives::{self, Buffer, Node, Of};
 use super::{at, cfgs, custom_call, marker, private, stage};
+use crate::model::Recorded;
 use crate::pointwise::result_name;
 use crate::rowwise::{Kind, ParamKind, Rowwise};
 
@@ -142,7 +143,7 @@ fn op(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &Node) -> 
     let item = quote_spanned! {span=>
         #(#docs)*
         #[allow(non_snake_case)]
-        fn #ident<T: #private::pointwise::Stored>(
+        fn #ident<T: #private::rowwise::Element>(
             #[state] plan: &#private::rowwise::Plan,
             #(#[dims(#input_dims)] #inputs: #krate::buffer::Array<'_, T>,)*
             #(#[dims(#output_dims)] mut #outputs: #krate::buffer::Out<'_, T>,)*
@@ -153,6 +154,7 @@ fn op(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &Node) -> 
     };
     match crate::custom_call::parse(args, item) {
         Ok(mut call) => {
+            call.options.recorded = Recorded::Rowwise;
             // Arrays of numbers of rows have fewer dimensions than those of rows, so there is no shape for all.
             call.options.broadcast = node.inputs.iter().all(|buffer| buffer.is_row);
             custom_call(&call)

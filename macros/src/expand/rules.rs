@@ -1,6 +1,6 @@
 //! The traits of an operation, and the checks that the operations of its rules fit.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote_spanned;
 use syn::Path;
 use syn::ext::IdentExt;
@@ -23,7 +23,8 @@ pub(super) fn traits(private: &TokenStream, options: &Options) -> TokenStream {
     let batch = option(options.batch.as_ref().map(text).map(|name| tokens!(#name)));
     let nondiff = options.nondiff.iter().map(text);
     let autocast = option(options.autocast.as_ref().map(text).map(|policy| tokens!(#policy)));
-    let Options { side_effect, command_buffer, broadcast, pointwise, .. } = *options;
+    let Options { side_effect, command_buffer, broadcast, recorded, .. } = *options;
+    let recorded = Ident::new(&format!("{recorded:?}"), Span::call_site());
     tokens! {
         #private::Traits {
             command_buffer: #command_buffer,
@@ -38,7 +39,7 @@ pub(super) fn traits(private: &TokenStream, options: &Options) -> TokenStream {
             nondiff: &[#(#nondiff),*],
             autocast: #autocast,
             broadcast: #broadcast,
-            pointwise: #pointwise,
+            recorded: #private::Recorded::#recorded,
         }
     }
 }

@@ -24,74 +24,132 @@ pub enum Kind {
     Mask,
 }
 
+/// The table of operations, given to the macro `$callback`: those of single elements with their numbers, operands and
+/// formulas, for any [`Real`], and before them, in brackets, those that are no such formulas. Their numbers belong to
+/// the interface between libraries and hosts: new ones come at the end.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! for_each_operation {
+    ($callback:ident) => {
+        $callback! {
+            [
+                Constant = 0 () -> Number;
+                Polygamma = 36 (Number, Number) -> Number;
+                Count = 39 () -> Number;
+                Sum = 40 (Number) -> Number;
+                Max = 41 (Number) -> Number;
+            ]
+            Add = 1 (a: Number, b: Number) -> Number { a + b }
+            Subtract = 2 (a: Number, b: Number) -> Number { a - b }
+            Multiply = 3 (a: Number, b: Number) -> Number { a * b }
+            Divide = 4 (a: Number, b: Number) -> Number { a / b }
+            Negate = 5 (x: Number) -> Number { -x }
+            Less = 6 (a: Number, b: Number) -> Mask { a.less(b) }
+            LessEqual = 7 (a: Number, b: Number) -> Mask { a.less_equal(b) }
+            Equal = 8 (a: Number, b: Number) -> Mask { a.equal(b) }
+            And = 9 (p: Mask, q: Mask) -> Mask { p & q }
+            Or = 10 (p: Mask, q: Mask) -> Mask { p | q }
+            Not = 11 (p: Mask) -> Mask { !p }
+            Select = 12 (p: Mask, yes: Number, no: Number) -> Number { p.select(yes, no) }
+            Maximum = 13 (a: Number, b: Number) -> Number { a.maximum(b) }
+            Minimum = 14 (a: Number, b: Number) -> Number { a.minimum(b) }
+            Abs = 15 (x: Number) -> Number { x.abs() }
+            Sign = 16 (x: Number) -> Number { x.signum() }
+            Floor = 17 (x: Number) -> Number { x.floor() }
+            Ceil = 18 (x: Number) -> Number { x.ceil() }
+            Round = 19 (x: Number) -> Number { x.round() }
+            Sqrt = 20 (x: Number) -> Number { x.sqrt() }
+            Exp = 21 (x: Number) -> Number { x.exp() }
+            ExpM1 = 22 (x: Number) -> Number { x.exp_m1() }
+            Ln = 23 (x: Number) -> Number { x.ln() }
+            Ln1p = 24 (x: Number) -> Number { x.ln_1p() }
+            Logistic = 25 (x: Number) -> Number { x.logistic() }
+            Tanh = 26 (x: Number) -> Number { x.tanh() }
+            Erf = 27 (x: Number) -> Number { x.erf() }
+            Erfc = 28 (x: Number) -> Number { x.erfc() }
+            Sin = 29 (x: Number) -> Number { x.sin() }
+            Cos = 30 (x: Number) -> Number { x.cos() }
+            Tan = 31 (x: Number) -> Number { x.tan() }
+            Atan2 = 32 (y: Number, x: Number) -> Number { y.atan2(x) }
+            Power = 33 (a: Number, b: Number) -> Number { a.pow(b) }
+            Lgamma = 34 (x: Number) -> Number { x.lgamma() }
+            Digamma = 35 (x: Number) -> Number { x.digamma() }
+            MulAdd = 37 (a: Number, b: Number, c: Number) -> Number { a.mul_add(b, c) }
+            LogAddExp = 38 (a: Number, b: Number) -> Number { a.log_add_exp(b) }
+        }
+    };
+}
+
 macro_rules! opcodes {
-    ($($name:ident = $code:literal ($($arg:ident),*) -> $kind:ident;)*) => {
-        /// The operations, as [`Real`] and [`Mask`] have them. Their numbers belong to the interface between libraries
-        /// and hosts: new ones come at the end.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    (
+        [$($other:ident = $other_code:literal ($($other_arg:ident),*) -> $other_kind:ident;)*]
+        $($name:ident = $code:literal ($($arg:ident: $of:ident),*) -> $kind:ident { $value:expr })*
+    ) => {
+        /// The operations: those of [`Real`] and [`Mask`], and reductions of functions of rows, of which
+        /// [`Count`](Opcode::Count) is the number of elements of a row.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[repr(u32)]
         #[expect(missing_docs, reason = "named after the methods and operators")]
         pub enum Opcode {
+            $($other = $other_code,)*
             $($name = $code,)*
         }
 
         impl Opcode {
-            /// All of them, by number.
-            pub const ALL: &[Opcode] = &[$(Opcode::$name),*];
+            /// The operation of a number; `None` if it is of a later version.
+            pub fn new(code: u32) -> Option<Opcode> {
+                match code {
+                    $($other_code => Some(Opcode::$other),)*
+                    $($code => Some(Opcode::$name),)*
+                    _ => None,
+                }
+            }
 
             /// The kinds of its operands, and of its value.
             pub fn signature(self) -> (&'static [Kind], Kind) {
                 match self {
-                    $(Opcode::$name => (&[$(Kind::$arg),*], Kind::$kind),)*
+                    $(Opcode::$other => (&[$(Kind::$other_arg),*], Kind::$other_kind),)*
+                    $(Opcode::$name => (&[$(Kind::$of),*], Kind::$kind),)*
+                }
+            }
+
+            /// The value of an operation of single elements; `None` for others.
+            fn apply<T: Real>(self, args: &[Value<T>]) -> Option<Value<T>> {
+                match self {
+                    $(Opcode::$name => {
+                        let mut args = args.iter();
+                        $(let $arg = operand!($of args.next());)*
+                        Some(Value::$kind($value))
+                    })*
+                    _ => None,
                 }
             }
         }
     };
 }
-opcodes! {
-    Constant = 0 () -> Number;
-    Add = 1 (Number, Number) -> Number;
-    Subtract = 2 (Number, Number) -> Number;
-    Multiply = 3 (Number, Number) -> Number;
-    Divide = 4 (Number, Number) -> Number;
-    Negate = 5 (Number) -> Number;
-    Less = 6 (Number, Number) -> Mask;
-    LessEqual = 7 (Number, Number) -> Mask;
-    Equal = 8 (Number, Number) -> Mask;
-    And = 9 (Mask, Mask) -> Mask;
-    Or = 10 (Mask, Mask) -> Mask;
-    Not = 11 (Mask) -> Mask;
-    Select = 12 (Mask, Number, Number) -> Number;
-    Maximum = 13 (Number, Number) -> Number;
-    Minimum = 14 (Number, Number) -> Number;
-    Abs = 15 (Number) -> Number;
-    Sign = 16 (Number) -> Number;
-    Floor = 17 (Number) -> Number;
-    Ceil = 18 (Number) -> Number;
-    Round = 19 (Number) -> Number;
-    Sqrt = 20 (Number) -> Number;
-    Exp = 21 (Number) -> Number;
-    ExpM1 = 22 (Number) -> Number;
-    Ln = 23 (Number) -> Number;
-    Ln1p = 24 (Number) -> Number;
-    Logistic = 25 (Number) -> Number;
-    Tanh = 26 (Number) -> Number;
-    Erf = 27 (Number) -> Number;
-    Erfc = 28 (Number) -> Number;
-    Sin = 29 (Number) -> Number;
-    Cos = 30 (Number) -> Number;
-    Tan = 31 (Number) -> Number;
-    Atan2 = 32 (Number, Number) -> Number;
-    Power = 33 (Number, Number) -> Number;
-    Lgamma = 34 (Number) -> Number;
-    Digamma = 35 (Number) -> Number;
-    Polygamma = 36 (Number, Number) -> Number;
+
+macro_rules! operand {
+    ($kind:ident $arg:expr) => {
+        match $arg {
+            Some(Value::$kind(value)) => *value,
+            _ => unreachable!("checked by `Expression::new`"),
+        }
+    };
 }
+
+/// A value of an expression.
+#[derive(Clone, Copy)]
+enum Value<T: Real> {
+    Number(T),
+    Mask(T::Mask),
+}
+
+for_each_operation!(opcodes);
 
 impl Operation {
     /// Its opcode; `None` if it is of a later version.
     pub fn opcode(&self) -> Option<Opcode> {
-        Opcode::ALL.get(self.opcode as usize).copied()
+        Opcode::new(self.opcode)
     }
 
     fn arity(&self) -> usize {
@@ -147,7 +205,8 @@ impl Expression {
     }
 
     /// Without the operations on which no result depends.
-    pub(super) fn without_unused(self) -> Expression {
+    #[must_use]
+    pub fn without_unused(self) -> Expression {
         let Expression { operands, operations, mut results } = self;
         let mut is_used = vec![false; operands + operations.len()];
         results.iter().for_each(|&result| is_used[result as usize] = true);
@@ -190,64 +249,43 @@ impl Expression {
         constant.and_then(|index| self.operations.get(index)).map_or(0, |operation| operation.constant as u32)
     }
 
-    /// The results for some operands, of which there are as many as [`operands`](Expression::operands).
+    /// The results for some operands, of which there are as many as [`operands`](Expression::operands). Of a function of
+    /// rows, for rows of one element.
     ///
     /// # Panics
     /// If there are not.
     pub fn evaluate<T: Real>(&self, operands: &[T]) -> Vec<T> {
         assert_eq!(operands.len(), self.operands, "operands of an expression");
-        let zero = T::from(0.0);
-        let mut values = operands.to_vec();
-        // Where a value is a mask, the number is unused, and the other way round.
-        let mut masks = vec![zero.less(0.0); operands.len()];
+        let mut values: Vec<Value<T>> = operands.iter().copied().map(Value::Number).collect();
         for operation in &self.operations {
-            let [a, b, c] = operation.args.map(|arg| values.get(arg as usize).copied().unwrap_or(zero));
-            let [p, q, _] = operation.args.map(|arg| masks.get(arg as usize).copied().unwrap_or(zero.less(0.0)));
-            let opcode = operation.opcode().expect("checked by `new`");
-            let (mut number, mut mask) = (zero, p);
-            match opcode {
-                Opcode::Less => mask = a.less(b),
-                Opcode::LessEqual => mask = a.less_equal(b),
-                Opcode::Equal => mask = a.equal(b),
-                Opcode::And => mask = p & q,
-                Opcode::Or => mask = p | q,
-                Opcode::Not => mask = !p,
-                Opcode::Constant => number = T::from(operation.constant),
-                Opcode::Add => number = a + b,
-                Opcode::Subtract => number = a - b,
-                Opcode::Multiply => number = a * b,
-                Opcode::Divide => number = a / b,
-                Opcode::Negate => number = -a,
-                Opcode::Select => number = p.select(b, c),
-                Opcode::Maximum => number = a.maximum(b),
-                Opcode::Minimum => number = a.minimum(b),
-                Opcode::Abs => number = a.abs(),
-                Opcode::Sign => number = a.signum(),
-                Opcode::Floor => number = a.floor(),
-                Opcode::Ceil => number = a.ceil(),
-                Opcode::Round => number = a.round(),
-                Opcode::Sqrt => number = a.sqrt(),
-                Opcode::Exp => number = a.exp(),
-                Opcode::ExpM1 => number = a.exp_m1(),
-                Opcode::Ln => number = a.ln(),
-                Opcode::Ln1p => number = a.ln_1p(),
-                Opcode::Logistic => number = a.logistic(),
-                Opcode::Tanh => number = a.tanh(),
-                Opcode::Erf => number = a.erf(),
-                Opcode::Erfc => number = a.erfc(),
-                Opcode::Sin => number = a.sin(),
-                Opcode::Cos => number = a.cos(),
-                Opcode::Tan => number = a.tan(),
-                Opcode::Atan2 => number = a.atan2(b),
-                Opcode::Power => number = a.pow(b),
-                Opcode::Lgamma => number = a.lgamma(),
-                Opcode::Digamma => number = a.digamma(),
-                Opcode::Polygamma => number = b.polygamma(self.order(operation)),
-            }
-            values.push(number);
-            masks.push(mask);
+            // Those beyond its operands may be any.
+            let args =
+                operation.args.map(|arg| values.get(arg as usize).copied().unwrap_or(Value::Number(T::from(0.0))));
+            let value = match operation.opcode().expect("checked by `new`") {
+                Opcode::Constant => Value::Number(T::from(operation.constant)),
+                Opcode::Polygamma => Value::Number(operand!(Number Some(&args[1])).polygamma(self.order(operation))),
+                Opcode::Count => Value::Number(T::from(1.0)),
+                Opcode::Sum | Opcode::Max => args[0],
+                opcode => opcode.apply(&args).expect("an operation of single elements"),
+            };
+            values.push(value);
         }
-        self.results.iter().map(|&result| values[result as usize]).collect()
+        self.results.iter().map(|&result| operand!(Number values.get(result as usize))).collect()
+    }
+
+    /// Whether each value is a row, if these operands are; the others are numbers of a row. `None` if a value that is no
+    /// row is reduced.
+    pub fn rows(&self, operands: &[bool]) -> Option<Vec<bool>> {
+        let mut rows = operands.to_vec();
+        for operation in &self.operations {
+            let is_row = operation.args().iter().any(|&arg| rows[arg as usize]);
+            let is_reduction = matches!(operation.opcode(), Some(Opcode::Sum | Opcode::Max));
+            if is_reduction && !is_row {
+                return None;
+            }
+            rows.push(is_row && !is_reduction);
+        }
+        Some(rows)
     }
 }
 
@@ -256,10 +294,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opcodes_are_numbered_in_order() {
-        for (number, &opcode) in Opcode::ALL.iter().enumerate() {
-            assert_eq!(opcode as usize, number, "{opcode:?}");
+    fn opcodes_have_their_numbers() {
+        for code in 0..42 {
+            assert_eq!(Opcode::new(code).map(|opcode| opcode as u32), Some(code));
         }
+        assert_eq!([Opcode::new(42), Opcode::new(u32::MAX)], [None, None]);
+    }
+
+    #[test]
+    fn reductions_make_numbers_of_rows() {
+        let operation = |opcode: Opcode, args| Operation { opcode: opcode as u32, args, constant: 0.0 };
+        // Of a row and a number: their sum's sum over the count.
+        let operations = [
+            operation(Opcode::Add, [0, 1, 0]),
+            operation(Opcode::Sum, [2, 0, 0]),
+            operation(Opcode::Count, [0; 3]),
+            operation(Opcode::Divide, [3, 4, 0]),
+        ];
+        let mean = Expression::new(2, operations.to_vec(), vec![5]).unwrap();
+        assert_eq!(mean.rows(&[true, false]), Some(vec![true, false, true, false, false, false]));
+        assert_eq!(mean.rows(&[false, false]), None);
+        assert_eq!(mean.evaluate(&[2.0, 3.0].map(crate::real::Scalar))[0].0, 5.0);
     }
 
     #[test]

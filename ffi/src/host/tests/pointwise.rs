@@ -1,12 +1,12 @@
-//! Expressions of pointwise functions, as hosts receive them.
+//! Expressions of pointwise functions and of functions of rows, as hosts receive them.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::*;
-use crate::descriptor::Op;
+use crate::descriptor::{Op, Recorded};
 use crate::pointwise::Scalar;
-use crate::prelude::{Array, DType, Out, Real, custom_call, pointwise};
+use crate::prelude::{Array, DType, Out, PerRow, Real, Row, custom_call, pointwise, rowwise};
 
 #[pointwise(crate = crate)]
 fn told_ramp<T: Real>(x: T, #[attr(default = 1.0)] beta: f64) -> T {
@@ -17,6 +17,11 @@ fn told_ramp<T: Real>(x: T, #[attr(default = 1.0)] beta: f64) -> T {
 fn told_panic<T: Real>(x: T, #[attr] beta: f64) -> T {
     assert!(beta > 0.0);
     x * beta
+}
+
+#[rowwise(crate = crate)]
+fn told_spread(x: Row, scale: PerRow, #[attr(default = 2.0)] power: f64) -> Row {
+    x.powf(power) * scale / x.stop_gradient().sum() + x.max()
 }
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
@@ -45,7 +50,7 @@ fn beta(value: impl Into<AttrValue>) -> Vec<(String, AttrValue)> {
 fn trace(name: &str, attrs: &[(String, AttrValue)], dtype: DType, counts: [usize; 2]) -> Option<Expression> {
     let registration = registered(HostVersion::default(), name);
     // SAFETY: the macros make handlers.
-    unsafe { trace_pointwise(&registration, attrs, dtype, counts[0], counts[1]) }
+    unsafe { super::trace(&registration, attrs, dtype, &vec![true; counts[0]], &vec![true; counts[1]]) }
 }
 
 #[test]
@@ -64,6 +69,33 @@ fn functions_and_their_derivatives_tell_what_they_compute() {
     ] {
         let found = at(name, &operands);
         assert!((found - expected).abs() < 1e-14, "{name}: {found}, expected {expected}");
+    }
+}
+
+/// What a function of rows tells, for rows of one element; what derivatives see as constants has no derivative.
+#[test]
+fn functions_of_rows_tell_what_they_compute() {
+    let (x, scale) = (3.0, 5.0);
+    let told = |version, name: &str, operands: &[bool], results: &[bool]| {
+        // SAFETY: the macros make handlers.
+        unsafe { super::trace(&registered(version, name), &[], DType::BF16, operands, results) }
+    };
+    for (name, rows, operands, expected) in [
+        ("told_spread", &[true, false][..], &[x, scale][..], &[x * scale + x][..]),
+        ("told_spread_jvp", &[true, false, true, false], &[x, scale, 1.0, 2.0], &[2.0 * scale + 2.0 * x + 1.0]),
+        ("told_spread_vjp", &[true, false, true], &[x, scale, 4.0], &[4.0 * (2.0 * scale + 1.0), 4.0 * x]),
+    ] {
+        let results = &[true, false][..expected.len()];
+        let expression = told(HostVersion::default(), name, rows, results).unwrap();
+        let found = expression.evaluate(&operands.iter().map(|&x| Scalar(x)).collect::<Vec<_>>());
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found.0 - expected).abs() < 1e-12, "{name}: {}, expected {expected}", found.0);
+        }
+        // Numbers as rows, rows as numbers, and arrays that are not there.
+        let others = |operands: &[bool], results: &[bool]| told(HostVersion::default(), name, operands, results);
+        assert_eq!(others(&vec![true; rows.len()], results), None, "{name}");
+        assert_eq!(others(rows, &vec![false; results.len()]), None, "{name}");
+        assert_eq!(others(&rows[1..], results), None, "{name}");
     }
 }
 
@@ -86,18 +118,23 @@ fn what_cannot_be_told_is_none() {
 #[test]
 fn hosts_ask_for_it_by_extensions() {
     for version in HostVersion::ALL {
-        for (name, expected) in [("told_ramp", true), ("told_ramp_vjp", true), ("told_nothing", false)] {
+        for (name, expected, operands) in [
+            ("told_ramp", Recorded::Pointwise, &[true][..]),
+            ("told_ramp_vjp", Recorded::Pointwise, &[true, true]),
+            ("told_spread", Recorded::Rowwise, &[true, false]),
+            ("told_nothing", Recorded::Never, &[true]),
+        ] {
             let registration = registered(version, name);
-            assert_eq!(registration.is_pointwise, expected, "{name}, {version:?}");
+            assert_eq!(registration.recorded, expected, "{name}, {version:?}");
             // SAFETY: the macros make handlers.
-            let told = unsafe { trace_pointwise(&registration, &[], DType::F32, 1 + usize::from(name.len() > 12), 1) };
+            let told = unsafe { super::trace(&registration, &[], DType::F32, operands, &[true]) };
             let has_extensions = version.minor() >= 4;
-            assert_eq!(told.is_some(), expected && has_extensions, "{name}, {version:?}");
+            assert_eq!(told.is_some(), expected != Recorded::Never && has_extensions, "{name}, {version:?}");
         }
     }
     // SAFETY: a handler of the macro's, asked by a query without the extension, as XLA does.
     let told = unsafe { metadata(told_ramp::HANDLER.bundle().execute.unwrap(), HostVersion::default()) }.unwrap();
-    assert!(told.is_pointwise && told.state_type_id.is_none());
+    assert!(told.recorded == Recorded::Pointwise && told.state_type_id.is_none());
 }
 
 /// An empty array on a host that does not ask: nothing happens.

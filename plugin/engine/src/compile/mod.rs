@@ -54,8 +54,8 @@ pub(crate) fn compile(
     let mut dump = dump.map(|dump| dump.program(&module.name));
     let Runtime { pool, allocator, host, .. } = runtime;
     let evaluate = |func: &Func, operands: &[Literal]| evaluate::evaluate(pool, allocator, func, operands);
-    let inline = |call: &CustomCall, element, counts| {
-        if runtime.inlines { custom_call::expression(host, call, element, counts) } else { None }
+    let inline = |call: &CustomCall, element, are_rows: [&[bool]; 2]| {
+        if runtime.inlines { custom_call::expression(host, call, element, are_rows) } else { None }
     };
     let mut observe = dump.as_mut().map(|dump| |pass: &str, module: &Module| dump.module(pass, module));
     let observe = observe.as_mut().map(|observe| observe as &mut Observe<'_>);

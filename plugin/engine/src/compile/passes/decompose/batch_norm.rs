@@ -1,10 +1,10 @@
 //! Batch normalisation as element-wise ops and sums, following the specification. Elements narrower than `F32` are
 //! computed in `F32`.
 
-use oxcall_hlo::{BinaryOp, ElementType, Literal, Op, OpKind, Region, TensorType, Type, UnaryOp, ValueId};
+use oxcall_hlo::{BinaryOp, ElementType, Op, OpKind, TensorType, UnaryOp, ValueId};
 
 use super::super::ir::{Rewrite, Rewriter};
-use super::splat;
+use super::{reduce, splat};
 
 /// `(operand - mean) * (scale / sqrt(variance + epsilon)) + offset`.
 pub(super) fn inference(rewriter: &mut Rewriter<'_>, op: &Op, epsilon: f32, feature: usize) -> Rewrite {
@@ -134,27 +134,7 @@ impl<'r, 'f> Norm<'r, 'f> {
 
     /// The sum over all dimensions except the features.
     fn sum(&mut self, value: ValueId) -> ValueId {
-        let scalar = TensorType::scalar(self.shape.element);
-        let zero = Literal::dense(scalar.clone(), vec![0; scalar.byte_size()]);
-        let zero = self.rewriter.constant(zero);
-        let [lhs, rhs, total] = std::array::from_fn(|_| self.rewriter.value(Type::Tensor(scalar.clone())));
-        let location = self.rewriter.location();
-        let add = Op {
-            kind: OpKind::Binary(BinaryOp::Add),
-            operands: vec![lhs, rhs],
-            results: vec![total],
-            regions: Vec::new(),
-            location,
-        };
-        let body = Region { params: vec![lhs, rhs], ops: vec![add], results: vec![total] };
-        let result = self.rewriter.value(TensorType::new(scalar.element, [self.shape.dims[self.feature]]).into());
-        self.rewriter.push(Op {
-            kind: OpKind::Reduce { dims: (0..self.shape.rank()).filter(|dim| *dim != self.feature).collect() },
-            operands: vec![value, zero],
-            results: vec![result],
-            regions: vec![body],
-            location,
-        });
-        result
+        let others = (0..self.shape.rank()).filter(|dim| *dim != self.feature).collect();
+        reduce(self.rewriter, value, BinaryOp::Add, 0.0, others)
     }
 }

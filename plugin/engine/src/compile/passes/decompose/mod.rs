@@ -7,7 +7,7 @@ mod pointwise;
 mod product;
 
 use oxcall::Error;
-use oxcall_hlo::{BinaryOp, ElementType, Literal, Module, Op, OpKind, Region, TensorType, ValueId};
+use oxcall_hlo::{BinaryOp, ElementType, Literal, Module, Op, OpKind, Region, TensorType, Type, ValueId};
 
 pub(crate) use self::pointwise::Inline;
 use super::ir::{Rewrite, Rewriter, rewrite};
@@ -15,7 +15,7 @@ use super::ir::{Rewrite, Rewriter, rewrite};
 /// Expands batch norms, maps, sizes of dimensions, the ids of a process that runs alone, shardings, and bounds of
 /// complex numbers. Makes explicit the scalars that `select` and `clamp` broadcast and the conversions that products
 /// imply. Products that sum nothing become element-wise. Calls of linear algebra that XLA would expand become typed,
-/// and calls of pointwise functions the ops that `inline` says.
+/// and calls of pointwise functions and of functions of rows the ops that `inline` says.
 ///
 /// # Errors
 /// UNIMPLEMENTED for maps whose body is not element-wise.
@@ -117,6 +117,24 @@ fn float_product(rewriter: &mut Rewriter<'_>, mut op: Op) -> Rewrite {
         }
     }
     Rewrite::Keep(op)
+}
+
+/// A value reduced over dimensions by an op that can be done in any order.
+fn reduce(rewriter: &mut Rewriter<'_>, value: ValueId, op: BinaryOp, start: f64, dims: Vec<usize>) -> ValueId {
+    let ty = rewriter.tensor(value).clone();
+    let scalar = TensorType::scalar(ty.element);
+    let start = splat(rewriter, &scalar, start);
+    let [lhs, rhs, total] = std::array::from_fn(|_| rewriter.value(Type::Tensor(scalar.clone())));
+    let location = rewriter.location();
+    let (operands, results) = (vec![lhs, rhs], vec![total]);
+    let body = Op { kind: OpKind::Binary(op), operands, results, regions: Vec::new(), location };
+    let body = Region { params: vec![lhs, rhs], ops: vec![body], results: vec![total] };
+    let kept = ty.dims.iter().enumerate().filter(|(dim, _)| !dims.contains(dim));
+    let kept: Vec<usize> = kept.map(|(_, &size)| size).collect();
+    let result = rewriter.value(TensorType::new(ty.element, kept).into());
+    let (operands, results) = (vec![value, start], vec![result]);
+    rewriter.push(Op { kind: OpKind::Reduce { dims }, operands, results, regions: vec![body], location });
+    result
 }
 
 /// A constant of shape `ty` whose elements are all `value`, rounded to its element type, which is `F32` or `F64`.

@@ -1,39 +1,61 @@
-//! Calls of pointwise functions as the ops that they compute.
+//! Calls of pointwise functions, and of functions of rows, as the ops that they compute.
 
 use oxcall::host::{Expression, Kind, Opcode, Operation};
+use oxcall::pointwise::Real;
 use oxcall_hlo::{
     BinaryOp, ComparisonDirection, ComparisonType, CustomCall, ElementType, Op, OpKind, TensorType, UnaryOp, ValueId,
 };
 
 use super::super::ir::{Rewrite, Rewriter};
-use super::splat;
+use super::{reduce, splat};
 
-/// The expression of a call on operands and results of an element type, of which there are so many; `None` if it has to
-/// be called.
-pub(crate) type Inline<'a> = dyn Fn(&CustomCall, ElementType, [usize; 2]) -> Option<Expression> + 'a;
+/// The expression of a call on operands and results of an element type; `None` if it has to be called. Of each operand
+/// and result it is said whether it has the shape of all, or is without the last dimension.
+pub(crate) type Inline<'a> = dyn Fn(&CustomCall, ElementType, [&[bool]; 2]) -> Option<Expression> + 'a;
 
 /// The largest number of operations that take the place of a call. Larger functions are slow enough for a pass of their
 /// own.
 const MOST_OPERATIONS: usize = 512;
 
-/// The ops that a call computes, with operands and results of one shape; `None` if it has to be called.
+/// The ops that a call computes, with operands and results of one shape, or without its last dimension; `None` if it
+/// has to be called.
 pub(super) fn expand(rewriter: &mut Rewriter<'_>, op: &Op, inline: &Inline<'_>) -> Option<Rewrite> {
     let OpKind::CustomCall(call) = &op.kind else { return None };
     let is_plain = !call.has_side_effect && call.called_computations.is_empty();
-    if !is_plain || call.typed_attributes().is_none() || op.operands.is_empty() {
+    if !is_plain || call.typed_attributes().is_none() {
         return None;
     }
-    let ty = rewriter.ty(op.operands[0]).tensor()?.clone();
-    let is_float = matches!(ty.element, ElementType::F16 | ElementType::BF16 | ElementType::F32 | ElementType::F64);
-    let mut values = op.operands.iter().chain(&op.results);
-    if !is_float || !values.all(|&value| rewriter.ty(value).tensor() == Some(&ty)) || !is_row_major(call) {
+    let row = op.operands.iter().filter_map(|&operand| rewriter.ty(operand).tensor()).max_by_key(|ty| ty.rank())?;
+    let is_float = matches!(row.element, ElementType::F16 | ElementType::BF16 | ElementType::F32 | ElementType::F64);
+    if !is_float || !is_row_major(call) {
         return None;
     }
-    let expression = inline(call, ty.element, [op.operands.len(), op.results.len()])?;
+    let number = TensorType::new(row.element, row.dims[..row.rank().saturating_sub(1)].iter().copied());
+    let are_rows = |values: &[ValueId]| -> Option<Vec<bool>> {
+        let is_row = |&value: &ValueId| match rewriter.ty(value).tensor()? {
+            ty if ty == row => Some(true),
+            ty => (*ty == number).then_some(false),
+        };
+        values.iter().map(is_row).collect()
+    };
+    let (operands, results) = (are_rows(&op.operands)?, are_rows(&op.results)?);
+    let expression = inline(call, row.element, [&operands, &results])?;
     if expression.operations().len() > MOST_OPERATIONS {
         return None;
     }
-    Some(emit(rewriter, op, &ty, &expression))
+    // As the handler does: halves become `F32`, and are rounded once.
+    let (element, row) = (row.element, row.clone());
+    let wide = if element == ElementType::F64 { ElementType::F64 } else { ElementType::F32 };
+    let mut emitter = Emitter { rewriter, row: row.with_element(wide), number: number.with_element(wide) };
+    let operands = op.operands.iter().zip(operands);
+    let operands = operands.map(|(&operand, is_row)| Value::Array(emitter.rewriter.convert(operand, wide), is_row));
+    let values = operands.collect();
+    let values = emitter.emit(&expression, values).into_iter().zip(results);
+    let results = values.map(|(value, is_row)| {
+        let value = emitter.array(value, is_row);
+        emitter.rewriter.convert(value, element)
+    });
+    Some(Rewrite::With(results.collect()))
 }
 
 /// Whether all buffers are in row-major order.
@@ -42,33 +64,94 @@ fn is_row_major(call: &CustomCall) -> bool {
     layouts.all(|layout| layout.iter().rev().copied().eq(0..layout.len()))
 }
 
-/// As the handler does: halves become `F32`, and are rounded once.
-fn emit(rewriter: &mut Rewriter<'_>, op: &Op, ty: &TensorType, expression: &Expression) -> Rewrite {
-    let wide = if ty.element == ElementType::F64 { ElementType::F64 } else { ElementType::F32 };
-    let numbers = ty.with_element(wide);
-    let mut values = Vec::with_capacity(expression.operands() + expression.operations().len());
-    values.extend(op.operands.iter().map(|&operand| rewriter.convert(operand, wide)));
-    for operation in expression.operations() {
-        let value = match kind(operation) {
-            None => splat(rewriter, &numbers, operation.constant),
-            Some((opcode, kind)) => {
-                let args: Vec<ValueId> = operation.args().iter().map(|&arg| values[arg as usize]).collect();
-                let element = if opcode.signature().1 == Kind::Mask { ElementType::Pred } else { wide };
-                rewriter.emit(kind, &args, ty.with_element(element))
-            }
-        };
-        values.push(value);
-    }
-    let result = |&result: &u32| rewriter.convert(values[result as usize], ty.element);
-    Rewrite::With(expression.results().iter().map(result).collect())
+/// A value of an expression.
+#[derive(Clone, Copy)]
+enum Value {
+    Constant(f64),
+    /// Whether it is a row or a number of one.
+    Array(ValueId, bool),
 }
 
-/// The op that computes an operation; `None` for a constant.
-fn kind(operation: &Operation) -> Option<(Opcode, OpKind)> {
-    let opcode = operation.opcode().expect("expressions have known operations");
+impl Value {
+    fn is_row(self) -> bool {
+        matches!(self, Value::Array(_, true))
+    }
+}
+
+struct Emitter<'r, 'f> {
+    rewriter: &'r mut Rewriter<'f>,
+    /// The types of rows and of their numbers, with the element type of the computation.
+    row: TensorType,
+    number: TensorType,
+}
+
+impl Emitter<'_, '_> {
+    fn ty(&self, is_row: bool) -> &TensorType {
+        if is_row { &self.row } else { &self.number }
+    }
+
+    /// A value as an array, of rows or of their numbers.
+    fn array(&mut self, value: Value, is_row: bool) -> ValueId {
+        let ty = self.ty(is_row).clone();
+        match value {
+            Value::Constant(value) => splat(self.rewriter, &ty, value),
+            Value::Array(value, _) => {
+                let dims: Vec<usize> = (0..self.rewriter.tensor(value).rank()).collect();
+                self.rewriter.broadcast(value, &dims, &ty)
+            }
+        }
+    }
+
+    /// The results for some operands.
+    fn emit(&mut self, expression: &Expression, operands: Vec<Value>) -> Vec<Value> {
+        let mut values = operands;
+        for operation in expression.operations() {
+            let args: Vec<Value> = operation.args().iter().map(|&arg| values[arg as usize]).collect();
+            values.push(self.operation(operation, &args));
+        }
+        expression.results().iter().map(|&result| values[result as usize]).collect()
+    }
+
+    fn operation(&mut self, operation: &Operation, args: &[Value]) -> Value {
+        let opcode = operation.opcode().expect("expressions have known operations");
+        let kind = match (opcode, args) {
+            (Opcode::Constant, _) => return Value::Constant(operation.constant),
+            (Opcode::Count, _) => return Value::Constant(self.row.dims.last().map_or(1.0, |&size| size as f64)),
+            (Opcode::Sum, [row]) => return self.reduce(*row, BinaryOp::Add, 0.0),
+            (Opcode::Max, [row]) => return self.reduce(*row, BinaryOp::Maximum, f64::NEG_INFINITY),
+            (Opcode::MulAdd, [a, b, c]) => {
+                let product = self.element_wise(OpKind::Binary(BinaryOp::Multiply), Kind::Number, &[*a, *b]);
+                return self.element_wise(OpKind::Binary(BinaryOp::Add), Kind::Number, &[product, *c]);
+            }
+            (Opcode::LogAddExp, args) => {
+                let formula = Expression::trace(|[a, b]| [a.log_add_exp(b)]).expect("a short formula");
+                return self.emit(&formula, args.to_vec())[0];
+            }
+            _ => kind(opcode),
+        };
+        self.element_wise(kind, opcode.signature().1, args)
+    }
+
+    fn element_wise(&mut self, kind: OpKind, of: Kind, args: &[Value]) -> Value {
+        let is_row = args.iter().any(|arg| arg.is_row());
+        let args: Vec<ValueId> = args.iter().map(|&arg| self.array(arg, is_row)).collect();
+        let ty = self.ty(is_row);
+        let ty = if of == Kind::Mask { ty.with_element(ElementType::Pred) } else { ty.clone() };
+        Value::Array(self.rewriter.emit(kind, &args, ty), is_row)
+    }
+
+    /// A reduction of a row.
+    fn reduce(&mut self, row: Value, op: BinaryOp, start: f64) -> Value {
+        let row = self.array(row, true);
+        let last = self.row.rank() - 1;
+        Value::Array(reduce(self.rewriter, row, op, start, vec![last]), false)
+    }
+}
+
+/// The op that computes an element-wise operation.
+fn kind(opcode: Opcode) -> OpKind {
     let compare = |direction| OpKind::Compare(direction, ComparisonType::Float);
-    let kind = match opcode {
-        Opcode::Constant => return None,
+    match opcode {
         Opcode::Add => OpKind::Binary(BinaryOp::Add),
         Opcode::Subtract => OpKind::Binary(BinaryOp::Subtract),
         Opcode::Multiply => OpKind::Binary(BinaryOp::Multiply),
@@ -105,6 +188,8 @@ fn kind(operation: &Operation) -> Option<(Opcode, OpKind)> {
         Opcode::Lgamma => OpKind::Unary(UnaryOp::Lgamma),
         Opcode::Digamma => OpKind::Unary(UnaryOp::Digamma),
         Opcode::Polygamma => OpKind::Binary(BinaryOp::Polygamma),
-    };
-    Some((opcode, kind))
+        Opcode::Constant | Opcode::Count | Opcode::Sum | Opcode::Max | Opcode::MulAdd | Opcode::LogAddExp => {
+            unreachable!("not one element-wise op")
+        }
+    }
 }
