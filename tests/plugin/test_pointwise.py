@@ -1,4 +1,4 @@
-"""Pointwise functions on the plugin: fused with the ops around them, with the results of their handlers."""
+"""Functions of single numbers and of rows on the plugin: fused with the ops around them, as their handlers compute."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from jax.test_util import check_grads
 
 SCRIPT = pathlib.Path(__file__).parent / "programs" / "pointwise.py"
 NAMES = ("softplus", "swiglu", "huber", "rope_pair", "logit_normal_pdf")
+ROWS = ("softmax_cross_entropy", "layer_norm", "tempered_softmax")
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 # A unit in the last place of each dtype, times what a formula of twenty operations, and its derivative, may differ by.
 ULPS = 64
@@ -43,7 +44,7 @@ def outcomes(environment, gallery, tmp_path_factory):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES + ROWS)
 def test_values_and_derivatives_are_those_of_the_handlers(outcomes, name, dtype):
     fused, called = outcomes["1"][0], outcomes["0"][0]
     keys = [key for key in fused if key.startswith(f"{name}, {dtype}, ")]
@@ -57,7 +58,7 @@ def test_values_and_derivatives_are_those_of_the_handlers(outcomes, name, dtype)
 
 def test_plans_call_no_handler(outcomes):
     fused, called = outcomes["1"][1], outcomes["0"][1]
-    for name in NAMES:
+    for name in NAMES + ROWS:
         for suffix in ("", "_vjp", "_jvp"):
             assert f"{name}{suffix}(" in called
     assert "custom_op::" not in fused
@@ -69,6 +70,21 @@ def test_a_chain_reads_and_writes_memory_once(fresh, gallery, tmp_path):
         ops = oxcall.load({str(gallery.path)!r})
         x = jnp.ones(1000)
         jax.jit(lambda x, y, z: jnp.tanh(ops.softplus(x) * y) + z).lower(x, x, x).compile()
+    """
+    fresh(code, JAX_PLATFORMS="oxcall", OXCALL_DUMP=str(tmp_path))
+    [plan] = [path.read_text() for path in tmp_path.glob("**/*lambda*plan.txt")]
+    steps = [line for line in plan.splitlines() if line[:1].isdigit()]
+    assert len(steps) == 1, plan
+
+
+@pytest.mark.parametrize("name", ["softmax_cross_entropy", "layer_norm"])
+def test_a_function_of_rows_and_its_neighbours_are_one_step(fresh, gallery, tmp_path, name):
+    count = {"softmax_cross_entropy": 2, "layer_norm": 3}[name]
+    code = f"""
+        import jax, jax.numpy as jnp, oxcall
+        ops = oxcall.load({str(gallery.path)!r})
+        args = [jnp.ones((8, 100))] * {count}
+        jax.jit(lambda x, *args: jnp.tanh(ops[{name!r}](x * 2 + 1, *args))).lower(*args).compile()
     """
     fresh(code, JAX_PLATFORMS="oxcall", OXCALL_DUMP=str(tmp_path))
     [plan] = [path.read_text() for path in tmp_path.glob("**/*lambda*plan.txt")]

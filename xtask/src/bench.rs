@@ -3,7 +3,8 @@
 //! `cargo xtask bench devices`: programs over several devices beside the same work on one.
 //! `cargo xtask bench jax`: what a call of an op costs from Python, ours beside `jax.ffi.ffi_call`.
 //! `cargo xtask bench lines`: the lines that a user writes for one op, here and in C++ or Triton.
-//! `cargo xtask bench pointwise`: pointwise functions beside the same formulas in JAX and torch.
+//! `cargo xtask bench pointwise`: pointwise functions beside the same formulas in JAX and torch; `rows` renews those
+//! of rows alone.
 //! `cargo xtask bench torch`: what a call of an operator costs from Python, ours beside C++.
 
 use std::num::NonZero;
@@ -27,6 +28,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         [what] if what == "jax" => jax(),
         [what] if what == "lines" => lines(),
         [what] if what == "pointwise" => pointwise(),
+        [what, set] if what == "pointwise" && set == "rows" => rows(&bench_ops()?, None),
         [what] if what == "torch" => torch(),
         _ => Err(commands::usage("bench")),
     }
@@ -91,14 +93,20 @@ fn torch() -> Result<()> {
 
 /// Pointwise functions in torch, then in JAX, on XLA:CPU and on the plugin.
 fn pointwise() -> Result<()> {
-    let (venv, torch, ours) = (venv()?, python::newest_torch(pins::MATPLOTLIB)?, bench_ops()?);
+    let (torch, ours) = (python::newest_torch(pins::MATPLOTLIB)?, bench_ops()?);
     let tests = workspace::root().join("tests");
     let mut command = torch.python();
     let in_torch = command.args(["-m", "bench.pointwise.on_torch"]).current_dir(&tests).arg(&ours);
     let in_torch = progress::step("pointwise functions in torch", || shell::output(in_torch))?;
+    rows(&ours, Some(in_torch))
+}
+
+/// Functions in JAX, on XLA:CPU and on the plugin: those of rows, and pointwise ones beside what torch measured.
+fn rows(ours: &Path, in_torch: Option<String>) -> Result<()> {
+    let venv = venv()?;
     let mut command = python::on_plugin(&venv, "bench.pointwise")?;
-    command.arg(ours).arg(in_torch).arg(about("cargo xtask bench pointwise", &Compiler::find(&venv)));
-    shell::run(command.arg(workspace::root().join(FOLDER).join("pointwise")))
+    command.arg(ours).arg(about("cargo xtask bench pointwise", &Compiler::find(&venv)));
+    shell::run(command.arg(workspace::root().join(FOLDER).join("pointwise")).args(in_torch))
 }
 
 /// JAX, and what plots.

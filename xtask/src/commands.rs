@@ -101,8 +101,8 @@ pub(crate) const COMMANDS: &[Command] = &[
             Form { args: "jax", about: "the cost of a call from JAX beside ffi_call; writes docs/bench/jax.md" },
             Form { args: "lines", about: "the lines of one op beside C++ and Triton; writes docs/bench/lines.md" },
             Form {
-                args: "pointwise",
-                about: "pointwise functions beside formulas of JAX and torch; writes docs/bench/pointwise.md",
+                args: "pointwise [rows]",
+                about: "functions of single numbers and of rows beside formulas; writes docs/bench/pointwise.md",
             },
             Form {
                 args: "torch",

@@ -27,6 +27,7 @@ pub(super) type Kernel<F> = fn(operands: &[&Block<F>; OPERANDS], result: &mut Bl
 pub(super) struct Op(&'static Code);
 
 /// The code of an operation.
+#[derive(Clone, Copy)]
 struct Code {
     opcode: Opcode,
     /// The kernels for the processor.
@@ -186,7 +187,52 @@ macro_rules! ops {
 }
 for_each_operation!(ops);
 
+mod pairs {
+    use super::*;
+
+    #[derive(Clone, Copy)]
+    pub(super) struct Add;
+
+    impl Map<3, 1> for Add {
+        #[inline(always)]
+        fn call<T: Real>(self, [x, number, rest]: [T; 3]) -> [T; 1] {
+            [(x + number) + rest]
+        }
+    }
+
+    impl Formula<3> for Add {
+        const MAP: Self = Add;
+    }
+
+    #[derive(Clone, Copy)]
+    pub(super) struct Subtract;
+
+    impl Map<3, 1> for Subtract {
+        #[inline(always)]
+        fn call<T: Real>(self, [x, number, rest]: [T; 3]) -> [T; 1] {
+            [(x - number) - rest]
+        }
+    }
+
+    impl Formula<3> for Subtract {
+        const MAP: Self = Subtract;
+    }
+}
+
 impl Op {
+    const AddPair: Op = Op(&Code { single: kernel::<f32, pairs::Add, 3>, ..*Op::Add.0 });
+    const SubtractPair: Op = Op(&Code { single: kernel::<f32, pairs::Subtract, 3>, ..*Op::Subtract.0 });
+
+    /// This operation of an element and of a number of the row, which comes with what rounding it to `f32` has taken:
+    /// the difference from a mean has all digits, however far from 0 the elements are.
+    pub(super) fn of_pair(self) -> Option<Op> {
+        match self.opcode() {
+            Opcode::Add => Some(Op::AddPair),
+            Opcode::Subtract => Some(Op::SubtractPair),
+            _ => None,
+        }
+    }
+
     /// The first operand is the order, a constant.
     pub(super) const Polygamma: Op = Op(&Code {
         opcode: Opcode::Polygamma,

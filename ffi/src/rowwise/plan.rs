@@ -6,7 +6,7 @@
 
 use super::derive::Rule;
 use super::ops::{OPERANDS, Op};
-use super::program::{Id, Kind, Make, Program};
+use super::program::{Id, Kind, Make, Node, Program};
 use super::value::{Value, record};
 
 /// A block of a row in memory.
@@ -41,13 +41,22 @@ pub(super) enum Reduce {
     Max,
 }
 
+/// A part of a number in blocks of `f32`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The nearest number of blocks.
+    Rounded,
+    /// What rounding has taken.
+    Rest,
+}
+
 /// The work of one pass over a row.
 #[derive(Debug, Default)]
 pub(super) struct Stage {
     /// The numbers that are computed before the pass.
     pub(super) numbers: Vec<(Id, Number)>,
     /// The numbers that operations on blocks need, and blocks full of them.
-    pub(super) spreads: Vec<(Id, Register)>,
+    pub(super) spreads: Vec<(Id, Part, Register)>,
     /// The operands that it reads.
     pub(super) loads: Vec<usize>,
     /// The operations on each block.
@@ -226,7 +235,7 @@ impl Filling<'_> {
                 (_, Kind::PerRow, _) => {
                     // For the whole stage, since it is filled before the first block.
                     let register = memory.block();
-                    filled.spreads.push((id, register));
+                    filled.spreads.push((id, Part::Rounded, register));
                     Source::Register(register)
                 }
                 (_, Kind::Row, Some(register)) => Source::Register(register),
@@ -241,13 +250,28 @@ impl Filling<'_> {
                 source(*id, &mut filled, &mut memory, whole);
             }
         }
+        let mut rests: Vec<Option<Register>> = vec![None; nodes.len()];
+        for (_, [_, number]) in steps.iter().filter_map(|(_, op, operands)| pair(nodes, *op, operands)) {
+            rests[number].get_or_insert_with(|| {
+                let register = memory.block();
+                filled.spreads.push((number, Part::Rest, register));
+                register
+            });
+        }
         let mut held: Vec<Option<Register>> = vec![None; nodes.len()];
         for (position, (id, op, operands)) in steps.iter().enumerate() {
             let read = &operands[..op.arity()];
-            let sources = operands.map(|of| match held[of] {
+            let mut place = |of: Id| match held[of] {
                 Some(register) => Source::Register(register),
                 None => source(of, &mut filled, &mut memory, whole),
-            });
+            };
+            let (op, sources) = match pair(nodes, *op, operands) {
+                Some((op, [row, number])) => {
+                    let rest = rests[number].expect("each has one");
+                    (op, [place(row), place(number), Source::Register(rest)])
+                }
+                None => (*op, operands.map(place)),
+            };
             let register = if order.last[*id] > stage {
                 let register = memory.whole();
                 whole[*id] = Some(register);
@@ -256,7 +280,7 @@ impl Filling<'_> {
                 memory.block()
             };
             held[*id] = Some(register);
-            filled.steps.push((*op, sources, register));
+            filled.steps.push((op, sources, register));
             for of in read {
                 if let (Some(register), true) = (held[*of], last_read[*of] == position) {
                     // Once, although an operation may read a value twice.
@@ -279,6 +303,23 @@ impl Filling<'_> {
             filled.writes.push((index, source));
         }
         filled
+    }
+}
+
+/// The operation with a number that comes in two parts, and its operands, if one is a number that rounding to `f32` would
+/// change.
+fn pair(nodes: &[Node], op: Op, operands: &[Id; OPERANDS]) -> Option<(Op, [Id; 2])> {
+    let is_computed = |id: Id| {
+        let Node { make, kind } = nodes[id];
+        kind == Kind::PerRow && matches!(make, Make::Op(..) | Make::Sum(_))
+    };
+    let pair = op.of_pair()?;
+    match *operands {
+        [row, number, _] if nodes[row].kind == Kind::Row && is_computed(number) => Some((pair, [row, number])),
+        [number, row, _] if op == Op::Add && nodes[row].kind == Kind::Row && is_computed(number) => {
+            Some((pair, [row, number]))
+        }
+        _ => None,
     }
 }
 

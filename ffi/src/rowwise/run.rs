@@ -4,7 +4,7 @@ use half::{bf16, f16};
 use oxcall_math::real::Float;
 
 use super::ops::{Kernel, Op};
-use super::plan::{Number, Plan, Register, Source, Stage};
+use super::plan::{Number, Part, Plan, Register, Source, Stage};
 use super::program::Kind;
 use super::reduce::Reducer;
 use crate::context::ThreadPool;
@@ -149,9 +149,16 @@ impl<'a, T: Kernels> Machine<'a, T> {
             if !stage.has_pass() {
                 continue;
             }
-            for (number, register) in &stage.spreads {
+            for (number, part, register) in &stage.spreads {
+                let number = self.numbers[*number];
+                let rounded = T::Computed::of_f64(number);
+                let value = match part {
+                    Part::Rounded => rounded,
+                    Part::Rest if rounded.as_f64().is_finite() => T::Computed::of_f64(number - rounded.as_f64()),
+                    Part::Rest => T::Computed::default(),
+                };
                 let filled = self.len.next_multiple_of(STEP).min(BLOCK);
-                self.registers[register.index][0][..filled].fill(T::Computed::of_f64(self.numbers[*number]));
+                self.registers[register.index][0][..filled].fill(value);
             }
             self.reducers.clear();
             self.reducers.extend(stage.reductions.iter().map(|(reduce, ..)| Reducer::new(*reduce)));

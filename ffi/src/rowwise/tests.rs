@@ -177,10 +177,32 @@ fn check_statistics<T: Stored>(bound: f64) {
     }
 }
 
+/// Differences from the mean have the digits that the elements have, however far from 0.
+fn check_differences<T: Stored>(bound: f64) {
+    for centre in [1000.0, -30000.0] {
+        let x = numbers::<T>(3, 700, 5).mapv(|x| T::from_f64(centre + 0.01 * centre * x.as_f64()));
+        let found = call::<ops::statistics>().arg(x.clone()).run().unwrap().get::<T>(4);
+        let wide = doubles(&x);
+        let exact = wide.rows().into_iter().flat_map(|row| {
+            let mean = exact_sum(row.as_slice().unwrap()) / 700.0;
+            row.iter().map(|x| x - mean).collect::<Vec<_>>()
+        });
+        let error = ulps(&found, &exact.collect::<Vec<_>>(), 1e-3);
+        assert!(error <= bound, "{} around {centre}: {error} ULP", T::DTYPE);
+    }
+}
+
+#[test]
+fn differences_from_a_mean_far_from_0_are_accurate() {
+    check_differences::<f32>(0.51);
+    check_differences::<f16>(0.51);
+    check_differences::<bf16>(0.51);
+}
+
 #[test]
 fn reductions_of_all_shapes_are_accurate() {
     check_statistics::<f64>(2.5);
-    check_statistics::<f32>(2.5);
+    check_statistics::<f32>(0.51);
     check_statistics::<f16>(0.51);
     check_statistics::<bf16>(0.51);
 }

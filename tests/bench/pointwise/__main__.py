@@ -1,7 +1,7 @@
-"""Times pointwise functions: ``python -m bench.pointwise OURS TORCH ABOUT OUTPUT``.
+"""Times pointwise functions and functions of rows: ``python -m bench.pointwise OURS ABOUT OUTPUT [TORCH]``.
 
-`OURS` is the library of ops, `TORCH` what `bench.pointwise.on_torch` printed, `ABOUT` a JSON object to store along, and
-`OUTPUT` a path without suffix.
+`OURS` is the library of ops, `ABOUT` a JSON object to store along, `OUTPUT` a path without suffix, and `TORCH` what
+`bench.pointwise.on_torch` printed; without it only the functions of rows are measured again.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import pathlib
 import sys
+from typing import Any
 
 import jax
 
@@ -17,18 +18,29 @@ from bench.pointwise import on_jax, report
 
 
 def main() -> None:
-    """Prints and stores one record for each function, dtype and size."""
-    library, torch, about, output = sys.argv[1:]
-    records = []
-    for record in on_jax.records(oxcall.load(library)):
-        records.append(record)
-        ratios = [
-            f"{record['op on xla']['xla']:.2f} on XLA",
-            f"{record['op on plugin']['xla']:.2f} and {record['op on plugin']['plugin']:.2f} on the plugin",
-        ]
-        print(f"{record['name']:40} {record['dtype']:9} {record['size']:9} {', '.join(ratios)}", flush=True)
+    """Prints and stores one record for each function, dtype and size or shape."""
+    library, about, output, *torch = sys.argv[1:]
+    ops = oxcall.load(library)
     details = {**json.loads(about), "jax": jax.__version__}
-    report.write(pathlib.Path(output), {"about": details, "jax": records, "torch": json.loads(torch)})
+    measured: dict[str, Any] = {"about": details}
+    if torch:
+        measured["torch"] = json.loads(torch[0])
+        measured["jax"] = [_printed(record) for record in on_jax.records(ops)]
+    else:
+        before = json.loads(pathlib.Path(output).with_suffix(".json").read_text())
+        measured = {key: before[key] for key in ("about", "torch", "jax")} | {"about of rows": details}
+    measured["rows"] = [_printed(record) for record in on_jax.records_of_rows(ops)]
+    report.write(pathlib.Path(output), measured)
+
+
+def _printed(record: dict[str, Any]) -> dict[str, Any]:
+    ratios = [
+        f"{record['op on xla']['xla']:.2f} on XLA",
+        f"{record['op on plugin']['xla']:.2f} and {record['op on plugin']['plugin']:.2f} on the plugin",
+    ]
+    size = str(record.get("size") or record["shape"])
+    print(f"{record['name']:40} {record['dtype']:9} {size:>12} {', '.join(ratios)}", flush=True)
+    return record
 
 
 if __name__ == "__main__":

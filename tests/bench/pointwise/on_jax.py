@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from bench.pointwise.timing import DTYPES, SIZES, measure
+from bench.pointwise.timing import DTYPES, SHAPES, SIZES, measure
 
 Function = Callable[..., jax.Array]
 
@@ -50,32 +50,69 @@ def functions(ops: Any) -> Iterator[tuple[str, Callable[..., Any], Callable[...,
         yield f"its gradient: {name}", _gradient(ours, count), _gradient(formula, count), count
 
 
+def _softmax_cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:
+    return -jnp.sum(labels * jax.nn.log_softmax(logits), axis=-1)
+
+
+def _layer_norm(x: jax.Array, gain: jax.Array, bias: jax.Array) -> jax.Array:
+    return gain * jax.nn.standardize(x, epsilon=1e-5) + bias
+
+
+def functions_of_rows(ops: Any) -> Iterator[tuple[str, Callable[..., Any], Callable[..., Any], int]]:
+    """As `functions`."""
+    for name, ours, formula, count in (
+        ("softmax_cross_entropy", ops.softmax_cross_entropy, _softmax_cross_entropy, 2),
+        ("layer_norm", ops.layer_norm, _layer_norm, 3),
+    ):
+        yield name, ours, formula, count
+        yield f"its gradient: {name}", _gradient(ours, count), _gradient(formula, count), count
+
+
 def records(ops: Any) -> Iterator[dict[str, Any]]:
-    """The times of each function for each size and dtype."""
-    cpu, plugin = jax.devices("cpu")[0], jax.devices("oxcall")[0]
-    for name, ours, formula, count in functions(ops):
+    """The times of each pointwise function for each size and dtype."""
+    for function in functions(ops):
         for dtype in DTYPES:
             for size in SIZES:
-                rng = np.random.default_rng(0)
-                host = [jnp.asarray(rng.normal(size=size), dtype) for _ in range(count)]
-                here, there = (jax.device_put(host, device) for device in (cpu, plugin))
-                forms = {
-                    "xla": _call(jax.jit(formula), here),
-                    "op on xla": _call(jax.jit(ours), here),
-                    "unfused": _call(formula, here),
-                    "plugin": _call(jax.jit(formula), there),
-                    "op on plugin": _call(jax.jit(ours), there),
-                }
-                _agree(forms, dtype)
-                times = measure(forms)
-                yield {
-                    "name": name,
-                    "dtype": dtype,
-                    "size": size,
-                    "us": times.us,
-                    "op on xla": {form: times.ratio(form, "op on xla") for form in ("xla", "unfused")},
-                    "op on plugin": {form: times.ratio(form, "op on plugin") for form in ("xla", "plugin")},
-                }
+                yield _record(*function, dtype, (size,), {"size": size})
+
+
+def records_of_rows(ops: Any) -> Iterator[dict[str, Any]]:
+    """The times of each function of rows for each shape and dtype."""
+    for function in functions_of_rows(ops):
+        for dtype in DTYPES:
+            for shape in SHAPES:
+                yield _record(*function, dtype, shape, {"shape": shape})
+
+
+def _record(
+    name: str,
+    ours: Callable[..., Any],
+    formula: Callable[..., Any],
+    count: int,
+    dtype: str,
+    shape: tuple[int, ...],
+    about: dict[str, Any],
+) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    host = [jnp.asarray(rng.normal(size=shape), dtype) for _ in range(count)]
+    here, there = (jax.device_put(host, jax.devices(platform)[0]) for platform in ("cpu", "oxcall"))
+    forms = {
+        "xla": _call(jax.jit(formula), here),
+        "op on xla": _call(jax.jit(ours), here),
+        "unfused": _call(formula, here),
+        "plugin": _call(jax.jit(formula), there),
+        "op on plugin": _call(jax.jit(ours), there),
+    }
+    _agree(forms, dtype)
+    times = measure(forms)
+    return {
+        "name": name,
+        "dtype": dtype,
+        **about,
+        "us": times.us,
+        "op on xla": {form: times.ratio(form, "op on xla") for form in ("xla", "unfused")},
+        "op on plugin": {form: times.ratio(form, "op on plugin") for form in ("xla", "plugin")},
+    }
 
 
 def _call(function: Callable[..., Any], args: list[jax.Array]) -> Callable[[], Any]:

@@ -16,6 +16,20 @@ def write(stem: pathlib.Path, measured: dict[str, Any]) -> None:
     page.write(stem, measured, markdown(measured))
 
 
+_HEAD = (
+    "| function | dtype | elements | op on XLA:CPU (us) | XLA / op | unfused / op | op on the plugin (us) "
+    "| XLA / op | formula / op |"
+)
+
+
+def _line(record: dict[str, Any], size: str) -> str:
+    us, stock, plugin = record["us"], record["op on xla"], record["op on plugin"]
+    cells = [record["name"], record["dtype"], size]
+    cells += [f"{us['op on xla']:.1f}", f"{stock['xla']:.2f}", f"{stock['unfused']:.2f}"]
+    cells += [f"{us['op on plugin']:.1f}", f"{plugin['xla']:.2f}", f"{plugin['plugin']:.2f}"]
+    return f"| {' | '.join(cells)} |"
+
+
 def markdown(measured: dict[str, Any]) -> str:
     """The page."""
     about = measured["about"]
@@ -36,16 +50,23 @@ def markdown(measured: dict[str, Any]) -> str:
         "On XLA:CPU, the op is a custom call, and the formula one loop that XLA fuses; unfused, each of its functions",
         "is a program of its own. On the plugin, op and formula both become part of a fused loop.",
         "",
-        "| function | dtype | elements | op on XLA:CPU (us) | XLA / op | unfused / op | op on the plugin (us) "
-        "| XLA / op | formula / op |",
+        _HEAD,
         "|---|---|--:|--:|--:|--:|--:|--:|--:|",
     ]
-    for record in measured["jax"]:
-        us, stock, plugin = record["us"], record["op on xla"], record["op on plugin"]
-        cells = [record["name"], record["dtype"], SIZES[record["size"]]]
-        cells += [f"{us['op on xla']:.1f}", f"{stock['xla']:.2f}", f"{stock['unfused']:.2f}"]
-        cells += [f"{us['op on plugin']:.1f}", f"{plugin['xla']:.2f}", f"{plugin['plugin']:.2f}"]
-        lines.append(f"| {' | '.join(cells)} |")
+    lines += [_line(record, SIZES[record["size"]]) for record in measured["jax"]]
+    again = measured.get("about of rows")
+    if "rows" in measured:
+        lines += [
+            "",
+            "## Functions of rows in JAX",
+            "",
+            "Functions of [rowwise.rs](../../tests/bench/ffi/src/rowwise.rs), as above.",
+            *([f"Measured on {again['date']}. {again['cpu']}; {again['os']}. {again['rustc']}."] if again else []),
+            "",
+            _HEAD.replace("elements", "shape"),
+            "|---|---|--:|--:|--:|--:|--:|--:|--:|",
+        ]
+        lines += [_line(record, " x ".join(map(str, record["shape"]))) for record in measured["rows"]]
     lines += [
         "",
         "## torch",

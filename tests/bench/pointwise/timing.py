@@ -12,6 +12,7 @@ ROUNDS = 15
 BATCH_S = 0.02
 
 SIZES = (1 << 10, 1 << 16, 1 << 20, 1 << 24)
+SHAPES = ((1024, 1024), (128, 32000))
 DTYPES = ("float32", "bfloat16")
 
 

@@ -1,4 +1,4 @@
-"""Prints results of the gallery's pointwise functions, on stock JAX and on the plugin, as JSON."""
+"""Prints results of the gallery's functions of single numbers and of rows, on stock JAX and on the plugin, as JSON."""
 
 from __future__ import annotations
 
@@ -13,13 +13,26 @@ import numpy as np
 
 import oxcall
 
-COUNTS = {"softplus": 1, "swiglu": 2, "huber": 1, "rope_pair": 3, "logit_normal_pdf": 3}
 SIZE = 1000
+SHAPE = (7, 143)
+# The shapes of the operands.
+SHAPES = {
+    "softplus": [SIZE],
+    "swiglu": [SIZE] * 2,
+    "huber": [SIZE],
+    "rope_pair": [SIZE] * 3,
+    "logit_normal_pdf": [SIZE] * 3,
+    "softmax_cross_entropy": [SHAPE] * 2,
+    "layer_norm": [SHAPE] * 3,
+    "tempered_softmax": [SHAPE, SHAPE[:1]],
+}
 
 
 def _operands(name: str, dtype: str) -> list[jax.Array]:
     rng = np.random.default_rng(7)
-    values = [rng.normal(size=SIZE) for _ in range(COUNTS[name])]
+    values = [rng.normal(size=size) for size in SHAPES[name]]
+    if name == "tempered_softmax":
+        values[1] = 1 + values[1] ** 2
     if name == "logit_normal_pdf":
         values = [rng.uniform(0.05, 0.95, SIZE), values[1], rng.uniform(0.5, 2.0, SIZE)]
     return [jnp.asarray(value, dtype) for value in values]
@@ -45,7 +58,7 @@ def main() -> None:
     """One line, the last: results by function, dtype, form and device."""
     ops = oxcall.load(sys.argv[1])
     found: dict[str, dict[str, list[float]]] = {}
-    for name in COUNTS:
+    for name in SHAPES:
         for dtype in ("float16", "bfloat16", "float32", "float64"):
             operands = _operands(name, dtype)
             for form, function in _forms(ops[name]).items():
@@ -53,7 +66,7 @@ def main() -> None:
                 for device in ("cpu", "oxcall"):
                     args = jax.device_put(operands, jax.devices(device)[0])
                     leaves = jax.tree.leaves(jax.jit(function)(*args))
-                    results[device] = np.concatenate([np.asarray(leaf, "float64") for leaf in leaves]).tolist()
+                    results[device] = np.concatenate([np.asarray(leaf, "float64").ravel() for leaf in leaves]).tolist()
     print(json.dumps(found))
 
 

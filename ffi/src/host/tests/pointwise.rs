@@ -75,7 +75,7 @@ fn functions_and_their_derivatives_tell_what_they_compute() {
 /// What a function of rows tells, for rows of one element; what derivatives see as constants has no derivative.
 #[test]
 fn functions_of_rows_tell_what_they_compute() {
-    let (x, scale) = (3.0, 5.0);
+    let (x, scale) = (3.0f64, 5.0);
     let told = |version, name: &str, operands: &[bool], results: &[bool]| {
         // SAFETY: the macros make handlers.
         unsafe { super::trace(&registered(version, name), &[], DType::BF16, operands, results) }
@@ -89,7 +89,7 @@ fn functions_of_rows_tell_what_they_compute() {
         let expression = told(HostVersion::default(), name, rows, results).unwrap();
         let found = expression.evaluate(&operands.iter().map(|&x| Scalar(x)).collect::<Vec<_>>());
         for (found, expected) in found.iter().zip(expected) {
-            assert!((found.0 - expected).abs() < 1e-12, "{name}: {}, expected {expected}", found.0);
+            assert!(f64::abs(found.0 - expected) < 1e-12, "{name}: {}, expected {expected}", found.0);
         }
         // Numbers as rows, rows as numbers, and arrays that are not there.
         let others = |operands: &[bool], results: &[bool]| told(HostVersion::default(), name, operands, results);

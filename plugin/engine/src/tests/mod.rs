@@ -14,6 +14,7 @@ mod manual_computation;
 mod observe;
 mod pointwise;
 mod random;
+mod rowwise;
 mod straight;
 
 use std::sync::Arc;

@@ -82,13 +82,13 @@ fn engine_long<T: Real>(x: T) -> T {
     sum
 }
 
-fn engines() -> [Arc<Engine>; 2] {
+pub(super) fn engines() -> [Arc<Engine>; 2] {
     let options = || EngineOptions { platform: "oxcall".to_owned(), num_threads: 2, ..EngineOptions::default() };
     [Engine::new(options()), Engine::new(EngineOptions { no_inline: true, ..options() })]
 }
 
 /// Registers a function with its derivatives.
-fn register_all(prefix: &str) {
+pub(super) fn register_all(prefix: &str) {
     for handler in registry().handlers().iter().filter(|handler| handler.name.starts_with(prefix)) {
         let (version, bundle) = (HostVersion::default(), handler.bundle());
         // SAFETY: `#[pointwise]` makes handlers.
@@ -97,12 +97,17 @@ fn register_all(prefix: &str) {
 }
 
 /// Whether the plan of a program calls a handler.
-fn calls(program: &Program, name: &str) -> bool {
+pub(super) fn calls(program: &Program, name: &str) -> bool {
     program.steps().lines().any(|line| line.contains(&format!(" {name}(")))
 }
 
+/// The number of steps of the plan of a program.
+pub(super) fn steps(program: &Program) -> usize {
+    program.steps().lines().filter(|line| line.contains(" = ")).count()
+}
+
 /// A program of one call on operands of one type.
-fn one(call: CustomCall, ty: TensorType, operands: usize, results: usize) -> Module {
+pub(super) fn one(call: CustomCall, ty: TensorType, operands: usize, results: usize) -> Module {
     func(|f| {
         let operands: Vec<ValueId> = (0..operands).map(|_| f.param(ty.clone())).collect();
         emit(f, call, &operands, &vec![Type::Tensor(ty); results])
@@ -130,7 +135,7 @@ fn a_call_and_its_neighbours_are_one_step() {
         (program, values::<f32>(&results[0]))
     });
     assert!(!calls(&fused.0, "engine_ramp") && calls(&called.0, "engine_ramp"));
-    assert_eq!(fused.0.steps().lines().filter(|line| line.contains(" = ")).count(), 1, "{}", fused.0.steps());
+    assert_eq!(steps(&fused.0), 1, "{}", fused.0.steps());
     for (index, (fused, called)) in fused.1.iter().zip(&called.1).enumerate() {
         let [x, y, z] = [0, 1, 2].map(|operand| f64::from(operands[operand][index]));
         let exact = (((2.0 * x).exp().ln_1p() / 2.0) * y).tanh() + z;

@@ -1,6 +1,7 @@
 //! The ops of `tests/cpp/peers.cc` in Rust, with every check on: dtype dispatch, dimension relations, overlap, panics.
 
 mod pointwise;
+mod rowwise;
 mod torch;
 
 use oxcall::prelude::*;
