@@ -10,8 +10,8 @@ use crate::DType;
 use crate::descriptor::{Recorded, Stage};
 use crate::expression::ExpressionReceiver;
 
-/// The expression of a `#[pointwise]` or `#[rowwise]` function for some attributes, on operands and results of one dtype;
-/// its derivatives have one too. A host may compute it in place of calls of the handler.
+/// The expression of a `#[pointwise]` or `#[rowwise]` function for some attributes, on operands and results of one
+/// dtype; its derivatives have one too. A host may compute it in place of calls of the handler.
 ///
 /// `operands` and `results` say of each array whether it has the shape of all; the others are without the last
 /// dimension, and numbers of rows. A result that is to be a row may be a value that is the same for all elements.

@@ -306,8 +306,8 @@ impl Filling<'_> {
     }
 }
 
-/// The operation with a number that comes in two parts, and its operands, if one is a number that rounding to `f32` would
-/// change.
+/// The operation with a number that comes in two parts, and its operands, if one is a number that rounding to `f32`
+/// would change.
 fn pair(nodes: &[Node], op: Op, operands: &[Id; OPERANDS]) -> Option<(Op, [Id; 2])> {
     let is_computed = |id: Id| {
         let Node { make, kind } = nodes[id];
