@@ -36,7 +36,7 @@ macro_rules! elements {
         }
 
         impl Element for $float {
-            fn rows(plan: &Plan, inputs: &[&[$float]], outputs: Vec<&mut [$float]>, shape: &[usize], pool: ThreadPool<'_>) {
+            fn rows(plan: &Plan, inputs: &[&[Self]], outputs: Vec<&mut [Self]>, shape: &[usize], pool: ThreadPool<'_>) {
                 all(plan, inputs, outputs, shape, pool);
             }
         }

@@ -311,8 +311,8 @@ macro_rules! numbers {
             }
             functions! {
                 $number;
-                abs Abs, signum Sign, floor Floor, ceil Ceil, round Round, sqrt Sqrt, exp Exp, exp_m1 ExpM1, ln Ln, ln_1p Ln1p,
-                logistic Logistic, tanh Tanh, erf Erf, erfc Erfc, sin Sin, cos Cos, tan Tan,
+                abs Abs, signum Sign, floor Floor, ceil Ceil, round Round, sqrt Sqrt, exp Exp, exp_m1 ExpM1, ln Ln,
+                ln_1p Ln1p, logistic Logistic, tanh Tanh, erf Erf, erfc Erfc, sin Sin, cos Cos, tan Tan,
                 lgamma Lgamma, digamma Digamma;
                 maximum Maximum, minimum Minimum, log_add_exp LogAddExp, atan2 Atan2, pow Power
             }

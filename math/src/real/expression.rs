@@ -249,8 +249,8 @@ impl Expression {
         constant.and_then(|index| self.operations.get(index)).map_or(0, |operation| operation.constant as u32)
     }
 
-    /// The results for some operands, of which there are as many as [`operands`](Expression::operands). Functions of rows
-    /// get rows of one element.
+    /// The results for some operands, of which there are as many as [`operands`](Expression::operands). A function of
+    /// rows gets rows of one element.
     ///
     /// # Panics
     /// If there are not.
