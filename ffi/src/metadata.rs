@@ -122,3 +122,18 @@ pub(crate) unsafe fn answer_pointwise(query: *mut PointwiseQuery, handler: &'sta
     // SAFETY: as the caller guarantees.
     unsafe { (*query).recorded = handler.traits.recorded as u32 };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A library of a later version may tell what this one does not know.
+    #[test]
+    fn unknown_answers_are_none() {
+        let answer = |recorded| PointwiseQuery { recorded, ..PointwiseQuery::new() }.answer();
+        assert_eq!([0, 1, 2, 3, u32::MAX].map(answer), {
+            use Recorded::*;
+            [Never, Pointwise, Rowwise, Never, Never]
+        });
+    }
+}

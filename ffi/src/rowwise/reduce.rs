@@ -1,7 +1,7 @@
 //! Reductions: of a block, in lanes that vectors hold, and of the blocks of a row.
 
 use oxcall_math::level::Level;
-use oxcall_math::real::{Float, Real, SimdLane};
+use oxcall_math::real::Float;
 use oxcall_math::with_level;
 
 use super::plan::Reduce;
@@ -54,52 +54,62 @@ impl<F: Float> Reducer<F> {
     }
 }
 
-/// The sum of the elements, in doubles: of `f32` it has the digits that a difference from the mean needs.
+/// The sum of the elements, in doubles: of `f32` it has the digits that a difference from the mean needs. It is added
+/// in an order that only their number decides.
 fn sum<F: Float, L: Level>(block: &[F]) -> f64 {
-    fold::<F, f64, L>(
-        block,
-        0.0,
-        #[inline(always)]
-        |sum, x| sum + x.as_f64(),
-        #[inline(always)]
-        |a, b| a + b,
-    )
-}
-
-/// The largest element; NaN if one is.
-fn max<F: Float, L: Level>(block: &[F]) -> f64 {
-    fold::<F, F, L>(block, F::of_f64(f64::NEG_INFINITY), larger::<F, L>, larger::<F, L>).as_f64()
-}
-
-#[inline(always)]
-fn larger<F: Float, L: Level>(a: F, b: F) -> F {
-    SimdLane::<F, L>::new(a).maximum(SimdLane::new(b)).value
-}
-
-/// All elements, combined in an order that only their number decides.
-#[inline(always)]
-fn fold<F: Float, A: Copy, L: Level>(block: &[F], start: A, add: impl Fn(A, F) -> A, combine: impl Fn(A, A) -> A) -> A {
     L::enter(
         #[inline(always)]
         || {
-            let mut lanes = [start; LANES];
-            let (chunks, tail) = block.as_chunks::<LANES>();
-            for chunk in chunks {
-                for (lane, x) in lanes.iter_mut().zip(chunk) {
-                    *lane = add(*lane, *x);
-                }
-            }
-            for (lane, x) in lanes.iter_mut().zip(tail) {
-                *lane = add(*lane, *x);
-            }
+            let mut lanes = [0.0; LANES];
+            each(
+                block,
+                #[inline(always)]
+                |lane, x| lanes[lane] += x.as_f64(),
+            );
             let mut width = LANES;
             while width > 1 {
                 width /= 2;
                 for lane in 0..width {
-                    lanes[lane] = combine(lanes[lane], lanes[lane + width]);
+                    lanes[lane] += lanes[lane + width];
                 }
             }
             lanes[0]
         },
     )
+}
+
+/// The largest element; NaN if one is.
+fn max<F: Float, L: Level>(block: &[F]) -> f64 {
+    L::enter(
+        #[inline(always)]
+        || {
+            let mut lanes = [F::of_f64(f64::NEG_INFINITY); LANES];
+            let mut are_nan = [F::Flags::default(); LANES];
+            each(
+                block,
+                #[inline(always)]
+                |lane, x| {
+                    lanes[lane] = if x > lanes[lane] { x } else { lanes[lane] };
+                    are_nan[lane] = are_nan[lane] | F::flags(x.is_nan());
+                },
+            );
+            let is_nan = are_nan.into_iter().fold(F::Flags::default(), |any, is_nan| any | is_nan);
+            let largest = lanes.into_iter().map(F::as_f64).fold(f64::NEG_INFINITY, f64::max);
+            if is_nan == F::Flags::default() { largest } else { f64::NAN }
+        },
+    )
+}
+
+/// Calls `f` with each element, and the lane that it belongs to.
+#[inline(always)]
+fn each<F: Float>(block: &[F], mut f: impl FnMut(usize, F)) {
+    let (chunks, tail) = block.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (lane, x) in chunk.iter().enumerate() {
+            f(lane, *x);
+        }
+    }
+    for (lane, x) in tail.iter().enumerate() {
+        f(lane, *x);
+    }
 }
