@@ -129,18 +129,20 @@ fn functions_and_their_derivatives_are_those_of_the_handlers() {
 #[test]
 fn mistakes_have_the_errors_of_the_handler() {
     register_all("engine_rows_");
-    let outcome = |call: CustomCall, operands: &[Operand], results: &[Operand]| {
+    let outcome_of = |call: CustomCall, dims: &[usize], operands: &[Operand], results: &[Operand]| {
         let [fused, called] = engines().map(|engine| {
-            let module = one(call.clone(), ElementType::F32, &[2, 3], operands, results);
+            let module = one(call.clone(), ElementType::F32, dims, operands, results);
             let program = engine.compile(module)?;
-            let bytes = |&is_row: &Operand| vec![0u8; ty(ElementType::F32, &[2, 3], is_row).byte_size()];
+            let bytes = |&is_row: &Operand| vec![0u8; ty(ElementType::F32, dims, is_row).byte_size()];
             program.run(operands.iter().map(|operand| shared(&engine, &bytes(operand))).collect()).map(|_| ())
         });
         let (fused, called) = (fused.unwrap_err(), called.unwrap_err());
         assert_eq!((fused.code(), fused.message()), (called.code(), called.message()));
         fused.message().to_owned()
     };
+    let outcome = |call, operands: &[Operand], results: &[Operand]| outcome_of(call, &[2, 3], operands, results);
     let (row, number) = (true, false);
+    assert!(outcome_of(call("engine_rows_softmax", &[]), &[], &[row], &[row]).contains("`x`"));
     let wrong = || call("engine_rows_mixed", &[("power", Attribute::String(b"2".to_vec()))]);
     assert!(outcome(wrong(), &[row, number, row], &[number, row, row]).contains("`power`"));
     let mixed = || call("engine_rows_mixed", &[]);

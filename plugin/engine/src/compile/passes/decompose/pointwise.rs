@@ -9,9 +9,9 @@ use oxcall_hlo::{
 use super::super::ir::{Rewrite, Rewriter};
 use super::{reduce, splat};
 
-/// The expression of a call on operands and results of an element type; `None` if it has to be called. Of each operand
-/// and result it is said whether it has the shape of all, or is without the last dimension.
-pub(crate) type Inline<'a> = dyn Fn(&CustomCall, ElementType, [&[bool]; 2]) -> Option<Expression> + 'a;
+/// The expression of a call on operands and results of a type; `None` if it has to be called. Of each operand and
+/// result it is said whether it has this type, or is without the last dimension.
+pub(crate) type Inline<'a> = dyn Fn(&CustomCall, &TensorType, [&[bool]; 2]) -> Option<Expression> + 'a;
 
 /// The largest number of operations that take the place of a call. Larger functions are slow enough for a pass of their
 /// own.
@@ -39,7 +39,7 @@ pub(super) fn expand(rewriter: &mut Rewriter<'_>, op: &Op, inline: &Inline<'_>) 
         values.iter().map(is_row).collect()
     };
     let (operands, results) = (are_rows(&op.operands)?, are_rows(&op.results)?);
-    let expression = inline(call, row.element, [&operands, &results])?;
+    let expression = inline(call, row, [&operands, &results])?;
     if expression.operations().len() > MOST_OPERATIONS {
         return None;
     }
