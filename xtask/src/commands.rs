@@ -3,8 +3,8 @@
 
 use crate::shell::{Failure, Result};
 use crate::{
-    bench, bindgen, conformance, coverage, demo, docs, downstream, fuzz, lint, matrix, messages, miri, mutants,
-    release, reproducible, sanitize, smoke, soak, test, tidy,
+    bench, bindgen, conformance, coverage, demo, docs, downstream, emulate, fuzz, lint, matrix, messages, miri,
+    mutants, release, reproducible, sanitize, smoke, soak, test, tidy,
 };
 
 /// A command: its name, the forms in which it is called, and the function that runs it.
@@ -178,6 +178,14 @@ pub(crate) const COMMANDS: &[Command] = &[
             about: "memory that up to 100,000 calls of each kind leave behind; writes docs/reference/soak.md, unless there are --calls",
         }],
         run: soak::run,
+    },
+    Command {
+        name: "emulate",
+        forms: &[Form {
+            args: "[FILTER]",
+            about: "the SDK's tests on aarch64, by QEMU, and a build of the gallery and the plugin for it",
+        }],
+        run: emulate::run,
     },
     Command {
         name: "reproducible",

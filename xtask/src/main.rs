@@ -12,6 +12,7 @@ mod cpp;
 mod demo;
 mod docs;
 mod downstream;
+mod emulate;
 mod fuzz;
 mod lanes;
 mod lint;

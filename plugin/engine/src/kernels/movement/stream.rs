@@ -3,6 +3,7 @@
 use bytemuck::Pod;
 
 /// The bytes of a cache line.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 const LINE: usize = 64;
 
 /// Copies elements: past the caches if they are a whole cache line. The thread must call [`finish`] after its last
