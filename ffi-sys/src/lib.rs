@@ -22,12 +22,20 @@
     reason = "generated code under the names of the C header"
 )]
 
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("XLA's interface has the layouts of 64-bit targets; jaxlib and torch have no builds for 32-bit ones");
+
+#[cfg(target_pointer_width = "64")]
 pub mod pjrt;
+#[cfg(target_pointer_width = "64")]
 pub mod pjrt_later;
+#[cfg(target_pointer_width = "64")]
 pub mod torch;
+#[cfg(target_pointer_width = "64")]
 pub mod xla_ffi;
 
 /// Structs of API 0.1 (jaxlib 0.4.38) whose layout changed in a later minor version.
+#[cfg(target_pointer_width = "64")]
 pub mod v0_1 {
     use crate::xla_ffi::{
         XLA_FFI_ExecutionContext, XLA_FFI_InternalExtension as XLA_FFI_Extension_Base, XLA_FFI_TypeId,
@@ -37,6 +45,7 @@ pub mod v0_1 {
 }
 
 /// Structs of API 0.2 (jaxlib 0.8.3) whose layout changed in a later minor version.
+#[cfg(target_pointer_width = "64")]
 pub mod v0_2 {
     use crate::xla_ffi::{
         XLA_FFI_ExecutionContext, XLA_FFI_InternalExtension as XLA_FFI_Extension_Base, XLA_FFI_TypeId,

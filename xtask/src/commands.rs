@@ -128,8 +128,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command {
         name: "miri",
         forms: &[Form {
-            args: "[PACKAGE] [FILTER]",
-            about: "the crates' unsafe code under miri (needs a nightly toolchain with miri)",
+            args: "[PACKAGE|big-endian] [FILTER]",
+            about: "the crates' unsafe code under miri (needs a nightly toolchain with miri); the SDK on a big-endian target",
         }],
         run: miri::run,
     },
