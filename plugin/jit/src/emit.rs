@@ -5,6 +5,7 @@
 
 mod arrays;
 mod carried;
+mod half;
 mod product;
 mod region;
 mod rows;
@@ -430,6 +431,9 @@ impl<'a> Emitter<'a> {
         let result = match op {
             Op::Constant(_) | Op::Pair(_) | Op::Splat { .. } => return,
             Op::Load { array, width } => self.load(*array, *width),
+            Op::Unary(Unary::ToHalf, [a]) => self.to_half(*a),
+            Op::Unary(Unary::OfHalf, [a]) => self.of_half(*a),
+            Op::Unary(Unary::RoundToHalf, [a]) => self.round_to_half(*a),
             Op::Unary(kind, [a]) => {
                 let operand = self.operands(*a);
                 let result = self.result(&[*a]);
@@ -531,6 +535,7 @@ fn unary(op: Unary) -> (Code, Option<u8>) {
         Unary::ToFloat => (code(0, 1, 0x5b), None),
         Unary::ToInteger => (code(2, 1, 0x5b), None),
         Unary::Round(round) => (code(1, 3, 0x08), Some(rounding(round))),
+        Unary::ToHalf | Unary::OfHalf | Unary::RoundToHalf => unreachable!("these are several instructions"),
     }
 }
 

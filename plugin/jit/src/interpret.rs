@@ -1,7 +1,7 @@
 //! The meaning of each operation, one element at a time: the oracle of the generated code.
 
 use crate::ir::{Binary, Compare, Op, Program, Round, Shift, Unary};
-use crate::wide::{Conversion, Wide, WideBinary};
+use crate::wide::{Conversion, Shuffle, Wide, WideBinary};
 
 impl Program {
     /// Computes one element: `load` gives the element of each array, filled with zeros above, and `store` takes the
@@ -131,6 +131,34 @@ fn unary(op: Unary, a: u32) -> u32 {
         Unary::ToFloat => (a.cast_signed() as f32).to_bits(),
         Unary::ToInteger if (-2_147_483_648.0..2_147_483_648.0).contains(&x) => (x as i32).cast_unsigned(),
         Unary::ToInteger => 1 << 31,
+        Unary::ToHalf => to_half(a),
+        Unary::OfHalf => of_half(a),
+        Unary::RoundToHalf => of_half(to_half(a)),
+    }
+}
+
+const HALF_INFINITY: u32 = 0x7c00;
+
+fn to_half(a: u32) -> u32 {
+    let (sign, size) = (a >> 16 & 0x8000, a & 0x7fff_ffff);
+    if size > f32::INFINITY.to_bits() {
+        // A NaN becomes a quiet one.
+        return sign | HALF_INFINITY | 0x200 | size >> 13 & 0x3ff;
+    }
+    // Halves below 2^-14 have the exponent of those above.
+    let exponent = ((size >> 23).cast_signed() - 127).clamp(-14, 16);
+    let last_places = f64::from(words::float(size)) * 2.0_f64.powi(10 - exponent);
+    let code = ((exponent + 14) << 10).cast_unsigned() + last_places.round_ties_even().min(2048.0) as u32;
+    sign | code.min(HALF_INFINITY)
+}
+
+fn of_half(a: u32) -> u32 {
+    let (sign, size) = ((a & 0x8000) << 16, a & 0x7fff);
+    sign | match size {
+        HALF_INFINITY => f32::INFINITY.to_bits(),
+        _ if size > HALF_INFINITY => 0x7fc0_0000 | size << 13,
+        // The exponent's bias differs by 112.
+        _ => (words::float(size << 13) * 2.0_f32.powi(112)).to_bits(),
     }
 }
 
@@ -156,8 +184,18 @@ impl Wide {
             Wide::Select => pairs::select([0, 1, 2].map(arg)),
             Wide::Broadcast => unreachable!("programs over arrays do not broadcast"),
             Wide::Convert(conversion) => convert(conversion, arg(0)),
+            Wide::Words(op) => each_word(|lane| words::binary(op, lane(arg(0)), lane(arg(1)))),
+            Wide::FusedWords => each_word(|lane| words::fused([0, 1, 2].map(|index| lane(arg(index))))),
+            Wide::Shuffle(Shuffle::Low) => arg(0) & 0xffff_ffff | arg(0) << 32,
+            Wide::Shuffle(Shuffle::High) => arg(0) >> 32 | arg(0) >> 32 << 32,
+            Wide::Shuffle(Shuffle::Swap) => arg(0).rotate_left(32),
         }
     }
+}
+
+/// Both lanes of a pair, each of which `word` computes from the same lane of its operands.
+fn each_word(word: impl Fn(fn(u64) -> u32) -> u32) -> u64 {
+    u64::from(word(|pair| (pair >> 32) as u32)) << 32 | u64::from(word(|pair| pair as u32))
 }
 
 fn convert(conversion: Conversion, a: u64) -> u64 {

@@ -77,6 +77,12 @@ pub enum Unary {
     ToFloat,
     /// A float truncated to a signed integer; the least integer if it does not fit, or of a NaN.
     ToInteger,
+    /// The bits of the IEEE half nearest to a float.
+    ToHalf,
+    /// The float of an IEEE half, whose bits are the only ones in the lane.
+    OfHalf,
+    /// The float that the nearest IEEE half is.
+    RoundToHalf,
 }
 
 /// Shifts by a constant less than 32.
@@ -552,6 +558,7 @@ impl Builder {
                 !width.bits()
             }
             Op::Constant(bits) => !bits,
+            Op::Unary(Unary::ToHalf, _) => !Width::Half.bits(),
             Op::Shift(Shift::Left, _, amount) => !(u32::MAX << amount),
             Op::Shift(Shift::Right, _, amount) => !(u32::MAX >> amount),
             Op::Binary(Binary::And, [_, b]) => self.known(b).map_or(0, |bits| !bits),

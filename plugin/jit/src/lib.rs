@@ -41,4 +41,4 @@ pub use ir::{Binary, Builder, Compare, Counts, Program, Round, Shift, Unary, Val
 pub use kernel::{Kernel, Routine, Rows, Stop};
 pub use listing::{Listing, Mark};
 pub use region::{Block, Callee, End, Place, Region, TableFunction, Target, VectorFunction};
-pub use wide::{Conversion, WideBinary, WideBuilder};
+pub use wide::{Conversion, Shuffle, WideBinary, WideBuilder};

@@ -110,6 +110,9 @@ fn of_pairs(wide: &Wide) -> String {
         Wide::Binary(kind) => words(kind),
         Wide::Compare(kind) => format!("compare {}", words(kind)),
         Wide::Convert(kind) => format!("convert {}", words(kind)),
+        Wide::Words(kind) => format!("{} of lanes", words(kind)),
+        Wide::FusedWords => "multiply add of lanes".to_owned(),
+        Wide::Shuffle(kind) => format!("shuffle {}", words(kind)),
         Wide::Fused => "multiply add".to_owned(),
         Wide::Sqrt | Wide::Round(_) | Wide::Select | Wide::Broadcast => words(wide),
     };

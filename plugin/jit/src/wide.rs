@@ -1,6 +1,6 @@
 //! Elements of 64 bits: each takes a pair of lanes.
 
-use crate::ir::{Builder, Compare, Op, Round, Shift, Value, Width};
+use crate::ir::{Binary, Builder, Compare, Op, Round, Shift, Value, Width};
 
 /// Operations on pairs of lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,6 +20,22 @@ pub(crate) enum Wide {
     /// The first pair in every pair.
     Broadcast,
     Convert(Conversion),
+    /// An operation on each lane of both.
+    Words(Binary),
+    /// `a * b + c` of each lane, rounded once.
+    FusedWords,
+    Shuffle(Shuffle),
+}
+
+/// Moves within a pair of lanes, as products of complex numbers need them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shuffle {
+    /// The lower lane in both.
+    Low,
+    /// The upper lane in both.
+    High,
+    /// Each lane in the place of the other.
+    Swap,
 }
 
 /// Operations with two operands of 64 bits.
@@ -85,9 +101,9 @@ impl Conversion {
 impl Wide {
     pub(crate) fn arity(self) -> usize {
         match self {
-            Wide::Sqrt | Wide::Round(_) | Wide::Shift(..) | Wide::Broadcast | Wide::Convert(_) => 1,
-            Wide::Binary(_) | Wide::Compare(_) => 2,
-            Wide::Fused | Wide::Select => 3,
+            Wide::Sqrt | Wide::Round(_) | Wide::Shift(..) | Wide::Broadcast | Wide::Convert(_) | Wide::Shuffle(_) => 1,
+            Wide::Binary(_) | Wide::Compare(_) | Wide::Words(_) => 2,
+            Wide::Fused | Wide::FusedWords | Wide::Select => 3,
         }
     }
 
@@ -171,6 +187,26 @@ impl WideBuilder<'_> {
     pub fn fused(self, a: Value, b: Value, c: Value) -> Value {
         let [a, b] = if self.known(a).is_some() { [b, a] } else { [a, b] };
         self.push(Wide::Fused, [Some(a), Some(b), Some(c)])
+    }
+
+    /// An operation on each lane of two values: a pair of floats is a complex number.
+    ///
+    /// # Panics
+    /// If the operation is one of several instructions.
+    pub fn words(self, op: Binary, a: Value, b: Value) -> Value {
+        let is_one = !matches!(op, Binary::MultiplyHighSigned | Binary::MultiplyHighUnsigned);
+        assert!(is_one, "products of pairs are those of doubles");
+        self.push(Wide::Words(op), [Some(a), Some(b), None])
+    }
+
+    /// `a * b + c` of each lane, rounded once.
+    pub fn fused_words(self, a: Value, b: Value, c: Value) -> Value {
+        self.push(Wide::FusedWords, [Some(a), Some(b), Some(c)])
+    }
+
+    /// Moves within each pair of lanes.
+    pub fn shuffle(self, shuffle: Shuffle, a: Value) -> Value {
+        self.push(Wide::Shuffle(shuffle), [Some(a), None, None])
     }
 
     /// A comparison: a mask of 64 bits.

@@ -4,6 +4,7 @@
 //! element narrower than a lane are the lowest ones, and those above are unspecified: a function that depends on the
 //! sign or the size of such an element extends it first.
 
+mod complex;
 mod division;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;
@@ -12,6 +13,7 @@ mod wide;
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, UnaryOp};
 use oxcall_jit::{Binary, Builder, Compare, Round, Shift, Unary, Value, Width};
 
+pub(crate) use self::complex::of_parts;
 pub(crate) use self::wide::is_wide;
 use super::elementary::{self, Format};
 use super::lane::{Lane, Number};
@@ -358,7 +360,7 @@ pub(crate) fn clamp(wide: ElementType) -> Option<Record> {
         ElementType::U32 => {
             |b, [low, x, high]| b.binary(Binary::MinUnsigned, b.binary(Binary::MaxUnsigned, x, low), high)
         }
-        _ if is_wide(wide) => self::wide::clamp_of(wide),
+        _ if is_wide(wide) => return self::wide::clamp_of(wide),
         _ => return None,
     })
 }
@@ -372,7 +374,7 @@ pub(crate) fn is_nonzero(wide: ElementType) -> Option<Record> {
         }
         ElementType::U8 | ElementType::S8 => |b, [x, ..]| b.truth(b.mask(extended(b, x, ElementType::U8))),
         ElementType::U16 | ElementType::S16 => |b, [x, ..]| b.truth(b.mask(extended(b, x, ElementType::U16))),
-        _ if is_wide(wide) => self::wide::is_nonzero(wide),
+        _ if is_wide(wide) => return self::wide::is_nonzero(wide),
         _ => return None,
     })
 }
@@ -445,6 +447,11 @@ pub(crate) fn packed(element: ElementType) -> Option<[Record; 3]> {
             |b, [x, ..]| b.shift(Shift::Left, x, 16),
             |b, [x, ..]| b.shift(Shift::Right, to_bf16(b, x), 16),
             |b, [x, ..]| to_bf16(b, x),
+        ]),
+        ElementType::F16 => Some([
+            |b, [x, ..]| b.unary(Unary::OfHalf, extended(b, x, ElementType::U16)),
+            |b, [x, ..]| b.unary(Unary::ToHalf, x),
+            |b, [x, ..]| b.unary(Unary::RoundToHalf, x),
         ]),
         _ => None,
     }

@@ -118,7 +118,7 @@ pub(super) fn lower_at<L: Level>(kind: &OpKind, operands: &[ElementType], result
             let sources = smallvec![Source::Operand(0), bits(*exponent_bits), bits(*mantissa_bits)];
             Chain::new(select::reduce_precision::<L>(first)?, sources).into_range::<L>(result)
         }
-        OpKind::Complex => Chain::of_operands(convert::complex::<L>(first)?).0,
+        OpKind::Complex => Chain::of_operands(convert::complex::<L>(first)?.recorded(generated::of_parts(first))).0,
         _ => return None,
     })
 }
@@ -209,7 +209,8 @@ fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Steps> {
     }
     if to.is_complex() {
         let real = Chain(convert::<L>(from, to.real())?);
-        return Some(real.then(Some(convert::to_complex::<L>(to.real())?)).0);
+        let record = generated::convert(to.real(), to);
+        return Some(real.then(Some(convert::to_complex::<L>(to.real())?.recorded(record))).0);
     }
     // Complex numbers lose their imaginary part.
     let part = from.is_complex().then(|| unary_function::<L>(UnaryOp::Real, from)).flatten();

@@ -1,10 +1,10 @@
 //! Operations on elements of 64 bits.
 
-use super::{Emitter, Registers, code, rounding, wide};
+use super::{Emitter, Registers, binary as word_binary, code, rounding, wide};
 use crate::encode::{Code, Isa, Length, Operand};
 use crate::ir::{Shift, Value};
 use crate::registers::MOST_VECTORS;
-use crate::wide::{Conversion, Wide, WideBinary};
+use crate::wide::{Conversion, Shuffle, Wide, WideBinary};
 
 impl Emitter<'_> {
     pub(super) fn wide(&mut self, op: Wide, args: [Value; 3]) -> Registers {
@@ -42,6 +42,21 @@ impl Emitter<'_> {
                 self.one(code, a, None)
             }
             Wide::Convert(conversion) => self.convert(conversion, a),
+            Wide::Words(binary) => {
+                let second = self.operands(b);
+                let result = self.result(args);
+                self.each(word_binary(binary), result, first, second, None);
+                result
+            }
+            Wide::FusedWords => self.fused([a, b, c], false),
+            Wide::Shuffle(shuffle) => {
+                let places = match shuffle {
+                    Shuffle::Low => 0b10_10_00_00,
+                    Shuffle::High => 0b11_11_01_01,
+                    Shuffle::Swap => 0b10_11_00_01,
+                };
+                self.one(code(1, 1, 0x70), a, Some(places))
+            }
         }
     }
 

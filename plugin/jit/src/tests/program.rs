@@ -1,7 +1,7 @@
 //! Random programs.
 
 use super::{Arrays, Random, SPLAT, SPLATS, WIDE_SPLAT, wide};
-use crate::{Binary, Builder, Compare, Conversion, Program, Round, Shift, Unary, Value, WideBinary, Width};
+use crate::{Binary, Builder, Compare, Conversion, Program, Round, Shift, Shuffle, Unary, Value, WideBinary, Width};
 
 /// A random program over floats, integers and masks, and, if `has_pairs` is set, over doubles and masks of 64 bits.
 pub(super) fn program(random: &mut Random, ops: usize, has_pairs: bool) -> (Program, Arrays) {
@@ -78,6 +78,12 @@ pub(super) fn program(random: &mut Random, ops: usize, has_pairs: bool) -> (Prog
                 let shift = random.pick(&[Shift::Left, Shift::Right, Shift::RightArithmetic]);
                 integers.push(builder.shift(shift, i, random.below(32) as u8));
                 floats.push(builder.unary(Unary::ToFloat, i));
+                // Which NaN comes of two is not defined.
+                let number = builder.binary(And, x, builder.compare(Compare::Equal, x, x));
+                integers.push(builder.unary(Unary::ToHalf, number));
+                let half = builder.binary(And, i, builder.constant(0xffff));
+                floats.push(builder.unary(Unary::OfHalf, half));
+                floats.push(builder.unary(Unary::RoundToHalf, y));
             }
             _ => {
                 masks.push(builder.binary(random.pick(&[And, AndNot, Or, Xor]), p, q));
@@ -118,7 +124,12 @@ impl Pairs {
         let [i, j] = [(); 2].map(|()| random.pick(&self.integers));
         let mask = random.pick(&self.masks);
         use WideBinary::*;
-        match random.below(9) {
+        match random.below(10) {
+            9 => {
+                let shuffle = random.pick(&[Shuffle::Low, Shuffle::High, Shuffle::Swap]);
+                let lanes = b.words(random.pick(&[Binary::AddBits, Binary::Xor]), b.shuffle(shuffle, i), j);
+                self.integers.push(lanes);
+            }
             0 | 1 => self.doubles.push(b.binary(random.pick(&[Add, Subtract, Multiply, Divide]), x, y)),
             2 => self.doubles.push(b.fused(x, y, z)),
             3 => {

@@ -2,8 +2,8 @@
 
 use super::Random;
 use crate::{
-    Block, Builder, Compare, Conversion, End, Isa, Place, Region, Round, Routine, Shift, Stop, Target, Value,
-    WideBinary, Width,
+    Binary, Block, Builder, Compare, Conversion, End, Isa, Place, Region, Round, Routine, Shift, Shuffle, Stop, Target,
+    Value, WideBinary, Width,
 };
 
 /// The most elements of a vector.
@@ -110,6 +110,42 @@ fn arithmetic() {
         check("left", false, |b, [x, ..]| b.wide().shift(Shift::Left, x, amount), |[x, ..]| x << amount);
         check("right", false, |b, [x, ..]| b.wide().shift(Shift::Right, x, amount), |[x, ..]| x >> amount);
     }
+}
+
+#[test]
+fn lanes_of_pairs() {
+    // Any bits as integers; numbers as floats, since which NaN comes of two is not defined.
+    let lanes = |pair: u64| [pair as u32, (pair >> 32) as u32];
+    let pair = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
+    let sum = move |[x, y, _]: [u64; 3]| {
+        let [[a, b], [c, d]] = [lanes(x), lanes(y)];
+        pair([a.wrapping_add(c), b.wrapping_add(d)])
+    };
+    check("add lanes", false, |b, [x, y, _]| b.wide().words(Binary::AddBits, x, y), sum);
+    let number = |b: &Builder, x: Value| b.wide().binary(WideBinary::And, x, b.wide().constant(0xbfff_ffff_bfff_ffff));
+    let floats = move |x: u64| lanes(x & 0xbfff_ffff_bfff_ffff).map(f32::from_bits);
+    let product = move |[x, y, _]: [u64; 3]| {
+        let [[a, b], [c, d]] = [floats(x), floats(y)];
+        pair([a * c, b * d].map(f32::to_bits))
+    };
+    let times = move |b: &Builder, [x, y, _]: [Value; 3]| b.wide().words(Binary::Multiply, number(b, x), number(b, y));
+    check("multiply lanes", false, times, product);
+    let fused = move |args: [u64; 3]| {
+        let [[a, b], [c, d], [e, f]] = args.map(floats);
+        pair([a.mul_add(c, e), b.mul_add(d, f)].map(f32::to_bits))
+    };
+    let plus = move |b: &Builder, args: [Value; 3]| {
+        let [x, y, z] = args.map(|arg| number(b, arg));
+        b.wide().fused_words(x, y, z)
+    };
+    check("multiply add lanes", false, plus, fused);
+    let by_pair = |b: &Builder, [x, ..]: [Value; 3]| b.wide().words(Binary::Xor, x, b.wide().constant(1 << 63 | 5));
+    check("lanes with a constant", false, by_pair, |[x, ..]| x ^ (1 << 63 | 5));
+    let low = move |[x, ..]: [u64; 3]| pair([lanes(x)[0]; 2]);
+    check("low", false, |b, [x, ..]| b.wide().shuffle(Shuffle::Low, x), low);
+    let high = move |[x, ..]: [u64; 3]| pair([lanes(x)[1]; 2]);
+    check("high", false, |b, [x, ..]| b.wide().shuffle(Shuffle::High, x), high);
+    check("swap", false, |b, [x, ..]| b.wide().shuffle(Shuffle::Swap, x), |[x, ..]| x.rotate_left(32));
 }
 
 #[test]

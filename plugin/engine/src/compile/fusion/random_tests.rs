@@ -13,16 +13,17 @@ use crate::tile::tests::random_bytes;
 type Shape = [usize; 2];
 
 /// The types of elements, and the number of those that have at most 32 bits.
-const ELEMENTS: [ElementType; 7] = [
+const ELEMENTS: [ElementType; 8] = [
     ElementType::F32,
     ElementType::BF16,
+    ElementType::F16,
     ElementType::S32,
     ElementType::Pred,
     ElementType::S8,
     ElementType::F64,
     ElementType::S64,
 ];
-const NARROW: usize = 5;
+const NARROW: usize = 6;
 
 /// An op over values of the program, chosen at random.
 fn random_op(

@@ -3,10 +3,11 @@
 
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, OpKind, UnaryOp};
 use oxcall_jit::{Block, Builder, Counts, End, Isa, Kernel, Place, Region, Routine, Stop, Target, Value};
+use smallvec::smallvec;
 
 use super::super::level::Avx2;
-use super::super::lower::{Steps, lower_at};
-use super::super::{Source, wide};
+use super::super::lower::{Step, Steps, lower_at};
+use super::super::{Source, packed, wide};
 use super::{array_width, fits_lane, is_wide, lanes_of, width};
 use crate::kernels::testing::Random;
 
@@ -14,6 +15,9 @@ const COUNT: usize = 4 * 16 * 40;
 
 /// Elements of a type: bits of all kinds, and for floats many that are near to one or odd.
 fn elements(random: &mut Random, element: ElementType) -> Vec<u8> {
+    if element == ElementType::C64 {
+        return [(); 2].into_iter().flat_map(|()| elements(random, ElementType::F32)).collect();
+    }
     if is_wide(element) {
         let ends: [u64; 6] = [0, 1, u64::MAX, i64::MIN.cast_unsigned(), u64::MAX >> 1, 0xffff_ffff];
         let odd = [-0.0, 1.0, -0.5, 2.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 5e-324, 4.0e9, -3.0e9, 1e19, 0.5];
@@ -172,33 +176,40 @@ fn check_with(kind: &OpKind, types: &[ElementType], result: ElementType, seed: u
         operands[0].iter_mut().for_each(|byte| *byte &= 1);
     }
     let types: Vec<_> = types.iter().map(|&element| wide(element)).collect();
+    check_steps(kind.name(), &steps, &types, &operands)
+}
+
+/// Compares both forms of some steps; whether all have both.
+fn check_steps(name: &str, steps: &Steps, types: &[ElementType], operands: &[Vec<u8>]) -> bool {
     let mut has_both = false;
     for isa in Isa::all().filter(|isa| isa.is_present()) {
         let outputs = steps.iter().map(|step| step.function.output);
-        let Some(found) = by_generated_code(&steps, &types, &operands, isa) else { return false };
+        let Some(found) = by_generated_code(steps, types, operands, isa) else { return false };
         if types.iter().copied().chain(outputs).any(is_wide) {
-            let block = by_block(&steps, &types, &operands, isa);
-            assert!(block.is_some_and(|block| block == found), "{} in blocks, of {types:?} on {isa:?}", kind.name());
+            let block = by_block(steps, types, operands, isa);
+            assert!(block.is_some_and(|block| block == found), "{name} in blocks, of {types:?} on {isa:?}");
         }
         has_both = true;
-        let expected = by_tiles(&steps, &operands);
+        let expected = by_tiles(steps, operands);
         let output = steps.last().map_or(types[0], |step| step.function.output);
         let size = output.byte_width();
         for (index, (found, expected)) in found.chunks(size).zip(expected.chunks(size)).enumerate() {
             let is_nan = |bytes: &[u8]| match output {
                 ElementType::F32 => f32::from_le_bytes(bytes.try_into().unwrap()).is_nan(),
                 ElementType::F64 => f64::from_le_bytes(bytes.try_into().unwrap()).is_nan(),
+                ElementType::C64 => f32::from_le_bytes(bytes.try_into().unwrap()).is_nan(),
                 _ => false,
             };
+            let part = if output == ElementType::C64 { size / 2 } else { size };
+            let mut parts = found.chunks(part).zip(expected.chunks(part));
             let args: Vec<_> = operands
                 .iter()
-                .zip(&types)
+                .zip(types)
                 .map(|(bytes, ty)| &bytes[index * ty.byte_width()..][..ty.byte_width()])
                 .collect();
             assert!(
-                found == expected || is_nan(found) && is_nan(expected),
-                "{} of {types:?} to {result} on {isa:?}: {found:x?}, expected {expected:x?}, of {args:x?}",
-                kind.name()
+                parts.all(|(found, expected)| found == expected || is_nan(found) && is_nan(expected)),
+                "{name} of {types:?} to {output} on {isa:?}: {found:x?}, expected {expected:x?}, of {args:x?}"
             );
         }
     }
@@ -207,11 +218,11 @@ fn check_with(kind: &OpKind, types: &[ElementType], result: ElementType, seed: u
 
 #[test]
 fn generated_code_gives_the_bits_of_functions() {
-    use ElementType::{BF16, F32, F64, Pred, S8, S16, S32, S64, U8, U16, U32, U64};
+    use ElementType::{BF16, C64, F16, F32, F64, Pred, S8, S16, S32, S64, U8, U16, U32, U64};
     if !Kernel::is_supported() || !Avx2::is_present() {
         return;
     }
-    let types = [F32, BF16, S32, U32, S16, U16, S8, U8, Pred, F64, S64, U64];
+    let types = [F32, BF16, F16, S32, U32, S16, U16, S8, U8, Pred, F64, S64, U64, C64];
     assert!(types.iter().all(|&element| fits_lane(wide(element)) || is_wide(element)));
     let mut forms = 0;
     for element in types {
@@ -234,6 +245,29 @@ fn generated_code_gives_the_bits_of_functions() {
         }
     }
     assert!(forms > 200, "{forms} ops have both forms");
+}
+
+#[test]
+fn codes_of_narrow_floats() {
+    if !Kernel::is_supported() || !Avx2::is_present() {
+        return;
+    }
+    let mut random = Random(3);
+    let floats = elements(&mut random, ElementType::F32);
+    for element in [ElementType::BF16, ElementType::F16] {
+        let functions = packed(element).expect("it is narrow");
+        for (function, operand) in
+            [(functions.load, &random.bytes(2 * COUNT)), (functions.store, &floats), (functions.round, &floats)]
+        {
+            let steps: Steps = smallvec![Step { function, sources: smallvec![Source::Operand(0)] }];
+            let operands = std::slice::from_ref(operand);
+            assert!(
+                check_steps(function.name, &steps, &function.args[..1], operands),
+                "{} of {element}",
+                function.name
+            );
+        }
+    }
 }
 
 #[test]

@@ -3,14 +3,14 @@
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, UnaryOp};
 use oxcall_jit::{Builder, Compare, Conversion, Round, Shift, Value, WideBinary};
 
-use super::{Record, extended, float, lane_unary, maximum, minimum};
+use super::{Record, complex, extended, float, lane_unary, maximum, minimum};
 use crate::math::double::{self, Double};
 use crate::math::lane::Lane;
 use crate::math::traced::{Generated, TracedFloat};
 
 /// Whether elements of this type take pairs of lanes.
 pub(crate) fn is_wide(element: ElementType) -> bool {
-    matches!(element, ElementType::F64 | ElementType::S64 | ElementType::U64)
+    matches!(element, ElementType::F64 | ElementType::S64 | ElementType::U64 | ElementType::C64)
 }
 
 /// The sign of a double or an integer.
@@ -27,7 +27,11 @@ fn truth(b: &Builder, mask: Value, opposite: bool) -> Value {
 
 /// The function of one element for `op`.
 pub(super) fn unary(op: UnaryOp, wide: ElementType) -> Option<Record> {
-    if wide == ElementType::F64 { float_unary(op) } else { integer_unary(op, wide.is_signed()) }
+    match wide {
+        ElementType::F64 => float_unary(op),
+        ElementType::C64 => complex::unary(op),
+        _ => integer_unary(op, wide.is_signed()),
+    }
 }
 
 fn float_unary(op: UnaryOp) -> Option<Record> {
@@ -87,7 +91,11 @@ fn product(b: &Builder, x: Value, y: Value) -> Value {
 
 /// The function of two elements for `op`.
 pub(super) fn binary(op: BinaryOp, wide: ElementType) -> Option<Record> {
-    if wide == ElementType::F64 { float_binary(op) } else { integer_binary(op, wide.is_signed()) }
+    match wide {
+        ElementType::F64 => float_binary(op),
+        ElementType::C64 => complex::binary(op),
+        _ => integer_binary(op, wide.is_signed()),
+    }
 }
 
 fn float_binary(op: BinaryOp) -> Option<Record> {
@@ -137,6 +145,7 @@ fn clamp<const SIGNED: bool>(b: &Builder, [low, x, high]: [Value; 3]) -> Value {
 pub(super) fn compare(direction: ComparisonDirection, wide: ElementType) -> Option<Record> {
     use ComparisonDirection::{Eq, Ge, Gt, Le, Lt, Ne};
     Some(match (wide, direction) {
+        (ElementType::C64, _) => return complex::compare(direction),
         (ElementType::F64, Eq) => |b, [x, y, _]| truth(b, b.wide().compare(Compare::Equal, x, y), false),
         (ElementType::F64, Ne) => |b, [x, y, _]| truth(b, b.wide().compare(Compare::NotEqual, x, y), false),
         (ElementType::F64, Lt) => |b, [x, y, _]| truth(b, b.wide().compare(Compare::Less, x, y), false),
@@ -188,26 +197,31 @@ pub(super) fn select() -> Record {
 }
 
 /// `min(max(x, low), high)`, of operands low, x, high.
-pub(super) fn clamp_of(wide: ElementType) -> Record {
-    match wide {
+pub(super) fn clamp_of(wide: ElementType) -> Option<Record> {
+    Some(match wide {
         ElementType::F64 => |b, [low, x, high]| minimum::<u64>(b, maximum::<u64>(b, x, low), high),
         ElementType::S64 => clamp::<true>,
-        _ => clamp::<false>,
-    }
+        ElementType::U64 => clamp::<false>,
+        _ => return None,
+    })
 }
 
 /// Whether an element is not zero.
-pub(super) fn is_nonzero(wide: ElementType) -> Record {
-    match wide {
+pub(super) fn is_nonzero(wide: ElementType) -> Option<Record> {
+    Some(match wide {
         ElementType::F64 => |b, [x, ..]| truth(b, b.wide().compare(Compare::NotEqual, x, b.wide().constant(0)), false),
-        _ => |b, [x, ..]| truth(b, b.wide().compare(Compare::EqualBits, x, b.wide().constant(0)), true),
-    }
+        ElementType::S64 | ElementType::U64 => {
+            |b, [x, ..]| truth(b, b.wide().compare(Compare::EqualBits, x, b.wide().constant(0)), true)
+        }
+        _ => return None,
+    })
 }
 
 /// The conversion between two types in which elements are computed, at least one of 64 bits.
 pub(super) fn convert(from: ElementType, to: ElementType) -> Option<Record> {
-    use ElementType::{F32, F64, S8, S16, S32, S64, U8, U16, U32, U64};
+    use ElementType::{C64, F32, F64, S8, S16, S32, S64, U8, U16, U32, U64};
     Some(match (from, to) {
+        (F32, C64) => |b, [x, ..]| b.wide().convert(Conversion::ZeroExtend, x),
         (S64 | U64, S64 | U64) => |_, [x, ..]| x,
         (S64 | U64, S8 | S16 | S32 | U8 | U16 | U32) => |b, [x, ..]| b.wide().convert(Conversion::Low, x),
         (U32, S64 | U64) => |b, [x, ..]| b.wide().convert(Conversion::ZeroExtend, x),

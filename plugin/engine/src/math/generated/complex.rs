@@ -1,0 +1,72 @@
+//! The functions of complex numbers of two floats as operations of generated code, where the real part is the lower
+//! lane of a pair.
+
+use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, UnaryOp};
+use oxcall_jit::{Binary, Builder, Compare, Conversion, Shift, Shuffle, Value, WideBinary};
+
+use super::{Record, truth};
+
+/// The signs of both parts.
+const REAL_SIGN: u64 = 1 << 31;
+const IMAGINARY_SIGN: u64 = 1 << 63;
+
+/// The function of one number for `op`.
+pub(super) fn unary(op: UnaryOp) -> Option<Record> {
+    Some(match op {
+        UnaryOp::Real => |b, [x, ..]| b.wide().convert(Conversion::Low, x),
+        UnaryOp::Imag => |b, [x, ..]| b.wide().convert(Conversion::Low, b.wide().shift(Shift::Right, x, 32)),
+        UnaryOp::Negate => |b, [x, ..]| with_other_signs(b, x, REAL_SIGN | IMAGINARY_SIGN),
+        UnaryOp::Conj => |b, [x, ..]| with_other_signs(b, x, IMAGINARY_SIGN),
+        UnaryOp::Square => |b, [x, ..]| product(b, x, x),
+        _ => return None,
+    })
+}
+
+fn with_other_signs(b: &Builder, x: Value, signs: u64) -> Value {
+    b.wide().binary(WideBinary::Xor, x, b.wide().constant(signs))
+}
+
+/// The product, rounded as [the function's](crate::math::complex): at the first product of each part, and at the sum.
+fn product(b: &Builder, x: Value, y: Value) -> Value {
+    let b_wide = b.wide();
+    let [real, imaginary] = [Shuffle::Low, Shuffle::High].map(|part| b_wide.shuffle(part, x));
+    let crossed = b_wide.words(Binary::Multiply, imaginary, b_wide.shuffle(Shuffle::Swap, y));
+    b_wide.fused_words(real, y, with_other_signs(b, crossed, REAL_SIGN))
+}
+
+/// The function of two numbers for `op`.
+pub(super) fn binary(op: BinaryOp) -> Option<Record> {
+    Some(match op {
+        BinaryOp::Add => |b, [x, y, _]| b.wide().words(Binary::Add, x, y),
+        BinaryOp::Subtract => |b, [x, y, _]| b.wide().words(Binary::Subtract, x, y),
+        BinaryOp::Multiply => |b, [x, y, _]| product(b, x, y),
+        _ => return None,
+    })
+}
+
+/// The comparison of two numbers, which have no order.
+pub(super) fn compare(direction: ComparisonDirection) -> Option<Record> {
+    Some(match direction {
+        ComparisonDirection::Eq => |b, [x, y, _]| truth(b, are_equal(b, x, y), false),
+        ComparisonDirection::Ne => |b, [x, y, _]| truth(b, are_equal(b, x, y), true),
+        _ => return None,
+    })
+}
+
+/// The mask, of one lane, that says whether both parts are equal.
+fn are_equal(b: &Builder, x: Value, y: Value) -> Value {
+    let [real, imaginary] = [0, 32].map(|amount| {
+        let [x, y] = [x, y].map(|z| b.wide().convert(Conversion::Low, b.wide().shift(Shift::Right, z, amount)));
+        b.compare(Compare::Equal, x, y)
+    });
+    b.binary(Binary::And, real, imaginary)
+}
+
+/// The number with these parts.
+pub(crate) fn of_parts(part: ElementType) -> Option<Record> {
+    let record: Record = |b, [real, imaginary, _]| {
+        let [real, imaginary] = [real, imaginary].map(|part| b.wide().convert(Conversion::ZeroExtend, part));
+        b.wide().binary(WideBinary::Or, real, b.wide().shift(Shift::Left, imaginary, 32))
+    };
+    (part == ElementType::F32).then_some(record)
+}

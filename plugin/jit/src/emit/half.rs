@@ -1,0 +1,58 @@
+//! IEEE halves, each of which has a lane of 32 bits: instructions convert halves that are packed.
+
+use super::arrays::{narrowing, widening};
+use super::{Emitter, Registers};
+use crate::encode::{Code, Isa, Operand, code, wide};
+use crate::ir::{Value, Width};
+use crate::registers::MOST_VECTORS;
+
+/// From floats to packed halves: the result is in the field where others have their operand.
+const TO_PACKED: Code = code(1, 3, 0x1d);
+/// From packed halves to floats.
+const OF_PACKED: Code = code(1, 2, 0x13);
+/// The immediate byte of the former: to the nearest, ties to even.
+const NEAREST: Option<u8> = Some(0);
+
+const UNUSED: Registers = [0; MOST_VECTORS];
+
+impl Emitter<'_> {
+    pub(super) fn to_half(&mut self, a: Value) -> Registers {
+        let result = self.packed_halves(a);
+        self.each(widening(Width::Half), result, UNUSED, result.map(Operand::Register), None);
+        result
+    }
+
+    pub(super) fn round_to_half(&mut self, a: Value) -> Registers {
+        let result = self.packed_halves(a);
+        self.each(OF_PACKED, result, UNUSED, result.map(Operand::Register), None);
+        result
+    }
+
+    pub(super) fn of_half(&mut self, a: Value) -> Registers {
+        const PACK: Code = code(1, 2, 0x2b);
+        const PERMUTE: Code = wide(1, 3, 0x00);
+        let from = self.registers(a);
+        let result = self.result(&[a]);
+        let own = result.map(Operand::Register);
+        match self.isa {
+            Isa::Avx512 => self.each(narrowing(Width::Half), from, UNUSED, own, None),
+            Isa::Avx2 => {
+                self.each(PACK, result, from, from.map(Operand::Register), None);
+                if self.lanes(self.position) > 4 {
+                    // Quarters 0 and 2: the halves of the vector are packed apart.
+                    self.each(PERMUTE, result, UNUSED, own, Some(0b1000));
+                }
+            }
+        }
+        self.each(OF_PACKED, result, UNUSED, own, None);
+        result
+    }
+
+    /// The halves nearest to floats, next to each other.
+    fn packed_halves(&mut self, a: Value) -> Registers {
+        let from = self.registers(a);
+        let result = self.result(&[a]);
+        self.each(TO_PACKED, from, UNUSED, result.map(Operand::Register), NEAREST);
+        result
+    }
+}
