@@ -96,7 +96,7 @@ impl Double for f64 {
 
 /// The polynomial with the given coefficients, lowest power first.
 #[inline(always)]
-fn polynomial<L: Level, T: Double, const N: usize>(x: T, coefficients: &[f64; N]) -> T {
+pub(crate) fn polynomial<L: Level, T: Double, const N: usize>(x: T, coefficients: &[f64; N]) -> T {
     horner::<L, T, N>(
         x,
         #[inline(always)]

@@ -14,7 +14,8 @@ mod trigonometric;
 pub use angle::atan2;
 pub use error::{erf, erf_inv, erfc};
 pub use format::{exp_series, ln_parts};
-pub use power::{is_power_easy, power};
+pub use power::{is_power_easy, power, power_in_double};
+pub use trigonometric::{cos_in_double, sin_in_double};
 
 use super::elementary::{Format, horner};
 use super::level::Level;

@@ -1,7 +1,7 @@
 //! Powers.
 
-use crate::elementary::{fma, nearest, polynomial, power_of_two, split};
-use crate::lane::Lane;
+use crate::double::{Double, polynomial};
+use crate::elementary::{fma, nearest, power_of_two, split};
 use crate::level::Level;
 
 /// Whether [`power`] can be used: no operand is negative, infinite, undefined or zero.
@@ -13,10 +13,16 @@ pub fn is_power_easy(x: f32, y: f32) -> bool {
 /// x^y of easy operands: 2^(y log2 x), in double precision.
 #[inline(always)]
 pub fn power<L: Level>(x: f32, y: f32) -> f32 {
-    let (n, m) = split(f64::from(x));
+    power_in_double::<L, f64>(x.into(), y.into()) as f32
+}
+
+/// The same before the result is rounded to single precision, whose numbers the operands are.
+#[inline(always)]
+pub fn power_in_double<L: Level, T: Double>(x: T, y: T) -> T {
+    let (n, m) = split(x);
     // log2 m = 2 atanh(s) / ln 2; over s, in s^2: 5.1e-16.
-    let s = (m - 1.0) / (m + 1.0);
-    let log = polynomial::<L, f64, 7>(
+    let s = (m - T::of(1.0)) / (m + T::of(1.0));
+    let log = polynomial::<L, T, 7>(
         s * s,
         &[
             2.885_390_081_777_927_31,
@@ -28,14 +34,15 @@ pub fn power<L: Level>(x: f32, y: f32) -> f32 {
             0.242_938_246_063_263_213,
         ],
     );
-    let exponent = f64::from(y) * fma::<L, f64>(s, log, f64::of_exponent(n));
+    let exponent = y * fma::<L, T>(s, log, T::of_exponent(n));
     // Beyond these the result is 0 or infinite.
-    let exponent = if exponent > 200.0 { 200.0 } else { exponent };
-    let exponent = if exponent < -200.0 { -200.0 } else { exponent };
+    let [low, high] = [-200.0, 200.0].map(T::of);
+    let exponent = T::select(high.less(exponent), high, exponent);
+    let exponent = T::select(exponent.less(low), low, exponent);
     let (n, integer) = nearest(exponent);
     let r = exponent - n;
     // 2^r; 8.1e-13.
-    let fraction = polynomial::<L, f64, 9>(
+    let fraction = polynomial::<L, T, 9>(
         r,
         &[
             1.0,
@@ -49,5 +56,5 @@ pub fn power<L: Level>(x: f32, y: f32) -> f32 {
             1.325_522_487_866_881_7e-6,
         ],
     );
-    (fraction * power_of_two::<f64>(integer)) as f32
+    fraction * power_of_two::<T>(integer)
 }

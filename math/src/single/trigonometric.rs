@@ -3,16 +3,18 @@
 
 use std::f64::consts::FRAC_1_PI;
 
+use crate::double::{self, Double};
 use crate::elementary::{fma, nearest, polynomial, sum};
-use crate::lane::Lane;
+use crate::lane::Bits;
 use crate::level::Level;
 
 /// The remainder of `x` after a number of half turns. Twice that number is an integer.
 #[inline(always)]
-fn rest<L: Level>(x: f64, half_turns: f64) -> f64 {
+fn rest<L: Level, T: Double>(x: T, half_turns: T) -> T {
     if L::FUSED {
         const PI: [f64; 2] = [std::f64::consts::PI, f64::from_bits(0x3ca1_a626_3314_5c07)];
-        return fma::<L, f64>(half_turns, -PI[1], fma::<L, f64>(half_turns, -PI[0], x));
+        let [high, low] = PI.map(|part| T::of_double(-part));
+        return fma::<L, T>(half_turns, low, fma::<L, T>(half_turns, high, x));
     }
     /// Two parts of at most 33 bits, so that multiples are exact, and the rest.
     const PI: [f64; 3] = [
@@ -20,37 +22,49 @@ fn rest<L: Level>(x: f64, half_turns: f64) -> f64 {
         f64::from_bits(0x3de0_b461_1a60_0000),
         f64::from_bits(0x3bb3_198a_2e03_7073),
     ];
-    x - half_turns * PI[0] - half_turns * PI[1] - half_turns * PI[2]
+    let [first, second, third] = PI.map(T::of_double);
+    x - half_turns * first - half_turns * second - half_turns * third
 }
 
 /// The sine of an angle of at most a quarter turn, with the sign changed after an odd number of half turns.
 #[inline(always)]
-fn turned_sin<L: Level>(x: f64, half_turns: i64) -> f32 {
+fn turned_sin<L: Level, T: Double>(x: T, half_turns: T::Int) -> T {
     let u = x * x;
     // (sin x - x) / x^3 in u = x^2, up to pi / 2; 6.1e-9 of the sine, a tenth of a unit in the last place.
-    let series = polynomial::<L, f64, 4>(
+    let series = double::polynomial::<L, T, 4>(
         u,
         &[-0.166_666_595_209_272_72, 0.008_333_065_425_149_431, -0.000_198_095_386_903_554_3, 2.605_630_613_374_925e-6],
     );
     // Keeps -0.
-    let sin = x * fma::<L, f64>(u, series, 1.0);
-    f64::of_bits(sin.bits() ^ (half_turns << 63)) as f32
+    let sin = x * fma::<L, T>(u, series, T::of(1.0));
+    // Adding the top bit changes the sign.
+    T::of_bits(sin.bits().plus(half_turns.left(63)))
 }
 
 /// sin x.
 #[inline(always)]
 pub(super) fn sin<L: Level>(x: f32) -> f32 {
-    let x = f64::from(x);
-    let (n, half_turns) = nearest(x * FRAC_1_PI);
-    turned_sin::<L>(rest::<L>(x, n), half_turns)
+    sin_in_double::<L, f64>(x.into()) as f32
+}
+
+/// The same before it is rounded to single precision, whose number the angle is.
+#[inline(always)]
+pub fn sin_in_double<L: Level, T: Double>(x: T) -> T {
+    let (n, half_turns) = nearest(x * T::of_double(FRAC_1_PI));
+    turned_sin::<L, T>(rest::<L, T>(x, n), half_turns)
 }
 
 /// cos x = sin(pi / 2 - x).
 #[inline(always)]
 pub(super) fn cos<L: Level>(x: f32) -> f32 {
-    let x = f64::from(x);
-    let (n, half_turns) = nearest(fma::<L, f64>(x, FRAC_1_PI, -0.5));
-    turned_sin::<L>(-rest::<L>(x, n + 0.5), half_turns)
+    cos_in_double::<L, f64>(x.into()) as f32
+}
+
+/// The same before it is rounded to single precision, whose number the angle is.
+#[inline(always)]
+pub fn cos_in_double<L: Level, T: Double>(x: T) -> T {
+    let (n, half_turns) = nearest(fma::<L, T>(x, T::of_double(FRAC_1_PI), T::of(-0.5)));
+    turned_sin::<L, T>(-rest::<L, T>(x, n + T::of(0.5)), half_turns)
 }
 
 /// tan x.

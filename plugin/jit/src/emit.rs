@@ -4,6 +4,7 @@
 //! no register goes to the stack: the one whose next use is farthest away.
 
 mod arrays;
+mod calls;
 mod carried;
 mod half;
 mod product;
@@ -487,6 +488,7 @@ impl<'a> Emitter<'a> {
             Op::WriteAt(place, [a, index]) => return self.write(*place, *a, Some(*index)),
             Op::Rotate(slots) => return self.rotate(*slots),
             Op::Call(callee, args) => self.call(*callee, *args),
+            Op::Guarded(callee, args) => self.guarded(*callee, *args),
             Op::Invoke(callee) => return self.invoke(*callee),
             Op::Decide([a]) => return self.decide(*a),
         };

@@ -452,6 +452,12 @@ impl Assembler {
         self.bytes.extend([0x84, 0xc0 | register << 3 | register]);
     }
 
+    /// Sets the zero flag if the first register has none of these bits.
+    pub(crate) fn test_bits(&mut self, bits: u32) {
+        self.bytes.push(0xa9);
+        self.bytes.extend(bits.to_le_bytes());
+    }
+
     /// Jumps to the address in one of the first eight registers.
     pub(crate) fn jump_to_register(&mut self, register: u8) {
         self.bytes.extend([0xff, 0xe0 | register]);

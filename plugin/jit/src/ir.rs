@@ -211,6 +211,8 @@ pub(crate) enum Op {
     Decide([Value; 1]),
     /// The result of a function in Rust on these vectors.
     Call(u32, [Value; 3]),
+    /// The third value; where a lane of the fourth has all bits, the result of a function in Rust on the first two.
+    Guarded(u32, [Value; 4]),
     /// Calls a function in Rust with the table of slots.
     Invoke(u32),
 }
@@ -222,6 +224,7 @@ impl Op {
             Op::Wide(wide, args) => &args[..wide.arity()],
             Op::Read(..) | Op::Rotate(_) | Op::Invoke(_) => &[],
             Op::Call(_, args) => args,
+            Op::Guarded(_, args) => args,
             Op::Unary(_, args) | Op::Shift(_, args, _) | Op::Broadcast(args) | Op::Extract(args, _) => args,
             Op::ReadAt(_, args, _) | Op::Write(_, args) | Op::Decide(args) => args,
             Op::Binary(_, args) | Op::Compare(_, args) | Op::Insert(args, _) | Op::WriteAt(_, args) => args,
@@ -236,6 +239,7 @@ impl Op {
             Op::Wide(wide, args) => Op::Wide(wide, args.map(at)),
             Op::Read(..) | Op::Rotate(_) | Op::Invoke(_) => self,
             Op::Call(callee, args) => Op::Call(callee, args.map(at)),
+            Op::Guarded(callee, args) => Op::Guarded(callee, args.map(at)),
             Op::Unary(kind, args) => Op::Unary(kind, args.map(at)),
             Op::Shift(kind, args, amount) => Op::Shift(kind, args.map(at), amount),
             Op::Binary(kind, args) => Op::Binary(kind, args.map(at)),
@@ -264,6 +268,12 @@ impl Op {
     /// The number of lanes of `elements` elements of the result.
     pub(crate) fn lanes(&self, elements: usize) -> usize {
         if self.gives_pairs() { 2 * elements } else { elements }
+    }
+
+    /// Whether each lane of the result, of 32 bits, depends on the same lane of the operands.
+    fn is_by_lane(&self) -> bool {
+        use Op::{Binary, Compare, Fused, Select, Shift, Unary};
+        matches!(self, Unary(..) | Shift(..) | Binary(..) | Fused(_) | Compare(..) | Select(_))
     }
 
     /// Whether it does something else than to compute a value.
@@ -385,6 +395,30 @@ impl Program {
         program.pruned()
     }
 
+    /// Bits that are known to be 0.
+    pub(crate) fn zeros(&self, value: Value) -> u32 {
+        match self.ops[value.index()] {
+            Op::Load { width, .. } | Op::Read(Place { width, .. }, _) | Op::ReadAt(Place { width, .. }, ..) => {
+                !width.bits()
+            }
+            Op::Constant(bits) => !bits,
+            Op::Unary(Unary::ToHalf, _) => !Width::Half.bits(),
+            Op::Shift(Shift::Left, _, amount) => !(u32::MAX << amount),
+            Op::Shift(Shift::Right, _, amount) => !(u32::MAX >> amount),
+            Op::Binary(Binary::And, [_, b]) => match self.ops[b.index()] {
+                Op::Constant(bits) => !bits,
+                _ => 0,
+            },
+            Op::Select([_, a, b]) => self.zeros(a) & self.zeros(b),
+            _ => 0,
+        }
+    }
+
+    /// Whether all bits above those of `width` are known to be 0.
+    pub(crate) fn fits(&self, value: Value, width: Width) -> bool {
+        self.zeros(value) & !width.bits() == !width.bits()
+    }
+
     /// One more than the largest number of an array.
     pub fn arrays(&self) -> usize {
         let loads = self.ops.iter().filter_map(|op| match *op {
@@ -394,6 +428,9 @@ impl Program {
         loads.chain(self.stores.iter().map(|store| store.array)).max().map_or(0, |last| usize::from(last) + 1)
     }
 }
+
+/// The most operations between lanes that are put together and one that is taken out.
+const MOST_JOINED: usize = 6;
 
 /// A program under construction. Equal operations are one value, and unused ones are left out of the program.
 #[derive(Debug, Default)]
@@ -548,23 +585,12 @@ impl Builder {
 
     /// Whether all bits above those of `width` are known to be 0.
     pub fn fits(&self, value: Value, width: Width) -> bool {
-        self.zeros(value) & !width.bits() == !width.bits()
+        self.0.borrow().program.fits(value, width)
     }
 
     /// Bits that are known to be 0.
     pub fn zeros(&self, value: Value) -> u32 {
-        match self.op(value) {
-            Op::Load { width, .. } | Op::Read(Place { width, .. }, _) | Op::ReadAt(Place { width, .. }, ..) => {
-                !width.bits()
-            }
-            Op::Constant(bits) => !bits,
-            Op::Unary(Unary::ToHalf, _) => !Width::Half.bits(),
-            Op::Shift(Shift::Left, _, amount) => !(u32::MAX << amount),
-            Op::Shift(Shift::Right, _, amount) => !(u32::MAX >> amount),
-            Op::Binary(Binary::And, [_, b]) => self.known(b).map_or(0, |bits| !bits),
-            Op::Select([_, a, b]) => self.zeros(a) & self.zeros(b),
-            _ => 0,
-        }
+        self.0.borrow().program.zeros(value)
     }
 
     /// The bits that `a` does not have.
@@ -602,7 +628,41 @@ impl Builder {
     /// If `lane` is 4 or more.
     pub fn extract(&self, value: Value, lane: u8) -> Value {
         assert!(lane < 4, "lanes of the first 128 bits can be extracted");
+        if self.is_joined(value, MOST_JOINED) {
+            return self.lane_of(value, lane);
+        }
         if lane == 0 || self.known(value).is_some() { value } else { self.push(Op::Extract([value], lane)) }
+    }
+
+    /// Whether a value is computed, by at most so many operations, of lanes that were put together: a lane of it need
+    /// not wait for the others.
+    fn is_joined(&self, value: Value, most: usize) -> bool {
+        let op = self.op(value);
+        let is_vector = self.0.borrow().program.lanes[value.index()] > 1;
+        match op {
+            Op::Insert(..) => true,
+            _ if op.is_by_lane() && is_vector && most > 0 => op.args().iter().any(|&arg| self.is_joined(arg, most - 1)),
+            _ => false,
+        }
+    }
+
+    /// A lane of a joined value, computed of the same lane of what it is computed of.
+    fn lane_of(&self, value: Value, lane: u8) -> Value {
+        let op = self.op(value);
+        match op {
+            Op::Insert([_, one], at) if at == lane => one,
+            Op::Insert([vector, _], _) => self.extract(vector, lane),
+            Op::Constant(_) => value,
+            Op::Broadcast([one]) => one,
+            _ if op.is_by_lane() && self.is_joined(value, MOST_JOINED) => {
+                let op = op.map(|arg| self.lane_of(arg, lane));
+                let lanes = std::mem::replace(&mut self.0.borrow_mut().lanes, 1);
+                let scalar = self.push(op);
+                self.set_lanes(lanes);
+                scalar
+            }
+            _ => self.extract(value, lane),
+        }
     }
 
     /// A value with lane `lane` replaced by the first lane of another.
@@ -660,6 +720,15 @@ impl Builder {
     pub fn call(&self, callee: Callee, args: [Value; 3]) -> Value {
         let callee = self.callee(callee);
         self.push(Op::Call(callee, args))
+    }
+
+    /// A `value` of two operands, which a function of vectors replaces if a lane of the mask `is_hard` is set.
+    pub fn guarded(&self, callee: Callee, [a, b]: [Value; 2], value: Value, is_hard: Value) -> Value {
+        if self.known(is_hard) == Some(0) {
+            return value;
+        }
+        let callee = self.callee(callee);
+        self.push(Op::Guarded(callee, [a, b, value, is_hard]))
     }
 
     /// Calls a function with the table of slots.

@@ -100,6 +100,7 @@ fn text(program: &Program, op: &Op) -> String {
         Op::Rotate(slots) => format!("rotate slots {:?}", program.rotations[*slots as usize]),
         Op::Decide(_) => format!("decide by {args}"),
         Op::Call(..) => format!("call {args}"),
+        Op::Guarded(..) => format!("call where needed {args}"),
         Op::Invoke(_) => "call a kernel".to_owned(),
     }
 }

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::{Kept, Slots, Small, calls};
 use crate::math::function::TileFn;
-use crate::math::generated::{Record, clamp, constant_of, is_wide};
+use crate::math::generated::{Guard, Record, clamp, constant_of, is_wide};
 use crate::memory::BUFFER_ALIGN;
 use crate::plan::Slot;
 
@@ -485,6 +485,14 @@ impl<'a> Block<'a> {
     pub(crate) fn call(&mut self, function: TileFn, args: [Value; 3], count: u8, lanes: [u8; 2]) -> Value {
         self.lanes.set_lanes(count);
         self.lanes.call(calls::of_vectors(function, lanes), args)
+    }
+
+    /// A function of tiles on vectors of `count` floats, as many as a vector has pairs of lanes at most: it is called
+    /// only for operands that its form does not know.
+    pub(crate) fn call_guarded(&mut self, function: TileFn, guard: Guard, args: [Value; 3], count: u8) -> Value {
+        self.lanes.set_lanes(count);
+        let [usual, others] = [guard.usual, guard.others].map(|record| record(&self.lanes, args));
+        self.lanes.guarded(calls::of_vectors(function, [1, 1]), [args[0], args[1]], usual, others)
     }
 
     /// Calls a small kernel.

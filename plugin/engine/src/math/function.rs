@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use bytemuck::Pod;
 use oxcall_hlo::ElementType;
 
-use super::generated::Record;
+use super::generated::{Guard, Record};
 use super::level::Level;
 use crate::element::Scalar;
 
@@ -37,6 +37,8 @@ pub(crate) struct Function {
     pub scalar: Option<ScalarFn>,
     /// The function as operations of generated code, which give the same bits.
     pub record: Option<Record>,
+    /// The same for most operands, in blocks, which call the function for others.
+    pub guard: Option<Guard>,
 }
 
 impl std::fmt::Debug for Function {
@@ -59,6 +61,11 @@ impl Function {
     /// The same function, with a form for generated code.
     pub(crate) fn recorded(self, record: Option<Record>) -> Function {
         Function { record, ..self }
+    }
+
+    /// The same function, with a form for most operands in blocks of generated code.
+    pub(crate) fn guarded(self, guard: Option<Guard>) -> Function {
+        Function { guard, ..self }
     }
 
     /// The function of one element.
@@ -145,7 +152,7 @@ macro_rules! functions {
             let tile = tile::<L, $($A,)* R, F>;
             let mut args = [R::TYPE; 3];
             $(args[$index] = $A::TYPE;)*
-            Function { name: "", arity: $arity, flops, args, output: R::TYPE, tile, scalar, record: None }
+            Function { name: "", arity: $arity, flops, args, output: R::TYPE, tile, scalar, record: None, guard: None }
         }
     )*};
 }
@@ -165,7 +172,8 @@ const GUARDED: usize = 64;
 /// A function of `arity` elements of one type, by a loop that is fast enough for scalars too.
 fn guarded<T: Wide>(arity: usize, flops: u16, tile: TileFn) -> Function {
     let (element, flops) = (T::TYPE, f32::from(flops));
-    Function { name: "", arity, flops, args: [element; 3], output: element, tile, scalar: None, record: None }
+    let args = [element; 3];
+    Function { name: "", arity, flops, args, output: element, tile, scalar: None, record: None, guard: None }
 }
 
 /// A function of one element, computed by `fast`, which vectorises, where `is_fast` holds, and by `slow` elsewhere.

@@ -6,6 +6,7 @@
 
 mod complex;
 mod division;
+mod guarded;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;
 mod wide;
@@ -13,7 +14,8 @@ mod wide;
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, UnaryOp};
 use oxcall_jit::{Binary, Builder, Compare, Round, Shift, Unary, Value, Width};
 
-pub(crate) use self::complex::of_parts;
+pub(crate) use self::complex::{of_parts, product_by_parts};
+pub(crate) use self::guarded::{Guard, binary as guarded_binary, unary as guarded_unary};
 pub(crate) use self::wide::is_wide;
 use super::elementary::{self, Format};
 use super::lane::{Lane, Number};

@@ -151,7 +151,8 @@ fn unary_function<L: Level>(op: UnaryOp, wide: ElementType) -> Option<Function> 
             .or_else(|| by_integer!(wide, T => integer::unary_op::<L, T>(op)))?
             .giving(wide),
     };
-    Some(function.named(short(op.name()), function.flops).recorded(generated::unary(op, wide)))
+    let function = function.named(short(op.name()), function.flops);
+    Some(function.recorded(generated::unary(op, wide)).guarded(generated::guarded_unary(op, wide)))
 }
 
 fn binary<L: Level>(op: BinaryOp, element: ElementType) -> Option<Steps> {
@@ -196,7 +197,8 @@ fn binary_function<L: Level>(op: BinaryOp, wide: ElementType) -> Option<Function
             .or_else(|| by_integer!(wide, T => integer::binary_op::<L, T>(op)))?
             .giving(wide),
     };
-    Some(function.named(short(op.name()), function.flops).recorded(generated::binary(op, wide)))
+    let function = function.named(short(op.name()), function.flops);
+    Some(function.recorded(generated::binary(op, wide)).guarded(generated::guarded_binary(op, wide)))
 }
 
 fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Steps> {

@@ -42,10 +42,14 @@ impl Elements {
         fits.then_some(Elements(builder))
     }
 
-    /// The number of lanes of the largest elements.
+    /// The number of lanes of the largest elements, also of those that functions compute with.
     fn lanes(&self) -> u8 {
         let Elements(builder) = self;
-        builder.values.iter().filter_map(|&(_, element)| lanes_of(element)).max().unwrap_or(1)
+        let lanes = |(definition, element): &(Definition, ElementType)| match definition {
+            Definition::Apply { function, .. } if function.guard.is_some() => Some(2),
+            _ => lanes_of(*element),
+        };
+        builder.values.iter().filter_map(lanes).max().unwrap_or(1)
     }
 
     /// Adds the program to a block; `None`, and no write, if some vector cannot be read or written.
@@ -161,9 +165,10 @@ impl Elements {
                     operands.resize(3, *operands.first()?);
                     block.lanes.set_lanes(count);
                     let operands = [operands[0], operands[1], operands[2]];
-                    match function.record {
-                        Some(record) => record(&block.lanes, operands),
-                        None => {
+                    match (function.record, function.guard) {
+                        (Some(record), _) => record(&block.lanes, operands),
+                        (None, Some(guard)) => block.call_guarded(function.tile, guard, operands, count),
+                        (None, None) => {
                             let lanes = [lanes_of(builder.values[args[0]].1)?, lanes_of(element)?];
                             block.call(function.tile, operands, count, lanes)
                         }

@@ -43,7 +43,7 @@ pub(super) fn carried(block: &Block, index: u32, isa: Isa, lifetimes: &mut Lifet
     }
 }
 
-/// The words that a program reads before it writes the same ones, where nothing else may change them. Whoever makes the
+/// The elements that a program reads before it writes the same ones, where nothing else may change them. Whoever makes the
 /// program sees to it that no other slot has the memory of a slot whose elements are still to be read.
 fn written_and_read(program: &Program, isa: Isa) -> Vec<Carried> {
     let mut reads: Vec<(Place, Value)> = Vec::new();
@@ -51,7 +51,7 @@ fn written_and_read(program: &Program, isa: Isa) -> Vec<Carried> {
     let mut changed: HashSet<u16> = HashSet::new();
     for (index, op) in program.ops.iter().enumerate() {
         match *op {
-            Op::Read(place, _) if place.width == Width::Word => {
+            Op::Read(place, _) => {
                 let is_new = |(each, _): &(Place, Value)| !overlaps(*each, place, isa);
                 if reads.iter().all(is_new) && writes.iter().all(is_new) {
                     reads.push((place, Value(index as u32)));
@@ -74,7 +74,8 @@ fn written_and_read(program: &Program, isa: Isa) -> Vec<Carried> {
         let mut over = writes.iter().filter(|(each, _)| overlaps(*each, place, isa));
         let &(written, next) = over.next()?;
         let is_only = over.next().is_none() && is_same(written, place) && !changed.contains(&place.slot);
-        is_only.then_some(Carried { first, next })
+        // A narrow element is read with zeros above.
+        (is_only && program.fits(next, place.width)).then_some(Carried { first, next })
     };
     reads.iter().filter_map(next).collect()
 }
@@ -177,7 +178,7 @@ fn in_order(mut moves: Vec<(u8, Operand)>, registers: u8) -> Vec<(u8, Operand)> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Binary, Builder, End};
+    use crate::{Binary, Builder, End, Unary};
 
     /// Registers after moves, from those that hold their numbers.
     fn after(moves: &[(u8, Operand)]) -> [u32; 16] {
@@ -252,6 +253,21 @@ mod tests {
             builder.write(word(0), None, builder.read(word(0), None, 1));
         };
         assert_eq!(slots_of(written_first), []);
+    }
+
+    #[test]
+    fn narrow_values_stay_in_registers_if_nothing_is_above_them() {
+        let half = Place { width: Width::Half, ..word(0) };
+        let kept = |builder: &Builder| {
+            let x = builder.unary(Unary::OfHalf, builder.read(half, None, 0));
+            builder.write(half, None, builder.unary(Unary::ToHalf, builder.binary(Binary::Add, x, x)));
+        };
+        assert_eq!(slots_of(kept), [0]);
+        let wrapped = |builder: &Builder| {
+            let x = builder.read(half, None, 0);
+            builder.write(half, None, builder.binary(Binary::AddBits, x, x));
+        };
+        assert_eq!(slots_of(wrapped), []);
     }
 
     #[test]

@@ -8,10 +8,10 @@
 use super::arrays::{narrowing, widening};
 use super::carried::{Again, Carried, carried};
 use super::tail::PART;
-use super::{Emitter, LOAD, Registers, STORE, code, wide};
+use super::{Emitter, Registers, code, wide};
 use crate::encode::{Assembled, Assembler, Code, Isa, Length, Operand, general};
 use crate::ir::{Program, Value, Width};
-use crate::region::{Block, Callee, End, Place, Region, Target};
+use crate::region::{Block, End, Place, Region, Target};
 use crate::registers::{Lifetimes, MOST_VECTORS};
 
 /// The code of a region, and the position of each block in it.
@@ -23,14 +23,14 @@ pub(crate) struct EmittedRegion {
 
 /// The table of slots, the fuel's address, the address of the first block; the fuel, which calls leave alone; and a
 /// register for what an instruction needs.
-const TABLE: u8 = general::DI;
-const FUEL: u8 = general::SI;
+pub(super) const TABLE: u8 = general::DI;
+pub(super) const FUEL: u8 = general::SI;
 const LEFT: u8 = general::BX;
 const START: u8 = general::DX;
-const SCRATCH: u8 = general::AX;
+pub(super) const SCRATCH: u8 = general::AX;
 
 /// The registers that hold addresses of slots.
-const ADDRESSES: [u8; 5] = [general::CX, general::DX, general::R8, general::R9, general::R10];
+pub(super) const ADDRESSES: [u8; 5] = [general::CX, general::DX, general::R8, general::R9, general::R10];
 
 /// The register through which masks are set, since [`SCRATCH`] may be part of an address.
 const MASK: u8 = general::R11;
@@ -45,13 +45,13 @@ const PAGE: i32 = 4096;
 /// The place on the stack of the caller's [`LEFT`], of the vectors of calls, and of the registers that calls change;
 /// values are below.
 const CALLERS: i32 = STACK - 8;
-const VECTORS: i32 = CALLERS - 4 * 64;
-const SAVED: i32 = VECTORS - 16;
+pub(super) const VECTORS: i32 = CALLERS - 4 * 64;
+pub(super) const SAVED: i32 = VECTORS - 16;
 
 /// The slots whose addresses are in [`ADDRESSES`].
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
-    slots: [Option<u16>; ADDRESSES.len()],
+    pub(super) slots: [Option<u16>; ADDRESSES.len()],
     /// The register that is taken next.
     next: usize,
 }
@@ -331,61 +331,8 @@ impl Emitter<'_> {
         self.addresses = Addresses::default();
     }
 
-    /// Calls a function of vectors, which are on the stack.
-    pub(super) fn call(&mut self, callee: u32, args: [Value; 3]) -> Registers {
-        let vector =
-            |index: i32| Operand::Memory { base: general::SP, index: None, displacement: VECTORS + 64 * index };
-        for (index, arg) in args.into_iter().enumerate() {
-            let register = self.registers(arg)[0];
-            self.longest(STORE, register, vector(index as i32));
-        }
-        self.leave_registers();
-        self.assembler.store_general(TABLE, general::SP, SAVED);
-        self.assembler.store_general(FUEL, general::SP, SAVED + 8);
-        self.assembler.address(general::SI, general::SP, VECTORS);
-        let lanes = u32::from(self.program.lanes[self.position]);
-        self.assembler.set_general(general::DX, lanes);
-        self.call_function(self.program.callees[callee as usize]);
-        let result = self.take_all();
-        self.longest(LOAD, result[0], vector(3));
-        result
-    }
-
-    /// Calls a function of the table of slots.
-    pub(super) fn invoke(&mut self, callee: u32) {
-        self.leave_registers();
-        self.assembler.store_general(TABLE, general::SP, SAVED);
-        self.assembler.store_general(FUEL, general::SP, SAVED + 8);
-        self.assembler.copy_general(general::SI, TABLE);
-        self.call_function(self.program.callees[callee as usize]);
-    }
-
-    fn call_function(&mut self, callee: Callee) {
-        self.assembler.set_address(general::DI, callee.data);
-        self.assembler.set_address(general::AX, callee.function);
-        self.assembler.call_register(general::AX);
-        self.assembler.load_general(TABLE, general::SP, SAVED);
-        self.assembler.load_general(FUEL, general::SP, SAVED + 8);
-        self.addresses = Addresses::default();
-    }
-
-    /// Moves values that are needed later to the stack, and all others out of their registers: calls change all.
-    fn leave_registers(&mut self) {
-        self.locked = 0;
-        for index in 0..self.held.len() {
-            let value = Value(index as u32);
-            if self.held[index].is_none() {
-                continue;
-            }
-            if self.lifetimes.next_use(value, self.position).is_some() {
-                self.save(value);
-            }
-            self.forget(value);
-        }
-    }
-
     /// An instruction of the longest vectors.
-    fn longest(&mut self, code: Code, register: u8, operand: Operand) {
+    pub(super) fn longest(&mut self, code: Code, register: u8, operand: Operand) {
         let length = self.assembler.set_length(self.isa.longest());
         self.assembler.vector(code, register, 0, operand, None);
         self.assembler.set_length(length);

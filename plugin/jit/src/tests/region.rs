@@ -61,6 +61,14 @@ impl Machine {
                     let word = |index: usize| arg(index)[lane].expect("it is specified");
                     (lane < usize::from(lanes)).then(|| mixed([word(0), word(1), word(2)]))
                 }),
+                Op::Guarded(..) => {
+                    let is_hard = (0..usize::from(lanes)).any(|lane| arg(3)[lane].expect("it is specified") != 0);
+                    std::array::from_fn(|lane| {
+                        let word = |index: usize| arg(index)[lane].expect("it is specified");
+                        let value = || if is_hard { mixed([word(0), word(1), 0]) } else { word(2) };
+                        (lane < usize::from(lanes)).then(value)
+                    })
+                }
                 Op::Invoke(_) => {
                     let counter = &mut self.arrays[self.slots[0]].0[0];
                     *counter = counter.wrapping_add(1);
@@ -115,6 +123,12 @@ unsafe extern "C" fn mix(_: *const (), vectors: *mut [[u32; 16]; 4], lanes: usiz
     // SAFETY: machine code gives vectors of its own.
     let [a, b, c, out] = unsafe { &mut *vectors };
     (0..lanes).for_each(|lane| out[lane] = mixed([a[lane], b[lane], c[lane]]));
+}
+
+unsafe extern "C" fn mix_two(_: *const (), vectors: *mut [[u32; 16]; 4], lanes: usize) {
+    // SAFETY: machine code gives vectors of its own.
+    let [a, b, _, out] = unsafe { &mut *vectors };
+    (0..lanes).for_each(|lane| out[lane] = mixed([a[lane], b[lane], 0]));
 }
 
 /// Counts in the first byte of slot 0.
@@ -207,7 +221,7 @@ fn operations(builder: &Builder, random: &mut Random, isa: Isa, lanes: u8, slots
     for _ in 0..3 + random.below(40) {
         let pick = |random: &mut Random| random.pick(&values);
         version += 1;
-        let value = match random.below(14) {
+        let value = match random.below(15) {
             0..3 => {
                 let from = slot(random);
                 builder.read(place(random, isa, from, lanes, false), None, version)
@@ -237,6 +251,12 @@ fn operations(builder: &Builder, random: &mut Random, isa: Isa, lanes: u8, slots
                 // SAFETY: the function only computes.
                 let callee = unsafe { Callee::of_vectors(mix, std::ptr::null()) };
                 builder.call(callee, [pick(random), pick(random), pick(random)])
+            }
+            14 => {
+                // SAFETY: the function only computes.
+                let callee = unsafe { Callee::of_vectors(mix_two, std::ptr::null()) };
+                let [a, b, value, x, y] = [(); 5].map(|()| pick(random));
+                builder.guarded(callee, [a, b], value, builder.compare(Compare::Less, x, y))
             }
             13 => {
                 // SAFETY: tables of these tests have a slot 0.

@@ -34,6 +34,14 @@ fn product(b: &Builder, x: Value, y: Value) -> Value {
     b_wide.fused_words(real, y, with_other_signs(b, crossed, REAL_SIGN))
 }
 
+/// The product, of which each part is the sum of two rounded products.
+pub(crate) fn product_by_parts(b: &Builder, [x, y, _]: [Value; 3]) -> Value {
+    let b_wide = b.wide();
+    let [real, imaginary] = [Shuffle::Low, Shuffle::High].map(|part| b_wide.shuffle(part, x));
+    let crossed = b_wide.words(Binary::Multiply, imaginary, b_wide.shuffle(Shuffle::Swap, y));
+    b_wide.words(Binary::Add, b_wide.words(Binary::Multiply, real, y), with_other_signs(b, crossed, REAL_SIGN))
+}
+
 /// The function of two numbers for `op`.
 pub(super) fn binary(op: BinaryOp) -> Option<Record> {
     Some(match op {
