@@ -131,7 +131,8 @@ impl Writer<'_> {
     fn random_op(&mut self) {
         let (a, ty) = self.value();
         let Type(element, size) = ty;
-        match self.random.below(22) {
+        match self.random.below(23) {
+            22 => self.scan(&a, ty),
             0..4 => {
                 let b = self.of(ty).unwrap_or_else(|| a.clone());
                 let ops: &[&str] = match element {
@@ -358,6 +359,45 @@ impl Writer<'_> {
         self.values.push((reduced, result));
     }
 
+    /// Running totals along one dimension of a matrix.
+    fn scan(&mut self, a: &str, Type(element, size): Type) {
+        let rows = self.random.pick(&[1, 2, 3, 4]);
+        if element == "i1" || size % rows != 0 {
+            return;
+        }
+        let (sizes, dim, is_reverse) = ([rows, size / rows], self.random.below(2), self.random.below(2) == 0);
+        let ops: &[&str] = if Type(element, 1).is_complex() { &["add"] } else { &["add", "maximum", "multiply"] };
+        let op = self.random.pick(ops);
+        let init = match op {
+            _ if Type(element, 1).is_complex() => "(-0.0, 1.5)",
+            "add" if Type(element, 1).is_float() => "-0.0",
+            _ => "1",
+        };
+        let init = if Type(element, 1).is_float() && !init.contains('.') { "1.0" } else { init };
+        let window = std::array::from_fn::<usize, 2, _>(|each| if each == dim { sizes[dim] } else { 1 });
+        let padding = |each: usize| match window[each] - 1 {
+            before if is_reverse => format!("[0, {before}]"),
+            before => format!("[{before}, 0]"),
+        };
+        let (matrix, scalar) = (format!("tensor<{}x{}x{element}>", sizes[0], sizes[1]), format!("tensor<{element}>"));
+        let [from, zero, totals, x, y, next, name] = std::array::from_fn(|_| self.name());
+        let text = Type(element, size).text();
+        self.line(&format!("{from} = stablehlo.reshape {a} : ({text}) -> {matrix}"));
+        self.line(&format!("{zero} = stablehlo.constant dense<{init}> : {scalar}"));
+        self.line(&format!(
+            "{totals} = \"stablehlo.reduce_window\"({from}, {zero}) <{{window_dimensions = array<i64: {}, {}>, padding = \
+             dense<[{}, {}]> : tensor<2x2xi64>}}> ({{\n^bb0({x}: {scalar}, {y}: {scalar}):\n\
+             {next} = stablehlo.{op} {x}, {y} : {scalar}\nstablehlo.return {next} : {scalar}\n}}) : \
+             ({matrix}, {scalar}) -> {matrix}",
+            window[0],
+            window[1],
+            padding(0),
+            padding(1)
+        ));
+        self.line(&format!("{name} = stablehlo.reshape {totals} : ({matrix}) -> {text}"));
+        self.values.push((name, Type(element, size)));
+    }
+
     /// Up to eight indices, some of them out of bounds.
     fn indices(&mut self) -> Option<(String, usize)> {
         let of = |(_, ty): &&(String, Type)| ty.0 == "i32" && ty.1 <= 8;
@@ -539,8 +579,8 @@ fn narrow_program(random: &mut Random) -> (String, Vec<Type>) {
 fn argument(random: &mut Random, ty: Type) -> Vec<u8> {
     let numbers = (0..ty.1).map(|_| random.below(41) as f32 / 4.0 - 5.0);
     let bytes = |x: f32| match ty.0 {
-        "complex<f32>" => [x, 2.0 - x].map(f32::to_le_bytes).concat(),
-        "complex<f64>" => [x, 2.0 - x].map(|part| f64::from(part).to_le_bytes()).concat(),
+        "complex<f32>" => [x / 3.0, 1.7 - x].map(f32::to_le_bytes).concat(),
+        "complex<f64>" => [x / 3.0, 1.7 - x].map(|part| f64::from(part).to_le_bytes()).concat(),
         "f64" => f64::from(x).to_le_bytes().to_vec(),
         "f32" => x.to_le_bytes().to_vec(),
         "bf16" => half::bf16::from_f32(x).to_le_bytes().to_vec(),

@@ -14,6 +14,10 @@ use crate::pool::Cost;
 /// With fewer multiplications than this, loops are used: `gemm` takes longer to choose its blocks.
 const SMALL: usize = 512;
 
+/// With more multiplications than this, a matrix with dense rows is multiplied by a vector in lanes, which blocks of
+/// machine code are not.
+pub(super) const FEW: usize = 128;
+
 /// The number of terms above which the product of two vectors counts as long.
 const MANY_TERMS: usize = 32;
 
@@ -253,6 +257,12 @@ pub(in crate::kernels) fn multiply<C: Number>(
         return Ok(());
     }
     let shape = Shape { m, n, k };
+    if n == 1 && m > 1 && m * k > FEW && out.row_stride == 1 && a.col_stride == 1 {
+        return vector::multiply(cx, threads, a, b, &mut out.data[..m], accumulate);
+    }
+    if m == 1 && n > 1 && n * k > FEW && out.has_dense_rows() && b.row_stride == 1 && b.col_stride > 1 {
+        return vector::multiply(cx, threads, b.transposed(), a.transposed(), &mut out.data[..n], accumulate);
+    }
     if shape.is_small() && !shape.is_long_dot() || k == 0 {
         return loops::multiply(cx, a, b, out, accumulate);
     }

@@ -49,9 +49,10 @@ pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         let shape = Shape { m: lhs_side.free, n: rhs_side.free, k: lhs_side.contracted };
         let arithmetic = shape.cost::<C>();
         let matrix = matrix_by_vector(&lhs_side, &rhs_side, &batches, shape);
-        let is_stored = [lhs, rhs, out].iter().all(|ty| C::holds(ty.element));
+        let elements = [lhs, rhs, out].map(|ty| ty.element);
+        let in_blocks = elements.iter().all(|&element| C::holds(element) || small::converts(element, compute));
         Box::new(Dot::<C> {
-            stored: is_stored.then_some(out.element),
+            in_blocks: in_blocks.then_some((elements, if C::holds(out.element) { out.element } else { compute })),
             name: format!("dot[{}]", lhs.element),
             cost: Cost {
                 flops: arithmetic.flops * batches.count() as f64,
@@ -78,8 +79,8 @@ struct Dot<C> {
     rhs: Side,
     batches: Batches,
     shape: Shape,
-    /// The element type of operands and result, if they are computed as they are stored.
-    stored: Option<ElementType>,
+    /// The element types of operands and result and that of the computation, if blocks have all of them.
+    in_blocks: Option<([ElementType; 3], ElementType)>,
     /// The operand that holds matrices, if the other holds vectors and both are read in place.
     matrix: Option<usize>,
 }
@@ -113,10 +114,11 @@ impl<C: Number> Kernel for Dot<C> {
         if !is_small || !(1..=small::MOST_BATCHES).contains(&count) || self.matrix.is_some() {
             return None;
         }
+        let ([lhs_element, rhs_element, element], compute) = self.in_blocks?;
         let starts = |operand: usize| (0..count).map(|batch| self.batches.offsets(batch)[operand]).collect();
-        let a = small::Matrices { slot: inputs[0], strides: lhs, starts: starts(0) };
-        let b = small::Matrices { slot: inputs[1], strides: [rhs[1], rhs[0]], starts: starts(1) };
-        small::Products { shape: self.shape, element: self.stored?, a, b, out: outputs[0] }.generate(block)
+        let a = small::Matrices { slot: inputs[0], element: lhs_element, strides: lhs, starts: starts(0) };
+        let b = small::Matrices { slot: inputs[1], element: rhs_element, strides: [rhs[1], rhs[0]], starts: starts(1) };
+        small::Products { shape: self.shape, compute, a, b, out: (outputs[0], element) }.generate(block)
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
@@ -178,7 +180,9 @@ impl<C: Number> Dot<C> {
         }
         cx.pool.for_chunks(self.cost, out, m * n, |start, out| {
             let first = start / (m * n);
-            if self.shape.is_small() {
+            // The others choose lanes for a matrix by a vector.
+            let is_by_vector = (m == 1 || n == 1) && m * n * k > matmul::FEW;
+            if self.shape.is_small() && !is_by_vector {
                 loops::multiply_each(cx, self.shape, |index| operands(first + index), out)
             } else {
                 each(1, first, out)

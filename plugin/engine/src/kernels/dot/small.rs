@@ -4,14 +4,15 @@ use oxcall_hlo::{BinaryOp, ElementType};
 use oxcall_jit::Value;
 use smallvec::SmallVec;
 
-use super::matmul::Shape;
+use super::matmul::{FEW, Shape};
 use crate::machine::Block;
+use crate::math;
 use crate::math::generated::{self, Record, constant_of, is_wide};
 use crate::plan::Slot;
 
 /// The most products of vectors, and of single elements.
 const MOST_VECTORS: usize = 96;
-const MOST_ELEMENTS: usize = 128;
+const MOST_ELEMENTS: usize = 256;
 
 /// The most matrices of a batch.
 pub(super) const MOST_BATCHES: usize = 32;
@@ -22,15 +23,18 @@ const TOGETHER: usize = 4;
 /// Products of matrices in slots, all of one shape.
 pub(super) struct Products {
     pub(super) shape: Shape,
-    pub(super) element: ElementType,
+    /// The type in which products are computed.
+    pub(super) compute: ElementType,
     pub(super) a: Matrices,
     pub(super) b: Matrices,
-    pub(super) out: Slot,
+    pub(super) out: (Slot, ElementType),
 }
 
-/// Matrices in a slot: the distances of neighbours in a column and in a row, and the first element of each.
+/// Matrices in a slot: the type of their elements, the distances of neighbours in a column and in a row, and the first
+/// element of each.
 pub(super) struct Matrices {
     pub(super) slot: Slot,
+    pub(super) element: ElementType,
     pub(super) strides: [usize; 2],
     pub(super) starts: Vec<usize>,
 }
@@ -47,6 +51,14 @@ struct Functions {
     plus: Record,
     zero: Value,
     lanes: u8,
+    /// From the elements of the operands, and to those of the result, where they are narrow floats.
+    load: [Option<Record>; 2],
+    store: Option<Record>,
+}
+
+/// Whether blocks convert elements of this type to the type of the computation and back, or both are one.
+pub(super) fn converts(element: ElementType, compute: ElementType) -> bool {
+    element == compute || compute == ElementType::F32 && generated::packed(element).is_some()
 }
 
 impl Functions {
@@ -66,11 +78,17 @@ impl Functions {
 impl Products {
     /// Adds the products to a block; `None`, and no write, if they are too large.
     pub(super) fn generate(&self, block: &mut Block<'_>) -> Option<()> {
+        let times = match self.compute {
+            ElementType::C64 => generated::product_by_parts,
+            element => generated::binary(BinaryOp::Multiply, element)?,
+        };
         let functions = Functions {
-            times: generated::binary(BinaryOp::Multiply, self.element)?,
-            plus: generated::binary(BinaryOp::Add, self.element)?,
-            zero: constant_of(&block.lanes, self.element, 0),
-            lanes: generated::lanes_of(self.element)?,
+            times,
+            plus: generated::binary(BinaryOp::Add, self.compute)?,
+            zero: constant_of(&block.lanes, self.compute, 0),
+            lanes: generated::lanes_of(self.compute)?,
+            load: [&self.a, &self.b].map(|matrices| Some(math::packed(matrices.element)?.load.record?)),
+            store: math::packed(self.out.1).and_then(|packed| packed.store.record),
         };
         let has_dense_rows = self.b.strides[1] == 1 || self.shape.n == 1;
         if has_dense_rows && self.shape.n > 1 {
@@ -80,21 +98,38 @@ impl Products {
         }
     }
 
-    fn read(&self, block: &mut Block<'_>, matrix: &Matrices, place: usize, lanes: u8) -> Option<Value> {
-        block.read(matrix.slot, place * self.element.byte_width(), lanes, generated::width(self.element))
+    /// Elements in the type of the computation; `load` is their conversion.
+    fn read(
+        block: &mut Block<'_>,
+        (matrix, load): (&Matrices, Option<Record>),
+        place: usize,
+        lanes: u8,
+    ) -> Option<Value> {
+        let element = matrix.element;
+        let value = block.read(matrix.slot, place * element.byte_width(), lanes, generated::width(element))?;
+        Some(load.map_or(value, |load| {
+            block.lanes.set_lanes(lanes);
+            load(&block.lanes, [value; 3])
+        }))
+    }
+
+    /// Elements of the result as they are stored.
+    fn stored(functions: &Functions, block: &Block<'_>, value: Value) -> Value {
+        functions.store.map_or(value, |store| store(&block.lanes, [value; 3]))
     }
 
     /// Vectors of rows of the result.
     fn rows(&self, functions: &Functions, block: &mut Block<'_>) -> Option<()> {
         let Shape { m, n, k } = self.shape;
-        let (width, count) = (generated::width(self.element), self.a.starts.len());
+        let (out, element) = self.out;
+        let (width, count) = (generated::width(element), self.a.starts.len());
         let vectors: SmallVec<[(usize, u8); 8]> = block.vectors_of(n, functions.lanes).take(MOST_VECTORS).collect();
         if count * m * k * vectors.len() > MOST_VECTORS {
             return None;
         }
-        let place = |row: usize, first: usize| (row * n + first) * self.element.byte_width();
+        let place = |row: usize, first: usize| (row * n + first) * element.byte_width();
         let can_write = |row: usize, &(first, count): &(usize, u8)| {
-            block.can_access(self.out, place(row, first), count * functions.lanes, width, true)
+            block.can_access(out, place(row, first), count * functions.lanes, width, true)
         };
         if !(0..count * m).all(|row| vectors.iter().all(|vector| can_write(row, vector))) {
             return None;
@@ -103,43 +138,49 @@ impl Products {
         for (index, row) in (0..count).flat_map(|index| (0..m).map(move |row| (index, row))) {
             for &(first, count) in &vectors {
                 let mut product = |block: &mut Block<'_>, step: usize| {
-                    let one = self.read(block, &self.a, self.a.at(index, row, step), functions.lanes)?;
-                    let line = self.read(block, &self.b, self.b.at(index, step, first), count * functions.lanes)?;
+                    let (a, b) = ((&self.a, functions.load[0]), (&self.b, functions.load[1]));
+                    let one = Self::read(block, a, self.a.at(index, row, step), functions.lanes)?;
+                    let line = Self::read(block, b, self.b.at(index, step, first), count * functions.lanes)?;
                     block.lanes.set_lanes(count);
                     let lanes = &block.lanes;
-                    let factor = if is_wide(self.element) { lanes.wide().broadcast(one) } else { lanes.broadcast(one) };
+                    let factor = if is_wide(self.compute) { lanes.wide().broadcast(one) } else { lanes.broadcast(one) };
                     Some([factor, line])
                 };
                 let sum = self.sum(functions, block, &mut product)?;
+                let sum = Self::stored(functions, block, sum);
                 results.push((place(index * m + row, first), count * functions.lanes, sum));
             }
         }
-        results.into_iter().try_for_each(|(place, lanes, sum)| block.write(self.out, place, lanes, width, sum))
+        results.into_iter().try_for_each(|(place, lanes, sum)| block.write(out, place, lanes, width, sum))
     }
 
     /// Single elements.
     fn elements(&self, functions: &Functions, block: &mut Block<'_>, has_dense_rows: bool) -> Option<()> {
         let Shape { m, n, k } = self.shape;
         let count = self.a.starts.len();
-        if count * m * n * k > MOST_ELEMENTS {
+        let is_in_lanes = m.min(n) == 1 && m * n * k > FEW;
+        if count * m * n * k > MOST_ELEMENTS || is_in_lanes {
             return None;
         }
         let mut results: SmallVec<[Value; MOST_ELEMENTS]> = SmallVec::new();
         for place in 0..count * m * n {
             let (index, row, column) = (place / (m * n), place / n % m, place % n);
             let mut product = |block: &mut Block<'_>, step: usize| {
-                let a = self.read(block, &self.a, self.a.at(index, row, step), functions.lanes)?;
-                let b = self.read(block, &self.b, self.b.at(index, step, column), functions.lanes)?;
+                let (a, b) = ((&self.a, functions.load[0]), (&self.b, functions.load[1]));
+                let a = Self::read(block, a, self.a.at(index, row, step), functions.lanes)?;
+                let b = Self::read(block, b, self.b.at(index, step, column), functions.lanes)?;
                 block.lanes.set_lanes(1);
                 Some([a, b])
             };
-            results.push(if has_dense_rows {
+            let sum = if has_dense_rows {
                 self.sum(functions, block, &mut product)?
             } else {
                 self.sum_of_chains(functions, block, &mut product)?
-            });
+            };
+            results.push(Self::stored(functions, block, sum));
         }
-        block.write_each(self.out, (functions.lanes, generated::width(self.element)), &results)
+        let (out, element) = self.out;
+        block.write_each(out, (functions.lanes, generated::width(element)), &results)
     }
 
     /// The sum of all products, in the order of products by rows.

@@ -9,6 +9,7 @@ mod general;
 mod lines;
 mod pool;
 mod scan;
+mod short;
 #[cfg(test)]
 mod tests;
 

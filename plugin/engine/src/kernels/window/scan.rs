@@ -7,19 +7,22 @@ use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, WindowDim};
 use smallvec::SmallVec;
 
+use super::short;
 use crate::element::{Element, Scalar};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::combine::{Combine, Precise, by_combine};
 use crate::kernels::scalars::{self, Arrays};
+use crate::machine::Block;
+use crate::plan::Slot;
 use crate::pool::Cost;
 use crate::scalar::Program;
 
 /// The dimension along which totals run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
-    outer: usize,
-    len: usize,
-    inner: usize,
+    pub(super) outer: usize,
+    pub(super) len: usize,
+    pub(super) inner: usize,
     /// Whether totals cover the elements after each one instead of before.
     reverse: bool,
 }
@@ -49,7 +52,7 @@ impl Shape {
     }
 
     /// The rows of a slab in the order of the totals.
-    fn rows(&self) -> impl Iterator<Item = usize> + use<> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = usize> + use<> {
         let (len, reverse) = (self.len, self.reverse);
         (0..len).map(move |row| if reverse { len - 1 - row } else { row })
     }
@@ -57,18 +60,23 @@ impl Shape {
 
 /// A scan; `run` is an instance of its code.
 #[derive(Debug)]
-struct Scan {
-    function: BinaryOp,
-    element: ElementType,
-    shape: Shape,
+pub(super) struct Scan {
+    pub(super) function: BinaryOp,
+    pub(super) element: ElementType,
+    pub(super) shape: Shape,
+    /// That of the function, of the type of sums.
+    pub(super) identity: Scalar,
     run: Run,
 }
 
 type Run = fn(&Scan, Context<'_>, Inputs<'_>, Outputs<'_>) -> Result<(), Error>;
 
 pub(super) fn make(function: BinaryOp, element: ElementType, shape: &Shape) -> Option<Box<dyn Kernel>> {
-    let run = by_combine!(function, element, (T, C) => run::<T, C> as Run)?;
-    Some(Box::new(Scan { function, element, shape: *shape, run }))
+    let (run, identity) = by_combine!(function, element, (T, C) => {
+        type Sum = <<T as Element>::Wide as Precise>::Sum;
+        (run::<T, C> as Run, Scalar::from_pod(<C as Combine<Sum>>::IDENTITY))
+    })?;
+    Some(Box::new(Scan { function, element, shape: *shape, identity, run }))
 }
 
 fn run<T, C>(scan: &Scan, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error>
@@ -112,7 +120,16 @@ where
 }
 
 /// Rows of a block, and blocks of the next larger one.
-const BLOCK: usize = 8;
+pub(super) const BLOCK: usize = 8;
+
+/// The number of sizes of blocks in so many rows.
+pub(super) fn levels(rows: usize) -> usize {
+    let (mut blocks, mut levels) = (rows / BLOCK + 1, 2);
+    while blocks >= BLOCK {
+        (blocks, levels) = (blocks / BLOCK, levels + 1);
+    }
+    levels
+}
 
 /// The totals of complete blocks, of several columns side by side.
 struct Totals<'a, W> {
@@ -131,11 +148,7 @@ struct Totals<'a, W> {
 impl<'a, W: Copy> Totals<'a, W> {
     /// The elements of memory for rows of so many columns.
     fn scratch(rows: usize, columns: usize) -> usize {
-        let (mut blocks, mut levels) = (rows / BLOCK + 1, 1);
-        while blocks >= BLOCK {
-            (blocks, levels) = (blocks / BLOCK, levels + 1);
-        }
-        (3 + levels) * columns
+        (2 + levels(rows)) * columns
     }
 
     fn new(combine: fn(W, W) -> W, identity: W, init: W, (memory, columns): (&'a mut [W], usize)) -> Totals<'a, W> {
@@ -180,6 +193,10 @@ impl Kernel for Scan {
     fn cost(&self) -> Cost {
         let count = self.shape.count() as f64;
         Cost { flops: 10.0 * count, bytes: 2.0 * count * self.element.byte_width() as f64 }
+    }
+
+    fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
+        short::generate(self, block, [inputs[0], inputs[1]], outputs[0])
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {
