@@ -2,6 +2,7 @@
 
 mod carried;
 mod control_flow;
+mod convolution;
 mod custom_call;
 mod division;
 mod dynamic;

@@ -18,6 +18,7 @@ mod partial;
 mod scan;
 mod short;
 mod simplify;
+mod taps;
 #[cfg(test)]
 mod tests;
 mod tuples;
@@ -100,7 +101,7 @@ pub(crate) fn run_with(
         shrink(&mut module, evaluate, &mut observer)?;
     }
     // Before slices of what does not change leave loops.
-    if short::reductions(&mut module)? {
+    if short::reductions(&mut module)? | taps::convolutions(&mut module)? {
         observer.after("short", &module)?;
         shrink(&mut module, evaluate, &mut observer)?;
     }
