@@ -487,9 +487,12 @@ impl<'a> Block<'a> {
         self.lanes.call(calls::of_vectors(function, lanes), args)
     }
 
-    /// A function of tiles on vectors of `count` floats, as many as a vector has pairs of lanes at most: it is called
-    /// only for operands that its form does not know.
+    /// A function of tiles on vectors of `count` floats. If a vector has so many pairs of lanes, it is called only for
+    /// operands that its form does not know.
     pub(crate) fn call_guarded(&mut self, function: TileFn, guard: Guard, args: [Value; 3], count: u8) -> Value {
+        if usize::from(count) > self.vector() / 2 {
+            return self.call(function, args, count, [1, 1]);
+        }
         self.lanes.set_lanes(count);
         let [usual, others] = [guard.usual, guard.others].map(|record| record(&self.lanes, args));
         self.lanes.guarded(calls::of_vectors(function, [1, 1]), [args[0], args[1]], usual, others)

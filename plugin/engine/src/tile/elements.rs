@@ -42,14 +42,16 @@ impl Elements {
         fits.then_some(Elements(builder))
     }
 
-    /// The number of lanes of the largest elements, also of those that functions compute with.
-    fn lanes(&self) -> u8 {
+    /// The numbers of lanes that an element may get, best first: that of elements with which functions compute, and that
+    /// of values. AVX2 does not write half a vector of narrow elements.
+    fn lanes(&self) -> SmallVec<[u8; 2]> {
         let Elements(builder) = self;
-        let lanes = |(definition, element): &(Definition, ElementType)| match definition {
-            Definition::Apply { function, .. } if function.guard.is_some() => Some(2),
-            _ => lanes_of(*element),
-        };
-        builder.values.iter().filter_map(lanes).max().unwrap_or(1)
+        let own = builder.values.iter().filter_map(|&(_, element)| lanes_of(element)).max().unwrap_or(1);
+        let is_guarded = |(definition, _): &(Definition, ElementType)| matches!(definition, Definition::Apply { function, .. } if function.guard.is_some());
+        let computed = if builder.values.iter().any(is_guarded) { 2 } else { own };
+        let mut lanes = SmallVec::from_buf([computed, own]);
+        lanes.dedup();
+        lanes
     }
 
     /// Adds the program to a block; `None`, and no write, if some vector cannot be read or written.
@@ -58,7 +60,9 @@ impl Elements {
         if !block.fits(builder.count) {
             return None;
         }
-        let vectors = self.lines().into_iter().find_map(|line| self.vectors(block, line, inputs, outputs))?;
+        let lines = self.lines();
+        let of_lanes = |lanes: u8| lines.iter().find_map(|&line| self.vectors(block, (line, lanes), inputs, outputs));
+        let vectors = self.lanes().into_iter().find_map(of_lanes)?;
         // Each vector is read before it is written: operands in place are those that are read element by element.
         for (first, count) in vectors {
             let values = self.vector(block, inputs, first, count)?;
@@ -87,18 +91,17 @@ impl Elements {
         lines
     }
 
-    /// The vectors of the elements, none of which crosses a multiple of `line`: the first element of each, and their
-    /// number. `None` if they are too many, or some cannot be read or written.
+    /// The vectors of the elements, of so many lanes each, none of which crosses a multiple of `line`: the first element
+    /// of each, and their number. `None` if they are too many, or some cannot be read or written.
     fn vectors(
         &self,
         block: &Block<'_>,
-        line: usize,
+        (line, lanes): (usize, u8),
         inputs: &[Slot],
         outputs: &[Slot],
     ) -> Option<SmallVec<[(usize, u8); 8]>> {
         let Elements(builder) = self;
-        let of_line =
-            |start: usize| block.vectors_of(line, self.lanes()).map(move |(first, count)| (start + first, count));
+        let of_line = |start: usize| block.vectors_of(line, lanes).map(move |(first, count)| (start + first, count));
         let vectors = (0..builder.count).step_by(line).flat_map(of_line);
         let vectors: SmallVec<[(usize, u8); 8]> = vectors.take(MOST_VECTORS + 1).collect();
         if vectors.len() * builder.values.len() > MOST_VECTORS {
