@@ -385,8 +385,8 @@ impl Writer<'_> {
         self.line(&format!("{from} = stablehlo.reshape {a} : ({text}) -> {matrix}"));
         self.line(&format!("{zero} = stablehlo.constant dense<{init}> : {scalar}"));
         self.line(&format!(
-            "{totals} = \"stablehlo.reduce_window\"({from}, {zero}) <{{window_dimensions = array<i64: {}, {}>, padding = \
-             dense<[{}, {}]> : tensor<2x2xi64>}}> ({{\n^bb0({x}: {scalar}, {y}: {scalar}):\n\
+            "{totals} = \"stablehlo.reduce_window\"({from}, {zero}) <{{window_dimensions = array<i64: {}, {}>, \
+             padding = dense<[{}, {}]> : tensor<2x2xi64>}}> ({{\n^bb0({x}: {scalar}, {y}: {scalar}):\n\
              {next} = stablehlo.{op} {x}, {y} : {scalar}\nstablehlo.return {next} : {scalar}\n}}) : \
              ({matrix}, {scalar}) -> {matrix}",
             window[0],

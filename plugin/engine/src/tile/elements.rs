@@ -42,13 +42,16 @@ impl Elements {
         fits.then_some(Elements(builder))
     }
 
-    /// The numbers of lanes that an element may get, best first: that of elements with which functions compute, and that
-    /// of values. AVX2 does not write half a vector of narrow elements.
+    /// The numbers of lanes that an element may get, best first: that of elements with which functions compute, and
+    /// that of values. AVX2 does not write half a vector of narrow elements.
     fn lanes(&self) -> SmallVec<[u8; 2]> {
         let Elements(builder) = self;
         let own = builder.values.iter().filter_map(|&(_, element)| lanes_of(element)).max().unwrap_or(1);
-        let is_guarded = |(definition, _): &(Definition, ElementType)| matches!(definition, Definition::Apply { function, .. } if function.guard.is_some());
-        let computed = if builder.values.iter().any(is_guarded) { 2 } else { own };
+        let has_guard = |(definition, _): &(Definition, ElementType)| match definition {
+            Definition::Apply { function, .. } => function.guard.is_some(),
+            _ => false,
+        };
+        let computed = if builder.values.iter().any(has_guard) { 2 } else { own };
         let mut lanes = SmallVec::from_buf([computed, own]);
         lanes.dedup();
         lanes
@@ -91,8 +94,8 @@ impl Elements {
         lines
     }
 
-    /// The vectors of the elements, of so many lanes each, none of which crosses a multiple of `line`: the first element
-    /// of each, and their number. `None` if they are too many, or some cannot be read or written.
+    /// The vectors of the elements, of so many lanes each, none of which crosses a multiple of `line`: the first
+    /// element of each, and their number. `None` if they are too many, or some cannot be read or written.
     fn vectors(
         &self,
         block: &Block<'_>,

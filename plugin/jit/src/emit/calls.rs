@@ -49,8 +49,8 @@ impl Emitter<'_> {
         self.addresses = Addresses::default();
     }
 
-    /// The third value; where a lane of the fourth, a mask, is set, the result of a function of the first two. Only then
-    /// are registers moved to the stack and back.
+    /// The third value; where a lane of the fourth, a mask, is set, the result of a function of the first two. Only
+    /// then are registers moved to the stack and back.
     pub(super) fn guarded(&mut self, callee: u32, [a, b, value, is_hard]: [Value; 4]) -> Registers {
         let [a, b, mask] = [a, b, is_hard].map(|arg| self.registers(arg)[0]);
         let result = self.overwritten(value);

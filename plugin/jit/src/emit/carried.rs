@@ -43,8 +43,8 @@ pub(super) fn carried(block: &Block, index: u32, isa: Isa, lifetimes: &mut Lifet
     }
 }
 
-/// The elements that a program reads before it writes the same ones, where nothing else may change them. Whoever makes the
-/// program sees to it that no other slot has the memory of a slot whose elements are still to be read.
+/// The elements that a program reads before it writes the same ones, where nothing else may change them. Whoever makes
+/// the program sees to it that no other slot has the memory of a slot whose elements are still to be read.
 fn written_and_read(program: &Program, isa: Isa) -> Vec<Carried> {
     let mut reads: Vec<(Place, Value)> = Vec::new();
     let mut writes: Vec<(Place, Value)> = Vec::new();

@@ -1,8 +1,8 @@
 //! Small convolutions as element-wise ops.
 //!
-//! `convolution(x, k)` with a few products in each sum becomes `k[0] * x[0..n] + k[1] * x[1..n + 1] + ...`, of slices of
-//! the padded input: arrays as large as the result, which fuse with their users and are machine code in loops, where a
-//! convolution takes longer to start than to run. The slices of a kernel that does not change leave the loop.
+//! `convolution(x, k)` with a few products in each sum becomes `k[0] * x[0..n] + k[1] * x[1..n + 1] + ...`, of slices
+//! of the padded input: arrays as large as the result, which fuse with their users and are machine code in loops, where
+//! a convolution takes longer to start than to run. The slices of a kernel that does not change leave the loop.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ConvolutionDims, ElementType, Literal, Module, Op, OpKind, TensorType, ValueId};
