@@ -16,8 +16,8 @@ use crate::expression::ExpressionReceiver;
 /// `operands` and `results` say of each array whether it has the shape of all; the others are without the last
 /// dimension, and numbers of rows. A result that is to be a row may be a value that is the same for all elements.
 ///
-/// `None` for any other handler, where the handler does not know expressions (API 0.4), for functions of thousands of
-/// operations, and where a call would fail: that call then gives the error.
+/// `None` for any other handler, where the handler does not know expressions (API 0.4), and where a call would fail:
+/// that call then gives the error.
 ///
 /// # Safety
 /// The registered functions obey the contract of the XLA FFI.
@@ -32,7 +32,7 @@ pub unsafe fn trace(
     let has_numbers = || operands.iter().chain(results).any(|&is_row| !is_row);
     let (row, number): (&[i64], &[i64]) = match registration.recorded {
         Recorded::Rowwise => (&[0, 1], &[0]),
-        Recorded::Pointwise if instantiate.is_none() && !has_numbers() => (&[0], &[]),
+        Recorded::Pointwise if !has_numbers() => (&[0], &[]),
         Recorded::Pointwise | Recorded::Never => return None,
     };
     if prepare.is_some() || initialize.is_some() {

@@ -1,14 +1,11 @@
 //! The loop over a block of elements, compiled for each set of vector instructions.
 
-#![allow(clippy::needless_range_loop, reason = "several arrays have the same lanes")]
-
 use oxcall_math::level::Level;
 use oxcall_math::real::{Float, Scalar, SimdLane, unrolled};
-use oxcall_math::with_level;
 
 use super::Map;
 
-/// The elements of a block: few enough that the operands and results of a call stay in the first cache.
+/// The elements of a block: few enough that the blocks of a function's operations stay in the first cache.
 pub(crate) const BLOCK: usize = 256;
 
 /// A loop runs over this many elements, so that none is left over from vectors.
@@ -17,52 +14,60 @@ pub(crate) const STEP: usize = 64;
 /// A block of elements.
 pub(crate) type Block<F> = [F; BLOCK];
 
-/// Computes the first elements of a block of each result from those of the operands; the rest may be anything.
-pub(super) type Kernel<F, M, const I: usize, const O: usize> =
-    fn(map: M, inputs: &[&Block<F>; I], outputs: &mut [Block<F>; O], count: usize);
+/// A block in memory of its own, where no vector is part of two cache lines.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub(crate) struct Aligned<F>(pub(crate) Block<F>);
 
-/// The kernel for the processor.
-pub(super) fn kernel<F: Float, M: Map<I, O>, const I: usize, const O: usize>() -> Kernel<F, M, I, O> {
-    with_level!(L => block::<F, M, L, I, O>)
+impl<F: Float> Aligned<F> {
+    /// A block of one number.
+    pub(crate) fn full(number: F) -> Self {
+        Aligned([number; BLOCK])
+    }
 }
 
-/// Computes the first elements of a block, as [`Kernel`] says, for a level.
-pub(crate) fn block<F: Float, M: Map<I, O>, L: Level, const I: usize, const O: usize>(
+/// Computes the first elements of a block of results from those of the operands, for a level; the rest may be anything.
+///
+/// The compiler makes vectors of the loop of a single operation, but not of that of a function of many.
+#[inline(always)]
+pub(crate) fn block<F: Float, M: Map<I, 1>, L: Level, const I: usize>(
     map: M,
-    inputs: &[&Block<F>; I],
-    outputs: &mut [Block<F>; O],
+    inputs: [&Block<F>; I],
+    output: &mut Block<F>,
     count: usize,
 ) {
-    L::enter(
+    let unusual = L::enter(
         #[inline(always)]
         || {
             let mut unusual = F::Flags::default();
             for start in (0..count.min(BLOCK)).step_by(STEP) {
+                let mut operands = [step(inputs[0], start); I];
+                unrolled::<I>(
+                    #[inline(always)]
+                    |input| operands[input] = step(inputs[input], start),
+                );
                 // In memory of the loop's own, so that the compiler knows that no operand changes.
-                let zeros = [F::default(); STEP];
-                let (mut operands, mut chunk) = ([&zeros; I], [zeros; O]);
-                for (operand, input) in operands.iter_mut().zip(inputs) {
-                    *operand = input[start..start + STEP].try_into().expect("the size of a step divides a block's");
+                let mut chunk = [F::default(); STEP];
+                for (index, result) in chunk.iter_mut().enumerate() {
+                    let [lane] = map.call(lanes::<F, L, I, STEP>(&operands, index));
+                    unusual = unusual | SimdLane::unusual(&[lane]);
+                    *result = lane.value;
                 }
-                #[expect(clippy::needless_range_loop, reason = "several arrays have the index")]
-                for index in 0..STEP {
-                    let results = map.call(lanes::<F, L, I, STEP>(&operands, index));
-                    unusual = unusual | SimdLane::unusual(&results);
-                    unrolled::<O>(
-                        #[inline(always)]
-                        |result| chunk[result][index] = results[result].value,
-                    );
-                }
-                for (output, column) in outputs.iter_mut().zip(&chunk) {
-                    output[start..start + STEP].copy_from_slice(column);
-                }
+                output[start..start + STEP].copy_from_slice(&chunk);
             }
-            // Never, where no function is used that marks elements: the compiler leaves this call out.
-            if unusual != F::Flags::default() {
-                repair::<F, M, L, I, O>(map, inputs, outputs, count);
-            }
+            unusual
         },
     );
+    // Never, where a function does not mark elements: the compiler leaves this call out.
+    if unusual != F::Flags::default() {
+        repair::<F, M, L, I>(map, inputs, output, count);
+    }
+}
+
+/// Some elements of a block.
+#[inline(always)]
+fn step<F>(block: &Block<F>, start: usize) -> &[F; STEP] {
+    block[start..].first_chunk().expect("the size of a step divides a block's")
 }
 
 /// The operands at an index.
@@ -83,18 +88,17 @@ fn lanes<F: Float, L: Level, const I: usize, const N: usize>(
 /// beside it.
 #[cold]
 #[inline(never)]
-fn repair<F: Float, M: Map<I, O>, L: Level, const I: usize, const O: usize>(
+fn repair<F: Float, M: Map<I, 1>, L: Level, const I: usize>(
     map: M,
-    inputs: &[&Block<F>; I],
-    outputs: &mut [Block<F>; O],
+    inputs: [&Block<F>; I],
+    output: &mut Block<F>,
     count: usize,
 ) {
-    for index in 0..count.min(BLOCK) {
-        if map.call(lanes::<F, L, I, BLOCK>(inputs, index)).iter().any(|lane| lane.is_unusual()) {
-            let results = map.call(lanes::<F, L, I, BLOCK>(inputs, index).map(|lane| Scalar(lane.value)));
-            for (output, Scalar(result)) in outputs.iter_mut().zip(results) {
-                output[index] = result;
-            }
+    for (index, output) in output.iter_mut().enumerate().take(count) {
+        let [lane] = map.call(lanes::<F, L, I, BLOCK>(&inputs, index));
+        if lane.is_unusual() {
+            let [Scalar(result)] = map.call(lanes::<F, L, I, BLOCK>(&inputs, index).map(|lane| Scalar(lane.value)));
+            *output = result;
         }
     }
 }

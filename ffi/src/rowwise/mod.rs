@@ -4,8 +4,11 @@
 //! * `program`: such programs; `ops`: their operations of single elements; `derive`: their derivatives.
 //! * `plan`: the order in which a program is computed, in as few passes over a row as its reductions allow.
 //! * `run`: the loop over the rows of arrays, on threads; `reduce`: reductions of a row.
+//! * [`elements`]: functions of single elements.
 
 mod derive;
+#[doc(hidden)]
+pub mod elements;
 mod ops;
 mod plan;
 mod program;

@@ -123,8 +123,7 @@ fn kernel<F: Float, M: Formula<N>, const N: usize>() -> Kernel<F> {
         result: &mut Block<F>,
         count: usize,
     ) {
-        let operands = std::array::from_fn(|index| operands[index]);
-        block::<F, M, L, N, 1>(M::MAP, &operands, std::array::from_mut(result), count);
+        block::<F, M, L, N>(M::MAP, std::array::from_fn(|index| operands[index]), result, count);
     }
     with_level!(L => run::<F, M, L, N>)
 }

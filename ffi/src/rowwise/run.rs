@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 use oxcall_math::real::Float;
 
+use super::elements;
 use super::ops::{Kernel, Op};
 use super::plan::{Number, Part, Plan, Register, Source, Stage};
 use super::program::Kind;
@@ -10,20 +11,24 @@ use super::reduce::Reducer;
 use crate::context::ThreadPool;
 use crate::expression;
 use crate::pointwise::Stored;
-use crate::pointwise::block::{BLOCK, Block, STEP};
+use crate::pointwise::block::{Aligned, BLOCK, Block, STEP};
 
 /// The elements of a piece of rows, of which two are worth a second thread: as those of pointwise functions.
 const PIECE: usize = 64 * BLOCK;
 
-/// An element of the arrays of functions of rows.
+/// An element of the arrays of functions of rows, and of functions of single elements.
 pub trait Element: Stored {
+    /// [`elements::run`], which is compiled once with this crate.
+    #[doc(hidden)]
+    fn elements(plan: &elements::Plan, inputs: &[&[Self]], outputs: Vec<&mut [Self]>, pool: ThreadPool<'_>);
+
     /// [`run`], which is compiled once with this crate.
     #[doc(hidden)]
     fn rows(plan: &Plan, inputs: &[&[Self]], outputs: Vec<&mut [Self]>, shape: &[usize], pool: ThreadPool<'_>);
 }
 
 /// The code of an operation for blocks.
-trait Kernels: Stored {
+pub(super) trait Kernels: Stored {
     fn kernel(op: Op) -> Kernel<Self::Computed>;
 }
 
@@ -36,6 +41,9 @@ macro_rules! elements {
         }
 
         impl Element for $float {
+            fn elements(plan: &elements::Plan, inputs: &[&[Self]], outputs: Vec<&mut [Self]>, pool: ThreadPool<'_>) {
+                elements::all(plan, inputs, outputs, pool);
+            }
             fn rows(plan: &Plan, inputs: &[&[Self]], outputs: Vec<&mut [Self]>, shape: &[usize], pool: ThreadPool<'_>) {
                 all(plan, inputs, outputs, shape, pool);
             }
@@ -111,9 +119,9 @@ struct Machine<'a, T: Kernels> {
     inputs: &'a [&'a [T]],
     len: usize,
     /// The blocks of operands that are converted, or end within the block.
-    copies: Vec<Block<T::Computed>>,
+    copies: Vec<Aligned<T::Computed>>,
     /// The registers, of one block or those of a row.
-    registers: Vec<Vec<Block<T::Computed>>>,
+    registers: Vec<Vec<Aligned<T::Computed>>>,
     /// The code of the steps of each stage.
     kernels: Vec<Vec<Kernel<T::Computed>>>,
     /// The numbers of the row, by value.
@@ -123,7 +131,7 @@ struct Machine<'a, T: Kernels> {
 
 impl<'a, T: Kernels> Machine<'a, T> {
     fn new(plan: &'a Plan, inputs: &'a [&'a [T]], len: usize) -> Self {
-        let zeros = [T::Computed::default(); BLOCK];
+        let zeros = Aligned::full(T::Computed::default());
         let register = |is_whole: &bool| vec![zeros; if *is_whole { len.div_ceil(BLOCK) } else { 1 }];
         Machine {
             plan,
@@ -158,7 +166,7 @@ impl<'a, T: Kernels> Machine<'a, T> {
                     Part::Rest => T::Computed::default(),
                 };
                 let filled = self.len.next_multiple_of(STEP).min(BLOCK);
-                self.registers[register.index][0][..filled].fill(value);
+                self.registers[register.index][0].0[..filled].fill(value);
             }
             self.reducers.clear();
             self.reducers.extend(stage.reductions.iter().map(|(reduce, ..)| Reducer::new(*reduce)));
@@ -199,14 +207,14 @@ impl<'a, T: Kernels> Machine<'a, T> {
         for index in &stage.loads {
             let elements = &self.inputs[*index][start..start + count];
             if T::whole_block(elements).is_none() {
-                T::read_block(elements, &mut self.copies[*index]);
+                T::read_block(elements, &mut self.copies[*index].0);
             }
         }
         for (step, (_, operands, register)) in stage.steps.iter().enumerate() {
             // Taken out of the list, so that it is not borrowed together with those of the operands.
             let mut blocks = std::mem::take(&mut self.registers[register.index]);
             let operands = operands.map(|source| self.source(source, start, block, count));
-            self.kernels[index][step](&operands, &mut blocks[position(*register, block)], count);
+            self.kernels[index][step](&operands, &mut blocks[position(*register, block)].0, count);
             self.registers[register.index] = blocks;
         }
         for (index, (_, source, _)) in stage.reductions.iter().enumerate() {
@@ -222,9 +230,9 @@ impl<'a, T: Kernels> Machine<'a, T> {
     fn source(&self, source: Source, start: usize, block: usize, count: usize) -> &Block<T::Computed> {
         match source {
             Source::Input(index) => {
-                T::whole_block(&self.inputs[index][start..start + count]).unwrap_or(&self.copies[index])
+                T::whole_block(&self.inputs[index][start..start + count]).unwrap_or(&self.copies[index].0)
             }
-            Source::Register(register) => &self.registers[register.index][position(register, block)],
+            Source::Register(register) => &self.registers[register.index][position(register, block)].0,
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The expansion of `#[pointwise]`: the function as it is, and an operation for it and for each of its derivatives,
-//! which are written as `#[custom_call]`s.
+//! The expansion of `#[pointwise]`: the function as it is, and for it and each of its derivatives an operation, written
+//! as a `#[custom_call]`, with an instantiate stage that records it.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -7,28 +7,23 @@ use syn::ext::IdentExt;
 use syn::{Attribute, Type};
 
 use super::derivatives::{self, Buffer, Node, Of};
-use super::{at, cfgs, custom_call, marker, private};
+use super::{at, cfgs, custom_call, marker, private, stage};
 use crate::model::Recorded;
 use crate::pointwise::{Param, ParamKind, Pointwise, result_name};
 
 /// The expansion.
 pub(crate) fn pointwise(pointwise: &Pointwise) -> TokenStream {
     let private = private(&pointwise.krate);
-    let mut function = pointwise.function.clone();
-    if !function.attrs.iter().any(|attr| attr.path().is_ident("inline")) {
-        // Vector code is made of loops, into which the function has to be inlined.
-        let inline: Attribute = syn::parse_quote!(#[inline(always)]);
-        function.attrs.push(inline);
-    }
+    let function = &pointwise.function;
     let ident = &function.sig.ident;
-    let marker = marker(&function, "The operation that the function of this name defines.");
-    let cfgs = cfgs(&function);
+    let marker = marker(function, "The operation that the function of this name defines.");
+    let cfgs = cfgs(function);
     let nodes = nodes(pointwise);
     let maps = nodes.iter().map(|node| map(pointwise, &private, &nodes, node));
+    let plans = nodes.iter().map(|node| plan(pointwise, &private, &nodes, node));
     let ops = nodes.iter().map(|node| op(pointwise, &private, &nodes, node));
     let root = op_ident(pointwise, &nodes[0]);
     tokens! {
-        #[allow(clippy::inline_always)]
         #function
 
         #marker
@@ -36,6 +31,7 @@ pub(crate) fn pointwise(pointwise: &Pointwise) -> TokenStream {
         #(#cfgs)*
         const _: () = {
             #(#maps)*
+            #(#plans)*
             #(#ops)*
 
             impl #private::Op for #ident {
@@ -116,7 +112,6 @@ fn map(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node
         struct #name(#fields);
 
         impl #private::pointwise::Map<#taken, #given> for #name {
-            #[inline(always)]
             fn call<T: #private::pointwise::Real>(self, [#(#inputs),*]: [T; #taken]) -> [T; #given] {
                 #body
             }
@@ -128,6 +123,32 @@ fn op_ident(pointwise: &Pointwise, node: &Node) -> Ident {
     format_ident!("__op_{}{}", pointwise.function.sig.ident.unraw(), node.suffix)
 }
 
+fn plan_ident(pointwise: &Pointwise, node: &Node) -> Ident {
+    format_ident!("__plan_{}{}", pointwise.function.sig.ident.unraw(), node.suffix)
+}
+
+/// The stage that records a node, which has the attributes.
+fn plan(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
+    let krate = &pointwise.krate;
+    let ident = plan_ident(pointwise, node);
+    let attributes = attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty));
+    let values = attrs(pointwise).map(|(ident, ..)| ident);
+    let root = map_ident(&nodes[0]);
+    let map = node.chain(nodes)[1..].iter().fold(tokens!(#root(#(#values),*)), |map, outer| {
+        let name = map_ident(outer);
+        tokens!(#name(#map))
+    });
+    let item = tokens! {
+        fn #ident(#(#attributes),*) -> #private::rowwise::elements::Plan {
+            #private::rowwise::elements::Plan::new(#map)
+        }
+    };
+    match crate::stage::parse(tokens!(instantiate, crate = #krate), item) {
+        Ok(item) => stage(&item),
+        Err(error) => error.into_compile_error(),
+    }
+}
+
 /// The operation of a node, by the expansion of `#[custom_call]`.
 fn op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
     let krate = &pointwise.krate;
@@ -135,40 +156,31 @@ fn op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node)
     let ident = op_ident(pointwise, node);
     let name = format!("{}{}", pointwise.name.value(), node.suffix);
     let docs = node.docs(&pointwise.function, &pointwise.name.value(), nodes);
-    let attr_idents: Vec<_> = attrs(pointwise).map(|(ident, _, _)| ident).collect();
-    let attributes = attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty));
-    let shape = node.free_name(&["shape", "dims", "shape_of_all"], attr_idents.iter().copied());
+    let plan = plan_ident(pointwise, node);
+    let shape = node.free_name(&["shape", "dims", "shape_of_all"], attrs(pointwise).map(|(ident, ..)| ident));
     // Names of the function's own operands point at it.
     let own: Vec<&Ident> = pointwise.operands().collect();
     let inputs: Vec<_> = node.inputs.iter().map(|buffer| buffer.ident(&own, &pointwise.function)).collect();
     let outputs: Vec<_> = node.outputs.iter().map(|buffer| buffer.ident(&own, &pointwise.function)).collect();
-    let mut map = {
-        let root = map_ident(&nodes[0]);
-        tokens!(#root(#(#attr_idents),*))
-    };
-    for outer in &node.chain(nodes)[1..] {
-        let name = map_ident(outer);
-        map = tokens!(#name(#map));
-    }
     let rules = node.rules.map(|[jvp, vjp]| {
         let (jvp, vjp) = (op_ident(pointwise, &nodes[jvp]), op_ident(pointwise, &nodes[vjp]));
         tokens!(, jvp = #jvp, vjp = #vjp)
     });
-    let args = tokens!(name = #name, #real = floats, batch = #shape, crate = #krate #rules);
+    let args = tokens!(name = #name, #real = floats, batch = #shape, instantiate = #plan, crate = #krate #rules);
     let span = at(&pointwise.function.sig.ident);
     let item = quote_spanned! {span=>
         #(#docs)*
         #[allow(non_snake_case)]
-        fn #ident<#real: #private::pointwise::Stored>(
-            #(#attributes,)*
+        fn #ident<#real: #private::rowwise::Element>(
+            #[state] plan: &#private::rowwise::elements::Plan,
             #(#[dims(..#shape)] #inputs: #krate::buffer::Array<'_, #real>,)*
             #(#[dims(..#shape)] mut #outputs: #krate::buffer::Out<'_, #real>,)*
             pool: #krate::context::ThreadPool<'_>,
         ) {
-            #private::pointwise::run(#map, [#(&#inputs),*], [#(&mut #outputs),*], pool);
+            #private::rowwise::elements::run(plan, [#(&#inputs),*], [#(&mut #outputs),*], pool);
         }
     };
-    match crate::custom_call::parse(args, item.clone()) {
+    match crate::custom_call::parse(args, item) {
         Ok(mut call) => {
             call.options.broadcast = true;
             call.options.recorded = Recorded::Pointwise;

@@ -24,9 +24,24 @@ fn bounded<T: Format>(x: T) -> T {
 #[inline(always)]
 pub fn exp<L: Level, T: Format>(x: T) -> T {
     let (n, less_one) = reduced::<L, T>(bounded(x));
+    scaled(n, less_one)
+}
+
+/// 2^n (1 + less_one).
+#[inline(always)]
+fn scaled<T: Format>(n: T::Int, less_one: T) -> T {
     // In two steps, since 2^n can be beyond the normal numbers.
     let half = n.right(1);
     (T::of(1.0) + less_one) * power_of_two::<T>(half) * power_of_two::<T>(n.minus(half))
+}
+
+/// e^(x + y) of a sum between the bounds of [`bounded`], where `y` has the digits that `x` has no room for.
+#[inline(always)]
+pub fn exp_of_sum<L: Level, T: Format>(x: T, y: T) -> T {
+    let (n, integer) = nearest((x + y) * T::LOG2_E);
+    let [high, low] = T::LN_2_PARTS;
+    let r = fma::<L, T>(n, -high, x) + fma::<L, T>(n, -low, y);
+    scaled(integer, fma::<L, T>(r * r, T::exp_series::<L>(r), r))
 }
 
 /// e^x - 1.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Code;
-use crate::descriptor::RawHandler;
+use crate::descriptor::{RawHandler, Recorded};
 use crate::host::registry::{FOUR_HANDLERS_SIZE, FourHandlerArgs};
 
 /// Answers a metadata query like a handler that was made for API 0.`MINOR`.

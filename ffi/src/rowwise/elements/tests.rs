@@ -4,7 +4,9 @@ use half::{bf16, f16};
 
 use super::*;
 use crate::element::Float;
+use crate::pointwise::{Real, Scalar, jvp, vjp};
 use crate::prelude::{Array, Out, ThreadPool};
+use crate::rowwise::Element;
 use crate::testing::call;
 
 /// x sin(y) and x + y, and their derivatives.
@@ -31,14 +33,14 @@ mod ops {
     use crate::custom_call;
 
     #[custom_call(T = floats, crate = crate)]
-    pub(super) fn waves<T: Stored>(
+    pub(super) fn waves<T: Element>(
         #[dims(..s)] x: Array<T>,
         #[dims(..s)] y: Array<T>,
         #[dims(..s)] mut a: Out<T>,
         #[dims(..s)] mut b: Out<T>,
         pool: ThreadPool,
     ) {
-        run(Waves, [&x, &y], [&mut a, &mut b], pool);
+        run(&Plan::new(Waves), [&x, &y], [&mut a, &mut b], pool);
     }
 }
 
@@ -47,7 +49,7 @@ fn numbers<T: Float>(count: usize, seed: u32) -> Vec<T> {
     (0..count).map(|index| T::from_f64(3.0 * number(index))).collect()
 }
 
-fn check<T: Stored>(count: usize, bound: f64) {
+fn check<T: Element>(count: usize, bound: f64) {
     let (x, y) = (numbers::<T>(count, 0), numbers::<T>(count, 0x55));
     let outputs = call::<ops::waves>().arg(x.clone()).arg(y.clone()).threads(3).run().unwrap();
     let (a, b) = (outputs.get::<T>(0), outputs.get::<T>(1));
@@ -114,4 +116,27 @@ fn gradients_sum_over_results() {
     let moved = jvp(Waves, [x, y].map(Scalar::<f64>), [3.0, 4.0].map(Scalar));
     assert!((moved[0].0 - (3.0 * y.sin() + 4.0 * x * y.cos())).abs() < 1e-15);
     assert_eq!(moved[1].0, 7.0);
+}
+
+#[derive(Clone, Copy)]
+struct Long;
+
+impl Map<2, 3> for Long {
+    fn call<T: Real>(self, [x, y]: [T; 2]) -> [T; 3] {
+        let mut sum = x;
+        for step in 0..10_000 {
+            sum = (sum * sum + y) * f64::from(step % 3);
+        }
+        let _ = sum.exp();
+        [sum, x, T::from(2.0) * 3.0]
+    }
+}
+
+/// A chain of thousands of operations takes the memory of a few; what no result depends on is not computed.
+#[test]
+fn registers_are_used_again() {
+    let plan = Plan::new(Long);
+    assert_eq!((plan.registers, plan.constants.len(), plan.steps.len()), (1, 4, 30_000));
+    assert_eq!(plan.results, [Source::Register(0), Source::Operand(0), Source::Constant(3)]);
+    assert_eq!(plan.constants, [0.0, 1.0, 2.0, 6.0]);
 }
