@@ -179,7 +179,12 @@ unsafe fn stage_frame<S: StageFn>(
         // SAFETY: as the caller guarantees.
         return unsafe { unusual(raw, handler, S::STAGE, Some(S::host_type())) };
     };
-    let run = || S::run(&frame, handler).and_then(|s| S::host_type().set(frame.api(), frame.ctx(), S::STAGE, s));
+    // What is nothing need not be kept, and hosts before API 0.3 keep no state of these stages.
+    let is_nothing = std::any::TypeId::of::<S::State>() == std::any::TypeId::of::<()>();
+    let keep = |state| {
+        if is_nothing { Ok(()) } else { S::host_type().set(frame.api(), frame.ctx(), S::STAGE, state) }
+    };
+    let run = || S::run(&frame, handler).and_then(keep);
     let api = frame.api();
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(())) => std::ptr::null_mut(),

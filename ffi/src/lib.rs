@@ -18,6 +18,7 @@
 // * `frame`, `entry`: call frames as handlers read them; from the C entry point to the generated code and back.
 // * `metadata`: queries of hosts that register a handler.
 // * `explain`, `diagnose`: errors of decoding, made out of line; those for which the frame is read again.
+// * `cuda`: kernels on GPUs of NVIDIA.
 // * `descriptor`: static descriptions of ops.
 // * `sync`: locks that panics do not poison.
 // * `registry`, `manifest`, `exports`: all ops of a library; the same as JSON; the C symbols.
@@ -37,6 +38,8 @@ mod api;
 pub mod attr;
 pub mod buffer;
 pub mod context;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 pub mod descriptor;
 mod diagnose;
 pub mod element;
@@ -52,7 +55,7 @@ pub mod habana;
 pub mod host;
 #[cfg(feature = "legacy")]
 pub mod legacy;
-#[cfg(feature = "torch")]
+#[cfg(any(feature = "torch", feature = "cuda"))]
 mod loaded;
 mod manifest;
 mod metadata;

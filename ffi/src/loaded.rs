@@ -1,4 +1,4 @@
-//! Symbols of libraries that the process has loaded already; nothing is loaded here.
+//! Libraries that the process has loaded, and their symbols.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
@@ -45,6 +45,23 @@ impl Library {
         #[cfg(not(all(target_os = "linux", not(miri))))]
         {
             let _ = name;
+            None
+        }
+    }
+
+    /// Loads the library of a path, for all that look for it by its name.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn open(path: &std::path::Path) -> Option<Library> {
+        #[cfg(all(target_os = "linux", not(miri)))]
+        {
+            let path = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).ok()?;
+            // SAFETY: the libraries that are opened, of NVIDIA, have constructors that are safe to run.
+            let library = unsafe { linux::dlopen(path.as_ptr(), linux::RTLD_LAZY) };
+            NonNull::new(library).map(Library)
+        }
+        #[cfg(not(all(target_os = "linux", not(miri))))]
+        {
+            let _ = path;
             None
         }
     }
