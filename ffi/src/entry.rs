@@ -179,10 +179,10 @@ unsafe fn stage_frame<S: StageFn>(
         // SAFETY: as the caller guarantees.
         return unsafe { unusual(raw, handler, S::STAGE, Some(S::host_type())) };
     };
-    // What is nothing need not be kept, and hosts before API 0.3 keep no state of these stages.
-    let is_nothing = std::any::TypeId::of::<S::State>() == std::any::TypeId::of::<()>();
+    // Hosts before API 0.3 keep a state of the instantiate stage only, and one without bytes need not be kept.
+    let is_kept = size_of::<S::State>() > 0 || S::STAGE == Stage::Instantiate || frame.api().minor() > 2;
     let keep = |state| {
-        if is_nothing { Ok(()) } else { S::host_type().set(frame.api(), frame.ctx(), S::STAGE, state) }
+        if is_kept { S::host_type().set(frame.api(), frame.ctx(), S::STAGE, state) } else { Ok(()) }
     };
     let run = || S::run(&frame, handler).and_then(keep);
     let api = frame.api();

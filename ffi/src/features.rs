@@ -72,6 +72,24 @@ macro_rules! __legacy {
     };
 }
 
+/// Items for GPUs.
+#[cfg(feature = "cuda")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_cuda {
+    ($($items:tt)*) => {
+        $($items)*
+    };
+}
+
+/// Items for GPUs, which are not compiled.
+#[cfg(not(feature = "cuda"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_cuda {
+    ($($items:tt)*) => {};
+}
+
 /// The error of an option whose feature is off.
 #[cfg(not(all(feature = "torch", feature = "legacy")))]
 #[doc(hidden)]

@@ -9,6 +9,8 @@ pub use num_complex;
 pub use xla_ffi_sys::xla_ffi as sys;
 
 pub use crate::attr::{Attr, AttrError, Attributes, Dict, FromAttr, StructFields, enum_attr, struct_fields};
+#[cfg(feature = "cuda")]
+pub use crate::cuda;
 pub use crate::buffer::{ArgParam, BufferRef, BufferSpec, InOutParam, RetParam, Variadic};
 pub use crate::context::FromContext;
 pub use crate::descriptor::{
@@ -30,7 +32,7 @@ pub use crate::registry::Entry;
 pub use crate::rowwise;
 pub use crate::rules::{check_autocast, check_fwd, check_jvp, check_nondiff, check_transpose, check_vjp, check_vmap};
 pub use crate::state::HostType;
-pub use crate::{__legacy as legacy, __schema as schema, __torch as torch, DType, Element, Error, Result};
+pub use crate::{__if_cuda as if_cuda, __legacy as legacy, __schema as schema, __torch as torch, DType, Element, Error, Result};
 
 /// An integer that names a dimension.
 pub trait DimValue {

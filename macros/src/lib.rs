@@ -114,6 +114,7 @@ mod types;
 /// | `Option<P>` | an argument or result that a call may leave out; after those that every call has |
 /// | `Variadic<P>` | any number of arguments or results; the last one |
 /// | `Context`, `Stream`, `Scratch`, `ThreadPool`, `RunId`, `DeviceOrdinal`, `UserData<T>`, `CustomOptions`, `Async` | something of the host |
+/// | `Cuda`, `CudaDevice` | the GPU of the call (feature `cuda`) |
 ///
 /// Attributes of the parameter say the rest:
 ///

@@ -48,6 +48,8 @@ const TABLE: &[(&str, Known)] = &[
     ("ThreadPool", Known::Context),
     ("RunId", Known::Context),
     ("DeviceOrdinal", Known::Context),
+    ("Cuda", Known::Context),
+    ("CudaDevice", Known::Context),
     ("UserData", Known::Context),
     ("CustomOptions", Known::Context),
     ("Async", Known::Context),

@@ -28,7 +28,7 @@
 //! compiler makes one version for each set of vector instructions (on x86-64: SSE, AVX, AVX2, AVX-512), of which the
 //! first call takes the best that the processor has.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod asynchronous;
@@ -36,6 +36,9 @@ pub mod concatenation;
 pub mod config;
 pub mod elementwise;
 pub mod failing;
+#[cfg(feature = "cuda")]
+#[allow(unsafe_code, reason = "a launch trusts the kernel with memory")]
+pub mod gpu;
 pub mod habana;
 pub mod in_place;
 pub mod int4;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaStream, sys};
 
 use super::device::Current;
-use super::{Device, driver};
+use super::{CudaDevice, driver};
 use crate::context::{Context, FromContext, Stream};
 use crate::{Error, Result};
 
@@ -17,7 +17,7 @@ use crate::{Error, Result};
 /// A parameter of handlers for `platform = "CUDA"`. The context that was current before is current again when it is
 /// dropped.
 pub struct Cuda<'f> {
-    device: Device,
+    device: CudaDevice,
     stream: Stream<'f>,
     _current: Current,
     /// The context is current on one thread.
@@ -26,7 +26,7 @@ pub struct Cuda<'f> {
 
 impl Cuda<'_> {
     /// The device.
-    pub fn device(&self) -> Device {
+    pub fn device(&self) -> CudaDevice {
         self.device
     }
 
@@ -67,7 +67,7 @@ impl<'f> FromContext<'f> for Cuda<'f> {
     const OUTLIVES_FRAME: bool = false;
 
     fn from_context(context: &Context<'f>) -> Result<Cuda<'f>> {
-        let device: Device = context.get()?;
+        let device: CudaDevice = context.get()?;
         let stream: Stream<'f> = context.get()?;
         let current = device.enter()?;
         // The null stream is that of whichever context is current.

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 
 /// A device with its primary context. As a parameter it is the device of the call.
 #[derive(Clone, Copy)]
-pub struct Device {
+pub struct CudaDevice {
     known: &'static Known,
 }
 
@@ -23,18 +23,18 @@ struct Known {
     driver_version: i32,
 }
 
-impl Device {
+impl CudaDevice {
     /// The device of a number.
     ///
     /// # Errors
     /// Without a driver, or without such a device.
-    pub fn new(ordinal: i32) -> Result<Device> {
+    pub fn new(ordinal: i32) -> Result<CudaDevice> {
         static DEVICES: Mutex<Vec<&'static Known>> = Mutex::new(Vec::new());
         let wanted = usize::try_from(ordinal)
             .map_err(|_| Error::invalid_argument(format!("there is no CUDA device of number {ordinal}")))?;
         let mut devices = DEVICES.lock();
         if let Some(known) = devices.iter().find(|known| known.context.ordinal() == wanted) {
-            return Ok(Device { known });
+            return Ok(CudaDevice { known });
         }
         driver::require()?;
         let failed = |error| driver::error(format_args!("opening CUDA device {ordinal}"), error);
@@ -52,7 +52,7 @@ impl Device {
         // One for each device, for ever: modules and the contexts of other threads refer to it.
         let known: &'static Known = Box::leak(Box::new(Known { context, compute_capability, driver_version }));
         devices.push(known);
-        Ok(Device { known })
+        Ok(CudaDevice { known })
     }
 
     /// The device's number.
@@ -87,30 +87,30 @@ impl Device {
     }
 }
 
-impl fmt::Display for Device {
+impl fmt::Display for CudaDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CUDA device {}", self.ordinal())
     }
 }
 
-impl fmt::Debug for Device {
+impl fmt::Debug for CudaDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl PartialEq for Device {
-    fn eq(&self, other: &Device) -> bool {
+impl PartialEq for CudaDevice {
+    fn eq(&self, other: &CudaDevice) -> bool {
         std::ptr::eq(self.known, other.known)
     }
 }
 
-impl<'f> FromContext<'f> for Device {
+impl<'f> FromContext<'f> for CudaDevice {
     const OUTLIVES_FRAME: bool = false;
 
-    fn from_context(context: &Context<'f>) -> Result<Device> {
+    fn from_context(context: &Context<'f>) -> Result<CudaDevice> {
         if let Ok(DeviceOrdinal(ordinal)) = context.get() {
-            return Device::new(ordinal);
+            return CudaDevice::new(ordinal);
         }
         // Hosts before jaxlib 0.6 do not tell, but make the context of the device current.
         driver::require()?;
@@ -118,7 +118,7 @@ impl<'f> FromContext<'f> for Device {
         // SAFETY: it writes the device's number.
         let asked = unsafe { sys::cuCtxGetDevice(&raw mut ordinal) }.result();
         asked.map_err(|error| driver::error("asking for the current device", error))?;
-        Device::new(ordinal)
+        CudaDevice::new(ordinal)
     }
 }
 

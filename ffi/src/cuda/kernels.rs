@@ -32,6 +32,7 @@ macro_rules! cuda_kernels {
         $vis mod $module {
             #[allow(unused_imports, reason = "types of parameters")]
             use super::*;
+            use $crate::cuda::CudaDevice;
 
             static MODULE: $crate::cuda::Module = $crate::cuda::Module::new(
                 ::core::stringify!($module),
@@ -44,7 +45,7 @@ macro_rules! cuda_kernels {
             /// # Errors
             /// If they cannot be compiled or loaded, or differ from their declaration.
             #[$crate::stage(initialize, crate = $crate)]
-            pub fn load(device: $crate::cuda::Device) -> $crate::Result<()> {
+            pub fn load(device: CudaDevice) -> $crate::Result<$crate::cuda::Loaded> {
                 MODULE.load(device)
             }
 
@@ -69,9 +70,9 @@ macro_rules! cuda_kernels {
                     $($param: impl $crate::cuda::PassAs<$ty>),*
                 ) -> $crate::Result<()> {
                     let dtype = $crate::__cuda_dtype!($($T)?);
-                    let arguments = [$($crate::cuda::PassAs::<$ty>::pass($param)),*];
+                    let mut arguments = [$($crate::cuda::PassAs::<$ty>::pass($param)),*];
                     // SAFETY: the arguments have the types of the declaration; the rest is the caller's.
-                    unsafe { MODULE.launch(Index::$kernel as usize, dtype, launch, arguments) }
+                    unsafe { MODULE.launch(Index::$kernel as usize, dtype, launch, &mut arguments) }
                 }
             )*
         }

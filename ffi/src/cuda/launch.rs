@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use cudarc::driver::{result, sys};
 
-use super::module::{Function, KernelDecl};
+use super::module::{Function, KernelDecl, MOST_ARGUMENTS};
 use super::{Argument, Cuda, driver};
 use crate::{Error, Result};
 
@@ -81,12 +81,16 @@ impl<'c> Launch<'c> {
     ///
     /// # Safety
     /// With these arguments, the kernel accesses the memory of the buffers only, and writes only what is mutable.
-    pub(super) unsafe fn run<const N: usize>(
-        self,
-        kernel: &KernelDecl,
-        function: Function,
-        mut arguments: [Argument; N],
-    ) -> Result<()> {
+    pub(super) unsafe fn run(self, kernel: &KernelDecl, function: Function, arguments: &mut [Argument]) -> Result<()> {
+        let mut pointers = [std::ptr::null_mut::<c_void>(); MOST_ARGUMENTS];
+        let Some(pointers) = pointers.get_mut(..arguments.len()).filter(|_| arguments.len() == kernel.params.len()) else {
+            return Err(Error::invalid_argument(format!(
+                "kernel `{}` with {} arguments: it has {} parameters, of at most {MOST_ARGUMENTS}",
+                kernel.name,
+                arguments.len(),
+                kernel.params.len()
+            )));
+        };
         for (argument, name) in arguments.iter().zip(kernel.params) {
             if let Some(address) = argument.address() {
                 self.check(address).map_err(|error| {
@@ -94,11 +98,11 @@ impl<'c> Launch<'c> {
                 })?;
             }
         }
-        let mut pointers: [*mut c_void; N] = arguments.each_mut().map(Argument::as_mut_ptr);
+        pointers.iter_mut().zip(arguments).for_each(|(pointer, argument)| *pointer = argument.as_mut_ptr());
         let stream = self.cuda.raw_stream();
         // SAFETY: as many arguments, of the sizes, as the kernel has parameters, which loading has checked; the rest is
         // the caller's.
-        unsafe { result::launch_kernel(function.0, self.grid, self.block, self.shared, stream, &mut pointers) }.map_err(
+        unsafe { result::launch_kernel(function.0, self.grid, self.block, self.shared, stream, pointers) }.map_err(
             |error| {
                 let (grid, block) = (self.grid, self.block);
                 driver::error(

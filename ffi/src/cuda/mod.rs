@@ -46,12 +46,16 @@ mod kernels;
 mod launch;
 mod module;
 mod nvrtc;
+#[doc(hidden)]
+pub mod pointwise;
+mod print;
 
 pub use argument::{Argument, PassAs};
 pub use context::Cuda;
 pub use cudarc;
-pub use device::Device;
+pub use device::CudaDevice;
 pub use launch::Launch;
-pub use module::{KernelDecl, Module, Source};
+pub use module::{KernelDecl, Loaded, Module, Source};
 
+#[doc(inline)]
 pub use crate::cuda_kernels as kernels;

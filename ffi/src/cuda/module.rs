@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 
-use super::{Argument, Cuda, Device, Launch, driver, nvrtc};
+use super::{Argument, Cuda, CudaDevice, Launch, driver, nvrtc};
 use crate::sync::Mutex;
 use crate::{DType, Error, Result};
 
@@ -44,6 +44,9 @@ impl KernelDecl {
     }
 }
 
+/// The most arguments of a launch.
+pub(super) const MOST_ARGUMENTS: usize = 64;
+
 /// A kernel on a device.
 #[derive(Clone, Copy)]
 pub(super) struct Function(pub(super) sys::CUfunction);
@@ -52,24 +55,28 @@ pub(super) struct Function(pub(super) sys::CUfunction);
 pub struct Module {
     name: &'static str,
     source: Source,
-    kernels: &'static [KernelDecl],
-    loaded: Mutex<Vec<Arc<Loaded>>>,
+    kernels: Cow<'static, [KernelDecl]>,
+    loaded: Mutex<Vec<Arc<OnDevice>>>,
 }
 
+/// The state of a stage that has loaded modules.
+#[derive(Clone, Copy, Debug)]
+pub struct Loaded;
+
 /// A module on a device.
-struct Loaded {
-    device: Device,
+struct OnDevice {
+    device: CudaDevice,
     module: sys::CUmodule,
     /// The kernels in their order, each for each of its dtypes.
     functions: Vec<Vec<sys::CUfunction>>,
 }
 
 // SAFETY: handles, which any thread may use on which the context is current.
-unsafe impl Send for Loaded {}
+unsafe impl Send for OnDevice {}
 // SAFETY: as above.
-unsafe impl Sync for Loaded {}
+unsafe impl Sync for OnDevice {}
 
-impl Drop for Loaded {
+impl Drop for OnDevice {
     fn drop(&mut self) {
         if let Ok(_current) = self.device.enter() {
             // SAFETY: loaded once, and not used again. A failure cannot be reported to anyone.
@@ -81,15 +88,20 @@ impl Drop for Loaded {
 impl Module {
     /// A module, which is loaded later.
     pub const fn new(name: &'static str, source: Source, kernels: &'static [KernelDecl]) -> Module {
-        Module { name, source, kernels, loaded: Mutex::new(Vec::new()) }
+        Module { name, source, kernels: Cow::Borrowed(kernels), loaded: Mutex::new(Vec::new()) }
+    }
+
+    /// A module that was made at run time.
+    pub(super) fn owned(name: &'static str, source: Source, kernels: Vec<KernelDecl>) -> Module {
+        Module { name, source, kernels: Cow::Owned(kernels), loaded: Mutex::new(Vec::new()) }
     }
 
     /// Loads it on a device, unless it is loaded there: compiles CUDA C, and checks the kernels' names and parameters.
     ///
     /// # Errors
     /// Without a driver or NVRTC; if the source does not compile or load; if a kernel is missing, or has other parameters.
-    pub fn load(&self, device: Device) -> Result<()> {
-        self.on(device).map(drop)
+    pub fn load(&self, device: CudaDevice) -> Result<Loaded> {
+        self.on(device).map(|_| Loaded)
     }
 
     /// Enqueues a kernel; loads the module first if that was not done, unless the stream is being captured.
@@ -100,12 +112,12 @@ impl Module {
     /// # Safety
     /// The arguments are those of the kernel's declaration, which is that of the kernel; with them, the kernel accesses
     /// the memory of the buffers only, and writes only what is mutable.
-    pub unsafe fn launch<const N: usize>(
+    pub unsafe fn launch(
         &self,
         kernel: usize,
         dtype: Option<DType>,
         launch: Launch<'_>,
-        arguments: [Argument; N],
+        arguments: &mut [Argument],
     ) -> Result<()> {
         if launch.is_empty() {
             return Ok(());
@@ -123,11 +135,11 @@ impl Module {
         unsafe { launch.run(declared, function, arguments) }
     }
 
-    fn known(&self, device: Device) -> Option<Arc<Loaded>> {
+    fn known(&self, device: CudaDevice) -> Option<Arc<OnDevice>> {
         self.loaded.lock().iter().find(|loaded| loaded.device == device).cloned()
     }
 
-    fn for_launch(&self, cuda: &Cuda<'_>) -> Result<Arc<Loaded>> {
+    fn for_launch(&self, cuda: &Cuda<'_>) -> Result<Arc<OnDevice>> {
         let device = cuda.device();
         if let Some(loaded) = self.known(device) {
             return Ok(loaded);
@@ -143,7 +155,7 @@ impl Module {
         self.on(device)
     }
 
-    fn on(&self, device: Device) -> Result<Arc<Loaded>> {
+    fn on(&self, device: CudaDevice) -> Result<Arc<OnDevice>> {
         // One thread at a time, since compiling takes long.
         let mut all = self.loaded.lock();
         if let Some(loaded) = all.iter().find(|loaded| loaded.device == device) {
@@ -155,14 +167,14 @@ impl Module {
         Ok(loaded)
     }
 
-    fn load_on(&self, device: Device) -> Result<Loaded> {
+    fn load_on(&self, device: CudaDevice) -> Result<OnDevice> {
         let _current = device.enter()?;
         let module = match &self.source {
             Source::Ptx(ptx) => load_image(ptx.as_bytes().to_vec(), device)?,
             Source::CudaC(source) => load_image(nvrtc::compile(self.name, source, device)?, device)?,
         };
-        let mut loaded = Loaded { device, module, functions: Vec::with_capacity(self.kernels.len()) };
-        for kernel in self.kernels {
+        let mut loaded = OnDevice { device, module, functions: Vec::with_capacity(self.kernels.len()) };
+        for kernel in &*self.kernels {
             let entries = kernel.entries().into_iter();
             loaded.functions.push(entries.map(|entry| function(module, kernel, &entry, device)).collect::<Result<_>>()?);
         }
@@ -171,7 +183,7 @@ impl Module {
 }
 
 /// Loads PTX or a cubin; the driver's log is part of the error.
-fn load_image(mut image: Vec<u8>, device: Device) -> Result<sys::CUmodule> {
+fn load_image(mut image: Vec<u8>, device: CudaDevice) -> Result<sys::CUmodule> {
     use sys::CUjit_option_enum::{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     const LOG: usize = 4096;
     // PTX ends with a NUL.
@@ -202,7 +214,7 @@ fn load_image(mut image: Vec<u8>, device: Device) -> Result<sys::CUmodule> {
 }
 
 /// The kernel of a name, if its parameters are those of its declaration.
-fn function(module: sys::CUmodule, kernel: &KernelDecl, entry: &str, device: Device) -> Result<sys::CUfunction> {
+fn function(module: sys::CUmodule, kernel: &KernelDecl, entry: &str, device: CudaDevice) -> Result<sys::CUfunction> {
     let name = CString::new(entry).map_err(|_| Error::invalid_argument("a kernel's name has a NUL byte"))?;
     // SAFETY: a loaded module.
     let function = unsafe { result::module::get_function(module, name) }.map_err(|error| match error {

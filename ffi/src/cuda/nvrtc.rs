@@ -7,12 +7,12 @@ use std::sync::OnceLock;
 
 use cudarc::nvrtc::{result, sys};
 
-use super::Device;
+use super::CudaDevice;
 use crate::loaded::Library;
 use crate::{Error, Result};
 
 /// What comes before each source.
-pub(super) const PRELUDE: &str = include_str!("prelude.cuh");
+const PRELUDE: &str = concat!(include_str!("prelude.cuh"), include_str!("functions.cuh"));
 
 /// Names a library of NVRTC to use.
 const ENVIRONMENT: &str = "OXCALL_NVRTC";
@@ -25,7 +25,7 @@ const IN_WHEELS: [&str; 4] =
 ///
 /// # Errors
 /// Without NVRTC, or with its log.
-pub(super) fn compile(module: &str, source: &str, device: Device) -> Result<Vec<u8>> {
+pub(super) fn compile(module: &str, source: &str, device: CudaDevice) -> Result<Vec<u8>> {
     require()?;
     let (major, minor) = device.compute_capability();
     let wanted = 10 * major + minor;

@@ -44,6 +44,7 @@ macro_rules! elements {
             fn elements(plan: &elements::Plan, inputs: &[&[Self]], outputs: Vec<&mut [Self]>, pool: ThreadPool<'_>) {
                 elements::all(plan, inputs, outputs, pool);
             }
+
             fn rows(plan: &Plan, inputs: &[&[Self]], outputs: Vec<&mut [Self]>, shape: &[usize], pool: ThreadPool<'_>) {
                 all(plan, inputs, outputs, shape, pool);
             }

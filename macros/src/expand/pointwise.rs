@@ -22,6 +22,7 @@ pub(crate) fn pointwise(pointwise: &Pointwise) -> TokenStream {
     let maps = nodes.iter().map(|node| map(pointwise, &private, &nodes, node));
     let plans = nodes.iter().map(|node| plan(pointwise, &private, &nodes, node));
     let ops = nodes.iter().map(|node| op(pointwise, &private, &nodes, node));
+    let on_cuda = nodes.iter().map(|node| cuda_op(pointwise, &private, &nodes, node));
     let root = op_ident(pointwise, &nodes[0]);
     tokens! {
         #function
@@ -33,6 +34,7 @@ pub(crate) fn pointwise(pointwise: &Pointwise) -> TokenStream {
             #(#maps)*
             #(#plans)*
             #(#ops)*
+            #private::if_cuda! { #(#on_cuda)* }
 
             impl #private::Op for #ident {
                 const NAME: &'static str = <#root as #private::Op>::NAME;
@@ -123,6 +125,16 @@ fn op_ident(pointwise: &Pointwise, node: &Node) -> Ident {
     format_ident!("__op_{}{}", pointwise.function.sig.ident.unraw(), node.suffix)
 }
 
+/// A node's function as a value, made of the attributes.
+fn map_value(pointwise: &Pointwise, nodes: &[Node], node: &Node) -> TokenStream {
+    let root = map_ident(&nodes[0]);
+    let attr_idents = attrs(pointwise).map(|(ident, ..)| ident);
+    node.chain(nodes)[1..].iter().fold(tokens!(#root(#(#attr_idents),*)), |map, outer| {
+        let name = map_ident(outer);
+        tokens!(#name(#map))
+    })
+}
+
 fn plan_ident(pointwise: &Pointwise, node: &Node) -> Ident {
     format_ident!("__plan_{}{}", pointwise.function.sig.ident.unraw(), node.suffix)
 }
@@ -132,12 +144,7 @@ fn plan(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Nod
     let krate = &pointwise.krate;
     let ident = plan_ident(pointwise, node);
     let attributes = attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty));
-    let values = attrs(pointwise).map(|(ident, ..)| ident);
-    let root = map_ident(&nodes[0]);
-    let map = node.chain(nodes)[1..].iter().fold(tokens!(#root(#(#values),*)), |map, outer| {
-        let name = map_ident(outer);
-        tokens!(#name(#map))
-    });
+    let map = map_value(pointwise, nodes, node);
     let item = tokens! {
         fn #ident(#(#attributes),*) -> #private::rowwise::elements::Plan {
             #private::rowwise::elements::Plan::new(#map)
@@ -146,6 +153,72 @@ fn plan(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Nod
     match crate::stage::parse(tokens!(instantiate, crate = #krate), item) {
         Ok(item) => stage(&item),
         Err(error) => error.into_compile_error(),
+    }
+}
+
+/// The operation of a node for CUDA: the function's recording is compiled by the instantiate and initialize stages.
+fn cuda_op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
+    let krate = &pointwise.krate;
+    let real = &pointwise.real;
+    let on_host = op_ident(pointwise, node);
+    let [ident, make, load] = ["cuda", "make", "load"].map(|part| format_ident!("{on_host}_{part}"));
+    let name = format!("{}{}", pointwise.name.value(), node.suffix);
+    let docs = node.docs(&pointwise.function, &pointwise.name.value(), nodes);
+    let attr_idents: Vec<_> = attrs(pointwise).map(|(ident, _, _)| ident).collect();
+    let attributes: Vec<_> = attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty)).collect();
+    let shape = node.free_name(&["shape", "dims", "shape_of_all"], attr_idents.iter().copied());
+    let own: Vec<&Ident> = pointwise.operands().collect();
+    let inputs: Vec<_> = node.inputs.iter().map(|buffer| buffer.ident(&own, &pointwise.function)).collect();
+    let outputs: Vec<_> = node.outputs.iter().map(|buffer| buffer.ident(&own, &pointwise.function)).collect();
+    let map = map_value(pointwise, nodes, node);
+    let rules = node.rules.map(|[jvp, vjp]| {
+        let (jvp, vjp) = (op_ident(pointwise, &nodes[jvp]), op_ident(pointwise, &nodes[vjp]));
+        tokens!(, jvp = #jvp, vjp = #vjp)
+    });
+    let args = tokens! {
+        name = #name, platform = "CUDA", #real = floats, batch = #shape, command_buffer, instantiate = #make,
+        initialize = #load, crate = #krate #rules
+    };
+    let kernels = tokens!(#private::cuda::pointwise::Kernels);
+    let item = quote_spanned! {at(&pointwise.function.sig.ident)=>
+        #(#docs)*
+        #[allow(non_snake_case)]
+        fn #ident<#real: #private::pointwise::Stored>(
+            #(#attributes,)*
+            #(#[dims(..#shape)] #inputs: #krate::buffer::DeviceArray<'_, #real>,)*
+            #(#[dims(..#shape)] mut #outputs: #krate::buffer::DeviceOut<'_, #real>,)*
+            #[state] kernels: &#kernels,
+            cuda: #private::cuda::Cuda<'_>,
+        ) -> #private::Result<()> {
+            let _ = (#(&#attr_idents,)*);
+            kernels.run(
+                &cuda,
+                [#(#private::cuda::pointwise::operand(&#inputs)),*],
+                [#(#private::cuda::pointwise::result(&mut #outputs)),*],
+            )
+        }
+    };
+    let call = match crate::custom_call::parse(args, item) {
+        Ok(mut call) => {
+            call.options.broadcast = true;
+            custom_call(&call)
+        }
+        Err(error) => error.into_compile_error(),
+    };
+    tokens! {
+        #[#krate::stage(instantiate, crate = #krate)]
+        #[allow(non_snake_case)]
+        fn #make(#(#attributes),*) -> #private::Result<#kernels> {
+            #kernels::new(#map)
+        }
+
+        #[#krate::stage(initialize, crate = #krate)]
+        #[allow(non_snake_case)]
+        fn #load(#[state] kernels: &#kernels, device: #private::cuda::CudaDevice) -> #private::Result<#private::cuda::Loaded> {
+            kernels.load(device)
+        }
+
+        #call
     }
 }
 

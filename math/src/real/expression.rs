@@ -244,7 +244,7 @@ impl Expression {
     }
 
     /// The order of a [`Opcode::Polygamma`], which is a constant.
-    fn order(&self, polygamma: &Operation) -> u32 {
+    pub fn order(&self, polygamma: &Operation) -> u32 {
         let constant = (polygamma.args[0] as usize).checked_sub(self.operands);
         constant.and_then(|index| self.operations.get(index)).map_or(0, |operation| operation.constant as u32)
     }

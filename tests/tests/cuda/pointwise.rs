@@ -1,0 +1,175 @@
+//! Kernels of pointwise functions beside their loops for the CPU.
+
+use oxcall::host::AttrValue;
+use oxcall::pointwise::Stored;
+use oxcall::prelude::*;
+use oxcall::registry::registry;
+use oxcall::testing::Call;
+
+use crate::fake::{Fake, Program, fake, on_cuda};
+
+/// Every operation of expressions, one or more for each result.
+#[pointwise(derivatives = 2)]
+fn every_operation<T: Real>(x: T, y: T) -> (T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T) {
+    let is_low = x.less(0.25) | y.less_equal(-1.0) & !x.equal(y);
+    (
+        x + y * 2.0 - T::from(1.0) / 3.0,
+        x / y,
+        -x,
+        is_low.select(x, y * 3.0),
+        x.maximum(y),
+        x.minimum(y),
+        x.abs(),
+        x.signum(),
+        (x * 7.0).floor(),
+        (x * 7.0).ceil(),
+        (x * 7.0).round(),
+        x.abs().sqrt(),
+        x.exp(),
+        x.exp_m1(),
+        x.abs().ln(),
+        x.abs().ln_1p(),
+        x.logistic(),
+        x.tanh(),
+        x.erf(),
+        x.erfc(),
+        x.sin(),
+        x.cos(),
+        x.tan(),
+        x.atan2(y),
+        x.abs().pow(y),
+        (x.abs() + 0.125).lgamma() + (x.abs() + 2.5).digamma(),
+    )
+}
+
+/// A function with an attribute.
+#[pointwise]
+fn scaled_power<T: Real>(x: T, #[attr] factor: f64, #[attr(default = 2)] exponent: i32) -> T {
+    x.powi(exponent) * factor
+}
+
+/// The distance of two numbers in units of the last place of a format, 0 where both are NaN.
+fn ulps<T: Stored>(found: T, expected: T) -> f64 {
+    let (found, expected) = (found.as_f64(), expected.as_f64());
+    if found == expected || found.is_nan() && expected.is_nan() {
+        return 0.0;
+    }
+    let digits = match T::DTYPE {
+        DType::F64 => 52,
+        DType::F32 => 23,
+        DType::F16 => 10,
+        _ => 7,
+    };
+    let least = match T::DTYPE {
+        DType::F64 => -1022,
+        DType::F16 => -14,
+        _ => -126,
+    };
+    let exponent = expected.abs().max(2f64.powi(least)).log2().floor() as i32;
+    (found - expected).abs() / 2f64.powi(exponent - digits)
+}
+
+fn inputs<T: Stored>(count: usize, seed: usize) -> Vec<T> {
+    // Multiples of an irrational number, between -4 and 4; some special ones.
+    let value = |i: usize| (((i + 1) * (seed + 3)) as f64 * 0.618_033_988_749_894_9).fract() * 8.0 - 4.0;
+    let special = [0.0, -0.0, 1.0, -1.0, 0.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 2.0, 1e-30];
+    (0..count).map(|i| T::from_f64(if i < special.len() { special[(i + seed) % special.len()] } else { value(i) })).collect()
+}
+
+/// Compares an op's results on the CPU and by its kernel; the largest difference in ULP, with its place.
+fn difference<T: Stored>(fake: &'static Fake, name: &str, operands: usize, attrs: &[(&str, AttrValue)]) -> (f64, String) {
+    let count = 300;
+    let given: Vec<Vec<T>> = (0..operands).map(|seed| inputs(count, seed)).collect();
+    let mut call = Call::new(registry().find(name, "Host").unwrap());
+    for operand in &given {
+        call = call.arg(oxcall::ndarray::Array1::from_vec(operand.clone()));
+    }
+    for (name, value) in attrs {
+        call = call.attr(*name, value.clone());
+    }
+    let expected = call.run().unwrap();
+    let on_device: Vec<_> = given.iter().map(|operand| fake.array(0, operand)).collect();
+    let results: Vec<_> = expected.values().iter().map(|_| fake.unwritten::<T>(0, count)).collect();
+    let program = Program::new(on_cuda(name), attrs, 0, fake.stream(0)).unwrap();
+    let args: Vec<_> = on_device.iter().map(|operand| operand.operand()).collect();
+    let rets: Vec<_> = results.iter().map(|result| result.operand()).collect();
+    program.run(&args, &rets).unwrap();
+    let mut worst = (0.0, String::new());
+    for (index, result) in results.iter().enumerate() {
+        let expected = expected.get::<T>(index);
+        for (at, (found, expected)) in result.elements().into_iter().zip(expected.iter()).enumerate() {
+            let distance = ulps(found, *expected);
+            if distance > worst.0 || distance.is_nan() {
+                let x: Vec<f64> = given.iter().map(|operand| operand[at].as_f64()).collect();
+                worst = (distance, format!("{name} {}: result {index} of {x:?}: {found:?}, expected {expected:?}", T::DTYPE));
+                if distance.is_nan() {
+                    return (f64::INFINITY, worst.1);
+                }
+            }
+        }
+    }
+    worst
+}
+
+#[test]
+fn every_operation_is_that_of_the_cpu() {
+    let (fake, _turn) = fake();
+    for (bound, (distance, place)) in [
+        (16.0, difference::<f32>(fake, "every_operation", 2, &[])),
+        (16.0, difference::<f64>(fake, "every_operation", 2, &[])),
+        (1.0, difference::<f16>(fake, "every_operation", 2, &[])),
+        (1.0, difference::<bf16>(fake, "every_operation", 2, &[])),
+    ] {
+        println!("{distance:.1} ULP: {place}");
+        assert!(distance <= bound, "{distance} ULP: {place}");
+    }
+}
+
+#[test]
+fn attributes_are_those_of_the_call() {
+    let (fake, _turn) = fake();
+    let before = fake.counts();
+    for (factor, exponent) in [(0.5, 2i32), (3.0, 2), (0.5, -3)] {
+        let attrs = [("factor", factor.into()), ("exponent", exponent.into())];
+        let (distance, place) = difference::<f32>(fake, "scaled_power", 1, &attrs);
+        assert!(distance <= 4.0, "{distance} ULP: {place}");
+    }
+    let after = fake.counts();
+    assert_eq!(after.loaded_modules - before.loaded_modules, 3);
+    assert_eq!(after.live_modules, before.live_modules, "a program's modules end with it");
+}
+
+#[test]
+fn equal_functions_share_a_module() {
+    let (fake, _turn) = fake();
+    let attrs = [("factor", 7.0.into()), ("exponent", 2i32.into())];
+    let programs: Vec<Program> =
+        (0..3).map(|_| Program::new(on_cuda("scaled_power"), &attrs, 0, fake.stream(0)).unwrap()).collect();
+    let before = fake.counts();
+    let (x, y) = (fake.array(0, &[2f32]), fake.unwritten::<f32>(0, 1));
+    for program in &programs {
+        program.run(&[x.operand()], &[y.operand()]).unwrap();
+    }
+    assert_eq!((y.elements(), fake.counts().loaded_modules - before.loaded_modules), (vec![28.0], 1));
+}
+
+/// The gallery's functions, with their derivatives of both orders.
+#[test]
+fn functions_of_the_gallery_and_their_derivatives_are_those_of_the_cpu() {
+    let (fake, _turn) = fake();
+    let derivatives = |name: &str, operands: usize, results: usize| {
+        [(name.to_owned(), operands), (format!("{name}_jvp"), 2 * operands), (format!("{name}_vjp"), operands + results)]
+    };
+    let functions = [("softplus", 1, 1), ("swiglu", 2, 1), ("huber", 1, 1), ("rope_pair", 3, 2), ("logit_normal_pdf", 3, 1)];
+    for (name, operands, results) in functions {
+        for (name, operands) in derivatives(name, operands, results) {
+            for (bound, (distance, place)) in [
+                (64.0, difference::<f32>(fake, &name, operands, &[])),
+                (2.0, difference::<bf16>(fake, &name, operands, &[])),
+            ] {
+                println!("{distance:.1} ULP: {place}");
+                assert!(distance <= bound, "{distance} ULP: {place}");
+            }
+        }
+    }
+}
