@@ -9,10 +9,10 @@ pub use num_complex;
 pub use xla_ffi_sys::xla_ffi as sys;
 
 pub use crate::attr::{Attr, AttrError, Attributes, Dict, FromAttr, StructFields, enum_attr, struct_fields};
-#[cfg(feature = "cuda")]
-pub use crate::cuda;
 pub use crate::buffer::{ArgParam, BufferRef, BufferSpec, InOutParam, RetParam, Variadic};
 pub use crate::context::FromContext;
+#[cfg(feature = "cuda")]
+pub use crate::cuda;
 pub use crate::descriptor::{
     Arity, AttrParam, AttrType, DTypeRule, DimExpr, DimOp, DimPattern, Handler, Legacy, Op, Param, Presence,
     RawHandler, Recorded, Role, ShapeRule, Slot, Stage, StageHandler, Traits, TypeParam,
@@ -32,7 +32,9 @@ pub use crate::registry::Entry;
 pub use crate::rowwise;
 pub use crate::rules::{check_autocast, check_fwd, check_jvp, check_nondiff, check_transpose, check_vjp, check_vmap};
 pub use crate::state::HostType;
-pub use crate::{__if_cuda as if_cuda, __legacy as legacy, __schema as schema, __torch as torch, DType, Element, Error, Result};
+pub use crate::{
+    __if_cuda as if_cuda, __legacy as legacy, __schema as schema, __torch as torch, DType, Element, Error, Result,
+};
 
 /// An integer that names a dimension.
 pub trait DimValue {

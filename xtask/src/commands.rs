@@ -3,7 +3,7 @@
 
 use crate::shell::{Failure, Result};
 use crate::{
-    bench, bindgen, conformance, coverage, demo, docs, downstream, emulate, fuzz, lint, matrix, messages, miri,
+    bench, bindgen, conformance, coverage, demo, docs, downstream, emulate, fuzz, gpu, lint, matrix, messages, miri,
     mutants, release, reproducible, sanitize, smoke, soak, test, tidy,
 };
 
@@ -116,6 +116,14 @@ pub(crate) const COMMANDS: &[Command] = &[
             Form { args: "devices", about: "programs on four devices beside one; writes docs/bench/devices.md" },
         ],
         run: bench::run,
+    },
+    Command {
+        name: "gpu",
+        forms: &[Form {
+            args: "[test|bench]",
+            about: "the gallery's kernels on a GPU of NVIDIA, in the JAX and torch that are installed: tests and bandwidth",
+        }],
+        run: gpu::run,
     },
     Command {
         name: "docs",

@@ -59,7 +59,7 @@ fn clippy() -> Result<()> {
 /// The SDK and a library of ops, with each feature of `oxcall` alone, none, and all: without warnings. An option whose
 /// feature is off is an error that names the feature.
 fn features() -> Result<()> {
-    const FEATURES: [&str; 4] = ["torch", "habana", "legacy", "testing"];
+    const FEATURES: [&str; 5] = ["torch", "habana", "legacy", "testing", "cuda"];
     let sets = [&[][..], &FEATURES].into_iter().chain(FEATURES.chunks(1));
     let command = |subcommand, features: &[String]| {
         let mut command = shell::cargo();

@@ -14,6 +14,7 @@ mod docs;
 mod downstream;
 mod emulate;
 mod fuzz;
+mod gpu;
 mod lanes;
 mod lint;
 mod matrix;

@@ -98,7 +98,25 @@ fn rust() -> Result<()> {
     // One broken target should not hide the others.
     command.args(["test", "--workspace", "--no-fail-fast"]).env("OXCALL_TEST_JAXLIB", python::jaxlib(&venv)?);
     libraries.tell(&mut command);
-    shell::run(&mut command)
+    shell::run(&mut command)?;
+    cuda()
+}
+
+/// Kernels, on a driver made for tests.
+pub(crate) fn cuda() -> Result<()> {
+    let compiler = match cpp::Compiler::on_this_machine() {
+        Some(compiler) => compiler,
+        None => cpp::Compiler::find(&python::default_venv()?),
+    };
+    let mut command = shell::cargo();
+    command.args(["test", "--package", "oxcall-tests", "--features", "cuda", "--test", "cuda"]);
+    shell::run(command.env("OXCALL_TEST_CXX", compiler.words().join(" ")))
+}
+
+/// The gallery with kernels, beside the one without.
+fn with_kernels() -> Result<PathBuf> {
+    shell::run(shell::cargo().args(["build", "--package", "custom_ops", "--features", "cuda"]))?;
+    Ok(workspace::dev_library("custom_ops"))
 }
 
 /// The Python tests, through real JAX.
@@ -106,11 +124,13 @@ fn pytest() -> Result<()> {
     let venv = python::default_venv()?;
     python::install_packages(&venv)?;
     let libraries = Libraries::build(&venv)?;
+    let with_kernels = with_kernels()?;
     // Each in a process of its own: JAX's platforms and options are those of a process.
     let tests = |folder, mode: Option<&str>| {
         let mut command = venv.python();
         command.args(["-m", "pytest", folder]).envs(mode.map(|mode| ("OXCALL_TEST_MODE", mode)));
         libraries.tell(&mut command);
+        command.env("OXCALL_TEST_CUDA", &with_kernels);
         command
     };
     let behaviour = ["cpu", "oxcall"].map(|mode| tests("tests/jax_behaviour", Some(mode)));
@@ -125,7 +145,8 @@ fn torch() -> Result<()> {
     let venv = python::newest_torch(&[])?;
     let mut command = venv.python();
     command.args(["-m", "pytest", "tests/torch"]).env("PYTHONPATH", python::source("oxcall"));
-    shell::run(command.env("OXCALL_TEST_LIBS", libraries()?))
+    command.env("OXCALL_TEST_LIBS", libraries()?).env("OXCALL_TEST_CUDA", with_kernels()?);
+    shell::run(&mut command)
 }
 
 /// The plugin as a device of torch_xla, which sends it programs as HLO protos, and as StableHLO.

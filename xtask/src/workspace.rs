@@ -30,8 +30,16 @@ pub(crate) fn scratch(name: &str) -> Result<PathBuf> {
 
 /// The shared library that a cdylib crate of this workspace builds in release mode.
 pub(crate) fn release_library(lib: &str) -> PathBuf {
-    let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    target().join("release").join(format!("{prefix}{lib}{suffix}"))
+    target().join("release").join(library_file(lib))
+}
+
+/// The shared library that a cdylib crate of this workspace builds for tests.
+pub(crate) fn dev_library(lib: &str) -> PathBuf {
+    target().join("debug").join(library_file(lib))
+}
+
+fn library_file(lib: &str) -> String {
+    format!("{}{lib}{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX)
 }
 
 /// Builds `package` in release mode and gives the path of its shared library.

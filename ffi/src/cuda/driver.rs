@@ -22,10 +22,9 @@ pub(super) fn require() -> Result<()> {
 /// The error of a call of the driver that was to do `what`.
 #[cold]
 pub(super) fn error(what: impl std::fmt::Display, DriverError(code): DriverError) -> Error {
-    let name = DriverError(code).error_name().map_or_else(
-        |_| format!("CUDA error {}", code as u32),
-        |name| name.to_string_lossy().into_owned(),
-    );
+    let name = DriverError(code)
+        .error_name()
+        .map_or_else(|_| format!("CUDA error {}", code as u32), |name| name.to_string_lossy().into_owned());
     let (kind, help) = explain(code);
     let separator = if help.is_empty() { "" } else { ": " };
     Error::new(kind, format!("{what} failed with {name}{separator}{help}"))
@@ -56,7 +55,9 @@ fn explain(code: CUresult) -> (Code, &'static str) {
             Code::ResourceExhausted,
             "a block has more threads, registers or shared memory than the device gives; launch smaller blocks",
         ),
-        CUresult::CUDA_ERROR_INVALID_VALUE => (Code::InvalidArgument, "a value is outside of the range that it may have"),
+        CUresult::CUDA_ERROR_INVALID_VALUE => {
+            (Code::InvalidArgument, "a value is outside of the range that it may have")
+        }
         CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
         | CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
         | CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT => {

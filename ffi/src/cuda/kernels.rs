@@ -32,7 +32,7 @@ macro_rules! cuda_kernels {
         $vis mod $module {
             #[allow(unused_imports, reason = "types of parameters")]
             use super::*;
-            use $crate::cuda::CudaDevice;
+            use $crate::context::Context;
 
             static MODULE: $crate::cuda::Module = $crate::cuda::Module::new(
                 ::core::stringify!($module),
@@ -45,8 +45,8 @@ macro_rules! cuda_kernels {
             /// # Errors
             /// If they cannot be compiled or loaded, or differ from their declaration.
             #[$crate::stage(initialize, crate = $crate)]
-            pub fn load(device: CudaDevice) -> $crate::Result<$crate::cuda::Loaded> {
-                MODULE.load(device)
+            pub fn load(context: Context) -> $crate::Result<$crate::cuda::Loaded> {
+                MODULE.load_for(&context)
             }
 
             #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "named like the kernels")]

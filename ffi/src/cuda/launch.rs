@@ -83,7 +83,8 @@ impl<'c> Launch<'c> {
     /// With these arguments, the kernel accesses the memory of the buffers only, and writes only what is mutable.
     pub(super) unsafe fn run(self, kernel: &KernelDecl, function: Function, arguments: &mut [Argument]) -> Result<()> {
         let mut pointers = [std::ptr::null_mut::<c_void>(); MOST_ARGUMENTS];
-        let Some(pointers) = pointers.get_mut(..arguments.len()).filter(|_| arguments.len() == kernel.params.len()) else {
+        let Some(pointers) = pointers.get_mut(..arguments.len()).filter(|_| arguments.len() == kernel.params.len())
+        else {
             return Err(Error::invalid_argument(format!(
                 "kernel `{}` with {} arguments: it has {} parameters, of at most {MOST_ARGUMENTS}",
                 kernel.name,
@@ -93,9 +94,8 @@ impl<'c> Launch<'c> {
         };
         for (argument, name) in arguments.iter().zip(kernel.params) {
             if let Some(address) = argument.address() {
-                self.check(address).map_err(|error| {
-                    error.context(format_args!("kernel `{}`: argument `{}`", kernel.name, name.0))
-                })?;
+                self.check(address)
+                    .map_err(|error| error.context(format_args!("kernel `{}`: argument `{}`", kernel.name, name.0)))?;
             }
         }
         pointers.iter_mut().zip(arguments).for_each(|(pointer, argument)| *pointer = argument.as_mut_ptr());

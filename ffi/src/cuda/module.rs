@@ -8,6 +8,7 @@ use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 
 use super::{Argument, Cuda, CudaDevice, Launch, driver, nvrtc};
+use crate::context::Context;
 use crate::sync::Mutex;
 use crate::{DType, Error, Result};
 
@@ -104,6 +105,24 @@ impl Module {
         self.on(device).map(|_| Loaded)
     }
 
+    /// As [`load`](Module::load), on the device of a call: what the stage `load` does.
+    ///
+    /// # Errors
+    /// As for [`load`](Module::load); if the module is not loaded, and the stream is being captured.
+    pub fn load_for(&self, context: &Context<'_>) -> Result<Loaded> {
+        let device: CudaDevice = context.get()?;
+        if self.known(device).is_some() {
+            return Ok(Loaded);
+        }
+        // A host may have none before the execution.
+        if let Ok(cuda) = context.get::<Cuda<'_>>()
+            && cuda.is_capturing()?
+        {
+            return Err(self.during_capture(device));
+        }
+        self.load(device)
+    }
+
     /// Enqueues a kernel; loads the module first if that was not done, unless the stream is being captured.
     ///
     /// # Errors
@@ -144,15 +163,21 @@ impl Module {
         if let Some(loaded) = self.known(device) {
             return Ok(loaded);
         }
-        // Loading is not part of a graph, and would break its capture.
         if cuda.is_capturing()? {
-            let name = self.name;
-            return Err(Error::failed_precondition(format!(
-                "module `{name}` of kernels is not loaded on {device}, and cannot be while the stream is captured into \
-                 a CUDA graph: load it before, with `initialize = {name}::load` among the op's options, or by a call"
-            )));
+            return Err(self.during_capture(device));
         }
         self.on(device)
+    }
+
+    /// Loading is not part of a graph, and would break its capture.
+    #[cold]
+    fn during_capture(&self, device: CudaDevice) -> Error {
+        let name = self.name;
+        Error::failed_precondition(format!(
+            "module `{name}` of kernels is not loaded on {device}, and cannot be while the stream is captured into a CUDA \
+             graph: load it before, by a call, or where the host has a stage for it, with `initialize = {name}::load` among \
+             the op's options"
+        ))
     }
 
     fn on(&self, device: CudaDevice) -> Result<Arc<OnDevice>> {
@@ -176,7 +201,9 @@ impl Module {
         let mut loaded = OnDevice { device, module, functions: Vec::with_capacity(self.kernels.len()) };
         for kernel in &*self.kernels {
             let entries = kernel.entries().into_iter();
-            loaded.functions.push(entries.map(|entry| function(module, kernel, &entry, device)).collect::<Result<_>>()?);
+            loaded
+                .functions
+                .push(entries.map(|entry| function(module, kernel, &entry, device)).collect::<Result<_>>()?);
         }
         Ok(loaded)
     }
@@ -240,7 +267,9 @@ fn check_params(function: sys::CUfunction, kernel: &KernelDecl, entry: &str) -> 
         match asked.result() {
             Ok(()) => found.push(size),
             Err(DriverError(sys::CUresult::CUDA_ERROR_INVALID_VALUE)) => break,
-            Err(error) => return Err(driver::error(format_args!("asking for the parameters of kernel `{entry}`"), error)),
+            Err(error) => {
+                return Err(driver::error(format_args!("asking for the parameters of kernel `{entry}`"), error));
+            }
         }
     }
     if found.len() != kernel.params.len() {

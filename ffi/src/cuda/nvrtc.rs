@@ -18,8 +18,7 @@ const PRELUDE: &str = concat!(include_str!("prelude.cuh"), include_str!("functio
 const ENVIRONMENT: &str = "OXCALL_NVRTC";
 
 /// The folders of wheels that have NVRTC, below a folder of Python packages.
-const IN_WHEELS: [&str; 4] =
-    ["nvidia/cuda_nvrtc/lib", "nvidia/cu13/lib", "nvidia/cu12/lib", "torch/lib"];
+const IN_WHEELS: [&str; 4] = ["nvidia/cuda_nvrtc/lib", "nvidia/cu13/lib", "nvidia/cu12/lib", "torch/lib"];
 
 /// Compiles a module for a device: a cubin, or PTX if NVRTC is older than the device.
 ///
@@ -136,8 +135,7 @@ fn load() -> Result<()> {
 fn package_folders(maps: &str) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = Vec::new();
     for path in maps.lines().filter_map(|line| line.find('/').map(|start| Path::new(&line[start..]))) {
-        let is_packages =
-            |folder: &&Path| folder.ends_with("site-packages") || folder.ends_with("dist-packages");
+        let is_packages = |folder: &&Path| folder.ends_with("site-packages") || folder.ends_with("dist-packages");
         if let Some(folder) = path.ancestors().find(is_packages)
             && !folders.iter().any(|known| known == folder)
         {

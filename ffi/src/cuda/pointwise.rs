@@ -11,8 +11,9 @@ use std::sync::{Arc, Weak};
 use oxcall_math::real::Expression;
 
 use super::module::MOST_ARGUMENTS;
-use super::{Argument, Cuda, CudaDevice, KernelDecl, Launch, Loaded, Module, PassAs, Source, print};
+use super::{Argument, Cuda, KernelDecl, Launch, Loaded, Module, PassAs, Source, print};
 use crate::buffer::{DeviceArray, DeviceOut};
+use crate::context::Context;
 use crate::pointwise::{Map, Stored};
 use crate::sync::Mutex;
 use crate::{Error, Result};
@@ -48,12 +49,12 @@ impl Kernels {
         Ok(Kernels { module: shared(print::kernel(&expression), I + O + 1), operands: I, results: O })
     }
 
-    /// Loads them on a device.
+    /// Loads them on the device of a call.
     ///
     /// # Errors
-    /// As for [`Module::load`].
-    pub fn load(&self, device: CudaDevice) -> Result<Loaded> {
-        self.module.load(device)
+    /// As for [`Module::load_for`].
+    pub fn load_for(&self, context: &Context<'_>) -> Result<Loaded> {
+        self.module.load_for(context)
     }
 
     /// Applies the function to the elements of arrays of one size.
@@ -106,11 +107,8 @@ fn shared(text: String, params: usize) -> Arc<Module> {
         return module;
     }
     modules.retain(|_, module| module.strong_count() > 0);
-    let kernel = KernelDecl {
-        name: "pointwise",
-        dtypes: KernelDecl::FLOATS,
-        params: &PARAMS[MOST_ARGUMENTS - params..],
-    };
+    let kernel =
+        KernelDecl { name: "pointwise", dtypes: KernelDecl::FLOATS, params: &PARAMS[MOST_ARGUMENTS - params..] };
     let source = Source::CudaC(Cow::Owned(text.clone()));
     let module = Arc::new(Module::owned("pointwise", source, vec![kernel]));
     modules.insert(text, Arc::downgrade(&module));

@@ -9,9 +9,8 @@ use oxcall_math::real::{Expression, Kind, Opcode, Operation};
 pub(super) fn kernel(expression: &Expression) -> String {
     let operands: Vec<String> = (0..expression.operands()).map(|index| format!("v{index}")).collect();
     let results: Vec<String> = (0..expression.results().len()).map(|index| format!("r{index}")).collect();
-    let list = |items: &[String], item: fn(&str) -> String| {
-        items.iter().map(|name| item(name)).collect::<Vec<_>>().join(", ")
-    };
+    let list =
+        |items: &[String], item: fn(&str) -> String| items.iter().map(|name| item(name)).collect::<Vec<_>>().join(", ");
     let mut text = String::new();
     let _ = writeln!(
         text,

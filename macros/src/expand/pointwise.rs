@@ -214,8 +214,11 @@ fn cuda_op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &
 
         #[#krate::stage(initialize, crate = #krate)]
         #[allow(non_snake_case)]
-        fn #load(#[state] kernels: &#kernels, device: #private::cuda::CudaDevice) -> #private::Result<#private::cuda::Loaded> {
-            kernels.load(device)
+        fn #load(
+            #[state] kernels: &#kernels,
+            context: #krate::context::Context<'_>,
+        ) -> #private::Result<#private::cuda::Loaded> {
+            kernels.load_for(&context)
         }
 
         #call

@@ -249,6 +249,11 @@ impl Program {
         unsafe { host::call(handler, &mut frame.build(), context, stage) }.map(|future| assert!(future.is_none()))
     }
 
+    /// The stage in which hosts load.
+    pub(crate) fn initialize(&self) -> Result<()> {
+        self.stage(Stage::Initialize, &self.context(), &[], &[])
+    }
+
     pub(crate) fn run(&self, args: &[Operand], rets: &[Operand]) -> Result<()> {
         let context = self.context();
         for stage in self.stages.iter().copied().chain([Stage::Execute]) {

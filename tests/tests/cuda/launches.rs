@@ -3,19 +3,15 @@
 use std::process::Command;
 
 use oxcall::cuda::{Cuda, Launch, kernels};
-use oxcall::descriptor::{Op, Stage};
+use oxcall::descriptor::Op;
 use oxcall::prelude::*;
 
 use crate::fake::{Fake, Operand, Program, fake};
 
 kernels! {
-    /// A kernel in PTX, which the driver of the tests knows by its name.
-    mod ptx_kernels = ptx("
-        .version 7.0
-        .target sm_70
-        .address_size 64
-        .visible .entry scale(.param .u64 x, .param .u64 y, .param .u64 n, .param .f32 factor) { ret; }
-    ");
+    /// A kernel in PTX, as rustc makes it of the Rust function in the guide's chapter 29. The driver of the tests knows it
+    /// by its name.
+    mod ptx_kernels = ptx(include_str!("scale.ptx"));
 
     fn scale(x: *const f32, y: *mut f32, n: u64, factor: f32);
 }
@@ -292,7 +288,11 @@ fn memory_that_the_device_cannot_use_is_refused() {
     let error = program.run(&[on_host], &[y.operand()]).unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
     assert!(error.message().starts_with("scale_ptx: kernel `scale`: argument `x`: 0x"), "{error}");
-    assert!(error.message().ends_with("is in host memory, and the kernel runs on CUDA device 0: pass an array that is on the device"));
+    assert!(
+        error
+            .message()
+            .ends_with("is in host memory, and the kernel runs on CUDA device 0: pass an array that is on the device")
+    );
     let elsewhere = fake.unwritten::<f32>(1, 1);
     let error = program.run(&[x.operand()], &[elsewhere.operand()]).unwrap_err();
     assert!(error.message().contains("argument `y`: 0x"), "{error}");
@@ -335,9 +335,38 @@ fn modules_are_not_loaded_during_a_capture() {
     run().unwrap();
     fake.capture(stream, true);
     run().unwrap();
-    // With the stage, which hosts run before they capture, the first call is captured.
-    let program = Program::new(scale_ptx::HANDLER, &attr(1.0), 0, stream).unwrap();
-    Program { stages: &[Stage::Initialize], ..program }.run(&[x.operand()], &[y.operand()]).unwrap();
+    fake.capture(stream, false);
+}
+
+/// Hosts load before they capture: then the first execution may be captured. torch does both in one call.
+#[test]
+fn the_stage_that_loads_comes_before_the_capture() {
+    kernels! {
+        mod early = ptx("
+            .version 7.0
+            .visible .entry scale(.param .u64 x, .param .u64 y, .param .u64 n, .param .f32 factor) { ret; }
+        ");
+        fn scale(x: *const f32, y: *mut f32, n: u64, factor: f32);
+    }
+    #[custom_call(platform = "CUDA", command_buffer, initialize = early::load)]
+    fn early_scale(cuda: Cuda, #[dims(n)] x: DeviceArray<f32>, #[dims(n)] mut y: DeviceOut<f32>) -> Result<()> {
+        // SAFETY: the kernel reads and writes so many elements of each.
+        unsafe { early::scale(Launch::elements(&cuda, x.len() as u64)?, &x, &mut y, x.len() as u64, 2.0) }
+    }
+
+    let (fake, _turn) = fake();
+    let (x, y) = (fake.array(0, &[1f32]), fake.unwritten::<f32>(0, 1));
+    let stream = fake.stream(0);
+    let mut program = Program::new(early_scale::HANDLER, &[], 0, stream).unwrap();
+    fake.capture(stream, true);
+    let error = program.run(&[x.operand()], &[y.operand()]).unwrap_err();
+    assert!(error.message().starts_with("early_scale (initialize stage): module `early` of kernels"), "{error}");
+    fake.capture(stream, false);
+    program.initialize().unwrap();
+    fake.capture(stream, true);
+    program.stages = &[];
+    program.run(&[x.operand()], &[y.operand()]).unwrap();
+    assert_eq!(y.elements(), [2.0]);
 }
 
 #[test]

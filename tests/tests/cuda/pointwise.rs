@@ -10,7 +10,10 @@ use crate::fake::{Fake, Program, fake, on_cuda};
 
 /// Every operation of expressions, one or more for each result.
 #[pointwise(derivatives = 2)]
-fn every_operation<T: Real>(x: T, y: T) -> (T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T) {
+fn every_operation<T: Real>(
+    x: T,
+    y: T,
+) -> (T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T, T) {
     let is_low = x.less(0.25) | y.less_equal(-1.0) & !x.equal(y);
     (
         x + y * 2.0 - T::from(1.0) / 3.0,
@@ -73,11 +76,18 @@ fn inputs<T: Stored>(count: usize, seed: usize) -> Vec<T> {
     // Multiples of an irrational number, between -4 and 4; some special ones.
     let value = |i: usize| (((i + 1) * (seed + 3)) as f64 * 0.618_033_988_749_894_9).fract() * 8.0 - 4.0;
     let special = [0.0, -0.0, 1.0, -1.0, 0.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 2.0, 1e-30];
-    (0..count).map(|i| T::from_f64(if i < special.len() { special[(i + seed) % special.len()] } else { value(i) })).collect()
+    (0..count)
+        .map(|i| T::from_f64(if i < special.len() { special[(i + seed) % special.len()] } else { value(i) }))
+        .collect()
 }
 
 /// Compares an op's results on the CPU and by its kernel; the largest difference in ULP, with its place.
-fn difference<T: Stored>(fake: &'static Fake, name: &str, operands: usize, attrs: &[(&str, AttrValue)]) -> (f64, String) {
+fn difference<T: Stored>(
+    fake: &'static Fake,
+    name: &str,
+    operands: usize,
+    attrs: &[(&str, AttrValue)],
+) -> (f64, String) {
     let count = 300;
     let given: Vec<Vec<T>> = (0..operands).map(|seed| inputs(count, seed)).collect();
     let mut call = Call::new(registry().find(name, "Host").unwrap());
@@ -101,7 +111,10 @@ fn difference<T: Stored>(fake: &'static Fake, name: &str, operands: usize, attrs
             let distance = ulps(found, *expected);
             if distance > worst.0 || distance.is_nan() {
                 let x: Vec<f64> = given.iter().map(|operand| operand[at].as_f64()).collect();
-                worst = (distance, format!("{name} {}: result {index} of {x:?}: {found:?}, expected {expected:?}", T::DTYPE));
+                worst = (
+                    distance,
+                    format!("{name} {}: result {index} of {x:?}: {found:?}, expected {expected:?}", T::DTYPE),
+                );
                 if distance.is_nan() {
                     return (f64::INFINITY, worst.1);
                 }
@@ -158,9 +171,14 @@ fn equal_functions_share_a_module() {
 fn functions_of_the_gallery_and_their_derivatives_are_those_of_the_cpu() {
     let (fake, _turn) = fake();
     let derivatives = |name: &str, operands: usize, results: usize| {
-        [(name.to_owned(), operands), (format!("{name}_jvp"), 2 * operands), (format!("{name}_vjp"), operands + results)]
+        [
+            (name.to_owned(), operands),
+            (format!("{name}_jvp"), 2 * operands),
+            (format!("{name}_vjp"), operands + results),
+        ]
     };
-    let functions = [("softplus", 1, 1), ("swiglu", 2, 1), ("huber", 1, 1), ("rope_pair", 3, 2), ("logit_normal_pdf", 3, 1)];
+    let functions =
+        [("softplus", 1, 1), ("swiglu", 2, 1), ("huber", 1, 1), ("rope_pair", 3, 2), ("logit_normal_pdf", 3, 1)];
     for (name, operands, results) in functions {
         for (name, operands) in derivatives(name, operands, results) {
             for (bound, (distance, place)) in [

@@ -38,3 +38,35 @@ oxcall::habana::register_custom_op! {
 pub fn called() -> Result<oxcall::testing::Outputs> {
     oxcall::testing::call::<same>().arg([1f32, 2.0]).run()
 }
+
+#[cfg(any(feature = "cuda", feature = "refused"))]
+oxcall::cuda::kernels! {
+    /// A kernel of this library.
+    mod kernels = cuda_c(r#"
+        extern "C" __global__ void copy(const float* x, float* y, unsigned long long n) {
+            const unsigned long long i = oxcall::index();
+            if (i < n) y[i] = x[i];
+        }
+    "#);
+
+    fn copy(x: *const f32, y: *mut f32, n: u64);
+}
+
+/// `x`, on a GPU.
+#[cfg(feature = "cuda")]
+#[custom_call(name = "copied", platform = "CUDA", command_buffer, initialize = kernels::load)]
+pub fn copied(
+    cuda: oxcall::cuda::Cuda,
+    #[dims(..s)] x: DeviceArray<f32>,
+    #[dims(..s)] mut y: DeviceOut<f32>,
+) -> Result<()> {
+    let n = x.len() as u64;
+    // SAFETY: the kernel reads and writes `n` elements of each.
+    unsafe { kernels::copy(oxcall::cuda::Launch::elements(&cuda, n)?, &x, &mut y, n) }
+}
+
+/// `x^2 + shift`, with kernels where the feature `cuda` is on.
+#[pointwise]
+pub fn shifted_square<T: Real>(x: T, #[attr(default = 1.0)] shift: f64) -> T {
+    x * x + shift
+}

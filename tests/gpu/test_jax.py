@@ -1,0 +1,117 @@
+"""The gallery's kernels in JAX, beside its functions for the CPU: in one process, on two of its devices."""
+
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gpu.numbers import ulps, values
+
+CPU, GPU = jax.devices("cpu")[0], jax.devices("gpu")[0]
+SHAPES = [(1, 1), (3, 7), (64, 128), (5, 1000), (1, 70000), (4096, 512)]
+
+
+def on(device, function, *operands):
+    """What a function gives on a device, in float64."""
+    given = [jax.device_put(operand, device) for operand in operands]
+    results = jax.jit(function)(*given)
+    return [np.asarray(result, np.float64) for result in jax.tree.leaves(results)]
+
+
+def check(function, operands, bound):
+    dtype = str(operands[0].dtype)
+    for found, expected in zip(on(GPU, function, *operands), on(CPU, function, *operands), strict=True):
+        assert ulps(found, expected, dtype) <= bound
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_rows_are_those_of_the_cpu(gallery, shape, dtype):
+    x, dy = (jnp.asarray(values(*shape, seed), dtype) for seed in (0, 1))
+    check(gallery.rms_norm, [x], 8)
+    if dtype == "bfloat16":
+        check(gallery.softmax, [x], 2)
+
+    def gradient(x, dy):
+        return jax.vjp(gallery.rms_norm, x)[1](dy)
+
+    # Differences of products lose digits where they are near: compare with the size of the row.
+    found, expected = (on(device, gradient, x, dy)[0] for device in (GPU, CPU))
+    tolerance = {"float32": 1e-5, "bfloat16": 2e-2, "float16": 3e-3}[dtype]
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * np.max(np.abs(expected)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize(
+    ("name", "operands"),
+    [("softplus", 1), ("swiglu", 2), ("huber", 1), ("rope_pair", 3), ("logit_normal_pdf", 3)],
+)
+def test_pointwise_functions_and_their_derivatives_are_those_of_the_cpu(gallery, name, operands, dtype):
+    op = gallery[name]
+    given = [jnp.asarray(np.abs(values(64, 129, seed)) / 4.5 + 0.05, dtype) for seed in range(operands)]
+    check(op, given, 64)
+
+    def gradient(*given):
+        return jax.grad(lambda *given: sum(jnp.sum(y) for y in jax.tree.leaves(op(*given))), argnums=0)(*given)
+
+    found, expected = (on(device, gradient, *given)[0] for device in (GPU, CPU))
+    tolerance = 1e-4 if dtype == "float32" else 5e-2
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * np.max(np.abs(expected)))
+
+
+def test_vmap_and_scan(gallery):
+    x = values(8, 96, 0).reshape(8, 4, 24)
+    check(jax.vmap(gallery.rms_norm), [jnp.asarray(x)], 8)
+
+    def loop(x):
+        return jax.lax.scan(lambda carry, _: (gallery.rms_norm(carry) * 0.5, None), x, length=50)[0]
+
+    check(loop, [jnp.asarray(x)], 4096)
+
+
+def test_a_donated_operand_gives_its_memory_and_keeps_no_value(gallery):
+    step = jax.jit(lambda x: gallery.rms_norm(x) + 1, donate_argnums=0)
+    x = jax.device_put(values(256, 256, 0), GPU)
+    expected = np.asarray(gallery.rms_norm(x)) + 1
+    result = step(x)
+    assert x.is_deleted()
+    np.testing.assert_allclose(np.asarray(result), expected, rtol=1e-6)
+
+
+def test_streams_of_many_threads(gallery):
+    """Producers and consumers on XLA's streams: a kernel on another stream would read what is not written yet."""
+    chain = jax.jit(lambda x: gallery.rms_norm(jnp.sin(gallery.rms_norm(x * 3)) @ x))
+    operands = [jax.device_put(values(512, 512, seed), GPU) for seed in range(8)]
+    expected = [np.asarray(chain(x)) for x in operands]
+    wrong = []
+
+    def work(index):
+        for _ in range(50):
+            if not np.array_equal(np.asarray(chain(operands[index])), expected[index]):
+                wrong.append(index)
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_calls_leave_nothing_behind(gallery):
+    step = jax.jit(lambda x: gallery.swiglu(gallery.rms_norm(x), x))
+    x = jax.device_put(values(64, 64, 0), GPU)
+    step(x).block_until_ready()
+    before = GPU.memory_stats()["bytes_in_use"]
+    for _ in range(10_000):
+        y = step(x)
+    y.block_until_ready()
+    del y
+    assert GPU.memory_stats()["bytes_in_use"] <= before
+
+
+def test_an_op_without_a_kernel_says_so(gallery):
+    with pytest.raises(Exception, match=r"weighted_rms_norm|No registered implementation|No FFI handler"):
+        on(GPU, gallery.weighted_rms_norm, values(4, 8, 0), values(1, 8, 1)[0])
