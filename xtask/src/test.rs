@@ -96,11 +96,16 @@ fn rust() -> Result<()> {
     let libraries = Libraries::build(&venv)?;
     let mut command = shell::cargo();
     // One broken target should not hide the others.
-    command.args(["test", "--workspace", "--no-fail-fast"]).env("OXCALL_TEST_JAXLIB", python::jaxlib(&venv)?);
+    command
+        .args(["test", "--workspace", "--exclude", CUDA_TESTS, "--no-fail-fast"])
+        .env("OXCALL_TEST_JAXLIB", python::jaxlib(&venv)?);
     libraries.tell(&mut command);
     shell::run(&mut command)?;
     cuda()
 }
+
+/// The package of the tests of kernels.
+const CUDA_TESTS: &str = "oxcall-cuda-tests";
 
 /// Kernels, on a driver made for tests.
 pub(crate) fn cuda() -> Result<()> {
@@ -109,7 +114,7 @@ pub(crate) fn cuda() -> Result<()> {
         None => cpp::Compiler::find(&python::default_venv()?),
     };
     let mut command = shell::cargo();
-    command.args(["test", "--package", "oxcall-tests", "--features", "cuda", "--test", "cuda"]);
+    command.args(["test", "--package", CUDA_TESTS]);
     shell::run(command.env("OXCALL_TEST_CXX", compiler.words().join(" ")))
 }
 

@@ -75,7 +75,7 @@ fn compiler() -> Vec<String> {
 
 impl Fake {
     fn build() -> Fake {
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("cpp/cuda");
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cpp/cuda");
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("cuda-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let words = compiler();
