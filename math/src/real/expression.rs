@@ -249,8 +249,8 @@ impl Expression {
         constant.and_then(|index| self.operations.get(index)).map_or(0, |operation| operation.constant as u32)
     }
 
-    /// The results for some operands, of which there are as many as [`operands`](Expression::operands). A function of
-    /// rows gets rows of one element.
+    /// The results for some operands, of which there are as many as [`operands`](Expression::operands). Of a function
+    /// of rows, for rows of one element.
     ///
     /// # Panics
     /// If there are not.
@@ -273,8 +273,8 @@ impl Expression {
         self.results.iter().map(|&result| operand!(Number values.get(result as usize))).collect()
     }
 
-    /// Whether each value is a row, if these operands are; the others are numbers of a row. `None` if one is reduced
-    /// that is not a row.
+    /// Whether each value is a row, if these operands are; the others are numbers of a row. `None` if a value that is
+    /// no row is reduced.
     pub fn rows(&self, operands: &[bool]) -> Option<Vec<bool>> {
         let mut rows = operands.to_vec();
         for operation in &self.operations {
