@@ -432,9 +432,9 @@ impl<'a> Emitter<'a> {
         let result = match op {
             Op::Constant(_) | Op::Pair(_) | Op::Splat { .. } => return,
             Op::Load { array, width } => self.load(*array, *width),
-            Op::Unary(Unary::ToHalf, [a]) => self.to_half(*a),
-            Op::Unary(Unary::OfHalf, [a]) => self.of_half(*a),
-            Op::Unary(Unary::RoundToHalf, [a]) => self.round_to_half(*a),
+            Op::Unary(Unary::ToHalf, [a]) => self.half_of(*a),
+            Op::Unary(Unary::OfHalf, [a]) => self.float_of_half(*a),
+            Op::Unary(Unary::RoundToHalf, [a]) => self.rounded_to_half(*a),
             Op::Unary(kind, [a]) => {
                 let operand = self.operands(*a);
                 let result = self.result(&[*a]);

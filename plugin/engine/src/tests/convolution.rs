@@ -49,19 +49,20 @@ impl Case {
     /// The program; the layout has features last if `last` is set.
     fn text(&self, element: &str, is_last: bool) -> String {
         let Case { batch, features, out, width, size, stride, padding: [low, high], dilation, reversal } = *self;
-        let (labels, x, kernel, result) = match is_last {
-            true => (
+        let (labels, x, kernel, result) = if is_last {
+            (
                 "[b, 0, f]x[0, i, o]->[b, 0, f]",
                 format!("{batch}x{width}x{features}"),
                 format!("{size}x{features}x{out}"),
                 format!("{batch}x{}x{out}", self.places()),
-            ),
-            false => (
+            )
+        } else {
+            (
                 "[b, f, 0]x[o, i, 0]->[b, f, 0]",
                 format!("{batch}x{features}x{width}"),
                 format!("{out}x{features}x{size}"),
                 format!("{batch}x{out}x{}", self.places()),
-            ),
+            )
         };
         let [x, kernel, result] = [x, kernel, result].map(|dims| format!("tensor<{dims}x{element}>"));
         format!(

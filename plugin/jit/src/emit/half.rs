@@ -16,19 +16,19 @@ const NEAREST: Option<u8> = Some(0);
 const UNUSED: Registers = [0; MOST_VECTORS];
 
 impl Emitter<'_> {
-    pub(super) fn to_half(&mut self, a: Value) -> Registers {
+    pub(super) fn half_of(&mut self, a: Value) -> Registers {
         let result = self.packed_halves(a);
         self.each(widening(Width::Half), result, UNUSED, result.map(Operand::Register), None);
         result
     }
 
-    pub(super) fn round_to_half(&mut self, a: Value) -> Registers {
+    pub(super) fn rounded_to_half(&mut self, a: Value) -> Registers {
         let result = self.packed_halves(a);
         self.each(OF_PACKED, result, UNUSED, result.map(Operand::Register), None);
         result
     }
 
-    pub(super) fn of_half(&mut self, a: Value) -> Registers {
+    pub(super) fn float_of_half(&mut self, a: Value) -> Registers {
         const PACK: Code = code(1, 2, 0x2b);
         const PERMUTE: Code = wide(1, 3, 0x00);
         let from = self.registers(a);

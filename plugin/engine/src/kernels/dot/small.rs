@@ -87,7 +87,7 @@ impl Products {
             plus: generated::binary(BinaryOp::Add, self.compute)?,
             zero: constant_of(&block.lanes, self.compute, 0),
             lanes: generated::lanes_of(self.compute)?,
-            load: [&self.a, &self.b].map(|matrices| Some(math::packed(matrices.element)?.load.record?)),
+            load: [&self.a, &self.b].map(|matrices| math::packed(matrices.element)?.load.record),
             store: math::packed(self.out.1).and_then(|packed| packed.store.record),
         };
         let has_dense_rows = self.b.strides[1] == 1 || self.shape.n == 1;
