@@ -132,6 +132,7 @@ def _agree(forms: dict[str, Callable[[], Any]], dtype: str) -> None:
     for form, run in forms.items():
         found = [np.asarray(leaf, "float64") for leaf in jax.tree.leaves(run())]
         for ours, right in zip(found, expected, strict=True):
-            wrong = np.mean(~np.isclose(ours, right, tolerance, tolerance))
+            # Long sums of both signs are as accurate as they are large.
+            wrong = np.mean(~np.isclose(ours, right, tolerance, tolerance * max(1, np.abs(right).mean())))
             # One program for each function rounds between them, also what is summed.
             assert wrong < (0.1 if form == "unfused" else 1e-2), f"{form}: {wrong:.1%} of the numbers differ"
