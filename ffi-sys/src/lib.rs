@@ -22,8 +22,8 @@
     reason = "generated code under the names of the C header"
 )]
 
-#[cfg(not(target_pointer_width = "64"))]
-compile_error!("XLA's interface has the layouts of 64-bit targets; jaxlib and torch have no builds for 32-bit ones");
+#[cfg(not(all(target_pointer_width = "64", target_endian = "little")))]
+compile_error!("only 64-bit little-endian targets are supported: jaxlib has no builds for others");
 
 #[cfg(target_pointer_width = "64")]
 pub mod pjrt;

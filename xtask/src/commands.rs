@@ -136,8 +136,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command {
         name: "miri",
         forms: &[Form {
-            args: "[PACKAGE|big-endian] [FILTER]",
-            about: "the crates' unsafe code under miri (needs a nightly toolchain with miri); the SDK on a big-endian target",
+            args: "[PACKAGE] [FILTER]",
+            about: "the crates' unsafe code under miri (needs a nightly toolchain with miri)",
         }],
         run: miri::run,
     },

@@ -8,8 +8,6 @@ const FLAGS: &str = "-Zmiri-symbolic-alignment-check -Zmiri-disable-isolation";
 /// Tests of a package.
 struct Run {
     package: &'static str,
-    /// The target; the machine's own if there is none.
-    triple: Option<&'static str>,
     flags: &'static str,
     /// Which of cargo's tests.
     target: &'static [&'static str],
@@ -21,16 +19,12 @@ struct Run {
 
 const SDK: Run = Run {
     package: "oxcall",
-    triple: None,
     flags: "-Zmiri-strict-provenance",
     target: &["--lib"],
     only: &[],
     // What is below.
     skip: &["torch::tests::calls", "habana::tests", "rules::tests"],
 };
-
-/// The SDK where the first byte of a number is its largest.
-const BIG_ENDIAN: Run = Run { triple: Some("s390x-unknown-linux-gnu"), ..SDK };
 
 const PJRT: Run = Run { package: "oxcall-pjrt", target: &["--lib"], only: &[], skip: &[], ..SDK };
 
@@ -101,8 +95,7 @@ pub(crate) fn is_installed() -> bool {
     shell::succeeds("rustup", &["run", "nightly", "cargo", "miri", "--version"])
 }
 
-/// Runs everything, or of a package's unit tests those that are named: `[package] [names]`. `big-endian` is the SDK on
-/// s390x.
+/// Runs everything, or of a package's unit tests those that are named: `[package] [names]`.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     if !is_installed() {
         return Err(Failure::new(
@@ -111,8 +104,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     let Some(first) = args.first() else { return RUNS.iter().try_for_each(|run| run.start(&[])) };
     let of_package = [SDK, PJRT, ENGINE].into_iter().find(|run| run.package == first);
-    let of_word = (first == "big-endian").then_some(BIG_ENDIAN);
-    let (run, names) = match of_package.or(of_word) {
+    let (run, names) = match of_package {
         Some(run) => (run, &args[1..]),
         None => (Run { target: &["--lib", "--tests"], ..SDK }, args),
     };
@@ -124,7 +116,6 @@ impl Run {
         // Not `cargo +nightly`: inside `cargo xtask`, `cargo` is the toolchain's own, which knows no `+`.
         let mut command = shell::command("rustup");
         command.args(["run", "nightly", "cargo", "miri", "test", "--package", self.package]).args(self.target);
-        command.args(self.triple.iter().flat_map(|triple| ["--target", triple]));
         command.arg("--").args(self.only).args(names);
         for skip in self.skip {
             command.args(["--skip", skip]);

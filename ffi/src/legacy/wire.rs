@@ -48,9 +48,6 @@ impl CallDescriptor {
     /// # Errors
     /// `INVALID_ARGUMENT`, with what is wrong and at which byte.
     pub(super) fn decode(bytes: &[u8]) -> Result<CallDescriptor> {
-        if cfg!(target_endian = "big") {
-            return Err(Error::unimplemented("call descriptors are little-endian, as this machine is not"));
-        }
         let mut reader = Reader { bytes, at: 0 };
         if reader.array("the magic")? != MAGIC {
             return Err(reader.wrong("it does not begin with `OXC1`"));
