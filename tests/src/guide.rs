@@ -38,8 +38,3 @@ chapters! {
     torch_extensions: "docs/coming-from/torch-extensions.md";
     habana_tpc: "docs/coming-from/habana-tpc.md";
 }
-
-/// With the features that its snippets need.
-#[cfg(feature = "cuda")]
-#[doc = include_str!("../../docs/guide/29-cuda.md")]
-mod cuda {}

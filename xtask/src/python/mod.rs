@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub(crate) use headers::{TENSORFLOW, TORCH, headers, package_headers};
-use interpreter::chosen;
-pub(crate) use interpreter::{Interpreter, find};
+pub(crate) use interpreter::{Interpreter, chosen, find};
 pub(crate) use torch::{newest_torch, torch_xla, with_torch};
 
 use crate::cpp::Compiler;

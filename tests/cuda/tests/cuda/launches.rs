@@ -281,7 +281,7 @@ fn errors_of_launches_say_what_to_do() {
 fn memory_that_the_device_cannot_use_is_refused() {
     let (fake, _turn) = fake();
     let stream = fake.stream(0);
-    let program = Program::new(scale_ptx::HANDLER, &attr(1.0), 0, stream).unwrap();
+    let mut program = Program::new(scale_ptx::HANDLER, &attr(1.0), 0, stream).unwrap();
     let (x, y) = (fake.array(0, &[1f32]), fake.unwritten::<f32>(0, 1));
     let mut on_host = [1f32];
     let on_host = Operand { data: on_host.as_mut_ptr().cast(), ..x.operand() };
@@ -297,10 +297,10 @@ fn memory_that_the_device_cannot_use_is_refused() {
     let error = program.run(&[x.operand()], &[elsewhere.operand()]).unwrap_err();
     assert!(error.message().contains("argument `y`: 0x"), "{error}");
     assert!(error.message().contains("is in memory of CUDA device 1, and the kernel runs on CUDA device 0"), "{error}");
-    let program = Program { stream: fake.stream(1), ..program };
+    program.stream = fake.stream(1);
     let error = program.run(&[x.operand()], &[y.operand()]).unwrap_err();
     assert!(error.message().contains("the stream belongs to another context than the primary one of CUDA device 0"));
-    let program = Program { device: 7, stream, ..program };
+    (program.device, program.stream) = (7, stream);
     let error = program.run(&[x.operand()], &[y.operand()]).unwrap_err();
     assert!(error.message().contains("opening CUDA device 7 failed with CUDA_ERROR_INVALID_DEVICE"), "{error}");
     assert_eq!(fake.device(), -1, "errors leave no context current");

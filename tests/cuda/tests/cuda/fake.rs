@@ -242,9 +242,15 @@ impl Program {
     fn stage(&self, stage: Stage, context: &InvokeContext, args: &[Operand], rets: &[Operand]) -> Result<()> {
         let Some(handler) = self.handler.stage(stage) else { return Ok(()) };
         let mut frame = CallFrameBuilder::new();
-        args.iter().for_each(|arg| drop(frame.arg(arg.dtype, arg.data, &arg.dims)));
-        rets.iter().for_each(|ret| drop(frame.ret(ret.dtype, ret.data, &ret.dims)));
-        self.attrs.iter().for_each(|(name, value)| drop(frame.attr(name, value.clone())));
+        for arg in args {
+            frame.arg(arg.dtype, arg.data, &arg.dims);
+        }
+        for ret in rets {
+            frame.ret(ret.dtype, ret.data, &ret.dims);
+        }
+        for (name, value) in &self.attrs {
+            frame.attr(name, value.clone());
+        }
         // SAFETY: a handler, whose buffers live for the call.
         unsafe { host::call(handler, &mut frame.build(), context, stage) }.map(|future| assert!(future.is_none()))
     }
