@@ -41,6 +41,13 @@ struct minimum {
     template <typename W> static __device__ __forceinline__ W combine(W a, W b) { return a != a || a < b ? a : b; }
 };
 template <typename W> __device__ __forceinline__ W sign(W x) { return x > W(0) ? W(1) : x < W(0) ? W(-1) : x; }
+__device__ __forceinline__ float fma(float a, float b, float c) { return ::fmaf(a, b, c); }
+__device__ __forceinline__ double fma(double a, double b, double c) { return ::fma(a, b, c); }
+/// ln(e^x + e^y); of two equal infinities that infinity.
+template <typename W> __device__ __forceinline__ W log_add_exp(W x, W y) {
+    const W top = maximum::combine(x, y);
+    return x == y ? top + W(0.69314718055994530942) : top + log1p(exp(-abs(x - y)));
+}
 template <typename W> __device__ __forceinline__ W logistic(W x) { return W(1) / (W(1) + exp(-x)); }
 
 /// The derivative of lgamma, for positive numbers: its asymptotic series at 10 or more. M. Abramowitz and I. Stegun,

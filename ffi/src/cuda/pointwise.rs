@@ -46,7 +46,8 @@ impl Kernels {
                 MOST_ARGUMENTS - 1
             )));
         }
-        Ok(Kernels { module: shared(print::kernel(&expression), I + O + 1), operands: I, results: O })
+        let text = print::kernel(&expression).ok_or_else(|| Error::unimplemented("a kernel of a function of rows"))?;
+        Ok(Kernels { module: shared(text, I + O + 1), operands: I, results: O })
     }
 
     /// Loads them on the device of a call.

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use oxcall_math::real::{Expression, Kind, Opcode, Operation};
 
 /// A kernel `pointwise` for each float dtype, which applies the function to elements: its parameters are the operands,
-/// the results, and the number of elements of each.
-pub(super) fn kernel(expression: &Expression) -> String {
+/// the results, and the number of elements of each. `None` of a function of rows.
+pub(super) fn kernel(expression: &Expression) -> Option<String> {
     let operands: Vec<String> = (0..expression.operands()).map(|index| format!("v{index}")).collect();
     let results: Vec<String> = (0..expression.results().len()).map(|index| format!("r{index}")).collect();
     let list =
@@ -19,7 +19,7 @@ pub(super) fn kernel(expression: &Expression) -> String {
         list(&results, |name| format!("W& {name}")),
     );
     for (index, operation) in expression.operations().iter().enumerate() {
-        let (ty, value) = operation_text(operation, expression);
+        let (ty, value) = operation_text(operation, expression)?;
         let _ = writeln!(text, "    const {ty} v{} = {value};", expression.operands() + index);
     }
     for (name, value) in results.iter().zip(expression.results()) {
@@ -45,13 +45,12 @@ pub(super) fn kernel(expression: &Expression) -> String {
     let stores = results.iter().map(|name| format!("        out_{name}[i] = oxcall::store<T>({name});"));
     let lines: Vec<String> = lines.into_iter().chain(stores).chain(["    }".to_owned()]).collect();
     let _ = writeln!(text, "{} \\\n}}\nOXCALL_FOR_FLOATS(POINTWISE)", lines.join(" \\\n"));
-    text
+    Some(text)
 }
 
-/// The type of an operation's value, and the value.
-fn operation_text(operation: &Operation, expression: &Expression) -> (&'static str, String) {
-    // An expression has known operations only.
-    let opcode = operation.opcode().unwrap_or(Opcode::Constant);
+/// The type of an operation's value, and the value; `None` of a reduction.
+fn operation_text(operation: &Operation, expression: &Expression) -> Option<(&'static str, String)> {
+    let opcode = operation.opcode()?;
     let arg = |index: usize| format!("v{}", operation.args[index]);
     let (a, b, c) = (arg(0), arg(1), arg(2));
     let call = |name: &str, args: &[&String]| {
@@ -96,11 +95,14 @@ fn operation_text(operation: &Operation, expression: &Expression) -> (&'static s
         Opcode::Lgamma => call("lgamma", &[&a]),
         Opcode::Digamma => call("digamma", &[&a]),
         Opcode::Polygamma => format!("W(oxcall::polygamma({}, double({b})))", expression.order(operation)),
+        Opcode::MulAdd => call("fma", &[&a, &b, &c]),
+        Opcode::LogAddExp => call("log_add_exp", &[&a, &b]),
+        _ => return None,
     };
-    match opcode.signature().1 {
+    Some(match opcode.signature().1 {
         Kind::Number => ("W", value),
         Kind::Mask => ("bool", value),
-    }
+    })
 }
 
 /// A constant: a literal of a double, rounded to the number's type by the compiler.
@@ -124,7 +126,7 @@ mod tests {
     #[test]
     fn functions_are_printed_operation_by_operation() {
         let expression = Expression::trace(|[x, y]: [Traced; 2]| [x.less(y).select(x * 0.5, (-y).exp())]).unwrap();
-        let text = kernel(&expression);
+        let text = kernel(&expression).unwrap();
         let body = text.split_once("void apply(").unwrap().1.split_once("#define").unwrap().0;
         let expected = "W v0, W v1, W& r0) {\n    const bool v2 = v0 < v1;\n    const W v3 = W(5e-1);\n    \
                         const W v4 = v0 * v3;\n    const W v5 = -v1;\n    const W v6 = oxcall::exp(v5);\n    \
