@@ -59,7 +59,7 @@ fn declarations_for_both_platforms_agree() {
         assert_eq!(format!("{:?}", handler.type_params), format!("{:?}", on_host.type_params), "{}", handler.name);
         let traits = |handler: &oxcall::descriptor::Handler| {
             let mut traits = handler.traits;
-            (traits.command_buffer, traits.pointwise) = (false, false);
+            (traits.command_buffer, traits.recorded) = (false, on_host.traits.recorded);
             format!("{traits:?}")
         };
         assert_eq!(traits(handler), traits(on_host), "{}", handler.name);
