@@ -119,7 +119,7 @@ fn constant(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use oxcall_math::real::{Real, Traced};
+    use oxcall_math::real::{Mask, Real, Traced};
 
     use super::*;
 

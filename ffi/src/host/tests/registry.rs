@@ -45,10 +45,7 @@ fn metadata_carries_the_api_since_0_8_1() {
         // SAFETY: the handlers obey the contract.
         let told = unsafe { metadata(handler::<1, 1>, version) }.unwrap();
         let state_type_id = (version >= HostVersion::V0_8_1).then_some(41);
-        assert_eq!(
-            told,
-            Metadata { version: (0, 1), traits: 1, state_type_id, recorded: crate::descriptor::Recorded::Never }
-        );
+        assert_eq!(told, Metadata { version: (0, 1), traits: 1, state_type_id, recorded: Recorded::Never });
         // SAFETY: as above.
         assert_eq!(unsafe { metadata(silent, version) }.unwrap_err().code(), Code::Internal);
     }

@@ -6,9 +6,10 @@ use oxcall::prelude::*;
 use oxcall::registry::registry;
 use oxcall::testing::Call;
 
-use crate::fake::{Fake, Program, fake, on_cuda};
+use crate::fake::{Array, Fake, Program, fake, on_cuda};
 
 /// Every operation of expressions, one or more for each result.
+#[allow(clippy::type_complexity, reason = "a result for each operation")]
 #[pointwise(derivatives = 2)]
 fn every_operation<T: Real>(
     x: T,
@@ -103,8 +104,8 @@ fn difference<T: Stored>(
     let on_device: Vec<_> = given.iter().map(|operand| fake.array(0, operand)).collect();
     let results: Vec<_> = expected.values().iter().map(|_| fake.unwritten::<T>(0, count)).collect();
     let program = Program::new(on_cuda(name), attrs, 0, fake.stream(0)).unwrap();
-    let args: Vec<_> = on_device.iter().map(|operand| operand.operand()).collect();
-    let rets: Vec<_> = results.iter().map(|result| result.operand()).collect();
+    let args: Vec<_> = on_device.iter().map(Array::operand).collect();
+    let rets: Vec<_> = results.iter().map(Array::operand).collect();
     program.run(&args, &rets).unwrap();
     let mut worst = (0.0, String::new());
     for (index, result) in results.iter().enumerate() {
