@@ -45,7 +45,8 @@ pub fn rms_norm_cuda<T: Float>(
     unsafe { rows::rms_norm(blocks(&cuda, x.len(), n)?, &x, &mut y, n as u64, eps) }
 }
 
-/// The gradient of [`rms_norm`](fn@crate::norm::rms_norm): `dx` from the input `x` and the cotangent `dy` of its result.
+/// The gradient of [`rms_norm`](fn@crate::norm::rms_norm): `dx` from the input `x` and the cotangent `dy` of its
+/// result.
 #[custom_call(
     name = "rms_norm_vjp",
     platform = "CUDA",

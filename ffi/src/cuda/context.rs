@@ -11,8 +11,8 @@ use super::{CudaDevice, driver};
 use crate::context::{Context, FromContext, Stream};
 use crate::{Error, Result};
 
-/// The device of a call, with its primary context current on this thread, and the stream on which work must be enqueued:
-/// XLA's stream, or the current one of torch.
+/// The device of a call, with its primary context current on this thread, and the stream on which work must be
+/// enqueued: XLA's stream, or the current one of torch.
 ///
 /// A parameter of handlers for `platform = "CUDA"`. The context that was current before is current again when it is
 /// dropped.

@@ -13,9 +13,10 @@
 /// }
 /// ```
 ///
-/// makes a Rust module with a function for each kernel, whose first parameter is a [`Launch`](crate::cuda::Launch), and a
-/// stage `load` for the option `initialize`. A kernel with `<T: floats>` is one for each float dtype, with the dtype's name
-/// behind its own: `rms_norm_f32`. Names and sizes of parameters are compared with the code when it is loaded.
+/// makes a Rust module with a function for each kernel, whose first parameter is a [`Launch`](crate::cuda::Launch), and
+/// a stage `load` for the option `initialize`. A kernel with `<T: floats>` is one for each float dtype, with the
+/// dtype's name behind its own: `rms_norm_f32`. Names and sizes of parameters are compared with the code when it is
+/// loaded.
 ///
 /// CUDA C begins with a prelude: the types `f16` and `bf16`, `oxcall::load` and `oxcall::store<T>` between elements and
 /// the numbers to compute with (`float` for halves), `oxcall::index()`, sums and maxima over a block, and

@@ -1,7 +1,7 @@
 //! CUDA kernels in handlers for `platform = "CUDA"`: the feature `cuda`.
 //!
-//! A crate with this feature builds without a CUDA toolkit, links to no library of CUDA, and loads where there is no GPU:
-//! the driver is looked up by the first call of a handler that needs it, NVRTC by the first module in CUDA C.
+//! A crate with this feature builds without a CUDA toolkit, links to no library of CUDA, and loads where there is no
+//! GPU: the driver is looked up by the first call of a handler that needs it, NVRTC by the first module in CUDA C.
 //!
 //! * [`Cuda`]: the device of a call, with its primary context made current, and the stream.
 //! * [`kernels!`](crate::cuda_kernels): a module of kernels, in PTX or CUDA C, with the types of their parameters.

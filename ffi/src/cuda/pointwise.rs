@@ -1,7 +1,7 @@
 //! Kernels of pointwise functions: the support code of `#[pointwise]`.
 //!
-//! The function is recorded with the attributes of the call, printed as CUDA C, and compiled once for all calls that give
-//! the same text.
+//! The function is recorded with the attributes of the call, printed as CUDA C, and compiled once for all calls that
+//! give the same text.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

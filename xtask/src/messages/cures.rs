@@ -363,6 +363,34 @@ pub(super) const CURES: &[(&str, &str)] = &[
         "unaligned data: {data} is not aligned to {BUFFER_ALIGN} bytes.",
         "memory that is shared without a copy has to be aligned so: copy the array instead",
     ),
+    // CUDA.
+    ("a kernel's name has a NUL byte", "kernels have the names of functions of C"),
+    (
+        "kernel `{entry}` has {} parameters, and its declaration in `kernels!` has {}",
+        "declare the parameters that the kernel has, in their order: [chapter 29](29-cuda.md)",
+    ),
+    (
+        "parameter `{name}` of kernel `{entry}` has {found} bytes, and its declaration in `kernels!` has {declared}",
+        "declare the type that the kernel has for it, as `u64` for `unsigned long long`: [chapter 29](29-cuda.md)",
+    ),
+    ("the CUDA C does not compile ({error}): {log}", "the log of NVRTC names the line: correct the kernel"),
+    ("the CUDA C has a NUL byte", "CUDA C is text: remove the byte from the source"),
+    (
+        "the library of NVRTC that {ENVIRONMENT} names, {}, cannot be loaded",
+        "name a library that exists, or unset the variable: then NVRTC is looked for in the wheels of JAX and torch",
+    ),
+    (
+        "the stream belongs to another context than the primary one of {device}, which the call names",
+        "kernels run in the primary context of a device, as those of JAX and torch do: call the op on a stream of theirs",
+    ),
+    (
+        "there is no CUDA device of number {ordinal}",
+        "the host named a device that the driver does not show: compare `nvidia-smi -L` and `CUDA_VISIBLE_DEVICES`",
+    ),
+    (
+        "{what} failed with {name}{separator}{help}",
+        "the name is that of the driver's error, and what to do, where it is known, follows it",
+    ),
 ];
 
 /// The entry of a message.

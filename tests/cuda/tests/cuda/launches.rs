@@ -9,8 +9,8 @@ use oxcall::prelude::*;
 use crate::fake::{Fake, Operand, Program, fake};
 
 kernels! {
-    /// A kernel in PTX, as rustc makes it of the Rust function in the guide's chapter 29. The driver of the tests knows it
-    /// by its name.
+    /// A kernel in PTX, as rustc makes it of the Rust function in the guide's chapter 29. The driver of the tests knows
+    /// it by its name.
     mod ptx_kernels = ptx(include_str!("scale.ptx"));
 
     fn scale(x: *const f32, y: *mut f32, n: u64, factor: f32);

@@ -52,8 +52,8 @@ fn scaled_power<T: Real>(x: T, #[attr] factor: f64, #[attr(default = 2)] exponen
     x.powi(exponent) * factor
 }
 
-/// The distance of two numbers in units of the last place of a format, those of `least_size` for smaller numbers; 0 where both
-/// are NaN.
+/// The distance of two numbers in units of the last place of a format, those of `least_size` for smaller numbers; 0
+/// where both are NaN.
 fn ulps<T: Stored>(found: T, expected: T, least_size: f64) -> f64 {
     let (found, expected) = (found.as_f64(), expected.as_f64());
     if found == expected || found.is_nan() && expected.is_nan() {
@@ -169,7 +169,8 @@ fn equal_functions_share_a_module() {
     assert_eq!((y.elements(), fake.counts().loaded_modules - before.loaded_modules), (vec![28.0], 1));
 }
 
-/// The gallery's functions and their derivatives, which are sums of terms that cancel: their errors are those of the terms.
+/// The gallery's functions and their derivatives, which are sums of terms that cancel: their errors are those of the
+/// terms.
 #[test]
 fn functions_of_the_gallery_and_their_derivatives_are_those_of_the_cpu() {
     let (fake, _turn) = fake();
