@@ -19,10 +19,12 @@
 //! | [`custom_topk`](mod@habana), `custom_relu`, `custom_relu_backward`, `custom_adam` | operators by descriptor, in the style of Habana's custom op API |
 //! | [`softplus`](mod@elementwise), `swiglu`, `huber`, `rope_pair`, `logit_normal_pdf` | functions of single numbers, with derivatives of first and second order |
 //! | [`softmax_cross_entropy`](mod@rows), `layer_norm`, `tempered_softmax` | functions of rows, with reductions and derivatives of first and second order |
+//! | [`rms_norm`, `rms_norm_vjp`, `softmax` for GPUs](mod@gpu) | kernels in CUDA C; with the feature `cuda` |
 //! | [`fail`](mod@failing), `panics` | errors with a status code, and panics |
 //!
 //! Each operation is an ordinary Rust function; its tests call it through a real call frame, without JAX. There is no
-//! `unsafe` here: buffers are slices and views whose dtype, shape and overlap are checked before the function runs.
+//! `unsafe` but for launches on GPUs: buffers are slices and views whose dtype, shape and overlap are checked before
+//! the function runs.
 //!
 //! Loops over slices that are worth it are functions of their own with `#[multiversion(targets = "simd")]`: the
 //! compiler makes one version for each set of vector instructions (on x86-64: SSE, AVX, AVX2, AVX-512), of which the
