@@ -4,7 +4,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Attribute, Type};
+use syn::{Attribute, Path, Type};
 
 use super::derivatives::{self, Buffer, Node, Of};
 use super::{at, cfgs, custom_call, marker, private, stage};
@@ -156,41 +156,71 @@ fn plan(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Nod
     }
 }
 
+/// What the operations of a node have in common.
+struct Declaration<'p> {
+    krate: &'p Path,
+    real: &'p Ident,
+    docs: Vec<Attribute>,
+    /// The arguments of `#[custom_call]`.
+    args: TokenStream,
+    /// The name of the shape of all arrays.
+    shape: Ident,
+    inputs: Vec<Ident>,
+    outputs: Vec<Ident>,
+}
+
+impl<'p> Declaration<'p> {
+    fn new(pointwise: &'p Pointwise, nodes: &[Node], node: &Node) -> Declaration<'p> {
+        let Pointwise { function, krate, real, .. } = pointwise;
+        let name = format!("{}{}", pointwise.name.value(), node.suffix);
+        let shape = node.free_name(&["shape", "dims", "shape_of_all"], attrs(pointwise).map(|(ident, ..)| ident));
+        let rules = node.rules.map(|[jvp, vjp]| {
+            let (jvp, vjp) = (op_ident(pointwise, &nodes[jvp]), op_ident(pointwise, &nodes[vjp]));
+            tokens!(, jvp = #jvp, vjp = #vjp)
+        });
+        // Names of the function's own operands point at it.
+        let own: Vec<&Ident> = pointwise.operands().collect();
+        Declaration {
+            krate,
+            real,
+            docs: node.docs(function, &pointwise.name.value(), nodes),
+            args: tokens!(name = #name, #real = floats, batch = #shape, crate = #krate #rules),
+            inputs: node.inputs.iter().map(|buffer| buffer.ident(&own, function)).collect(),
+            outputs: node.outputs.iter().map(|buffer| buffer.ident(&own, function)).collect(),
+            shape,
+        }
+    }
+}
+
+/// An operation, by the expansion of `#[custom_call]`.
+fn operation(args: TokenStream, item: TokenStream, recorded: Recorded) -> TokenStream {
+    match crate::custom_call::parse(args, item) {
+        Ok(mut call) => {
+            call.options.broadcast = true;
+            call.options.recorded = recorded;
+            custom_call(&call)
+        }
+        Err(error) => error.into_compile_error(),
+    }
+}
+
 /// The operation of a node for CUDA: the function's recording is compiled by the instantiate and initialize stages.
 fn cuda_op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
-    let krate = &pointwise.krate;
-    let real = &pointwise.real;
+    let Declaration { krate, real, docs, args, shape, inputs, outputs } = Declaration::new(pointwise, nodes, node);
     let on_host = op_ident(pointwise, node);
     let [ident, make, load] = ["cuda", "make", "load"].map(|part| format_ident!("{on_host}_{part}"));
-    let name = format!("{}{}", pointwise.name.value(), node.suffix);
-    let docs = node.docs(&pointwise.function, &pointwise.name.value(), nodes);
-    let attr_idents: Vec<_> = attrs(pointwise).map(|(ident, _, _)| ident).collect();
-    let attributes: Vec<_> = attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty)).collect();
-    let shape = node.free_name(&["shape", "dims", "shape_of_all"], attr_idents.iter().copied());
-    let own: Vec<&Ident> = pointwise.operands().collect();
-    let inputs: Vec<_> = node.inputs.iter().map(|buffer| buffer.ident(&own, &pointwise.function)).collect();
-    let outputs: Vec<_> = node.outputs.iter().map(|buffer| buffer.ident(&own, &pointwise.function)).collect();
+    let attributes = attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty));
     let map = map_value(pointwise, nodes, node);
-    let rules = node.rules.map(|[jvp, vjp]| {
-        let (jvp, vjp) = (op_ident(pointwise, &nodes[jvp]), op_ident(pointwise, &nodes[vjp]));
-        tokens!(, jvp = #jvp, vjp = #vjp)
-    });
-    let args = tokens! {
-        name = #name, platform = "CUDA", #real = floats, batch = #shape, command_buffer, instantiate = #make,
-        initialize = #load, crate = #krate #rules
-    };
     let kernels = tokens!(#private::cuda::pointwise::Kernels);
     let item = quote_spanned! {at(&pointwise.function.sig.ident)=>
         #(#docs)*
         #[allow(non_snake_case)]
         fn #ident<#real: #private::pointwise::Stored>(
-            #(#attributes,)*
+            #[state] kernels: &#kernels,
             #(#[dims(..#shape)] #inputs: #krate::buffer::DeviceArray<'_, #real>,)*
             #(#[dims(..#shape)] mut #outputs: #krate::buffer::DeviceOut<'_, #real>,)*
-            #[state] kernels: &#kernels,
             cuda: #private::cuda::Cuda<'_>,
         ) -> #private::Result<()> {
-            let _ = (#(&#attr_idents,)*);
             kernels.run(
                 &cuda,
                 [#(#private::cuda::pointwise::operand(&#inputs)),*],
@@ -198,13 +228,8 @@ fn cuda_op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &
             )
         }
     };
-    let call = match crate::custom_call::parse(args, item) {
-        Ok(mut call) => {
-            call.options.broadcast = true;
-            custom_call(&call)
-        }
-        Err(error) => error.into_compile_error(),
-    };
+    let args = tokens!(#args, platform = "CUDA", command_buffer, instantiate = #make, initialize = #load);
+    let operation = operation(args, item, Recorded::Never);
     tokens! {
         #[#krate::stage(instantiate, crate = #krate)]
         #[allow(non_snake_case)]
@@ -221,28 +246,15 @@ fn cuda_op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &
             kernels.load_for(&context)
         }
 
-        #call
+        #operation
     }
 }
 
-/// The operation of a node, by the expansion of `#[custom_call]`.
+/// The operation of a node.
 fn op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
-    let krate = &pointwise.krate;
-    let real = &pointwise.real;
+    let Declaration { krate, real, docs, args, shape, inputs, outputs } = Declaration::new(pointwise, nodes, node);
     let ident = op_ident(pointwise, node);
-    let name = format!("{}{}", pointwise.name.value(), node.suffix);
-    let docs = node.docs(&pointwise.function, &pointwise.name.value(), nodes);
     let plan = plan_ident(pointwise, node);
-    let shape = node.free_name(&["shape", "dims", "shape_of_all"], attrs(pointwise).map(|(ident, ..)| ident));
-    // Names of the function's own operands point at it.
-    let own: Vec<&Ident> = pointwise.operands().collect();
-    let inputs: Vec<_> = node.inputs.iter().map(|buffer| buffer.ident(&own, &pointwise.function)).collect();
-    let outputs: Vec<_> = node.outputs.iter().map(|buffer| buffer.ident(&own, &pointwise.function)).collect();
-    let rules = node.rules.map(|[jvp, vjp]| {
-        let (jvp, vjp) = (op_ident(pointwise, &nodes[jvp]), op_ident(pointwise, &nodes[vjp]));
-        tokens!(, jvp = #jvp, vjp = #vjp)
-    });
-    let args = tokens!(name = #name, #real = floats, batch = #shape, instantiate = #plan, crate = #krate #rules);
     let span = at(&pointwise.function.sig.ident);
     let item = quote_spanned! {span=>
         #(#docs)*
@@ -256,12 +268,5 @@ fn op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node)
             #private::rowwise::elements::run(plan, [#(&#inputs),*], [#(&mut #outputs),*], pool);
         }
     };
-    match crate::custom_call::parse(args, item) {
-        Ok(mut call) => {
-            call.options.broadcast = true;
-            call.options.recorded = Recorded::Pointwise;
-            custom_call(&call)
-        }
-        Err(error) => error.into_compile_error(),
-    }
+    operation(tokens!(#args, instantiate = #plan), item, Recorded::Pointwise)
 }

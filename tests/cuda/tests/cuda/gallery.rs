@@ -52,8 +52,11 @@ fn declarations_for_both_platforms_agree() {
     let handlers = registry().handlers();
     let on_cuda: Vec<_> = handlers.iter().filter(|handler| handler.platform == "CUDA").collect();
     assert!(on_cuda.len() > 20);
-    for handler in on_cuda.iter().filter(|handler| handler.crate_name() == "custom_ops") {
-        let on_host = registry().find(handler.name, "Host").expect(handler.name);
+    for handler in on_cuda {
+        let Some(on_host) = registry().find(handler.name, "Host") else {
+            assert_ne!(handler.crate_name(), "custom_ops", "{}", handler.name);
+            continue;
+        };
         let attrs = |handler: &oxcall::descriptor::Handler| format!("{:?}{:?}", handler.attrs, handler.signature);
         assert_eq!(attrs(handler), attrs(on_host), "{}", handler.name);
         assert_eq!(format!("{:?}", handler.type_params), format!("{:?}", on_host.type_params), "{}", handler.name);
