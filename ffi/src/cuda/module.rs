@@ -99,7 +99,8 @@ impl Module {
 
     /// Loads it on a device, unless it is loaded there: compiles CUDA C, and checks the kernels' names and parameters.
     ///
-    /// # Errors Without a driver or NVRTC; if the source does not compile or load; if a kernel is missing, or has other
+    /// # Errors
+    /// Without a driver or NVRTC; if the source does not compile or load; if a kernel is missing, or has other
     /// parameters.
     pub fn load(&self, device: CudaDevice) -> Result<Loaded> {
         self.on(device).map(|_| Loaded)

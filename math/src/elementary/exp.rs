@@ -35,7 +35,7 @@ fn scaled<T: Format>(n: T::Int, less_one: T) -> T {
     (T::of(1.0) + less_one) * power_of_two::<T>(half) * power_of_two::<T>(n.minus(half))
 }
 
-/// e^(x + y) of a sum between the bounds of [`bounded`], where `y` has the digits that `x` has no room for.
+/// e^(x + y) of a sum between the bounds of `bounded`, where `y` has the digits that `x` has no room for.
 #[inline(always)]
 pub fn exp_of_sum<L: Level, T: Format>(x: T, y: T) -> T {
     let (n, integer) = nearest((x + y) * T::LOG2_E);
