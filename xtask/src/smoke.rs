@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::python::Venv;
 use crate::shell::{self, Context, Failure, Result};
-use crate::{fuzz, lint, miri, python, workspace};
+use crate::{fuzz, lint, miri, python, test, workspace};
 
 pub(crate) const PARTS: &[lint::Part] = &[("wheels", wheels), ("miri", interpret), ("fuzz", damage)];
 
@@ -31,7 +31,7 @@ fn wheels() -> Result<()> {
     let packages = ["oxcall", "oxcall-plugin"].map(|package| workspace::root().join("python").join(package));
     let mut build = venv.python();
     build.args(["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir"]).arg(&built).args(&packages);
-    shell::run(build.env("OXCALL_PLUGIN_LIBRARY", workspace::build_plugin()?))?;
+    shell::run(build.env("OXCALL_PLUGIN_LIBRARY", test::plugin()?))?;
     let files = std::fs::read_dir(&built).context(built.display())?.flatten().map(|file| file.path());
     let files: Vec<_> = files.collect();
     if files.len() != packages.len() {

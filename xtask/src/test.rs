@@ -75,6 +75,13 @@ fn libraries() -> Result<PathBuf> {
     Ok(alone.parent().unwrap_or(Path::new(".")).to_path_buf())
 }
 
+/// The bundled plugin, as it is built with the libraries of tests: alone, cargo compiles its dependencies anew, without
+/// the object code that libraries of other kinds need.
+pub(crate) fn plugin() -> Result<PathBuf> {
+    libraries()?;
+    Ok(workspace::plugin_library())
+}
+
 /// Names of the packages under `tests/libs`, each a cdylib.
 fn test_libraries() -> Result<Vec<String>> {
     let folder = workspace::root().join("tests/libs");
