@@ -25,7 +25,7 @@ impl Argument {
         self.buffer.filter(|size| *size > 0).map(|_| self.value)
     }
 
-    /// Where the driver reads it; as many bytes as the parameter has are read.
+    /// The address from which the driver reads as many bytes as the parameter has.
     pub(super) fn as_mut_ptr(&mut self) -> *mut c_void {
         (&raw mut self.value).cast()
     }

@@ -16,7 +16,7 @@ pub struct CudaDevice {
     known: &'static Known,
 }
 
-/// What is known of a device for as long as the process lives.
+/// The properties of a device, kept until the process ends.
 struct Known {
     context: Arc<CudaContext>,
     compute_capability: (i32, i32),
