@@ -3,12 +3,13 @@
 import ast
 import pathlib
 import re
+import subprocess
 
 import pytest
 
 import oxcall
 from oxcall._cli import main
-from oxcall._new import _FILES, _PROJECT, KINDS, _of_checkout
+from oxcall._new import _ABOUT, _DEPENDENCY, _FILES, _PROJECT, _TEST, KINDS, _of_checkout
 
 tomllib = pytest.importorskip("tomllib")
 ROOT = pathlib.Path(__file__).parents[2]
@@ -25,9 +26,9 @@ def made(tmp_path, *arguments, name="their-ops"):
 @pytest.mark.parametrize("checkout", [(), ("--oxcall", str(ROOT))])
 def test_files(kind, checkout, tmp_path):
     files = made(tmp_path, *([] if kind == "jax" else [f"--{kind}"]), *checkout)
-    assert set(files) == {*_FILES, "src/lib.rs", "tests/test_ops.py"}
+    assert set(files) == {*_FILES, *KINDS[kind].more, "src/lib.rs", "tests/test_ops.py"}
     for name, text in files.items():
-        assert not re.search(r"my.ops|FRAMEWORK|EXAMPLE", text), name
+        assert not re.search(r"my.ops|FRAMEWORK|EXAMPLE|ABOUT", text), name
         assert max(map(len, text.splitlines())) <= 120 or checkout, name
     assert "import their_ops\n" in files["tests/test_ops.py"]
     ast.parse(files["tests/test_ops.py"])
@@ -38,19 +39,30 @@ def test_files(kind, checkout, tmp_path):
     assert project["project"]["optional-dependencies"]["test"][0] == ("torch" if kind == "torch" else "jax")
     assert cargo["lib"]["crate-type"] == ["cdylib"]
     dependency, build = cargo["dependencies"]["oxcall"], project["build-system"]["requires"][1]
-    if checkout:
-        assert dependency == {"path": str(ROOT / "ffi")}
-        assert cargo["dev-dependencies"]["oxcall"] == {**dependency, "features": ["testing"]}
-        assert build == f"oxcall @ {(ROOT / 'python/oxcall').as_uri()}"
+    series = oxcall.__version__.rpartition(".")[0]
+    source = {"path": str(ROOT / "ffi")} if checkout else {"version": series}
+    if kind == "cuda":
+        assert dependency == {**source, "features": ["cuda"]}
     else:
-        assert dependency == cargo["dev-dependencies"]["oxcall"]["version"] == oxcall.__version__.rpartition(".")[0]
-        assert build == f"oxcall>={dependency}"
+        assert dependency == (source if checkout else series)
+    assert cargo["dev-dependencies"]["oxcall"] == {**source, "features": ["testing"]}
+    assert build == (f"oxcall @ {(ROOT / 'python/oxcall').as_uri()}" if checkout else f"oxcall>={series}")
     assert project["project"]["dependencies"] == [f"oxcall>={oxcall.__version__.rpartition('.')[0]}"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_format(kind, tmp_path):
+    """As users have it, who need no rustfmt.toml."""
+    made(tmp_path, *([] if kind == "jax" else [f"--{kind}"]))
+    (tmp_path / "rustfmt.toml").touch()
+    check = ["rustfmt", "--check", "--edition", "2024", "--config-path", str(tmp_path)]
+    done = subprocess.run([*check, tmp_path / "their-ops/src/lib.rs"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_text_that_is_replaced_is_there():
     texts = "".join((TEMPLATES / template).read_text() for template in _FILES.values())
-    assert [text for text in (*_of_checkout("/x"), 'test = ["jax", ', _PROJECT) if text not in texts] == []
+    assert [text for text in (*_of_checkout("/x"), _ABOUT, _DEPENDENCY, _PROJECT, _TEST) if text not in texts] == []
 
 
 def test_paths_are_quoted(tmp_path):

@@ -55,6 +55,9 @@ def _add_projects(commands: Any) -> None:
     )
     kinds.add_argument("--stateful", action="store_const", const="stateful", dest="kind", help="an op with a state")
     kinds.add_argument(
+        "--cuda", action="store_const", const="cuda", dest="kind", help="an op with kernels for GPUs of NVIDIA"
+    )
+    kinds.add_argument(
         "--torch", action="store_const", const="torch", dest="kind", help="tests through PyTorch, not JAX"
     )
     project.add_argument("--oxcall", metavar="CHECKOUT", help="a checkout of oxcall, in place of published versions")

@@ -12,6 +12,7 @@ import re
 import shlex
 import sys
 import urllib.parse
+from collections.abc import Mapping
 from importlib import metadata, resources
 
 from oxcall._errors import BuildError, listing
@@ -20,6 +21,8 @@ from oxcall._errors import BuildError, listing
 _CHECKOUT = ("ffi/Cargo.toml", "python/oxcall/pyproject.toml")
 # The names that the templates have.
 _PROJECT, _MODULE = "my-ops", "my_ops"
+# What else the templates have that is replaced in every project.
+_DEPENDENCY, _TEST, _ABOUT = 'oxcall = "0.1"', 'test = ["jax", ', "ABOUT\n"
 _FILES = {
     # Not under its own name: cargo and others look for crates by it.
     "Cargo.toml": "project/crate.toml",
@@ -49,6 +52,9 @@ class _Kind:
         framework: the package that its tests need.
         framework_name: the framework in prose.
         example: lines of Python that call the op.
+        more: further files, and their templates.
+        features: features of the crate `oxcall`.
+        about: what its README says besides.
     """
 
     crate: str
@@ -56,6 +62,9 @@ class _Kind:
     framework: str
     framework_name: str
     example: str
+    more: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    features: tuple[str, ...] = ()
+    about: str = ""
 
 
 _JAX_EXAMPLE = """\
@@ -77,6 +86,15 @@ KINDS = {
     "stateful": _Kind(
         "smooth.rs", "smooth_jax.py", "jax", "JAX",
         _JAX_EXAMPLE + "my_ops.smooth(x, taps=3)\njax.grad(lambda x: my_ops.smooth(x, taps=3).sum())(x)",
+    ),
+    "cuda": _Kind(
+        "cuda/lib.rs", "log_softmax_jax.py", "jax", "JAX",
+        _JAX_EXAMPLE + "jax.jit(my_ops.log_softmax)(x)\njax.grad(lambda x: (my_ops.log_softmax(x) ** 2).sum())(x)",
+        more={"src/cuda.rs": "cuda/cuda.rs", "src/kernels.cu": "cuda/kernels.cu"},
+        features=("cuda",),
+        about="\nThe same calls run on GPUs of NVIDIA, by the kernels in `src/kernels.cu` and their functions in "
+        "`src/cuda.rs`. Building\nthem needs neither a GPU nor a CUDA toolkit; running them needs "
+        "`pip install 'jax[cuda12]'`.\n",
     ),
     "torch": _Kind(
         "rms_norm.rs", "rms_norm_torch.py", "torch", "PyTorch",
@@ -181,14 +199,31 @@ def _texts(name: str, kind: _Kind, checkout: str | None) -> dict[str, str]:
         _MODULE: module,
         "EXAMPLE": kind.example.replace(_MODULE, module),
         "FRAMEWORK": kind.framework_name,
-        'test = ["jax", ': f'test = ["{kind.framework}", ',
+        _ABOUT: kind.about,
+        _TEST: f'test = ["{kind.framework}", ',
         **({} if checkout is None else _of_checkout(checkout)),
+        _DEPENDENCY: f"oxcall = {_dependency(kind.features, checkout)}",
     }
     # In one pass: values may have what is replaced. The longest comes first.
     pattern = "|".join(map(re.escape, sorted(values, key=len, reverse=True)))
-    files = {**_FILES, "src/lib.rs": kind.crate, "tests/test_ops.py": kind.tests}
+    files = {**_FILES, **kind.more, "src/lib.rs": kind.crate, "tests/test_ops.py": kind.tests}
     texts = {file: templates.joinpath(template).read_text(encoding="utf-8") for file, template in files.items()}
     return {file: re.sub(pattern, lambda found: values[found[0]], text) for file, text in texts.items()}
+
+
+def _dependency(features: tuple[str, ...], checkout: str | None) -> str:
+    """What Cargo.toml says of the crate `oxcall`."""
+    version = _DEPENDENCY.removeprefix("oxcall = ")
+    if checkout is None and not features:
+        return version
+    source = f"version = {version}" if checkout is None else f"path = {_crate(checkout)}"
+    more = f", features = {json.dumps(features)}" if features else ""
+    return f"{{ {source}{more} }}"
+
+
+def _crate(checkout: str) -> str:
+    """The path of the crate `oxcall`, quoted."""
+    return json.dumps(os.path.join(checkout, "ffi"), ensure_ascii=False)
 
 
 def _of_checkout(checkout: str) -> dict[str, str]:
@@ -196,12 +231,10 @@ def _of_checkout(checkout: str) -> dict[str, str]:
 
     A wheel names versions only: pip takes the oxcall that is installed.
     """
-    crate = json.dumps(os.path.join(checkout, "ffi"), ensure_ascii=False)
     package = pathlib.Path(checkout, "python", "oxcall")
     install, with_build = (shlex.quote(f"{package}{extra}") for extra in ("", "[build]"))
     return {
-        'oxcall = "0.1"': f"oxcall = {{ path = {crate} }}",
-        'oxcall = { version = "0.1", ': f"oxcall = {{ path = {crate}, ",
+        'oxcall = { version = "0.1", ': f"oxcall = {{ path = {_crate(checkout)}, ",
         '"hatchling>=1.26", "oxcall>=0.1"': f'"hatchling>=1.26", "oxcall @ {package.as_uri()}"',
         "pip install 'oxcall[build]'": f"pip install {with_build}",
         "pip install -e '.[test]' ": f"pip install {install}\npip install -e '.[test]' ",

@@ -12,7 +12,14 @@ fn numbers<T: Stored>(count: usize, seed: usize) -> Vec<T> {
     (0..count).map(|i| T::from_f64(((i * 7 + seed * 13) % 61) as f64 / 16.0 - 1.9)).collect()
 }
 
-fn check<T: Stored>(fake: &'static Fake, name: &str, operands: usize, [rows, n]: [usize; 2], tolerance: f64) {
+/// Compares an operation's kernel with its function for the CPU.
+pub(crate) fn check<T: Stored>(
+    fake: &'static Fake,
+    name: &str,
+    operands: usize,
+    [rows, n]: [usize; 2],
+    tolerance: f64,
+) {
     let given: Vec<Vec<T>> = (0..operands).map(|seed| numbers(rows * n, seed)).collect();
     let mut call = Call::new(registry().find(name, "Host").unwrap());
     for operand in &given {

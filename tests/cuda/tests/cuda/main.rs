@@ -1,5 +1,5 @@
 //! Kernels in Rust handlers, on a driver and an NVRTC made for tests ([`fake`]), which run CUDA C on the CPU:
-//! [`launches`], kernels of [`pointwise`] functions, and those of the [`gallery`].
+//! [`launches`], kernels of [`pointwise`] functions, those of the [`gallery`] and of a new [`project`].
 
 // Its operations are found in the registry.
 use custom_ops as _;
@@ -8,3 +8,4 @@ mod fake;
 mod gallery;
 mod launches;
 mod pointwise;
+mod project;

@@ -27,7 +27,11 @@ fn rms_norm_vjp<T: Float>(
 ) {
     for ((x, dy), dx) in x.rows().zip(dy.rows()).zip(dx.rows_mut()) {
         let scale = inverse_rms(x, eps);
-        let dot: f64 = x.iter().zip(dy).map(|(x, dy)| x.as_f64() * dy.as_f64()).sum();
+        let dot: f64 = x
+            .iter()
+            .zip(dy)
+            .map(|(x, dy)| x.as_f64() * dy.as_f64())
+            .sum();
         let shift = scale * scale * scale * dot / x.len() as f64;
         for ((dx, x), dy) in dx.iter_mut().zip(x).zip(dy) {
             *dx = T::from_f64(scale * dy.as_f64() - shift * x.as_f64());
@@ -59,8 +63,15 @@ mod tests {
 
     #[test]
     fn mistakes_are_explained() {
-        let error = call::<rms_norm_vjp>().arg([1f32, 2.0]).arg([1f32]).run().unwrap_err();
+        let error = call::<rms_norm_vjp>()
+            .arg([1f32, 2.0])
+            .arg([1f32])
+            .run()
+            .unwrap_err();
         assert_eq!(error.code(), Code::InvalidArgument);
-        assert!(error.message().contains("argument `dy` has shape [1]"), "{error}");
+        assert!(
+            error.message().contains("argument `dy` has shape [1]"),
+            "{error}"
+        );
     }
 }

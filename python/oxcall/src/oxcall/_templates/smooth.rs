@@ -13,11 +13,15 @@ struct Filter {
 #[stage(instantiate)]
 fn hann(#[attr] taps: usize) -> Result<Filter> {
     if taps == 0 {
-        return Err(Error::invalid_argument("attribute `taps` is 0, expected at least 1"));
+        return Err(Error::invalid_argument(
+            "attribute `taps` is 0, expected at least 1",
+        ));
     }
     let window = |tap: usize| (PI * (tap + 1) as f64 / (taps + 1) as f64).sin().powi(2);
     let sum: f64 = (0..taps).map(window).sum();
-    Ok(Filter { weights: (0..taps).map(|tap| window(tap) / sum).collect() })
+    Ok(Filter {
+        weights: (0..taps).map(|tap| window(tap) / sum).collect(),
+    })
 }
 
 /// Smooths the last axis with a Hann window of `taps` elements. The result is `taps - 1` elements shorter.
@@ -30,8 +34,11 @@ fn smooth<T: Float>(
 ) {
     for (x, y) in x.rows().zip(y.rows_mut()) {
         for (y, x) in y.iter_mut().zip(x.windows(taps)) {
-            let sum: f64 =
-                x.iter().zip(&filter.weights).map(|(x, weight)| x.as_f64() * weight).sum();
+            let sum: f64 = x
+                .iter()
+                .zip(&filter.weights)
+                .map(|(x, weight)| x.as_f64() * weight)
+                .sum();
             *y = T::from_f64(sum);
         }
     }
@@ -66,7 +73,11 @@ mod tests {
 
     #[test]
     fn straight_lines_stay() {
-        let outputs = call::<smooth>().attr("taps", 3i64).arg([1f64, 2.0, 3.0, 4.0]).run().unwrap();
+        let outputs = call::<smooth>()
+            .attr("taps", 3i64)
+            .arg([1f64, 2.0, 3.0, 4.0])
+            .run()
+            .unwrap();
         let y = outputs.get::<f64>(0);
         assert!(
             y.len() == 2 && (y[[0]] - 2.0).abs() < 1e-12 && (y[[1]] - 3.0).abs() < 1e-12,
@@ -77,6 +88,11 @@ mod tests {
     #[test]
     fn weights_are_checked_when_a_program_is_compiled() {
         let error = call::<smooth>().attr("taps", 0i64).instance().unwrap_err();
-        assert!(error.message().contains("attribute `taps` is 0, expected at least 1"), "{error}");
+        assert!(
+            error
+                .message()
+                .contains("attribute `taps` is 0, expected at least 1"),
+            "{error}"
+        );
     }
 }
