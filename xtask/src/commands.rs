@@ -215,6 +215,7 @@ pub(crate) const COMMANDS: &[Command] = &[
                 args: "semver",
                 about: "public interfaces beside those of the last release (needs cargo-semver-checks)",
             },
+            Form { args: "repository URL", about: "write the address of the repository to every file that has it" },
         ],
         run: release::run,
     },

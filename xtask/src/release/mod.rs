@@ -5,6 +5,7 @@
 //! * `check`, `semver`: the packages as a user gets them, and their interfaces beside those of the last release.
 //! * `steps`, `git`: a release from a clean tree to published crates and built wheels.
 //! * `wheels`: the Python packages.
+//! * `repository`: the address of the repository.
 //! * `rehearsal`: the same steps in a clone, with a folder in the place of the registry.
 
 mod changelog;
@@ -14,6 +15,7 @@ mod packages;
 mod places;
 mod registry;
 mod rehearsal;
+mod repository;
 mod semver;
 mod steps;
 mod version;
@@ -31,6 +33,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     match args[..] {
         ["check"] => check(),
         ["semver"] => semver::check(),
+        ["repository", address] => repository::change(address),
         [version] if !version.starts_with('-') => steps::release(version.parse()?, Until::Published),
         [version, "--prepare"] => steps::release(version.parse()?, Until::Tagged),
         [version, "--rehearse"] => rehearsal::rehearse(version.parse()?),

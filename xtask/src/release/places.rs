@@ -16,7 +16,7 @@ const WHOLE: [(&str, &[&str]); 4] = [
 const REQUIREMENTS: [&str; 3] = ["oxcall = \"", "oxcall = { version = \"", "oxcall>="];
 
 /// What tells of the past or explains these forms.
-fn is_history(path: &str) -> bool {
+pub(super) fn is_history(path: &str) -> bool {
     path == "CHANGELOG.md" || path.starts_with("docs/decisions/") || path.starts_with("xtask/src/release/")
 }
 

@@ -117,8 +117,8 @@ fn obstacles(sources: &Sources) -> Vec<String> {
     let mut obstacles = Vec::new();
     if sources.file("Cargo.toml").is_some_and(|file| file.text.contains(PLACEHOLDER)) {
         obstacles.push(format!(
-            "Cargo.toml: `{PLACEHOLDER}` in `repository` is a placeholder: write the account; `cargo xtask tidy` then \
-             names the other places"
+            "Cargo.toml: `{PLACEHOLDER}` in `repository` is a placeholder: run `cargo xtask release \
+             repository https://HOST/ACCOUNT/NAME`"
         ));
     }
     for file in sources.markdown().filter(|file| !file.path.starts_with("docs/decisions/")) {
