@@ -3,6 +3,7 @@
 //! XLA stores two `int4` in a byte, the first in the low half. [`Array<S4>`](Array) reads them one by one with `get`
 //! and `iter`, and `as_bytes` gives the bytes for code that takes them apart itself.
 
+use multiversion::multiversion;
 use oxcall::element::S4;
 use oxcall::prelude::*;
 
@@ -20,29 +21,34 @@ pub fn dequantize_int4<T: Float<Wide = f32>>(
     #[dims(rows, groups * group)] mut y: Out<T, Rank<2>>,
     pool: ThreadPool,
 ) {
+    let (columns, groups) = (w.shape()[1], scales.shape()[1]);
     // With an even size every group starts at a whole byte.
     let whole_bytes = group.is_multiple_of(2).then(|| w.as_bytes());
-    pool.for_each_chunk(&mut y, group, grain(group), |index, y| {
-        let scale = scales[index];
+    pool.for_each_chunk(&mut y, columns, grain(columns), |row, y| {
+        let scales = &scales[row * groups..][..groups];
         match whole_bytes {
-            Some(bytes) => unpack(&bytes[index * group / 2..], scale, y),
+            Some(bytes) => unpack(&bytes[row * columns / 2..][..columns / 2], scales, y),
             None => {
                 for (k, y) in y.iter_mut().enumerate() {
-                    let value = w.get(index * group + k).map_or(0, S4::get);
-                    *y = T::narrow(scale * f32::from(value));
+                    let value = w.get(row * columns + k).map_or(0, S4::get);
+                    *y = T::narrow(scales[k / group] * f32::from(value));
                 }
             }
         }
     });
 }
 
-/// Two results from each byte. The shifts extend the sign.
-fn unpack<T: Float<Wide = f32>>(bytes: &[u8], scale: f32, y: &mut [T]) {
-    let (pairs, _) = y.as_chunks_mut::<2>();
-    for ([low, high], &byte) in pairs.iter_mut().zip(bytes) {
-        let byte = byte as i8;
-        *low = T::narrow(scale * f32::from(byte << 4 >> 4));
-        *high = T::narrow(scale * f32::from(byte >> 4));
+/// A row: two results from each byte. The shifts extend the sign.
+#[multiversion(targets = "simd")]
+fn unpack<T: Float<Wide = f32>>(bytes: &[u8], scales: &[f32], y: &mut [T]) {
+    let group = y.len() / scales.len();
+    for ((y, bytes), scale) in y.chunks_exact_mut(group).zip(bytes.chunks_exact(group / 2)).zip(scales) {
+        let (pairs, _) = y.as_chunks_mut::<2>();
+        for ([low, high], &byte) in pairs.iter_mut().zip(bytes) {
+            let byte = byte as i8;
+            *low = T::narrow(scale * f32::from(byte << 4 >> 4));
+            *high = T::narrow(scale * f32::from(byte >> 4));
+        }
     }
 }
 

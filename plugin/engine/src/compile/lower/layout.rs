@@ -4,9 +4,9 @@
 use oxcall::Error;
 use oxcall_hlo::{CustomCall, ElementType, TensorType};
 
-use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use super::packing;
+use crate::kernel::Kernel;
 use crate::kernels::movement;
-use crate::pool::Cost;
 
 /// A conversion step from one form of a buffer to another.
 pub(super) struct Conversion {
@@ -34,8 +34,8 @@ pub(super) fn to_foreign(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result
     if let Some(order) = major_to_minor(ty, layout)? {
         conversions.push(transpose(ty, &order));
     }
-    if let Some(packing) = Packing::from_type(ty) {
-        conversions.push(Conversion { kernel: Box::new(Pack(packing)), bytes: foreign_size(ty) });
+    if let Some(kernel) = packing::pack(ty, foreign_bits(ty.element)) {
+        conversions.push(Conversion { kernel, bytes: foreign_size(ty) });
     }
     Ok(conversions)
 }
@@ -43,8 +43,8 @@ pub(super) fn to_foreign(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result
 /// From the form of a custom call to the engine's.
 pub(super) fn from_foreign(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result<Vec<Conversion>, Error> {
     let mut conversions = Vec::new();
-    if let Some(packing) = Packing::from_type(ty) {
-        conversions.push(Conversion { kernel: Box::new(Unpack(packing)), bytes: ty.byte_size() });
+    if let Some(kernel) = packing::unpack(ty, foreign_bits(ty.element)) {
+        conversions.push(Conversion { kernel, bytes: ty.byte_size() });
     }
     if let Some(order) = major_to_minor(ty, layout)? {
         let stored = TensorType::new(ty.element, order.iter().map(|&dim| ty.dims[dim]));
@@ -75,70 +75,6 @@ fn major_to_minor(ty: &TensorType, layout: Option<&Vec<usize>>) -> Result<Option
 /// Permutes the dimensions of `ty`.
 fn transpose(ty: &TensorType, permutation: &[usize]) -> Conversion {
     Conversion { kernel: movement::transpose(ty, permutation), bytes: ty.byte_size() }
-}
-
-/// Elements that share bytes, the first in the low bits.
-#[derive(Clone, Copy)]
-struct Packing {
-    bits: usize,
-    count: usize,
-    signed: bool,
-}
-
-impl Packing {
-    fn from_type(ty: &TensorType) -> Option<Packing> {
-        let bits = foreign_bits(ty.element);
-        let packed = matches!(bits, 1 | 2 | 4) && ty.count() > 0;
-        packed.then(|| Packing { bits, count: ty.count(), signed: ty.element.is_signed() })
-    }
-
-    fn cost(self) -> Cost {
-        Cost { flops: self.count as f64, bytes: self.count as f64 * 1.5 }
-    }
-}
-
-struct Pack(Packing);
-
-impl Kernel for Pack {
-    fn name(&self) -> String {
-        "pack".to_owned()
-    }
-
-    fn cost(&self) -> Cost {
-        self.0.cost()
-    }
-
-    fn run(&self, _: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
-        let Packing { bits, .. } = self.0;
-        let mask = u8::MAX >> (8 - bits);
-        for (packed, elements) in outputs.take::<u8>(0).iter_mut().zip(inputs.get::<u8>(0).chunks(8 / bits)) {
-            *packed = elements.iter().rev().fold(0, |packed, element| packed << bits | (element & mask));
-        }
-        Ok(())
-    }
-}
-
-struct Unpack(Packing);
-
-impl Kernel for Unpack {
-    fn name(&self) -> String {
-        "unpack".to_owned()
-    }
-
-    fn cost(&self) -> Cost {
-        self.0.cost()
-    }
-
-    fn run(&self, _: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
-        let Packing { bits, signed, .. } = self.0;
-        for (elements, packed) in outputs.take::<u8>(0).chunks_mut(8 / bits).zip(inputs.get::<u8>(0)) {
-            for (index, element) in elements.iter_mut().enumerate() {
-                let high = *packed >> (index * bits) << (8 - bits);
-                *element = if signed { ((high as i8) >> (8 - bits)) as u8 } else { high >> (8 - bits) };
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Pairs of operand and result leaves that share memory. `operands` and `results` are the numbers of leaves of each

@@ -3,8 +3,8 @@
 //!
 //! * `order`: the order of ops; `view`: ops that need no kernel; `kernel`: kernels of single ops; `flops`: their
 //!   arithmetic operations.
-//! * `control_flow`, `custom_call` (`layout`: layouts and packing of their buffers), `collective`, `manual` (manual
-//!   computations as programs of their own), `constants`.
+//! * `control_flow`, `custom_call` (`layout`: layouts of their buffers, `packing`: elements that share bytes),
+//!   `collective`, `manual` (manual computations as programs of their own), `constants`.
 
 mod collective;
 mod constants;
@@ -15,6 +15,7 @@ mod kernel;
 mod layout;
 mod manual;
 mod order;
+mod packing;
 mod view;
 
 pub(super) use self::constants::materialise;
