@@ -70,6 +70,12 @@ def test_output_that_nobody_reads(fake_path):
     assert (done.stdout, done.stderr) == ('"', "")
 
 
+def test_without_a_command(capsys):
+    assert main([]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and "new       make a project" in printed.err
+
+
 def test_missing_file(capsys):
     assert main(["ops", "missing.so"]) == 1
     assert "does not exist" in capsys.readouterr().err

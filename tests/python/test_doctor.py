@@ -120,7 +120,8 @@ def test_frameworks(empty, tmp_path, packages, status, line):
     [
         (None, 0, r"note +rustc +not found; needed only to build"),
         ("echo rustc 1.60.0", 1, r"problem +rustc +1\.60\.0: oxcall needs 1\.95 or newer, `rustup update stable`"),
-        ("echo rustc 2.1.0-nightly", 0, r"ok +rustc +2\.1\.0-nightly"),
+        ("echo rustc 2.1.0-nightly", 1, r"ok +rustc +2\.1\.0-nightly"),
+        ("echo rustc 1.95.0", 1, r"problem +cc +not found, and Rust links libraries with it: install gcc"),
         ("echo no toolchain >&2; exit 1", 1, r"problem +rustc +prints no version: no toolchain"),
     ],
 )
@@ -135,6 +136,12 @@ def test_rust(empty, tmp_path, program, status, line):
     found, text = doctor(empty, PYTHONPATH=path, PATH=str(tools))
     assert re.search(f"(?m)^{line}", text), text
     assert found == status, text
+
+
+def test_what_builds_wheels(empty, tmp_path):
+    _, text = doctor(empty, PYTHONPATH=installed(tmp_path, torch=("2.15.0", ""), hatchling=("1.30", "")))
+    assert re.search(r"(?m)^ok +hatchling +1\.30$", text), text
+    assert re.search(r"(?m)^note +ziglang +not installed: `pip install 'oxcall\[build\]'` for `oxcall build", text)
 
 
 def test_the_ranges_are_those_that_are_tested():

@@ -265,7 +265,6 @@ pub(super) const CURES: &[(&str, &str)] = &[
         "use `gloo`, or one process with several devices: [chapter 22](22-torch-xla.md)",
     ),
     ("multi-platform lowering for buffer_callback", "lower the function for one platform"),
-    ("there is no plugin at {path}", "install the wheel, or set `OXCALL_PLUGIN_LIBRARY`: [chapter 19](19-plugin.md)"),
     (
         "the platform `{platform}` is registered already, by {known}",
         "two plugins have this name: uninstall one, or rename your own",

@@ -24,7 +24,10 @@ class NativePlugin:
 
     def __init__(self, path: str):
         if not os.path.exists(path):
-            raise PluginError(f"there is no plugin at {path}")
+            raise PluginError(
+                f"there is no plugin at {path}: install `oxcall-plugin` as a wheel, or set OXCALL_PLUGIN_LIBRARY to "
+                "the library that `cargo build --release -p oxcall-plugin-bundled` makes"
+            )
         try:
             check(path)
         except LoadError as error:

@@ -20,7 +20,8 @@ from oxcall._table import ops_table, wrapped
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit status."""
     parser = argparse.ArgumentParser(prog="oxcall", description="Tools for oxcall op libraries.")
-    commands = parser.add_subparsers(dest="command", required=True)
+    parser.set_defaults(run=lambda options: _help(parser))
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     _add_projects(commands)
     ops = commands.add_parser("ops", help="list the ops of a library")
     ops.add_argument("library")
@@ -45,9 +46,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
 
 
+def _help(parser: argparse.ArgumentParser) -> int:
+    """Without a command: what there is."""
+    parser.print_help(sys.stderr)
+    return 2
+
+
 def _add_projects(commands: Any) -> None:
     """The commands about projects."""
-    project = commands.add_parser("new", help="make a project: a crate with an op, its tests, and a wheel")
+    project = commands.add_parser(
+        "new",
+        help="make a project: a crate with an op, its tests, and a wheel",
+        description="Makes a project: a crate with an op, its tests, and a wheel. Without an option for its kind, the "
+        "op computes a norm of rows, with its derivative, and is tested through JAX.",
+    )
     project.add_argument("path", help="the folder of the project, whose name is the project's")
     kinds = project.add_mutually_exclusive_group()
     kinds.add_argument(

@@ -92,6 +92,7 @@ def report(paths: Sequence[str]) -> int:
         lines.problem("frameworks", "oxcall.load needs JAX or PyTorch: `pip install jax` or `pip install torch`")
     _plugin(lines, has_jax)
     _rust(lines)
+    _wheels(lines)
     for path in paths:
         _library(lines, path)
     print("all is well" if lines.problems == 0 else f"{lines.problems} problem{'s' * (lines.problems > 1)}")
@@ -188,6 +189,18 @@ def _rust(lines: Report) -> None:
         lines.problem("rustc", f"{found[0]}: oxcall needs {RUST} or newer, `rustup update stable`")
     else:
         lines.ok("rustc", found[0])
+        if shutil.which("cc") is None:
+            lines.problem("cc", "not found, and Rust links libraries with it: install gcc or clang")
+
+
+def _wheels(lines: Report) -> None:
+    """What `oxcall build` takes from the environment that it runs in."""
+    for package, command in (("hatchling", "oxcall build"), ("ziglang", "oxcall build --portable")):
+        version = _version(package)
+        if version is None:
+            lines.note(package, f"not installed: `pip install 'oxcall[build]'` for `{command}`")
+        else:
+            lines.ok(package, version)
 
 
 def _library(lines: Report, path: str) -> None:
