@@ -3,19 +3,27 @@
 
 use std::path::Path;
 
+use crate::progress::Started;
 use crate::python::{self, Venv};
 use crate::shell::{self, Result};
 use crate::{commands, progress, workspace};
+
+/// The package of the example ops.
+const GALLERY: &str = "custom_ops";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     if !args.is_empty() {
         return Err(commands::usage("demo"));
     }
-    // Python first: where it is missing, that is said before minutes of building.
+    // Where Python is missing, that is said before minutes of building.
+    python::chosen(python::pins::PYTHON)?;
+    // The compiler and pip do not wait for each other.
+    let build = Started::new("building the gallery", &mut workspace::release_build(&[GALLERY]))?;
     let venv = python::default_venv()?;
     python::install_package(&venv, "oxcall")?;
-    let library = workspace::build_library("custom_ops")?;
-    // The ops of the SDK are there in half a minute; the plugin takes minutes.
+    build.finish()?;
+    let library = workspace::release_library(GALLERY);
+    // The ops are there in a minute and a half; the plugin takes minutes.
     gallery(&venv, &library, "cpu")?;
     println!(
         "\nThese were the ops on stock JAX. Next, the same library on the plugin, which is built in a few minutes:"

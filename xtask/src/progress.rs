@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io::{IsTerminal, Write, stdout};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -39,25 +40,52 @@ pub(crate) fn step<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T>
 
 /// A [`step`] that is one child process. Its output goes to `target/xtask/log`, and to the failure's text.
 pub(crate) fn command(what: &str, command: &mut Command) -> Result<()> {
-    let log = workspace::scratch("log")?.join(format!("{}.log", slug(what)));
-    step(what, || {
+    step(what, || Started::new(what, command)?.wait())
+}
+
+/// A child process that runs beside other steps, until the program waits for it. It ends with the program's failures.
+pub(crate) struct Started {
+    what: String,
+    line: String,
+    log: PathBuf,
+    child: Child,
+}
+
+impl Started {
+    /// Starts a process, whose output is kept.
+    pub(crate) fn new(what: &str, command: &mut Command) -> Result<Self> {
+        let log = workspace::scratch("log")?.join(format!("{}.log", slug(what)));
         let file = File::create(&log).context(log.display())?;
         let errors = file.try_clone().context(log.display())?;
-        let status = command
-            .stdin(Stdio::null())
-            .stdout(file)
-            .stderr(errors)
-            .status()
-            .map_err(|error| shell::not_started(command, &error))?;
+        command.stdin(Stdio::null()).stdout(file).stderr(errors);
+        let child = command.spawn().map_err(|error| shell::not_started(command, &error))?;
+        Ok(Self { what: what.to_owned(), line: shell::line(command), log, child })
+    }
+
+    /// A [`step`] that waits for it.
+    pub(crate) fn finish(self) -> Result<()> {
+        step(&self.what.clone(), || self.wait())
+    }
+
+    fn wait(mut self) -> Result<()> {
+        let status = self.child.wait().context(&self.line)?;
         if status.success() {
             return Ok(());
         }
-        let text = std::fs::read(&log).context(log.display())?;
+        let text = std::fs::read(&self.log).context(self.log.display())?;
         let text = String::from_utf8_lossy(&text);
         let lines: Vec<&str> = text.lines().collect();
         let tail = lines[lines.len().saturating_sub(TAIL)..].join("\n");
-        Err(Failure::new(format!("`{}` failed ({status}):\n{tail}", shell::line(command))))
-    })
+        Err(Failure::new(format!("`{}` failed ({status}):\n{tail}", self.line)))
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // One that has ended is not there any more.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 fn show(terminal: bool, text: &str) {
