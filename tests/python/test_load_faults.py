@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import pickle
 import re
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import threading
 import pytest
 
 import fake
+import oxcall
 from processes import run
 
 LOAD = """
@@ -48,6 +50,19 @@ def test_cut(whole, tmp_path, cut):
     path = tmp_path / "libcut.so"
     path.write_bytes(content[:end])
     refused(path, "it is not complete: ", "should end at byte ", f"but the file has {len(content[:end])}", "copy it")
+
+
+def test_a_package_without_its_library(tmp_path):
+    """As a wheel has it, whose user has no crate."""
+    (tmp_path / "_ops.py").touch()
+    refused(tmp_path / "libgone.so", "does not exist. Install the package that has it again")
+
+
+def test_names_of_errors():
+    """Tracebacks have those that users catch."""
+    for error in (oxcall.LoadError, oxcall.CallError, oxcall.OxcallError):
+        assert f"{error.__module__}.{error.__name__}" == f"oxcall.{error.__name__}"
+        assert pickle.loads(pickle.dumps(error("x"))).args == ("x",)
 
 
 def compiled(folder: pathlib.Path, name: str, source: str, *flags: object) -> pathlib.Path:

@@ -49,6 +49,28 @@ assert ops.async_scale.torch is torch.ops.custom_op.async_scale
 """)
 
 
+@pytest.mark.parametrize("imports", ["import torch, oxcall", "import oxcall"])
+def test_ops_in_compiled_functions(library, imports):
+    """A function names an op, and not the operator, which `torch.compile` could not look for."""
+    run(f"""
+{imports}
+op = oxcall.load({library!r}).rms_norm
+import torch
+call = torch.compile(lambda x: op.torch(x, eps=1e-3) * 2, fullgraph=True, backend="eager")
+x = torch.ones(2, 3)
+assert torch.equal(call(x), op.torch(x, eps=1e-3) * 2)
+""")
+
+
+def test_copies(library):
+    """Modules that hold ops are copied, and saved by the path of the library."""
+    run(f"""
+import copy, oxcall, pickle, torch
+op = oxcall.load({library!r}).rms_norm
+assert copy.deepcopy({{"norm": op}})["norm"] is op and pickle.loads(pickle.dumps(op)) is op
+""")
+
+
 def test_torch_when_it_is_needed(library):
     run(f"import oxcall\nop = oxcall.load({library!r}).async_scale.torch\nimport torch\n{USE}")
 

@@ -38,6 +38,9 @@ from typing import Any
 
 from oxcall_plugin._errors import PluginError, PluginWarning
 
+# Tracebacks show the names by which users catch them.
+PluginError.__module__ = PluginWarning.__module__ = __name__
+
 __all__ = ["PluginError", "PluginWarning", "client_options", "configure", "initialize", "library_path", "register"]
 
 _PRIORITY = -100  # below the CPU's 0: the user's default platform stays

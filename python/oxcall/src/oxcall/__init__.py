@@ -25,6 +25,11 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
+# Tracebacks show the name by which users catch them.
+for _public in (CallError, LoadError, OxcallError, OxcallWarning):
+    _public.__module__ = __name__
+del _public
+
 
 def __getattr__(name: str) -> Any:
     # Imported at first use: an unused plugin needs a part of this package, and should cost next to nothing.

@@ -178,7 +178,7 @@ def _register(name: str, native: NativeLibrary) -> Library:
     ops: dict[str, Any] = {}
     for op_name, infos in implementations.items():
         info = declared[op_name]
-        described = (info, [info.platform for info in infos], operators.__getitem__)
+        described = (native, info, [info.platform for info in infos], operators.__getitem__)
         if jax is None:
             ops[op_name] = OpWithoutJax(*described)
         else:
@@ -189,8 +189,8 @@ def _register(name: str, native: NativeLibrary) -> Library:
                 target = _PROCESS.targets.register(jax, build, info, infos, handlers)
             except LoadError as error:
                 raise LoadError(f"{native.path}: {error}") from error
-            ops[op_name] = Op(native, *described, target, ops.__getitem__)
-    operators.register_when_imported()
+            ops[op_name] = Op(*described, target, ops.__getitem__)
+    operators.register_when_imported(ops)
     return Library(name, native.path, native, ops)
 
 

@@ -85,6 +85,10 @@ def opened(path: str) -> Iterator[int]:
         # A pipe without a writer does not block.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
+        if os.path.isfile(os.path.join(os.path.dirname(path), "_ops.py")):
+            raise LoadError(
+                f"{path} does not exist. Install the package that has it again (`pip install --force-reinstall`)."
+            ) from None
         raise LoadError(
             f"{path} does not exist{_neighbour(path)}. Build it first (`cargo build --release` writes it to "
             "target/release)."

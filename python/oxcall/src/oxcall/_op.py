@@ -35,17 +35,14 @@ class Op(Described):
         self, native: NativeLibrary, op: OpInfo, platforms: list[str], operator: Callable[[str], Any], target: Target,
         find: Callable[[str], Op],
     ):  # fmt: skip
-        super().__init__(op, platforms, operator)
-        self._native, self._target = native, target
+        super().__init__(native, op, platforms, operator)
+        self._target = target
         self._primitive = OpPrimitive(op, target, find)
         self._by_keyword = keyword_operands(op)
         self._calls: dict[Any, Call] = {}
         self._has_list = any(param.role == "ret" and param.arity != "one" for param in op.results)
         self._options = option_names(op)
         self._results = ResultTypes(native, op)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _loaded, (self._native.path, self._info.name)
 
     @property
     def target(self) -> str:
@@ -102,13 +99,6 @@ class Op(Described):
                 f"{self._info.name}: attribute `{attr}` has type {name}, which no argument gives; use `dtype=`"
             )
         return dtype
-
-
-def _loaded(path: str, name: str) -> Described:
-    """The op of the library at a path, which is loaded if it is not."""
-    from oxcall._library import load
-
-    return load(path)[name]
 
 
 def _key(operands: Sequence[Any], keywords: Mapping[str, Any]) -> Any:

@@ -9,7 +9,7 @@ import sys
 import threading
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from oxcall._abi import NativeLibrary
@@ -29,13 +29,18 @@ class Operators:
         self._native = native
         self._lock = threading.Lock()
         self._report: dict[str, Any] | None = None
+        self._ops: Mapping[str, object] = {}
 
-    def register_when_imported(self) -> None:
+    def register_when_imported(self, ops: Mapping[str, object]) -> None:
         """Registers now or later. A library of an older oxcall has no operators; only a request for one reports it.
+
+        Args:
+            ops: the library's ops by name. Each gets its operator as the attribute `torch`.
 
         Raises:
             LoadError: PyTorch is imported, and has an operator of the same name from another library.
         """
+        self._ops = ops
         if sys.modules.get("torch") is None:
             when_imported("torch", self._register_quietly)
             return
@@ -72,7 +77,7 @@ class Operators:
         if qualified is None:
             reasons = "; ".join(outcome["left_out"] for outcome in outcomes)
             raise LoadError(f"{name} is not an operator in PyTorch {torch.__version__}: {reasons}")
-        return functools.reduce(getattr, qualified.split("::"), torch.ops)
+        return _operator(qualified)
 
     def _register(self) -> dict[str, Any]:
         with self._lock:
@@ -80,7 +85,17 @@ class Operators:
                 self._report, program = self._native.register_torch()
                 if program:
                     self._run(program)
+                self._hand_out(self._report)
             return self._report
+
+    def _hand_out(self, report: dict[str, Any]) -> None:
+        """Gives ops their operators, apart from those whose use is to warn or to fail."""
+        if report["torch"] is None:
+            return
+        for outcome in report["ops"]:
+            is_whole = not any(overload.get("left_out") for overload in outcome["overloads"])
+            if outcome["name"] and is_whole and outcome["op"] in self._ops:
+                vars(self._ops[outcome["op"]]).setdefault("torch", _operator(outcome["name"]))
 
     def _run(self, program: str) -> None:
         try:
@@ -104,6 +119,11 @@ class Operators:
     def _warn(self, error: Exception) -> None:
         message = f"{self._native.path}: not all ops could be registered with PyTorch: {error}"
         warnings.warn(message, OxcallWarning, stacklevel=3)
+
+
+def _operator(qualified: str) -> Any:
+    """The operator of a name such as `my_ops::rms_norm`."""
+    return functools.reduce(getattr, qualified.split("::"), sys.modules["torch"].ops)
 
 
 class _Taken(LoadError):
