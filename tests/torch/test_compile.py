@@ -43,6 +43,15 @@ def test_one_program_for_all_sizes(ops):
     assert len(counter.programs) == 1
 
 
+def test_functions_that_name_an_op_of_the_package(gallery):
+    """And not the operator, which torch.compile could not look for."""
+    counter = Counter()
+    run = counter.compile(lambda x: gallery.rms_norm.torch(x, eps=1e-3) + 1)
+    x = torch.ones(2, 5)
+    torch.testing.assert_close(run(x), gallery.rms_norm.torch(x, eps=1e-3) + 1)
+    assert len(counter.programs) == 1
+
+
 def test_one_program_for_sizes_that_attributes_give(ops):
     counter = Counter()
 
