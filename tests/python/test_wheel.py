@@ -226,9 +226,13 @@ def test_a_wheel(project, clean, tmp_path):
 
 
 @needs_hatchling
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "torch"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("cuda", "torch")])
 def test_tests_of_a_new_project(kind, tmp_path, monkeypatch):
-    """All tests that come with a project pass, in Rust and in Python."""
+    """All tests that come with a project pass, in Rust and in Python.
+
+    `tests/cuda` has the Rust tests and kernels of `--cuda`, `tests/torch` the Python tests of `--torch`, without a
+    build of the SDK for them.
+    """
     folder = tmp_path / "their_ops"
     assert main(["new", str(folder), "--oxcall", str(ROOT), *([] if kind == "jax" else [f"--{kind}"])]) == 0
     monkeypatch.chdir(folder)
