@@ -13,6 +13,7 @@ mod legacy_call;
 mod loops;
 mod manual_computation;
 mod observe;
+mod picks;
 mod pointwise;
 mod random;
 mod rowwise;

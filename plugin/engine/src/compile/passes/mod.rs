@@ -15,6 +15,7 @@ mod inline;
 pub(crate) mod ir;
 mod layouts;
 mod partial;
+mod picks;
 mod scan;
 mod short;
 mod simplify;
@@ -101,7 +102,8 @@ pub(crate) fn run_with(
         shrink(&mut module, evaluate, &mut observer)?;
     }
     // Before slices of what does not change leave loops.
-    if short::reductions(&mut module)? | taps::convolutions(&mut module)? {
+    let changes = [short::reductions, taps::convolutions, picks::before_elementwise];
+    if changes.into_iter().try_fold(false, |any, change| Ok::<_, Error>(any | change(&mut module)?))? {
         observer.after("short", &module)?;
         shrink(&mut module, evaluate, &mut observer)?;
     }
