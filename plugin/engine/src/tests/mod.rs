@@ -15,6 +15,7 @@ mod manual_computation;
 mod observe;
 mod picks;
 mod pointwise;
+mod products;
 mod random;
 mod rowwise;
 mod straight;

@@ -4,6 +4,7 @@
 //! StableHLO: [`oxcall_hlo::verify`] checks it in debug builds and while programs are dumped.
 
 mod captures;
+mod columns;
 mod composite;
 mod cse;
 mod dce;
@@ -109,6 +110,13 @@ pub(crate) fn run_with(
     }
     // After unrolling: a short loop that is gone needs no hoisting.
     if hoist::hoist(&mut module)? {
+        observer.after("hoist", &module)?;
+        shrink(&mut module, evaluate, &mut observer)?;
+    }
+    // After constants have left loops. What is before an inner loop then leaves the outer one.
+    if columns::products(&mut module)? {
+        observer.after("columns", &module)?;
+        hoist::hoist(&mut module)?;
         observer.after("hoist", &module)?;
         shrink(&mut module, evaluate, &mut observer)?;
     }

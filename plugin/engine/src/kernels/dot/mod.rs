@@ -108,17 +108,30 @@ impl<C: Number> Kernel for Dot<C> {
     }
 
     fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
-        let is_small = self.shape.is_small() && !self.shape.is_long_dot() && self.shape.k > 0;
         let (lhs, rhs) = (self.lhs.strides()?, self.rhs.strides()?);
         let count = self.batches.count();
-        if !is_small || !(1..=small::MOST_BATCHES).contains(&count) || self.matrix.is_some() {
+        let is_small = self.shape.is_small() && !self.shape.is_long_dot() && self.matrix.is_none();
+        // Products of dense columns are added up in the same order, whether they are many or few.
+        let by_column = self.shape.n == 1 && self.shape.m > 1 && lhs[0] == 1;
+        let by_row = self.shape.m == 1 && self.shape.n > 1 && rhs[0] == 1;
+        if !(is_small || by_column || by_row) || self.shape.k == 0 || !(1..=small::MOST_BATCHES).contains(&count) {
             return None;
         }
         let ([lhs_element, rhs_element, element], compute) = self.in_blocks?;
         let starts = |operand: usize| (0..count).map(|batch| self.batches.offsets(batch)[operand]).collect();
-        let a = small::Matrices { slot: inputs[0], element: lhs_element, strides: lhs, starts: starts(0) };
-        let b = small::Matrices { slot: inputs[1], element: rhs_element, strides: [rhs[1], rhs[0]], starts: starts(1) };
-        small::Products { shape: self.shape, compute, a, b, out: (outputs[0], element) }.generate(block)
+        let products = |is_swapped: bool| {
+            let Shape { m, n, k } = self.shape;
+            let a = small::Matrices { slot: inputs[0], element: lhs_element, strides: lhs, starts: starts(0) };
+            let b = small::Matrices { slot: inputs[1], element: rhs_element, strides: rhs, starts: starts(1) };
+            let (m, n, a, b) = if is_swapped { (n, m, b, a) } else { (m, n, a, b) };
+            let b = small::Matrices { strides: [b.strides[1], b.strides[0]], ..b };
+            small::Products { shape: Shape { m, n, k }, compute, a, b, out: (outputs[0], element) }
+        };
+        // The vector by the transposed matrix.
+        if by_column && products(true).generate(block).is_some() {
+            return Some(());
+        }
+        if is_small || by_row { products(false).generate(block) } else { None }
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {

@@ -10,8 +10,9 @@ use crate::math;
 use crate::math::generated::{self, Record, constant_of, is_wide};
 use crate::plan::Slot;
 
-/// The most products of vectors, and of single elements.
+/// The most products of vectors, of those of one row, and of single elements.
 const MOST_VECTORS: usize = 96;
+const MOST_OF_ROW: usize = 256;
 const MOST_ELEMENTS: usize = 256;
 
 /// The most matrices of a batch.
@@ -124,7 +125,8 @@ impl Products {
         let (out, element) = self.out;
         let (width, count) = (generated::width(element), self.a.starts.len());
         let vectors: SmallVec<[(usize, u8); 8]> = block.vectors_of(n, functions.lanes).take(MOST_VECTORS).collect();
-        if count * m * k * vectors.len() > MOST_VECTORS {
+        let most = if count * m == 1 { MOST_OF_ROW } else { MOST_VECTORS };
+        if count * m * k * vectors.len() > most {
             return None;
         }
         let place = |row: usize, first: usize| (row * n + first) * element.byte_width();

@@ -1,0 +1,138 @@
+//! Products of vectors and matrices in loops: the matrix is transposed before the loop, and machine code gives the bits
+//! of steps.
+
+use oxcall_hlo::parse_text;
+use oxcall_jit::{Isa, Kernel};
+
+use super::*;
+
+/// `y += A x, x += x`, three times, for `batches` matrices of `m` by `k`, which are the left or the right operand, and
+/// whose rows are along their first or their last dimension.
+fn program(element: &str, [batches, m, k]: [usize; 3], is_left: bool, is_last: bool) -> String {
+    let ty = |dims: &[usize]| {
+        let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
+        format!("tensor<{}x{element}>", dims.join("x"))
+    };
+    let matrix = ty(&if is_last { [batches, m, k] } else { [batches, k, m] });
+    let (x, y) = (ty(&[batches, k]), ty(&[batches, m]));
+    let contracted = if is_last { 2 } else { 1 };
+    let (operands, types, dims) = match is_left {
+        true => ("%a, %x", format!("({matrix}, {x})"), format!("[{contracted}] x [1]")),
+        false => ("%x, %a", format!("({x}, {matrix})"), format!("[1] x [{contracted}]")),
+    };
+    format!(
+        "func.func @main(%a: {matrix}, %x0: {x}, %y0: {y}) -> {y} {{
+        %zero = stablehlo.constant dense<0> : tensor<i32>
+        %loop:3 = stablehlo.while(%i = %zero, %x = %x0, %y = %y0) : tensor<i32>, {x}, {y}
+        cond {{
+            %limit = stablehlo.constant dense<3> : tensor<i32>
+            %less = stablehlo.compare LT, %i, %limit, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %less : tensor<i1>
+        }} do {{
+            %one = stablehlo.constant dense<1> : tensor<i32>
+            %next = stablehlo.add %i, %one : tensor<i32>
+            %p = stablehlo.dot_general {operands}, batching_dims = [0] x [0], contracting_dims = {dims} : {types} -> {y}
+            %sum = stablehlo.add %y, %p : {y}
+            %twice = stablehlo.add %x, %x : {x}
+            stablehlo.return %next, %twice, %sum : tensor<i32>, {x}, {y}
+        }}
+        return %loop#2 : {y}
+    }}"
+    )
+}
+
+fn bytes(element: &str, count: usize, seed: usize) -> Vec<u8> {
+    let number = |i: usize| ((i * 37 + seed * 11) % 23) as f32 / 4.0 - 2.5;
+    (0..count)
+        .flat_map(|i| match element {
+            "f64" => f64::from(number(i)).to_le_bytes().to_vec(),
+            "i32" => (number(i) as i32).to_le_bytes().to_vec(),
+            "f16" => half::f16::from_f32(number(i)).to_le_bytes().to_vec(),
+            "complex<f32>" => [number(i), number(i + 1)].map(f32::to_le_bytes).concat(),
+            _ => number(i).to_le_bytes().to_vec(),
+        })
+        .collect()
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
+}
+
+/// The sum of the products with the numbers that are doubled in each iteration: 1 + 2 + 4 times `A x`.
+fn expected([batches, m, k]: [usize; 3], is_last: bool, a: &[f32], x: &[f32], y: &[f32]) -> Vec<f64> {
+    let at = |batch: usize, row: usize, column: usize| {
+        f64::from(if is_last { a[(batch * m + row) * k + column] } else { a[(batch * k + column) * m + row] })
+    };
+    let sum = |batch: usize, row: usize| {
+        (0..k).map(|column| at(batch, row, column) * f64::from(x[batch * k + column])).sum::<f64>()
+    };
+    let all = (0..batches * m).map(|place| f64::from(y[place]) + 7.0 * sum(place / m, place % m));
+    all.collect()
+}
+
+#[test]
+fn products_with_matrices_from_outside_of_loops() {
+    let sizes = [
+        [1, 4, 2],
+        [1, 5, 3],
+        [1, 1, 9],
+        [1, 9, 1],
+        [1, 16, 16],
+        [1, 17, 16],
+        [1, 32, 32],
+        [1, 33, 31],
+        [1, 64, 64],
+        [1, 100, 70],
+        [4, 8, 8],
+        [3, 5, 7],
+        [16, 4, 4],
+        [20, 3, 2],
+        [9, 5, 3],
+        [40, 4, 4],
+    ];
+    let engines: Vec<Arc<Engine>> = (Isa::all().filter(|isa| Kernel::is_supported() && isa.is_present()))
+        .map(|isa| Engine::for_isa(Some(isa)))
+        .collect();
+    let steps = Engine::for_isa(None);
+    for element in ["f32", "f64", "i32", "f16", "complex<f32>"] {
+        for (dims, form) in sizes.iter().flat_map(|&dims| (0..4).map(move |form| (dims, form))) {
+            let [batches, m, k] = dims;
+            let (is_left, is_last) = (form % 2 == 0, form / 2 == 0);
+            let text = program(element, dims, is_left, is_last);
+            let module = parse_text(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            verify(&module).unwrap();
+            let arguments = [batches * m * k, batches * k, batches * m].map(|count| bytes(element, count, count));
+            let run = |engine: &Arc<Engine>| {
+                let arguments = arguments.iter().map(|bytes| shared(engine, bytes)).collect();
+                compile(engine, module.clone()).run(arguments).unwrap()[0].as_bytes().to_vec()
+            };
+            let result = run(&steps);
+            for engine in &engines {
+                assert!(run(engine) == result, "{element} {dims:?} {is_left} {is_last}");
+            }
+            if element == "f32" {
+                let [a, x, y]: [Vec<f32>; 3] = [0, 1, 2].map(|i| floats(&arguments[i]));
+                let expected = expected(dims, is_last, &a, &x, &y);
+                let got: Vec<f32> = floats(&result);
+                for (got, expected) in got.iter().zip(&expected) {
+                    assert!((f64::from(*got) - expected).abs() < 1e-2, "{dims:?}: {got} instead of {expected}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn only_small_matrices_of_loops_are_transposed() {
+    let transposes = |dims: [usize; 3], is_last: bool| {
+        let module = parse_text(&program("f32", dims, true, is_last)).unwrap();
+        compile(&engine(), module).text().matches("stablehlo.transpose").count()
+    };
+    assert_eq!(transposes([1, 16, 16], true), 1);
+    assert_eq!(transposes([2, 16, 16], true), 1);
+    assert_eq!(transposes([1, 16, 16], false), 0);
+    assert_eq!(transposes([1, 1000, 64], true), 1);
+    assert_eq!(transposes([1, 16, 65], true), 0);
+    assert_eq!(transposes([1, 2000, 64], true), 0);
+    assert_eq!(transposes([1, 3, 16], true), 0);
+}
