@@ -2,6 +2,9 @@
 
 /// A function of slices whose loops LLVM vectorises: compiled for AVX-512, AVX2 and the baseline, and selected at run
 /// time. On other architectures the baseline has vectors (NEON). Debug builds have only the baseline.
+///
+/// A closure in such a function is compiled for the same instructions, so it becomes no part of a function of the
+/// standard library that takes it (`array::map`), unless that is inlined first: loops are written as `for`.
 macro_rules! vectorised {
     ($($item:tt)*) => {
         #[cfg_attr(not(debug_assertions), multiversion::multiversion(targets(

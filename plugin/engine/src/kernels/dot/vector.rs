@@ -118,8 +118,11 @@ fn add_dots<C: Number>(data: &[C], stride: usize, vector: &[C], out: &mut [C]) {
     let row = |i: usize| &data[i * stride..][..vector.len()];
     let (fours, rest) = out.as_chunks_mut::<LINES>();
     for (i, out) in fours.iter_mut().enumerate() {
-        let dots = four_dots([0, 1, 2, 3].map(|k| row(i * LINES + k)), vector);
-        out.iter_mut().zip(dots).for_each(|(out, dot)| *out = out.plus(dot));
+        let first = i * LINES;
+        let dots = four_dots([row(first), row(first + 1), row(first + 2), row(first + 3)], vector);
+        for (out, dot) in out.iter_mut().zip(dots) {
+            *out = out.plus(dot);
+        }
     }
     for (i, out) in rest.iter_mut().enumerate() {
         *out = out.plus(dot(row(fours.len() * LINES + i), vector));
@@ -134,7 +137,8 @@ fn add_multiples<C: Number>(data: &[C], stride: usize, factors: &[C], out: &mut 
     let line = |k: usize| &data[k * stride..][..len];
     let (fours, rest) = factors.as_chunks::<LINES>();
     for (k, factors) in fours.iter().enumerate() {
-        let [a, b, c, d] = [0, 1, 2, 3].map(|i| line(k * LINES + i));
+        let first = k * LINES;
+        let (a, b, c, d) = (line(first), line(first + 1), line(first + 2), line(first + 3));
         for (i, out) in out.iter_mut().enumerate() {
             // A separate sum has a quarter of the errors of long sums.
             let sum = a[i].times(factors[0]).plus_product(b[i], factors[1]);
@@ -158,9 +162,13 @@ fn four_dots<C: Number>(rows: [&[C]; LINES], vector: &[C]) -> [C; LINES] {
     // Sums in separate variables, as in `dot`.
     let [mut t0, mut t1, mut t2, mut t3] = [[C::ZERO; LANES]; LINES];
     let (chunks, rest) = vector.as_chunks::<LANES>();
-    let [r0, r1, r2, r3] = rows.map(|row| row.as_chunks::<LANES>());
-    let chains = chunks.chunks(CHAIN).zip(r0.0.chunks(CHAIN)).zip(r1.0.chunks(CHAIN));
-    for ((((v, r0), r1), r2), r3) in chains.zip(r2.0.chunks(CHAIN)).zip(r3.0.chunks(CHAIN)) {
+    let [r0, r1, r2, r3] = rows;
+    let (r0, rest0) = r0.as_chunks::<LANES>();
+    let (r1, rest1) = r1.as_chunks::<LANES>();
+    let (r2, rest2) = r2.as_chunks::<LANES>();
+    let (r3, rest3) = r3.as_chunks::<LANES>();
+    let chains = chunks.chunks(CHAIN).zip(r0.chunks(CHAIN)).zip(r1.chunks(CHAIN));
+    for ((((v, r0), r1), r2), r3) in chains.zip(r2.chunks(CHAIN)).zip(r3.chunks(CHAIN)) {
         let [mut s0, mut s1, mut s2, mut s3] = [[C::ZERO; LANES]; LINES];
         for ((((v, a), b), c), d) in v.iter().zip(r0).zip(r1).zip(r2).zip(r3) {
             s0 = plus_products(s0, a, v);
@@ -176,12 +184,13 @@ fn four_dots<C: Number>(rows: [&[C]; LINES], vector: &[C]) -> [C; LINES] {
         }
     }
     let mut sums = [t0, t1, t2, t3];
-    for (sums, row) in sums.iter_mut().zip([r0.1, r1.1, r2.1, r3.1]) {
+    for (sums, row) in sums.iter_mut().zip([rest0, rest1, rest2, rest3]) {
         for ((sum, &a), &v) in sums.iter_mut().zip(row).zip(rest) {
             *sum = sum.plus_product(a, v);
         }
     }
-    sums.map(join_lanes)
+    let [t0, t1, t2, t3] = sums;
+    [join_lanes(t0), join_lanes(t1), join_lanes(t2), join_lanes(t3)]
 }
 
 /// The sum of all lanes, in pairs.

@@ -125,10 +125,12 @@ pub(crate) fn fold_rows<T: Element, C: Combine<T::Wide>>(
 ) {
     // Many rows at a time: the sums are loaded and stored less often. More than eight, at distances of pages, would not
     // fit the L1 cache, which has few places for their lines.
+    let count = sums.len();
+    let row = |start: usize| &operand[start + column..][..count];
     let mut eights = rows.chunks_exact(8);
     for eight in &mut eights {
-        let [a, b, c, d] = [0, 1, 2, 3].map(|i| &operand[eight[i] + column..][..sums.len()]);
-        let [e, f, g, h] = [4, 5, 6, 7].map(|i| &operand[eight[i] + column..][..sums.len()]);
+        let (a, b, c, d) = (row(eight[0]), row(eight[1]), row(eight[2]), row(eight[3]));
+        let (e, f, g, h) = (row(eight[4]), row(eight[5]), row(eight[6]), row(eight[7]));
         for (i, sum) in sums.iter_mut().enumerate() {
             let (ab, cd) = (C::combine(a[i].widen(), b[i].widen()), C::combine(c[i].widen(), d[i].widen()));
             let (ef, gh) = (C::combine(e[i].widen(), f[i].widen()), C::combine(g[i].widen(), h[i].widen()));
@@ -137,7 +139,7 @@ pub(crate) fn fold_rows<T: Element, C: Combine<T::Wide>>(
     }
     let mut fours = eights.remainder().chunks_exact(4);
     for four in &mut fours {
-        let [a, b, c, d] = [0, 1, 2, 3].map(|i| &operand[four[i] + column..][..sums.len()]);
+        let (a, b, c, d) = (row(four[0]), row(four[1]), row(four[2]), row(four[3]));
         for ((((sum, a), b), c), d) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
             let (ab, cd) = (C::combine(a.widen(), b.widen()), C::combine(c.widen(), d.widen()));
             *sum = C::combine(*sum, C::combine(ab, cd));
@@ -176,15 +178,23 @@ vectorised! {
 /// Combines each of `sums` with every `stride`th element, while both last.
 fn fold_strided<S: Element, C: Combine<S::Wide>>(src: &[S], stride: usize, sums: &mut [S::Wide]) {
     if stride == 1 {
-        sums.iter_mut().zip(src).for_each(|(sum, x)| *sum = C::combine(*sum, x.widen()));
+        for (sum, x) in sums.iter_mut().zip(src) {
+            *sum = C::combine(*sum, x.widen());
+        }
     } else if stride == 2 {
         // Whole pairs are loaded as vectors.
         let pairs = src.chunks_exact(2);
         let (paired, others) = sums.split_at_mut(sums.len().min(pairs.len()));
-        others.iter_mut().zip(pairs.remainder()).for_each(|(sum, x)| *sum = C::combine(*sum, x.widen()));
-        paired.iter_mut().zip(pairs).for_each(|(sum, pair)| *sum = C::combine(*sum, pair[0].widen()));
+        for (sum, x) in others.iter_mut().zip(pairs.remainder()) {
+            *sum = C::combine(*sum, x.widen());
+        }
+        for (sum, pair) in paired.iter_mut().zip(pairs) {
+            *sum = C::combine(*sum, pair[0].widen());
+        }
     } else {
-        sums.iter_mut().zip(src.iter().step_by(stride)).for_each(|(sum, x)| *sum = C::combine(*sum, x.widen()));
+        for (sum, x) in sums.iter_mut().zip(src.iter().step_by(stride)) {
+            *sum = C::combine(*sum, x.widen());
+        }
     }
 }
 }
