@@ -192,7 +192,22 @@ impl Pool {
     }
 
     fn could_split(&self, cost: Cost) -> bool {
-        self.threads > 1 && cost.nanos() >= WORTH_SPLITTING_NANOS
+        self.threads > 1 && Pool::is_worth_splitting(cost)
+    }
+
+    /// Whether several threads, if there are, may divide work of `cost`.
+    pub(crate) fn is_worth_splitting(cost: Cost) -> bool {
+        cost.nanos() >= WORTH_SPLITTING_NANOS
+    }
+
+    /// Whether several pieces of work, of this cost together, are worth sharing.
+    pub(crate) fn is_worth_sharing(cost: Cost) -> bool {
+        cost.nanos() >= WORTH_WAKING_NANOS
+    }
+
+    /// Whether work of `cost` is as long as a piece should be.
+    pub(crate) fn is_piece(cost: Cost) -> bool {
+        cost.nanos() >= PIECE_NANOS
     }
 
     /// The number of threads that work of `cost` is worth: 1 or all.

@@ -10,6 +10,7 @@ use super::assign::{Assignment, assign};
 use super::graph::Graph;
 use super::loops::{self, Steps};
 use super::lower::{Lowered, lower, materialise};
+use super::runs;
 use crate::collective::Clique;
 use crate::memory::Buffer;
 use crate::plan::{Args, CallSite, Parameter, Plan, Step};
@@ -34,6 +35,9 @@ pub(crate) fn build(module: Module, runtime: &Runtime, cliques: Vec<Arc<Clique>>
         let plan = Steps { steps: &steps, lists: &slots, allocations: &allocations };
         loops::compile(plan, |index| constants[index as usize].as_bytes(), isa, runtime.codegen())
     });
+    let is_covered = |step: usize| loops.as_ref().is_some_and(|loops| loops.covers[step]);
+    let plan = runs::Steps { steps: &steps, lists: &slots, allocations: &allocations };
+    let runs = runs::find(plan, is_covered);
     let frame_of: Vec<u32> = calls.iter().map(CallSite::frame).collect();
     let mut frames = Vec::new();
     for (site, &frame) in frame_of.iter().enumerate() {
@@ -61,6 +65,7 @@ pub(crate) fn build(module: Module, runtime: &Runtime, cliques: Vec<Arc<Clique>>
         frames,
         cost,
         loops,
+        runs,
     })
 }
 

@@ -6,6 +6,7 @@
 //! 4. [`lower`]: from ops and fusions to a [`graph`] of nodes over values.
 //! 5. [`assign`]: buffer assignment, and the steps of the plan.
 //! 6. [`loops`]: the loops among the steps as machine code.
+//! 7. [`runs`]: successive small steps that threads share.
 //!
 //! `build` performs the stages from 3 on.
 
@@ -19,6 +20,7 @@ mod loops;
 mod lower;
 pub(crate) mod partition;
 pub(crate) mod passes;
+mod runs;
 
 use std::sync::Arc;
 

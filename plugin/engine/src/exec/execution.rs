@@ -7,6 +7,7 @@ use oxcall::Error;
 use oxcall::descriptor::Stage;
 use oxcall::host::Future;
 use oxcall_jit::Stop;
+use smallvec::SmallVec;
 
 use super::rendezvous::Participant;
 use super::{Argument, Executable, Frame, traced};
@@ -18,8 +19,9 @@ use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::machine::resume_panic;
 use crate::memory::{Buffer, RawBuffer};
 use crate::observe::Span;
-use crate::plan::{Args, Loops, Slot, Step};
+use crate::plan::{Args, Loops, Plan, Run, Slot, Step};
 use crate::pool::{Cost, Pool};
+use crate::sync::Mutex;
 
 /// An execution of a program. It may stop at an incomplete custom call or collective, and resume later.
 pub(crate) struct Execution {
@@ -142,6 +144,11 @@ impl Execution {
                 *at = frame.run_loops(loops, block);
                 continue;
             }
+            if !TRACED && let Some(run) = plan.runs.as_ref().and_then(|runs| runs.starting(*at)) {
+                frame.share(run, plan, cx)?;
+                *at = run.steps.end;
+                continue;
+            }
             let Some(step) = plan.steps.get(*at) else { break };
             *at += 1;
             let _span = TRACED.then(|| traced::Open::new(program, step, spans));
@@ -207,6 +214,27 @@ impl Frame {
         // that the frame owns or the caller donated, and nothing writes shared memory.
         let (inputs, outputs) = unsafe { (Inputs::new(inputs, args.in_place), Outputs::new(outputs)) };
         kernel.run(cx, inputs, outputs).map_err(|error| error.context(kernel.name()))
+    }
+
+    /// Runs the pieces of a run, several at a time.
+    fn share(&self, run: &Run, plan: &Plan, cx: Context<'_>) -> Result<(), Error> {
+        let (failure, table) = (Mutex::new(None), &self.table);
+        let step = |step: u32| {
+            let Step::Kernel { kernel, args, .. } = &plan.steps[step as usize] else { return Ok(()) };
+            let (inputs, outputs) = args.slots(&plan.slots);
+            let buffer = |&slot: &Slot| table[slot as usize];
+            let inputs: SmallVec<[RawBuffer; 8]> = inputs.iter().map(buffer).collect();
+            let outputs: SmallVec<[RawBuffer; 4]> = outputs.iter().map(buffer).collect();
+            // SAFETY: as in `kernel`; and no other piece of the run writes what a step uses, or uses what it writes.
+            let (inputs, outputs) = unsafe { (Inputs::new(&inputs, args.in_place), Outputs::new(&outputs)) };
+            kernel.run(cx, inputs, outputs).map_err(|error| error.context(kernel.name()))
+        };
+        cx.pool.for_each(run.cost, run.pieces.iter().collect(), |piece| {
+            if let Err(error) = piece.iter().try_for_each(|&at| step(at)) {
+                failure.lock().get_or_insert(error);
+            }
+        });
+        failure.into_inner().map_or(Ok(()), Err)
     }
 
     fn call(&mut self, program: &Executable, site: u32, stage: Stage, args: Args) -> Result<Option<Future>, Error> {

@@ -35,6 +35,9 @@ impl fmt::Display for Plan {
             writeln!(f)?;
         }
         writeln!(f, "return {}", List(&self.results))?;
+        for run in self.runs.iter().flat_map(|runs| &runs.runs) {
+            writeln!(f, "{} to {}: {} pieces for threads", run.steps.start, run.steps.end - 1, run.pieces.len())?;
+        }
         if let Some(loops) = &self.loops {
             writeln!(f, "*: {} bytes of machine code", loops.routine.bytes())?;
         }

@@ -4,7 +4,7 @@
 //! * `step`: the steps, the slots and the [`Plan`], which owns the plans of its manual computations.
 //! * `allocation`: where each slot points when an execution begins.
 //! * `parameter`: the parameters as callers see them, and the buffers that values consist of.
-//! * `loops`: the machine code of loops; `code`: all machine code, with names.
+//! * `loops`: the machine code of loops; `code`: all machine code, with names; `runs`: steps that threads share.
 //! * `manual`: manual computations: the shards that their participants get.
 //! * `display`: plans as text.
 //!
@@ -16,6 +16,7 @@ mod display;
 mod loops;
 mod manual;
 mod parameter;
+mod runs;
 mod step;
 
 pub(crate) use crate::custom_call::CallSite;
@@ -25,4 +26,5 @@ pub(crate) use loops::Loops;
 pub(crate) use manual::{ManualSite, Shard, Shards, Whole};
 pub use parameter::Parameter;
 pub(crate) use parameter::{byte_size, leaves};
+pub(crate) use runs::{Run, Runs};
 pub(crate) use step::{Args, CollectiveSite, Plan, Slot, Step};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Allocation, Loops, ManualSite};
+use super::{Allocation, Loops, ManualSite, Runs};
 use crate::collective::{Clique, CollectiveKernel, Groups};
 use crate::kernel::Kernel;
 use crate::memory::Buffer;
@@ -120,6 +120,8 @@ pub(crate) struct Plan {
     pub(crate) cost: Cost,
     /// Loops as machine code.
     pub(crate) loops: Option<Loops>,
+    /// Steps that threads share.
+    pub(crate) runs: Option<Runs>,
 }
 
 impl Plan {
