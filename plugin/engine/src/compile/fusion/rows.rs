@@ -51,12 +51,19 @@ pub(super) fn row_reduction(graph: &Graph<'_>, op: &Op) -> Option<(BinaryOp, usi
     }
 }
 
+/// The most elements of a reduction that stays alone in a loop: machine code has the ops around it, and calls it.
+const MOST_IN_CODE: usize = 256;
+
 /// The units of a region, one for each group; one without parts is a reduction alone, or a part of another. `groups`
-/// are its fusions, and `counts` their numbers of elements. Reductions of a few elements `in_loop` stay alone: machine
-/// code has them.
+/// are its fusions, and `counts` their numbers of elements. Reductions of a few elements `in_loop` stay alone: a kernel
+/// would end the machine code around it.
 pub(super) fn merge(graph: &Graph<'_>, groups: &mut Groups<'_>, counts: &[usize], in_loop: bool) -> Vec<Unit> {
     let alone = |(group, &count): (GroupId, &usize)| {
         let ops = groups.ops(group).to_vec();
+        // A group that has become a part of another.
+        if ops.is_empty() {
+            return Unit::default();
+        }
         Unit { parts: vec![ops.clone()], ops, count, row: 1, slabs: None }
     };
     let mut units: Vec<Unit> = groups.ids().zip(counts).map(alone).collect();
@@ -64,7 +71,7 @@ pub(super) fn merge(graph: &Graph<'_>, groups: &mut Groups<'_>, counts: &[usize]
     for (index, op) in graph.region.ops.iter().enumerate() {
         if let Some((_, row)) = row_reduction(graph, op)
             && let Some(operand) = graph.tensor(op.operands[0])
-            && !(in_loop && are_few(operand.count() / row, row))
+            && !(in_loop && (operand.count() <= MOST_IN_CODE || are_few(operand.count() / row, row)))
         {
             units.push(Unit { ops: vec![index], count: operand.count(), row, ..Unit::default() });
             reductions.push(groups.start(index));
