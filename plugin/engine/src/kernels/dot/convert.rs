@@ -28,6 +28,22 @@ pub(in crate::kernels) fn compute_type(elements: &[ElementType]) -> ElementType 
     }
 }
 
+/// The float in which sums of `terms` products of narrow integers are exact, if there is one: `gemm` multiplies floats
+/// many times faster than loops multiply integers. The result has to hold all sums, since floats do not wrap.
+pub(super) fn exact_float([lhs, rhs, out]: [ElementType; 3], terms: usize) -> Option<ElementType> {
+    let is_narrow = |element: ElementType| element == ElementType::Pred || element.is_integer() && element.bits() <= 16;
+    if !is_narrow(lhs) || !is_narrow(rhs) || !matches!(out, ElementType::S32 | ElementType::S64) {
+        return None;
+    }
+    // The largest absolute value is at most two to this power.
+    let power = |element: ElementType| element.bits() - usize::from(element.is_signed());
+    let bits = power(lhs) + power(rhs);
+    let fits = |digits: usize| digits.checked_sub(bits).is_some_and(|left| terms <= 1 << left);
+    [(24, ElementType::F32), (if out == ElementType::S32 { 30 } else { 53 }, ElementType::F64)]
+        .into_iter()
+        .find_map(|(digits, float)| fits(digits).then_some(float))
+}
+
 /// Evaluates `$body` with `$C` as the Rust type of a [`compute_type`].
 macro_rules! with_number {
     ($compute:expr, $C:ident => $body:expr) => {

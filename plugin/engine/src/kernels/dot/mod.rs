@@ -40,16 +40,16 @@ pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         return Err(Error::internal(format!("expected dot_general, got {}", op.kind.name())));
     };
     let [lhs, rhs, out] = super::tensors(op, func)?;
+    let (lhs_side, rhs_side, batches) = layout::sides(dims, &lhs.dims, &rhs.dims);
+    let elements = [lhs, rhs, out].map(|ty| ty.element);
     let compute = match dims.algorithm.and_then(|algorithm| algorithm.accumulation) {
         Some(ElementType::F64) if out.element.is_float() => ElementType::F64,
-        _ => compute_type(&[lhs.element, rhs.element, out.element]),
+        _ => convert::exact_float(elements, lhs_side.contracted).unwrap_or_else(|| compute_type(&elements)),
     };
-    let (lhs_side, rhs_side, batches) = layout::sides(dims, &lhs.dims, &rhs.dims);
     Ok(with_number!(compute, C => {
         let shape = Shape { m: lhs_side.free, n: rhs_side.free, k: lhs_side.contracted };
         let arithmetic = shape.cost::<C>();
         let matrix = matrix_by_vector(&lhs_side, &rhs_side, &batches, shape);
-        let elements = [lhs, rhs, out].map(|ty| ty.element);
         let in_blocks = elements.iter().all(|&element| C::holds(element) || small::converts(element, compute));
         Box::new(Dot::<C> {
             in_blocks: in_blocks.then_some((elements, if C::holds(out.element) { out.element } else { compute })),

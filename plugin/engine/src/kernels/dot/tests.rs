@@ -258,6 +258,27 @@ fn integers_wrap() {
 fn booleans_are_or_of_and() {
     check_integers(|x| Pred((x & 1) as u8), |x| i128::from(x.0), |sum| Pred(u8::from(sum != 0)));
     // 256 true products are true, whatever the width of a sum.
+#[test]
+fn narrow_integers_are_multiplied_exactly() {
+    check_integers(|x| x as u8, i128::from, |sum| sum as i32);
+    check_integers(|x| x as u8, i128::from, |sum| sum as i64);
+    check_integers(|x| x as i16, i128::from, |sum| sum as i32);
+    check_integers(|x| x as i16, i128::from, |sum| sum as i64);
+    check_integers(|x| x as u16, i128::from, |sum| sum as i64);
+    check_integers(|x| S4::narrow(x as i8), |x| i128::from(x.get()), |sum| sum as i32);
+    check_integers(|x| Pred((x & 1) as u8), |x| i128::from(x.0), |sum| sum as i32);
+    // The largest sums that floats have, and those beyond.
+    for terms in [1024, 1025, 65_536, 65_537, 131_072] {
+        for (x, y) in [(i8::MIN, i8::MIN), (i8::MIN, i8::MAX)] {
+            let (dims, sizes) = (case(&[1], &[1], [&[], &[]], [&[0], &[0]]).dims(), [terms]);
+            let operands = [ty(ElementType::S8, &sizes), ty(ElementType::S8, &sizes)];
+            let op = Single::new(OpKind::DotGeneral(dims), &operands, &[ty(ElementType::S32, &[])]);
+            let out: Vec<i32> = elements(&op.run(&[bytes(&vec![x; terms]), bytes(&vec![y; terms])])[0]);
+            assert_eq!(out, [(i64::from(x) * i64::from(y) * terms as i64) as i32], "{x} {y} {terms}");
+        }
+    }
+}
+
     let ones = vec![Pred(1); 256];
     let case = case(&[256], &[256], [&[], &[]], [&[0], &[0]]);
     assert_eq!(run_case::<Pred, Pred>(&case, case.dims(), &ones, &ones), [Pred(1)]);
