@@ -58,6 +58,11 @@ impl Side {
         self.free_stride
     }
 
+    /// The distances of free and of contracted elements.
+    pub(super) fn distances(&self) -> [usize; 2] {
+        [self.free_stride, self.contracted_stride]
+    }
+
     /// The matrix of free rows and contracted columns at `offset`.
     pub(super) fn matrix<'a, C: Number>(&self, elements: &'a [C], offset: usize) -> Mat<'a, C> {
         Mat::new(&elements[offset..], [self.free, self.contracted], [self.free_stride, self.contracted_stride])
@@ -86,6 +91,15 @@ impl Batches {
     /// The number of batches.
     pub(super) fn count(&self) -> usize {
         self.0.iter().map(|(size, _)| size).product()
+    }
+
+    /// The distance of batches in each operand, if it is always the same.
+    pub(super) fn distances(&self) -> Option<[usize; 2]> {
+        match self.0[..] {
+            [] => Some([0; 2]),
+            [(_, strides)] => Some(strides),
+            _ => None,
+        }
     }
 
     /// The start of batch `index` in each operand.

@@ -171,6 +171,19 @@ impl<C: Number> Dot<C> {
         Ok(())
     }
 
+    /// The operands as tiny matrices at even distances, if they are.
+    fn tiny<'a>(&self, lhs: &'a [C], rhs: &'a [C]) -> Option<[loops::Tiny<'a, C>; 2]> {
+        let Shape { m, n, k } = self.shape;
+        let [lhs_distance, rhs_distance] = self.batches.distances()?;
+        let [column, row] = self.rhs.distances();
+        // Others have another order of sums.
+        let is_in_order = k < loops::TINY.0 || k == loops::TINY.0 && (n == 1 || column == 1);
+        (is_in_order && m * n * k <= loops::TINY.1).then_some([
+            loops::Tiny { elements: lhs, strides: self.lhs.distances(), distance: lhs_distance },
+            loops::Tiny { elements: rhs, strides: [row, column], distance: rhs_distance },
+        ])
+    }
+
     fn compute(&self, cx: Context<'_>, lhs: &[C], rhs: &[C], out: &mut [C]) -> Result<(), Error> {
         let Shape { m, n, k } = self.shape;
         if out.is_empty() || k == 0 {
@@ -191,8 +204,13 @@ impl<C: Number> Dot<C> {
         if self.batches.count() < 4 * cx.pool.threads() {
             return each(cx.pool.threads_for(self.cost), 0, out);
         }
+        let tiny = self.tiny(lhs, rhs);
         cx.pool.for_chunks(self.cost, out, m * n, |start, out| {
             let first = start / (m * n);
+            if let Some(operands) = tiny {
+                loops::multiply_tiny(self.shape, first, operands, out);
+                return Ok(());
+            }
             // The others choose lanes for a matrix by a vector.
             let is_by_vector = (m == 1 || n == 1) && m * n * k > matmul::FEW;
             if self.shape.is_small() && !is_by_vector {

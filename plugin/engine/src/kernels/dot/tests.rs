@@ -43,6 +43,10 @@ const CASES: &[Case] = &[
     case(&[2, 8, 4, 16], &[2, 9, 4, 16], [&[0, 2], &[0, 2]], [&[3], &[3]]),
     case(&[500, 3, 4], &[500, 4, 2], [&[0], &[0]], [&[2], &[1]]),
     case(&[4, 30, 3], &[2, 30, 4], [&[1], &[1]], [&[0], &[2]]),
+    case(&[301, 3, 3], &[301, 3], [&[0], &[0]], [&[2], &[1]]),
+    case(&[301, 3, 4], &[301, 2, 4], [&[0], &[0]], [&[2], &[2]]),
+    case(&[301, 2, 3], &[301, 5, 3], [&[0], &[0]], [&[2], &[2]]),
+    case(&[2, 301, 3], &[3, 301], [&[1], &[1]], [&[2], &[0]]),
     case(&[300], &[300], [&[0], &[0]], [&[], &[]]),
     case(&[12, 20, 30], &[12, 30], [&[0], &[0]], [&[2], &[1]]),
     // Several contracted and free dimensions, some of which strides cannot merge.
@@ -255,10 +259,6 @@ fn integers_wrap() {
 }
 
 #[test]
-fn booleans_are_or_of_and() {
-    check_integers(|x| Pred((x & 1) as u8), |x| i128::from(x.0), |sum| Pred(u8::from(sum != 0)));
-    // 256 true products are true, whatever the width of a sum.
-#[test]
 fn narrow_integers_are_multiplied_exactly() {
     check_integers(|x| x as u8, i128::from, |sum| sum as i32);
     check_integers(|x| x as u8, i128::from, |sum| sum as i64);
@@ -279,6 +279,10 @@ fn narrow_integers_are_multiplied_exactly() {
     }
 }
 
+#[test]
+fn booleans_are_or_of_and() {
+    check_integers(|x| Pred((x & 1) as u8), |x| i128::from(x.0), |sum| Pred(u8::from(sum != 0)));
+    // 256 true products are true, whatever the width of a sum.
     let ones = vec![Pred(1); 256];
     let case = case(&[256], &[256], [&[], &[]], [&[0], &[0]]);
     assert_eq!(run_case::<Pred, Pred>(&case, case.dims(), &ones, &ones), [Pred(1)]);
