@@ -20,6 +20,7 @@ mod picks;
 mod scan;
 mod short;
 mod simplify;
+mod split;
 mod taps;
 #[cfg(test)]
 mod tests;
@@ -103,7 +104,7 @@ pub(crate) fn run_with(
         shrink(&mut module, evaluate, &mut observer)?;
     }
     // Before slices of what does not change leave loops.
-    let changes = [short::reductions, taps::convolutions, picks::before_elementwise];
+    let changes = [split::reductions, short::reductions, taps::convolutions, picks::before_elementwise];
     if changes.into_iter().try_fold(false, |any, change| Ok::<_, Error>(any | change(&mut module)?))? {
         observer.after("short", &module)?;
         shrink(&mut module, evaluate, &mut observer)?;

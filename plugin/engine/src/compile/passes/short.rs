@@ -50,7 +50,7 @@ fn count_uses(region: &Region, uses: &mut Uses) {
 }
 
 /// The function of a reduction, if it is one of two elements in either order, and the same however often it rounds.
-fn function(op: &Op, ty: &TensorType) -> Option<BinaryOp> {
+pub(super) fn function(op: &Op, ty: &TensorType) -> Option<BinaryOp> {
     use BinaryOp::{Add, And, Maximum, Minimum, Multiply, Or, Xor};
     let [region] = &op.regions[..] else { return None };
     let [body] = &region.ops[..] else { return None };

@@ -13,6 +13,7 @@ mod partial;
 mod scan;
 mod short;
 mod simplify;
+mod split;
 mod tuples;
 mod unroll;
 
