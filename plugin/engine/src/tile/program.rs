@@ -397,11 +397,28 @@ impl Step {
     }
 }
 
+/// Repeats each element `N` times: a fill of a few elements takes longer to begin than to do.
+#[inline(always)]
+fn spread_by<T: bytemuck::Pod, const N: usize>(from: &[T], out: &mut [T]) {
+    for (out, &x) in out.as_chunks_mut::<N>().0.iter_mut().zip(from) {
+        *out = [x; N];
+    }
+}
+
 vectorised! {
 /// Repeats each element for its row.
 fn spread<T: bytemuck::Pod>(from: &[u8], row: usize, out: &mut [u8]) {
     let (from, out): (&[T], &mut [T]) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(out));
-    out.chunks_exact_mut(row).zip(from).for_each(|(out, &x)| out.fill(x));
+    match row {
+        2 => spread_by::<T, 2>(from, out),
+        3 => spread_by::<T, 3>(from, out),
+        4 => spread_by::<T, 4>(from, out),
+        _ => {
+            for (out, &x) in out.chunks_exact_mut(row).zip(from) {
+                out.fill(x);
+            }
+        }
+    }
 }
 }
 

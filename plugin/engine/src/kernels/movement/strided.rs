@@ -171,6 +171,11 @@ impl StridedCopy {
                         .for_each(|row| row.copy_from_slice(&src[walk.step()[0] as usize..][..inner.size]));
                 }
             }),
+            Order::Elements if outer.is_empty() && inner.strides[0] > 0 => {
+                pool.for_chunks(self.cost(), dst, CONTIGUOUS_UNIT, |start, chunk| {
+                    copy_row(src, offset as usize + start * inner.strides[0] as usize, inner.strides[0], chunk);
+                });
+            }
             Order::Elements => pool.for_chunks(self.cost(), dst, inner.size, |start, chunk| {
                 let mut walk = Walk::new(outer, [offset], start / inner.size);
                 chunk
@@ -273,6 +278,9 @@ pub(super) fn copy_row<T: Pod>(src: &[T], start: usize, stride: isize, row: &mut
             let from = &src[start + 1 - row.len()..=start];
             row.iter_mut().zip(from.iter().rev()).for_each(|(to, from)| *to = *from);
         }
+        2 => copy_every::<T, 2>(&src[start..], row),
+        3 => copy_every::<T, 3>(&src[start..], row),
+        4 => copy_every::<T, 4>(&src[start..], row),
         1.. => {
             let from = src[start..].iter().step_by(stride as usize);
             row.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
@@ -282,5 +290,18 @@ pub(super) fn copy_row<T: Pod>(src: &[T], start: usize, stride: isize, row: &mut
                 *to = src[(start as isize + i as isize * stride) as usize];
             }
         }
+    }
+}
+
+/// Copies every `N`th element. The last one may be the end of `src`.
+#[inline(always)]
+fn copy_every<T: Pod, const N: usize>(src: &[T], row: &mut [T]) {
+    let (chunks, rest) = src.as_chunks::<N>();
+    let (whole, others) = row.split_at_mut(row.len().min(chunks.len()));
+    for (to, from) in whole.iter_mut().zip(chunks) {
+        *to = from[0];
+    }
+    if let ([to], [from, ..]) = (others, rest) {
+        *to = *from;
     }
 }
