@@ -157,10 +157,9 @@ impl Kernel for Gather {
     }
 
     fn cost(&self) -> Cost {
-        // Each slice costs about a cache miss.
         let vectors = self.starts.count() as f64;
         let bytes = 2.0 * (self.count * self.element.byte_width()) as f64;
-        Cost { flops: 20.0 * vectors, bytes: bytes + 8.0 * vectors }
+        Cost { flops: self.starts.flops(), bytes: bytes + 8.0 * vectors }
     }
 
     fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {

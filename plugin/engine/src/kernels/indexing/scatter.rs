@@ -394,7 +394,7 @@ impl Kernel for Scatter {
             How::Program(program) => 20.0 * (2 + program.len()) as f64,
             How::Fast(..) | How::Assign(_) | How::Keep => 2.0,
         };
-        let flops = each * self.count as f64 + 20.0 * self.starts.count() as f64;
+        let flops = each * self.count as f64 + self.starts.flops();
         let read = if matches!(self.source, Source::Arrays) { 3.0 } else { 2.0 };
         Cost { flops, bytes: read * (self.count * self.width()) as f64 }
     }

@@ -61,7 +61,12 @@ pub(super) struct Starts {
     components: SmallVec<[Component; 2]>,
     out_of_bounds: OutOfBounds,
     count: usize,
+    /// The arithmetic operations that take as long as finding a start and going there.
+    each: f64,
 }
+
+/// Operands of up to this many bytes are in a cache near the processor.
+const NEAR: usize = 1 << 20;
 
 impl Starts {
     /// The starts of slices of `sizes`, one for each dimension of the operand.
@@ -87,13 +92,22 @@ impl Starts {
             limit: operand.dims[dim] as i64 - sizes[dim] as i64,
             stride: strides[dim] as usize,
         };
+        // A start far away costs about a cache miss.
+        let is_near = operand.byte_size() <= NEAR;
+        let each = if is_near { 2.0 + 4.0 * dims.component_dims.len() as f64 } else { 20.0 };
         Starts {
             element: indices.element,
+            each,
             count: nest::iterations(&vectors),
             vectors: nest::collapse(vectors),
             components: dims.component_dims.iter().enumerate().map(component).collect(),
             out_of_bounds,
         }
+    }
+
+    /// The arithmetic operations that take as long as going to all starts.
+    pub(super) fn flops(&self) -> f64 {
+        self.each * self.count as f64
     }
 
     /// The number of index vectors.
@@ -149,6 +163,19 @@ impl Starts {
             }
             return;
         }
+        // One component after the other, of index vectors at even distances.
+        if let [Loop { strides: [step, batching], .. }] = self.vectors[..]
+            && self.components.iter().all(|component| component.limit >= 0)
+        {
+            let (step, batching) = (step as usize, batching as usize);
+            out.iter_mut().zip(first..).for_each(|(start, index)| *start = index * batching);
+            let drop = self.out_of_bounds == OutOfBounds::Drop;
+            for &Component { offset, limit, stride } in &self.components {
+                let indices = &indices[first * step + offset as usize..];
+                add_starts(indices, step, (I::from_limit(limit), stride, drop), out);
+            }
+            return;
+        }
         let mut walk = Walk::new(&self.vectors, [0, 0], first);
         for start in out {
             let [vector, batching] = walk.step();
@@ -176,6 +203,17 @@ vectorised! {
             (_, false) => lines.for_each(|(start, index)| *start = index.start(last, stride, false)),
             (_, true) => lines.for_each(|(start, index)| *start = index.start(last, stride, true)),
         }
+    }
+}
+
+/// Adds the starts of every `step`th index to others; what is nowhere stays there.
+fn add_starts<I: Index>(indices: &[I], step: usize, (last, stride, drop): (I, usize, bool), out: &mut [usize]) {
+    let add = |start: &mut usize, index: I| *start = start.saturating_add(index.start(last, stride, drop));
+    match step {
+        1 => out.iter_mut().zip(indices).for_each(|(start, &index)| add(start, index)),
+        // The last index vector may lack what is behind its component.
+        2 => out.iter_mut().zip(indices.chunks(2)).for_each(|(start, pair)| add(start, pair[0])),
+        _ => out.iter_mut().zip(indices.iter().step_by(step)).for_each(|(start, &index)| add(start, index)),
     }
 }
 
