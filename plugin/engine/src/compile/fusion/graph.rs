@@ -7,6 +7,12 @@ use oxcall_hlo::{BinaryOp, ElementType, Func, Op, OpKind, Region, TensorType, Un
 use crate::compile::passes::ir::has_effect;
 use crate::math;
 
+/// The elements of a row, and the number of rows, up to which and from which it is copied if it is cut, and the most
+/// elements of a part that makes it so.
+const SHORT_ROW: usize = 256;
+const MANY_ROWS: usize = 16;
+const TINY: usize = 8;
+
 /// The most ops in a chain that are computed twice.
 const DEEPEST: usize = 3;
 
@@ -69,16 +75,29 @@ impl<'a> Graph<'a> {
     /// Whether the op is a slice, pad, concatenation or broadcast whose result consists of boxes of its operands'
     /// elements.
     fn selects(&self, op: &Op) -> bool {
-        let selects = match &op.kind {
-            OpKind::Slice { .. } | OpKind::Concatenate { .. } => true,
+        // After this check, no product of dimensions overflows.
+        let is_empty = |&value: &ValueId| self.tensor(value).and_then(TensorType::checked_count).is_none_or(|n| n == 0);
+        if op.results.iter().any(is_empty) {
+            return false;
+        }
+        match &op.kind {
+            OpKind::Slice { .. } => true,
+            OpKind::Concatenate { dim } => !self.cuts_rows(op, *dim),
             OpKind::BroadcastInDim { dims } => dims.windows(2).all(|pair| pair[0] < pair[1]),
             OpKind::Pad { low, high, interior } => {
                 low.iter().chain(high).all(|&edge| edge >= 0) && interior.iter().all(|&interior| interior == 0)
             }
             _ => false,
-        };
-        let is_empty = |&value: &ValueId| self.tensor(value).and_then(TensorType::checked_count).is_none_or(|n| n == 0);
-        selects && !op.results.iter().any(is_empty)
+        }
+    }
+
+    /// Whether a concatenation along a dimension cuts short rows, such as a roll: each part of a row would be a call of
+    /// the code of a fusion, which takes longer than to copy the row.
+    fn cuts_rows(&self, op: &Op, dim: usize) -> bool {
+        let row = |value: ValueId| self.tensor(value).map_or(0, |ty| ty.dims[dim..].iter().product::<usize>());
+        let rows = |value: ValueId| self.tensor(value).map_or(0, |ty| ty.dims[..dim].iter().product::<usize>());
+        let is_short = row(op.results[0]) < SHORT_ROW && rows(op.results[0]) >= MANY_ROWS;
+        is_short && op.operands.iter().any(|&part| row(part) <= TINY)
     }
 
     /// Whether `value` is the result of such an op.
