@@ -1,7 +1,7 @@
 //! Fusion: the choice of ops that one program computes together.
 //!
 //! Ops are taken from last to first. An element-wise op joins a fusion that uses its result if no op outside lies
-//! between them; otherwise it starts a fusion. Ops that cost little to repeat (constants, iota, broadcasts, sums and
+//! between them, and other fusions that use it join that one; otherwise it starts a fusion. Ops that cost little to repeat (constants, iota, broadcasts, sums and
 //! products of a value that is in memory anyway) belong to each fusion that uses them, and so do slices, pads and
 //! concatenations of such values. Reshapes are other names of the same elements. Finally, reductions of rows join the
 //! fusions around them, other reductions the fusion of their operand, and scatters the broadcast of their only update.
@@ -81,6 +81,13 @@ pub(crate) fn fuse(func: &Func, region: &Region, codegen: Codegen, in_loop: bool
 /// The largest number of ops in one fusion, so that compilation takes linear time and programs fit the caches.
 pub(super) const MOST_OPS: usize = 192;
 
+/// The largest number of ops of two fusions that become one because they share a value.
+const MOST_JOINED: usize = 64;
+
+/// The fewest elements of values that are worth sharing: smaller ones are in a cache, and in loops in registers. Tests
+/// have fewer.
+const LARGE: usize = if cfg!(test) { 64 } else { 4096 };
+
 struct Fuser<'a> {
     graph: &'a Graph<'a>,
     groups: Groups<'a>,
@@ -111,9 +118,20 @@ impl Fuser<'_> {
         if !candidates.is_empty() && (self.graph.is_repeatable(op) || is_cheap()) {
             return candidates.into_iter().for_each(|group| self.groups.copy(index, group));
         }
-        if !candidates.into_iter().any(|group| self.groups.join(index, group)) {
+        let Some(joined) = candidates.iter().copied().find(|&group| self.groups.join(index, group)) else {
             self.groups.start(index);
             self.counts.push(count);
+            return;
+        };
+        if count < LARGE {
+            return;
+        }
+        // Others would read the result, and perhaps what the op reads, from memory.
+        for other in candidates.into_iter().filter(|&other| other != joined) {
+            let ops = self.groups.ops(joined).len() + self.groups.ops(other).len();
+            if ops <= MOST_JOINED && self.groups.merge(joined, other) {
+                self.counts[other.index()] = 0;
+            }
         }
     }
 }

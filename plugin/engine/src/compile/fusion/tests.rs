@@ -224,6 +224,23 @@ fn softmax(program: &mut Program, x: ValueId) -> ValueId {
 }
 
 #[test]
+fn fusions_that_share_a_value_are_one() {
+    let fusions = |count: usize| {
+        let mut program = Program::new();
+        let ty = ty(ElementType::F32, &[count]);
+        let x = program.param(ty.clone());
+        let shared = program.op(OpKind::Unary(UnaryOp::Exponential), &[x], ty.clone());
+        let sum = program.op(OpKind::Binary(BinaryOp::Add), &[shared, x], ty.clone());
+        let product = program.op(OpKind::Binary(BinaryOp::Multiply), &[shared, x], ty);
+        program.func.body.results = vec![sum, product];
+        let found = fuse(&program.func, &program.func.body, Codegen::Off, false).unwrap();
+        found.iter().map(|fusion| fusion.outputs.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(fusions(100), [2]);
+    assert_eq!(fusions(60).len(), 2);
+}
+
+#[test]
 fn a_softmax_is_one_kernel() {
     for (rows, row) in [(2, 2), (7, 33), (64, 1000), (3, 8192), (3, 8193), (16, 20_000)] {
         let mut program = Program::new();
