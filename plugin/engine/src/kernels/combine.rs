@@ -6,6 +6,8 @@ use crate::element::Complex;
 pub(crate) trait Combine<W> {
     /// The identity element.
     const IDENTITY: W;
+    /// Whether many numbers have the same result in any order, though they are floats: all but which of several NaN.
+    const IN_ANY_ORDER: bool = false;
     /// The function.
     fn combine(a: W, b: W) -> W;
 }
@@ -27,12 +29,19 @@ pub(crate) enum Xor {}
 
 macro_rules! combine {
     ($op:ident for $($ty:ty)+: $identity:expr, |$a:ident, $b:ident| $body:expr) => {$(
+        combine!(@ $op $ty: $identity, |$a, $b| $body);
+    )+};
+    ($op:ident in any order for $ty:ty: $identity:expr, |$a:ident, $b:ident| $body:expr) => {
+        combine!(@ $op $ty: $identity, |$a, $b| $body; const IN_ANY_ORDER: bool = true;);
+    };
+    (@ $op:ident $ty:ty: $identity:expr, |$a:ident, $b:ident| $body:expr $(; $($more:tt)*)?) => {
         impl Combine<$ty> for $op {
             const IDENTITY: $ty = $identity;
+            $($($more)*)?
             #[inline(always)]
             fn combine($a: $ty, $b: $ty) -> $ty { $body }
         }
-    )+};
+    };
 }
 
 combine!(Add for u32 u64: 0, |a, b| a.wrapping_add(b));
@@ -54,12 +63,12 @@ extremes!(u32 u64 i32 i64);
 // vectors have, and no branch.
 macro_rules! float_extremes {
     ($($ty:ident)+) => {$(
-        combine!(Maximum for $ty: $ty::NEG_INFINITY, |a, b| {
+        combine!(Maximum in any order for $ty: $ty::NEG_INFINITY, |a, b| {
             let larger = if a > b { a } else { b };
             let larger = if a == b { $ty::from_bits(a.to_bits() & b.to_bits()) } else { larger };
             if a.is_nan() { a } else { larger }
         });
-        combine!(Minimum for $ty: $ty::INFINITY, |a, b| {
+        combine!(Minimum in any order for $ty: $ty::INFINITY, |a, b| {
             let smaller = if a < b { a } else { b };
             let smaller = if a == b { $ty::from_bits(a.to_bits() | b.to_bits()) } else { smaller };
             if a.is_nan() { a } else { smaller }

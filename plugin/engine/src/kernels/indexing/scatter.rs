@@ -120,7 +120,8 @@ struct Combined<C>(PhantomData<C>);
 
 impl<T: Element, C: Combine<T::Wide>> Update<T> for Combined<C> {
     fn identity() -> Option<T> {
-        (!T::TYPE.is_float() && !T::TYPE.is_complex()).then(|| T::narrow(C::IDENTITY))
+        let is_exact = !T::TYPE.is_float() && !T::TYPE.is_complex();
+        (is_exact || C::IN_ANY_ORDER).then(|| T::narrow(C::IDENTITY))
     }
 
     #[inline(always)]

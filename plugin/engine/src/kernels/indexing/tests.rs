@@ -338,6 +338,29 @@ fn gathers_and_scatters_elements_in_blocks() {
 }
 
 #[test]
+fn largest_and_smallest_updates_have_the_same_bits_on_several_threads() {
+    let (len, count) = (50, 300_000);
+    let numbers = of_elements(len, count);
+    let random = &mut Random(44);
+    let indices: Vec<i32> = (0..count).map(|_| random.between(-2, len as i64 + 1) as i32).collect();
+    let updates: Vec<f32> = (0..count).map(|_| random.between(-900, 900) as f32 / 8.0).collect();
+    let operand: Vec<f32> = (0..len).map(|_| random.between(-4, 4) as f32).collect();
+    for function in [BinaryOp::Maximum, BinaryOp::Minimum] {
+        let scatter = scatter_op(&numbers, ElementType::F32, ElementType::S32);
+        let scatter = scatter.binary_region(function, ElementType::F32);
+        let mut expected = operand.clone();
+        for (&index, &update) in indices.iter().zip(&updates).filter(|(index, _)| (0..len as i32).contains(index)) {
+            let old = &mut expected[index as usize];
+            *old = if function == BinaryOp::Maximum { old.max(update) } else { old.min(update) };
+        }
+        let operands = [bytes(&operand), bytes(&indices), bytes(&updates)];
+        let result = scatter.run(&operands);
+        assert_eq!(elements::<f32>(&result[0]), expected);
+        assert!(result == scatter.run_alone(&operands));
+    }
+}
+
+#[test]
 fn scatters_several_inputs_at_once() {
     let dims = ScatterDims {
         update_window_dims: vec![],
