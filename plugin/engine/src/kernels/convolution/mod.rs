@@ -19,7 +19,7 @@ use oxcall_hlo::{Func, Op, OpKind};
 use self::geometry::{Geometry, count};
 use self::patches::Place;
 use super::dot::matmul::{self, Mat, MatMut, Shape};
-use super::dot::{Convert, Narrow, Number, Widen, compute_type, with_number};
+use super::dot::{Convert, Narrow, Number, Widen, compute_type, exact_float, with_number};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::memory::Scratch;
 use crate::pool::Cost;
@@ -42,7 +42,8 @@ pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let empty = [input, kernel, out].iter().any(|ty| ty.dims.contains(&0));
     let geometry = (!empty).then(|| Geometry::new(dims, &input.dims, &kernel.dims, &out.dims));
     let depth = geometry.as_ref().map_or(0, Geometry::depth);
-    let compute = compute_type(&[input.element, kernel.element, out.element]);
+    let elements = [input, kernel, out].map(|ty| ty.element);
+    let compute = exact_float(elements, depth).unwrap_or_else(|| compute_type(&elements));
     Ok(with_number!(compute, C => Box::new(Convolution::<C> {
         name: format!("convolution[{}]", out.element),
         cost: Cost {

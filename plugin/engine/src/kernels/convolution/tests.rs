@@ -62,7 +62,11 @@ impl Case {
     }
 
     /// Runs it on elements in logical order, and gives results in logical order.
-    fn run<T: Element>(&self, [input, kernel]: [&[T]; 2]) -> Vec<T> {
+    fn run<T: Element>(&self, operands: [&[T]; 2]) -> Vec<T> {
+        self.run_to::<T, T>(operands)
+    }
+
+    fn run_to<T: Element, O: Element>(&self, [input, kernel]: [&[T]; 2]) -> Vec<O> {
         let sizes = self.sizes().unwrap();
         let physical: Vec<Vec<usize>> = (0..3).map(|i| permuted(&sizes[i], &self.orders[i])).collect();
         let place = |i: usize, index: &[usize]| ravel(&permuted(index, &self.orders[i]), &physical[i]);
@@ -71,9 +75,9 @@ impl Case {
             indices(&sizes[i]).zip(elements).for_each(|(index, &element)| out[place(i, &index)] = element);
             bytes(&out)
         };
-        let types = [0, 1, 2].map(|i| ty(T::TYPE, &physical[i]));
+        let types = [(0, T::TYPE), (1, T::TYPE), (2, O::TYPE)].map(|(i, element)| ty(element, &physical[i]));
         let op = Single::new(self.kind(), &types[..2], &types[2..]);
-        let out: Vec<T> = elements(&op.run(&[arrange(0, input), arrange(1, kernel)])[0]);
+        let out: Vec<O> = elements(&op.run(&[arrange(0, input), arrange(1, kernel)])[0]);
         indices(&sizes[2]).map(|index| out[place(2, &index)]).collect()
     }
 
@@ -265,6 +269,8 @@ fn other_element_types() {
     let cast = |elements: &[f64]| elements.iter().map(|&x| x as i8).collect::<Vec<i8>>();
     let wrapped: Vec<i8> = sums.iter().map(|&x| x as i64 as i8).collect();
     assert_eq!(case.run::<i8>([&cast(&input), &cast(&kernel)]), wrapped);
+    let exact: Vec<i32> = sums.iter().map(|&x| x as i32).collect();
+    assert_eq!(case.run_to::<i8, i32>([&cast(&input), &cast(&kernel)]), exact);
     let cast = |elements: &[f64]| elements.iter().map(|&x| bf16::from_f64(x)).collect::<Vec<bf16>>();
     assert_eq!(case.run::<bf16>([&cast(&input), &cast(&kernel)]), cast(&sums));
     let turned = |elements: &[f64]| elements.iter().map(|&x| Complex::new(0.0, x as f32)).collect::<Vec<_>>();

@@ -30,7 +30,7 @@ pub(in crate::kernels) fn compute_type(elements: &[ElementType]) -> ElementType 
 
 /// The float in which sums of `terms` products of narrow integers are exact, if there is one: `gemm` multiplies floats
 /// many times faster than loops multiply integers. The result has to hold all sums, since floats do not wrap.
-pub(super) fn exact_float([lhs, rhs, out]: [ElementType; 3], terms: usize) -> Option<ElementType> {
+pub(in crate::kernels) fn exact_float([lhs, rhs, out]: [ElementType; 3], terms: usize) -> Option<ElementType> {
     let is_narrow = |element: ElementType| element == ElementType::Pred || element.is_integer() && element.bits() <= 16;
     if !is_narrow(lhs) || !is_narrow(rhs) || !matches!(out, ElementType::S32 | ElementType::S64) {
         return None;

@@ -27,7 +27,7 @@ use crate::memory::Scratch;
 use crate::plan::Slot;
 use crate::pool::Cost;
 
-pub(super) use self::convert::{Convert, Narrow, Widen, compute_type, with_number};
+pub(super) use self::convert::{Convert, Narrow, Widen, compute_type, exact_float, with_number};
 pub(super) use self::layout::merge;
 pub(super) use self::number::Number;
 
@@ -44,7 +44,7 @@ pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let elements = [lhs, rhs, out].map(|ty| ty.element);
     let compute = match dims.algorithm.and_then(|algorithm| algorithm.accumulation) {
         Some(ElementType::F64) if out.element.is_float() => ElementType::F64,
-        _ => convert::exact_float(elements, lhs_side.contracted).unwrap_or_else(|| compute_type(&elements)),
+        _ => exact_float(elements, lhs_side.contracted).unwrap_or_else(|| compute_type(&elements)),
     };
     Ok(with_number!(compute, C => {
         let shape = Shape { m: lhs_side.free, n: rhs_side.free, k: lhs_side.contracted };
