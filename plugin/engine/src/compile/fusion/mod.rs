@@ -1,10 +1,11 @@
 //! Fusion: the choice of ops that one program computes together.
 //!
 //! Ops are taken from last to first. An element-wise op joins a fusion that uses its result if no op outside lies
-//! between them, and other fusions that use it join that one; otherwise it starts a fusion. Ops that cost little to repeat (constants, iota, broadcasts, sums and
-//! products of a value that is in memory anyway) belong to each fusion that uses them, and so do slices, pads and
-//! concatenations of such values. Reshapes are other names of the same elements. Finally, reductions of rows join the
-//! fusions around them, other reductions the fusion of their operand, and scatters the broadcast of their only update.
+//! between them, and other fusions that use it join that one; otherwise it starts a fusion. Ops that cost little to
+//! repeat (constants, iota, broadcasts, sums and products of a value that is in memory anyway) belong to each fusion
+//! that uses them, and so do slices, pads and concatenations of such values. Reshapes are other names of the same
+//! elements. Finally, reductions of rows join the fusions around them, other reductions the fusion of their operand,
+//! and scatters the broadcast of their only update.
 
 mod emit;
 mod graph;

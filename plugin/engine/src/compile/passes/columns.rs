@@ -13,8 +13,8 @@ use super::ir::{Rewrite, Rewriter, rewrite};
 /// The fewest results for each vector: fewer are single numbers.
 const FEWEST: usize = 4;
 
-/// The most elements of a row: the longer it is, the less adding up its lanes counts, and the more iterations it takes to
-/// save the time that transposing the matrix took. With this many, that is about ten.
+/// The most elements of a row: the longer it is, the less adding up its lanes counts, and the more iterations it takes
+/// to save the time that transposing the matrix took. With this many, that is about ten.
 const LONGEST: usize = 64;
 
 /// The most elements of all matrices.
