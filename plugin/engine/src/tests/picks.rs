@@ -4,12 +4,15 @@ use oxcall_hlo::{GatherDims, Literal, UnaryOp};
 
 use super::*;
 
+/// A new value.
+type Built = Result<ValueId, oxcall_hlo::Error>;
+
 const ROWS: usize = 64;
 const COLUMNS: usize = 129;
 
 /// The array from which elements are taken: `exp(x - y) - log(z)`, where `y` repeats along rows and `z` along columns,
 /// as a probability; or with numbers that repeat along both.
-fn computed(f: &mut FuncBuilder, [x, y, z]: [ValueId; 3]) -> Result<ValueId, oxcall_hlo::Error> {
+fn computed(f: &mut FuncBuilder, [x, y, z]: [ValueId; 3]) -> Built {
     let all = f32s([ROWS, COLUMNS]);
     let y = f.typed(OpKind::BroadcastInDim { dims: vec![0] }, [y], all.clone())?;
     let z = f.typed(OpKind::Reshape, [z], f32s([1, COLUMNS]))?;
@@ -23,14 +26,14 @@ fn computed(f: &mut FuncBuilder, [x, y, z]: [ValueId; 3]) -> Result<ValueId, oxc
 }
 
 /// Adds the op that takes elements of a value, with `indices` as a constant or as a parameter.
-type Pick<'a> = &'a dyn Fn(&mut FuncBuilder, ValueId) -> Result<ValueId, oxcall_hlo::Error>;
+type Pick<'a> = &'a dyn Fn(&mut FuncBuilder, ValueId) -> Built;
 
 /// Whether a pick of the computed array has the bits of that of the array in memory; the text of the former's program.
 fn check(pick: Pick<'_>) -> String {
     let operands = [vec![ROWS, COLUMNS], vec![ROWS], vec![COLUMNS]];
     let numbers = |count: usize, step: f32| -> Vec<f32> { (0..count).map(|i| 0.1 + (i as f32 * step) % 3.0).collect() };
     let arrays = [numbers(ROWS * COLUMNS, 0.37), numbers(ROWS, 0.91), numbers(COLUMNS, 0.53)];
-    let with_params = |build: &dyn Fn(&mut FuncBuilder, [ValueId; 3]) -> Result<ValueId, oxcall_hlo::Error>| {
+    let with_params = |build: &dyn Fn(&mut FuncBuilder, [ValueId; 3]) -> Built| {
         func(|f| {
             let params = [0, 1, 2].map(|index: usize| f.param(f32s(operands[index].iter().copied())));
             Ok(vec![build(f, params)?])
@@ -50,7 +53,7 @@ fn check(pick: Pick<'_>) -> String {
     );
     let expected = from_memory.run(vec![Argument::Shared(Arc::new(whole))]).unwrap().remove(0);
     assert_eq!(values::<u32>(&taken), values::<u32>(&expected));
-    program.text().to_string()
+    program.text()
 }
 
 /// Indices, some of which are out of bounds.
@@ -67,7 +70,7 @@ fn gather(
     index_dims: &[usize],
     dims: GatherDims,
     slice_sizes: [usize; 2],
-) -> Result<ValueId, oxcall_hlo::Error> {
+) -> Built {
     let indices = indices(f, index_dims);
     let kind = OpKind::Gather { dims, slice_sizes: slice_sizes.to_vec(), indices_are_sorted: false };
     f.op(kind, [array, indices])

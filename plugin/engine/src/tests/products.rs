@@ -16,9 +16,10 @@ fn program(element: &str, [batches, m, k]: [usize; 3], is_left: bool, is_last: b
     let matrix = ty(&if is_last { [batches, m, k] } else { [batches, k, m] });
     let (x, y) = (ty(&[batches, k]), ty(&[batches, m]));
     let contracted = if is_last { 2 } else { 1 };
-    let (operands, types, dims) = match is_left {
-        true => ("%a, %x", format!("({matrix}, {x})"), format!("[{contracted}] x [1]")),
-        false => ("%x, %a", format!("({x}, {matrix})"), format!("[1] x [{contracted}]")),
+    let (operands, types, dims) = if is_left {
+        ("%a, %x", format!("({matrix}, {x})"), format!("[{contracted}] x [1]"))
+    } else {
+        ("%x, %a", format!("({x}, {matrix})"), format!("[1] x [{contracted}]"))
     };
     format!(
         "func.func @main(%a: {matrix}, %x0: {x}, %y0: {y}) -> {y} {{

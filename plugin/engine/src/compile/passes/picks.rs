@@ -230,10 +230,7 @@ impl Pick<'_> {
             }
             (Way::Op, Some((kind, operands))) => {
                 let operands: SmallVec<[ValueId; 3]> = (operands.into_iter())
-                    .map(|operand| match is_scalar(rewriter, operand) {
-                        true => operand,
-                        false => self.take(rewriter, operand),
-                    })
+                    .map(|operand| if is_scalar(rewriter, operand) { operand } else { self.take(rewriter, operand) })
                     .collect();
                 rewriter.emit(kind, &operands, ty)
             }
@@ -242,9 +239,10 @@ impl Pick<'_> {
                 let mut place = places.iter();
                 one.dims.retain(|_| place.next().is_some_and(Option::is_some));
                 let dims: SmallVec<[usize; 4]> = places.iter().flatten().copied().collect();
-                let operand = match dims.len() == places.len() {
-                    true => operands[0],
-                    false => rewriter.emit(OpKind::Reshape, &[operands[0]], one),
+                let operand = if dims.len() == places.len() {
+                    operands[0]
+                } else {
+                    rewriter.emit(OpKind::Reshape, &[operands[0]], one)
                 };
                 rewriter.broadcast(operand, &dims, &ty)
             }

@@ -33,9 +33,7 @@ fn split(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<ValueId> {
     let &[operand, init] = &op.operands[..] else { return None };
     let ty = rewriter.tensor(operand).clone();
     let function = function(op, &ty)?;
-    if first(&ty, dims).is_none() {
-        return None;
-    }
+    first(&ty, dims)?;
     let identity = match function {
         BinaryOp::Maximum | BinaryOp::Minimum | BinaryOp::And | BinaryOp::Or => init,
         BinaryOp::Add | BinaryOp::Xor => {
