@@ -35,13 +35,13 @@ fn scaled<T: Format>(n: T::Int, less_one: T) -> T {
     (T::of(1.0) + less_one) * power_of_two::<T>(half) * power_of_two::<T>(n.minus(half))
 }
 
-/// e^(x + y) of a sum between the bounds of `bounded`, where `y` has the digits that `x` has no room for.
+/// n and e^r, where x + y = n ln 2 + r, |r| is at most ln 2 / 2, and `y` has the digits that `x` has no room for.
 #[inline(always)]
-pub fn exp_of_sum<L: Level, T: Format>(x: T, y: T) -> T {
+pub fn exp_parts<L: Level, T: Format>(x: T, y: T) -> (T::Int, T) {
     let (n, integer) = nearest((x + y) * T::LOG2_E);
     let [high, low] = T::LN_2_PARTS;
     let r = fma::<L, T>(n, -high, x) + fma::<L, T>(n, -low, y);
-    scaled(integer, fma::<L, T>(r * r, T::exp_series::<L>(r), r))
+    (integer, T::of(1.0) + fma::<L, T>(r * r, T::exp_series::<L>(r), r))
 }
 
 /// e^x - 1.

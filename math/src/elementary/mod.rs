@@ -7,7 +7,7 @@
 mod exp;
 mod log;
 
-pub use exp::{exp, exp_of_sum, expm1, logistic, tanh};
+pub use exp::{exp, exp_parts, expm1, logistic, tanh};
 pub use log::{ln, ln_1p, split};
 
 use super::lane::{Bits, Lane};

@@ -1,7 +1,7 @@
 //! The error function, its complement and its inverse.
 
 use super::polynomial;
-use crate::elementary::{Format, exp_of_sum, fma, ln_1p, sum};
+use crate::elementary::{Format, exp_parts, fma, ln_1p};
 use crate::lane::Bits;
 use crate::level::Level;
 
@@ -54,17 +54,18 @@ pub fn erf<L: Level, T: Format>(x: T) -> T {
     T::select(a.less(T::of(1.25)), small, large)
 }
 
+/// 2^64: beside it, what is beside a normal number remains one.
+const LARGE: f32 = 18_446_744_073_709_551_616.0;
+
 /// 1 - erf x.
 #[inline(always)]
 pub fn erfc<L: Level, T: Format>(x: T) -> T {
     let a = x.magnitude();
     let end = T::of(10.6);
     let a = T::select(end.less(a), end, a);
-    // x^2 in two parts, the first of which is exact: e^-x^2 would lose as many bits as x^2 has before the point.
-    let high = T::of_bits(a.bits().and(T::Int::of(-0x1000)));
-    let (square, rest) = (high * high, (a - high) * (a + high));
-    let gauss = exp_of_sum::<L, T>(-square, -rest);
-    // e^(x^2) erfc(x) (1 + 2x) in s = (x - 3) / (x + 3), for x from 0.45 to 10.6; 8.3e-10. The reciprocal of both
+    let (square, rest) = square::<L, T>(a);
+    let (n, power) = exp_parts::<L, T>(-square, -rest);
+    // LARGE e^(x^2) erfc(x) (1 + 2x) in s = (x - 3) / (x + 3), for x from 0.45 to 10.6; 8.3e-10. The reciprocal of both
     // divisors, since a quotient takes as long as ten other operations.
     let (of_s, of_q) = (a + T::of(3.0), fma::<L, T>(T::of(2.0), a, T::of(1.0)));
     let reciprocal = T::of(1.0) / (of_s * of_q);
@@ -83,13 +84,32 @@ pub fn erfc<L: Level, T: Format>(x: T) -> T {
             0.001_964_442_448_2,
             -0.000_694_978_846_25,
             -0.000_194_951_311_78,
-        ],
+        ]
+        .map(|coefficient: f32| coefficient * LARGE),
     );
-    let tail = gauss * (q * (of_s * reciprocal));
+    // n is between -163 and 0, so that the exponent has room for it, and only the last product may be subnormal.
+    let large = power * (q * (of_s * reciprocal));
+    let tail = T::of_bits(large.bits().plus(n.left(T::MANTISSA))) * T::of(1.0 / LARGE);
     let far = T::select(x.less(T::of(0.0)), T::of(2.0) - tail, tail);
-    let [less, lost] = sum(T::of(1.0), -x);
-    let near = less + fma::<L, T>(-x, near_zero::<L, T>(x * x), lost);
-    T::select(a.less(T::of(0.45)), near, far)
+    // erf x / x in x^2, up to 0.46; 6.5e-10.
+    let slope = polynomial::<L, T, 5>(
+        x * x,
+        [1.128_379_166_4, -0.376_126_234_28, 0.112_832_037_11, -0.026_787_724_659, 0.004_793_255_359_6],
+    );
+    let near = fma::<L, T>(-x, slope, T::of(1.0));
+    // NaN is near, since its bits are no number's to add to.
+    T::select(T::of(0.45).less(a), far, near)
+}
+
+/// x^2 in two parts: e^-x^2 would lose as many bits as x^2 has before the point.
+#[inline(always)]
+fn square<L: Level, T: Format>(x: T) -> (T, T) {
+    if L::FUSED {
+        let square = x * x;
+        return (square, x.fused(x, -square));
+    }
+    let high = T::of_bits(x.bits().and(T::Int::of(-0x1000)));
+    (high * high, (x - high) * (x + high))
 }
 
 /// The inverse of erf, with the polynomials of Giles (*Approximating the erfinv function*, GPU Computing Gems, 2011).
