@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,22 +15,40 @@ from bench.pointwise.timing import DTYPES, SHAPES, SIZES, measure
 Function = Callable[..., jax.Array]
 
 
+class Case(NamedTuple):
+    """A function by our op and by the formula."""
+
+    name: str
+    ours: Callable[..., Any]
+    formula: Callable[..., Any]
+    operands: int
+    gradient_of: Function | None = None
+    """A function whose result's cotangent is one more operand."""
+
+
 def _chain(x: jax.Array, y: jax.Array) -> jax.Array:
     a = jnp.abs(jnp.sin(x * 0.5 + y) * jnp.cos(y - x * 0.25) + 1.0)
     b = jnp.exp(-a * a + 1.0) / (jnp.sqrt(a) + 0.5)
     return jnp.maximum(jnp.tanh(b * x + y * 0.125 - a), b - 2.0)
 
 
-def _gradient(function: Function, count: int, weight: Function = jnp.cos) -> Callable[..., Any]:
+def _gradient(function: Function) -> Callable[..., Any]:
+    """The cotangents of the operands, given those of the result, which is the last argument."""
+
     def gradient(*args: jax.Array) -> Any:
-        value, pull = jax.vjp(function, *args[:count])
-        return pull(weight(value))
+        *operands, cotangent = args
+        return jax.vjp(function, *operands)[1](cotangent)
 
     return gradient
 
 
-def functions(ops: Any) -> Iterator[tuple[str, Callable[..., Any], Callable[..., Any], int]]:
-    """Name, our function, the formula, and how many operands they have."""
+def _both(name: str, ours: Function, formula: Function, operands: int) -> Iterator[Case]:
+    yield Case(name, ours, formula, operands)
+    yield Case(f"its gradient: {name}", _gradient(ours), _gradient(formula), operands, formula)
+
+
+def functions(ops: Any) -> Iterator[Case]:
+    """Functions of single elements, and their gradients."""
 
     def ramp(softplus: Function, x: jax.Array, y: jax.Array, z: jax.Array) -> jax.Array:
         return jnp.tanh(softplus(x) * y) + z
@@ -46,8 +64,7 @@ def functions(ops: Any) -> Iterator[tuple[str, Callable[..., Any], Callable[...,
         ),
     }
     for name, (ours, formula, count) in pairs.items():
-        yield name, ours, formula, count
-        yield f"its gradient: {name}", _gradient(ours, count), _gradient(formula, count), count
+        yield from _both(name, ours, formula, count)
 
 
 def _softmax_cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:
@@ -58,20 +75,13 @@ def _layer_norm(x: jax.Array, gain: jax.Array, bias: jax.Array) -> jax.Array:
     return gain * jax.nn.standardize(x, epsilon=1e-5) + bias
 
 
-def _slow_weight(value: jax.Array) -> jax.Array:
-    """Sums of long rows of halves are large, and their last digit is no part of an angle."""
-    return jnp.tanh(value * 1e-3)
-
-
-def functions_of_rows(ops: Any) -> Iterator[tuple[str, Callable[..., Any], Callable[..., Any], int]]:
-    """As `functions`."""
+def functions_of_rows(ops: Any) -> Iterator[Case]:
+    """Functions of rows, and their gradients."""
     for name, ours, formula, count in (
         ("softmax_cross_entropy", ops.softmax_cross_entropy, _softmax_cross_entropy, 2),
         ("layer_norm", ops.layer_norm, _layer_norm, 3),
     ):
-        yield name, ours, formula, count
-        gradients = [_gradient(function, count, _slow_weight) for function in (ours, formula)]
-        yield f"its gradient: {name}", *gradients, count
+        yield from _both(name, ours, formula, count)
 
 
 def records(ops: Any) -> Iterator[dict[str, Any]]:
@@ -79,7 +89,7 @@ def records(ops: Any) -> Iterator[dict[str, Any]]:
     for function in functions(ops):
         for dtype in DTYPES:
             for size in SIZES:
-                yield _record(*function, dtype, (size,), {"size": size})
+                yield _record(function, dtype, (size,), {"size": size})
 
 
 def records_of_rows(ops: Any) -> Iterator[dict[str, Any]]:
@@ -87,32 +97,27 @@ def records_of_rows(ops: Any) -> Iterator[dict[str, Any]]:
     for function in functions_of_rows(ops):
         for dtype in DTYPES:
             for shape in SHAPES:
-                yield _record(*function, dtype, shape, {"shape": shape})
+                yield _record(function, dtype, shape, {"shape": shape})
 
 
-def _record(
-    name: str,
-    ours: Callable[..., Any],
-    formula: Callable[..., Any],
-    count: int,
-    dtype: str,
-    shape: tuple[int, ...],
-    about: dict[str, Any],
-) -> dict[str, Any]:
+def _record(case: Case, dtype: str, shape: tuple[int, ...], about: dict[str, Any]) -> dict[str, Any]:
     rng = np.random.default_rng(0)
-    host = [jnp.asarray(rng.normal(size=shape), dtype) for _ in range(count)]
+    host = [jnp.asarray(rng.normal(size=shape), dtype) for _ in range(case.operands)]
+    if case.gradient_of is not None:
+        result = jax.eval_shape(case.gradient_of, *host)
+        host.append(jnp.asarray(rng.normal(size=result.shape), dtype))
     here, there = (jax.device_put(host, jax.devices(platform)[0]) for platform in ("cpu", "oxcall"))
     forms = {
-        "xla": _call(jax.jit(formula), here),
-        "op on xla": _call(jax.jit(ours), here),
-        "unfused": _call(formula, here),
-        "plugin": _call(jax.jit(formula), there),
-        "op on plugin": _call(jax.jit(ours), there),
+        "xla": _call(jax.jit(case.formula), here),
+        "op on xla": _call(jax.jit(case.ours), here),
+        "unfused": _call(case.formula, here),
+        "plugin": _call(jax.jit(case.formula), there),
+        "op on plugin": _call(jax.jit(case.ours), there),
     }
     _agree(forms, dtype)
     times = measure(forms)
     return {
-        "name": name,
+        "name": case.name,
         "dtype": dtype,
         **about,
         "us": times.us,
