@@ -6,7 +6,7 @@ use oxcall_math::real::{Float, Scalar, SimdLane, unrolled};
 use super::Map;
 
 /// The elements of a block: few enough that the blocks of a function's operations stay in the first cache.
-pub(crate) const BLOCK: usize = 256;
+pub(crate) const BLOCK: usize = 512;
 
 /// A loop runs over this many elements, so that none is left over from vectors.
 pub(crate) const STEP: usize = 64;
@@ -26,13 +26,16 @@ impl<F: Float> Aligned<F> {
     }
 }
 
-/// Computes the first elements of a block of results from those of the operands, for a level; the rest may be anything.
+/// Computes the first elements of a block of results from those of the first operands, for a level; the rest may be
+/// anything.
 ///
-/// The compiler makes vectors of the loop of a single operation, but not of that of a function of many.
+/// The compiler makes vectors of the loop of a single operation, but not of that of a function of many. The operands
+/// come by reference: a copy of the list would read two pointers at once, which the caller has just stored one by one,
+/// and wait for the stores.
 #[inline(always)]
-pub(crate) fn block<F: Float, M: Map<I, 1>, L: Level, const I: usize>(
+pub(crate) fn block<F: Float, M: Map<I, 1>, L: Level, const I: usize, const N: usize>(
     map: M,
-    inputs: [&Block<F>; I],
+    inputs: &[&Block<F>; N],
     output: &mut Block<F>,
     count: usize,
 ) {
@@ -49,7 +52,7 @@ pub(crate) fn block<F: Float, M: Map<I, 1>, L: Level, const I: usize>(
                 // In memory of the loop's own, so that the compiler knows that no operand changes.
                 let mut chunk = [F::default(); STEP];
                 for (index, result) in chunk.iter_mut().enumerate() {
-                    let [lane] = map.call(lanes::<F, L, I, STEP>(&operands, index));
+                    let [lane] = map.call(lanes::<F, L, I, I, STEP>(&operands, index));
                     unusual = unusual | SimdLane::unusual(&[lane]);
                     *result = lane.value;
                 }
@@ -60,7 +63,7 @@ pub(crate) fn block<F: Float, M: Map<I, 1>, L: Level, const I: usize>(
     );
     // Never, where a function does not mark elements: the compiler leaves this call out.
     if unusual != F::Flags::default() {
-        repair::<F, M, L, I>(map, inputs, output, count);
+        repair::<F, M, L, I, N>(map, inputs, output, count);
     }
 }
 
@@ -72,8 +75,8 @@ fn step<F>(block: &Block<F>, start: usize) -> &[F; STEP] {
 
 /// The operands at an index.
 #[inline(always)]
-fn lanes<F: Float, L: Level, const I: usize, const N: usize>(
-    inputs: &[&[F; N]; I],
+fn lanes<F: Float, L: Level, const I: usize, const N: usize, const LEN: usize>(
+    inputs: &[&[F; LEN]; N],
     index: usize,
 ) -> [SimdLane<F, L>; I] {
     let mut lanes = [SimdLane::new(F::default()); I];
@@ -88,16 +91,16 @@ fn lanes<F: Float, L: Level, const I: usize, const N: usize>(
 /// beside it.
 #[cold]
 #[inline(never)]
-fn repair<F: Float, M: Map<I, 1>, L: Level, const I: usize>(
+fn repair<F: Float, M: Map<I, 1>, L: Level, const I: usize, const N: usize>(
     map: M,
-    inputs: [&Block<F>; I],
+    inputs: &[&Block<F>; N],
     output: &mut Block<F>,
     count: usize,
 ) {
     for (index, output) in output.iter_mut().enumerate().take(count) {
-        let [lane] = map.call(lanes::<F, L, I, BLOCK>(&inputs, index));
+        let [lane] = map.call(lanes::<F, L, I, N, BLOCK>(inputs, index));
         if lane.is_unusual() {
-            let [Scalar(result)] = map.call(lanes::<F, L, I, BLOCK>(&inputs, index).map(|lane| Scalar(lane.value)));
+            let [Scalar(result)] = map.call(lanes::<F, L, I, N, BLOCK>(inputs, index).map(|lane| Scalar(lane.value)));
             *output = result;
         }
     }

@@ -19,6 +19,22 @@ pub trait Stored: Float {
     /// A whole block of operands in the memory of the array, if computations can read it there.
     fn whole_block(elements: &[Self]) -> Option<&Block<Self::Computed>>;
 
+    /// A whole block of results in the memory of the array, if computations can write it there.
+    fn whole_block_mut(elements: &mut [Self]) -> Option<&mut Block<Self::Computed>>;
+
+    /// Stores what `compute` gives: in the memory of the array, or by way of `spare`.
+    fn compute(
+        elements: &mut [Self],
+        spare: &mut Block<Self::Computed>,
+        compute: impl FnOnce(&mut Block<Self::Computed>),
+    ) {
+        if let Some(block) = Self::whole_block_mut(elements) {
+            return compute(block);
+        }
+        compute(spare);
+        Self::write_block(spare, elements);
+    }
+
     /// Stores results, each rounded once.
     fn write_block(block: &Block<Self::Computed>, elements: &mut [Self]);
 }
@@ -38,6 +54,10 @@ macro_rules! as_computed {
             }
             #[inline]
             fn whole_block(elements: &[$float]) -> Option<&Block<$float>> {
+                elements.try_into().ok()
+            }
+            #[inline]
+            fn whole_block_mut(elements: &mut [$float]) -> Option<&mut Block<$float>> {
                 elements.try_into().ok()
             }
             #[inline]
@@ -67,6 +87,9 @@ macro_rules! halves {
                 copy
             }
             fn whole_block(_elements: &[$half]) -> Option<&Block<f32>> {
+                None
+            }
+            fn whole_block_mut(_elements: &mut [$half]) -> Option<&mut Block<f32>> {
                 None
             }
             fn write_block(block: &Block<f32>, elements: &mut [$half]) {

@@ -123,7 +123,7 @@ fn kernel<F: Float, M: Formula<N>, const N: usize>() -> Kernel<F> {
         result: &mut Block<F>,
         count: usize,
     ) {
-        block::<F, M, L, N>(M::MAP, std::array::from_fn(|index| operands[index]), result, count);
+        block::<F, M, L, N, OPERANDS>(M::MAP, operands, result, count);
     }
     with_level!(L => run::<F, M, L, N>)
 }

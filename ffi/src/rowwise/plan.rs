@@ -25,6 +25,15 @@ pub(super) struct Register {
     pub(super) is_whole: bool,
 }
 
+/// Where the result of an operation on blocks goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target<R> {
+    /// A register, which may be where an operand was.
+    Register(R),
+    /// A result of the function, that no other operation reads.
+    Result(usize),
+}
+
 /// A number of the row.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Number {
@@ -60,17 +69,17 @@ pub(super) struct Stage {
     /// The operands that it reads.
     pub(super) loads: Vec<usize>,
     /// The operations on each block.
-    pub(super) steps: Vec<(Op, [Source; OPERANDS], Register)>,
+    pub(super) steps: Vec<(Op, [Source; OPERANDS], Target<Register>)>,
     /// The reductions, with the numbers that they give.
     pub(super) reductions: Vec<(Reduce, Source, Id)>,
-    /// The results that it writes.
-    pub(super) writes: Vec<(usize, Source)>,
+    /// The results that it writes and no operation does.
+    pub(super) copies: Vec<(usize, Source)>,
 }
 
 impl Stage {
     /// Whether it reads the row.
     pub(super) fn has_pass(&self) -> bool {
-        !(self.steps.is_empty() && self.reductions.is_empty() && self.writes.is_empty())
+        !(self.steps.is_empty() && self.reductions.is_empty() && self.copies.is_empty())
     }
 }
 
@@ -272,6 +281,15 @@ impl Filling<'_> {
                 }
                 None => (*op, operands.map(place)),
             };
+            let is_this = |write: &&(usize, Id)| write.1 == *id;
+            if let (true, Some((result, _))) = (order.last[*id] == stage, writes.iter().find(is_this)) {
+                let is_read = steps.iter().any(|(_, op, operands)| operands[..op.arity()].contains(id));
+                let is_reduced = reductions.iter().any(|(_, of, _)| of == id);
+                if !is_read && !is_reduced && writes.iter().filter(is_this).count() == 1 {
+                    filled.steps.push((op, sources, Target::Result(*result)));
+                    continue;
+                }
+            }
             let register = if order.last[*id] > stage {
                 let register = memory.whole();
                 whole[*id] = Some(register);
@@ -280,7 +298,7 @@ impl Filling<'_> {
                 memory.block()
             };
             held[*id] = Some(register);
-            filled.steps.push((op, sources, register));
+            filled.steps.push((op, sources, Target::Register(register)));
             for of in read {
                 if let (Some(register), true) = (held[*of], last_read[*of] == position) {
                     // Once, although an operation may read a value twice.
@@ -299,8 +317,10 @@ impl Filling<'_> {
             filled.reductions.push((reduce, source, id));
         }
         for (index, id) in writes {
-            let source = at_end(id, &mut filled, &mut memory);
-            filled.writes.push((index, source));
+            if !filled.steps.iter().any(|(.., target)| *target == Target::Result(index)) {
+                let source = at_end(id, &mut filled, &mut memory);
+                filled.copies.push((index, source));
+            }
         }
         filled
     }

@@ -5,7 +5,7 @@ use oxcall_math::real::Float;
 
 use super::elements;
 use super::ops::{Kernel, Op};
-use super::plan::{Number, Part, Plan, Register, Source, Stage};
+use super::plan::{Number, Part, Plan, Register, Source, Stage, Target};
 use super::program::Kind;
 use super::reduce::Reducer;
 use crate::context::ThreadPool;
@@ -14,7 +14,7 @@ use crate::pointwise::Stored;
 use crate::pointwise::block::{Aligned, BLOCK, Block, STEP};
 
 /// The elements of a piece of rows, of which two are worth a second thread: as those of pointwise functions.
-const PIECE: usize = 64 * BLOCK;
+const PIECE: usize = 32 * BLOCK;
 
 /// An element of the arrays of functions of rows, and of functions of single elements.
 pub trait Element: Stored {
@@ -123,6 +123,8 @@ struct Machine<'a, T: Kernels> {
     copies: Vec<Aligned<T::Computed>>,
     /// The registers, of one block or those of a row.
     registers: Vec<Vec<Aligned<T::Computed>>>,
+    /// One block, for results that are converted, or end within the block.
+    spare: Vec<Aligned<T::Computed>>,
     /// The code of the steps of each stage.
     kernels: Vec<Vec<Kernel<T::Computed>>>,
     /// The numbers of the row, by value.
@@ -140,6 +142,7 @@ impl<'a, T: Kernels> Machine<'a, T> {
             len,
             copies: vec![zeros; inputs.len()],
             registers: plan.registers.iter().map(register).collect(),
+            spare: vec![zeros],
             kernels: plan
                 .stages
                 .iter()
@@ -211,19 +214,32 @@ impl<'a, T: Kernels> Machine<'a, T> {
                 T::read_block(elements, &mut self.copies[*index].0);
             }
         }
-        for (step, (_, operands, register)) in stage.steps.iter().enumerate() {
-            // Taken out of the list, so that it is not borrowed together with those of the operands.
-            let mut blocks = std::mem::take(&mut self.registers[register.index]);
-            let operands = operands.map(|source| self.source(source, start, block, count));
-            self.kernels[index][step](&operands, &mut blocks[position(*register, block)].0, count);
-            self.registers[register.index] = blocks;
+        for (step, (_, operands, target)) in stage.steps.iter().enumerate() {
+            let kernel = self.kernels[index][step];
+            match *target {
+                Target::Register(register) => {
+                    // Taken out of the list, so that it is not borrowed together with those of the operands.
+                    let mut blocks = std::mem::take(&mut self.registers[register.index]);
+                    let operands = operands.map(|source| self.source(source, start, block, count));
+                    kernel(&operands, &mut blocks[position(register, block)].0, count);
+                    self.registers[register.index] = blocks;
+                }
+                Target::Result(result) => {
+                    let mut spare = std::mem::take(&mut self.spare);
+                    let operands = operands.map(|source| self.source(source, start, block, count));
+                    T::compute(&mut outputs[result][start..start + count], &mut spare[0].0, |result| {
+                        kernel(&operands, result, count);
+                    });
+                    self.spare = spare;
+                }
+            }
         }
         for (index, (_, source, _)) in stage.reductions.iter().enumerate() {
             let mut reducer = self.reducers[index];
             reducer.add(&self.source(*source, start, block, count)[..count]);
             self.reducers[index] = reducer;
         }
-        for (index, source) in &stage.writes {
+        for (index, source) in &stage.copies {
             T::write_block(self.source(*source, start, block, count), &mut outputs[*index][start..start + count]);
         }
     }

@@ -6,6 +6,7 @@ use ndarray::{Array1, Array2, ArrayD};
 use super::{Kind, Plan, Rule, Value, result, run};
 use crate::DType;
 use crate::element::Float;
+use crate::pointwise::block::BLOCK;
 use crate::pointwise::{Mask, Real, Stored};
 use crate::prelude::{Array, Out, ThreadPool};
 use crate::rowwise::{Operand, PerRow, Row};
@@ -106,8 +107,18 @@ fn doubles<T: Float>(x: &Array2<T>) -> Array2<f64> {
 }
 
 /// Lengths around steps and blocks, and batches around what one thread computes.
-const SHAPES: &[(usize, usize)] =
-    &[(3, 1), (5, 7), (2, 64), (2, 255), (3, 256), (2, 257), (2, 1000), (700, 100), (2, 100_000), (0, 7)];
+const SHAPES: &[(usize, usize)] = &[
+    (3, 1),
+    (5, 7),
+    (2, 64),
+    (2, BLOCK - 1),
+    (3, BLOCK),
+    (2, BLOCK + 1),
+    (2, 4 * BLOCK - 3),
+    (700, 100),
+    (2, 100_000),
+    (0, 7),
+];
 
 /// A sum of doubles that is as good as exact: the errors of all additions are added to it.
 fn exact_sum(x: &[f64]) -> f64 {
@@ -230,7 +241,7 @@ fn rows_are_computed_alike_wherever_they_are() {
 
 #[test]
 fn numbers_of_rows_are_operands_and_results() {
-    let x = numbers::<f32>(4, 300, 1);
+    let x = numbers::<f32>(4, BLOCK + 44, 1);
     let scale = Array1::from_vec(vec![1.0f32, -2.0, 0.0, 3.0]);
     let out = call::<ops::gated>().arg(x.clone()).arg(scale.clone()).attr("gate", 0.25).run().unwrap();
     for (row, x) in x.rows().into_iter().enumerate() {
@@ -283,13 +294,14 @@ fn errors_of_long_sums_do_not_grow() {
 
 #[test]
 fn unusual_angles_are_computed_again() {
-    let mut x = numbers::<f32>(1, 300, 3);
+    let count = BLOCK + 44;
+    let mut x = numbers::<f32>(1, count, 3);
     let usual = call::<ops::waves>().arg(x.clone()).run().unwrap().get::<f32>(0);
-    (x[[0, 3]], x[[0, 270]]) = (1e6, -1e20);
+    (x[[0, 3]], x[[0, BLOCK]]) = (1e6, -1e20);
     let out = call::<ops::waves>().arg(x.clone()).run().unwrap().get::<f32>(0);
-    for index in 0..300 {
+    for index in 0..count {
         let exact = (2.0 * f64::from(x[[0, index]]).sin()) as f32;
-        let expected = if [3, 270].contains(&index) { exact } else { usual[[0, index]] };
+        let expected = if [3, BLOCK].contains(&index) { exact } else { usual[[0, index]] };
         assert_eq!(out[[0, index]], expected, "{index}");
     }
 }
@@ -298,7 +310,7 @@ fn unusual_angles_are_computed_again() {
 #[test]
 fn derivatives_are_those_of_the_functions() {
     for which in 0..FUNCTIONS.len() {
-        for len in [1, 5, 300] {
+        for len in [1, 5, BLOCK + 44] {
             let x = numbers::<f64>(2, len, 0x51).mapv(|x| 0.9 * x);
             let tangent = numbers::<f64>(2, len, 0x77);
             let cotangent = numbers::<f64>(2, len, 0x3b1);

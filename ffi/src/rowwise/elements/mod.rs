@@ -8,6 +8,7 @@ pub(super) use run::all;
 pub use run::run;
 
 use super::ops::{OPERANDS, Op};
+use super::plan::Target;
 use super::program::{Id, Kind, Make, Program};
 use super::value::{Operand, Row, record, result};
 use crate::pointwise::Map;
@@ -29,8 +30,7 @@ struct Step {
     op: Op,
     /// Those beyond the arity are the first.
     operands: [Source; OPERANDS],
-    /// Where the result goes, which may be where an operand was.
-    register: usize,
+    target: Target<usize>,
 }
 
 /// A function of single elements, ready to be computed.
@@ -39,7 +39,9 @@ pub struct Plan {
     program: Program,
     constants: Vec<f64>,
     steps: Vec<Step>,
-    results: Vec<Source>,
+    /// The results that no step writes, and the number of all.
+    copies: Vec<(usize, Source)>,
+    results: usize,
     registers: usize,
 }
 
@@ -57,6 +59,7 @@ impl Plan {
 
     fn of(program: Program) -> Plan {
         let last_uses = last_uses(&program);
+        let only_results = only_results(&program, &last_uses);
         let mut sources: Vec<Option<Source>> = vec![None; program.nodes.len()];
         // The values that are the same for all elements.
         let mut numbers = vec![0.0; program.nodes.len()];
@@ -96,16 +99,37 @@ impl Plan {
                     free.push(register);
                 }
             }
-            let register = free.pop().unwrap_or_else(|| {
-                registers += 1;
-                registers - 1
-            });
-            sources[id] = Some(Source::Register(register));
-            steps.push(Step { op, operands, register });
+            let target = match only_results[id] {
+                Some(result) => Target::Result(result),
+                None => {
+                    let register = free.pop().unwrap_or_else(|| {
+                        registers += 1;
+                        registers - 1
+                    });
+                    sources[id] = Some(Source::Register(register));
+                    Target::Register(register)
+                }
+            };
+            steps.push(Step { op, operands, target });
         }
-        let results = program.results.iter().map(|(id, _)| source(*id, &mut sources, &numbers)).collect();
-        Plan { program, constants, steps, results, registers }
+        let results = program.results.len();
+        let is_copied = |index: &usize| !steps.iter().any(|step| step.target == Target::Result(*index));
+        let copied = (0..results).filter(is_copied);
+        let copies = copied.map(|index| (index, source(program.results[index].0, &mut sources, &numbers))).collect();
+        Plan { program, constants, steps, copies, results, registers }
     }
+}
+
+/// The values that are one of the results and nothing else.
+fn only_results(program: &Program, last_uses: &[Option<Id>]) -> Vec<Option<usize>> {
+    let mut only = vec![None; program.nodes.len()];
+    for (index, (id, _)) in program.results.iter().enumerate() {
+        let is_once = program.results.iter().filter(|(other, _)| other == id).count() == 1;
+        only[*id] = is_once.then_some(index);
+    }
+    let computed = program.nodes.iter().zip(last_uses).filter(|(_, last_use)| last_use.is_some());
+    computed.flat_map(|(node, _)| node.operands()).for_each(|id| only[id] = None);
+    only
 }
 
 /// The last operation that reads each value, or `usize::MAX` for a result; `None` for what no result depends on.

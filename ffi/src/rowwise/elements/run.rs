@@ -5,6 +5,7 @@ use std::ops::Range;
 use oxcall_math::real::Float;
 
 use super::super::ops::Kernel;
+use super::super::plan::Target;
 use super::super::run::{Element, Kernels};
 use super::{Plan, Source};
 use crate::context::ThreadPool;
@@ -13,7 +14,7 @@ use crate::pointwise::block::{Aligned, BLOCK};
 
 /// The elements of a piece, of which two are worth a second thread: about 30 microseconds of a softplus of `f32`.
 /// Chosen by the cost of that function alone; sizes were not compared.
-const PIECE: usize = 64 * BLOCK;
+const PIECE: usize = 32 * BLOCK;
 
 /// Applies a function to the elements of arrays of one size.
 ///
@@ -34,7 +35,7 @@ pub(in super::super) fn all<T: Kernels>(
     mut outputs: Vec<&mut [T]>,
     pool: ThreadPool<'_>,
 ) {
-    let arrays = (plan.program.inputs.len(), plan.results.len());
+    let arrays = (plan.program.inputs.len(), plan.results);
     assert_eq!(arrays, (inputs.len(), outputs.len()), "arrays of a pointwise function");
     let len = outputs.first().map_or(0, |output| output.len());
     let is_len = |other: usize| assert_eq!(other, len, "elements of an operand");
@@ -71,51 +72,70 @@ struct Machine<'a, T: Kernels> {
     plan: &'a Plan,
     /// The code of the steps.
     kernels: Vec<Kernel<T::Computed>>,
-    /// The blocks of operands that are converted, or end within the block.
-    copies: Vec<Aligned<T::Computed>>,
-    constants: Vec<Aligned<T::Computed>>,
-    registers: Vec<Box<Aligned<T::Computed>>>,
-    /// Where the next operation puts its result, before that takes its register's place.
-    spare: Box<Aligned<T::Computed>>,
+    /// All blocks, one after the other: copies of operands, constants, registers and a spare one. Their distance is
+    /// what a processor that compares the low bits of addresses takes for no conflict between a block's stores and the
+    /// loads of another.
+    blocks: Vec<Aligned<T::Computed>>,
+    /// Where the registers are.
+    registers: Vec<usize>,
+    /// The block in which the next operation puts its result, before that takes its register's place.
+    spare: usize,
 }
 
 impl<'a, T: Kernels> Machine<'a, T> {
     fn new(plan: &'a Plan, operands: usize) -> Self {
         let zeros = Aligned::full(T::Computed::default());
+        let mut blocks = vec![zeros; operands];
+        blocks.extend(plan.constants.iter().map(|&number| Aligned::full(T::Computed::of_f64(number))));
+        let first = blocks.len();
+        blocks.resize(first + plan.registers + 1, zeros);
         Machine {
             plan,
             kernels: plan.steps.iter().map(|step| T::kernel(step.op)).collect(),
-            copies: vec![zeros; operands],
-            constants: plan.constants.iter().map(|&number| Aligned::full(T::Computed::of_f64(number))).collect(),
-            registers: (0..plan.registers).map(|_| Box::new(zeros)).collect(),
-            spare: Box::new(zeros),
+            blocks,
+            registers: (first..first + plan.registers).collect(),
+            spare: first + plan.registers,
         }
     }
 
     /// Computes a block of the results; operands begin `first` elements earlier.
     fn block(&mut self, inputs: &[&[T]], outputs: &mut [&mut [T]], first: usize, range: Range<usize>) {
-        let Machine { plan, kernels, copies, constants, registers, spare } = self;
+        let Machine { plan, kernels, blocks, registers, spare } = self;
         let elements = |index: usize| &inputs[index][first + range.start..first + range.end];
-        for (index, copy) in copies.iter_mut().enumerate() {
+        for index in 0..inputs.len() {
             if T::whole_block(elements(index)).is_none() {
-                T::read_block(elements(index), &mut copy.0);
+                T::read_block(elements(index), &mut blocks[index].0);
             }
         }
+        let constants = inputs.len();
         for (step, kernel) in plan.steps.iter().zip(kernels) {
+            let (before, rest) = blocks.split_at_mut(*spare);
+            let [result, after @ ..] = rest else { unreachable!("a block is spare") };
+            let after = &*after;
+            let block = |index: usize| if index < *spare { &before[index].0 } else { &after[index - *spare - 1].0 };
             let operands = step.operands.map(|source| match source {
-                Source::Operand(index) => T::whole_block(elements(index)).unwrap_or(&copies[index].0),
-                Source::Constant(index) => &constants[index].0,
-                Source::Register(index) => &registers[index].0,
+                Source::Operand(index) => T::whole_block(elements(index)).unwrap_or(block(index)),
+                Source::Constant(index) => block(constants + index),
+                Source::Register(index) => block(registers[index]),
             });
-            kernel(&operands, &mut spare.0, range.len());
-            std::mem::swap(&mut registers[step.register], spare);
+            match step.target {
+                Target::Register(register) => {
+                    kernel(&operands, &mut result.0, range.len());
+                    std::mem::swap(&mut registers[register], spare);
+                }
+                Target::Result(index) => {
+                    T::compute(&mut outputs[index][range.clone()], &mut result.0, |result| {
+                        kernel(&operands, result, range.len());
+                    });
+                }
+            }
         }
-        for (output, source) in outputs.iter_mut().zip(&plan.results) {
-            let output = &mut output[range.clone()];
+        for (index, source) in &plan.copies {
+            let output = &mut outputs[*index][range.clone()];
             match *source {
                 Source::Operand(index) => output.copy_from_slice(elements(index)),
-                Source::Constant(index) => T::write_block(&constants[index].0, output),
-                Source::Register(index) => T::write_block(&registers[index].0, output),
+                Source::Constant(index) => T::write_block(&blocks[constants + index].0, output),
+                Source::Register(index) => T::write_block(&blocks[registers[index]].0, output),
             }
         }
     }
