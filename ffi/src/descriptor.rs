@@ -214,13 +214,21 @@ pub struct Traits {
     pub recorded: Recorded,
 }
 
+impl Traits {
+    /// Whether the handler broadcasts arguments itself, by NumPy's rules: one may lack leading dimensions, and have
+    /// dimensions of 1 where results have more.
+    pub const fn expands(&self) -> bool {
+        matches!(self.recorded, Recorded::Pointwise)
+    }
+}
+
 /// The functions that tell hosts their expressions. Their numbers belong to the interface between libraries and hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recorded {
     /// Other functions.
     #[default]
     Never = 0,
-    /// Those of `#[pointwise]`: all operands and results have one shape.
+    /// Those of `#[pointwise]`: all results have one shape, to which operands are broadcast.
     Pointwise = 1,
     /// Those of `#[rowwise]`: some may be without the last dimension.
     Rowwise = 2,

@@ -414,6 +414,12 @@ pub fn same_dims(a: &[i64], b: &[i64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }
 
+/// Whether an array of the dimensions `from` can be broadcast to `to` by NumPy's rules.
+#[inline(always)]
+pub fn expands(from: &[i64], to: &[i64]) -> bool {
+    from.len() <= to.len() && from.iter().rev().zip(to.iter().rev()).all(|(from, to)| from == to || *from == 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::overlap;

@@ -46,6 +46,7 @@ fn op(handler: &Handler) -> Value {
         "nondiff": handler.traits.nondiff,
         "autocast": handler.traits.autocast,
         "broadcast": handler.traits.broadcast,
+        "expands": handler.traits.expands(),
         "legacy": handler.legacy.is_some(),
         "extra_attrs": handler.extra_attrs,
         "type_params": handler.type_params.iter().map(|param| json!({

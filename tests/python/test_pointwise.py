@@ -90,6 +90,64 @@ def test_operands_are_broadcast_and_promoted(gallery):
         gallery.swiglu(1j, 1.0)
 
 
+SHAPES = {
+    "number": ((5, 7), ()),
+    "row": ((5, 7), (7,)),
+    "column": ((5, 7), (5, 1)),
+    "both": ((5, 1), (1, 7)),
+    "inner": ((2, 3, 4), (2, 1, 4)),
+    "outer": ((1, 3, 1), (2, 1, 4)),
+    "long row": ((3, 1000), (1000,)),
+    "long column": ((1000, 3), (1000, 1)),
+    "empty": ((0, 7), (7,)),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_broadcast_operands_give_what_the_formula_gives(gallery, name):
+    gate, x = (normal(seed, *shape) for seed, shape in enumerate(SHAPES[name]))
+    for wrap in (lambda f: f, jax.jit):
+        for a, b in ((gate, x), (x, gate)):
+            close(wrap(gallery.swiglu)(a, b), swiglu(a, b))
+            close(wrap(jax.grad(loss(gallery.swiglu), (0, 1)))(a, b), jax.grad(loss(swiglu), (0, 1))(a, b))
+    half = jax.jit(gallery.swiglu)(gate.astype(jnp.bfloat16), x.astype(jnp.bfloat16))
+    np.testing.assert_array_equal(
+        half, jax.jit(gallery.swiglu)(*jnp.broadcast_arrays(gate.astype(jnp.bfloat16), x.astype(jnp.bfloat16)))
+    )
+
+
+@pytest.mark.parametrize("dims", [(0, None), (None, 0), (1, 0), (0, 0)])
+def test_batches_of_broadcast_operands(gallery, dims):
+    gate, x = normal(0, 7, 7), normal(1, 7)
+    close(jax.jit(jax.vmap(gallery.swiglu, dims))(gate, x), jax.vmap(swiglu, dims)(gate, x))
+    of_sum = [jax.vmap(jax.grad(loss(f), (0, 1)), dims) for f in (gallery.swiglu, swiglu)]
+    close(jax.jit(of_sum[0])(gate, x), of_sum[1](gate, x))
+
+
+def test_no_array_holds_what_is_repeated(gallery):
+    """XLA gives a compiled program the memory for arrays between its operands and results."""
+    x, row, number = normal(0, 512, 512), normal(1, 512), normal(2)
+
+    def room(f, *operands):
+        return jax.jit(f).lower(*operands).compile().memory_analysis().temp_size_in_bytes
+
+    assert room(gallery.swiglu, x, row) < 64 * 1024
+    assert room(gallery.swiglu, x, row[:, None]) < 64 * 1024
+    assert room(gallery.swiglu, x, number) < 64 * 1024
+    # The cotangent of a sum is one number.
+    assert room(jax.grad(lambda x: gallery.softplus(x).sum()), x) < 64 * 1024
+    assert room(jax.grad(lambda x: gallery.swiglu(x, row).sum()), x) < 3 * 1024 * 1024
+    assert room(jax.vmap(gallery.swiglu, (0, None)), x, number) < 64 * 1024
+
+
+def test_broadcast_operands_of_split_arrays(gallery):
+    x, row = normal(0, 8, 4), normal(1, 4)
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]), ("rows",))
+    spread = jax.device_put(x, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("rows")))
+    gradient = jax.jit(jax.grad(loss(gallery.swiglu), (0, 1)))
+    close(gradient(spread, row), jax.grad(loss(swiglu), (0, 1))(x, row))
+
+
 @pytest.mark.parametrize("dtype", [jnp.float16, jnp.bfloat16])
 def test_halves_are_rounded_once(gallery, dtype):
     """All numbers of the format: the nearest to the exact result, or, where `f32` sees a tie, a neighbour."""

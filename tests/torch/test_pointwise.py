@@ -37,6 +37,51 @@ def test_halves_are_rounded_once(ops, dtype):
     assert (ops.softplus(x) == exact.to(dtype)).double().mean() > 0.999
 
 
-def test_operands_have_one_shape(ops):
-    with pytest.raises(RuntimeError, match=r"swiglu: argument `x` has shape \[3\]"):
-        ops.swiglu(X, Y[0])
+SHAPES = [((4, 3), ()), ((4, 3), (3,)), ((4, 1), (1, 3)), ((2, 3, 4), (2, 1, 4)), ((3, 300), (300,)), ((0, 3), (3,))]
+
+
+def swiglu(gate, x):
+    return torch.nn.functional.silu(gate) * x
+
+
+def normal(seed, *shape):
+    return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_operands_are_broadcast(ops, shapes):
+    gate, x = normal(0, *shapes[0]), normal(1, *shapes[1])
+    for args in ((gate, x), (x, gate)):
+        torch.testing.assert_close(ops.swiglu(*args), swiglu(*args))
+        given = [arg.clone().requires_grad_() for arg in args]
+        found = torch.autograd.grad(ops.swiglu(*given).sin().sum(), given)
+        torch.testing.assert_close(found, torch.autograd.grad(swiglu(*given).sin().sum(), given))
+        meta = ops.swiglu(*(arg.to("meta") for arg in args))
+        assert meta.shape == swiglu(*args).shape
+    if gate.numel():
+        torch.library.opcheck(ops.swiglu.default, (gate.requires_grad_(), x.requires_grad_()))
+
+
+@pytest.mark.parametrize("dims", [(0, None), (None, 0), (1, 0), (0, 0)])
+def test_batches_of_broadcast_operands(ops, dims):
+    gate, x = normal(0, 3, 3), normal(1, 3)
+    torch.testing.assert_close(torch.vmap(ops.swiglu, dims)(gate, x), torch.vmap(swiglu, dims)(gate, x))
+    slopes = [
+        torch.vmap(torch.func.grad(lambda a, b, f=f: f(a, b).sum(), (0, 1)), dims)(gate, x)
+        for f in (ops.swiglu, swiglu)
+    ]
+    torch.testing.assert_close(*slopes)
+
+
+def test_views_that_repeat_elements_are_read_where_they_are(ops):
+    """Also those of which some dimensions are not row-major, which are copied."""
+    x, row = normal(0, 4, 3), normal(1, 3)
+    for view in (row.expand(4, 3), row[:1].expand(4, 3), x[:, :1].expand(4, 3), x.T.contiguous().T, x[::2].repeat(2, 1)):
+        torch.testing.assert_close(ops.swiglu(x, view), swiglu(x, view))
+        torch.testing.assert_close(ops.swiglu(view, view), swiglu(view, view))
+
+
+def test_operands_that_cannot_be_broadcast(ops):
+    message = r"swiglu: the shapes of argument `gate` \[4, 3\], argument `x` \[2\] cannot be broadcast to one"
+    with pytest.raises(RuntimeError, match=message):
+        ops.swiglu(X, Y[0, :2])

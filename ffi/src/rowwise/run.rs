@@ -20,7 +20,12 @@ const PIECE: usize = 32 * BLOCK;
 pub trait Element: Stored {
     /// [`elements::run`], which is compiled once with this crate.
     #[doc(hidden)]
-    fn elements(plan: &elements::Plan, inputs: &[&[Self]], outputs: Vec<&mut [Self]>, pool: ThreadPool<'_>);
+    fn elements(
+        plan: &elements::Plan,
+        inputs: &[elements::Operand<'_, Self>],
+        outputs: Vec<&mut [Self]>,
+        pool: ThreadPool<'_>,
+    );
 
     /// [`run`], which is compiled once with this crate.
     #[doc(hidden)]
@@ -41,7 +46,12 @@ macro_rules! elements {
         }
 
         impl Element for $float {
-            fn elements(plan: &elements::Plan, inputs: &[&[Self]], outputs: Vec<&mut [Self]>, pool: ThreadPool<'_>) {
+            fn elements(
+                plan: &elements::Plan,
+                inputs: &[elements::Operand<'_, Self>],
+                outputs: Vec<&mut [Self]>,
+                pool: ThreadPool<'_>,
+            ) {
                 elements::all(plan, inputs, outputs, pool);
             }
 

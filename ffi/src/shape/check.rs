@@ -2,6 +2,7 @@
 
 use super::Pattern;
 use super::bindings::{Bindings, Mismatch};
+use super::broadcast;
 use super::operands::{Assigned, DimsList, Operand, assign, check_counts};
 use crate::descriptor::{DimPattern, Handler, Param, Role};
 use crate::{Error, Result};
@@ -19,15 +20,19 @@ where
     A: DimsList + ?Sized,
     R: DimsList + ?Sized,
 {
-    check_all(handler.params, args, results, ints).map_err(|error| error.context(handler.name))
+    check_all(handler, args, results, ints).map_err(|error| error.context(handler.name))
 }
 
-fn check_all<A, R>(params: &'static [Param], args: &A, results: &R, ints: &[(&str, i64)]) -> Result<()>
+fn check_all<A, R>(handler: &Handler, args: &A, results: &R, ints: &[(&str, i64)]) -> Result<()>
 where
     A: DimsList + ?Sized,
     R: DimsList + ?Sized,
 {
+    let params = handler.params;
     check_counts(params, args.count(), results.count())?;
+    if handler.traits.expands() {
+        return broadcast::check(params, args, results);
+    }
     let bindings = bind_args(params, args, ints)?;
     check_results(params, args, results, &bindings)
 }

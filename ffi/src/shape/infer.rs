@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::bindings::{Bindings, EvalError};
+use super::broadcast::broadcast;
 use super::check::{bind_args, check_results};
 use super::operands::{Assigned, DimsList, Operand, assign, check_counts};
 use super::{Pattern, Shape, ShapeContext};
@@ -50,6 +51,12 @@ fn infer_all(
     check_arguments(params, args)?;
     let dtypes = DTypes::bind(handler, args, dtypes)?;
 
+    if handler.traits.expands() {
+        let dims = broadcast(params, args)?;
+        return each_result(params, args.len(), num_results.unwrap_or(least))
+            .map(|(assigned, member)| Ok(Shape { dtype: dtypes.of_result(&assigned, member)?, dims: dims.clone() }))
+            .collect();
+    }
     let context = ShapeContext::new(handler, args, attrs, num_results);
     let integers = context.integers()?;
     let bindings = bind_args(params, args, &integers)?;
@@ -91,13 +98,17 @@ fn infer_all(
 /// The dimensions of a result that its pattern gives, where nothing else is to be inferred. `integers` are the
 /// attributes that are integers.
 pub(crate) fn result_dims<A: DimsList + ?Sized>(
-    params: &'static [Param],
+    handler: &Handler,
     args: &A,
     integers: &[(&str, i64)],
     result: usize,
     pattern: &[DimPattern],
 ) -> Result<Vec<i64>> {
+    let params = handler.params;
     check_counts(params, args.count(), least_results(params, args.count()))?;
+    if handler.traits.expands() {
+        return broadcast(params, args);
+    }
     let bindings = bind_args(params, args, integers)?;
     pattern_dims(pattern, Operand::result(&params[result], 0), &bindings)
 }

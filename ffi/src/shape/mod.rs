@@ -3,8 +3,12 @@
 //! A name in a pattern stands for one dimension, or, written `..name`, for a list of dimensions. Integer attributes
 //! bind names first; then arguments do, in order, where a name stands alone. With all names bound, each pattern is
 //! evaluated and compared. A parameter that is both argument and result takes part as an argument.
+//!
+//! Arguments of a handler that [expands](crate::descriptor::Traits::expands) them are broadcast instead: their patterns
+//! are one list, which stands for the results' dimensions.
 
 mod bindings;
+mod broadcast;
 mod check;
 mod context;
 mod infer;

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::format_ident;
 use syn::ext::IdentExt;
-use syn::{Attribute, ItemFn};
+use syn::{Attribute, ItemFn, LitStr, Path};
 
 /// An operation: the function, or one of its derivatives.
 pub(super) struct Node {
@@ -87,6 +88,71 @@ fn derived(attrs: &HashSet<String>, node: &Node, of: Of) -> Node {
     }
 }
 
+/// The function that the operations are made of.
+pub(super) struct Source<'f> {
+    pub(super) function: &'f ItemFn,
+    /// The name of the operation.
+    pub(super) name: &'f LitStr,
+    /// Where the support code is.
+    pub(super) krate: &'f Path,
+    /// The type parameter of the operations.
+    pub(super) element: &'f Ident,
+    pub(super) operands: Vec<&'f Ident>,
+    pub(super) attrs: Vec<&'f Ident>,
+}
+
+/// What an operation declares.
+pub(super) struct Declaration {
+    pub(super) docs: Vec<Attribute>,
+    /// The arguments of `#[custom_call]`.
+    pub(super) args: TokenStream,
+    /// The list of dimensions that all arrays have.
+    pub(super) batch: Ident,
+    pub(super) inputs: Vec<Ident>,
+    pub(super) outputs: Vec<Ident>,
+}
+
+impl Source<'_> {
+    /// The name of a node's operation.
+    pub(super) fn op(&self, node: &Node) -> Ident {
+        format_ident!("__op_{}{}", self.function.sig.ident.unraw(), node.suffix)
+    }
+
+    /// The name of the stage that makes a node's plan.
+    pub(super) fn plan(&self, node: &Node) -> Ident {
+        format_ident!("__plan_{}{}", self.function.sig.ident.unraw(), node.suffix)
+    }
+
+    /// The declaration of a node's operation, whose list of dimensions has the first of some names that is free.
+    pub(super) fn declaration(&self, nodes: &[Node], node: &Node, batch: &[&str]) -> Declaration {
+        let Source { function, krate, element, .. } = self;
+        let name = format!("{}{}", self.name.value(), node.suffix);
+        let batch = self.free_name(node, batch);
+        let rules = node.rules.map(|[jvp, vjp]| {
+            let (jvp, vjp) = (self.op(&nodes[jvp]), self.op(&nodes[vjp]));
+            tokens!(, jvp = #jvp, vjp = #vjp)
+        });
+        // Names of the function's own operands point at it.
+        let ident = |buffer: &Buffer| buffer.ident(&self.operands, function);
+        Declaration {
+            docs: node.docs(function, &self.name.value(), nodes),
+            args: tokens!(name = #name, #element = floats, batch = #batch, crate = #krate #rules),
+            inputs: node.inputs.iter().map(ident).collect(),
+            outputs: node.outputs.iter().map(ident).collect(),
+            batch,
+        }
+    }
+
+    /// The first of some names that no parameter of a node has; the last with an underscore if all are taken.
+    pub(super) fn free_name(&self, node: &Node, names: &[&str]) -> Ident {
+        let buffers = node.inputs.iter().chain(&node.outputs).map(|buffer| buffer.name.clone());
+        let used: HashSet<String> = buffers.chain(self.attrs.iter().map(|ident| ident.unraw().to_string())).collect();
+        let free = names.iter().find(|name| !used.contains(**name)).map(|name| (*name).to_owned());
+        let name = free.unwrap_or_else(|| format!("{}_", names[names.len() - 1]));
+        Ident::new(&name, Span::mixed_site())
+    }
+}
+
 impl Node {
     /// The function, and what is derived from it up to this node.
     pub(super) fn chain<'a>(&'a self, nodes: &'a [Node]) -> Vec<&'a Node> {
@@ -99,7 +165,7 @@ impl Node {
     }
 
     /// The operation's documentation.
-    pub(super) fn docs(&self, function: &ItemFn, name: &str, nodes: &[Node]) -> Vec<Attribute> {
+    fn docs(&self, function: &ItemFn, name: &str, nodes: &[Node]) -> Vec<Attribute> {
         match self.of {
             Of::Function => function.attrs.iter().filter(|attr| attr.path().is_ident("doc")).cloned().collect(),
             Of::Jvp(of) | Of::Vjp(of) => {
@@ -109,25 +175,11 @@ impl Node {
             }
         }
     }
-
-    /// The first of some names that no parameter has; the last with an underscore if all are taken.
-    pub(super) fn free_name<'a>(&self, names: &[&str], attrs: impl Iterator<Item = &'a Ident>) -> Ident {
-        let used: HashSet<String> = self
-            .inputs
-            .iter()
-            .chain(&self.outputs)
-            .map(|buffer| buffer.name.clone())
-            .chain(attrs.map(|ident| ident.unraw().to_string()))
-            .collect();
-        let free = names.iter().find(|name| !used.contains(**name)).map(|name| (*name).to_owned());
-        let name = free.unwrap_or_else(|| format!("{}_", names[names.len() - 1]));
-        Ident::new(&name, Span::mixed_site())
-    }
 }
 
 impl Buffer {
     /// The name of its parameter; the function's own operands point at it.
-    pub(super) fn ident(&self, own: &[&Ident], function: &ItemFn) -> Ident {
+    fn ident(&self, own: &[&Ident], function: &ItemFn) -> Ident {
         match own.iter().find(|ident| ident.unraw() == self.name.as_str()) {
             Some(ident) => (*ident).clone(),
             None => Ident::new(&self.name, Span::mixed_site().located_at(function.sig.ident.span())),

@@ -11,7 +11,7 @@ use quote::format_ident;
 use super::attrs;
 use super::buffers::Place;
 use super::descriptor::dim_op;
-use crate::model::{Arity, CustomCall, DimExpr, DimPattern};
+use crate::model::{Arity, CustomCall, DimExpr, DimPattern, Recorded};
 
 /// An operand: the result (or the argument) with this index.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,9 +73,16 @@ impl Checks {
         let mut seen: Vec<(String, Slot)> = Vec::new();
         // Arguments bind names; expressions may use names that a later argument binds.
         let mut expressions = Vec::new();
+        // They are broadcast to the results.
+        let expands = call.options.recorded == Recorded::Pointwise;
         let arguments = places.iter().map(|place| (place, false));
         for (place, result) in arguments.chain(places.iter().map(|place| (place, true))) {
             let Some(slot) = Slot::of(place, result) else { continue };
+            if expands && !result {
+                let (from, to) = (slot.buffer(), Slot { result: true, index: 0 }.buffer());
+                checker.fail_unless(tokens!(#private::expands(#from.dims(), #to.dims())));
+                continue;
+            }
             if result && let Some(argument) = Slot::of(place, false) {
                 like.push((slot, argument));
                 continue;

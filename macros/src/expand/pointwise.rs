@@ -4,9 +4,9 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Attribute, Path, Type};
+use syn::{Attribute, Type};
 
-use super::derivatives::{self, Buffer, Node, Of};
+use super::derivatives::{self, Buffer, Declaration, Node, Of, Source};
 use super::{at, cfgs, custom_call, marker, private, stage};
 use crate::model::Recorded;
 use crate::pointwise::{Param, ParamKind, Pointwise, result_name};
@@ -23,7 +23,7 @@ pub(crate) fn pointwise(pointwise: &Pointwise) -> TokenStream {
     let plans = nodes.iter().map(|node| plan(pointwise, &private, &nodes, node));
     let ops = nodes.iter().map(|node| op(pointwise, &private, &nodes, node));
     let on_cuda = nodes.iter().map(|node| cuda_op(pointwise, &private, &nodes, node));
-    let root = op_ident(pointwise, &nodes[0]);
+    let root = source(pointwise).op(&nodes[0]);
     tokens! {
         #function
 
@@ -121,10 +121,6 @@ fn map(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node
     }
 }
 
-fn op_ident(pointwise: &Pointwise, node: &Node) -> Ident {
-    format_ident!("__op_{}{}", pointwise.function.sig.ident.unraw(), node.suffix)
-}
-
 /// A node's function as a value, made of the attributes.
 fn map_value(pointwise: &Pointwise, nodes: &[Node], node: &Node) -> TokenStream {
     let root = map_ident(&nodes[0]);
@@ -135,14 +131,10 @@ fn map_value(pointwise: &Pointwise, nodes: &[Node], node: &Node) -> TokenStream 
     })
 }
 
-fn plan_ident(pointwise: &Pointwise, node: &Node) -> Ident {
-    format_ident!("__plan_{}{}", pointwise.function.sig.ident.unraw(), node.suffix)
-}
-
 /// The stage that records a node, which has the attributes.
 fn plan(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
     let krate = &pointwise.krate;
-    let ident = plan_ident(pointwise, node);
+    let ident = source(pointwise).plan(node);
     let attributes = attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty));
     let map = map_value(pointwise, nodes, node);
     let item = tokens! {
@@ -156,41 +148,20 @@ fn plan(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Nod
     }
 }
 
-/// What the operations of a node have in common.
-struct Declaration<'p> {
-    krate: &'p Path,
-    real: &'p Ident,
-    docs: Vec<Attribute>,
-    /// The arguments of `#[custom_call]`.
-    args: TokenStream,
-    /// The name of the shape of all arrays.
-    shape: Ident,
-    inputs: Vec<Ident>,
-    outputs: Vec<Ident>,
-}
-
-impl<'p> Declaration<'p> {
-    fn new(pointwise: &'p Pointwise, nodes: &[Node], node: &Node) -> Declaration<'p> {
-        let Pointwise { function, krate, real, .. } = pointwise;
-        let name = format!("{}{}", pointwise.name.value(), node.suffix);
-        let shape = node.free_name(&["shape", "dims", "shape_of_all"], attrs(pointwise).map(|(ident, ..)| ident));
-        let rules = node.rules.map(|[jvp, vjp]| {
-            let (jvp, vjp) = (op_ident(pointwise, &nodes[jvp]), op_ident(pointwise, &nodes[vjp]));
-            tokens!(, jvp = #jvp, vjp = #vjp)
-        });
-        // Names of the function's own operands point at it.
-        let own: Vec<&Ident> = pointwise.operands().collect();
-        Declaration {
-            krate,
-            real,
-            docs: node.docs(function, &pointwise.name.value(), nodes),
-            args: tokens!(name = #name, #real = floats, batch = #shape, crate = #krate #rules),
-            inputs: node.inputs.iter().map(|buffer| buffer.ident(&own, function)).collect(),
-            outputs: node.outputs.iter().map(|buffer| buffer.ident(&own, function)).collect(),
-            shape,
-        }
+/// The function as the source of its operations.
+fn source(pointwise: &Pointwise) -> Source<'_> {
+    Source {
+        function: &pointwise.function,
+        name: &pointwise.name,
+        krate: &pointwise.krate,
+        element: &pointwise.real,
+        operands: pointwise.operands().collect(),
+        attrs: attrs(pointwise).map(|(ident, ..)| ident).collect(),
     }
 }
+
+/// The names for the shape of all arrays.
+const SHAPE: &[&str] = &["shape", "dims", "shape_of_all"];
 
 /// An operation, by the expansion of `#[custom_call]`.
 fn operation(args: TokenStream, item: TokenStream, recorded: Recorded) -> TokenStream {
@@ -206,8 +177,9 @@ fn operation(args: TokenStream, item: TokenStream, recorded: Recorded) -> TokenS
 
 /// The operation of a node for CUDA: the function's recording is compiled by the instantiate and initialize stages.
 fn cuda_op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
-    let Declaration { krate, real, docs, args, shape, inputs, outputs } = Declaration::new(pointwise, nodes, node);
-    let on_host = op_ident(pointwise, node);
+    let (source, Pointwise { krate, real, .. }) = (source(pointwise), pointwise);
+    let Declaration { docs, args, batch: shape, inputs, outputs } = source.declaration(nodes, node, SHAPE);
+    let on_host = source.op(node);
     let [ident, make, load] = ["cuda", "make", "load"].map(|part| format_ident!("{on_host}_{part}"));
     let attributes = attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty));
     let map = map_value(pointwise, nodes, node);
@@ -252,9 +224,10 @@ fn cuda_op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &
 
 /// The operation of a node.
 fn op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
-    let Declaration { krate, real, docs, args, shape, inputs, outputs } = Declaration::new(pointwise, nodes, node);
-    let ident = op_ident(pointwise, node);
-    let plan = plan_ident(pointwise, node);
+    let (source, Pointwise { krate, real, .. }) = (source(pointwise), pointwise);
+    let Declaration { docs, args, batch: shape, inputs, outputs } = source.declaration(nodes, node, SHAPE);
+    let (ident, plan) = (source.op(node), source.plan(node));
+    let first = &outputs[0];
     let span = at(&pointwise.function.sig.ident);
     let item = quote_spanned! {span=>
         #(#docs)*
@@ -265,7 +238,9 @@ fn op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node)
             #(#[dims(..#shape)] mut #outputs: #krate::buffer::Out<'_, #real>,)*
             pool: #krate::context::ThreadPool<'_>,
         ) {
-            #private::rowwise::elements::run(plan, [#(&#inputs),*], [#(&mut #outputs),*], pool);
+            let shape = #first.shape();
+            let operands = [#(#private::rowwise::elements::Operand::new(&#inputs, #inputs.shape(), shape)),*];
+            #private::rowwise::elements::run(plan, operands, [#(&mut #outputs),*], pool);
         }
     };
     operation(tokens!(#args, instantiate = #plan), item, Recorded::Pointwise)

@@ -2,10 +2,10 @@
 //! as a `#[custom_call]`, with an instantiate stage that records and plans it.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote_spanned};
+use quote::quote_spanned;
 use syn::ext::IdentExt;
 
-use super::derivatives::{self, Buffer, Node, Of};
+use super::derivatives::{self, Buffer, Declaration, Node, Of, Source};
 use super::{at, cfgs, custom_call, marker, private, stage};
 use crate::model::Recorded;
 use crate::pointwise::result_name;
@@ -21,7 +21,7 @@ pub(crate) fn rowwise(rowwise: &Rowwise) -> TokenStream {
     let nodes = nodes(rowwise);
     let plans = nodes.iter().map(|node| plan(rowwise, &private, &nodes, node));
     let ops = nodes.iter().map(|node| op(rowwise, &private, &nodes, node));
-    let root = op_ident(rowwise, &nodes[0]);
+    let root = source(rowwise, &element()).op(&nodes[0]);
     tokens! {
         #function
 
@@ -53,18 +53,27 @@ fn buffer(name: String, kind: Kind) -> Buffer {
     Buffer { name, is_row: kind == Kind::Row }
 }
 
-fn op_ident(rowwise: &Rowwise, node: &Node) -> Ident {
-    format_ident!("__op_{}{}", rowwise.function.sig.ident.unraw(), node.suffix)
+/// The function as the source of its operations.
+fn source<'r>(rowwise: &'r Rowwise, element: &'r Ident) -> Source<'r> {
+    Source {
+        function: &rowwise.function,
+        name: &rowwise.name,
+        krate: &rowwise.krate,
+        element,
+        operands: rowwise.operands().map(|(ident, _)| ident).collect(),
+        attrs: rowwise.attrs().map(|(ident, ..)| ident).collect(),
+    }
 }
 
-fn plan_ident(rowwise: &Rowwise, node: &Node) -> Ident {
-    format_ident!("__plan_{}{}", rowwise.function.sig.ident.unraw(), node.suffix)
+/// The type parameter of the operations, which the function does not have.
+fn element() -> Ident {
+    Ident::new("T", Span::mixed_site())
 }
 
 /// The stage that plans a node, which has the attributes.
 fn plan(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
     let krate = &rowwise.krate;
-    let ident = plan_ident(rowwise, node);
+    let ident = source(rowwise, &element()).plan(node);
     let function = &rowwise.function.sig.ident;
     let attributes = rowwise.attrs().map(|(ident, attr, ty)| tokens!(#attr #ident: #ty));
     let kinds = rowwise.operands().map(|(_, kind)| match kind {
@@ -118,35 +127,24 @@ fn plan(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &Node) -
 
 /// The operation of a node, by the expansion of `#[custom_call]`.
 fn op(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
-    let krate = &rowwise.krate;
-    let function = &rowwise.function;
-    let ident = op_ident(rowwise, node);
-    let plan = plan_ident(rowwise, node);
-    let name = format!("{}{}", rowwise.name.value(), node.suffix);
-    let docs = node.docs(function, &rowwise.name.value(), nodes);
-    let attrs = || rowwise.attrs().map(|(ident, ..)| ident);
-    let batch = node.free_name(&["batch", "shape", "dims"], attrs());
-    let len = node.free_name(&["n", "len", "row"], attrs());
-    let own: Vec<&Ident> = rowwise.operands().map(|(ident, _)| ident).collect();
+    let (element, Rowwise { krate, function, .. }) = (element(), rowwise);
+    let source = source(rowwise, &element);
+    let Declaration { docs, args, batch, inputs, outputs } =
+        source.declaration(nodes, node, &["batch", "shape", "dims"]);
+    let (ident, plan) = (source.op(node), source.plan(node));
+    let len = source.free_name(node, &["n", "len", "row"]);
     let dims = |buffer: &Buffer| if buffer.is_row { tokens!(..#batch, #len) } else { tokens!(..#batch) };
-    let inputs: Vec<_> = node.inputs.iter().map(|buffer| buffer.ident(&own, function)).collect();
-    let outputs: Vec<_> = node.outputs.iter().map(|buffer| buffer.ident(&own, function)).collect();
-    let input_dims = node.inputs.iter().map(dims);
-    let output_dims = node.outputs.iter().map(dims);
+    let (input_dims, output_dims) = (node.inputs.iter().map(dims), node.outputs.iter().map(dims));
     let row = node.inputs.iter().position(|buffer| buffer.is_row).map(|index| &inputs[index]);
-    let rules = node.rules.map(|[jvp, vjp]| {
-        let (jvp, vjp) = (op_ident(rowwise, &nodes[jvp]), op_ident(rowwise, &nodes[vjp]));
-        tokens!(, jvp = #jvp, vjp = #vjp)
-    });
-    let args = tokens!(name = #name, T = floats, batch = #batch, instantiate = #plan, crate = #krate #rules);
+    let args = tokens!(#args, instantiate = #plan);
     let span = at(&function.sig.ident);
     let item = quote_spanned! {span=>
         #(#docs)*
         #[allow(non_snake_case)]
-        fn #ident<T: #private::rowwise::Element>(
+        fn #ident<#element: #private::rowwise::Element>(
             #[state] plan: &#private::rowwise::Plan,
-            #(#[dims(#input_dims)] #inputs: #krate::buffer::Array<'_, T>,)*
-            #(#[dims(#output_dims)] mut #outputs: #krate::buffer::Out<'_, T>,)*
+            #(#[dims(#input_dims)] #inputs: #krate::buffer::Array<'_, #element>,)*
+            #(#[dims(#output_dims)] mut #outputs: #krate::buffer::Out<'_, #element>,)*
             pool: #krate::context::ThreadPool<'_>,
         ) {
             #private::rowwise::run(plan, [#(&#inputs),*], [#(&mut #outputs),*], #row.shape(), pool);

@@ -18,7 +18,8 @@ SHAPE = (7, 143)
 # The shapes of the operands.
 SHAPES = {
     "softplus": [SIZE],
-    "swiglu": [SIZE] * 2,
+    # One operand is broadcast.
+    "swiglu": [SHAPE, SHAPE[1:]],
     "huber": [SIZE],
     "rope_pair": [SIZE] * 3,
     "logit_normal_pdf": [SIZE] * 3,

@@ -88,6 +88,7 @@ fn check_op(op: &Value) {
             "traits",
             "batch",
             "broadcast",
+            "expands",
             "vmap",
             "vmap_op",
             "vjp",
@@ -108,7 +109,7 @@ fn check_op(op: &Value) {
         assert!(op[key].is_string(), "{key}");
     }
     assert!(op["line"].is_u64() && op["legacy"].is_boolean() && op["extra_attrs"].is_boolean());
-    assert!(op["broadcast"].is_boolean());
+    assert!(op["broadcast"].is_boolean() && op["expands"].is_boolean());
     for key in ["batch", "vmap", "vmap_op", "vjp", "jvp", "fwd", "transpose", "autocast"] {
         assert!(is_text_or_null(&op[key]), "{key}");
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::*;
-use crate::descriptor::{Op, Recorded};
+use crate::descriptor::{HOST, Handler, Op, Recorded};
 use crate::pointwise::Scalar;
 use crate::prelude::{Array, DType, Out, PerRow, Real, Row, custom_call, pointwise, rowwise};
 
@@ -35,7 +35,8 @@ fn told_nothing(#[dims(..s)] x: Array<f32>, #[dims(..s)] mut y: Out<f32>) {
 /// A registration as that of a host.
 fn registered(version: HostVersion, name: &str) -> Registration {
     let handlers = crate::registry::registry().handlers();
-    let handler = handlers.iter().find(|handler| handler.name == name).unwrap();
+    let is_wanted = |handler: &&&Handler| handler.name == name && handler.platform == HOST;
+    let handler = handlers.iter().find(is_wanted).unwrap();
     let platform = format!("{version:?}");
     // SAFETY: the macros make handlers.
     unsafe { register_handler(version, Source::Linked, name, &platform, &handler.bundle(), 0) }.unwrap();
@@ -51,6 +52,23 @@ fn trace(name: &str, attrs: &[(String, AttrValue)], dtype: DType, counts: [usize
     let registration = registered(HostVersion::default(), name);
     // SAFETY: the macros make handlers.
     unsafe { super::trace(&registration, attrs, dtype, &vec![true; counts[0]], &vec![true; counts[1]]) }
+}
+
+#[pointwise(crate = crate, derivatives = 0)]
+fn told_products<T: Real>(x: T, y: T) -> (T, T) {
+    (x * y, x + y)
+}
+
+#[test]
+fn operands_are_broadcast_or_refused() {
+    use crate::ndarray::{arr1, arr2};
+    let call = crate::testing::call::<told_products>;
+    let column = arr2(&[[1.0f32], [2.0]]);
+    let outputs = call().arg(column.clone()).arg(arr1(&[3.0f32, 4.0, 5.0])).run().unwrap();
+    assert_eq!(outputs.get::<f32>(0).as_slice().unwrap(), [3.0, 4.0, 5.0, 6.0, 8.0, 10.0]);
+    assert_eq!(outputs.get::<f32>(1).as_slice().unwrap(), [4.0, 5.0, 6.0, 5.0, 6.0, 7.0]);
+    let error = call().arg(arr2(&[[1.0f32, 2.0]])).arg(arr1(&[3.0f32, 4.0, 5.0])).run().unwrap_err();
+    assert!(error.message().contains("argument `x` [1, 2], argument `y` [3] cannot be broadcast to one"), "{error}");
 }
 
 #[test]

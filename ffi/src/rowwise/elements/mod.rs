@@ -1,16 +1,19 @@
 //! Functions of single elements, which are programs without reductions: the rest of the support code of `#[pointwise]`.
 //!
 //! * [`Plan`]: such a program as operations on blocks of elements; `run`: the loop over arrays, on threads.
+//! * [`Operand`]: an array, broadcast to the shape of the results.
 
+mod operand;
 mod run;
 
+pub use operand::Operand;
 pub(super) use run::all;
 pub use run::run;
 
 use super::ops::{OPERANDS, Op};
 use super::plan::Target;
 use super::program::{Id, Kind, Make, Program};
-use super::value::{Operand, Row, record, result};
+use super::value::{Operand as _, Row, record, result};
 use crate::pointwise::Map;
 
 /// A block of elements.

@@ -7,7 +7,7 @@ use oxcall_math::real::Float;
 use super::super::ops::Kernel;
 use super::super::plan::Target;
 use super::super::run::{Element, Kernels};
-use super::{Plan, Source};
+use super::{Operand, Plan, Source};
 use crate::context::ThreadPool;
 use crate::expression;
 use crate::pointwise::block::{Aligned, BLOCK};
@@ -16,13 +16,13 @@ use crate::pointwise::block::{Aligned, BLOCK};
 /// Chosen by the cost of that function alone; sizes were not compared.
 const PIECE: usize = 32 * BLOCK;
 
-/// Applies a function to the elements of arrays of one size.
+/// Applies a function to the elements of arrays.
 ///
 /// # Panics
 /// If an array has another size, or there is another number of arrays than the plan has.
 pub fn run<T: Element, const I: usize, const O: usize>(
     plan: &Plan,
-    inputs: [&[T]; I],
+    inputs: [Operand<'_, T>; I],
     outputs: [&mut [T]; O],
     pool: ThreadPool<'_>,
 ) {
@@ -31,16 +31,14 @@ pub fn run<T: Element, const I: usize, const O: usize>(
 
 pub(in super::super) fn all<T: Kernels>(
     plan: &Plan,
-    inputs: &[&[T]],
+    inputs: &[Operand<'_, T>],
     mut outputs: Vec<&mut [T]>,
     pool: ThreadPool<'_>,
 ) {
     let arrays = (plan.program.inputs.len(), plan.results);
     assert_eq!(arrays, (inputs.len(), outputs.len()), "arrays of a pointwise function");
     let len = outputs.first().map_or(0, |output| output.len());
-    let is_len = |other: usize| assert_eq!(other, len, "elements of an operand");
-    inputs.iter().for_each(|input| is_len(input.len()));
-    outputs.iter().for_each(|output| is_len(output.len()));
+    outputs.iter().for_each(|output| assert_eq!(output.len(), len, "elements of a result"));
     if len == 0 {
         // Nothing to compute: a host may want to know what would be computed.
         return expression::offer(pool.context(), || plan.program.expression());
@@ -59,9 +57,9 @@ pub(in super::super) fn all<T: Kernels>(
 }
 
 /// Computes some elements of the results, those from `first` on, on this thread.
-fn piece<T: Kernels>(plan: &Plan, inputs: &[&[T]], outputs: &mut [&mut [T]], first: usize) {
+fn piece<T: Kernels>(plan: &Plan, inputs: &[Operand<'_, T>], outputs: &mut [&mut [T]], first: usize) {
     let len = outputs.first().map_or(0, |output| output.len());
-    let mut machine = Machine::<T>::new(plan, inputs.len());
+    let mut machine = Machine::<T>::new(plan, inputs);
     for start in (0..len).step_by(BLOCK) {
         machine.block(inputs, outputs, first, start..len.min(start + BLOCK));
     }
@@ -70,6 +68,8 @@ fn piece<T: Kernels>(plan: &Plan, inputs: &[&[T]], outputs: &mut [&mut [T]], fir
 /// The memory in which blocks are computed.
 struct Machine<'a, T: Kernels> {
     plan: &'a Plan,
+    /// The blocks of operands that are broadcast.
+    gathered: Vec<Vec<T>>,
     /// The code of the steps.
     kernels: Vec<Kernel<T::Computed>>,
     /// All blocks, one after the other: copies of operands, constants, registers and a spare one. Their distance is
@@ -83,14 +83,16 @@ struct Machine<'a, T: Kernels> {
 }
 
 impl<'a, T: Kernels> Machine<'a, T> {
-    fn new(plan: &'a Plan, operands: usize) -> Self {
+    fn new(plan: &'a Plan, operands: &[Operand<'_, T>]) -> Self {
         let zeros = Aligned::full(T::Computed::default());
-        let mut blocks = vec![zeros; operands];
+        let room = |operand: &Operand<'_, T>| if operand.is_repeated() { BLOCK } else { 0 };
+        let mut blocks = vec![zeros; operands.len()];
         blocks.extend(plan.constants.iter().map(|&number| Aligned::full(T::Computed::of_f64(number))));
         let first = blocks.len();
         blocks.resize(first + plan.registers + 1, zeros);
         Machine {
             plan,
+            gathered: operands.iter().map(|operand| vec![T::from_f64(0.0); room(operand)]).collect(),
             kernels: plan.steps.iter().map(|step| T::kernel(step.op)).collect(),
             blocks,
             registers: (first..first + plan.registers).collect(),
@@ -99,9 +101,18 @@ impl<'a, T: Kernels> Machine<'a, T> {
     }
 
     /// Computes a block of the results; operands begin `first` elements earlier.
-    fn block(&mut self, inputs: &[&[T]], outputs: &mut [&mut [T]], first: usize, range: Range<usize>) {
-        let Machine { plan, kernels, blocks, registers, spare } = self;
-        let elements = |index: usize| &inputs[index][first + range.start..first + range.end];
+    fn block(&mut self, inputs: &[Operand<'_, T>], outputs: &mut [&mut [T]], first: usize, range: Range<usize>) {
+        let Machine { plan, gathered, kernels, blocks, registers, spare } = self;
+        let read = first + range.start..first + range.end;
+        for (input, gathered) in inputs.iter().zip(gathered.iter_mut()) {
+            if input.slice(read.clone()).is_none() {
+                input.gather(read.start, &mut gathered[..read.len()]);
+            }
+        }
+        let elements = |index: usize| {
+            let copied = || &gathered[index][..range.len()];
+            inputs[index].slice(read.clone()).unwrap_or_else(copied)
+        };
         for index in 0..inputs.len() {
             if T::whole_block(elements(index)).is_none() {
                 T::read_block(elements(index), &mut blocks[index].0);

@@ -41,7 +41,8 @@ mod ops {
         #[dims(..s)] mut b: Out<T>,
         pool: ThreadPool,
     ) {
-        run(&Plan::new(Waves), [&x, &y], [&mut a, &mut b], pool);
+        let operands = [&x, &y].map(|array| Operand::new(array, array.shape(), a.shape()));
+        run(&Plan::new(Waves), operands, [&mut a, &mut b], pool);
     }
 }
 

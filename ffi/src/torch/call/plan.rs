@@ -81,6 +81,8 @@ pub(crate) enum OutputKind {
     InPlace(usize),
     /// A tensor with the dimensions of the argument of this index.
     Like(usize),
+    /// A tensor with the dimensions to which the arguments are broadcast; its pattern.
+    Broadcast(&'static [DimPattern]),
     /// A tensor without dimensions.
     Rank0,
     /// A tensor whose dimensions a pattern gives.
@@ -189,6 +191,7 @@ fn output_kind(handler: &Handler, args: &[&'static Param], param: &'static Param
     }
     let sure = |arg: &&'static Param| arg.arity == Arity::One;
     match param.dims {
+        Some(pattern) if handler.traits.expands() => OutputKind::Broadcast(pattern),
         Some(pattern) => {
             let same = |arg: &&'static Param| sure(arg) && arg.dims.is_some_and(|dims| same_dims(dims, pattern));
             args.iter().position(same).map_or(OutputKind::Pattern(pattern), OutputKind::Like)

@@ -59,6 +59,8 @@ class Batched:
     def __call__(self, info, in_dims, *args, **kwargs):
         size = info.batch_size
         named = list(zip(self.operator.names, args, in_dims, strict=False))
+        if self.op.json["expands"]:
+            return self._broadcast(named, kwargs)
         if self.dims.list and not self.dims.sums:
             weights = [dim for name, _, dim in named if not self.dims.are_in(name)]
             if not any(_is_mapped(dim) for dim in weights):
@@ -77,6 +79,20 @@ class Batched:
             moved = [_move(size, value, dim, leading.get(name), expands) for name, value, dim in named]
             return self._given(self.operator.overload(*moved, **kwargs), leading)
         return self._given(self._elements(size, named, kwargs), leading)
+
+    def _broadcast(self, named, kwargs):
+        """One call whose operands are broadcast, with the batch before the dimensions of the largest rank."""
+        operands = {param["name"] for param in self.op.operands}
+        rank = max(rank for name, value, dim in named if name in operands for rank in _ranks(value, dim))
+
+        def moved(name, value, dim):
+            if name not in operands or dim is None:
+                return value
+            value = value.movedim(dim, 0)
+            return value.reshape(len(value), *(1,) * (rank + 1 - value.dim()), *value.shape[1:])
+
+        results = self.operator.overload(*(moved(*each) for each in named), **kwargs)
+        return self._given(results, {param["name"]: 0 for param in self.op.json["params"]})
 
     def _of_batch(self, args, kwargs):
         """The op that `vmap` names, which takes and gives everything with one dimension more."""

@@ -47,7 +47,7 @@ class Autograd:
     """
 
     def __init__(self, op, operator, ops):
-        self.overload = operator.overload
+        self.op, self.operator, self.overload = op, operator, operator.overload
         self.rules = Rules(op, operator, ops)
         self.function = type(op.name, (Recorded,), {})
 
@@ -56,6 +56,8 @@ class Autograd:
         if not is_recorded and forward_ad._current_level < 0:
             with torch._C._AutoDispatchBelowAutograd():
                 return self.overload.redispatch(keyset & torch._C._after_autograd_keyset, *args, **kwargs)
+        # torch knows the derivatives of views.
+        args, kwargs = self.op.broadcast(self.operator, args, kwargs)
         call = Call(self, keyset, args, kwargs)
         if not torch._C._are_functorch_transforms_active():
             return call.returned(self.function.apply(call, *call.tensors))

@@ -34,6 +34,18 @@ class Op:
             for overload in self._overloads
         ]
 
+    def broadcast(self, operator, args, kwargs):
+        """The arguments of a call with tensors of one shape, which are views, where the op broadcasts its operands."""
+        if not self.json["expands"]:
+            return args, kwargs
+        names = {param["name"] for param in self.operands}
+        values = operator.bind(args, kwargs)
+        shapes = [values[param["name"]].shape for param in self.operands]
+        if all(shape == shapes[0] for shape in shapes):
+            return args, kwargs
+        shape = torch.broadcast_shapes(*shapes)
+        return operator.with_tensors(names, lambda tensor: tensor.expand(shape), args, kwargs)
+
     def mutates(self):
         return any(param["role"] == "inout" for param in self.json["params"])
 

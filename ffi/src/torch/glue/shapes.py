@@ -29,7 +29,7 @@ class Fake:
         }
 
     def __call__(self, *args, **kwargs):
-        values = self.operator.bind(args, kwargs)
+        values = self.operator.bind(*self.op.broadcast(self.operator, args, kwargs))
         refuse_recorded_updates(self.op, values)
         operands = {param["name"]: members(values[param["name"]]) for param in self.op.operands}
         bound = {name: value for name, value in values.items() if isinstance(value, (int, torch.SymInt))}

@@ -3,6 +3,8 @@
 import importlib.util
 import sys
 
+import torch
+
 DTENSOR = "torch.distributed.tensor"
 
 
@@ -44,6 +46,8 @@ class Sharding:
         operands = {param["name"] for param in self.op.operands}
         tensors = {name for name, value in values.items() if name in operands and value is not None}
         counts = self.dims.counts({name: values[name].ndim for name in tensors})
+        if self.op.json["expands"]:
+            return self._broadcast(values, tensors)
 
         def placements(dim):
             def split(name, otherwise):
@@ -55,6 +59,27 @@ class Sharding:
             return results, [split(name, Replicate()) if name in tensors else None for name in values]
 
         return [placements(dim) for dim in (None, *range(counts.get(self.dims.list, 0)))]
+
+
+    def _broadcast(self, values, tensors):
+        """Those of an op that broadcasts its operands: dimensions are counted from the last."""
+        from torch.distributed.tensor import Replicate, Shard
+
+        rank = max(values[name].ndim for name in tensors)
+
+        def split(name, dim):
+            own = dim - rank + values[name].ndim
+            return Shard(own) if own >= 0 and values[name].shape[own] != 1 else Replicate()
+
+        def placements(dim):
+            results = [Replicate() if dim is None else Shard(dim) for _ in self.op.returns]
+            given = [
+                None if name not in tensors else Replicate() if dim is None else split(name, dim) for name in values
+            ]
+            return results, given
+
+        sizes = torch.broadcast_shapes(*(values[name].shape for name in tensors))
+        return [placements(dim) for dim in (None, *(dim for dim, size in enumerate(sizes) if size != 1))]
 
 
 class Import:

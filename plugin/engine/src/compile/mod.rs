@@ -56,8 +56,8 @@ pub(crate) fn compile(
     let mut dump = dump.map(|dump| dump.program(&module.name));
     let Runtime { pool, allocator, host, .. } = runtime;
     let evaluate = |func: &Func, operands: &[Literal]| evaluate::evaluate(pool, allocator, func, operands);
-    let inline = |call: &CustomCall, row: &TensorType, are_rows: [&[bool]; 2]| {
-        if runtime.inlines { custom_call::expression(host, call, row, are_rows) } else { None }
+    let inline = |call: &CustomCall, row: &TensorType, shapes: custom_call::Shapes<'_>| {
+        if runtime.inlines { custom_call::expression(host, call, row, shapes) } else { None }
     };
     let mut observe = dump.as_mut().map(|dump| |pass: &str, module: &Module| dump.module(pass, module));
     let observe = observe.as_mut().map(|observe| observe as &mut Observe<'_>);

@@ -23,5 +23,5 @@ mod typed;
 pub use context::UserData;
 pub(crate) use context::{Contexts, ExecutionInfo};
 pub(crate) use host::Host;
-pub(crate) use pointwise::expression;
+pub(crate) use pointwise::{Shapes, expression};
 pub(crate) use site::{CallSite, CallState};

@@ -114,6 +114,18 @@ pub(super) fn one(call: CustomCall, ty: TensorType, operands: usize, results: us
     })
 }
 
+/// The results of a program: where it is one step, and where it calls a handler.
+pub(super) fn fused_and_called(name: &str, module: impl Fn() -> Module, operands: &[Vec<f32>]) -> [Vec<f32>; 2] {
+    let [fused, called] = engines().map(|engine| {
+        let program = compile(&engine, module());
+        let results = program.run(operands.iter().map(|values| shared(&engine, values)).collect()).unwrap();
+        (program, values::<f32>(&results[0]))
+    });
+    assert!(!calls(&fused.0, name) && calls(&called.0, name));
+    assert_eq!(steps(&fused.0), 1, "{}", fused.0.steps());
+    [fused.1, called.1]
+}
+
 #[test]
 fn a_call_and_its_neighbours_are_one_step() {
     register::<engine_ramp>();
@@ -129,14 +141,8 @@ fn a_call_and_its_neighbours_are_one_step() {
     };
     let operands =
         [0.37f32, -0.11, 0.93].map(|step| (0..1000).map(|i| (i as f32 * step).sin() * 3.0).collect::<Vec<_>>());
-    let [fused, called] = engines().map(|engine| {
-        let program = compile(&engine, module());
-        let results = program.run(operands.iter().map(|values| shared(&engine, values)).collect()).unwrap();
-        (program, values::<f32>(&results[0]))
-    });
-    assert!(!calls(&fused.0, "engine_ramp") && calls(&called.0, "engine_ramp"));
-    assert_eq!(steps(&fused.0), 1, "{}", fused.0.steps());
-    for (index, (fused, called)) in fused.1.iter().zip(&called.1).enumerate() {
+    let [fused, called] = fused_and_called("engine_ramp", module, &operands);
+    for (index, (fused, called)) in fused.iter().zip(&called).enumerate() {
         let [x, y, z] = [0, 1, 2].map(|operand| f64::from(operands[operand][index]));
         let exact = (((2.0 * x).exp().ln_1p() / 2.0) * y).tanh() + z;
         for found in [fused, called] {
@@ -236,6 +242,46 @@ fn mistakes_have_the_errors_of_the_handler() {
     assert!(outcome(call("engine_ramp", &[]), f32s([4]), 2).contains("engine_ramp"));
     assert!(outcome(call("engine_ramp", &[]), TensorType::new(ElementType::S32, [4]), 1).contains("`x`"));
     assert!(outcome(call("engine_rmap", &[]), f32s([4]), 1).contains("Did you mean engine_ramp?"));
+}
+
+#[pointwise(derivatives = 0)]
+fn engine_scaled<T: Real>(x: T, y: T) -> T {
+    x.tanh() * y + x
+}
+
+/// As the ops that the call becomes, and as the handler, which reads one element several times.
+#[test]
+fn operands_are_broadcast_to_the_results() {
+    register_all("engine_scaled");
+    let whole = [5usize, 7];
+    for dims in [vec![], vec![7], vec![1, 7], vec![5, 1], vec![1, 1], vec![1]] {
+        let count = dims.iter().product::<usize>();
+        let x: Vec<f32> = (0..35).map(|i| (i as f32 * 0.37).sin()).collect();
+        let y: Vec<f32> = (0..count).map(|i| i as f32 - 2.5).collect();
+        let expected: Vec<f32> = (0..35)
+            .map(|i| {
+                let at = if count == 1 {
+                    0
+                } else if count == 7 {
+                    i % 7
+                } else {
+                    i / 7
+                };
+                x[i].tanh() * y[at] + x[i]
+            })
+            .collect();
+        let module = || {
+            func(|f| {
+                let operands = [f.param(f32s(whole)), f.param(f32s(dims.clone()))];
+                emit(f, call("engine_scaled", &[]), &operands, &[f32s(whole).into()])
+            })
+        };
+        for found in fused_and_called("engine_scaled", module, &[x, y]) {
+            for (found, expected) in found.iter().zip(&expected) {
+                assert!((found - expected).abs() < 1e-5, "{dims:?}: {found}, expected {expected}");
+            }
+        }
+    }
 }
 
 #[test]

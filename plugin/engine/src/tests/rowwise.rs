@@ -6,7 +6,7 @@ use oxcall::prelude::*;
 use oxcall_hlo::{CustomCall, Type, UnaryOp};
 
 use super::custom_call::{call, emit};
-use super::pointwise::{calls, engines, register_all, steps};
+use super::pointwise::{calls, engines, fused_and_called, register_all};
 use super::*;
 
 #[rowwise]
@@ -56,14 +56,8 @@ fn a_call_and_its_neighbours_are_one_step() {
         })
     };
     let operands = [0.37f32, -0.11].map(|step| (0..420).map(|i| (i as f32 * step).sin() * 3.0).collect::<Vec<_>>());
-    let [fused, called] = engines().map(|engine| {
-        let program = compile(&engine, module());
-        let results = program.run(operands.iter().map(|values| shared(&engine, values)).collect()).unwrap();
-        (program, values::<f32>(&results[0]))
-    });
-    assert!(!calls(&fused.0, "engine_rows_softmax") && calls(&called.0, "engine_rows_softmax"));
-    assert_eq!(steps(&fused.0), 1, "{}", fused.0.steps());
-    for (index, (fused, called)) in fused.1.iter().zip(&called.1).enumerate() {
+    let [fused, called] = fused_and_called("engine_rows_softmax", module, &operands);
+    for (index, (fused, called)) in fused.iter().zip(&called).enumerate() {
         assert!((fused - called).abs() < 1e-6, "{index}: {fused} fused, {called} called");
     }
 }

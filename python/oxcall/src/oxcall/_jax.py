@@ -170,6 +170,11 @@ def broadcast(operands: Sequence[Any]) -> Sequence[Any]:
     return jnp.broadcast_arrays(*operands)
 
 
+def is_broadcast(operands: Sequence[Any]) -> bool:
+    """Whether operands have several shapes."""
+    return any(shape_of(operand) != shape_of(operands[0]) for operand in operands[1:])
+
+
 def vary_together(operands: Sequence[Any]) -> tuple[Any, ...]:
     """Operands of one call inside shard_map, all of which vary over the same mesh axes.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import jax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir, xla
 from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo as hlo
 
 from oxcall import _dtypes, _jax
 from oxcall._batch_dims import BatchDims
@@ -24,6 +26,7 @@ except ImportError:  # before 0.5
 # The effect of JAX's own `ffi_call`: it keeps a call whose results are not used.
 _SIDE_EFFECT = _internal._FfiEffect
 
+jit = jax.jit
 Zero = ad.Zero
 is_undefined_primal = ad.is_undefined_primal
 
@@ -36,6 +39,7 @@ def primitive(
     batch: Callable[..., Any],
     jvp: Callable[..., Any],
     transpose: Callable[..., Any] | None = None,
+    sees_producers: bool = False,
 ) -> Primitive:
     """A primitive with several results.
 
@@ -46,6 +50,7 @@ def primitive(
         batch: that of `jax.interpreters.batching.primitive_batchers`.
         jvp: that of `jax.interpreters.ad.primitive_jvps`.
         transpose: that of `jax.interpreters.ad.primitive_transposes`.
+        sees_producers: whether the lowering looks at what has computed the operands.
     """
 
     def abstract_eval(*operands: Any, **params: Any) -> Any:
@@ -56,7 +61,9 @@ def primitive(
     new.multiple_results = True
     new.def_impl(functools.partial(xla.apply_primitive, new))
     new.def_effectful_abstract_eval(abstract_eval)
-    mlir.register_lowering(new, lower)
+    # JAX lowers equal calls once, as functions, inside of which operands are parameters. Before 0.6 it did not.
+    is_cached = "cacheable" in inspect.signature(mlir.register_lowering).parameters
+    mlir.register_lowering(new, lower, **({"cacheable": False} if sees_producers and is_cached else {}))
     batching.primitive_batchers[new] = batch
     ad.primitive_jvps[new] = jvp
     if transpose is not None:
@@ -117,6 +124,68 @@ def dtype_and_shape(aval: Any) -> tuple[str, tuple[Any, ...]]:
     if not isinstance(aval, jax.core.ShapedArray):
         return "token", ()
     return _dtypes.xla_name(aval.dtype.name), tuple(aval.shape)
+
+
+def is_on_one_cpu(ctx: Any) -> bool:
+    """Whether a call is lowered for one device, which is no GPU: no partitioner sees the operands."""
+    context = ctx.module_context
+    return getattr(context.axis_context, "num_devices", None) == 1 and {"cuda", "rocm", "tpu"}.isdisjoint(
+        context.platforms
+    )
+
+
+def before_broadcasts(ctx: Any, operands: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """The operands of a call before they were broadcast, with dimensions of 1 instead of those that repeat elements.
+
+    Differentiation and `vmap` have seen operands of one shape. What the program computes of one row, or one number, is
+    passed on as such here: XLA would write the broadcast array to memory for the call.
+    """
+    found = [_before_broadcasts(operand) for operand in operands]
+    avals = [
+        aval if tuple(aval.shape) == shape else jax.core.ShapedArray(shape, aval.dtype)
+        for aval, (_, shape) in zip(ctx.avals_in, found, strict=True)
+    ]
+    return ctx.replace(avals_in=avals), [operand for operand, _ in found]
+
+
+def _before_broadcasts(operand: Any) -> tuple[Any, tuple[int, ...]]:
+    kind = ir.RankedTensorType(operand.type)
+    whole = tuple(kind.shape)
+    source, places = operand, list(range(len(whole)))
+    """For each dimension of the operand that of the source; `None` where elements are repeated."""
+    while (step := _dims_before(source)) is not None:
+        source, before = step
+        places = [None if place is None else before[place] for place in places]
+    kept = [place for place in places if place is not None]
+    shape = tuple(1 if place is None else size for size, place in zip(whole, places, strict=True))
+    if shape == whole or kept != sorted(kept):
+        return operand, whole
+    if tuple(ir.RankedTensorType(source.type).shape) != shape:
+        source = hlo.reshape(ir.RankedTensorType.get(shape, kind.element_type), source)
+    return source, shape
+
+
+def _dims_before(value: Any) -> tuple[Any, dict[int, int | None]] | None:
+    """What a value is broadcast from, and for each dimension the one that it was; `None` if it is no broadcast.
+
+    A dimension of 1 was none.
+    """
+    op = value.owner
+    if isinstance(op, ir.Block) or op.name not in ("stablehlo.broadcast_in_dim", "stablehlo.reshape"):
+        return None
+    source = op.operands[0]
+    given, sizes = (list(ir.RankedTensorType(array.type).shape) for array in (source, value))
+    if any(size < 0 for size in (*given, *sizes)):
+        return None
+    if op.name == "stablehlo.broadcast_in_dim":
+        dims = [int(dim) for dim in ir.DenseI64ArrayAttr(op.attributes["broadcast_dimensions"])]
+        pairs = {dim: place for place, dim in enumerate(dims) if given[place] != 1}
+    else:
+        old, new = ([axis for axis, size in enumerate(shape) if size != 1] for shape in (given, sizes))
+        if [given[axis] for axis in old] != [sizes[axis] for axis in new]:
+            return None
+        pairs = dict(zip(new, old, strict=True))
+    return source, {axis: pairs.get(axis) for axis in range(len(sizes))}
 
 
 def lower_typed(

@@ -119,6 +119,8 @@ class OpInfo:
     shape: str
     broadcast: bool = False
     """Whether operands are broadcast to one shape, and integers promoted to floats, as functions of `jax.numpy` do."""
+    expands: bool = False
+    """Whether the handler broadcasts operands itself: they may have dimensions of 1 where results have more."""
 
     @functools.cached_property
     def operands(self) -> tuple[Param, ...]:
@@ -226,4 +228,5 @@ def read_op(index: int, json: dict[str, Any]) -> OpInfo:
         attrs=tuple(map(_attr, json["attrs"])),
         shape=json["shape"],
         broadcast=json.get("broadcast", False),
+        expands=json.get("expands", False),
     )

@@ -129,11 +129,14 @@ def bind_operands(op: OpInfo, given: Sequence[Any]) -> Operands:
 
 
 def _broadcast(op: OpInfo, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Operands of one shape, by NumPy's rules."""
+    """Operands of one shape, by NumPy's rules; as they are where the call is compiled with its broadcasts."""
     shapes = [_jax.shape_of(array) for array in arrays]
     if all(shape == shapes[0] for shape in shapes):
         return arrays
     try:
+        if op.expands and not any(isinstance(array, _jax.Tracer) for array in arrays):
+            np.broadcast_shapes(*shapes)
+            return arrays
         return tuple(_jax.broadcast(arrays))
     except (TypeError, ValueError) as error:
         pairs = zip(op.operands, shapes, strict=True)

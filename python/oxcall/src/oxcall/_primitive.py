@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from oxcall import _batching, _jax_primitives
+from oxcall import _batching, _jax, _jax_primitives
 from oxcall._attrs import Encoded
 from oxcall._batch_dims import BatchDims, Shape, batch_dims
 from oxcall._derivative import Derivative, call_by_name, options_of
@@ -85,13 +85,20 @@ class OpPrimitive:
         self._op, self._target, self._find = op, target, find
         self._primitive = _jax_primitives.primitive(
             op.name, abstract=self._types, lower=self._lower, batch=self._batch, jvp=self._jvp,
-            transpose=None if op.transpose is None else self._transpose,
+            transpose=None if op.transpose is None else self._transpose, sees_producers=op.expands,
         )  # fmt: skip
         self._derivative = Derivative(op, self._primitive.bind, find)
+        self._bind_broadcast = _jax_primitives.jit(self._broadcast, static_argnames="call")
 
     def __call__(self, operands: Sequence[Any], call: Call) -> tuple[Any, ...]:
         """Calls the op on operands that all vary over the same axes of a mesh."""
+        if self._op.expands and _jax.is_broadcast(operands):
+            # Compiled together, so that no array holds what is repeated.
+            return tuple(self._bind_broadcast(*operands, call=call))
         return tuple(self._primitive.bind(*operands, call=call))
+
+    def _broadcast(self, *operands: Any, call: Call) -> Sequence[Any]:
+        return self._primitive.bind(*_jax.broadcast(operands), call=call)
 
     def _types(self, *operands: Any, call: Call) -> tuple[Sequence[Any], bool]:
         given = [_jax_primitives.dtype_and_shape(aval)[1] for aval in operands]
@@ -105,7 +112,9 @@ class OpPrimitive:
         shared = aliases(op, call.counts, given_counts)
         if call.version == 4:
             target, frontend, rule = str(self._target), {}, None
-            if (found := self._split([shape for _, shape in given], call)) is not None:
+            if op.expands and _jax_primitives.is_on_one_cpu(ctx):
+                ctx, operands = _jax_primitives.before_broadcasts(ctx, operands)
+            elif (found := self._split([shape for _, shape in given], call)) is not None:
                 if None in found.results and _jax_primitives.is_partly_manual(ctx):
                     # In a group of devices, XLA refuses the all-reduce of a partitioner.
                     target += WHOLE

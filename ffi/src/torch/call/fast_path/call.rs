@@ -124,6 +124,13 @@ unsafe fn call_of<const UNARY: bool>(fast: &FastPath, stack: *mut u64) -> Option
             return None;
         }
     }
+    if !UNARY && fast.expands {
+        // SAFETY: the arguments are described.
+        let described = unsafe { operands[..num_args].assume_init_ref() };
+        if described.iter().any(|operand| !has_dims_of(operand, &described[0])) {
+            return None;
+        }
+    }
     let mut made = NewResults { fast, handles: [const { MaybeUninit::uninit() }; MAX], len: 0 };
     for (output, ret) in fast.outputs[..num_outputs].iter().zip(&mut rets) {
         let (rank, dims, like) = match output.kind {
@@ -264,6 +271,15 @@ unsafe fn describe(fast: &FastPath, arg: &Arg, tensor: TensorHandle, operand: *m
         operand.write(Operand { buffer: buffer(dtype, data, rank, sizes), code, len });
         true
     }
+}
+
+/// Whether two arguments have the same dimensions.
+#[inline(always)]
+fn has_dims_of(operand: &Operand, other: &Operand) -> bool {
+    let (rank, dims) = (operand.buffer.rank, operand.buffer.dims);
+    // SAFETY: as many dimensions as the rank says.
+    let is_equal = |at: usize| unsafe { dims.add(at).read() == other.buffer.dims.add(at).read() };
+    rank == other.buffer.rank && (0..rank as usize).all(is_equal)
 }
 
 #[inline(always)]

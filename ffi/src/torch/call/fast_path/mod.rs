@@ -37,6 +37,8 @@ pub(crate) struct FastPath {
     num_numbers: u8,
     /// Whether an argument may share memory with one that is updated in place.
     may_overlap: bool,
+    /// Whether arguments of several shapes are broadcast.
+    expands: bool,
     /// Whether there is one argument and one result, and nothing else.
     unary: bool,
     args: [Arg; MAX],
@@ -151,6 +153,7 @@ impl FastPath {
             num_numbers: plan.names.len() as u8,
             unary: plan.args.len() == 1 && plan.outputs.len() == 1 && plan.names.len() == 0,
             may_overlap: !plan.in_place.is_empty() && plan.args.len() > 1,
+            expands: plan.handler.traits.expands(),
             args,
             delete_tensor: shim.delete_tensor,
             bump_version: shim.bump_version.filter(|_| !plan.in_place.is_empty()),
@@ -181,6 +184,8 @@ impl FastPath {
             compact.kind = match output.kind {
                 OutputKind::InPlace(index) => Kind::InPlace(index as u8),
                 OutputKind::Like(index) if index < plan.args.len() => Kind::Like(index as u8),
+                // All arguments have one shape, or the call is an unusual one.
+                OutputKind::Broadcast(_) => Kind::Like(0),
                 OutputKind::Rank0 => Kind::Rank0,
                 _ => return None,
             };

@@ -3,11 +3,24 @@
 use xla_ffi_sys::xla_ffi as sys;
 
 use super::Call;
-use crate::torch::call::buffer::{bytes, describe};
+use crate::torch::call::buffer::{buffer, bytes, describe};
 use crate::torch::dispatch_key::dispatch_key;
 use crate::torch::libtorch::memory_format::is_channels_last;
-use crate::torch::libtorch::tensor::Tensor;
+use crate::torch::libtorch::tensor::{Tensor, is_contiguous};
 use crate::{Error, Result};
+
+/// A broadcast view of a row-major tensor, as `expand` makes them, and its dimensions in memory: 1 for those that
+/// repeat elements. `None` for any other tensor.
+fn view(tensor: &Tensor) -> Result<Option<(sys::XLA_FFI_Buffer, Vec<i64>)>> {
+    let sizes = tensor.sizes()?;
+    let strides = tensor.strides(sizes.len())?;
+    let dims: Vec<i64> =
+        sizes.iter().zip(strides).map(|(&size, &stride)| if stride == 0 { size.min(1) } else { size }).collect();
+    if !is_contiguous(&dims, strides) {
+        return Ok(None);
+    }
+    Ok(Some((buffer(tensor.dtype()?, tensor.data()?, sizes), dims)))
+}
 
 impl Call<'_> {
     /// Describes the arguments as buffers, after copying those that are not row-major.
@@ -26,9 +39,14 @@ impl Call<'_> {
             let Some(tensor) = &self.args[index] else { continue };
             let checked = if has_storage { tensor.check_storage() } else { Ok(()) };
             let buffer = checked.and_then(|()| describe(tensor)).map_err(|error| self.of_argument(index, error))?;
-            let buffer = match buffer {
-                Some(buffer) => buffer,
-                None => self.make_contiguous(index).map_err(|error| self.of_argument(index, error))?,
+            let view = if buffer.is_none() && self.plan.handler.traits.expands() { view(tensor)? } else { None };
+            let buffer = match (buffer, view) {
+                (Some(buffer), _) => buffer,
+                (None, Some((buffer, dims))) => {
+                    self.views.push((index, dims));
+                    buffer
+                }
+                (None, None) => self.make_contiguous(index).map_err(|error| self.of_argument(index, error))?,
             };
             self.buffers.push(buffer);
         }
@@ -36,6 +54,13 @@ impl Call<'_> {
             self.separate_shared_memory()?;
         }
         Ok(())
+    }
+
+    /// Gives broadcast views the dimensions that they have in memory, once those of the results are known.
+    pub(super) fn describe_views(&mut self) {
+        for (index, dims) in &self.views {
+            self.buffers[*index].dims = dims.as_ptr().cast_mut();
+        }
     }
 
     /// Determines the memory format of the results, where it is that of the first argument.

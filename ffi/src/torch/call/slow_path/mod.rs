@@ -40,6 +40,8 @@ pub(crate) struct Call<'p> {
     pub(crate) attrs: CallAttrs,
     /// Dtypes that the caller gave, for type parameters and results.
     pub(crate) dtypes: Vec<(Destination, DType)>,
+    /// The dimensions in memory of arguments that are broadcast views: their index, and 1 for what is repeated.
+    views: Vec<(usize, Vec<i64>)>,
     /// Arguments that were replaced by a copy and have to be updated at the end: the index, and the original tensor.
     originals: Vec<(usize, Tensor)>,
 }
@@ -87,6 +89,7 @@ impl<'p> Call<'p> {
             buffers: SmallVec::new(),
             attrs: CallAttrs::default(),
             dtypes: Vec::new(),
+            views: Vec::new(),
             originals: Vec::new(),
         }
     }
@@ -100,6 +103,7 @@ impl<'p> Call<'p> {
         let c_attrs = attrs.finish(&self.plan.names);
         let num_args = self.buffers.len();
         self.make_results(&attrs)?;
+        self.describe_views();
         self.execute(num_args, &attrs, c_attrs)?;
         self.update_originals()
     }

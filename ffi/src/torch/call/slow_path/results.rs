@@ -132,10 +132,12 @@ impl Call<'_> {
 
     /// The dimensions of a result that a pattern gives.
     fn dims_by_pattern(&self, output: &Output, attrs: &CallAttrs) -> Result<Vec<i64>> {
-        let OutputKind::Pattern(pattern) = output.kind else { return Err(no_shape(self, output)) };
+        let (OutputKind::Pattern(pattern) | OutputKind::Broadcast(pattern)) = output.kind else {
+            return Err(no_shape(self, output));
+        };
         let args: SmallVec<[&[i64]; 8]> = self.buffers[..self.args.len()].iter().map(dims).collect();
         let integers: SmallVec<[(&str, i64); 8]> = self.integers(attrs).collect();
-        shape::result_dims(self.plan.handler.params, &args[..], &integers, output.param, pattern)
+        shape::result_dims(self.plan.handler, &args[..], &integers, output.param, pattern)
     }
 
     /// The attributes that are integers.

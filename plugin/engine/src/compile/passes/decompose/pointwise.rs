@@ -8,24 +8,27 @@ use oxcall_hlo::{
 
 use super::super::ir::{Rewrite, Rewriter};
 use super::{reduce, splat};
+use crate::custom_call::Shapes;
 
-/// The expression of a call on operands and results of a type; `None` if it has to be called. Of each operand and
-/// result it is said whether it has this type, or is without the last dimension.
-pub(crate) type Inline<'a> = dyn Fn(&CustomCall, &TensorType, [&[bool]; 2]) -> Option<Expression> + 'a;
+/// The expression of a call on operands and results of a type; `None` if it has to be called.
+pub(crate) type Inline<'a> = dyn Fn(&CustomCall, &TensorType, Shapes<'_>) -> Option<Expression> + 'a;
 
 /// The largest number of operations that take the place of a call. Larger functions are slow enough for a pass of their
 /// own.
 const MOST_OPERATIONS: usize = 512;
 
-/// The ops that a call computes, with operands and results of one shape, or without its last dimension; `None` if it
-/// has to be called.
+/// The ops that a call computes. Operands and results have one shape, or are without its last dimension, or operands
+/// are broadcast to the results. `None` if it has to be called.
 pub(super) fn expand(rewriter: &mut Rewriter<'_>, op: &Op, inline: &Inline<'_>) -> Option<Rewrite> {
     let OpKind::CustomCall(call) = &op.kind else { return None };
     let is_plain = !call.has_side_effect && call.called_computations.is_empty();
     if !is_plain || call.typed_attributes().is_none() {
         return None;
     }
-    let row = op.operands.iter().filter_map(|&operand| rewriter.ty(operand).tensor()).max_by_key(|ty| ty.rank())?;
+    let tensors = |values: &[ValueId]| values.iter().map(|&value| rewriter.ty(value).tensor()).collect::<Option<_>>();
+    let (taken, given): (Vec<&TensorType>, Vec<&TensorType>) = (tensors(&op.operands)?, tensors(&op.results)?);
+    let is_broadcast = is_broadcast(&taken, &given);
+    let row = if is_broadcast { given[0] } else { *taken.iter().max_by_key(|ty| ty.rank())? };
     let is_float = matches!(row.element, ElementType::F16 | ElementType::BF16 | ElementType::F32 | ElementType::F64);
     if !is_float || !is_row_major(call) {
         return None;
@@ -38,8 +41,17 @@ pub(super) fn expand(rewriter: &mut Rewriter<'_>, op: &Op, inline: &Inline<'_>) 
         };
         values.iter().map(is_row).collect()
     };
-    let (operands, results) = (are_rows(&op.operands)?, are_rows(&op.results)?);
-    let expression = inline(call, row, [&operands, &results])?;
+    let broadcast = is_broadcast.then(|| {
+        let expression = inline(call, row, Shapes::Broadcast([taken.len(), given.len()]))?;
+        Some((expression, vec![true; taken.len()], vec![true; given.len()]))
+    });
+    let (expression, operands, results) = match broadcast.flatten() {
+        Some(found) => found,
+        None => {
+            let (operands, results) = (are_rows(&op.operands)?, are_rows(&op.results)?);
+            (inline(call, row, Shapes::Rows([&operands, &results]))?, operands, results)
+        }
+    };
     if expression.operations().len() > MOST_OPERATIONS {
         return None;
     }
@@ -48,7 +60,15 @@ pub(super) fn expand(rewriter: &mut Rewriter<'_>, op: &Op, inline: &Inline<'_>) 
     let wide = if element == ElementType::F64 { ElementType::F64 } else { ElementType::F32 };
     let mut emitter = Emitter { rewriter, row: row.with_element(wide), number: number.with_element(wide) };
     let operands = op.operands.iter().zip(operands);
-    let operands = operands.map(|(&operand, is_row)| Value::Array(emitter.rewriter.convert(operand, wide), is_row));
+    let operands = operands.map(|(&operand, is_row)| {
+        let array = emitter.rewriter.convert(operand, wide);
+        if is_row {
+            let (rank, own) = (emitter.row.rank(), emitter.rewriter.tensor(array).rank());
+            let dims: Vec<usize> = (rank - own..rank).collect();
+            return Value::Array(emitter.rewriter.broadcast(array, &dims, &emitter.row), true);
+        }
+        Value::Array(array, false)
+    });
     let values = operands.collect();
     let values = emitter.emit(&expression, values).into_iter().zip(results);
     let results = values.map(|(value, is_row)| {
@@ -56,6 +76,18 @@ pub(super) fn expand(rewriter: &mut Rewriter<'_>, op: &Op, inline: &Inline<'_>) 
         emitter.rewriter.convert(value, element)
     });
     Some(Rewrite::With(results.collect()))
+}
+
+/// Whether operands have to be broadcast to results, which have one type, by NumPy's rules.
+fn is_broadcast(operands: &[&TensorType], results: &[&TensorType]) -> bool {
+    let Some((first, others)) = results.split_first() else { return false };
+    let expands = |ty: &TensorType| {
+        let mut pairs = ty.dims.iter().rev().zip(first.dims.iter().rev());
+        ty.element == first.element && ty.rank() <= first.rank() && pairs.all(|(a, b)| a == b || *a == 1)
+    };
+    others.iter().all(|ty| ty == first)
+        && operands.iter().any(|ty| ty != first)
+        && operands.iter().all(|ty| expands(ty))
 }
 
 /// Whether all buffers are in row-major order.
