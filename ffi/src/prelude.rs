@@ -17,6 +17,6 @@ pub use crate::ndarray::{
     ArrayViewMut, ArrayViewMut0, ArrayViewMut1, ArrayViewMut2, ArrayViewMut3, ArrayViewMut4, ArrayViewMut5,
     ArrayViewMut6, ArrayViewMutD,
 };
-pub use crate::pointwise::{Mask, Real};
+pub use crate::pointwise::{Mask, Real, Ring};
 pub use crate::rowwise::{PerRow, Row};
 pub use crate::{AttrEnum, AttrStruct, Code, DType, Element, Error, Result, custom_call, pointwise, rowwise, stage};

@@ -173,7 +173,7 @@ messages! {
     pointwise_derivatives(most): "`derivatives` is how often the function can be differentiated, 0 to {most}", "write `derivatives = 1`; without it, it is 2";
     pointwise_generic(): "a pointwise function has one type parameter, that of its numbers", "remove this parameter; take a number that is the same for all elements as an attribute: `#[attr] n: i64`";
     pointwise_no_generic(): "a pointwise function is generic in its numbers, for which operations put vectors of numbers and numbers with derivatives", "write `fn f<T: Real>(x: T) -> T`";
-    pointwise_bound(param): "`{param}` is not bounded by `Real`", "write `{param}: Real`, with `use oxcall::prelude::*`";
+    pointwise_bound(param): "`{param}` is not bounded by `Real` or `Ring`", "write `{param}: Real`, or `{param}: Ring` for integers and complex numbers too, with `use oxcall::prelude::*`";
     pointwise_helper(): "a parameter of a pointwise function takes only `#[attr]`", "remove this attribute; operands have one shape, after NumPy's broadcasting";
     pointwise_attr(param): "an attribute is not one of the operands' numbers", "write its type, such as `f64`, or remove `#[attr]` to make it an operand of type `{param}`";
     pointwise_array(ty, param): "`{ty}` is an array, but a pointwise function sees one element of each operand", "write `x: {param}`; for a function of whole arrays use `#[custom_call]`";

@@ -32,6 +32,8 @@ pub(crate) struct Pointwise {
     pub(crate) krate: Path,
     /// The type of its numbers.
     pub(crate) real: Ident,
+    /// Whether they are numbers of all kinds, `Ring`, or real ones.
+    pub(crate) of_rings: bool,
     /// The parameters, in their order.
     pub(crate) params: Vec<Param>,
     /// The number of results, unless it returns one number by itself.
@@ -65,7 +67,7 @@ pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<Pointwi
     signature::check("pointwise", &function, &mut errors);
     let options = options("pointwise", args, &function, &mut errors);
     let real = real(&function, &mut errors);
-    let Some(real) = real else { return Err(errors.finish(()).expect_err("it was refused")) };
+    let Some((real, of_rings)) = real else { return Err(errors.finish(()).expect_err("it was refused")) };
     let mut params = Vec::new();
     for input in &mut function.sig.inputs {
         if let FnArg::Typed(input) = input {
@@ -86,7 +88,7 @@ pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<Pointwi
     branches(&mut function.block.clone(), &operands, Form::Elements, &mut errors);
     errors.finish(())?;
     let (name, derivatives, krate) = options;
-    Ok(Pointwise { function, name, derivatives, krate, real, params, tuple })
+    Ok(Pointwise { function, name, derivatives, krate, real, of_rings, params, tuple })
 }
 
 /// The name, how often it can be differentiated, and where the support code is, of an item under the macro `item`.
@@ -143,8 +145,8 @@ fn is_result(name: &str, tuple: Option<usize>) -> bool {
     (0..tuple.unwrap_or(1)).any(|index| result_name(index, tuple) == name)
 }
 
-/// The only type parameter, which is bounded by `Real`.
-fn real(function: &ItemFn, errors: &mut Errors) -> Option<Ident> {
+/// The only type parameter, which is bounded by `Real` or `Ring`, and whether it is by `Ring`.
+fn real(function: &ItemFn, errors: &mut Errors) -> Option<(Ident, bool)> {
     let generics = &function.sig.generics;
     let mut found = None;
     for param in &generics.params {
@@ -159,10 +161,12 @@ fn real(function: &ItemFn, errors: &mut Errors) -> Option<Ident> {
     };
     let in_where = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     let bounds = found.bounds.to_token_stream().into_iter().chain(in_where.flat_map(ToTokens::to_token_stream));
-    if !bounds.into_iter().any(|token| token.to_string() == "Real") {
+    let bounds: Vec<String> = bounds.map(|token| token.to_string()).collect();
+    let is_bound = |name: &str| bounds.iter().any(|bound| bound == name);
+    if !is_bound("Real") && !is_bound("Ring") {
         errors.push(found, messages::pointwise_bound(&found.ident));
     }
-    Some(found.ident.clone())
+    Some((found.ident.clone(), !is_bound("Real") && is_bound("Ring")))
 }
 
 fn param(input: &mut syn::PatType, real: &Ident, errors: &mut Errors) -> Option<Param> {

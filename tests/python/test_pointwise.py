@@ -103,6 +103,63 @@ SHAPES = {
 }
 
 
+INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS, "float16", "bfloat16", "float32", "float64", "complex64", "complex128"])
+def test_functions_of_rings_take_numbers_of_all_kinds(gallery, dtype):
+    """More elements than one thread gets; integers wrap around as those of `jax.numpy`."""
+    random = np.random.default_rng(0)
+    values = random.integers(0, 100, (2, 40_000)) + (1j * random.normal(size=(2, 40_000)) if "comp" in dtype else 0)
+    a, b = (jnp.asarray(value).astype(dtype) for value in values)
+    c = a[7:8]
+    for f in (gallery.multiply_add, jax.jit(gallery.multiply_add)):
+        found = f(a, b, c)
+        assert found.dtype == dtype
+        if dtype in INTEGERS:
+            np.testing.assert_array_equal(found, a * b + c)
+        else:
+            wide = [np.asarray(x, np.complex128) for x in (a, b, c)]
+            np.testing.assert_allclose(
+                np.asarray(found, np.complex128), wide[0] * wide[1] + wide[2], rtol=2 * float(jnp.finfo(dtype).eps)
+            )
+
+
+def multiply_add(a, b, c):
+    return a * b + c
+
+
+def test_derivatives_along_complex_numbers_are_those_of_jax(gallery):
+    a, b, c = (normal(seed, 4, 3) + 1j * normal(seed + 3, 4, 3) for seed in range(3))
+    row = c[0]
+    for operands in ((a, b, c), (a, row, c[:, :1]), (row, b, row[0])):
+        # What derivatives of real functions of complex numbers are made of, and holomorphic ones.
+        for f, g in ((gallery.multiply_add, multiply_add),):
+            close(
+                jax.grad(lambda *x, f=f: jnp.abs(f(*x)).sum(), (0, 1, 2))(*operands),
+                jax.grad(lambda *x, g=g: jnp.abs(g(*x)).sum(), (0, 1, 2))(*operands),
+            )
+            for mode in (jax.jacrev, jax.jacfwd):
+                close(
+                    mode(lambda *x, f=f: (f(*x) ** 2).sum(), (0, 1, 2), holomorphic=True)(*operands),
+                    mode(lambda *x, g=g: (g(*x) ** 2).sum(), (0, 1, 2), holomorphic=True)(*operands),
+                )
+    close(jax.hessian(lambda x: gallery.multiply_add(x, x, x).sum())(1.5), jnp.asarray(2.0))
+
+
+def test_integers_are_promoted_and_have_no_derivatives(gallery):
+    n = jnp.arange(4)
+    assert gallery.multiply_add(n, n, 1).dtype == n.dtype
+    assert gallery.multiply_add(n.astype(jnp.int8), n.astype(jnp.uint8), 1).dtype == jnp.int16
+    assert gallery.multiply_add(n, jnp.float32(0.5), 1j).dtype == jnp.complex64
+    with pytest.raises(TypeError, match="real- or complex-valued"):
+        jax.grad(lambda n: gallery.multiply_add(n, n, n).sum())(n)
+    slope = jax.grad(lambda n: gallery.multiply_add(n, n, n).sum().astype(float), allow_int=True)(n)
+    assert slope.dtype == jax.dtypes.float0
+    moved = jax.jvp(lambda x: gallery.multiply_add(n, n, 1) * x, (2.0,), (1.0,))[1]
+    close(moved, n * n + 1.0)
+
+
 @pytest.mark.parametrize("name", SHAPES)
 def test_broadcast_operands_give_what_the_formula_gives(gallery, name):
     gate, x = (normal(seed, *shape) for seed, shape in enumerate(SHAPES[name]))

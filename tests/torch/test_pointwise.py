@@ -81,6 +81,22 @@ def test_views_that_repeat_elements_are_read_where_they_are(ops):
         torch.testing.assert_close(ops.swiglu(view, view), swiglu(view, view))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64", "float32", "complex64", "complex128"])
+def test_functions_of_rings_take_numbers_of_all_kinds(ops, dtype):
+    a, b, c = (torch.randint(0, 100, (50,), generator=torch.Generator().manual_seed(i)) for i in range(3))
+    a, b, c = (x.to(getattr(torch, dtype)) * (1j if "complex" in dtype else 1) for x in (a, b, c))
+    torch.testing.assert_close(ops.multiply_add(a, b, c[:1]), a * b + c[:1])
+
+
+def test_derivatives_along_complex_numbers(ops):
+    args = [torch.complex(X + i, Y - i).requires_grad_() for i in range(3)]
+    assert torch.autograd.gradcheck(ops.multiply_add, args, check_forward_ad=True)
+    found, expected = (
+        torch.autograd.grad(f(*args).abs().sum(), args) for f in (ops.multiply_add, lambda a, b, c: a * b + c)
+    )
+    torch.testing.assert_close(found, expected)
+
+
 def test_operands_that_cannot_be_broadcast(ops):
     message = r"swiglu: the shapes of argument `gate` \[4, 3\], argument `x` \[2\] cannot be broadcast to one"
     with pytest.raises(RuntimeError, match=message):

@@ -47,6 +47,12 @@ pub fn logit_normal_pdf<T: Real>(p: T, mean: T, deviation: T) -> T {
     is_inside.select((z * z * -0.5).exp() / scale, T::from(0.0))
 }
 
+/// `a b + c`, of integers and complex numbers too. Integers wrap around.
+#[pointwise]
+pub fn multiply_add<T: Ring>(a: T, b: T, c: T) -> T {
+    a * b + c
+}
+
 #[cfg(test)]
 mod tests {
     use oxcall::pointwise::{Dual, Scalar, Stored};

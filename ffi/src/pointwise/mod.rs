@@ -2,15 +2,19 @@
 //! (`rowwise::elements`).
 //!
 //! * [`Real`], [`Mask`], [`Scalar`], [`Dual`]: the numbers of such functions.
+//! * [`Ring`], [`Exact`]: numbers of functions that integers and complex numbers have too.
 //! * `map`: such a function as a value, and its derivatives.
 //! * `block`: the loop of an operation over a few elements, compiled for each set of vector instructions; `stored`:
 //!   elements in memory and in computations.
 
 pub(crate) mod block;
 mod map;
+#[doc(hidden)]
+pub mod ring;
 mod stored;
 
 pub use map::{Map, jvp, vjp};
 #[doc(inline)]
 pub use oxcall_math::real::{Dual, Mask, Real, Scalar};
+pub use ring::{Exact, Ring};
 pub use stored::Stored;

@@ -95,8 +95,9 @@ pub(super) struct Source<'f> {
     pub(super) name: &'f LitStr,
     /// Where the support code is.
     pub(super) krate: &'f Path,
-    /// The type parameter of the operations.
+    /// The type parameter of the operations, and the element types of the function and of its derivatives.
     pub(super) element: &'f Ident,
+    pub(super) elements: [TokenStream; 2],
     pub(super) operands: Vec<&'f Ident>,
     pub(super) attrs: Vec<&'f Ident>,
 }
@@ -132,11 +133,13 @@ impl Source<'_> {
             let (jvp, vjp) = (self.op(&nodes[jvp]), self.op(&nodes[vjp]));
             tokens!(, jvp = #jvp, vjp = #vjp)
         });
+        let [of_function, of_derivatives] = &self.elements;
+        let elements = if matches!(node.of, Of::Function) { of_function } else { of_derivatives };
         // Names of the function's own operands point at it.
         let ident = |buffer: &Buffer| buffer.ident(&self.operands, function);
         Declaration {
             docs: node.docs(function, &self.name.value(), nodes),
-            args: tokens!(name = #name, #element = floats, batch = #batch, crate = #krate #rules),
+            args: tokens!(name = #name, #element = #elements, batch = #batch, crate = #krate #rules),
             inputs: node.inputs.iter().map(ident).collect(),
             outputs: node.outputs.iter().map(ident).collect(),
             batch,

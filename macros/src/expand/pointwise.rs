@@ -22,7 +22,9 @@ pub(crate) fn pointwise(pointwise: &Pointwise) -> TokenStream {
     let maps = nodes.iter().map(|node| map(pointwise, &private, &nodes, node));
     let plans = nodes.iter().map(|node| plan(pointwise, &private, &nodes, node));
     let ops = nodes.iter().map(|node| op(pointwise, &private, &nodes, node));
-    let on_cuda = nodes.iter().map(|node| cuda_op(pointwise, &private, &nodes, node));
+    // Kernels for GPUs compute floats alone.
+    let on_cuda = nodes.iter().filter(|_| !pointwise.of_rings);
+    let on_cuda = on_cuda.map(|node| cuda_op(pointwise, &private, &nodes, node));
     let root = source(pointwise).op(&nodes[0]);
     tokens! {
         #function
@@ -105,16 +107,23 @@ fn map(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node
             let map = map_ident(inner);
             let (primals, moved) = inputs.split_at(inner.inputs.len());
             let rule = if matches!(node.of, Of::Vjp(_)) { tokens!(vjp) } else { tokens!(jvp) };
-            (tokens!(#map), tokens!(#private::pointwise::#rule(self.0, [#(#primals),*], [#(#moved),*])))
+            let module =
+                if pointwise.of_rings { tokens!(#private::pointwise::ring) } else { tokens!(#private::pointwise) };
+            (tokens!(#map), tokens!(#module::#rule(self.0, [#(#primals),*], [#(#moved),*])))
         }
+    };
+    let [of_maps, of_numbers] = if pointwise.of_rings {
+        [tokens!(#private::pointwise::ring::RingMap), tokens!(#private::pointwise::Ring)]
+    } else {
+        [tokens!(#private::pointwise::Map), tokens!(#private::pointwise::Real)]
     };
     tokens! {
         #[derive(::core::clone::Clone, ::core::marker::Copy)]
         #[allow(non_camel_case_types)]
         struct #name(#fields);
 
-        impl #private::pointwise::Map<#taken, #given> for #name {
-            fn call<T: #private::pointwise::Real>(self, [#(#inputs),*]: [T; #taken]) -> [T; #given] {
+        impl #of_maps<#taken, #given> for #name {
+            fn call<T: #of_numbers>(self, [#(#inputs),*]: [T; #taken]) -> [T; #given] {
                 #body
             }
         }
@@ -137,15 +146,22 @@ fn plan(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Nod
     let ident = source(pointwise).plan(node);
     let attributes = attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty));
     let map = map_value(pointwise, nodes, node);
+    let ty = plan_type(pointwise, private, node);
     let item = tokens! {
-        fn #ident(#(#attributes),*) -> #private::rowwise::elements::Plan {
-            #private::rowwise::elements::Plan::new(#map)
+        fn #ident(#(#attributes),*) -> #ty {
+            <#ty>::new(#map)
         }
     };
     match crate::stage::parse(tokens!(instantiate, crate = #krate), item) {
         Ok(item) => stage(&item),
         Err(error) => error.into_compile_error(),
     }
+}
+
+/// The type of a node's plan.
+fn plan_type(pointwise: &Pointwise, private: &TokenStream, node: &Node) -> TokenStream {
+    let (elements, map) = (tokens!(#private::rowwise::elements), map_ident(node));
+    if pointwise.of_rings { tokens!(#elements::numbers::Plan<#map>) } else { tokens!(#elements::Plan) }
 }
 
 /// The function as the source of its operations.
@@ -155,6 +171,11 @@ fn source(pointwise: &Pointwise) -> Source<'_> {
         name: &pointwise.name,
         krate: &pointwise.krate,
         element: &pointwise.real,
+        elements: if pointwise.of_rings {
+            [tokens!(numbers), tokens!([floats, complex])]
+        } else {
+            [tokens!(floats), tokens!(floats)]
+        },
         operands: pointwise.operands().collect(),
         attrs: attrs(pointwise).map(|(ident, ..)| ident).collect(),
     }
@@ -227,20 +248,26 @@ fn op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node)
     let (source, Pointwise { krate, real, .. }) = (source(pointwise), pointwise);
     let Declaration { docs, args, batch: shape, inputs, outputs } = source.declaration(nodes, node, SHAPE);
     let (ident, plan) = (source.op(node), source.plan(node));
-    let first = &outputs[0];
+    let (first, ty) = (&outputs[0], plan_type(pointwise, private, node));
+    let elements = tokens!(#private::rowwise::elements);
+    let [bound, run] = if pointwise.of_rings {
+        [tokens!(#elements::numbers::Number), tokens!(#elements::numbers::Number::compute)]
+    } else {
+        [tokens!(#private::rowwise::Element), tokens!(#elements::run)]
+    };
     let span = at(&pointwise.function.sig.ident);
     let item = quote_spanned! {span=>
         #(#docs)*
         #[allow(non_snake_case)]
-        fn #ident<#real: #private::rowwise::Element>(
-            #[state] plan: &#private::rowwise::elements::Plan,
+        fn #ident<#real: #bound>(
+            #[state] plan: &#ty,
             #(#[dims(..#shape)] #inputs: #krate::buffer::Array<'_, #real>,)*
             #(#[dims(..#shape)] mut #outputs: #krate::buffer::Out<'_, #real>,)*
             pool: #krate::context::ThreadPool<'_>,
         ) {
             let shape = #first.shape();
-            let operands = [#(#private::rowwise::elements::Operand::new(&#inputs, #inputs.shape(), shape)),*];
-            #private::rowwise::elements::run(plan, operands, [#(&mut #outputs),*], pool);
+            let operands = [#(#elements::Operand::new(&#inputs, #inputs.shape(), shape)),*];
+            #run(plan, operands, [#(&mut #outputs),*], pool);
         }
     };
     operation(tokens!(#args, instantiate = #plan), item, Recorded::Pointwise)

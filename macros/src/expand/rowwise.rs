@@ -60,6 +60,7 @@ fn source<'r>(rowwise: &'r Rowwise, element: &'r Ident) -> Source<'r> {
         name: &rowwise.name,
         krate: &rowwise.krate,
         element,
+        elements: [tokens!(floats), tokens!(floats)],
         operands: rowwise.operands().map(|(ident, _)| ident).collect(),
         attrs: rowwise.attrs().map(|(ident, ..)| ident).collect(),
     }

@@ -2,7 +2,9 @@
 //!
 //! * [`Plan`]: such a program as operations on blocks of elements; `run`: the loop over arrays, on threads.
 //! * [`Operand`]: an array, broadcast to the shape of the results.
+//! * `numbers`: functions of numbers of all kinds.
 
+pub mod numbers;
 mod operand;
 mod run;
 

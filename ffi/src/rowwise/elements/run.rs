@@ -32,7 +32,7 @@ pub fn run<T: Element, const I: usize, const O: usize>(
 pub(in super::super) fn all<T: Kernels>(
     plan: &Plan,
     inputs: &[Operand<'_, T>],
-    mut outputs: Vec<&mut [T]>,
+    outputs: Vec<&mut [T]>,
     pool: ThreadPool<'_>,
 ) {
     let arrays = (plan.program.inputs.len(), plan.results);
@@ -43,8 +43,18 @@ pub(in super::super) fn all<T: Kernels>(
         // Nothing to compute: a host may want to know what would be computed.
         return expression::offer(pool.context(), || plan.program.expression());
     }
+    each_piece(outputs, pool, |outputs, first| piece(plan, inputs, outputs, first));
+}
+
+/// Gives pieces of results to a function, on threads, with the index of their first elements.
+pub(super) fn each_piece<T: Send>(
+    mut outputs: Vec<&mut [T]>,
+    pool: ThreadPool<'_>,
+    compute: impl Fn(&mut [&mut [T]], usize) + Sync,
+) {
+    let len = outputs.first().map_or(0, |output| output.len());
     if len < 2 * PIECE || pool.num_threads() < 2 {
-        return piece(plan, inputs, &mut outputs, 0);
+        return compute(&mut outputs, 0);
     }
     let mut rests: Vec<_> = outputs.into_iter().map(|output| output.chunks_mut(PIECE)).collect();
     let mut pieces: Vec<Vec<&mut [T]>> = Vec::with_capacity(len.div_ceil(PIECE));
@@ -52,7 +62,7 @@ pub(in super::super) fn all<T: Kernels>(
         pieces.push(rests.iter_mut().filter_map(Iterator::next).collect());
     }
     pool.for_each_chunk(&mut pieces, 1, 1, |index, pieces| {
-        pieces.iter_mut().for_each(|outputs| piece(plan, inputs, outputs, index * PIECE));
+        pieces.iter_mut().for_each(|outputs| compute(outputs, index * PIECE));
     });
 }
 
