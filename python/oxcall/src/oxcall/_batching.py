@@ -79,7 +79,8 @@ def without(shape: Sequence[Any], dim: int | None) -> Sequence[Any]:
 def _place(operand: Any, dim: int | None, place: int, size: int) -> Any:
     if dim is not None:
         return jnp.moveaxis(operand, dim, place)
-    shape = (*operand.shape[:place], size, *operand.shape[place:])
+    given = jnp.shape(operand)  # of a Python number too
+    shape = (*given[:place], size, *given[place:])
     return jnp.broadcast_to(jnp.expand_dims(operand, place), shape)
 
 

@@ -209,7 +209,7 @@ class Derivative:
         """One call by the declaration `batch`; ``None`` where it does not allow that."""
         primals, _, residuals, _ = _split(operands, call, active)
         primal_dims, _, residual_dims, _ = _split(dims, call, active)
-        shapes = [_batching.without(operand.shape, dim) for operand, dim in zip(primals, primal_dims, strict=True)]
+        shapes = [_batching.without(jnp.shape(operand), dim) for operand, dim in zip(primals, primal_dims, strict=True)]
         found = call.batch_dims(self._op, shapes)
         if found is None:
             return None

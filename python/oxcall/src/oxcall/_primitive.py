@@ -161,7 +161,7 @@ class OpPrimitive:
 
     def _batch_in_place(self, operands: Sequence[Any], dims: Sequence[int | None], call: Call) -> Any:
         """One call by the declaration `batch`; ``None`` where it does not allow that."""
-        shapes = [_batching.without(operand.shape, dim) for operand, dim in zip(operands, dims, strict=True)]
+        shapes = [_batching.without(np.shape(operand), dim) for operand, dim in zip(operands, dims, strict=True)]
         found = call.batch_dims(self._op, shapes)
         if found is None:
             return None
