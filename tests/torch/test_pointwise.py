@@ -76,7 +76,7 @@ def test_batches_of_broadcast_operands(ops, dims):
 def test_views_that_repeat_elements_are_read_where_they_are(ops):
     """Also those of which some dimensions are not row-major, which are copied."""
     x, row = normal(0, 4, 3), normal(1, 3)
-    for view in (row.expand(4, 3), row[:1].expand(4, 3), x[:, :1].expand(4, 3), x.T.contiguous().T, x[::2].repeat(2, 1)):
+    for view in (row.expand(4, 3), row[:1].expand(4, 3), x[:, :1].expand(4, 3), x.T.contiguous().T):
         torch.testing.assert_close(ops.swiglu(x, view), swiglu(x, view))
         torch.testing.assert_close(ops.swiglu(view, view), swiglu(view, view))
 

@@ -18,6 +18,7 @@
 //! | [`csr_matmul`](mod@sparse), `tridiagonal_solve` | input that must be checked before it is trusted |
 //! | [`custom_topk`](mod@habana), `custom_relu`, `custom_relu_backward`, `custom_adam` | operators by descriptor, in the style of Habana's custom op API |
 //! | [`softplus`](mod@elementwise), `swiglu`, `huber`, `rope_pair`, `logit_normal_pdf` | functions of single numbers, with derivatives of first and second order |
+//! | `multiply_add` | a function of integers and complex numbers too |
 //! | [`softmax_cross_entropy`](mod@rows), `layer_norm`, `tempered_softmax` | functions of rows, with reductions and derivatives of first and second order |
 //! | [`rms_norm`, `rms_norm_vjp`, `softmax` for GPUs](mod@gpu) | kernels in CUDA C; with the feature `cuda` |
 //! | [`fail`](mod@failing), `panics` | errors with a status code, and panics |

@@ -60,7 +60,6 @@ class Sharding:
 
         return [placements(dim) for dim in (None, *range(counts.get(self.dims.list, 0)))]
 
-
     def _broadcast(self, values, tensors):
         """Those of an op that broadcasts its operands: dimensions are counted from the last."""
         from torch.distributed.tensor import Replicate, Shard
