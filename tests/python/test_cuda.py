@@ -20,11 +20,15 @@ PROGRAM = """
     expected = x / jnp.sqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-5)
     assert jnp.allclose(jax.jit(ops.rms_norm)(x), expected)
     assert jnp.allclose(jax.grad(lambda x: ops.softplus(x).sum())(x), jax.nn.sigmoid(x))
-    for op in (ops.rms_norm, ops.rms_norm_vjp, ops.softmax, ops.swiglu, ops.swiglu_vjp, ops.swiglu_jvp_vjp):
+    names = "rms_norm rms_norm_vjp softmax swiglu swiglu_vjp swiglu_jvp_vjp layer_norm layer_norm_vjp_vjp"
+    for op in (ops[name] for name in names.split()):
         assert "Platforms: CUDA, Host." in op.__doc__ or "Platforms: Host, CUDA." in op.__doc__, op.__doc__
     # The same program, for a platform that this machine lacks.
-    gradient = jax.jit(jax.grad(lambda x: (ops.swiglu(ops.rms_norm(x), x) ** 2).sum()))
-    targets = ["rms_norm", "rms_norm_vjp", "swiglu", "swiglu_vjp"]
+    def loss(x):
+        return (ops.swiglu(ops.rms_norm(x), ops.layer_norm(x, x, x)) ** 2).sum()
+
+    gradient = jax.jit(jax.grad(loss))
+    targets = ["rms_norm", "rms_norm_vjp", "swiglu", "swiglu_vjp", "layer_norm", "layer_norm_vjp"]
     checks = [export.DisabledSafetyCheck.custom_call(f"custom_op::{target}") for target in targets]
     exported = export.export(gradient, platforms=["cuda"], disabled_checks=checks)(x)
     text = exported.mlir_module()

@@ -23,13 +23,16 @@ PROGRAM = """
     leaf = x.clone().requires_grad_()
     ops.softplus(leaf).sum().backward()
     assert torch.allclose(leaf.grad, torch.sigmoid(x))
-    table = torch._C._dispatch_dump("custom_op::swiglu_vjp")
-    assert "CUDA: registered" in table and "CPU: registered" in table, table
+    for name in ("swiglu_vjp", "layer_norm_vjp", "tempered_softmax_jvp_vjp"):
+        table = torch._C._dispatch_dump(f"custom_op::{name}")
+        assert "CUDA: registered" in table and "CPU: registered" in table, table
     # Shapes, dtypes and devices for a GPU that this machine lacks.
     with FakeTensorMode():
         fake = torch.empty(5, 7, device="cuda", dtype=torch.bfloat16)
-        for y in (ops.rms_norm(fake), ops.softmax(fake), ops.swiglu(fake, fake)):
+        for y in (ops.rms_norm(fake), ops.softmax(fake), ops.swiglu(fake, fake), ops.layer_norm(fake, fake, fake)):
             assert (y.shape, y.dtype, y.device.type) == (fake.shape, fake.dtype, "cuda")
+        loss = ops.softmax_cross_entropy(fake, fake)
+        assert (loss.shape, loss.dtype, loss.device.type) == (fake.shape[:1], fake.dtype, "cuda")
     print("done")
 """
 

@@ -1,23 +1,12 @@
 // Kernels of rows: a block computes one.
 
 using oxcall::computed_t;
+using oxcall::is_aligned;
 using oxcall::load;
+using oxcall::Pack;
+using oxcall::read;
 using oxcall::store;
-
-// Elements that one instruction reads: 16 bytes, where addresses allow it.
-template <typename T, int V> struct alignas(V * sizeof(T)) Pack {
-    T elements[V];
-};
-
-template <typename T, int V> __device__ Pack<T, V> read(const T* x) { return *reinterpret_cast<const Pack<T, V>*>(x); }
-template <typename T, int V> __device__ void write(T* y, const Pack<T, V>& pack) {
-    *reinterpret_cast<Pack<T, V>*>(y) = pack;
-}
-
-// Whether rows of this length begin at addresses for packs.
-template <typename T> __device__ bool is_aligned(const void* address, unsigned long long n) {
-    return (reinterpret_cast<unsigned long long>(address) | n * sizeof(T)) % 16 == 0;
-}
+using oxcall::write;
 
 template <typename W> __device__ W inverse_rms(W sum_of_squares, unsigned long long n, double eps) {
     return W(1) / oxcall::sqrt(sum_of_squares / W(n) + W(eps));
@@ -29,14 +18,14 @@ __device__ void rms_norm_row(const T* x, T* y, unsigned long long n, double eps)
     const unsigned long long first = threadIdx.x * V, step = blockDim.x * V;
     W squares = 0;
     for (unsigned long long i = first; i < n; i += step) {
-        const auto pack = read<T, V>(x + i);
+        const auto pack = read<V>(x + i);
         for (int k = 0; k < V; ++k) squares += load(pack.elements[k]) * load(pack.elements[k]);
     }
     const W scale = inverse_rms(oxcall::reduce<oxcall::sum>(squares), n, eps);
     for (unsigned long long i = first; i < n; i += step) {
-        auto pack = read<T, V>(x + i);
+        auto pack = read<V>(x + i);
         for (int k = 0; k < V; ++k) pack.elements[k] = store<T>(load(pack.elements[k]) * scale);
-        write<T, V>(y + i, pack);
+        write(y + i, pack);
     }
 }
 
@@ -55,7 +44,7 @@ __device__ void rms_norm_vjp_row(const T* x, const T* dy, T* dx, unsigned long l
     const unsigned long long first = threadIdx.x * V, step = blockDim.x * V;
     W squares = 0, products = 0;
     for (unsigned long long i = first; i < n; i += step) {
-        const auto xs = read<T, V>(x + i), dys = read<T, V>(dy + i);
+        const auto xs = read<V>(x + i), dys = read<V>(dy + i);
         for (int k = 0; k < V; ++k) {
             squares += load(xs.elements[k]) * load(xs.elements[k]);
             products += load(dys.elements[k]) * load(xs.elements[k]);
@@ -64,11 +53,11 @@ __device__ void rms_norm_vjp_row(const T* x, const T* dy, T* dx, unsigned long l
     const W scale = inverse_rms(oxcall::reduce<oxcall::sum>(squares), n, eps);
     const W shift = scale * scale * scale * oxcall::reduce<oxcall::sum>(products) / W(n);
     for (unsigned long long i = first; i < n; i += step) {
-        const auto xs = read<T, V>(x + i), dys = read<T, V>(dy + i);
+        const auto xs = read<V>(x + i), dys = read<V>(dy + i);
         Pack<T, V> pack;
         for (int k = 0; k < V; ++k)
             pack.elements[k] = store<T>(scale * load(dys.elements[k]) - shift * load(xs.elements[k]));
-        write<T, V>(dx + i, pack);
+        write(dx + i, pack);
     }
 }
 
@@ -87,21 +76,21 @@ template <typename T, int V> __device__ void softmax_row(const T* x, T* y, unsig
     const unsigned long long first = threadIdx.x * V, step = blockDim.x * V;
     W top = -oxcall::infinity<W>();
     for (unsigned long long i = first; i < n; i += step) {
-        const auto pack = read<T, V>(x + i);
+        const auto pack = read<V>(x + i);
         for (int k = 0; k < V; ++k) top = oxcall::maximum::combine(top, load(pack.elements[k]));
     }
     top = oxcall::reduce<oxcall::maximum>(top);
     W total = 0;
     for (unsigned long long i = first; i < n; i += step) {
-        const auto pack = read<T, V>(x + i);
+        const auto pack = read<V>(x + i);
         for (int k = 0; k < V; ++k) total += oxcall::exp(load(pack.elements[k]) - top);
     }
     const W scale = W(1) / oxcall::reduce<oxcall::sum>(total);
     for (unsigned long long i = first; i < n; i += step) {
-        auto pack = read<T, V>(x + i);
+        auto pack = read<V>(x + i);
         for (int k = 0; k < V; ++k)
             pack.elements[k] = store<T>(oxcall::exp(load(pack.elements[k]) - top) * scale);
-        write<T, V>(y + i, pack);
+        write(y + i, pack);
     }
 }
 
@@ -114,12 +103,12 @@ template <typename T> __device__ void softmax(const T* x, T* y, unsigned long lo
     }
 }
 
-#define KERNELS(T, dtype)                                                                                            \
-    extern "C" __global__ void rms_norm_##dtype(const T* x, T* y, unsigned long long n, double eps) {                \
-        rms_norm<T>(x, y, n, eps);                                                                                   \
-    }                                                                                                                \
-    extern "C" __global__ void rms_norm_vjp_##dtype(const T* x, const T* dy, T* dx, unsigned long long n, double eps) { \
-        rms_norm_vjp<T>(x, dy, dx, n, eps);                                                                          \
-    }                                                                                                                \
-    extern "C" __global__ void softmax_##dtype(const T* x, T* y, unsigned long long n) { softmax<T>(x, y, n); }
+// Blocks of 1024 threads need kernels of at most 64 registers for each.
+#define KERNEL extern "C" __global__ void __launch_bounds__(1024)
+#define KERNELS(T, dtype)                                                                                        \
+    KERNEL rms_norm_##dtype(const T* x, T* y, unsigned long long n, double eps) { rms_norm<T>(x, y, n, eps); }   \
+    KERNEL rms_norm_vjp_##dtype(const T* x, const T* dy, T* dx, unsigned long long n, double eps) {              \
+        rms_norm_vjp<T>(x, dy, dx, n, eps);                                                                      \
+    }                                                                                                            \
+    KERNEL softmax_##dtype(const T* x, T* y, unsigned long long n) { softmax<T>(x, y, n); }
 OXCALL_FOR_FLOATS(KERNELS)

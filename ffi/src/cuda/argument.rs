@@ -12,12 +12,23 @@ pub struct Argument {
     value: u64,
     /// The buffer's size in bytes, if it is one.
     buffer: Option<usize>,
+    /// Its name, where that is not the parameter's.
+    name: Option<&'static str>,
 }
 
 impl Argument {
     /// A buffer's address, with its size in bytes.
     fn buffer(address: *const c_void, size: usize) -> Argument {
-        Argument { value: address.addr() as u64, buffer: Some(size) }
+        Argument { value: address.addr() as u64, buffer: Some(size), name: None }
+    }
+
+    /// With a name for errors.
+    pub(super) fn named(self, name: &'static str) -> Argument {
+        Argument { name: Some(name), ..self }
+    }
+
+    pub(super) fn name(&self) -> Option<&'static str> {
+        self.name
     }
 
     /// The address of a buffer that has bytes.
@@ -77,7 +88,7 @@ macro_rules! numbers {
         impl PassAs<$ty> for $ty {
             fn pass(self) -> Argument {
                 let $x = self;
-                Argument { value: $bits, buffer: None }
+                Argument { value: $bits, buffer: None, name: None }
             }
         }
     )*};

@@ -78,7 +78,8 @@ impl<'f> FromContext<'f> for Cuda<'f> {
             asked.map_err(|error| driver::error("asking for the context of the stream", error))?;
             if owner != device.context().cu_ctx() {
                 return Err(Error::invalid_argument(format!(
-                    "the stream belongs to another context than the primary one of {device}, which the call names"
+                    "expected a stream of the primary context of {device}, got a stream of another context: pass a \
+                     stream of JAX or torch on this device"
                 )));
             }
         }

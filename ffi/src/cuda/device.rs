@@ -30,8 +30,9 @@ impl CudaDevice {
     /// Without a driver, or without such a device.
     pub fn new(ordinal: i32) -> Result<CudaDevice> {
         static DEVICES: Mutex<Vec<&'static Known>> = Mutex::new(Vec::new());
-        let wanted = usize::try_from(ordinal)
-            .map_err(|_| Error::invalid_argument(format!("there is no CUDA device of number {ordinal}")))?;
+        let wanted = usize::try_from(ordinal).map_err(|_| {
+            Error::invalid_argument(format!("CUDA device {ordinal} does not exist: ordinals start at 0"))
+        })?;
         let mut devices = DEVICES.lock();
         if let Some(known) = devices.iter().find(|known| known.context.ordinal() == wanted) {
             return Ok(CudaDevice { known });

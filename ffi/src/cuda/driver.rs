@@ -14,8 +14,7 @@ pub(super) fn require() -> Result<()> {
         return Ok(());
     }
     Err(Error::failed_precondition(
-        "there is no CUDA driver: libcuda.so.1, which the driver of NVIDIA installs, was not found; run the program on \
-         the CPU, or install the driver",
+        "no CUDA driver: libcuda.so.1 was not found; install the NVIDIA driver, or run the op on the CPU",
     ))
 }
 
@@ -35,38 +34,45 @@ fn explain(code: CUresult) -> (Code, &'static str) {
     match code {
         CUresult::CUDA_ERROR_OUT_OF_MEMORY => (
             Code::ResourceExhausted,
-            "the device is out of memory; JAX takes three quarters of it at the start, unless \
+            "the device is out of memory; JAX preallocates three quarters of it unless \
              XLA_PYTHON_CLIENT_PREALLOCATE=false",
         ),
-        CUresult::CUDA_ERROR_NO_DEVICE => (Code::FailedPrecondition, "the driver sees no GPU"),
-        CUresult::CUDA_ERROR_INVALID_DEVICE => (Code::InvalidArgument, "there is no device of this number"),
+        CUresult::CUDA_ERROR_NO_DEVICE => {
+            (Code::FailedPrecondition, "the driver sees no GPU: compare `nvidia-smi -L` and CUDA_VISIBLE_DEVICES")
+        }
+        CUresult::CUDA_ERROR_INVALID_DEVICE => {
+            (Code::InvalidArgument, "no such device: compare `nvidia-smi -L` and CUDA_VISIBLE_DEVICES")
+        }
         CUresult::CUDA_ERROR_NOT_FOUND => (Code::NotFound, ""),
         CUresult::CUDA_ERROR_INVALID_PTX => (Code::InvalidArgument, "the PTX is not valid"),
         CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => (
             Code::FailedPrecondition,
-            "the PTX is of a newer version than this driver reads; update the driver, or make the PTX with an older \
-             `.version`",
+            "the PTX is newer than the driver: update the driver, or compile the PTX for an older ISA (`.version`)",
         ),
-        CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => {
-            (Code::FailedPrecondition, "the code is for other GPUs; use PTX or CUDA C, which fit newer ones")
-        }
-        CUresult::CUDA_ERROR_INVALID_IMAGE => (Code::InvalidArgument, "it is neither PTX nor a cubin"),
+        CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => (
+            Code::FailedPrecondition,
+            "the binary does not support this GPU: use PTX or CUDA C, which also run on newer GPUs",
+        ),
+        CUresult::CUDA_ERROR_INVALID_IMAGE => (Code::InvalidArgument, "the image is neither PTX nor a cubin"),
         CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => (
             Code::ResourceExhausted,
-            "a block has more threads, registers or shared memory than the device gives; launch smaller blocks",
+            "a block needs more threads, registers or shared memory than the device has: launch smaller blocks",
         ),
-        CUresult::CUDA_ERROR_INVALID_VALUE => {
-            (Code::InvalidArgument, "a value is outside of the range that it may have")
-        }
+        CUresult::CUDA_ERROR_INVALID_VALUE => (Code::InvalidArgument, "an argument is out of range"),
         CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
         | CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
         | CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT => {
-            (Code::FailedPrecondition, "this cannot be done while a stream is captured into a CUDA graph")
+            (Code::FailedPrecondition, "not allowed while a stream is captured into a CUDA graph")
         }
+        CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED => (
+            Code::Aborted,
+            "the device was reset, by `cudaDeviceReset` or another library of this process, and all later calls fail: \
+             restart the process",
+        ),
         code if is_sticky(code) => (
             Code::Aborted,
-            "an earlier kernel of this process, whoever launched it, has broken the device's context: every call fails \
-             from now on, so restart the process; compute-sanitizer names the kernel",
+            "a kernel launched earlier in this process corrupted the device's context, and all later calls fail: \
+             restart the process; compute-sanitizer finds the kernel",
         ),
         _ => (Code::Internal, ""),
     }
@@ -78,7 +84,6 @@ fn is_sticky(code: CUresult) -> bool {
         code,
         CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
             | CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
-            | CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED
             | CUresult::CUDA_ERROR_ASSERT
             | CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR
             | CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION

@@ -32,8 +32,8 @@ impl<'c> Launch<'c> {
         for (what, (x, y, z)) in [("grid", grid), ("block", block)] {
             if x == 0 || y == 0 || z == 0 {
                 return Err(Error::invalid_argument(format!(
-                    "a launch with a {what} of ({x}, {y}, {z}): each number must be at least 1; leave a launch of no \
-                     work out, as `Launch::elements` and `Launch::rows` do"
+                    "expected a {what} of at least 1 in each dimension, got ({x}, {y}, {z}): skip the launch when \
+                     there is no work, as `Launch::elements` and `Launch::rows` do"
                 )));
             }
         }
@@ -55,11 +55,18 @@ impl<'c> Launch<'c> {
     pub fn rows(cuda: &'c Cuda<'c>, count: u64, threads: u32) -> Result<Launch<'c>> {
         if count > MOST_BLOCKS {
             return Err(Error::invalid_argument(format!(
-                "a launch of {count} blocks: a grid has at most {MOST_BLOCKS}; let a block do several"
+                "expected a grid of at most {MOST_BLOCKS} blocks, got {count}: let each block process several \
+                 elements or rows"
             )));
         }
         let launch = Launch::new(cuda, (1, 1, 1), (threads, 1, 1))?;
         Ok(Launch { grid: (count as u32, 1, 1), ..launch })
+    }
+
+    /// Threads `(x, y)` in each block, of which those of one `y` compute a row after another.
+    pub(super) fn of_rows(cuda: &'c Cuda<'c>, rows: u64, (x, y): (u32, u32)) -> Result<Launch<'c>> {
+        let launch = Launch::new(cuda, (1, 1, 1), (x, y, 1))?;
+        Ok(Launch { grid: (rows.div_ceil(u64::from(y)).min(MOST_BLOCKS) as u32, 1, 1), ..launch })
     }
 
     /// With so many bytes of dynamic shared memory for each block.
@@ -86,16 +93,17 @@ impl<'c> Launch<'c> {
         let Some(pointers) = pointers.get_mut(..arguments.len()).filter(|_| arguments.len() == kernel.params.len())
         else {
             return Err(Error::invalid_argument(format!(
-                "kernel `{}` with {} arguments: it has {} parameters, of at most {MOST_ARGUMENTS}",
+                "kernel `{}`: expected {} arguments, of at most {MOST_ARGUMENTS}, got {}",
                 kernel.name,
-                arguments.len(),
-                kernel.params.len()
+                kernel.params.len(),
+                arguments.len()
             )));
         };
-        for (argument, name) in arguments.iter().zip(kernel.params) {
+        for (argument, (name, _)) in arguments.iter().zip(kernel.params) {
             if let Some(address) = argument.address() {
+                let name = argument.name().unwrap_or(name);
                 self.check(address)
-                    .map_err(|error| error.context(format_args!("kernel `{}`: argument `{}`", kernel.name, name.0)))?;
+                    .map_err(|error| error.context(format_args!("kernel `{}`: argument `{name}`", kernel.name)))?;
             }
         }
         pointers.iter_mut().zip(arguments).for_each(|(pointer, argument)| *pointer = argument.as_mut_ptr());
@@ -122,18 +130,18 @@ impl<'c> Launch<'c> {
         let mut found: [*mut c_void; 2] = [(&raw mut kind).cast(), (&raw mut ordinal).cast()];
         // SAFETY: room for each of the answers; any address may be asked for.
         let asked = unsafe { sys::cuPointerGetAttributes(2, wanted.as_mut_ptr(), found.as_mut_ptr(), address) };
-        asked.result().map_err(|error| driver::error("asking for the memory of the address", error))?;
+        asked.result().map_err(|error| driver::error("querying the memory of an address", error))?;
         let device = self.cuda.device();
         // The driver answers 0 for memory that it does not know.
         if kind == 0 {
             return Err(Error::invalid_argument(format!(
-                "{address:#x} is in host memory, and the kernel runs on {device}: pass an array that is on the device"
+                "expected memory of {device}, got host memory at {address:#x}: pass an array on the device"
             )));
         }
         if kind == sys::CUmemorytype::CU_MEMORYTYPE_DEVICE as u32 && ordinal != device.ordinal() as i32 {
             return Err(Error::invalid_argument(format!(
-                "{address:#x} is in memory of CUDA device {ordinal}, and the kernel runs on {device}: pass arrays that \
-                 are on one device"
+                "expected memory of {device}, got memory of CUDA device {ordinal} at {address:#x}: pass arrays on one \
+                 device"
             )));
         }
         Ok(())

@@ -49,6 +49,9 @@ mod nvrtc;
 #[doc(hidden)]
 pub mod pointwise;
 mod print;
+mod recorded;
+#[doc(hidden)]
+pub mod rowwise;
 
 pub use argument::{Argument, PassAs};
 pub use context::Cuda;

@@ -147,7 +147,12 @@ impl Module {
         let place = match dtype {
             None => 0,
             Some(dtype) => declared.dtypes.iter().position(|other| *other == dtype).ok_or_else(|| {
-                Error::unimplemented(format!("kernel `{}` of module `{}` has no {dtype}", declared.name, self.name))
+                let known: Vec<String> = declared.dtypes.iter().map(DType::to_string).collect();
+                Error::unimplemented(format!(
+                    "kernel `{}`: expected {}, got {dtype}: declare it without `<T: floats>` for other dtypes",
+                    declared.name,
+                    known.join(", ")
+                ))
             })?,
         };
         let function = Function(loaded.functions[kernel][place]);
@@ -174,10 +179,14 @@ impl Module {
     #[cold]
     fn during_capture(&self, device: CudaDevice) -> Error {
         let name = self.name;
+        let stage = match self.kernels {
+            Cow::Borrowed(_) => format!("; in JAX, `initialize = {name}::load` in the op's options does so"),
+            // The kernels of recorded functions have the stage.
+            Cow::Owned(_) => String::new(),
+        };
         Error::failed_precondition(format!(
-            "module `{name}` of kernels is not loaded on {device}, and cannot be while the stream is captured into a CUDA \
-             graph: load it before, by a call, or where the host has a stage for it, with `initialize = {name}::load` among \
-             the op's options"
+            "kernel module `{name}` is not loaded on {device}, and cannot be loaded while the stream is captured into \
+             a CUDA graph: call the op once before the capture{stage}"
         ))
     }
 
@@ -187,7 +196,7 @@ impl Module {
         if let Some(loaded) = all.iter().find(|loaded| loaded.device == device) {
             return Ok(Arc::clone(loaded));
         }
-        let named = |error: Error| error.context(format_args!("module `{}` of kernels", self.name));
+        let named = |error: Error| error.context(format_args!("kernel module `{}`", self.name));
         let loaded = Arc::new(self.load_on(device).map_err(named)?);
         all.push(Arc::clone(&loaded));
         Ok(loaded)
@@ -231,7 +240,7 @@ fn load_image(mut image: Vec<u8>, device: CudaDevice) -> Result<sys::CUmodule> {
         )
     };
     loaded.result().map_err(|error| {
-        let error = driver::error(format_args!("loading it on {device}"), error);
+        let error = driver::error(format_args!("loading on {device}"), error);
         let end = log.iter().position(|byte| *byte == 0).unwrap_or(LOG);
         match String::from_utf8_lossy(&log[..end]).trim() {
             "" => error,
@@ -247,10 +256,10 @@ fn function(module: sys::CUmodule, kernel: &KernelDecl, entry: &str, device: Cud
     // SAFETY: a loaded module.
     let function = unsafe { result::module::get_function(module, name) }.map_err(|error| match error {
         DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND) => Error::not_found(format!(
-            "it has no kernel `{entry}`: declare it `extern \"C\" __global__ void {entry}(...)` in CUDA C, or `.visible \
+            "no kernel `{entry}`: declare it `extern \"C\" __global__ void {entry}(...)` in CUDA C, or `.visible \
              .entry {entry}(...)` in PTX"
         )),
-        error => driver::error(format_args!("looking for kernel `{entry}`"), error),
+        error => driver::error(format_args!("getting kernel `{entry}`"), error),
     })?;
     // The driver tells parameters from 12.4 on.
     if device.driver_is(12040) {
@@ -269,13 +278,13 @@ fn check_params(function: sys::CUfunction, kernel: &KernelDecl, entry: &str) -> 
             Ok(()) => found.push(size),
             Err(DriverError(sys::CUresult::CUDA_ERROR_INVALID_VALUE)) => break,
             Err(error) => {
-                return Err(driver::error(format_args!("asking for the parameters of kernel `{entry}`"), error));
+                return Err(driver::error(format_args!("querying the parameters of kernel `{entry}`"), error));
             }
         }
     }
     if found.len() != kernel.params.len() {
         return Err(Error::invalid_argument(format!(
-            "kernel `{entry}` has {} parameters, and its declaration in `kernels!` has {}",
+            "kernel `{entry}` has {} parameters, but `kernels!` declares {}",
             found.len(),
             kernel.params.len()
         )));
@@ -283,8 +292,7 @@ fn check_params(function: sys::CUfunction, kernel: &KernelDecl, entry: &str) -> 
     for (&(name, declared), found) in kernel.params.iter().zip(found) {
         if found != declared {
             return Err(Error::invalid_argument(format!(
-                "parameter `{name}` of kernel `{entry}` has {found} bytes, and its declaration in `kernels!` has \
-                 {declared}"
+                "kernel `{entry}`: parameter `{name}` has {found} bytes, but `kernels!` declares {declared}"
             )));
         }
     }

@@ -12,7 +12,7 @@ use crate::loaded::Library;
 use crate::{Error, Result};
 
 /// What comes before each source.
-const PRELUDE: &str = concat!(include_str!("prelude.cuh"), include_str!("functions.cuh"));
+const PRELUDE: &str = concat!(include_str!("prelude.cuh"), include_str!("rows.cuh"), include_str!("functions.cuh"));
 
 /// Names a library of NVRTC to use.
 const ENVIRONMENT: &str = "OXCALL_NVRTC";
@@ -36,8 +36,7 @@ pub(super) fn compile(module: &str, source: &str, device: CudaDevice) -> Result<
         let below = known.into_iter().filter(|known| *known < wanted).max();
         let below = below.ok_or_else(|| {
             Error::failed_precondition(format!(
-                "this NVRTC does not compile for compute capability {major}.{minor} of {device}: it is too new for the \
-                 device; install an older one"
+                "NVRTC has dropped compute capability {major}.{minor}, that of {device}: install an older NVRTC"
             ))
         })?;
         (false, format!("compute_{below}"))
@@ -82,7 +81,7 @@ impl Drop for Program {
 }
 
 fn failed(error: result::NvrtcError) -> Error {
-    Error::internal(format!("NVRTC failed with {error}"))
+    Error::internal(format!("NVRTC failed: {error}"))
 }
 
 /// The compute capabilities that NVRTC compiles for.
@@ -105,12 +104,15 @@ fn require() -> Result<()> {
 
 fn load() -> Result<()> {
     if let Some(path) = std::env::var_os(ENVIRONMENT).map(PathBuf::from) {
-        Library::open(&path).ok_or_else(|| {
+        let refused = |why: &str| {
             Error::failed_precondition(format!(
-                "the library of NVRTC that {ENVIRONMENT} names, {}, cannot be loaded",
+                "{ENVIRONMENT}={}: {why}; set it to the path of libnvrtc.so, or unset it to search the loader's path \
+                 and the Python packages",
                 path.display()
             ))
-        })?;
+        };
+        let library = Library::open(&path).ok_or_else(|| refused("the library cannot be loaded"))?;
+        library.symbol(c"nvrtcVersion").ok_or_else(|| refused("the library is not NVRTC"))?;
     }
     // SAFETY: it loads the library, whose constructors are safe to run. A library that is loaded is found by its name.
     let is_present = || unsafe { sys::is_culib_present() };
@@ -125,9 +127,9 @@ fn load() -> Result<()> {
         }
     }
     Err(Error::failed_precondition(format!(
-        "CUDA C is compiled by NVRTC, and libnvrtc.so was found neither by the loader nor beside the Python packages of \
-         this process: install `nvidia-cuda-nvrtc`, as the CUDA versions of JAX and torch do, or name the library in \
-         {ENVIRONMENT}"
+        "libnvrtc.so, which compiles CUDA C, was found neither on the loader's path nor among the Python packages: \
+         install the wheel `nvidia-cuda-nvrtc-cu12` (CUDA 12) or `nvidia-cuda-nvrtc` (CUDA 13), or set {ENVIRONMENT} \
+         to the library's path"
     )))
 }
 

@@ -4,6 +4,8 @@
 //! a stage the row is computed block by block, all operations on one block before the next, so that what they compute
 //! stays in the first cache. What a later stage needs as well is kept for the whole row.
 
+use oxcall_math::real::Expression;
+
 use super::derive::Rule;
 use super::ops::{OPERANDS, Op};
 use super::program::{Id, Kind, Make, Node, Program};
@@ -108,6 +110,23 @@ impl Plan {
     ) -> Plan {
         let program = record(inputs, function);
         Plan::of(&rules.into_iter().fold(program, |program, rule| program.derivative(rule)))
+    }
+
+    /// The kinds of the operands.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn inputs(&self) -> &[Kind] {
+        &self.inputs
+    }
+
+    /// The kinds of the results.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn results(&self) -> &[Kind] {
+        &self.results
+    }
+
+    /// What it computes, as hosts get it.
+    pub(crate) fn expression(&self) -> Option<Expression> {
+        self.program.expression()
     }
 
     pub(super) fn of(program: &Program) -> Plan {

@@ -89,7 +89,7 @@ fn all<T: Kernels>(plan: &Plan, inputs: &[&[T]], mut outputs: Vec<&mut [T]>, sha
     outputs.iter().zip(&plan.results).for_each(|(output, kind)| is_whole(output.len(), kind));
     if rows == 0 {
         // Nothing to compute: a host may want to know what would be computed.
-        return expression::offer(pool.context(), || plan.program.expression());
+        return expression::offer(pool.context(), || plan.expression());
     }
     let each = (PIECE / len.max(STEP)).max(1);
     if rows <= each || pool.num_threads() < 2 {

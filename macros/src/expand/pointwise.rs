@@ -205,6 +205,8 @@ fn cuda_op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &
     let attributes = attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty));
     let map = map_value(pointwise, nodes, node);
     let kernels = tokens!(#private::cuda::pointwise::Kernels);
+    let input_names = node.inputs.iter().map(|buffer| &buffer.name);
+    let output_names = node.outputs.iter().map(|buffer| &buffer.name);
     let item = quote_spanned! {at(&pointwise.function.sig.ident)=>
         #(#docs)*
         #[allow(non_snake_case)]
@@ -216,8 +218,8 @@ fn cuda_op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &
         ) -> #private::Result<()> {
             kernels.run(
                 &cuda,
-                [#(#private::cuda::pointwise::operand(&#inputs)),*],
-                [#(#private::cuda::pointwise::result(&mut #outputs)),*],
+                [#(#private::cuda::pointwise::operand(#input_names, &#inputs)),*],
+                [#(#private::cuda::pointwise::result(#output_names, &mut #outputs)),*],
             )
         }
     };

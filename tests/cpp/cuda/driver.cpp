@@ -1,5 +1,6 @@
 // The CUDA driver without a GPU: two devices in host memory, on which kernels run when they are launched. What CUDA C
-// became (nvrtc.cpp) runs as it is; kernels in PTX are emulated by their names.
+// became (nvrtc.cpp) runs as it is; kernels in PTX are emulated by their names; what the real NVRTC compiled is loaded
+// alone.
 //
 // It checks what a GPU would not survive, or would not tell: which context is current, whose streams and memory a launch
 // gets, writes beyond the end of an allocation, modules that are left behind.
@@ -13,6 +14,8 @@
 #include <regex>
 #include <string>
 #include <vector>
+
+#include "cubin.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -261,6 +264,11 @@ EXPORT int cuModuleLoadDataEx(Module** module, const char* image, unsigned int c
     auto loaded = new Module{current};
     const std::string text = image;
     if (code) {
+    } else if (cubin::is_cubin(image)) {
+        // Loaded, and not run.
+        for (const auto& [name, sizes] : cubin::kernels(image)) {
+            loaded->functions[name] = Function{loaded, name, sizes, nullptr};
+        }
     } else if (text.rfind("FAKE CUBIN\n", 0) == 0) {
         loaded->library = dlopen(text.c_str() + 11, RTLD_NOW | RTLD_LOCAL);
         if (!loaded->library) code = invalid_ptx, log = dlerror();
@@ -363,6 +371,7 @@ EXPORT int cuGetErrorName(int code, const char** name) {
         {500, "CUDA_ERROR_NOT_FOUND"},
         {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
         {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+        {709, "CUDA_ERROR_CONTEXT_IS_DESTROYED"},
         {719, "CUDA_ERROR_LAUNCH_FAILED"},
     };
     auto found = names.find(code);

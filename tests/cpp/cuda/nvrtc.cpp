@@ -69,7 +69,8 @@ EXPORT int nvrtcCompileProgram(Program* program, int count, const char** options
         return compilation;
     }
     const std::string text = read(base + ".i");
-    const std::regex kernel("extern \"C\" __attribute__\\(\\(visibility\\(\"default\"\\)\\)\\) void (\\w+)\\s*\\(");
+    const std::regex kernel(
+        "extern \"C\" __attribute__\\(\\(visibility\\(\"default\"\\)\\)\\)\\s+void\\s+(\\w+)\\s*\\(");
     std::ofstream more(source, std::ios::app);
     for (std::sregex_iterator match(text.begin(), text.end(), kernel), end; match != end; ++match) {
         more << "\nSHIM_ENTRY(" << (*match)[1] << ")";

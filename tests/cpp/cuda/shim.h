@@ -22,6 +22,7 @@
 #define __forceinline__ inline
 #define __shared__ static
 #define __restrict__
+#define __launch_bounds__(threads)
 
 struct dim3 {
     unsigned int x = 1, y = 1, z = 1;
@@ -117,17 +118,17 @@ int parameters(void (*)(A...), int* sizes) {
     return i;
 }
 
-template <typename T>
-T exchange(T value, unsigned int lanes) {
+/// The value of another thread of the warp: of the one that `other` names for this one.
+template <typename T, typename Other>
+T exchange(T value, Other other) {
     static_assert(sizeof(T) <= 8);
     memcpy(&current->shared_value, &value, sizeof value);
     wait(warp_barrier);
     const Thread* first = threads.data();
-    const size_t self = current - first;
-    T other;
-    memcpy(&other, &first[self ^ lanes].shared_value, sizeof other);
+    T found;
+    memcpy(&found, &first[other(size_t(current - first))].shared_value, sizeof found);
     wait(warp_barrier);
-    return other;
+    return found;
 }
 
 }  // namespace shim
@@ -140,7 +141,11 @@ T exchange(T value, unsigned int lanes) {
 inline void __syncthreads() { shim::wait(shim::block_barrier); }
 template <typename T>
 T __shfl_xor_sync(unsigned int, T value, unsigned int lanes) {
-    return shim::exchange(value, lanes);
+    return shim::exchange(value, [=](size_t self) { return self ^ lanes; });
+}
+template <typename T>
+T __shfl_sync(unsigned int, T value, unsigned int lane) {
+    return shim::exchange(value, [=](size_t self) { return self / 32 * 32 + lane; });
 }
 inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 inline double rsqrt(double x) { return 1.0 / sqrt(x); }

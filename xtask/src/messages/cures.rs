@@ -365,26 +365,18 @@ pub(super) const CURES: &[(&str, &str)] = &[
     // CUDA.
     ("a kernel's name has a NUL byte", "kernels have the names of functions of C"),
     (
-        "kernel `{entry}` has {} parameters, and its declaration in `kernels!` has {}",
+        "kernel `{entry}` has {} parameters, but `kernels!` declares {}",
         "declare the parameters that the kernel has, in their order: [chapter 29](29-cuda.md)",
     ),
     (
-        "parameter `{name}` of kernel `{entry}` has {found} bytes, and its declaration in `kernels!` has {declared}",
+        "kernel `{entry}`: parameter `{name}` has {found} bytes, but `kernels!` declares {declared}",
         "declare the type that the kernel has for it, as `u64` for `unsigned long long`: [chapter 29](29-cuda.md)",
     ),
     ("the CUDA C does not compile ({error}): {log}", "the log of NVRTC names the line: correct the kernel"),
     ("the CUDA C has a NUL byte", "CUDA C is text: remove the byte from the source"),
     (
-        "the library of NVRTC that {ENVIRONMENT} names, {}, cannot be loaded",
-        "name a library that exists, or unset the variable: then NVRTC is looked for in the wheels of JAX and torch",
-    ),
-    (
-        "the stream belongs to another context than the primary one of {device}, which the call names",
-        "kernels run in the primary context of a device, as those of JAX and torch do: call the op on a stream of theirs",
-    ),
-    (
-        "there is no CUDA device of number {ordinal}",
-        "the host named a device that the driver does not show: compare `nvidia-smi -L` and `CUDA_VISIBLE_DEVICES`",
+        "CUDA device {ordinal} does not exist: ordinals start at 0",
+        "the host named no device: run the op through JAX or torch, which pass the array's",
     ),
     (
         "{what} failed with {name}{separator}{help}",

@@ -30,17 +30,27 @@ pub(crate) struct Counts {
 /// The libraries, which are in the process before anything looks for CUDA by name.
 pub(crate) struct Fake {
     driver: Library,
-    nvrtc: Library,
+    nvrtc: Option<Library>,
 }
 
 /// The driver, for one test at a time: errors that end a context, and counts, are the process's.
 pub(crate) fn fake() -> (&'static Fake, MutexGuard<'static, ()>) {
-    static FAKE: LazyLock<Fake> = LazyLock::new(Fake::build);
+    static FAKE: LazyLock<Fake> = LazyLock::new(|| Fake::build(true));
+    turn(&FAKE)
+}
+
+/// The driver alone, in a process of its own.
+pub(crate) fn without_nvrtc() -> (&'static Fake, MutexGuard<'static, ()>) {
+    static FAKE: LazyLock<Fake> = LazyLock::new(|| Fake::build(false));
+    turn(&FAKE)
+}
+
+fn turn(fake: &'static Fake) -> (&'static Fake, MutexGuard<'static, ()>) {
     static TURNS: Mutex<()> = Mutex::new(());
     let turn = TURNS.lock();
-    FAKE.call::<()>("fake_heal", ());
-    FAKE.set_device(-1);
-    (&FAKE, turn)
+    fake.call::<()>("fake_heal", ());
+    fake.set_device(-1);
+    (fake, turn)
 }
 
 /// Types of a function's arguments.
@@ -74,7 +84,7 @@ fn compiler() -> Vec<String> {
 }
 
 impl Fake {
-    fn build() -> Fake {
+    fn build(has_nvrtc: bool) -> Fake {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cpp/cuda");
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("cuda-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
@@ -89,13 +99,17 @@ impl Fake {
             // SAFETY: its constructors are those of C++'s library.
             unsafe { Library::new(&library) }.unwrap()
         };
-        let fake = Fake { driver: build("driver.cpp", "libcuda.so"), nvrtc: build("nvrtc.cpp", "libnvrtc.so") };
+        let driver = build("driver.cpp", "libcuda.so");
+        if !has_nvrtc {
+            return Fake { driver, nvrtc: None };
+        }
+        let nvrtc = build("nvrtc.cpp", "libnvrtc.so");
         let text = |text: String| CString::new(text).unwrap();
         let (command, shim) = (text(words.join(" ")), text(sources.join("shim.h").display().to_string()));
         let scratch = text(folder.display().to_string());
         // SAFETY: a function of these arguments, which it copies.
-        unsafe { (command.as_ptr(), shim.as_ptr(), scratch.as_ptr()).call::<()>(&fake.nvrtc, "fake_nvrtc_configure") };
-        fake
+        unsafe { (command.as_ptr(), shim.as_ptr(), scratch.as_ptr()).call::<()>(&nvrtc, "fake_nvrtc_configure") };
+        Fake { driver, nvrtc: Some(nvrtc) }
     }
 
     fn call<R>(&self, name: &str, arguments: impl Arguments) -> R {
@@ -139,8 +153,9 @@ impl Fake {
 
     /// The architecture of the last compilation: negative for PTX.
     pub(crate) fn architecture(&self) -> i32 {
+        let nvrtc = self.nvrtc.as_ref().expect("an NVRTC that compiles");
         // SAFETY: a function without arguments.
-        unsafe { ().call(&self.nvrtc, "fake_nvrtc_architecture") }
+        unsafe { ().call(nvrtc, "fake_nvrtc_architecture") }
     }
 
     /// An array on a device.

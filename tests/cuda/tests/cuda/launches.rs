@@ -1,33 +1,43 @@
 //! Modules, launches, contexts and errors.
 
-use std::process::Command;
-
 use oxcall::cuda::{Cuda, Launch, kernels};
 use oxcall::descriptor::Op;
 use oxcall::prelude::*;
 
-use crate::fake::{Fake, Operand, Program, fake};
+use crate::child::{in_a_process, is_child};
+use crate::fake::{Array, Fake, Operand, Program, fake, on_cuda};
 
-kernels! {
-    /// A kernel in PTX, as rustc makes it of the Rust function in the guide's chapter 29. The driver of the tests knows
-    /// it by its name.
-    mod ptx_kernels = ptx(include_str!("scale.ptx"));
+/// An op `factor * x` with a module of its own, in PTX. The driver of the tests knows the kernel by its name.
+macro_rules! scaling {
+    ($(#[$doc:meta])* $op:ident of $module:ident($ptx:expr) $(, $option:ident = $value:path)*) => {
+        kernels! {
+            mod $module = ptx($ptx);
+            fn scale(x: *const f32, y: *mut f32, n: u64, factor: f32);
+        }
 
-    fn scale(x: *const f32, y: *mut f32, n: u64, factor: f32);
+        $(#[$doc])*
+        #[custom_call(platform = "CUDA", command_buffer $(, $option = $value)*)]
+        fn $op(
+            cuda: Cuda,
+            #[attr] factor: f32,
+            #[dims(..s)] x: DeviceArray<f32>,
+            #[dims(..s)] mut y: DeviceOut<f32>,
+        ) -> Result<()> {
+            let n = x.len() as u64;
+            // SAFETY: the kernel reads and writes `n` elements of each.
+            unsafe { $module::scale(Launch::elements(&cuda, n)?, &x, &mut y, n, factor) }
+        }
+    };
 }
 
-/// `factor * x`, in PTX.
-#[custom_call(platform = "CUDA", command_buffer, initialize = ptx_kernels::load)]
-fn scale_ptx(
-    cuda: Cuda,
-    #[attr] factor: f32,
-    #[dims(..s)] x: DeviceArray<f32>,
-    #[dims(..s)] mut y: DeviceOut<f32>,
-) -> Result<()> {
-    let n = x.len() as u64;
-    // SAFETY: the kernel reads and writes `n` elements of each.
-    unsafe { ptx_kernels::scale(Launch::elements(&cuda, n)?, &x, &mut y, n, factor) }
-}
+/// The shortest PTX of such a kernel.
+const SCALE: &str = "
+    .version 7.0
+    .visible .entry scale(.param .u64 x, .param .u64 y, .param .u64 n, .param .f32 factor) { ret; }
+";
+
+// As rustc makes it of the Rust function in the guide's chapter 29.
+scaling!(scale_ptx of ptx_kernels(include_str!("scale.ptx")), initialize = ptx_kernels::load);
 
 kernels! {
     mod c_kernels = cuda_c(r#"
@@ -111,6 +121,43 @@ fn attr(factor: f32) -> [(&'static str, oxcall::host::AttrValue); 1] {
 fn call<O: Op>(fake: &'static Fake) -> Result<()> {
     let (x, y) = (fake.array(0, &[1f32, 2.0]), fake.unwritten::<f32>(0, 2));
     Program::new(O::HANDLER, &[], 0, fake.stream(0))?.run(&[x.operand()], &[y.operand()])
+}
+
+/// Checks the code of an error, and parts of its message.
+#[track_caller]
+fn refused(outcome: Result<()>, code: Code, parts: &[&str]) {
+    let error = outcome.unwrap_err();
+    assert_eq!(error.code(), code, "{error}");
+    for part in parts {
+        assert!(error.message().contains(part), "{part} in {error}");
+    }
+}
+
+/// An op of `scaling!` with an array of one element, on the first device.
+struct Scaling {
+    fake: &'static Fake,
+    x: Array<f32>,
+    y: Array<f32>,
+    program: Program,
+}
+
+impl Scaling {
+    fn new<O: Op>(fake: &'static Fake) -> Scaling {
+        let program = Program::new(O::HANDLER, &attr(2.0), 0, fake.stream(0)).unwrap();
+        Scaling { fake, x: fake.array(0, &[1f32]), y: fake.unwritten(0, 1), program }
+    }
+
+    fn run(&self) -> Result<()> {
+        self.program.run(&[self.x.operand()], &[self.y.operand()])
+    }
+
+    /// While the stream is captured into a graph.
+    fn run_captured(&self) -> Result<()> {
+        self.fake.capture(self.program.stream, true);
+        let outcome = self.run();
+        self.fake.capture(self.program.stream, false);
+        outcome
+    }
 }
 
 #[test]
@@ -210,10 +257,10 @@ fn launches_of_no_work_do_nothing_and_grids_of_zero_are_refused() {
     };
     assert_eq!(
         run(0, 32).message(),
-        "with_grid: a launch with a grid of (0, 1, 1): each number must be at least 1; leave a launch of no work out, as \
-         `Launch::elements` and `Launch::rows` do"
+        "with_grid: expected a grid of at least 1 in each dimension, got (0, 1, 1): skip the launch when there is no \
+         work, as `Launch::elements` and `Launch::rows` do"
     );
-    assert!(run(1, 0).message().contains("a block of (0, 1, 1)"));
+    assert!(run(1, 0).message().contains("expected a block of at least 1 in each dimension, got (0, 1, 1)"));
     let error = run(1, 2048);
     assert!(error.message().contains("kernel `hangs` with a grid of (1, 1, 1) and blocks of (2048, 1, 1)"), "{error}");
     assert!(error.message().contains("CUDA_ERROR_INVALID_VALUE"), "{error}");
@@ -222,151 +269,187 @@ fn launches_of_no_work_do_nothing_and_grids_of_zero_are_refused() {
 #[test]
 fn modules_that_do_not_load_say_why() {
     let (fake, _turn) = fake();
-    let check = |outcome: Result<()>, code: Code, parts: &[&str]| {
-        let error = outcome.unwrap_err();
-        assert_eq!(error.code(), code, "{error}");
-        for part in parts {
-            assert!(error.message().contains(part), "{part} in {error}");
-        }
-    };
     let before = fake.counts();
-    check(
+    refused(
         call::<bad_ptx>(fake),
         Code::InvalidArgument,
-        &["bad_ptx (initialize stage): module `bad_ptx_kernels` of kernels", "CUDA_ERROR_INVALID_PTX", "ptxas fatal"],
+        &[
+            "bad_ptx (initialize stage): kernel module `bad_ptx_kernels`: loading on CUDA device 0 failed",
+            "CUDA_ERROR_INVALID_PTX: the PTX is not valid",
+            "ptxas fatal",
+        ],
     );
-    check(call::<bad_c>(fake), Code::InvalidArgument, &["the CUDA C does not compile", "unknown_name"]);
-    check(call::<no_such_kernel>(fake), Code::NotFound, &["no kernel `g`", "extern \"C\" __global__ void g(...)"]);
-    check(
+    refused(call::<bad_c>(fake), Code::InvalidArgument, &["the CUDA C does not compile", "unknown_name"]);
+    refused(
+        call::<no_such_kernel>(fake),
+        Code::NotFound,
+        &["`no_such_kernel_kernels`: no kernel `g`", "extern \"C\" __global__ void g(...)"],
+    );
+    refused(
         call::<wrong_size>(fake),
         Code::InvalidArgument,
-        &["parameter `x` of kernel `f` has 4 bytes, and its declaration in `kernels!` has 8"],
+        &["kernel `f`: parameter `x` has 4 bytes, but `kernels!` declares 8"],
     );
-    check(call::<wrong_count>(fake), Code::InvalidArgument, &["kernel `f` has 2 parameters, and its declaration"]);
+    refused(
+        call::<wrong_count>(fake),
+        Code::InvalidArgument,
+        &["kernel `f` has 2 parameters, but `kernels!` declares 1"],
+    );
     fake.fail("cuModuleLoadDataEx", 222, "");
-    check(call::<never_loaded>(fake), Code::FailedPrecondition, &["UNSUPPORTED_PTX_VERSION", "update the driver"]);
+    refused(call::<never_loaded>(fake), Code::FailedPrecondition, &["UNSUPPORTED_PTX_VERSION", "update the driver"]);
     fake.fail("cuModuleLoadDataEx", 2, "");
-    check(call::<never_loaded>(fake), Code::ResourceExhausted, &["OUT_OF_MEMORY", "PREALLOCATE"]);
+    refused(call::<never_loaded>(fake), Code::ResourceExhausted, &["OUT_OF_MEMORY", "PREALLOCATE"]);
     assert_eq!(fake.counts().live_modules, before.live_modules, "what was refused is unloaded");
 }
 
 #[test]
 fn errors_of_launches_say_what_to_do() {
     let (fake, _turn) = fake();
-    let (x, y) = (fake.array(0, &[1f32]), fake.unwritten::<f32>(0, 1));
-    let program = Program::new(scale_ptx::HANDLER, &attr(1.0), 0, fake.stream(0)).unwrap();
-    let run = || program.run(&[x.operand()], &[y.operand()]);
-    run().unwrap();
+    let scaling = Scaling::new::<scale_ptx>(fake);
+    scaling.run().unwrap();
     fake.fail("cuLaunchKernel", 701, "");
-    let error = run().unwrap_err();
-    assert_eq!(error.code(), Code::ResourceExhausted);
-    assert!(error.message().contains("launch smaller blocks"), "{error}");
-    run().unwrap();
-    fake.fail("cuLaunchKernel", 700, "");
-    for _ in 0..2 {
-        let error = run().unwrap_err();
-        assert_eq!(error.code(), Code::Aborted, "{error}");
-        assert!(error.message().starts_with("scale_ptx"), "{error}");
-        assert!(error.message().contains("CUDA_ERROR_ILLEGAL_ADDRESS"), "{error}");
-        assert!(error.message().contains("restart the process"), "{error}");
+    refused(scaling.run(), Code::ResourceExhausted, &["LAUNCH_OUT_OF_RESOURCES", "launch smaller blocks"]);
+    scaling.run().unwrap();
+    // These end the context: each later call fails too. The second one is that of a device that was reset.
+    for (code, name, help) in [
+        (700, "CUDA_ERROR_ILLEGAL_ADDRESS", "a kernel launched earlier in this process corrupted the device's context"),
+        (709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "the device was reset, by `cudaDeviceReset` or another library"),
+    ] {
+        fake.fail("cuLaunchKernel", code, "");
+        for _ in 0..2 {
+            let start = format!("failed with {name}: {help}");
+            refused(scaling.run(), Code::Aborted, &["scale_ptx", &start, "restart the process"]);
+        }
+        fake.heal();
+        scaling.run().unwrap();
     }
-    fake.heal();
-    run().unwrap();
     let program = Program::new(hangs::HANDLER, &[], 0, fake.stream(0)).unwrap();
-    assert_eq!(program.run(&[], &[y.operand()]).unwrap_err().code(), Code::Aborted);
+    refused(program.run(&[], &[scaling.y.operand()]), Code::Aborted, &["hangs"]);
     fake.heal();
 }
 
 #[test]
 fn memory_that_the_device_cannot_use_is_refused() {
     let (fake, _turn) = fake();
-    let stream = fake.stream(0);
-    let mut program = Program::new(scale_ptx::HANDLER, &attr(1.0), 0, stream).unwrap();
-    let (x, y) = (fake.array(0, &[1f32]), fake.unwritten::<f32>(0, 1));
-    let mut on_host = [1f32];
-    let on_host = Operand { data: on_host.as_mut_ptr().cast(), ..x.operand() };
-    let error = program.run(&[on_host], &[y.operand()]).unwrap_err();
-    assert_eq!(error.code(), Code::InvalidArgument);
-    assert!(error.message().starts_with("scale_ptx: kernel `scale`: argument `x`: 0x"), "{error}");
-    assert!(
-        error
-            .message()
-            .ends_with("is in host memory, and the kernel runs on CUDA device 0: pass an array that is on the device")
+    let Scaling { x, y, mut program, .. } = Scaling::new::<scale_ptx>(fake);
+    let stream = program.stream;
+    let mut memory = [1f32];
+    let on_host = Operand { data: memory.as_mut_ptr().cast(), ..x.operand() };
+    let address = format!("got host memory at {:#x}: pass an array on the device", on_host.data.addr());
+    refused(
+        program.run(&[on_host.clone()], &[y.operand()]),
+        Code::InvalidArgument,
+        &["scale_ptx: kernel `scale`: argument `x`: expected memory of CUDA device 0, ", &address],
     );
     let elsewhere = fake.unwritten::<f32>(1, 1);
-    let error = program.run(&[x.operand()], &[elsewhere.operand()]).unwrap_err();
-    assert!(error.message().contains("argument `y`: 0x"), "{error}");
-    assert!(error.message().contains("is in memory of CUDA device 1, and the kernel runs on CUDA device 0"), "{error}");
+    refused(
+        program.run(&[x.operand()], &[elsewhere.operand()]),
+        Code::InvalidArgument,
+        &["argument `y`: expected memory of CUDA device 0, got memory of CUDA device 1 at 0x", "arrays on one device"],
+    );
     program.stream = fake.stream(1);
-    let error = program.run(&[x.operand()], &[y.operand()]).unwrap_err();
-    assert!(error.message().contains("the stream belongs to another context than the primary one of CUDA device 0"));
+    refused(
+        program.run(&[x.operand()], &[y.operand()]),
+        Code::InvalidArgument,
+        &["expected a stream of the primary context of CUDA device 0, got a stream of another context"],
+    );
     (program.device, program.stream) = (7, stream);
-    let error = program.run(&[x.operand()], &[y.operand()]).unwrap_err();
-    assert!(error.message().contains("opening CUDA device 7 failed with CUDA_ERROR_INVALID_DEVICE"), "{error}");
+    refused(
+        program.run(&[x.operand()], &[y.operand()]),
+        Code::InvalidArgument,
+        &["opening CUDA device 7 failed with CUDA_ERROR_INVALID_DEVICE: no such device: compare `nvidia-smi -L`"],
+    );
+    program.device = -3;
+    refused(
+        program.run(&[x.operand()], &[y.operand()]),
+        Code::InvalidArgument,
+        &["CUDA device -3 does not exist: ordinals start at 0"],
+    );
     assert_eq!(fake.device(), -1, "errors leave no context current");
+
+    // Recorded functions name their own operands.
+    for (name, operand, shape) in [("swiglu", "gate", vec![1]), ("softmax_cross_entropy", "logits", vec![1, 1])] {
+        let program = Program::new(on_cuda(name), &[], 0, stream).unwrap();
+        let on_host = Operand { dims: shape.clone(), ..on_host.clone() };
+        let part = format!("argument `{operand}`: expected memory of CUDA device 0, got host memory");
+        let outcome = program.run(&[on_host, x.shaped(&shape)], &[y.shaped(&shape[..1])]);
+        refused(outcome, Code::InvalidArgument, &[name, &part]);
+    }
+}
+
+/// Dtypes that the kernel is not declared for, and grids that no device has.
+#[test]
+fn launches_beyond_the_declaration_are_refused() {
+    #[custom_call(platform = "CUDA", T = [f32, i32])]
+    fn twice_of_any<T: Element>(
+        cuda: Cuda,
+        #[attr] blocks: u64,
+        #[dims(..s)] x: DeviceArray<T>,
+        #[dims(..s)] mut y: DeviceOut<T>,
+    ) -> Result<()> {
+        // SAFETY: the kernel reads and writes so many elements of each.
+        unsafe { c_kernels::twice(Launch::rows(&cuda, blocks, 32)?, &x, &mut y, x.len() as u64) }
+    }
+
+    let (fake, _turn) = fake();
+    let program =
+        |blocks: u64| Program::new(twice_of_any::HANDLER, &[("blocks", blocks.into())], 0, fake.stream(0)).unwrap();
+    let (x, y) = (fake.array(0, &[1i32]), fake.unwritten::<i32>(0, 1));
+    refused(
+        program(1).run(&[x.operand()], &[y.operand()]),
+        Code::Unimplemented,
+        &["kernel `twice`: expected f16, bf16, f32, f64, got s32: declare it without `<T: floats>`"],
+    );
+    let (x, y) = (fake.array(0, &[1f32]), fake.unwritten::<f32>(0, 1));
+    refused(
+        program(1 << 31).run(&[x.operand()], &[y.operand()]),
+        Code::InvalidArgument,
+        &["expected a grid of at most 2147483647 blocks, got 2147483648: let each block process several"],
+    );
+    program(1).run(&[x.operand()], &[y.operand()]).unwrap();
+    assert_eq!(y.elements(), [2.0]);
 }
 
 #[test]
 fn modules_are_not_loaded_during_a_capture() {
-    kernels! {
-        mod late = ptx("
-            .version 7.0
-            .visible .entry scale(.param .u64 x, .param .u64 y, .param .u64 n, .param .f32 factor) { ret; }
-        ");
-        fn scale(x: *const f32, y: *mut f32, n: u64, factor: f32);
-    }
-    #[custom_call(platform = "CUDA", command_buffer)]
-    fn late_scale(cuda: Cuda, #[dims(n)] x: DeviceArray<f32>, #[dims(n)] mut y: DeviceOut<f32>) -> Result<()> {
-        // SAFETY: the kernel reads and writes so many elements of each.
-        unsafe { late::scale(Launch::elements(&cuda, x.len() as u64)?, &x, &mut y, x.len() as u64, 2.0) }
-    }
-
+    scaling!(late_scale of late(SCALE));
     let (fake, _turn) = fake();
-    let (x, y) = (fake.array(0, &[1f32]), fake.unwritten::<f32>(0, 1));
-    let stream = fake.stream(0);
-    let program = Program::new(late_scale::HANDLER, &[], 0, stream).unwrap();
-    let run = || program.run(&[x.operand()], &[y.operand()]);
-    fake.capture(stream, true);
-    let error = run().unwrap_err();
-    assert_eq!(error.code(), Code::FailedPrecondition);
-    assert!(error.message().contains("module `late` of kernels is not loaded on CUDA device 0"), "{error}");
-    assert!(error.message().contains("`initialize = late::load`"), "{error}");
-    fake.capture(stream, false);
-    run().unwrap();
-    fake.capture(stream, true);
-    run().unwrap();
-    fake.capture(stream, false);
+    let scaling = Scaling::new::<late_scale>(fake);
+    refused(
+        scaling.run_captured(),
+        Code::FailedPrecondition,
+        &[
+            "late_scale: kernel module `late` is not loaded on CUDA device 0",
+            "call the op once before the capture; in JAX, `initialize = late::load` in the op's options does so",
+        ],
+    );
+    scaling.run().unwrap();
+    scaling.run_captured().unwrap();
+
+    // Those of recorded functions have the stage.
+    let program = Program::new(on_cuda("softplus"), &[("beta", 1.75.into())], 0, scaling.program.stream).unwrap();
+    let recorded = Scaling { program, ..scaling };
+    let part = "softplus (initialize stage): kernel module `pointwise`";
+    refused(recorded.run_captured(), Code::FailedPrecondition, &[part]);
+    recorded.run().unwrap();
+    recorded.run_captured().unwrap();
 }
 
 /// Hosts load before they capture: then the first execution may be captured. torch does both in one call.
 #[test]
 fn the_stage_that_loads_comes_before_the_capture() {
-    kernels! {
-        mod early = ptx("
-            .version 7.0
-            .visible .entry scale(.param .u64 x, .param .u64 y, .param .u64 n, .param .f32 factor) { ret; }
-        ");
-        fn scale(x: *const f32, y: *mut f32, n: u64, factor: f32);
-    }
-    #[custom_call(platform = "CUDA", command_buffer, initialize = early::load)]
-    fn early_scale(cuda: Cuda, #[dims(n)] x: DeviceArray<f32>, #[dims(n)] mut y: DeviceOut<f32>) -> Result<()> {
-        // SAFETY: the kernel reads and writes so many elements of each.
-        unsafe { early::scale(Launch::elements(&cuda, x.len() as u64)?, &x, &mut y, x.len() as u64, 2.0) }
-    }
-
+    scaling!(early_scale of early(SCALE), initialize = early::load);
     let (fake, _turn) = fake();
-    let (x, y) = (fake.array(0, &[1f32]), fake.unwritten::<f32>(0, 1));
-    let stream = fake.stream(0);
-    let mut program = Program::new(early_scale::HANDLER, &[], 0, stream).unwrap();
-    fake.capture(stream, true);
-    let error = program.run(&[x.operand()], &[y.operand()]).unwrap_err();
-    assert!(error.message().starts_with("early_scale (initialize stage): module `early` of kernels"), "{error}");
-    fake.capture(stream, false);
-    program.initialize().unwrap();
-    fake.capture(stream, true);
-    program.stages = &[];
-    program.run(&[x.operand()], &[y.operand()]).unwrap();
-    assert_eq!(y.elements(), [2.0]);
+    let mut scaling = Scaling::new::<early_scale>(fake);
+    refused(
+        scaling.run_captured(),
+        Code::FailedPrecondition,
+        &["early_scale (initialize stage): kernel module `early` is not loaded"],
+    );
+    scaling.program.initialize().unwrap();
+    scaling.program.stages = &[];
+    scaling.run_captured().unwrap();
+    assert_eq!(scaling.y.elements(), [2.0]);
 }
 
 #[test]
@@ -406,13 +489,9 @@ fn threads_have_streams_and_devices_of_their_own() {
     assert_eq!((counts.bad_contexts, counts.unknown_streams), (0, 0));
 }
 
-/// Set for the process that does not load the libraries of the tests.
-const CHILD: &str = "OXCALL_TEST_NO_DRIVER";
-
-/// In a process of its own: a driver that was found stays.
 #[test]
 fn without_a_driver_there_is_an_error() {
-    if std::env::var_os(CHILD).is_some() {
+    if is_child() {
         let mut memory = [1f32];
         let mut operand = || Operand { dtype: DType::F32, data: memory.as_mut_ptr().cast(), dims: vec![1] };
         let stream = crate::fake::Stream(std::ptr::null_mut());
@@ -423,12 +502,53 @@ fn without_a_driver_there_is_an_error() {
         println!("said: {error}");
         return;
     }
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "launches::without_a_driver_there_is_an_error", "--nocapture"]);
-    let output = child.env(CHILD, "1").output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}");
-    if !text.contains("libcuda.so.1, which the driver of NVIDIA installs, was not found") {
-        assert!(text.contains("said: "), "{text}");
+    let text = in_a_process("launches::without_a_driver_there_is_an_error", &[]);
+    assert!(text.contains("said: "), "{text}");
+    if !text.contains("failed with CUDA_ERROR") && !text.contains("got host memory") {
+        assert!(text.contains("no CUDA driver: libcuda.so.1 was not found; install the NVIDIA driver"), "{text}");
+    }
+}
+
+/// The driver of the tests without their NVRTC: kernels in PTX run, and CUDA C is an error that says what to do.
+#[test]
+fn without_nvrtc_ptx_runs_and_cuda_c_is_an_error() {
+    if is_child() {
+        let (fake, _turn) = crate::fake::without_nvrtc();
+        let scaling = Scaling::new::<scale_ptx>(fake);
+        scaling.run().unwrap();
+        assert_eq!(scaling.y.elements(), [2.0]);
+        for (handler, operands) in [(twice::HANDLER, 1), (on_cuda("swiglu"), 2), (on_cuda("layer_norm"), 3)] {
+            let args = vec![scaling.x.shaped(&[1, 1]); operands];
+            let program = Program::new(handler, &[], 0, scaling.program.stream).unwrap();
+            match program.run(&args, &[scaling.y.shaped(&[1, 1])]) {
+                Ok(()) => println!("said: this machine has NVRTC"),
+                Err(error) => println!("said: {:?} {error}", error.code()),
+            }
+        }
+        scaling.run().unwrap();
+        return;
+    }
+    let test = "launches::without_nvrtc_ptx_runs_and_cuda_c_is_an_error";
+    let said = |variables: &[(&str, &str)]| -> Vec<String> {
+        let text = in_a_process(test, variables);
+        let said: Vec<String> = text.lines().filter_map(|line| Some(line.split_once("said: ")?.1.to_owned())).collect();
+        assert_eq!(said.len(), 3, "{text}");
+        said
+    };
+    // The machine may have an NVRTC, which has no driver of the tests.
+    for said in said(&[]) {
+        let missing = "libnvrtc.so, which compiles CUDA C, was found neither on the loader's path nor among the \
+                       Python packages: install the wheel `nvidia-cuda-nvrtc-cu12` (CUDA 12) or `nvidia-cuda-nvrtc` \
+                       (CUDA 13), or set OXCALL_NVRTC to the library's path";
+        let is_missing = said.starts_with("FailedPrecondition") && said.contains(missing);
+        assert!(is_missing || said.contains("loading on CUDA device 0") || said.contains("has NVRTC"), "{said}");
+    }
+    for (path, why) in
+        [("/no/such/libnvrtc.so", "the library cannot be loaded"), ("libc.so.6", "the library is not NVRTC")]
+    {
+        for said in said(&[("OXCALL_NVRTC", path)]) {
+            let start = format!("OXCALL_NVRTC={path}: {why}; set it to the path of libnvrtc.so, or unset it");
+            assert!(said.starts_with("FailedPrecondition") && said.contains(&start), "{said}");
+        }
     }
 }

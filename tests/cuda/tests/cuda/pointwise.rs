@@ -3,10 +3,9 @@
 use oxcall::host::AttrValue;
 use oxcall::pointwise::Stored;
 use oxcall::prelude::*;
-use oxcall::registry::registry;
-use oxcall::testing::Call;
 
-use crate::fake::{Array, Fake, Program, fake, on_cuda};
+use crate::compare::{self, Case};
+use crate::fake::{Fake, Program, fake, on_cuda};
 
 /// Every operation of expressions, one or more for each result.
 #[allow(clippy::type_complexity, reason = "a result for each operation")]
@@ -52,28 +51,6 @@ fn scaled_power<T: Real>(x: T, #[attr] factor: f64, #[attr(default = 2)] exponen
     x.powi(exponent) * factor
 }
 
-/// The distance of two numbers in units of the last place of a format, those of `least_size` for smaller numbers; 0
-/// where both are NaN.
-fn ulps<T: Stored>(found: T, expected: T, least_size: f64) -> f64 {
-    let (found, expected) = (found.as_f64(), expected.as_f64());
-    if found == expected || found.is_nan() && expected.is_nan() {
-        return 0.0;
-    }
-    let digits = match T::DTYPE {
-        DType::F64 => 52,
-        DType::F32 => 23,
-        DType::F16 => 10,
-        _ => 7,
-    };
-    let least = match T::DTYPE {
-        DType::F64 => -1022,
-        DType::F16 => -14,
-        _ => -126,
-    };
-    let exponent = expected.abs().max(2f64.powi(least)).max(least_size).log2().floor() as i32;
-    (found - expected).abs() / 2f64.powi(exponent - digits)
-}
-
 fn inputs<T: Stored>(count: usize, seed: usize) -> Vec<T> {
     // Multiples of an irrational number, between -4 and 4; some special ones.
     let value = |i: usize| (((i + 1) * (seed + 3)) as f64 * 0.618_033_988_749_894_9).fract() * 8.0 - 4.0;
@@ -83,7 +60,7 @@ fn inputs<T: Stored>(count: usize, seed: usize) -> Vec<T> {
         .collect()
 }
 
-/// Compares an op's results on the CPU and by its kernel; the largest difference in ULP, with its place.
+/// [`compare::difference`] of operands of 300 numbers.
 fn difference<T: Stored>(
     fake: &'static Fake,
     name: &str,
@@ -91,45 +68,14 @@ fn difference<T: Stored>(
     attrs: &[(&str, AttrValue)],
     least_size: f64,
 ) -> (f64, String) {
-    let count = 300;
-    let given: Vec<Vec<T>> = (0..operands).map(|seed| inputs(count, seed)).collect();
-    let mut call = Call::new(registry().find(name, "Host").unwrap());
-    for operand in &given {
-        call = call.arg(oxcall::ndarray::Array1::from_vec(operand.clone()));
-    }
-    for (name, value) in attrs {
-        call = call.attr(*name, value.clone());
-    }
-    let expected = call.run().unwrap();
-    let on_device: Vec<_> = given.iter().map(|operand| fake.array(0, operand)).collect();
-    let results: Vec<_> = expected.values().iter().map(|_| fake.unwritten::<T>(0, count)).collect();
-    let program = Program::new(on_cuda(name), attrs, 0, fake.stream(0)).unwrap();
-    let args: Vec<_> = on_device.iter().map(Array::operand).collect();
-    let rets: Vec<_> = results.iter().map(Array::operand).collect();
-    program.run(&args, &rets).unwrap();
-    let mut worst = (0.0, String::new());
-    for (index, result) in results.iter().enumerate() {
-        let expected = expected.get::<T>(index);
-        for (at, (found, expected)) in result.elements().into_iter().zip(expected.iter()).enumerate() {
-            let distance = ulps(found, *expected, least_size);
-            if distance > worst.0 || distance.is_nan() {
-                let x: Vec<f64> = given.iter().map(|operand| operand[at].as_f64()).collect();
-                worst = (
-                    distance,
-                    format!("{name} {}: result {index} of {x:?}: {found:?}, expected {expected:?}", T::DTYPE),
-                );
-                if distance.is_nan() {
-                    return (f64::INFINITY, worst.1);
-                }
-            }
-        }
-    }
-    worst
+    let shapes = vec![vec![300]; operands];
+    compare::difference::<T>(fake, &Case { name, shapes: &shapes, attrs, least_size }, inputs)
 }
 
 #[test]
 fn every_operation_is_that_of_the_cpu() {
     let (fake, _turn) = fake();
+    let _kept = compare::kept(fake, "every_operation", &[]);
     for (bound, (distance, place)) in [
         (16.0, difference::<f32>(fake, "every_operation", 2, &[], 0.0)),
         (16.0, difference::<f64>(fake, "every_operation", 2, &[], 0.0)),
@@ -174,17 +120,13 @@ fn equal_functions_share_a_module() {
 #[test]
 fn functions_of_the_gallery_and_their_derivatives_are_those_of_the_cpu() {
     let (fake, _turn) = fake();
-    let derivatives = |name: &str, operands: usize, results: usize| {
-        [
-            (name.to_owned(), operands),
-            (format!("{name}_jvp"), 2 * operands),
-            (format!("{name}_vjp"), operands + results),
-        ]
-    };
     let functions =
         [("softplus", 1, 1), ("swiglu", 2, 1), ("huber", 1, 1), ("rope_pair", 3, 2), ("logit_normal_pdf", 3, 1)];
     for (name, operands, results) in functions {
-        for (name, operands) in derivatives(name, operands, results) {
+        let derivatives = compare::derivatives(name, &vec![(); operands], &vec![(); results]);
+        let all = derivatives.map(|(name, operands, _)| (name, operands.len()));
+        for (name, operands) in all.into_iter().chain([(name.to_owned(), operands)]) {
+            let _kept = compare::kept(fake, &name, &[]);
             for (bound, (distance, place)) in [
                 (64.0, difference::<f32>(fake, &name, operands, &[], 0.125)),
                 (2.0, difference::<bf16>(fake, &name, operands, &[], 0.125)),
