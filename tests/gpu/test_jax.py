@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from gpu.numbers import ulps, values
+from gpu.place import IN_JAX, on_a_gpu
 
-CPU, GPU = jax.devices("cpu")[0], jax.devices("gpu")[0]
+CPU, GPU = jax.devices("cpu")[0], jax.devices(IN_JAX)[0]
 SHAPES = [(1, 1), (3, 7), (64, 128), (5, 1000), (1, 70000), (4096, 512)]
 
 
@@ -61,6 +62,37 @@ def test_pointwise_functions_and_their_derivatives_are_those_of_the_cpu(gallery,
     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * np.max(np.abs(expected)))
 
 
+@pytest.mark.parametrize("shape", [(3, 7), (64, 128), (5, 1000), (1, 70000)])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize(
+    ("name", "operands"), [("softmax_cross_entropy", "rr"), ("layer_norm", "rrr"), ("tempered_softmax", "rn")]
+)
+def test_functions_of_rows_and_their_derivatives_are_those_of_the_cpu(gallery, name, operands, shape, dtype):
+    op = gallery[name]
+    given = [jnp.asarray(np.abs(values(*shape, seed)) + 0.25, dtype) for seed in range(len(operands))]
+    given = [x if kind == "r" else x[:, 0] for x, kind in zip(given, operands, strict=True)]
+
+    def loss(*given):
+        return sum(jnp.sum(jnp.sin(y)) for y in jax.tree.leaves(op(*given)))
+
+    def second(*given):
+        return jax.grad(lambda x: jnp.sum(jax.grad(loss)(x, *given[1:]) ** 2))(given[0])
+
+    tolerance = 1e-4 if dtype == "float32" else 5e-2
+    for function in (op, jax.grad(loss, argnums=tuple(range(len(given)))), second):
+        for found, expected in zip(on(GPU, function, *given), on(CPU, function, *given), strict=True):
+            scale = np.max(np.abs(expected), initial=0.0)
+            np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * scale)
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (4, 0)])
+def test_arrays_without_elements(gallery, shape):
+    x = jnp.zeros(shape, jnp.float32)
+    assert jax.jit(gallery.rms_norm)(jax.device_put(x, GPU)).shape == shape
+    loss = jax.jit(gallery.softmax_cross_entropy)(jax.device_put(x, GPU), jax.device_put(x, GPU))
+    np.testing.assert_array_equal(loss, np.zeros(shape[:1], np.float32))
+
+
 def test_vmap_and_scan(gallery):
     x = values(8, 96, 0).reshape(8, 4, 24)
     check(jax.vmap(gallery.rms_norm), [jnp.asarray(x)], 8)
@@ -100,6 +132,7 @@ def test_streams_of_many_threads(gallery):
     assert not wrong
 
 
+@on_a_gpu
 def test_calls_leave_nothing_behind(gallery):
     step = jax.jit(lambda x: gallery.swiglu(gallery.rms_norm(x), x))
     x = jax.device_put(values(64, 64, 0), GPU)
@@ -112,6 +145,7 @@ def test_calls_leave_nothing_behind(gallery):
     assert GPU.memory_stats()["bytes_in_use"] <= before
 
 
+@on_a_gpu
 def test_an_op_without_a_kernel_says_so(gallery):
     with pytest.raises(Exception, match=r"weighted_rms_norm|No registered implementation|No FFI handler"):
         on(GPU, gallery.weighted_rms_norm, values(4, 8, 0), values(1, 8, 1)[0])

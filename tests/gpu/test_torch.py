@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from gpu.numbers import ulps, values
+from gpu.place import IN_TORCH, on_a_gpu
 
 SHAPES = [(1, 1), (3, 7), (64, 128), (5, 1000), (1, 70000), (4096, 512)]
 DTYPES = [torch.float32, torch.float64, torch.bfloat16, torch.float16]
@@ -20,7 +21,8 @@ def tensor(rows, n, seed, dtype=torch.float32, device="cpu"):
 
 def check(function, operands, bound):
     name = str(operands[0].dtype).removeprefix("torch.")
-    found, expected = function(*(operand.cuda() for operand in operands)), function(*operands)
+    found = function(*(operand.to(IN_TORCH) for operand in operands))
+    expected = function(*operands)
     pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
     for found, expected in pairs:
         assert ulps(found.cpu().double().numpy(), expected.double().numpy(), name) <= bound
@@ -39,13 +41,46 @@ def test_gradients_are_those_of_the_cpu(ops, dtype):
     x, dy = tensor(32, 200, 0, dtype), tensor(32, 200, 1, dtype)
 
     def gradient(device):
-        leaf = x.to(device).requires_grad_()
+        leaf = x.to(device, copy=True).requires_grad_()
         ops.swiglu(ops.rms_norm(leaf), leaf).backward(dy.to(device))
         return leaf.grad.cpu().double()
 
     tolerance = {torch.float32: 1e-4, torch.float64: 1e-12, torch.bfloat16: 5e-2, torch.float16: 1e-2}[dtype]
     expected = gradient("cpu")
-    torch.testing.assert_close(gradient("cuda"), expected, rtol=tolerance, atol=tolerance * float(expected.abs().max()))
+    torch.testing.assert_close(
+        gradient(IN_TORCH), expected, rtol=tolerance, atol=tolerance * float(expected.abs().max())
+    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(3, 7), (64, 128), (5, 1000)])
+def test_functions_of_rows_and_their_gradients_are_those_of_the_cpu(ops, shape, dtype):
+    tolerance = {torch.float32: 1e-4, torch.float64: 1e-11, torch.bfloat16: 5e-2, torch.float16: 1e-2}[dtype]
+    rows = [tensor(*shape, seed, dtype) for seed in range(3)]
+    temperatures = rows[1][:, 0].abs() + 0.25
+    cases = [
+        (ops.softmax_cross_entropy, rows[:2]),
+        (ops.layer_norm, rows),
+        (ops.tempered_softmax, [rows[0], temperatures]),
+    ]
+    for op, operands in cases:
+
+        def results(device, op=op, operands=operands):
+            leaves = [operand.detach().to(device, copy=True).requires_grad_() for operand in operands]
+            results = op(*leaves)
+            results = results if isinstance(results, tuple) else (results,)
+            gradients = torch.autograd.grad(sum(result.sin().sum() for result in results), leaves)
+            return [array.detach().cpu().double() for array in (*results, *gradients)]
+
+        for found, expected in zip(results(IN_TORCH), results("cpu"), strict=True):
+            torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance * float(expected.abs().max()))
+
+
+def test_arrays_without_elements(ops):
+    for shape in [(0, 4), (4, 0)]:
+        x = torch.zeros(shape, device=IN_TORCH)
+        assert ops.rms_norm(x).shape == shape
+        assert torch.equal(ops.softmax_cross_entropy(x, x).cpu(), torch.zeros(shape[0]))
 
 
 def test_views_and_strides(ops):
@@ -54,6 +89,7 @@ def test_views_and_strides(ops):
         check(lambda x, view=view: ops.rms_norm(view(x)), [x], 16)
 
 
+@on_a_gpu
 def test_several_streams(ops):
     """Each stream has its own producer: a kernel on another stream would read what is not written yet."""
     streams = [torch.cuda.Stream() for _ in range(4)]
@@ -70,6 +106,7 @@ def test_several_streams(ops):
             assert torch.equal(found, wanted)
 
 
+@on_a_gpu
 def test_cuda_graphs(ops):
     x = tensor(128, 256, 0, device="cuda")
     side = torch.cuda.Stream()
@@ -86,6 +123,7 @@ def test_cuda_graphs(ops):
         assert torch.equal(y, ops.softplus(ops.rms_norm(x)))
 
 
+@on_a_gpu
 def test_a_kernel_that_is_not_loaded_is_refused_in_a_capture(ops):
     x = tensor(8, 8, 0, device="cuda")
     graph = torch.cuda.CUDAGraph()
@@ -96,10 +134,11 @@ def test_a_kernel_that_is_not_loaded_is_refused_in_a_capture(ops):
 
 def test_compile(ops):
     function = torch.compile(lambda x: ops.softplus(ops.rms_norm(x)) * 2, fullgraph=True)
-    x = tensor(64, 128, 0, device="cuda")
+    x = tensor(64, 128, 0, device=IN_TORCH)
     torch.testing.assert_close(function(x), ops.softplus(ops.rms_norm(x)) * 2)
 
 
+@on_a_gpu
 def test_calls_leave_nothing_behind(ops):
     x = tensor(64, 64, 0, device="cuda")
     ops.swiglu(ops.rms_norm(x), x)
@@ -111,6 +150,7 @@ def test_calls_leave_nothing_behind(ops):
     assert torch.cuda.memory_allocated() == before
 
 
+@on_a_gpu
 def test_mistakes(ops):
     x = tensor(4, 8, 0)
     with pytest.raises(RuntimeError, match="dy"):

@@ -120,8 +120,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command {
         name: "gpu",
         forms: &[Form {
-            args: "[test|bench]",
-            about: "the gallery's kernels on a GPU of NVIDIA, in the JAX and torch that are installed: tests and bandwidth",
+            args: "[test|bench] [--rehearse]",
+            about: "the gallery's kernels on an NVIDIA GPU, in the JAX and torch installed: tests; docs/bench/gpu.md",
         }],
         run: gpu::run,
     },

@@ -108,20 +108,21 @@ fn rust() -> Result<()> {
         .env("OXCALL_TEST_JAXLIB", python::jaxlib(&venv)?);
     libraries.tell(&mut command);
     shell::run(&mut command)?;
-    cuda()
+    cuda(None)
 }
 
 /// The package of the tests of kernels.
 const CUDA_TESTS: &str = "oxcall-cuda-tests";
 
-/// Kernels, on a driver made for tests.
-pub(crate) fn cuda() -> Result<()> {
+/// Kernels, on a driver made for tests; compiled by a library of NVRTC too, if there is one.
+pub(crate) fn cuda(nvrtc: Option<&Path>) -> Result<()> {
     let compiler = match cpp::Compiler::on_this_machine() {
         Some(compiler) => compiler,
         None => cpp::Compiler::find(&python::default_venv()?),
     };
     let mut command = shell::cargo();
     command.args(["test", "--package", CUDA_TESTS]);
+    command.envs(nvrtc.map(|library| ("OXCALL_TEST_NVRTC", library)));
     shell::run(command.env("OXCALL_TEST_CXX", compiler.words().join(" ")))
 }
 

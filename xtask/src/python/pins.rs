@@ -169,6 +169,9 @@ pub(crate) const MATPLOTLIB: &[&str] = &[
 
 const PACKAGING: &str = "packaging==26.3";
 
+/// The compiler of CUDA C, which needs no GPU.
+pub(crate) const NVRTC: &str = "nvidia-cuda-nvrtc==13.2.86";
+
 /// A whole C++ compiler in a wheel, for machines without one.
 pub(crate) const ZIG: &str = "ziglang==0.17.0";
 

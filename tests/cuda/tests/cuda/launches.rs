@@ -337,7 +337,7 @@ fn memory_that_the_device_cannot_use_is_refused() {
     let on_host = Operand { data: memory.as_mut_ptr().cast(), ..x.operand() };
     let address = format!("got host memory at {:#x}: pass an array on the device", on_host.data.addr());
     refused(
-        program.run(&[on_host.clone()], &[y.operand()]),
+        program.run(std::slice::from_ref(&on_host), &[y.operand()]),
         Code::InvalidArgument,
         &["scale_ptx: kernel `scale`: argument `x`: expected memory of CUDA device 0, ", &address],
     );

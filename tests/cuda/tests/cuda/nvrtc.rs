@@ -1,5 +1,5 @@
-//! The real NVRTC, which needs no GPU: it compiles all kernels for several GPUs, and their parameters are those that the
-//! launches pass. `OXCALL_TEST_NVRTC` names the library; `cargo xtask gpu --rehearse` installs a wheel of it.
+//! The real NVRTC, which needs no GPU: it compiles all kernels, and their parameters are those that the launches pass.
+//! `OXCALL_TEST_NVRTC` names the library; `cargo xtask gpu --rehearse` installs a wheel of it.
 
 use oxcall::Code;
 use oxcall::registry::registry;

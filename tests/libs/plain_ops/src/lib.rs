@@ -52,10 +52,16 @@ oxcall::cuda::kernels! {
     fn copy(x: *const f32, y: *mut f32, n: u64);
 }
 
+/// `x`.
+#[custom_call]
+pub fn copied(#[dims(..s)] x: Array<f32>, #[dims(..s)] mut y: Out<f32>) {
+    y.copy_from_slice(&x);
+}
+
 /// `x`, on a GPU.
 #[cfg(feature = "cuda")]
 #[custom_call(name = "copied", platform = "CUDA", command_buffer, initialize = kernels::load)]
-pub fn copied(
+pub fn copied_cuda(
     cuda: oxcall::cuda::Cuda,
     #[dims(..s)] x: DeviceArray<f32>,
     #[dims(..s)] mut y: DeviceOut<f32>,
