@@ -123,9 +123,9 @@ impl<'a, T: Kernels> Machine<'a, T> {
             let copied = || &gathered[index][..range.len()];
             inputs[index].slice(read.clone()).unwrap_or_else(copied)
         };
-        for index in 0..inputs.len() {
+        for (index, copy) in blocks.iter_mut().enumerate().take(inputs.len()) {
             if T::whole_block(elements(index)).is_none() {
-                T::read_block(elements(index), &mut blocks[index].0);
+                T::read_block(elements(index), &mut copy.0);
             }
         }
         let constants = inputs.len();
