@@ -59,7 +59,7 @@ class Batched:
     def __call__(self, info, in_dims, *args, **kwargs):
         size = info.batch_size
         named = list(zip(self.operator.names, args, in_dims, strict=False))
-        if self.op.json["expands"]:
+        if self.op.json.get("expands"):
             return self._broadcast(named, kwargs)
         if self.dims.list and not self.dims.sums:
             weights = [dim for name, _, dim in named if not self.dims.are_in(name)]

@@ -36,7 +36,7 @@ class Op:
 
     def broadcast(self, operator, args, kwargs):
         """The arguments of a call with tensors of one shape, which are views, where the op broadcasts its operands."""
-        if not self.json["expands"]:
+        if not self.json.get("expands"):
             return args, kwargs
         names = {param["name"] for param in self.operands}
         values = operator.bind(args, kwargs)

@@ -46,7 +46,7 @@ class Sharding:
         operands = {param["name"] for param in self.op.operands}
         tensors = {name for name, value in values.items() if name in operands and value is not None}
         counts = self.dims.counts({name: values[name].ndim for name in tensors})
-        if self.op.json["expands"]:
+        if self.op.json.get("expands"):
             return self._broadcast(values, tensors)
 
         def placements(dim):
