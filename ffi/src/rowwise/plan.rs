@@ -146,10 +146,12 @@ impl Plan {
                 plan.numbers.push((index, *id));
             }
         }
+        let only_results = program.only_results(|id| order.stage[id].is_some());
         let mut whole: Vec<Option<Register>> = vec![None; program.nodes.len()];
         for stage in 0..order.stages {
-            plan.stages[stage] =
-                Filling { program: &program, order: &order, stage, whole: &mut whole }.fill(&mut plan.registers);
+            let filling =
+                Filling { program: &program, order: &order, only_results: &only_results, stage, whole: &mut whole };
+            plan.stages[stage] = filling.fill(&mut plan.registers);
         }
         plan.program = program;
         plan
@@ -200,6 +202,8 @@ impl Order {
 struct Filling<'a> {
     program: &'a Program,
     order: &'a Order,
+    /// See [`Program::only_results`].
+    only_results: &'a [Option<usize>],
     stage: usize,
     /// The registers of the values that several stages need.
     whole: &'a mut [Option<Register>],
@@ -207,7 +211,7 @@ struct Filling<'a> {
 
 impl Filling<'_> {
     fn fill(self, registers: &mut Vec<bool>) -> Stage {
-        let Filling { program, order, stage, whole } = self;
+        let Filling { program, order, only_results, stage, whole } = self;
         let nodes = &program.nodes;
         let mut filled = Stage::default();
         let is_here = |id: &Id| order.stage[*id] == Some(stage);
@@ -300,24 +304,20 @@ impl Filling<'_> {
                 }
                 None => (*op, operands.map(place)),
             };
-            let is_this = |write: &&(usize, Id)| write.1 == *id;
-            if let (true, Some((result, _))) = (order.last[*id] == stage, writes.iter().find(is_this)) {
-                let is_read = steps.iter().any(|(_, op, operands)| operands[..op.arity()].contains(id));
-                let is_reduced = reductions.iter().any(|(_, of, _)| of == id);
-                if !is_read && !is_reduced && writes.iter().filter(is_this).count() == 1 {
-                    filled.steps.push((op, sources, Target::Result(*result)));
-                    continue;
-                }
-            }
-            let register = if order.last[*id] > stage {
-                let register = memory.whole();
-                whole[*id] = Some(register);
-                register
+            let target = if let Some(result) = only_results[*id] {
+                Target::Result(result)
             } else {
-                memory.block()
+                let register = if order.last[*id] > stage {
+                    let register = memory.whole();
+                    whole[*id] = Some(register);
+                    register
+                } else {
+                    memory.block()
+                };
+                held[*id] = Some(register);
+                Target::Register(register)
             };
-            held[*id] = Some(register);
-            filled.steps.push((op, sources, Target::Register(register)));
+            filled.steps.push((op, sources, target));
             for of in read {
                 if let (Some(register), true) = (held[*of], last_read[*of] == position) {
                     // Once, although an operation may read a value twice.
@@ -336,7 +336,7 @@ impl Filling<'_> {
             filled.reductions.push((reduce, source, id));
         }
         for (index, id) in writes {
-            if !filled.steps.iter().any(|(.., target)| *target == Target::Result(index)) {
+            if only_results[id].is_none() {
                 let source = at_end(id, &mut filled, &mut memory);
                 filled.copies.push((index, source));
             }

@@ -89,6 +89,21 @@ impl Program {
         Program { nodes, inputs: self.inputs.clone(), results }
     }
 
+    /// The result that each operation on elements is, if it is that one and nothing else: no operation that is computed
+    /// reads it.
+    pub(super) fn only_results(&self, is_computed: impl Fn(Id) -> bool) -> Vec<Option<usize>> {
+        let mut only = vec![None; self.nodes.len()];
+        for (index, (id, _)) in self.results.iter().enumerate() {
+            let Node { make, kind } = self.nodes[*id];
+            let is_operation = matches!(make, Make::Op(..)) && kind == Kind::Row;
+            let is_once = self.results.iter().filter(|(other, _)| other == id).count() == 1;
+            only[*id] = (is_operation && is_once).then_some(index);
+        }
+        let computed = self.nodes.iter().enumerate().filter(|(id, _)| is_computed(*id));
+        computed.flat_map(|(_, node)| node.operands()).for_each(|id| only[id] = None);
+        only
+    }
+
     /// The program as hosts get it: operations on the operands, which are the first values. `None` where a result that
     /// is to be one number is a row.
     pub(super) fn expression(&self) -> Option<Expression> {

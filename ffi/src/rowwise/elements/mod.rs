@@ -64,7 +64,7 @@ impl Plan {
 
     fn of(program: Program) -> Plan {
         let last_uses = last_uses(&program);
-        let only_results = only_results(&program, &last_uses);
+        let only_results = program.only_results(|id| last_uses[id].is_some());
         let mut sources: Vec<Option<Source>> = vec![None; program.nodes.len()];
         // The values that are the same for all elements.
         let mut numbers = vec![0.0; program.nodes.len()];
@@ -118,23 +118,11 @@ impl Plan {
             steps.push(Step { op, operands, target });
         }
         let results = program.results.len();
-        let is_copied = |index: &usize| !steps.iter().any(|step| step.target == Target::Result(*index));
-        let copied = (0..results).filter(is_copied);
-        let copies = copied.map(|index| (index, source(program.results[index].0, &mut sources, &numbers))).collect();
+        let ids = program.results.iter().map(|(id, _)| *id).enumerate();
+        let copied = ids.filter(|(_, id)| only_results[*id].is_none());
+        let copies = copied.map(|(index, id)| (index, source(id, &mut sources, &numbers))).collect();
         Plan { program, constants, steps, copies, results, registers }
     }
-}
-
-/// The values that are one of the results and nothing else.
-fn only_results(program: &Program, last_uses: &[Option<Id>]) -> Vec<Option<usize>> {
-    let mut only = vec![None; program.nodes.len()];
-    for (index, (id, _)) in program.results.iter().enumerate() {
-        let is_once = program.results.iter().filter(|(other, _)| other == id).count() == 1;
-        only[*id] = is_once.then_some(index);
-    }
-    let computed = program.nodes.iter().zip(last_uses).filter(|(_, last_use)| last_use.is_some());
-    computed.flat_map(|(node, _)| node.operands()).for_each(|id| only[id] = None);
-    only
 }
 
 /// The last operation that reads each value, or `usize::MAX` for a result; `None` for what no result depends on.
