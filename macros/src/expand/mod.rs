@@ -19,6 +19,7 @@ mod descriptor;
 mod dims;
 mod dispatch;
 mod pointwise;
+mod recorded;
 mod rejected;
 mod rowwise;
 mod rules;

@@ -7,7 +7,8 @@ use syn::ext::IdentExt;
 use syn::{Attribute, Type};
 
 use super::derivatives::{self, Buffer, Declaration, Node, Of, Source};
-use super::{at, cfgs, custom_call, marker, private, stage};
+use super::recorded::{self, Kernels, Operation};
+use super::{at, cfgs, marker, private};
 use crate::model::Recorded;
 use crate::pointwise::{Param, ParamKind, Pointwise, result_name};
 
@@ -69,6 +70,11 @@ fn attrs(pointwise: &Pointwise) -> impl Iterator<Item = (&Ident, &Attribute, &Ty
         ParamKind::Attr(attribute) => Some((&param.ident, &attribute.0, &attribute.1)),
         ParamKind::Operand => None,
     })
+}
+
+/// The attributes, as parameters of a stage.
+fn attributes(pointwise: &Pointwise) -> impl Iterator<Item = TokenStream> {
+    attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty))
 }
 
 fn variables(prefix: &str, count: usize) -> Vec<Ident> {
@@ -142,20 +148,10 @@ fn map_value(pointwise: &Pointwise, nodes: &[Node], node: &Node) -> TokenStream 
 
 /// The stage that records a node, which has the attributes.
 fn plan(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
-    let krate = &pointwise.krate;
-    let ident = source(pointwise).plan(node);
-    let attributes = attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty));
+    let attributes: Vec<TokenStream> = attributes(pointwise).collect();
     let map = map_value(pointwise, nodes, node);
     let ty = plan_type(pointwise, private, node);
-    let item = tokens! {
-        fn #ident(#(#attributes),*) -> #ty {
-            <#ty>::new(#map)
-        }
-    };
-    match crate::stage::parse(tokens!(instantiate, crate = #krate), item) {
-        Ok(item) => stage(&item),
-        Err(error) => error.into_compile_error(),
-    }
+    recorded::plan(&source(pointwise), node, &attributes, &ty, &tokens!(<#ty>::new(#map)))
 }
 
 /// The type of a node's plan.
@@ -181,74 +177,39 @@ fn source(pointwise: &Pointwise) -> Source<'_> {
     }
 }
 
-/// The names for the shape of all arrays.
-const SHAPE: &[&str] = &["shape", "dims", "shape_of_all"];
-
-/// An operation, by the expansion of `#[custom_call]`.
-fn operation(args: TokenStream, item: TokenStream, recorded: Recorded) -> TokenStream {
-    match crate::custom_call::parse(args, item) {
-        Ok(mut call) => {
-            call.options.broadcast = true;
-            call.options.recorded = recorded;
-            custom_call(&call)
-        }
-        Err(error) => error.into_compile_error(),
+/// What the operations of a node have in common.
+fn operation(source: &Source<'_>, nodes: &[Node], node: &Node) -> Operation {
+    let Declaration { docs, args, batch, inputs, outputs } =
+        source.declaration(nodes, node, &["shape", "dims", "shape_of_all"]);
+    let dims = |arrays: &[Ident]| arrays.iter().map(|_| tokens!(..#batch)).collect();
+    Operation {
+        docs,
+        args,
+        input_dims: dims(&inputs),
+        output_dims: dims(&outputs),
+        inputs,
+        outputs,
+        has_one_shape: true,
     }
 }
 
-/// The operation of a node for CUDA: the function's recording is compiled by the instantiate and initialize stages.
+/// The operation of a node for CUDA.
 fn cuda_op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
-    let (source, Pointwise { krate, real, .. }) = (source(pointwise), pointwise);
-    let Declaration { docs, args, batch: shape, inputs, outputs } = source.declaration(nodes, node, SHAPE);
-    let on_host = source.op(node);
-    let [ident, make, load] = ["cuda", "make", "load"].map(|part| format_ident!("{on_host}_{part}"));
-    let attributes = attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty));
-    let map = map_value(pointwise, nodes, node);
-    let kernels = tokens!(#private::cuda::pointwise::Kernels);
-    let input_names = node.inputs.iter().map(|buffer| &buffer.name);
-    let output_names = node.outputs.iter().map(|buffer| &buffer.name);
-    let item = quote_spanned! {at(&pointwise.function.sig.ident)=>
-        #(#docs)*
-        #[allow(non_snake_case)]
-        fn #ident<#real: #private::pointwise::Stored>(
-            #[state] kernels: &#kernels,
-            #(#[dims(..#shape)] #inputs: #krate::buffer::DeviceArray<'_, #real>,)*
-            #(#[dims(..#shape)] mut #outputs: #krate::buffer::DeviceOut<'_, #real>,)*
-            cuda: #private::cuda::Cuda<'_>,
-        ) -> #private::Result<()> {
-            kernels.run(
-                &cuda,
-                [#(#private::cuda::pointwise::operand(#input_names, &#inputs)),*],
-                [#(#private::cuda::pointwise::result(#output_names, &mut #outputs)),*],
-            )
-        }
+    let source = source(pointwise);
+    let kernels = Kernels {
+        module: tokens!(#private::cuda::pointwise),
+        attributes: attributes(pointwise).collect(),
+        function: map_value(pointwise, nodes, node),
+        sizes: TokenStream::new(),
     };
-    let args = tokens!(#args, platform = "CUDA", command_buffer, instantiate = #make, initialize = #load);
-    let operation = operation(args, item, Recorded::Never);
-    tokens! {
-        #[#krate::stage(instantiate, crate = #krate)]
-        #[allow(non_snake_case)]
-        fn #make(#(#attributes),*) -> #private::Result<#kernels> {
-            #kernels::new(#map)
-        }
-
-        #[#krate::stage(initialize, crate = #krate)]
-        #[allow(non_snake_case)]
-        fn #load(
-            #[state] kernels: &#kernels,
-            context: #krate::context::Context<'_>,
-        ) -> #private::Result<#private::cuda::Loaded> {
-            kernels.load_for(&context)
-        }
-
-        #operation
-    }
+    operation(&source, nodes, node).on_cuda(&source, private, node, &kernels)
 }
 
 /// The operation of a node.
 fn op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
     let (source, Pointwise { krate, real, .. }) = (source(pointwise), pointwise);
-    let Declaration { docs, args, batch: shape, inputs, outputs } = source.declaration(nodes, node, SHAPE);
+    let operation = operation(&source, nodes, node);
+    let Operation { docs, inputs, outputs, input_dims, output_dims, .. } = &operation;
     let (ident, plan) = (source.op(node), source.plan(node));
     let (first, ty) = (&outputs[0], plan_type(pointwise, private, node));
     let elements = tokens!(#private::rowwise::elements);
@@ -263,8 +224,8 @@ fn op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node)
         #[allow(non_snake_case)]
         fn #ident<#real: #bound>(
             #[state] plan: &#ty,
-            #(#[dims(..#shape)] #inputs: #krate::buffer::Array<'_, #real>,)*
-            #(#[dims(..#shape)] mut #outputs: #krate::buffer::Out<'_, #real>,)*
+            #(#[dims(#input_dims)] #inputs: #krate::buffer::Array<'_, #real>,)*
+            #(#[dims(#output_dims)] mut #outputs: #krate::buffer::Out<'_, #real>,)*
             pool: #krate::context::ThreadPool<'_>,
         ) {
             let shape = #first.shape();
@@ -272,5 +233,5 @@ fn op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node)
             #run(plan, operands, [#(&mut #outputs),*], pool);
         }
     };
-    operation(tokens!(#args, instantiate = #plan), item, Recorded::Pointwise)
+    operation.expand(&tokens!(instantiate = #plan), item, Recorded::Pointwise)
 }

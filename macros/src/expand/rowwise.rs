@@ -2,12 +2,12 @@
 //! as a `#[custom_call]`, with an instantiate stage that records and plans it.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote_spanned};
-use syn::Attribute;
+use quote::quote_spanned;
 use syn::ext::IdentExt;
 
 use super::derivatives::{self, Buffer, Declaration, Node, Of, Source};
-use super::{at, cfgs, custom_call, marker, private, stage};
+use super::recorded::{self, Kernels, Operation};
+use super::{at, cfgs, marker, private};
 use crate::model::Recorded;
 use crate::pointwise::result_name;
 use crate::rowwise::{Kind, ParamKind, Rowwise};
@@ -126,63 +126,33 @@ fn plan_value(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &N
 
 /// The stage that plans a node, which has the attributes.
 fn plan(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
-    let krate = &rowwise.krate;
-    let ident = source(rowwise, &element()).plan(node);
-    let attributes = attributes(rowwise);
+    let attributes: Vec<TokenStream> = attributes(rowwise).collect();
     let value = plan_value(rowwise, private, nodes, node);
-    let item = tokens! {
-        fn #ident(#(#attributes),*) -> #private::rowwise::Plan {
-            #value
-        }
-    };
-    match crate::stage::parse(tokens!(instantiate, crate = #krate), item) {
-        Ok(item) => stage(&item),
-        Err(error) => error.into_compile_error(),
-    }
+    recorded::plan(&source(rowwise, &element()), node, &attributes, &tokens!(#private::rowwise::Plan), &value)
 }
 
 /// What the operations of a node have in common.
-struct Operation {
-    docs: Vec<Attribute>,
-    /// The arguments of `#[custom_call]`.
-    args: TokenStream,
-    inputs: Vec<Ident>,
-    outputs: Vec<Ident>,
-    input_dims: Vec<TokenStream>,
-    output_dims: Vec<TokenStream>,
-    /// An operand of rows.
-    row: Option<Ident>,
-}
-
-impl Operation {
-    fn new(source: &Source<'_>, nodes: &[Node], node: &Node) -> Operation {
-        let Declaration { docs, args, batch, inputs, outputs } =
-            source.declaration(nodes, node, &["batch", "shape", "dims"]);
-        let len = source.free_name(node, &["n", "len", "row"]);
-        let dims = |buffer: &Buffer| if buffer.is_row { tokens!(..#batch, #len) } else { tokens!(..#batch) };
-        Operation {
-            docs,
-            args,
-            row: node.inputs.iter().position(|buffer| buffer.is_row).map(|index| inputs[index].clone()),
-            inputs,
-            outputs,
-            input_dims: node.inputs.iter().map(dims).collect(),
-            output_dims: node.outputs.iter().map(dims).collect(),
-        }
+fn operation(source: &Source<'_>, nodes: &[Node], node: &Node) -> Operation {
+    let Declaration { docs, args, batch, inputs, outputs } =
+        source.declaration(nodes, node, &["batch", "shape", "dims"]);
+    let len = source.free_name(node, &["n", "len", "row"]);
+    let dims = |buffer: &Buffer| if buffer.is_row { tokens!(..#batch, #len) } else { tokens!(..#batch) };
+    Operation {
+        docs,
+        args,
+        inputs,
+        outputs,
+        input_dims: node.inputs.iter().map(dims).collect(),
+        output_dims: node.outputs.iter().map(dims).collect(),
+        // Arrays of numbers of rows have fewer dimensions than those of rows.
+        has_one_shape: node.inputs.iter().all(|buffer| buffer.is_row),
     }
 }
 
-/// An operation, by the expansion of `#[custom_call]`.
-fn operation(node: &Node, args: TokenStream, item: TokenStream, recorded: Recorded) -> TokenStream {
-    match crate::custom_call::parse(args, item) {
-        Ok(mut call) => {
-            call.options.recorded = recorded;
-            // Arrays of numbers of rows have fewer dimensions than those of rows, so there is no shape for all.
-            call.options.broadcast = node.inputs.iter().all(|buffer| buffer.is_row);
-            custom_call(&call)
-        }
-        Err(error) => error.into_compile_error(),
-    }
+/// The shape of an operand of rows.
+fn shape(node: &Node, operation: &Operation) -> TokenStream {
+    let row = node.inputs.iter().position(|buffer| buffer.is_row).map(|index| &operation.inputs[index]);
+    tokens!(#row.shape())
 }
 
 /// The operation of a node.
@@ -190,7 +160,9 @@ fn op(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &Node) -> 
     let (element, krate) = (element(), &rowwise.krate);
     let source = source(rowwise, &element);
     let (ident, plan) = (source.op(node), source.plan(node));
-    let Operation { docs, args, inputs, outputs, input_dims, output_dims, row } = Operation::new(&source, nodes, node);
+    let operation = operation(&source, nodes, node);
+    let shape = shape(node, &operation);
+    let Operation { docs, inputs, outputs, input_dims, output_dims, .. } = &operation;
     let item = quote_spanned! {at(&rowwise.function.sig.ident)=>
         #(#docs)*
         #[allow(non_snake_case)]
@@ -200,59 +172,23 @@ fn op(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &Node) -> 
             #(#[dims(#output_dims)] mut #outputs: #krate::buffer::Out<'_, #element>,)*
             pool: #krate::context::ThreadPool<'_>,
         ) {
-            #private::rowwise::run(plan, [#(&#inputs),*], [#(&mut #outputs),*], #row.shape(), pool);
+            #private::rowwise::run(plan, [#(&#inputs),*], [#(&mut #outputs),*], #shape, pool);
         }
     };
-    operation(node, tokens!(#args, instantiate = #plan), item, Recorded::Rowwise)
+    operation.expand(&tokens!(instantiate = #plan), item, Recorded::Rowwise)
 }
 
-/// The operation of a node for CUDA: the function's recording is compiled by the instantiate and initialize stages.
+/// The operation of a node for CUDA.
 fn cuda_op(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
-    let (element, krate) = (element(), &rowwise.krate);
+    let element = element();
     let source = source(rowwise, &element);
-    let on_host = source.op(node);
-    let Operation { docs, args, inputs, outputs, input_dims, output_dims, row } = Operation::new(&source, nodes, node);
-    let [ident, make, load] = ["cuda", "make", "load"].map(|part| format_ident!("{on_host}_{part}"));
-    let attributes = attributes(rowwise);
+    let operation = operation(&source, nodes, node);
     let plan = plan_value(rowwise, private, nodes, node);
-    let kernels = tokens!(#private::cuda::rowwise::Kernels);
-    let input_names = node.inputs.iter().map(|buffer| &buffer.name);
-    let output_names = node.outputs.iter().map(|buffer| &buffer.name);
-    let item = quote_spanned! {at(&rowwise.function.sig.ident)=>
-        #(#docs)*
-        #[allow(non_snake_case)]
-        fn #ident<#element: #private::pointwise::Stored>(
-            #[state] kernels: &#kernels,
-            #(#[dims(#input_dims)] #inputs: #krate::buffer::DeviceArray<'_, #element>,)*
-            #(#[dims(#output_dims)] mut #outputs: #krate::buffer::DeviceOut<'_, #element>,)*
-            cuda: #private::cuda::Cuda<'_>,
-        ) -> #private::Result<()> {
-            kernels.run(
-                &cuda,
-                [#(#private::cuda::rowwise::operand(#input_names, &#inputs)),*],
-                [#(#private::cuda::rowwise::result(#output_names, &mut #outputs)),*],
-                #row.shape(),
-            )
-        }
+    let kernels = Kernels {
+        module: tokens!(#private::cuda::rowwise),
+        attributes: attributes(rowwise).collect(),
+        function: tokens!(&#plan),
+        sizes: shape(node, &operation),
     };
-    let args = tokens!(#args, platform = "CUDA", command_buffer, instantiate = #make, initialize = #load);
-    let operation = operation(node, args, item, Recorded::Never);
-    tokens! {
-        #[#krate::stage(instantiate, crate = #krate)]
-        #[allow(non_snake_case)]
-        fn #make(#(#attributes),*) -> #private::Result<#kernels> {
-            #kernels::new(&#plan)
-        }
-
-        #[#krate::stage(initialize, crate = #krate)]
-        #[allow(non_snake_case)]
-        fn #load(
-            #[state] kernels: &#kernels,
-            context: #krate::context::Context<'_>,
-        ) -> #private::Result<#private::cuda::Loaded> {
-            kernels.load_for(&context)
-        }
-
-        #operation
-    }
+    operation.on_cuda(&source, private, node, &kernels)
 }
