@@ -10,18 +10,16 @@ kernels! {
     /// Kernels of rows.
     mod rows = cuda_c(include_str!("rows.cu"));
 
-    /// A block for each row.
-    fn rms_norm<T: floats>(x: *const T, y: *mut T, n: u64, eps: f64);
-    /// A block for each row.
-    fn rms_norm_vjp<T: floats>(x: *const T, dy: *const T, dx: *mut T, n: u64, eps: f64);
-    /// A block for each row.
-    fn softmax<T: floats>(x: *const T, y: *mut T, n: u64);
+    fn rms_norm<T: floats>(x: *const T, y: *mut T, rows: u64, n: u64, eps: f64);
+    fn rms_norm_vjp<T: floats>(x: *const T, dy: *const T, dx: *mut T, rows: u64, n: u64, eps: f64);
+    fn softmax<T: floats>(x: *const T, y: *mut T, rows: u64, n: u64);
 }
 
-/// A block for each row of `n` elements, with a thread for each 16 bytes or so.
-fn blocks<'c>(cuda: &'c Cuda<'c>, elements: usize, n: usize) -> Result<Launch<'c>> {
-    let threads = n.div_ceil(4).next_power_of_two().clamp(32, 1024);
-    Launch::rows(cuda, elements.checked_div(n).unwrap_or(0) as u64, threads as u32)
+/// The launch of a kernel of rows, their number, and the elements of each.
+fn over_rows<'c, T: Element>(cuda: &'c Cuda<'c>, x: &DeviceArray<T>) -> Result<(Launch<'c>, u64, u64)> {
+    let n = x.shape().last().copied().unwrap_or(1);
+    let rows = x.len().checked_div(n).unwrap_or(0) as u64;
+    Ok((Launch::rows_of(cuda, rows, n * size_of::<T>())?, rows, n as u64))
 }
 
 /// Root-mean-square norm over the last axis: `y = x / sqrt(mean(x * x) + eps)`.
@@ -40,9 +38,9 @@ pub fn rms_norm_cuda<T: Float>(
     #[dims(..b, n)] mut y: DeviceOut<T>,
     cuda: Cuda,
 ) -> Result<()> {
-    let n = x.shape().last().copied().unwrap_or(1);
-    // SAFETY: the kernel reads and writes as many rows of `n` elements as there are blocks.
-    unsafe { rows::rms_norm(blocks(&cuda, x.len(), n)?, &x, &mut y, n as u64, eps) }
+    let (launch, rows, n) = over_rows(&cuda, &x)?;
+    // SAFETY: the kernel reads and writes so many rows of `n` elements.
+    unsafe { self::rows::rms_norm(launch, &x, &mut y, rows, n, eps) }
 }
 
 /// The gradient of [`rms_norm`](fn@crate::norm::rms_norm): `dx` from the input `x` and the cotangent `dy` of its
@@ -62,9 +60,9 @@ pub fn rms_norm_vjp_cuda<T: Float>(
     #[dims(..b, n)] mut dx: DeviceOut<T>,
     cuda: Cuda,
 ) -> Result<()> {
-    let n = x.shape().last().copied().unwrap_or(1);
+    let (launch, rows, n) = over_rows(&cuda, &x)?;
     // SAFETY: as above.
-    unsafe { rows::rms_norm_vjp(blocks(&cuda, x.len(), n)?, &x, &dy, &mut dx, n as u64, eps) }
+    unsafe { self::rows::rms_norm_vjp(launch, &x, &dy, &mut dx, rows, n, eps) }
 }
 
 /// Softmax over the rows of a matrix: `y = exp(x - max) / sum(exp(x - max))`, computed in f32.
@@ -74,7 +72,7 @@ pub fn softmax_cuda(
     #[dims(rows, n)] mut y: DeviceOut<bf16>,
     cuda: Cuda,
 ) -> Result<()> {
-    let n = x.shape()[1];
+    let (launch, rows, n) = over_rows(&cuda, &x)?;
     // SAFETY: as above.
-    unsafe { self::rows::softmax(blocks(&cuda, x.len(), n)?, &x, &mut y, n as u64) }
+    unsafe { self::rows::softmax(launch, &x, &mut y, rows, n) }
 }

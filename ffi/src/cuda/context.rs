@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaStream, sys};
 
 use super::device::Current;
-use super::{CudaDevice, driver};
+use super::{CudaDevice, driver, known};
 use crate::context::{Context, FromContext, Stream};
 use crate::{Error, Result};
 
@@ -71,17 +71,11 @@ impl<'f> FromContext<'f> for Cuda<'f> {
         let stream: Stream<'f> = context.get()?;
         let current = device.enter()?;
         // The null stream is that of whichever context is current.
-        if !stream.as_ptr().is_null() {
-            let mut owner = std::ptr::null_mut();
-            // SAFETY: the host's stream, and room for the answer.
-            let asked = unsafe { sys::cuStreamGetCtx(stream.as_ptr().cast(), &raw mut owner) }.result();
-            asked.map_err(|error| driver::error("asking for the context of the stream", error))?;
-            if owner != device.context().cu_ctx() {
-                return Err(Error::invalid_argument(format!(
-                    "expected a stream of the primary context of {device}, got a stream of another context: pass a \
-                     stream of JAX or torch on this device"
-                )));
-            }
+        if !stream.as_ptr().is_null() && !known::is_stream_of(stream.as_ptr().cast(), device)? {
+            return Err(Error::invalid_argument(format!(
+                "expected a stream of the primary context of {device}, got a stream of another context: pass a stream \
+                 of JAX or torch on this device"
+            )));
         }
         Ok(Cuda { device, stream, _current: current, _thread: PhantomData })
     }

@@ -40,6 +40,10 @@ OXCALL_BINARY(pow, powf, pow)
 struct minimum {
     template <typename W> static __device__ __forceinline__ W combine(W a, W b) { return a != a || a < b ? a : b; }
 };
+/// x / y, rounded to the nearest; in the computation of halves, to two units in the last place of a float.
+template <typename T> __device__ __forceinline__ float divide(float x, float y) { return quotient(x, y); }
+template <> __device__ __forceinline__ float divide<float>(float x, float y) { return x / y; }
+template <typename T> __device__ __forceinline__ double divide(double x, double y) { return x / y; }
 template <typename W> __device__ __forceinline__ W sign(W x) { return x > W(0) ? W(1) : x < W(0) ? W(-1) : x; }
 __device__ __forceinline__ float fma(float a, float b, float c) { return ::fmaf(a, b, c); }
 __device__ __forceinline__ double fma(double a, double b, double c) { return ::fma(a, b, c); }
@@ -48,7 +52,8 @@ template <typename W> __device__ __forceinline__ W log_add_exp(W x, W y) {
     const W top = maximum::combine(x, y);
     return x == y ? top + W(0.69314718055994530942) : top + log1p(exp(-abs(x - y)));
 }
-template <typename W> __device__ __forceinline__ W logistic(W x) { return W(1) / (W(1) + exp(-x)); }
+__device__ __forceinline__ float logistic(float x) { return quotient(1.0f, 1.0f + exp(-x)); }
+__device__ __forceinline__ double logistic(double x) { return 1.0 / (1.0 + exp(-x)); }
 
 /// The derivative of lgamma, for positive numbers: its asymptotic series at 10 or more. M. Abramowitz and I. Stegun,
 /// "Handbook of Mathematical Functions" (1964), 6.3.18.

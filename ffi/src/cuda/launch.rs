@@ -2,14 +2,23 @@
 
 use std::ffi::c_void;
 
-use cudarc::driver::{result, sys};
+use cudarc::driver::result;
 
 use super::module::{Function, KernelDecl, MOST_ARGUMENTS};
-use super::{Argument, Cuda, driver};
+use super::{Argument, Cuda, driver, known};
 use crate::{Error, Result};
 
 /// Threads of a block, where nothing else is said.
-const THREADS: u32 = 256;
+pub(super) const THREADS: u32 = 256;
+
+/// The bytes that one instruction of a thread reads.
+pub(super) const PACK: usize = 16;
+
+/// Threads of a warp.
+const WARP: usize = 32;
+
+/// The packs of the longest row that a warp computes.
+const MOST_PACKS_OF_A_WARP: usize = 192;
 
 /// The most blocks along the first dimension of a grid.
 const MOST_BLOCKS: u64 = (1 << 31) - 1;
@@ -63,10 +72,21 @@ impl<'c> Launch<'c> {
         Ok(Launch { grid: (count as u32, 1, 1), ..launch })
     }
 
-    /// Threads `(x, y)` in each block, of which those of one `y` compute a row after another.
-    pub(super) fn of_rows(cuda: &'c Cuda<'c>, rows: u64, (x, y): (u32, u32)) -> Result<Launch<'c>> {
-        let launch = Launch::new(cuda, (1, 1, 1), (x, y, 1))?;
-        Ok(Launch { grid: (rows.div_ceil(u64::from(y)).min(MOST_BLOCKS) as u32, 1, 1), ..launch })
+    /// Threads for each of `count` rows of so many bytes: a few lanes of a warp or all of them for a short row, a block
+    /// for a longer one. Their number depends on the bytes alone, and so does the order of sums. In a kernel,
+    /// `oxcall::row(count)` is the thread's row, and `threadIdx.x` of `blockDim.x` its place in it.
+    ///
+    /// # Errors
+    /// If there are more rows than a grid can have.
+    pub fn rows_of(cuda: &'c Cuda<'c>, count: u64, bytes: usize) -> Result<Launch<'c>> {
+        let packs = bytes.div_ceil(PACK);
+        let (least, most) = if packs <= MOST_PACKS_OF_A_WARP { (4, WARP) } else { (128, 512) };
+        let per_thread = if packs <= MOST_PACKS_OF_A_WARP { 1 } else { 2 };
+        let threads = (packs / per_thread).clamp(least, most).next_power_of_two() as u32;
+        // A block of more than a warp has one row: its reductions are those of the whole block.
+        let rows = if threads as usize <= WARP { THREADS / threads } else { 1 };
+        let launch = Launch::rows(cuda, count.div_ceil(u64::from(rows)), threads)?;
+        Ok(Launch { block: (threads, rows, 1), ..launch })
     }
 
     /// With so many bytes of dynamic shared memory for each block.
@@ -102,7 +122,7 @@ impl<'c> Launch<'c> {
         for (argument, (name, _)) in arguments.iter().zip(kernel.params) {
             if let Some(address) = argument.address() {
                 let name = argument.name().unwrap_or(name);
-                self.check(address)
+                known::check_memory(address, self.cuda.device())
                     .map_err(|error| error.context(format_args!("kernel `{}`: argument `{name}`", kernel.name)))?;
             }
         }
@@ -119,31 +139,5 @@ impl<'c> Launch<'c> {
                 )
             },
         )
-    }
-
-    /// Refuses memory that kernels on the call's device cannot use: an access to it would end the context, and with it
-    /// the process's work on the device.
-    fn check(&self, address: u64) -> Result<()> {
-        use sys::CUpointer_attribute::{CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
-        let mut wanted = [CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL];
-        let (mut kind, mut ordinal) = (0u32, -1i32);
-        let mut found: [*mut c_void; 2] = [(&raw mut kind).cast(), (&raw mut ordinal).cast()];
-        // SAFETY: room for each of the answers; any address may be asked for.
-        let asked = unsafe { sys::cuPointerGetAttributes(2, wanted.as_mut_ptr(), found.as_mut_ptr(), address) };
-        asked.result().map_err(|error| driver::error("querying the memory of an address", error))?;
-        let device = self.cuda.device();
-        // The driver answers 0 for memory that it does not know.
-        if kind == 0 {
-            return Err(Error::invalid_argument(format!(
-                "expected memory of {device}, got host memory at {address:#x}: pass an array on the device"
-            )));
-        }
-        if kind == sys::CUmemorytype::CU_MEMORYTYPE_DEVICE as u32 && ordinal != device.ordinal() as i32 {
-            return Err(Error::invalid_argument(format!(
-                "expected memory of {device}, got memory of CUDA device {ordinal} at {address:#x}: pass arrays on one \
-                 device"
-            )));
-        }
-        Ok(())
     }
 }

@@ -43,6 +43,7 @@ mod context;
 mod device;
 mod driver;
 mod kernels;
+mod known;
 mod launch;
 mod module;
 mod nvrtc;

@@ -1,4 +1,4 @@
-// Rows: elements read and written in packs, and what all threads of a row have together.
+// Elements read and written in packs.
 
 namespace oxcall {
 
@@ -12,18 +12,13 @@ template <int V, typename T> __device__ __forceinline__ Pack<T, V> read(const T*
 template <typename T, int V> __device__ __forceinline__ void write(T* y, const Pack<T, V>& pack) {
     *reinterpret_cast<Pack<T, V>*>(y) = pack;
 }
+/// The elements of a pack of 16 bytes, or so many at most.
+template <typename T> __device__ constexpr int pack_of(int most) {
+    return 16 / int(sizeof(T)) < most ? 16 / int(sizeof(T)) : most;
+}
 /// Whether each of the rows of `n` elements at an address is one of packs of 16 bytes.
 template <typename T> __device__ __forceinline__ bool is_aligned(const void* address, unsigned long long n) {
     return (reinterpret_cast<unsigned long long>(address) | n * sizeof(T)) % 16 == 0;
-}
-
-/// What all threads of a row have together, for each of them: a warp has a row where blocks are `(32, rows)`, or else a
-/// block of one dimension, all of whose threads must call it.
-template <typename Op, typename W> __device__ __forceinline__ W reduce_row(W x) {
-    if (blockDim.x > 32) return reduce<Op>(x);
-    for (int lanes = 16; lanes > 0; lanes /= 2) x = Op::combine(x, __shfl_xor_sync(0xffffffffu, x, lanes));
-    // Zeros of either sign are equally large: one for all.
-    return __shfl_sync(0xffffffffu, x, 0);
 }
 
 /// What rounding a number to `W` takes from it; 0 of one that is not finite then.

@@ -8,12 +8,6 @@ use crate::pointwise::Stored;
 use crate::rowwise::{self, Plan};
 use crate::{Error, Result};
 
-/// The longest row that a warp computes.
-const MOST_OF_A_WARP: usize = 512;
-
-/// The rows that the warps of a block compute side by side.
-const WARPS: u32 = 8;
-
 /// The kernels of a function with the attributes of a call: a state of its instantiate stage.
 pub struct Kernels {
     recorded: Recorded,
@@ -67,18 +61,8 @@ impl Kernels {
             let are_rows = if is_result { &self.results } else { &self.operands };
             buffer.len() == rows * if are_rows[index] { n } else { 1 }
         })?;
-        let launch = launch(cuda, rows, n)?;
+        let launch = Launch::rows_of(cuda, rows as u64, n * size_of::<T>())?;
         // SAFETY: checked; the kernel reads and writes `rows` rows of `n` elements, or as many numbers, of each.
         unsafe { self.recorded.launch(launch, &inputs, &outputs, &[rows as u64, n as u64]) }
     }
-}
-
-/// A warp for each short row, a block for each long one; the order of sums depends on the length alone.
-fn launch<'c>(cuda: &'c Cuda<'c>, rows: usize, n: usize) -> Result<Launch<'c>> {
-    if n <= MOST_OF_A_WARP {
-        return Launch::of_rows(cuda, rows as u64, (32, WARPS));
-    }
-    // Blocks of more threads than the kernel is compiled for would have too few registers.
-    let threads = (n / 8).next_power_of_two().clamp(128, 512);
-    Launch::of_rows(cuda, rows as u64, (threads as u32, 1))
 }

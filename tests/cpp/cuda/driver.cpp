@@ -64,6 +64,7 @@ struct Module {
 struct Allocation {
     int device;
     size_t size;
+    uintptr_t start;
 };
 
 Context contexts[kDevices] = {{0}, {1}};
@@ -150,7 +151,8 @@ EXPORT void* fake_alloc(int device, size_t size) {
     unsigned char* memory = new unsigned char[size + kGuard];
     memset(memory, 0xff, size);
     memset(memory + size, kGuardByte, kGuard);
-    allocations[reinterpret_cast<uintptr_t>(memory)] = {device, size};
+    const auto start = reinterpret_cast<uintptr_t>(memory);
+    allocations[start] = {device, size, start};
     return memory;
 }
 /// Whether nothing was written beyond its end.
@@ -329,6 +331,9 @@ EXPORT int cuPointerGetAttributes(unsigned int count, int* attributes, void** da
         // CU_POINTER_ATTRIBUTE_MEMORY_TYPE and CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
         if (attributes[i] == 2) *static_cast<unsigned int*>(data[i]) = allocation ? 2 : 0;
         if (attributes[i] == 9) *static_cast<int*>(data[i]) = allocation ? allocation->device : -2;
+        // ..._RANGE_START_ADDR and ..._RANGE_SIZE
+        if (attributes[i] == 11) *static_cast<uint64_t*>(data[i]) = allocation ? allocation->start : 0;
+        if (attributes[i] == 12) *static_cast<uint64_t*>(data[i]) = allocation ? allocation->size : 0;
     }
     return success;
 }

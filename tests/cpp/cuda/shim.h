@@ -22,7 +22,7 @@
 #define __forceinline__ inline
 #define __shared__ static
 #define __restrict__
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 
 struct dim3 {
     unsigned int x = 1, y = 1, z = 1;
@@ -144,8 +144,8 @@ T __shfl_xor_sync(unsigned int, T value, unsigned int lanes) {
     return shim::exchange(value, [=](size_t self) { return self ^ lanes; });
 }
 template <typename T>
-T __shfl_sync(unsigned int, T value, unsigned int lane) {
-    return shim::exchange(value, [=](size_t self) { return self / 32 * 32 + lane; });
+T __shfl_sync(unsigned int, T value, unsigned int lane, unsigned int width = 32) {
+    return shim::exchange(value, [=](size_t self) { return self / width * width + lane; });
 }
 inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 inline double rsqrt(double x) { return 1.0 / sqrt(x); }
@@ -162,6 +162,7 @@ inline float bits_float(unsigned int bits) {
     memcpy(&x, &bits, sizeof x);
     return x;
 }
+inline float quotient(float x, float y) { return x / y; }
 inline float f16_to_float(unsigned short bits) {
     const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
     const float sign = bits >> 15 ? -1.0f : 1.0f;

@@ -36,7 +36,7 @@ fn operation(
         Opcode::Add => format!("{a} + {b}"),
         Opcode::Subtract => format!("{a} - {b}"),
         Opcode::Multiply => format!("{a} * {b}"),
-        Opcode::Divide => format!("{a} / {b}"),
+        Opcode::Divide => call("divide<T>", &[&a, &b]),
         Opcode::Negate => format!("-{a}"),
         Opcode::Less => format!("{a} < {b}"),
         Opcode::LessEqual => format!("{a} <= {b}"),
@@ -77,6 +77,17 @@ fn operation(
         Kind::Number => (number, value),
         Kind::Mask => ("bool", value),
     })
+}
+
+/// The length of the code of an operation, roughly, in that of an addition.
+fn weight(opcode: Opcode) -> usize {
+    match opcode {
+        Opcode::Lgamma | Opcode::Digamma | Opcode::Polygamma | Opcode::Power => 64,
+        Opcode::Sin | Opcode::Cos | Opcode::Tan | Opcode::Atan2 | Opcode::LogAddExp | Opcode::Erfc => 32,
+        Opcode::ExpM1 | Opcode::Ln1p | Opcode::Tanh | Opcode::Erf => 16,
+        Opcode::Exp | Opcode::Ln | Opcode::Logistic | Opcode::Divide | Opcode::Sqrt => 8,
+        _ => 1,
+    }
 }
 
 /// A constant: a literal of a double, rounded to the number's type by the compiler.

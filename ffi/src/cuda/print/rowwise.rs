@@ -1,14 +1,15 @@
-//! Kernels of functions of rows: a warp or a block computes one row after another.
+//! Kernels of functions of rows: some lanes, a warp or a block compute one row.
 //!
 //! A row is read once for each *pass*: a reduction needs all elements before anything can be computed from it. What
-//! several passes need is computed in each of them, so that rows of any length need no memory of their own. Numbers of
-//! a row are doubles, as on the CPU, and all threads compute them.
+//! several passes need is computed in each of them, so that rows of any length need no memory of their own; a row that
+//! has a pack for each thread stays in registers. Numbers of a row are doubles, as on the CPU, and all threads compute
+//! them.
 
 use std::collections::BTreeSet;
 
 use oxcall_math::real::{Expression, Kind, Opcode, Operation};
 
-use super::{for_floats, list, operation};
+use super::{for_floats, list, operation, weight};
 
 /// A kernel `rowwise` for each float dtype, which applies the function to rows: its parameters are the operands, the
 /// results, the number of rows, and that of the elements of a row. The slices say which operands and results are rows;
@@ -25,7 +26,7 @@ pub(in crate::cuda) fn kernel(expression: &Expression, operands: &[bool], result
     let mut text = format!(
         "template <typename T, int V> __device__ __forceinline__ void rowwise({params}, unsigned long long row, \
          unsigned long long n) {{\n    using W = oxcall::computed_t<T>;\n    const unsigned long long first = \
-         threadIdx.x * V, step = blockDim.x * V;\n"
+         threadIdx.x * V, step = blockDim.x * V;\n    const bool is_kept = n <= step;\n"
     );
     let are_rows = inputs.iter().zip(operands).chain(outputs.iter().zip(results));
     let rows: Vec<String> = are_rows.filter(|(_, is_row)| **is_row).map(|(name, _)| name.clone()).collect();
@@ -43,11 +44,9 @@ pub(in crate::cuda) fn kernel(expression: &Expression, operands: &[bool], result
             "    const bool in_packs = {};",
             rows.iter().map(|name| format!("oxcall::is_aligned<T>({name}, n)")).collect::<Vec<_>>().join(" && ")
         ),
-        "    unsigned long long row = (unsigned long long)blockIdx.x * blockDim.y + threadIdx.y;".to_owned(),
-        "    for (; row < rows; row += (unsigned long long)gridDim.x * blockDim.y) {".to_owned(),
-        format!("        if (in_packs) {};", call("16 / sizeof(T)")),
-        format!("        else {};", call("1")),
-        "    }".to_owned(),
+        "    const unsigned long long row = oxcall::row(rows);".to_owned(),
+        format!("    if (in_packs) {};", call("16 / sizeof(T)")),
+        format!("    else {};", call("1")),
         "}".to_owned(),
     ];
     Some(text + &for_floats("ROWWISE", &lines))
@@ -90,14 +89,16 @@ impl<'e> Printer<'e> {
 
     /// All passes, with the numbers between them.
     fn body(&self) -> Option<String> {
-        let mut text = String::new();
+        let operands = (0..self.expression.operands() as u32).filter(|id| self.is_row[*id as usize]);
+        let mut text: String = operands.map(|id| format!("    oxcall::Pack<T, V> p{id};\n")).collect();
+        let mut read = BTreeSet::new();
         for pass in 0..=self.pass.iter().copied().max().unwrap_or(0) {
             for id in self.ids().filter(|id| !self.is_row[*id as usize] && self.pass[*id as usize] == pass) {
                 if let Some((ty, value)) = self.number(id)? {
                     text += &format!("    const {ty} v{id} = {value};\n");
                 }
             }
-            text += &self.pass(pass)?;
+            text += &self.pass(pass, &mut read)?;
         }
         let results = self.results.iter().zip(self.expression.results()).enumerate();
         for (index, (_, id)) in results.filter(|(_, (is_row, _))| !**is_row) {
@@ -118,8 +119,9 @@ impl<'e> Printer<'e> {
         })
     }
 
-    /// One pass over the row: reductions and results that are complete after it.
-    fn pass(&self, pass: usize) -> Option<String> {
+    /// One pass over the row: reductions and results that are complete after it. `read` has the operands that earlier
+    /// passes have read.
+    fn pass(&self, pass: usize, read: &mut BTreeSet<u32>) -> Option<String> {
         let reductions = self.ids().filter_map(|id| {
             let opcode = self.operation(id)?.opcode()?;
             (is_reduction(opcode) && self.pass[id as usize] == pass + 1).then_some((id, opcode))
@@ -147,11 +149,18 @@ impl<'e> Printer<'e> {
                 _ => format!("    W s{id} = -oxcall::infinity<W>();\n"),
             };
         }
+        // Loads of several packs at once, where little is computed of them.
+        let weights = needed.iter().filter_map(|id| Some(weight(self.operation(*id)?.opcode()?)));
+        let unrolled = (8 / (weights.sum::<usize>() + 2 * reductions.len()).max(1)).clamp(1, 4);
+        text += &format!("    #pragma unroll {unrolled}\n");
         text += "    for (unsigned long long i = first; i < n; i += step) {\n";
+        let sums = || reductions.iter().filter(|(_, opcode)| *opcode == Opcode::Sum);
+        sums().for_each(|(id, _)| text += &format!("        oxcall::summed_t<T> t{id} = 0;\n"));
         for id in &needed {
             match self.operation(*id) {
                 None => {
-                    text += &format!("        const auto p{id} = oxcall::read<V>(in{id} + i);\n");
+                    let unless = if read.insert(*id) { "" } else { "if (!is_kept) " };
+                    text += &format!("        {unless}p{id} = oxcall::read<V>(in{id} + i);\n");
                     body += &format!("            const W v{id} = oxcall::load(p{id}.elements[k]);\n");
                 }
                 Some(of) => {
@@ -163,7 +172,7 @@ impl<'e> Printer<'e> {
         for (id, opcode) in &reductions {
             let value = self.name(self.operation(*id)?.args[0]);
             body += &match opcode {
-                Opcode::Sum => format!("            s{id} += double({value});\n"),
+                Opcode::Sum => format!("            t{id} += oxcall::summed_t<T>({value});\n"),
                 _ => format!("            s{id} = oxcall::maximum::combine(s{id}, {value});\n"),
             };
         }
@@ -172,13 +181,14 @@ impl<'e> Printer<'e> {
             body += &format!("            q{index}.elements[k] = oxcall::store<T>({});\n", self.name(*id));
         }
         text += &format!("        for (int k = 0; k < V; ++k) {{\n{body}        }}\n");
+        sums().for_each(|(id, _)| text += &format!("        s{id} += double(t{id});\n"));
         for (index, _) in &writes {
             text += &format!("        oxcall::write(out{index} + i, q{index});\n");
         }
         text += "    }\n";
         for (id, opcode) in &reductions {
             let op = if *opcode == Opcode::Sum { "sum" } else { "maximum" };
-            text += &format!("    const double v{id} = double(oxcall::reduce_row<oxcall::{op}>(s{id}));\n");
+            text += &format!("    const double v{id} = double(oxcall::reduce<oxcall::{op}>(s{id}));\n");
         }
         Some(text)
     }
@@ -230,19 +240,24 @@ mod tests {
         let text = kernel(&centred(), &[true], &[true, false]).unwrap();
         let expected = "    in0 += row * n;
     out0 += row * n;
+    oxcall::Pack<T, V> p0;
     const double v2 = double(n);
     double s1 = 0;
+    #pragma unroll 4
     for (unsigned long long i = first; i < n; i += step) {
-        const auto p0 = oxcall::read<V>(in0 + i);
+        oxcall::summed_t<T> t1 = 0;
+        p0 = oxcall::read<V>(in0 + i);
         for (int k = 0; k < V; ++k) {
             const W v0 = oxcall::load(p0.elements[k]);
-            s1 += double(v0);
+            t1 += oxcall::summed_t<T>(v0);
         }
+        s1 += double(t1);
     }
-    const double v1 = double(oxcall::reduce_row<oxcall::sum>(s1));
-    const double v3 = v1 / v2;
+    const double v1 = double(oxcall::reduce<oxcall::sum>(s1));
+    const double v3 = oxcall::divide<T>(v1, v2);
+    #pragma unroll 4
     for (unsigned long long i = first; i < n; i += step) {
-        const auto p0 = oxcall::read<V>(in0 + i);
+        if (!is_kept) p0 = oxcall::read<V>(in0 + i);
         oxcall::Pack<T, V> q0;
         for (int k = 0; k < V; ++k) {
             const W v0 = oxcall::load(p0.elements[k]);

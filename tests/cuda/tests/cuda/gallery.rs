@@ -42,7 +42,7 @@ pub(crate) fn check<T: Stored>(
 fn rows_are_those_of_the_cpu() {
     let (fake, _turn) = fake();
     // Rows that packs of 16 bytes fit, and others; more and fewer elements than threads.
-    for shape in [[1, 1], [3, 7], [2, 64], [4, 100], [1, 1500], [0, 4], [4, 0]] {
+    for shape in [[1, 1], [3, 7], [2, 64], [4, 100], [5, 1500], [3, 5000], [0, 4], [4, 0]] {
         for (name, operands) in [("rms_norm", 1), ("rms_norm_vjp", 2)] {
             check::<f32>(fake, name, operands, shape, 2e-6);
             check::<f64>(fake, name, operands, shape, 1e-13);
