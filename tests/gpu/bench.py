@@ -12,7 +12,8 @@ import os
 import pathlib
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench import page
 
@@ -20,15 +21,26 @@ import oxcall
 from gpu.place import IN_JAX, IN_TORCH, REHEARSED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 # Elements of an array; rows are of 1024, or of all elements of smaller ones.
-SIZES = [1 << k for k in ((10, 12) if REHEARSED else range(10, 27, 2))]
+SIZES = [1 << k for k in ((10, 12) if REHEARSED else (10, 14, 18, 20, 22, 24, 26))]
 REPEATS = 5
-# Calls of a program, one after another on its own result.
-CHAIN = 100
+# Calls of a program, each on the result of the one before.
+CALLS, CALLS_OF_8 = 10, 100
 # The least part of the better kernel's bandwidth.
 GOAL = 0.9
+
+
+class Case(NamedTuple):
+    """An op, and the formula beside it: functions of arrays of one shape, of which the first takes the result's place
+    in the next call."""
+
+    name: str
+    dtype: str
+    operands: int
+    ours: Callable[..., Any]
+    other: Callable[..., Any]
 
 
 def seconds(call: Callable[[], Any], wait: Callable[[], Any]) -> float:
@@ -40,7 +52,7 @@ def seconds(call: Callable[[], Any], wait: Callable[[], Any]) -> float:
         for _ in range(count):
             call()
         wait()
-        if (elapsed := time.perf_counter() - start) > 0.05:
+        if (elapsed := time.perf_counter() - start) > 0.02:
             break
         count *= 2
     best = elapsed / count
@@ -59,9 +71,10 @@ def shape(size: int) -> tuple[int, int]:
     return size // n, n
 
 
-def bandwidth(op: str, size: int, moved: int, ours: float, other: float) -> dict[str, Any]:
-    """A line of the first table, in GB/s."""
-    line = {"op": op, "elements": size, "ours": moved / ours / 1e9, "other": moved / other / 1e9}
+def bandwidth(case: Case, size: int, bytes_each: int, ours: float, other: float) -> dict[str, Any]:
+    """A line of the first table, in GB/s: the bytes of the operands and of the result in the time of a call."""
+    moved = (case.operands + 1) * bytes_each / 1e9
+    line = {"op": case.name, "dtype": case.dtype, "elements": size, "ours": moved / ours, "other": moved / other}
     print(line, flush=True)
     return line
 
@@ -73,29 +86,53 @@ def in_jax() -> dict[str, Any]:
 
     gallery, device = oxcall.load(os.environ["OXCALL_GPU_LIBRARY"]), jax.devices(IN_JAX)[0]
 
-    def timed(function: Callable[[Any], Any], x: Any) -> float:
-        compiled = jax.jit(function).lower(x).compile()
-        last = [x]
+    def timed(function: Callable[..., Any], calls: int, *operands: Any) -> float:
+        """Seconds of a call in a program of several."""
+
+        def program(x: Any, *rest: Any) -> Any:
+            for _ in range(calls):
+                # Each call is a pass over memory of its own.
+                x = jax.lax.optimization_barrier(function(x, *rest))
+            return x
+
+        compiled = jax.jit(program).lower(*operands).compile()
+        last = [operands[0]]
 
         def call() -> None:
-            last[0] = compiled(x)
+            last[0] = compiled(*operands)
 
-        return seconds(call, lambda: last[0].block_until_ready())
+        return seconds(call, lambda: last[0].block_until_ready()) / calls
 
-    def norm(x: Any) -> Any:
-        wide = x.astype(jnp.float32)
-        return (wide * jax.lax.rsqrt(jnp.mean(wide * wide, -1, keepdims=True) + 1e-5)).astype(x.dtype)
+    def rms_norm(x: Any) -> Any:
+        return x * jax.lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-5)
+
+    def layer_norm(x: Any, gain: Any, bias: Any) -> Any:
+        centred = x - jnp.mean(x, -1, keepdims=True)
+        return centred * jax.lax.rsqrt(jnp.mean(centred * centred, -1, keepdims=True) + 1e-5) * gain + bias
+
+    def derivative(of: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda dy, x: jax.vjp(of, x)[1](dy)[0]
+
+    def swiglu(gate: Any, x: Any) -> Any:
+        return jax.nn.silu(gate) * x
 
     cases = [
-        ("rms_norm", gallery.rms_norm, norm, jnp.float32),
-        ("softmax", gallery.softmax, jax.nn.softmax, jnp.bfloat16),
+        Case("rms_norm", "float32", 1, gallery.rms_norm, rms_norm),
+        Case("softmax", "bfloat16", 1, gallery.softmax, jax.nn.softmax),
+        Case("softplus", "float32", 1, gallery.softplus, jax.nn.softplus),
+        Case("gradient of softplus", "bfloat16", 2, derivative(gallery.softplus), derivative(jax.nn.softplus)),
+        Case("swiglu", "bfloat16", 2, gallery.swiglu, swiglu),
+        Case("layer_norm", "float32", 3, gallery.layer_norm, layer_norm),
+        Case("gradient of rms_norm", "float32", 2, derivative(gallery.rms_norm), derivative(rms_norm)),
     ]
 
     def bandwidths() -> Iterator[dict[str, Any]]:
-        for name, ours, other, dtype in cases:
+        for case in cases:
             for size in SIZES:
-                x = jax.device_put(jax.random.normal(jax.random.key(0), shape(size)).astype(dtype), device)
-                yield bandwidth(name, size, 2 * x.nbytes, timed(ours, x), timed(other, x))
+                random = jax.random.normal(jax.random.key(0), (case.operands, *shape(size)))
+                operands = [jax.device_put(x.astype(case.dtype), device) for x in random]
+                times = [timed(function, CALLS, *operands) for function in (case.ours, case.other)]
+                yield bandwidth(case, size, operands[0].nbytes, *times)
 
     ours = oxcall.load(os.environ["OXCALL_GPU_PLAIN"]).copied
     handler = getattr(ctypes.CDLL(os.environ["OXCALL_GPU_PEER"]), f"peer_copied_{IN_JAX}")
@@ -104,22 +141,15 @@ def in_jax() -> dict[str, Any]:
     def theirs(x: Any) -> Any:
         return jax.ffi.ffi_call("peer_copied", jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
-    def chain(op: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        def run(x: Any) -> Any:
-            for _ in range(CHAIN):
-                x = op(x)
-            return x
-
-        return run
-
     x = jax.device_put(jnp.ones(8, jnp.float32), device)
-    overhead = [timed(chain(op), x) / CHAIN * 1e6 for op in (ours, theirs)]
+    # In turns, so that neither side has the quieter half.
+    turns = [[timed(op, CALLS_OF_8, x) * 1e6 for op in (ours, theirs)] for _ in range(REPEATS)]
     return {
         "version": f"JAX {jax.__version__}",
         "device": device.device_kind,
         "compiler": "jax.jit",
         "bandwidth": list(bandwidths()),
-        "overhead": overhead,
+        "overhead": [min(times) for times in zip(*turns, strict=True)],
     }
 
 
@@ -128,24 +158,51 @@ def in_torch() -> dict[str, Any]:
     import torch
 
     oxcall.load(os.environ["OXCALL_GPU_LIBRARY"])
-    ops = torch.ops.custom_op
+    ops, functional = torch.ops.custom_op, torch.nn.functional
     wait = (lambda: None) if REHEARSED else torch.cuda.synchronize
 
-    def norm(x: Any) -> Any:
+    def timed(function: Callable[..., Any], *operands: Any) -> float:
+        """Seconds of a call in a graph of several."""
+
+        def program() -> Any:
+            x, *rest = operands
+            for _ in range(CALLS):
+                x = function(x, *rest)
+            return x
+
+        if REHEARSED:
+            return seconds(program, wait) / CALLS
+        side = torch.cuda.Stream()
+        with torch.cuda.stream(side):
+            program()
+        wait()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            program()
+        return seconds(graph.replay, wait) / CALLS
+
+    def rms_norm(x: Any) -> Any:
         return x * torch.rsqrt(torch.mean(x * x, -1, keepdim=True) + 1e-5)
 
-    def softmax(x: Any) -> Any:
-        return torch.softmax(x, -1)
+    def layer_norm(x: Any, gain: Any, bias: Any) -> Any:
+        return functional.layer_norm(x, x.shape[-1:]) * gain + bias
 
-    cases = [("rms_norm", ops.rms_norm, norm, torch.float32), ("softmax", ops.softmax, softmax, torch.bfloat16)]
+    cases = [
+        Case("rms_norm", "float32", 1, ops.rms_norm, rms_norm),
+        Case("softmax", "bfloat16", 1, ops.softmax, lambda x: torch.softmax(x, -1)),
+        Case("softplus", "float32", 1, ops.softplus, functional.softplus),
+        Case("swiglu", "bfloat16", 2, ops.swiglu, lambda gate, x: functional.silu(gate) * x),
+        Case("layer_norm", "float32", 3, ops.layer_norm, layer_norm),
+    ]
 
     def bandwidths() -> Iterator[dict[str, Any]]:
-        for name, ours, other, dtype in cases:
-            compiled = torch.compile(other, dynamic=False)
+        for case in cases:
+            compiled = torch.compile(case.other, dynamic=False)
             for size in SIZES:
-                x = torch.randn(shape(size), device=IN_TORCH).to(dtype)
-                times = [seconds(lambda f=f, x=x: f(x), wait) for f in (ours, compiled)]
-                yield bandwidth(name, size, 2 * x.nbytes, *times)
+                dtype = getattr(torch, case.dtype)
+                operands = [torch.randn(shape(size), device=IN_TORCH).to(dtype) for _ in range(case.operands)]
+                times = [timed(function, *operands) for function in (case.ours, compiled)]
+                yield bandwidth(case, size, operands[0].nbytes, *times)
 
     return {
         "version": f"torch {torch.__version__}",
@@ -167,19 +224,20 @@ def text(measured: dict[str, Any]) -> str:
         f"Written by `cargo xtask gpu bench` on {time.strftime('%Y-%m-%d', time.gmtime())}: {hosts[0]['device']},",
         ", ".join(host["version"] for host in hosts) + ".",
         "",
-        "The bandwidth of `rms_norm` in `f32` and `softmax` in `bf16`, over rows of 1024 elements: the bytes of the",
-        "operand and the result, divided by the least time of a call with as many in flight as the device takes,",
-        f"beside the same formula compiled by the host. The goal is a ratio of at least {GOAL}.",
+        "Bandwidth over rows of 1024 elements: the bytes of the operands and the result, divided by the time of a call",
+        f"in a program of {CALLS} calls, each on the result of the one before (a CUDA graph in torch), beside the same",
+        f"formula compiled by the host. The goal is a ratio of at least {GOAL}. Arrays of up to some 10 MB stay in the",
+        "device's cache.",
         "",
-        "| compiler | op | elements | GB/s | GB/s of the compiler | ratio |",
-        "|---|---|---:|---:|---:|---:|",
+        "| compiler | op | dtype | elements | GB/s | GB/s of the compiler | ratio |",
+        "|---|---|---|---:|---:|---:|---:|",
     ]
     for host in hosts:
         for line in host["bandwidth"]:
             ratio = line["ours"] / line["other"]
             lines.append(
-                f"| `{host['compiler']}` | `{line['op']}` | {line['elements']:,} | {line['ours']:.1f} | "
-                f"{line['other']:.1f} | {ratio:.2f} |"
+                f"| `{host['compiler']}` | `{line['op']}` | `{line['dtype']}` | {line['elements']:,} | "
+                f"{line['ours']:.1f} | {line['other']:.1f} | {ratio:.2f} |"
             )
     for ours, other in (host["overhead"] for host in hosts if "overhead" in host):
         lines += [
@@ -187,7 +245,7 @@ def text(measured: dict[str, Any]) -> str:
             "## The cost of a call",
             "",
             "A copy of 8 elements, by a handler in Rust and by one in C++ over the headers of jaxlib, in a program of",
-            f"{CHAIN} calls one after another; microseconds of a call, with its launch.",
+            f"{CALLS_OF_8} calls one after another; microseconds of a call, with its launch.",
             "",
             "| Rust | C++ | ratio |",
             "|---:|---:|---:|",

@@ -6,7 +6,7 @@ import torch
 from gpu.numbers import ulps, values
 from gpu.place import IN_TORCH, on_a_gpu
 
-SHAPES = [(1, 1), (3, 7), (64, 128), (5, 1000), (1, 70000), (4096, 512)]
+SHAPES = [(1, 1), (3, 7), (64, 128), (5, 1000), (7, 5000), (1, 70000), (4096, 512)]
 DTYPES = [torch.float32, torch.float64, torch.bfloat16, torch.float16]
 
 
@@ -31,7 +31,8 @@ def check(function, operands, bound):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_rows_are_those_of_the_cpu(ops, shape, dtype):
-    check(ops.rms_norm, [tensor(*shape, 0, dtype)], 16)
+    # A sum of 70,000 squares in doubles, in two orders.
+    check(ops.rms_norm, [tensor(*shape, 0, dtype)], 64 if dtype == torch.float64 else 16)
     if dtype == torch.bfloat16:
         check(ops.softmax, [tensor(*shape, 0, dtype)], 2)
 
@@ -53,7 +54,7 @@ def test_gradients_are_those_of_the_cpu(ops, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(3, 7), (64, 128), (5, 1000)])
+@pytest.mark.parametrize("shape", [(3, 7), (64, 128), (5, 1000), (7, 5000)])
 def test_functions_of_rows_and_their_gradients_are_those_of_the_cpu(ops, shape, dtype):
     tolerance = {torch.float32: 1e-4, torch.float64: 1e-11, torch.bfloat16: 5e-2, torch.float16: 1e-2}[dtype]
     rows = [tensor(*shape, seed, dtype) for seed in range(3)]

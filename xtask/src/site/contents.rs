@@ -85,6 +85,7 @@ const PARTS: &[(&str, &[Entry])] = &[
             File("docs/bench/jax.md"),
             File("docs/bench/pointwise.md"),
             File("docs/bench/torch.md"),
+            File("docs/bench/gpu.md"),
             File("docs/bench/linalg.md"),
             File("docs/bench/devices.md"),
             File("docs/bench/lines.md"),

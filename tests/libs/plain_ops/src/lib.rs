@@ -71,6 +71,35 @@ pub fn copied_cuda(
     unsafe { kernels::copy(oxcall::cuda::Launch::elements(&cuda, n)?, &x, &mut y, n) }
 }
 
+#[cfg(feature = "cuda")]
+oxcall::cuda::kernels! {
+    /// A kernel that was written in Rust.
+    mod ptx_kernels = ptx(include_str!("../../../cuda/tests/cuda/scale.ptx"));
+
+    fn scale(x: *const f32, y: *mut f32, n: u64, factor: f32);
+}
+
+/// `factor * x`.
+#[cfg(feature = "cuda")]
+#[custom_call]
+pub fn scaled(#[attr] factor: f32, #[dims(..s)] x: Array<f32>, #[dims(..s)] mut y: Out<f32>) {
+    y.iter_mut().zip(x.iter()).for_each(|(y, x)| *y = factor * x);
+}
+
+/// `factor * x`, on a GPU.
+#[cfg(feature = "cuda")]
+#[custom_call(name = "scaled", platform = "CUDA", command_buffer, initialize = ptx_kernels::load)]
+pub fn scaled_cuda(
+    cuda: oxcall::cuda::Cuda,
+    #[attr] factor: f32,
+    #[dims(..s)] x: DeviceArray<f32>,
+    #[dims(..s)] mut y: DeviceOut<f32>,
+) -> Result<()> {
+    let n = x.len() as u64;
+    // SAFETY: the kernel reads and writes `n` elements of each.
+    unsafe { ptx_kernels::scale(oxcall::cuda::Launch::elements(&cuda, n)?, &x, &mut y, n, factor) }
+}
+
 /// `x^2 + shift`, with kernels where the feature `cuda` is on.
 #[pointwise]
 pub fn shifted_square<T: Real>(x: T, #[attr(default = 1.0)] shift: f64) -> T {
