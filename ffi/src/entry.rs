@@ -9,7 +9,7 @@ use crate::api::HostApi;
 use crate::attr::Dict;
 use crate::context::{Context, FromContext, Future, Pending};
 use crate::descriptor::{Handler, Stage};
-use crate::frame::Frame;
+use crate::frame::{Frame, cold};
 use crate::metadata::{answer_metadata, answer_pointwise, is_metadata_query, is_pointwise_query};
 use crate::state::{HostType, State};
 use crate::{Error, Result, explain, panics};
@@ -136,6 +136,7 @@ unsafe fn execute_frame<E: Execute>(raw: *mut sys::XLA_FFI_CallFrame) -> *mut sy
     let pending = Pending::default();
     // SAFETY: as the caller guarantees; nothing of the frame is used after this function.
     let Some(frame) = (unsafe { Frame::new(raw, Stage::Execute, E::OUTLIVES_FRAME.then_some(&pending)) }) else {
+        cold();
         // SAFETY: as the caller guarantees.
         return unsafe { unusual(raw, E::HANDLER, Stage::Execute, None) };
     };

@@ -3,7 +3,6 @@
 //! Everything here is inlined into the handlers; whatever fails goes to the cold functions of [`crate::explain`].
 
 use std::ffi::c_void;
-use std::hint::cold_path;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -14,6 +13,7 @@ use crate::attr::{AttrList, AttrStorage, Attributes};
 use crate::buffer::{BufferError, BufferRef, BufferSpec, Mismatch};
 use crate::context::Pending;
 use crate::descriptor::{Handler, Role, Stage};
+use crate::flags::{any_less, any_null, any_set};
 use crate::host::CallFrame;
 use crate::metadata::asks_for_metadata;
 use crate::{Error, Result, explain};
@@ -27,6 +27,17 @@ pub struct Frame<'f> {
     pending: Option<&'f Pending>,
     /// Invariant, as [`Context`](crate::context::Context) is.
     _frame: PhantomData<fn(&'f ()) -> &'f sys::XLA_FFI_CallFrame>,
+}
+
+/// Called where a call fails, so that the compiler keeps the way of the others free of jumps.
+///
+/// It tells cold blocks by their calls of cold functions. What makes errors may unwind, so within `catch_unwind` it is
+/// invoked instead of called, and does not count; `cold_path` is lost where branches are merged.
+#[cold]
+#[inline(never)]
+pub extern "C" fn cold() {
+    // Something that may not be left out.
+    std::hint::black_box(0u8);
 }
 
 /// The arguments or the results of a frame, not yet read.
@@ -64,6 +75,22 @@ impl<'f> Operands<'f> {
         }
     }
 
+    /// For each of `N` operands, 0 if it is a buffer, and its description.
+    ///
+    /// # Safety
+    /// There are `N`; unless that is 0, the lists are not null.
+    #[inline(always)]
+    unsafe fn list<const N: usize>(&self) -> ([u64; N], [*const sys::XLA_FFI_Buffer; N]) {
+        const { assert!(sys::XLA_FFI_ArgType_BUFFER == sys::XLA_FFI_RetType_BUFFER) };
+        // SAFETY: in range; the arrays are live during 'f.
+        unsafe {
+            (
+                std::array::from_fn(|i| u64::from(*self.types.add(i) ^ sys::XLA_FFI_ArgType_BUFFER)),
+                std::array::from_fn(|i| *self.buffers.add(i)),
+            )
+        }
+    }
+
     pub(crate) fn get(&self, index: usize) -> Result<BufferRef<'f>, BufferError> {
         // SAFETY: descriptions are live during 'f.
         unsafe { BufferRef::read(self.raw(index)) }
@@ -84,33 +111,58 @@ impl<'f> Operands<'f> {
     }
 }
 
-/// The `N` arguments or results of an operation that has so many, all of them buffers; not yet read.
+/// The operands of a frame that has `A` arguments and `R` results, as [`Frame::exactly`] found; not yet read.
+#[derive(Clone, Copy)]
+pub struct Counted<'f, const A: usize, const R: usize>(Frame<'f>);
+
+impl<'f, const A: usize, const R: usize> Counted<'f, A, R> {
+    /// The arguments and the results, if each is a buffer with a whole description.
+    #[inline(always)]
+    pub fn buffers(&self) -> Option<(Buffers<'f, A>, Buffers<'f, R>)> {
+        let (args, rets) = (self.0.operands(Role::Arg), self.0.operands(Role::Ret));
+        // Nothing is read of a list without entries.
+        let lists = |operands: &Operands<'_>, count| {
+            let addresses = [operands.types.addr(), operands.buffers.addr()];
+            addresses.into_iter().take(if count == 0 { 0 } else { 2 })
+        };
+        if any_null(lists(&args, A).chain(lists(&rets, R))) {
+            return None;
+        }
+        // SAFETY: there are as many as `exactly` found, in lists that are not null.
+        let (args, rets) = unsafe { (args.list::<A>(), rets.list::<R>()) };
+        if any_set(args.0.into_iter().chain(rets.0)) {
+            return None;
+        }
+        let (args, rets) = (args.1, rets.1);
+        if any_null(args.iter().chain(&rets).map(|raw| raw.addr())) {
+            return None;
+        }
+        // SAFETY: not null, so the struct sizes can be read.
+        let sizes = args.iter().chain(&rets).map(|raw| unsafe { (**raw).struct_size });
+        if any_less(sizes, sys::XLA_FFI_Buffer_STRUCT_SIZE as usize) {
+            return None;
+        }
+        Some((Buffers { raw: args, _frame: PhantomData }, Buffers { raw: rets, _frame: PhantomData }))
+    }
+}
+
+/// The `N` arguments or results of an operation that has so many, all of them buffers with whole descriptions; not yet
+/// read.
 #[derive(Clone, Copy)]
 pub struct Buffers<'f, const N: usize> {
-    buffers: *const *const sys::XLA_FFI_Buffer,
+    raw: [*const sys::XLA_FFI_Buffer; N],
     _frame: PhantomData<&'f sys::XLA_FFI_CallFrame>,
 }
 
 impl<'f, const N: usize> Buffers<'f, N> {
-    /// The description at `index`.
-    ///
-    /// # Panics
-    /// Past the end.
-    #[inline(always)]
-    fn raw(&self, index: usize) -> *const sys::XLA_FFI_Buffer {
-        assert!(index < N);
-        // SAFETY: in range; the array is live during 'f.
-        unsafe { *self.buffers.add(index) }
-    }
-
     /// The buffer at `index`, if its description is sound.
     ///
     /// # Panics
     /// Past the end.
     #[inline(always)]
     pub fn read(&self, index: usize) -> Option<BufferRef<'f>> {
-        // SAFETY: descriptions are live during 'f.
-        unsafe { BufferRef::sound(self.raw(index)) }
+        // SAFETY: whole, and live during 'f.
+        unsafe { BufferRef::sound(self.raw[index]) }
     }
 
     /// The buffer at `index`, if it is sound and has the dimensions of `other`.
@@ -119,8 +171,8 @@ impl<'f, const N: usize> Buffers<'f, N> {
     /// Past the end.
     #[inline(always)]
     pub fn read_like(&self, index: usize, other: &BufferRef<'f>) -> Option<BufferRef<'f>> {
-        // SAFETY: descriptions are live during 'f.
-        unsafe { BufferRef::read_like(self.raw(index), other) }
+        // SAFETY: whole, and live during 'f.
+        unsafe { BufferRef::read_like(self.raw[index], other) }
     }
 }
 
@@ -137,12 +189,13 @@ impl<'f> Frame<'f> {
     ) -> Option<Frame<'f>> {
         // SAFETY: non-null frames start with their size; fields are read only after it is checked.
         unsafe {
-            if raw.is_null()
-                || (*raw).struct_size < sys::XLA_FFI_CallFrame_STRUCT_SIZE as usize
-                || (!(*raw).extension_start.is_null() && asks_for_metadata((*raw).extension_start))
-                || (*raw).stage != stage as sys::XLA_FFI_ExecutionStage
-                || (*raw).api.is_null()
+            if raw.is_null() || (*raw).struct_size < sys::XLA_FFI_CallFrame_STRUCT_SIZE as usize || (*raw).api.is_null()
             {
+                return None;
+            }
+            let extension = (*raw).extension_start;
+            let stages = u64::from((*raw).stage ^ stage as sys::XLA_FFI_ExecutionStage);
+            if any_set([extension.addr() as u64, stages]) && (stages != 0 || asks_for_metadata(extension)) {
                 return None;
             }
             Some(Frame { raw, pending, _frame: PhantomData })
@@ -228,38 +281,18 @@ impl<'f> Frame<'f> {
         Operands { len, types, buffers: buffers.cast(), _frame: PhantomData }
     }
 
-    /// As [`operands`](Self::operands), if there are `N` and each is a buffer.
-    #[inline(always)]
-    pub fn buffers<const N: usize>(&self, role: Role) -> Option<Buffers<'f, N>> {
-        const { assert!(sys::XLA_FFI_ArgType_BUFFER == sys::XLA_FFI_RetType_BUFFER) };
-        let Operands { len, types, buffers, .. } = self.operands(role);
-        if len != N as i64 {
-            return None;
-        }
-        if N > 0 {
-            if types.is_null() || buffers.is_null() {
-                return None;
-            }
-            // SAFETY: there are N, which are live during 'f. All are compared at once, as words.
-            if unsafe { *types.cast::<[u32; N]>() } != [sys::XLA_FFI_ArgType_BUFFER; N] {
-                return None;
-            }
-        }
-        Some(Buffers { buffers, _frame: PhantomData })
-    }
-
-    /// Checks that there are exactly so many arguments and results.
+    /// The operands, if there are exactly `A` arguments and `R` results.
     ///
     /// # Errors
     /// If there are more or fewer.
     #[inline(always)]
-    pub fn exactly(&self, handler: &'static Handler, args: usize, rets: usize) -> Result<()> {
-        let differs = |role, count: usize| self.operands(role).len ^ count as i64;
-        // One branch for both: decoding is as fast as the processor does branches.
-        if differs(Role::Arg, args) | differs(Role::Ret, rets) == 0 {
-            return Ok(());
+    pub fn exactly<const A: usize, const R: usize>(&self, handler: &'static Handler) -> Result<Counted<'f, A, R>> {
+        let differs = |role, count: usize| (self.operands(role).len ^ count as i64) as u64;
+        if !any_set([differs(Role::Arg, A), differs(Role::Ret, R)]) {
+            return Ok(Counted(*self));
         }
-        let wrong = if differs(Role::Arg, args) != 0 { Role::Arg } else { Role::Ret };
+        cold();
+        let wrong = if differs(Role::Arg, A) != 0 { Role::Arg } else { Role::Ret };
         Err(self.wrong_count(handler, wrong))
     }
 
@@ -303,7 +336,10 @@ impl<'f> Frame<'f> {
         // SAFETY: live, and inside the checked size.
         match unsafe { AttrList::read(&raw const (*self.raw).attrs) } {
             Ok(list) => Ok(list),
-            Err(_) => Err(explain::malformed_attrs(handler)),
+            Err(_) => {
+                cold();
+                Err(explain::malformed_attrs(handler))
+            }
         }
     }
 
@@ -323,14 +359,22 @@ impl<'f> Frame<'f> {
     where
         'f: 's,
     {
-        let list = self.attrs(handler)?;
-        if list.len() == N && handler.attrs.iter().enumerate().all(|(i, attr)| list.is_named(i, attr.name)) {
-            return Ok(list.sorted());
+        match self.ordered_attributes::<N>(handler) {
+            Some(attributes) => Ok(attributes),
+            None => {
+                cold();
+                let storage = storage.write(ArrayStorage::array());
+                self.sort_attributes(handler, &mut storage.kinds, &mut storage.values)?;
+                Ok(storage.sorted())
+            }
         }
-        cold_path();
-        let storage = storage.write(ArrayStorage::array());
-        self.sort_attributes(handler, &mut storage.kinds, &mut storage.values)?;
-        Ok(storage.sorted())
+    }
+
+    /// The host's attributes, if they are all that the operation has, in the order of its list.
+    #[inline(always)]
+    fn ordered_attributes<const N: usize>(&self, handler: &'static Handler) -> Option<Attributes<'f, 'f>> {
+        // SAFETY: live, and inside the checked size.
+        unsafe { AttrList::read_ordered::<N>(&raw const (*self.raw).attrs, handler.attrs) }.map(|list| list.sorted())
     }
 
     /// Puts the attributes in the order of the operation's list. Reads the host's list again, so that the handler need
@@ -422,6 +466,8 @@ pub fn expands(from: &[i64], to: &[i64]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use xla_ffi_sys::xla_ffi as sys;
+
     use super::overlap;
     use crate::descriptor::{Op, Stage};
     use crate::host::{self, CallFrameBuilder, HostVersion, InvokeContext};
@@ -436,6 +482,88 @@ mod tests {
                 let shared = (0..a.1).any(|i| (b.0..b.0 + b.1).contains(&(a.0 + i)));
                 assert_eq!(overlap(a, b), shared, "{a:?} {b:?}");
             }
+        }
+    }
+
+    #[custom_call(crate = crate)]
+    fn sum_of_two(#[dims(..s)] a: Array<f32>, #[dims(..s)] b: Array<f32>, #[dims(..s)] mut y: Out<f32>) {
+        y.iter_mut().zip(a.iter().zip(b.iter())).for_each(|(y, (a, b))| *y = a + b);
+    }
+
+    /// Calls `sum_of_two` with a frame that `change` breaks.
+    fn call_changed(change: impl FnOnce(&mut sys::XLA_FFI_CallFrame)) -> Result<[f32; 4]> {
+        let (a, b, mut y) = ([1f32; 4], [2f32; 4], [0f32; 4]);
+        let mut frame = CallFrameBuilder::new();
+        frame.arg(DType::F32, a.as_ptr().cast(), &[2, 2]).arg(DType::F32, b.as_ptr().cast(), &[2, 2]);
+        let mut frame = frame.ret(DType::F32, y.as_mut_ptr().cast(), &[2, 2]).build();
+        // SAFETY: nobody else uses the frame.
+        change(unsafe { &mut *frame.as_ptr() });
+        let context = InvokeContext::builder().version(HostVersion::V0_9_2).build();
+        // SAFETY: a handler of this crate, which finds out what is wrong before it uses a buffer.
+        unsafe { host::call(sum_of_two::HANDLER.execute, &mut frame, &context, Stage::Execute) }?;
+        Ok(y)
+    }
+
+    /// The description of an operand: an argument, or behind them the result.
+    fn description(frame: &mut sys::XLA_FFI_CallFrame, operand: usize) -> *mut *mut sys::XLA_FFI_Buffer {
+        if operand < 2 {
+            // SAFETY: there are two arguments.
+            unsafe { frame.args.args.cast::<*mut sys::XLA_FFI_Buffer>().add(operand) }
+        } else {
+            frame.rets.rets.cast()
+        }
+    }
+
+    #[test]
+    fn broken_descriptions_are_told_by_operand() {
+        assert_eq!(call_changed(|_| {}).unwrap(), [3.0; 4]);
+        type Fault = (fn(&mut sys::XLA_FFI_Buffer), &'static str);
+        let faults: [Fault; 8] = [
+            (|raw| raw.struct_size = 0, "the size of an XLA_FFI_Buffer"),
+            (|raw| raw.struct_size = sys::XLA_FFI_Buffer_STRUCT_SIZE as usize - 1, "the size of an XLA_FFI_Buffer"),
+            (|raw| raw.struct_size = usize::MAX, "the size of an XLA_FFI_Buffer"),
+            (|raw| raw.rank = -1, "impossible rank"),
+            (|raw| raw.rank = 5000, "impossible rank"),
+            (|raw| raw.dims = std::ptr::null_mut(), "impossible rank"),
+            (|raw| raw.data = std::ptr::null_mut(), "no data pointer"),
+            // SAFETY: there are two dimensions.
+            (|raw| unsafe { *raw.dims.add(1) = -2 }, "negative dimension"),
+        ];
+        for (operand, name) in ["argument `a`", "argument `b`", "result `y`"].into_iter().enumerate() {
+            let tell = |change: &dyn Fn(&mut sys::XLA_FFI_CallFrame)| {
+                let text = call_changed(|frame| change(frame)).unwrap_err().to_string();
+                assert!(text.contains(name), "{name} in {text}");
+                text
+            };
+            for (fault, told) in faults {
+                // SAFETY: the description is alive, and nobody else uses it.
+                let text = tell(&|frame| fault(unsafe { &mut **description(frame, operand) }));
+                assert!(text.contains(told), "{told} in {text}");
+            }
+            // SAFETY: the entry is alive.
+            let text = tell(&|frame| unsafe { *description(frame, operand) = std::ptr::null_mut() });
+            assert!(text.contains("null buffer description"), "{text}");
+            let text = tell(&|frame| {
+                let kinds = if operand < 2 { frame.args.types } else { frame.rets.types };
+                // SAFETY: there is a kind for each operand.
+                unsafe { *kinds.add(operand % 2) = 7 }
+            });
+            assert!(text.contains("null buffer description"), "{text}");
+        }
+    }
+
+    #[test]
+    fn absent_lists_are_told() {
+        type Fault = (fn(&mut sys::XLA_FFI_CallFrame), &'static str);
+        let faults: [Fault; 4] = [
+            (|frame| frame.args.types = std::ptr::null_mut(), "argument `a`"),
+            (|frame| frame.args.args = std::ptr::null_mut(), "argument `a`"),
+            (|frame| frame.rets.types = std::ptr::null_mut(), "result `y`"),
+            (|frame| frame.rets.rets = std::ptr::null_mut(), "result `y`"),
+        ];
+        for (fault, name) in faults {
+            let text = call_changed(fault).unwrap_err().to_string();
+            assert!(text.contains(name) && text.contains("null buffer description"), "{text}");
         }
     }
 

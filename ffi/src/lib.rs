@@ -15,6 +15,7 @@
 // * `state`: types of states, and their registration with each host.
 // * `error`, `panics`: status codes and messages; panics as errors.
 // * `api`: calls into the host's table; all knowledge of versions on the handler's side.
+// * `flags`: checks of several conditions by one branch.
 // * `frame`, `entry`: call frames as handlers read them; from the C entry point to the generated code and back.
 // * `metadata`: queries of hosts that register a handler.
 // * `explain`, `diagnose`: errors of decoding, made out of line; those for which the frame is read again.
@@ -49,6 +50,7 @@ mod explain;
 mod exports;
 mod expression;
 mod features;
+mod flags;
 mod frame;
 #[cfg(feature = "habana")]
 pub mod habana;

@@ -22,7 +22,7 @@ pub use crate::diagnose::{
 };
 pub use crate::entry::{Execute, Outcome, StageFn, call_state, context, execute, rest, stage, state, state_of};
 pub use crate::explain::{attribute, missing_attribute, overlap as overlap_error};
-pub use crate::frame::{ArrayStorage, Frame, check_overlap, expands, extent, overlap, same_dims};
+pub use crate::frame::{ArrayStorage, Frame, check_overlap, cold, expands, extent, overlap, same_dims};
 use crate::names::{equal, less};
 pub use crate::namespace::{Namespace, set_namespace};
 #[doc(hidden)]

@@ -7,6 +7,8 @@ use xla_ffi_sys::xla_ffi as sys;
 
 use super::Attr;
 use super::raw::span_bytes;
+use crate::descriptor::AttrParam;
+use crate::flags::{any_null, any_set};
 
 /// An operation's attributes, in the order of its list: the host's arrays, or storage of ours.
 #[derive(Clone, Copy)]
@@ -120,6 +122,51 @@ impl<'f> AttrList<'f> {
         Ok(AttrList { len: len as usize, types, names: names.cast(), values: values.cast(), _frame: PhantomData })
     }
 
+    /// As [`read`](Self::read), on the way of every call: `None` unless the attributes are those of `known`, which has
+    /// `N`, in that order.
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read).
+    #[inline(always)]
+    pub(crate) unsafe fn read_ordered<const N: usize>(
+        attrs: *const sys::XLA_FFI_Attrs,
+        known: &'static [AttrParam],
+    ) -> Option<AttrList<'f>> {
+        // SAFETY: as the caller guarantees.
+        let (size, types, names, values) =
+            unsafe { ((*attrs).size, (*attrs).types, (*attrs).names.cast_const(), (*attrs).attrs.cast_const()) };
+        if size as usize != N || known.len() != N {
+            return None;
+        }
+        if N > 0 {
+            if any_null([types.addr(), names.addr(), values.addr()]) {
+                return None;
+            }
+            // SAFETY: there are N, which are live during 'f.
+            let spans: [*const sys::XLA_FFI_ByteSpan; N] =
+                unsafe { std::array::from_fn(|i| (*names.add(i)).cast_const()) };
+            if any_null(spans.iter().map(|span| span.addr())) {
+                return None;
+            }
+            let named = || spans.iter().zip(known);
+            // SAFETY: not null, and live during 'f, as are as many bytes as a span says.
+            unsafe {
+                if any_set(named().map(|(span, attr)| ((**span).len ^ attr.name.len()) as u64))
+                    || any_null(named().map(|(span, _)| (**span).ptr.addr()))
+                {
+                    return None;
+                }
+                let is_same = |(span, attr): (&*const sys::XLA_FFI_ByteSpan, &AttrParam)| {
+                    std::slice::from_raw_parts((**span).ptr.cast::<u8>(), attr.name.len()) == attr.name.as_bytes()
+                };
+                if !named().all(is_same) {
+                    return None;
+                }
+            }
+        }
+        Some(AttrList { len: N, types, names: names.cast(), values: values.cast(), _frame: PhantomData })
+    }
+
     /// As [`read`](Self::read), for a struct that stands alone: its own size is checked.
     ///
     /// # Safety
@@ -177,23 +224,6 @@ impl<'f> AttrList<'f> {
         unsafe {
             let span = *self.names.add(index);
             if span.is_null() { None } else { span_bytes(*span) }
-        }
-    }
-
-    /// Whether the name at an index below `len` is this one.
-    ///
-    /// # Panics
-    /// Past the end.
-    #[inline(always)]
-    pub(crate) fn is_named(&self, index: usize, name: &str) -> bool {
-        assert!(index < self.len);
-        // SAFETY: in range; the spans are live, as `read` demands, and bytes are read only if there are as many.
-        unsafe {
-            let span = *self.names.add(index);
-            if span.is_null() || (*span).len != name.len() || (*span).ptr.is_null() {
-                return false;
-            }
-            std::slice::from_raw_parts((*span).ptr.cast::<u8>(), name.len()) == name.as_bytes()
         }
     }
 

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use xla_ffi_sys::xla_ffi as sys;
 
 use crate::DType;
+use crate::flags::any_null;
 
 /// Buffers of a higher rank are refused: no host makes them, and a wild rank must not be believed.
 const MAX_RANK: u64 = 1024;
@@ -41,8 +42,8 @@ pub struct BufferRef<'f> {
 pub enum BufferError {
     /// The pointer to the buffer's description is null.
     Null,
-    /// The description is shorter than `XLA_FFI_Buffer`.
-    ShortStruct,
+    /// The description is shorter than `XLA_FFI_Buffer`, or has 2^63 bytes and more.
+    StructSize,
     /// A negative or absurd rank, or no dimensions where the rank says that there are some.
     BadRank,
     /// A negative dimension.
@@ -58,7 +59,7 @@ impl BufferError {
     pub(crate) const fn message(self) -> &'static str {
         match self {
             BufferError::Null => "the host gave a null buffer description",
-            BufferError::ShortStruct => "the host's buffer description is shorter than XLA_FFI_Buffer",
+            BufferError::StructSize => "the host's buffer description does not have the size of an XLA_FFI_Buffer",
             BufferError::BadRank => "the host gave an impossible rank",
             BufferError::NegativeDim => "the host gave a negative dimension",
             BufferError::TooLarge => "the buffer is larger than memory can be",
@@ -105,25 +106,45 @@ impl<'f> BufferRef<'f> {
     /// As [`read`](Self::read), on the way of every call: `None` if the description is unsound, and `read` says why.
     ///
     /// # Safety
-    /// As for [`read`](Self::read).
+    /// As for [`read`](Self::read); the description is whole.
     #[inline(always)]
     pub(crate) unsafe fn sound(raw: *const sys::XLA_FFI_Buffer) -> Option<BufferRef<'f>> {
         // SAFETY: as the caller guarantees.
-        let (dtype, data, dims) = unsafe { head(raw) }.ok()?;
+        let (dtype, data, rank, mut dims) =
+            unsafe { ((*raw).dtype, (*raw).data, (*raw).rank, (*raw).dims.cast_const()) };
+        if rank as u64 > MAX_RANK {
+            return None;
+        }
+        // Two branches: both are asked for again where they were one.
+        if dims.is_null() {
+            cold_path();
+            if rank != 0 {
+                return None;
+            }
+            dims = std::ptr::dangling();
+        }
+        // SAFETY: non-null, and the caller guarantees `rank` integers during 'f.
+        let dims: &'f [i64] = unsafe { std::slice::from_raw_parts(dims, rank as usize) };
         let mut len = 1;
         if let Some((&first, rest)) = dims.split_first() {
             if first as u64 >> (u64::BITS - SPARE_BITS) != 0 {
                 return None;
             }
-            let mut scaled = (first as usize) << SPARE_BITS;
-            for &dim in rest {
-                // A negative dimension is 2^63 or more here, which is an overflow, unless another one was 0.
-                scaled = scaled.checked_mul(dim as usize)?;
+            len = first as usize;
+            if !rest.is_empty() {
+                let mut scaled = len << SPARE_BITS;
+                for &dim in rest {
+                    // A negative dimension is 2^63 or more here, which is an overflow, unless another one was 0.
+                    scaled = scaled.checked_mul(dim as usize)?;
+                }
+                if scaled == 0 {
+                    cold_path();
+                    if rest.iter().any(|dim| *dim < 0) {
+                        return None;
+                    }
+                }
+                len = scaled >> SPARE_BITS;
             }
-            len = scaled >> SPARE_BITS;
-        }
-        if len == 0 && any_negative(dims) {
-            return None;
         }
         if data.is_null() {
             cold_path();
@@ -131,37 +152,24 @@ impl<'f> BufferRef<'f> {
                 return None;
             }
         }
-        Some(BufferRef { data, dims, len, dtype, _memory: PhantomData })
+        Some(BufferRef { data: data.cast(), dims, len, dtype, _memory: PhantomData })
     }
 
     /// As [`read`](Self::read), for a buffer that must have the dimensions of `other`; `None` if it has not, or is
     /// unsound.
     ///
     /// # Safety
-    /// As for [`read`](Self::read).
+    /// As for [`read`](Self::read); the description is whole.
     #[inline(always)]
     pub(crate) unsafe fn read_like(raw: *const sys::XLA_FFI_Buffer, other: &BufferRef<'f>) -> Option<BufferRef<'f>> {
-        if raw.is_null() {
-            return None;
-        }
-        // SAFETY: non-null, so the struct size can be read.
-        if unsafe { (*raw).struct_size } < sys::XLA_FFI_Buffer_STRUCT_SIZE as usize {
-            return None;
-        }
-        // SAFETY: the struct is whole.
+        // SAFETY: as the caller guarantees.
         let (dtype, data, rank, dims) = unsafe { ((*raw).dtype, (*raw).data, (*raw).rank, (*raw).dims) };
         if rank as u64 != other.dims.len() as u64 {
             return None;
         }
-        if data.is_null() {
+        if any_null([data.addr(), dims.addr()]) {
             cold_path();
-            if other.len > 0 && dtype != DType::Token.code() {
-                return None;
-            }
-        }
-        if dims.is_null() {
-            cold_path();
-            if rank != 0 {
+            if data.is_null() && other.len > 0 && dtype != DType::Token.code() || dims.is_null() && rank != 0 {
                 return None;
             }
         }
@@ -171,10 +179,12 @@ impl<'f> BufferRef<'f> {
             if unsafe { *dims } != *first {
                 return None;
             }
-            for (i, dim) in rest.iter().enumerate() {
-                // SAFETY: as above.
-                if unsafe { *dims.add(i + 1) } != *dim {
-                    return None;
+            if !rest.is_empty() {
+                for (i, dim) in rest.iter().enumerate() {
+                    // SAFETY: as above.
+                    if unsafe { *dims.add(i + 1) } != *dim {
+                        return None;
+                    }
                 }
             }
         }
@@ -237,13 +247,6 @@ impl<'f> BufferRef<'f> {
     }
 }
 
-/// Asked for only where another dimension is 0.
-#[cold]
-#[inline(never)]
-fn any_negative(dims: &[i64]) -> bool {
-    dims.iter().any(|dim| *dim < 0)
-}
-
 /// Dtype, data and dimensions of a description whose head is sound.
 ///
 /// # Safety
@@ -256,8 +259,10 @@ unsafe fn head<'f>(
         return Err(BufferError::Null);
     }
     // SAFETY: non-null, so the struct size can be read.
-    if unsafe { (*raw).struct_size } < sys::XLA_FFI_Buffer_STRUCT_SIZE as usize {
-        return Err(BufferError::ShortStruct);
+    let size = unsafe { (*raw).struct_size };
+    // Sizes that no struct has are refused as on the way of every call.
+    if size < sys::XLA_FFI_Buffer_STRUCT_SIZE as usize || size > isize::MAX as usize {
+        return Err(BufferError::StructSize);
     }
     // SAFETY: the struct is whole.
     let (dtype, data, rank, mut dims) = unsafe { ((*raw).dtype, (*raw).data, (*raw).rank, (*raw).dims.cast_const()) };
@@ -324,7 +329,7 @@ mod tests {
         raw.rank = i64::MAX;
         assert_eq!(fault(raw), BufferError::BadRank);
         raw.struct_size = 40;
-        assert_eq!(fault(raw), BufferError::ShortStruct);
+        assert_eq!(fault(raw), BufferError::StructSize);
         // SAFETY: null is allowed.
         assert_eq!(unsafe { BufferRef::read(std::ptr::null()) }.unwrap_err(), BufferError::Null);
     }

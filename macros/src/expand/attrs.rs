@@ -79,13 +79,18 @@ pub(super) fn value(
         match <#ty as #private::FromAttr<'_>>::from_attr(attr) {
             ::core::result::Result::Ok(value) => value,
             ::core::result::Result::Err(error) => {
+                #private::cold();
                 return ::core::result::Result::Err(#private::attribute(#handler, #name, error));
             }
         }
     };
     let (some, none) = match &attr.presence {
         Presence::Required => {
-            (converted, tokens!(return ::core::result::Result::Err(#private::missing_attribute(#handler, #name))))
+            let missing = tokens!({
+                #private::cold();
+                return ::core::result::Result::Err(#private::missing_attribute(#handler, #name))
+            });
+            (converted, missing)
         }
         Presence::Optional => {
             (tokens!(::core::option::Option::Some(#converted)), tokens!(::core::option::Option::None))

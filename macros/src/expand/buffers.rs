@@ -83,6 +83,7 @@ pub(super) fn value(private: &TokenStream, place: &Place<'_>) -> TokenStream {
             let #ident = match unsafe { #private::InOutParam::from_buffers(args[#arg], rets[#ret]) } {
                 ::core::result::Result::Ok(value) => value,
                 ::core::result::Result::Err(error) => {
+                    #private::cold();
                     return ::core::result::Result::Err(
                         #private::mismatch(*frame, &__HANDLER, #private::Role::Arg, #arg, error));
                 }
@@ -99,6 +100,7 @@ pub(super) fn value(private: &TokenStream, place: &Place<'_>) -> TokenStream {
         match unsafe { #private::#param_trait::from_buffer(buffer) } {
             ::core::result::Result::Ok(value) => value,
             ::core::result::Result::Err(error) => {
+                #private::cold();
                 return ::core::result::Result::Err(#private::mismatch(*frame, &__HANDLER, #role, at, error));
             }
         }
@@ -150,22 +152,26 @@ pub(super) fn guard(private: &TokenStream, places: &[Place<'_>]) -> TokenStream 
                 let #extent = match #private::extent(&#list[#index], <#ty as #private::#param_trait<'static>>::SPEC) {
                     ::core::result::Result::Ok(extent) => extent,
                     ::core::result::Result::Err(error) => {
+                        #private::cold();
                         return ::core::result::Result::Err(
                             #private::mismatch(*frame, &__HANDLER, #role, #index, error));
                     }
                 };
             });
             if result {
-                for (other, other_role, other_index, other_extent) in &earlier {
+                let pairs = earlier.iter().map(|(other, other_role, other_index, other_extent)| {
                     let pair = std::ptr::eq(*other, place.param) && place.arg.is_some();
                     let allowed = pair.then(|| tokens!(&& args[#other_index].data() != rets[#index].data()));
-                    code.push(tokens! {
+                    tokens! {
                         if #private::overlap(#extent, #other_extent) #allowed {
+                            #private::cold();
                             return ::core::result::Result::Err(
                                 #private::overlap_error(&__HANDLER, (#other_role, #other_index), #index));
                         }
-                    });
-                }
+                    }
+                });
+                // Asked for once: the sizes of the others are often the same number.
+                code.push(tokens!(if #extent.1 != 0 { #(#pairs)* }));
             }
             earlier.push((place.param, role, index, extent));
         }

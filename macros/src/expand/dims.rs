@@ -61,6 +61,7 @@ impl Checks {
         let mut checker = Checker { private, lists: HashSet::new(), names: HashSet::new(), code: Vec::new() };
         let (ints, pairs) = checker.bind_attributes(call, places);
         let fail = tokens! {
+            #private::cold();
             return ::core::result::Result::Err(#private::dims_error(*frame, &__HANDLER, &[#(#pairs),*]))
         };
         if places.iter().any(|place| place.buffer.arity != Arity::One) {

@@ -39,7 +39,7 @@ pub(super) fn run(call: &CustomCall) -> TokenStream {
     let (least_args, least_rets) = (args.least, rets.least);
     let counts = fixed.then(|| {
         tokens! {
-            frame.exactly(&__HANDLER, #least_args, #least_rets)?;
+            let counted = frame.exactly::<#least_args, #least_rets>(&__HANDLER)?;
         }
     });
     tokens! {
@@ -86,16 +86,15 @@ fn read_fixed(private: &TokenStream, places: &[Place<'_>], dims: &dims::Checks) 
         }
     }
     let [args, rets] = sides;
-    let (num_args, num_rets) = (args.len(), rets.len());
     let pairs = &dims.pairs;
     tokens!({
         let read = 'read: {
-            let ::core::option::Option::Some(arg_list) = frame.buffers::<#num_args>(#private::Role::Arg) else { #fail };
-            let ::core::option::Option::Some(ret_list) = frame.buffers::<#num_rets>(#private::Role::Ret) else { #fail };
+            let ::core::option::Option::Some((arg_list, ret_list)) = counted.buffers() else { #fail };
             #(#code)*
             ::core::option::Option::Some(([#(#args),*], [#(#rets),*]))
         };
         let ::core::option::Option::Some(read) = read else {
+            #private::cold();
             return ::core::result::Result::Err(
                 #private::operands_error(*frame, &__HANDLER, &[#(#likes),*], &[#(#pairs),*]));
         };
@@ -275,6 +274,7 @@ fn dispatch(
             let source = #list[#index];
             let dtype = source.dtype_code();
             #(#arms)*
+            #private::cold();
             ::core::result::Result::Err(#private::dispatch_error(*frame, &__HANDLER, #var, #role, #index))
         }
     }
