@@ -5,8 +5,7 @@ use oxcall_jit::Value;
 use smallvec::SmallVec;
 
 use super::columns::ROWS;
-use super::fold::Fold;
-use crate::element::Element;
+use super::layout::Layout;
 use crate::kernels::nest::Walk;
 use crate::machine::Block;
 use crate::math;
@@ -27,15 +26,18 @@ pub(crate) fn are_few(rows: usize, row: usize) -> bool {
     (1..=LONGEST).contains(&row) && (1..=MOST / row).contains(&rows)
 }
 
+/// A reduction by a recognised function.
+#[derive(Clone, Copy)]
+pub(super) struct Fold<'a> {
+    pub(super) function: BinaryOp,
+    pub(super) element: ElementType,
+    pub(super) layout: &'a Layout,
+}
+
 /// Reduces neighbours to a few results, or a few rows to one. `None`, and no write, for other reductions.
-pub(super) fn generate<T: Element>(
-    fold: &Fold<T>,
-    block: &mut Block<'_>,
-    [operand, init]: [Slot; 2],
-    out: Slot,
-) -> Option<()> {
+pub(super) fn generate(fold: Fold<'_>, block: &mut Block<'_>, [operand, init]: [Slot; 2], out: Slot) -> Option<()> {
     let function = Function::of(fold, block, init)?;
-    if fold.is_of_rows() {
+    if fold.layout.is_of_rows() {
         rows(fold, &function, block, operand, out)
     } else {
         columns(fold, &function, block, operand, out)
@@ -53,11 +55,11 @@ struct Function {
 }
 
 impl Function {
-    fn of<T: Element>(fold: &Fold<T>, block: &mut Block<'_>, init: Slot) -> Option<Function> {
-        let (ty, wide) = (T::TYPE, math::wide(T::TYPE));
+    fn of(fold: Fold<'_>, block: &mut Block<'_>, init: Slot) -> Option<Function> {
+        let (ty, wide) = (fold.element, math::wide(fold.element));
         let is_bitwise = matches!(fold.function, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor);
         // Sums of booleans, and of integers narrower than their bytes, are cut to what the type holds.
-        let is_integer = ty.is_integer() && ty.bits() == 8 * size_of::<T>();
+        let is_integer = ty.is_integer() && ty.bits() == 8 * ty.byte_width();
         let is_stored = is_bitwise || is_integer || matches!(ty, ElementType::F32 | ElementType::F64);
         let combine = is_stored.then(|| generated::binary(fold.function, wide))??;
         let lanes = generated::lanes_of(ty)?;
@@ -74,22 +76,17 @@ impl Function {
 
 /// Rows in the order of [`fold_slice`](super::rows::fold_slice): the first half with the second, and so on, as if
 /// identities followed them.
-fn rows<T: Element>(
-    fold: &Fold<T>,
-    function: &Function,
-    block: &mut Block<'_>,
-    operand: Slot,
-    out: Slot,
-) -> Option<()> {
-    let (layout, width) = (&fold.layout, generated::width(T::TYPE));
+fn rows(fold: Fold<'_>, function: &Function, block: &mut Block<'_>, operand: Slot, out: Slot) -> Option<()> {
+    let (layout, width) = (fold.layout, generated::width(fold.element));
     let (results, row) = (layout.results(), layout.elements());
     if !layout.has_rows() || !are_few(results, row) {
         return None;
     }
+    let size = fold.element.byte_width();
     let mut found: SmallVec<[Value; MOST]> = SmallVec::new();
     for result in 0..results {
         let start = layout.start(result) as usize;
-        let mut read = |index: usize| block.read(operand, (start + index) * size_of::<T>(), function.lanes, width);
+        let mut read = |index: usize| block.read(operand, (start + index) * size, function.lanes, width);
         let mut values = (0..row).map(&mut read).collect::<Option<SmallVec<[Value; LONGEST]>>>()?;
         block.lanes.set_lanes(1);
         if let Some(identity) = function.identity {
@@ -108,21 +105,15 @@ fn rows<T: Element>(
 }
 
 /// A vector of columns at a time, in the order of [`fold_rows`](super::loops::fold_rows).
-fn columns<T: Element>(
-    fold: &Fold<T>,
-    function: &Function,
-    block: &mut Block<'_>,
-    operand: Slot,
-    out: Slot,
-) -> Option<()> {
-    let (layout, width, lanes) = (&fold.layout, generated::width(T::TYPE), function.lanes);
+fn columns(fold: Fold<'_>, function: &Function, block: &mut Block<'_>, operand: Slot, out: Slot) -> Option<()> {
+    let (layout, width, lanes) = (fold.layout, generated::width(fold.element), function.lanes);
     let (rows, columns) = (layout.elements(), layout.columns());
     let matrices = layout.results() / columns.max(1);
     let vectors: SmallVec<[(usize, u8); 8]> = block.vectors_of(columns, lanes).take(MOST_VECTORS).collect();
     if !(1..=ROWS).contains(&rows) || !(1..=MOST_VECTORS).contains(&(rows * matrices * vectors.len())) {
         return None;
     }
-    let size = size_of::<T>();
+    let size = fold.element.byte_width();
     let mut starts = Walk::new(&layout.kept[..layout.kept.len() - 1], [0], 0);
     let starts: SmallVec<[usize; 8]> = (0..matrices).map(|_| starts.step()[0] as usize).collect();
     let mut places = Walk::new(&layout.reduced, [0], 0);
@@ -142,7 +133,7 @@ fn columns<T: Element>(
                 add(function.combine(block, ab, cd));
             }
             rest.iter().for_each(|&value| add(value));
-            let init = if is_wide(T::TYPE) {
+            let init = if is_wide(fold.element) {
                 block.lanes.wide().broadcast(function.init)
             } else {
                 block.lanes.broadcast(function.init)

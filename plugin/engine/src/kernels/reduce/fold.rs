@@ -101,7 +101,7 @@ impl<T: Element> Small for Fold<T> {
 
     fn run(&self, operands: &[&[T]], results: &mut [T]) {
         let init = operands[1][0].widen();
-        if self.is_of_rows() {
+        if self.layout.is_of_rows() {
             some_rows(self, operands[0], init, 0, results);
         } else {
             columns::run_small(self, operands[0], init, results);
@@ -113,11 +113,6 @@ impl<T: Element> Fold<T> {
     /// The cost of one of `count` equal shares of the work, which threads divide among them.
     pub(super) fn share(&self, count: usize) -> Cost {
         Cost { bytes: self.cost().bytes / count as f64, ..Cost::default() }
-    }
-
-    /// Whether the elements of a result are in rows, or scattered.
-    pub(super) fn is_of_rows(&self) -> bool {
-        self.layout.row() > 1 || self.layout.columns() == 1
     }
 }
 
@@ -135,7 +130,8 @@ impl<T: Element> Kernel for Fold<T> {
 
     fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
         let elements = self.layout.results() * self.layout.elements();
-        if few::generate(self, block, [inputs[0], inputs[1]], outputs[0]).is_some() {
+        let few = few::Fold { function: self.function, element: T::TYPE, layout: &self.layout };
+        if few::generate(few, block, [inputs[0], inputs[1]], outputs[0]).is_some() {
             return Some(());
         }
         (1..=SMALL).contains(&elements).then(|| block.invoke(self.clone(), inputs, outputs[0]))
@@ -146,7 +142,7 @@ impl<T: Element> Kernel for Fold<T> {
         let results = outputs.take::<T>(0);
         match self.layout.results() {
             0 => Ok(()),
-            _ if self.is_of_rows() => run_rows(self, cx, operand, init, results),
+            _ if self.layout.is_of_rows() => run_rows(self, cx, operand, init, results),
             _ => columns::run(self, cx, operand, init, results),
         }
     }

@@ -65,6 +65,11 @@ impl Layout {
         self.kept.last().filter(|inner| inner.strides == [1]).map_or(1, |inner| inner.size)
     }
 
+    /// Whether the elements of a result are in rows, or scattered; in columns otherwise.
+    pub(super) fn is_of_rows(&self) -> bool {
+        self.row() > 1 || self.columns() == 1
+    }
+
     /// The start of the elements of result `index`.
     pub(super) fn start(&self, index: usize) -> isize {
         Walk::new(&self.kept, [0], index).step()[0]
