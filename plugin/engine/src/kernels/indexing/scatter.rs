@@ -66,17 +66,35 @@ const WORTH_COPYING: usize = 4;
 #[derive(Debug)]
 enum How {
     /// By specialised code, and the same for machine code, if it has the function.
-    Fast(Apply, Option<Record>),
+    Fast(Loops, Option<Record>),
     /// By specialised code, which replaces them.
-    Assign(Apply),
+    Assign(Loops),
     /// By a program, one element of each input at a time.
     Program(Program),
     /// Not at all: the body returns its first parameter.
     Keep,
 }
 
-/// Applies all updates to the only result.
-type Apply = fn(&Scatter, Context<'_>, Inputs<'_>, &mut Outputs<'_>) -> Result<(), Error>;
+/// The inner loops of an update, on the bytes of elements: all that is compiled for each type and function.
+#[derive(Debug, Clone, Copy)]
+struct Loops {
+    /// The update that changes nothing, if the order of updates does not matter.
+    identity: Option<Scalar>,
+    /// [`update_rows`].
+    rows: fn(&mut [u8], usize, &[usize], &[u8], usize),
+    /// [`update_strided`].
+    strided: fn(&mut [u8], &[u8], usize, [usize; 2]),
+}
+
+impl Loops {
+    fn of<T: Pod, U: Update<T>>() -> Loops {
+        Loops {
+            identity: U::identity().map(Scalar::from_pod),
+            rows: update_rows::<T, U>,
+            strided: update_strided::<T, U>,
+        }
+    }
+}
 
 /// Result `index`, which starts as the input.
 fn updated<'a, T: Pod + Send + Sync>(
@@ -181,10 +199,10 @@ impl Scatter {
         let first_wide = sizes.iter().position(|&size| size != 1).unwrap_or(input.rank());
         let body = match scalar::idiom(func, &op.regions[0]) {
             Some(Body::First) => How::Keep,
-            Some(Body::Second) if inputs == 1 => How::Assign(by_width!(elements[0], T => apply::<T, Assign>)),
+            Some(Body::Second) if inputs == 1 => How::Assign(by_width!(elements[0], T => Loops::of::<T, Assign>())),
             Some(Body::Binary(function)) if inputs == 1 => {
-                match by_combine!(function, elements[0], (T, C) => apply::<T, Combined<C>> as Apply) {
-                    Some(apply) => How::Fast(apply, sum(function, elements[0])),
+                match by_combine!(function, elements[0], (T, C) => Loops::of::<T, Combined<C>>()) {
+                    Some(loops) => How::Fast(loops, sum(function, elements[0])),
                     None => program(op, func)?,
                 }
             }
@@ -215,8 +233,10 @@ fn program(op: &Op, func: &Func) -> Result<How, Error> {
     Ok(How::Program(Program::new(func, &region.params, &region.ops, &region.results)?))
 }
 
-fn apply<T: Pod + Send + Sync, U: Update<T>>(
+/// Applies all updates to the only result, whose elements are as wide as `T`.
+fn apply<T: Pod + Send + Sync>(
     scatter: &Scatter,
+    loops: Loops,
     cx: Context<'_>,
     inputs: Inputs<'_>,
     outputs: &mut Outputs<'_>,
@@ -225,19 +245,17 @@ fn apply<T: Pod + Send + Sync, U: Update<T>>(
     match scatter.row {
         // Each thread visits all windows, and updates those in its part of the result, so in order and exclusively.
         Some(len) if len * size_of::<T>() >= WORTH_SPLITTING => {
-            let (starts, updates) = (scatter.all_starts(cx, inputs)?, inputs.get::<T>(2));
+            let (starts, updates) = (scatter.all_starts(cx, inputs)?, inputs.get::<u8>(2));
             cx.pool.for_chunks(scatter.cost(), result, scatter.slab, |first, part| {
-                update_rows::<T, U>(part, first, &starts, updates, len);
+                (loops.rows)(bytemuck::cast_slice_mut(part), first, &starts, updates, len);
             });
         }
-        Some(len) => return apply_blocks::<T, U>(scatter, cx, inputs, len, result),
+        Some(len) => return apply_blocks::<T>(scatter, loops, cx, inputs, len, result),
         None => {
-            let (starts, updates) = (scatter.all_starts(cx, inputs)?, inputs.get::<T>(2));
-            scatter.for_windows(&starts, |place, update, len, [stride, update_stride]| {
-                for i in 0..len {
-                    let old = &mut result[place + i * stride];
-                    *old = U::update(*old, updates[update + i * update_stride]);
-                }
+            let (starts, updates) = (scatter.all_starts(cx, inputs)?, inputs.get::<u8>(2));
+            let (result, width) = (bytemuck::cast_slice_mut(result), size_of::<T>());
+            scatter.for_windows(&starts, |place, update, len, strides| {
+                (loops.strided)(&mut result[place * width..], &updates[update * width..], len, strides);
             });
         }
     }
@@ -246,8 +264,9 @@ fn apply<T: Pod + Send + Sync, U: Update<T>>(
 
 /// Applies updates of `len` elements each in blocks, whose starts stay in the cache. Where their order does not matter,
 /// and there are many for each element, threads update results of their own.
-fn apply_blocks<T: Pod + Send + Sync, U: Update<T>>(
+fn apply_blocks<T: Pod + Send + Sync>(
     scatter: &Scatter,
+    loops: Loops,
     cx: Context<'_>,
     inputs: Inputs<'_>,
     len: usize,
@@ -273,14 +292,15 @@ fn apply_blocks<T: Pod + Send + Sync, U: Update<T>>(
             let starts = &mut starts[..block.min(windows.end - first)];
             scatter.starts.fill(inputs, 1, first, starts);
             let new = if element.is_some() { &copies } else { &updates[first * len..] };
-            update_rows::<T, U>(result, 0, starts, &new[..starts.len() * len], len);
+            let new = bytemuck::cast_slice(&new[..starts.len() * len]);
+            (loops.rows)(bytemuck::cast_slice_mut(result), 0, starts, new, len);
         }
     };
     let threads = cx.pool.threads_for(scatter.cost());
-    match U::identity() {
+    match loops.identity {
         Some(identity) if threads > 1 && scatter.count >= WORTH_COPYING * threads * result.len() => {
             let size = result.len();
-            let mut others = cx.filled((threads - 1) * size, identity)?;
+            let mut others = cx.filled((threads - 1) * size, identity.to_pod::<T>())?;
             let share = count.div_ceil(threads);
             let results = std::iter::once(&mut *result).chain(others.chunks_exact_mut(size));
             let windows = (0..threads).map(|thread| (thread * share).min(count)..((thread + 1) * share).min(count));
@@ -288,7 +308,8 @@ fn apply_blocks<T: Pod + Send + Sync, U: Update<T>>(
             cx.pool
                 .for_each(scatter.cost(), tasks, |(windows, result): (Range<usize>, &mut [T])| update(windows, result));
             for other in others.chunks_exact(size) {
-                result.iter_mut().zip(other).for_each(|(old, &new)| *old = U::update(*old, new));
+                // One window: all of the result.
+                (loops.rows)(bytemuck::cast_slice_mut(result), 0, &[0], bytemuck::cast_slice(other), size);
             }
         }
         _ => update(0..count, result),
@@ -297,7 +318,8 @@ fn apply_blocks<T: Pod + Send + Sync, U: Update<T>>(
 }
 
 /// Updates the windows of `len` elements at those of `starts` that are in `part`, which begins at `first`.
-fn update_rows<T: Pod, U: Update<T>>(part: &mut [T], first: usize, starts: &[usize], updates: &[T], len: usize) {
+fn update_rows<T: Pod, U: Update<T>>(part: &mut [u8], first: usize, starts: &[usize], updates: &[u8], len: usize) {
+    let (part, updates): (&mut [T], &[T]) = (bytemuck::cast_slice_mut(part), bytemuck::cast_slice(updates));
     if len == 1 {
         for (start, &new) in starts.iter().zip(updates) {
             if let Some(old) = part.get_mut(start.wrapping_sub(first)) {
@@ -312,6 +334,15 @@ fn update_rows<T: Pod, U: Update<T>>(part: &mut [T], first: usize, starts: &[usi
             let old = &mut part[start..][..len];
             old.iter_mut().zip(row).for_each(|(old, &new)| *old = U::update(*old, new));
         }
+    }
+}
+
+/// Updates `len` elements, at strides in the result and in the updates.
+fn update_strided<T: Pod, U: Update<T>>(result: &mut [u8], updates: &[u8], len: usize, strides: [usize; 2]) {
+    let (result, updates): (&mut [T], &[T]) = (bytemuck::cast_slice_mut(result), bytemuck::cast_slice(updates));
+    for i in 0..len {
+        let old = &mut result[i * strides[0]];
+        *old = U::update(*old, updates[i * strides[1]]);
     }
 }
 
@@ -433,7 +464,9 @@ impl Kernel for Scatter {
             return Ok(());
         }
         match &self.body {
-            How::Fast(apply, _) | How::Assign(apply) => apply(self, cx, inputs, &mut outputs)?,
+            How::Fast(loops, _) | How::Assign(loops) => {
+                by_width!(self.elements[0], T => apply::<T>(self, *loops, cx, inputs, &mut outputs))?;
+            }
             How::Program(program) => {
                 self.run_program(program, cx, &self.all_starts(cx, inputs)?, inputs, &mut outputs);
             }
