@@ -12,6 +12,7 @@ use crate::element::{Element, Scalar};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::combine::{Combine, Precise, by_combine};
 use crate::kernels::scalars::{self, Arrays};
+use crate::kernels::simd::vectorised;
 use crate::machine::Block;
 use crate::plan::Slot;
 use crate::pool::Cost;
@@ -91,7 +92,8 @@ where
     let round = |sum| T::narrow(T::Wide::from_sum(sum));
     cx.pool.for_chunks(scan.cost(), outputs.take::<T>(0), slab, |first, chunk| {
         let mut memory = cx.scratch(Totals::<<T::Wide as Precise>::Sum>::scratch(len, inner))?;
-        let mut totals = Totals::new(C::combine, C::IDENTITY, init, (&mut memory[..], inner));
+        let functions = (C::combine as fn(_, _) -> _, join::<_, C> as fn(&mut [_], &[_]));
+        let mut totals = Totals::new(functions, C::IDENTITY, init, (&mut memory[..], inner));
         for (result, operand) in chunk.chunks_exact_mut(slab).zip(operand[first..].chunks_exact(slab)) {
             totals.reset();
             let mut rows = scan.shape.rows().peekable();
@@ -131,9 +133,14 @@ pub(super) fn levels(rows: usize) -> usize {
     levels
 }
 
+/// A function of two numbers, and [`join`] for it.
+type Functions<W> = (fn(W, W) -> W, fn(&mut [W], &[W]));
+
 /// The totals of complete blocks, of several columns side by side.
 struct Totals<'a, W> {
     combine: fn(W, W) -> W,
+    /// [`join`].
+    join: fn(&mut [W], &[W]),
     identity: W,
     init: W,
     /// Of all complete blocks.
@@ -151,10 +158,15 @@ impl<'a, W: Copy> Totals<'a, W> {
         (2 + levels(rows)) * columns
     }
 
-    fn new(combine: fn(W, W) -> W, identity: W, init: W, (memory, columns): (&'a mut [W], usize)) -> Totals<'a, W> {
+    fn new(
+        (combine, join): Functions<W>,
+        identity: W,
+        init: W,
+        (memory, columns): (&'a mut [W], usize),
+    ) -> Totals<'a, W> {
         let (before, rest) = memory.split_at_mut(columns);
         let (block, levels) = rest.split_at_mut(columns);
-        Totals { combine, identity, init, before, block, levels, count: 0 }
+        Totals { combine, join, identity, init, before, block, levels, count: 0 }
     }
 
     fn reset(&mut self) {
@@ -164,25 +176,47 @@ impl<'a, W: Copy> Totals<'a, W> {
         self.count = 0;
     }
 
-    /// The block is complete.
+    /// The block is complete. Compiled for each type alone: what it computes is a fraction of a total's work.
+    #[inline(never)]
     fn close(&mut self) {
-        let combine = |to: &mut [W], from: &[W]| {
-            to.iter_mut().zip(from).for_each(|(to, &from)| *to = (self.combine)(*to, from));
-        };
         self.count += 1;
         let columns = self.block.len();
-        combine(&mut self.levels[..columns], &*self.block);
+        if columns == 1 {
+            return self.close_one();
+        }
+        (self.join)(&mut self.levels[..columns], self.block);
         let (mut count, mut levels) = (self.count, &mut *self.levels);
         while count.is_multiple_of(BLOCK) {
             let (complete, larger) = std::mem::take(&mut levels).split_at_mut(columns);
-            combine(&mut larger[..columns], complete);
+            (self.join)(&mut larger[..columns], complete);
             complete.fill(self.identity);
             (count, levels) = (count / BLOCK, larger);
         }
         self.before.fill(self.init);
-        self.levels.chunks_exact(columns).rev().for_each(|level| combine(&mut *self.before, level));
+        self.levels.chunks_exact(columns).rev().for_each(|level| (self.join)(self.before, level));
         self.block.fill(self.identity);
     }
+
+    /// [`close`](Totals::close) of one column.
+    fn close_one(&mut self) {
+        let combine = self.combine;
+        self.levels[0] = combine(self.levels[0], self.block[0]);
+        let (mut count, mut level) = (self.count, 0);
+        while count.is_multiple_of(BLOCK) {
+            self.levels[level + 1] = combine(self.levels[level + 1], self.levels[level]);
+            self.levels[level] = self.identity;
+            (count, level) = (count / BLOCK, level + 1);
+        }
+        self.before[0] = self.levels.iter().rev().fold(self.init, |total, &level| combine(total, level));
+        self.block[0] = self.identity;
+    }
+}
+
+vectorised! {
+/// Combines each number with a later one.
+fn join<W: Copy, C: Combine<W>>(to: &mut [W], from: &[W]) {
+    to.iter_mut().zip(from).for_each(|(to, &from)| *to = C::combine(*to, from));
+}
 }
 
 impl Kernel for Scan {
