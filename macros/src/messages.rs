@@ -186,6 +186,7 @@ messages! {
     pointwise_returns(ty, param): "a pointwise function returns numbers, not `{ty}`", "return `{param}`, or a tuple, `({param}, {param})`; a result that is not a number needs `#[custom_call]`";
     pointwise_returns_nothing(param): "a pointwise function returns the results' elements, and this one returns nothing", "return `{param}`, or a tuple, `({param}, {param})`";
     pointwise_branch(keyword, name): "this `{keyword}` depends on `{name}`, which differs from element to element", "compute both values and choose: `{name}.less(0.0).select(a, b)`";
+    pointwise_elements(name): "`{name}` is one element of an operand, without its neighbours", "compute with `{name}` itself, `{name} * 2.0`; for sums and maxima of rows use `#[rowwise]`, and for a function of neighbours `#[custom_call]`";
     pointwise_comparison(left, method, right): "an operator compares two single numbers, but these differ from element to element", "write `{left}.{method}({right})`, and choose by `.select(a, b)`";
 }
 

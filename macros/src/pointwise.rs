@@ -272,15 +272,16 @@ pub(crate) fn branches(block: &mut Block, operands: &[Ident], form: Form, errors
             true
         }
 
-        /// Refuses a use of a row's single elements.
+        /// Refuses a use of an operand as a collection: of a row's single elements, or of an element's neighbours.
         fn elements(&mut self, of: &Expr, whole: &Expr) -> bool {
             let Expr::Path(path) = of else { return false };
-            let name = self.operands.iter().find(|name| path.path.is_ident(*name));
-            let refused = name.filter(|_| self.form == Form::Rows);
-            if let Some(name) = refused {
-                self.errors.push(whole, messages::rowwise_elements(name));
-            }
-            refused.is_some()
+            let Some(name) = self.operands.iter().find(|name| path.path.is_ident(*name)) else { return false };
+            let message = match self.form {
+                Form::Elements => messages::pointwise_elements(name),
+                Form::Rows => messages::rowwise_elements(name),
+            };
+            self.errors.push(whole, message);
+            true
         }
     }
     impl VisitMut for Branches<'_> {
@@ -383,6 +384,19 @@ mod tests {
         for (error, part) in found.iter().zip(parts) {
             assert!(error.contains(part), "{error}: {part}");
         }
+    }
+
+    /// An operand is no array: what would read its neighbours is refused with what to use instead.
+    #[test]
+    fn neighbours_are_refused() {
+        for body in [quote!(x[i - 1]), quote!(x.get(0)), quote!(x.windows(2)), quote!({ for y in x {} x })] {
+            let found = errors(quote!(), quote!(fn f<T: Real>(x: T, #[attr] i: usize) -> T { #body }));
+            assert_eq!(found.len(), 1, "{body}: {found:#?}");
+            assert!(found[0].contains("`x` is one element") && found[0].contains("`#[custom_call]`"), "{found:#?}");
+        }
+        // Arrays of the function's own have elements.
+        let own = quote!(fn f<T: Real>(x: T) -> T { let powers = [x, x * x]; powers[1] });
+        assert!(errors(quote!(), own).is_empty());
     }
 
     /// A branch that is the same for all elements is none that names an operand.
