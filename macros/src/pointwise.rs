@@ -389,13 +389,26 @@ mod tests {
     /// An operand is no array: what would read its neighbours is refused with what to use instead.
     #[test]
     fn neighbours_are_refused() {
-        for body in [quote!(x[i - 1]), quote!(x.get(0)), quote!(x.windows(2)), quote!({ for y in x {} x })] {
+        for body in [
+            quote!(x[i - 1]),
+            quote!(x.get(0)),
+            quote!(x.windows(2)),
+            quote!({
+                for y in x {}
+                x
+            }),
+        ] {
             let found = errors(quote!(), quote!(fn f<T: Real>(x: T, #[attr] i: usize) -> T { #body }));
             assert_eq!(found.len(), 1, "{body}: {found:#?}");
             assert!(found[0].contains("`x` is one element") && found[0].contains("`#[custom_call]`"), "{found:#?}");
         }
         // Arrays of the function's own have elements.
-        let own = quote!(fn f<T: Real>(x: T) -> T { let powers = [x, x * x]; powers[1] });
+        let own = quote!(
+            fn f<T: Real>(x: T) -> T {
+                let powers = [x, x * x];
+                powers[1]
+            }
+        );
         assert!(errors(quote!(), own).is_empty());
     }
 

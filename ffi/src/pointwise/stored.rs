@@ -13,8 +13,8 @@ pub trait Stored: Float {
     /// The format.
     type Computed: Computed;
 
-    /// A block of operands: the memory itself, or a copy in `copy`. There are at most as many elements as in a block.
-    fn read_block<'a>(elements: &'a [Self], copy: &'a mut Block<Self::Computed>) -> &'a Block<Self::Computed>;
+    /// Copies operands, at most as many as a block has.
+    fn read_block(elements: &[Self], copy: &mut Block<Self::Computed>);
 
     /// A whole block of operands in the memory of the array, if computations can read it there.
     fn whole_block(elements: &[Self]) -> Option<&Block<Self::Computed>>;
@@ -45,12 +45,8 @@ macro_rules! as_computed {
             type Computed = $float;
 
             #[inline]
-            fn read_block<'a>(elements: &'a [$float], copy: &'a mut Block<$float>) -> &'a Block<$float> {
-                if let Some(block) = Self::whole_block(elements) {
-                    return block;
-                }
+            fn read_block(elements: &[$float], copy: &mut Block<$float>) {
                 copy[..elements.len()].copy_from_slice(elements);
-                copy
             }
             #[inline]
             fn whole_block(elements: &[$float]) -> Option<&Block<$float>> {
@@ -74,7 +70,7 @@ macro_rules! halves {
         impl Stored for $half {
             type Computed = f32;
 
-            fn read_block<'a>(elements: &'a [$half], copy: &'a mut Block<f32>) -> &'a Block<f32> {
+            fn read_block(elements: &[$half], copy: &mut Block<f32>) {
                 fn widen<L: Level>(elements: &[$half], copy: &mut Block<f32>) {
                     L::enter(#[inline(always)] || {
                         for (x, half) in copy.iter_mut().zip(elements) {
@@ -84,7 +80,6 @@ macro_rules! halves {
                     });
                 }
                 with_level!(L => widen::<L>(elements, copy));
-                copy
             }
             fn whole_block(_elements: &[$half]) -> Option<&Block<f32>> {
                 None

@@ -2,6 +2,7 @@
 //!
 //! * `value`: what such a function computes with, [`Row`] and [`PerRow`], which record a program.
 //! * `program`: such programs; `ops`: their operations of single elements; `derive`: their derivatives.
+//! * `simplify`: programs with fewer operations, for the same results.
 //! * `plan`: the order in which a program is computed, in as few passes over a row as its reductions allow.
 //! * `run`: the loop over the rows of arrays, on threads; `reduce`: reductions of a row.
 //! * [`elements`]: functions of single elements.
@@ -14,6 +15,7 @@ mod plan;
 mod program;
 mod reduce;
 mod run;
+mod simplify;
 mod value;
 
 #[doc(hidden)]

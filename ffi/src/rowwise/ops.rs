@@ -30,6 +30,7 @@ pub(super) struct Op(&'static Code);
 #[derive(Clone, Copy)]
 struct Code {
     opcode: Opcode,
+    arity: usize,
     /// The kernels for the processor.
     single: fn() -> Kernel<f32>,
     double: fn() -> Kernel<f64>,
@@ -47,7 +48,7 @@ impl Op {
 
     /// The number of operands.
     pub(super) fn arity(self) -> usize {
-        self.opcode().signature().0.len()
+        self.0.arity
     }
 
     /// Whether the derivatives of all operands are 0.
@@ -175,6 +176,7 @@ macro_rules! ops {
         impl Op {
             $(pub(super) const $name: Op = Op(&Code {
                 opcode: Opcode::$name,
+                arity: [$(stringify!($arg)),*].len(),
                 single: kernel::<f32, formulas::$name, { [$(stringify!($arg)),*].len() }>,
                 double: kernel::<f64, formulas::$name, { [$(stringify!($arg)),*].len() }>,
                 number: number::<formulas::$name, { [$(stringify!($arg)),*].len() }>,
@@ -218,6 +220,83 @@ mod pairs {
     }
 }
 
+/// Two cheap operations, one after the other. Each is rounded by itself.
+mod chains {
+    use std::marker::PhantomData;
+
+    use super::*;
+
+    pub(super) trait Binary: Copy + Send + Sync + 'static {
+        const OPCODE: Opcode;
+        const ARITY: usize = 2;
+
+        fn of<T: Real>(a: T, b: T) -> T;
+    }
+
+    macro_rules! binary {
+        ($($name:ident = $opcode:ident |$a:ident, $b:ident| $value:expr;)*) => {$(
+            #[derive(Clone, Copy)]
+            pub(super) struct $name;
+
+            impl Binary for $name {
+                const OPCODE: Opcode = Opcode::$opcode;
+
+                #[inline(always)]
+                fn of<T: Real>($a: T, $b: T) -> T {
+                    $value
+                }
+            }
+        )*};
+    }
+    binary! {
+        Sum = Add |a, b| a + b;
+        Difference = Subtract |a, b| a - b;
+        From = Subtract |a, b| b - a;
+        Product = Multiply |a, b| a * b;
+    }
+
+    /// The negative of the first operand; the second may be any.
+    #[derive(Clone, Copy)]
+    pub(super) struct Negative;
+
+    impl Binary for Negative {
+        const OPCODE: Opcode = Opcode::Negate;
+        const ARITY: usize = 1;
+
+        #[inline(always)]
+        fn of<T: Real>(a: T, _: T) -> T {
+            -a
+        }
+    }
+
+    /// `B` of what `A` gives and the third operand.
+    #[derive(Clone, Copy)]
+    pub(super) struct Then<A, B>(PhantomData<(A, B)>);
+
+    impl<A: Binary, B: Binary> Map<3, 1> for Then<A, B> {
+        #[inline(always)]
+        fn call<T: Real>(self, [a, b, c]: [T; 3]) -> [T; 1] {
+            [B::of(A::of(a, b), c)]
+        }
+    }
+
+    impl<A: Binary, B: Binary> Formula<3> for Then<A, B> {
+        const MAP: Self = Then(PhantomData);
+    }
+
+    impl<A: Binary, B: Binary> Then<A, B> {
+        pub(super) const CODE: Code = Code {
+            opcode: B::OPCODE,
+            arity: 1 + B::ARITY,
+            single: kernel::<f32, Self, 3>,
+            double: kernel::<f64, Self, 3>,
+            number: |_| unreachable!("of rows"),
+            tangent: |_| unreachable!("made after derivatives"),
+            slopes: |_| unreachable!("made after derivatives"),
+        };
+    }
+}
+
 impl Op {
     const AddPair: Op = Op(&Code { single: kernel::<f32, pairs::Add, 3>, ..*Op::Add.0 });
     const SubtractPair: Op = Op(&Code { single: kernel::<f32, pairs::Subtract, 3>, ..*Op::Subtract.0 });
@@ -225,16 +304,46 @@ impl Op {
     /// This operation of an element and of a number of the row, which comes with what rounding it to `f32` has taken:
     /// the difference from a mean has all digits, however far from 0 the elements are.
     pub(super) fn of_pair(self) -> Option<Op> {
-        match self.opcode() {
-            Opcode::Add => Some(Op::AddPair),
-            Opcode::Subtract => Some(Op::SubtractPair),
+        match (self.opcode(), self.arity()) {
+            (Opcode::Add, 2) => Some(Op::AddPair),
+            (Opcode::Subtract, 2) => Some(Op::SubtractPair),
             _ => None,
         }
+    }
+
+    /// This operation and then another, which has the result as its operand at `place`, in one loop over a block; the
+    /// other's second operand, if it has one, is the third. `None` for all but sums, differences, products and
+    /// negatives of them. Made last: it has no derivatives.
+    pub(super) fn then(self, other: Op, place: usize) -> Option<Op> {
+        use chains::{Difference, From, Negative, Product, Sum, Then};
+
+        if self.arity() != 2 || other.arity() > 2 {
+            return None;
+        }
+        macro_rules! code {
+            ($inner:ident) => {
+                match (other.opcode(), place) {
+                    (Opcode::Add, _) => const { &Then::<$inner, Sum>::CODE },
+                    (Opcode::Subtract, 0) => const { &Then::<$inner, Difference>::CODE },
+                    (Opcode::Subtract, _) => const { &Then::<$inner, From>::CODE },
+                    (Opcode::Multiply, _) => const { &Then::<$inner, Product>::CODE },
+                    (Opcode::Negate, _) => const { &Then::<$inner, Negative>::CODE },
+                    _ => return None,
+                }
+            };
+        }
+        Some(Op(match self.opcode() {
+            Opcode::Add => code!(Sum),
+            Opcode::Subtract => code!(Difference),
+            Opcode::Multiply => code!(Product),
+            _ => return None,
+        }))
     }
 
     /// The first operand is the order, a constant.
     pub(super) const Polygamma: Op = Op(&Code {
         opcode: Opcode::Polygamma,
+        arity: 2,
         single: || polygammas::<f32>,
         double: || polygammas::<f64>,
         number: |[order, x, _]| Scalar(x).polygamma(order as u32).0,

@@ -130,7 +130,8 @@ impl Plan {
     }
 
     pub(super) fn of(program: &Program) -> Plan {
-        let program = program.without_marks();
+        let recorded = program.without_marks();
+        let program = recorded.computed();
         let order = Order::of(&program);
         let mut plan = Plan {
             stages: (0..order.stages).map(|_| Stage::default()).collect(),
@@ -153,7 +154,7 @@ impl Plan {
                 Filling { program: &program, order: &order, only_results: &only_results, stage, whole: &mut whole };
             plan.stages[stage] = filling.fill(&mut plan.registers);
         }
-        plan.program = program;
+        plan.program = recorded;
         plan
     }
 }

@@ -191,7 +191,7 @@ impl Builder {
         }
     }
 
-    fn node(&mut self, make: Make, kind: Kind) -> Id {
+    pub(super) fn node(&mut self, make: Make, kind: Kind) -> Id {
         let node = Node { make, kind };
         *self.known.entry(node).or_insert_with(|| {
             self.nodes.push(node);

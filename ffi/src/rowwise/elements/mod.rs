@@ -41,6 +41,7 @@ struct Step {
 /// A function of single elements, ready to be computed.
 #[derive(Debug)]
 pub struct Plan {
+    /// What it computes.
     program: Program,
     constants: Vec<f64>,
     steps: Vec<Step>,
@@ -62,8 +63,14 @@ impl Plan {
         }))
     }
 
-    fn of(program: Program) -> Plan {
-        let last_uses = last_uses(&program);
+    fn of(recorded: Program) -> Plan {
+        let computed = recorded.computed();
+        Plan::computing(recorded, &computed)
+    }
+
+    /// The plan of a program that has the same results as what was recorded.
+    fn computing(recorded: Program, program: &Program) -> Plan {
+        let last_uses = last_uses(program);
         let only_results = program.only_results(|id| last_uses[id].is_some());
         let mut sources: Vec<Option<Source>> = vec![None; program.nodes.len()];
         // The values that are the same for all elements.
@@ -121,7 +128,7 @@ impl Plan {
         let ids = program.results.iter().map(|(id, _)| *id).enumerate();
         let copied = ids.filter(|(_, id)| only_results[*id].is_none());
         let copies = copied.map(|(index, id)| (index, source(id, &mut sources, &numbers))).collect();
-        Plan { program, constants, steps, copies, results, registers }
+        Plan { program: recorded, constants, steps, copies, results, registers }
     }
 }
 

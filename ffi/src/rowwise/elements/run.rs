@@ -10,7 +10,7 @@ use super::super::run::{Element, Kernels};
 use super::{Operand, Plan, Source};
 use crate::context::ThreadPool;
 use crate::expression;
-use crate::pointwise::block::{Aligned, BLOCK};
+use crate::pointwise::block::{Aligned, BLOCK, Block};
 
 /// The elements of a piece, of which two are worth a second thread: about 30 microseconds of a softplus of `f32`.
 /// Chosen by the cost of that function alone; sizes were not compared.
@@ -67,7 +67,7 @@ pub(super) fn each_piece<T: Send>(
 }
 
 /// Computes some elements of the results, those from `first` on, on this thread.
-fn piece<T: Kernels>(plan: &Plan, inputs: &[Operand<'_, T>], outputs: &mut [&mut [T]], first: usize) {
+pub(super) fn piece<'a, T: Kernels>(plan: &'a Plan, inputs: &[Operand<'a, T>], outputs: &mut [&mut [T]], first: usize) {
     let len = outputs.first().map_or(0, |output| output.len());
     let mut machine = Machine::<T>::new(plan, inputs);
     for start in (0..len).step_by(BLOCK) {
@@ -78,8 +78,10 @@ fn piece<T: Kernels>(plan: &Plan, inputs: &[Operand<'_, T>], outputs: &mut [&mut
 /// The memory in which blocks are computed.
 struct Machine<'a, T: Kernels> {
     plan: &'a Plan,
-    /// The blocks of operands that are broadcast.
+    /// The elements of operands that are broadcast, before they are converted.
     gathered: Vec<Vec<T>>,
+    /// The blocks of operands that can be read where they are.
+    in_place: Vec<Option<&'a Block<T::Computed>>>,
     /// The code of the steps.
     kernels: Vec<Kernel<T::Computed>>,
     /// All blocks, one after the other: copies of operands, constants, registers and a spare one. Their distance is
@@ -93,7 +95,7 @@ struct Machine<'a, T: Kernels> {
 }
 
 impl<'a, T: Kernels> Machine<'a, T> {
-    fn new(plan: &'a Plan, operands: &[Operand<'_, T>]) -> Self {
+    fn new(plan: &'a Plan, operands: &[Operand<'a, T>]) -> Self {
         let zeros = Aligned::full(T::Computed::default());
         let room = |operand: &Operand<'_, T>| if operand.is_repeated() { BLOCK } else { 0 };
         let mut blocks = vec![zeros; operands.len()];
@@ -103,6 +105,7 @@ impl<'a, T: Kernels> Machine<'a, T> {
         Machine {
             plan,
             gathered: operands.iter().map(|operand| vec![T::from_f64(0.0); room(operand)]).collect(),
+            in_place: vec![None; operands.len()],
             kernels: plan.steps.iter().map(|step| T::kernel(step.op)).collect(),
             blocks,
             registers: (first..first + plan.registers).collect(),
@@ -111,21 +114,18 @@ impl<'a, T: Kernels> Machine<'a, T> {
     }
 
     /// Computes a block of the results; operands begin `first` elements earlier.
-    fn block(&mut self, inputs: &[Operand<'_, T>], outputs: &mut [&mut [T]], first: usize, range: Range<usize>) {
-        let Machine { plan, gathered, kernels, blocks, registers, spare } = self;
+    fn block(&mut self, inputs: &[Operand<'a, T>], outputs: &mut [&mut [T]], first: usize, range: Range<usize>) {
+        let Machine { plan, gathered, in_place, kernels, blocks, registers, spare } = self;
         let read = first + range.start..first + range.end;
-        for (input, gathered) in inputs.iter().zip(gathered.iter_mut()) {
-            if input.slice(read.clone()).is_none() {
-                input.gather(read.start, &mut gathered[..read.len()]);
-            }
-        }
-        let elements = |index: usize| {
-            let copied = || &gathered[index][..range.len()];
-            inputs[index].slice(read.clone()).unwrap_or_else(copied)
-        };
-        for (index, copy) in blocks.iter_mut().enumerate().take(inputs.len()) {
-            if T::whole_block(elements(index)).is_none() {
-                T::read_block(elements(index), &mut copy.0);
+        for (index, (input, gathered)) in inputs.iter().zip(gathered).enumerate() {
+            let elements = input.slice(read.clone());
+            in_place[index] = elements.and_then(T::whole_block);
+            if in_place[index].is_none() {
+                let elements = elements.unwrap_or_else(|| {
+                    input.gather(read.start, &mut gathered[..read.len()]);
+                    &gathered[..read.len()]
+                });
+                T::read_block(elements, &mut blocks[index].0);
             }
         }
         let constants = inputs.len();
@@ -135,7 +135,7 @@ impl<'a, T: Kernels> Machine<'a, T> {
             let after = &*after;
             let block = |index: usize| if index < *spare { &before[index].0 } else { &after[index - *spare - 1].0 };
             let operands = step.operands.map(|source| match source {
-                Source::Operand(index) => T::whole_block(elements(index)).unwrap_or(block(index)),
+                Source::Operand(index) => in_place[index].unwrap_or(block(index)),
                 Source::Constant(index) => block(constants + index),
                 Source::Register(index) => block(registers[index]),
             });
@@ -154,7 +154,10 @@ impl<'a, T: Kernels> Machine<'a, T> {
         for (index, source) in &plan.copies {
             let output = &mut outputs[*index][range.clone()];
             match *source {
-                Source::Operand(index) => output.copy_from_slice(elements(index)),
+                Source::Operand(index) => match inputs[index].slice(read.clone()) {
+                    Some(elements) => output.copy_from_slice(elements),
+                    None => inputs[index].gather(read.start, output),
+                },
                 Source::Constant(index) => T::write_block(&blocks[constants + index].0, output),
                 Source::Register(index) => T::write_block(&blocks[registers[index]].0, output),
             }
