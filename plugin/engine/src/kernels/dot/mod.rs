@@ -16,6 +16,8 @@ mod tests;
 mod tiles;
 mod vector;
 
+use std::ops::Range;
+
 use oxcall::Error;
 use oxcall_hlo::{ElementType, Func, Op, OpKind};
 
@@ -42,15 +44,18 @@ pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
     let [lhs, rhs, out] = super::tensors(op, func)?;
     let (lhs_side, rhs_side, batches) = layout::sides(dims, &lhs.dims, &rhs.dims);
     let elements = [lhs, rhs, out].map(|ty| ty.element);
+    let shape = Shape { m: lhs_side.free, n: rhs_side.free, k: lhs_side.contracted };
+    let matrix = matrix_by_vector(&lhs_side, &rhs_side, &batches, shape);
+    // Products of vectors are bound by the memory of the integers.
+    let parts = convert::exact_terms(elements, shape.k).filter(|_| matrix.is_none() && shape.m.min(shape.n) > 1);
     let compute = match dims.algorithm.and_then(|algorithm| algorithm.accumulation) {
         Some(ElementType::F64) if out.element.is_float() => ElementType::F64,
+        _ if parts.is_some() => ElementType::F32,
         _ => exact_float(elements, lhs_side.contracted).unwrap_or_else(|| compute_type(&elements)),
     };
     Ok(with_number!(compute, C => {
-        let shape = Shape { m: lhs_side.free, n: rhs_side.free, k: lhs_side.contracted };
         let arithmetic = shape.cost::<C>();
-        let matrix = matrix_by_vector(&lhs_side, &rhs_side, &batches, shape);
-        let in_blocks = elements.iter().all(|&element| C::holds(element) || small::converts(element, compute));
+        let in_blocks = parts.is_none() && elements.iter().all(|&element| C::holds(element) || small::converts(element, compute));
         Box::new(Dot::<C> {
             in_blocks: in_blocks.then_some((elements, if C::holds(out.element) { out.element } else { compute })),
             name: format!("dot[{}]", lhs.element),
@@ -65,6 +70,7 @@ pub(super) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
             batches,
             shape,
             matrix,
+            parts,
         })
     }))
 }
@@ -83,6 +89,8 @@ struct Dot<C> {
     in_blocks: Option<([ElementType; 3], ElementType)>,
     /// The operand that holds matrices, if the other holds vectors and both are read in place.
     matrix: Option<usize>,
+    /// The number of products in the parts of sums that are added as integers, if sums have such parts.
+    parts: Option<usize>,
 }
 
 /// Products of matrices and vectors with fewer results than this are split along the sums.
@@ -98,7 +106,7 @@ fn matrix_by_vector(lhs: &Side, rhs: &Side, batches: &Batches, shape: Shape) -> 
     of(0, lhs, rhs).or_else(|| of(1, rhs, lhs))
 }
 
-impl<C: Number> Kernel for Dot<C> {
+impl<C: Convert> Kernel for Dot<C> {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -143,11 +151,14 @@ impl<C: Number> Kernel for Dot<C> {
         let [widened_lhs, widened_rhs, arranged_lhs, arranged_rhs] = &mut memory;
         let lhs = self.lhs.arrange(cx, self.widen[0].get(cx, inputs, 0, widened_lhs)?, arranged_lhs)?;
         let rhs = self.rhs.arrange(cx, self.widen[1].get(cx, inputs, 1, widened_rhs)?, arranged_rhs)?;
-        self.narrow.put(cx, &mut outputs, 0, count, |out| self.compute(cx, lhs, rhs, out))
+        match self.parts {
+            None => self.narrow.put(cx, &mut outputs, 0, count, |out| self.compute(cx, lhs, rhs, 0..self.shape.k, out)),
+            Some(terms) => self.add_parts(cx, lhs, rhs, terms, outputs.take(0)),
+        }
     }
 }
 
-impl<C: Number> Dot<C> {
+impl<C: Convert> Dot<C> {
     /// Multiplies matrices, which operand `index` holds, by vectors.
     fn multiply_vectors(&self, cx: Context<'_>, inputs: Inputs<'_>, index: usize, out: &mut [C]) -> Result<(), Error> {
         let (side, vectors) = if index == 0 { (&self.lhs, 1) } else { (&self.rhs, 0) };
@@ -184,15 +195,44 @@ impl<C: Number> Dot<C> {
         ])
     }
 
-    fn compute(&self, cx: Context<'_>, lhs: &[C], rhs: &[C], out: &mut [C]) -> Result<(), Error> {
-        let Shape { m, n, k } = self.shape;
+    /// Sums of integers, whose parts of `terms` products are exact in `C`.
+    fn add_parts(
+        &self,
+        cx: Context<'_>,
+        lhs: &[C],
+        rhs: &[C],
+        terms: usize,
+        sums: &mut [i32],
+    ) -> Result<(), Error> {
+        let mut part = cx.scratch::<C>(sums.len())?;
+        sums.fill(0);
+        for start in (0..self.shape.k).step_by(terms) {
+            self.compute(cx, lhs, rhs, start..(start + terms).min(self.shape.k), &mut part)?;
+            let part: &[C] = &part;
+            let cost = Cost { flops: sums.len() as f64, bytes: 12.0 * sums.len() as f64 };
+            cx.pool.for_chunks(cost, sums, 64, |first, sums| C::add_to(&part[first..][..sums.len()], sums));
+        }
+        Ok(())
+    }
+
+    /// The sums of the products in a range of the contracted elements.
+    fn compute(
+        &self,
+        cx: Context<'_>,
+        lhs: &[C],
+        rhs: &[C],
+        terms: Range<usize>,
+        out: &mut [C],
+    ) -> Result<(), Error> {
+        let Shape { m, n, k } = Shape { k: terms.len(), ..self.shape };
         if out.is_empty() || k == 0 {
             out.fill(C::ZERO);
             return Ok(());
         }
         let operands = |batch: usize| {
             let [lhs_offset, rhs_offset] = self.batches.offsets(batch);
-            (self.lhs.matrix(lhs, lhs_offset), self.rhs.matrix(rhs, rhs_offset).transposed())
+            let [a, b] = [self.lhs.matrix(lhs, lhs_offset), self.rhs.matrix(rhs, rhs_offset)];
+            (a.part([0, terms.start], [m, k]), b.part([0, terms.start], [n, k]).transposed())
         };
         let each = |threads: usize, first: usize, out: &mut [C]| {
             out.chunks_exact_mut(m * n).enumerate().try_for_each(|(index, out)| {

@@ -280,6 +280,34 @@ fn narrow_integers_are_multiplied_exactly() {
 }
 
 #[test]
+fn long_sums_of_narrow_integers_wrap() {
+    const LONG: &[Case] = &[
+        case(&[3, 1025], &[1025, 5], [&[], &[]], [&[1], &[0]]),
+        case(&[2049, 3], &[7, 2049], [&[], &[]], [&[0], &[1]]),
+        case(&[70, 2050], &[33, 2050], [&[], &[]], [&[1], &[1]]),
+        case(&[9, 2, 1030], &[9, 1030, 2], [&[0], &[0]], [&[2], &[1]]),
+        case(&[2, 3000], &[3000], [&[], &[]], [&[1], &[0]]),
+    ];
+    fn check<T: Element, O: Element>(extremes: [T; 2], value: impl Fn(T) -> i128, wrap: impl Fn(i128) -> O) {
+        for case in LONG {
+            // Most products are the largest ones, so that sums leave the range of 24 bits, and of 31.
+            let make = |sizes: &[usize], seed| -> Vec<T> {
+                numbers(count(sizes), seed).map(|x| extremes[usize::from(x > 0.2)]).collect()
+            };
+            let (lhs, rhs) = (make(case.lhs, 7), make(case.rhs, 8));
+            let add = |sum: i128, a, b| sum + value(a) * value(b);
+            let expected: Vec<O> = case.expected(&lhs, &rhs, || 0, add).into_iter().map(&wrap).collect();
+            let out: Vec<O> = run_case(case, case.dims(), &lhs, &rhs);
+            assert!(out == expected, "{:?} {:?} {:?} {:?}", T::TYPE, O::TYPE, case.lhs, case.rhs);
+        }
+    }
+    check([i8::MAX, i8::MIN], i128::from, |sum| sum as i32);
+    check([u8::MAX - 1, u8::MAX], i128::from, |sum| sum as i32);
+    check([u8::MAX - 1, u8::MAX], i128::from, |sum| sum as u32);
+    check([i16::MAX, i16::MIN], i128::from, |sum| sum as i32);
+}
+
+#[test]
 fn booleans_are_or_of_and() {
     check_integers(|x| Pred((x & 1) as u8), |x| i128::from(x.0), |sum| Pred(u8::from(sum != 0)));
     // 256 true products are true, whatever the width of a sum.
